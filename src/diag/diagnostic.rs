@@ -1,0 +1,151 @@
+//! One diagnostic, and many.
+
+use super::origin::{FileId, Origin};
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Something cannot be used as it is.
+    Error,
+    /// Everything can be used, but somebody should look.
+    Warning,
+}
+
+/// One finding about an input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// The file it is about, and the place in it: line 0 means the file as a whole.
+    pub origin: Origin,
+    /// A stable kebab-case code, such as `not-a-64`.
+    pub code: &'static str,
+    /// What was found: lower case, no full stop, names in backticks.
+    pub message: String,
+    /// The line of the file, without its end; `None` where no line is meant.
+    pub excerpt: Option<String>,
+    /// How many characters from the column on are meant; 0 where the line as a whole is.
+    pub width: usize,
+    /// Further facts.
+    pub also: Vec<String>,
+    /// The rule that was broken, with the page that explains it.
+    pub rule: Option<&'static str>,
+    /// Something to do.
+    pub hint: Option<String>,
+}
+
+impl Diagnostic {
+    /// An error at a place.
+    pub fn error(code: &'static str, origin: Origin, message: impl Into<String>) -> Diagnostic {
+        Diagnostic {
+            severity: Severity::Error,
+            origin,
+            code,
+            message: message.into(),
+            excerpt: None,
+            width: 0,
+            also: Vec::new(),
+            rule: None,
+            hint: None,
+        }
+    }
+
+    /// A warning at a place.
+    pub fn warning(code: &'static str, origin: Origin, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, origin, message) }
+    }
+
+    /// An error about a file as a whole.
+    pub fn file_error(code: &'static str, file: FileId, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::error(code, Origin { file, line: 0, col: 0 }, message)
+    }
+
+    /// Shows the line, and marks `width` characters from the column on.
+    pub fn excerpt(mut self, line: impl Into<String>, width: usize) -> Diagnostic {
+        self.excerpt = Some(line.into());
+        self.width = width;
+        self
+    }
+
+    /// Adds a further fact.
+    pub fn also(mut self, fact: impl Into<String>) -> Diagnostic {
+        self.also.push(fact.into());
+        self
+    }
+
+    /// Names the rule.
+    pub fn rule(mut self, rule: &'static str) -> Diagnostic {
+        self.rule = Some(rule);
+        self
+    }
+
+    /// Says what to do.
+    pub fn hint(mut self, hint: impl Into<String>) -> Diagnostic {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// How many diagnostics of one file are kept; the rest is counted. A source that is wrong throughout would otherwise
+/// need more memory than a right one, and nobody reads more.
+const KEPT_PER_FILE: usize = 200;
+
+/// Collects diagnostics; does not stop at the first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Diagnostics {
+    /// What was kept.
+    list: Vec<Diagnostic>,
+    /// For files over the limit: the file and how many more there were.
+    dropped: Vec<(FileId, usize)>,
+    /// Whether an error was among those kept or dropped.
+    errors: usize,
+}
+
+impl Diagnostics {
+    /// Takes one in.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        self.errors += usize::from(diagnostic.severity == Severity::Error);
+        self.list.push(diagnostic);
+    }
+
+    /// Takes all of `other` in.
+    pub fn append(&mut self, other: Diagnostics) {
+        self.errors += other.errors;
+        self.list.extend(other.list);
+        self.dropped.extend(other.dropped);
+    }
+
+    /// How many errors there were.
+    pub fn error_count(&self) -> usize {
+        self.errors
+    }
+
+    /// Whether there is nothing to say.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// What is there, sorted by file, place and code once [`Diagnostics::settle`] ran.
+    pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.list.iter()
+    }
+
+    /// The files of which not all findings were kept, with how many more there were.
+    pub fn dropped(&self) -> &[(FileId, usize)] {
+        &self.dropped
+    }
+
+    /// Sorts by place, drops repeats, and cuts what a file has over the limit.
+    pub fn settle(&mut self) {
+        self.list.sort_by(|a, b| (a.origin, a.code, &a.message).cmp(&(b.origin, b.code, &b.message)));
+        self.list.dedup();
+        let mut kept = Vec::with_capacity(self.list.len());
+        for of_file in self.list.chunk_by(|a, b| a.origin.file == b.origin.file) {
+            kept.extend_from_slice(&of_file[..of_file.len().min(KEPT_PER_FILE)]);
+            if of_file.len() > KEPT_PER_FILE {
+                self.dropped.push((of_file[0].origin.file, of_file.len() - KEPT_PER_FILE));
+            }
+        }
+        self.list = kept;
+    }
+}

@@ -1,0 +1,126 @@
+//! Diagnostics as text.
+
+use std::fmt::Write as _;
+
+use unicode_width::UnicodeWidthStr;
+
+use super::diagnostic::{Diagnostic, Diagnostics, Severity};
+use super::origin::Files;
+
+/// The most characters of a source line that are shown; what is longer is cut around the column.
+const SHOWN: usize = 160;
+
+/// Renders all diagnostics, one after another, as plain text that no terminal takes for commands.
+pub fn render(diagnostics: &Diagnostics, files: &Files) -> String {
+    let mut out = String::new();
+    for diagnostic in diagnostics.iter() {
+        render_one(&mut out, diagnostic, files);
+    }
+    for (file, more) in diagnostics.dropped() {
+        let _ = writeln!(out, "{}: {more} more findings are not shown", sanitize(files.name(*file)));
+    }
+    out
+}
+
+/// Renders one: the headline for grep and editors, the line with a mark, then the notes.
+fn render_one(out: &mut String, diagnostic: &Diagnostic, files: &Files) {
+    let origin = diagnostic.origin;
+    let file = sanitize(files.name(origin.file));
+    let severity = match diagnostic.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    };
+    let place = match (origin.line, origin.col) {
+        (0, _) => file,
+        (line, 0) => format!("{file}:{line}"),
+        (line, col) => format!("{file}:{line}:{col}"),
+    };
+    let _ = writeln!(out, "{place}: {severity}[{}]: {}", diagnostic.code, sanitize(&diagnostic.message));
+    let number = origin.line.to_string();
+    let margin = " ".repeat(number.len());
+    if let Some(excerpt) = &diagnostic.excerpt {
+        let (shown, before) = window(excerpt, origin.col as usize, diagnostic.width);
+        let _ = writeln!(out, "  {number} | {shown}");
+        if origin.col > 0 && diagnostic.width > 0 {
+            let carets = marked_width(excerpt, origin.col as usize, diagnostic.width);
+            let _ = writeln!(out, "  {margin} | {}{}", " ".repeat(before), "^".repeat(carets.max(1)));
+        }
+    }
+    let notes = diagnostic.also.iter().map(|fact| ("also", fact.as_str()));
+    let notes = notes.chain(diagnostic.rule.map(|rule| ("rule", rule)));
+    for (kind, text) in notes.chain(diagnostic.hint.as_deref().map(|hint| ("hint", hint))) {
+        let _ = writeln!(out, "  {margin} = {kind}: {}", sanitize(text));
+    }
+}
+
+/// The part of a line around `col` that is shown, made harmless, and the columns of it before the mark.
+fn window(line: &str, col: usize, width: usize) -> (String, usize) {
+    let from = if col + width > SHOWN { col.saturating_sub(SHOWN / 2) } else { 0 };
+    let shown: String = line.chars().skip(from).take(SHOWN).collect();
+    let before: String = line.chars().take(col.saturating_sub(1)).skip(from).collect();
+    (sanitize(&shown), sanitize(&before).width())
+}
+
+/// How many columns the marked characters take, within what is shown.
+fn marked_width(line: &str, col: usize, width: usize) -> usize {
+    let marked: String = line.chars().skip(col - 1).take(width.min(SHOWN / 2)).collect();
+    sanitize(&marked).width()
+}
+
+/// Makes text harmless to a terminal: control characters, and those that reorder text, become `\u{…}`.
+///
+/// A tab becomes one blank, so that marks stay below what they mark.
+pub fn sanitize(text: &str) -> String {
+    if text.bytes().all(|octet| (b' '..=b'~').contains(&octet)) {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\t' => out.push(' '),
+            c if c.is_control() || is_formatting(c) => {
+                let _ = write!(out, "\\u{{{:x}}}", c as u32);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Whether a character is invisible or changes the direction of text (Unicode Standard Annex 9, and the zero-width
+/// characters).
+fn is_formatting(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Origin;
+
+    #[test]
+    fn a_finding_shows_place_line_mark_and_notes() {
+        let mut files = Files::default();
+        let file = files.add("racktables/l3-tors.txt");
+        let mut all = Diagnostics::default();
+        let origin = Origin { file, line: 412, col: 15 };
+        all.push(
+            Diagnostic::error("not-a-64", origin, "`2a02:6b8:0:1600::/63` is no /64")
+                .excerpt("sas1-s12  604  2a02:6b8:0:1600::/63", 20)
+                .rule("switch and VLAN give exactly one /64 (docs/formats.md, l3-tors)")
+                .hint("correct the prefix"),
+        );
+        insta::assert_snapshot!(render(&all, &files), @r"
+        racktables/l3-tors.txt:412:15: error[not-a-64]: `2a02:6b8:0:1600::/63` is no /64
+          412 | sas1-s12  604  2a02:6b8:0:1600::/63
+              |               ^^^^^^^^^^^^^^^^^^^^
+              = rule: switch and VLAN give exactly one /64 (docs/formats.md, l3-tors)
+              = hint: correct the prefix
+        ");
+    }
+
+    #[test]
+    fn nothing_reaches_the_terminal_as_a_command() {
+        assert_eq!(sanitize("a\u{1b}[31m\u{9b}b\u{202e}c\td"), "a\\u{1b}[31m\\u{9b}b\\u{202e}c d");
+    }
+}

@@ -1,0 +1,375 @@
+//! What a zone holds, compactly: all records in one arena, ordered by a hash of the owner name.
+//!
+//! A million records are a handful of allocations. The order is the same whatever order the records came in, so that
+//! the digest needs no other sort.
+
+use domain::base::{Rtype, Serial};
+use sha2::{Digest, Sha256};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::name::{NameRef, ZoneName};
+use super::rrset::{RdataRef, Rrset};
+use super::ttl::Ttl;
+
+/// Collects the records of one zone in any order.
+#[derive(Debug)]
+pub struct ZoneBuilder {
+    /// The zone.
+    apex: ZoneName,
+    /// Records one after another: see [`Record`].
+    arena: Vec<u8>,
+    /// The hash of each record's owner name, and where the record starts.
+    index: Vec<(u64, u32)>,
+    /// The serial of the SOA, once seen.
+    serial: Option<Serial>,
+}
+
+/// Why a record or a whole zone cannot be taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ContentsError {
+    /// The owner name is not at or below the apex.
+    OutOfZone,
+    /// The zone is larger than 4 GiB.
+    TooLarge,
+    /// There is no SOA at the apex.
+    NoSoa,
+    /// There are two different SOA records at the apex.
+    TwoSoas,
+    /// A SOA below the apex.
+    StraySoa,
+}
+
+impl std::fmt::Display for ContentsError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            ContentsError::OutOfZone => "the owner name lies outside the zone",
+            ContentsError::TooLarge => "the zone is larger than 4 GiB",
+            ContentsError::NoSoa => "no SOA at the apex",
+            ContentsError::TwoSoas => "two different SOA records at the apex",
+            ContentsError::StraySoa => "a SOA below the apex",
+        })
+    }
+}
+
+impl std::error::Error for ContentsError {}
+
+impl ZoneBuilder {
+    /// Starts an empty zone.
+    pub fn new(apex: ZoneName) -> ZoneBuilder {
+        ZoneBuilder { apex, arena: Vec::new(), index: Vec::new(), serial: None }
+    }
+
+    /// The zone that is being built.
+    pub fn apex(&self) -> &ZoneName {
+        &self.apex
+    }
+
+    /// Takes one record. `rdata` is uncompressed wire format with the names inside it in lower case.
+    ///
+    /// The same record twice counts once. Errors: [`ContentsError`], all but `NoSoa`.
+    pub fn push(&mut self, owner: NameRef<'_>, rtype: Rtype, ttl: Ttl, rdata: &[u8]) -> Result<(), ContentsError> {
+        if !owner.is_at_or_below(self.apex.as_name()) {
+            return Err(ContentsError::OutOfZone);
+        }
+        if rtype == Rtype::SOA {
+            self.note_soa(owner, rdata)?;
+        }
+        let start = u32::try_from(self.arena.len()).map_err(|_| ContentsError::TooLarge)?;
+        let owner = owner.as_wire();
+        self.arena.push(owner.len() as u8);
+        self.arena.extend_from_slice(owner);
+        self.arena.extend_from_slice(&rtype.to_int().to_be_bytes());
+        self.arena.extend_from_slice(&ttl.as_secs().to_be_bytes());
+        self.arena.extend_from_slice(&(rdata.len() as u16).to_be_bytes());
+        self.arena.extend_from_slice(rdata);
+        self.index.push((xxh3_64(owner), start));
+        Ok(())
+    }
+
+    /// Keeps the serial of the one SOA that a zone may have.
+    fn note_soa(&mut self, owner: NameRef<'_>, rdata: &[u8]) -> Result<(), ContentsError> {
+        if owner != self.apex.as_name() {
+            return Err(ContentsError::StraySoa);
+        }
+        let numbers = rdata.len().checked_sub(20).ok_or(ContentsError::NoSoa)?;
+        let serial = Serial(u32::from_be_bytes(rdata[numbers..numbers + 4].try_into().expect("four octets")));
+        match self.serial.replace(serial) {
+            Some(earlier) if earlier != serial => Err(ContentsError::TwoSoas),
+            _ => Ok(()),
+        }
+    }
+
+    /// Orders the records, drops repeats, and makes them searchable.
+    ///
+    /// Errors: `NoSoa`, for no zone is without one.
+    pub fn finish(self) -> Result<ZoneContents, ContentsError> {
+        let ZoneBuilder { apex, mut arena, mut index, serial } = self;
+        let serial = serial.ok_or(ContentsError::NoSoa)?;
+        arena.shrink_to_fit();
+        let record = |start: u32| Record::at(&arena, start);
+        index.sort_unstable_by_key(|(hash, _)| *hash);
+        for same_hash in index.chunk_by_mut(|a, b| a.0 == b.0) {
+            if same_hash.len() > 1 {
+                same_hash.sort_unstable_by(|a, b| record(a.1).sort_key().cmp(&record(b.1).sort_key()));
+            }
+        }
+        index.dedup_by(|b, a| a.0 == b.0 && record(a.1).identity() == record(b.1).identity());
+        let bits = usize::BITS - index.len().leading_zeros();
+        let shift = 64 - bits.max(1);
+        let mut directory = vec![0u32; (1 << bits.max(1)) + 1];
+        for (hash, _) in &index {
+            directory[(hash >> shift) as usize + 1] += 1;
+        }
+        for bucket in 1..directory.len() {
+            directory[bucket] += directory[bucket - 1];
+        }
+        let starts: Vec<u32> = index.iter().map(|(_, start)| *start).collect();
+        Ok(ZoneContents { apex, arena, starts, directory, shift, serial })
+    }
+}
+
+/// One record inside an arena: owner length (1 octet), owner, type (2), TTL (4), RDATA length (2), RDATA.
+#[derive(Clone, Copy)]
+struct Record<'a> {
+    /// The owner name.
+    owner: &'a [u8],
+    /// The type, as a number in network order.
+    rtype: [u8; 2],
+    /// The TTL in network order.
+    ttl: [u8; 4],
+    /// The RDATA.
+    rdata: &'a [u8],
+}
+
+impl<'a> Record<'a> {
+    /// Reads the record that starts at `start`.
+    fn at(arena: &'a [u8], start: u32) -> Record<'a> {
+        let rest = &arena[start as usize..];
+        let (owner, rest) = rest[1..].split_at(rest[0] as usize);
+        let length = u16::from_be_bytes([rest[6], rest[7]]) as usize;
+        Record {
+            owner,
+            rtype: [rest[0], rest[1]],
+            ttl: [rest[2], rest[3], rest[4], rest[5]],
+            rdata: &rest[8..8 + length],
+        }
+    }
+
+    /// Orders records of one hash: RRsets stay together, and of two equal records the lower TTL comes first.
+    fn sort_key(self) -> (&'a [u8], [u8; 2], &'a [u8], [u8; 4]) {
+        (self.owner, self.rtype, self.rdata, self.ttl)
+    }
+
+    /// What makes two records one: all but the TTL (RFC 2181 section 5).
+    fn identity(self) -> (&'a [u8], [u8; 2], &'a [u8]) {
+        (self.owner, self.rtype, self.rdata)
+    }
+
+    /// The key of the RRset.
+    fn rrset(self) -> (&'a [u8], [u8; 2]) {
+        (self.owner, self.rtype)
+    }
+}
+
+/// All records of one zone, each once, searchable by owner name.
+#[derive(Debug)]
+pub struct ZoneContents {
+    /// The zone.
+    apex: ZoneName,
+    /// The records, in the order in which they came.
+    arena: Vec<u8>,
+    /// Where each record starts, ordered by hash of the owner, then owner, type and RDATA.
+    starts: Vec<u32>,
+    /// For each value of a hash's leading bits, where its records begin in `starts`; one more at the end.
+    directory: Vec<u32>,
+    /// How far a hash is shifted to index `directory`.
+    shift: u32,
+    /// The SOA's serial.
+    serial: Serial,
+}
+
+impl ZoneContents {
+    /// The zone.
+    pub fn apex(&self) -> &ZoneName {
+        &self.apex
+    }
+
+    /// The serial of the SOA.
+    pub fn serial(&self) -> Serial {
+        self.serial
+    }
+
+    /// All RRsets, in an order that depends on nothing but the contents.
+    pub fn rrsets(&self) -> impl Iterator<Item = RrsetRef<'_>> {
+        self.rrsets_from(0, self.starts.len() as u32)
+    }
+
+    /// The RRsets of one owner name, by type.
+    pub fn at_owner(&self, owner: NameRef<'_>) -> impl Iterator<Item = RrsetRef<'_>> {
+        let wire = owner.as_wire();
+        let bucket = (xxh3_64(wire) >> self.shift) as usize;
+        let (mut from, end) = (self.directory[bucket], self.directory[bucket + 1]);
+        while from < end && self.record(from).owner != wire {
+            from += 1;
+        }
+        let mut to = from;
+        while to < end && self.record(to).owner == wire {
+            to += 1;
+        }
+        self.rrsets_from(from, to)
+    }
+
+    /// One RRset.
+    pub fn rrset(&self, owner: NameRef<'_>, rtype: Rtype) -> Option<RrsetRef<'_>> {
+        self.at_owner(owner).find(|rrset| rrset.rtype() == rtype)
+    }
+
+    /// The RRset whose first record has this number, as [`RrsetRef::id`] gave it.
+    pub fn rrset_by_id(&self, id: u32) -> RrsetRef<'_> {
+        self.rrsets_from(id, self.starts.len() as u32).next().expect("an id that this zone gave")
+    }
+
+    /// How many records there are.
+    pub fn record_count(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// SHA-256 over all RRsets that `included` takes, whatever order they were read in.
+    pub fn digest(&self, included: impl Fn(RrsetRef<'_>) -> bool) -> [u8; 32] {
+        let mut hasher = Sha256::new();
+        for rrset in self.rrsets().filter(|rrset| included(*rrset)) {
+            let ttl = rrset.ttl().as_secs().to_be_bytes();
+            for rdata in rrset.rdata() {
+                let owner = rrset.owner().as_wire();
+                hasher.update([owner.len() as u8]);
+                hasher.update(owner);
+                hasher.update(rrset.rtype().to_int().to_be_bytes());
+                hasher.update(ttl);
+                hasher.update((rdata.octets.len() as u16).to_be_bytes());
+                hasher.update(rdata.octets);
+            }
+        }
+        hasher.finalize().into()
+    }
+
+    /// The RRsets among the records numbered `from` to `to`.
+    fn rrsets_from(&self, mut from: u32, to: u32) -> impl Iterator<Item = RrsetRef<'_>> {
+        std::iter::from_fn(move || {
+            if from >= to {
+                return None;
+            }
+            let key = self.record(from).rrset();
+            let first = from;
+            while from < to && self.record(from).rrset() == key {
+                from += 1;
+            }
+            Some(RrsetRef { zone: self, first, end: from })
+        })
+    }
+
+    /// The record with this number.
+    fn record(&self, number: u32) -> Record<'_> {
+        Record::at(&self.arena, self.starts[number as usize])
+    }
+}
+
+/// One RRset inside a zone; never empty.
+#[derive(Debug, Clone, Copy)]
+pub struct RrsetRef<'a> {
+    /// The zone that holds it.
+    zone: &'a ZoneContents,
+    /// The number of its first record.
+    first: u32,
+    /// The number after that of its last record.
+    end: u32,
+}
+
+impl<'a> RrsetRef<'a> {
+    /// A number that finds this RRset again in its zone.
+    pub fn id(self) -> u32 {
+        self.first
+    }
+
+    /// The owner name.
+    pub fn owner(self) -> NameRef<'a> {
+        NameRef::trusted(self.zone.record(self.first).owner)
+    }
+
+    /// The type.
+    pub fn rtype(self) -> Rtype {
+        Rtype::from_int(u16::from_be_bytes(self.zone.record(self.first).rtype))
+    }
+
+    /// The TTL: the lowest, where a server or file gives several (RFC 2181 section 5.2).
+    pub fn ttl(self) -> Ttl {
+        let lowest = (self.first..self.end).map(|number| self.zone.record(number).ttl).min();
+        Ttl::from_wire(u32::from_be_bytes(lowest.expect("an RRset has a record")))
+    }
+
+    /// How many records it has.
+    pub fn record_count(self) -> usize {
+        (self.end - self.first) as usize
+    }
+
+    /// The RDATA, sorted by octets.
+    pub fn rdata(self) -> impl Iterator<Item = RdataRef<'a>> {
+        let rtype = self.rtype();
+        (self.first..self.end).map(move |number| RdataRef { rtype, octets: self.zone.record(number).rdata })
+    }
+
+    /// An owned copy.
+    pub fn to_rrset(self) -> Rrset {
+        let rdata = self.rdata().map(RdataRef::to_rdata).collect();
+        Rrset::new(self.ttl(), rdata).expect("an RRset has a record")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dns::name::Name;
+
+    /// A zone `example.net.` of a SOA and the given (owner, TTL, last octet of an AAAA), in that order.
+    fn zone(records: &[(&str, u64, u8)]) -> ZoneContents {
+        let mut builder = ZoneBuilder::new(ZoneName::new(Name::parse("example.net").unwrap()));
+        let apex = Name::parse("example.net").unwrap();
+        builder.push(apex.as_name(), Rtype::SOA, Ttl::DEFAULT, &[0; 22]).unwrap();
+        for (owner, ttl, last) in records {
+            let owner = Name::parse(owner).unwrap();
+            let rdata = [[0; 15].as_slice(), &[*last]].concat();
+            builder.push(owner.as_name(), Rtype::AAAA, Ttl::from_secs(*ttl).unwrap(), &rdata).unwrap();
+        }
+        builder.finish().unwrap()
+    }
+
+    #[test]
+    fn order_of_arrival_and_repeats_do_not_matter() {
+        let a = zone(&[("a.example.net", 60, 1), ("b.example.net", 60, 2), ("a.example.net", 60, 3)]);
+        let b = zone(&[("a.example.net", 60, 3), ("a.example.net", 60, 1), ("b.example.net", 60, 2), ("b.example.net", 60, 2)]);
+        assert_eq!(a.digest(|_| true), b.digest(|_| true));
+        assert_eq!(a.record_count(), 4);
+        assert_ne!(a.digest(|_| true), zone(&[("a.example.net", 60, 1)]).digest(|_| true));
+    }
+
+    #[test]
+    fn an_rrset_is_found_by_its_owner_and_has_the_lowest_ttl() {
+        let zone = zone(&[("a.example.net", 600, 1), ("b.example.net", 60, 2), ("a.example.net", 300, 3)]);
+        let owner = Name::parse("a.example.net").unwrap();
+        let rrset = zone.rrset(owner.as_name(), Rtype::AAAA).unwrap();
+        assert_eq!((rrset.record_count(), rrset.ttl().as_secs()), (2, 300));
+        assert_eq!(zone.rrset_by_id(rrset.id()).to_rrset(), rrset.to_rrset());
+        assert!(zone.rrset(Name::parse("c.example.net").unwrap().as_name(), Rtype::AAAA).is_none());
+        assert_eq!(zone.rrsets().count(), 3);
+    }
+
+    #[test]
+    fn data_outside_and_a_second_soa_are_refused() {
+        let apex = Name::parse("example.net").unwrap();
+        let mut builder = ZoneBuilder::new(ZoneName::new(apex.clone()));
+        let outside = Name::parse("example.org").unwrap();
+        assert_eq!(builder.push(outside.as_name(), Rtype::A, Ttl::DEFAULT, &[0; 4]), Err(ContentsError::OutOfZone));
+        builder.push(apex.as_name(), Rtype::SOA, Ttl::DEFAULT, &[0; 22]).unwrap();
+        assert_eq!(builder.push(apex.as_name(), Rtype::SOA, Ttl::DEFAULT, &[1; 22]), Err(ContentsError::TwoSoas));
+        assert_eq!(ZoneBuilder::new(ZoneName::new(apex)).finish().err(), Some(ContentsError::NoSoa));
+    }
+}

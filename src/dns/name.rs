@@ -1,0 +1,393 @@
+//! Domain names in lower-case wire format.
+//!
+//! Case is settled on the way in, so that names compare, hash and sort as octets.
+
+use std::fmt;
+
+/// The longest name, in octets of wire format, the root label included (RFC 1035 section 2.3.4).
+const MAX_NAME: usize = 255;
+
+/// The longest label, in octets (RFC 1035 section 2.3.4).
+const MAX_LABEL: usize = 63;
+
+/// An absolute domain name: uncompressed wire format in lower case, at most 255 octets.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Name(Box<[u8]>);
+
+/// A borrowed [`Name`], or one that lies inside the octets of a zone.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NameRef<'a>(&'a [u8]);
+
+/// Why a text or a string of octets is no domain name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NameError {
+    /// Two dots in a row, a dot in front, or nothing at all.
+    EmptyLabel,
+    /// A label of this many octets, over 63.
+    LabelTooLong(usize),
+    /// Over 255 octets of wire format.
+    NameTooLong,
+    /// A backslash that no escape of RFC 1035 section 5.1 follows.
+    BadEscape,
+    /// A character that a name in this place may not hold.
+    BadCharacter(char),
+    /// Octets that are no uncompressed wire format.
+    NotWire,
+}
+
+impl fmt::Display for NameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NameError::EmptyLabel => write!(f, "an empty label"),
+            NameError::LabelTooLong(octets) => write!(f, "a label of {octets} octets (63 are allowed)"),
+            NameError::NameTooLong => write!(f, "a name of over 255 octets"),
+            NameError::BadEscape => write!(f, "an incomplete escape"),
+            NameError::BadCharacter(c) => write!(f, "the character {c:?}"),
+            NameError::NotWire => write!(f, "octets that are no name"),
+        }
+    }
+}
+
+impl std::error::Error for NameError {}
+
+impl Name {
+    /// The root.
+    pub fn root() -> Name {
+        Name(Box::new([0]))
+    }
+
+    /// Parses presentation format with its escapes; the final dot may be left out.
+    ///
+    /// Errors: see [`NameError`]. Source: RFC 1035 section 5.1.
+    pub fn parse(text: &str) -> Result<Name, NameError> {
+        Name::parse_octets(text.as_bytes(), None)
+    }
+
+    /// Parses presentation format; a name without a final dot is completed by `origin`.
+    pub fn parse_relative(text: &[u8], origin: &Name) -> Result<Name, NameError> {
+        Name::parse_octets(text, Some(origin))
+    }
+
+    /// Parses the name of a host as inventories write it: labels of letters, digits, hyphens and underscores.
+    pub fn parse_host(text: &str) -> Result<Name, NameError> {
+        match text.chars().find(|c| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))) {
+            Some(c) => Err(NameError::BadCharacter(c)),
+            None => Name::parse(text),
+        }
+    }
+
+    /// Parses `text`; `origin` completes it where the final dot is missing.
+    fn parse_octets(text: &[u8], origin: Option<&Name>) -> Result<Name, NameError> {
+        if text == b"." {
+            return Ok(Name::root());
+        }
+        let mut wire = Vec::with_capacity(text.len() + 2);
+        let mut label = 0;
+        let mut at = 0;
+        let mut absolute = false;
+        wire.push(0);
+        while at < text.len() {
+            let octet = text[at];
+            at += 1;
+            absolute = false;
+            match octet {
+                b'.' => {
+                    close_label(&mut wire, label)?;
+                    label = wire.len();
+                    wire.push(0);
+                    absolute = true;
+                }
+                b'\\' => {
+                    let (value, used) = unescape(&text[at..])?;
+                    at += used;
+                    wire.push(value.to_ascii_lowercase());
+                }
+                _ => wire.push(octet.to_ascii_lowercase()),
+            }
+        }
+        if !absolute {
+            close_label(&mut wire, label)?;
+            match origin {
+                Some(origin) => wire.extend_from_slice(&origin.0),
+                None => wire.push(0),
+            }
+        }
+        if wire.len() > MAX_NAME {
+            return Err(NameError::NameTooLong);
+        }
+        Ok(Name(wire.into()))
+    }
+
+    /// Checks uncompressed wire format and lowers its case.
+    pub fn from_wire(wire: &[u8]) -> Result<Name, NameError> {
+        let mut at = 0;
+        loop {
+            let length = *wire.get(at).ok_or(NameError::NotWire)? as usize;
+            if length > MAX_LABEL {
+                return Err(NameError::NotWire);
+            }
+            at += 1 + length;
+            if length == 0 {
+                break;
+            }
+        }
+        if at != wire.len() {
+            return Err(NameError::NotWire);
+        }
+        if at > MAX_NAME {
+            return Err(NameError::NameTooLong);
+        }
+        // Length octets are below 64, so that lowering the case of all octets leaves them alone.
+        Ok(Name(wire.to_ascii_lowercase().into()))
+    }
+
+    /// Puts one label, given as plain octets, before `parent`.
+    ///
+    /// Errors: the label is empty or over 63 octets, or the name becomes longer than 255.
+    pub fn prepend(label: &[u8], parent: NameRef<'_>) -> Result<Name, NameError> {
+        if label.is_empty() {
+            return Err(NameError::EmptyLabel);
+        }
+        if label.len() > MAX_LABEL {
+            return Err(NameError::LabelTooLong(label.len()));
+        }
+        if 1 + label.len() + parent.0.len() > MAX_NAME {
+            return Err(NameError::NameTooLong);
+        }
+        let mut wire = Vec::with_capacity(1 + label.len() + parent.0.len());
+        wire.push(label.len() as u8);
+        wire.extend(label.iter().map(u8::to_ascii_lowercase));
+        wire.extend_from_slice(parent.0);
+        Ok(Name(wire.into()))
+    }
+
+    /// Borrows the name.
+    pub fn as_name(&self) -> NameRef<'_> {
+        NameRef(&self.0)
+    }
+
+    /// The octets of the wire format.
+    pub fn as_wire(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// Writes the length of the label that starts at `label` and ends where `wire` ends.
+fn close_label(wire: &mut [u8], label: usize) -> Result<(), NameError> {
+    let octets = wire.len() - label - 1;
+    match octets {
+        0 => Err(NameError::EmptyLabel),
+        1..=MAX_LABEL => {
+            wire[label] = octets as u8;
+            Ok(())
+        }
+        _ => Err(NameError::LabelTooLong(octets)),
+    }
+}
+
+/// Reads what follows a backslash: three decimal digits or one octet; gives its value and the octets used.
+pub fn unescape(text: &[u8]) -> Result<(u8, usize), NameError> {
+    match text {
+        [a @ b'0'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9', ..] => {
+            let value = (a - b'0') as u16 * 100 + (b - b'0') as u16 * 10 + (c - b'0') as u16;
+            u8::try_from(value).map(|value| (value, 3)).map_err(|_| NameError::BadEscape)
+        }
+        [b'0'..=b'9', ..] | [] => Err(NameError::BadEscape),
+        [octet, ..] => Ok((*octet, 1)),
+    }
+}
+
+impl<'a> NameRef<'a> {
+    /// Takes octets that are known to be lower-case wire format, as those inside a zone's arena are.
+    pub(super) fn trusted(wire: &'a [u8]) -> NameRef<'a> {
+        NameRef(wire)
+    }
+
+    /// The octets of the wire format.
+    pub fn as_wire(self) -> &'a [u8] {
+        self.0
+    }
+
+    /// An owned copy.
+    pub fn to_name(self) -> Name {
+        Name(self.0.into())
+    }
+
+    /// The labels from left to right, without the root.
+    pub fn labels(self) -> impl Iterator<Item = &'a [u8]> {
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            let length = rest[0] as usize;
+            if length == 0 {
+                return None;
+            }
+            let label = &rest[1..=length];
+            rest = &rest[1 + length..];
+            Some(label)
+        })
+    }
+
+    /// The leftmost label; `None` for the root.
+    pub fn first_label(self) -> Option<&'a [u8]> {
+        self.labels().next()
+    }
+
+    /// The name without its leftmost label; `None` for the root.
+    pub fn parent(self) -> Option<NameRef<'a>> {
+        let length = self.0[0] as usize;
+        (length > 0).then(|| NameRef(&self.0[1 + length..]))
+    }
+
+    /// This name, then its parent, and so on to the root.
+    pub fn ancestors(self) -> impl Iterator<Item = NameRef<'a>> {
+        std::iter::successors(Some(self), |name| name.parent())
+    }
+
+    /// Whether this name is `other` or below it.
+    pub fn is_at_or_below(self, other: NameRef<'_>) -> bool {
+        // A suffix of octets alone could begin in the middle of a label.
+        self.0.len() >= other.0.len() && self.ancestors().any(|name| name.0 == other.0)
+    }
+
+    /// Whether the leftmost label is the asterisk (RFC 4592 section 2.1.1).
+    pub fn is_wildcard(self) -> bool {
+        self.first_label() == Some(b"*")
+    }
+}
+
+impl fmt::Display for NameRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 == [0] {
+            return f.write_str(".");
+        }
+        for label in self.labels() {
+            write_escaped(f, label, b"\".;\\()@$")?;
+            f.write_str(".")?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes octets in presentation format: `special` ones behind a backslash, unprintable ones as `\DDD`.
+///
+/// Source: RFC 1035 section 5.1.
+pub(super) fn write_escaped(f: &mut fmt::Formatter<'_>, octets: &[u8], special: &[u8]) -> fmt::Result {
+    for &octet in octets {
+        if special.contains(&octet) {
+            write!(f, "\\{}", octet as char)?;
+        } else if octet.is_ascii_graphic() {
+            write!(f, "{}", octet as char)?;
+        } else {
+            write!(f, "\\{octet:03}")?;
+        }
+    }
+    Ok(())
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_name().fmt(f)
+    }
+}
+
+impl fmt::Debug for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{self}`")
+    }
+}
+
+impl fmt::Debug for NameRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{self}`")
+    }
+}
+
+/// The apex of a zone.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ZoneName(Name);
+
+impl ZoneName {
+    /// Makes `name` an apex.
+    pub fn new(name: Name) -> ZoneName {
+        ZoneName(name)
+    }
+
+    /// The apex as a name.
+    pub fn as_name(&self) -> NameRef<'_> {
+        self.0.as_name()
+    }
+
+    /// Makes an owner name of `name`; `None` where it lies outside the zone.
+    pub fn owner(&self, name: NameRef<'_>) -> Option<OwnerName> {
+        name.is_at_or_below(self.as_name()).then(|| OwnerName(name.to_name()))
+    }
+}
+
+impl fmt::Display for ZoneName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The owner name of an RRset: at or below the apex of the zone that made it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OwnerName(Name);
+
+impl OwnerName {
+    /// The owner name as a name.
+    pub fn as_name(&self) -> NameRef<'_> {
+        self.0.as_name()
+    }
+}
+
+impl fmt::Display for OwnerName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn presentation_round_trips_in_lower_case() {
+        for (text, shown) in [
+            ("Sas1-0001.Search.Example.NET", "sas1-0001.search.example.net."),
+            (".", "."),
+            ("a\\.b.c.", "a\\.b.c."),
+            ("a\\032b.c", "a\\032b.c."),
+            ("\\000.x", "\\000.x."),
+            ("*.x", "*.x."),
+        ] {
+            let name = Name::parse(text).unwrap();
+            assert_eq!(name.to_string(), shown);
+            assert_eq!(Name::parse(&name.to_string()).unwrap(), name);
+            assert_eq!(Name::from_wire(name.as_wire()).unwrap(), name);
+        }
+    }
+
+    #[test]
+    fn wrong_names_say_why() {
+        let long = "a".repeat(64);
+        assert_eq!(Name::parse(&long), Err(NameError::LabelTooLong(64)));
+        assert_eq!(Name::parse(&vec!["a".repeat(63); 4].join(".")), Err(NameError::NameTooLong));
+        assert_eq!(Name::parse("a..b"), Err(NameError::EmptyLabel));
+        assert_eq!(Name::parse(""), Err(NameError::EmptyLabel));
+        assert_eq!(Name::parse("a\\25"), Err(NameError::BadEscape));
+        assert_eq!(Name::parse("a\\256"), Err(NameError::BadEscape));
+        assert_eq!(Name::parse_host("a b.c"), Err(NameError::BadCharacter(' ')));
+        assert_eq!(Name::parse_host("ä.c"), Err(NameError::BadCharacter('ä')));
+    }
+
+    #[test]
+    fn a_suffix_counts_only_at_a_label_boundary() {
+        let zone = ZoneName::new(Name::parse("example.net").unwrap());
+        assert!(zone.owner(Name::parse("a.example.net").unwrap().as_name()).is_some());
+        assert!(zone.owner(Name::parse("example.net").unwrap().as_name()).is_some());
+        assert!(zone.owner(Name::parse("badexample.net").unwrap().as_name()).is_none());
+        // The octets of `\007example.net` end in those of `example.net`, length octet included.
+        let tricky = Name::parse("a\\007example.net").unwrap();
+        assert!(zone.owner(tricky.as_name()).is_none());
+    }
+}

@@ -1,0 +1,253 @@
+//! RDATA and RRsets.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use domain::base::zonefile_fmt::{DisplayKind, ZonefileFmt};
+use domain::base::{ParseRecordData, ParsedName, Rtype};
+use domain::dep::octseq::Parser;
+use domain::rdata::ZoneRecordData;
+
+use super::name::{Name, NameRef, OwnerName, write_escaped};
+use super::ttl::Ttl;
+
+/// The key of an RRset within its zone.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RrKey {
+    /// The owner name.
+    pub owner: OwnerName,
+    /// The type.
+    pub rtype: Rtype,
+}
+
+/// RDATA of some type: uncompressed wire format, names inside it in lower case (RFC 4034 section 6.2).
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rdata(Box<[u8]>);
+
+impl Rdata {
+    /// The RDATA of an A or AAAA record.
+    pub fn from_address(address: IpAddr) -> Rdata {
+        match address {
+            IpAddr::V4(v4) => Rdata(v4.octets().into()),
+            IpAddr::V6(v6) => Rdata(v6.octets().into()),
+        }
+    }
+
+    /// The RDATA of a PTR record.
+    pub fn from_name(name: NameRef<'_>) -> Rdata {
+        Rdata(name.as_wire().into())
+    }
+
+    /// The RDATA of a TXT record of one string; `None` where it is over 255 octets.
+    pub fn from_text(text: &str) -> Option<Rdata> {
+        let length = u8::try_from(text.len()).ok()?;
+        Some(Rdata([&[length], text.as_bytes()].concat().into()))
+    }
+
+    /// Octets that are known to be canonical RDATA, as those inside a zone's arena are.
+    pub(super) fn trusted(octets: &[u8]) -> Rdata {
+        Rdata(octets.into())
+    }
+
+    /// The octets of the wire format.
+    pub fn as_octets(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Borrows the RDATA, with its type.
+    pub fn as_rdata(&self, rtype: Rtype) -> RdataRef<'_> {
+        RdataRef { rtype, octets: &self.0 }
+    }
+
+    /// Parses the presentation format of the types that a plan changes: A, AAAA, PTR, TXT.
+    ///
+    /// `None` where the text is not of the type, or the type is another.
+    pub fn parse(rtype: Rtype, text: &str) -> Option<Rdata> {
+        match rtype {
+            Rtype::A => text.parse::<Ipv4Addr>().ok().map(|v4| Rdata::from_address(v4.into())),
+            Rtype::AAAA => text.parse::<Ipv6Addr>().ok().map(|v6| Rdata::from_address(v6.into())),
+            Rtype::PTR => Name::parse(text).ok().map(|name| Rdata::from_name(name.as_name())),
+            Rtype::TXT => parse_strings(text).map(|octets| Rdata(octets.into())),
+            _ => None,
+        }
+    }
+}
+
+/// Parses quoted character strings into their wire format.
+fn parse_strings(text: &str) -> Option<Vec<u8>> {
+    let mut octets = Vec::new();
+    let mut rest = text.as_bytes();
+    while !rest.is_empty() {
+        rest = rest.strip_prefix(b" ").unwrap_or(rest).strip_prefix(b"\"")?;
+        let length_at = octets.len();
+        octets.push(0);
+        loop {
+            let (&octet, after) = rest.split_first()?;
+            rest = after;
+            match octet {
+                b'"' => break,
+                b'\\' => {
+                    let (value, used) = super::name::unescape(rest).ok()?;
+                    octets.push(value);
+                    rest = &rest[used..];
+                }
+                _ => octets.push(octet),
+            }
+        }
+        octets[length_at] = u8::try_from(octets.len() - length_at - 1).ok()?;
+    }
+    (!octets.is_empty()).then_some(octets)
+}
+
+/// Borrowed RDATA with its type; displays as presentation format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RdataRef<'a> {
+    /// The type.
+    pub rtype: Rtype,
+    /// Canonical wire format.
+    pub octets: &'a [u8],
+}
+
+impl<'a> RdataRef<'a> {
+    /// The address, where this is A or AAAA.
+    pub fn address(self) -> Option<IpAddr> {
+        match self.rtype {
+            Rtype::A => <[u8; 4]>::try_from(self.octets).ok().map(IpAddr::from),
+            Rtype::AAAA => <[u8; 16]>::try_from(self.octets).ok().map(IpAddr::from),
+            _ => None,
+        }
+    }
+
+    /// The name that this points to, where this is NS, CNAME, DNAME, PTR or MX.
+    pub fn target(self) -> Option<NameRef<'a>> {
+        match self.rtype {
+            Rtype::NS | Rtype::CNAME | Rtype::DNAME | Rtype::PTR => Some(NameRef::trusted(self.octets)),
+            Rtype::MX => self.octets.get(2..).map(NameRef::trusted),
+            _ => None,
+        }
+    }
+
+    /// The character strings of a TXT record.
+    pub fn strings(self) -> impl Iterator<Item = &'a [u8]> {
+        let mut rest = if self.rtype == Rtype::TXT { self.octets } else { &[] };
+        std::iter::from_fn(move || {
+            let (&length, after) = rest.split_first()?;
+            let (string, after) = after.split_at_checked(length as usize)?;
+            rest = after;
+            Some(string)
+        })
+    }
+
+    /// An owned copy.
+    pub fn to_rdata(self) -> Rdata {
+        Rdata::trusted(self.octets)
+    }
+}
+
+impl fmt::Display for RdataRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(address) = self.address() {
+            return address.fmt(f);
+        }
+        match self.rtype {
+            Rtype::NS | Rtype::CNAME | Rtype::DNAME | Rtype::PTR => NameRef::trusted(self.octets).fmt(f),
+            Rtype::TXT => {
+                for (place, string) in self.strings().enumerate() {
+                    f.write_str(if place == 0 { "\"" } else { " \"" })?;
+                    // Blanks are kept as they are between quotes.
+                    for part in string.split_inclusive(|octet| *octet == b' ') {
+                        let (text, blank) = match part.strip_suffix(b" ") {
+                            Some(text) => (text, " "),
+                            None => (part, ""),
+                        };
+                        write_escaped(f, text, b"\"\\")?;
+                        f.write_str(blank)?;
+                    }
+                    f.write_str("\"")?;
+                }
+                Ok(())
+            }
+            _ => self.fmt_other(f),
+        }
+    }
+}
+
+impl RdataRef<'_> {
+    /// Writes any further type: as `domain` does where it knows the type, else as RFC 3597 section 5 says.
+    fn fmt_other(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parser = Parser::from_ref(self.octets);
+        let data = ZoneRecordData::<&[u8], ParsedName<&[u8]>>::parse_rdata(self.rtype, &mut parser);
+        if let Ok(Some(data)) = data
+            && !matches!(data, ZoneRecordData::Unknown(_))
+        {
+            return write!(f, "{}", data.display_zonefile(DisplayKind::Simple));
+        }
+        write!(f, "\\# {}", self.octets.len())?;
+        for (place, octet) in self.octets.iter().enumerate() {
+            write!(f, "{}{octet:02x}", if place == 0 { " " } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+/// An RRset's data: never empty, one TTL (RFC 2181 section 5.2), RDATA sorted by octets, each once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rrset {
+    /// The TTL of all its records.
+    ttl: Ttl,
+    /// Sorted and unique.
+    rdata: Vec<Rdata>,
+}
+
+impl Rrset {
+    /// Sorts `rdata` and drops repeats; `None` where there is none.
+    pub fn new(ttl: Ttl, mut rdata: Vec<Rdata>) -> Option<Rrset> {
+        rdata.sort_unstable();
+        rdata.dedup();
+        (!rdata.is_empty()).then_some(Rrset { ttl, rdata })
+    }
+
+    /// The TTL.
+    pub fn ttl(&self) -> Ttl {
+        self.ttl
+    }
+
+    /// The RDATA, sorted by octets.
+    pub fn rdata(&self) -> &[Rdata] {
+        &self.rdata
+    }
+
+    /// The RDATA in presentation format, sorted as text.
+    pub fn rdata_texts(&self, rtype: Rtype) -> Vec<String> {
+        let mut texts: Vec<String> = self.rdata.iter().map(|rdata| rdata.as_rdata(rtype).to_string()).collect();
+        texts.sort_unstable();
+        texts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_quoted_and_escaped() {
+        let rdata = Rdata::from_text("a \"b\" \\ \u{1b}[31m").unwrap();
+        let shown = rdata.as_rdata(Rtype::TXT).to_string();
+        assert_eq!(shown, r#""a \"b\" \\ \027[31m""#);
+        assert_eq!(Rdata::parse(Rtype::TXT, &shown), Some(rdata));
+    }
+
+    #[test]
+    fn unknown_types_print_as_rfc_3597_says() {
+        let rdata = Rdata::trusted(&[0, 255, 0]);
+        assert_eq!(rdata.as_rdata(Rtype::from_int(65280)).to_string(), "\\# 3 00ff00");
+    }
+
+    #[test]
+    fn rdata_texts_sort_as_text() {
+        let addresses = ["2a02::10", "2a02::9", "2a02::9"];
+        let rdata = addresses.iter().map(|text| Rdata::parse(Rtype::AAAA, text).unwrap()).collect();
+        let rrset = Rrset::new(Ttl::DEFAULT, rdata).unwrap();
+        assert_eq!(rrset.rdata_texts(Rtype::AAAA), ["2a02::10", "2a02::9"]);
+    }
+}

@@ -1,0 +1,337 @@
+//! Settings as a tree in which every key and value knows its place.
+//!
+//! TOML and YAML become the same tree, so that both are checked by one reader that reports everything it finds.
+
+use std::str::FromStr;
+
+use crate::diag::{Diagnostic, Diagnostics, FileId, Origin};
+
+/// A value with its place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    /// Where it begins.
+    pub origin: Origin,
+    /// How many characters it takes on that line.
+    pub width: usize,
+    /// The value.
+    pub value: Value,
+}
+
+/// What a value may be.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// Quoted text.
+    Text(String),
+    /// An unquoted YAML scalar, exactly as written: what it means depends on who reads it.
+    Plain(String),
+    /// A TOML integer.
+    Integer(i64),
+    /// A TOML boolean.
+    Bool(bool),
+    /// A TOML float or date, as written.
+    Other(String),
+    /// A list.
+    List(Vec<Node>),
+    /// A table or mapping, in the file's order; no key twice.
+    Table(Vec<(Key, Node)>),
+}
+
+/// A key with its place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Key {
+    /// Its text.
+    pub name: String,
+    /// Where it begins.
+    pub origin: Origin,
+    /// How many characters it takes.
+    pub width: usize,
+}
+
+/// The text of a settings file, for excerpts.
+#[derive(Debug, Clone)]
+pub struct SourceText {
+    /// The file.
+    pub file: FileId,
+    /// Its content.
+    pub text: String,
+}
+
+impl SourceText {
+    /// An error at a place, with the line and `width` characters marked.
+    pub fn error(&self, code: &'static str, origin: Origin, width: usize, message: impl Into<String>) -> Diagnostic {
+        let line = self.text.lines().nth((origin.line as usize).saturating_sub(1)).unwrap_or_default();
+        let line = line.strip_prefix('\u{feff}').unwrap_or(line);
+        Diagnostic::error(code, origin, message).excerpt(line, width)
+    }
+}
+
+impl Node {
+    /// The text of a scalar that was written as text.
+    pub fn as_text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Text(text) | Value::Plain(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// What it is, for messages.
+    pub fn kind(&self) -> &'static str {
+        match &self.value {
+            Value::Text(_) | Value::Plain(_) => "text",
+            Value::Integer(_) => "an integer",
+            Value::Bool(_) => "a boolean",
+            Value::Other(_) => "a float or date",
+            Value::List(_) => "a list",
+            Value::Table(_) => "a table",
+        }
+    }
+}
+
+/// Reads the keys of one table, each once, and collects what is wrong with them.
+///
+/// A value that cannot be used is reported and reads as absent. [`Reader::finish`] reports the keys nobody asked for.
+#[derive(Debug)]
+pub struct Reader<'a> {
+    /// The table.
+    node: &'a Node,
+    /// Its entries.
+    entries: &'a [(Key, Node)],
+    /// The keys that were asked for.
+    known: Vec<&'static str>,
+    /// The text around it.
+    source: &'a SourceText,
+    /// What was found so far.
+    diagnostics: Diagnostics,
+}
+
+impl<'a> Reader<'a> {
+    /// Starts on a node; one that is no table is reported, and reads as an empty one.
+    pub fn new(node: &'a Node, source: &'a SourceText) -> Reader<'a> {
+        let mut reader = Reader { node, entries: &[], known: Vec::new(), source, diagnostics: Diagnostics::default() };
+        match &node.value {
+            Value::Table(entries) => reader.entries = entries,
+            _ => reader.wrong_type(node, "a table"),
+        }
+        reader
+    }
+
+    /// The text around it.
+    pub fn source(&self) -> &'a SourceText {
+        self.source
+    }
+
+    /// The table itself.
+    pub fn node(&self) -> &'a Node {
+        self.node
+    }
+
+    /// The value of a key.
+    pub fn take(&mut self, key: &'static str) -> Option<&'a Node> {
+        self.known.push(key);
+        self.entries.iter().find(|(own, _)| own.name == key).map(|(_, node)| node)
+    }
+
+    /// The value of a key that must be there.
+    pub fn require(&mut self, key: &'static str) -> Option<&'a Node> {
+        let node = self.take(key);
+        if node.is_none() {
+            let message = format!("the key `{key}` is missing");
+            let diagnostic = self.source.error("missing-key", self.node.origin, self.node.width, message);
+            self.diagnostics.push(diagnostic.hint(format!("add `{key}`")));
+        }
+        node
+    }
+
+    /// Every entry of a table whose keys are names that the user chose.
+    pub fn take_all(&mut self) -> &'a [(Key, Node)] {
+        std::mem::take(&mut self.entries)
+    }
+
+    /// Text under a key.
+    pub fn text(&mut self, key: &'static str) -> Option<&'a str> {
+        let node = self.take(key)?;
+        self.text_of(node)
+    }
+
+    /// The text of a node that must be text.
+    pub fn text_of(&mut self, node: &'a Node) -> Option<&'a str> {
+        let text = node.as_text();
+        if text.is_none() {
+            self.wrong_type(node, "text");
+        }
+        text
+    }
+
+    /// A value parsed from text under a key; `what` says what would be right.
+    pub fn parsed<T: FromStr>(&mut self, key: &'static str, what: &str) -> Option<T> {
+        let node = self.take(key)?;
+        self.parse_node(node, what)
+    }
+
+    /// A value parsed from a node's text; `what` says what would be right.
+    pub fn parse_node<T: FromStr>(&mut self, node: &'a Node, what: &str) -> Option<T> {
+        let text = self.text_of(node)?;
+        let value = text.parse().ok();
+        if value.is_none() {
+            self.error(node, "bad-value", format!("`{text}` is not {what}"));
+        }
+        value
+    }
+
+    /// One of several words under a key.
+    pub fn choice<T: Copy>(&mut self, key: &'static str, choices: &[(&str, T)]) -> Option<T> {
+        let node = self.take(key)?;
+        let text = self.text_of(node)?;
+        let value = choices.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
+        if value.is_none() {
+            let words: Vec<String> = choices.iter().map(|(word, _)| format!("`{word}`")).collect();
+            self.error(node, "bad-value", format!("`{text}` is none of {}", words.join(", ")));
+        }
+        value
+    }
+
+    /// A boolean under a key.
+    pub fn boolean(&mut self, key: &'static str) -> Option<bool> {
+        let node = self.take(key)?;
+        match &node.value {
+            Value::Bool(value) => Some(*value),
+            Value::Plain(text) if text == "true" => Some(true),
+            Value::Plain(text) if text == "false" => Some(false),
+            _ => {
+                self.wrong_type(node, "`true` or `false`");
+                None
+            }
+        }
+    }
+
+    /// A whole number under a key.
+    pub fn integer(&mut self, key: &'static str) -> Option<(&'a Node, i64)> {
+        let node = self.take(key)?;
+        self.integer_of(node).map(|value| (node, value))
+    }
+
+    /// The whole number that a node must be.
+    pub fn integer_of(&mut self, node: &'a Node) -> Option<i64> {
+        let value = match &node.value {
+            Value::Integer(value) => Some(*value),
+            Value::Plain(text) => text.parse().ok(),
+            _ => None,
+        };
+        if value.is_none() {
+            self.wrong_type(node, "a whole number");
+        }
+        value
+    }
+
+    /// A list under a key.
+    pub fn list(&mut self, key: &'static str) -> Option<&'a [Node]> {
+        let node = self.take(key)?;
+        match &node.value {
+            Value::List(items) => Some(items),
+            _ => {
+                self.wrong_type(node, "a list");
+                None
+            }
+        }
+    }
+
+    /// Reports an error at a node.
+    pub fn error(&mut self, node: &Node, code: &'static str, message: impl Into<String>) {
+        self.push(self.source.error(code, node.origin, node.width, message));
+    }
+
+    /// Reports anything.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Takes in what another reader found.
+    pub fn append(&mut self, diagnostics: Diagnostics) {
+        self.diagnostics.append(diagnostics);
+    }
+
+    /// Reports a value of the wrong type.
+    pub fn wrong_type(&mut self, node: &Node, wanted: &str) {
+        let message = match &node.value {
+            Value::Plain(text) | Value::Other(text) => format!("`{text}` is not {wanted}"),
+            Value::Integer(number) => format!("`{number}` is not {wanted}"),
+            _ => format!("{} stands where {wanted} belongs", node.kind()),
+        };
+        self.error(node, "wrong-type", message);
+    }
+
+    /// Reports the keys that nobody asked for, and gives all that was found.
+    pub fn finish(mut self) -> Diagnostics {
+        for (key, _) in self.entries {
+            if !self.known.contains(&key.name.as_str()) {
+                let message = format!("`{}` is no key of this table", key.name);
+                let mut diagnostic = self.source.error("unknown-key", key.origin, key.width, message);
+                if let Some(near) = nearest(&key.name, &self.known) {
+                    diagnostic = diagnostic.hint(format!("did you mean `{near}`?"));
+                } else {
+                    let known: Vec<String> = self.known.iter().map(|key| format!("`{key}`")).collect();
+                    diagnostic = diagnostic.hint(format!("its keys are {}", known.join(", ")));
+                }
+                self.diagnostics.push(diagnostic);
+            }
+        }
+        self.diagnostics
+    }
+}
+
+/// The known key that is at most two edits away from `key`.
+fn nearest<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
+    // Long keys cannot be typing slips of short ones, and the distance is quadratic.
+    if key.len() > 40 {
+        return None;
+    }
+    let near = known.iter().map(|own| (edits(key, own), *own)).min()?;
+    (near.0 <= 2 && near.0 < key.len()).then_some(near.1)
+}
+
+/// The Levenshtein distance of two short texts.
+fn edits(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, to) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Files;
+
+    #[test]
+    fn a_slip_of_the_pen_gets_a_suggestion() {
+        assert_eq!(nearest("permision", &["pool", "permission"]), Some("permission"));
+        assert_eq!(nearest("colour", &["pool", "permission"]), None);
+    }
+
+    #[test]
+    fn all_that_is_wrong_is_reported_at_once() {
+        let file = Files::default().add("x.toml");
+        let at = |col| Origin { file, line: 1, col };
+        let entry = |name: &str, col, value| {
+            let key = Key { name: name.into(), origin: at(col), width: name.len() };
+            (key, Node { origin: at(col + 4), width: 1, value })
+        };
+        let entries = vec![entry("one", 1, Value::Bool(true)), entry("tow", 10, Value::Integer(2))];
+        let node = Node { origin: at(1), width: 1, value: Value::Table(entries) };
+        let source = SourceText { file, text: "one=true tow=2\n".into() };
+        let mut reader = Reader::new(&node, &source);
+        assert_eq!(reader.text("one"), None);
+        assert_eq!(reader.integer("two").map(|(_, value)| value), None);
+        reader.require("three");
+        let found = reader.finish();
+        let codes: Vec<&str> = found.iter().map(|diagnostic| diagnostic.code).collect();
+        assert_eq!(codes, ["wrong-type", "missing-key", "unknown-key"]);
+    }
+}

@@ -1,0 +1,16 @@
+//! What the fleet is: files to [`model::Inventory`].
+//!
+//! Comes in: the folder of a workspace. Goes out: typed values, each with the place that says it, and diagnostics. Only
+//! `read` touches the disk; everything else here takes text.
+
+pub mod value;
+
+pub mod symbol;
+
+pub mod template;
+
+pub mod config;
+
+pub mod model;
+
+pub use model::Inventory;

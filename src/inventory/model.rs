@@ -1,0 +1,434 @@
+//! What a workspace says, each value with the place that says it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use ipnet::Ipv4Net;
+
+use super::config::node::{Node, SourceText};
+use super::symbol::{Symbol, Symbols};
+use super::template::{FastboneTemplate, ShortnameTemplate};
+use super::value::{Duration, HbfProjectId, Inv, Mac, Net64, Percent, Time, Vlan};
+use crate::diag::{Files, Origin};
+use crate::dns::{Name, Ttl, ZoneName};
+
+/// A workspace, read and checked.
+#[derive(Debug)]
+pub struct Inventory {
+    /// The files that were read.
+    pub files: Files,
+    /// Switches and locations.
+    pub symbols: Symbols,
+    /// zonewright.toml.
+    pub config: Config,
+    /// Every project that any file names; [`ProjectIndex`] counts into it. Sorted by id.
+    pub projects: Vec<Project>,
+    /// Rows of hosts.csv, sorted by `inv`, then line. A number twice is `bad` in each of its rows.
+    pub hosts: Vec<Host>,
+    /// l3-tors.txt.
+    pub tors: Tors,
+    /// net-layout.xml.
+    pub layout: Layout,
+    /// ipv4-map.txt.
+    pub ipv4_map: Ipv4Map,
+    /// The sources of MACs, in order of preference.
+    pub mac_sources: Vec<MacSource>,
+    /// All MAC reports, sorted by `inv`, then source, file and line.
+    pub reports: Vec<Report>,
+    /// names.lock, sorted by `inv`, then name.
+    pub lock: Vec<LockRow>,
+    /// How far each source can be trusted.
+    pub trust: SourceTrust,
+    /// SHA-256 of every file that was read, by its name in messages, in hexadecimal.
+    pub inputs: BTreeMap<String, String>,
+    /// Whether some row of hosts.csv or names.lock was bad.
+    pub has_bad_names: bool,
+}
+
+/// The number of a project in [`Inventory::projects`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProjectIndex(pub u32);
+
+/// Whether a source may be believed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trust {
+    /// It was read whole.
+    Known,
+    /// It was cut, empty, unreadable, or too much of it was wrong: nothing may be concluded from it.
+    Unknown {
+        /// The source and what is wrong with it, for people: ``source `hosts`: racktables/hosts.csv was cut``.
+        reason: String,
+    },
+}
+
+impl Trust {
+    /// The reason not to trust, if there is one.
+    pub fn doubt(&self) -> Option<&str> {
+        match self {
+            Trust::Known => None,
+            Trust::Unknown { reason } => Some(reason),
+        }
+    }
+}
+
+/// The trust in each source but those of MACs, which carry theirs.
+#[derive(Debug, Clone)]
+pub struct SourceTrust {
+    /// hosts.csv.
+    pub hosts: Trust,
+    /// l3-tors.txt.
+    pub l3_tors: Trust,
+    /// net-layout.xml.
+    pub net_layout: Trust,
+    /// ipv4-map.txt.
+    pub ipv4_map: Trust,
+    /// names.lock; known where there is none.
+    pub names_lock: Trust,
+}
+
+/// zonewright.toml.
+#[derive(Debug)]
+pub struct Config {
+    /// Who we are, recorded with every record that we create.
+    pub owner: String,
+    /// How own RRsets are known.
+    pub registry: Registry,
+    /// Where released hosts get their name; never published.
+    pub free_domain: Name,
+    /// How long a released name stays taken.
+    pub name_cooldown: Duration,
+    /// The share of bad rows above which a source is unknown.
+    pub max_bad_rows: Percent,
+    /// How long a saved plan may be applied.
+    pub plan_expires: Duration,
+    /// What `[[zone]]` lists, in the file's order; no name twice.
+    pub zones: Vec<ZoneSpec>,
+    /// What `[pool.X]` lists; [`ZoneSpec::pool`] counts into it.
+    pub pools: Vec<Pool>,
+    /// The file itself, for what providers find in their settings.
+    pub source: SourceText,
+}
+
+/// How it is known which RRsets zonewright created.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Registry {
+    /// The state keeps them.
+    Journal,
+    /// A TXT record beside each.
+    Txt,
+    /// Every RRset counts as own.
+    Noop,
+}
+
+/// One `[[zone]]`.
+#[derive(Debug)]
+pub struct ZoneSpec {
+    /// The zone.
+    pub name: ZoneName,
+    /// Its pool's place in [`Config::pools`].
+    pub pool: usize,
+    /// What may be changed.
+    pub permission: Permission,
+    /// Whose names rule 3 may clear.
+    pub claim_addresses: ClaimAddresses,
+    /// The TTL of its records where the project has none.
+    pub ttl: Option<Ttl>,
+    /// Where it is configured.
+    pub origin: Origin,
+    /// Where `ttl` is set, for evidence.
+    pub ttl_origin: Option<Origin>,
+}
+
+/// What may be changed in a zone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Permission {
+    /// Any RRset that the rules name.
+    Full,
+    /// Own RRsets alone.
+    Own,
+}
+
+/// Whose names lose an address that a host needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClaimAddresses {
+    /// Names that a host has or had.
+    Hosts,
+    /// All names.
+    All,
+}
+
+/// One `[pool.X]` with its target.
+#[derive(Debug)]
+pub struct Pool {
+    /// Its name.
+    pub name: String,
+    /// Its one target.
+    pub target: TargetSpec,
+}
+
+/// One `[[pool.X.target]]`: the provider's name, and settings that only the provider reads.
+#[derive(Debug)]
+pub struct TargetSpec {
+    /// `type`.
+    pub provider: String,
+    /// The whole table; the provider's `open` reads it.
+    pub settings: Node,
+}
+
+/// A project: what the administrator says, and what its owner says.
+#[derive(Debug)]
+pub struct Project {
+    /// Its id.
+    pub id: String,
+    /// `[project.X]`.
+    pub admin: Option<ProjectAdmin>,
+    /// The project file.
+    pub file: ProjectFile,
+}
+
+/// The administrator's half of a project.
+#[derive(Debug)]
+pub struct ProjectAdmin {
+    /// The domain of its hosts' names.
+    pub dns_domain: Name,
+    /// Other domains in which its hosts may have names.
+    pub also_domains: Vec<Name>,
+    /// Whether automation may touch its hosts.
+    pub automation_allowed: bool,
+    /// Where it stands.
+    pub origin: Origin,
+}
+
+impl ProjectAdmin {
+    /// Whether a name is directly below one of the project's domains.
+    pub fn has_name(&self, name: crate::dns::NameRef<'_>) -> bool {
+        let domain = name.parent();
+        let mut domains = std::iter::once(&self.dns_domain).chain(&self.also_domains);
+        domains.any(|own| domain == Some(own.as_name()))
+    }
+}
+
+/// The owner's half of a project.
+#[derive(Debug)]
+pub enum ProjectFile {
+    /// No file has this id.
+    Missing,
+    /// Its file, or one of several that claim the id, cannot be used.
+    Bad {
+        /// Where the fault is.
+        origin: Origin,
+    },
+    /// Read and checked.
+    Good(Box<ProjectSettings>),
+}
+
+impl ProjectFile {
+    /// The settings, where they are good.
+    pub fn settings(&self) -> Option<&ProjectSettings> {
+        match self {
+            ProjectFile::Good(settings) => Some(settings),
+            ProjectFile::Missing | ProjectFile::Bad { .. } => None,
+        }
+    }
+}
+
+/// A project file's settings, each with its place where evidence needs one.
+#[derive(Debug)]
+pub struct ProjectSettings {
+    /// How hosts are named.
+    pub shortname_template: ShortnameTemplate,
+    /// Which interfaces its hosts have.
+    pub vlans: VlanScheme,
+    /// Where `vlans` stands.
+    pub vlans_origin: Origin,
+    /// How a fastbone name is made.
+    pub fastbone_name: FastboneTemplate,
+    /// Where `fastbone_name` stands, or the file's first line.
+    pub fastbone_origin: Origin,
+    /// The project id in addresses, and where it stands; EUI-64 is used without one.
+    pub hbf_project_id: Option<(HbfProjectId, Origin)>,
+    /// Overrides the zone's TTL; and where it stands.
+    pub ttl: Option<(Ttl, Origin)>,
+    /// The owner's switch.
+    pub automation: bool,
+    /// What may be done to records.
+    pub policy: Policy,
+    /// Where `policy` stands, or the file's first line.
+    pub policy_origin: Origin,
+}
+
+/// Which interfaces a project's hosts have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VlanScheme {
+    /// Backbone and fastbone.
+    Search {
+        /// The backbone's VLAN.
+        main: Vlan,
+        /// The fastbone's, another.
+        fastbone: Vlan,
+    },
+    /// The backbone alone.
+    Static {
+        /// Its VLAN.
+        main: Vlan,
+    },
+}
+
+impl VlanScheme {
+    /// The backbone's VLAN.
+    pub fn main(self) -> Vlan {
+        match self {
+            VlanScheme::Search { main, .. } | VlanScheme::Static { main } => main,
+        }
+    }
+
+    /// The fastbone's VLAN, where there is a fastbone.
+    pub fn fastbone(self) -> Option<Vlan> {
+        match self {
+            VlanScheme::Search { fastbone, .. } => Some(fastbone),
+            VlanScheme::Static { .. } => None,
+        }
+    }
+}
+
+/// What may be done to a project's records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Policy {
+    /// Create RRsets where there are none.
+    CreateOnly,
+    /// Create and modify, never delete.
+    UpsertOnly,
+    /// All that the rules say.
+    Repair,
+    /// `Repair`, and orphans are removed.
+    Sync,
+}
+
+/// One row of hosts.csv. A bad row keeps what of it could be read.
+#[derive(Debug, Clone)]
+pub struct Host {
+    /// The inventory number.
+    pub inv: Inv,
+    /// Its name in hosts.csv; `None` where it has none there, or one below the free domain.
+    pub name: Option<Name>,
+    /// Its project.
+    pub project: ProjectIndex,
+    /// Whether it is in use.
+    pub status: HostStatus,
+    /// The datacenter's code.
+    pub location: Symbol,
+    /// The switch that the export names; `None` where it names none.
+    pub switch: Option<Symbol>,
+    /// Whether `automated-dns` is among its restrictions.
+    pub restricted: bool,
+    /// Whether the row is bad, so that the host is frozen.
+    pub bad: bool,
+    /// The row.
+    pub origin: Origin,
+}
+
+/// Whether a host is in use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostStatus {
+    /// In use: its records are derived.
+    Assigned,
+    /// Not in use: its name alone counts.
+    Free,
+}
+
+/// l3-tors.txt: which switch and VLAN is which /64.
+#[derive(Debug, Default)]
+pub struct Tors {
+    /// Every switch that any row names, bad rows too: each is in an L3 segment.
+    pub switches: HashSet<Symbol>,
+    /// The networks.
+    pub networks: HashMap<(Symbol, Vlan), Entry<Net64>>,
+}
+
+/// What an export says of one key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Entry<T> {
+    /// A good row.
+    Good(T, Origin),
+    /// The (first) row that says something of it is bad.
+    Bad(Origin),
+}
+
+/// net-layout.xml: the /64s of a datacenter's VLAN, in order of preference, each once.
+#[derive(Debug, Default)]
+pub struct Layout {
+    /// By location and VLAN; an entry is bad where any network or the element itself is.
+    pub networks: HashMap<(Symbol, Vlan), Entry<Vec<(Net64, Origin)>>>,
+    /// How many networks are no /64.
+    pub ignored: usize,
+}
+
+/// ipv4-map.txt: which /64 carries the IPv4 addresses of a network.
+#[derive(Debug, Default)]
+pub struct Ipv4Map {
+    /// By location and VLAN, the longest IPv4 prefix first, then in the file's order.
+    pub rows: HashMap<(Symbol, Vlan), Vec<(Ipv4Net, Entry<Net64>)>>,
+}
+
+/// One `[[sources.mac]]`.
+#[derive(Debug)]
+pub struct MacSource {
+    /// Its name.
+    pub name: String,
+    /// Reports that are older do not count.
+    pub max_age: Option<Duration>,
+    /// How much older than it says a report counts.
+    pub penalty: Duration,
+    /// Whether it may be believed.
+    pub trust: Trust,
+}
+
+/// One MAC report with a readable inventory number.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The host.
+    pub inv: Inv,
+    /// When it was made.
+    pub time: Time,
+    /// What it says.
+    pub sighting: Sighting,
+    /// The source's place in [`Inventory::mac_sources`].
+    pub source: u16,
+    /// The line.
+    pub origin: Origin,
+}
+
+/// What a MAC report says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sighting {
+    /// The MAC is in use, and perhaps behind which switch.
+    Active {
+        /// The MAC.
+        mac: Mac,
+        /// The switch, by LLDP.
+        switch: Option<Symbol>,
+    },
+    /// The MAC is not in use: older reports of it are withdrawn.
+    Inactive {
+        /// The MAC.
+        mac: Mac,
+    },
+    /// The line is bad.
+    Bad,
+}
+
+/// One row of names.lock.
+#[derive(Debug, Clone)]
+pub struct LockRow {
+    /// The host.
+    pub inv: Inv,
+    /// The name; `None` in a bad row where it cannot be read.
+    pub name: Option<Name>,
+    /// The project.
+    pub project: ProjectIndex,
+    /// When the name was given up; `None` while the host has it.
+    pub released: Option<Time>,
+    /// Whether the row is bad.
+    pub bad: bool,
+    /// The row.
+    pub origin: Origin,
+}

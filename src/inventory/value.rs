@@ -1,0 +1,393 @@
+//! The small values of an inventory: types that cannot hold a wrong one.
+
+use std::fmt;
+use std::net::Ipv6Addr;
+use std::str::FromStr;
+
+use ipnet::Ipv6Net;
+
+/// An inventory number: who a host is, for ever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Inv(pub u64);
+
+impl fmt::Display for Inv {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for Inv {
+    type Err = ();
+
+    /// Reads decimal digits, nothing else: no sign, no blanks.
+    fn from_str(text: &str) -> Result<Inv, ()> {
+        let digits = !text.is_empty() && text.bytes().all(|octet| octet.is_ascii_digit());
+        if digits { text.parse().map(Inv).map_err(|_| ()) } else { Err(()) }
+    }
+}
+
+/// The MAC address of one interface: neither a group address nor all zeros.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Mac([u8; 6]);
+
+/// Why a text is no MAC of an interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MacError {
+    /// Not twelve hexadecimal digits with colons, dashes, dots or nothing between them.
+    Malformed,
+    /// The group bit is set: no interface has such an address (IEEE 802-2014 section 8.2).
+    Multicast,
+    /// All zeros.
+    Zero,
+}
+
+impl fmt::Display for MacError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            MacError::Malformed => "is not twelve hexadecimal digits",
+            MacError::Multicast => "is a multicast address",
+            MacError::Zero => "is all zeros",
+        })
+    }
+}
+
+impl Mac {
+    /// The six octets.
+    pub fn octets(self) -> [u8; 6] {
+        self.0
+    }
+
+    /// Checks octets.
+    pub fn from_octets(octets: [u8; 6]) -> Result<Mac, MacError> {
+        match octets {
+            [0, 0, 0, 0, 0, 0] => Err(MacError::Zero),
+            [first, ..] if first & 1 == 1 => Err(MacError::Multicast),
+            _ => Ok(Mac(octets)),
+        }
+    }
+}
+
+impl FromStr for Mac {
+    type Err = MacError;
+
+    fn from_str(text: &str) -> Result<Mac, MacError> {
+        let mut octets = [0; 6];
+        let mut digits = 0;
+        for octet in text.bytes() {
+            match (octet as char).to_digit(16) {
+                Some(_) if digits == 12 => return Err(MacError::Malformed),
+                Some(value) => {
+                    octets[digits / 2] = octets[digits / 2] << 4 | value as u8;
+                    digits += 1;
+                }
+                // A separator stands between digits, and only one at a time.
+                None if !matches!(octet, b':' | b'-' | b'.') => return Err(MacError::Malformed),
+                None => {}
+            }
+        }
+        let separators = text.len() - digits;
+        let doubled = text.as_bytes().windows(2).any(|pair| pair.iter().all(|octet| !octet.is_ascii_hexdigit()));
+        let edge = |octet: Option<&u8>| octet.is_some_and(|octet| !octet.is_ascii_hexdigit());
+        let bytes = text.as_bytes();
+        if digits != 12 || separators > 11 || doubled || edge(bytes.first()) || edge(bytes.last()) {
+            return Err(MacError::Malformed);
+        }
+        Mac::from_octets(octets)
+    }
+}
+
+impl fmt::Display for Mac {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a, b, c, d, e, g] = self.0;
+        write!(f, "{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{g:02x}")
+    }
+}
+
+impl fmt::Debug for Mac {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A VLAN number, 1 to 4094 (IEEE 802.1Q section 9.6: 0 and 4095 are reserved).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Vlan(u16);
+
+impl Vlan {
+    /// Checks a number.
+    pub fn new(number: u64) -> Option<Vlan> {
+        u16::try_from(number).ok().filter(|number| (1..=4094).contains(number)).map(Vlan)
+    }
+}
+
+impl fmt::Display for Vlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A /64: the upper half of its addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Net64(u64);
+
+impl Net64 {
+    /// Takes a network that is a /64 without host bits.
+    pub fn new(network: Ipv6Net) -> Option<Net64> {
+        let whole = network.prefix_len() == 64 && network.addr() == network.network();
+        whole.then(|| Net64((u128::from(network.network()) >> 64) as u64))
+    }
+
+    /// The address with this lower half.
+    pub fn address(self, interface_id: u64) -> Ipv6Addr {
+        Ipv6Addr::from(u128::from(self.0) << 64 | u128::from(interface_id))
+    }
+}
+
+impl fmt::Display for Net64 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/64", self.address(0))
+    }
+}
+
+/// A host-based-firewall project id: 32 bits, written as up to 8 hexadecimal digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct HbfProjectId(pub u32);
+
+impl FromStr for HbfProjectId {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<HbfProjectId, ()> {
+        let fits = (1..=8).contains(&text.len()) && text.bytes().all(|octet| octet.is_ascii_hexdigit());
+        if fits { u32::from_str_radix(text, 16).map(HbfProjectId).map_err(|_| ()) } else { Err(()) }
+    }
+}
+
+impl fmt::Display for HbfProjectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:x}", self.0)
+    }
+}
+
+/// A point in time, in nanoseconds since 1970-01-01T00:00:00Z; years 1678 to 2262.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(i64);
+
+impl Time {
+    /// Takes a timestamp; `None` where it lies outside the years above.
+    pub fn from_timestamp(timestamp: jiff::Timestamp) -> Option<Time> {
+        i64::try_from(timestamp.as_nanosecond()).ok().map(Time)
+    }
+
+    /// How much later this is than `earlier`; `None` where it is not later.
+    pub fn since(self, earlier: Time) -> Option<Duration> {
+        let nanos = i128::from(self.0) - i128::from(earlier.0);
+        u128::try_from(nanos).ok().map(Duration)
+    }
+
+    /// The time that lies `duration` before this one, as far as times reach.
+    pub fn minus(self, duration: Duration) -> Time {
+        let nanos = i128::from(self.0) - duration.0 as i128;
+        Time(nanos.max(i128::from(i64::MIN)) as i64)
+    }
+
+    /// The time that lies `duration` after this one, as far as times reach.
+    pub fn plus(self, duration: Duration) -> Time {
+        let nanos = i128::from(self.0) + duration.0 as i128;
+        Time(nanos.min(i128::from(i64::MAX)) as i64)
+    }
+}
+
+impl FromStr for Time {
+    type Err = ();
+
+    /// Reads RFC 3339: a date, a time and an offset.
+    fn from_str(text: &str) -> Result<Time, ()> {
+        // The library reads more than RFC 3339: week dates, times without seconds, and a zone in brackets.
+        let shape = text.as_bytes();
+        let digits = |range: std::ops::Range<usize>| shape[range].iter().all(u8::is_ascii_digit);
+        let plain = shape.len() >= 20
+            && digits(0..4)
+            && shape[4] == b'-'
+            && digits(5..7)
+            && shape[7] == b'-'
+            && digits(8..10)
+            && matches!(shape[10], b'T' | b't' | b' ')
+            && digits(11..13)
+            && shape[13] == b':'
+            && digits(14..16)
+            && shape[16] == b':'
+            && digits(17..19)
+            && !text.contains(['[', ',']);
+        if !plain {
+            return Err(());
+        }
+        Time::from_timestamp(text.parse().map_err(|_| ())?).ok_or(())
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let timestamp = jiff::Timestamp::from_nanosecond(i128::from(self.0)).expect("years 1678 to 2262 exist");
+        timestamp.fmt(f)
+    }
+}
+
+/// A length of time in nanoseconds, at most 1000 years.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Duration(u128);
+
+/// Nanoseconds in a second.
+const SECOND: u128 = 1_000_000_000;
+
+impl Duration {
+    /// Whole seconds.
+    pub const fn from_secs(seconds: u64) -> Duration {
+        Duration(seconds as u128 * SECOND)
+    }
+
+    /// The whole seconds in it.
+    pub fn as_secs(self) -> u64 {
+        (self.0 / SECOND) as u64
+    }
+}
+
+/// The units of a duration, largest first, in seconds.
+const UNITS: [(&str, u64); 5] = [("w", 604_800), ("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)];
+
+impl FromStr for Duration {
+    type Err = ();
+
+    /// Reads whole numbers with units, largest first: `7d`, `1h30m`, `0s`.
+    fn from_str(text: &str) -> Result<Duration, ()> {
+        let mut seconds: u64 = 0;
+        let mut rest = text;
+        let mut units = UNITS.iter();
+        while !rest.is_empty() {
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            let number: u64 = rest[..digits].parse().map_err(|_| ())?;
+            let (unit, factor) = units.find(|(unit, _)| rest[digits..].starts_with(unit)).ok_or(())?;
+            seconds = number.checked_mul(*factor).and_then(|more| seconds.checked_add(more)).ok_or(())?;
+            rest = &rest[digits + unit.len()..];
+        }
+        let sensible = !text.is_empty() && seconds <= 1000 * 366 * 86_400;
+        if sensible { Ok(Duration::from_secs(seconds)) } else { Err(()) }
+    }
+}
+
+impl fmt::Display for Duration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rest = self.as_secs();
+        if rest == 0 {
+            return f.write_str("0s");
+        }
+        for (unit, factor) in UNITS.into_iter().skip(1) {
+            if rest >= factor {
+                write!(f, "{}{unit}", rest / factor)?;
+                rest %= factor;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A share, in millionths of the whole, so that `0.5%` and `1%` are exact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Percent(u32);
+
+impl Percent {
+    /// Whole percents, at most 100.
+    pub const fn from_whole(percent: u32) -> Percent {
+        Percent(percent * 10_000)
+    }
+
+    /// The share of `whole`, rounded down.
+    pub fn of(self, whole: usize) -> usize {
+        (whole as u128 * u128::from(self.0) / 1_000_000) as usize
+    }
+}
+
+impl FromStr for Percent {
+    type Err = ();
+
+    /// Reads `10%` or `0.5%`: 0 to 100, at most four decimals.
+    fn from_str(text: &str) -> Result<Percent, ()> {
+        let number = text.strip_suffix('%').ok_or(())?;
+        let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
+        let digits = |text: &str| text.bytes().all(|octet| octet.is_ascii_digit());
+        if whole.is_empty() || whole.len() > 3 || decimals.len() > 4 || !digits(whole) || !digits(decimals) {
+            return Err(());
+        }
+        let millionths: u32 = format!("{whole}{decimals:0<4}").parse().map_err(|_| ())?;
+        if millionths <= 1_000_000 { Ok(Percent(millionths)) } else { Err(()) }
+    }
+}
+
+impl fmt::Display for Percent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}%", f64::from(self.0) / 10_000.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn macs_come_in_four_spellings() {
+        for text in ["78:e3:b5:08:93:98", "78-E3-B5-08-93-98", "78e3.b508.9398", "78e3b5089398"] {
+            assert_eq!(text.parse::<Mac>().unwrap().to_string(), "78:e3:b5:08:93:98");
+        }
+        for text in ["", "78:e3:b5:08:93", "78:e3:b5:08:93:98:1", "78::e3:b5:08:93:98", ":78e3b5089398", "78 e3b5089398"] {
+            assert_eq!(text.parse::<Mac>(), Err(MacError::Malformed), "{text}");
+        }
+        assert_eq!("01:00:5e:00:00:01".parse::<Mac>(), Err(MacError::Multicast));
+        assert_eq!("000000000000".parse::<Mac>(), Err(MacError::Zero));
+    }
+
+    #[test]
+    fn durations_read_and_print() {
+        for (text, shown) in [("7d", "7d"), ("90m", "1h30m"), ("1w", "7d"), ("0s", "0s"), ("1h30m", "1h30m")] {
+            assert_eq!(text.parse::<Duration>().unwrap().to_string(), shown);
+        }
+        for text in ["", "7", "d", "1h1d", "-1h", "1.5h", "99999999999999999999d", "1h 1m"] {
+            assert!(text.parse::<Duration>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn percents_are_exact() {
+        assert_eq!("0.5%".parse::<Percent>().unwrap().of(1000), 5);
+        assert_eq!("1%".parse::<Percent>().unwrap().of(199), 1);
+        for text in ["", "%", "10", "101%", "-1%", "1e1%", "1.23456%"] {
+            assert!(text.parse::<Percent>().is_err(), "{text}");
+        }
+        assert_eq!("12.5%".parse::<Percent>().unwrap().to_string(), "12.5%");
+    }
+
+    #[test]
+    fn project_ids_are_hexadecimal_text() {
+        assert_eq!("1478".parse(), Ok(HbfProjectId(0x1478)));
+        assert_eq!("12e5".parse(), Ok(HbfProjectId(0x12e5)));
+        for text in ["", "123456789", "0x12", "+12", "12.5"] {
+            assert!(text.parse::<HbfProjectId>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn times_are_rfc_3339() {
+        let time: Time = "2026-11-20T01:00:00Z".parse().unwrap();
+        assert_eq!(time.to_string(), "2026-11-20T01:00:00Z");
+        assert_eq!("2026-11-20T03:00:00+02:00".parse(), Ok(time));
+        for text in ["", "2026-11-20", "2026-11-20T01:00:00", "yesterday", "20261120T010000Z", "2026-13-01T00:00:00Z"] {
+            assert!(text.parse::<Time>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn vlans_and_networks_have_bounds() {
+        assert!(Vlan::new(0).is_none() && Vlan::new(4095).is_none() && Vlan::new(4094).is_some());
+        assert!(Net64::new("2a02:6b8:0:1600::/63".parse().unwrap()).is_none());
+        assert!(Net64::new("2a02:6b8::1/64".parse().unwrap()).is_none());
+        assert_eq!(Net64::new("2a02:6b8::/64".parse().unwrap()).unwrap().to_string(), "2a02:6b8::/64");
+    }
+}

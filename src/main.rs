@@ -1,0 +1,3 @@
+//! The `zonewright` command.
+
+fn main() {}

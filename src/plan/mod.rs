@@ -1,0 +1,10 @@
+//! A plan: what would be changed, and why; what was seen; what was left, and why.
+//!
+//! Comes in: the outcome of a diff. Goes out: a value that prints, saves and loads. Only `store` touches the disk.
+
+pub mod model;
+
+pub use model::{
+    BlockCode, Blocked, Change, ChangeKind, LimitState, Notice, NoticeCode, Plan, Reason, Rule, SkipCode, Skipped,
+    ZoneSeen,
+};
