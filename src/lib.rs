@@ -6,4 +6,6 @@ pub mod diag;
 
 pub mod inventory;
 
+pub mod live;
+
 pub mod plan;

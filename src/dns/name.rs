@@ -284,6 +284,12 @@ pub(super) fn write_escaped(f: &mut fmt::Formatter<'_>, octets: &[u8], special: 
     Ok(())
 }
 
+impl std::borrow::Borrow<[u8]> for Name {
+    fn borrow(&self) -> &[u8] {
+        &self.0
+    }
+}
+
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.as_name().fmt(f)
