@@ -163,7 +163,7 @@ impl Live {
     }
 
     /// Every live PTR RRset, at a whole address, that points to a name.
-    pub fn pointing_to<'s>(&'s self, name: NameRef<'s>) -> impl Iterator<Item = LiveRrset<'s>> {
+    pub fn pointing_to(&self, name: NameRef<'_>) -> impl Iterator<Item = LiveRrset<'_>> {
         self.by_target.find(zone::name_hash(name)).filter_map(move |(zone, id)| {
             let rrset = self.known(zone).rrset_by_id(id);
             let points = rrset.rdata().any(|rdata| rdata.target() == Some(name));

@@ -4,7 +4,7 @@
 
 pub mod model;
 
-pub use model::{
-    BlockCode, Blocked, Change, ChangeKind, LimitState, Notice, NoticeCode, Plan, Reason, Rule, SkipCode, Skipped,
-    ZoneSeen,
+pub use crate::change::{
+    BlockCode, Blocked, Change, ChangeKind, Notice, NoticeCode, Reason, Rule, SkipCode, Skipped,
 };
+pub use model::{LimitState, Plan, ZoneSeen};
