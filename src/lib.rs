@@ -28,3 +28,5 @@ pub mod desired;
 pub mod diff;
 
 pub mod plan;
+
+pub mod provider;

@@ -306,6 +306,12 @@ impl<'a> RrsetRef<'a> {
         Ttl::from_wire(u32::from_be_bytes(lowest.expect("an RRset has a record")))
     }
 
+    /// Whether all its records came with the same TTL, as RFC 2181 section 5.2 demands.
+    pub fn has_one_ttl(self) -> bool {
+        let first = self.zone.record(self.first).ttl;
+        (self.first..self.end).all(|number| self.zone.record(number).ttl == first)
+    }
+
     /// How many records it has.
     pub fn record_count(self) -> usize {
         (self.end - self.first) as usize
