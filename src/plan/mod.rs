@@ -4,7 +4,21 @@
 
 pub mod model;
 
+mod json;
+
+mod order;
+
+pub mod sealed;
+
+pub mod v1;
+
+pub mod store;
+
+#[cfg(test)]
+pub mod fixture;
+
 pub use model::{
     BlockCode, Blocked, Change, ChangeKind, LimitState, Notice, NoticeCode, Plan, Reason, Rule, SkipCode, Skipped,
     ZoneSeen,
 };
+pub use sealed::SealedPlan;
