@@ -283,6 +283,13 @@ impl fmt::Display for NameRef<'_> {
 ///
 /// Source: RFC 1035 section 5.1.
 pub(super) fn write_escaped(f: &mut fmt::Formatter<'_>, octets: &[u8], special: &[u8]) -> fmt::Result {
+    let plain = |octet: &u8| octet.is_ascii_graphic() && !special.contains(octet);
+    // Nearly every label is plain, and a plan prints millions of them.
+    if let Ok(text) = std::str::from_utf8(octets)
+        && octets.iter().all(plain)
+    {
+        return f.write_str(text);
+    }
     for &octet in octets {
         if special.contains(&octet) {
             write!(f, "\\{}", octet as char)?;

@@ -4,7 +4,21 @@
 
 pub mod model;
 
+mod json;
+
+mod order;
+
+pub mod sealed;
+
+pub mod v1;
+
+pub mod store;
+
+#[cfg(test)]
+pub mod fixture;
+
 pub use crate::change::{
     BlockCode, Blocked, Change, ChangeKind, Notice, NoticeCode, Reason, Rule, SkipCode, Skipped,
 };
 pub use model::{LimitState, Plan, ZoneSeen};
+pub use sealed::SealedPlan;

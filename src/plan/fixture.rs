@@ -1,0 +1,294 @@
+//! Plans for tests.
+
+use std::net::IpAddr;
+
+use super::*;
+use crate::dns::reverse::reverse_name;
+use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
+use crate::inventory::value::Inv;
+
+/// A zone.
+pub fn zone(text: &str) -> ZoneName {
+    ZoneName::new(Name::parse(text).unwrap())
+}
+
+/// An RRset of the given TTL and RDATA in presentation format; `None` without RDATA.
+pub fn rrset(rtype: Rtype, ttl: u64, rdata: &[&str]) -> Option<Rrset> {
+    let rdata = rdata.iter().map(|text| Rdata::parse(rtype, text).unwrap()).collect();
+    Rrset::new(Ttl::from_secs(ttl).unwrap(), rdata)
+}
+
+/// A reason with its evidence.
+pub fn reason(rule: Rule, host: Option<u64>, evidence: &[&str]) -> Reason {
+    Reason { rule, host: host.map(Inv), evidence: evidence.iter().map(|place| (*place).to_owned()).collect() }
+}
+
+/// One side of a change: the TTL, and RDATA in presentation format; none where there is no RRset.
+type Side<'a> = (u64, &'a [&'a str]);
+
+/// A change of the RRset `rtype` at `name`, from `before` to `after`, each a TTL and RDATA.
+pub fn change(
+    (project, host): (&str, Option<u64>),
+    (name, rtype): (&str, Rtype),
+    (before, after): (Side<'_>, Side<'_>),
+    reasons: &[Reason],
+) -> Change {
+    let name = match name.parse::<IpAddr>() {
+        Ok(address) => reverse_name(address),
+        Err(_) => Name::parse(name).unwrap(),
+    };
+    let zones = [
+        zone("search.example.net"),
+        zone("web.example.net"),
+        zone("example.net"),
+        zone("0.0.8.b.6.0.2.0.a.2.ip6.arpa"),
+        zone("154.178.in-addr.arpa"),
+    ];
+    let zone = zones.into_iter().find(|zone| name.as_name().is_at_or_below(zone.as_name())).unwrap();
+    let owner = zone.owner(name.as_name()).unwrap();
+    let kind = match (rrset(rtype, before.0, before.1), rrset(rtype, after.0, after.1)) {
+        (None, Some(after)) => ChangeKind::Create { after },
+        (Some(before), Some(after)) => ChangeKind::Modify { before, after },
+        (before, None) => ChangeKind::Delete { before: before.unwrap() },
+    };
+    Change {
+        zone,
+        key: RrKey { owner, rtype },
+        host: host.map(Inv),
+        also: Vec::new(),
+        project: project.to_owned(),
+        kind,
+        reasons: reasons.to_vec(),
+    }
+}
+
+/// A plan in which there is nothing.
+pub fn empty() -> Plan {
+    Plan {
+        tool: "zonewright 0.1.0".to_owned(),
+        created: "2026-11-20T01:30:00Z".parse().unwrap(),
+        expires: "2026-11-21T01:30:00Z".parse().unwrap(),
+        inputs: [("racktables/hosts.csv", '1'), ("racktables/l3-tors.txt", '2')]
+            .map(|(file, digit)| (file.to_owned(), String::from(digit).repeat(64)))
+            .into(),
+        changes: Vec::new(),
+        blocked: Vec::new(),
+        skipped: Vec::new(),
+        notices: Vec::new(),
+        limits: Vec::new(),
+        zones: vec![
+            seen("0.0.8.b.6.0.2.0.a.2.ip6.arpa", 2026112007, 81_240),
+            seen("search.example.net", 2026112001, 62_018),
+            seen("web.example.net", 417, 9_114),
+        ],
+    }
+}
+
+/// A zone as it was read.
+fn seen(name: &str, serial: u32, rrsets: u64) -> ZoneSeen {
+    ZoneSeen { zone: zone(name), serial, rrsets, digest: "ab".repeat(32) }
+}
+
+/// A plan for three projects, in which nearly everything happens.
+pub fn fleet() -> Plan {
+    let tors = "racktables/l3-tors.txt:412";
+    let search = "projects/search.yaml:4";
+    let agent = "agents/agent-1.jsonl:17";
+    let s1 = ("search", Some(100_001));
+    let s2 = ("search", Some(100_007));
+    let s3 = ("search", Some(100_012));
+    let w1 = ("web", Some(200_017));
+    let lab = ("lab", Some(300_044));
+    let none: Side<'_> = (0, &[]);
+    let host1 = "2a02:6b8:0:160b:0:1478:b508:9398";
+    let host2 = "2a02:6b8:0:160b:0:1478:b508:93a0";
+    let fast2 = "2a02:6b8:0:3f02:0:1478:b508:93a0";
+    let mut claimed = change(
+        s2,
+        ("sas1-0002.search.example.net", Rtype::AAAA),
+        ((600, &["2a02:6b8:0:160b:0:1478:b508:93a0"]), none),
+        &[
+            reason(Rule::AddressElsewhere, Some(100_007), &["agents/agent-1.jsonl:23", tors, search]),
+            reason(Rule::AddressElsewhere, Some(100_008), &["agents/agent-2.jsonl:9", tors, search]),
+        ],
+    );
+    claimed.also = vec![Inv(100_008)];
+    let changes = vec![
+        change(
+            s1,
+            ("sas1-0001.search.example.net", Rtype::AAAA),
+            ((3600, &["2a02:6b8:0:160b:7ae3:b5ff:fe08:9398"]), (600, &[host1])),
+            &[
+                reason(Rule::Ttl, Some(100_001), &["projects/search.yaml:9"]),
+                reason(Rule::WrongAddress, Some(100_001), &[agent, tors, search]),
+            ],
+        ),
+        change(
+            s1,
+            ("2a02:6b8:0:160b:7ae3:b5ff:fe08:9398", Rtype::PTR),
+            ((3600, &["sas1-0001.search.example.net"]), none),
+            &[reason(Rule::PtrElsewhere, Some(100_001), &[agent, tors, search])],
+        ),
+        change(
+            s1,
+            (host1, Rtype::PTR),
+            (none, (600, &["sas1-0001.search.example.net"])),
+            &[reason(Rule::MissingPtr, Some(100_001), &[agent, tors, search])],
+        ),
+        change(
+            s2,
+            ("sas1-0007.search.example.net", Rtype::AAAA),
+            (none, (600, &[host2])),
+            &[reason(Rule::Missing, Some(100_007), &["agents/agent-1.jsonl:23", tors, search])],
+        ),
+        change(
+            s2,
+            ("fb-sas1-0007.search.example.net", Rtype::AAAA),
+            (none, (600, &[fast2])),
+            &[reason(
+                Rule::Missing,
+                Some(100_007),
+                &["agents/agent-1.jsonl:23", "racktables/net-layout.xml:88", "racktables/net-layout.xml:89", search],
+            )],
+        ),
+        claimed,
+        change(
+            s2,
+            (host2, Rtype::PTR),
+            ((600, &["sas1-0002.search.example.net"]), (600, &["sas1-0007.search.example.net"])),
+            &[
+                reason(Rule::MissingPtr, Some(100_007), &["agents/agent-1.jsonl:23", tors, search]),
+                reason(Rule::WrongPtr, Some(100_007), &["agents/agent-1.jsonl:23", tors, search]),
+            ],
+        ),
+        change(
+            s2,
+            (fast2, Rtype::PTR),
+            (none, (600, &["fb-sas1-0007.search.example.net"])),
+            &[reason(Rule::MissingPtr, Some(100_007), &["agents/agent-1.jsonl:23", search])],
+        ),
+        change(
+            s3,
+            ("sas1-0012.search.example.net", Rtype::AAAA),
+            (
+                (3600, &["2a02:6b8:0:160b:0:1478:b508:93b1", "2a02:6b8:0:160c:0:1478:b508:93b1"]),
+                (600, &["2a02:6b8:0:160b:0:1478:b508:93b1", "2a02:6b8:0:160c:0:1478:b508:93b1"]),
+            ),
+            &[reason(Rule::Ttl, Some(100_012), &["projects/search.yaml:9"])],
+        ),
+        change(
+            ("search", None),
+            ("sas1-0931.search.example.net", Rtype::AAAA),
+            ((600, &["2a02:6b8:0:160b:0:1478:b508:1111"]), none),
+            &[reason(Rule::Orphan, None, &["projects/search.yaml:11"])],
+        ),
+        change(
+            w1,
+            ("myt2-web-0017.web.example.net", Rtype::AAAA),
+            (
+                (3600, &["2a02:6b8:0:51a::b29a:845b", "2a02:6b8:0:51a::b29a:845c"]),
+                (3600, &["2a02:6b8:0:51a::b29a:845b"]),
+            ),
+            &[reason(Rule::WrongAddress, Some(200_017), &["racktables/ipv4-map.txt:31", "projects/web.yaml:3"])],
+        ),
+        change(
+            w1,
+            ("178.154.132.91", Rtype::PTR),
+            (none, (3600, &["myt2-web-0017.web.example.net"])),
+            &[reason(Rule::MissingPtr, Some(200_017), &["racktables/ipv4-map.txt:31"])],
+        ),
+        change(
+            w1,
+            ("aaaa-myt2-web-0018.web.example.net", Rtype::TXT),
+            (none, (3600, &["\"heritage=external-dns,external-dns/owner=fleet-dns\""])),
+            &[reason(Rule::Registry, Some(200_017), &["zonewright.toml:2"])],
+        ),
+        change(
+            lab,
+            ("lab-old-3.example.net", Rtype::AAAA),
+            ((3600, &["2a02:6b8:0:77::1"]), none),
+            &[reason(Rule::Released, Some(300_044), &["names.lock:902"])],
+        ),
+    ];
+    Plan {
+        changes,
+        blocked: blocked(),
+        skipped: skipped(),
+        notices: vec![
+            Notice {
+                code: NoticeCode::ForeignName,
+                name: "www.example.net.".to_owned(),
+                host: Some(Inv(100_001)),
+                message: format!("AAAA {host1} belongs to host 100001, but the name is no host's"),
+            },
+            Notice {
+                code: NoticeCode::SourceUnknown,
+                name: "eine".to_owned(),
+                host: None,
+                message: "source `eine`: agents/eine-1.jsonl was cut: its last line has no end".to_owned(),
+            },
+        ],
+        limits: vec![
+            LimitState {
+                scope: "global".to_owned(),
+                period: "1d".to_owned(),
+                max: 1000,
+                used: 118,
+                planned: 5,
+                exceeded: false,
+            },
+            LimitState {
+                scope: "project:search".to_owned(),
+                period: "1h".to_owned(),
+                max: 20,
+                used: 18,
+                planned: 3,
+                exceeded: true,
+            },
+        ],
+        zones: empty().zones,
+        ..empty()
+    }
+}
+
+/// Blocked hosts: many by one fault, many each by its own, and some alone.
+fn blocked() -> Vec<Blocked> {
+    let one = |host: u64, project: &str, code, message: String, hint: &str| Blocked {
+        host: Inv(host),
+        project: project.to_owned(),
+        code,
+        message,
+        hint: hint.to_owned(),
+    };
+    let mut all = Vec::new();
+    for host in 100_100..100_138 {
+        let message = "racktables/l3-tors.txt:412: `2a02:6b8:0:1600::/63` is no /64".to_owned();
+        all.push(one(host, "search", BlockCode::BadInput, message, "correct the line"));
+    }
+    for host in 200_100..200_109 {
+        let message = format!("no source reports a MAC of host {host}");
+        let hint = "see whether the host's agent runs and reports";
+        all.push(one(host, "web", BlockCode::NoMac, message, hint));
+    }
+    for (host, other, name) in [(100_300, 100_301, "sas1-0300"), (100_301, 100_300, "sas1-0300")] {
+        let message = format!("`{name}.search.example.net.` is the name of host {other} too");
+        all.push(one(
+            host,
+            "search",
+            BlockCode::DuplicateName,
+            message,
+            "`release` one of the two, or correct hosts.csv",
+        ));
+    }
+    let message = "AAAA at `lab-7.example.net.` is wrong and was not created by us".to_owned();
+    all.push(one(300_007, "lab", BlockCode::NotOwner, message, "`adopt` the name, or remove the record by hand"));
+    all
+}
+
+/// Skipped hosts: a project switched off, and two restricted hosts.
+fn skipped() -> Vec<Skipped> {
+    let one = |host: u64, project: &str, code| Skipped { host: Inv(host), project: project.to_owned(), code };
+    let mut all: Vec<Skipped> = (300_100..301_303).map(|host| one(host, "lab", SkipCode::AutomationOff)).collect();
+    all.extend([one(100_400, "search", SkipCode::Restricted), one(200_400, "web", SkipCode::Restricted)]);
+    all
+}

@@ -1,0 +1,73 @@
+//! The order of everything in a plan, so that the same inputs give the same bytes.
+//!
+//! Numbers compare as numbers and all else as text: what one reads is sorted, not what a type happens to hold.
+
+use std::cmp::Ordering;
+
+use super::{Blocked, Change, LimitState, Notice, Plan, Reason, Skipped, ZoneSeen};
+use crate::inventory::value::Inv;
+
+/// Sorts everything in a plan, and drops what is said twice about one change.
+pub fn settle(plan: &mut Plan) {
+    for change in &mut plan.changes {
+        change.also.sort_unstable();
+        change.also.dedup();
+        change.reasons.sort_by(reasons);
+        change.reasons.dedup();
+    }
+    plan.changes.sort_by(changes);
+    plan.blocked.sort_by(blocked);
+    plan.skipped.sort_by(skipped);
+    plan.notices.sort_by(notices);
+    plan.notices.dedup();
+    plan.limits.sort_by(limits);
+    plan.zones.sort_by(zones);
+}
+
+/// By project, host (none last), zone, name, type.
+pub fn changes(a: &Change, b: &Change) -> Ordering {
+    // Names are printed only where project and host leave it open, which is among the few changes of one host.
+    let texts = || {
+        let zones = if a.zone == b.zone { Ordering::Equal } else { a.zone.to_string().cmp(&b.zone.to_string()) };
+        let owners = || a.key.owner.to_string().cmp(&b.key.owner.to_string());
+        zones.then_with(owners).then_with(|| a.key.rtype.to_string().cmp(&b.key.rtype.to_string()))
+    };
+    a.project.cmp(&b.project).then_with(|| none_last(a.host).cmp(&none_last(b.host))).then_with(texts)
+}
+
+/// By rule, host (none last), evidence.
+pub fn reasons(a: &Reason, b: &Reason) -> Ordering {
+    let rules = a.rule.as_str().cmp(b.rule.as_str());
+    rules.then_with(|| (none_last(a.host), &a.evidence).cmp(&(none_last(b.host), &b.evidence)))
+}
+
+/// By host.
+pub fn blocked(a: &Blocked, b: &Blocked) -> Ordering {
+    a.host.cmp(&b.host)
+}
+
+/// By host.
+pub fn skipped(a: &Skipped, b: &Skipped) -> Ordering {
+    a.host.cmp(&b.host)
+}
+
+/// By code, name, host (none last), message.
+pub fn notices(a: &Notice, b: &Notice) -> Ordering {
+    let codes = a.code.as_str().cmp(b.code.as_str());
+    codes.then_with(|| (&a.name, none_last(a.host), &a.message).cmp(&(&b.name, none_last(b.host), &b.message)))
+}
+
+/// By scope, period, size.
+pub fn limits(a: &LimitState, b: &LimitState) -> Ordering {
+    (&a.scope, &a.period, a.max).cmp(&(&b.scope, &b.period, b.max))
+}
+
+/// By name.
+pub fn zones(a: &ZoneSeen, b: &ZoneSeen) -> Ordering {
+    a.zone.to_string().cmp(&b.zone.to_string())
+}
+
+/// Sorts a missing host behind all others.
+fn none_last(host: Option<Inv>) -> (bool, Option<Inv>) {
+    (host.is_none(), host)
+}

@@ -1,0 +1,194 @@
+//! Plans on disk. The only part of this room that does input and output.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::SealedPlan;
+use super::v1::{self, PlanError};
+
+/// Why a plan could not be saved or loaded.
+#[derive(Debug)]
+pub enum StoreError {
+    /// The file could not be written; readers still find what was there before, or the new plan whole.
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file could not be read.
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file is no plan that may be used.
+    Plan {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: PlanError,
+    },
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StoreError::Write { path, source } => {
+                write!(f, "{}: error[plan-not-saved]: the plan could not be saved: {source}", path.display())
+            }
+            StoreError::Read { path, source } => {
+                write!(f, "{}: error[plan-unreadable]: the plan could not be read: {source}", path.display())
+            }
+            StoreError::Plan { path, source: PlanError::Malformed { line, column, message } } => {
+                write!(f, "{}:{line}:{column}: error[plan-malformed]: {message}", path.display())
+            }
+            StoreError::Plan { path, source } => {
+                let code = match source {
+                    PlanError::Format { .. } => "plan-format",
+                    PlanError::Malformed { .. } | PlanError::Inconsistent(_) => "plan-malformed",
+                    PlanError::Altered(_) => "plan-altered",
+                };
+                write!(f, "{}: error[{code}]: {source}", path.display())
+            }
+        }
+    }
+}
+
+impl std::error::Error for StoreError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            StoreError::Write { source, .. } | StoreError::Read { source, .. } => Some(source),
+            StoreError::Plan { source, .. } => Some(source),
+        }
+    }
+}
+
+/// Saves a plan: readers see the old file or the new one, whole, even after a power cut.
+///
+/// Errors: [`StoreError::Write`].
+pub fn save(path: &Path, sealed: &SealedPlan) -> Result<(), StoreError> {
+    let text = v1::to_json(sealed);
+    replace(path, text.as_bytes()).map_err(|source| StoreError::Write { path: path.to_owned(), source })
+}
+
+/// Loads a plan and checks all of it.
+///
+/// Errors: [`StoreError::Read`], [`StoreError::Plan`].
+pub fn load(path: &Path) -> Result<SealedPlan, StoreError> {
+    let text = fs::read_to_string(path).map_err(|source| StoreError::Read { path: path.to_owned(), source })?;
+    v1::parse(&text).map_err(|source| StoreError::Plan { path: path.to_owned(), source })
+}
+
+/// Puts `content` in the place of a file: writes beside it, syncs, renames.
+fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let (beside, file) = create_beside(path)?;
+    let written = write_synced(file, content).and_then(|()| fs::rename(&beside, path));
+    if written.is_err() {
+        // What failed is told; that the half-written file could not be removed either would only hide it.
+        let _ = fs::remove_file(&beside);
+        return written;
+    }
+    sync_folder(path)
+}
+
+/// How many names are tried for the file beside; each one taken is what a run left that was killed.
+const ATTEMPTS: u32 = 100;
+
+/// Creates a new file in the folder of `path`, with the mode that the umask leaves.
+fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
+    let name = path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "this names no file"))?;
+    let mut attempt = 0;
+    loop {
+        let mut beside = OsString::from(".");
+        beside.push(name);
+        beside.push(format!(".{}-{attempt}.tmp", std::process::id()));
+        let beside = path.with_file_name(beside);
+        match OpenOptions::new().write(true).create_new(true).open(&beside) {
+            Ok(file) => return Ok((beside, file)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < ATTEMPTS => attempt += 1,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Writes and syncs a file.
+fn write_synced(mut file: File, content: &[u8]) -> io::Result<()> {
+    file.write_all(content)?;
+    file.sync_all()
+}
+
+/// Syncs the folder of a file, so that the rename lasts.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => File::open(folder)?.sync_all(),
+        _ => File::open(".")?.sync_all(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::fixture;
+
+    #[test]
+    fn what_is_saved_is_loaded_and_nothing_is_left_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("plan.json");
+        let sealed = SealedPlan::new(fixture::fleet());
+        save(&path, &SealedPlan::new(fixture::empty())).unwrap();
+        save(&path, &sealed).unwrap();
+        assert_eq!(load(&path).unwrap(), sealed);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_plan_is_as_readable_as_any_new_file() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let (path, other) = (folder.path().join("plan.json"), folder.path().join("other"));
+        save(&path, &SealedPlan::new(fixture::empty())).unwrap();
+        File::create(&other).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode(&path), mode(&other));
+    }
+
+    #[test]
+    fn a_plan_that_cannot_be_saved_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let taken = folder.path().join("taken");
+        fs::create_dir(&taken).unwrap();
+        let error = save(&taken, &SealedPlan::new(fixture::empty())).unwrap_err();
+        assert!(error.to_string().contains("error[plan-not-saved]"), "{error}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        let missing = folder.path().join("none").join("plan.json");
+        assert!(save(&missing, &SealedPlan::new(fixture::empty())).is_err());
+    }
+
+    #[test]
+    fn a_file_that_is_no_plan_says_where() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("plan.json");
+        let shown = |content: &[u8]| {
+            fs::write(&path, content).unwrap();
+            load(&path).unwrap_err().to_string().replace(&format!("{}", path.display()), "plan.json")
+        };
+        assert_eq!(
+            shown(b"{\n  \"fromat\": 1}"),
+            "plan.json:2:10: error[plan-malformed]: unknown field `fromat`, expected one of `format`, `id`, `effect`, \
+             `tool`, `created`, `expires`, `inputs`, `changes`, `blocked`, `skipped`, `notices`, `limits`, `zones`"
+        );
+        assert_eq!(
+            shown(b"{\"format\": \"zonewright.plan/2\", \"more\": []}"),
+            "plan.json: error[plan-format]: its format is `zonewright.plan/2`, and this version reads \
+             `zonewright.plan/1` only"
+        );
+        assert!(shown(b"\xff").contains("error[plan-unreadable]"));
+        assert!(load(folder.path()).is_err());
+    }
+}

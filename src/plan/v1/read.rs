@@ -1,0 +1,560 @@
+//! Document to plan. What is wrong is refused with its line and column; nothing is corrected in silence.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
+
+use super::super::SealedPlan;
+use super::super::{
+    BlockCode, Blocked, Change, ChangeKind, LimitState, Notice, NoticeCode, Plan, Reason, Rule, SkipCode, Skipped,
+    ZoneSeen,
+};
+use super::super::order;
+use super::{FORMAT, SHA256};
+use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
+use crate::inventory::value::{Duration, Inv, Time};
+
+/// The types that a plan changes.
+const TYPES: [Rtype; 3] = [Rtype::AAAA, Rtype::PTR, Rtype::TXT];
+
+/// Why a text is no plan that may be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PlanError {
+    /// A plan of another format.
+    Format {
+        /// What `format` says.
+        found: String,
+    },
+    /// No JSON, or JSON with a field, type or value that the format does not have.
+    Malformed {
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1.
+        column: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// Values that are right each by itself, but not together.
+    Inconsistent(String),
+    /// The digests do not fit what the plan says.
+    Altered(Altered),
+}
+
+/// What of a plan was altered after it was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Altered {
+    /// The changes, or their digest.
+    Effect,
+    /// Anything else, or the digest of it all.
+    Id,
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PlanError::Format { found } => {
+                write!(f, "its format is `{found}`, and this version reads `{FORMAT}` only")
+            }
+            PlanError::Malformed { line, column, message } => write!(f, "line {line}, column {column}: {message}"),
+            PlanError::Inconsistent(message) => f.write_str(message),
+            PlanError::Altered(Altered::Effect) => {
+                f.write_str("it was altered: its changes are not those that `effect` stands for")
+            }
+            PlanError::Altered(Altered::Id) => {
+                f.write_str("it was altered: its content is not what `id` stands for, though its changes fit `effect`")
+            }
+        }
+    }
+}
+
+impl std::error::Error for PlanError {}
+
+/// Reads a plan and checks all of it: format, types, order, and both digests.
+///
+/// Errors: [`PlanError`], the first that is found.
+pub fn parse(text: &str) -> Result<SealedPlan, PlanError> {
+    let document: Object<Document> =
+        serde_json::from_str(text).map_err(|error| format_error(text).unwrap_or(malformed(error)))?;
+    let document = document.0;
+    let (id, effect) = (document.id.0, document.effect.0);
+    let plan = Plan {
+        tool: document.tool,
+        created: document.created.0,
+        expires: document.expires.0,
+        inputs: document.inputs.0,
+        changes: document.changes.into_iter().map(|change| change.0).collect(),
+        blocked: document.blocked.into_iter().map(|blocked| blocked.0).collect(),
+        skipped: document.skipped.into_iter().map(|skipped| skipped.0).collect(),
+        notices: document.notices.into_iter().map(|notice| notice.0).collect(),
+        limits: document.limits.into_iter().map(|limit| limit.0).collect(),
+        zones: document.zones.into_iter().map(|zone| zone.0).collect(),
+    };
+    check_order(&plan)?;
+    let sealed = SealedPlan::new(plan);
+    if sealed.effect() != format!("{SHA256}{effect}") {
+        return Err(PlanError::Altered(Altered::Effect));
+    }
+    if sealed.id() != format!("{SHA256}{id}") {
+        return Err(PlanError::Altered(Altered::Id));
+    }
+    Ok(sealed)
+}
+
+/// The error that a document of another format deserves, whatever else it holds.
+fn format_error(text: &str) -> Option<PlanError> {
+    /// The one field that every version has.
+    #[derive(serde::Deserialize)]
+    struct Head {
+        /// The format and its version.
+        format: String,
+    }
+    let head: Head = serde_json::from_str(text).ok()?;
+    (head.format != FORMAT).then_some(PlanError::Format { found: head.format })
+}
+
+/// An error of the JSON reader, with its place.
+fn malformed(error: serde_json::Error) -> PlanError {
+    let (line, column) = (error.line(), error.column());
+    let message = error.to_string();
+    let message = message.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&message).to_owned();
+    PlanError::Malformed { line, column, message }
+}
+
+/// Checks that every list is sorted and says nothing twice.
+fn check_order(plan: &Plan) -> Result<(), PlanError> {
+    ascending("changes", &plan.changes, order::changes)?;
+    ascending("blocked", &plan.blocked, order::blocked)?;
+    ascending("skipped", &plan.skipped, order::skipped)?;
+    ascending("notices", &plan.notices, order::notices)?;
+    ascending("limits", &plan.limits, order::limits)?;
+    ascending("zones", &plan.zones, order::zones)?;
+    let mut keys = HashSet::with_capacity(plan.changes.len());
+    match plan.changes.iter().find(|change| !keys.insert((&change.zone, &change.key))) {
+        Some(Change { key, .. }) => {
+            Err(PlanError::Inconsistent(format!("`changes` holds `{}` {} twice", key.owner, key.rtype)))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Checks that the items of one list ascend.
+fn ascending<T>(list: &str, items: &[T], compare: fn(&T, &T) -> Ordering) -> Result<(), PlanError> {
+    let at = items.windows(2).position(|pair| compare(&pair[0], &pair[1]) != Ordering::Less);
+    match at {
+        Some(at) => Err(PlanError::Inconsistent(format!(
+            "`{list}` is not sorted, or holds something twice: see its items {} and {}",
+            at + 1,
+            at + 2
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// The document as JSON has it.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    /// The format and its version.
+    #[serde(rename = "format")]
+    _format: Format,
+    /// The digest of the document.
+    id: Digest,
+    /// The digest of the changes.
+    effect: Digest,
+    /// The program that made it.
+    tool: String,
+    /// When it was made.
+    created: Parsed<Time>,
+    /// When it may no longer be applied.
+    expires: Parsed<Time>,
+    /// The digest of every input file.
+    inputs: Inputs,
+    /// The changes.
+    changes: Vec<Checked<Change>>,
+    /// The blocked hosts.
+    blocked: Vec<Checked<Blocked>>,
+    /// The skipped hosts.
+    skipped: Vec<Checked<Skipped>>,
+    /// The notices.
+    notices: Vec<Checked<Notice>>,
+    /// The limits.
+    limits: Vec<Checked<LimitState>>,
+    /// The zones.
+    zones: Vec<Checked<ZoneSeen>>,
+}
+
+/// Text that borrows from the document where it holds no escapes.
+#[derive(serde::Deserialize)]
+#[serde(transparent)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// The name of this format; nothing else can be read as one.
+struct Format;
+
+impl<'de> Deserialize<'de> for Format {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Format, D::Error> {
+        match &*Text::deserialize(deserializer)?.0 {
+            FORMAT => Ok(Format),
+            other => Err(de::Error::custom(format_args!("`{other}` is not `{FORMAT}`"))),
+        }
+    }
+}
+
+/// A digest: 64 hexadecimal digits, without what stands before them in a document.
+struct Digest(String);
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Digest, D::Error> {
+        let text = Text::deserialize(deserializer)?.0;
+        let digits = text.strip_prefix(SHA256).filter(|digits| digits.len() == 64);
+        match digits.filter(|digits| digits.bytes().all(|octet| matches!(octet, b'0'..=b'9' | b'a'..=b'f'))) {
+            Some(digits) => Ok(Digest(digits.to_owned())),
+            None => Err(de::Error::custom(format_args!("`{text}` is not `{SHA256}` and 64 hexadecimal digits"))),
+        }
+    }
+}
+
+/// A value that is written as text.
+struct Parsed<T>(T);
+
+impl<'de, T: FromStr> Deserialize<'de> for Parsed<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Parsed<T>, D::Error> {
+        let text = Text::deserialize(deserializer)?.0;
+        let wrong = |_| de::Error::custom(format_args!("`{text}` is not a time of RFC 3339"));
+        text.parse().map(Parsed).map_err(wrong)
+    }
+}
+
+/// The digests of the inputs; a file named twice is an error, where a map of serde would keep the last.
+struct Inputs(BTreeMap<String, String>);
+
+impl<'de> Deserialize<'de> for Inputs {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Inputs, D::Error> {
+        deserializer.deserialize_map(InputsVisitor)
+    }
+}
+
+/// Reads [`Inputs`].
+struct InputsVisitor;
+
+impl<'de> Visitor<'de> for InputsVisitor {
+    type Value = Inputs;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of digests")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Inputs, A::Error> {
+        let mut inputs = BTreeMap::new();
+        while let Some((file, Digest(digits))) = entries.next_entry::<String, Digest>()? {
+            if let Some(file) = inputs.insert(file.clone(), digits).map(|_| file) {
+                return Err(de::Error::custom(format_args!("`{file}` is named twice")));
+            }
+        }
+        Ok(Inputs(inputs))
+    }
+}
+
+/// A JSON object. What serde derives for a struct would take an array of its fields too.
+struct Object<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Object<T>, D::Error> {
+        deserializer.deserialize_map(ObjectVisitor(PhantomData))
+    }
+}
+
+/// Reads [`Object`].
+struct ObjectVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
+    type Value = Object<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<Object<T>, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(entries)).map(Object)
+    }
+}
+
+/// A value that was read as JSON has it, and then checked; so the JSON reader gives its errors a place.
+struct Checked<T>(T);
+
+/// How a value stands in the document.
+trait Documented: Sized {
+    /// Its shape in JSON.
+    type Shape<'de>: Deserialize<'de>;
+
+    /// Checks what was read.
+    fn check(shape: Self::Shape<'_>) -> Result<Self, String>;
+}
+
+impl<'de, T: Documented> Deserialize<'de> for Checked<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Checked<T>, D::Error> {
+        let Object(shape) = Object::<T::Shape<'de>>::deserialize(deserializer)?;
+        T::check(shape).map(Checked).map_err(de::Error::custom)
+    }
+}
+
+/// Reads a field that must be there and may be null.
+fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    Option::deserialize(deserializer)
+}
+
+/// A change as JSON has it.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ChangeShape<'a> {
+    /// The zone.
+    #[serde(borrow)]
+    zone: Text<'a>,
+    /// The owner name.
+    #[serde(borrow)]
+    name: Text<'a>,
+    /// The type.
+    #[serde(borrow, rename = "type")]
+    rtype: Text<'a>,
+    /// The host.
+    #[serde(deserialize_with = "nullable")]
+    host: Option<u64>,
+    /// The other hosts; left out where there are none.
+    also: Option<Vec<u64>>,
+    /// The project.
+    project: String,
+    /// The RRset before.
+    #[serde(borrow, deserialize_with = "nullable")]
+    before: Option<Object<RrsetShape<'a>>>,
+    /// The RRset after.
+    #[serde(borrow, deserialize_with = "nullable")]
+    after: Option<Object<RrsetShape<'a>>>,
+    /// Why.
+    reasons: Vec<Checked<Reason>>,
+}
+
+/// An RRset as JSON has it.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RrsetShape<'a> {
+    /// Seconds.
+    ttl: u64,
+    /// Presentation format.
+    #[serde(borrow)]
+    rdata: Vec<Text<'a>>,
+}
+
+impl Documented for Change {
+    type Shape<'de> = ChangeShape<'de>;
+
+    fn check(shape: ChangeShape<'_>) -> Result<Change, String> {
+        let zone = ZoneName::new(parse_name(&shape.zone.0)?);
+        let name = parse_name(&shape.name.0)?;
+        let owner = zone.owner(name.as_name()).ok_or_else(|| format!("`{name}` lies outside `{zone}`"))?;
+        let rtype = TYPES.into_iter().find(|rtype| rtype.to_string() == shape.rtype.0);
+        let rtype = rtype.ok_or_else(|| format!("`{}` is no type that plans change", shape.rtype.0))?;
+        let before = shape.before.map(|rrset| parse_rrset(rtype, &rrset.0)).transpose()?;
+        let after = shape.after.map(|rrset| parse_rrset(rtype, &rrset.0)).transpose()?;
+        let kind = match (before, after) {
+            (None, Some(after)) => ChangeKind::Create { after },
+            (Some(before), None) => ChangeKind::Delete { before },
+            (Some(before), Some(after)) if before != after => ChangeKind::Modify { before, after },
+            _ => return Err("`before` and `after` are the same".to_owned()),
+        };
+        let host = shape.host.map(Inv);
+        let also: Vec<Inv> = shape.also.iter().flatten().copied().map(Inv).collect();
+        let superfluous = shape.also.is_some() && also.is_empty();
+        if superfluous || !also.is_sorted_by(|a, b| a < b) || also.iter().any(|inv| Some(*inv) == host) {
+            return Err("`also` is not a sorted list of other hosts, each once, left out where empty".to_owned());
+        }
+        let reasons: Vec<Reason> = shape.reasons.into_iter().map(|reason| reason.0).collect();
+        if reasons.is_empty() || !reasons.is_sorted_by(|a, b| order::reasons(a, b) == Ordering::Less) {
+            return Err("`reasons` is not a sorted list of reasons, at least one, each once".to_owned());
+        }
+        Ok(Change { zone, key: RrKey { owner, rtype }, host, also, project: shape.project, kind, reasons })
+    }
+}
+
+/// Reads a name that is written as names are printed: else the document would have two spellings and one digest.
+fn parse_name(text: &str) -> Result<Name, String> {
+    let name = Name::parse(text).map_err(|error| format!("`{text}` is no name: {error}"))?;
+    if name.to_string() == text { Ok(name) } else { Err(format!("`{text}` should be written `{name}`")) }
+}
+
+/// Reads an RRset whose RDATA is sorted, each once, written as it is printed.
+fn parse_rrset(rtype: Rtype, shape: &RrsetShape<'_>) -> Result<Rrset, String> {
+    let ttl = Ttl::from_secs(shape.ttl).ok_or_else(|| format!("the TTL {} is above {}", shape.ttl, Ttl::MAX))?;
+    let parse = |text: &Text<'_>| {
+        let text = &*text.0;
+        let rdata = Rdata::parse(rtype, text).ok_or_else(|| format!("`{text}` is no RDATA of type {rtype}"))?;
+        let printed = rdata.as_rdata(rtype).to_string();
+        if printed == text { Ok(rdata) } else { Err(format!("`{text}` should be written `{printed}`")) }
+    };
+    let rdata = shape.rdata.iter().map(parse).collect::<Result<Vec<Rdata>, String>>()?;
+    if !shape.rdata.is_sorted_by(|a, b| a.0 < b.0) {
+        return Err("`rdata` is not sorted, or holds something twice".to_owned());
+    }
+    Rrset::new(ttl, rdata).ok_or_else(|| "`rdata` is empty".to_owned())
+}
+
+/// Reads one of an enum's words.
+fn parse_word<T>(word: &Text<'_>, parse: fn(&str) -> Option<T>, what: &str) -> Result<T, String> {
+    parse(&word.0).ok_or_else(|| format!("`{}` is no {what}", word.0))
+}
+
+/// A reason as JSON has it.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReasonShape<'a> {
+    /// The rule.
+    #[serde(borrow)]
+    rule: Text<'a>,
+    /// The host.
+    #[serde(deserialize_with = "nullable")]
+    host: Option<u64>,
+    /// The places.
+    evidence: Vec<String>,
+}
+
+impl Documented for Reason {
+    type Shape<'de> = ReasonShape<'de>;
+
+    fn check(shape: ReasonShape<'_>) -> Result<Reason, String> {
+        let rule = parse_word(&shape.rule, Rule::parse, "rule")?;
+        Ok(Reason { rule, host: shape.host.map(Inv), evidence: shape.evidence })
+    }
+}
+
+/// A blocked host as JSON has it.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BlockedShape<'a> {
+    /// The host.
+    host: u64,
+    /// Its project.
+    project: String,
+    /// Why.
+    #[serde(borrow)]
+    code: Text<'a>,
+    /// Why, in words.
+    message: String,
+    /// What to do.
+    hint: String,
+}
+
+impl Documented for Blocked {
+    type Shape<'de> = BlockedShape<'de>;
+
+    fn check(shape: BlockedShape<'_>) -> Result<Blocked, String> {
+        let code = parse_word(&shape.code, BlockCode::parse, "code of blocked hosts")?;
+        let BlockedShape { host, project, message, hint, .. } = shape;
+        Ok(Blocked { host: Inv(host), project, code, message, hint })
+    }
+}
+
+/// A skipped host as JSON has it.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SkippedShape<'a> {
+    /// The host.
+    host: u64,
+    /// Its project.
+    project: String,
+    /// Why.
+    #[serde(borrow)]
+    code: Text<'a>,
+}
+
+impl Documented for Skipped {
+    type Shape<'de> = SkippedShape<'de>;
+
+    fn check(shape: SkippedShape<'_>) -> Result<Skipped, String> {
+        let code = parse_word(&shape.code, SkipCode::parse, "code of skipped hosts")?;
+        Ok(Skipped { host: Inv(shape.host), project: shape.project, code })
+    }
+}
+
+/// A notice as JSON has it.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NoticeShape<'a> {
+    /// What kind.
+    #[serde(borrow)]
+    code: Text<'a>,
+    /// What it is about.
+    name: String,
+    /// The host.
+    #[serde(deserialize_with = "nullable")]
+    host: Option<u64>,
+    /// In words.
+    message: String,
+}
+
+impl Documented for Notice {
+    type Shape<'de> = NoticeShape<'de>;
+
+    fn check(shape: NoticeShape<'_>) -> Result<Notice, String> {
+        let code = parse_word(&shape.code, NoticeCode::parse, "code of notices")?;
+        Ok(Notice { code, name: shape.name, host: shape.host.map(Inv), message: shape.message })
+    }
+}
+
+/// A limit as JSON has it.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LimitShape {
+    /// What it limits.
+    scope: String,
+    /// The period.
+    period: String,
+    /// How many hosts.
+    max: u64,
+    /// How many did.
+    used: u64,
+    /// How many would.
+    planned: u64,
+    /// Whether that is too many.
+    exceeded: bool,
+}
+
+impl Documented for LimitState {
+    type Shape<'de> = LimitShape;
+
+    fn check(shape: LimitShape) -> Result<LimitState, String> {
+        let LimitShape { scope, period, max, used, planned, exceeded } = shape;
+        if Duration::from_str(&period).is_err() {
+            return Err(format!("`{period}` is not a length of time such as `1h`"));
+        }
+        Ok(LimitState { scope, period, max, used, planned, exceeded })
+    }
+}
+
+/// A zone as JSON has it.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ZoneShape<'a> {
+    /// The zone.
+    #[serde(borrow)]
+    zone: Text<'a>,
+    /// The SOA's serial.
+    serial: u32,
+    /// How many RRsets.
+    rrsets: u64,
+    /// The digest of the content.
+    digest: Digest,
+}
+
+impl Documented for ZoneSeen {
+    type Shape<'de> = ZoneShape<'de>;
+
+    fn check(shape: ZoneShape<'_>) -> Result<ZoneSeen, String> {
+        let zone = ZoneName::new(parse_name(&shape.zone.0)?);
+        Ok(ZoneSeen { zone, serial: shape.serial, rrsets: shape.rrsets, digest: shape.digest.0 })
+    }
+}

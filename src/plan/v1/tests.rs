@@ -1,0 +1,340 @@
+//! What holds of the document in both directions.
+
+use proptest::collection::{btree_set, vec};
+use proptest::prelude::*;
+use sha2::{Digest, Sha256};
+
+use super::super::fixture::{self, fleet};
+use super::super::*;
+use super::*;
+use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
+use crate::inventory::value::{Duration, Inv, Time};
+use crate::plan::SealedPlan;
+
+/// `sha256:` and the digest of a value's canonical text, made by a library that shares no code with ours.
+fn independent_digest(value: &serde_json::Value) -> String {
+    let canonical = serde_jcs::to_vec(value).unwrap();
+    Sha256::digest(canonical).iter().fold(SHA256.to_owned(), |text, octet| format!("{text}{octet:02x}"))
+}
+
+/// A label of any octets.
+fn label() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof!["[a-z0-9_-]{1,12}".prop_map(String::into_bytes), vec(any::<u8>(), 1..8)]
+}
+
+/// One of two zones, and a name at or below its apex.
+fn owner() -> impl Strategy<Value = (ZoneName, Name)> {
+    let zone = prop_oneof![Just(fixture::zone("example.net")), Just(fixture::zone("8.b.6.0.2.0.a.2.ip6.arpa"))];
+    (zone, vec(label(), 0..3)).prop_map(|(zone, labels)| {
+        let below = |name: Name, label: &Vec<u8>| Name::prepend(label, name.as_name()).unwrap();
+        let name = labels.iter().fold(zone.as_name().to_name(), below);
+        (zone, name)
+    })
+}
+
+/// RDATA of a type.
+fn rdata(rtype: Rtype) -> BoxedStrategy<Rdata> {
+    match rtype {
+        Rtype::AAAA => {
+            any::<u128>().prop_map(|bits| Rdata::from_address(std::net::Ipv6Addr::from(bits).into())).boxed()
+        }
+        Rtype::PTR => owner().prop_map(|(_, name)| Rdata::from_name(name.as_name())).boxed(),
+        _ => vec("\\PC{0,20}", 1..3)
+            .prop_map(|texts| {
+                let quoted: Vec<String> = texts.iter().map(|text| format!("{:?}", text.replace('\\', "/"))).collect();
+                Rdata::parse(Rtype::TXT, &quoted.join(" ").replace("\\u{", "{")).unwrap()
+            })
+            .boxed(),
+    }
+}
+
+/// An RRset of a type.
+fn rrset(rtype: Rtype) -> impl Strategy<Value = Rrset> {
+    (0..=0x7fff_ffffu64, vec(rdata(rtype), 1..4))
+        .prop_map(|(ttl, rdata)| Rrset::new(Ttl::from_secs(ttl).unwrap(), rdata).unwrap())
+}
+
+/// A reason.
+fn reason() -> impl Strategy<Value = Reason> {
+    let places = vec("\\PC{0,20}:[0-9]{1,3}", 0..3);
+    let rule = proptest::sample::select(Rule::ALL);
+    (rule, host(), places).prop_map(|(rule, host, evidence)| Reason { rule, host, evidence })
+}
+
+/// A host, or none.
+fn host() -> impl Strategy<Value = Option<Inv>> {
+    proptest::option::of(any::<u64>().prop_map(Inv))
+}
+
+/// A change.
+fn change() -> impl Strategy<Value = Change> {
+    let rtype = proptest::sample::select(vec![Rtype::AAAA, Rtype::PTR, Rtype::TXT]);
+    let data = rtype.prop_flat_map(|rtype| (Just(rtype), 0..3, rrset(rtype), rrset(rtype)));
+    let whose = (host(), btree_set(any::<u64>().prop_map(Inv), 0..3), "[a-z]{0,3}");
+    (owner(), data, whose, vec(reason(), 1..4)).prop_map(|((zone, name), data, (host, also, project), reasons)| {
+        let (rtype, kind, before, after) = data;
+        let kind = match kind {
+            0 => ChangeKind::Create { after },
+            1 if before != after => ChangeKind::Modify { before, after },
+            _ => ChangeKind::Delete { before },
+        };
+        let owner = zone.owner(name.as_name()).unwrap();
+        let also = also.into_iter().filter(|inv| Some(*inv) != host).collect();
+        Change { zone, key: RrKey { owner, rtype }, host, also, project, kind, reasons }
+    })
+}
+
+/// A plan whose lists hold nothing twice, in any order.
+fn plan() -> impl Strategy<Value = Plan> {
+    let lists = (vec(change(), 0..8), vec("\\PC{0,9}", 0..4), vec(any::<u64>(), 0..4));
+    (lists, any::<(u32, u64)>(), btree_set(owner(), 0..3)).prop_map(|((mut changes, texts, numbers), seen, zones)| {
+        let mut known = std::collections::HashSet::new();
+        changes.retain(|change| known.insert((change.zone.clone(), change.key.clone())));
+        let text = |at: usize| texts.get(at % 4).cloned().unwrap_or_default();
+        let hosts: std::collections::BTreeSet<Inv> = numbers.iter().copied().map(Inv).collect();
+        let blocked = |(at, host): (usize, &Inv)| Blocked {
+            host: *host,
+            project: text(at),
+            code: BlockCode::ALL[at % BlockCode::ALL.len()],
+            message: text(at + 1),
+            hint: text(at + 2),
+        };
+        let created: Time = "2026-11-20T01:30:00.5Z".parse().unwrap();
+        Plan {
+            tool: text(0),
+            created,
+            expires: created.plus(Duration::from_secs(u64::from(seen.0))),
+            inputs: texts.iter().map(|text| (text.clone(), "0f".repeat(32))).collect(),
+            changes,
+            blocked: hosts.iter().rev().enumerate().map(blocked).collect(),
+            skipped: hosts
+                .iter()
+                .map(|host| Skipped { host: *host, project: text(3), code: SkipCode::Breaker })
+                .collect(),
+            notices: hosts
+                .iter()
+                .map(|host| Notice {
+                    code: NoticeCode::ForeignName,
+                    name: text(1),
+                    host: (host.0 % 2 == 0).then_some(*host),
+                    message: host.to_string(),
+                })
+                .collect(),
+            limits: hosts
+                .iter()
+                .map(|host| LimitState {
+                    scope: text(2),
+                    period: "1h30m".to_owned(),
+                    max: host.0,
+                    used: seen.1,
+                    planned: 0,
+                    exceeded: seen.1 % 2 == 0,
+                })
+                .collect(),
+            zones: zones
+                .into_iter()
+                .map(|(_, name)| ZoneSeen {
+                    zone: ZoneName::new(name),
+                    serial: seen.0,
+                    rrsets: seen.1,
+                    digest: "c4".repeat(32),
+                })
+                .collect(),
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn writing_and_reading_are_inverse(plan in plan()) {
+        let sealed = SealedPlan::new(plan);
+        let text = to_json(&sealed);
+        let read = parse(&text);
+        prop_assert_eq!(read.as_ref(), Ok(&sealed), "{}", text);
+        prop_assert_eq!(to_json(&read.unwrap()), text);
+    }
+
+    #[test]
+    fn order_in_memory_does_not_show(plan in plan(), turn in 0..8usize) {
+        let mut turned = plan.clone();
+        let by = turn.min(turned.changes.len());
+        turned.changes.rotate_left(by);
+        turned.blocked.reverse();
+        turned.notices.reverse();
+        turned.changes.iter_mut().for_each(|change| change.reasons.reverse());
+        prop_assert_eq!(to_json(&SealedPlan::new(turned)), to_json(&SealedPlan::new(plan)));
+    }
+
+    #[test]
+    fn no_text_makes_the_reader_panic(text in "\\PC*", at in 0..4000usize, octet in " -~") {
+        let _ = parse(&text);
+        let mut document = to_json(&SealedPlan::new(fleet()));
+        document.replace_range(at..=at, &octet);
+        let _ = parse(&document);
+    }
+}
+
+#[test]
+fn digests_are_what_an_independent_library_makes_of_the_document() {
+    let sealed = SealedPlan::new(fleet());
+    let mut document: serde_json::Value = serde_json::from_str(&to_json(&sealed)).unwrap();
+    let fields = document.as_object_mut().unwrap();
+    for left_out in ["id", "created", "expires"] {
+        fields.remove(left_out).unwrap();
+    }
+    assert_eq!(sealed.id(), independent_digest(&document));
+    let changes = document["changes"].as_array_mut().unwrap();
+    for change in changes.iter_mut() {
+        change.as_object_mut().unwrap().remove("reasons").unwrap();
+    }
+    assert_eq!(sealed.effect(), independent_digest(&document["changes"]));
+}
+
+#[test]
+fn time_of_making_and_reasons_stay_out_of_the_digests() {
+    let sealed = SealedPlan::new(fleet());
+    let mut later = fleet();
+    later.created = later.created.plus(Duration::from_secs(60));
+    later.expires = later.expires.plus(Duration::from_secs(60));
+    assert_eq!(SealedPlan::new(later).id(), sealed.id());
+    let mut explained = fleet();
+    explained.changes[0].reasons[0].evidence.clear();
+    let explained = SealedPlan::new(explained);
+    assert_eq!(explained.effect(), sealed.effect());
+    assert_ne!(explained.id(), sealed.id());
+}
+
+#[test]
+fn the_document_is_laid_out_for_people() {
+    let mut plan = fixture::empty();
+    plan.changes = vec![fleet().changes.remove(5)];
+    plan.skipped = vec![fleet().skipped.remove(0)];
+    plan.zones.truncate(1);
+    insta::assert_snapshot!(to_json(&SealedPlan::new(plan)), @r#"
+    {
+      "format": "zonewright.plan/1",
+      "id": "sha256:99d0f7e2e4f8f4e951e5045d06dde0afb0190765f85b7ff8d71a189ddd115d71",
+      "effect": "sha256:fe1ca2687ea0ebd20b11ddac93871d226d3351b1599bfd4f17fefca4129af8f0",
+      "tool": "zonewright 0.1.0",
+      "created": "2026-11-20T01:30:00Z",
+      "expires": "2026-11-21T01:30:00Z",
+      "inputs": {
+        "racktables/hosts.csv": "sha256:1111111111111111111111111111111111111111111111111111111111111111",
+        "racktables/l3-tors.txt": "sha256:2222222222222222222222222222222222222222222222222222222222222222"
+      },
+      "changes": [
+        {
+          "zone": "search.example.net.",
+          "name": "sas1-0002.search.example.net.",
+          "type": "AAAA",
+          "host": 100007,
+          "also": [100008],
+          "project": "search",
+          "before": {"ttl": 600, "rdata": ["2a02:6b8:0:160b:0:1478:b508:93a0"]},
+          "after": null,
+          "reasons": [
+            {"rule": "address-elsewhere", "host": 100007, "evidence": ["agents/agent-1.jsonl:23", "racktables/l3-tors.txt:412", "projects/search.yaml:4"]},
+            {"rule": "address-elsewhere", "host": 100008, "evidence": ["agents/agent-2.jsonl:9", "racktables/l3-tors.txt:412", "projects/search.yaml:4"]}
+          ]
+        }
+      ],
+      "blocked": [],
+      "skipped": [
+        {"host": 300100, "project": "lab", "code": "automation-off"}
+      ],
+      "notices": [],
+      "limits": [],
+      "zones": [
+        {"zone": "0.0.8.b.6.0.2.0.a.2.ip6.arpa.", "serial": 2026112007, "rrsets": 81240, "digest": "sha256:abababababababababababababababababababababababababababababababab"}
+      ]
+    }
+    "#);
+}
+
+/// Every edit, what it replaces, and the error it brings.
+const EDITS: &[(&str, &str, &str)] = &[
+    ("zonewright.plan/1", "zonewright.plan/2", "its format is `zonewright.plan/2`"),
+    ("\"tool\": ", "\"tools\": ", "unknown field `tools`"),
+    ("\"tool\": \"zonewright 0.1.0\",", "", "missing field `tool`"),
+    ("\"tool\": ", "\"tool\": \"x\", \"tool\": ", "duplicate field `tool`"),
+    ("zonewright 0.1.0", "zonewright 0.1.1", "not what `id` stands for"),
+    ("2026-11-20T01:30:00Z", "yesterday", "`yesterday` is not a time of RFC 3339"),
+    ("racktables/hosts.csv\": \"sha256:1", "racktables/hosts.csv\": \"sha256:3", "not what `id` stands for"),
+    ("racktables/hosts.csv", "racktables/l3-tors.txt", "`racktables/l3-tors.txt` is named twice"),
+    ("\"sha256:1111", "\"sha256:A111", "64 hexadecimal digits"),
+    ("\"sha256:1111", "\"md5:1111", "64 hexadecimal digits"),
+    ("\"host\": 300007,", "\"host\": null,", "invalid type"),
+    ("\"host\": 100001,", "\"host\": -1,", "invalid value"),
+    ("\"host\": 100001,", "\"host\": 100001.0,", "invalid type"),
+    ("\"host\": 300044,", "\"host\": 300045,", "its changes are not those that `effect` stands for"),
+    ("\"host\": 300044,", "", "missing field `host`"),
+    ("\"ttl\": 600, ", "", "missing field `ttl`"),
+    ("\"ttl\": 600", "\"ttl\": 601", "its changes are not those that `effect` stands for"),
+    ("\"ttl\": 600", "\"ttl\": 2147483648", "the TTL 2147483648 is above 2147483647"),
+    ("\"ttl\": 600", "\"ttl\": -1", "invalid value"),
+    ("\"type\": \"AAAA\"", "\"type\": \"MX\"", "`MX` is no type that plans change"),
+    ("\"type\": \"AAAA\"", "\"type\": \"PTR\"", "should be written"),
+    ("[\"2a02:6b8:0:77::1\"]", "[\"2a02:6B8:0:77::1\"]", "should be written `2a02:6b8:0:77::1`"),
+    ("[\"2a02:6b8:0:77::1\"]", "[\"192.0.2.1\"]", "is no RDATA of type AAAA"),
+    ("[\"2a02:6b8:0:77::1\"]", "[]", "`rdata` is empty"),
+    ("[\"2a02:6b8:0:77::1\"]", "[\"::2\", \"::1\"]", "`rdata` is not sorted"),
+    ("\"name\": \"lab-old-3.example.net.\"", "\"name\": \"lab-old-3.example.org.\"", "lies outside `example.net.`"),
+    ("\"name\": \"lab-old-3.example.net.\"", "\"name\": \"Lab-old-3.example.net.\"", "should be written"),
+    ("\"name\": \"lab-old-3.example.net.\"", "\"name\": \"lab..example.net.\"", "is no name: an empty label"),
+    ("\"also\": [100008]", "\"also\": []", "`also` is not a sorted list"),
+    ("\"also\": [100008]", "\"also\": [100008, 100008]", "`also` is not a sorted list"),
+    ("\"also\": [100008]", "\"also\": [100007]", "`also` is not a sorted list"),
+    ("\"rule\": \"released\"", "\"rule\": \"relaxed\"", "`relaxed` is no rule"),
+    ("\"evidence\": [\"names.lock:902\"]", "\"evidence\": [\"names.lock:9\"]", "not what `id` stands for"),
+    ("{\"rule\": \"released\", \"host\": 300044, \"evidence\": [\"names.lock:902\"]}", "", "`reasons` is not"),
+    ("\"project\": \"lab\",\n", "\"project\": \"zoo\",\n", "`changes` is not sorted"),
+    ("\"code\": \"not-owner\"", "\"code\": \"not-a-code\"", "`not-a-code` is no code of blocked hosts"),
+    ("\"host\": 300007", "\"host\": 7", "`blocked` is not sorted"),
+    ("\"period\": \"1d\"", "\"period\": \"daily\"", "`daily` is not a length of time"),
+    ("\"exceeded\": true", "\"exceeded\": \"true\"", "invalid type"),
+    ("\"serial\": 417", "\"serial\": 4294967296", "invalid value"),
+    ("\"zones\": [", "\"zones\": [[],", "expected an object"),
+    ("{\"ttl\": 3600, \"rdata\": [\"2a02:6b8:0:77::1\"]}", "[3600, [\"2a02:6b8:0:77::1\"]]", "expected an object"),
+];
+
+#[test]
+fn whatever_is_altered_is_refused_and_named() {
+    let document = to_json(&SealedPlan::new(fleet()));
+    for (from, to, error) in EDITS {
+        let edited = document.replacen(from, to, 1);
+        assert!(edited != document, "{from} is not in the document");
+        let found = parse(&edited).unwrap_err().to_string();
+        assert!(found.contains(error), "{from} to {to}: {found}");
+    }
+    for cut in [0, 1, 100, document.len() - 3] {
+        assert!(matches!(parse(&document[..cut]), Err(PlanError::Malformed { .. })));
+    }
+}
+
+#[test]
+fn both_sides_alike_and_neither_side_are_no_change() {
+    let mut plan = fixture::empty();
+    plan.changes = vec![fleet().changes.remove(0)];
+    let document = to_json(&SealedPlan::new(plan));
+    let before = document.lines().find(|line| line.contains("\"before\"")).unwrap();
+    let after = document.lines().find(|line| line.contains("\"after\"")).unwrap();
+    for edited in [
+        document.replace(after, &before.replace("before", "after")),
+        document.replace(before, "\"before\": null,").replace(after, "\"after\": null,"),
+    ] {
+        let found = parse(&edited).unwrap_err().to_string();
+        assert!(found.ends_with("`before` and `after` are the same"), "{found}");
+    }
+}
+
+#[test]
+fn one_rrset_has_one_change() {
+    let mut plan = fleet();
+    let mut twice = plan.changes[0].clone();
+    twice.project = "web".to_owned();
+    plan.changes.push(twice);
+    let found = parse(&to_json(&SealedPlan::new(plan))).unwrap_err().to_string();
+    assert_eq!(found, "`changes` holds `sas1-0001.search.example.net.` AAAA twice");
+}

@@ -1,0 +1,186 @@
+//! Plan to document.
+
+use super::super::SealedPlan;
+use super::super::json::{Emitter, Field, Layout, Value};
+use super::super::{Blocked, Change, LimitState, Notice, Plan, Reason, Skipped, ZoneSeen};
+use super::{FORMAT, SHA256};
+use crate::dns::{Rrset, Rtype};
+use crate::inventory::value::Inv;
+
+/// Writes a plan as its document: the same plan always gives the same text.
+pub fn to_json(sealed: &SealedPlan) -> String {
+    Emitter::file(|out| document(out, sealed.plan(), sealed.effect(), Part::Whole(sealed.id())))
+}
+
+/// The digest of the changes without their reasons. The plan must be sorted.
+pub fn effect(plan: &Plan) -> String {
+    hexadecimal(Emitter::digest(|out| changes(out, &plan.changes, Reasons::Left)))
+}
+
+/// The digest of the document without `id`, `created` and `expires`. The plan must be sorted.
+pub fn id(plan: &Plan, effect: &str) -> String {
+    hexadecimal(Emitter::digest(|out| document(out, plan, effect, Part::Named)))
+}
+
+/// A digest as documents write it.
+fn hexadecimal(digest: [u8; 32]) -> String {
+    digest.iter().fold(SHA256.to_owned(), |text, octet| format!("{text}{octet:02x}"))
+}
+
+/// How much of the document is written.
+#[derive(Clone, Copy)]
+enum Part<'a> {
+    /// All of it, with this id.
+    Whole(&'a str),
+    /// What the id covers.
+    Named,
+}
+
+/// Whether a change is written with its reasons.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reasons {
+    /// With them.
+    Written,
+    /// Without.
+    Left,
+}
+
+/// Writes the document.
+fn document(out: &mut Emitter, plan: &Plan, effect: &str, part: Part<'_>) {
+    let whole = |value| if let Part::Whole(_) = part { value } else { Value::Absent };
+    let id = if let Part::Whole(id) = part { Value::Text(id) } else { Value::Absent };
+    let fields: &mut [Field<'_>] = &mut [
+        ("format", Value::Text(FORMAT)),
+        ("id", id),
+        ("effect", Value::Text(effect)),
+        ("tool", Value::Text(&plan.tool)),
+        ("created", whole(Value::Shown(&plan.created))),
+        ("expires", whole(Value::Shown(&plan.expires))),
+        ("inputs", Value::Written(&|out| inputs(out, plan))),
+        ("changes", Value::Written(&|out| changes(out, &plan.changes, Reasons::Written))),
+        ("blocked", Value::Written(&|out| out.list(Layout::Lines, &plan.blocked, blocked))),
+        ("skipped", Value::Written(&|out| out.list(Layout::Lines, &plan.skipped, skipped))),
+        ("notices", Value::Written(&|out| out.list(Layout::Lines, &plan.notices, notice))),
+        ("limits", Value::Written(&|out| out.list(Layout::Lines, &plan.limits, limit))),
+        ("zones", Value::Written(&|out| out.list(Layout::Lines, &plan.zones, zone))),
+    ];
+    out.object(Layout::Lines, fields);
+}
+
+/// Writes the digests of the inputs by file name.
+fn inputs(out: &mut Emitter, plan: &Plan) {
+    let digests: Vec<(&str, String)> =
+        plan.inputs.iter().map(|(file, digits)| (file.as_str(), format!("{SHA256}{digits}"))).collect();
+    let mut fields: Vec<Field<'_>> = digests.iter().map(|(file, digest)| (*file, Value::Text(digest))).collect();
+    out.object(Layout::Lines, &mut fields);
+}
+
+/// Writes the changes.
+fn changes(out: &mut Emitter, changes: &[Change], reasons: Reasons) {
+    out.list(Layout::Lines, changes, |out, one| change(out, one, reasons));
+}
+
+/// Writes a change.
+fn change(out: &mut Emitter, change: &Change, reasons: Reasons) {
+    let rtype = change.key.rtype;
+    let also = |out: &mut Emitter| out.list(Layout::Inline, &change.also, |out, inv| out.value(Value::Number(inv.0)));
+    let why = |out: &mut Emitter| out.list(Layout::Lines, &change.reasons, reason);
+    let fields: &mut [Field<'_>] = &mut [
+        ("zone", Value::Shown(&change.zone)),
+        ("name", Value::Shown(&change.key.owner)),
+        ("type", Value::Shown(&rtype)),
+        ("host", host(change.host)),
+        ("also", if change.also.is_empty() { Value::Absent } else { Value::Written(&also) }),
+        ("project", Value::Text(&change.project)),
+        ("before", Value::Written(&|out| rrset(out, rtype, change.kind.before()))),
+        ("after", Value::Written(&|out| rrset(out, rtype, change.kind.after()))),
+        ("reasons", if reasons == Reasons::Left { Value::Absent } else { Value::Written(&why) }),
+    ];
+    out.object(Layout::Lines, fields);
+}
+
+/// A host, or null.
+fn host(host: Option<Inv>) -> Value<'static> {
+    host.map_or(Value::Null, |inv| Value::Number(inv.0))
+}
+
+/// Writes an RRset, or null.
+fn rrset(out: &mut Emitter, rtype: Rtype, rrset: Option<&Rrset>) {
+    let Some(rrset) = rrset else { return out.value(Value::Null) };
+    let rdata = |out: &mut Emitter| match rrset.rdata() {
+        // Nearly every RRset has one record, and nothing to sort.
+        [one] => out.list(Layout::Inline, [one], |out, rdata| out.value(Value::Shown(&rdata.as_rdata(rtype)))),
+        _ => out.list(Layout::Inline, rrset.rdata_texts(rtype), |out, text| out.value(Value::Text(&text))),
+    };
+    let ttl = Value::Number(u64::from(rrset.ttl().as_secs()));
+    out.object(Layout::Inline, &mut [("ttl", ttl), ("rdata", Value::Written(&rdata))]);
+}
+
+/// Writes a reason.
+fn reason(out: &mut Emitter, reason: &Reason) {
+    let evidence =
+        |out: &mut Emitter| out.list(Layout::Inline, &reason.evidence, |out, place| out.value(Value::Text(place)));
+    let fields: &mut [Field<'_>] = &mut [
+        ("rule", Value::Text(reason.rule.as_str())),
+        ("host", host(reason.host)),
+        ("evidence", Value::Written(&evidence)),
+    ];
+    out.object(Layout::Inline, fields);
+}
+
+/// Writes a blocked host.
+fn blocked(out: &mut Emitter, blocked: &Blocked) {
+    let fields: &mut [Field<'_>] = &mut [
+        ("host", Value::Number(blocked.host.0)),
+        ("project", Value::Text(&blocked.project)),
+        ("code", Value::Text(blocked.code.as_str())),
+        ("message", Value::Text(&blocked.message)),
+        ("hint", Value::Text(&blocked.hint)),
+    ];
+    out.object(Layout::Inline, fields);
+}
+
+/// Writes a skipped host.
+fn skipped(out: &mut Emitter, skipped: &Skipped) {
+    let fields: &mut [Field<'_>] = &mut [
+        ("host", Value::Number(skipped.host.0)),
+        ("project", Value::Text(&skipped.project)),
+        ("code", Value::Text(skipped.code.as_str())),
+    ];
+    out.object(Layout::Inline, fields);
+}
+
+/// Writes a notice.
+fn notice(out: &mut Emitter, notice: &Notice) {
+    let fields: &mut [Field<'_>] = &mut [
+        ("code", Value::Text(notice.code.as_str())),
+        ("name", Value::Text(&notice.name)),
+        ("host", host(notice.host)),
+        ("message", Value::Text(&notice.message)),
+    ];
+    out.object(Layout::Inline, fields);
+}
+
+/// Writes a limit.
+fn limit(out: &mut Emitter, limit: &LimitState) {
+    let fields: &mut [Field<'_>] = &mut [
+        ("scope", Value::Text(&limit.scope)),
+        ("period", Value::Text(&limit.period)),
+        ("max", Value::Number(limit.max)),
+        ("used", Value::Number(limit.used)),
+        ("planned", Value::Number(limit.planned)),
+        ("exceeded", Value::Bool(limit.exceeded)),
+    ];
+    out.object(Layout::Inline, fields);
+}
+
+/// Writes a zone as it was read.
+fn zone(out: &mut Emitter, zone: &ZoneSeen) {
+    let fields: &mut [Field<'_>] = &mut [
+        ("zone", Value::Shown(&zone.zone)),
+        ("serial", Value::Number(u64::from(zone.serial))),
+        ("rrsets", Value::Number(zone.rrsets)),
+        ("digest", Value::Shown(&format_args!("{SHA256}{}", zone.digest))),
+    ];
+    out.object(Layout::Inline, fields);
+}
