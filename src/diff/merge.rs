@@ -11,7 +11,7 @@ use crate::inventory::value::Inv;
 use crate::live::ZoneIndex;
 use crate::change::{Change, ChangeKind, Reason, Rule};
 
-/// Joins acts into one change an RRset, with those of the registry's TXT beside them, sorted as plans are.
+/// Joins acts into one change an RRset, with those of the registry's TXT beside them.
 pub fn merge(context: &Context<'_>, mut acts: Vec<Act>) -> Vec<Change> {
     acts.sort_by(|a, b| (a.zone, &a.owner, a.rtype).cmp(&(b.zone, &b.owner, b.rtype)));
     let same_rrset = |a: &Act, b: &Act| (a.zone, &a.owner, a.rtype) == (b.zone, &b.owner, b.rtype);
@@ -22,16 +22,6 @@ pub fn merge(context: &Context<'_>, mut acts: Vec<Act>) -> Vec<Change> {
         changes.push(change);
         changes.extend(txt);
     }
-    changes.sort_by_cached_key(|change| {
-        (
-            change.project.clone(),
-            change.host.is_none(),
-            change.host,
-            change.zone.to_string(),
-            change.key.owner.to_string(),
-            change.key.rtype.to_string(),
-        )
-    });
     changes
 }
 

@@ -15,13 +15,13 @@ use crate::live::Live;
 /// All that was decided.
 #[derive(Debug)]
 pub struct Decided {
-    /// The changes, sorted as plans are.
+    /// The changes.
     pub changes: Vec<Change>,
-    /// The blocked hosts, sorted.
+    /// The blocked hosts, each once.
     pub blocked: Vec<Blocked>,
-    /// The skipped hosts, sorted.
+    /// The skipped hosts, each once.
     pub skipped: Vec<Skipped>,
-    /// What was found and left, sorted.
+    /// What was found and left.
     pub notices: Vec<Notice>,
 }
 
@@ -94,7 +94,5 @@ fn collect(context: &Context<'_>, standings: &Standings, selected: &[usize], out
     decided.blocked.dedup_by_key(|blocked| blocked.host);
     decided.skipped.sort();
     decided.skipped.dedup_by_key(|skipped| skipped.host);
-    decided.notices.sort();
-    decided.notices.dedup();
     decided
 }

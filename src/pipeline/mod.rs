@@ -107,7 +107,6 @@ pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made,
         host: None,
         message: error.to_string(),
     }));
-    notices.sort();
     let is_partial = notices.iter().any(|notice| notice.code != NoticeCode::ForeignName);
     let mut inputs = inventory.inputs.clone();
     inputs.extend(zones.inputs);
