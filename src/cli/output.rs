@@ -51,31 +51,35 @@ pub fn print(text: &str) -> Result<(), Failure> {
 }
 
 /// Prints what was found in files, and the zones that could not be read, on standard error.
+///
+/// Under `--quiet` warnings are left out.
 pub fn findings(shared: &Shared, findings: &Findings) {
-    match shared.log_format {
-        LogFormat::Json => log_findings(findings),
-        LogFormat::Text => {
-            let mut text = render(&findings.diagnostics, &findings.files, shared.quiet);
-            for error in &findings.unread {
-                text.push_str(&format!("{}\n", sanitize(&error.to_string())));
-                if let Some(hint) = &error.hint {
-                    text.push_str(&format!("  = hint: {}\n", sanitize(hint)));
-                }
-                if let Some((files, diagnostics)) = &error.findings {
-                    text.push_str(&render(diagnostics, files, shared.quiet));
-                }
-            }
-            // A standard error that nobody reads leaves nothing to be done about it.
-            let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    if shared.log_format == LogFormat::Json {
+        log_findings(findings);
+        return;
+    }
+    let mut text = String::new();
+    for (files, diagnostics) in findings.in_files() {
+        text.push_str(&render(diagnostics, files, least(shared)));
+    }
+    for error in &findings.unread {
+        text.push_str(&format!("{}\n", sanitize(&error.to_string())));
+        if let Some(hint) = &error.hint {
+            text.push_str(&format!("  = hint: {}\n", sanitize(hint)));
         }
     }
+    // A standard error that nobody reads leaves nothing to be done about it.
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// The least severe findings that are printed.
+fn least(shared: &Shared) -> Severity {
+    if shared.quiet { Severity::Error } else { Severity::Warning }
 }
 
 /// Logs each finding as an event with its fields.
 fn log_findings(findings: &Findings) {
-    let nested = findings.unread.iter().filter_map(|error| error.findings.as_ref());
-    let all = std::iter::once((&findings.files, &findings.diagnostics)).chain(nested.map(|(f, d)| (f, d)));
-    for (files, diagnostics) in all {
+    for (files, diagnostics) in findings.in_files() {
         for found in diagnostics.iter() {
             let file = files.name(found.origin.file);
             let (line, col) = (found.origin.line, found.origin.col);

@@ -4,7 +4,7 @@ use super::args::{PlanArgs, Shared};
 use super::exit::Exit;
 use super::output::{self, Failure};
 use super::progress::Line;
-use super::show;
+use super::show::View;
 use crate::pipeline::{self, MakeError, Request};
 use crate::plan::{SealedPlan, store};
 
@@ -17,7 +17,7 @@ pub fn run(shared: &Shared, args: &PlanArgs) -> Result<Exit, Failure> {
         hosts: shared.hosts.clone(),
         projects: shared.projects.clone(),
     };
-    let view = show::view(shared, args.format)?;
+    let view = View::new(shared, args.format, args.out.is_some())?;
     let progress = Line::start(shared);
     let made = pipeline::make_plan(&request, &progress);
     progress.finish();
@@ -34,7 +34,7 @@ pub fn run(shared: &Shared, args: &PlanArgs) -> Result<Exit, Failure> {
     if let Some(file) = &args.out {
         store::save(file, &sealed).map_err(Failure::new)?;
     }
-    show::print(shared, &view, &sealed)?;
+    view.print(&sealed)?;
     Ok(match (made.is_partial, args.detailed_exitcode && !sealed.plan().changes.is_empty()) {
         (true, _) => Exit::Error,
         (false, true) => Exit::Changes,

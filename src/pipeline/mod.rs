@@ -15,11 +15,11 @@ use std::path::Path;
 use crate::change::{Notice, NoticeCode};
 use crate::diag::{Diagnostics, Files};
 use crate::diff::Selection;
-use crate::inventory::model::{Inventory, ProjectIndex};
+use crate::inventory::model::{Inventory, Pool, ProjectIndex};
 use crate::inventory::read::{self, Loaded};
 use crate::inventory::value::{Inv, Time};
 use crate::plan::Plan;
-use crate::provider::ReadError;
+use crate::provider::{self, ReadError};
 
 /// Told what is going on, for people who wait.
 pub trait Progress: Sync {
@@ -49,8 +49,19 @@ pub struct Findings {
     pub files: Files,
     /// What is wrong in them.
     pub diagnostics: Diagnostics,
+    /// What is questionable in zones that could be read all the same.
+    pub zones: Vec<provider::Findings>,
     /// The zones that could not be read, in the order of the configuration.
     pub unread: Vec<ReadError>,
+}
+
+impl Findings {
+    /// All findings in files, with the files.
+    pub fn in_files(&self) -> impl Iterator<Item = (&Files, &Diagnostics)> {
+        let unread = self.unread.iter().filter_map(|error| error.findings.as_deref());
+        let zones = self.zones.iter().chain(unread).map(|(files, found)| (files, found));
+        std::iter::once((&self.files, &self.diagnostics)).chain(zones)
+    }
 }
 
 /// A plan, and what was found on the way.
@@ -91,10 +102,7 @@ impl std::error::Error for MakeError {}
 ///
 /// Errors: [`MakeError`]. A source or zone that cannot be read is no error: the plan says what it leaves for that.
 pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made, MakeError> {
-    let loaded = load(request.workspace, request.now, progress)?;
-    let Loaded { inventory: Some(inventory), files, diagnostics, .. } = loaded else {
-        unreachable!("`load` gives an inventory or an error")
-    };
+    let (inventory, diagnostics) = load(request.workspace, request.now, progress)?;
     let selection = select(&inventory, request)?;
     let zones = zones::read_all(&inventory, request.workspace, progress);
     progress.stage("comparing hosts with live DNS", None);
@@ -123,44 +131,43 @@ pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made,
         zones: zones.seen,
     };
     let unread = zones.unread.into_iter().map(|(_, error)| error).collect();
-    Ok(Made { plan, findings: Findings { files, diagnostics, unread }, is_partial })
+    let findings = Findings { files: inventory.files, diagnostics, zones: zones.findings, unread };
+    Ok(Made { plan, findings, is_partial })
 }
 
 /// Checks a workspace without asking any server: all its files, the targets' settings, and zones that are files.
 pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> Findings {
-    let loaded = match load(workspace, now, progress) {
+    let (inventory, diagnostics) = match load(workspace, now, progress) {
         Ok(loaded) => loaded,
         Err(MakeError::Config(findings)) => return findings,
-        Err(MakeError::NoSuchHost(_) | MakeError::NoSuchProject(_)) => {
-            unreachable!("nothing is selected here")
-        }
+        Err(MakeError::NoSuchHost(_) | MakeError::NoSuchProject(_)) => unreachable!("`load` selects nothing"),
     };
-    let unread = match &loaded.inventory {
-        Some(inventory) => zones::check_local(inventory, workspace, progress),
-        None => Vec::new(),
-    };
-    Findings { files: loaded.files, diagnostics: loaded.diagnostics, unread }
+    let (zones, unread) = zones::check_local(&inventory, workspace, progress);
+    Findings { files: inventory.files, diagnostics, zones, unread }
 }
 
 /// Loads the inventory, and checks the targets' settings.
 ///
 /// Errors: `Config`, where either cannot be used.
-fn load(workspace: &Path, now: Time, progress: &dyn Progress) -> Result<Loaded, MakeError> {
+fn load(workspace: &Path, now: Time, progress: &dyn Progress) -> Result<(Inventory, Diagnostics), MakeError> {
     progress.stage("reading the inventory", None);
-    let mut loaded = read::load_workspace(workspace, now, &|_| {});
+    let Loaded { inventory, mut diagnostics } = read::load_workspace(workspace, now, &|_| {});
+    let config_error = |files, diagnostics| {
+        Err(MakeError::Config(Findings { files, diagnostics, ..Findings::default() }))
+    };
+    let inventory = match inventory {
+        Ok(inventory) => inventory,
+        Err(files) => return config_error(files, diagnostics),
+    };
     let mut targets = Diagnostics::default();
-    for pool in loaded.inventory.iter().flat_map(|inventory| &inventory.config.pools) {
-        let source = &loaded.inventory.as_ref().expect("its pools were just seen").config.source;
-        targets.append(crate::provider::check(&pool.target.provider, &pool.target.settings, source));
+    for pool in &inventory.config.pools {
+        let Pool { target, .. } = pool;
+        targets.append(provider::check(&target.provider, &target.settings, &inventory.config.source));
     }
-    let unusable = loaded.inventory.is_none() || targets.error_count() > 0;
-    loaded.diagnostics.append(targets);
-    loaded.diagnostics.settle();
-    if unusable {
-        let Loaded { files, diagnostics, .. } = loaded;
-        return Err(MakeError::Config(Findings { files, diagnostics, unread: Vec::new() }));
-    }
-    Ok(loaded)
+    let unusable = targets.error_count() > 0;
+    diagnostics.append(targets);
+    diagnostics.settle();
+    if unusable { config_error(inventory.files, diagnostics) } else { Ok((inventory, diagnostics)) }
 }
 
 /// Finds the hosts and projects that the command line names.

@@ -22,16 +22,20 @@ pub struct Zones {
     pub unread: Vec<(ZoneName, ReadError)>,
     /// The files they were read from, with their SHA-256.
     pub inputs: Vec<(String, String)>,
+    /// What is questionable in those that were read.
+    pub findings: Vec<provider::Findings>,
 }
 
 /// One zone, with what only it can tell.
 struct ReadOne {
     /// The zone.
     live: LiveZone,
-    /// How it was seen, where it was.
-    seen: Option<ZoneSeen>,
+    /// How it was seen.
+    seen: ZoneSeen,
     /// The files it was read from.
     inputs: Vec<(String, String)>,
+    /// What is questionable in them.
+    findings: Option<Box<provider::Findings>>,
 }
 
 /// How many zones are read side by side. Most of the time is a server's or a disk's, so that more than the processors
@@ -54,37 +58,44 @@ pub fn read_all(inventory: &Inventory, workspace: &Path, progress: &dyn Progress
         let spec = &specs[place];
         let outcome = match &pools[spec.pool] {
             Ok(target) => target.read_zone(&spec.name),
-            Err(error) => Err(error.again()),
+            Err(error) => Err(error.clone()),
         };
         progress.step();
         outcome.map(|read| ReadOne {
-            seen: Some(seen(&read.contents)),
+            seen: seen(&read.contents),
             live: LiveZone::known(read.contents, &apexes),
             inputs: read.inputs,
+            findings: read.findings,
         })
     });
-    let mut zones = Vec::new();
-    let mut all = (Vec::new(), Vec::new(), Vec::new());
+    let mut live = Vec::new();
+    let mut seen = Vec::new();
+    let mut unread = Vec::new();
+    let mut inputs = Vec::new();
+    let mut findings = Vec::new();
     for (spec, outcome) in specs.iter().zip(outcomes) {
         match outcome {
             Ok(read) => {
-                zones.push(read.live);
-                all.0.extend(read.seen);
-                all.2.extend(read.inputs);
+                live.push(read.live);
+                seen.push(read.seen);
+                inputs.extend(read.inputs);
+                findings.extend(read.findings.map(|found| *found));
             }
             Err(error) => {
-                zones.push(LiveZone::unknown(spec.name.clone()));
-                all.1.push((spec.name.clone(), error));
+                live.push(LiveZone::unknown(spec.name.clone()));
+                unread.push((spec.name.clone(), error));
             }
         }
     }
-    let (mut seen, unread, inputs) = all;
-    seen.sort_by_cached_key(|seen: &ZoneSeen| seen.zone.to_string());
-    Zones { live: Live::new(zones, apexes), seen, unread, inputs }
+    Zones { live: Live::new(live, apexes), seen, unread, inputs, findings }
 }
 
-/// Reads the zones that are files, and gives what is wrong with them.
-pub fn check_local(inventory: &Inventory, workspace: &Path, progress: &dyn Progress) -> Vec<ReadError> {
+/// Reads the zones that are files, and gives what is questionable in them, and which of them cannot be read.
+pub fn check_local(
+    inventory: &Inventory,
+    workspace: &Path,
+    progress: &dyn Progress,
+) -> (Vec<provider::Findings>, Vec<ReadError>) {
     let config = &inventory.config;
     let local = |pool: usize| provider::is_local(&config.pools[pool].target.provider);
     let specs: Vec<_> = config.zones.iter().filter(|spec| local(spec.pool)).collect();
@@ -95,9 +106,17 @@ pub fn check_local(inventory: &Inventory, workspace: &Path, progress: &dyn Progr
         let outcome = provider::open(&target.provider, &target.settings, &context)
             .and_then(|target| target.read_zone(&specs[place].name));
         progress.step();
-        outcome.err()
+        outcome.map(|read| read.findings)
     });
-    outcomes.into_iter().flatten().collect()
+    let mut findings = Vec::new();
+    let mut unread = Vec::new();
+    for outcome in outcomes {
+        match outcome {
+            Ok(found) => findings.extend(found.map(|found| *found)),
+            Err(error) => unread.push(error),
+        }
+    }
+    (findings, unread)
 }
 
 /// Runs `work` for each number below `count` on a few threads, and gives the answers in order.
