@@ -108,6 +108,21 @@ impl Diagnostics {
         self.list.push(diagnostic);
     }
 
+    /// Takes one of many in, about a file of any length: what `make` says is only asked for, and kept, while few are there.
+    ///
+    /// Whoever reads a file in pieces, each into a collection of its own and from top to bottom, loses nothing by it that
+    /// [`Diagnostics::settle`] would keep.
+    pub fn push_bounded(&mut self, file: FileId, make: impl FnOnce() -> Diagnostic) {
+        if self.list.len() < KEPT_PER_FILE {
+            return self.push(make());
+        }
+        self.errors += 1;
+        match self.dropped.last_mut() {
+            Some((last, more)) if *last == file => *more += 1,
+            _ => self.dropped.push((file, 1)),
+        }
+    }
+
     /// Takes all of `other` in.
     pub fn append(&mut self, other: Diagnostics) {
         self.errors += other.errors;
@@ -147,5 +162,35 @@ impl Diagnostics {
             }
         }
         self.list = kept;
+        self.dropped.sort_unstable();
+        self.dropped.dedup_by(|next, first| {
+            let same = next.0 == first.0;
+            first.1 += if same { next.1 } else { 0 };
+            same
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Files;
+
+    #[test]
+    fn a_file_that_is_wrong_throughout_is_counted_not_kept() {
+        let file = Files::default().add("x");
+        let piece = |first: u32| {
+            let mut piece = Diagnostics::default();
+            for line in first..first + 1000 {
+                piece.push_bounded(file, || Diagnostic::error("bad", Origin::line(file, line), "wrong"));
+            }
+            piece
+        };
+        let mut all = piece(1);
+        all.append(piece(1001));
+        all.settle();
+        assert_eq!((all.iter().count(), all.error_count()), (KEPT_PER_FILE, 2000));
+        assert_eq!(all.dropped(), [(file, 2000 - KEPT_PER_FILE)]);
+        assert_eq!(all.iter().last().map(|last| last.origin.line), Some(KEPT_PER_FILE as u32));
     }
 }

@@ -1,0 +1,1 @@
+//! Workspaces, good and bad.

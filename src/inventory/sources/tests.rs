@@ -1,0 +1,1 @@
+//! Every format, good and bad.
