@@ -7,3 +7,5 @@ pub mod diag;
 pub mod inventory;
 
 pub mod plan;
+
+pub mod report;
