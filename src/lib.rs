@@ -30,3 +30,9 @@ pub mod diff;
 pub mod plan;
 
 pub mod provider;
+
+pub mod report;
+
+pub mod pipeline;
+
+pub mod cli;

@@ -13,9 +13,11 @@ pub fn run(shared: &Shared) -> Result<Exit, Failure> {
     let findings = pipeline::check(&shared.workspace, output::now(shared)?, &progress);
     progress.finish();
     output::findings(shared, &findings);
-    let errors = findings.error_count();
+    let files = findings.in_files().map(|(files, _)| files.count()).sum();
+    let errors = findings.in_files().map(|(_, found)| found.error_count()).sum::<usize>() + findings.bare_errors();
+    let warnings = findings.in_files().map(|(_, found)| found.warning_count()).sum();
     if !shared.quiet {
-        output::print(&report::checks::summary(findings.files.count(), errors, findings.warning_count()))?;
+        output::print(&report::check_summary(files, errors, warnings))?;
     }
     Ok(if errors > 0 { Exit::Error } else { Exit::Done })
 }

@@ -60,7 +60,10 @@ pub fn findings(shared: &Shared, findings: &Findings) {
     }
     let mut text = String::new();
     for (files, diagnostics) in findings.in_files() {
-        text.push_str(&render(diagnostics, files, least(shared)));
+        match shared.quiet {
+            true => text.push_str(&render(&diagnostics.errors(), files)),
+            false => text.push_str(&render(diagnostics, files)),
+        }
     }
     for error in &findings.unread {
         text.push_str(&format!("{}\n", sanitize(&error.to_string())));
@@ -70,11 +73,6 @@ pub fn findings(shared: &Shared, findings: &Findings) {
     }
     // A standard error that nobody reads leaves nothing to be done about it.
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
-}
-
-/// The least severe findings that are printed.
-fn least(shared: &Shared) -> Severity {
-    if shared.quiet { Severity::Error } else { Severity::Warning }
 }
 
 /// Logs each finding as an event with its fields.

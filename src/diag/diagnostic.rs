@@ -135,6 +135,18 @@ impl Diagnostics {
         self.errors
     }
 
+    /// Without the warnings.
+    pub fn errors(&self) -> Diagnostics {
+        let mut errors = self.clone();
+        errors.list.retain(|diagnostic| diagnostic.severity == Severity::Error);
+        errors
+    }
+
+    /// How many warnings are kept.
+    pub fn warning_count(&self) -> usize {
+        self.list.iter().filter(|diagnostic| diagnostic.severity == Severity::Warning).count()
+    }
+
     /// Whether there is nothing to say.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()

@@ -10,11 +10,10 @@ use super::origin::Files;
 /// The most characters of a source line that are shown; what is longer is cut around the column.
 const SHOWN: usize = 160;
 
-/// Renders the diagnostics that are at least as bad as `least`, one after another, as plain text that no terminal takes
-/// for commands.
-pub fn render(diagnostics: &Diagnostics, files: &Files, least: Severity) -> String {
+/// Renders all diagnostics, one after another, as plain text that no terminal takes for commands.
+pub fn render(diagnostics: &Diagnostics, files: &Files) -> String {
     let mut out = String::new();
-    for diagnostic in diagnostics.iter().filter(|diagnostic| diagnostic.severity <= least) {
+    for diagnostic in diagnostics.iter() {
         render_one(&mut out, diagnostic, files);
     }
     for (file, more) in diagnostics.dropped() {
@@ -111,7 +110,7 @@ mod tests {
                 .rule("switch and VLAN give exactly one /64 (docs/formats.md, l3-tors)")
                 .hint("correct the prefix"),
         );
-        insta::assert_snapshot!(render(&all, &files, Severity::Warning), @r"
+        insta::assert_snapshot!(render(&all, &files), @r"
         racktables/l3-tors.txt:412:15: error[not-a-64]: `2a02:6b8:0:1600::/63` is no /64
           412 | sas1-s12  604  2a02:6b8:0:1600::/63
               |               ^^^^^^^^^^^^^^^^^^^^

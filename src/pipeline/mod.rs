@@ -62,6 +62,11 @@ impl Findings {
         let zones = self.zones.iter().chain(unread).map(|(files, found)| (files, found));
         std::iter::once((&self.files, &self.diagnostics)).chain(zones)
     }
+
+    /// How many zones could not be read for a cause that is no finding in a file.
+    pub fn bare_errors(&self) -> usize {
+        self.unread.iter().filter(|error| error.findings.is_none()).count()
+    }
 }
 
 /// A plan, and what was found on the way.

@@ -199,7 +199,7 @@ pub fn fleet() -> Plan {
         ),
         change(
             w1,
-            ("aaaa-myt2-web-0018.web.example.net", Rtype::TXT),
+            ("aaaa-myt2-web-0017.web.example.net", Rtype::TXT),
             (none, (3600, &["\"heritage=external-dns,external-dns/owner=fleet-dns\""])),
             &[reason(Rule::Registry, Some(200_017), &["zonewright.toml:2"])],
         ),

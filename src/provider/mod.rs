@@ -19,7 +19,7 @@ macro_rules! providers {
 
         /// All providers.
         const PROVIDERS: &[Provider] =
-            &[$(Provider { name: stringify!($name), check: $name::check, open: $name::open },)*];
+            &[$(Provider { name: stringify!($name), check: $name::check, is_local: $name::IS_LOCAL, open: $name::open },)*];
     };
 }
 
@@ -33,6 +33,8 @@ struct Provider {
     name: &'static str,
     /// Checks settings without using them.
     check: fn(&Node, &SourceText) -> Diagnostics,
+    /// Whether zones are files of the workspace, so that reading them asks no server.
+    is_local: bool,
     /// Makes a reader from settings.
     open: fn(&Node, &Context<'_>) -> Opened,
 }
@@ -72,7 +74,7 @@ pub struct ZoneRead {
 }
 
 /// Why a zone could not be read.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ReadError {
     /// Where: a file, or server and zone.
     pub place: String,
@@ -107,6 +109,11 @@ pub fn check(provider: &str, settings: &Node, source: &SourceText) -> Diagnostic
             diagnostics
         }
     }
+}
+
+/// Whether the zones of a target of this type are files of the workspace; an unknown type has none.
+pub fn is_local(provider: &str) -> bool {
+    PROVIDERS.iter().any(|known| known.name == provider && known.is_local)
 }
 
 /// Makes a reader for a target whose settings [`check`] passed.

@@ -34,6 +34,9 @@ use crate::inventory::config::node::{Node, Reader, SourceText};
 
 use self::load::{Folder, Loader};
 
+/// Zones are files of the workspace.
+pub const IS_LOCAL: bool = true;
+
 /// Checks settings without using them.
 pub fn check(settings: &Node, source: &SourceText) -> Diagnostics {
     read_settings(settings, source).1

@@ -50,7 +50,7 @@ fn printed(contents: &ZoneContents, soa: bool) -> String {
 
 /// An error as a user sees it.
 fn shown(error: &ReadError) -> String {
-    let findings = error.findings.as_deref().map(|(files, findings)| diag::render(findings, files, diag::Severity::Warning));
+    let findings = error.findings.as_deref().map(|(files, findings)| diag::render(findings, files));
     format!("{error}\n{}", findings.unwrap_or_default())
 }
 
@@ -366,7 +366,7 @@ fn different_ttls_within_an_rrset_are_a_warning_and_the_lowest_counts() {
     b.example.net. 3600 IN A 192.0.2.1
     ");
     let (files, findings) = *read.findings.unwrap();
-    insta::assert_snapshot!(diag::render(&findings, &files, diag::Severity::Warning), @r"
+    insta::assert_snapshot!(diag::render(&findings, &files), @r"
     zones/example.net.zone:5:1: warning[mixed-ttl]: TTL 30 here, but 60 in the first record of the RRset
       5 | a 30 A 192.0.2.2
         | ^

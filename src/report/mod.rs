@@ -1,0 +1,51 @@
+//! Values as text for people and machines.
+//!
+//! Comes in: a plan, diagnostics, a code. Goes out: a String. May not do input or output; what comes from input passes
+//! `diag::sanitize` here, before it can reach a terminal. What a plan looks like is in templates/, which a workspace may
+//! override.
+
+mod mark;
+
+mod schema;
+
+mod summary;
+
+mod templates;
+
+mod text;
+
+mod words;
+
+mod wrap;
+
+use crate::plan::{SealedPlan, v1};
+
+pub use schema::{SchemaKind, schema};
+pub use summary::check_summary;
+pub use templates::{TemplateError, Templates};
+pub use text::TextOptions;
+pub use words::{Explained, Words, explain};
+
+/// How a plan is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// For people at a terminal.
+    Text,
+    /// The document that `--out` saves.
+    Json,
+}
+
+/// Prints a plan.
+///
+/// Errors: [`TemplateError`] where an overriding template asks for something that is not there.
+pub fn plan(
+    sealed: &SealedPlan,
+    format: Format,
+    templates: &Templates,
+    options: &TextOptions,
+) -> Result<String, TemplateError> {
+    match format {
+        Format::Text => text::render(sealed, templates, options),
+        Format::Json => Ok(v1::to_json(sealed)),
+    }
+}

@@ -1,0 +1,254 @@
+//! The changes, by project and host.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
+
+use super::super::mark::differing;
+use super::super::templates::{TemplateError, Templates};
+use super::super::words::Explained as _;
+use super::TextOptions;
+use super::paint::Paint;
+use crate::diag::sanitize;
+use crate::dns::reverse::address_of;
+use crate::dns::{Name, NameRef, Rrset, Rtype};
+use crate::inventory::value::Inv;
+use crate::plan::{Change, ChangeKind, Plan, Reason, Rule};
+
+/// A project that has changes.
+#[derive(Serialize)]
+pub struct ProjectView {
+    /// Its id.
+    project: String,
+    /// How many hosts have changes; orphans are nobody's.
+    hosts: usize,
+    /// How many changes there are.
+    changes: usize,
+    /// What `plan-host.txt` makes of each host, one after another.
+    text: String,
+    /// How many hosts are not shown.
+    more_hosts: usize,
+    /// How many changes they have.
+    more_changes: usize,
+}
+
+/// What `plan-host.txt` gets.
+#[derive(Serialize)]
+struct HostView<'a> {
+    /// Escape sequences by what they are for.
+    paint: &'a Paint,
+    /// The columns to keep within.
+    width: usize,
+    /// The inventory number; none for orphans.
+    host: Option<u64>,
+    /// The backbone name, as far as the changes show it.
+    name: Option<String>,
+    /// The changes: forward names first, then reverse ones.
+    changes: Vec<ChangeView>,
+}
+
+/// One change.
+#[derive(Serialize)]
+struct ChangeView {
+    /// `create`, `modify` or `delete`.
+    verb: &'static str,
+    /// The RRset: `AAAA a.example.net.` or `PTR of 2a02:6b8::1`.
+    rrset: String,
+    /// The TTL, or the old one and the new one.
+    ttl: String,
+    /// The data, old above new.
+    lines: Vec<Line>,
+    /// Why, with the evidence.
+    reasons: Vec<String>,
+    /// The other hosts that share the change.
+    also: Vec<u64>,
+}
+
+/// One line of data.
+#[derive(Serialize)]
+struct Line {
+    /// `-` for what goes, `+` for what comes, a blank for what stays or for marks.
+    sign: char,
+    /// The data, or marks below what differs; painted.
+    text: String,
+}
+
+/// Renders the changes of all projects.
+pub fn projects(
+    plan: &Plan,
+    templates: &Templates,
+    options: &TextOptions,
+    paint: &Paint,
+) -> Result<Vec<ProjectView>, TemplateError> {
+    let of_project = plan.changes.chunk_by(|a, b| a.project == b.project);
+    of_project
+        .map(|changes| {
+            let groups: Vec<&[Change]> = changes.chunk_by(|a, b| a.host == b.host).collect();
+            let (shown, rest) = groups.split_at(options.max_hosts.unwrap_or(groups.len()).min(groups.len()));
+            let mut text = String::new();
+            for group in shown {
+                text.push_str(&templates.render("plan-host.txt", host(group, options, paint))?);
+            }
+            Ok(ProjectView {
+                project: sanitize(&changes[0].project),
+                hosts: groups.iter().filter(|group| group[0].host.is_some()).count(),
+                changes: changes.len(),
+                text,
+                more_hosts: rest.len(),
+                more_changes: rest.iter().map(|group| group.len()).sum(),
+            })
+        })
+        .collect()
+}
+
+/// The changes of one host, or of all orphans of a project.
+fn host<'a>(changes: &[Change], options: &TextOptions, paint: &'a Paint) -> HostView<'a> {
+    let name = changes[0].host.and_then(|_| backbone(changes)).map(NameRef::to_name);
+    let mut evidence = None;
+    HostView {
+        paint,
+        width: options.width,
+        host: changes[0].host.map(|inv| inv.0),
+        name: name.as_ref().map(|name| sanitize(&name.to_string())),
+        changes: by_name(changes, name.as_ref()).into_iter().map(|change| view(change, &mut evidence, paint)).collect(),
+    }
+}
+
+/// Sorts changes as one thinks of them: the name `first` with the addresses that it gets and loses, then other names.
+///
+/// The plan sorts by zone, which tears a name and its reverse names apart.
+fn by_name<'a>(changes: &'a [Change], first: Option<&Name>) -> Vec<&'a Change> {
+    let pointers = changes.iter().filter(|change| change.key.rtype == Rtype::PTR);
+    let targets: HashMap<NameRef<'_>, NameRef<'_>> =
+        pointers.filter_map(|change| Some((change.key.owner.as_name(), target(change)?))).collect();
+    let mut ordered: Vec<_> = changes
+        .iter()
+        .map(|change| {
+            let registered = registered(change).unwrap_or_else(|| change.key.owner.as_name().to_name());
+            let name = targets.get(&registered.as_name()).map_or_else(|| registered.clone(), |name| name.to_name());
+            let reverse = address_of(registered.as_name());
+            (Some(&name) != first, name.to_string(), reverse, change.key.rtype == Rtype::TXT, change)
+        })
+        .collect();
+    ordered.sort_by(|a, b| (a.0, &a.1, a.2, a.3).cmp(&(b.0, &b.1, b.2, b.3)));
+    ordered.into_iter().map(|(.., change)| change).collect()
+}
+
+/// The name that a PTR RRset comes to point to, or pointed to where it is removed; the first of several.
+fn target(change: &Change) -> Option<NameRef<'_>> {
+    let rrset = change.kind.after().or(change.kind.before())?;
+    rrset.rdata().first()?.as_rdata(change.key.rtype).target()
+}
+
+/// The owner name of the RRset whose owner this TXT records: `t-LABEL.REST` belongs to type T at LABEL.REST.
+fn registered(change: &Change) -> Option<Name> {
+    let by_registry = change.reasons.iter().any(|reason| reason.rule == Rule::Registry);
+    let owner = change.key.owner.as_name();
+    let label = owner.first_label().filter(|_| by_registry && change.key.rtype == Rtype::TXT)?;
+    let label = label.strip_prefix(b"aaaa-").or(label.strip_prefix(b"ptr-"))?;
+    Name::prepend(label, owner.parent()?).ok()
+}
+
+/// The backbone name of the host whose changes these are, where they show one of its names.
+///
+/// A plan does not say which name is the backbone's, but a fastbone name is always made by adding to it, so that the
+/// shortest of the host's names is the backbone's, if that is among them.
+fn backbone(changes: &[Change]) -> Option<NameRef<'_>> {
+    let own = |rule| matches!(rule, Rule::Missing | Rule::WrongAddress | Rule::Ttl);
+    let names = changes.iter().flat_map(|change| {
+        let acts = change.reasons.iter().any(|reason| own(reason.rule) && reason.host == change.host);
+        match change.key.rtype {
+            Rtype::AAAA if acts => Some(change.key.owner.as_name()),
+            Rtype::PTR if change.kind.after().is_some() => target(change),
+            _ => None,
+        }
+    });
+    names.min_by_key(|name| (name.as_wire().len(), *name))
+}
+
+/// One change for the template; `evidence` is what the reason shown last rests on.
+fn view<'a>(change: &'a Change, evidence: &mut Option<&'a [String]>, paint: &Paint) -> ChangeView {
+    let Change { key, kind, .. } = change;
+    let reverse = |name: NameRef<'_>| address_of(name).map(|address| address.to_string());
+    let rrset = match registered(change).and_then(|name| reverse(name.as_name())) {
+        Some(address) => format!("{} for PTR of {address}", key.rtype),
+        None => match reverse(key.owner.as_name()) {
+            Some(address) => format!("{} of {address}", key.rtype),
+            None => format!("{} {}", key.rtype, sanitize(&key.owner.to_string())),
+        },
+    };
+    let (verb, ttl) = match kind {
+        ChangeKind::Create { after } => ("create", after.ttl().to_string()),
+        ChangeKind::Modify { before, after } if before.ttl() != after.ttl() => {
+            ("modify", format!("{} -> {}", before.ttl(), after.ttl()))
+        }
+        ChangeKind::Modify { before, .. } => ("modify", before.ttl().to_string()),
+        ChangeKind::Delete { before } => ("delete", before.ttl().to_string()),
+    };
+    ChangeView {
+        verb,
+        rrset,
+        ttl,
+        lines: lines(key.rtype, kind, paint),
+        reasons: change.reasons.iter().map(|reason| words(reason, change.host, evidence)).collect(),
+        also: change.also.iter().map(|inv| inv.0).collect(),
+    }
+}
+
+/// The data of a change: what stays, what goes, what comes, and marks below what differs of a single one.
+fn lines(rtype: Rtype, kind: &ChangeKind, paint: &Paint) -> Vec<Line> {
+    let texts = |rrset: Option<&Rrset>| rrset.map(|rrset| rrset.rdata_texts(rtype)).unwrap_or_default();
+    let (before, after) = (texts(kind.before()), texts(kind.after()));
+    let (stays, goes): (Vec<&String>, Vec<&String>) = before.iter().partition(|text| after.contains(text));
+    let comes: Vec<&String> = after.iter().filter(|text| !before.contains(text)).collect();
+    let mut lines: Vec<Line> = stays.into_iter().map(|text| line(' ', "", text, paint)).collect();
+    if let ([old], [new]) = (goes.as_slice(), comes.as_slice()) {
+        lines.extend(pair(&sanitize(old), &sanitize(new), paint));
+        return lines;
+    }
+    lines.extend(goes.into_iter().map(|text| line('-', &paint.delete, text, paint)));
+    lines.extend(comes.into_iter().map(|text| line('+', &paint.create, text, paint)));
+    lines
+}
+
+/// A line of data without marks.
+fn line(sign: char, style: &str, text: &str, paint: &Paint) -> Line {
+    Line { sign, text: paint.marked(style, &sanitize(text), &[]) }
+}
+
+/// Old above new, with what differs marked: by style, or by a line of its own below.
+fn pair(old: &str, new: &str, paint: &Paint) -> Vec<Line> {
+    let (in_old, in_new) = differing(old, new).unwrap_or_default();
+    let mut lines = Vec::with_capacity(3);
+    for (sign, style, text, parts) in [('-', &paint.delete, old, &in_old), ('+', &paint.create, new, &in_new)] {
+        lines.push(Line { sign, text: paint.marked(style, text, parts) });
+        // One line of marks is enough; it stands below the old text only where the new one has nothing to mark.
+        if !paint.is_on() && !parts.is_empty() && (sign == '+' || in_new.is_empty()) {
+            let mut marks = String::new();
+            for part in parts {
+                marks.extend(std::iter::repeat_n(' ', text[..part.start].width() - marks.width()));
+                marks.extend(std::iter::repeat_n('^', text[part.clone()].width()));
+            }
+            lines.push(Line { sign: ' ', text: marks });
+        }
+    }
+    lines
+}
+
+/// A reason in words: the rule, for whom where that is another host, and the evidence.
+///
+/// Evidence that the reason shown just before has too is not repeated: most changes of a host rest on the same lines.
+fn words<'a>(reason: &'a Reason, host: Option<Inv>, evidence: &mut Option<&'a [String]>) -> String {
+    let words = reason.rule.words();
+    let whose = match reason.host {
+        Some(inv) if Some(inv) != host => format!(" for host {inv}"),
+        _ => String::new(),
+    };
+    let places = match reason.evidence.as_slice() {
+        [] => String::new(),
+        places if evidence.replace(places) == Some(places) => " (as above)".to_owned(),
+        places => format!(" ({})", sanitize(&places.join(", "))),
+    };
+    format!("{}{whose}: {}{places}", words.title, words.brief)
+}

@@ -1,0 +1,158 @@
+//! A plan as text for people, at 80 columns and any terminal.
+
+mod changes;
+
+mod left;
+
+mod paint;
+
+mod tables;
+
+use serde::Serialize;
+
+use self::changes::ProjectView;
+use self::left::{BlockedView, SkippedView};
+use self::paint::Paint;
+use self::tables::Cells;
+use super::templates::{TemplateError, Templates};
+use super::words::Explained as _;
+use crate::diag::sanitize;
+use crate::plan::{Notice, Plan, SealedPlan};
+
+/// How much is shown, and how.
+#[derive(Debug, Clone)]
+pub struct TextOptions {
+    /// Whether colours are used.
+    pub color: bool,
+    /// The columns that lines keep within, where blanks let them.
+    pub width: usize,
+    /// How many hosts of a project show their changes; all where `None`.
+    pub max_hosts: Option<usize>,
+    /// Whether long lists of blocked and skipped hosts and of notices are shown whole.
+    pub verbose: bool,
+    /// Whether the plan was read from a file, so that there is no need to tell how to save it.
+    pub saved: bool,
+}
+
+impl Default for TextOptions {
+    /// No colour and 80 columns, which suits pipes and the narrowest terminals in use (no official source).
+    fn default() -> TextOptions {
+        TextOptions { color: false, width: 80, max_hosts: None, verbose: false, saved: false }
+    }
+}
+
+impl TextOptions {
+    /// How many of `all` items of a list are shown: all, or few enough to see the rest of the report.
+    fn shown(&self, all: usize) -> usize {
+        /// Five tell what is going on (no official source).
+        const FEW: usize = 5;
+        // Counting a single one takes as much room as showing it.
+        if self.verbose || all <= FEW + 1 { all } else { FEW }
+    }
+}
+
+/// Renders a plan.
+pub fn render(sealed: &SealedPlan, templates: &Templates, options: &TextOptions) -> Result<String, TemplateError> {
+    let plan = sealed.plan();
+    let paint = Paint::new(options.color);
+    let view = PlanView {
+        paint: &paint,
+        width: options.width,
+        saved: options.saved,
+        projects: changes::projects(plan, templates, options, &paint)?,
+        summary: tables::summary(plan),
+        blocked: left::blocked(plan, options),
+        blocked_count: plan.blocked.len(),
+        skipped: left::skipped(plan, options),
+        skipped_count: plan.skipped.len(),
+        notices: notices(plan, options),
+        limits: tables::limits(plan),
+        exceeded: plan.limits.iter().any(|limit| limit.exceeded),
+        zones: tables::zones(plan),
+        tool: sanitize(&plan.tool),
+        created: plan.created.to_string(),
+        expires: plan.expires.to_string(),
+        id: sealed.id(),
+        effect: sealed.effect(),
+    };
+    templates.render("plan.txt", view)
+}
+
+/// What `plan.txt` gets. Whatever came from input is sanitized.
+#[derive(Serialize)]
+struct PlanView<'a> {
+    /// Escape sequences by what they are for; empty without colour.
+    paint: &'a Paint,
+    /// The columns to keep within.
+    width: usize,
+    /// Whether the plan was read from a file.
+    saved: bool,
+    /// The projects that have changes, sorted.
+    projects: Vec<ProjectView>,
+    /// For each project and in total: hosts, creates, modifies, deletes, blocked, skipped.
+    summary: Cells,
+    /// The blocked hosts by code.
+    blocked: Vec<BlockedView>,
+    /// How many hosts are blocked.
+    blocked_count: usize,
+    /// The skipped hosts by code.
+    skipped: Vec<SkippedView>,
+    /// How many hosts are skipped.
+    skipped_count: usize,
+    /// The notices by code.
+    notices: Vec<NoticesView>,
+    /// For each limit: scope, period, max, used, planned, whether exceeded.
+    limits: Cells,
+    /// Whether a limit is exceeded.
+    exceeded: bool,
+    /// For each zone: serial, RRsets, name.
+    zones: Cells,
+    /// The program that made the plan.
+    tool: String,
+    /// When it was made.
+    created: String,
+    /// When it expires.
+    expires: String,
+    /// The plan's id.
+    id: &'a str,
+    /// The plan's effect.
+    effect: &'a str,
+}
+
+/// The notices of one code.
+#[derive(Serialize)]
+struct NoticesView {
+    /// The code.
+    code: &'static str,
+    /// What it means.
+    brief: &'static str,
+    /// The notices that are shown.
+    messages: Vec<String>,
+    /// How many more there are.
+    more: usize,
+}
+
+/// Gathers the notices by code.
+fn notices(plan: &Plan, options: &TextOptions) -> Vec<NoticesView> {
+    let of_code = plan.notices.chunk_by(|a, b| a.code == b.code);
+    of_code
+        .map(|notices| {
+            let shown = options.shown(notices.len());
+            NoticesView {
+                code: notices[0].code.as_str(),
+                brief: notices[0].code.words().brief,
+                messages: notices[..shown].iter().map(message).collect(),
+                more: notices.len() - shown,
+            }
+        })
+        .collect()
+}
+
+/// What a notice says, with what it is about in front unless it says so itself.
+fn message(notice: &Notice) -> String {
+    let Notice { name, message, .. } = notice;
+    sanitize(&if message.contains(name.as_str()) { message.clone() } else { format!("{name}: {message}") })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+//! The tables of a report, as rows of cells.
+
+use std::collections::{BTreeMap, HashSet};
+
+use crate::diag::sanitize;
+use crate::inventory::value::Inv;
+use crate::plan::{ChangeKind, Plan};
+
+/// Rows of cells, without a heading.
+pub type Cells = Vec<Vec<String>>;
+
+/// What is counted of one project.
+#[derive(Default)]
+struct Counts<'a> {
+    /// The hosts that have changes.
+    hosts: HashSet<(&'a str, Inv)>,
+    /// RRsets that are created, modified, deleted.
+    changes: [usize; 3],
+    /// Hosts that are blocked, skipped.
+    left: [usize; 2],
+}
+
+/// Counts by project, sorted, and then in total where there are several.
+pub fn summary(plan: &Plan) -> Cells {
+    let mut projects: BTreeMap<&str, Counts<'_>> = BTreeMap::new();
+    for change in &plan.changes {
+        let counts = projects.entry(&change.project).or_default();
+        counts.hosts.extend(change.host.map(|host| (change.project.as_str(), host)));
+        counts.changes[match change.kind {
+            ChangeKind::Create { .. } => 0,
+            ChangeKind::Modify { .. } => 1,
+            ChangeKind::Delete { .. } => 2,
+        }] += 1;
+    }
+    for blocked in &plan.blocked {
+        projects.entry(&blocked.project).or_default().left[0] += 1;
+    }
+    for skipped in &plan.skipped {
+        projects.entry(&skipped.project).or_default().left[1] += 1;
+    }
+    let mut total = Counts::default();
+    for counts in projects.values() {
+        total.hosts.extend(&counts.hosts);
+        total.changes.iter_mut().zip(counts.changes).for_each(|(sum, more)| *sum += more);
+        total.left.iter_mut().zip(counts.left).for_each(|(sum, more)| *sum += more);
+    }
+    let rows = projects.iter().map(|(project, counts)| row(sanitize(project), counts));
+    let total = (projects.len() > 1).then(|| row("total".to_owned(), &total));
+    rows.chain(total).collect()
+}
+
+/// A row of the summary; a dash stands for nothing, so that the eye finds what there is.
+fn row(first: String, counts: &Counts<'_>) -> Vec<String> {
+    let numbers = [&[counts.hosts.len()][..], &counts.changes, &counts.left].concat();
+    let cell = |number| if number == 0 { "-".to_owned() } else { usize::to_string(&number) };
+    std::iter::once(first).chain(numbers.into_iter().map(cell)).collect()
+}
+
+/// The limits: scope, period, max, used, planned, and `exceeded` where one is.
+pub fn limits(plan: &Plan) -> Cells {
+    let row = |limit: &crate::plan::LimitState| {
+        vec![
+            sanitize(&limit.scope),
+            sanitize(&limit.period),
+            limit.max.to_string(),
+            limit.used.to_string(),
+            limit.planned.to_string(),
+            if limit.exceeded { "exceeded".to_owned() } else { String::new() },
+        ]
+    };
+    plan.limits.iter().map(row).collect()
+}
+
+/// The zones: serial, RRsets, and the name last, for it may be long.
+pub fn zones(plan: &Plan) -> Cells {
+    let row = |zone: &crate::plan::ZoneSeen| {
+        vec![zone.serial.to_string(), zone.rrsets.to_string(), sanitize(&zone.zone.to_string())]
+    };
+    plan.zones.iter().map(row).collect()
+}

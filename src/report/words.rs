@@ -1,0 +1,321 @@
+//! What every code of a plan means, in words: the one place where they are explained.
+
+use super::wrap::wrap;
+use crate::plan::{BlockCode, NoticeCode, Rule, SkipCode};
+
+/// What a code means.
+#[derive(Debug, Clone, Copy)]
+pub struct Words {
+    /// A few words that stand in for the code.
+    pub title: &'static str,
+    /// A clause that follows the title after a colon.
+    pub brief: &'static str,
+    /// All that there is to know, with what to do; one paragraph.
+    pub long: &'static str,
+}
+
+/// Puts the three texts of a code together.
+const fn words(title: &'static str, brief: &'static str, long: &'static str) -> Words {
+    Words { title, brief, long }
+}
+
+/// A code that a plan may hold.
+pub trait Explained: Copy {
+    /// What it means.
+    fn words(self) -> Words;
+}
+
+impl Explained for Rule {
+    fn words(self) -> Words {
+        match self {
+            Rule::Missing => words(
+                "missing address",
+                "none of the host's addresses is here",
+                "No AAAA record at the interface's name holds an address that the interface may have, so the preferred \
+                 one is added: the one in the first network of its switch, or of its datacenter and VLAN. Where live \
+                 DNS has any acceptable address at the name, that one stays and nothing is added.",
+            ),
+            Rule::WrongAddress => words(
+                "wrong address",
+                "not one of the host's",
+                "An AAAA record at the interface's name holds an address that the interface cannot have: none of its \
+                 networks, its MAC and the project's id give it. It is removed. An old MAC, an old switch or a \
+                 changed project id usually left it behind.",
+            ),
+            Rule::AddressElsewhere => words(
+                "address elsewhere",
+                "the name is not the host's",
+                "An address of the interface stands at a name that is not the interface's. It is removed where the \
+                 name is one that some host has or had, where we created the record, or where the zone says \
+                 `claim_addresses = \"all\"`; elsewhere it is left, and told as the notice `foreign-name`.",
+            ),
+            Rule::MissingPtr => words(
+                "missing PTR",
+                "the address does not name its host",
+                "An address that the interface keeps or gets has no PTR record that names the interface, so one is \
+                 added. IPv4 addresses get theirs too, where their reverse zone is configured.",
+            ),
+            Rule::WrongPtr => words(
+                "wrong PTR",
+                "not what the address should name",
+                "A PTR record at one of the interface's addresses names something else than the interface, or names \
+                 the interface at an address that it may have but neither keeps nor gets. It is removed.",
+            ),
+            Rule::PtrElsewhere => words(
+                "PTR elsewhere",
+                "the address is not the host's",
+                "A PTR record names the interface at an address that the interface cannot have. It is removed.",
+            ),
+            Rule::Ttl => words(
+                "other TTL",
+                "not the one that is wanted",
+                "The TTL of an RRset of the interface is not the wanted one: the project's `ttl`, else the zone's, \
+                 else 3600 seconds. RRsets that merely lose a record keep their TTL.",
+            ),
+            Rule::Released => words(
+                "released name",
+                "the host gave it up",
+                "names.lock says that the host gave the name up within `name_cooldown`, and nobody has it again. The \
+                 addresses at the name and at its fastbone name, and the PTR records that name them, are removed.",
+            ),
+            Rule::Orphan => words(
+                "orphan",
+                "no host has the name",
+                "We created the record, it lies in the domain of a project with `policy: sync`, and no host of the \
+                 inventory and no current row of names.lock has its name. It is removed.",
+            ),
+            Rule::Registry => words(
+                "registry",
+                "it records whose an RRset is",
+                "With `registry = \"txt\"` a TXT record beside each RRset that we create says who did. It is written \
+                 and removed in the same message as its RRset.",
+            ),
+        }
+    }
+}
+
+impl Explained for BlockCode {
+    fn words(self) -> Words {
+        match self {
+            BlockCode::BadInput => words(
+                "bad input",
+                "a line that they need is wrong",
+                "A row, report, network or project file that the host needs is wrong, or its project is unknown. \
+                 Rather than guess, nothing of the host is touched. `zonewright check` shows every such line with \
+                 what would be right.",
+            ),
+            BlockCode::SourceUntrusted => words(
+                "source untrusted",
+                "a source that they need cannot be believed",
+                "A source that the host needs was cut, empty, unreadable, too old, or wrong in too many rows. What it \
+                 would have said is unknown, so nothing is concluded for the host. Renew the export.",
+            ),
+            BlockCode::NoName => words(
+                "no name",
+                "nothing gives them a name",
+                "Neither names.lock nor hosts.csv gives the host a name; a name below `free_domain` counts as none. \
+                 Give it one in the inventory, or let names be allocated.",
+            ),
+            BlockCode::ForeignDomain => words(
+                "foreign domain",
+                "their name is not directly below a domain of their project",
+                "The host's name must be directly below its project's `dns_domain` or one of its `also_domains`. \
+                 Correct the name or the project of the host, or let the administrator add the domain.",
+            ),
+            BlockCode::DuplicateName => words(
+                "duplicate name",
+                "another interface has their name",
+                "Two interfaces of the fleet have one name, backbone or fastbone, so that nobody can say whose the \
+                 records are. All hosts concerned are blocked. Rename or release all but one.",
+            ),
+            BlockCode::NoMac => words(
+                "no MAC",
+                "no report gives their MAC",
+                "No source has an active MAC report of the host that is young enough, and an address cannot be made \
+                 without a MAC. See whether the host's agent runs and reports.",
+            ),
+            BlockCode::DuplicateMac => words(
+                "duplicate MAC",
+                "another host reports the same MAC",
+                "The active MAC of the host is that of another host too: a card that moved, or two rows of the \
+                 inventory for one machine. All hosts concerned are blocked. Correct the inventory, or wait for \
+                 newer reports.",
+            ),
+            BlockCode::NoNetwork => words(
+                "no network",
+                "no network is known for their switch or datacenter and VLAN",
+                "A switch that l3-tors.txt lists must have a row for the project's VLAN; for any other switch \
+                 net-layout.xml must give the VLAN a /64 in the host's datacenter. Add the network, or correct the \
+                 host's switch or location.",
+            ),
+            BlockCode::NoIpv4Network => words(
+                "no IPv4 network",
+                "ipv4-map.txt has no row for their IPv4 addresses",
+                "The host's backbone name has A records, so its IPv6 addresses are made of them, in the networks that \
+                 ipv4-map.txt gives for their IPv4 network, the host's location and the main VLAN. There is no row \
+                 for any of them. Add one, or remove the A records if the host has no IPv4 any more.",
+            ),
+            BlockCode::AddressCollision => words(
+                "address collision",
+                "another interface has one of their addresses",
+                "An address that the host may have, or an A record at one of its names, is that of another interface \
+                 too; perhaps of its own. All hosts concerned are blocked. Look for a doubled network or project id.",
+            ),
+            BlockCode::NoZone => words(
+                "no zone",
+                "no configured zone holds their name or a reverse name",
+                "The name, or the reverse name of an address that the host keeps or gets, lies in no zone of \
+                 zonewright.toml. Add the zone, or correct the network.",
+            ),
+            BlockCode::ZoneUnknown => words(
+                "zone unknown",
+                "a zone that they need could not be read whole",
+                "A zone that holds the host's name or a reverse name could not be read whole, so that nobody knows \
+                 what is in it. Nothing that depends on it is touched. The reason stands among the errors.",
+            ),
+            BlockCode::Delegated => words(
+                "delegated",
+                "a name lies in a part of the zone that is served elsewhere",
+                "There is an NS record at or above the host's name or a reverse name, below the apex of its zone: \
+                 what stands there is not ours to change. Configure the delegated zone.",
+            ),
+            BlockCode::Cname => words(
+                "CNAME",
+                "a CNAME or DNAME stands where their records belong",
+                "A CNAME stands at the host's name or at a reverse name, or a DNAME above it; no other record may \
+                 stand beside it or below it. Remove it by hand, or correct the host's name.",
+            ),
+            BlockCode::Conflict => words(
+                "conflict",
+                "their rules would remove a protected host's record",
+                "The host's rules would remove a record of a host that is skipped, or of which nothing certain is \
+                 known, and whose records are therefore never touched. Settle first which of the two the record \
+                 belongs to.",
+            ),
+            BlockCode::NotOwner => words(
+                "not the owner",
+                "a wrong record that is not ours stands where theirs belongs",
+                "The zone says `permission = \"own\"`, and where the host's record belongs there is a wrong one that \
+                 we did not create. Remove it by hand, adopt it, or let the administrator say `permission = \
+                 \"full\"`.",
+            ),
+            BlockCode::Protected => words(
+                "protected",
+                "their name is protected",
+                "The zone's `protect` lists the host's name. Whoever put it there can take it off.",
+            ),
+            BlockCode::PostState => words(
+                "post state",
+                "the zones would break a rule of DNS",
+                "With the host's changes a zone would hold a CNAME beside other data, an RRset of over 100 records, \
+                 or a PTR that names what does not exist.",
+            ),
+        }
+    }
+}
+
+impl Explained for SkipCode {
+    fn words(self) -> Words {
+        match self {
+            SkipCode::AutomationOff => words(
+                "automation off",
+                "automation is not allowed, or not switched on, for their project",
+                "The project has no `[project.X]` in zonewright.toml, that says `automation = \"forbidden\"`, or the \
+                 project's file does not say `automation: true`. The administrator and the owner must both want it.",
+            ),
+            SkipCode::Restricted => words(
+                "restricted",
+                "the inventory keeps automation away from them",
+                "The host's restrictions in hosts.csv hold `automated-dns`. Naming the host with `--host` is a \
+                 person's own act, and passes.",
+            ),
+            SkipCode::Breaker => words(
+                "breaker",
+                "a breaker has tripped, and stays tripped until somebody resets it",
+                "An unattended run would have changed more hosts than a limit allows, so that the breaker of the \
+                 project or of the fleet tripped. Find out why, then reset it.",
+            ),
+        }
+    }
+}
+
+impl Explained for NoticeCode {
+    fn words(self) -> Words {
+        match self {
+            NoticeCode::ForeignName => words(
+                "foreign name",
+                "a host's address stands at a name that is nobody's",
+                "An address of a host stands at a name that no host has or had. It may be an alias that somebody \
+                 wants, so it is left. `claim_addresses = \"all\"` would have it removed.",
+            ),
+            NoticeCode::SourceUnknown => words(
+                "source unknown",
+                "a source cannot be believed",
+                "The source was cut, empty, unreadable, too old, or wrong in too many rows. Hosts that need it are \
+                 blocked `source-untrusted`. Renew the export.",
+            ),
+            NoticeCode::ZoneUnknown => words(
+                "zone unknown",
+                "a zone could not be read whole",
+                "The zone could not be read whole. Hosts that need it are blocked `zone-unknown`.",
+            ),
+        }
+    }
+}
+
+/// Explains a code in lines of at most `width` columns; `None` for what is no code.
+///
+/// A word that is a code of two kinds, such as `zone-unknown`, gets both explanations.
+pub fn explain(code: &str, width: usize) -> Option<String> {
+    let rule = Rule::parse(code).map(|rule| ("rule", rule.words()));
+    let blocked = BlockCode::parse(code).map(|blocked| ("blocked hosts", blocked.words()));
+    let skipped = SkipCode::parse(code).map(|skipped| ("skipped hosts", skipped.words()));
+    let notice = NoticeCode::parse(code).map(|notice| ("notice", notice.words()));
+    let found: Vec<String> = [rule, blocked, skipped, notice]
+        .into_iter()
+        .flatten()
+        .map(|(kind, Words { brief, long, .. })| {
+            let head = wrap(&format!("{code} ({kind}): {brief}"), width, 0, 2);
+            format!("{head}\n\n{}\n", wrap(long, width, 2, 2))
+        })
+        .collect();
+    (!found.is_empty()).then(|| found.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All codes of one kind with their texts.
+    fn all<T: Explained + ToString>(codes: &[T]) -> Vec<(String, Words)> {
+        codes.iter().map(|code| (code.to_string(), code.words())).collect()
+    }
+
+    #[test]
+    fn every_code_has_words_that_fit_eighty_columns() {
+        let kinds = [all(Rule::ALL), all(BlockCode::ALL), all(SkipCode::ALL), all(NoticeCode::ALL)];
+        for (code, Words { title, brief, long }) in kinds.into_iter().flatten() {
+            assert!(title.len() < 24 && brief.len() < 72, "{code}");
+            assert!(long.ends_with('.') && !long.contains("  "), "{code}");
+            let explained = explain(&code, 80).unwrap();
+            assert!(explained.lines().all(|line| line.len() <= 80), "{explained}");
+        }
+    }
+
+    #[test]
+    fn a_code_is_explained_for_people() {
+        assert!(explain("no-such-code", 80).is_none());
+        insta::assert_snapshot!(explain("zone-unknown", 80).unwrap(), @r"
+        zone-unknown (blocked hosts): a zone that they need could not be read whole
+
+          A zone that holds the host's name or a reverse name could not be read whole,
+          so that nobody knows what is in it. Nothing that depends on it is touched. The
+          reason stands among the errors.
+
+        zone-unknown (notice): a zone could not be read whole
+
+          The zone could not be read whole. Hosts that need it are blocked
+          `zone-unknown`.
+        ");
+    }
+}

@@ -1,0 +1,73 @@
+//! Text in lines of a width.
+
+use unicode_width::UnicodeWidthStr;
+
+/// Breaks `text` at blanks into lines of at most `width` columns, the first indented by `first`, the others by `rest`.
+///
+/// A word that is wider than the line stands alone and sticks out: names and addresses are never cut. There is no
+/// newline at the end.
+pub fn wrap(text: &str, width: usize, first: usize, rest: usize) -> String {
+    let mut out = " ".repeat(first);
+    let mut column = first;
+    let mut fresh = true;
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        let columns = word.width();
+        if !fresh && column + 1 + columns > width {
+            out.push('\n');
+            out.extend(std::iter::repeat_n(' ', rest));
+            column = rest;
+            fresh = true;
+        }
+        if !fresh {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += columns;
+        fresh = false;
+    }
+    out
+}
+
+/// Aligns cells in columns, two blanks apart: `l` in `align` puts a column to the left, `r` to the right.
+///
+/// Rows may be shorter than others. Lines have no blanks at their ends, and each is indented by `indent`.
+pub fn table(rows: &[Vec<String>], align: &str, indent: usize) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width_of = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max();
+    let widths: Vec<usize> = (0..columns).map(|column| width_of(column).unwrap_or(0)).collect();
+    let mut out = String::new();
+    for row in rows {
+        let mut line = " ".repeat(indent);
+        for (column, cell) in row.iter().enumerate() {
+            let padding = " ".repeat(widths[column] - cell.width());
+            line.push_str(if column > 0 { "  " } else { "" });
+            match align.as_bytes().get(column) {
+                Some(b'r') => line.extend([padding.as_str(), cell]),
+                _ => line.extend([cell, padding.as_str()]),
+            }
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_at_blanks_and_long_words_stick_out() {
+        assert_eq!(wrap("aa bb  cc dddddddddd e", 6, 1, 2), " aa bb\n  cc\n  dddddddddd\n  e");
+        assert_eq!(wrap("", 6, 1, 2), " ");
+        assert_eq!(wrap("dddddddddd", 6, 1, 2), " dddddddddd");
+    }
+
+    #[test]
+    fn columns_are_aligned_by_what_is_seen() {
+        let row = |cells: &[&str]| cells.iter().map(|cell| (*cell).to_owned()).collect::<Vec<String>>();
+        let rows = [row(&["project", "n"]), row(&["日本", "10", "x"]), row(&["b"])];
+        assert_eq!(table(&rows, "lrl", 1), " project   n\n 日本     10  x\n b\n");
+    }
+}
