@@ -68,8 +68,8 @@ fn theirs(python: &Path, fleet: &Path, args: &[String]) -> Value {
         .args(args)
         .output()
         .expect("Python was just found");
-    assert!(output.status.success(), "the reference failed: {}", String::from_utf8_lossy(&output.stderr));
-    let plan: Value = serde_json::from_slice(&output.stdout).expect("the reference prints JSON");
+    let plan: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("the reference failed: {}", String::from_utf8_lossy(&output.stderr)));
     match plan.get("fatal") {
         Some(_) => plan,
         None => essence(&plan, plan["exit"].as_i64().expect("a number") as i32),
