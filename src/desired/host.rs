@@ -107,16 +107,16 @@ pub fn derive(inventory: &Inventory, live: &Live, host: &Host, now: Time) -> Des
     note_bad_rows(inventory, host, &mut desired);
     note_doubts(inventory, &mut desired);
     let project = &inventory.projects[host.project.0 as usize];
-    match named {
+    let name = named.map(|(name, _)| name);
+    match name {
         None => desired.fault(BlockCode::NoName, Detail::Name(None)),
-        Some((name, _)) => {
-            if project.admin.as_ref().is_some_and(|admin| !admin.has_name(name.as_name())) {
-                desired.fault(BlockCode::ForeignDomain, Detail::Name(Some(name.clone())));
-            }
-            let settings = project.file.settings();
-            derive_interfaces(&Derivation { inventory, live, host, name, settings }, &mut desired);
+        Some(name) if project.admin.as_ref().is_some_and(|admin| !admin.has_name(name.as_name())) => {
+            desired.fault(BlockCode::ForeignDomain, Detail::Name(Some(name.clone())));
         }
+        Some(_) => {}
     }
+    let settings = project.file.settings();
+    derive_interfaces(&Derivation { inventory, live, host, name, settings }, &mut desired);
     desired.faults.sort_by_key(|fault| fault.code);
     desired.faults.dedup_by_key(|fault| fault.code);
     desired
@@ -165,35 +165,35 @@ struct Derivation<'d> {
     live: &'d Live,
     /// The host.
     host: &'d Host,
-    /// Its name.
-    name: &'d Name,
+    /// Its name; without one no interface is derived, but what is wrong with its lines is still found.
+    name: Option<&'d Name>,
     /// Its project's settings, where they are good.
     settings: Option<&'d ProjectSettings>,
 }
 
 /// Derives backbone and fastbone.
 fn derive_interfaces(this: &Derivation<'_>, desired: &mut DesiredHost) {
-    let own_a = live_a(this.live, this.name);
-    let backbone = (InterfaceKind::Backbone, this.name.clone());
-    let Some(settings) = this.settings else {
+    let own_a = this.name.map(|name| live_a(this.live, name)).unwrap_or_default();
+    let acceptable = match this.settings {
         // Nothing more can be said of the host than that it has this name.
-        desired.interfaces.push(interface(backbone, Vec::new(), own_a));
+        None => Vec::new(),
+        Some(settings) if own_a.is_empty() => by_network(this, settings, settings.vlans.main(), desired),
+        Some(settings) => by_ipv4(this, settings.vlans.main(), &own_a, desired),
+    };
+    if let Some(name) = this.name {
+        desired.interfaces.push(interface((InterfaceKind::Backbone, name.clone()), acceptable, own_a));
+    }
+    let Some((settings, vlan)) = this.settings.and_then(|settings| Some((settings, settings.vlans.fastbone()?))) else {
         return;
     };
-    let acceptable = match own_a.is_empty() {
-        true => by_network(this, settings, settings.vlans.main(), desired),
-        false => by_ipv4(this, settings.vlans.main(), &own_a, desired),
-    };
-    desired.interfaces.push(interface(backbone, acceptable, own_a));
-    if let Some(vlan) = settings.vlans.fastbone() {
-        match settings.fastbone_name.expand(this.name.as_name()) {
-            Ok(owner) => {
-                let acceptable = by_network(this, settings, vlan, desired);
-                let own_a = live_a(this.live, &owner);
-                desired.interfaces.push(interface((InterfaceKind::Fastbone, owner), acceptable, own_a));
-            }
-            Err(error) => desired.fault(BlockCode::BadInput, Detail::FastboneName(error)),
+    let acceptable = by_network(this, settings, vlan, desired);
+    match this.name.map(|name| settings.fastbone_name.expand(name.as_name())) {
+        Some(Ok(owner)) => {
+            let own_a = live_a(this.live, &owner);
+            desired.interfaces.push(interface((InterfaceKind::Fastbone, owner), acceptable, own_a));
         }
+        Some(Err(error)) => desired.fault(BlockCode::BadInput, Detail::FastboneName(error)),
+        None => {}
     }
 }
 

@@ -7,7 +7,7 @@ use super::words;
 use crate::desired::names::HolderRow;
 use crate::desired::{DesiredHost, Interface};
 use crate::dns::{Name, NameRef, Rtype, reverse};
-use crate::inventory::model::{Host, HostStatus, Policy, ProjectFile};
+use crate::inventory::model::{Host, HostStatus, Policy, ProjectFile, Trust};
 use crate::live::Place;
 use crate::change::{BlockCode, SkipCode};
 
@@ -59,6 +59,10 @@ pub fn judge(context: &Context<'_>, place: usize) -> Standing {
 
 /// The policy under which a host is planned, or why it is skipped.
 fn skip_or_policy(context: &Context<'_>, host: &Host) -> Result<Policy, SkipCode> {
+    if host.bad && context.project_id(host.project).is_empty() {
+        // Whose switches count is unknown; the host is blocked for its row.
+        return Ok(Policy::CreateOnly);
+    }
     let allowed = context.admin(host.project).is_some_and(|admin| admin.automation_allowed);
     if !allowed {
         return Err(SkipCode::AutomationOff);
@@ -78,12 +82,13 @@ fn skip_or_policy(context: &Context<'_>, host: &Host) -> Result<Policy, SkipCode
     Ok(policy)
 }
 
-/// Whether a host has a current row in names.lock, and no AAAA at its name yet.
+/// Whether a host has a current row in names.lock, and no AAAA at its name yet, as far as both can be known.
 fn is_first_publication(context: &Context<'_>, host: &Host) -> bool {
-    match crate::desired::names::name_of(context.inventory, host) {
-        Some((name, Some(_))) => context.live.rrset(name.as_name(), Rtype::AAAA).is_none(),
-        _ => false,
-    }
+    let inventory = context.inventory;
+    let Some((name, Some(row))) = crate::desired::names::name_of(inventory, host) else { return false };
+    let known = !row.bad && inventory.trust.names_lock == Trust::Known;
+    let place = context.live.place(name.as_name());
+    known && !matches!(place, Place::Unknown(_)) && context.live.rrset(name.as_name(), Rtype::AAAA).is_none()
 }
 
 /// The first code that the inventory gives: what the host's own lines say, or what it shares with others.

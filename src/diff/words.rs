@@ -202,7 +202,7 @@ pub fn registry_too_long(owner: NameRef<'_>, rtype: Rtype, error: &NameError) ->
 /// The block of a host whose RRset cannot be registered because a CNAME stands there.
 pub fn registry_at_cname(owner: NameRef<'_>, rtype: Rtype, name: &Name) -> Block {
     let message = format!("a CNAME stands at `{name}`, where the registry TXT of {} {rtype} belongs", readable(owner));
-    block(BlockCode::Cname, message, "remove the CNAME")
+    block(BlockCode::PostState, message, "remove the CNAME")
 }
 
 /// The notice about an address of a host at a name that is nobody's.
