@@ -1,6 +1,5 @@
 //! What all formats of lines share: comments, line numbers, cut files, bad rows.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use ipnet::Ipv6Net;
@@ -111,12 +110,17 @@ pub struct Faults<'r, 'a> {
     diagnostics: &'r mut Diagnostics,
     /// Whether anything was.
     found: bool,
+    /// Whether what is found from now on only follows from it.
+    hushed: bool,
 }
 
 impl Faults<'_, '_> {
     /// Reports a fault at some octets of the row.
     pub fn add(&mut self, fault: &Fault, at: Range<usize>, message: impl FnOnce() -> String) {
         self.found = true;
+        if self.hushed {
+            return;
+        }
         let row = self.row;
         self.diagnostics.push_bounded(row.origin.file, || {
             let col = row.text[..at.start].chars().count() as u32 + 1;
@@ -130,6 +134,11 @@ impl Faults<'_, '_> {
     /// Reports a fault of the row as a whole.
     pub fn add_whole(&mut self, fault: &Fault, message: impl FnOnce() -> String) {
         self.add(fault, 0..self.row.text.len(), message);
+    }
+
+    /// Keeps silent from now on if anything was found: fields of a row that is cut wrongly are wrong for that reason.
+    pub fn hush(&mut self) {
+        self.hushed = self.found;
     }
 
     /// Whether the row is bad.
@@ -253,7 +262,7 @@ fn read_chunk(
         };
         let flaw = if suspicious { find_flaw(line) } else { None };
         let row = Row { origin: Origin::line(chunk.file, number), text: line, flaw, cut };
-        let mut faults = Faults { row: &row, diagnostics: &mut tally.diagnostics, found: false };
+        let mut faults = Faults { row: &row, diagnostics: &mut tally.diagnostics, found: false, hushed: false };
         if let Some(at) = row.flaw.clone() {
             faults.add(&BAD_CHARACTER, at, || "a control character, or an octet that is not UTF-8".into());
         }
@@ -265,7 +274,7 @@ fn read_chunk(
 }
 
 /// Whether some line of a text may hold what [`find_flaw`] finds; quick to deny.
-fn is_suspicious(text: &Cow<'_, str>) -> bool {
+fn is_suspicious(text: &str) -> bool {
     let control = |octet: &u8| (*octet < b' ' && !matches!(octet, b'\n' | b'\r' | b'\t')) || *octet == 0x7f;
     let bare_return = memchr::memchr_iter(b'\r', text.as_bytes()).any(|at| text.as_bytes().get(at + 1) != Some(&b'\n'));
     // Folding instead of `any` lets the compiler look at many octets at once.
@@ -376,7 +385,7 @@ pub fn take_conflicts<K: Ord + Copy>(rows: &mut [KeyedRow<K>], what: &str, tally
             let Some(network) = row.network.take() else { continue };
             tally.bad += 1;
             let (other, origin) = if network == first.0 { second } else { first };
-            let message = format!("this {what} is {network} here and {other} elsewhere");
+            let message = format!("{network} here and {other} elsewhere for one {what}");
             conflicts.push(Conflict { origin: row.origin, message, other: origin });
         }
     }
