@@ -167,31 +167,33 @@ pub fn read_rows<T: Send>(
     start: impl Fn() -> T + Sync,
     row: impl Fn(&mut T, &Row<'_>, &mut Faults<'_, '_>) + Sync,
 ) -> (Vec<T>, Tally) {
-    let mut tally = Tally::default();
-    let mut pieces = Vec::new();
-    for file in &input.files {
+    let files = input.files.par_iter().map(|file| {
         let bytes = file.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file.bytes);
-        let mut here = Tally::default();
-        let header = header_of(bytes, shape, file.id);
-        match header {
+        let mut tally = Tally::default();
+        let mut pieces = Vec::new();
+        match header_of(bytes, shape, file.id) {
             Ok(header) => {
                 let read = chunks(file.id, bytes).into_par_iter().map(|chunk| {
                     let mut piece = start();
                     let tally = read_chunk(&chunk, header, shape, |one, faults| row(&mut piece, one, faults));
                     (piece, tally)
                 });
-                let read: Vec<(T, Tally)> = read.collect();
-                for (piece, tally) in read {
+                for (piece, below) in read.collect::<Vec<(T, Tally)>>() {
                     pieces.push(piece);
-                    here.append(tally);
+                    tally.append(below);
                 }
             }
-            Err(diagnostic) => here.distrust(file.id, context.files, "has another header", *diagnostic),
+            Err(diagnostic) => tally.distrust(file.id, context.files, "has another header", *diagnostic),
         }
-        check_whole(&mut here, SourceFile { id: file.id, bytes }, input, context, shape);
-        tally.append(here);
+        check_whole(&mut tally, SourceFile { id: file.id, bytes }, input, context, shape);
+        (pieces, tally)
+    });
+    let mut all = (Vec::new(), Tally::default());
+    for (pieces, tally) in files.collect::<Vec<(Vec<T>, Tally)>>() {
+        all.0.extend(pieces);
+        all.1.append(tally);
     }
-    (pieces, tally)
+    all
 }
 
 /// Finds the line of the header: 0 where the format has none.
