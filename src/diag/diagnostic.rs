@@ -22,8 +22,10 @@ pub struct Diagnostic {
     pub code: &'static str,
     /// What was found: lower case, no full stop, names in backticks.
     pub message: String,
-    /// The line of the file, without its end; `None` where no line is meant.
+    /// The line of the file around the column, without its end; `None` where no line is meant.
     pub excerpt: Option<String>,
+    /// How many characters of the line stand before the excerpt: a line may be as long as its file.
+    pub skipped: usize,
     /// How many characters from the column on are meant; 0 where the line as a whole is.
     pub width: usize,
     /// Further facts.
@@ -43,6 +45,7 @@ impl Diagnostic {
             code,
             message: message.into(),
             excerpt: None,
+            skipped: 0,
             width: 0,
             also: Vec::new(),
             rule: None,
@@ -60,9 +63,11 @@ impl Diagnostic {
         Diagnostic::error(code, Origin { file, line: 0, col: 0 }, message)
     }
 
-    /// Shows the line, and marks `width` characters from the column on.
-    pub fn excerpt(mut self, line: impl Into<String>, width: usize) -> Diagnostic {
-        self.excerpt = Some(line.into());
+    /// Shows the line, as far as it fits, and marks `width` characters from the column on.
+    pub fn excerpt(mut self, line: impl AsRef<str>, width: usize) -> Diagnostic {
+        let col = self.origin.col as usize;
+        self.skipped = if col + width > SHOWN { col.saturating_sub(SHOWN / 2) } else { 0 };
+        self.excerpt = Some(line.as_ref().chars().skip(self.skipped).take(SHOWN).collect());
         self.width = width;
         self
     }
@@ -85,6 +90,9 @@ impl Diagnostic {
         self
     }
 }
+
+/// The most characters of a line that are kept; what is longer is cut around the column.
+pub(super) const SHOWN: usize = 160;
 
 /// How many diagnostics of one file are kept; the rest is counted. A source that is wrong throughout would otherwise
 /// need more memory than a right one, and nobody reads more.

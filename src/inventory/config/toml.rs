@@ -91,7 +91,21 @@ mod tests {
     fn all_faults_of_syntax_are_found() {
         let (files, parsed) = parsed("a = 1\na = 2\nb = \nc = yes\nd = \"x\u{0}\"\n");
         assert!(!parsed.whole);
-        insta::assert_snapshot!(render(&parsed.faults, &files), @"");
+        insta::assert_snapshot!(render(&parsed.faults, &files), @r#"
+        x.toml:2:1: error[duplicate-key]: the key stands in this table twice
+          2 | a = 2
+            | ^
+            = hint: keep one of them
+        x.toml:3:5: error[toml-syntax]: string values must be quoted, expected literal string
+          3 | b = 
+            |     ^
+        x.toml:4:5: error[toml-syntax]: string values must be quoted, expected literal string
+          4 | c = yes
+            |     ^^^
+        x.toml:5:7: error[toml-syntax]: invalid basic string, expected non-double-quote visible characters, `\`
+          5 | d = "x\u{0}"
+            |       ^^^^^
+        "#);
     }
 
     #[test]

@@ -272,7 +272,43 @@ mod tests {
         let text = "id: &a search\nx: *a\ny: *b\nz: !!str 1\n<<: {m: 1}\nid: two\n---\nid: three\n";
         let (files, parsed) = parsed(text);
         assert!(!parsed.whole);
-        insta::assert_snapshot!(render(&parsed.faults, &files), @"");
+        insta::assert_snapshot!(render(&parsed.faults, &files), @r"
+        x.yaml:1:5: error[yaml-anchor]: anchors are refused
+          1 | id: &a search
+            |     ^^
+            = rule: a settings file is one document that says what it shows (docs/formats.md, projects)
+            = hint: write the value out
+        x.yaml:2:4: error[yaml-alias]: aliases are refused
+          2 | x: *a
+            |    ^^
+            = rule: a settings file is one document that says what it shows (docs/formats.md, projects)
+            = hint: write the value out
+        x.yaml:3:4: error[yaml-alias]: aliases are refused
+          3 | y: *b
+            |    ^^
+            = rule: a settings file is one document that says what it shows (docs/formats.md, projects)
+            = hint: write the value out
+        x.yaml:4:4: error[yaml-tag]: tags are refused
+          4 | z: !!str 1
+            |    ^^^^^
+            = rule: a settings file is one document that says what it shows (docs/formats.md, projects)
+            = hint: leave the tag out
+        x.yaml:5:1: error[yaml-merge-key]: merge keys are refused
+          5 | <<: {m: 1}
+            | ^^
+            = rule: a settings file is one document that says what it shows (docs/formats.md, projects)
+            = hint: write the keys out
+        x.yaml:6:1: error[duplicate-key]: the key stands in this mapping twice
+          6 | id: two
+            | ^^
+            = rule: a settings file is one document that says what it shows (docs/formats.md, projects)
+            = hint: keep one of them
+        x.yaml:7:1: error[yaml-documents]: a second document begins
+          7 | ---
+            | ^^^
+            = rule: a settings file is one document that says what it shows (docs/formats.md, projects)
+            = hint: keep one document a file
+        ");
         let Value::Table(entries) = &parsed.root.value else { panic!("the root is a mapping") };
         assert_eq!(entries[0].1.as_text(), Some("search"));
     }

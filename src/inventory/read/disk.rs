@@ -163,7 +163,7 @@ impl FileError {
             FileError::Io(error) if error.kind() == io::ErrorKind::NotFound => "is not there".into(),
             FileError::Io(error) => format!("cannot be read: {error}"),
             FileError::Outside => "leads out of the workspace".into(),
-            FileError::NotAFile => "is no file".into(),
+            FileError::NotAFile => "is no regular file".into(),
             FileError::TooLarge(max) => format!("is larger than {max} octets"),
         }
     }

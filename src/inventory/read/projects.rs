@@ -45,6 +45,7 @@ pub fn read(workspace: &mut Workspace, settings: &Settings) -> Vec<ProjectRead> 
     }
     workspace.diagnostics.append(unenforced.into_diagnostics());
     refuse_twins(&mut documents, workspace);
+    report_missing(&documents, settings, workspace);
     documents.into_iter().map(|document| document.read).collect()
 }
 
@@ -78,6 +79,24 @@ fn refuse_twins(documents: &mut [Document], workspace: &mut Workspace) {
     }
 }
 
+/// Reports projects of zonewright.toml that no file has; `documents` are sorted by id.
+fn report_missing(documents: &[Document], settings: &Settings, workspace: &mut Workspace) {
+    for (id, admin) in &settings.admins {
+        if documents.binary_search_by(|document| document.read.id.cmp(id)).is_err() {
+            let message = format!("no project file has the id `{id}`");
+            let width = id.chars().count();
+            workspace.diagnostics.push(
+                settings
+                    .config
+                    .source
+                    .error("missing-project", admin.origin, width, message)
+                    .rule("a project has an administrator's half and an owner's (docs/formats.md, projects)")
+                    .hint("add the file, or correct the id; until then its hosts are blocked `bad-input`"),
+            );
+        }
+    }
+}
+
 /// Joins the halves of projects with the ids that rows name, sorted by id; renumbers the rows to match.
 pub fn join(
     draft: &mut Draft,
@@ -93,17 +112,7 @@ pub fn join(
             Err(origin) => ProjectFile::Bad { origin },
         });
     }
-    for (id, admin) in &admins {
-        if !files.contains_key(id) {
-            diagnostics.push(
-                Diagnostic::error("missing-project", admin.origin, format!("no project file has the id `{id}`"))
-                    .rule("a project has an administrator's half and an owner's (docs/formats.md, projects)")
-                    .hint("add the file, or correct the id; until then its hosts are blocked `bad-input`"),
-            );
-            files.insert(id.clone(), ProjectFile::Missing);
-        }
-    }
-    for id in draft.projects.texts() {
+    for id in admins.keys().map(String::as_str).chain(draft.projects.texts()) {
         if !files.contains_key(id) {
             files.insert(id.to_owned(), ProjectFile::Missing);
         }

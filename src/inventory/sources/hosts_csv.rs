@@ -102,6 +102,7 @@ fn renumbered(host: Host, symbols: &Renumbering, projects: &Renumbering) -> Host
 /// Reads one row; without a readable inventory number it is nobody's, and only reported.
 fn read_host(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, context: &Context<'_>) {
     let fields = split(row.text, faults);
+    faults.hush();
     let [inv, name, project, status, location, _, _, switch, _, restrictions] = &fields;
     let number: Option<Inv> = inv.text.parse().ok();
     if number.is_none() {

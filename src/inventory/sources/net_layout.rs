@@ -101,8 +101,8 @@ fn read_file(file: SourceFile<'_>, context: &Context<'_>, rows: &mut Rows, tally
     match walk.run() {
         Err(fault) => {
             let cause = if fault.code == "source-cut" { "was cut" } else { "cannot be read as XML" };
-            let diagnostic = walk.diagnostic(fault.code, RULE, &fault.hint, fault.at, fault.message);
-            tally.distrust(file.id, context.files, cause, diagnostic);
+            let diagnostic = locate(file.id, text, fault.code, fault.at, fault.message);
+            tally.distrust(file.id, context.files, cause, diagnostic.rule(RULE).hint(fault.hint));
         }
         Ok(()) if tally.rows == 0 => {
             let diagnostic = whole("source-empty", "the file has no networks", "export again");
@@ -145,8 +145,8 @@ struct Walk<'a> {
     skipped: usize,
     /// Whether the outermost element was closed.
     done: bool,
-    /// The last place that was asked for: octet, line, and where that line begins.
-    last: (usize, u32, usize),
+    /// The last place that was asked for: octet and line.
+    last: (usize, u32),
 }
 
 /// An element that the format knows.
@@ -169,7 +169,7 @@ enum Open {
 impl<'a> Walk<'a> {
     /// Starts at the top.
     fn new(file: FileId, text: &'a str, rows: &'a mut Rows, tally: &'a mut Tally) -> Walk<'a> {
-        Walk { file, text, rows, tally, open: Vec::new(), skipped: 0, done: false, last: (0, 1, 0) }
+        Walk { file, text, rows, tally, open: Vec::new(), skipped: 0, done: false, last: (0, 1) }
     }
 
     /// Reads to the end of the file.
@@ -343,7 +343,7 @@ impl<'a> Walk<'a> {
         };
         if let Some(Open::Vlan(Some(key))) = self.open.last() {
             let key = *key;
-            let origin = Origin { col: 0, ..self.origin(at.start) };
+            let origin = self.line(at.start);
             self.rows.add(key, net64, origin);
         }
     }
@@ -352,7 +352,7 @@ impl<'a> Walk<'a> {
     fn spoil(&mut self, at: &Range<usize>) {
         if let Some(Open::Vlan(Some(key))) = self.open.last() {
             let key = *key;
-            let origin = Origin { col: 0, ..self.origin(at.start) };
+            let origin = self.line(at.start);
             let entry = self.rows.layout.networks.entry(key).or_insert(Entry::Bad(origin));
             if matches!(entry, Entry::Good(..)) {
                 *entry = Entry::Bad(origin);
@@ -366,7 +366,8 @@ impl<'a> Walk<'a> {
             && date.parse::<Time>().is_err()
         {
             let message = format!("`{date}` is no time, so that the export has no date");
-            let diagnostic = self.diagnostic(BAD_TIME.code, BAD_TIME.rule, BAD_TIME.hint, at.clone(), message);
+            let diagnostic = locate(self.file, self.text, BAD_TIME.code, at.clone(), message);
+            let diagnostic = diagnostic.rule(BAD_TIME.rule).hint(BAD_TIME.hint);
             self.tally.diagnostics.push(Diagnostic { severity: Severity::Warning, ..diagnostic });
         }
         Ok(())
@@ -389,40 +390,34 @@ impl<'a> Walk<'a> {
     /// Reports a bad row.
     fn bad(&mut self, fault: &Fault, at: Range<usize>, message: String) {
         self.tally.bad += 1;
-        let diagnostic = self.diagnostic(fault.code, fault.rule, fault.hint, at, message);
-        self.tally.diagnostics.push_bounded(self.file, || diagnostic);
+        let (file, text) = (self.file, self.text);
+        self.tally
+            .diagnostics
+            .push_bounded(file, || locate(file, text, fault.code, at, message).rule(fault.rule).hint(fault.hint));
     }
 
-    /// Makes a diagnostic with the line.
-    fn diagnostic(
-        &mut self,
-        code: &'static str,
-        rule: &'static str,
-        hint: &str,
-        at: Range<usize>,
-        message: String,
-    ) -> Diagnostic {
-        let origin = self.origin(at.start);
-        let line_start = self.last.2;
-        let line = self.text[line_start..].lines().next().unwrap_or_default();
-        let marked = self.text.get(at).unwrap_or_default().lines().next().unwrap_or_default();
-        let width = marked.chars().count().max(1);
-        Diagnostic::error(code, origin, message).excerpt(line, width).rule(rule).hint(hint.to_owned())
+    /// The line of an octet; asked mostly from top to bottom, so that lines are counted once.
+    fn line(&mut self, at: usize) -> Origin {
+        let (last, line) = if self.last.0 <= at { self.last } else { (0, 1) };
+        let line = line + memchr::memchr_iter(b'\n', &self.text.as_bytes()[last..at]).count() as u32;
+        self.last = (at, line);
+        Origin::line(self.file, line)
     }
+}
 
-    /// The line and column of an octet; asked mostly from top to bottom, so that lines are counted once.
-    fn origin(&mut self, at: usize) -> Origin {
-        let mut at = at.min(self.text.len());
-        while !self.text.is_char_boundary(at) {
-            at -= 1;
-        }
-        let (last, line, start) = if self.last.0 <= at { self.last } else { (0, 1, 0) };
-        let passed = &self.text.as_bytes()[last..at];
-        let line = line + memchr::memchr_iter(b'\n', passed).count() as u32;
-        let start = memchr::memrchr(b'\n', passed).map_or(start, |newline| last + newline + 1);
-        self.last = (at, line, start);
-        Origin { file: self.file, line, col: self.text[start..at].chars().count() as u32 + 1 }
+/// Makes an error at some octets of a text.
+fn locate(file: FileId, text: &str, code: &'static str, at: Range<usize>, message: String) -> Diagnostic {
+    let mut start = at.start.min(text.len());
+    while !text.is_char_boundary(start) {
+        start -= 1;
     }
+    let before = &text[..start];
+    let line_start = memchr::memrchr(b'\n', before.as_bytes()).map_or(0, |newline| newline + 1);
+    let line = 1 + memchr::memchr_iter(b'\n', before.as_bytes()).count() as u32;
+    let col = text[line_start..start].chars().count() as u32 + 1;
+    let marked = text.get(start..at.end).unwrap_or_default().lines().next().unwrap_or_default();
+    let shown = text[line_start..].lines().next().unwrap_or_default();
+    Diagnostic::error(code, Origin { file, line, col }, message).excerpt(shown, marked.chars().count().max(1))
 }
 
 /// What to do about a broken file.

@@ -1,6 +1,5 @@
 //! What all formats of lines share: comments, line numbers, cut files, bad rows.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use ipnet::Ipv6Net;
@@ -111,12 +110,17 @@ pub struct Faults<'r, 'a> {
     diagnostics: &'r mut Diagnostics,
     /// Whether anything was.
     found: bool,
+    /// Whether what is found from now on only follows from it.
+    hushed: bool,
 }
 
 impl Faults<'_, '_> {
     /// Reports a fault at some octets of the row.
     pub fn add(&mut self, fault: &Fault, at: Range<usize>, message: impl FnOnce() -> String) {
         self.found = true;
+        if self.hushed {
+            return;
+        }
         let row = self.row;
         self.diagnostics.push_bounded(row.origin.file, || {
             let col = row.text[..at.start].chars().count() as u32 + 1;
@@ -130,6 +134,11 @@ impl Faults<'_, '_> {
     /// Reports a fault of the row as a whole.
     pub fn add_whole(&mut self, fault: &Fault, message: impl FnOnce() -> String) {
         self.add(fault, 0..self.row.text.len(), message);
+    }
+
+    /// Keeps silent from now on if anything was found: fields of a row that is cut wrongly are wrong for that reason.
+    pub fn hush(&mut self) {
+        self.hushed = self.found;
     }
 
     /// Whether the row is bad.
@@ -158,31 +167,33 @@ pub fn read_rows<T: Send>(
     start: impl Fn() -> T + Sync,
     row: impl Fn(&mut T, &Row<'_>, &mut Faults<'_, '_>) + Sync,
 ) -> (Vec<T>, Tally) {
-    let mut tally = Tally::default();
-    let mut pieces = Vec::new();
-    for file in &input.files {
+    let files = input.files.par_iter().map(|file| {
         let bytes = file.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file.bytes);
-        let mut here = Tally::default();
-        let header = header_of(bytes, shape, file.id);
-        match header {
+        let mut tally = Tally::default();
+        let mut pieces = Vec::new();
+        match header_of(bytes, shape, file.id) {
             Ok(header) => {
                 let read = chunks(file.id, bytes).into_par_iter().map(|chunk| {
                     let mut piece = start();
                     let tally = read_chunk(&chunk, header, shape, |one, faults| row(&mut piece, one, faults));
                     (piece, tally)
                 });
-                let read: Vec<(T, Tally)> = read.collect();
-                for (piece, tally) in read {
+                for (piece, below) in read.collect::<Vec<(T, Tally)>>() {
                     pieces.push(piece);
-                    here.append(tally);
+                    tally.append(below);
                 }
             }
-            Err(diagnostic) => here.distrust(file.id, context.files, "has another header", *diagnostic),
+            Err(diagnostic) => tally.distrust(file.id, context.files, "has another header", *diagnostic),
         }
-        check_whole(&mut here, SourceFile { id: file.id, bytes }, input, context, shape);
-        tally.append(here);
+        check_whole(&mut tally, SourceFile { id: file.id, bytes }, input, context, shape);
+        (pieces, tally)
+    });
+    let mut all = (Vec::new(), Tally::default());
+    for (pieces, tally) in files.collect::<Vec<(Vec<T>, Tally)>>() {
+        all.0.extend(pieces);
+        all.1.append(tally);
     }
-    (pieces, tally)
+    all
 }
 
 /// Finds the line of the header: 0 where the format has none.
@@ -253,7 +264,7 @@ fn read_chunk(
         };
         let flaw = if suspicious { find_flaw(line) } else { None };
         let row = Row { origin: Origin::line(chunk.file, number), text: line, flaw, cut };
-        let mut faults = Faults { row: &row, diagnostics: &mut tally.diagnostics, found: false };
+        let mut faults = Faults { row: &row, diagnostics: &mut tally.diagnostics, found: false, hushed: false };
         if let Some(at) = row.flaw.clone() {
             faults.add(&BAD_CHARACTER, at, || "a control character, or an octet that is not UTF-8".into());
         }
@@ -265,7 +276,7 @@ fn read_chunk(
 }
 
 /// Whether some line of a text may hold what [`find_flaw`] finds; quick to deny.
-fn is_suspicious(text: &Cow<'_, str>) -> bool {
+fn is_suspicious(text: &str) -> bool {
     let control = |octet: &u8| (*octet < b' ' && !matches!(octet, b'\n' | b'\r' | b'\t')) || *octet == 0x7f;
     let bare_return = memchr::memchr_iter(b'\r', text.as_bytes()).any(|at| text.as_bytes().get(at + 1) != Some(&b'\n'));
     // Folding instead of `any` lets the compiler look at many octets at once.
@@ -376,7 +387,7 @@ pub fn take_conflicts<K: Ord + Copy>(rows: &mut [KeyedRow<K>], what: &str, tally
             let Some(network) = row.network.take() else { continue };
             tally.bad += 1;
             let (other, origin) = if network == first.0 { second } else { first };
-            let message = format!("this {what} is {network} here and {other} elsewhere");
+            let message = format!("{network} here and {other} elsewhere for one {what}");
             conflicts.push(Conflict { origin: row.origin, message, other: origin });
         }
     }
