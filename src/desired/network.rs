@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use crate::diag::Origin;
 use crate::inventory::Inventory;
-use crate::inventory::model::Entry;
+use crate::inventory::model::{Entry, Tors};
 use crate::inventory::symbol::Symbol;
 use crate::inventory::value::{Net64, Vlan};
 
@@ -37,11 +37,14 @@ pub fn segment(inventory: &Inventory, switch: Option<Symbol>) -> Segment {
 /// The networks of a VLAN behind a switch in a datacenter.
 pub fn networks(inventory: &Inventory, switch: Option<Symbol>, location: Symbol, vlan: Vlan) -> Networks {
     match (segment(inventory, switch), switch) {
-        (Segment::L3, Some(switch)) => match inventory.tors.networks.get(&(switch, vlan)) {
-            Some(Entry::Good(network, origin)) => Networks::Known(vec![(*network, *origin)]),
-            Some(Entry::Bad(origin)) => Networks::Bad(*origin),
-            None => Networks::Known(Vec::new()),
-        },
+        (Segment::L3, Some(switch)) => {
+            let Tors { networks, unreadable, .. } = &inventory.tors;
+            match (networks.get(&(switch, vlan)), unreadable.get(&switch)) {
+                (Some(Entry::Bad(origin)), _) | (_, Some(origin)) => Networks::Bad(*origin),
+                (Some(Entry::Good(network, origin)), None) => Networks::Known(vec![(*network, *origin)]),
+                (None, None) => Networks::Known(Vec::new()),
+            }
+        }
         _ => match inventory.layout.networks.get(&(location, vlan)) {
             Some(Entry::Good(networks, _)) => Networks::Known(networks.clone()),
             Some(Entry::Bad(origin)) => Networks::Bad(*origin),

@@ -342,6 +342,8 @@ pub struct Tors {
     pub switches: HashSet<Symbol>,
     /// The networks.
     pub networks: HashMap<(Symbol, Vlan), Entry<Net64>>,
+    /// Switches of which some row does not say readably which VLAN it is about: it may be any.
+    pub unreadable: HashMap<Symbol, Origin>,
 }
 
 /// What an export says of one key.

@@ -163,8 +163,9 @@ impl Workspace {
         let folder = &self.folder;
         let done: Vec<Done> = jobs.into_par_iter().map(|job| job.run(folder, &context, progress)).collect();
         let mut draft = Draft::default();
-        for Done { name, first, tally: mut found, fold, digests } in done {
-            let trust = found.judge(&name, settings.config.max_bad_rows, first);
+        for Done { name, is_export, first, tally: mut found, fold, digests } in done {
+            let limit = is_export.then_some(settings.config.max_bad_rows);
+            let trust = found.judge(&name, limit, first);
             self.diagnostics.append(found.diagnostics);
             self.inputs.extend(digests);
             fold(&mut draft, trust);
@@ -211,6 +212,8 @@ struct Job<'a> {
 struct Done {
     /// What messages call it.
     name: String,
+    /// Whether it is an export; a fixed file is our own.
+    is_export: bool,
     /// Its first file.
     first: Option<FileId>,
     /// What is wrong with it.
@@ -238,6 +241,7 @@ impl Job<'_> {
         let (part, digests) = rayon::join(|| (self.format.read)(&input, context), hash);
         self.tally.append(part.tally);
         let first = self.files.first().map(|file| file.id);
-        Done { name: self.spec.name.clone(), first, tally: self.tally, fold: part.fold, digests }
+        let is_export = !matches!(self.format.occurs, Occurs::Fixed(_));
+        Done { name: self.spec.name.clone(), is_export, first, tally: self.tally, fold: part.fold, digests }
     }
 }

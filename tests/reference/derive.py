@@ -93,7 +93,7 @@ class Fleet:
             derived.name = backbone_names[0]
         if self._is_frozen(host):
             derived.codes.add("bad-input")
-        if "names.lock" in self.inventory.unknown:
+        if {"names.lock", "hosts"} & self.inventory.unknown:
             derived.codes.add("source-untrusted")
         if derived.name is None:
             derived.codes.add("no-name")
@@ -101,15 +101,13 @@ class Fleet:
             derived.codes.add("foreign-domain")
         report = self._active_report(host.inv)
         own_a = self._own_a(derived.name)
-        if own_a and not self._has_fastbone(host):
-            report_used = False  # its only interface takes its addresses from ipv4-map
-        else:
-            report_used = True
+        # A host whose only interface takes its addresses from ipv4-map needs no report.
+        if not own_a or self._has_fastbone(host):
             if "mac" in self.inventory.unknown:
                 derived.codes.add("source-untrusted")
             if report is None:
                 derived.codes.add("no-mac")
-        derived.mac = report.mac if report and report_used else None
+        derived.mac = report.mac if report else None
         if derived.name is not None and host.project in self.projects:
             self._add_interfaces(derived, host, report, own_a)
         elif derived.name is not None:

@@ -108,8 +108,6 @@ def read(folder, config, now):
             _judge(rows, bad, config)
         except Unknown:
             inventory.unknown.add("mac")
-    if "hosts" in inventory.unknown:
-        inventory.hosts = {}
     _names_lock(inventory, folder, config, now)
     return inventory
 
@@ -441,7 +439,8 @@ def _report(inventory, line, source, now):
         inventory.bad_reports.append(BadReport(time, inv, source))
         return False
     if mac == 0 or mac >> 40 & 1:
-        return False  # a multicast or all-zero MAC: a bad row that freezes nobody
+        inventory.bad_reports.append(BadReport(time, inv, source))
+        return False
     inventory.reports.append(Report(time, inv, mac, switch or None, active, source))
     return True
 

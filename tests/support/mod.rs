@@ -39,12 +39,16 @@ pub fn fleet_args(fleet: &Path) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
+/// Damages that only the guards will judge: exports by their date, protected names, and what the zones would become.
+const LEFT_TO_GUARDS: &str = "stale_source,protected,crowded_rrset,cname_at_registry_name";
+
 /// Writes the random fleet of a seed.
 pub fn write_fleet(python: &Path, seed: u64, fleet: &Path) {
     let output = Command::new(python)
         .arg(root().join("tests/reference/fleets.py"))
         .arg(seed.to_string())
         .arg(fleet)
+        .args(["--without", LEFT_TO_GUARDS])
         .output()
         .expect("Python was just found");
     assert!(output.status.success(), "fleet {seed}: {}", String::from_utf8_lossy(&output.stderr));

@@ -79,7 +79,10 @@ fn index(rows: &[TorRow]) -> Tors {
     for row in rows {
         let (switch, vlan) = row.key;
         tors.switches.insert(switch);
-        let Some(vlan) = vlan else { continue };
+        let Some(vlan) = vlan else {
+            tors.unreadable.entry(switch).or_insert(row.origin);
+            continue;
+        };
         match (tors.networks.entry((switch, vlan)), row.network) {
             (Slot::Vacant(slot), Some(network)) => {
                 slot.insert(Entry::Good(network, row.origin));

@@ -117,9 +117,10 @@ impl Tally {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Decides on the trust in source `name`: `max_bad_rows` of its rows may be bad, and one row always may.
-    pub fn judge(&mut self, name: &str, max_bad_rows: Percent, first: Option<FileId>) -> Trust {
-        let allowed = max_bad_rows.of(self.rows).max(1);
+    /// Decides on the trust in source `name`: `max_bad_rows` of its rows may be bad, and one row always may; any number
+    /// where there is no such limit, as for names.lock, which is no export that could be replaced by a better one.
+    pub fn judge(&mut self, name: &str, max_bad_rows: Option<Percent>, first: Option<FileId>) -> Trust {
+        let allowed = max_bad_rows.map_or(usize::MAX, |share| share.of(self.rows).max(1));
         if self.bad > allowed
             && let Some(file) = first
         {

@@ -64,7 +64,7 @@ fn read_with(key: &'static str, contents: &[&[u8]], adjust: impl FnOnce(&mut Sou
         admins: &admins,
     };
     let Part { mut tally, fold } = (format.read)(&Input { spec: &spec, files: inputs.clone() }, &context);
-    let trust = tally.judge(key, Percent::from_whole(1), Some(inputs[0].id));
+    let trust = tally.judge(key, Some(Percent::from_whole(1)), Some(inputs[0].id));
     tally.diagnostics.settle();
     let mut draft = Draft::default();
     fold(&mut draft, trust.clone());
