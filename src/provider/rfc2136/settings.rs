@@ -170,11 +170,10 @@ fn parse_secret(reader: &mut Reader<'_>) -> Option<SecretSource> {
         return None;
     }
     let source = sources.pop()?;
-    // Neither the name of a file nor of a variable can be empty or hold these; the system would panic or refuse later.
     if let Some(SecretSource::File(text) | SecretSource::Variable(text)) = &source
-        && (text.is_empty() || text.contains(['\0', '=']) && !matches!(source, Some(SecretSource::File(_))))
+        && text.is_empty()
     {
-        reader.error(reader.node(), "bad-secret", "an empty or impossible name of a file or variable");
+        reader.error(reader.node(), "bad-secret", "an empty name of a file or variable");
         return None;
     }
     source
