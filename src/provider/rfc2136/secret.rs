@@ -217,10 +217,10 @@ mod tests {
         SecretSource::File("key".into()).fetch(workspace.path(), Duration::from_secs(1))
     }
 
-    /// Runs a shell command for the secret.
-    fn fetch_command(script: &str) -> Result<Secret, SecretError> {
+    /// Runs a shell command for the secret, for so many seconds.
+    fn fetch_command(script: &str, seconds: u64) -> Result<Secret, SecretError> {
         let words = ["sh", "-c", script].map(str::to_owned).to_vec();
-        SecretSource::Command(words).fetch(Path::new("."), Duration::from_secs(1))
+        SecretSource::Command(words).fetch(Path::new("."), Duration::from_secs(seconds))
     }
 
     #[test]
@@ -249,11 +249,11 @@ mod tests {
 
     #[test]
     fn a_command_prints_the_secret_in_time() {
-        assert_eq!(fetch_command(&format!("echo {}", SECRET.0)).unwrap().octets(), SECRET.1);
-        let message = |script| fetch_command(script).unwrap_err().message;
-        assert_eq!(message("echo c2VjcmV0; exit 3"), "the command `sh` for the secret failed: exit status: 3");
-        assert_eq!(message("echo c2VjcmV0; sleep 20"), "the command `sh` for the secret did not end within 1 s");
-        assert_eq!(message("sleep 20 & echo c2VjcmV0"), "the command `sh` for the secret did not end within 1 s");
+        assert_eq!(fetch_command(&format!("echo {}", SECRET.0), 20).unwrap().octets(), SECRET.1);
+        let message = |script, seconds| fetch_command(script, seconds).unwrap_err().message;
+        assert_eq!(message("echo c2VjcmV0; exit 3", 20), "the command `sh` for the secret failed: exit status: 3");
+        assert_eq!(message("echo c2VjcmV0; sleep 20", 1), "the command `sh` for the secret did not end within 1 s");
+        assert_eq!(message("sleep 20 & echo c2VjcmV0", 1), "the command `sh` for the secret did not end within 1 s");
         let none = SecretSource::Command(vec!["./none".into(), "password".into()]);
         let error = none.fetch(Path::new("."), Duration::from_secs(1)).unwrap_err();
         assert!(error.message.starts_with("the command `./none` for the secret cannot be run"), "{}", error.message);
