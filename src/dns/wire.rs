@@ -108,7 +108,7 @@ enum Field {
 }
 
 /// The fields of a type's RDATA: those of the types of RFC 4034 section 6.2, whose names are lowered in the canonical
-/// form, and of some whose length is known.
+/// form, of SVCB and HTTPS, whose targets compare without regard to case all the same, and of some whose length is known.
 ///
 /// Names in all of them are decompressed: those of RFC 1035 may come compressed, and RFC 3597 section 4 wants receivers
 /// to be lenient with the others. A6 is left out: it is historic (RFC 6563), and counts as unknown.
@@ -129,6 +129,7 @@ fn fields(rtype: Rtype) -> &'static [Field] {
         Rtype::NAPTR => &[Octets(4), Text, Text, Text, Name],
         Rtype::RRSIG | Rtype::SIG => &[Octets(18), Name, Rest],
         Rtype::NSEC | Rtype::NXT => &[Name, Rest],
+        Rtype::SVCB | Rtype::HTTPS => &[Octets(2), Name, Rest],
         _ => &[Rest],
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::diag::{Diagnostic, Diagnostics, Files, Severity};
-use crate::dns::{ZoneContents, ZoneName};
+use crate::dns::{Rtype, ZoneContents, ZoneName};
 use crate::inventory::config::node::{Node, Reader, SourceText, Value};
 use crate::inventory::value;
 
@@ -24,6 +24,7 @@ macro_rules! providers {
 }
 
 providers! {
+    rfc2136,
     zonefile,
 }
 
@@ -173,6 +174,12 @@ impl Exchange {
         let read = reader.choice("read", &methods);
         Exchange { timeout: timeout.unwrap_or(DEFAULT_TIMEOUT), read: read.unwrap_or(ReadMethod::Axfr) }
     }
+}
+
+/// Whether records of a type can be in a zone (RFC 6895 section 3.1: 128 to 255 are types of questions and messages, and
+/// 41 is EDNS).
+fn is_zone_data(rtype: Rtype) -> bool {
+    !matches!(rtype.to_int(), 0 | 41 | 128..=255)
 }
 
 /// Warns that a setting is right but has no effect.

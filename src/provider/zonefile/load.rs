@@ -107,7 +107,7 @@ pub struct Loaded {
     /// Its number in messages.
     pub file: FileId,
     /// What it holds.
-    pub text: Rc<[u8]>,
+    pub text: Rc<Vec<u8>>,
 }
 
 /// Loads the files of one zone.
@@ -146,7 +146,7 @@ impl<'a> Loader<'a> {
         let name = self.folder.shown(inside);
         let digest = Sha256::digest(&text);
         self.inputs.push((name.clone(), digest.iter().map(|octet| format!("{octet:02x}")).collect()));
-        self.loaded.push(Loaded { inside: inside.to_owned(), file: self.files.add(name), text: text.into() });
+        self.loaded.push(Loaded { inside: inside.to_owned(), file: self.files.add(name), text: Rc::new(text) });
         Ok(self.loaded.len() - 1)
     }
 

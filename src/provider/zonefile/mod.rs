@@ -3,19 +3,19 @@
 //! Comes in: the files. Goes out: the zone's contents with the digests of all files read, or everything that is wrong in
 //! them. Nothing outside the target's folder is ever opened.
 //!
-//! The library `domain` has a parser of whole files, and a scanner of RDATA for each type that it knows. We use the
-//! scanners ([`scan`]), and cut entries ourselves ([`entry`]), for its parser (0.12.3)
+//! The library `domain` (0.12.3) has a parser of whole files, and a scanner of RDATA for each type that it knows. We use
+//! the scanners (`scan`), and cut entries ourselves (`entry`), for its parser, as tried:
 //!
-//! - is in no state to go on after an error, so that a file with three slips would take three runs to mend;
-//! - does not say where a good record stood, which messages about its zone need (a CNAME beside other data), and which
-//!   whoever edits a file needs to keep its comments and order;
-//! - takes no units in TTLs and SOA fields (`1h30m`), falls back to a TTL of 3600 that nobody wrote, and takes a last line
-//!   without its end, of which half may be missing, for a whole one;
-//! - leaves `$INCLUDE` to the caller, but keeps the origin and owner name that are to be restored after it;
-//! - allocates for each record, and loses the octets of a name or string that are no ASCII.
+//! - panics when it is asked for more after most errors, so that a file with three slips would take three runs to mend;
+//! - places an error after the token that is wrong, often in the next line, and does not place good records at all, which
+//!   messages about a zone need (a CNAME beside other data), and whoever edits a file keeping its comments and order;
+//! - refuses TTLs with units (`1h30m`), a record without a class if none had one before it, octets that are no ASCII, and
+//!   a byte order mark; takes TTLs over 2^31 - 1, and gives 3600 to records whose TTL nothing says;
+//! - leaves `$INCLUDE` to the caller, who can hand on the origin, but not `$TTL`;
+//! - allocates for each record.
 //!
-//! What both lack: `$GENERATE`, and the presentation format of rare types such as LOC and CERT, whose data must be
-//! written as RFC 3597 says.
+//! What both lack: `$GENERATE`; the presentation format of rare types such as LOC and CERT, whose data must be written
+//! as RFC 3597 says; and service parameters (SVCB, HTTPS) with a `z` or `9` in their names.
 
 mod consistency;
 mod entry;

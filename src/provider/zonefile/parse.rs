@@ -6,6 +6,7 @@
 use crate::diag::{Diagnostic, Diagnostics, FileId, Origin};
 use crate::dns::contents::ContentsError;
 use crate::dns::{Name, NameBuffer, NameError, NameRef, Rtype, Ttl, ZoneName};
+use crate::provider::is_zone_data;
 
 use super::entry::{Entry, FaultKind, Splitter, Token};
 use super::load::{LoadError, Loader};
@@ -423,7 +424,7 @@ fn parse_type(place: &Place<'_>, token: Token) -> Result<Rtype, Fault> {
         return Err(error.hint("zones of other classes cannot be read").into());
     }
     match upper.parse::<Rtype>() {
-        Ok(rtype) if is_data(rtype) => Ok(rtype),
+        Ok(rtype) if is_zone_data(rtype) => Ok(rtype),
         Ok(_) => {
             let message = format!("`{upper}` is a type that only messages have");
             Err(place.error("bad-type", token, message).hint("remove the record").into())
@@ -434,11 +435,6 @@ fn parse_type(place: &Place<'_>, token: Token) -> Result<Rtype, Fault> {
             Err(place.error("unknown-type", token, message).hint(hint).into())
         }
     }
-}
-
-/// Whether records of a type can be in a zone (RFC 6895 section 3.1: 128 to 255 are types of questions and messages).
-fn is_data(rtype: Rtype) -> bool {
-    !matches!(rtype.to_int(), 0 | 41 | 128..=255)
 }
 
 /// What to do about a name that is too long.

@@ -1,0 +1,173 @@
+//! What can go wrong with a server, in words and codes.
+
+use std::fmt;
+use std::io;
+
+use domain::base::iana::Rcode;
+
+/// Why a zone could not be read from one server.
+#[derive(Debug)]
+pub enum Failure {
+    /// There is no connection.
+    Connect(io::Error),
+    /// No whole message came in time.
+    TimedOut {
+        /// What had come before.
+        progress: Progress,
+    },
+    /// The connection ended before the transfer.
+    Cut {
+        /// What had come before.
+        progress: Progress,
+    },
+    /// The system says no.
+    Io(io::Error),
+    /// The server answered with an error.
+    Refused {
+        /// The error.
+        rcode: Rcode,
+        /// Whether our question was signed.
+        keyed: bool,
+        /// Whether the answer proves to be from the server, as far as a key can prove it.
+        proven: bool,
+    },
+    /// The server does not know the key, or signs with another.
+    BadKey {
+        /// Whether the server says so of our message.
+        by_server: bool,
+    },
+    /// A signature is wrong.
+    BadSignature {
+        /// Whether the server says so of our message.
+        by_server: bool,
+    },
+    /// A signature is too old or too young.
+    BadTime {
+        /// How many seconds the server's clock is ahead of ours; negative where it is behind; unknown where the server
+        /// does not tell its time.
+        ahead: Option<i64>,
+    },
+    /// A message that should be signed is not.
+    Unsigned,
+    /// A message that breaks the rules of the protocol.
+    BadMessage(String),
+    /// A record outside the zone.
+    OutsideZone(String),
+    /// The SOA at the end is not that of the beginning.
+    SoaChanged,
+    /// The settings ask for what cannot be done yet.
+    Unsupported,
+}
+
+/// How far a transfer came.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Messages.
+    pub messages: usize,
+    /// Records in them.
+    pub records: usize,
+}
+
+impl fmt::Display for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.messages {
+            0 => f.write_str("before any answer"),
+            _ => write!(f, "after {} messages with {} records", self.messages, self.records),
+        }
+    }
+}
+
+impl Failure {
+    /// A stable code.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Failure::Connect(_) => "connect-failed",
+            Failure::TimedOut { .. } => "timeout",
+            Failure::Cut { .. } | Failure::Io(_) => "transfer-cut",
+            Failure::Refused { rcode: Rcode::REFUSED, .. } => "transfer-refused",
+            Failure::Refused { rcode: Rcode::NOTAUTH, .. } => "zone-not-served",
+            Failure::Refused { .. } => "server-failure",
+            Failure::BadKey { .. } => "tsig-bad-key",
+            Failure::BadSignature { .. } => "tsig-bad-sig",
+            Failure::BadTime { .. } => "tsig-bad-time",
+            Failure::Unsigned => "tsig-unsigned",
+            Failure::BadMessage(_) => "bad-message",
+            Failure::OutsideZone(_) => "outside-zone",
+            Failure::SoaChanged => "soa-changed",
+            Failure::Unsupported => "unsupported",
+        }
+    }
+
+    /// What to do.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Failure::Connect(_) => "is the server running, and does a firewall let TCP through to it?",
+            Failure::TimedOut { .. } => {
+                "the server may be overloaded: look at it, or give this target a longer `timeout`"
+            }
+            Failure::Cut { .. } | Failure::Io(_) => "try again; the server's log says why it ended the connection",
+            Failure::Refused { rcode: Rcode::REFUSED, keyed: true, .. } => {
+                "let the server allow transfers of this zone to the key (BIND: `allow-transfer { key NAME; };`)"
+            }
+            Failure::Refused { rcode: Rcode::REFUSED, .. } => {
+                "let the server allow transfers of this zone to this machine, or give this target a `tsig_key`"
+            }
+            Failure::Refused { rcode: Rcode::NOTAUTH, .. } => {
+                "is the zone configured on this server, and its name right?"
+            }
+            Failure::Refused { .. } => "the server's log says why",
+            Failure::BadKey { .. } => "key name and algorithm must be the same here and on the server",
+            Failure::BadSignature { by_server: true } => "the secret is not that of the server's key of this name",
+            Failure::BadSignature { .. } => {
+                "somebody may be altering messages on the way; if it stays, compare the secrets"
+            }
+            Failure::BadTime { .. } => {
+                "set both clocks by NTP: signatures bear 300 s of difference (RFC 8945 section 10)"
+            }
+            Failure::Unsigned => "something between here and the server may answer in its place",
+            Failure::BadMessage(_) => "the server, or something on the way, breaks the protocol: try another server",
+            Failure::OutsideZone(_) => "the server sends data that are not of this zone: try another server",
+            Failure::SoaChanged => "the zone changed during the transfer: try again",
+            Failure::Unsupported => "remove `read`, and let the server allow transfers",
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lowered = |error: &io::Error| error.to_string().to_lowercase();
+        match self {
+            Failure::Connect(error) => write!(f, "no connection: {}", lowered(error)),
+            Failure::TimedOut { progress } => write!(f, "no whole message in time, {progress}"),
+            Failure::Cut { progress } => write!(f, "the connection was closed {progress}, which is not the whole zone"),
+            Failure::Io(error) => write!(f, "the connection broke: {}", lowered(error)),
+            Failure::Refused { rcode, keyed, proven } => {
+                write!(f, "the server answers {rcode}")?;
+                if *keyed && !*proven { write!(f, ", unsigned, so that anybody may have said it") } else { Ok(()) }
+            }
+            Failure::BadKey { by_server: true } => write!(f, "the server does not know the TSIG key (BADKEY)"),
+            Failure::BadKey { by_server: false } => write!(f, "the answer is signed with another TSIG key"),
+            Failure::BadSignature { by_server: true } => write!(f, "the server finds our signature wrong (BADSIG)"),
+            Failure::BadSignature { by_server: false } => write!(f, "the signature of the answer is wrong"),
+            Failure::BadTime { ahead: Some(ahead) } => {
+                let side = if *ahead < 0 { "behind" } else { "ahead of" };
+                write!(f, "the clocks differ: the server's is {} s {side} ours", ahead.unsigned_abs())
+            }
+            Failure::BadTime { ahead: None } => write!(f, "the clocks differ, the server says (BADTIME)"),
+            Failure::Unsigned => write!(f, "a message of the transfer is not signed where it must be"),
+            Failure::BadMessage(what) => write!(f, "a message breaks the protocol: {what}"),
+            Failure::OutsideZone(name) => write!(f, "the transfer holds `{name}`, which lies outside the zone"),
+            Failure::SoaChanged => write!(f, "the SOA at the end of the transfer is not that of its beginning"),
+            Failure::Unsupported => write!(f, "`read = \"query\"` is not yet supported"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Failure::Connect(error) | Failure::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}

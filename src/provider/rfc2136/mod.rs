@@ -1,0 +1,160 @@
+//! Zones from authoritative name servers, by transfer (AXFR over TCP), signed with TSIG where there is a key.
+//!
+//! Comes in: a server's address and key. Goes out: the zone's contents, whole and proven, or an error that names server,
+//! zone and cause. An answer that is cut, refused or late is never taken for an empty zone.
+//!
+//! | part | nature |
+//! |---|---|
+//! | `settings` | pure: what the settings say |
+//! | `secret` | fetches the secrets of keys |
+//! | `wire` | messages over TCP, with deadlines |
+//! | `axfr` | pure: messages to a zone |
+//! | `failure` | pure: what can go wrong |
+
+mod axfr;
+mod failure;
+mod secret;
+mod settings;
+mod wire;
+
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use domain::dep::octseq::array::Array;
+use domain::rdata::tsig::Time48;
+use domain::tsig::{Key, KeyName};
+
+use super::{Context, Opened, ReadError, ReadMethod, ReadZone, ZoneRead};
+use crate::diag::Diagnostics;
+use crate::dns::{ZoneContents, ZoneName};
+use crate::inventory::config::node::{Node, SourceText};
+
+use self::axfr::Transfer;
+use self::failure::Failure;
+use self::secret::{SecretError, SecretSource};
+use self::settings::{KeySettings, Server, Settings};
+use self::wire::{Connection, WireFault};
+
+/// Checks settings without using them.
+pub fn check(settings: &Node, source: &SourceText) -> Diagnostics {
+    settings::parse(settings, source).1
+}
+
+/// Makes a reader; fetches the key's secret, unless a command gives it: that runs when the first message is signed.
+pub fn open(settings: &Node, context: &Context<'_>) -> Opened {
+    let settings = settings::parse(settings, context.source).0.expect("`check` passed the settings");
+    let servers = NameServers { settings, workspace: context.workspace.to_owned(), key: OnceLock::new() };
+    let by_command = matches!(servers.settings.key, Some(KeySettings { secret: SecretSource::Command(_), .. }));
+    if !by_command {
+        servers.key().map_err(|error| secret_error(error, servers.places()))?;
+    }
+    Ok(Box::new(servers))
+}
+
+/// The servers of one target, of which any may answer.
+struct NameServers {
+    /// The settings.
+    settings: Settings,
+    /// The folder of the workspace.
+    workspace: PathBuf,
+    /// The key, or why there is none, once it was asked for; no key where messages are not signed.
+    key: OnceLock<Result<Option<Arc<Key>>, SecretError>>,
+}
+
+impl fmt::Debug for NameServers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NameServers").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+impl ReadZone for NameServers {
+    fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, ReadError> {
+        let place = |servers: String| format!("{servers} zone {zone}");
+        if self.settings.exchange.read == ReadMethod::Query {
+            return Err(read_error(place(self.places()), &Failure::Unsupported, ""));
+        }
+        let key = self.key().map_err(|error| secret_error(error, place(self.places())))?;
+        let mut failures = Vec::new();
+        for server in &self.settings.servers {
+            match self.transfer(server, zone, key.clone()) {
+                Ok(contents) => return Ok(ZoneRead { contents, inputs: Vec::new(), findings: None }),
+                Err(failure) => failures.push((server, failure)),
+            }
+        }
+        let ((server, failure), others) = failures.split_first().expect("there is a server");
+        let others: Vec<_> = others.iter().map(|(server, failure)| format!("; then {server}: {failure}")).collect();
+        Err(read_error(place(server.to_string()), failure, &others.concat()))
+    }
+}
+
+impl NameServers {
+    /// All servers, for messages.
+    fn places(&self) -> String {
+        let servers: Vec<_> = self.settings.servers.iter().map(Server::to_string).collect();
+        servers.join(", ")
+    }
+
+    /// The key; fetches its secret the first time. Whoever asks meanwhile waits, so that a command runs once.
+    fn key(&self) -> Result<Option<Arc<Key>>, SecretError> {
+        let fetch = || {
+            let Some(key) = &self.settings.key else { return Ok(None) };
+            let secret = key.secret.fetch(&self.workspace, self.settings.exchange.timeout)?;
+            let name = Array::try_from(key.name.as_name().as_wire()).expect("names have at most 255 octets");
+            let name = KeyName::from_octets(name).expect("names are wire format");
+            // Full length both ways: no signature may be truncated.
+            let key = Key::new(key.algorithm, secret.octets(), name, None, None).expect("no length is out of bounds");
+            Ok(Some(Arc::new(key)))
+        };
+        self.key.get_or_init(fetch).clone()
+    }
+
+    /// Transfers a zone from one server.
+    fn transfer(&self, server: &Server, zone: &ZoneName, key: Option<Arc<Key>>) -> Result<ZoneContents, Failure> {
+        let mut connection =
+            Connection::open(server, self.settings.exchange.timeout).map_err(|fault| explain_wire(fault, None))?;
+        let (mut transfer, question) = Transfer::start(zone, key, random_id(), Time48::now());
+        connection.send(&question).map_err(|fault| explain_wire(fault, None))?;
+        let mut message = Vec::new();
+        while !transfer.ended() {
+            connection.receive(&mut message).map_err(|fault| explain_wire(fault, Some(&transfer)))?;
+            transfer.accept(&mut message, Time48::now())?;
+        }
+        if connection.has_more() {
+            return Err(Failure::BadMessage("octets after the last message".to_owned()));
+        }
+        transfer.finish()
+    }
+}
+
+/// The error of a secret that cannot be had.
+fn secret_error(error: SecretError, place: String) -> ReadError {
+    let SecretError { code, message, hint } = error;
+    ReadError { place, code, message, hint: Some(hint.to_owned()), findings: None }
+}
+
+/// What a fault of the connection means for a transfer.
+fn explain_wire(fault: WireFault, transfer: Option<&Transfer>) -> Failure {
+    let progress = transfer.map(Transfer::progress).unwrap_or_default();
+    match fault {
+        WireFault::Connect(error) => Failure::Connect(error),
+        WireFault::TimedOut => Failure::TimedOut { progress },
+        WireFault::Closed => Failure::Cut { progress },
+        WireFault::Io(error) => Failure::Io(error),
+    }
+}
+
+/// The error of a failure; `others` is added to its message.
+fn read_error(place: String, failure: &Failure, others: &str) -> ReadError {
+    let message = format!("{failure}{others}");
+    ReadError { place, code: failure.code(), message, hint: Some(failure.hint().to_owned()), findings: None }
+}
+
+/// An ID that others cannot foresee (RFC 5452 section 4.3).
+fn random_id() -> u16 {
+    RandomState::new().hash_one(()) as u16
+}
+
+#[cfg(test)]
+mod tests;

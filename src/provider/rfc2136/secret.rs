@@ -1,0 +1,268 @@
+//! The secrets of TSIG keys: fetched where the settings say, and shown nowhere.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use domain::utils::base64;
+
+/// The most octets that a secret may have as text, by far: what is longer is some other file.
+const MAX_TEXT: u64 = 64 * 1024;
+
+/// How often a command that closed its output is asked whether it has ended.
+const POLL: Duration = Duration::from_millis(5);
+
+/// A secret. Nothing prints it, not even for debugging.
+pub struct Secret(Vec<u8>);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+impl Secret {
+    /// The octets, for making a key.
+    pub fn octets(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// Where a secret is.
+#[derive(Clone, PartialEq, Eq)]
+pub enum SecretSource {
+    /// In a file, absolute or relative to the workspace.
+    File(String),
+    /// In an environment variable.
+    Variable(String),
+    /// In what a command prints: its program and arguments. No shell reads them.
+    Command(Vec<String>),
+}
+
+/// Why there is no secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecretError {
+    /// A stable code.
+    pub code: &'static str,
+    /// What happened; never holds what was read.
+    pub message: String,
+    /// What to do.
+    pub hint: &'static str,
+}
+
+impl SecretSource {
+    /// Fetches the secret; a command may take as long as `timeout`.
+    pub fn fetch(&self, workspace: &Path, timeout: Duration) -> Result<Secret, SecretError> {
+        let text = match self {
+            SecretSource::File(path) => read_file(&workspace.join(path), path)?,
+            SecretSource::Variable(name) => read_variable(name)?,
+            SecretSource::Command(words) => run(words, workspace, timeout)?,
+        };
+        decode(&text, &self.to_string())
+    }
+}
+
+impl fmt::Display for SecretSource {
+    /// Names the source. The arguments of a command are left out: they may be secrets themselves.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SecretSource::File(path) => write!(f, "`{path}`"),
+            SecretSource::Variable(name) => write!(f, "the environment variable `{name}`"),
+            SecretSource::Command(words) => write!(f, "the command `{}`", words.first().map_or("", String::as_str)),
+        }
+    }
+}
+
+impl fmt::Debug for SecretSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Reads a file that only its owner may read.
+fn read_file(path: &Path, shown: &str) -> Result<Vec<u8>, SecretError> {
+    let failed = |error: io::Error| SecretError {
+        code: "secret-unreadable",
+        message: format!("the secret in `{shown}` cannot be read: {}", error.to_string().to_lowercase()),
+        hint: "the file holds the key's secret in base64, and nothing else",
+    };
+    // Asked before it is opened: opening a pipe could wait for ever. Asked again after, of what was really opened.
+    let regular = path.metadata().map_err(failed)?.is_file();
+    let file = if regular { Some(File::open(path).map_err(failed)?) } else { None };
+    let metadata = file.as_ref().map(File::metadata).transpose().map_err(failed)?;
+    let (Some(file), Some(metadata)) = (file, metadata.filter(std::fs::Metadata::is_file)) else {
+        return Err(failed(io::Error::other("it is no regular file")));
+    };
+    if others_can_use(&metadata) {
+        return Err(SecretError {
+            code: "secret-exposed",
+            message: format!("others than its owner can read or write `{shown}`, which holds a secret"),
+            hint: "run `chmod 600` on it, and change the secret if somebody may have read it",
+        });
+    }
+    let mut text = Vec::new();
+    file.take(MAX_TEXT + 1).read_to_end(&mut text).map_err(failed)?;
+    Ok(text)
+}
+
+/// Whether the file's group or the rest of the world may read or write it.
+#[cfg(unix)]
+fn others_can_use(metadata: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    metadata.permissions().mode() & 0o066 != 0
+}
+
+/// Systems without such permissions have other ways to keep files to oneself, which cannot be judged here.
+#[cfg(not(unix))]
+fn others_can_use(_: &std::fs::Metadata) -> bool {
+    false
+}
+
+/// Reads an environment variable.
+fn read_variable(name: &str) -> Result<Vec<u8>, SecretError> {
+    std::env::var_os(name).map(|value| value.into_encoded_bytes()).ok_or_else(|| SecretError {
+        code: "secret-unreadable",
+        message: format!("the environment variable `{name}` with the secret is not set"),
+        hint: "set it to the key's secret in base64",
+    })
+}
+
+/// Runs a command in the workspace and gives what it prints. Its messages are thrown away: they may hold secrets.
+fn run(words: &[String], workspace: &Path, timeout: Duration) -> Result<Vec<u8>, SecretError> {
+    let program = words.first().map_or("", String::as_str);
+    let failed = |why: String| SecretError {
+        code: "secret-command-failed",
+        message: format!("the command `{program}` for the secret {why}"),
+        hint: "run it by hand: it must print the key's secret in base64 and exit with 0",
+    };
+    let deadline = Instant::now() + timeout;
+    let mut command = match program.contains('/') {
+        // What a relative path of a program is relative to differs between systems.
+        true => Command::new(workspace.join(program)),
+        false => Command::new(program),
+    };
+    command.args(&words[1..]).current_dir(workspace);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let cannot_run = |error: io::Error| failed(format!("cannot be run: {}", error.to_string().to_lowercase()));
+    let mut child = command.spawn().map_err(cannot_run)?;
+    let output = child.stdout.take().expect("the output is piped");
+    let (sender, receiver) = mpsc::channel();
+    // The thread ends when all processes that hold the other end of the pipe have ended.
+    thread::spawn(move || {
+        let mut text = Vec::new();
+        let read = output.take(MAX_TEXT + 1).read_to_end(&mut text);
+        let _ = sender.send(read.map(|_| text));
+    });
+    let text = receiver.recv_timeout(timeout);
+    let status = wait(&mut child, deadline);
+    match (text, status) {
+        (Ok(Ok(text)), Some(Ok(status))) if status.success() => Ok(text),
+        (_, Some(Ok(status))) if !status.success() => Err(failed(format!("failed: {status}"))),
+        (Ok(Err(error)), _) | (_, Some(Err(error))) => Err(cannot_run(error)),
+        _ => Err(failed(format!("did not end within {} s", timeout.as_secs()))),
+    }
+}
+
+/// Waits until a process ends; ends it at the deadline, and gives `None`.
+fn wait(child: &mut Child, deadline: Instant) -> Option<io::Result<std::process::ExitStatus>> {
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Some(Ok(status)),
+            Ok(None) if Instant::now() < deadline => thread::sleep(POLL),
+            Ok(None) => {
+                // If it ended just now there is nothing left to do either.
+                let _ = child.kill();
+                let _ = child.wait();
+                return None;
+            }
+            Err(error) => return Some(Err(error)),
+        }
+    }
+}
+
+/// Decodes base64 with blanks around it.
+fn decode(text: &[u8], source: &str) -> Result<Secret, SecretError> {
+    let decoded = str::from_utf8(text).ok().filter(|text| text.len() as u64 <= MAX_TEXT);
+    let decoded = decoded.and_then(|text| base64::decode::<Vec<u8>>(text.trim()).ok());
+    match decoded {
+        Some(octets) if !octets.is_empty() => Ok(Secret(octets)),
+        _ => Err(SecretError {
+            code: "secret-malformed",
+            message: format!("what {source} holds is no base64"),
+            hint: "only the secret itself belongs there: the text between the quotes of `secret` in a key of named.conf",
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// A secret in base64, and what it stands for.
+    const SECRET: (&str, &[u8]) = ("c2VjcmV0IG9jdGV0cw==", b"secret octets");
+
+    /// Writes a file with a mode and fetches the secret in it.
+    fn fetch_file(text: &str, mode: u32) -> Result<Secret, SecretError> {
+        let workspace = tempfile::tempdir().unwrap();
+        let path = workspace.path().join("key");
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
+        SecretSource::File("key".into()).fetch(workspace.path(), Duration::from_secs(1))
+    }
+
+    /// Runs a shell command for the secret, for so many seconds.
+    fn fetch_command(script: &str, seconds: u64) -> Result<Secret, SecretError> {
+        let words = ["sh", "-c", script].map(str::to_owned).to_vec();
+        SecretSource::Command(words).fetch(Path::new("."), Duration::from_secs(seconds))
+    }
+
+    #[test]
+    fn a_secret_file_is_for_its_owner_alone() {
+        let text = format!(" {}\r\n", SECRET.0);
+        for mode in [0o600, 0o400, 0o700] {
+            assert_eq!(fetch_file(&text, mode).unwrap().octets(), SECRET.1);
+        }
+        for mode in [0o640, 0o604, 0o620, 0o602, 0o666] {
+            assert_eq!(fetch_file(&text, mode).unwrap_err().code, "secret-exposed", "{mode:o}");
+        }
+        let none = SecretSource::File("none".into()).fetch(Path::new("."), Duration::from_secs(1)).unwrap_err();
+        assert_eq!(none.message, "the secret in `none` cannot be read: no such file or directory (os error 2)");
+        let folder = SecretSource::File("src".into()).fetch(Path::new("."), Duration::from_secs(1)).unwrap_err();
+        assert_eq!(folder.message, "the secret in `src` cannot be read: it is no regular file");
+    }
+
+    #[test]
+    fn a_secret_is_base64_and_never_shown() {
+        for text in ["", "\n", "c2Vj?", "key \"x\" { secret \"c2VjcmV0\"; };", "\u{e4}"] {
+            let error = fetch_file(text, 0o600).unwrap_err();
+            assert_eq!((error.code, error.message.as_str()), ("secret-malformed", "what `key` holds is no base64"));
+        }
+        assert_eq!(format!("{:?}", fetch_file(SECRET.0, 0o600).unwrap()), "Secret(…)");
+    }
+
+    #[test]
+    fn a_command_prints_the_secret_in_time() {
+        assert_eq!(fetch_command(&format!("echo {}", SECRET.0), 20).unwrap().octets(), SECRET.1);
+        let message = |script, seconds| fetch_command(script, seconds).unwrap_err().message;
+        assert_eq!(message("echo c2VjcmV0; exit 3", 20), "the command `sh` for the secret failed: exit status: 3");
+        assert_eq!(message("echo c2VjcmV0; sleep 20", 1), "the command `sh` for the secret did not end within 1 s");
+        assert_eq!(message("sleep 20 & echo c2VjcmV0", 1), "the command `sh` for the secret did not end within 1 s");
+        let none = SecretSource::Command(vec!["./none".into(), "password".into()]);
+        let error = none.fetch(Path::new("."), Duration::from_secs(1)).unwrap_err();
+        assert!(error.message.starts_with("the command `./none` for the secret cannot be run"), "{}", error.message);
+    }
+
+    #[test]
+    fn a_variable_must_be_set() {
+        let variable = SecretSource::Variable("ZONEWRIGHT_NO_SUCH_VARIABLE".into());
+        let error = variable.fetch(Path::new("."), Duration::from_secs(1)).unwrap_err();
+        assert_eq!(error.code, "secret-unreadable");
+    }
+}

@@ -1,0 +1,203 @@
+//! The settings of a name server: where it is, and how messages to it are signed.
+
+use std::fmt;
+
+use domain::tsig::Algorithm;
+
+use super::secret::SecretSource;
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::dns::Name;
+use crate::inventory::config::node::{Node, Reader, SourceText, Value};
+use crate::provider::{Exchange, read_command};
+
+/// The port of DNS (RFC 1035 section 4.2).
+const DEFAULT_PORT: u16 = 53;
+
+/// The TSIG algorithms that may be named. MD5 is broken, and the truncated ones are used by nobody (RFC 8945 section 6).
+const ALGORITHMS: [(&str, Algorithm); 4] = [
+    ("hmac-sha1", Algorithm::Sha1),
+    ("hmac-sha256", Algorithm::Sha256),
+    ("hmac-sha384", Algorithm::Sha384),
+    ("hmac-sha512", Algorithm::Sha512),
+];
+
+/// The keys that `tsig_key` may have.
+const KEY_KEYS: [&str; 5] = ["name", "algorithm", "secret_file", "secret_env", "secret_command"];
+
+/// The settings of one target.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// The servers, tried in this order; at least one.
+    pub servers: Vec<Server>,
+    /// The key that messages are signed with, where they are.
+    pub key: Option<KeySettings>,
+    /// Deadline and method.
+    pub exchange: Exchange,
+}
+
+/// The address of a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Server {
+    /// A name, or an address without brackets.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+}
+
+impl fmt::Display for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Server { host, port } = self;
+        if host.contains(':') { write!(f, "[{host}]:{port}") } else { write!(f, "{host}:{port}") }
+    }
+}
+
+/// A TSIG key, its secret yet to be fetched.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeySettings {
+    /// Its name.
+    pub name: Name,
+    /// Its algorithm.
+    pub algorithm: Algorithm,
+    /// Where its secret is.
+    pub secret: SecretSource,
+}
+
+/// Reads settings; `None` where something in them is wrong.
+pub fn parse(settings: &Node, source: &SourceText) -> (Option<Settings>, Diagnostics) {
+    if let Some(misplaced) = misplaced_secret(settings) {
+        let mut found = Diagnostics::default();
+        found.push(misplaced);
+        return (None, found);
+    }
+    let mut reader = Reader::new(settings, source);
+    reader.take("type");
+    let servers = reader.require("server").and_then(|node| parse_servers(&mut reader, node));
+    let key = match reader.take("tsig_key") {
+        None => Some(None),
+        Some(node) => parse_key(&mut reader, node).map(Some),
+    };
+    let exchange = Exchange::parse(&mut reader);
+    let found = reader.finish();
+    let settings = servers.zip(key).map(|(servers, key)| Settings { servers, key, exchange });
+    (settings.filter(|_| found.error_count() == 0), found)
+}
+
+/// The error of a key in `tsig_key` that does not belong there.
+///
+/// It may hold the secret itself, and any finding about its line would show that: this one comes alone, without the line.
+fn misplaced_secret(settings: &Node) -> Option<Diagnostic> {
+    let Value::Table(entries) = &settings.value else { return None };
+    let (_, key) = entries.iter().find(|(key, _)| key.name == "tsig_key")?;
+    let Value::Table(entries) = &key.value else { return None };
+    let (stray, _) = entries.iter().find(|(key, _)| !KEY_KEYS.contains(&key.name.as_str()))?;
+    let message = format!("`{}` is no key of `tsig_key`", stray.name);
+    let hint = "secrets never stand in this file: use `secret_file`, `secret_env` or `secret_command`; beside them there \
+                are `name` and `algorithm`";
+    Some(Diagnostic::error("unknown-key", stray.origin, message).hint(hint))
+}
+
+/// Reads one server or a list of them.
+fn parse_servers(reader: &mut Reader<'_>, node: &Node) -> Option<Vec<Server>> {
+    let nodes = match &node.value {
+        Value::List(items) if !items.is_empty() => items.iter().collect(),
+        _ => vec![node],
+    };
+    let servers: Vec<_> = nodes
+        .into_iter()
+        .map(|node| {
+            let server = node.as_text().and_then(parse_server);
+            if server.is_none() {
+                let message = "a server is `HOST`, `HOST:PORT`, `ADDRESS` or `[ADDRESS]:PORT`, or a list of such";
+                reader.error(node, "bad-server", message);
+            }
+            server
+        })
+        .collect();
+    servers.into_iter().collect()
+}
+
+/// Reads one server.
+fn parse_server(text: &str) -> Option<Server> {
+    let (host, port) = match text.strip_prefix('[') {
+        Some(rest) => {
+            let (host, rest) = rest.split_once(']')?;
+            let port = if rest.is_empty() { None } else { Some(rest.strip_prefix(':')?) };
+            (Some(host).filter(|host| host.contains(':'))?, port)
+        }
+        // More than one colon: an IPv6 address without a port.
+        None if text.matches(':').count() > 1 => (text, None),
+        None => text.split_once(':').map_or((text, None), |(host, port)| (host, Some(port))),
+    };
+    let port = match port {
+        None => DEFAULT_PORT,
+        Some(digits) if digits.bytes().all(|octet| octet.is_ascii_digit()) => {
+            digits.parse().ok().filter(|port| *port > 0)?
+        }
+        Some(_) => return None,
+    };
+    // The percent sign comes before the zone of a link-local address (RFC 4007 section 11).
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '%');
+    (!host.is_empty() && host.chars().all(plain)).then(|| Server { host: host.to_owned(), port })
+}
+
+/// Reads `tsig_key`.
+fn parse_key(outer: &mut Reader<'_>, node: &Node) -> Option<KeySettings> {
+    let mut reader = Reader::new(node, outer.source());
+    let name = reader.require("name").and_then(|node| {
+        let name = node.as_text().map(Name::parse);
+        if !matches!(name, Some(Ok(_))) {
+            reader.error(node, "bad-value", "the name of a key is a domain name such as `zonewright.`");
+        }
+        name?.ok()
+    });
+    let has_algorithm = reader.require("algorithm").is_some();
+    let algorithm = if has_algorithm { reader.choice("algorithm", &ALGORITHMS) } else { None };
+    let secret = parse_secret(&mut reader);
+    outer.append(reader.finish());
+    Some(KeySettings { name: name?, algorithm: algorithm?, secret: secret? })
+}
+
+/// Reads where the secret is: exactly one of three keys says so.
+fn parse_secret(reader: &mut Reader<'_>) -> Option<SecretSource> {
+    let file = reader.text("secret_file").map(|path| SecretSource::File(path.to_owned()));
+    let variable = reader.text("secret_env").map(|name| SecretSource::Variable(name.to_owned()));
+    let command = reader.take("secret_command");
+    let command = command.map(|node| read_command(reader, node).map(SecretSource::Command));
+    let mut sources: Vec<_> = [file.map(Some), variable.map(Some), command].into_iter().flatten().collect();
+    if sources.len() != 1 {
+        let message = "exactly one of `secret_file`, `secret_env` and `secret_command` must be there";
+        reader.error(reader.node(), "bad-secret", message);
+        return None;
+    }
+    let source = sources.pop()?;
+    if let Some(SecretSource::File(text) | SecretSource::Variable(text)) = &source
+        && text.is_empty()
+    {
+        reader.error(reader.node(), "bad-secret", "an empty name of a file or variable");
+        return None;
+    }
+    source
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_are_written_in_many_ways() {
+        let shown = |text| parse_server(text).map(|server| server.to_string());
+        for (text, server) in [
+            ("ns1.example.net", "ns1.example.net:53"),
+            ("127.0.0.1:5353", "127.0.0.1:5353"),
+            ("[::1]:53", "[::1]:53"),
+            ("[::1]", "[::1]:53"),
+            ("2001:db8::1", "[2001:db8::1]:53"),
+            ("fe80::1%eth0", "[fe80::1%eth0]:53"),
+        ] {
+            assert_eq!(shown(text).as_deref(), Some(server));
+        }
+        for text in ["", ":53", "a:", "a:0", "a:65536", "a:+1", "[::1", "[::1]53", "[a]:53", "a b", "a/b", "\u{e4}"] {
+            assert_eq!(shown(text), None, "{text}");
+        }
+    }
+}

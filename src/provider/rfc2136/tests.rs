@@ -1,0 +1,537 @@
+//! A server of a few lines that does whatever a test wants, and transfers from it.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+use std::time::Duration;
+
+use domain::base::Message;
+use domain::rdata::tsig::Tsig;
+use domain::tsig::Algorithm;
+use proptest::prelude::*;
+use sha2::{Digest, Sha256};
+
+use super::*;
+use crate::diag::{Files, Origin};
+use crate::dns::{Name, Rtype};
+use crate::inventory::config::node::{Key as NodeKey, Value};
+use crate::provider::{DEFAULT_TIMEOUT, Exchange};
+
+/// The secret of all keys in base64, and what it stands for.
+const SECRET: (&str, &[u8]) = ("c2VjcmV0IG9jdGV0cyBvZiBhIHRlc3Q=", b"secret octets of a test");
+
+/// The name of all keys in wire format.
+const KEY_NAME: &[u8] = b"\x04test\0";
+
+/// The zone of all tests.
+fn apex() -> ZoneName {
+    ZoneName::new(Name::parse("example.net").unwrap())
+}
+
+/// One record: its name, type and RDATA; class and TTL are always the same.
+type Rr = (&'static str, Rtype, Vec<u8>);
+
+/// A SOA with this serial.
+fn soa(serial: u8) -> Rr {
+    ("example.net", Rtype::SOA, [&[0, 0, 0, 0, 0, serial][..], &[0; 16]].concat())
+}
+
+/// The address record of a name.
+fn a(name: &'static str, last: u8) -> Rr {
+    (name, Rtype::A, vec![192, 0, 2, last])
+}
+
+/// A small zone in three messages.
+fn zone() -> Vec<Vec<Rr>> {
+    vec![vec![soa(1), a("a.example.net", 1)], vec![a("b.example.net", 2), a("a.example.net", 3)], vec![soa(1)]]
+}
+
+/// The digest of [`zone`].
+fn zone_digest() -> [u8; 32] {
+    let mut builder = crate::dns::ZoneBuilder::new(apex());
+    for (name, rtype, rdata) in zone().concat() {
+        let name = Name::parse(name).unwrap();
+        builder.push(name.as_name(), rtype, crate::dns::Ttl::DEFAULT, &rdata).unwrap();
+    }
+    builder.finish().unwrap().digest(|_| true)
+}
+
+/// An answer with these records, not signed.
+fn answer(id: u16, rcode: u8, records: &[Rr]) -> Vec<u8> {
+    let counts = [0, 1, 0, records.len() as u8, 0, 0, 0, 0];
+    let mut message = [&id.to_be_bytes()[..], &[0x84, rcode], &counts, b"\x07example\x03net\0\0\xfc\0\x01"].concat();
+    for (name, rtype, rdata) in records {
+        message.extend_from_slice(Name::parse(name).unwrap().as_name().as_wire());
+        message.extend_from_slice(&rtype.to_int().to_be_bytes());
+        message.extend_from_slice(b"\0\x01\0\0\x0e\x10");
+        message.extend_from_slice(&(rdata.len() as u16).to_be_bytes());
+        message.extend_from_slice(rdata);
+    }
+    message
+}
+
+/// HMAC-SHA256 (RFC 2104), so that what the library makes is judged by something else.
+fn hmac(secret: &[u8], text: &[u8]) -> Vec<u8> {
+    let pad = |with: u8| -> Vec<u8> { (0..64).map(|at| secret.get(at).unwrap_or(&0) ^ with).collect() };
+    let inner = Sha256::digest([pad(0x36), text.to_vec()].concat());
+    Sha256::digest([pad(0x5c), inner.to_vec()].concat()).to_vec()
+}
+
+/// Signs a stream of messages as RFC 8945 sections 4.3 and 5.3.1 say.
+struct Signer {
+    /// What goes before the next signed message: the signature before it, and the unsigned messages since.
+    before: Vec<u8>,
+    /// Whether a message was signed.
+    started: bool,
+    /// How far the clock is from the real one, in seconds.
+    skew: i64,
+}
+
+impl Signer {
+    /// Starts on a signed question.
+    fn new(question: &[u8]) -> Signer {
+        let message = Message::from_octets(question).unwrap();
+        let record = message.additional().unwrap().last().unwrap().unwrap();
+        let record = record.into_record::<Tsig<_, _>>().unwrap().unwrap();
+        let mut signer = Signer { before: Vec::new(), started: false, skew: 0 };
+        signer.note(record.data().mac_slice());
+        signer
+    }
+
+    /// Keeps a signature for the next message.
+    fn note(&mut self, mac: &[u8]) {
+        self.before = [&(mac.len() as u16).to_be_bytes()[..], mac].concat();
+    }
+
+    /// Lets a message go unsigned.
+    fn pass(&mut self, message: Vec<u8>) -> Vec<u8> {
+        self.before.extend_from_slice(&message);
+        message
+    }
+
+    /// Signs a message.
+    fn sign(&mut self, message: Vec<u8>) -> Vec<u8> {
+        self.sign_with(message, SECRET.1, 0, &[])
+    }
+
+    /// Signs a message with a secret, a TSIG error and other data.
+    fn sign_with(&mut self, mut message: Vec<u8>, secret: &[u8], error: u8, other: &[u8]) -> Vec<u8> {
+        let algorithm = b"\x0bhmac-sha256\0";
+        let now = (u64::from(Time48::now()) as i64 + self.skew) as u64;
+        let time = &now.to_be_bytes()[2..];
+        let timers = [time, &[1, 44]].concat();
+        let tail = [&[0, error][..], &(other.len() as u16).to_be_bytes(), other].concat();
+        let variables = match self.started {
+            true => timers.clone(),
+            false => [KEY_NAME, b"\0\xff\0\0\0\0", algorithm, &timers, &tail].concat(),
+        };
+        let mac = hmac(secret, &[&self.before, &message, &variables[..]].concat());
+        self.note(&mac);
+        self.started = true;
+        let rdata = [algorithm, &timers[..], &[0, 32], &mac, &message[..2], &tail].concat();
+        message.extend_from_slice(KEY_NAME);
+        message.extend_from_slice(b"\0\xfa\0\xff\0\0\0\0");
+        message.extend_from_slice(&(rdata.len() as u16).to_be_bytes());
+        message.extend_from_slice(&rdata);
+        message[11] += 1;
+        message
+    }
+}
+
+/// The signed messages of [`zone`], as the answer to a question.
+fn signed_zone(question: &[u8]) -> Vec<Vec<u8>> {
+    let mut signer = Signer::new(question);
+    let id = u16::from_be_bytes([question[0], question[1]]);
+    zone().iter().map(|records| signer.sign(answer(id, 0, records))).collect()
+}
+
+/// Messages as they go over TCP.
+fn framed(messages: &[Vec<u8>]) -> Vec<u8> {
+    messages.iter().flat_map(|message| [&(message.len() as u16).to_be_bytes()[..], message].concat()).collect()
+}
+
+/// Starts a server that reads one question, and does with it what the test says; gives its address.
+fn serve(act: impl FnOnce(&mut TcpStream, Vec<u8>) + Send + 'static) -> Server {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut length = [0; 2];
+        stream.read_exact(&mut length).unwrap();
+        let mut question = vec![0; usize::from(u16::from_be_bytes(length))];
+        stream.read_exact(&mut question).unwrap();
+        act(&mut stream, question);
+    });
+    Server { host: "127.0.0.1".into(), port }
+}
+
+/// A server that answers with what `octets` makes of the question, then closes the connection.
+fn serve_octets(octets: impl FnOnce(&[u8]) -> Vec<u8> + Send + 'static) -> Server {
+    serve(move |stream, question| {
+        // The client may hang up first, once it has seen enough.
+        let _ = stream.write_all(&octets(&question));
+    })
+}
+
+/// A reader of these servers with a deadline that no test waits for, and a key with the secret or none.
+fn reader(servers: Vec<Server>, keyed: bool) -> NameServers {
+    let name = KeyName::from_octets(Array::try_from(KEY_NAME).unwrap()).unwrap();
+    let key = Key::new(Algorithm::Sha256, SECRET.1, name, None, None).unwrap();
+    let exchange = Exchange { timeout: Duration::from_secs(20), read: ReadMethod::Axfr };
+    let settings = Settings { servers, key: None, exchange };
+    NameServers { settings, workspace: PathBuf::new(), key: OnceLock::from(Ok(keyed.then(|| Arc::new(key)))) }
+}
+
+/// Reads the zone with a key, and expects an error: its code and message.
+fn failure(server: Server) -> (&'static str, String) {
+    let error = reader(vec![server], true).read_zone(&apex()).unwrap_err();
+    (error.code, error.message)
+}
+
+/// The digest of what is read with a key.
+fn digest(server: Server) -> Result<[u8; 32], ReadError> {
+    reader(vec![server], true).read_zone(&apex()).map(|read| read.contents.digest(|_| true))
+}
+
+#[test]
+fn a_whole_stream_is_a_zone() {
+    assert_eq!(digest(serve_octets(|question| framed(&signed_zone(question)))).unwrap(), zone_digest());
+    let unsigned = serve_octets(|question| {
+        let id = u16::from_be_bytes([question[0], question[1]]);
+        framed(&zone().iter().map(|records| answer(id, 0, records)).collect::<Vec<_>>())
+    });
+    let read = reader(vec![unsigned], false).read_zone(&apex()).unwrap();
+    assert_eq!(read.contents.digest(|_| true), zone_digest());
+}
+
+#[test]
+fn a_stream_cut_anywhere_is_an_error() {
+    let whole = |question: &[u8]| framed(&signed_zone(question));
+    let length = {
+        let (_, question) = Transfer::start(&apex(), reader(vec![], true).key().unwrap(), 1, Time48::now());
+        whole(&question).len()
+    };
+    for end in (0..length).step_by(7) {
+        let (code, message) = failure(serve_octets(move |question| whole(question)[..end].to_vec()));
+        assert_eq!(code, "transfer-cut", "{end}: {message}");
+    }
+    let (_, message) = failure(serve_octets(move |question| framed(&signed_zone(question)[..2])));
+    assert_eq!(message, "the connection was closed after 2 messages with 4 records, which is not the whole zone");
+    let (_, message) = failure(serve_octets(|_| Vec::new()));
+    assert_eq!(message, "the connection was closed before any answer, which is not the whole zone");
+}
+
+#[test]
+fn a_message_lost_doubled_swapped_or_changed_never_makes_another_zone() {
+    let streams: Vec<fn(&mut Vec<Vec<u8>>)> = vec![
+        |messages| drop(messages.remove(0)),
+        |messages| drop(messages.remove(1)),
+        |messages| messages.insert(1, messages[0].clone()),
+        |messages| messages.insert(2, messages[1].clone()),
+        |messages| messages.insert(3, messages[2].clone()),
+        |messages| messages.swap(0, 1),
+        |messages| messages.swap(1, 2),
+    ];
+    for (number, change) in streams.into_iter().enumerate() {
+        let changed = digest(serve_octets(move |question| {
+            let mut messages = signed_zone(question);
+            change(&mut messages);
+            framed(&messages)
+        }));
+        assert!(changed.is_err(), "{number}");
+    }
+    // Straight into the transfer: a bit of each octet of each message.
+    let key = reader(vec![], true).key().unwrap();
+    for number in 0..3 {
+        for octet in 0.. {
+            let (mut transfer, question) = Transfer::start(&apex(), key.clone(), 7, Time48::now());
+            let mut messages = signed_zone(&question);
+            let Some(changed) = messages[number].get_mut(octet) else { break };
+            *changed ^= 1 << (octet % 8);
+            let taken = messages.iter_mut().try_for_each(|message| transfer.accept(message, Time48::now()));
+            if let Ok(contents) = taken.and_then(|()| transfer.finish()) {
+                // Not signed are the ID on the wire, and parts of the TSIG record (RFC 8945 section 4.3): no records.
+                let signature = octet >= messages[number].len() - 80;
+                assert!(octet < 2 || signature, "message {number}, octet {octet}");
+                assert_eq!(contents.digest(|_| true), zone_digest(), "message {number}, octet {octet}");
+            }
+        }
+    }
+}
+
+#[test]
+fn messages_between_two_signed_ones_may_be_unsigned() {
+    let stream = |unsigned: usize, last_signed: bool| {
+        digest(serve_octets(move |question| {
+            let id = u16::from_be_bytes([question[0], question[1]]);
+            let mut signer = Signer::new(question);
+            let mut messages = vec![signer.sign(answer(id, 0, &zone()[0]))];
+            messages.resize_with(1 + unsigned, || signer.pass(answer(id, 0, &zone()[1])));
+            let last = answer(id, 0, &zone()[2]);
+            messages.push(if last_signed { signer.sign(last) } else { signer.pass(last) });
+            framed(&messages)
+        }))
+    };
+    assert_eq!(stream(1, true).unwrap(), zone_digest());
+    assert_eq!(stream(99, true).unwrap(), zone_digest());
+    assert_eq!(stream(100, true).unwrap_err().code, "tsig-unsigned");
+    assert_eq!(stream(1, false).unwrap_err().code, "tsig-unsigned");
+}
+
+#[test]
+fn both_ends_are_one_soa_and_nothing_follows() {
+    let stream = |records: Vec<Rr>| {
+        failure(serve_octets(move |question| {
+            let id = u16::from_be_bytes([question[0], question[1]]);
+            framed(&[Signer::new(question).sign(answer(id, 0, &records))])
+        }))
+    };
+    assert_eq!(stream(vec![soa(1), a("a.example.net", 1), soa(2)]).0, "soa-changed");
+    let (code, message) = stream(vec![a("a.example.net", 1), soa(1)]);
+    assert_eq!(
+        (code, message.as_str()),
+        ("bad-message", "a message breaks the protocol: the first record is not the zone's SOA")
+    );
+    let (_, message) = stream(vec![soa(1), soa(1), a("a.example.net", 1)]);
+    assert_eq!(message, "a message breaks the protocol: a record after the closing SOA");
+    let (code, message) = stream(vec![soa(1), a("a.example.org", 1), soa(1)]);
+    assert_eq!(code, "outside-zone");
+    assert_eq!(message, "the transfer holds `a.example.org.`, which lies outside the zone");
+    assert_eq!(stream(vec![soa(1), ("x.example.net", Rtype::SOA, soa(1).2), soa(1)]).0, "bad-message");
+    assert_eq!(stream(vec![soa(1), ("x.example.net", Rtype::A, vec![1, 2, 3]), soa(1)]).0, "bad-message");
+    assert_eq!(stream(vec![soa(1), ("x.example.net", Rtype::ANY, vec![]), soa(1)]).0, "bad-message");
+    assert_eq!(stream(vec![]).0, "bad-message");
+}
+
+#[test]
+fn an_answer_that_is_not_ours_or_no_answer_is_refused() {
+    let changed = |change: fn(&mut Vec<u8>)| {
+        failure(serve_octets(move |question| {
+            let id = u16::from_be_bytes([question[0], question[1]]);
+            let mut message = answer(id, 0, &[soa(1), soa(1)]);
+            change(&mut message);
+            framed(&[Signer::new(question).sign(message)])
+        }))
+    };
+    for change in [
+        (|message| message[0] ^= 1) as fn(&mut Vec<u8>),
+        |message| message[2] ^= 0x80,
+        |message| message[2] ^= 0x28,
+        |message| message[2] ^= 0x02,
+        |message| message[13] = b'E' + 1,
+        |message| message[27] = 1,
+        |message| message[28] = 3,
+        |message| message[9] = 1,
+        |message| message.push(0),
+    ] {
+        assert_eq!(changed(change).0, "bad-message");
+    }
+}
+
+#[test]
+fn what_a_server_says_of_keys_and_clocks_is_told() {
+    let stream = |rcode: u8, error: u8, other: fn() -> Vec<u8>| {
+        failure(serve_octets(move |question| {
+            let id = u16::from_be_bytes([question[0], question[1]]);
+            let message = answer(id, rcode, &[]);
+            // Such answers are not signed, or signed so that the library cannot tell.
+            framed(&[Signer::new(question).sign_with(message, b"?", error, &other())])
+        }))
+    };
+    let none = Vec::new as fn() -> Vec<u8>;
+    assert_eq!(stream(9, 17, none).0, "tsig-bad-key");
+    assert_eq!(stream(9, 16, none).1, "the server finds our signature wrong (BADSIG)");
+    let (code, message) = stream(9, 18, || (u64::from(Time48::now()) - 1000).to_be_bytes()[2..].to_vec());
+    assert_eq!((code, message.as_str()), ("tsig-bad-time", "the clocks differ: the server's is 1000 s behind ours"));
+    assert_eq!(stream(0, 0, none), ("tsig-bad-sig", "the signature of the answer is wrong".to_owned()));
+}
+
+#[test]
+fn an_answer_signed_at_another_time_is_refused_with_the_difference() {
+    let server = serve_octets(|question| {
+        let id = u16::from_be_bytes([question[0], question[1]]);
+        let mut signer = Signer { skew: 400, ..Signer::new(question) };
+        framed(&[signer.sign(answer(id, 0, &[soa(1), soa(1)]))])
+    });
+    let (code, message) = failure(server);
+    assert_eq!(code, "tsig-bad-time");
+    assert!(
+        message.starts_with("the clocks differ: the server's is ") && message.ends_with(" s ahead of ours"),
+        "{message}"
+    );
+}
+
+#[test]
+fn an_unsigned_answer_is_not_believed() {
+    let stream = |rcode: u8| {
+        failure(serve_octets(move |question| {
+            let id = u16::from_be_bytes([question[0], question[1]]);
+            let records = if rcode == 0 { vec![soa(1), soa(1)] } else { Vec::new() };
+            framed(&[answer(id, rcode, &records)])
+        }))
+    };
+    assert_eq!(stream(0).0, "tsig-unsigned");
+    let (code, message) = stream(5);
+    assert_eq!(code, "transfer-refused");
+    assert_eq!(message, "the server answers REFUSED, unsigned, so that anybody may have said it");
+    assert_eq!((stream(9).0, stream(2).0), ("zone-not-served", "server-failure"));
+}
+
+#[test]
+fn a_server_that_stalls_or_drips_does_not_hold_us_up() {
+    let failure = |server| {
+        let mut reader = reader(vec![server], true);
+        reader.settings.exchange.timeout = Duration::from_millis(500);
+        let error = reader.read_zone(&apex()).unwrap_err();
+        (error.code, error.message)
+    };
+    let stalls = serve(|stream, question| {
+        stream.write_all(&framed(&signed_zone(&question)[..1])).unwrap();
+        thread::sleep(Duration::from_secs(2));
+    });
+    assert_eq!(failure(stalls), ("timeout", "no whole message in time, after 1 messages with 2 records".to_owned()));
+    let drips = serve(|stream, question| {
+        for octet in framed(&signed_zone(&question)) {
+            thread::sleep(Duration::from_millis(20));
+            if stream.write_all(&[octet]).is_err() {
+                break;
+            }
+        }
+    });
+    assert_eq!(failure(drips).0, "timeout");
+}
+
+#[test]
+fn servers_are_tried_in_turn() {
+    let closed = || {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Server { host: "127.0.0.1".into(), port: listener.local_addr().unwrap().port() }
+    };
+    let good = serve_octets(|question| framed(&signed_zone(question)));
+    let read = reader(vec![closed(), good], true).read_zone(&apex()).unwrap();
+    assert_eq!(read.contents.digest(|_| true), zone_digest());
+    let servers = vec![closed(), serve_octets(|_| Vec::new())];
+    let error = reader(servers.clone(), true).read_zone(&apex()).unwrap_err();
+    assert_eq!(error.code, "connect-failed");
+    assert_eq!(error.place, format!("{} zone example.net.", servers[0]));
+    assert!(error.message.starts_with("no connection: connection refused"), "{}", error.message);
+    assert!(error.message.contains(&format!("; then {}: the connection was closed before any answer", servers[1])));
+}
+
+#[test]
+fn reading_by_questions_is_not_there_yet() {
+    let mut reader = reader(vec![Server { host: "::1".into(), port: 53 }], true);
+    reader.settings.exchange.read = ReadMethod::Query;
+    let error = reader.read_zone(&apex()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "[::1]:53 zone example.net.: error[unsupported]: `read = \"query\"` is not yet supported"
+    );
+}
+
+/// A settings table, its keys in lines of their own, and the text around it.
+fn table(entries: Vec<(&str, Value)>) -> (Node, SourceText) {
+    let file = Files::default().add("zonewright.toml");
+    let at = |line| Origin { file, line, col: 1 };
+    let text = entries.iter().map(|(name, value)| format!("{name} = {value:?}\n")).collect::<String>();
+    let entries = entries.into_iter().zip(1..).map(|((name, value), line)| {
+        (NodeKey { name: name.into(), origin: at(line), width: 1 }, Node { origin: at(line), width: 1, value })
+    });
+    (Node { origin: at(1), width: 1, value: Value::Table(entries.collect()) }, SourceText { file, text })
+}
+
+/// A text value.
+fn text(text: &str) -> Value {
+    Value::Text(text.into())
+}
+
+/// The codes of what is wrong with settings.
+fn codes(entries: Vec<(&str, Value)>) -> Vec<(u32, &'static str)> {
+    let (settings, source) = table(entries);
+    let mut found = check(&settings, &source);
+    found.settle();
+    found.iter().map(|found| (found.origin.line, found.code)).collect()
+}
+
+#[test]
+fn settings_are_checked_whole() {
+    let key = |entries| table(entries).0.value;
+    let good = vec![("name", text("test.")), ("algorithm", text("hmac-sha256")), ("secret_env", text("SECRET"))];
+    let minimal = vec![("type", text("rfc2136")), ("server", text("::1"))];
+    assert_eq!(codes(minimal.clone()), []);
+    let (settings, source) = table([minimal.clone(), vec![("tsig_key", key(good))]].concat());
+    let settings = settings::parse(&settings, &source).0.unwrap();
+    assert_eq!((settings.exchange.timeout, settings.exchange.read), (DEFAULT_TIMEOUT, ReadMethod::Axfr));
+    let bad = vec![
+        ("server", Value::List(vec![])),
+        ("tsig_key", key(vec![("name", text("a..b")), ("algorithm", text("hmac-md5"))])),
+        ("window", Value::Integer(8)),
+        ("timeout", text("2h")),
+        ("read", text("ixfr")),
+        ("dir", text("zones")),
+    ];
+    let found: Vec<String> = codes(bad).iter().map(|(line, code)| format!("{line} {code}\n")).collect();
+    insta::assert_snapshot!(found.concat(), @r"
+    1 bad-server
+    1 bad-value
+    2 bad-secret
+    2 bad-value
+    3 not-enforced
+    4 bad-value
+    5 bad-value
+    6 unknown-key
+    ");
+    let two = vec![("secret_env", text("A")), ("secret_file", text("b"))];
+    let two = key([vec![("name", text("a")), ("algorithm", text("hmac-sha1"))], two].concat());
+    assert_eq!(codes([minimal, vec![("tsig_key", two)]].concat()), [(3, "bad-secret")]);
+}
+
+#[test]
+fn a_secret_in_the_settings_is_refused_without_showing_it() {
+    let key = table(vec![("name", text("a")), ("secret", text(SECRET.0)), ("algorithm", text("md5"))]).0.value;
+    let (settings, source) = table(vec![("tsig_key", key), ("server", text("no server"))]);
+    let found = check(&settings, &source);
+    assert!(source.text.contains(SECRET.0));
+    assert!(!format!("{found:?}").contains(SECRET.0));
+    assert_eq!(found.error_count(), 1);
+}
+
+#[test]
+fn nothing_shows_a_secret() {
+    let workspace = tempfile::tempdir().unwrap();
+    let script = workspace.path().join("script");
+    std::fs::write(&script, format!("#!/bin/sh\necho run >>{}/log\necho {}\n", workspace.path().display(), SECRET.0))
+        .unwrap();
+    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    let command = Value::List(vec![table(vec![]).0, table(vec![]).0]);
+    let Value::List(mut words) = command else { unreachable!() };
+    (words[0].value, words[1].value) = (text("./script"), text("password"));
+    let key = vec![("name", text("test")), ("algorithm", text("hmac-sha256")), ("secret_command", Value::List(words))];
+    let server = serve_octets(|question| framed(&signed_zone(question)));
+    let key = table(key).0.value;
+    let (settings, source) = table(vec![("server", text(&server.to_string())), ("tsig_key", key)]);
+    let settings = settings::parse(&settings, &source).0.unwrap();
+    let servers = NameServers { settings, workspace: workspace.path().to_owned(), key: OnceLock::new() };
+    let log = workspace.path().join("log");
+    assert!(!log.exists());
+    assert_eq!(servers.read_zone(&apex()).unwrap().contents.digest(|_| true), zone_digest());
+    assert!(servers.read_zone(&apex()).is_err());
+    assert_eq!(std::fs::read_to_string(&log).unwrap(), "run\n");
+    let shown = format!("{servers:?} {:?}", servers.key);
+    assert!(!shown.contains("password") && !shown.contains(SECRET.0) && !shown.contains("secret octets"), "{shown}");
+}
+
+proptest! {
+    #[test]
+    fn no_message_makes_us_panic(mut octets in proptest::collection::vec(any::<u8>(), 0..80), keyed: bool) {
+        let (mut transfer, question) = Transfer::start(&apex(), reader(vec![], keyed).key().unwrap(), 1, Time48::now());
+        let mut start = answer(1, 0, &[soa(1)]);
+        start.append(&mut octets);
+        start[7] = 3;
+        if keyed {
+            start = Signer::new(&question).sign(start);
+        }
+        let _ = transfer.accept(&mut start, Time48::now());
+        let _ = transfer.finish();
+    }
+}
