@@ -1,4 +1,17 @@
 //! zonewright keeps the DNS records of a server fleet true.
+//!
+//! Data moves one way, room by room, and each room imports only rooms above it in the list below:
+//!
+//! ```text
+//! files ──▶ inventory ──┬────────────▶ desired ─┐
+//!                       │                 ▲     ├─▶ diff ─▶ plan ─▶ report
+//! servers ─▶ provider ─▶ live ────────────┴─────┘
+//! ```
+//!
+//! Every arrow is a plain value that can be printed, compared and put in a test. `inventory::read`, `provider`,
+//! `plan::store` and `cli` touch the world; all other rooms are pure: they do no input or output, read no clock or
+//! environment, and give the same answer for the same arguments. `pipeline` joins the rooms, and runs sources, zones and
+//! hosts in parallel.
 
 pub mod dns;
 
@@ -6,6 +19,20 @@ pub mod diag;
 
 pub mod inventory;
 
+pub mod change;
+
+pub mod live;
+
+pub mod desired;
+
+pub mod diff;
+
 pub mod plan;
 
+pub mod provider;
+
 pub mod report;
+
+pub mod pipeline;
+
+pub mod cli;

@@ -1,3 +1,7 @@
 //! The `zonewright` command.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    zonewright::cli::main()
+}

@@ -22,8 +22,10 @@ pub struct Diagnostic {
     pub code: &'static str,
     /// What was found: lower case, no full stop, names in backticks.
     pub message: String,
-    /// The line of the file, without its end; `None` where no line is meant.
+    /// The line of the file around the column, without its end; `None` where no line is meant.
     pub excerpt: Option<String>,
+    /// How many characters of the line stand before the excerpt: a line may be as long as its file.
+    pub skipped: usize,
     /// How many characters from the column on are meant; 0 where the line as a whole is.
     pub width: usize,
     /// Further facts.
@@ -43,6 +45,7 @@ impl Diagnostic {
             code,
             message: message.into(),
             excerpt: None,
+            skipped: 0,
             width: 0,
             also: Vec::new(),
             rule: None,
@@ -60,9 +63,11 @@ impl Diagnostic {
         Diagnostic::error(code, Origin { file, line: 0, col: 0 }, message)
     }
 
-    /// Shows the line, and marks `width` characters from the column on.
-    pub fn excerpt(mut self, line: impl Into<String>, width: usize) -> Diagnostic {
-        self.excerpt = Some(line.into());
+    /// Shows the line, as far as it fits, and marks `width` characters from the column on.
+    pub fn excerpt(mut self, line: impl AsRef<str>, width: usize) -> Diagnostic {
+        let col = self.origin.col as usize;
+        self.skipped = if col + width > SHOWN { col.saturating_sub(SHOWN / 2) } else { 0 };
+        self.excerpt = Some(line.as_ref().chars().skip(self.skipped).take(SHOWN).collect());
         self.width = width;
         self
     }
@@ -86,6 +91,9 @@ impl Diagnostic {
     }
 }
 
+/// The most characters of a line that are kept; what is longer is cut around the column.
+pub(super) const SHOWN: usize = 160;
+
 /// How many diagnostics of one file are kept; the rest is counted. A source that is wrong throughout would otherwise
 /// need more memory than a right one, and nobody reads more.
 const KEPT_PER_FILE: usize = 200;
@@ -108,6 +116,21 @@ impl Diagnostics {
         self.list.push(diagnostic);
     }
 
+    /// Takes one of many in, about a file of any length: what `make` says is only asked for, and kept, while few are there.
+    ///
+    /// Whoever reads a file in pieces, each into a collection of its own and from top to bottom, loses nothing by it that
+    /// [`Diagnostics::settle`] would keep.
+    pub fn push_bounded(&mut self, file: FileId, make: impl FnOnce() -> Diagnostic) {
+        if self.list.len() < KEPT_PER_FILE {
+            return self.push(make());
+        }
+        self.errors += 1;
+        match self.dropped.last_mut() {
+            Some((last, more)) if *last == file => *more += 1,
+            _ => self.dropped.push((file, 1)),
+        }
+    }
+
     /// Takes all of `other` in.
     pub fn append(&mut self, other: Diagnostics) {
         self.errors += other.errors;
@@ -118,6 +141,18 @@ impl Diagnostics {
     /// How many errors there were.
     pub fn error_count(&self) -> usize {
         self.errors
+    }
+
+    /// Without the warnings.
+    pub fn errors(&self) -> Diagnostics {
+        let mut errors = self.clone();
+        errors.list.retain(|diagnostic| diagnostic.severity == Severity::Error);
+        errors
+    }
+
+    /// How many warnings are kept.
+    pub fn warning_count(&self) -> usize {
+        self.list.iter().filter(|diagnostic| diagnostic.severity == Severity::Warning).count()
     }
 
     /// Whether there is nothing to say.
@@ -147,5 +182,35 @@ impl Diagnostics {
             }
         }
         self.list = kept;
+        self.dropped.sort_unstable();
+        self.dropped.dedup_by(|next, first| {
+            let same = next.0 == first.0;
+            first.1 += if same { next.1 } else { 0 };
+            same
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Files;
+
+    #[test]
+    fn a_file_that_is_wrong_throughout_is_counted_not_kept() {
+        let file = Files::default().add("x");
+        let piece = |first: u32| {
+            let mut piece = Diagnostics::default();
+            for line in first..first + 1000 {
+                piece.push_bounded(file, || Diagnostic::error("bad", Origin::line(file, line), "wrong"));
+            }
+            piece
+        };
+        let mut all = piece(1);
+        all.append(piece(1001));
+        all.settle();
+        assert_eq!((all.iter().count(), all.error_count()), (KEPT_PER_FILE, 2000));
+        assert_eq!(all.dropped(), [(file, 2000 - KEPT_PER_FILE)]);
+        assert_eq!(all.iter().last().map(|last| last.origin.line), Some(KEPT_PER_FILE as u32));
     }
 }

@@ -4,11 +4,8 @@ use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthStr;
 
-use super::diagnostic::{Diagnostic, Diagnostics, Severity};
+use super::diagnostic::{Diagnostic, Diagnostics, SHOWN, Severity};
 use super::origin::Files;
-
-/// The most characters of a source line that are shown; what is longer is cut around the column.
-const SHOWN: usize = 160;
 
 /// Renders all diagnostics, one after another, as plain text that no terminal takes for commands.
 pub fn render(diagnostics: &Diagnostics, files: &Files) -> String {
@@ -39,11 +36,12 @@ fn render_one(out: &mut String, diagnostic: &Diagnostic, files: &Files) {
     let number = origin.line.to_string();
     let margin = " ".repeat(number.len());
     if let Some(excerpt) = &diagnostic.excerpt {
-        let (shown, before) = window(excerpt, origin.col as usize, diagnostic.width);
-        let _ = writeln!(out, "  {number} | {shown}");
+        let _ = writeln!(out, "  {number} | {}", sanitize(excerpt));
         if origin.col > 0 && diagnostic.width > 0 {
-            let carets = marked_width(excerpt, origin.col as usize, diagnostic.width);
-            let _ = writeln!(out, "  {margin} | {}{}", " ".repeat(before), "^".repeat(carets.max(1)));
+            let before = (origin.col as usize - 1).saturating_sub(diagnostic.skipped);
+            let carets = columns(excerpt, before, diagnostic.width.min(SHOWN / 2));
+            let _ =
+                writeln!(out, "  {margin} | {}{}", " ".repeat(columns(excerpt, 0, before)), "^".repeat(carets.max(1)));
         }
     }
     let notes = diagnostic.also.iter().map(|fact| ("also", fact.as_str()));
@@ -53,18 +51,10 @@ fn render_one(out: &mut String, diagnostic: &Diagnostic, files: &Files) {
     }
 }
 
-/// The part of a line around `col` that is shown, made harmless, and the columns of it before the mark.
-fn window(line: &str, col: usize, width: usize) -> (String, usize) {
-    let from = if col + width > SHOWN { col.saturating_sub(SHOWN / 2) } else { 0 };
-    let shown: String = line.chars().skip(from).take(SHOWN).collect();
-    let before: String = line.chars().take(col.saturating_sub(1)).skip(from).collect();
-    (sanitize(&shown), sanitize(&before).width())
-}
-
-/// How many columns the marked characters take, within what is shown.
-fn marked_width(line: &str, col: usize, width: usize) -> usize {
-    let marked: String = line.chars().skip(col - 1).take(width.min(SHOWN / 2)).collect();
-    sanitize(&marked).width()
+/// How many columns `count` characters of a line take on a terminal, after the first `from`.
+fn columns(line: &str, from: usize, count: usize) -> usize {
+    let part: String = line.chars().skip(from).take(count).collect();
+    sanitize(&part).width()
 }
 
 /// Makes text harmless to a terminal: control characters, and those that reorder text, become `\u{…}`.
@@ -117,6 +107,19 @@ mod tests {
               = rule: switch and VLAN give exactly one /64 (docs/formats.md, l3-tors)
               = hint: correct the prefix
         ");
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_the_mark() {
+        let mut files = Files::default();
+        let origin = Origin { file: files.add("x"), line: 1, col: 1001 };
+        let line = format!("{}here{}", "a".repeat(1000), "b".repeat(1000));
+        let mut all = Diagnostics::default();
+        all.push(Diagnostic::error("bad", origin, "wrong").excerpt(&line, 4));
+        let text = render(&all, &files);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[2].find('^'), lines[1].find("here"));
+        assert!(text.len() < 500);
     }
 
     #[test]

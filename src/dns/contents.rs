@@ -306,6 +306,12 @@ impl<'a> RrsetRef<'a> {
         Ttl::from_wire(u32::from_be_bytes(lowest.expect("an RRset has a record")))
     }
 
+    /// Whether all its records came with the same TTL, as RFC 2181 section 5.2 demands.
+    pub fn has_one_ttl(self) -> bool {
+        let first = self.zone.record(self.first).ttl;
+        (self.first..self.end).all(|number| self.zone.record(number).ttl == first)
+    }
+
     /// How many records it has.
     pub fn record_count(self) -> usize {
         (self.end - self.first) as usize
@@ -345,7 +351,12 @@ mod tests {
     #[test]
     fn order_of_arrival_and_repeats_do_not_matter() {
         let a = zone(&[("a.example.net", 60, 1), ("b.example.net", 60, 2), ("a.example.net", 60, 3)]);
-        let b = zone(&[("a.example.net", 60, 3), ("a.example.net", 60, 1), ("b.example.net", 60, 2), ("b.example.net", 60, 2)]);
+        let b = zone(&[
+            ("a.example.net", 60, 3),
+            ("a.example.net", 60, 1),
+            ("b.example.net", 60, 2),
+            ("b.example.net", 60, 2),
+        ]);
         assert_eq!(a.digest(|_| true), b.digest(|_| true));
         assert_eq!(a.record_count(), 4);
         assert_ne!(a.digest(|_| true), zone(&[("a.example.net", 60, 1)]).digest(|_| true));

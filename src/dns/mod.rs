@@ -13,9 +13,12 @@ pub mod rrset;
 
 pub mod ttl;
 
+pub mod wire;
+
 pub use contents::{RrsetRef, ZoneBuilder, ZoneContents};
 pub use domain::base::Rtype;
 pub use domain::base::Serial;
 pub use name::{Name, NameError, NameRef, OwnerName, ZoneName};
 pub use rrset::{Rdata, RdataRef, RrKey, Rrset};
 pub use ttl::Ttl;
+pub use wire::{NameBuffer, Wire, WireError};

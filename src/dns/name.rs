@@ -5,10 +5,10 @@
 use std::fmt;
 
 /// The longest name, in octets of wire format, the root label included (RFC 1035 section 2.3.4).
-const MAX_NAME: usize = 255;
+pub(super) const MAX_NAME: usize = 255;
 
 /// The longest label, in octets (RFC 1035 section 2.3.4).
-const MAX_LABEL: usize = 63;
+pub(super) const MAX_LABEL: usize = 63;
 
 /// An absolute domain name: uncompressed wire format in lower case, at most 255 octets.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -78,43 +78,8 @@ impl Name {
 
     /// Parses `text`; `origin` completes it where the final dot is missing.
     fn parse_octets(text: &[u8], origin: Option<&Name>) -> Result<Name, NameError> {
-        if text == b"." {
-            return Ok(Name::root());
-        }
         let mut wire = Vec::with_capacity(text.len() + 2);
-        let mut label = 0;
-        let mut at = 0;
-        let mut absolute = false;
-        wire.push(0);
-        while at < text.len() {
-            let octet = text[at];
-            at += 1;
-            absolute = false;
-            match octet {
-                b'.' => {
-                    close_label(&mut wire, label)?;
-                    label = wire.len();
-                    wire.push(0);
-                    absolute = true;
-                }
-                b'\\' => {
-                    let (value, used) = unescape(&text[at..])?;
-                    at += used;
-                    wire.push(value.to_ascii_lowercase());
-                }
-                _ => wire.push(octet.to_ascii_lowercase()),
-            }
-        }
-        if !absolute {
-            close_label(&mut wire, label)?;
-            match origin {
-                Some(origin) => wire.extend_from_slice(&origin.0),
-                None => wire.push(0),
-            }
-        }
-        if wire.len() > MAX_NAME {
-            return Err(NameError::NameTooLong);
-        }
+        append_parsed(&mut wire, text, origin.map(Name::as_name))?;
         Ok(Name(wire.into()))
     }
 
@@ -170,6 +135,52 @@ impl Name {
     pub fn as_wire(&self) -> &[u8] {
         &self.0
     }
+}
+
+/// Parses presentation format behind the octets of `wire`, which starts empty; `origin` completes a name without a
+/// final dot, else the root does.
+///
+/// After an error `wire` holds octets of no meaning.
+pub(super) fn append_parsed(wire: &mut Vec<u8>, text: &[u8], origin: Option<NameRef<'_>>) -> Result<(), NameError> {
+    if text == b"." {
+        wire.push(0);
+        return Ok(());
+    }
+    let mut label = 0;
+    let mut at = 0;
+    let mut absolute = false;
+    wire.push(0);
+    while at < text.len() {
+        let plain = text[at..].iter().position(|octet| matches!(octet, b'.' | b'\\')).unwrap_or(text.len() - at);
+        wire.extend_from_slice(&text[at..at + plain]);
+        at += plain;
+        absolute = false;
+        match text.get(at) {
+            Some(b'.') => {
+                close_label(wire, label)?;
+                label = wire.len();
+                wire.push(0);
+                absolute = true;
+                at += 1;
+            }
+            Some(_) => {
+                let (value, used) = unescape(&text[at + 1..])?;
+                wire.push(value);
+                at += 1 + used;
+            }
+            None => {}
+        }
+    }
+    if !absolute {
+        close_label(wire, label)?;
+        wire.extend_from_slice(origin.map_or(&[0], |origin| origin.0));
+    }
+    if wire.len() > MAX_NAME {
+        return Err(NameError::NameTooLong);
+    }
+    // Length octets are below 64, so that lowering the case of all octets leaves them alone.
+    wire.make_ascii_lowercase();
+    Ok(())
 }
 
 /// Writes the length of the label that starts at `label` and ends where `wire` ends.
@@ -298,6 +309,12 @@ pub(super) fn write_escaped(f: &mut fmt::Formatter<'_>, octets: &[u8], special: 
         }
     }
     Ok(())
+}
+
+impl std::borrow::Borrow<[u8]> for Name {
+    fn borrow(&self) -> &[u8] {
+        &self.0
+    }
 }
 
 impl fmt::Display for Name {

@@ -32,6 +32,12 @@ impl Ttl {
     }
 }
 
+impl Default for Ttl {
+    fn default() -> Ttl {
+        Ttl::DEFAULT
+    }
+}
+
 impl fmt::Display for Ttl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

@@ -9,8 +9,15 @@ pub mod symbol;
 
 pub mod template;
 
+pub mod source;
+
 pub mod config;
 
 pub mod model;
 
+pub mod sources;
+
+pub mod read;
+
 pub use model::Inventory;
+pub use read::{Loaded, load_workspace};

@@ -357,17 +357,25 @@ pub enum Entry<T> {
 #[derive(Debug, Default)]
 pub struct Layout {
     /// By location and VLAN; an entry is bad where any network or the element itself is.
-    pub networks: HashMap<(Symbol, Vlan), Entry<Vec<(Net64, Origin)>>>,
+    pub networks: HashMap<(Symbol, Vlan), Entry<LayoutNetworks>>,
     /// How many networks are no /64.
     pub ignored: usize,
 }
 
+/// The /64s of one VLAN, each with its place.
+pub type LayoutNetworks = Vec<(Net64, Origin)>;
+
 /// ipv4-map.txt: which /64 carries the IPv4 addresses of a network.
 #[derive(Debug, Default)]
 pub struct Ipv4Map {
-    /// By location and VLAN, the longest IPv4 prefix first, then in the file's order.
-    pub rows: HashMap<(Symbol, Vlan), Vec<(Ipv4Net, Entry<Net64>)>>,
+    /// By location and VLAN, the longest IPv4 prefix first, then in the file's order; no IPv4 network twice.
+    ///
+    /// A row whose IPv4 network cannot be read might be about any: it stands first, as a bad 0.0.0.0/0.
+    pub rows: HashMap<(Symbol, Vlan), Vec<Ipv4Row>>,
 }
+
+/// An IPv4 network, and the /64 that carries it.
+pub type Ipv4Row = (Ipv4Net, Entry<Net64>);
 
 /// One `[[sources.mac]]`.
 #[derive(Debug)]
@@ -421,7 +429,7 @@ pub enum Sighting {
 pub struct LockRow {
     /// The host.
     pub inv: Inv,
-    /// The name; `None` in a bad row where it cannot be read.
+    /// The name; `None` where it lies below the free domain, which counts as none, or in a bad row cannot be read.
     pub name: Option<Name>,
     /// The project.
     pub project: ProjectIndex,

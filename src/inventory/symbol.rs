@@ -37,6 +37,11 @@ impl Symbols {
         &self.texts[symbol.0 as usize]
     }
 
+    /// All texts, in the order of their numbers.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.texts.iter().map(|text| &**text)
+    }
+
     /// Takes in all of `other`; the answer maps its numbers, by place, to numbers here.
     pub fn merge(&mut self, other: &Symbols) -> Vec<Symbol> {
         other.texts.iter().map(|text| self.intern(text)).collect()

@@ -337,7 +337,9 @@ mod tests {
         for text in ["78:e3:b5:08:93:98", "78-E3-B5-08-93-98", "78e3.b508.9398", "78e3b5089398"] {
             assert_eq!(text.parse::<Mac>().unwrap().to_string(), "78:e3:b5:08:93:98");
         }
-        for text in ["", "78:e3:b5:08:93", "78:e3:b5:08:93:98:1", "78::e3:b5:08:93:98", ":78e3b5089398", "78 e3b5089398"] {
+        for text in
+            ["", "78:e3:b5:08:93", "78:e3:b5:08:93:98:1", "78::e3:b5:08:93:98", ":78e3b5089398", "78 e3b5089398"]
+        {
             assert_eq!(text.parse::<Mac>(), Err(MacError::Malformed), "{text}");
         }
         assert_eq!("01:00:5e:00:00:01".parse::<Mac>(), Err(MacError::Multicast));

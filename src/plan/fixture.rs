@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use super::model::*;
+use super::*;
 use crate::dns::reverse::reverse_name;
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use crate::inventory::value::Inv;

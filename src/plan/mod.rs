@@ -17,8 +17,8 @@ pub mod store;
 #[cfg(test)]
 pub mod fixture;
 
-pub use model::{
-    BlockCode, Blocked, Change, ChangeKind, LimitState, Notice, NoticeCode, Plan, Reason, Rule, SkipCode, Skipped,
-    ZoneSeen,
+pub use crate::change::{
+    BlockCode, Blocked, Change, ChangeKind, Notice, NoticeCode, Reason, Rule, SkipCode, Skipped,
 };
+pub use model::{LimitState, Plan, ZoneSeen};
 pub use sealed::SealedPlan;

@@ -4,7 +4,7 @@
 
 use std::cmp::Ordering;
 
-use super::model::{Blocked, Change, LimitState, Notice, Plan, Reason, Skipped, ZoneSeen};
+use super::{Blocked, Change, LimitState, Notice, Plan, Reason, Skipped, ZoneSeen};
 use crate::inventory::value::Inv;
 
 /// Sorts everything in a plan, and drops what is said twice about one change.

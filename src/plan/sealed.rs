@@ -1,6 +1,6 @@
 //! A plan that is sorted and carries its digests: what is shown, saved and applied.
 
-use super::model::Plan;
+use super::{Change, Plan};
 use super::{order, v1};
 
 /// A plan that can no longer change: sorted, with the digests that name it.
@@ -21,6 +21,14 @@ impl SealedPlan {
         let effect = v1::effect(&plan);
         let id = v1::id(&plan, &effect);
         SealedPlan { plan, id, effect }
+    }
+
+    /// A view of some of the changes. It keeps the digests of the whole, which it does not match: it can be read, and
+    /// nothing else.
+    pub fn view(&self, shown: impl Fn(&Change) -> bool) -> SealedPlan {
+        let mut view = self.clone();
+        view.plan.changes.retain(shown);
+        view
     }
 
     /// The plan.

@@ -5,10 +5,12 @@
 
 use std::fmt;
 use std::path::Path;
+use std::time::Duration;
 
-use crate::diag::{Diagnostics, Files};
+use crate::diag::{Diagnostic, Diagnostics, Files, Severity};
 use crate::dns::{ZoneContents, ZoneName};
-use crate::inventory::config::node::{Node, SourceText};
+use crate::inventory::config::node::{Node, Reader, SourceText, Value};
+use crate::inventory::value;
 
 /// Declares the providers: each word is a module, and an entry of the table.
 macro_rules! providers {
@@ -17,12 +19,11 @@ macro_rules! providers {
 
         /// All providers.
         const PROVIDERS: &[Provider] =
-            &[$(Provider { name: stringify!($name), check: $name::check, open: $name::open },)*];
+            &[$(Provider { name: stringify!($name), check: $name::check, is_local: $name::IS_LOCAL, open: $name::open },)*];
     };
 }
 
 providers! {
-    rfc2136,
     zonefile,
 }
 
@@ -32,9 +33,17 @@ struct Provider {
     name: &'static str,
     /// Checks settings without using them.
     check: fn(&Node, &SourceText) -> Diagnostics,
+    /// Whether zones are files of the workspace, so that reading them asks no server.
+    is_local: bool,
     /// Makes a reader from settings.
-    open: fn(&Node, &Context<'_>) -> Result<Box<dyn ReadZone>, ReadError>,
+    open: fn(&Node, &Context<'_>) -> Opened,
 }
+
+/// A reader, or why there is none.
+type Opened = Result<Box<dyn ReadZone>, ReadError>;
+
+/// What was found in files, with the files.
+pub type Findings = (Files, Diagnostics);
 
 /// What a provider needs beside its settings.
 #[derive(Debug, Clone, Copy)]
@@ -60,10 +69,12 @@ pub struct ZoneRead {
     pub contents: ZoneContents,
     /// The files that it was read from, by their names in messages, with their SHA-256 in hexadecimal; empty for servers.
     pub inputs: Vec<(String, String)>,
+    /// Warnings about those files, with the files; `None` where there are none.
+    pub findings: Option<Box<Findings>>,
 }
 
 /// Why a zone could not be read.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ReadError {
     /// Where: a file, or server and zone.
     pub place: String,
@@ -74,7 +85,7 @@ pub struct ReadError {
     /// What to do, where there is something.
     pub hint: Option<String>,
     /// What was found in files, with the files.
-    pub findings: Option<(Files, Diagnostics)>,
+    pub findings: Option<Box<Findings>>,
 }
 
 impl fmt::Display for ReadError {
@@ -100,10 +111,88 @@ pub fn check(provider: &str, settings: &Node, source: &SourceText) -> Diagnostic
     }
 }
 
+/// Whether the zones of a target of this type are files of the workspace; an unknown type has none.
+pub fn is_local(provider: &str) -> bool {
+    PROVIDERS.iter().any(|known| known.name == provider && known.is_local)
+}
+
 /// Makes a reader for a target whose settings [`check`] passed.
 ///
 /// Errors: settings that only use can judge, such as a secret that cannot be read.
-pub fn open(provider: &str, settings: &Node, context: &Context<'_>) -> Result<Box<dyn ReadZone>, ReadError> {
+pub fn open(provider: &str, settings: &Node, context: &Context<'_>) -> Opened {
     let known = PROVIDERS.iter().find(|known| known.name == provider);
     (known.expect("`check` passed the type").open)(settings, context)
+}
+
+/// How records are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ReadMethod {
+    /// The zone is transferred whole.
+    Axfr,
+    /// Names are asked for one by one.
+    Query,
+}
+
+/// Settings of the exchange with a target, which targets of all types may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Exchange {
+    /// How long one message may take.
+    timeout: Duration,
+    /// How records are read.
+    read: ReadMethod,
+}
+
+/// How long one message may take where the settings say nothing: 30 s, as BIND waits for an idle client (`tcp-idle-timeout`).
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The longest `timeout`: an hour, beyond which a slip of the pen is likelier than a server (no official source).
+const MAX_TIMEOUT: u64 = 3600;
+
+/// The most messages in flight: more than message IDs are there for (RFC 1035 section 4.1.1).
+const MAX_WINDOW: i64 = 65_535;
+
+impl Exchange {
+    /// Reads `timeout`, `window` and `read`.
+    fn parse(reader: &mut Reader<'_>) -> Exchange {
+        let timeout = reader.take("timeout").and_then(|node| {
+            let timeout = reader.parse_node::<value::Duration>(node, "a length of time such as `30s`")?.as_secs();
+            if !(1..=MAX_TIMEOUT).contains(&timeout) {
+                reader.error(node, "bad-value", "a deadline must be between `1s` and `1h`");
+                return None;
+            }
+            Some(Duration::from_secs(timeout))
+        });
+        if let Some((node, window)) = reader.integer("window") {
+            if (1..=MAX_WINDOW).contains(&window) {
+                warn_unused(reader, node, "window", "nothing is written yet");
+            } else {
+                reader.error(node, "bad-value", format!("`{window}` is not a number of 1 to {MAX_WINDOW}"));
+            }
+        }
+        let methods = [("axfr", ReadMethod::Axfr), ("query", ReadMethod::Query)];
+        let read = reader.choice("read", &methods);
+        Exchange { timeout: timeout.unwrap_or(DEFAULT_TIMEOUT), read: read.unwrap_or(ReadMethod::Axfr) }
+    }
+}
+
+/// Warns that a setting is right but has no effect.
+fn warn_unused(reader: &mut Reader<'_>, node: &Node, key: &str, why: &str) {
+    let found = reader.source().error("not-enforced", node.origin, node.width, format!("`{key}` has no effect: {why}"));
+    reader.push(Diagnostic { severity: Severity::Warning, ..found });
+}
+
+/// Reads a command: a list of texts, of which the first is the program; reports anything else.
+fn read_command(reader: &mut Reader<'_>, node: &Node) -> Option<Vec<String>> {
+    let texts: Option<Vec<String>> = match &node.value {
+        Value::List(items) => items.iter().map(|item| item.as_text().map(str::to_owned)).collect(),
+        _ => None,
+    };
+    match texts {
+        Some(texts) if texts.first().is_some_and(|program| !program.is_empty()) => Some(texts),
+        _ => {
+            let message = "a command is a list of a program and its arguments, such as `[\"rndc\", \"reload\"]`";
+            reader.error(node, "bad-command", message);
+            None
+        }
+    }
 }

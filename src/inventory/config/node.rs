@@ -87,6 +87,20 @@ impl Node {
     }
 }
 
+/// A settings file as a tree, as far as it could be read.
+#[derive(Debug)]
+pub struct Parsed {
+    /// The outermost table.
+    pub root: Node,
+    /// What is wrong with how it is written.
+    pub faults: Diagnostics,
+    /// Whether it was read to its end, so that a key that is not there is missing.
+    pub whole: bool,
+}
+
+/// How many unknown keys of one table are reported: a table of nothing else is another kind of file.
+const UNKNOWN_SHOWN: usize = 20;
+
 /// Reads the keys of one table, each once, and collects what is wrong with them.
 ///
 /// A value that cannot be used is reported and reads as absent. [`Reader::finish`] reports the keys nobody asked for.
@@ -131,6 +145,12 @@ impl<'a> Reader<'a> {
         self.entries.iter().find(|(own, _)| own.name == key).map(|(_, node)| node)
     }
 
+    /// A key as it stands, with its value.
+    pub fn take_entry(&mut self, key: &'static str) -> Option<(&'a Key, &'a Node)> {
+        self.known.push(key);
+        self.entries.iter().find(|(own, _)| own.name == key).map(|(own, node)| (own, node))
+    }
+
     /// The value of a key that must be there.
     pub fn require(&mut self, key: &'static str) -> Option<&'a Node> {
         let node = self.take(key);
@@ -156,8 +176,12 @@ impl<'a> Reader<'a> {
     /// The text of a node that must be text.
     pub fn text_of(&mut self, node: &'a Node) -> Option<&'a str> {
         let text = node.as_text();
-        if text.is_none() {
+        // An unquoted null of YAML is nobody's name (YAML 1.2.2 section 10.3.2).
+        let null =
+            matches!(&node.value, Value::Plain(text) if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"));
+        if text.is_none() || null {
             self.wrong_type(node, "text");
+            return None;
         }
         text
     }
@@ -211,7 +235,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The whole number that a node must be.
-    pub fn integer_of(&mut self, node: &'a Node) -> Option<i64> {
+    pub fn integer_of(&mut self, node: &Node) -> Option<i64> {
         let value = match &node.value {
             Value::Integer(value) => Some(*value),
             Value::Plain(text) => text.parse().ok(),
@@ -226,6 +250,11 @@ impl<'a> Reader<'a> {
     /// A list under a key.
     pub fn list(&mut self, key: &'static str) -> Option<&'a [Node]> {
         let node = self.take(key)?;
+        self.list_of(node)
+    }
+
+    /// The items of a node that must be a list.
+    pub fn list_of(&mut self, node: &'a Node) -> Option<&'a [Node]> {
         match &node.value {
             Value::List(items) => Some(items),
             _ => {
@@ -262,18 +291,17 @@ impl<'a> Reader<'a> {
 
     /// Reports the keys that nobody asked for, and gives all that was found.
     pub fn finish(mut self) -> Diagnostics {
-        for (key, _) in self.entries {
-            if !self.known.contains(&key.name.as_str()) {
-                let message = format!("`{}` is no key of this table", key.name);
-                let mut diagnostic = self.source.error("unknown-key", key.origin, key.width, message);
-                if let Some(near) = nearest(&key.name, &self.known) {
-                    diagnostic = diagnostic.hint(format!("did you mean `{near}`?"));
-                } else {
+        let unknown = self.entries.iter().filter(|(key, _)| !self.known.contains(&key.name.as_str()));
+        for (key, _) in unknown.take(UNKNOWN_SHOWN) {
+            let message = format!("`{}` is no key of this table", key.name);
+            let diagnostic = self.source.error("unknown-key", key.origin, key.width, message);
+            self.diagnostics.push(match nearest(&key.name, &self.known) {
+                Some(near) => diagnostic.hint(format!("did you mean `{near}`?")),
+                None => {
                     let known: Vec<String> = self.known.iter().map(|key| format!("`{key}`")).collect();
-                    diagnostic = diagnostic.hint(format!("its keys are {}", known.join(", ")));
+                    diagnostic.hint(format!("its keys are {}", known.join(", ")))
                 }
-                self.diagnostics.push(diagnostic);
-            }
+            });
         }
         self.diagnostics
     }

@@ -11,7 +11,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 
 use super::super::SealedPlan;
-use super::super::model::{
+use super::super::{
     BlockCode, Blocked, Change, ChangeKind, LimitState, Notice, NoticeCode, Plan, Reason, Rule, SkipCode, Skipped,
     ZoneSeen,
 };

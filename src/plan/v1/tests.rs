@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 
 use super::super::fixture::{self, fleet};
-use super::super::model::*;
+use super::super::*;
 use super::*;
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use crate::inventory::value::{Duration, Inv, Time};

@@ -2,7 +2,7 @@
 
 use super::super::SealedPlan;
 use super::super::json::{Emitter, Field, Layout, Value};
-use super::super::model::{Blocked, Change, LimitState, Notice, Plan, Reason, Skipped, ZoneSeen};
+use super::super::{Blocked, Change, LimitState, Notice, Plan, Reason, Skipped, ZoneSeen};
 use super::{FORMAT, SHA256};
 use crate::dns::{Rrset, Rtype};
 use crate::inventory::value::Inv;

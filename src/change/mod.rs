@@ -1,0 +1,239 @@
+//! The words in which decisions are told: changes with their reasons, and why hosts get none.
+//!
+//! Comes in: what the rules decide. Goes out: plain values that diff makes, plan keeps and report prints. Pure.
+
+use std::fmt;
+
+use crate::dns::{RrKey, Rrset, ZoneName};
+use crate::inventory::value::Inv;
+
+/// What is to become of one RRset.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// The zone.
+    pub zone: ZoneName,
+    /// The owner name and type.
+    pub key: RrKey,
+    /// The host whose change it is; none where an orphan is removed.
+    pub host: Option<Inv>,
+    /// The other hosts whose rules contributed, sorted.
+    pub also: Vec<Inv>,
+    /// The project of the host, or the one whose orphan is removed.
+    pub project: String,
+    /// Before and after.
+    pub kind: ChangeKind,
+    /// Why, sorted by rule and host; never empty.
+    pub reasons: Vec<Reason>,
+}
+
+/// Before and after; never equal.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ChangeKind {
+    /// There is none, and one is to be.
+    Create {
+        /// What is to be.
+        after: Rrset,
+    },
+    /// There is one, and another is to be.
+    Modify {
+        /// What is.
+        before: Rrset,
+        /// What is to be.
+        after: Rrset,
+    },
+    /// There is one, and none is to be.
+    Delete {
+        /// What is.
+        before: Rrset,
+    },
+}
+
+impl ChangeKind {
+    /// What is there before.
+    pub fn before(&self) -> Option<&Rrset> {
+        match self {
+            ChangeKind::Create { .. } => None,
+            ChangeKind::Modify { before, .. } | ChangeKind::Delete { before } => Some(before),
+        }
+    }
+
+    /// What is there after.
+    pub fn after(&self) -> Option<&Rrset> {
+        match self {
+            ChangeKind::Delete { .. } => None,
+            ChangeKind::Create { after } | ChangeKind::Modify { after, .. } => Some(after),
+        }
+    }
+}
+
+/// One reason for a change.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Reason {
+    /// The reconcile rule.
+    pub rule: Rule,
+    /// The host whose rule it is; none for orphans.
+    pub host: Option<Inv>,
+    /// The lines it rests on, as `file:line`.
+    pub evidence: Vec<String>,
+}
+
+/// Declares an enum of stable words, with its texts and a parser.
+macro_rules! words {
+    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)* }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name { $($(#[$doc])* $variant,)* }
+
+        impl $name {
+            /// All of them, in their order.
+            pub const ALL: &[$name] = &[$($name::$variant,)*];
+
+            /// The word that documents use.
+            pub fn as_str(self) -> &'static str {
+                match self { $($name::$variant => $word,)* }
+            }
+
+            /// The value of a word.
+            pub fn parse(word: &str) -> Option<$name> {
+                match word { $($word => Some($name::$variant),)* _ => None }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+
+words! {
+    /// Why an RRset is changed.
+    Rule {
+        /// An address that the host should have and has not.
+        Missing = "missing",
+        /// An address at the host's name that is not acceptable.
+        WrongAddress = "wrong-address",
+        /// The host's address at a name that is not the host's.
+        AddressElsewhere = "address-elsewhere",
+        /// A PTR that an address lacks.
+        MissingPtr = "missing-ptr",
+        /// A PTR at the host's address that names something else, or an address that the host does not keep.
+        WrongPtr = "wrong-ptr",
+        /// A PTR that names the host at an address that is not the host's.
+        PtrElsewhere = "ptr-elsewhere",
+        /// The TTL differs.
+        Ttl = "ttl",
+        /// The name was released.
+        Released = "released",
+        /// No host has the name.
+        Orphan = "orphan",
+        /// The TXT that records whose an RRset is.
+        Registry = "registry",
+    }
+}
+
+words! {
+    /// Why a host gets no change although it should; in the order in which they are tried.
+    BlockCode {
+        /// A line about it is wrong.
+        BadInput = "bad-input",
+        /// A source that it needs cannot be believed.
+        SourceUntrusted = "source-untrusted",
+        /// It has no name.
+        NoName = "no-name",
+        /// Its name lies outside the project's domains.
+        ForeignDomain = "foreign-domain",
+        /// Another interface has its name.
+        DuplicateName = "duplicate-name",
+        /// No report gives its MAC.
+        NoMac = "no-mac",
+        /// Another host has its MAC.
+        DuplicateMac = "duplicate-mac",
+        /// No network for its switch or datacenter and VLAN.
+        NoNetwork = "no-network",
+        /// None of its IPv4 addresses is in the map.
+        NoIpv4Network = "no-ipv4-network",
+        /// Another interface has one of its addresses.
+        AddressCollision = "address-collision",
+        /// No configured zone holds its name or a reverse name.
+        NoZone = "no-zone",
+        /// Such a zone could not be read whole.
+        ZoneUnknown = "zone-unknown",
+        /// Such a name lies in a delegated part.
+        Delegated = "delegated",
+        /// A CNAME stands at such a name, or a DNAME above it.
+        Cname = "cname",
+        /// Its rules would remove a protected host's record.
+        Conflict = "conflict",
+        /// A wrong record that is not ours stands where its own belongs.
+        NotOwner = "not-owner",
+        /// Its name is protected.
+        Protected = "protected",
+        /// What the zones would become breaks a rule of DNS.
+        PostState = "post-state",
+    }
+}
+
+words! {
+    /// Why a host is not looked after.
+    SkipCode {
+        /// Automation is not allowed or not switched on for its project.
+        AutomationOff = "automation-off",
+        /// Its restrictions keep automation away.
+        Restricted = "restricted",
+        /// A breaker has tripped.
+        Breaker = "breaker",
+    }
+}
+
+words! {
+    /// What somebody should know.
+    NoticeCode {
+        /// A host's address stands at a name that is nobody's.
+        ForeignName = "foreign-name",
+        /// A source cannot be believed.
+        SourceUnknown = "source-unknown",
+        /// A zone could not be read whole.
+        ZoneUnknown = "zone-unknown",
+    }
+}
+
+/// A host that gets no change although it should.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Blocked {
+    /// The host.
+    pub host: Inv,
+    /// Its project.
+    pub project: String,
+    /// Why.
+    pub code: BlockCode,
+    /// Why, in words, with the values at fault.
+    pub message: String,
+    /// What to do.
+    pub hint: String,
+}
+
+/// A host that is not looked after.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Skipped {
+    /// The host.
+    pub host: Inv,
+    /// Its project.
+    pub project: String,
+    /// Why.
+    pub code: SkipCode,
+}
+
+/// What somebody should know.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Notice {
+    /// What kind.
+    pub code: NoticeCode,
+    /// The name, zone or source it is about.
+    pub name: String,
+    /// The host it is about.
+    pub host: Option<Inv>,
+    /// In words.
+    pub message: String,
+}

@@ -1,0 +1,170 @@
+//! The command line, as clap reads it; nothing here looks at the world.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+use crate::inventory::value::{Inv, Time};
+
+/// What `--help` says below the commands.
+const AFTER_HELP: &str = "\
+Exit codes: 0 done · 1 error (a plan for which a zone or source could not be read is still printed)
+            2 `plan --detailed-exitcode`: there are changes";
+
+/// Keeps the DNS records of a server fleet true: derives names and addresses from inventory, compares them with live DNS
+/// record by record, and plans the changes that make the two agree.
+#[derive(Debug, Parser)]
+#[command(name = "zonewright", version, after_help = AFTER_HELP, max_term_width = 100)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// What every command takes.
+    #[command(flatten)]
+    pub shared: Shared,
+}
+
+/// What every command takes.
+#[derive(Debug, Args)]
+pub struct Shared {
+    /// The workspace: a folder with zonewright.toml and everything it points to.
+    #[arg(short = 'C', value_name = "DIR", default_value = ".", global = true)]
+    pub workspace: PathBuf,
+    /// Only this host's rules run (repeatable). Naming a host passes its restrictions and its project's switch.
+    #[arg(long = "host", value_name = "INV", global = true, value_parser = parse_inv)]
+    pub hosts: Vec<Inv>,
+    /// Only this project's rules run (repeatable).
+    #[arg(long = "project", value_name = "ID", global = true)]
+    pub projects: Vec<String>,
+    /// Show only changes in this zone (repeatable). Limits what is shown, never what a host gets.
+    #[arg(long = "zone", value_name = "ZONE", global = true)]
+    pub zones: Vec<String>,
+    /// The clock that ages are measured against [default: now]
+    #[arg(long, value_name = "RFC3339", global = true, value_parser = parse_time)]
+    pub now: Option<Time>,
+    /// Why this is run; kept in the journal by commands that change something.
+    #[arg(long, value_name = "TEXT", global = true)]
+    pub reason: Option<String>,
+    /// How messages on standard error are written.
+    #[arg(long, value_name = "FORMAT", default_value = "text", global = true)]
+    pub log_format: LogFormat,
+    /// Say only what went wrong.
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Say more; twice: say what was read and how long it took.
+    #[arg(short, long, action = ArgAction::Count, global = true)]
+    pub verbose: u8,
+    /// When to use colour.
+    #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
+    pub color: Color,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Validate every file of the workspace, offline.
+    ///
+    /// Reads zonewright.toml, the project files, all inventory sources, names.lock, and zones that are files; asks no
+    /// server and needs no secret. All findings are printed at once. Exits 1 where any is an error.
+    Check,
+    /// Print what would be changed in DNS, and why; change nothing.
+    ///
+    /// Derives the records that every host must have, reads live DNS, and prints the difference with the reason and the
+    /// inventory lines behind every change, then what was blocked or skipped, and why.
+    Plan(PlanArgs),
+    /// Print a plan that `plan --out` saved.
+    Show(ShowArgs),
+    /// Print the JSON Schema of a file format.
+    Schema(SchemaArgs),
+    /// Print a completion script for a shell.
+    Completions(CompletionsArgs),
+}
+
+/// What `plan` takes.
+#[derive(Debug, Args)]
+pub struct PlanArgs {
+    /// How the plan is printed.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
+    /// Save the plan to this file.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Exit 2 where there are changes.
+    #[arg(long)]
+    pub detailed_exitcode: bool,
+}
+
+/// What `show` takes.
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// The saved plan.
+    pub file: PathBuf,
+    /// How the plan is printed.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
+}
+
+/// What `schema` takes.
+#[derive(Debug, Args)]
+pub struct SchemaArgs {
+    /// Which format.
+    pub kind: SchemaKind,
+}
+
+/// What `completions` takes.
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// Which shell.
+    pub shell: Shell,
+}
+
+/// How a plan is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    Text,
+    /// The plan document.
+    Json,
+}
+
+/// The formats that have a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SchemaKind {
+    /// zonewright.toml.
+    Config,
+    /// A project file.
+    Project,
+    /// The plan document.
+    Plan,
+}
+
+/// How messages are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Reads an inventory number.
+fn parse_inv(text: &str) -> Result<Inv, String> {
+    text.parse().map_err(|()| "an inventory number is a whole number, such as 100001".to_owned())
+}
+
+/// Reads a point in time.
+fn parse_time(text: &str) -> Result<Time, String> {
+    text.parse().map_err(|()| "a time is written as in RFC 3339, such as 2026-11-20T02:00:00Z".to_owned())
+}

@@ -1,0 +1,55 @@
+//! The command line: reads arguments, clock and terminal, runs a command, gives an exit code.
+
+mod args;
+
+mod exit;
+
+mod log;
+
+mod progress;
+
+mod output;
+
+mod check;
+
+mod plan;
+
+mod show;
+
+mod schema;
+
+mod completions;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use args::{Cli, Command};
+use exit::Exit;
+
+/// Runs the command that the process was started with.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // A failure to print leaves nothing to be done about it.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Error } else { Exit::Done }.into();
+        }
+    };
+    log::start(&cli.shared);
+    let outcome = match &cli.command {
+        Command::Check => check::run(&cli.shared),
+        Command::Plan(args) => plan::run(&cli.shared, args),
+        Command::Show(args) => show::run(&cli.shared, args),
+        Command::Schema(args) => schema::run(args),
+        Command::Completions(args) => completions::run(args),
+    };
+    match outcome {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            output::failure(&failure);
+            Exit::Error.into()
+        }
+    }
+}

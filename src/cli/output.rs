@@ -1,0 +1,118 @@
+//! What goes to standard output and standard error, and how.
+
+use std::fmt;
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
+
+use super::args::{Color, LogFormat, Shared};
+use crate::diag::{Severity, render, sanitize};
+use crate::inventory::value::Time;
+use crate::pipeline::Findings;
+
+/// Why a command could not do what it was asked; a headline, and what to do.
+#[derive(Debug)]
+pub struct Failure {
+    /// What happened.
+    pub message: String,
+    /// What to do, where there is something.
+    pub hint: Option<String>,
+}
+
+impl Failure {
+    /// A failure without a hint.
+    pub fn new(message: impl fmt::Display) -> Failure {
+        Failure { message: message.to_string(), hint: None }
+    }
+
+    /// Says what to do.
+    pub fn hint(self, hint: impl Into<String>) -> Failure {
+        Failure { hint: Some(hint.into()), ..self }
+    }
+}
+
+/// Prints a failure on standard error.
+pub fn failure(failure: &Failure) {
+    tracing::error!("{}", sanitize(&failure.message));
+    if let Some(hint) = &failure.hint {
+        tracing::error!("hint: {}", sanitize(hint));
+    }
+}
+
+/// Writes text to standard output.
+///
+/// A reader that closes the pipe early, as `head` does, has read what it wanted: that is no error.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::new(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Prints what was found in files, and the zones that could not be read, on standard error.
+///
+/// Under `--quiet` warnings are left out.
+pub fn findings(shared: &Shared, findings: &Findings) {
+    if shared.log_format == LogFormat::Json {
+        log_findings(findings);
+        return;
+    }
+    let mut text = String::new();
+    for (files, diagnostics) in findings.in_files() {
+        match shared.quiet {
+            true => text.push_str(&render(&diagnostics.errors(), files)),
+            false => text.push_str(&render(diagnostics, files)),
+        }
+    }
+    for error in &findings.unread {
+        text.push_str(&format!("{}\n", sanitize(&error.to_string())));
+        if let Some(hint) = &error.hint {
+            text.push_str(&format!("  = hint: {}\n", sanitize(hint)));
+        }
+    }
+    // A standard error that nobody reads leaves nothing to be done about it.
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Logs each finding as an event with its fields.
+fn log_findings(findings: &Findings) {
+    for (files, diagnostics) in findings.in_files() {
+        for found in diagnostics.iter() {
+            let file = files.name(found.origin.file);
+            let (line, col) = (found.origin.line, found.origin.col);
+            let (code, hint) = (found.code, found.hint.as_deref().unwrap_or_default());
+            match found.severity {
+                Severity::Error => tracing::error!(file, line, col, code, hint, "{}", found.message),
+                Severity::Warning => tracing::warn!(file, line, col, code, hint, "{}", found.message),
+            }
+        }
+    }
+    for error in &findings.unread {
+        let hint = error.hint.as_deref().unwrap_or_default();
+        tracing::error!(place = error.place, code = error.code, hint, "{}", error.message);
+    }
+}
+
+/// The clock that ages are measured against: what the command line says, else the machine's.
+pub fn now(shared: &Shared) -> Result<Time, Failure> {
+    match shared.now {
+        Some(now) => Ok(now),
+        None => Time::from_timestamp(jiff::Timestamp::now())
+            .ok_or_else(|| Failure::new("the machine's clock is centuries off").hint("set it, or give `--now`")),
+    }
+}
+
+/// Whether standard output gets colour.
+pub fn color(shared: &Shared) -> bool {
+    match shared.color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+    }
+}
+
+/// The columns of standard output: the terminal's, else 80.
+pub fn width() -> usize {
+    terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0))
+}

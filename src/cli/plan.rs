@@ -1,0 +1,43 @@
+//! `plan`: what would be changed, and why.
+
+use super::args::{PlanArgs, Shared};
+use super::exit::Exit;
+use super::output::{self, Failure};
+use super::progress::Line;
+use super::show::View;
+use crate::pipeline::{self, MakeError, Request};
+use crate::plan::{SealedPlan, store};
+
+/// Makes a plan, prints it, and saves it where that is asked for.
+pub fn run(shared: &Shared, args: &PlanArgs) -> Result<Exit, Failure> {
+    let now = output::now(shared)?;
+    let request = Request {
+        workspace: &shared.workspace,
+        now,
+        hosts: shared.hosts.clone(),
+        projects: shared.projects.clone(),
+    };
+    let view = View::new(shared, args.format, args.out.is_some())?;
+    let progress = Line::start(shared);
+    let made = pipeline::make_plan(&request, &progress);
+    progress.finish();
+    let made = match made {
+        Ok(made) => made,
+        Err(MakeError::Config(findings)) => {
+            output::findings(shared, &findings);
+            return Ok(Exit::Error);
+        }
+        Err(error) => return Err(Failure::new(error)),
+    };
+    output::findings(shared, &made.findings);
+    let sealed = SealedPlan::new(made.plan);
+    if let Some(file) = &args.out {
+        store::save(file, &sealed).map_err(Failure::new)?;
+    }
+    view.print(&sealed)?;
+    Ok(match (made.is_partial, args.detailed_exitcode && !sealed.plan().changes.is_empty()) {
+        (true, _) => Exit::Error,
+        (false, true) => Exit::Changes,
+        (false, false) => Exit::Done,
+    })
+}

@@ -1,0 +1,17 @@
+//! `schema`: the JSON Schema of a file format.
+
+use super::args::{SchemaArgs, SchemaKind};
+use super::exit::Exit;
+use super::output::{self, Failure};
+use crate::report;
+
+/// Prints the schema.
+pub fn run(args: &SchemaArgs) -> Result<Exit, Failure> {
+    let kind = match args.kind {
+        SchemaKind::Config => report::SchemaKind::Config,
+        SchemaKind::Project => report::SchemaKind::Project,
+        SchemaKind::Plan => report::SchemaKind::Plan,
+    };
+    output::print(report::schema(kind))?;
+    Ok(Exit::Done)
+}

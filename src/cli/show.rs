@@ -1,0 +1,91 @@
+//! `show`: a saved plan; and how any plan is printed.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use super::args::{Format, Shared, ShowArgs};
+use super::exit::Exit;
+use super::output::{self, Failure};
+use crate::dns::{Name, ZoneName};
+use crate::plan::{SealedPlan, store};
+use crate::report::{self, Templates, TextOptions};
+
+/// Prints a saved plan.
+pub fn run(shared: &Shared, args: &ShowArgs) -> Result<Exit, Failure> {
+    let view = View::new(shared, args.format, true)?;
+    let sealed = store::load(&args.file).map_err(Failure::new)?;
+    view.print(&sealed)?;
+    Ok(Exit::Done)
+}
+
+/// How a plan is printed.
+#[derive(Debug)]
+pub struct View {
+    /// The format.
+    format: report::Format,
+    /// The templates, the workspace's own in their place.
+    templates: Templates,
+    /// How much, and with colour or not.
+    options: TextOptions,
+    /// The zones whose changes are shown; all where empty.
+    zones: Vec<ZoneName>,
+}
+
+impl View {
+    /// Settles how plans are printed; `saved` says that the plan comes from a file.
+    ///
+    /// Errors: a `--zone` that is no name, a template of the workspace that cannot be used.
+    pub fn new(shared: &Shared, format: Format, saved: bool) -> Result<View, Failure> {
+        let zone = |text: &String| {
+            let name = Name::parse(text).map_err(|error| Failure::new(format!("--zone: `{text}` is no name: {error}")));
+            name.map(ZoneName::new)
+        };
+        Ok(View {
+            format: match format {
+                Format::Text => report::Format::Text,
+                Format::Json => report::Format::Json,
+            },
+            templates: Templates::load(overrides(&shared.workspace)?).map_err(Failure::new)?,
+            options: TextOptions {
+                color: output::color(shared),
+                width: output::width(),
+                max_hosts: None,
+                verbose: shared.verbose > 0,
+                saved,
+            },
+            zones: shared.zones.iter().map(zone).collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Prints a plan, or of its changes those in the chosen zones.
+    ///
+    /// What is left of a plan keeps the whole plan's digests, so that nobody takes a view for a plan.
+    pub fn print(&self, sealed: &SealedPlan) -> Result<(), Failure> {
+        let cut = (!self.zones.is_empty()).then(|| sealed.view(|change| self.zones.contains(&change.zone)));
+        let shown = cut.as_ref().unwrap_or(sealed);
+        let text = report::plan(shown, self.format, &self.templates, &self.options).map_err(Failure::new)?;
+        output::print(&text)
+    }
+}
+
+/// The templates in the folder `templates` of a workspace, by file name; none where there is no such folder.
+fn overrides(workspace: &Path) -> Result<BTreeMap<String, String>, Failure> {
+    let folder = workspace.join("templates");
+    let unreadable = |error: std::io::Error| Failure::new(format!("{}: {error}", folder.display()));
+    let entries = match std::fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
+        Err(error) => return Err(unreadable(error)),
+    };
+    let mut texts = BTreeMap::new();
+    for entry in entries {
+        let path = entry.map_err(unreadable)?.path();
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        if path.is_file() && !name.starts_with('.') {
+            let text = std::fs::read_to_string(&path);
+            texts.insert(name, text.map_err(|error| Failure::new(format!("{}: {error}", path.display())))?);
+        }
+    }
+    Ok(texts)
+}

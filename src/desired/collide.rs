@@ -1,0 +1,108 @@
+//! Who shares a name, a MAC or an address with whom, over the whole fleet.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+
+use super::host::DesiredHost;
+use super::names::{Holder, HolderRow, NameIndex, held_name};
+use crate::dns::Name;
+use crate::inventory::Inventory;
+use crate::inventory::model::HostStatus;
+use crate::inventory::value::Mac;
+
+/// For each host that shares something, by its place in [`Inventory::hosts`], what it shares and with whom: the lowest
+/// place of another host; its own where its two interfaces collide; none where a row of names.lock alone has the name.
+#[derive(Debug, Default)]
+pub struct Collisions {
+    /// Names.
+    pub names: HashMap<u32, (Name, Option<u32>)>,
+    /// MACs.
+    pub macs: HashMap<u32, (Mac, u32)>,
+    /// Addresses: acceptable ones, and A records at the hosts' names.
+    pub addresses: HashMap<u32, (IpAddr, u32)>,
+}
+
+impl Collisions {
+    /// Compares all assigned hosts; `desired` has the order of [`Inventory::hosts`].
+    ///
+    /// Free hosts, and current rows of names.lock whose host hosts.csv lacks, take part with their names.
+    pub fn find(inventory: &Inventory, names: &NameIndex, desired: &[DesiredHost]) -> Collisions {
+        let mut collisions = Collisions::default();
+        collisions.find_names(inventory, names);
+        collisions.find_macs(inventory, desired);
+        collisions.find_addresses(desired);
+        collisions
+    }
+
+    /// Finds names that two interfaces have.
+    fn find_names(&mut self, inventory: &Inventory, names: &NameIndex) {
+        for group in names.groups() {
+            let holders = group.iter().map(|(_, holder)| *holder).filter(|holder| takes_part(inventory, *holder));
+            let held: Vec<(Name, Holder)> =
+                holders.filter_map(|holder| held_name(inventory, holder).map(|name| (name, holder))).collect();
+            for (name, holder) in &held {
+                let HolderRow::Host(place) = holder.by else { continue };
+                if inventory.hosts[place as usize].status == HostStatus::Free {
+                    continue;
+                }
+                let mut others = held.iter().filter(|(other, by)| other == name && by != holder);
+                if let Some((_, other)) = others.next() {
+                    let other = match other.by {
+                        HolderRow::Host(other) => Some(other),
+                        HolderRow::Lock(_) => None,
+                    };
+                    self.names.entry(place).or_insert((name.clone(), other));
+                }
+            }
+        }
+    }
+
+    /// Finds MACs that two hosts use.
+    fn find_macs(&mut self, inventory: &Inventory, desired: &[DesiredHost]) {
+        let mut macs: Vec<(Mac, u32)> = Vec::with_capacity(desired.len());
+        for (place, (host, desired)) in inventory.hosts.iter().zip(desired).enumerate() {
+            if let (HostStatus::Assigned, Some(active)) = (host.status, desired.mac.active) {
+                macs.push((active.mac, place as u32));
+            }
+        }
+        macs.sort_unstable();
+        for group in macs.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
+            for (mac, place) in group {
+                let other = group.iter().find(|(_, other)| other != place).expect("a group has two places");
+                self.macs.insert(*place, (*mac, other.1));
+            }
+        }
+    }
+
+    /// Finds addresses that two interfaces have.
+    fn find_addresses(&mut self, desired: &[DesiredHost]) {
+        let mut addresses: Vec<(u128, u32)> = Vec::with_capacity(desired.len() * 2);
+        for (place, desired) in desired.iter().enumerate() {
+            for interface in &desired.interfaces {
+                let v6 = interface.acceptable.iter().map(|(address, _)| u128::from(*address));
+                let v4 = interface.own_a.iter().map(|address| u128::from(address.to_ipv6_mapped()));
+                addresses.extend(v6.chain(v4).map(|address| (address, place as u32)));
+            }
+        }
+        addresses.sort_unstable();
+        for group in addresses.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
+            for (address, place) in group {
+                let other = group.iter().find(|(_, other)| other != place).map_or(*place, |(_, other)| *other);
+                let address = Ipv6Addr::from(*address).to_canonical();
+                self.addresses.entry(*place).or_insert((address, other));
+            }
+        }
+    }
+}
+
+/// Whether a name counts when names are compared: it is held now, and by a host or by a row whose host is unknown.
+fn takes_part(inventory: &Inventory, holder: Holder) -> bool {
+    holder.now
+        && match holder.by {
+            HolderRow::Host(_) => true,
+            HolderRow::Lock(place) => {
+                let inv = inventory.lock[place as usize].inv;
+                inventory.hosts.binary_search_by_key(&inv, |host| host.inv).is_err()
+            }
+        }
+}

@@ -1,0 +1,49 @@
+//! What one rule does to one RRset.
+
+use crate::diag::Origin;
+use crate::dns::{Name, Rdata, Rtype, Ttl};
+use crate::inventory::model::ProjectIndex;
+use crate::inventory::value::Inv;
+use crate::live::ZoneIndex;
+use crate::change::Rule;
+
+/// One record removed or added, or a TTL set, with the reason.
+#[derive(Debug, Clone)]
+pub struct Act {
+    /// The zone.
+    pub zone: ZoneIndex,
+    /// The owner name.
+    pub owner: Name,
+    /// The type.
+    pub rtype: Rtype,
+    /// What is done.
+    pub deed: Deed,
+    /// The rule.
+    pub rule: Rule,
+    /// For whom.
+    pub actor: Actor,
+    /// The lines it rests on.
+    pub evidence: Vec<Origin>,
+}
+
+/// What is done to an RRset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Deed {
+    /// A record goes.
+    Remove(Rdata),
+    /// A record comes.
+    Add(Rdata),
+    /// The TTL becomes this.
+    SetTtl(Ttl),
+}
+
+/// For whom a rule acts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Actor {
+    /// The host; none where an orphan is removed.
+    pub host: Option<Inv>,
+    /// Its project, or that of the orphan.
+    pub project: ProjectIndex,
+    /// Whether the RRset is the host's by right: it has the name, or the address among its acceptable or own A ones.
+    pub by_right: bool,
+}

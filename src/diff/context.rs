@@ -1,0 +1,96 @@
+//! What every rule may look at.
+
+use std::collections::BTreeSet;
+
+use crate::desired::{Collisions, DesiredHost, NameIndex};
+use crate::dns::Ttl;
+use crate::inventory::Inventory;
+use crate::inventory::model::{Permission, ProjectAdmin, ProjectIndex, ProjectSettings, ZoneSpec};
+use crate::inventory::value::{Inv, Time};
+use crate::live::{Live, ZoneIndex};
+
+/// The values that all rules share.
+#[derive(Debug, Clone, Copy)]
+pub struct Context<'a> {
+    /// The inventory.
+    pub inventory: &'a Inventory,
+    /// Live DNS.
+    pub live: &'a Live,
+    /// Who holds which name.
+    pub names: &'a NameIndex,
+    /// The desired hosts, in the order of [`Inventory::hosts`].
+    pub desired: &'a [DesiredHost],
+    /// Who shares what with whom.
+    pub collisions: &'a Collisions,
+    /// The clock.
+    pub now: Time,
+    /// Whose rules run.
+    pub selection: &'a Selection,
+}
+
+/// Whose rules run: all hosts', or those that the command line names.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// The named hosts; all where empty.
+    pub hosts: BTreeSet<Inv>,
+    /// The named projects; all where empty.
+    pub projects: BTreeSet<ProjectIndex>,
+}
+
+impl Selection {
+    /// Whether somebody named this very host, which passes the owner's switch, restrictions and breakers.
+    pub fn names_host(&self, inv: Inv) -> bool {
+        self.hosts.contains(&inv)
+    }
+
+    /// Whether the rules of a host of a project run, as far as the selection goes.
+    pub fn includes(&self, inv: Inv, project: ProjectIndex) -> bool {
+        (self.hosts.is_empty() || self.hosts.contains(&inv)) && self.includes_project(project)
+    }
+
+    /// Whether a project is among those selected.
+    pub fn includes_project(&self, project: ProjectIndex) -> bool {
+        self.projects.is_empty() || self.projects.contains(&project)
+    }
+}
+
+impl<'a> Context<'a> {
+    /// The settings of a zone.
+    pub fn zone_spec(&self, zone: ZoneIndex) -> &'a ZoneSpec {
+        &self.inventory.config.zones[zone.0 as usize]
+    }
+
+    /// Whether a zone lets RRsets be changed that are not own.
+    pub fn is_full(&self, zone: ZoneIndex) -> bool {
+        self.zone_spec(zone).permission == Permission::Full
+    }
+
+    /// The administrator's half of a project.
+    pub fn admin(&self, project: ProjectIndex) -> Option<&'a ProjectAdmin> {
+        self.inventory.projects[project.0 as usize].admin.as_ref()
+    }
+
+    /// The owner's half of a project, where it is good.
+    pub fn settings(&self, project: ProjectIndex) -> Option<&'a ProjectSettings> {
+        self.inventory.projects[project.0 as usize].file.settings()
+    }
+
+    /// A project's id.
+    pub fn project_id(&self, project: ProjectIndex) -> &'a str {
+        &self.inventory.projects[project.0 as usize].id
+    }
+
+    /// The TTL that a project's records have in a zone: the project's, else the zone's, else the default.
+    pub fn wanted_ttl(&self, project: ProjectIndex, zone: ZoneIndex) -> Ttl {
+        let own = self.settings(project).and_then(|settings| settings.ttl).map(|(ttl, _)| ttl);
+        own.or(self.zone_spec(zone).ttl).unwrap_or(Ttl::DEFAULT)
+    }
+
+    /// Whether removing names that nobody has must rest: a bad row could be somebody who has one.
+    pub fn removals_rest(&self) -> bool {
+        let trust = &self.inventory.trust;
+        let sources = [&trust.hosts, &trust.l3_tors, &trust.net_layout, &trust.ipv4_map, &trust.names_lock];
+        let macs = self.inventory.mac_sources.iter().map(|source| &source.trust);
+        self.inventory.has_bad_names || sources.into_iter().chain(macs).any(|trust| trust.doubt().is_some())
+    }
+}

@@ -1,0 +1,138 @@
+//! From what rules do to what becomes of RRsets.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::act::{Act, Actor, Deed};
+use super::context::Context;
+use super::own::{self, Registration, RegistryName};
+use crate::dns::{NameRef, Rdata, RrKey, Rrset, Rtype};
+use crate::inventory::model::Registry;
+use crate::inventory::value::Inv;
+use crate::live::ZoneIndex;
+use crate::change::{Change, ChangeKind, Reason, Rule};
+
+/// Joins acts into one change an RRset, with those of the registry's TXT beside them.
+pub fn merge(context: &Context<'_>, mut acts: Vec<Act>) -> Vec<Change> {
+    acts.sort_by(|a, b| (a.zone, &a.owner, a.rtype).cmp(&(b.zone, &b.owner, b.rtype)));
+    let same_rrset = |a: &Act, b: &Act| (a.zone, &a.owner, a.rtype) == (b.zone, &b.owner, b.rtype);
+    let mut changes = Vec::new();
+    for acts in acts.chunk_by(same_rrset) {
+        let Some(change) = merge_one(context, acts) else { continue };
+        let txt = registry_change(context, acts[0].zone, &change);
+        changes.push(change);
+        changes.extend(txt);
+    }
+    changes
+}
+
+/// Joins the acts on one RRset; none where they come to nothing.
+fn merge_one(context: &Context<'_>, acts: &[Act]) -> Option<Change> {
+    let Act { zone, owner, rtype, .. } = &acts[0];
+    let before = context.live.rrset(owner.as_name(), *rtype).map(|found| found.rrset.to_rrset());
+    let mut rdata: BTreeSet<Rdata> = before.iter().flat_map(|before| before.rdata().iter().cloned()).collect();
+    for act in acts {
+        if let Deed::Remove(gone) = &act.deed {
+            rdata.remove(gone);
+        }
+    }
+    rdata.extend(acts.iter().filter_map(|act| match &act.deed {
+        Deed::Add(rdata) => Some(rdata.clone()),
+        Deed::Remove(_) | Deed::SetTtl(_) => None,
+    }));
+    let wanted = acts.iter().find_map(|act| match act.deed {
+        Deed::SetTtl(ttl) => Some(ttl),
+        Deed::Add(_) | Deed::Remove(_) => None,
+    });
+    let ttl = wanted.or(before.as_ref().map(Rrset::ttl)).unwrap_or_default();
+    let kind = change_kind(before, Rrset::new(ttl, rdata.into_iter().collect()))?;
+    let sets_ttl = matches!(&kind, ChangeKind::Modify { before, after } if before.ttl() != after.ttl());
+    let effective = acts.iter().filter(|act| sets_ttl || !matches!(act.deed, Deed::SetTtl(_)));
+    let effective: Vec<&Act> = effective.collect();
+    let (actor, also) = attribute(&effective);
+    Some(Change {
+        zone: context.zone_spec(*zone).name.clone(),
+        key: key(context, *zone, owner.as_name(), *rtype),
+        host: actor.host,
+        also,
+        project: context.project_id(actor.project).to_owned(),
+        kind,
+        reasons: reasons(context, &effective),
+    })
+}
+
+/// The key of an RRset in a zone.
+fn key(context: &Context<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype) -> RrKey {
+    let owner = context.zone_spec(zone).name.owner(owner).expect("rules act on names in their zones");
+    RrKey { owner, rtype }
+}
+
+/// What becomes of an RRset; none where nothing does.
+fn change_kind(before: Option<Rrset>, after: Option<Rrset>) -> Option<ChangeKind> {
+    match (before, after) {
+        (None, None) => None,
+        (None, Some(after)) => Some(ChangeKind::Create { after }),
+        (Some(before), None) => Some(ChangeKind::Delete { before }),
+        (Some(before), Some(after)) if before == after => None,
+        (Some(before), Some(after)) => Some(ChangeKind::Modify { before, after }),
+    }
+}
+
+/// Whose change it is, and which other hosts contributed.
+///
+/// It is the host's that has the name or address by right, else the lowest one's; nobody's where there is only an orphan.
+fn attribute(acts: &[&Act]) -> (Actor, Vec<Inv>) {
+    let rank = |actor: &Actor| (!actor.by_right, actor.host.is_none(), actor.host, actor.project);
+    let first = acts.iter().map(|act| act.actor).min_by_key(rank).expect("a change has an act");
+    let others: BTreeSet<Inv> = acts.iter().filter_map(|act| act.actor.host).filter(|h| Some(*h) != first.host).collect();
+    (first, others.into_iter().collect())
+}
+
+/// The reasons of a change: a rule and host each, with all lines they rest on.
+fn reasons(context: &Context<'_>, acts: &[&Act]) -> Vec<Reason> {
+    let mut evidence: BTreeMap<(&str, Rule, Option<Inv>), BTreeSet<String>> = BTreeMap::new();
+    for act in acts {
+        let lines = evidence.entry((act.rule.as_str(), act.rule, act.actor.host)).or_default();
+        lines.extend(act.evidence.iter().map(|origin| context.inventory.files.place(*origin).to_string()));
+    }
+    let reason = |((_, rule, host), lines): ((&str, Rule, Option<Inv>), BTreeSet<String>)| Reason {
+        rule,
+        host,
+        evidence: lines.into_iter().collect(),
+    };
+    evidence.into_iter().map(reason).collect()
+}
+
+/// The change of the TXT that registers an RRset which is created or deleted.
+fn registry_change(context: &Context<'_>, zone: ZoneIndex, change: &Change) -> Option<Change> {
+    if context.inventory.config.registry != Registry::Txt {
+        return None;
+    }
+    let (owner, rtype) = (change.key.owner.as_name(), change.key.rtype);
+    let RegistryName::At(name) = own::registry_name(context, zone, owner, rtype) else { return None };
+    let said = own::registration(context, zone, owner, rtype);
+    let before = context.live.rrset(name.as_name(), Rtype::TXT).map(|found| found.rrset.to_rrset());
+    let mut rdata: Vec<Rdata> = before.iter().flat_map(|before| before.rdata().iter().cloned()).collect();
+    let ttl = match (&change.kind, said) {
+        (ChangeKind::Create { after }, Registration::None) => {
+            rdata.push(own::heritage(&context.inventory.config.owner));
+            before.as_ref().map_or(after.ttl(), Rrset::ttl)
+        }
+        (ChangeKind::Delete { .. }, Registration::Ours(ours)) => {
+            rdata.retain(|own| !ours.contains(own));
+            before.as_ref()?.ttl()
+        }
+        _ => return None,
+    };
+    Some(Change {
+        kind: change_kind(before, Rrset::new(ttl, rdata))?,
+        key: key(context, zone, name.as_name(), Rtype::TXT),
+        reasons: registry_reason(change),
+        ..change.clone()
+    })
+}
+
+/// The one reason of a registry's change: the lines of the change that it follows.
+fn registry_reason(change: &Change) -> Vec<Reason> {
+    let evidence: BTreeSet<String> = change.reasons.iter().flat_map(|reason| reason.evidence.iter().cloned()).collect();
+    vec![Reason { rule: Rule::Registry, host: change.host, evidence: evidence.into_iter().collect() }]
+}

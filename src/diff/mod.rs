@@ -1,0 +1,30 @@
+//! What differs between desired and live, by the reconcile rules, and what of it is done.
+//!
+//! Comes in: desired hosts, live DNS, and who holds which name. Goes out: for each host that it is skipped, blocked, or
+//! what its rules do; over all, changes with their reasons, and notices. Pure.
+//!
+//! Each host is judged twice, and each time alone, so that both passes run in parallel: [`standing::judge`] decides
+//! whether its rules run at all; [`rules::reconcile`] runs them, and can block it still, because it needs to know by
+//! then whose records are protected.
+
+pub mod context;
+
+pub mod own;
+
+pub mod act;
+
+pub mod words;
+
+pub mod standing;
+
+pub mod rules;
+
+pub mod released;
+
+pub mod orphans;
+
+pub mod merge;
+
+pub use act::Act;
+pub use context::{Context, Selection};
+pub use standing::{Block, Standing, Standings};

@@ -1,0 +1,117 @@
+//! Which RRsets are own, and the TXT that say so.
+//!
+//! The TXT are those of external-dns, so that either tool knows the other's records: beside an RRset of type T at
+//! `LABEL.REST` stands a TXT at `t-LABEL.REST` that names the owner. Source: external-dns, registry/txt and
+//! endpoint/labels.
+
+use super::context::Context;
+use crate::dns::{Name, NameError, NameRef, Rdata, RdataRef, Rtype};
+use crate::inventory::model::Registry;
+use crate::live::{LiveRrset, Place, ZoneIndex};
+
+/// What the registry says of an RRset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Registration {
+    /// Nothing.
+    None,
+    /// It is ours: every heritage TXT there names our owner. They are listed.
+    Ours(Vec<Rdata>),
+    /// A heritage TXT there names this other owner, or none (an empty text).
+    Foreign(String),
+}
+
+/// Where the TXT of an RRset would stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RegistryName {
+    /// There.
+    At(Name),
+    /// At a CNAME, so that it cannot be written.
+    AtCname(Name),
+    /// It would be no name.
+    TooLong(NameError),
+    /// Outside the RRset's zone or hidden in it: the RRset can never be own.
+    Outside,
+}
+
+/// Where the TXT of an RRset of `rtype` at `owner` in `zone` would stand.
+pub fn registry_name(context: &Context<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype) -> RegistryName {
+    let Some((label, rest)) = owner.first_label().zip(owner.parent()) else { return RegistryName::Outside };
+    let prefixed = [rtype.to_string().to_ascii_lowercase().as_bytes(), b"-", label].concat();
+    let name = match Name::prepend(&prefixed, rest) {
+        Ok(name) => name,
+        Err(error) => return RegistryName::TooLong(error),
+    };
+    match context.live.place(name.as_name()) {
+        Place::Open(place) if place == zone => RegistryName::At(name),
+        Place::Cname(place) if place == zone => RegistryName::AtCname(name),
+        _ => RegistryName::Outside,
+    }
+}
+
+/// What the TXT beside an RRset say.
+pub fn registration(context: &Context<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype) -> Registration {
+    let RegistryName::At(name) = registry_name(context, zone, owner, rtype) else { return Registration::None };
+    let Some(found) = context.live.rrset(name.as_name(), Rtype::TXT) else { return Registration::None };
+    let mut ours = Vec::new();
+    for rdata in found.rrset.rdata() {
+        match heritage_owner(rdata) {
+            None => {}
+            Some(owner) if owner == context.inventory.config.owner => ours.push(rdata.to_rdata()),
+            Some(owner) => return Registration::Foreign(owner),
+        }
+    }
+    if ours.is_empty() { Registration::None } else { Registration::Ours(ours) }
+}
+
+/// Whether an RRset is own.
+pub fn is_own(context: &Context<'_>, found: LiveRrset<'_>) -> bool {
+    match context.inventory.config.registry {
+        // Without a state nothing is known to be own.
+        Registry::Journal => false,
+        Registry::Noop => true,
+        Registry::Txt => {
+            let said = registration(context, found.zone, found.rrset.owner(), found.rrset.rtype());
+            matches!(said, Registration::Ours(_))
+        }
+    }
+}
+
+/// Whether an RRset may be changed: it is own, or its zone lets all be changed.
+pub fn is_writable(context: &Context<'_>, found: LiveRrset<'_>) -> bool {
+    context.is_full(found.zone) || is_own(context, found)
+}
+
+/// The TXT that says that an RRset is ours.
+pub fn heritage(owner: &str) -> Rdata {
+    let text = format!("heritage=external-dns,external-dns/owner={owner}");
+    Rdata::from_text(&text).expect("an owner has at most 100 octets")
+}
+
+/// The owner that a heritage TXT names, empty where it names none; none where it is another kind of TXT.
+fn heritage_owner(rdata: RdataRef<'_>) -> Option<String> {
+    let text = rdata.strings().collect::<Vec<_>>().concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let labels: Vec<(&str, &str)> = text.trim_matches('"').split(',').filter_map(|token| token.split_once('=')).collect();
+    let value = |key: &str| labels.iter().find(|(own, _)| *own == key).map(|(_, value)| *value);
+    (value("heritage") == Some("external-dns")).then(|| value("external-dns/owner").unwrap_or_default().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The owner that a TXT of one string names.
+    fn owner(text: &str) -> Option<String> {
+        heritage_owner(Rdata::from_text(text).unwrap().as_rdata(Rtype::TXT))
+    }
+
+    #[test]
+    fn heritage_is_read_as_external_dns_writes_it() {
+        assert_eq!(owner("heritage=external-dns,external-dns/owner=us").as_deref(), Some("us"));
+        let with_more = "\"heritage=external-dns,external-dns/owner=us,external-dns/resource=crd/a/b\"";
+        assert_eq!(owner(with_more).as_deref(), Some("us"));
+        assert_eq!(owner("heritage=external-dns").as_deref(), Some(""));
+        assert_eq!(owner("heritage=other,external-dns/owner=us"), None);
+        assert_eq!(owner("v=spf1 -all"), None);
+    }
+}

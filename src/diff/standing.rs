@@ -1,0 +1,184 @@
+//! Whether a host's rules run: skipped, blocked, or open.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use super::context::Context;
+use super::words;
+use crate::desired::names::HolderRow;
+use crate::desired::{DesiredHost, Interface};
+use crate::dns::{Name, NameRef, Rtype, reverse};
+use crate::inventory::model::{Host, HostStatus, Policy, ProjectFile, Trust};
+use crate::live::Place;
+use crate::change::{BlockCode, SkipCode};
+
+/// Where a host stands before its rules run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standing {
+    /// Not in use: it is neither planned nor listed.
+    Free,
+    /// Nobody looks after it.
+    Skipped(SkipCode),
+    /// Something keeps its rules from running.
+    Blocked(Block),
+    /// Its rules run, under this policy.
+    Open(Policy),
+}
+
+/// Why a host is blocked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    /// The code.
+    pub code: BlockCode,
+    /// What is wrong, with its values.
+    pub message: String,
+    /// What to do.
+    pub hint: String,
+}
+
+/// The standing of every host, in the order of [`crate::Inventory::hosts`].
+#[derive(Debug)]
+pub struct Standings(pub Vec<Standing>);
+
+/// Decides where one host stands, by its place in the inventory.
+pub fn judge(context: &Context<'_>, place: usize) -> Standing {
+    let host = &context.inventory.hosts[place];
+    if host.status == HostStatus::Free {
+        return Standing::Free;
+    }
+    let policy = match skip_or_policy(context, host) {
+        Ok(policy) => policy,
+        Err(code) => return Standing::Skipped(code),
+    };
+    let desired = &context.desired[place];
+    let block = inventory_block(context, place).or_else(|| place_block(context, desired, policy));
+    match block {
+        Some(block) => Standing::Blocked(block),
+        None => Standing::Open(policy),
+    }
+}
+
+/// The policy under which a host is planned, or why it is skipped.
+fn skip_or_policy(context: &Context<'_>, host: &Host) -> Result<Policy, SkipCode> {
+    if host.bad && context.project_id(host.project).is_empty() {
+        // Whose switches count is unknown; the host is blocked for its row.
+        return Ok(Policy::CreateOnly);
+    }
+    let allowed = context.admin(host.project).is_some_and(|admin| admin.automation_allowed);
+    if !allowed {
+        return Err(SkipCode::AutomationOff);
+    }
+    let by_hand = context.selection.names_host(host.inv);
+    let project = &context.inventory.projects[host.project.0 as usize];
+    let policy = match &project.file {
+        ProjectFile::Good(settings) if settings.automation || by_hand => settings.policy,
+        ProjectFile::Good(_) if is_first_publication(context, host) => Policy::CreateOnly,
+        ProjectFile::Good(_) => return Err(SkipCode::AutomationOff),
+        // Which switch and policy the file would give is unknown; the host is blocked for it.
+        ProjectFile::Missing | ProjectFile::Bad { .. } => Policy::CreateOnly,
+    };
+    if host.restricted && !by_hand {
+        return Err(SkipCode::Restricted);
+    }
+    Ok(policy)
+}
+
+/// Whether a host has a current row in names.lock, and no AAAA at its name yet, as far as both can be known.
+fn is_first_publication(context: &Context<'_>, host: &Host) -> bool {
+    let inventory = context.inventory;
+    let Some((name, Some(row))) = crate::desired::names::name_of(inventory, host) else { return false };
+    let known = !row.bad && inventory.trust.names_lock == Trust::Known;
+    let place = context.live.place(name.as_name());
+    known && !matches!(place, Place::Unknown(_)) && context.live.rrset(name.as_name(), Rtype::AAAA).is_none()
+}
+
+/// The first code that the inventory gives: what the host's own lines say, or what it shares with others.
+fn inventory_block(context: &Context<'_>, place: usize) -> Option<Block> {
+    let number = place as u32;
+    let collisions = context.collisions;
+    let fault = context.desired[place].faults.first().map(|fault| fault.code);
+    let shared = [
+        collisions.names.contains_key(&number).then_some(BlockCode::DuplicateName),
+        collisions.macs.contains_key(&number).then_some(BlockCode::DuplicateMac),
+        collisions.addresses.contains_key(&number).then_some(BlockCode::AddressCollision),
+    ];
+    let code = shared.into_iter().flatten().chain(fault).min()?;
+    Some(words::inventory_block(context, place, code))
+}
+
+/// The first code that the places of a host's names give: no zone, an unknown one, a delegation, a CNAME.
+fn place_block(context: &Context<'_>, desired: &DesiredHost, policy: Policy) -> Option<Block> {
+    let mut first: Option<(BlockCode, Name, Place)> = None;
+    let mut note = |name: NameRef<'_>| {
+        let place = context.live.place(name);
+        let code = match place {
+            Place::Open(_) => return,
+            Place::NoZone => BlockCode::NoZone,
+            Place::Unknown(_) => BlockCode::ZoneUnknown,
+            Place::Delegated(..) => BlockCode::Delegated,
+            Place::BelowDname(..) | Place::Cname(_) => BlockCode::Cname,
+        };
+        if first.as_ref().is_none_or(|(earlier, _, _)| code < *earlier) {
+            first = Some((code, name.to_name(), place));
+        }
+    };
+    for interface in &desired.interfaces {
+        note(interface.owner.as_name());
+        for address in kept_or_gained(context, interface, policy) {
+            note(reverse::reverse_name(IpAddr::V6(address)).as_name());
+        }
+    }
+    first.map(|(code, name, place)| words::place_block(context, code, &name, &place))
+}
+
+/// The addresses that an interface keeps or gets: the acceptable ones that are live at its name, else the preferred one.
+///
+/// Under `create-only` an interface whose AAAA RRset exists without a correct record keeps and gets none.
+pub fn kept_or_gained(context: &Context<'_>, interface: &Interface, policy: Policy) -> Vec<Ipv6Addr> {
+    let found = context.live.rrset(interface.owner.as_name(), Rtype::AAAA);
+    let live: Vec<IpAddr> = found.iter().flat_map(|found| found.rrset.rdata()).filter_map(|r| r.address()).collect();
+    let acceptable = interface.acceptable.iter().map(|(address, _)| *address);
+    let kept: Vec<Ipv6Addr> = acceptable.filter(|address| live.contains(&IpAddr::V6(*address))).collect();
+    match (kept.is_empty(), policy) {
+        (false, _) => kept,
+        (true, Policy::CreateOnly) if found.is_some() => Vec::new(),
+        (true, _) => interface.acceptable.first().map(|(address, _)| *address).into_iter().collect(),
+    }
+}
+
+impl Standings {
+    /// Whether a host's records may not be touched by anybody: nobody looks after it, or not all of it is known.
+    fn protects(&self, context: &Context<'_>, place: u32) -> bool {
+        let unknown = |interface: &Interface| {
+            let place = context.live.place(interface.owner.as_name());
+            matches!(place, Place::Unknown(_))
+        };
+        match &self.0[place as usize] {
+            Standing::Free => false,
+            Standing::Skipped(_) => true,
+            Standing::Blocked(block) => {
+                matches!(block.code, BlockCode::BadInput | BlockCode::SourceUntrusted | BlockCode::ZoneUnknown)
+                    || context.desired[place as usize].interfaces.iter().any(unknown)
+            }
+            Standing::Open(_) => false,
+        }
+    }
+
+    /// The host, other than the one at `own`, whose record a name makes untouchable: AAAA at it, PTR that name it.
+    pub fn protector(&self, context: &Context<'_>, own: usize, name: NameRef<'_>) -> Option<usize> {
+        let inventory = context.inventory;
+        let own_inv = inventory.hosts[own].inv;
+        let hosts = context.names.holders(inventory, name).filter_map(|holder| match holder.by {
+            HolderRow::Host(place) => {
+                let bad = matches!(&self.0[place as usize], Standing::Blocked(b) if b.code == BlockCode::BadInput);
+                (holder.now || bad).then_some(place)
+            }
+            HolderRow::Lock(row) => {
+                let row = &inventory.lock[row as usize];
+                let place = inventory.hosts.binary_search_by_key(&row.inv, |host| host.inv).ok()?;
+                row.released.is_none().then_some(place as u32)
+            }
+        });
+        let mut others = hosts.filter(|place| inventory.hosts[*place as usize].inv != own_inv);
+        others.find(|place| self.protects(context, *place)).map(|place| place as usize)
+    }
+}

@@ -1,0 +1,211 @@
+//! What blocks a host, in words, and what to do about it.
+
+use std::net::Ipv6Addr;
+
+use super::context::Context;
+use super::standing::Block;
+use crate::desired::host::Detail;
+use crate::desired::network::Segment;
+use crate::diag::Origin;
+use crate::dns::{Name, NameError, NameRef, Rdata, Rtype, reverse};
+use crate::inventory::model::Host;
+use crate::inventory::value::{Inv, Vlan};
+use crate::live::Place;
+use crate::change::BlockCode;
+
+/// The block of a host by what the inventory says of it and of those it shares something with.
+pub fn inventory_block(context: &Context<'_>, place: usize, code: BlockCode) -> Block {
+    let detail = context.desired[place].faults.iter().find(|fault| fault.code == code).map(|fault| &fault.detail);
+    match detail {
+        Some(detail) => fault_block(context, place, code, detail),
+        None => shared_block(context, place, code),
+    }
+}
+
+/// Puts a block together.
+fn block(code: BlockCode, message: String, hint: impl Into<String>) -> Block {
+    Block { code, message, hint: hint.into() }
+}
+
+/// A place as `file:line`.
+fn at(context: &Context<'_>, origin: Origin) -> String {
+    context.inventory.files.place(origin).to_string()
+}
+
+/// The block by a fault of the host's own lines.
+fn fault_block(context: &Context<'_>, place: usize, code: BlockCode, detail: &Detail) -> Block {
+    let host = &context.inventory.hosts[place];
+    let project = context.project_id(host.project);
+    match detail {
+        Detail::Line(origin) => {
+            let line = at(context, *origin);
+            block(code, format!("{line} is bad"), "correct the line; `zonewright check` says what is wrong with it")
+        }
+        Detail::NoProjectFile => {
+            let hint = format!("add a project file with `id: {project}`");
+            block(code, format!("no project file has the id `{project}`"), hint)
+        }
+        Detail::Source(reason) => block(code, reason.clone(), "get the source whole again; nothing is derived from it"),
+        Detail::Name(None) => {
+            block(code, "it has no name".into(), "give it one with `zonewright allocate`, or enter it in hosts.csv")
+        }
+        Detail::Name(Some(name)) => {
+            let domain = context.admin(host.project).map(|admin| admin.dns_domain.to_string()).unwrap_or_default();
+            let message = format!("`{name}` is not directly below `{domain}` or another domain of `{project}`");
+            block(code, message, format!("rename the host, or add its domain to `also_domains` of [project.{project}]"))
+        }
+        Detail::FastboneName(error) => {
+            block(code, format!("its fastbone name would have {error}"), "shorten `fastbone_name` or the host's name")
+        }
+        Detail::NoReport(0) => {
+            block(code, "no source reports a MAC of it".into(), "check that its agent runs, or enter its MAC")
+        }
+        Detail::NoReport(reports) => {
+            let message = format!("none of its {reports} reports counts: too old, withdrawn, or bad");
+            block(code, message, "check that its agent runs")
+        }
+        Detail::Vlan(vlan, switch, segment) => no_network(context, host, (*vlan, *switch, *segment), code),
+        Detail::Ipv4(addresses) => {
+            let location = context.inventory.symbols.text(host.location);
+            let list: Vec<String> = addresses.iter().map(|address| format!("`{address}`")).collect();
+            let message = format!("ipv4-map has no network for {} in `{location}`", list.join(", "));
+            block(code, message, format!("add a line for it, `{location}` and the project's VLAN"))
+        }
+    }
+}
+
+/// The block of a host whose VLAN has no network.
+fn no_network(
+    context: &Context<'_>,
+    host: &Host,
+    (vlan, switch, segment): (Vlan, Option<crate::inventory::symbol::Symbol>, Segment),
+    code: BlockCode,
+) -> Block {
+    let symbols = &context.inventory.symbols;
+    let location = symbols.text(host.location);
+    let switch = switch.map(|switch| symbols.text(switch));
+    match (segment, switch) {
+        (Segment::L3, Some(switch)) => {
+            let message = format!("switch `{switch}` has no network for VLAN {vlan}");
+            block(code, message, format!("add `{switch} {vlan} NETWORK` to l3-tors, or correct the VLAN"))
+        }
+        (_, switch) => {
+            let behind = switch.map(|switch| format!(" (switch `{switch}` is not in l3-tors)")).unwrap_or_default();
+            let message = format!("datacenter `{location}` has no /64 for VLAN {vlan}{behind}");
+            block(code, message, "add the network to net-layout, the switch to l3-tors, or correct the VLAN")
+        }
+    }
+}
+
+/// The block of a host that shares a name, MAC or address.
+fn shared_block(context: &Context<'_>, place: usize, code: BlockCode) -> Block {
+    let number = place as u32;
+    let inventory = context.inventory;
+    let own = &inventory.hosts[place];
+    let whose = |other: u32| match &inventory.hosts[other as usize] {
+        other if other.inv == own.inv => "another of its own interfaces".to_owned(),
+        other => format!("host {} ({})", other.inv, at(context, other.origin)),
+    };
+    match code {
+        BlockCode::DuplicateName => {
+            let (name, other) = &context.collisions.names[&number];
+            let whose = other.map(whose).unwrap_or_else(|| "a row of names.lock whose host is unknown".into());
+            block(code, format!("`{name}` is also the name of {whose}"), "rename one of them; both wait until then")
+        }
+        BlockCode::DuplicateMac => {
+            let (mac, other) = context.collisions.macs[&number];
+            let message = format!("`{mac}` is also the MAC of {}", whose(other));
+            block(code, message, "find out which host really has it; a report `\"active\":false` withdraws the other")
+        }
+        _ => {
+            let (address, other) = context.collisions.addresses[&number];
+            let message = format!("`{address}` is also an address of {}", whose(other));
+            block(code, message, "give one of them another MAC, network or A record; both wait until then")
+        }
+    }
+}
+
+/// A name as people read it: a reverse name as its address.
+fn readable(name: NameRef<'_>) -> String {
+    match reverse::address_of(name) {
+        Some(address) => format!("the reverse name of `{address}`"),
+        None => format!("`{name}`"),
+    }
+}
+
+/// The block of a host one of whose names cannot be written.
+pub fn place_block(context: &Context<'_>, code: BlockCode, name: &Name, place: &Place) -> Block {
+    let shown = readable(name.as_name());
+    let zone = |zone: &crate::live::ZoneIndex| context.zone_spec(*zone).name.to_string();
+    match place {
+        Place::Unknown(unknown) => {
+            let message = format!("{shown} lies in `{}`, which could not be read whole", zone(unknown));
+            block(code, message, "see the zone's error; nothing is changed until it can be read")
+        }
+        Place::Delegated(_, cut) => {
+            let message = format!("{shown} lies below the delegation `{cut}`");
+            block(code, message, "configure the delegated zone, or remove the NS")
+        }
+        Place::BelowDname(_, dname) => {
+            block(code, format!("{shown} lies below the DNAME at `{dname}`"), "remove the DNAME, or rename the host")
+        }
+        Place::Cname(_) => {
+            let message = format!("a CNAME stands at {shown}");
+            block(code, message, "remove the CNAME, or give the host another name")
+        }
+        Place::NoZone | Place::Open(_) => {
+            block(code, format!("no configured zone holds {shown}"), "add a [[zone]] for it to zonewright.toml")
+        }
+    }
+}
+
+/// The block of a host whose RRset is, or would be, somebody else's.
+pub fn not_owner(context: &Context<'_>, owner: NameRef<'_>, rtype: Rtype, by: Option<&str>) -> Block {
+    let shown = readable(owner);
+    let us = &context.inventory.config.owner;
+    let (message, hint) = match by {
+        Some("") => (format!("{shown} {rtype} is registered without an owner"), registry_hint()),
+        Some(by) => (format!("{shown} {rtype} is registered to `{by}`, not to `{us}`"), registry_hint()),
+        None => (
+            format!("{shown} {rtype} holds a wrong record that `{us}` did not create"),
+            "correct it by hand, or set `permission = \"full\"` for its zone".to_owned(),
+        ),
+    };
+    block(BlockCode::NotOwner, message, hint)
+}
+
+/// What to do about a TXT of somebody else.
+fn registry_hint() -> String {
+    "let its owner remove the record and its heritage TXT".into()
+}
+
+/// The block of a host whose rules would remove a protected host's record.
+pub fn conflict(context: &Context<'_>, record: (NameRef<'_>, Rtype, &Rdata), protector: &Host) -> Block {
+    let (owner, rtype, rdata) = record;
+    let shown = readable(owner);
+    let rdata = rdata.as_rdata(rtype);
+    let message = format!(
+        "{shown} {rtype} `{rdata}` would have to go, but it is a record of host {}, whose records are left alone",
+        protector.inv
+    );
+    let place = at(context, protector.origin);
+    let hint = format!("settle host {} first ({place}), or remove the record by hand", protector.inv);
+    block(BlockCode::Conflict, message, hint)
+}
+
+/// The block of a host whose RRset cannot be registered because the TXT's name would be none.
+pub fn registry_too_long(owner: NameRef<'_>, rtype: Rtype, error: &NameError) -> Block {
+    let message = format!("the registry TXT of {} {rtype} would have {error}", readable(owner));
+    block(BlockCode::PostState, message, "shorten the host's name")
+}
+
+/// The block of a host whose RRset cannot be registered because a CNAME stands there.
+pub fn registry_at_cname(owner: NameRef<'_>, rtype: Rtype, name: &Name) -> Block {
+    let message = format!("a CNAME stands at `{name}`, where the registry TXT of {} {rtype} belongs", readable(owner));
+    block(BlockCode::PostState, message, "remove the CNAME")
+}
+
+/// The notice about an address of a host at a name that is nobody's.
+pub fn foreign_name(inv: Inv, address: Ipv6Addr, name: NameRef<'_>) -> String {
+    format!("`{name}` holds `{address}`, an address of host {inv}, and is left alone")
+}

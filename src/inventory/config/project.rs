@@ -1,0 +1,227 @@
+//! A project file: its tree to checked settings.
+
+use super::node::{Node, Parsed, Reader, SourceText, Value};
+use super::shared::{Unenforced, check_limits, read_ttl};
+use crate::diag::{Diagnostics, Origin};
+use crate::inventory::model::{Policy, ProjectSettings, Registry, VlanScheme};
+use crate::inventory::template::{FastboneTemplate, ShortnameTemplate, TemplateError};
+use crate::inventory::value::{HbfProjectId, Vlan};
+
+/// What a project file says, as far as it could be read.
+#[derive(Debug)]
+pub struct ProjectDocument {
+    /// Its id, and where it stands; `None` where that cannot be told.
+    pub id: Option<(String, Origin)>,
+    /// How many characters the id takes.
+    pub id_width: usize,
+    /// The settings, where the file has no error.
+    pub settings: Option<Box<ProjectSettings>>,
+    /// Where the first fault is, where there is one.
+    pub fault: Option<Origin>,
+    /// All that was found.
+    pub diagnostics: Diagnostics,
+}
+
+/// How hosts are named where nothing says: the project's documented default.
+const SHORTNAME_TEMPLATE: &str = "{location}{bucket}-{index:04}";
+
+/// How fastbones are named where nothing says: the project's documented default.
+const FASTBONE_NAME: &str = "fb-{shortname}";
+
+/// Checks the tree of a project file.
+pub fn read(source: &SourceText, parsed: &Parsed, registry: Registry, unenforced: &mut Unenforced) -> ProjectDocument {
+    let mut diagnostics = parsed.faults.clone();
+    let mut reader = Reader::new(&parsed.root, source);
+    let id = read_id(&mut reader);
+    let id_width = id.map_or(0, |(_, node)| node.width);
+    let id = id.map(|(id, node)| (id.to_owned(), node.origin));
+    let mut settings = None;
+    if parsed.whole {
+        settings = read_settings(&mut reader, registry, unenforced);
+        diagnostics.append(reader.finish());
+    }
+    let fault = diagnostics.iter().map(|diagnostic| diagnostic.origin).min();
+    if id.is_none() || fault.is_some() {
+        settings = None;
+    }
+    ProjectDocument { id, id_width, settings, fault, diagnostics }
+}
+
+/// Reads `id`.
+fn read_id<'a>(reader: &mut Reader<'a>) -> Option<(&'a str, &'a Node)> {
+    let node = reader.require("id")?;
+    let id = reader.text_of(node)?;
+    if !super::is_id(id) {
+        let message = format!("`{id}` cannot be the id of a project");
+        let diagnostic = reader.source().error("bad-value", node.origin, node.width, message);
+        reader.push(diagnostic.hint(super::ID_HINT));
+        return None;
+    }
+    Some((id, node))
+}
+
+/// Reads all but `id`; `None` where something that must be there is not, which has been reported then.
+fn read_settings(
+    reader: &mut Reader<'_>,
+    registry: Registry,
+    unenforced: &mut Unenforced,
+) -> Option<Box<ProjectSettings>> {
+    let file = reader.node().origin.file;
+    let top = Origin::line(file, 1);
+    let shortname_template =
+        read_template(reader, "shortname_template", SHORTNAME_TEMPLATE, ShortnameTemplate::parse).map(|(it, _)| it);
+    let vlans = read_vlans(reader);
+    let fastbone = read_template(reader, "fastbone_name", FASTBONE_NAME, FastboneTemplate::parse);
+    let hbf_project_id = read_hbf_project_id(reader);
+    let ttl = reader.take_entry("ttl").and_then(|(key, node)| Some((read_ttl(node, reader)?, key.origin)));
+    let automation = reader.boolean("automation").unwrap_or(false);
+    let (policy, policy_origin) = read_policy(reader, registry).unwrap_or((Policy::Repair, top));
+    if let Some(node) = reader.take("limits") {
+        check_limits(node, reader, unenforced);
+    }
+    let (vlans, vlans_origin) = vlans?;
+    let (fastbone_name, fastbone_origin) = fastbone?;
+    #[rustfmt::skip]
+    let settings = ProjectSettings {
+        shortname_template: shortname_template?,
+        vlans, vlans_origin,
+        fastbone_name, fastbone_origin: fastbone_origin.unwrap_or(top),
+        hbf_project_id, ttl, automation, policy, policy_origin,
+    };
+    Some(Box::new(settings))
+}
+
+/// Reads a template, or takes the default; gives where it stands too.
+fn read_template<T>(
+    reader: &mut Reader<'_>,
+    key: &'static str,
+    default: &str,
+    parse: fn(&str) -> Result<T, TemplateError>,
+) -> Option<(T, Option<Origin>)> {
+    let Some((key, node)) = reader.take_entry(key) else {
+        return Some((parse(default).expect("the default is a template"), None));
+    };
+    let text = reader.text_of(node)?;
+    match parse(text) {
+        Ok(template) => Some((template, Some(key.origin))),
+        Err(error) => {
+            let (origin, width) = place_inside(node, text, &error, reader.source());
+            let message = format!("`{text}`: {}", error.message);
+            let diagnostic = reader.source().error("bad-template", origin, width, message);
+            reader.push(diagnostic.rule("the fields of templates and what they need (docs/formats.md, templates)"));
+            None
+        }
+    }
+}
+
+/// Where in the file a fault of a template is; the whole value where escapes or line ends make that unclear.
+fn place_inside(node: &Node, text: &str, error: &TemplateError, source: &SourceText) -> (Origin, usize) {
+    let line = source.text.lines().nth(node.origin.line as usize - 1).unwrap_or_default();
+    let line = line.strip_prefix('\u{feff}').unwrap_or(line);
+    let quote = usize::from(matches!(node.value, Value::Text(_)));
+    let before = node.origin.col as usize - 1 + quote;
+    let written = line.chars().skip(before).take(text.chars().count());
+    if written.eq(text.chars()) {
+        let col = (before + error.at + 1) as u32;
+        (Origin { col, ..node.origin }, error.width.max(1))
+    } else {
+        (node.origin, node.width)
+    }
+}
+
+/// Reads `vlan_scheme` and `vlans`.
+fn read_vlans(reader: &mut Reader<'_>) -> Option<(VlanScheme, Origin)> {
+    let scheme = reader.require("vlan_scheme");
+    let has_fastbone = match scheme.and_then(|node| reader.text_of(node)) {
+        Some("search") => Some(true),
+        Some("static") => Some(false),
+        Some(other) => {
+            let node = scheme.expect("its text was read");
+            reader.error(node, "bad-value", format!("`{other}` is none of `search`, `static`"));
+            None
+        }
+        None => None,
+    };
+    let Some((key, node)) = reader.take_entry("vlans") else {
+        reader.require("vlans");
+        return None;
+    };
+    let mut vlans = Reader::new(node, reader.source());
+    let main = vlans.require("main").and_then(|node| read_vlan(node, &mut vlans));
+    let fastbone_node = match has_fastbone {
+        Some(true) => vlans.require("fastbone"),
+        _ => vlans.take("fastbone"),
+    };
+    let fastbone = fastbone_node.and_then(|node| read_vlan(node, &mut vlans));
+    if let (Some(node), Some(true)) = (fastbone_node, has_fastbone)
+        && main.is_some()
+        && main == fastbone
+    {
+        let message = "fastbone and main are one VLAN";
+        let diagnostic = vlans.source().error("same-vlan", node.origin, node.width, message);
+        vlans.push(
+            diagnostic
+                .rule("the two interfaces of a host are in different VLANs (docs/formats.md, projects)")
+                .hint("correct one of them, or use `vlan_scheme: static`"),
+        );
+    }
+    reader.append(vlans.finish());
+    let scheme = match has_fastbone? {
+        true => VlanScheme::Search { main: main?, fastbone: fastbone? },
+        false => VlanScheme::Static { main: main? },
+    };
+    Some((scheme, key.origin))
+}
+
+/// Reads a VLAN number.
+fn read_vlan(node: &Node, reader: &mut Reader<'_>) -> Option<Vlan> {
+    let number = reader.integer_of(node)?;
+    let vlan = u64::try_from(number).ok().and_then(Vlan::new);
+    if vlan.is_none() {
+        let message = format!("`{number}` is no VLAN");
+        let diagnostic = reader.source().error("bad-vlan", node.origin, node.width, message);
+        reader.push(diagnostic.rule("VLANs are numbered 1 to 4094 (IEEE 802.1Q section 9.6)"));
+    }
+    vlan
+}
+
+/// Reads `hbf_project_id`: hexadecimal text, quoted or not, exactly as it is written.
+fn read_hbf_project_id(reader: &mut Reader<'_>) -> Option<(HbfProjectId, Origin)> {
+    let (key, node) = reader.take_entry("hbf_project_id")?;
+    let text = reader.text_of(node)?;
+    match text.parse() {
+        Ok(id) => Some((id, key.origin)),
+        Err(()) => {
+            let message = format!("`{text}` is no project id");
+            let diagnostic = reader.source().error("bad-project-id", node.origin, node.width, message);
+            reader.push(
+                diagnostic
+                    .rule("a project id is 1 to 8 hexadecimal digits (docs/formats.md, projects)")
+                    .hint("write the digits alone, in quotes, such as \"1478\""),
+            );
+            None
+        }
+    }
+}
+
+/// Reads `policy`; one that the registry forbids is an error.
+fn read_policy(reader: &mut Reader<'_>, registry: Registry) -> Option<(Policy, Origin)> {
+    let (key, node) = reader.take_entry("policy")?;
+    let policies = [
+        ("create-only", Policy::CreateOnly),
+        ("upsert-only", Policy::UpsertOnly),
+        ("repair", Policy::Repair),
+        ("sync", Policy::Sync),
+    ];
+    let policy = reader.choice("policy", &policies)?;
+    if policy == Policy::Sync && registry == Registry::Noop {
+        let message = "`sync` is refused with `registry = \"noop\"`";
+        let diagnostic = reader.source().error("sync-without-registry", node.origin, node.width, message);
+        reader.push(
+            diagnostic
+                .rule("`sync` removes own RRsets, and `noop` makes every RRset an own one (docs/formats.md, policy)")
+                .hint("use `repair`, or have the registry `journal` or `txt`"),
+        );
+    }
+    Some((policy, key.origin))
+}

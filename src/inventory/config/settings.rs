@@ -1,0 +1,526 @@
+//! zonewright.toml: its tree to checked settings.
+
+use std::collections::{BTreeMap, HashMap};
+
+use ipnet::IpNet;
+
+use super::node::{Key, Node, Parsed, Reader, SourceText, Value};
+use super::shared::{A_DURATION, A_PERCENTAGE, Unenforced, check_limits, read_ttl};
+use crate::diag::{Diagnostics, Origin};
+use crate::dns::reverse::reverse_zone;
+use crate::dns::{Name, ZoneName};
+use crate::inventory::model::{ClaimAddresses, Config, Permission, Pool, ProjectAdmin, Registry, TargetSpec, ZoneSpec};
+use crate::inventory::source::{Occurs, Pattern, SourceSpec};
+use crate::inventory::value::{Duration, Percent};
+
+/// What zonewright.toml says.
+#[derive(Debug)]
+pub struct Settings {
+    /// What concerns the run.
+    pub config: Config,
+    /// `[project.X]`, by id.
+    pub admins: BTreeMap<String, ProjectAdmin>,
+    /// Where project files are.
+    pub projects: Vec<Pattern>,
+    /// The configured sources: in the order of `formats`, those of MACs in the file's order.
+    pub sources: Vec<SourceSpec>,
+}
+
+/// What kept the settings from being used, or what to know about them.
+pub type Checked = (Option<Settings>, Diagnostics);
+
+/// The longest owner, in octets, so that `heritage=external-dns,external-dns/owner=OWNER` fits one string of a TXT (RFC
+/// 1035 section 3.3: 255 octets) with room for what external-dns appends.
+const MAX_OWNER: usize = 100;
+
+/// How long a released name stays taken where nothing says: the project's documented default.
+const NAME_COOLDOWN: Duration = Duration::from_secs(7 * 86_400);
+
+/// The share of bad rows above which a source is unknown where nothing says: the project's documented default.
+const MAX_BAD_ROWS: Percent = Percent::from_whole(1);
+
+/// How long a saved plan may be applied where nothing says: the project's documented default.
+const PLAN_EXPIRES: Duration = Duration::from_secs(86_400);
+
+/// Where released hosts get their names where nothing says: below a domain that never exists (RFC 2606 section 2).
+const FREE_DOMAIN: &str = "free.invalid";
+
+/// Checks the tree of zonewright.toml; there are settings only where there is no error.
+///
+/// `formats` are the keys of `[sources]`, each with how often it occurs.
+pub fn read(source: SourceText, parsed: Parsed, formats: &[(&'static str, Occurs)]) -> Checked {
+    let Parsed { root, faults, whole } = parsed;
+    let mut diagnostics = faults;
+    if !whole {
+        return (None, diagnostics);
+    }
+    let mut unenforced = Unenforced::default();
+    let mut reader = Reader::new(&root, &source);
+    let owner = read_owner(&mut reader);
+    let registries = [("journal", Registry::Journal), ("txt", Registry::Txt), ("noop", Registry::Noop)];
+    let registry = reader.choice("registry", &registries).unwrap_or(Registry::Journal);
+    let free_domain = reader.take("free_domain").and_then(|node| read_domain(node, &mut reader));
+    let name_cooldown = reader.parsed("name_cooldown", A_DURATION).unwrap_or(NAME_COOLDOWN);
+    let max_bad_rows = reader.parsed("max_bad_rows", A_PERCENTAGE).unwrap_or(MAX_BAD_ROWS);
+    if let Some((key, node)) = reader.take_entry("delete_after") {
+        unenforced.note("delete_after", key, &reader);
+        reader.parse_node::<Duration>(node, A_DURATION);
+    }
+    check_state(&mut reader, &mut unenforced);
+    let plan_expires = read_plan(&mut reader).unwrap_or(PLAN_EXPIRES);
+    if let Some(node) = reader.take("limits") {
+        check_limits(node, &mut reader, &mut unenforced);
+    }
+    let (projects, sources) = read_sources(&mut reader, formats, &mut unenforced);
+    let admins = read_admins(&mut reader);
+    let pools = read_pools(&mut reader);
+    let zones = read_zones(&mut reader, &pools, &mut unenforced);
+    diagnostics.append(reader.finish());
+    let settings = match (owner, diagnostics.error_count()) {
+        (Some(owner), 0) => {
+            let pools = pools.into_iter().filter_map(|(name, target)| Some(Pool { name, target: target? })).collect();
+            let free_domain = free_domain.unwrap_or_else(|| Name::parse(FREE_DOMAIN).expect("a constant name"));
+            #[rustfmt::skip]
+            let config = Config {
+                owner, registry, free_domain, name_cooldown, max_bad_rows, plan_expires, zones, pools, source,
+            };
+            Some(Settings { config, admins, projects, sources })
+        }
+        _ => None,
+    };
+    diagnostics.append(unenforced.into_diagnostics());
+    (settings, diagnostics)
+}
+
+/// Reads `owner`: text that stands in a heritage TXT as it is.
+fn read_owner(reader: &mut Reader<'_>) -> Option<String> {
+    let node = reader.require("owner")?;
+    let owner = reader.text_of(node)?;
+    let plain = owner.chars().all(|c| !c.is_control() && !c.is_whitespace() && !matches!(c, ',' | '"' | '\'' | '\\'));
+    if owner.is_empty() || owner.len() > MAX_OWNER || !plain {
+        let message = format!("`{owner}` cannot be an owner");
+        let diagnostic = reader.source().error("bad-owner", node.origin, node.width, message);
+        reader.push(
+            diagnostic
+                .rule("it is recorded as `heritage=external-dns,external-dns/owner=OWNER` (docs/formats.md, owner)")
+                .hint("use 1 to 100 octets without commas, quotes, backslashes, blanks and control characters"),
+        );
+        return None;
+    }
+    Some(owner.to_owned())
+}
+
+/// Reads a domain of host names.
+fn read_domain(node: &Node, reader: &mut Reader<'_>) -> Option<Name> {
+    let text = match node.as_text() {
+        Some(text) => text,
+        None => {
+            reader.wrong_type(node, "a domain name");
+            return None;
+        }
+    };
+    match Name::parse_host(text) {
+        Ok(name) if name != Name::root() => Some(name),
+        Ok(_) => {
+            reader.error(node, "bad-name", "the root holds no hosts");
+            None
+        }
+        Err(error) => {
+            reader.error(node, "bad-name", format!("`{text}` is no domain name: {error}"));
+            None
+        }
+    }
+}
+
+/// Checks `[state]`.
+fn check_state(reader: &mut Reader<'_>, unenforced: &mut Unenforced) {
+    let Some(node) = reader.take("state") else { return };
+    let mut state = Reader::new(node, reader.source());
+    if let Some((key, url)) = state.take_entry("url") {
+        unenforced.note("state.url", key, &state);
+        let sqlite = |text: &str| text.strip_prefix("sqlite:").is_some_and(|path| !path.is_empty());
+        if state.text_of(url).is_some_and(|text| !sqlite(text)) {
+            state.error(url, "bad-value", "the state is kept in `sqlite:` and a path");
+        }
+    }
+    reader.append(state.finish());
+}
+
+/// Reads `[plan]`: how long a plan may be applied.
+fn read_plan(reader: &mut Reader<'_>) -> Option<Duration> {
+    let node = reader.take("plan")?;
+    let mut plan = Reader::new(node, reader.source());
+    let expires = plan.parsed("expires", A_DURATION);
+    reader.append(plan.finish());
+    expires
+}
+
+/// Reads `[sources]`: where project files are, and the sources.
+fn read_sources(
+    reader: &mut Reader<'_>,
+    formats: &[(&'static str, Occurs)],
+    unenforced: &mut Unenforced,
+) -> (Vec<Pattern>, Vec<SourceSpec>) {
+    let mut specs = Vec::new();
+    let Some(node) = reader.require("sources") else { return (Vec::new(), specs) };
+    let mut table = Reader::new(node, reader.source());
+    let projects = table.require("projects").map(|node| read_patterns(node, &mut table)).unwrap_or_default();
+    for (key, occurs) in formats {
+        match occurs {
+            Occurs::Required => {
+                specs.extend(table.require(key).map(|node| read_source(key, node, &mut table, unenforced)));
+            }
+            Occurs::Optional => {
+                specs.extend(table.take(key).map(|node| read_source(key, node, &mut table, unenforced)));
+            }
+            Occurs::Listed => {
+                let items = table.list(key).unwrap_or_default();
+                let listed = items.iter().map(|item| read_mac_source(key, item, &mut table, unenforced));
+                let listed: Vec<_> = listed.collect();
+                check_names(&listed, &mut table);
+                specs.extend(listed.into_iter().map(|(_, spec)| spec));
+            }
+            Occurs::Fixed(file) => {
+                let pattern = Pattern { text: (*file).to_owned(), origin: node.origin, width: node.width };
+                specs.push(SourceSpec { name: (*file).to_owned(), patterns: vec![pattern], ..unnamed(key) });
+            }
+        }
+    }
+    reader.append(table.finish());
+    (projects, specs)
+}
+
+/// A source of which nothing but the format is known.
+fn unnamed(key: &'static str) -> SourceSpec {
+    let patterns = Vec::new();
+    SourceSpec {
+        key,
+        name: key.to_owned(),
+        patterns,
+        require_end: false,
+        max_age: None,
+        penalty: Duration::from_secs(0),
+    }
+}
+
+/// Reads one source: a path, a list of them, or a table with `path` and what it takes to trust it.
+fn read_source(key: &'static str, node: &Node, outer: &mut Reader<'_>, unenforced: &mut Unenforced) -> SourceSpec {
+    if !matches!(node.value, Value::Table(_)) {
+        return SourceSpec { patterns: read_patterns(node, outer), ..unnamed(key) };
+    }
+    let mut table = Reader::new(node, outer.source());
+    let mut spec = read_trusted(key, &mut table, unenforced);
+    if let Some((age, node)) = table.take_entry("max_age") {
+        unenforced.note("sources.max_age", age, &table);
+        table.parse_node::<Duration>(node, A_DURATION);
+    }
+    spec.name = key.to_owned();
+    outer.append(table.finish());
+    spec
+}
+
+/// Reads one `[[sources.mac]]`; gives the node of its name too.
+fn read_mac_source<'a>(
+    key: &'static str,
+    node: &'a Node,
+    outer: &mut Reader<'a>,
+    unenforced: &mut Unenforced,
+) -> (Option<&'a Node>, SourceSpec) {
+    let mut table = Reader::new(node, outer.source());
+    let mut spec = read_trusted(key, &mut table, unenforced);
+    let name = table.require("name");
+    if let Some(node) = name
+        && let Some(text) = table.text_of(node)
+    {
+        if text.is_empty() {
+            table.error(node, "bad-value", "a source needs a name");
+        }
+        spec.name = text.to_owned();
+    }
+    spec.max_age = table.parsed("max_age", A_DURATION);
+    spec.penalty = table.parsed("penalty", A_DURATION).unwrap_or(spec.penalty);
+    outer.append(table.finish());
+    (name, spec)
+}
+
+/// Reads what any table of a source may hold.
+fn read_trusted(key: &'static str, table: &mut Reader<'_>, unenforced: &mut Unenforced) -> SourceSpec {
+    let patterns = table.require("path").map(|path| read_patterns(path, table)).unwrap_or_default();
+    let require_end = table.boolean("require_end").unwrap_or(false);
+    for (share, kind) in [("max_shrink", "sources.max_shrink"), ("max_churn", "sources.max_churn")] {
+        if let Some((key, node)) = table.take_entry(share) {
+            unenforced.note(kind, key, table);
+            table.parse_node::<Percent>(node, A_PERCENTAGE);
+        }
+    }
+    if let Some((key, node)) = table.take_entry("min_rows") {
+        unenforced.note("sources.min_rows", key, table);
+        if table.integer_of(node).is_some_and(|rows| rows < 0) {
+            table.error(node, "bad-value", "a number of rows is not negative");
+        }
+    }
+    if let Some((key, node)) = table.take_entry("digest") {
+        unenforced.note("sources.digest", key, table);
+        if table.text_of(node).is_some_and(str::is_empty) {
+            table.error(node, "bad-value", "an empty digest proves nothing");
+        }
+    }
+    SourceSpec { patterns, require_end, ..unnamed(key) }
+}
+
+/// Reports sources with the name of an earlier one.
+fn check_names(listed: &[(Option<&Node>, SourceSpec)], table: &mut Reader<'_>) {
+    let mut seen: HashMap<&str, Origin> = HashMap::new();
+    for (node, spec) in listed {
+        let Some(node) = node else { continue };
+        if let Some(first) = seen.get(spec.name.as_str()) {
+            let message = format!("there are two sources `{}`", spec.name);
+            let diagnostic = table.source().error("duplicate-source", node.origin, node.width, message);
+            table.push(diagnostic.also(format!("the first stands on line {}", first.line)).hint("rename one of them"));
+        } else {
+            seen.insert(&spec.name, node.origin);
+        }
+    }
+}
+
+/// Reads a path or glob, or a list of them.
+fn read_patterns(node: &Node, reader: &mut Reader<'_>) -> Vec<Pattern> {
+    match &node.value {
+        Value::List(items) if items.is_empty() => {
+            reader.error(node, "bad-value", "an empty list of paths");
+            Vec::new()
+        }
+        Value::List(items) => items.iter().filter_map(|item| read_pattern(item, reader)).collect(),
+        _ => read_pattern(node, reader).into_iter().collect(),
+    }
+}
+
+/// Reads a path or glob that stays inside the workspace as far as its text shows.
+fn read_pattern(node: &Node, reader: &mut Reader<'_>) -> Option<Pattern> {
+    let Some(text) = node.as_text() else {
+        reader.wrong_type(node, "a path");
+        return None;
+    };
+    let outside = text.starts_with('/') || text.split('/').any(|part| part == "..");
+    if outside {
+        let message = format!("`{text}` may lead out of the workspace");
+        let diagnostic = reader.source().error("outside-workspace", node.origin, node.width, message);
+        reader.push(
+            diagnostic
+                .rule("paths are relative to zonewright.toml and stay below it (docs/formats.md, workspace)")
+                .hint("move or copy the files into the workspace"),
+        );
+        return None;
+    }
+    if text.is_empty() || text.contains('\0') {
+        reader.error(node, "bad-value", "no path");
+        return None;
+    }
+    if let Err(error) = glob::Pattern::new(text) {
+        reader.error(node, "bad-value", format!("`{text}` is no glob: {}", error.msg));
+        return None;
+    }
+    Some(Pattern { text: text.to_owned(), origin: node.origin, width: node.width })
+}
+
+/// Reads `[project.X]`.
+fn read_admins(reader: &mut Reader<'_>) -> BTreeMap<String, ProjectAdmin> {
+    let mut admins = BTreeMap::new();
+    let Some(node) = reader.take("project") else { return admins };
+    let mut table = Reader::new(node, reader.source());
+    let mut domains: HashMap<Name, &str> = HashMap::new();
+    for (key, node) in table.take_all() {
+        check_id(key, &mut table);
+        let mut project = Reader::new(node, table.source());
+        let domain_node = project.require("dns_domain");
+        let dns_domain = domain_node.and_then(|node| read_domain(node, &mut project));
+        let also = project.list("also_domains").unwrap_or_default();
+        let also_domains = also.iter().filter_map(|node| read_domain(node, &mut project)).collect();
+        let automation_allowed =
+            project.choice("automation", &[("allowed", true), ("forbidden", false)]).unwrap_or(false);
+        if let (Some(node), Some(domain)) = (domain_node, &dns_domain)
+            && let Some(first) = domains.insert(domain.clone(), &key.name)
+        {
+            let message = format!("`{domain}` is the domain of project `{first}` too");
+            let diagnostic = project.source().error("duplicate-domain", node.origin, node.width, message);
+            project.push(
+                diagnostic
+                    .rule(
+                        "a name is in the project whose domain it is in, so that each domain has one (docs/formats.md)",
+                    )
+                    .hint("give one of them another domain; `also_domains` may be shared"),
+            );
+        }
+        table.append(project.finish());
+        if let Some(dns_domain) = dns_domain {
+            let admin = ProjectAdmin { dns_domain, also_domains, automation_allowed, origin: key.origin };
+            admins.insert(key.name.clone(), admin);
+        }
+    }
+    reader.append(table.finish());
+    admins
+}
+
+/// Checks the id of a project.
+fn check_id(key: &Key, reader: &mut Reader<'_>) {
+    if !super::is_id(&key.name) {
+        let message = format!("`{}` cannot be the id of a project", key.name);
+        reader.push(reader.source().error("bad-value", key.origin, key.width, message).hint(super::ID_HINT));
+    }
+}
+
+/// Reads `[pool.X]`; a pool whose target is wrong keeps its place without one.
+fn read_pools(reader: &mut Reader<'_>) -> Vec<(String, Option<TargetSpec>)> {
+    let Some(node) = reader.take("pool") else { return Vec::new() };
+    let mut table = Reader::new(node, reader.source());
+    let mut pools = Vec::new();
+    for (key, node) in table.take_all() {
+        let mut pool = Reader::new(node, table.source());
+        let targets = pool.require("target").and_then(|list| pool.list_of(list));
+        let target = targets.and_then(|targets| read_target(node, targets, &mut pool));
+        table.append(pool.finish());
+        pools.push((key.name.clone(), target));
+    }
+    reader.append(table.finish());
+    pools
+}
+
+/// Reads the one target of a pool.
+fn read_target<'a>(pool: &Node, targets: &'a [Node], reader: &mut Reader<'a>) -> Option<TargetSpec> {
+    let node = match targets {
+        [] => {
+            reader.error(pool, "no-target", "a pool without a target");
+            return None;
+        }
+        [node] => node,
+        [_, second, ..] => {
+            let message = "a second target in one pool";
+            let diagnostic = reader.source().error("several-targets", second.origin, second.width, message);
+            reader
+                .push(diagnostic.hint("pools of several targets come later; until then give each target its own pool"));
+            return None;
+        }
+    };
+    // Only the provider knows its settings, so nothing else is asked of the table here.
+    let mut target = Reader::new(node, reader.source());
+    let provider = target.require("type").and_then(|node| target.text_of(node)).map(str::to_owned);
+    target.take_all();
+    reader.append(target.finish());
+    Some(TargetSpec { provider: provider?, settings: node.clone() })
+}
+
+/// Reads `[[zone]]`.
+fn read_zones(
+    reader: &mut Reader<'_>,
+    pools: &[(String, Option<TargetSpec>)],
+    unenforced: &mut Unenforced,
+) -> Vec<ZoneSpec> {
+    let mut zones: Vec<ZoneSpec> = Vec::new();
+    let mut seen: HashMap<ZoneName, Origin> = HashMap::new();
+    let places: HashMap<&str, usize> = pools.iter().enumerate().map(|(at, (name, _))| (name.as_str(), at)).collect();
+    for node in reader.list("zone").unwrap_or_default() {
+        let mut table = Reader::new(node, reader.source());
+        let apex = read_apex(&mut table);
+        let pool = table.require("pool").and_then(|pool| read_pool(pool, &places, &mut table));
+        let permissions = [("full", Permission::Full), ("own", Permission::Own)];
+        let permission = table.choice("permission", &permissions).unwrap_or(Permission::Own);
+        let claims = [("hosts", ClaimAddresses::Hosts), ("all", ClaimAddresses::All)];
+        let claim_addresses = table.choice("claim_addresses", &claims).unwrap_or(ClaimAddresses::Hosts);
+        let ttl_entry = table.take_entry("ttl");
+        let ttl = ttl_entry.and_then(|(_, node)| read_ttl(node, &mut table));
+        check_guards(&mut table, unenforced);
+        if let Some((node, name)) = &apex {
+            if let Some(first) = seen.get(name) {
+                let message = format!("the zone `{name}` is configured twice");
+                let diagnostic = table.source().error("duplicate-zone", node.origin, node.width, message);
+                table.push(
+                    diagnostic.also(format!("the first stands on line {}", first.line)).hint("remove one of them"),
+                );
+            } else {
+                seen.insert(name.clone(), node.origin);
+            }
+        }
+        reader.append(table.finish());
+        if let (Some((_, name)), Some(pool)) = (apex, pool) {
+            let (origin, ttl_origin) = (node.origin, ttl_entry.map(|(key, _)| key.origin));
+            zones.push(ZoneSpec { name, pool, permission, claim_addresses, ttl, origin, ttl_origin });
+        }
+    }
+    zones
+}
+
+/// Reads `name` or `network` of a zone; gives the node that says it too.
+fn read_apex<'a>(table: &mut Reader<'a>) -> Option<(&'a Node, ZoneName)> {
+    match (table.take("name"), table.take("network")) {
+        (Some(node), None) => {
+            let text = table.text_of(node)?;
+            match Name::parse(text) {
+                Ok(name) => Some((node, ZoneName::new(name))),
+                Err(error) => {
+                    table.error(node, "bad-name", format!("`{text}` is no zone: {error}"));
+                    None
+                }
+            }
+        }
+        (None, Some(node)) => {
+            let network: IpNet = table.parse_node(node, "a network such as `2a02:6b8::/40` or `10.20.0.0/16`")?;
+            let zone = if network.trunc() == network { reverse_zone(network) } else { None };
+            if zone.is_none() {
+                let message = format!("`{network}` is not the network of a reverse zone");
+                let diagnostic = table.source().error("network-boundary", node.origin, node.width, message);
+                table.push(
+                    diagnostic
+                        .rule("a network ends on a nibble (IPv6, prefix a multiple of 4) or an octet (IPv4), without host bits")
+                        .hint("configure the zones that exist, one for each label boundary"),
+                );
+            }
+            zone.map(|zone| (node, zone))
+        }
+        (Some(_), Some(node)) => {
+            table.error(node, "bad-value", "a zone has `name` or `network`, not both");
+            None
+        }
+        (None, None) => {
+            let node = table.node();
+            let diagnostic = table.source().error("missing-key", node.origin, node.width, "a zone without a name");
+            table.push(diagnostic.hint("add `name`, or `network` for a reverse zone"));
+            None
+        }
+    }
+}
+
+/// Finds the pool of a zone.
+fn read_pool<'a>(node: &'a Node, places: &HashMap<&str, usize>, table: &mut Reader<'a>) -> Option<usize> {
+    let name = table.text_of(node)?;
+    let place = places.get(name).copied();
+    if place.is_none() {
+        let mut known: Vec<String> = places.keys().map(|name| format!("`{name}`")).collect();
+        known.sort();
+        let diagnostic =
+            table.source().error("unknown-pool", node.origin, node.width, format!("there is no pool `{name}`"));
+        table.push(match known.is_empty() {
+            true => diagnostic.hint(format!("add `[[pool.{name}.target]]`")),
+            false => diagnostic.hint(format!("the pools are {}", known.join(", "))),
+        });
+    }
+    place
+}
+
+/// Checks the settings of a zone that guards will use.
+fn check_guards(table: &mut Reader<'_>, unenforced: &mut Unenforced) {
+    if let Some((key, _)) = table.take_entry("fence") {
+        unenforced.note("zone.fence", key, table);
+        table.choice("fence", &[("marker", ()), ("none", ())]);
+    }
+    if let Some((key, list)) = table.take_entry("protect") {
+        unenforced.note("zone.protect", key, table);
+        for node in table.list_of(list).unwrap_or_default() {
+            let Some(text) = table.text_of(node) else { continue };
+            let plain =
+                |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '*' | '?' | '[' | ']' | '!');
+            if text.is_empty() || !text.chars().all(plain) || glob::Pattern::new(text).is_err() {
+                table.error(node, "bad-value", format!("`{text}` is no name and no glob of names"));
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! TOML to a tree.
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::node::{Key, Node, Parsed, SourceText, Value};
+use super::place::Places;
+use crate::diag::Diagnostics;
+
+/// Parses a TOML document; reports every fault of its syntax.
+///
+/// Of a key that stands twice one value is kept. Source: <https://toml.io/en/v1.0.0>.
+pub fn parse(source: &SourceText) -> Parsed {
+    let (root, errors) = DeTable::parse_recoverable(&source.text);
+    let mut places = Places::new(source.file, &source.text);
+    let mut faults = Diagnostics::default();
+    let mut whole = true;
+    for error in errors {
+        let span = error.span().unwrap_or_default();
+        let (origin, width) = (places.origin(span.start), places.width(span));
+        if error.message() == DUPLICATE {
+            let message = "the key stands in this table twice";
+            faults.push(source.error("duplicate-key", origin, width, message).hint("keep one of them"));
+        } else {
+            whole = false;
+            faults.push(source.error("toml-syntax", origin, width, error.message().replace('\n', " ")));
+        }
+    }
+    let origin = places.origin(0);
+    Parsed { root: Node { origin, width: 1, value: table(root.into_inner(), &mut places) }, faults, whole }
+}
+
+/// What the library calls a key that stands twice; a test holds it to that.
+const DUPLICATE: &str = "duplicate key";
+
+/// Converts a table; the library sorts keys, the file's order comes back by their places.
+fn table(table: DeTable<'_>, places: &mut Places<'_>) -> Value {
+    let mut entries: Vec<_> = table.into_iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    let entries = entries.into_iter().map(|(key, value)| {
+        let (origin, width) = (places.origin(key.span().start), places.width(key.span()));
+        let key = Key { name: key.into_inner().into_owned(), origin, width };
+        (key, node(value, places))
+    });
+    Value::Table(entries.collect())
+}
+
+/// Converts a value. The nesting is bounded by the parser, at 80.
+fn node(value: Spanned<DeValue<'_>>, places: &mut Places<'_>) -> Node {
+    let span = value.span();
+    let (origin, width) = (places.origin(span.start), places.width(span));
+    let value = match value.into_inner() {
+        DeValue::String(text) => Value::Text(text.into_owned()),
+        DeValue::Integer(number) => match i64::from_str_radix(number.as_str(), number.radix()) {
+            Ok(value) => Value::Integer(value),
+            Err(_) => Value::Other(number.to_string()),
+        },
+        DeValue::Float(number) => Value::Other(number.as_str().to_owned()),
+        DeValue::Boolean(value) => Value::Bool(value),
+        DeValue::Datetime(date) => Value::Other(date.to_string()),
+        DeValue::Array(items) => Value::List(items.into_iter().map(|item| node(item, places)).collect()),
+        DeValue::Table(entries) => table(entries, places),
+    };
+    Node { origin, width, value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::{Files, render};
+
+    fn parsed(text: &str) -> (Files, Parsed) {
+        let mut files = Files::default();
+        let source = SourceText { file: files.add("x.toml"), text: text.into() };
+        (files, parse(&source))
+    }
+
+    #[test]
+    fn keys_keep_their_order_and_place() {
+        let (_, parsed) = parsed("b = \"x\"\n[a]\nn = 0x10\n[[l]]\nf = 1e5\n[[l]]\n");
+        let Value::Table(entries) = &parsed.root.value else { panic!("the root is a table") };
+        let names: Vec<_> =
+            entries.iter().map(|(key, _)| (key.name.as_str(), key.origin.line, key.origin.col)).collect();
+        assert_eq!(names, [("b", 1, 1), ("a", 2, 2), ("l", 4, 3)]);
+        let Value::Table(a) = &entries[1].1.value else { panic!("`a` is a table") };
+        assert_eq!(a[0].1.value, Value::Integer(16));
+        assert!(matches!(&entries[2].1.value, Value::List(items) if items.len() == 2 && items[1].origin.line == 6));
+    }
+
+    #[test]
+    fn all_faults_of_syntax_are_found() {
+        let (files, parsed) = parsed("a = 1\na = 2\nb = \nc = yes\nd = \"x\u{0}\"\n");
+        assert!(!parsed.whole);
+        insta::assert_snapshot!(render(&parsed.faults, &files), @r#"
+        x.toml:2:1: error[duplicate-key]: the key stands in this table twice
+          2 | a = 2
+            | ^
+            = hint: keep one of them
+        x.toml:3:5: error[toml-syntax]: string values must be quoted, expected literal string
+          3 | b = 
+            |     ^
+        x.toml:4:5: error[toml-syntax]: string values must be quoted, expected literal string
+          4 | c = yes
+            |     ^^^
+        x.toml:5:7: error[toml-syntax]: invalid basic string, expected non-double-quote visible characters, `\`
+          5 | d = "x\u{0}"
+            |       ^^^^^
+        "#);
+    }
+
+    #[test]
+    fn deep_nesting_is_a_fault_and_no_overflow() {
+        let (_, parsed) = parsed(&format!("a = {}", "[".repeat(500_000)));
+        assert!(parsed.faults.error_count() > 0);
+    }
+}

@@ -1,0 +1,338 @@
+//! YAML to a tree: the plain part of it that settings need.
+//!
+//! Scalars stay as they are written, so that `12e5` is no number before somebody asks for one. What makes YAML mean more
+//! than it shows is refused: anchors, aliases, tags, merge keys, several documents.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span, Tag};
+
+use super::node::{Key, Node, Parsed, SourceText, Value};
+use super::place::Places;
+use crate::diag::{Diagnostic, Diagnostics};
+
+/// How deep lists and mappings may nest: twice what a project file needs (no official source).
+const MAX_DEPTH: usize = 16;
+
+/// How many faults of one file are reported.
+const MAX_FAULTS: usize = 50;
+
+/// Parses a YAML document; reports every construct that is refused, and the first fault of syntax, where reading ends.
+///
+/// Source: <https://yaml.org/spec/1.2.2/>.
+pub fn parse(source: &SourceText) -> Parsed {
+    let options = granit_parser::options! {
+        emit_anchor_events: true,
+        emit_unresolved_aliases: true,
+        block_nesting_limit: MAX_DEPTH,
+        flow_nesting_limit: MAX_DEPTH,
+    };
+    let places = Places::new(source.file, &source.text);
+    let mut builder =
+        Builder { source, places, open: Vec::new(), root: None, documents: 0, faults: Diagnostics::default() };
+    let mut whole = true;
+    for event in Parser::new_from_str_with_options(&source.text, options) {
+        let more = match event {
+            Ok((event, span)) => builder.take(event, span),
+            Err(error) => builder.syntax(&error),
+        };
+        if !more {
+            whole = false;
+            break;
+        }
+    }
+    builder.finish(whole)
+}
+
+/// A list or mapping whose end has not come yet.
+struct Open {
+    /// Its place.
+    range: Range<usize>,
+    /// What it holds so far.
+    content: Content,
+}
+
+/// What an open list or mapping holds.
+enum Content {
+    /// A list's items.
+    List(Vec<Node>),
+    /// A mapping's entries.
+    Table {
+        /// Those that are complete.
+        entries: Vec<(Key, Node)>,
+        /// The keys that were seen.
+        names: HashSet<String>,
+        /// The key whose value comes next.
+        key: Option<Key>,
+        /// Whether the value that comes next has a key that cannot be used.
+        dropped: bool,
+    },
+}
+
+/// Makes a tree of events.
+struct Builder<'a> {
+    /// The text.
+    source: &'a SourceText,
+    /// Its lines.
+    places: Places<'a>,
+    /// The lists and mappings around the next value, outermost first; at most [`MAX_DEPTH`].
+    open: Vec<Open>,
+    /// The outermost value.
+    root: Option<Node>,
+    /// How many documents began.
+    documents: usize,
+    /// What is wrong.
+    faults: Diagnostics,
+}
+
+impl Builder<'_> {
+    /// Takes in one event; `false` ends the reading.
+    fn take(&mut self, event: Event<'_>, span: Span) -> bool {
+        let range = span.byte_range().unwrap_or_default();
+        match event {
+            Event::DocumentStart(..) => {
+                self.documents += 1;
+                if self.documents > 1 {
+                    self.refuse(range, "yaml-documents", "a second document begins", "keep one document a file");
+                    return false;
+                }
+            }
+            Event::Anchor(..) => self.refuse(range, "yaml-anchor", "anchors are refused", "write the value out"),
+            Event::Alias(_) | Event::UnresolvedAlias(_) => {
+                self.refuse(range.clone(), "yaml-alias", "aliases are refused", "write the value out");
+                return self.scalar(range, Value::Text(String::new()));
+            }
+            Event::Scalar(text, style, _, tag) => {
+                self.check_tag(tag.as_deref(), &span);
+                let plain = style == ScalarStyle::Plain;
+                if plain && text == "<<" && self.wants_key() {
+                    self.refuse(range.clone(), "yaml-merge-key", "merge keys are refused", "write the keys out");
+                }
+                let text = text.into_owned();
+                return self.scalar(range, if plain { Value::Plain(text) } else { Value::Text(text) });
+            }
+            Event::SequenceStart(_, _, tag) => {
+                self.check_tag(tag.as_deref(), &span);
+                return self.begin(range, Content::List(Vec::new()));
+            }
+            Event::MappingStart(_, _, tag) => {
+                self.check_tag(tag.as_deref(), &span);
+                let (entries, names) = (Vec::new(), HashSet::new());
+                return self.begin(range, Content::Table { entries, names, key: None, dropped: false });
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.end(),
+            _ => {}
+        }
+        self.faults.error_count() < MAX_FAULTS
+    }
+
+    /// Whether the next scalar would be a key.
+    fn wants_key(&self) -> bool {
+        let content = self.open.last().map(|open| &open.content);
+        matches!(content, Some(Content::Table { key: None, dropped: false, .. }))
+    }
+
+    /// Takes in a scalar, as a key or as a value.
+    fn scalar(&mut self, range: Range<usize>, value: Value) -> bool {
+        let (origin, width) = (self.places.origin(range.start), self.places.width(range.clone()));
+        let node = Node { origin, width, value };
+        if !self.wants_key() {
+            self.put(node);
+            return true;
+        }
+        let name = node.as_text().unwrap_or_default().to_owned();
+        let Some(Open { content: Content::Table { names, key, dropped, .. }, .. }) = self.open.last_mut() else {
+            return true;
+        };
+        if names.insert(name.clone()) {
+            *key = Some(Key { name, origin, width });
+        } else {
+            *dropped = true;
+            self.refuse(range, "duplicate-key", "the key stands in this mapping twice", "keep one of them");
+        }
+        self.faults.error_count() < MAX_FAULTS
+    }
+
+    /// Opens a list or mapping.
+    fn begin(&mut self, range: Range<usize>, content: Content) -> bool {
+        if self.open.len() == MAX_DEPTH {
+            self.too_deep(range);
+            return false;
+        }
+        if self.wants_key() {
+            self.refuse(range, "yaml-key", "a key is a list or mapping", "use text as the key");
+            return false;
+        }
+        self.open.push(Open { range, content });
+        true
+    }
+
+    /// Closes the innermost list or mapping.
+    fn end(&mut self) {
+        if let Some(open) = self.open.pop() {
+            let (origin, width) = (self.places.origin(open.range.start), self.places.width(open.range));
+            let value = match open.content {
+                Content::List(items) => Value::List(items),
+                Content::Table { entries, .. } => Value::Table(entries),
+            };
+            self.put(Node { origin, width, value });
+        }
+    }
+
+    /// Puts a whole value where it belongs.
+    fn put(&mut self, node: Node) {
+        match self.open.last_mut().map(|open| &mut open.content) {
+            None => self.root = Some(node),
+            Some(Content::List(items)) => items.push(node),
+            Some(Content::Table { entries, key, dropped, .. }) => match key.take() {
+                Some(key) => entries.push((key, node)),
+                None => *dropped = false,
+            },
+        }
+    }
+
+    /// Refuses a tag.
+    fn check_tag(&mut self, tag: Option<&Tag>, span: &Span) {
+        if tag.is_some() {
+            let range = span.tag_span().and_then(|tag| tag.byte_range()).or(span.byte_range()).unwrap_or_default();
+            self.refuse(range, "yaml-tag", "tags are refused", "leave the tag out");
+        }
+    }
+
+    /// Reports where the syntax is wrong, and ends the reading.
+    fn syntax(&mut self, error: &ScanError) -> bool {
+        let at = error.marker().byte_offset().unwrap_or_default();
+        match error.kind() {
+            ErrorKind::RecursionLimitExceeded => self.too_deep(at..at),
+            kind => {
+                let origin = self.places.origin(at);
+                self.faults.push(self.source.error("yaml-syntax", origin, 1, kind.to_string()));
+            }
+        }
+        false
+    }
+
+    /// Reports nesting that is too deep.
+    fn too_deep(&mut self, range: Range<usize>) {
+        let message = format!("lists and mappings nest deeper than {MAX_DEPTH}");
+        self.refuse(range, "yaml-too-deep", &message, "no setting needs such depth");
+    }
+
+    /// Reports what is refused.
+    fn refuse(&mut self, range: Range<usize>, code: &'static str, message: &str, hint: &str) {
+        let (origin, width) = (self.places.origin(range.start), self.places.width(range));
+        let diagnostic: Diagnostic = self.source.error(code, origin, width, message);
+        self.faults.push(diagnostic.rule(RULE).hint(hint));
+    }
+
+    /// Closes what is still open, and gives the tree.
+    fn finish(mut self, whole: bool) -> Parsed {
+        while !self.open.is_empty() {
+            self.end();
+        }
+        let origin = self.places.origin(0);
+        let empty = Node { origin, width: 1, value: Value::Table(Vec::new()) };
+        Parsed { root: self.root.unwrap_or(empty), faults: self.faults, whole }
+    }
+}
+
+/// The rule that refused constructs break.
+const RULE: &str = "a settings file is one document that says what it shows (docs/formats.md, projects)";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::{Files, render};
+
+    fn parsed(text: &str) -> (Files, Parsed) {
+        let mut files = Files::default();
+        let source = SourceText { file: files.add("x.yaml"), text: text.into() };
+        (files, parse(&source))
+    }
+
+    fn codes(text: &str) -> Vec<&'static str> {
+        parsed(text).1.faults.iter().map(|diagnostic| diagnostic.code).collect()
+    }
+
+    #[test]
+    fn scalars_stay_as_written() {
+        let (_, parsed) = parsed("id: 12e5\nq: \"12e5\"\nl: [0x1, 010]\nempty:\n");
+        assert!(parsed.whole && parsed.faults.is_empty());
+        let Value::Table(entries) = &parsed.root.value else { panic!("the root is a mapping") };
+        assert_eq!(entries[0].1.value, Value::Plain("12e5".into()));
+        assert_eq!(entries[1].1.value, Value::Text("12e5".into()));
+        assert!(matches!(&entries[2].1.value, Value::List(items) if items[1].value == Value::Plain("010".into())));
+        assert_eq!(entries[3].1.value, Value::Plain("~".into()));
+        assert_eq!((entries[2].0.origin.line, entries[2].1.origin.col), (3, 4));
+    }
+
+    #[test]
+    fn what_means_more_than_it_shows_is_refused_all_at_once() {
+        let text = "id: &a search\nx: *a\ny: *b\nz: !!str 1\n<<: {m: 1}\nid: two\n---\nid: three\n";
+        let (files, parsed) = parsed(text);
+        assert!(!parsed.whole);
+        insta::assert_snapshot!(render(&parsed.faults, &files), @r"
+        x.yaml:1:5: error[yaml-anchor]: anchors are refused
+          1 | id: &a search
+            |     ^^
+            = rule: a settings file is one document that says what it shows (docs/formats.md, projects)
+            = hint: write the value out
+        x.yaml:2:4: error[yaml-alias]: aliases are refused
+          2 | x: *a
+            |    ^^
+            = rule: a settings file is one document that says what it shows (docs/formats.md, projects)
+            = hint: write the value out
+        x.yaml:3:4: error[yaml-alias]: aliases are refused
+          3 | y: *b
+            |    ^^
+            = rule: a settings file is one document that says what it shows (docs/formats.md, projects)
+            = hint: write the value out
+        x.yaml:4:4: error[yaml-tag]: tags are refused
+          4 | z: !!str 1
+            |    ^^^^^
+            = rule: a settings file is one document that says what it shows (docs/formats.md, projects)
+            = hint: leave the tag out
+        x.yaml:5:1: error[yaml-merge-key]: merge keys are refused
+          5 | <<: {m: 1}
+            | ^^
+            = rule: a settings file is one document that says what it shows (docs/formats.md, projects)
+            = hint: write the keys out
+        x.yaml:6:1: error[duplicate-key]: the key stands in this mapping twice
+          6 | id: two
+            | ^^
+            = rule: a settings file is one document that says what it shows (docs/formats.md, projects)
+            = hint: keep one of them
+        x.yaml:7:1: error[yaml-documents]: a second document begins
+          7 | ---
+            | ^^^
+            = rule: a settings file is one document that says what it shows (docs/formats.md, projects)
+            = hint: keep one document a file
+        ");
+        let Value::Table(entries) = &parsed.root.value else { panic!("the root is a mapping") };
+        assert_eq!(entries[0].1.as_text(), Some("search"));
+    }
+
+    #[test]
+    fn bombs_and_depths_end_early() {
+        let mut bomb = String::from("a0: &a0 x\n");
+        for level in 1..60 {
+            bomb += &format!("a{level}: &a{level} [*a{0}, *a{0}]\n", level - 1);
+        }
+        assert_eq!(codes(&bomb).len(), MAX_FAULTS);
+        assert_eq!(codes(&"[".repeat(500_000)), ["yaml-too-deep"]);
+        assert_eq!(codes(&"- ".repeat(500_000)), ["yaml-too-deep"]);
+        assert_eq!(codes(&"{a: [".repeat(10)), ["yaml-too-deep"]);
+        assert_eq!(codes("? [a]\n: b\n"), ["yaml-key"]);
+        assert_eq!(codes("a: [1\n"), ["yaml-syntax"]);
+        assert_eq!(codes("a: \u{0}x\n"), ["yaml-syntax"]);
+    }
+
+    #[test]
+    fn no_cut_panics() {
+        let text = "id: search\nvlans: {main: 604, f: \"\\u00e4\"}\nl:\n  - &a x\n  - |\n    ä\n";
+        for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {
+            parsed(&text[..end]);
+        }
+    }
+}

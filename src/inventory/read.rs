@@ -1,0 +1,243 @@
+//! Reads a workspace: the only place of the inventory that touches the disk.
+//!
+//! Comes in: a folder and the clock. Goes out: an [`Inventory`] and all that is wrong with it. Files are read, hashed and
+//! parsed side by side; the answer is the same whatever the number of threads.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use super::config::node::SourceText;
+use super::config::settings::{self, Settings};
+use super::config::toml;
+use super::model::{Inventory, SourceTrust};
+use super::source::{Occurs, SourceSpec};
+use super::sources::{Context, Draft, FORMATS, Fold, Format, Input, SourceFile, Tally};
+use super::value::Time;
+use crate::diag::{Diagnostic, Diagnostics, FileId, Files, Origin};
+use disk::{Folder, Found};
+
+mod disk;
+
+mod projects;
+
+#[cfg(test)]
+mod tests;
+
+/// The name of the administrator's file.
+const SETTINGS: &str = "zonewright.toml";
+
+/// The largest settings file, in octets: a thousand times what projects need (no official source).
+const MAX_SETTINGS: u64 = 1 << 20;
+
+/// A workspace, as far as it could be read.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The inventory; only the files that were read where zonewright.toml cannot be used.
+    pub inventory: Result<Inventory, Files>,
+    /// All that was found, settled.
+    pub diagnostics: Diagnostics,
+}
+
+impl Loaded {
+    /// The files that were read.
+    pub fn files(&self) -> &Files {
+        match &self.inventory {
+            Ok(inventory) => &inventory.files,
+            Err(files) => files,
+        }
+    }
+}
+
+/// Reads the workspace in `dir`; `now` is the clock, and `progress` hears what is being read, from any thread.
+pub fn load_workspace(dir: &Path, now: Time, progress: &(dyn Fn(&str) + Sync)) -> Loaded {
+    let mut workspace = Workspace::new(dir);
+    progress(SETTINGS);
+    let Some(settings) = workspace.read_settings() else {
+        workspace.diagnostics.settle();
+        return Loaded { inventory: Err(workspace.files), diagnostics: workspace.diagnostics };
+    };
+    progress("projects");
+    let project_files = projects::read(&mut workspace, &settings);
+    let mut draft = workspace.read_sources(&settings, now, progress);
+    let projects = projects::join(&mut draft, settings.admins, project_files, &mut workspace.diagnostics);
+    let Workspace { files, inputs, mut diagnostics, .. } = workspace;
+    diagnostics.settle();
+    let trust = SourceTrust {
+        hosts: draft.hosts_trust,
+        l3_tors: draft.tors_trust,
+        net_layout: draft.layout_trust,
+        ipv4_map: draft.ipv4_map_trust,
+        names_lock: draft.lock_trust,
+    };
+    let inventory = Inventory {
+        files,
+        symbols: draft.symbols,
+        config: settings.config,
+        projects,
+        hosts: draft.hosts,
+        tors: draft.tors,
+        layout: draft.layout,
+        ipv4_map: draft.ipv4_map,
+        mac_sources: draft.mac_sources,
+        reports: draft.reports,
+        lock: draft.lock,
+        trust,
+        inputs,
+        has_bad_names: draft.has_bad_names,
+    };
+    Loaded { inventory: Ok(inventory), diagnostics }
+}
+
+/// A workspace that is being read.
+struct Workspace {
+    /// Its folder.
+    folder: Folder,
+    /// The files so far.
+    files: Files,
+    /// Their digests.
+    inputs: BTreeMap<String, String>,
+    /// What was found so far.
+    diagnostics: Diagnostics,
+}
+
+impl Workspace {
+    /// Starts on a folder.
+    fn new(dir: &Path) -> Workspace {
+        Workspace {
+            folder: Folder::new(dir),
+            files: Files::default(),
+            inputs: BTreeMap::new(),
+            diagnostics: Diagnostics::default(),
+        }
+    }
+
+    /// Reads zonewright.toml; `None` where there is any error in it.
+    fn read_settings(&mut self) -> Option<Settings> {
+        let file = self.folder.file(SETTINGS, &mut self.files);
+        let source = self.read_text(&file)?;
+        let parsed = toml::parse(&source);
+        let formats: Vec<(&str, Occurs)> = FORMATS.iter().map(|format| (format.key, format.occurs)).collect();
+        let (settings, diagnostics) = settings::read(source, parsed, &formats);
+        self.diagnostics.append(diagnostics);
+        settings
+    }
+
+    /// Reads a settings file; what is wrong with it as a file is reported.
+    fn read_text(&mut self, file: &Found) -> Option<SourceText> {
+        let bytes = match self.folder.read(file, MAX_SETTINGS) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                self.diagnostics.push(error.diagnostic(file.id));
+                return None;
+            }
+        };
+        self.inputs.insert(file.name.clone(), disk::digest(&bytes));
+        match String::from_utf8(bytes) {
+            Ok(text) => {
+                let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
+                Some(SourceText { file: file.id, text })
+            }
+            Err(error) => {
+                let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+                let line = 1 + memchr::memchr_iter(b'\n', before).count() as u32;
+                let origin = Origin::line(file.id, line);
+                let diagnostic = Diagnostic::error("not-utf-8", origin, "the line is not UTF-8");
+                self.diagnostics.push(diagnostic.hint("save the file as UTF-8"));
+                None
+            }
+        }
+    }
+
+    /// Reads all sources, side by side; takes them in in the order of the formats.
+    fn read_sources(&mut self, settings: &Settings, now: Time, progress: &(dyn Fn(&str) + Sync)) -> Draft {
+        let jobs: Vec<Job<'_>> = settings.sources.iter().filter_map(|spec| self.prepare(spec, settings)).collect();
+        let context = Context {
+            files: &self.files,
+            now,
+            free_domain: &settings.config.free_domain,
+            name_cooldown: settings.config.name_cooldown,
+            admins: &settings.admins,
+        };
+        let folder = &self.folder;
+        let done: Vec<Done> = jobs.into_par_iter().map(|job| job.run(folder, &context, progress)).collect();
+        let mut draft = Draft::default();
+        for Done { name, first, tally: mut found, fold, digests } in done {
+            let trust = found.judge(&name, settings.config.max_bad_rows, first);
+            self.diagnostics.append(found.diagnostics);
+            self.inputs.extend(digests);
+            fold(&mut draft, trust);
+        }
+        draft
+    }
+
+    /// Finds the files of one source; `None` for a fixed file that does not exist.
+    fn prepare<'a>(&mut self, spec: &'a SourceSpec, settings: &Settings) -> Option<Job<'a>> {
+        let format = FORMATS.iter().find(|format| format.key == spec.key).expect("settings know the formats");
+        if let Occurs::Fixed(name) = format.occurs
+            && self.folder.lacks(name)
+        {
+            return None;
+        }
+        let mut tally = Tally::default();
+        let mut found = Vec::new();
+        for pattern in &spec.patterns {
+            match self.folder.find(pattern) {
+                Ok(files) => found.extend(files),
+                Err(error) => {
+                    tally.doubt.get_or_insert_with(|| error.reason(pattern));
+                    tally.diagnostics.push(error.diagnostic(&spec.name, pattern, &settings.config.source));
+                }
+            }
+        }
+        Some(Job { spec, format, files: disk::number(found, &mut self.files), tally })
+    }
+}
+
+/// One source to be read.
+struct Job<'a> {
+    /// What zonewright.toml says of it.
+    spec: &'a SourceSpec,
+    /// Its format.
+    format: &'static Format,
+    /// Its files.
+    files: Vec<Found>,
+    /// What is wrong before any is read.
+    tally: Tally,
+}
+
+/// One source, read.
+struct Done {
+    /// What messages call it.
+    name: String,
+    /// Its first file.
+    first: Option<FileId>,
+    /// What is wrong with it.
+    tally: Tally,
+    /// Puts its rows into the draft.
+    fold: Fold,
+    /// The digests of its files.
+    digests: Vec<(String, String)>,
+}
+
+impl Job<'_> {
+    /// Reads, hashes and parses the files.
+    fn run(mut self, folder: &Folder, context: &Context<'_>, progress: &(dyn Fn(&str) + Sync)) -> Done {
+        progress(&self.spec.name);
+        let contents: Vec<_> = self.files.par_iter().map(|file| folder.read(file, u64::MAX)).collect();
+        let mut readable = Vec::new();
+        for (file, content) in self.files.iter().zip(&contents) {
+            match content {
+                Ok(bytes) => readable.push((file, SourceFile { id: file.id, bytes })),
+                Err(error) => self.tally.distrust(file.id, context.files, &error.reason(), error.diagnostic(file.id)),
+            }
+        }
+        let input = Input { spec: self.spec, files: readable.iter().map(|(_, file)| *file).collect() };
+        let hash = || readable.par_iter().map(|(found, file)| (found.name.clone(), disk::digest(file.bytes))).collect();
+        let (part, digests) = rayon::join(|| (self.format.read)(&input, context), hash);
+        self.tally.append(part.tally);
+        let first = self.files.first().map(|file| file.id);
+        Done { name: self.spec.name.clone(), first, tally: self.tally, fold: part.fold, digests }
+    }
+}

@@ -1,0 +1,152 @@
+//! Project files, and the two halves of projects joined.
+
+use std::collections::BTreeMap;
+
+use super::{Workspace, disk};
+use crate::diag::{Diagnostic, Diagnostics, Origin};
+use crate::inventory::config::node::SourceText;
+use crate::inventory::config::settings::Settings;
+use crate::inventory::config::shared::Unenforced;
+use crate::inventory::config::{project, yaml};
+use crate::inventory::model::{Project, ProjectAdmin, ProjectFile, ProjectIndex, ProjectSettings};
+use crate::inventory::sources::Draft;
+
+/// A project file whose id could be read.
+pub struct ProjectRead {
+    /// Its id.
+    id: String,
+    /// Where the id stands.
+    origin: Origin,
+    /// What the file says, or where it is wrong.
+    file: Result<Box<ProjectSettings>, Origin>,
+}
+
+/// Reads all project files; gives those whose id can be read, sorted by it.
+pub fn read(workspace: &mut Workspace, settings: &Settings) -> Vec<ProjectRead> {
+    let mut listing = Vec::new();
+    for pattern in &settings.projects {
+        match workspace.folder.find(pattern) {
+            Ok(found) => listing.extend(found),
+            Err(error) => {
+                let diagnostic = error.diagnostic("projects", pattern, &settings.config.source);
+                workspace.diagnostics.push(diagnostic);
+            }
+        }
+    }
+    let mut unenforced = Unenforced::default();
+    let mut documents = Vec::new();
+    for file in disk::number(listing, &mut workspace.files) {
+        let Some(source) = workspace.read_text(&file) else { continue };
+        let document = project::read(&source, &yaml::parse(&source), settings.config.registry, &mut unenforced);
+        workspace.diagnostics.append(document.diagnostics);
+        let Some((id, origin)) = document.id else { continue };
+        let file = document.settings.ok_or(document.fault.unwrap_or(origin));
+        documents.push(Document { source, id_width: document.id_width, read: ProjectRead { id, origin, file } });
+    }
+    workspace.diagnostics.append(unenforced.into_diagnostics());
+    refuse_twins(&mut documents, workspace);
+    report_missing(&documents, settings, workspace);
+    documents.into_iter().map(|document| document.read).collect()
+}
+
+/// A project file with its text, for excerpts.
+struct Document {
+    /// The text.
+    source: SourceText,
+    /// How many characters the id takes.
+    id_width: usize,
+    /// What was read.
+    read: ProjectRead,
+}
+
+/// Sorts project files by id, and makes all bad that claim one id.
+fn refuse_twins(documents: &mut [Document], workspace: &mut Workspace) {
+    documents.sort_by(|a, b| (&a.read.id, a.read.origin).cmp(&(&b.read.id, b.read.origin)));
+    for twins in documents.chunk_by_mut(|a, b| a.read.id == b.read.id).filter(|twins| twins.len() > 1) {
+        let (first, second) = (twins[0].read.origin, twins[1].read.origin);
+        for Document { source, id_width, read } in twins {
+            let other = if read.origin == first { second } else { first };
+            let message = format!("the project id `{}` stands in several files", read.id);
+            workspace.diagnostics.push(
+                source
+                    .error("duplicate-project", read.origin, *id_width, message)
+                    .also(format!("the other is {}", workspace.files.place(other)))
+                    .rule("a project has one file; of several none can be believed (docs/formats.md, projects)")
+                    .hint("give one of them another id, or remove it"),
+            );
+            read.file = Err(read.origin);
+        }
+    }
+}
+
+/// Reports projects of zonewright.toml that no file has; `documents` are sorted by id.
+fn report_missing(documents: &[Document], settings: &Settings, workspace: &mut Workspace) {
+    for (id, admin) in &settings.admins {
+        if documents.binary_search_by(|document| document.read.id.cmp(id)).is_err() {
+            let message = format!("no project file has the id `{id}`");
+            let width = id.chars().count();
+            workspace.diagnostics.push(
+                settings
+                    .config
+                    .source
+                    .error("missing-project", admin.origin, width, message)
+                    .rule("a project has an administrator's half and an owner's (docs/formats.md, projects)")
+                    .hint("add the file, or correct the id; until then its hosts are blocked `bad-input`"),
+            );
+        }
+    }
+}
+
+/// Joins the halves of projects with the ids that rows name, sorted by id; renumbers the rows to match.
+pub fn join(
+    draft: &mut Draft,
+    mut admins: BTreeMap<String, ProjectAdmin>,
+    read: Vec<ProjectRead>,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Project> {
+    let mut files: BTreeMap<String, ProjectFile> = BTreeMap::new();
+    for ProjectRead { id, file, .. } in read {
+        // Of files with one id all are bad, and the first stands for them.
+        files.entry(id).or_insert(match file {
+            Ok(settings) => ProjectFile::Good(settings),
+            Err(origin) => ProjectFile::Bad { origin },
+        });
+    }
+    for id in admins.keys().map(String::as_str).chain(draft.projects.texts()) {
+        if !files.contains_key(id) {
+            files.insert(id.to_owned(), ProjectFile::Missing);
+        }
+    }
+    let halves = files.into_iter().map(|(id, file)| Project { admin: admins.remove(&id), id, file });
+    let projects: Vec<Project> = halves.collect();
+    renumber(draft, &projects);
+    warn_of_unknown(draft, &projects, diagnostics);
+    projects
+}
+
+/// Changes the numbers of projects in rows to those of the sorted list.
+fn renumber(draft: &mut Draft, projects: &[Project]) {
+    let place = |id: &str| projects.binary_search_by(|project| project.id.as_str().cmp(id));
+    let place = |id: &str| place(id).expect("every id that a row names is in the list") as u32;
+    let numbers: Vec<ProjectIndex> = draft.projects.texts().map(|id| ProjectIndex(place(id))).collect();
+    let of_hosts = draft.hosts.iter_mut().map(|host| &mut host.project);
+    for project in of_hosts.chain(draft.lock.iter_mut().map(|row| &mut row.project)) {
+        *project = numbers[project.0 as usize];
+    }
+}
+
+/// Warns of projects that only hosts name, once each, at the first.
+fn warn_of_unknown(draft: &Draft, projects: &[Project], diagnostics: &mut Diagnostics) {
+    let known = |project: &Project| project.admin.is_some() || !matches!(project.file, ProjectFile::Missing);
+    let mut firsts: Vec<Option<Origin>> = projects.iter().map(|_| None).collect();
+    for host in draft.hosts.iter().filter(|host| !host.bad && !known(&projects[host.project.0 as usize])) {
+        let first = firsts[host.project.0 as usize].get_or_insert(host.origin);
+        *first = host.origin.min(*first);
+    }
+    for (project, origin) in projects.iter().zip(firsts) {
+        let Some(origin) = origin else { continue };
+        let message = format!("nothing but hosts knows a project `{}`; they are skipped", project.id);
+        let hint = format!("correct the rows, or add `[project.{}]` and a project file", project.id);
+        diagnostics.push(Diagnostic::warning("unknown-project", origin, message).hint(hint));
+    }
+}

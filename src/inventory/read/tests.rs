@@ -1,0 +1,594 @@
+//! Workspaces, good and bad.
+
+use std::fs;
+
+use super::*;
+use crate::diag::{Severity, render};
+use crate::dns::Ttl;
+use crate::inventory::model::{
+    ClaimAddresses, Permission, Policy, ProjectFile, ProjectSettings, Registry, Trust, VlanScheme,
+};
+use crate::inventory::value::{Duration, HbfProjectId, Vlan};
+
+/// zonewright.toml with every key there is.
+const TOML: &str = r#"owner = "fleet-dns"
+registry = "journal"
+free_domain = "free.invalid"
+name_cooldown = "8d"
+max_bad_rows = "50%"
+delete_after = "1h"
+
+[state]
+url = "sqlite:.zonewright/state.db"
+
+[sources]
+projects   = "projects/*.yaml"
+hosts      = "racktables/hosts.csv"
+l3_tors    = { path = "racktables/l3-tors.txt", max_age = "6h", max_shrink = "10%", max_churn = "5%", min_rows = 1 }
+net_layout = { path = ["racktables/net-layout.xml"], digest = "sha256:00" }
+ipv4_map   = "racktables/ipv4-map.txt"
+
+[[sources.mac]]
+name = "agent"
+path = "agents/agent-*.jsonl"
+
+[[sources.mac]]
+name = "eine"
+path = ["agents/eine-*.jsonl"]
+max_age = "12h"
+penalty = "1h"
+require_end = true
+
+[project.search]
+dns_domain = "search.example.net"
+also_domains = ["old.example.net"]
+automation = "allowed"
+
+[project.web]
+dns_domain = "web.example.net"
+
+[pool.main]
+[[pool.main.target]]
+type = "rfc2136"
+server = "127.0.0.1:5353"
+tsig_key = { name = "zonewright.", algorithm = "hmac-sha256", secret_file = "keys/main.secret" }
+
+[pool.demo]
+[[pool.demo.target]]
+type = "zonefile"
+dir = "zones"
+
+[[zone]]
+name = "Search.example.net"
+pool = "main"
+permission = "full"
+claim_addresses = "all"
+ttl = 600
+fence = "marker"
+protect = ["www.search.example.net", "db-*"]
+
+[[zone]]
+network = "2a02:6b8::/40"
+pool = "demo"
+
+[limits]
+hosts = [{ period = "1h", max = 200 }, { period = "1d", max = 1000 }]
+max_delete = "10%"
+max_modify = "30%"
+max_by_cause = "20%"
+
+[plan]
+expires = "12h"
+"#;
+
+/// A project file with every key there is.
+const SEARCH: &str = r#"id: search
+shortname_template: "{location}-{index:04}"
+vlan_scheme: search
+vlans:
+  main: 604
+  fastbone: 761
+fastbone_name: "{shortname}-fb"
+hbf_project_id: 12e5
+ttl: 300
+automation: true
+policy: sync
+limits:
+  hosts: [{period: 1h, max: 20}]
+"#;
+
+/// The shortest project file.
+const WEB: &str = "id: web\nvlan_scheme: static\nvlans: {main: 542}\n";
+
+/// A workspace on disk.
+struct Fixture(tempfile::TempDir);
+
+impl Fixture {
+    /// A workspace without faults.
+    fn new() -> Fixture {
+        let fixture = Fixture(tempfile::tempdir().unwrap());
+        for (name, text) in [
+            ("zonewright.toml", TOML),
+            ("projects/search.yaml", SEARCH),
+            ("projects/web.yaml", WEB),
+            (
+                "racktables/hosts.csv",
+                "inv,name,project,status,location,queue,rack,switch,port,restrictions\n\
+                 1,,web,assigned,sas,,,sas1-s1,,\n2,,search,assigned,sas,,,sas1-s2,,\n",
+            ),
+            ("racktables/l3-tors.txt", "sas1-s1 542 2a02:6b8:0:1::/64\n"),
+            (
+                "racktables/net-layout.xml",
+                "<net-layout><datacenter name=\"sas\"><vlan id=\"604\"><network>2a02:6b8:0:2::/64</network></vlan></datacenter></net-layout>\n",
+            ),
+            ("racktables/ipv4-map.txt", "10.0.0.0/8 sas 604 2a02:6b8:0:3::/64\n"),
+            ("agents/agent-2.jsonl", "{\"time\":\"2026-11-20T01:00:00Z\",\"inv\":1,\"mac\":\"78e3b5089398\"}\n"),
+            (
+                "agents/agent-1.jsonl",
+                "{\"time\":\"2026-11-20T01:00:00Z\",\"inv\":1,\"mac\":\"78e3b5089398\",\"switch\":\"sas1-s1\"}\n",
+            ),
+            (
+                "agents/eine-1.jsonl",
+                "{\"time\":\"2026-11-20T01:00:00Z\",\"inv\":1,\"mac\":\"78e3b5089399\"}\n# end 1\n",
+            ),
+        ] {
+            fixture.write(name, text);
+        }
+        fixture
+    }
+
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        let path = self.0.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn remove(&self, name: &str) {
+        fs::remove_file(self.0.path().join(name)).unwrap();
+    }
+
+    fn load(&self) -> Loaded {
+        load_workspace(self.0.path(), "2026-11-20T12:00:00Z".parse().unwrap(), &|_| {})
+    }
+}
+
+/// The errors of a workspace, as text.
+fn errors(loaded: &Loaded) -> String {
+    let mut errors = Diagnostics::default();
+    for diagnostic in loaded.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error) {
+        errors.push(diagnostic.clone());
+    }
+    render(&errors, loaded.files())
+}
+
+fn codes(loaded: &Loaded) -> Vec<&'static str> {
+    let errors = loaded.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
+    errors.map(|diagnostic| diagnostic.code).collect()
+}
+
+/// Loads the good workspace with one change to zonewright.toml.
+fn with_toml(from: &str, to: &str) -> Loaded {
+    assert!(TOML.contains(from), "{from}");
+    let fixture = Fixture::new();
+    fixture.write("zonewright.toml", TOML.replacen(from, to, 1));
+    fixture.load()
+}
+
+/// Loads the good workspace with one change to the project `search`.
+fn with_project(from: &str, to: &str) -> Loaded {
+    assert!(SEARCH.contains(from), "{from}");
+    let fixture = Fixture::new();
+    fixture.write("projects/search.yaml", SEARCH.replacen(from, to, 1));
+    fixture.load()
+}
+
+/// The settings of a project that must be good.
+fn good<'a>(inventory: &'a Inventory, id: &str) -> &'a ProjectSettings {
+    let project = inventory.projects.iter().find(|project| project.id == id);
+    project.and_then(|project| project.file.settings()).expect("the project is good")
+}
+
+#[test]
+fn a_workspace_is_read_whole() {
+    let loaded = Fixture::new().load();
+    insta::assert_snapshot!(render(&loaded.diagnostics, loaded.files()), @r#"
+    zonewright.toml:6:1: warning[not-enforced]: `delete_after` is accepted, but nothing enforces it yet
+      6 | delete_after = "1h"
+        | ^^^^^^^^^^^^
+        = hint: do not rely on it
+    zonewright.toml:9:1: warning[not-enforced]: `state.url` is accepted, but nothing enforces it yet
+      9 | url = "sqlite:.zonewright/state.db"
+        | ^^^
+        = hint: do not rely on it
+    zonewright.toml:14:49: warning[not-enforced]: `sources.max_age` is accepted, but nothing enforces it yet
+      14 | l3_tors    = { path = "racktables/l3-tors.txt", max_age = "6h", max_shrink = "10%", max_churn = "5%", min_rows = 1 }
+         |                                                 ^^^^^^^
+         = hint: do not rely on it
+    zonewright.toml:14:65: warning[not-enforced]: `sources.max_shrink` is accepted, but nothing enforces it yet
+      14 | l3_tors    = { path = "racktables/l3-tors.txt", max_age = "6h", max_shrink = "10%", max_churn = "5%", min_rows = 1 }
+         |                                                                 ^^^^^^^^^^
+         = hint: do not rely on it
+    zonewright.toml:14:85: warning[not-enforced]: `sources.max_churn` is accepted, but nothing enforces it yet
+      14 | l3_tors    = { path = "racktables/l3-tors.txt", max_age = "6h", max_shrink = "10%", max_churn = "5%", min_rows = 1 }
+         |                                                                                     ^^^^^^^^^
+         = hint: do not rely on it
+    zonewright.toml:14:103: warning[not-enforced]: `sources.min_rows` is accepted, but nothing enforces it yet
+      14 | l3_tors    = { path = "racktables/l3-tors.txt", max_age = "6h", max_shrink = "10%", max_churn = "5%", min_rows = 1 }
+         |                                                                                                       ^^^^^^^^
+         = hint: do not rely on it
+    zonewright.toml:15:54: warning[not-enforced]: `sources.digest` is accepted, but nothing enforces it yet
+      15 | net_layout = { path = ["racktables/net-layout.xml"], digest = "sha256:00" }
+         |                                                      ^^^^^^
+         = hint: do not rely on it
+    zonewright.toml:54:1: warning[not-enforced]: `zone.fence` is accepted, but nothing enforces it yet
+      54 | fence = "marker"
+         | ^^^^^
+         = hint: do not rely on it
+    zonewright.toml:55:1: warning[not-enforced]: `zone.protect` is accepted, but nothing enforces it yet
+      55 | protect = ["www.search.example.net", "db-*"]
+         | ^^^^^^^
+         = hint: do not rely on it
+    zonewright.toml:62:1: warning[not-enforced]: `limits.hosts` is accepted, but nothing enforces it yet
+      62 | hosts = [{ period = "1h", max = 200 }, { period = "1d", max = 1000 }]
+         | ^^^^^
+         = hint: do not rely on it
+    zonewright.toml:63:1: warning[not-enforced]: `max_delete` is accepted, but nothing enforces it yet
+      63 | max_delete = "10%"
+         | ^^^^^^^^^^
+         = hint: do not rely on it
+    zonewright.toml:64:1: warning[not-enforced]: `max_modify` is accepted, but nothing enforces it yet
+      64 | max_modify = "30%"
+         | ^^^^^^^^^^
+         = hint: do not rely on it
+    zonewright.toml:65:1: warning[not-enforced]: `max_by_cause` is accepted, but nothing enforces it yet
+      65 | max_by_cause = "20%"
+         | ^^^^^^^^^^^^
+         = hint: do not rely on it
+    projects/search.yaml:13:3: warning[not-enforced]: `limits.hosts` is accepted, but nothing enforces it yet
+      13 |   hosts: [{period: 1h, max: 20}]
+         |   ^^^^^
+         = hint: do not rely on it
+    "#);
+    let inventory = loaded.inventory.unwrap();
+    let config = &inventory.config;
+    assert_eq!((config.owner.as_str(), config.registry), ("fleet-dns", Registry::Journal));
+    assert_eq!(config.name_cooldown, Duration::from_secs(8 * 86_400));
+    assert_eq!(config.plan_expires, Duration::from_secs(43_200));
+    let [forward, reverse] = config.zones.as_slice() else { panic!("two zones") };
+    assert_eq!((forward.name.to_string().as_str(), forward.origin.line), ("search.example.net.", 48));
+    assert_eq!((forward.permission, forward.claim_addresses), (Permission::Full, ClaimAddresses::All));
+    assert_eq!((forward.ttl, forward.ttl_origin.map(|origin| origin.line)), (Ttl::from_secs(600), Some(53)));
+    assert_eq!(reverse.name.to_string(), "0.0.8.b.6.0.2.0.a.2.ip6.arpa.");
+    assert_eq!((reverse.permission, config.pools[reverse.pool].name.as_str()), (Permission::Own, "demo"));
+    assert_eq!(config.pools[forward.pool].target.provider, "rfc2136");
+
+    let ids: Vec<&str> = inventory.projects.iter().map(|project| project.id.as_str()).collect();
+    assert_eq!(ids, ["search", "web"]);
+    let search = good(&inventory, "search");
+    let (main, fastbone) = (Vlan::new(604).unwrap(), Vlan::new(761).unwrap());
+    assert_eq!((search.vlans, search.vlans_origin.line), (VlanScheme::Search { main, fastbone }, 4));
+    assert_eq!(search.hbf_project_id.map(|(id, origin)| (id, origin.line)), Some((HbfProjectId(0x12e5), 8)));
+    assert_eq!((search.automation, search.policy), (true, Policy::Sync));
+    let web = good(&inventory, "web");
+    assert_eq!((web.policy, web.policy_origin.line, web.ttl, web.hbf_project_id), (Policy::Repair, 1, None, None));
+
+    let projects: Vec<u32> = inventory.hosts.iter().map(|host| host.project.0).collect();
+    assert_eq!(projects, [1, 0]);
+    let sources: Vec<&str> = inventory.mac_sources.iter().map(|source| source.name.as_str()).collect();
+    assert_eq!(sources, ["agent", "eine"]);
+    let reports: Vec<String> =
+        inventory.reports.iter().map(|report| inventory.files.place(report.origin).to_string()).collect();
+    assert_eq!(reports, ["agents/agent-1.jsonl:1", "agents/agent-2.jsonl:1", "agents/eine-1.jsonl:1"]);
+    assert_eq!(inventory.inputs.len(), 10);
+    let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    assert!(inventory.inputs.values().all(|digest| digest.len() == 64 && digest != empty));
+    assert_eq!(inventory.trust.names_lock, Trust::Known);
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let fixture = Fixture::new();
+    let rows: String =
+        (0..50_000).map(|n| format!("{},,p{},assigned,l{},,,s{},,\n", n % 49_000, n % 9, n % 5, n % 777)).collect();
+    let header = "inv,name,project,status,location,queue,rack,switch,port,restrictions\n";
+    fixture.write("racktables/hosts.csv", format!("{header}{rows}"));
+    let load = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let loaded = pool.install(|| fixture.load());
+        format!("{:?} {:?}", loaded.inventory.as_ref().map(|inventory| &inventory.hosts), loaded.diagnostics)
+    };
+    assert!(load(1) == load(3));
+}
+
+#[test]
+fn any_error_in_zonewright_toml_is_fatal() {
+    for (from, to, code) in [
+        ("owner = \"fleet-dns\"", "", "missing-key"),
+        ("\"fleet-dns\"", "\"a,b\"", "bad-owner"),
+        ("\"fleet-dns\"", "\"a\\u0000\"", "bad-owner"),
+        ("\"fleet-dns\"", &format!("\"{}\"", "a".repeat(101)), "bad-owner"),
+        ("\"fleet-dns\"", "7", "wrong-type"),
+        ("registry =", "registri =", "unknown-key"),
+        ("\"journal\"", "\"jurnal\"", "bad-value"),
+        ("free_domain =", "owner =", "duplicate-key"),
+        ("\"free.invalid\"", "\"free invalid\"", "bad-name"),
+        ("\"8d\"", "\"eight days\"", "bad-value"),
+        ("\"50%\"", "\"50\"", "bad-value"),
+        ("\"1h\"", "3600", "wrong-type"),
+        ("sqlite:.zonewright/state.db", "redis:", "bad-value"),
+        ("url =", "uri =", "unknown-key"),
+        ("[sources]", "[sauces]", "unknown-key"),
+        ("hosts      =", "host       =", "missing-key"),
+        ("\"racktables/hosts.csv\"", "\"../hosts.csv\"", "outside-workspace"),
+        ("\"racktables/hosts.csv\"", "\"/etc/hosts\"", "outside-workspace"),
+        ("\"racktables/hosts.csv\"", "\"a[\"", "bad-value"),
+        ("\"racktables/hosts.csv\"", "[]", "bad-value"),
+        ("\"racktables/hosts.csv\"", "7", "wrong-type"),
+        ("max_age = \"6h\"", "max_age = \"6\"", "bad-value"),
+        ("min_rows = 1", "min_rows = -1", "bad-value"),
+        ("name = \"eine\"", "name = \"agent\"", "duplicate-source"),
+        ("penalty = \"1h\"", "penalty = \"-1h\"", "bad-value"),
+        ("require_end = true", "require_end = \"yes\"", "wrong-type"),
+        ("\"web.example.net\"", "\"SEARCH.example.net.\"", "duplicate-domain"),
+        ("\"web.example.net\"", "\".\"", "bad-name"),
+        ("\"allowed\"", "\"on\"", "bad-value"),
+        ("[\"old.example.net\"]", "\"old.example.net\"", "wrong-type"),
+        ("[project.web]", "[project.\"w b\"]", "bad-value"),
+        ("[[pool.demo.target]]", "[[pool.main.target]]", "several-targets"),
+        ("type = \"zonefile\"", "", "missing-key"),
+        ("[[pool.demo.target]]\ntype = \"zonefile\"\ndir = \"zones\"", "target = []", "no-target"),
+        ("pool = \"demo\"", "pool = \"dmeo\"", "unknown-pool"),
+        ("\"2a02:6b8::/40\"", "\"2a02:6b8::/41\"", "network-boundary"),
+        ("\"2a02:6b8::/40\"", "\"10.0.0.0/20\"", "network-boundary"),
+        ("\"2a02:6b8::/40\"", "\"2a02:6b8::1/40\"", "network-boundary"),
+        ("\"2a02:6b8::/40\"", "\"2a02:6b8::\"", "bad-value"),
+        ("network = \"2a02:6b8::/40\"", "name = \"search.EXAMPLE.net.\"", "duplicate-zone"),
+        ("\"Search.example.net\"", "\"0.0.8.b.6.0.2.0.a.2.ip6.arpa\"", "duplicate-zone"),
+        ("\"Search.example.net\"", "\"a..b\"", "bad-name"),
+        ("network = \"2a02:6b8::/40\"", "", "missing-key"),
+        ("network = \"2a02:6b8::/40\"", "network = \"2a02:6b8::/40\"\nname = \"a\"", "bad-value"),
+        ("permission = \"full\"", "permission = \"all\"", "bad-value"),
+        ("ttl = 600", "ttl = -1", "bad-ttl"),
+        ("ttl = 600", "ttl = 2147483648", "bad-ttl"),
+        ("ttl = 600", "ttl = 600.0", "wrong-type"),
+        ("fence = \"marker\"", "fence = \"on\"", "bad-value"),
+        ("\"db-*\"", "\"d b\"", "bad-value"),
+        ("period = \"1d\"", "perod = \"1d\"", "missing-key"),
+        ("max = 200", "max = -200", "bad-value"),
+        ("max_delete = \"10%\"", "max_delete = \"110%\"", "bad-value"),
+        ("expires = \"12h\"", "expires = \"\"", "bad-value"),
+        ("[plan]", "[plan", "toml-syntax"),
+        ("[plan]", "\0", "toml-syntax"),
+    ] {
+        let loaded = with_toml(from, to);
+        assert!(loaded.inventory.is_err(), "{to}");
+        assert!(codes(&loaded).contains(&code), "{to}: {}", errors(&loaded));
+    }
+}
+
+#[test]
+fn all_errors_in_zonewright_toml_come_at_once() {
+    let fixture = Fixture::new();
+    let text = TOML.replace("\"fleet-dns\"", "\"a b\"").replace("pool = \"main\"", "pol = \"main\"");
+    fixture.write("zonewright.toml", text.replace("ttl = 600", "ttl = 2147483648"));
+    insta::assert_snapshot!(errors(&fixture.load()), @r#"
+    zonewright.toml:1:9: error[bad-owner]: `a b` cannot be an owner
+      1 | owner = "a b"
+        |         ^^^^^
+        = rule: it is recorded as `heritage=external-dns,external-dns/owner=OWNER` (docs/formats.md, owner)
+        = hint: use 1 to 100 octets without commas, quotes, backslashes, blanks and control characters
+    zonewright.toml:48:1: error[missing-key]: the key `pool` is missing
+      48 | [[zone]]
+         | ^^^^^^^^
+         = hint: add `pool`
+    zonewright.toml:50:1: error[unknown-key]: `pol` is no key of this table
+      50 | pol = "main"
+         | ^^^
+         = hint: did you mean `pool`?
+    zonewright.toml:53:7: error[bad-ttl]: `2147483648` is no TTL
+      53 | ttl = 2147483648
+         |       ^^^^^^^^^^
+         = rule: a TTL has 31 bits: 0 to 2147483647 seconds (RFC 2181 section 8)
+         = hint: write the seconds, such as 3600
+    "#);
+}
+
+#[test]
+fn a_folder_without_zonewright_toml_is_no_workspace() {
+    let fixture = Fixture::new();
+    fixture.remove("zonewright.toml");
+    insta::assert_snapshot!(errors(&fixture.load()), @r"
+    zonewright.toml: error[source-missing]: the file is not there
+        = hint: create it, or name the right folder with `-C`
+    ");
+    let loaded = load_workspace(&fixture.0.path().join("nowhere"), "2026-11-20T12:00:00Z".parse().unwrap(), &|_| {});
+    assert!(loaded.inventory.is_err());
+    fixture.write("zonewright.toml", "#".repeat(2 << 20));
+    assert_eq!(codes(&fixture.load()), ["file-too-large"]);
+    fixture.write("zonewright.toml", b"owner = \"\xff\"\n");
+    assert_eq!(codes(&fixture.load()), ["not-utf-8"]);
+}
+
+#[test]
+fn an_error_in_a_project_file_is_that_projects() {
+    for (from, to, code) in [
+        ("{location}-{index:04}", "{location}", "bad-template"),
+        ("{location}-{index:04}", "{bucket}-{index}", "bad-template"),
+        ("vlan_scheme: search", "vlan_scheme: both", "bad-value"),
+        ("vlan_scheme: search", "", "missing-key"),
+        ("main: 604", "main: 4096", "bad-vlan"),
+        ("main: 604", "main: six", "wrong-type"),
+        ("main: 604", "main: 761", "same-vlan"),
+        ("  fastbone: 761\n", "", "missing-key"),
+        ("{shortname}-fb", "{shortname}", "bad-template"),
+        ("12e5", "123456789", "bad-project-id"),
+        ("12e5", "0x12e5", "bad-project-id"),
+        ("12e5", "~", "wrong-type"),
+        ("ttl: 300", "ttl: -1", "bad-ttl"),
+        ("ttl: 300", "ttl: 2147483648", "bad-ttl"),
+        ("automation: true", "automation: yes", "wrong-type"),
+        ("policy: sync", "policy: replace", "bad-value"),
+        ("policy: sync", "polcy: sync", "unknown-key"),
+        ("policy: sync", "id: other", "duplicate-key"),
+        ("policy: sync", "<<: {policy: sync}", "yaml-merge-key"),
+        ("policy: sync", "policy: &p sync", "yaml-anchor"),
+        ("policy: sync", "policy: [", "yaml-syntax"),
+        ("period: 1h", "period: hour", "bad-value"),
+        ("limits:\n", "---\nlimits:\n", "yaml-documents"),
+    ] {
+        let loaded = with_project(from, to);
+        assert!(codes(&loaded).contains(&code), "{to}: {}", errors(&loaded));
+        let inventory = loaded.inventory.expect("a project file is never fatal");
+        assert!(matches!(inventory.projects[0].file, ProjectFile::Bad { .. }), "{to}");
+        assert_eq!(inventory.projects[0].id, "search");
+        good(&inventory, "web");
+    }
+    let loaded = with_toml("\"journal\"", "\"noop\"");
+    assert_eq!(codes(&loaded), ["sync-without-registry"]);
+    let loaded = with_project("id: search\n", "");
+    assert_eq!(codes(&loaded), ["missing-project", "missing-key"]);
+}
+
+#[test]
+fn the_place_of_a_fault_in_a_template_is_that_in_the_file() {
+    insta::assert_snapshot!(errors(&with_project("{location}-{index:04}", "ä{rack}")), @r#"
+    projects/search.yaml:2:22: error[bad-template]: `ä{rack}`: a character that no label may hold
+      2 | shortname_template: "ä{rack}"
+        |                      ^
+        = rule: the fields of templates and what they need (docs/formats.md, templates)
+    "#);
+    insta::assert_snapshot!(errors(&with_project("\"{location}-{index:04}\"", "x{rack}-{index}")), @r"
+    projects/search.yaml:2:22: error[bad-template]: `x{rack}-{index}`: `{rack}` is no field; there are `{location}`, `{bucket}`, `{index}` and `{index:0N}`
+      2 | shortname_template: x{rack}-{index}
+        |                      ^^^^^^
+        = rule: the fields of templates and what they need (docs/formats.md, templates)
+    ");
+    insta::assert_snapshot!(errors(&with_project("{location}-{index:04}", "\\x61{rack}")), @r#"
+    projects/search.yaml:2:21: error[bad-template]: `a{rack}`: `{rack}` is no field; there are `{location}`, `{bucket}`, `{index}` and `{index:0N}`
+      2 | shortname_template: "\x61{rack}"
+        |                     ^^^^^^^^^^^^
+        = rule: the fields of templates and what they need (docs/formats.md, templates)
+    "#);
+}
+
+#[test]
+fn of_two_files_for_one_project_neither_counts() {
+    let fixture = Fixture::new();
+    fixture.write("projects/twin.yaml", WEB);
+    let loaded = fixture.load();
+    insta::assert_snapshot!(errors(&loaded), @r"
+    projects/twin.yaml:1:5: error[duplicate-project]: the project id `web` stands in several files
+      1 | id: web
+        |     ^^^
+        = also: the other is projects/web.yaml:1
+        = rule: a project has one file; of several none can be believed (docs/formats.md, projects)
+        = hint: give one of them another id, or remove it
+    projects/web.yaml:1:5: error[duplicate-project]: the project id `web` stands in several files
+      1 | id: web
+        |     ^^^
+        = also: the other is projects/twin.yaml:1
+        = rule: a project has one file; of several none can be believed (docs/formats.md, projects)
+        = hint: give one of them another id, or remove it
+    ");
+    assert!(matches!(loaded.inventory.unwrap().projects[1].file, ProjectFile::Bad { .. }));
+}
+
+#[test]
+fn projects_that_nothing_defines_are_missing() {
+    let fixture = Fixture::new();
+    fixture.remove("projects/web.yaml");
+    let header = "inv,name,project,status,location,queue,rack,switch,port,restrictions\n";
+    fixture.write("racktables/hosts.csv", format!("{header}1,,nobody's,assigned,sas,,,,,\n2,,a,free,sas,,,,,\n"));
+    let loaded = fixture.load();
+    assert_eq!(codes(&loaded), ["missing-project"]);
+    assert_eq!(loaded.diagnostics.iter().filter(|diagnostic| diagnostic.code == "unknown-project").count(), 2);
+    let inventory = loaded.inventory.unwrap();
+    let ids: Vec<&str> = inventory.projects.iter().map(|project| project.id.as_str()).collect();
+    assert_eq!(ids, ["a", "nobody's", "search", "web"]);
+    assert!(matches!(inventory.projects[3].file, ProjectFile::Missing) && inventory.projects[3].admin.is_some());
+    assert_eq!(inventory.hosts.iter().map(|host| host.project.0).collect::<Vec<_>>(), [1, 0]);
+}
+
+#[test]
+fn sources_that_are_not_there_are_unknown() {
+    let fixture = Fixture::new();
+    for name in ["racktables/hosts.csv", "racktables/l3-tors.txt", "agents/eine-1.jsonl", "projects/search.yaml"] {
+        fixture.remove(name);
+    }
+    fixture.write("racktables/ipv4-map.txt", "");
+    fs::create_dir(fixture.0.path().join("names.lock")).unwrap();
+    let loaded = fixture.load();
+    insta::assert_snapshot!(errors(&loaded), @r#"
+    zonewright.toml:13:14: error[source-missing]: source `hosts`: there is no file racktables/hosts.csv
+      13 | hosts      = "racktables/hosts.csv"
+         |              ^^^^^^^^^^^^^^^^^^^^^^
+         = rule: a source that is not there is unknown, never empty (docs/formats.md, trust)
+         = hint: export it, correct the path, or remove the source
+    zonewright.toml:14:23: error[source-missing]: source `l3_tors`: there is no file racktables/l3-tors.txt
+      14 | l3_tors    = { path = "racktables/l3-tors.txt", max_age = "6h", max_shrink = "10%", max_churn = "5%", min_rows = 1 }
+         |                       ^^^^^^^^^^^^^^^^^^^^^^^^
+         = rule: a source that is not there is unknown, never empty (docs/formats.md, trust)
+         = hint: export it, correct the path, or remove the source
+    zonewright.toml:24:9: error[source-missing]: source `eine`: agents/eine-*.jsonl matches no file
+      24 | path = ["agents/eine-*.jsonl"]
+         |         ^^^^^^^^^^^^^^^^^^^^^
+         = rule: a source that is not there is unknown, never empty (docs/formats.md, trust)
+         = hint: export it, correct the path, or remove the source
+    zonewright.toml:29:10: error[missing-project]: no project file has the id `search`
+      29 | [project.search]
+         |          ^^^^^^
+         = rule: a project has an administrator's half and an owner's (docs/formats.md, projects)
+         = hint: add the file, or correct the id; until then its hosts are blocked `bad-input`
+    racktables/ipv4-map.txt: error[source-empty]: the file is empty
+        = rule: an empty export is unknown, never empty (docs/formats.md, trust)
+        = hint: export again
+    names.lock: error[source-unreadable]: the file is no regular file
+        = hint: make it a file that can be read
+    "#);
+    let inventory = loaded.inventory.unwrap();
+    let doubts =
+        [&inventory.trust.hosts, &inventory.trust.l3_tors, &inventory.trust.ipv4_map, &inventory.trust.names_lock];
+    insta::assert_snapshot!(doubts.map(|trust| trust.doubt().unwrap_or("known")).join("\n"), @r"
+    source `hosts`: there is no file racktables/hosts.csv
+    source `l3_tors`: there is no file racktables/l3-tors.txt
+    source `ipv4_map`: racktables/ipv4-map.txt is empty
+    source `names.lock`: names.lock is no regular file
+    ");
+    assert_eq!(inventory.trust.net_layout, Trust::Known);
+    assert_eq!(inventory.mac_sources[0].trust, Trust::Known);
+    assert_eq!(inventory.mac_sources[1].trust.doubt(), Some("source `eine`: agents/eine-*.jsonl matches no file"));
+}
+
+#[cfg(unix)]
+#[test]
+fn links_do_not_lead_out_of_the_workspace() {
+    let elsewhere = Fixture::new();
+    let fixture = Fixture::new();
+    let path = |name: &str| fixture.0.path().join(name);
+    for name in ["racktables/hosts.csv", "projects/web.yaml"] {
+        fixture.remove(name);
+        std::os::unix::fs::symlink(elsewhere.0.path().join(name), path(name)).unwrap();
+    }
+    std::os::unix::fs::symlink("nowhere", path("names.lock")).unwrap();
+    fs::rename(path("agents"), path("elsewhere")).unwrap();
+    std::os::unix::fs::symlink("elsewhere", path("agents")).unwrap();
+    let loaded = fixture.load();
+    assert_eq!(codes(&loaded), ["missing-project", "outside-workspace", "outside-workspace", "source-missing"]);
+    let inventory = loaded.inventory.unwrap();
+    assert_eq!(inventory.reports.len(), 3);
+    assert_eq!(inventory.trust.hosts.doubt(), Some("source `hosts`: racktables/hosts.csv leads out of the workspace"));
+}
+
+#[test]
+fn no_cut_of_a_settings_file_panics() {
+    let fixture = Fixture::new();
+    for end in (0..TOML.len()).step_by(7) {
+        fixture.write("zonewright.toml", &TOML[..end]);
+        fixture.load();
+    }
+    fixture.write("zonewright.toml", TOML);
+    for end in 0..SEARCH.len() {
+        fixture.write("projects/search.yaml", &SEARCH[..end]);
+        assert!(fixture.load().inventory.is_ok());
+    }
+}

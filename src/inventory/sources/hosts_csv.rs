@@ -1,0 +1,228 @@
+//! hosts.csv: one row a host.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::text::{self, BAD_INV, BAD_NAME, Conflict, FIELD_COUNT, Fault, Faults, Row, Shape};
+use super::{Context, Draft, Format, Input, Part, Renumbering, Tally, project_index};
+use crate::inventory::model::{Host, HostStatus, Trust};
+use crate::inventory::source::Occurs;
+use crate::inventory::symbol::Symbols;
+use crate::inventory::value::Inv;
+
+/// The format.
+pub const FORMAT: Format = Format { key: "hosts", occurs: Occurs::Required, read };
+
+/// The columns.
+const HEADER: &str = "inv,name,project,status,location,queue,rack,switch,port,restrictions";
+
+/// How many columns there are.
+const COLUMNS: usize = 10;
+
+/// The restriction that keeps automation away from a host's records.
+const RESTRICTION: &str = "automated-dns";
+
+/// A status that is none.
+const BAD_STATUS: Fault = Fault {
+    code: "bad-status",
+    rule: "a host is `assigned` or `free` (docs/formats.md, hosts)",
+    hint: "correct the status; until then the host counts as assigned, and is frozen",
+};
+
+/// A field that may not be empty.
+const EMPTY_FIELD: Fault = Fault {
+    code: "empty-field",
+    rule: "inv, project, status and location are never empty (docs/formats.md, hosts)",
+    hint: "complete the row",
+};
+
+/// Quotes that do not pair.
+const BAD_QUOTING: Fault = Fault {
+    code: "bad-quoting",
+    rule: "a quoted field begins and ends with a quote, with quotes in it doubled (RFC 4180 section 2)",
+    hint: "correct the quotes",
+};
+
+/// An inventory number on two rows.
+const DUPLICATE_INV: Fault = Fault {
+    code: "duplicate-inv",
+    rule: "an inventory number is one host, for ever (docs/formats.md, hosts)",
+    hint: "remove or correct one of the rows; until then all of them are frozen",
+};
+
+/// What one chunk holds.
+#[derive(Default)]
+struct Piece {
+    /// Switches and locations.
+    symbols: Symbols,
+    /// Projects.
+    projects: Symbols,
+    /// The rows.
+    hosts: Vec<Host>,
+}
+
+/// Reads hosts.csv.
+fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
+    let shape = Shape { header: Some(HEADER), ..Shape::default() };
+    let (pieces, mut tally) = text::read_rows(input, context, &shape, Piece::default, |piece, row, faults| {
+        read_host(piece, row, faults, context);
+    });
+    let mut merged = Piece::default();
+    merged.hosts.reserve_exact(pieces.iter().map(|piece| piece.hosts.len()).sum());
+    for piece in pieces {
+        let symbols = Renumbering::merge(&mut merged.symbols, &piece.symbols);
+        let projects = Renumbering::merge(&mut merged.projects, &piece.projects);
+        merged.hosts.extend(piece.hosts.into_iter().map(|host| renumbered(host, &symbols, &projects)));
+    }
+    merged.hosts.par_sort_by_key(|host| (host.inv, host.origin));
+    mark_duplicates(&mut merged.hosts, input, context, &mut tally);
+    let has_bad = tally.bad > 0;
+    let fold = move |draft: &mut Draft, trust: Trust| {
+        let symbols = Renumbering::merge(&mut draft.symbols, &merged.symbols);
+        let projects = Renumbering::merge(&mut draft.projects, &merged.projects);
+        draft.hosts = merged.hosts.into_iter().map(|host| renumbered(host, &symbols, &projects)).collect();
+        draft.hosts_trust = trust;
+        draft.has_bad_names |= has_bad;
+    };
+    Part { tally, fold: Box::new(fold) }
+}
+
+/// A host with the numbers of the whole.
+fn renumbered(host: Host, symbols: &Renumbering, projects: &Renumbering) -> Host {
+    Host {
+        project: projects.project(host.project),
+        location: symbols.symbol(host.location),
+        switch: host.switch.map(|switch| symbols.symbol(switch)),
+        ..host
+    }
+}
+
+/// Reads one row; without a readable inventory number it is nobody's, and only reported.
+fn read_host(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, context: &Context<'_>) {
+    let fields = split(row.text, faults);
+    faults.hush();
+    let [inv, name, project, status, location, _, _, switch, _, restrictions] = &fields;
+    let number: Option<Inv> = inv.text.parse().ok();
+    if number.is_none() {
+        faults.add(&BAD_INV, inv.at.clone(), || format!("`{}` is no inventory number", inv.text));
+    }
+    let read_name = match &*name.text {
+        "" => Ok(None),
+        text => text::read_name(text, context),
+    };
+    let read_name = read_name.unwrap_or_else(|error| {
+        faults.add(&BAD_NAME, name.at.clone(), || format!("`{}` is no host name: {error}", name.text));
+        None
+    });
+    let read_status = match &*status.text {
+        "assigned" => HostStatus::Assigned,
+        "free" => HostStatus::Free,
+        text => {
+            faults.add(&BAD_STATUS, status.at.clone(), || format!("`{text}` is no status"));
+            HostStatus::Assigned
+        }
+    };
+    for (field, column) in [(project, "project"), (location, "location")] {
+        if field.text.is_empty() {
+            faults.add(&EMPTY_FIELD, field.at.clone(), || format!("the {column} is empty"));
+        }
+    }
+    let Some(inv) = number else { return };
+    piece.hosts.push(Host {
+        inv,
+        name: read_name,
+        project: project_index(&mut piece.projects, &project.text),
+        status: read_status,
+        location: piece.symbols.intern(&location.text),
+        switch: (!switch.text.is_empty()).then(|| piece.symbols.intern(&switch.text)),
+        restricted: restrictions.text.split(';').any(|restriction| restriction.trim_ascii() == RESTRICTION),
+        bad: faults.found(),
+        origin: row.origin,
+    });
+}
+
+/// Marks all rows of an inventory number that stands on several; `hosts` are sorted by it.
+fn mark_duplicates(hosts: &mut [Host], input: &Input<'_>, context: &Context<'_>, tally: &mut Tally) {
+    let mut conflicts = Vec::new();
+    for same in hosts.chunk_by_mut(|a, b| a.inv == b.inv).filter(|same| same.len() > 1) {
+        let (first, second) = (same[0].origin, same[1].origin);
+        for host in same {
+            tally.bad += usize::from(!host.bad);
+            host.bad = true;
+            let other = if host.origin == first { second } else { first };
+            let message = format!("{} stands on several rows", host.inv);
+            conflicts.push(Conflict { origin: host.origin, message, other });
+        }
+    }
+    text::report_conflicts(&DUPLICATE_INV, conflicts, input, context, tally);
+}
+
+/// One field.
+#[derive(Default)]
+struct Field<'a> {
+    /// Its text, quotes taken off.
+    text: Cow<'a, str>,
+    /// Its octets in the row, quotes included.
+    at: Range<usize>,
+}
+
+/// Cuts a row at its commas; fields that are not there are empty, which is reported.
+fn split<'a>(line: &'a str, faults: &mut Faults<'_, '_>) -> [Field<'a>; COLUMNS] {
+    let mut fields: [Field<'a>; COLUMNS] = std::array::from_fn(|_| Field::default());
+    let mut count = 0;
+    let mut at = 0;
+    loop {
+        let (field, end) = match line[at..].strip_prefix('"') {
+            None => unquoted(line, at, faults),
+            Some(_) => quoted(line, at, faults),
+        };
+        if let Some(place) = fields.get_mut(count) {
+            *place = field;
+        }
+        count += 1;
+        if end == line.len() {
+            break;
+        }
+        at = end + 1;
+    }
+    if count != COLUMNS {
+        faults.add_whole(&FIELD_COUNT, || format!("{count} fields instead of {COLUMNS}"));
+    }
+    fields
+}
+
+/// Reads a field without quotes; gives the place of the comma behind it, or of the end.
+fn unquoted<'a>(line: &'a str, at: usize, faults: &mut Faults<'_, '_>) -> (Field<'a>, usize) {
+    let end = memchr::memchr(b',', &line.as_bytes()[at..]).map_or(line.len(), |comma| at + comma);
+    let text = &line[at..end];
+    if text.contains('"') {
+        faults.add(&BAD_QUOTING, at..end, || format!("a quote inside the field `{text}`"));
+    }
+    (Field { text: Cow::Borrowed(text), at: at..end }, end)
+}
+
+/// Reads a field in quotes; gives the place of the comma behind it, or of the end.
+fn quoted<'a>(line: &'a str, at: usize, faults: &mut Faults<'_, '_>) -> (Field<'a>, usize) {
+    let inside = at + 1;
+    let mut close = inside;
+    loop {
+        let Some(quote) = memchr::memchr(b'"', &line.as_bytes()[close..]) else {
+            faults.add(&BAD_QUOTING, at..line.len(), || "a quote that is never closed".into());
+            return (Field { text: Cow::Borrowed(&line[inside..]), at: at..line.len() }, line.len());
+        };
+        close += quote;
+        if line.as_bytes().get(close + 1) != Some(&b'"') {
+            break;
+        }
+        close += 2;
+    }
+    let text = &line[inside..close];
+    let text = if text.contains('"') { Cow::Owned(text.replace("\"\"", "\"")) } else { Cow::Borrowed(text) };
+    let end = memchr::memchr(b',', &line.as_bytes()[close + 1..]).map_or(line.len(), |comma| close + 1 + comma);
+    if end != close + 1 {
+        faults.add(&BAD_QUOTING, at..end, || "text behind the closing quote of a field".into());
+    }
+    (Field { text, at: at..end }, end)
+}

@@ -1,0 +1,113 @@
+//! ipv4-map.txt: IPv4 network, location and VLAN to /64.
+
+use std::cmp::Reverse;
+
+use ipnet::Ipv4Net;
+
+use super::text::{self, BAD_NETWORK, FIELD_COUNT, Fault, Faults, KeyedRow, Row, Shape, Word};
+use super::{Context, Draft, Format, Input, Part, Renumbering};
+use crate::inventory::model::{Entry, Ipv4Map, Trust};
+use crate::inventory::source::Occurs;
+use crate::inventory::symbol::{Symbol, Symbols};
+use crate::inventory::value::Vlan;
+
+/// The format.
+pub const FORMAT: Format = Format { key: "ipv4_map", occurs: Occurs::Optional, read };
+
+/// An IPv4 network with two /64s.
+const CONFLICT: Fault = Fault {
+    code: "conflicting-networks",
+    rule: "IPv4 network, location and VLAN give one /64 (docs/formats.md, ipv4-map)",
+    hint: "remove the wrong row; until then the hosts of both are blocked `bad-input`",
+};
+
+/// What stands for an IPv4 network that cannot be read: it may be any, so that no host is derived from a wider row by
+/// guessing.
+const ANY: Ipv4Net = Ipv4Net::new_assert(std::net::Ipv4Addr::UNSPECIFIED, 0);
+
+/// One row whose location and VLAN can be read; the IPv4 network is there where that can be read too.
+type MapRow = KeyedRow<((Symbol, Vlan), Option<Ipv4Net>)>;
+
+/// What one chunk holds.
+#[derive(Default)]
+struct Piece {
+    /// The locations.
+    symbols: Symbols,
+    /// The rows.
+    rows: Vec<MapRow>,
+}
+
+/// Reads ipv4-map.txt.
+fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
+    let shape = Shape { trailing_comments: true, ..Shape::default() };
+    let (pieces, mut tally) = text::read_rows(input, context, &shape, Piece::default, read_row);
+    text::check_generated(input, &mut tally);
+    let mut symbols = Symbols::default();
+    let mut rows = Vec::new();
+    for piece in pieces {
+        let numbers = Renumbering::merge(&mut symbols, &piece.symbols);
+        rows.extend(piece.rows.into_iter().map(|row| {
+            let ((location, vlan), ipv4) = row.key;
+            MapRow { key: ((numbers.symbol(location), vlan), ipv4), ..row }
+        }));
+    }
+    let conflicts = text::take_conflicts(&mut rows, "network, location and VLAN", &mut tally);
+    text::report_conflicts(&CONFLICT, conflicts, input, context, &mut tally);
+    let fold = move |draft: &mut Draft, trust: Trust| {
+        let numbers = Renumbering::merge(&mut draft.symbols, &symbols);
+        for row in &mut rows {
+            row.key.0.0 = numbers.symbol(row.key.0.0);
+        }
+        draft.ipv4_map = index(rows);
+        draft.ipv4_map_trust = trust;
+    };
+    Part { tally, fold: Box::new(fold) }
+}
+
+/// Reads one row.
+fn read_row(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>) {
+    let mut words = text::words(row.text);
+    let (ipv4, location, vlan, network) = (words.next(), words.next(), words.next(), words.next());
+    let count = [&ipv4, &location, &vlan, &network].into_iter().flatten().count() + words.count();
+    if count != 4 {
+        faults
+            .add_whole(&FIELD_COUNT, || format!("{count} fields instead of `IPV4-NETWORK LOCATION VLAN IPV6-NETWORK`"));
+    }
+    let ipv4 = ipv4.and_then(|word| read_ipv4(&word, faults));
+    let vlan = vlan.and_then(|word| text::read_vlan(&word, faults));
+    let network = network.and_then(|word| text::read_net64(&word, faults));
+    let (Some(location), Some(vlan)) = (location, vlan) else { return };
+    let key = ((piece.symbols.intern(location.text), vlan), ipv4);
+    piece.rows.push(MapRow { key, network: network.filter(|_| !faults.found()), origin: row.origin });
+}
+
+/// Reads an IPv4 network without host bits.
+fn read_ipv4(word: &Word<'_>, faults: &mut Faults<'_, '_>) -> Option<Ipv4Net> {
+    let network: Option<Ipv4Net> = word.text.parse().ok().filter(|network: &Ipv4Net| network.trunc() == *network);
+    if network.is_none() {
+        faults.add(&BAD_NETWORK, word.at.clone(), || format!("`{}` is no IPv4 network", word.text));
+    }
+    network
+}
+
+/// Indexes the rows: for each location and VLAN one entry an IPv4 network, unreadable ones first, then the longest
+/// prefix, then the file's order.
+fn index(mut rows: Vec<MapRow>) -> Ipv4Map {
+    // Of rows with one IPv4 network a bad one stands for all of them.
+    rows.sort_by_key(|row| (row.key, row.network.is_some(), row.origin));
+    rows.dedup_by(|next, first| next.key == first.key);
+    rows.sort_by_key(|row| {
+        let (key, ipv4) = row.key;
+        (key, ipv4.map(|ipv4| Reverse(ipv4.prefix_len())), row.origin)
+    });
+    let mut map = Ipv4Map::default();
+    for row in rows {
+        let (key, ipv4) = row.key;
+        let entry = match row.network {
+            Some(network) => Entry::Good(network, row.origin),
+            None => Entry::Bad(row.origin),
+        };
+        map.rows.entry(key).or_default().push((ipv4.unwrap_or(ANY), entry));
+    }
+    map
+}

@@ -1,0 +1,355 @@
+//! MAC reports: JSON lines, one report a line.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use rayon::prelude::*;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::text::{self, BAD_TIME, Fault, Faults, Row, Shape};
+use super::{Context, Draft, Format, Input, Part, Renumbering};
+use crate::inventory::model::{MacSource, Report, Sighting, Trust};
+use crate::inventory::source::Occurs;
+use crate::inventory::symbol::{Symbol, Symbols};
+use crate::inventory::value::{Duration, Inv, Mac, Time};
+
+/// The format.
+pub const FORMAT: Format = Format { key: "mac", occurs: Occurs::Listed, read };
+
+/// How far a report may be ahead of the clock, for clocks that differ (the documented format's bound).
+const AHEAD: Duration = Duration::from_secs(300);
+
+/// A line that is no JSON object.
+const BAD_JSON: Fault = Fault {
+    code: "bad-json",
+    rule: "a report is one JSON object on one line, each key once (docs/formats.md, MAC reports)",
+    hint: "find out what wrote this line",
+};
+
+/// A line without an end.
+const CUT: Fault = Fault {
+    code: "cut-line",
+    rule: "every line ends with a newline; the last one may be incomplete without it (docs/formats.md, MAC reports)",
+    hint: "export again; append whole lines only",
+};
+
+/// A key with the wrong value.
+const BAD_REPORT: Fault = Fault {
+    code: "bad-report",
+    rule: "time, inv and mac are required; switch, port and active may be left out (docs/formats.md, MAC reports)",
+    hint: "find out what wrote this line",
+};
+
+/// A MAC that no interface has.
+const BAD_MAC: Fault = Fault {
+    code: "bad-mac",
+    rule: "a MAC is twelve hexadecimal digits, neither multicast nor all zeros (docs/formats.md, MAC reports)",
+    hint: "find out what wrote this line; until a newer report its host is frozen",
+};
+
+/// A report from the future.
+const FUTURE: Fault = Fault {
+    code: "future-report",
+    rule: "a report is dated at most 5 minutes after the clock (docs/formats.md, MAC reports)",
+    hint: "correct the clock of what reported it",
+};
+
+/// What one chunk holds.
+#[derive(Default)]
+struct Piece {
+    /// The switches.
+    symbols: Symbols,
+    /// The reports.
+    reports: Vec<Report>,
+}
+
+/// Reads one source of MACs.
+fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
+    let shape = Shape { cut_is_a_row: true, ..Shape::default() };
+    let latest = context.now.plus(AHEAD);
+    let (pieces, tally) = text::read_rows(input, context, &shape, Piece::default, |piece, row, faults| {
+        read_report(piece, row, faults, latest);
+    });
+    let (name, max_age, penalty) = (input.spec.name.clone(), input.spec.max_age, input.spec.penalty);
+    let fold = move |draft: &mut Draft, trust: Trust| {
+        let source = draft.mac_sources.len() as u16;
+        draft.mac_sources.push(MacSource { name, max_age, penalty, trust });
+        draft.reports.reserve(pieces.iter().map(|piece| piece.reports.len()).sum());
+        for piece in pieces {
+            let numbers = Renumbering::merge(&mut draft.symbols, &piece.symbols);
+            draft.reports.extend(piece.reports.into_iter().map(|report| {
+                let sighting = match report.sighting {
+                    Sighting::Active { mac, switch: Some(switch) } => {
+                        Sighting::Active { mac, switch: Some(numbers.symbol(switch)) }
+                    }
+                    other => other,
+                };
+                Report { source, sighting, ..report }
+            }));
+        }
+        draft.reports.par_sort_unstable_by_key(|report| (report.inv, report.source, report.origin));
+    };
+    Part { tally, fold: Box::new(fold) }
+}
+
+/// Reads one line. Without a readable number or time, or from the future, it is reported and nobody's.
+fn read_report(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, latest: Time) {
+    if row.cut {
+        faults.add_whole(&CUT, || "the last line has no end".into());
+    }
+    let fields: Fields<'_> = match serde_json::from_str(row.text) {
+        Ok(fields) => fields,
+        Err(error) => {
+            // The library counts octets, from 1, and may point behind the end.
+            let at = error.column().saturating_sub(1).min(row.text.len());
+            let at = (0..=at).rev().find(|at| row.text.is_char_boundary(*at)).unwrap_or(0);
+            let message = error.to_string();
+            let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what).to_owned();
+            faults.add(&BAD_JSON, at..row.text.len(), || message);
+            return;
+        }
+    };
+    if let Some(key) = fields.twice {
+        faults.add_whole(&BAD_JSON, || format!("the key `{key}` stands in it twice"));
+    }
+    let time = read_time(&fields, faults, latest);
+    let inv = read_inv(&fields, faults);
+    let sighting = read_sighting(&fields, faults, &mut piece.symbols);
+    if let (Some(time), Some(inv)) = (time, inv) {
+        let sighting = sighting.filter(|_| !faults.found()).unwrap_or(Sighting::Bad);
+        piece.reports.push(Report { inv, time, sighting, source: 0, origin: row.origin });
+    }
+}
+
+/// Reads the time; one that is too far ahead is none.
+fn read_time(fields: &Fields<'_>, faults: &mut Faults<'_, '_>, latest: Time) -> Option<Time> {
+    let Scalar::Text(text) = &fields.time else {
+        faults.add_whole(&BAD_REPORT, || fields.time.missing("time", "a time in quotes"));
+        return None;
+    };
+    let Ok(time) = text.parse::<Time>() else {
+        faults.add_whole(&BAD_TIME, || format!("`{text}` is no time"));
+        return None;
+    };
+    if time > latest {
+        faults.add_whole(&FUTURE, || format!("the report is dated {time}"));
+        return None;
+    }
+    Some(time)
+}
+
+/// Reads the inventory number.
+fn read_inv(fields: &Fields<'_>, faults: &mut Faults<'_, '_>) -> Option<Inv> {
+    match fields.inv {
+        Scalar::Number(inv) => Some(Inv(inv)),
+        _ => {
+            faults.add_whole(&BAD_REPORT, || fields.inv.missing("inv", "an unsigned integer"));
+            None
+        }
+    }
+}
+
+/// Reads what was seen.
+fn read_sighting(fields: &Fields<'_>, faults: &mut Faults<'_, '_>, symbols: &mut Symbols) -> Option<Sighting> {
+    let active = match fields.active {
+        Scalar::Bool(active) => active,
+        Scalar::Absent | Scalar::Null => true,
+        _ => {
+            faults.add_whole(&BAD_REPORT, || fields.active.missing("active", "true or false"));
+            true
+        }
+    };
+    let switch = read_optional(&fields.switch, "switch", faults);
+    read_optional(&fields.port, "port", faults);
+    let Scalar::Text(text) = &fields.mac else {
+        faults.add_whole(&BAD_REPORT, || fields.mac.missing("mac", "a MAC in quotes"));
+        return None;
+    };
+    let mac: Mac = match text.parse() {
+        Ok(mac) => mac,
+        Err(error) => {
+            faults.add_whole(&BAD_MAC, || format!("the MAC `{text}` {error}"));
+            return None;
+        }
+    };
+    if !active {
+        return Some(Sighting::Inactive { mac });
+    }
+    let switch: Option<Symbol> = switch.map(|switch| symbols.intern(switch));
+    Some(Sighting::Active { mac, switch })
+}
+
+/// Reads text that may be left out, null or empty.
+fn read_optional<'f>(field: &'f Scalar<'_>, key: &str, faults: &mut Faults<'_, '_>) -> Option<&'f str> {
+    match field {
+        // Control characters can only come by escapes, which the row as a whole does not show.
+        Scalar::Text(text) if text.contains(|c: char| c.is_control()) => {
+            faults.add_whole(&BAD_REPORT, || format!("`{key}` holds a control character"));
+            None
+        }
+        Scalar::Text(text) => Some(&**text).filter(|text| !text.is_empty()),
+        Scalar::Absent | Scalar::Null => None,
+        _ => {
+            faults.add_whole(&BAD_REPORT, || field.missing(key, "text"));
+            None
+        }
+    }
+}
+
+/// The known keys of a report; others are passed over, since agents may add some.
+#[derive(Default)]
+struct Fields<'a> {
+    /// `time`.
+    time: Scalar<'a>,
+    /// `inv`.
+    inv: Scalar<'a>,
+    /// `mac`.
+    mac: Scalar<'a>,
+    /// `switch`.
+    switch: Scalar<'a>,
+    /// `port`.
+    port: Scalar<'a>,
+    /// `active`.
+    active: Scalar<'a>,
+    /// A known key that stands twice.
+    twice: Option<&'static str>,
+}
+
+/// A value of any type, as far as a report may hold it.
+#[derive(Default)]
+enum Scalar<'a> {
+    /// The key is not there.
+    #[default]
+    Absent,
+    /// `null`.
+    Null,
+    /// Text, borrowed where it has no escapes.
+    Text(Cow<'a, str>),
+    /// An unsigned integer.
+    Number(u64),
+    /// `true` or `false`.
+    Bool(bool),
+    /// Anything else.
+    Other,
+}
+
+impl Scalar<'_> {
+    /// What to say where `wanted` belongs under `key`.
+    fn missing(&self, key: &str, wanted: &str) -> String {
+        match self {
+            Scalar::Absent => format!("there is no `{key}`"),
+            _ => format!("`{key}` is not {wanted}"),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Fields<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(FieldsVisitor)
+    }
+}
+
+/// Collects the known keys. A derived reader would end at the first value of a wrong type, and the host would be unknown.
+struct FieldsVisitor;
+
+impl<'de> Visitor<'de> for FieldsVisitor {
+    type Value = Fields<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Fields<'de>, M::Error> {
+        let mut fields = Fields::default();
+        while let Some(key) = map.next_key::<KeyText<'de>>()? {
+            let (name, field) = match &*key.0 {
+                "time" => ("time", &mut fields.time),
+                "inv" => ("inv", &mut fields.inv),
+                "mac" => ("mac", &mut fields.mac),
+                "switch" => ("switch", &mut fields.switch),
+                "port" => ("port", &mut fields.port),
+                "active" => ("active", &mut fields.active),
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+            };
+            let value = map.next_value()?;
+            if matches!(field, Scalar::Absent) {
+                *field = value;
+            } else {
+                // Which of the two holds cannot be told.
+                *field = Scalar::Other;
+                fields.twice = Some(name);
+            }
+        }
+        Ok(fields)
+    }
+}
+
+/// A key, borrowed where it has no escapes.
+struct KeyText<'a>(Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for KeyText<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match deserializer.deserialize_str(ScalarVisitor)? {
+            Scalar::Text(text) => Ok(KeyText(text)),
+            _ => Ok(KeyText(Cow::Borrowed(""))),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Scalar<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ScalarVisitor)
+    }
+}
+
+/// Takes any value.
+struct ScalarVisitor;
+
+impl<'de> Visitor<'de> for ScalarVisitor {
+    type Value = Scalar<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Scalar<'de>, E> {
+        Ok(Scalar::Text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Scalar<'de>, E> {
+        Ok(Scalar::Text(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Scalar<'de>, E> {
+        Ok(Scalar::Number(number))
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Scalar<'de>, E> {
+        Ok(Scalar::Other)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Scalar<'de>, E> {
+        Ok(Scalar::Other)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Scalar<'de>, E> {
+        Ok(Scalar::Bool(value))
+    }
+
+    fn visit_unit<E>(self) -> Result<Scalar<'de>, E> {
+        Ok(Scalar::Null)
+    }
+
+    fn visit_seq<S: SeqAccess<'de>>(self, mut items: S) -> Result<Scalar<'de>, S::Error> {
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Scalar::Other)
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut entries: M) -> Result<Scalar<'de>, M::Error> {
+        while entries.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Scalar::Other)
+    }
+}

@@ -1,0 +1,222 @@
+//! The export formats: the content of files to rows.
+//!
+//! Comes in: the files of one source, as octets. Goes out: rows, bad ones included, and how far the source can be
+//! trusted. Touches no disk. A new format is a module and a word in the list below, and a place in [`Draft`] for what it
+//! says.
+
+use std::collections::BTreeMap;
+
+use super::model::{Host, Ipv4Map, Layout, LockRow, MacSource, ProjectAdmin, ProjectIndex, Report, Tors, Trust};
+use super::source::{Occurs, SourceSpec};
+use super::symbol::{Symbol, Symbols};
+use super::value::{Duration, Percent, Time};
+use crate::diag::{Diagnostic, Diagnostics, FileId, Files};
+use crate::dns::Name;
+
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+/// Declares the formats: each word is a module, and an entry of the table.
+macro_rules! formats {
+    ($($name:ident,)*) => {
+        $(mod $name;)*
+
+        /// All formats, in the order in which their rows are taken in.
+        pub const FORMATS: &[Format] = &[$($name::FORMAT,)*];
+    };
+}
+
+formats! {
+    hosts_csv,
+    l3_tors,
+    net_layout,
+    ipv4_map,
+    mac_reports,
+    names_lock,
+}
+
+/// One export format.
+pub struct Format {
+    /// Its key in `[sources]`.
+    pub key: &'static str,
+    /// How often that key occurs.
+    pub occurs: Occurs,
+    /// Reads all files of one source.
+    pub read: fn(&Input<'_>, &Context<'_>) -> Part,
+}
+
+/// The files of one source.
+pub struct Input<'a> {
+    /// What zonewright.toml says of it.
+    pub spec: &'a SourceSpec,
+    /// The files that could be read, sorted by name.
+    pub files: Vec<SourceFile<'a>>,
+}
+
+/// One file.
+#[derive(Debug, Clone, Copy)]
+pub struct SourceFile<'a> {
+    /// Its number.
+    pub id: FileId,
+    /// Its content.
+    pub bytes: &'a [u8],
+}
+
+/// What rows are judged by.
+pub struct Context<'a> {
+    /// The names of files.
+    pub files: &'a Files,
+    /// The clock.
+    pub now: Time,
+    /// Names below it count as none.
+    pub free_domain: &'a Name,
+    /// How long a released name stays taken.
+    pub name_cooldown: Duration,
+    /// `[project.X]`, by id.
+    pub admins: &'a BTreeMap<String, ProjectAdmin>,
+}
+
+/// What one source says.
+pub struct Part {
+    /// How much of it is wrong.
+    pub tally: Tally,
+    /// Puts the rows into the draft.
+    pub fold: Fold,
+}
+
+/// Puts what was read into the draft, with the trust in it.
+pub type Fold = Box<dyn FnOnce(&mut Draft, Trust) + Send>;
+
+/// How much of a source is wrong.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// How many rows there are, bad ones included.
+    pub rows: usize,
+    /// How many of them are bad.
+    pub bad: usize,
+    /// The first reason why the source as a whole cannot be believed, such as `racktables/hosts.csv was cut`.
+    pub doubt: Option<String>,
+    /// What is wrong.
+    pub diagnostics: Diagnostics,
+}
+
+impl Tally {
+    /// Takes in what was found further down.
+    pub fn append(&mut self, below: Tally) {
+        self.rows += below.rows;
+        self.bad += below.bad;
+        self.doubt = self.doubt.take().or(below.doubt);
+        self.diagnostics.append(below.diagnostics);
+    }
+
+    /// Notes that a file makes the whole source unknown: `cause` follows its name in the reason.
+    pub fn distrust(&mut self, file: FileId, files: &Files, cause: &str, diagnostic: Diagnostic) {
+        self.doubt.get_or_insert_with(|| format!("{} {cause}", files.name(file)));
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Decides on the trust in source `name`: `max_bad_rows` of its rows may be bad, and one row always may.
+    pub fn judge(&mut self, name: &str, max_bad_rows: Percent, first: Option<FileId>) -> Trust {
+        let allowed = max_bad_rows.of(self.rows).max(1);
+        if self.bad > allowed
+            && let Some(file) = first
+        {
+            let found = format!("{} of {} rows are bad", self.bad, self.rows);
+            let message = format!("source `{name}`: {found}; {allowed} may be");
+            self.diagnostics.push(
+                Diagnostic::file_error("too-many-bad-rows", file, message)
+                    .rule("above `max_bad_rows` nothing is concluded from a source (docs/formats.md, trust)")
+                    .hint("correct the rows, or raise `max_bad_rows` in zonewright.toml"),
+            );
+            self.doubt.get_or_insert(found);
+        }
+        match &self.doubt {
+            None => Trust::Known,
+            Some(cause) => Trust::Unknown { reason: format!("source `{name}`: {cause}") },
+        }
+    }
+}
+
+/// An inventory in the making. Projects are numbered as they come, by [`Draft::projects`].
+#[derive(Debug)]
+pub struct Draft {
+    /// Switches and locations.
+    pub symbols: Symbols,
+    /// The ids of projects that any row names.
+    pub projects: Symbols,
+    /// Rows of hosts.csv.
+    pub hosts: Vec<Host>,
+    /// Whether hosts.csv may be believed.
+    pub hosts_trust: Trust,
+    /// l3-tors.txt.
+    pub tors: Tors,
+    /// Whether it may be believed.
+    pub tors_trust: Trust,
+    /// net-layout.xml.
+    pub layout: Layout,
+    /// Whether it may be believed.
+    pub layout_trust: Trust,
+    /// ipv4-map.txt.
+    pub ipv4_map: Ipv4Map,
+    /// Whether it may be believed.
+    pub ipv4_map_trust: Trust,
+    /// The sources of MACs.
+    pub mac_sources: Vec<MacSource>,
+    /// Their reports.
+    pub reports: Vec<Report>,
+    /// names.lock.
+    pub lock: Vec<LockRow>,
+    /// Whether it may be believed.
+    pub lock_trust: Trust,
+    /// Whether some row of hosts.csv or names.lock was bad.
+    pub has_bad_names: bool,
+}
+
+impl Default for Draft {
+    fn default() -> Draft {
+        Draft {
+            symbols: Symbols::default(),
+            projects: Symbols::default(),
+            hosts: Vec::new(),
+            hosts_trust: Trust::Known,
+            tors: Tors::default(),
+            tors_trust: Trust::Known,
+            layout: Layout::default(),
+            layout_trust: Trust::Known,
+            ipv4_map: Ipv4Map::default(),
+            ipv4_map_trust: Trust::Known,
+            mac_sources: Vec::new(),
+            reports: Vec::new(),
+            lock: Vec::new(),
+            lock_trust: Trust::Known,
+            has_bad_names: false,
+        }
+    }
+}
+
+/// The numbers that one piece of a source gave to texts, to be changed into those of the whole.
+struct Renumbering(Vec<Symbol>);
+
+impl Renumbering {
+    /// Takes the texts of a piece into the whole.
+    fn merge(whole: &mut Symbols, piece: &Symbols) -> Renumbering {
+        Renumbering(whole.merge(piece))
+    }
+
+    /// The number in the whole.
+    fn symbol(&self, piece: Symbol) -> Symbol {
+        self.0[Symbols::index(piece)]
+    }
+
+    /// The number in the whole, of a project.
+    fn project(&self, piece: ProjectIndex) -> ProjectIndex {
+        ProjectIndex(Symbols::index(self.0[piece.0 as usize]) as u32)
+    }
+}
+
+/// Numbers the project `id` within a piece.
+fn project_index(projects: &mut Symbols, id: &str) -> ProjectIndex {
+    ProjectIndex(Symbols::index(projects.intern(id)) as u32)
+}

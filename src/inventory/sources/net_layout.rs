@@ -1,0 +1,438 @@
+//! net-layout.xml: datacenter and VLAN to networks, in order of preference.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use ipnet::IpNet;
+use quick_xml::XmlVersion;
+use quick_xml::errors::Error;
+use quick_xml::events::{BytesRef, BytesStart, Event};
+use quick_xml::reader::Reader;
+
+use super::text::{BAD_NETWORK, BAD_TIME, BAD_VLAN, Fault, NOT_A_64};
+use super::{Context, Draft, Format, Input, Part, Renumbering, SourceFile, Tally};
+use crate::diag::{Diagnostic, FileId, Origin, Severity};
+use crate::inventory::model::{Entry, Layout, Trust};
+use crate::inventory::source::Occurs;
+use crate::inventory::symbol::{Symbol, Symbols};
+use crate::inventory::value::{Net64, Time, Vlan};
+
+/// The format.
+pub const FORMAT: Format = Format { key: "net_layout", occurs: Occurs::Optional, read };
+
+/// An element where it does not belong.
+const BAD_ELEMENT: Fault = Fault {
+    code: "xml-element",
+    rule: "net-layout holds datacenter, that vlan, that network, and nothing else (docs/formats.md, net-layout)",
+    hint: "remove it; what it holds is not read",
+};
+
+/// An attribute that is missing or wrong.
+const BAD_ATTRIBUTE: Fault = Fault {
+    code: "xml-attribute",
+    rule: "a datacenter has a `name`, a vlan an `id` (docs/formats.md, net-layout)",
+    hint: "correct the attribute; until then the element is not read",
+};
+
+/// What makes the whole file unknown.
+const RULE: &str = "what may be incomplete or hide something proves nothing (docs/formats.md, trust)";
+
+/// Reads net-layout.xml.
+fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
+    let mut tally = Tally::default();
+    let mut rows = Rows::default();
+    for file in &input.files {
+        let mut below = Tally::default();
+        read_file(*file, context, &mut rows, &mut below);
+        tally.append(below);
+    }
+    let fold = move |draft: &mut Draft, trust: Trust| {
+        let numbers = Renumbering::merge(&mut draft.symbols, &rows.symbols);
+        let networks = rows.layout.networks.into_iter();
+        let networks = networks.map(|((location, vlan), entry)| ((numbers.symbol(location), vlan), entry)).collect();
+        draft.layout = Layout { networks, ignored: rows.layout.ignored };
+        draft.layout_trust = trust;
+    };
+    Part { tally, fold: Box::new(fold) }
+}
+
+/// What was read.
+#[derive(Default)]
+struct Rows {
+    /// The locations.
+    symbols: Symbols,
+    /// The networks.
+    layout: Layout,
+    /// Those that were added.
+    seen: HashSet<((Symbol, Vlan), Net64)>,
+}
+
+impl Rows {
+    /// Adds a good network, once.
+    fn add(&mut self, key: (Symbol, Vlan), network: Net64, origin: Origin) {
+        if !self.seen.insert((key, network)) {
+            return;
+        }
+        let entry = self.layout.networks.entry(key).or_insert_with(|| Entry::Good(Vec::new(), origin));
+        if let Entry::Good(list, _) = entry {
+            list.push((network, origin));
+        }
+    }
+}
+
+/// Reads one file; whatever is wrong with it as a whole makes the source unknown.
+fn read_file(file: SourceFile<'_>, context: &Context<'_>, rows: &mut Rows, tally: &mut Tally) {
+    let bytes = file.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file.bytes);
+    let whole = |code, message: &str, hint: &str| {
+        Diagnostic::file_error(code, file.id, message).rule(RULE).hint(hint.to_owned())
+    };
+    let text = match std::str::from_utf8(bytes) {
+        Ok("") => {
+            let diagnostic = whole("source-empty", "the file is empty", "export again");
+            return tally.distrust(file.id, context.files, "is empty", diagnostic);
+        }
+        Ok(text) => text,
+        Err(_) => {
+            let diagnostic = whole("not-utf-8", "the file is not UTF-8", "export again");
+            return tally.distrust(file.id, context.files, "is not UTF-8", diagnostic);
+        }
+    };
+    let mut walk = Walk::new(file.id, text, rows, tally);
+    match walk.run() {
+        Err(fault) => {
+            let cause = if fault.code == "source-cut" { "was cut" } else { "cannot be read as XML" };
+            let diagnostic = locate(file.id, text, fault.code, fault.at, fault.message);
+            tally.distrust(file.id, context.files, cause, diagnostic.rule(RULE).hint(fault.hint));
+        }
+        Ok(()) if tally.rows == 0 => {
+            let diagnostic = whole("source-empty", "the file has no networks", "export again");
+            tally.distrust(file.id, context.files, "has no networks", diagnostic);
+        }
+        Ok(()) => {}
+    }
+}
+
+/// What ends the reading of a file.
+struct Fatal {
+    /// The code.
+    code: &'static str,
+    /// Where.
+    at: Range<usize>,
+    /// What was found.
+    message: String,
+    /// What to do.
+    hint: String,
+}
+
+/// Makes a [`Fatal`].
+fn fatal(code: &'static str, at: Range<usize>, message: impl Into<String>, hint: &str) -> Fatal {
+    Fatal { code, at, message: message.into(), hint: hint.to_owned() }
+}
+
+/// Where in the file the reader stands.
+struct Walk<'a> {
+    /// The file.
+    file: FileId,
+    /// Its text.
+    text: &'a str,
+    /// What was read.
+    rows: &'a mut Rows,
+    /// What is wrong.
+    tally: &'a mut Tally,
+    /// The elements around the reader, outermost first; what is passed over is not among them.
+    open: Vec<Open>,
+    /// How deep the reader is inside an element that is passed over.
+    skipped: usize,
+    /// Whether the outermost element was closed.
+    done: bool,
+    /// The last place that was asked for: octet and line.
+    last: (usize, u32),
+}
+
+/// An element that the format knows.
+enum Open {
+    /// `net-layout`.
+    Root,
+    /// `datacenter`, where its name can be read.
+    Datacenter(Option<Symbol>),
+    /// `vlan`, where it and its datacenter can be read.
+    Vlan(Option<(Symbol, Vlan)>),
+    /// `network`.
+    Network {
+        /// Its text so far.
+        text: String,
+        /// Where it begins.
+        start: usize,
+    },
+}
+
+impl<'a> Walk<'a> {
+    /// Starts at the top.
+    fn new(file: FileId, text: &'a str, rows: &'a mut Rows, tally: &'a mut Tally) -> Walk<'a> {
+        Walk { file, text, rows, tally, open: Vec::new(), skipped: 0, done: false, last: (0, 1) }
+    }
+
+    /// Reads to the end of the file.
+    fn run(&mut self) -> Result<(), Fatal> {
+        let mut reader = Reader::from_str(self.text);
+        reader.config_mut().enable_all_checks(true);
+        reader.config_mut().expand_empty_elements = true;
+        loop {
+            let start = reader.buffer_position() as usize;
+            let event = reader.read_event();
+            let at = start..(reader.buffer_position() as usize).max(start);
+            match event {
+                Ok(Event::Eof) => break,
+                Ok(event) => self.take(event, at)?,
+                Err(error) => return Err(self.syntax(&error, reader.error_position() as usize)),
+            }
+        }
+        let end = self.text.len()..self.text.len();
+        if !self.done {
+            return Err(fatal(
+                "source-cut",
+                end,
+                "the file ends before its last element does: it was cut",
+                EXPORT_AGAIN,
+            ));
+        }
+        Ok(())
+    }
+
+    /// What a fault of syntax means: at the end of the file, that it was cut.
+    fn syntax(&self, error: &Error, at: usize) -> Fatal {
+        let at = at.min(self.text.len());
+        match error {
+            Error::Syntax(error) => fatal("source-cut", at..at, format!("{error}: the file was cut"), EXPORT_AGAIN),
+            error => fatal("xml-syntax", at..at, error.to_string(), EXPORT_AGAIN),
+        }
+    }
+
+    /// Takes in one event.
+    fn take(&mut self, event: Event<'_>, at: Range<usize>) -> Result<(), Fatal> {
+        match event {
+            Event::Start(element) => self.begin(&element, at)?,
+            Event::End(_) => self.end(at),
+            Event::Text(text) => self.content(&text.xml10_content(), at)?,
+            Event::CData(text) => self.content(&text.xml10_content(), at)?,
+            Event::GeneralRef(reference) => {
+                let text = resolve(&reference, &at)?;
+                self.content(&text, at)?;
+            }
+            Event::DocType(_) => {
+                let message = "document types are refused";
+                return Err(fatal("xml-doctype", at, message, "export without a document type and its entities"));
+            }
+            Event::Decl(_) | Event::Comment(_) | Event::PI(_) | Event::Empty(_) | Event::Eof => {}
+        }
+        Ok(())
+    }
+
+    /// Takes in the beginning of an element.
+    fn begin(&mut self, element: &BytesStart<'_>, at: Range<usize>) -> Result<(), Fatal> {
+        if self.skipped > 0 {
+            self.skipped += 1;
+            // Rows are counted whether or not they can be used, so that shares of bad ones stay shares.
+            self.tally.rows += usize::from(element.name().0 == "network");
+            return Ok(());
+        }
+        if self.done {
+            return Err(fatal("xml-syntax", at, "a second outermost element", EXPORT_AGAIN));
+        }
+        let open = match (self.open.last(), element.name().0) {
+            (None, "net-layout") => {
+                self.check_date(element, &at)?;
+                Open::Root
+            }
+            (None, name) => {
+                let message = format!("the outermost element is `{name}` instead of `net-layout`");
+                return Err(fatal("xml-syntax", at, message, "name the right file in zonewright.toml"));
+            }
+            (Some(Open::Root), "datacenter") => {
+                let name = self.attribute(element, "name", &at)?.filter(|name| !name.is_empty());
+                if name.is_none() {
+                    self.bad(&BAD_ATTRIBUTE, at, "a datacenter without a `name`".into());
+                    self.tally.rows += 1;
+                }
+                Open::Datacenter(name.map(|name| self.rows.symbols.intern(&name)))
+            }
+            (Some(Open::Datacenter(datacenter)), "vlan") => {
+                let datacenter = *datacenter;
+                let vlan = self.read_vlan(element, at)?;
+                Open::Vlan(datacenter.zip(vlan))
+            }
+            (Some(Open::Vlan(_)), "network") => Open::Network { text: String::new(), start: at.start },
+            (Some(_), name) => {
+                let message = format!("the element `{name}` does not belong here");
+                self.skipped = 1;
+                self.tally.rows += 1;
+                self.spoil(&at);
+                self.bad(&BAD_ELEMENT, at, message);
+                return Ok(());
+            }
+        };
+        self.open.push(open);
+        Ok(())
+    }
+
+    /// Takes in the end of an element.
+    fn end(&mut self, at: Range<usize>) {
+        if self.skipped > 0 {
+            self.skipped -= 1;
+            return;
+        }
+        if let Some(Open::Network { text, start }) = self.open.pop() {
+            self.read_network(&text, start..at.end);
+        }
+        self.done = self.open.is_empty();
+    }
+
+    /// Takes in text.
+    fn content(&mut self, more: &str, at: Range<usize>) -> Result<(), Fatal> {
+        if let Some(flaw) = more.find(|c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r')) {
+            let at = at.start + flaw.min(at.len())..at.end;
+            return Err(fatal("xml-syntax", at, "a control character, which XML may not hold", EXPORT_AGAIN));
+        }
+        match self.open.last_mut() {
+            _ if self.skipped > 0 => {}
+            Some(Open::Network { text, .. }) => text.push_str(more),
+            _ if more.trim().is_empty() => {}
+            None => return Err(fatal("xml-syntax", at, "text outside the outermost element", EXPORT_AGAIN)),
+            Some(_) => {
+                self.tally.rows += 1;
+                self.spoil(&at);
+                self.bad(&BAD_ELEMENT, at, "text outside a network".into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the `id` of a VLAN; one that is no VLAN is a bad row, and its networks are nobody's.
+    fn read_vlan(&mut self, element: &BytesStart<'_>, at: Range<usize>) -> Result<Option<Vlan>, Fatal> {
+        let id = self.attribute(element, "id", &at)?;
+        let digits = id.as_deref().filter(|id| !id.is_empty() && id.bytes().all(|octet| octet.is_ascii_digit()));
+        let vlan = digits.and_then(|id| id.parse().ok()).and_then(Vlan::new);
+        if vlan.is_none() {
+            self.tally.rows += 1;
+            match id {
+                Some(id) => self.bad(&BAD_VLAN, at, format!("`{id}` is no VLAN")),
+                None => self.bad(&BAD_ATTRIBUTE, at, "a vlan without an `id`".into()),
+            }
+        }
+        Ok(vlan)
+    }
+
+    /// Reads the text of a network.
+    fn read_network(&mut self, text: &str, at: Range<usize>) {
+        self.tally.rows += 1;
+        let text = text.trim();
+        let Ok(network) = text.parse::<IpNet>() else {
+            self.spoil(&at);
+            return self.bad(&BAD_NETWORK, at, format!("`{text}` is no network"));
+        };
+        let network = match network {
+            IpNet::V6(network) if network.prefix_len() == 64 => network,
+            _ => {
+                self.rows.layout.ignored += 1;
+                return;
+            }
+        };
+        let Some(net64) = Net64::new(network) else {
+            self.spoil(&at);
+            return self.bad(&NOT_A_64, at, format!("`{text}` has bits behind its prefix"));
+        };
+        if let Some(Open::Vlan(Some(key))) = self.open.last() {
+            let key = *key;
+            let origin = self.line(at.start);
+            self.rows.add(key, net64, origin);
+        }
+    }
+
+    /// Makes the entry of the VLAN around the reader bad.
+    fn spoil(&mut self, at: &Range<usize>) {
+        if let Some(Open::Vlan(Some(key))) = self.open.last() {
+            let key = *key;
+            let origin = self.line(at.start);
+            let entry = self.rows.layout.networks.entry(key).or_insert(Entry::Bad(origin));
+            if matches!(entry, Entry::Good(..)) {
+                *entry = Entry::Bad(origin);
+            }
+        }
+    }
+
+    /// Warns of a `generated` that gives no time.
+    fn check_date(&mut self, element: &BytesStart<'_>, at: &Range<usize>) -> Result<(), Fatal> {
+        if let Some(date) = self.attribute(element, "generated", at)?
+            && date.parse::<Time>().is_err()
+        {
+            let message = format!("`{date}` is no time, so that the export has no date");
+            let diagnostic = locate(self.file, self.text, BAD_TIME.code, at.clone(), message);
+            let diagnostic = diagnostic.rule(BAD_TIME.rule).hint(BAD_TIME.hint);
+            self.tally.diagnostics.push(Diagnostic { severity: Severity::Warning, ..diagnostic });
+        }
+        Ok(())
+    }
+
+    /// The value of an attribute.
+    fn attribute(&self, element: &BytesStart<'_>, name: &str, at: &Range<usize>) -> Result<Option<String>, Fatal> {
+        let mut found = None;
+        for attribute in element.attributes() {
+            let value = attribute.map_err(Error::from).and_then(|attribute| {
+                let value = attribute.normalized_value(XmlVersion::Explicit1_0)?;
+                Ok((attribute.key.0 == name).then(|| value.into_owned()))
+            });
+            let value = value.map_err(|error| fatal("xml-syntax", at.clone(), error.to_string(), EXPORT_AGAIN))?;
+            found = found.or(value);
+        }
+        Ok(found)
+    }
+
+    /// Reports a bad row.
+    fn bad(&mut self, fault: &Fault, at: Range<usize>, message: String) {
+        self.tally.bad += 1;
+        let (file, text) = (self.file, self.text);
+        self.tally
+            .diagnostics
+            .push_bounded(file, || locate(file, text, fault.code, at, message).rule(fault.rule).hint(fault.hint));
+    }
+
+    /// The line of an octet; asked mostly from top to bottom, so that lines are counted once.
+    fn line(&mut self, at: usize) -> Origin {
+        let (last, line) = if self.last.0 <= at { self.last } else { (0, 1) };
+        let line = line + memchr::memchr_iter(b'\n', &self.text.as_bytes()[last..at]).count() as u32;
+        self.last = (at, line);
+        Origin::line(self.file, line)
+    }
+}
+
+/// Makes an error at some octets of a text.
+fn locate(file: FileId, text: &str, code: &'static str, at: Range<usize>, message: String) -> Diagnostic {
+    let mut start = at.start.min(text.len());
+    while !text.is_char_boundary(start) {
+        start -= 1;
+    }
+    let before = &text[..start];
+    let line_start = memchr::memrchr(b'\n', before.as_bytes()).map_or(0, |newline| newline + 1);
+    let line = 1 + memchr::memchr_iter(b'\n', before.as_bytes()).count() as u32;
+    let col = text[line_start..start].chars().count() as u32 + 1;
+    let marked = text.get(start..at.end).unwrap_or_default().lines().next().unwrap_or_default();
+    let shown = text[line_start..].lines().next().unwrap_or_default();
+    Diagnostic::error(code, Origin { file, line, col }, message).excerpt(shown, marked.chars().count().max(1))
+}
+
+/// What to do about a broken file.
+const EXPORT_AGAIN: &str = "export again; write to another name and rename when complete";
+
+/// The text of a reference: one of the five entities that XML predefines, or a character by number.
+fn resolve(reference: &BytesRef<'_>, at: &Range<usize>) -> Result<String, Fatal> {
+    if let Ok(Some(c)) = reference.resolve_char_ref() {
+        return Ok(c.to_string());
+    }
+    match quick_xml::escape::resolve_xml_entity(reference) {
+        Some(text) => Ok(text.to_owned()),
+        None => {
+            let message = format!("the entity `{}` is refused", &**reference);
+            Err(fatal("xml-entity", at.clone(), message, "write the text itself"))
+        }
+    }
+}

@@ -1,0 +1,482 @@
+//! What all formats of lines share: comments, line numbers, cut files, bad rows.
+
+use std::ops::Range;
+
+use ipnet::Ipv6Net;
+use rayon::prelude::*;
+
+use super::{Context, Input, SourceFile, Tally};
+use crate::diag::{Diagnostic, Diagnostics, FileId, Origin};
+use crate::dns::{Name, NameError};
+use crate::inventory::value::{Net64, Time, Vlan};
+
+/// How many octets one thread reads at a time; about 10 000 rows, so that the merging costs nothing beside them.
+const CHUNK: usize = 1 << 20;
+
+/// What is particular about a format of lines.
+#[derive(Default)]
+pub struct Shape {
+    /// The first row, where it names the columns.
+    pub header: Option<&'static str>,
+    /// Whether a last line without an end is one bad row, not a cut file.
+    pub cut_is_a_row: bool,
+    /// Whether a `#` ends a row wherever it stands.
+    pub trailing_comments: bool,
+}
+
+/// A kind of fault of rows: what every diagnostic of it says.
+pub struct Fault {
+    /// The code.
+    pub code: &'static str,
+    /// The rule that is broken.
+    pub rule: &'static str,
+    /// What to do.
+    pub hint: &'static str,
+}
+
+/// A row that holds octets that no text holds.
+const BAD_CHARACTER: Fault = Fault {
+    code: "bad-character",
+    rule: "exports are UTF-8 without control characters (docs/formats.md, exports)",
+    hint: "find out what wrote this octet, and export again",
+};
+
+/// A host name that is none.
+pub const BAD_NAME: Fault = Fault {
+    code: "bad-name",
+    rule: "labels are 1 to 63 letters, digits, hyphens and underscores, names at most 255 octets (docs/formats.md, exports)",
+    hint: "correct the name",
+};
+
+/// A VLAN number that is none.
+pub const BAD_VLAN: Fault = Fault {
+    code: "bad-vlan",
+    rule: "VLANs are numbered 1 to 4094 (IEEE 802.1Q section 9.6)",
+    hint: "correct the number",
+};
+
+/// An inventory number that is none.
+pub const BAD_INV: Fault = Fault {
+    code: "bad-inv",
+    rule: "an inventory number is an unsigned integer in decimal digits (docs/formats.md, exports)",
+    hint: "correct the number; until then the row is nobody's",
+};
+
+/// A network that is none.
+pub const BAD_NETWORK: Fault = Fault {
+    code: "bad-network",
+    rule: "a network is an address, a slash and a prefix length, without host bits (docs/formats.md, exports)",
+    hint: "correct the network",
+};
+
+/// A network that is no /64.
+pub const NOT_A_64: Fault = Fault {
+    code: "not-a-64",
+    rule: "the network of a row is a /64 without host bits (docs/formats.md, exports)",
+    hint: "correct the prefix; until then the hosts of this row are blocked `bad-input`",
+};
+
+/// A row with too many or too few fields.
+pub const FIELD_COUNT: Fault = Fault {
+    code: "field-count",
+    rule: "every row has the fields of its format, no more and no fewer (docs/formats.md, exports)",
+    hint: "complete the row, or quote what holds the separator",
+};
+
+/// A time that is none.
+pub const BAD_TIME: Fault = Fault {
+    code: "bad-time",
+    rule: "times are RFC 3339 with an offset, such as 2026-11-20T01:00:00Z (docs/formats.md, exports)",
+    hint: "correct the time",
+};
+
+/// One row.
+pub struct Row<'a> {
+    /// Where it stands.
+    pub origin: Origin,
+    /// Its text, without its end.
+    pub text: &'a str,
+    /// What is wrong with its characters.
+    flaw: Option<Range<usize>>,
+    /// Whether the file ends in the middle of it.
+    pub cut: bool,
+}
+
+/// What is wrong in one row, reported as it is found.
+pub struct Faults<'r, 'a> {
+    /// The row.
+    row: &'r Row<'a>,
+    /// Where to report.
+    diagnostics: &'r mut Diagnostics,
+    /// Whether anything was.
+    found: bool,
+    /// Whether what is found from now on only follows from it.
+    hushed: bool,
+}
+
+impl Faults<'_, '_> {
+    /// Reports a fault at some octets of the row.
+    pub fn add(&mut self, fault: &Fault, at: Range<usize>, message: impl FnOnce() -> String) {
+        self.found = true;
+        if self.hushed {
+            return;
+        }
+        let row = self.row;
+        self.diagnostics.push_bounded(row.origin.file, || {
+            let col = row.text[..at.start].chars().count() as u32 + 1;
+            let origin = Origin { col, ..row.origin };
+            let width = row.text[at].chars().count().max(1);
+            let diagnostic = Diagnostic::error(fault.code, origin, message());
+            diagnostic.excerpt(row.text, width).rule(fault.rule).hint(fault.hint)
+        });
+    }
+
+    /// Reports a fault of the row as a whole.
+    pub fn add_whole(&mut self, fault: &Fault, message: impl FnOnce() -> String) {
+        self.add(fault, 0..self.row.text.len(), message);
+    }
+
+    /// Keeps silent from now on if anything was found: fields of a row that is cut wrongly are wrong for that reason.
+    pub fn hush(&mut self) {
+        self.hushed = self.found;
+    }
+
+    /// Whether the row is bad.
+    pub fn found(&self) -> bool {
+        self.found
+    }
+}
+
+/// A part of a file that ends where a line ends.
+struct Chunk<'a> {
+    /// The file.
+    file: FileId,
+    /// The number of its first line.
+    first_line: u32,
+    /// Its octets.
+    bytes: &'a [u8],
+}
+
+/// Reads all rows of a source, in chunks side by side; the answers are in the order of files and lines.
+///
+/// `row` is called for each row between `start` of a chunk and its end, and reports what is wrong.
+pub fn read_rows<T: Send>(
+    input: &Input<'_>,
+    context: &Context<'_>,
+    shape: &Shape,
+    start: impl Fn() -> T + Sync,
+    row: impl Fn(&mut T, &Row<'_>, &mut Faults<'_, '_>) + Sync,
+) -> (Vec<T>, Tally) {
+    let files = input.files.par_iter().map(|file| {
+        let bytes = file.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file.bytes);
+        let mut tally = Tally::default();
+        let mut pieces = Vec::new();
+        match header_of(bytes, shape, file.id) {
+            Ok(header) => {
+                let read = chunks(file.id, bytes).into_par_iter().map(|chunk| {
+                    let mut piece = start();
+                    let tally = read_chunk(&chunk, header, shape, |one, faults| row(&mut piece, one, faults));
+                    (piece, tally)
+                });
+                for (piece, below) in read.collect::<Vec<(T, Tally)>>() {
+                    pieces.push(piece);
+                    tally.append(below);
+                }
+            }
+            Err(diagnostic) => tally.distrust(file.id, context.files, "has another header", *diagnostic),
+        }
+        check_whole(&mut tally, SourceFile { id: file.id, bytes }, input, context, shape);
+        (pieces, tally)
+    });
+    let mut all = (Vec::new(), Tally::default());
+    for (pieces, tally) in files.collect::<Vec<(Vec<T>, Tally)>>() {
+        all.0.extend(pieces);
+        all.1.append(tally);
+    }
+    all
+}
+
+/// Finds the line of the header: 0 where the format has none.
+fn header_of(bytes: &[u8], shape: &Shape, file: FileId) -> Result<u32, Box<Diagnostic>> {
+    let Some(wanted) = shape.header else { return Ok(0) };
+    for (number, line) in (1..).zip(bytes.split(|octet| *octet == b'\n')) {
+        let line = String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line));
+        if is_passed_over(&line) {
+            continue;
+        }
+        if line == wanted {
+            return Ok(number);
+        }
+        let diagnostic = Diagnostic::error("bad-header", Origin::line(file, number), "this is not the header");
+        let diagnostic = diagnostic.excerpt(line, 0).rule("the first row names the columns (docs/formats.md, exports)");
+        return Err(Box::new(diagnostic.hint(format!("the header is `{wanted}`"))));
+    }
+    // A file without any row is reported as empty.
+    Ok(0)
+}
+
+/// Whether a line holds no row: blank, or a comment.
+fn is_passed_over(line: &str) -> bool {
+    line.starts_with('#') || line.trim_ascii().is_empty()
+}
+
+/// Cuts a file at line ends near every [`CHUNK`] octets.
+fn chunks(file: FileId, bytes: &[u8]) -> Vec<Chunk<'_>> {
+    let mut parts = Vec::new();
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let end =
+            rest.get(CHUNK..).and_then(|tail| memchr::memchr(b'\n', tail)).map_or(rest.len(), |at| CHUNK + at + 1);
+        let (part, tail) = rest.split_at(end);
+        parts.push(part);
+        rest = tail;
+    }
+    let lines: Vec<usize> = parts.par_iter().map(|part| memchr::memchr_iter(b'\n', part).count()).collect();
+    let firsts = lines.iter().scan(1, |next, lines| {
+        let first = *next;
+        *next += *lines as u32;
+        Some(first)
+    });
+    parts.iter().zip(firsts).map(|(bytes, first_line)| Chunk { file, first_line, bytes }).collect()
+}
+
+/// Reads the rows of one chunk.
+fn read_chunk(
+    chunk: &Chunk<'_>,
+    header: u32,
+    shape: &Shape,
+    mut read: impl FnMut(&Row<'_>, &mut Faults<'_, '_>),
+) -> Tally {
+    let mut tally = Tally::default();
+    let text = String::from_utf8_lossy(chunk.bytes);
+    let suspicious = is_suspicious(&text);
+    for (number, line) in (chunk.first_line..).zip(text.split_inclusive('\n')) {
+        let cut = !line.ends_with('\n');
+        let line = line.strip_suffix('\n').unwrap_or(line);
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        if number == header || is_passed_over(line) {
+            continue;
+        }
+        let line = match shape.trailing_comments.then(|| memchr::memchr(b'#', line.as_bytes())).flatten() {
+            Some(comment) if line[..comment].trim_ascii().is_empty() => continue,
+            Some(comment) => &line[..comment],
+            None => line,
+        };
+        let flaw = if suspicious { find_flaw(line) } else { None };
+        let row = Row { origin: Origin::line(chunk.file, number), text: line, flaw, cut };
+        let mut faults = Faults { row: &row, diagnostics: &mut tally.diagnostics, found: false, hushed: false };
+        if let Some(at) = row.flaw.clone() {
+            faults.add(&BAD_CHARACTER, at, || "a control character, or an octet that is not UTF-8".into());
+        }
+        read(&row, &mut faults);
+        tally.bad += usize::from(faults.found);
+        tally.rows += 1;
+    }
+    tally
+}
+
+/// Whether some line of a text may hold what [`find_flaw`] finds; quick to deny.
+fn is_suspicious(text: &str) -> bool {
+    let control = |octet: &u8| (*octet < b' ' && !matches!(octet, b'\n' | b'\r' | b'\t')) || *octet == 0x7f;
+    let bare_return = memchr::memchr_iter(b'\r', text.as_bytes()).any(|at| text.as_bytes().get(at + 1) != Some(&b'\n'));
+    // Folding instead of `any` lets the compiler look at many octets at once.
+    let controls = text.as_bytes().iter().fold(false, |found, octet| found | control(octet));
+    controls || bare_return || memchr::memmem::find(text.as_bytes(), "\u{fffd}".as_bytes()).is_some()
+}
+
+/// The first character of a row that no text holds: control characters but the tab, and what stands for octets that are
+/// not UTF-8.
+fn find_flaw(line: &str) -> Option<Range<usize>> {
+    let bad = |c: &char| (c.is_ascii_control() && *c != '\t') || *c == '\u{fffd}';
+    line.char_indices().find(|(_, c)| bad(c)).map(|(at, c)| at..at + c.len_utf8())
+}
+
+/// Checks that a file is there to its end, and has rows.
+fn check_whole(tally: &mut Tally, file: SourceFile<'_>, input: &Input<'_>, context: &Context<'_>, shape: &Shape) {
+    const RULE: &str = "what may be incomplete proves nothing (docs/formats.md, trust)";
+    let cut = |message: String| {
+        let hint = "export again; write to another name and rename when complete";
+        Diagnostic::file_error("source-cut", file.id, message).rule(RULE).hint(hint)
+    };
+    let ended = file.bytes.ends_with(b"\n") || shape.cut_is_a_row;
+    if file.bytes.is_empty() {
+        let diagnostic = Diagnostic::file_error("source-empty", file.id, "the file is empty");
+        let diagnostic = diagnostic.rule("an empty export is unknown, never empty (docs/formats.md, trust)");
+        tally.distrust(file.id, context.files, "is empty", diagnostic.hint("export again"));
+        return;
+    }
+    if !ended {
+        tally.distrust(file.id, context.files, "was cut", cut("the last line has no end: the file was cut".into()));
+    }
+    match end_marker(file.bytes) {
+        Some(rows) if rows != tally.rows as u64 => {
+            let message = format!("the last line promises {rows} rows, but there are {}", tally.rows);
+            tally.distrust(file.id, context.files, "was cut", cut(message));
+        }
+        None if input.spec.require_end => {
+            let message = "the last line is not `# end ROWS`, which `require_end` demands".into();
+            tally.distrust(file.id, context.files, "was cut", cut(message));
+        }
+        _ if tally.rows == 0 && tally.doubt.is_none() => {
+            let diagnostic = Diagnostic::file_error("source-empty", file.id, "the file has no rows");
+            let diagnostic = diagnostic.rule("an empty export is unknown, never empty (docs/formats.md, trust)");
+            tally.distrust(file.id, context.files, "has no rows", diagnostic.hint("export again"));
+        }
+        _ => {}
+    }
+}
+
+/// How many rows the last line promises; `None` where it is no `# end ROWS`.
+fn end_marker(bytes: &[u8]) -> Option<u64> {
+    let bytes = bytes.strip_suffix(b"\n")?;
+    let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+    let last = &bytes[memchr::memrchr(b'\n', bytes).map_or(0, |at| at + 1)..];
+    let last = std::str::from_utf8(last).ok()?;
+    let mut words = last.strip_prefix('#')?.split_ascii_whitespace();
+    match (words.next(), words.next().map(str::parse), words.next()) {
+        (Some("end"), Some(Ok(rows)), None) => Some(rows),
+        _ => None,
+    }
+}
+
+/// Warns of a `# generated:` in the first line that gives no time.
+pub fn check_generated(input: &Input<'_>, tally: &mut Tally) {
+    for file in &input.files {
+        let bytes = file.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file.bytes);
+        let first = bytes.split(|octet| *octet == b'\n').next().unwrap_or_default();
+        let first = String::from_utf8_lossy(first);
+        let Some(date) = first.strip_prefix("# generated:") else { continue };
+        if date.trim().parse::<Time>().is_err() {
+            let message = format!("`{}` is no time, so that the export has no date", date.trim());
+            let origin = Origin::line(file.id, 1);
+            let diagnostic = Diagnostic::warning(BAD_TIME.code, origin, message).excerpt(first.trim_end(), 0);
+            tally.diagnostics.push(diagnostic.rule(BAD_TIME.rule).hint(BAD_TIME.hint));
+        }
+    }
+}
+
+/// A fault that shows only when rows are compared.
+pub struct Conflict {
+    /// The row.
+    pub origin: Origin,
+    /// What is wrong with it.
+    pub message: String,
+    /// Where the other row is.
+    pub other: Origin,
+}
+
+/// A row that gives a key one /64.
+pub struct KeyedRow<K> {
+    /// The key.
+    pub key: K,
+    /// The network, where the whole row is good.
+    pub network: Option<Net64>,
+    /// Where it stands.
+    pub origin: Origin,
+}
+
+/// Sorts rows by key and place, and takes the networks off all rows of a key that has several; counts them as bad.
+pub fn take_conflicts<K: Ord + Copy>(rows: &mut [KeyedRow<K>], what: &str, tally: &mut Tally) -> Vec<Conflict> {
+    let mut conflicts = Vec::new();
+    rows.sort_by_key(|row| (row.key, row.origin));
+    for same in rows.chunk_by_mut(|a, b| a.key == b.key) {
+        let mut networks = same.iter().filter_map(|row| row.network.map(|network| (network, row.origin)));
+        let Some(first) = networks.next() else { continue };
+        let Some(second) = networks.find(|(network, _)| *network != first.0) else { continue };
+        for row in same {
+            let Some(network) = row.network.take() else { continue };
+            tally.bad += 1;
+            let (other, origin) = if network == first.0 { second } else { first };
+            let message = format!("{network} here and {other} elsewhere for one {what}");
+            conflicts.push(Conflict { origin: row.origin, message, other: origin });
+        }
+    }
+    conflicts
+}
+
+/// Reports rows that contradict others, with their lines.
+pub fn report_conflicts(
+    fault: &Fault,
+    mut conflicts: Vec<Conflict>,
+    input: &Input<'_>,
+    context: &Context<'_>,
+    tally: &mut Tally,
+) {
+    conflicts.sort_by_key(|conflict| conflict.origin);
+    for of_file in conflicts.chunk_by(|a, b| a.origin.file == b.origin.file) {
+        let id = of_file[0].origin.file;
+        let bytes = input.files.iter().find(|file| file.id == id).map_or(&[][..], |file| file.bytes);
+        let mut lines = (1..).zip(bytes.split(|octet| *octet == b'\n')).peekable();
+        let mut found = Diagnostics::default();
+        for conflict in of_file {
+            found.push_bounded(id, || {
+                while lines.next_if(|(number, _)| *number < conflict.origin.line).is_some() {}
+                let line = String::from_utf8_lossy(lines.peek().map_or(&[][..], |(_, line)| line));
+                let line = line.trim_end_matches('\r').trim_start_matches('\u{feff}');
+                Diagnostic::error(fault.code, conflict.origin, conflict.message.as_str())
+                    .excerpt(line, 0)
+                    .also(format!("the other is {}", context.files.place(conflict.other)))
+                    .rule(fault.rule)
+                    .hint(fault.hint)
+            });
+        }
+        tally.diagnostics.append(found);
+    }
+}
+
+/// Reads the name of a host; one below the free domain counts as none.
+pub fn read_name(text: &str, context: &Context<'_>) -> Result<Option<Name>, NameError> {
+    let name = Name::parse_host(text)?;
+    if name == Name::root() {
+        return Err(NameError::EmptyLabel);
+    }
+    let free = context.free_domain.as_name();
+    let is_free = name.as_name() != free && name.as_name().is_at_or_below(free);
+    Ok((!is_free).then_some(name))
+}
+
+/// A word of a row.
+pub struct Word<'a> {
+    /// Its text.
+    pub text: &'a str,
+    /// Its octets in the row.
+    pub at: Range<usize>,
+}
+
+/// The words of a row whose fields are separated by blanks.
+pub fn words(line: &str) -> impl Iterator<Item = Word<'_>> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let blanks = line.as_bytes()[at..].iter().take_while(|octet| octet.is_ascii_whitespace()).count();
+        let start = at + blanks;
+        let octets = line.as_bytes()[start..].iter().take_while(|octet| !octet.is_ascii_whitespace()).count();
+        at = start + octets;
+        (octets > 0).then(|| Word { text: &line[start..at], at: start..at })
+    })
+}
+
+/// Reads a VLAN number.
+pub fn read_vlan(word: &Word<'_>, faults: &mut Faults<'_, '_>) -> Option<Vlan> {
+    let digits = word.text.bytes().all(|octet| octet.is_ascii_digit());
+    let vlan = word.text.parse().ok().filter(|_| digits).and_then(Vlan::new);
+    if vlan.is_none() {
+        faults.add(&BAD_VLAN, word.at.clone(), || format!("`{}` is no VLAN", word.text));
+    }
+    vlan
+}
+
+/// Reads a /64.
+pub fn read_net64(word: &Word<'_>, faults: &mut Faults<'_, '_>) -> Option<Net64> {
+    let Ok(network) = word.text.parse::<Ipv6Net>() else {
+        faults.add(&BAD_NETWORK, word.at.clone(), || format!("`{}` is no IPv6 network", word.text));
+        return None;
+    };
+    let net64 = Net64::new(network);
+    if net64.is_none() {
+        faults.add(&NOT_A_64, word.at.clone(), || match network.prefix_len() {
+            64 => format!("`{network}` has bits behind its prefix"),
+            _ => format!("`{network}` is no /64"),
+        });
+    }
+    net64
+}

@@ -1,0 +1,215 @@
+//! The rooms joined in order: a workspace and its servers to a plan.
+//!
+//! Comes in: the folder of a workspace, the clock, and whose rules run. Goes out: a plan with everything that was found on
+//! the way. Sources, zones and hosts are taken in parallel here, and in `inventory::read`, and nowhere else; the outcome
+//! does not depend on the number of threads.
+
+pub mod zones;
+
+pub mod decide;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::Path;
+
+use crate::change::{Notice, NoticeCode};
+use crate::diag::{Diagnostics, Files};
+use crate::diff::Selection;
+use crate::inventory::model::{Inventory, Pool, ProjectIndex};
+use crate::inventory::read::{self, Loaded};
+use crate::inventory::value::{Inv, Time};
+use crate::plan::Plan;
+use crate::provider::{self, ReadError};
+
+/// Told what is going on, for people who wait.
+pub trait Progress: Sync {
+    /// A stage begins; `total` is how many steps it has, where that is known.
+    fn stage(&self, what: &str, total: Option<u64>);
+    /// One step is done.
+    fn step(&self);
+}
+
+/// What to plan.
+#[derive(Debug, Clone)]
+pub struct Request<'a> {
+    /// The folder of the workspace.
+    pub workspace: &'a Path,
+    /// The clock that ages are measured against.
+    pub now: Time,
+    /// Hosts whose rules run; all where empty.
+    pub hosts: Vec<Inv>,
+    /// Projects whose rules run; all where empty.
+    pub projects: Vec<String>,
+}
+
+/// What was found beside the plan.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// The files that diagnostics name.
+    pub files: Files,
+    /// What is wrong in them.
+    pub diagnostics: Diagnostics,
+    /// What is questionable in zones that could be read all the same.
+    pub zones: Vec<provider::Findings>,
+    /// The zones that could not be read, in the order of the configuration.
+    pub unread: Vec<ReadError>,
+}
+
+impl Findings {
+    /// All findings in files, with the files.
+    pub fn in_files(&self) -> impl Iterator<Item = (&Files, &Diagnostics)> {
+        let unread = self.unread.iter().filter_map(|error| error.findings.as_deref());
+        let zones = self.zones.iter().chain(unread).map(|(files, found)| (files, found));
+        std::iter::once((&self.files, &self.diagnostics)).chain(zones)
+    }
+
+    /// How many zones could not be read for a cause that is no finding in a file.
+    pub fn bare_errors(&self) -> usize {
+        self.unread.iter().filter(|error| error.findings.is_none()).count()
+    }
+}
+
+/// A plan, and what was found on the way.
+#[derive(Debug)]
+pub struct Made {
+    /// The plan.
+    pub plan: Plan,
+    /// What was found.
+    pub findings: Findings,
+    /// Whether a zone or a source could not be read whole.
+    pub is_partial: bool,
+}
+
+/// Why there is no plan at all.
+#[derive(Debug)]
+pub enum MakeError {
+    /// zonewright.toml cannot be used.
+    Config(Findings),
+    /// The command line names a host that hosts.csv lacks.
+    NoSuchHost(Inv),
+    /// The command line names a project that nothing else names.
+    NoSuchProject(String),
+}
+
+impl fmt::Display for MakeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MakeError::Config(_) => write!(f, "zonewright.toml cannot be used"),
+            MakeError::NoSuchHost(inv) => write!(f, "no host of the inventory has the number {inv}"),
+            MakeError::NoSuchProject(id) => write!(f, "no file names a project `{id}`"),
+        }
+    }
+}
+
+impl std::error::Error for MakeError {}
+
+/// Makes a plan: reads inventory and live DNS, derives, compares, decides.
+///
+/// Errors: [`MakeError`]. A source or zone that cannot be read is no error: the plan says what it leaves for that.
+pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made, MakeError> {
+    let (inventory, diagnostics) = load(request.workspace, request.now, progress)?;
+    let selection = select(&inventory, request)?;
+    let zones = zones::read_all(&inventory, request.workspace, progress);
+    progress.stage("comparing hosts with live DNS", None);
+    let decided = decide::decide(&inventory, &zones.live, request.now, &selection);
+    let mut notices = decided.notices;
+    notices.extend(unknown_sources(&inventory));
+    notices.extend(zones.unread.iter().map(|(zone, error)| Notice {
+        code: NoticeCode::ZoneUnknown,
+        name: zone.to_string(),
+        host: None,
+        message: error.to_string(),
+    }));
+    let is_partial = notices.iter().any(|notice| notice.code != NoticeCode::ForeignName);
+    let mut inputs = inventory.inputs.clone();
+    inputs.extend(zones.inputs);
+    let plan = Plan {
+        tool: concat!("zonewright ", env!("CARGO_PKG_VERSION")).to_owned(),
+        created: request.now,
+        expires: request.now.plus(inventory.config.plan_expires),
+        inputs,
+        changes: decided.changes,
+        blocked: decided.blocked,
+        skipped: decided.skipped,
+        notices,
+        limits: Vec::new(),
+        zones: zones.seen,
+    };
+    let unread = zones.unread.into_iter().map(|(_, error)| error).collect();
+    let findings = Findings { files: inventory.files, diagnostics, zones: zones.findings, unread };
+    Ok(Made { plan, findings, is_partial })
+}
+
+/// Checks a workspace without asking any server: all its files, the targets' settings, and zones that are files.
+pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> Findings {
+    let (inventory, diagnostics) = match load(workspace, now, progress) {
+        Ok(loaded) => loaded,
+        Err(MakeError::Config(findings)) => return findings,
+        Err(MakeError::NoSuchHost(_) | MakeError::NoSuchProject(_)) => unreachable!("`load` selects nothing"),
+    };
+    let (zones, unread) = zones::check_local(&inventory, workspace, progress);
+    Findings { files: inventory.files, diagnostics, zones, unread }
+}
+
+/// Loads the inventory, and checks the targets' settings.
+///
+/// Errors: `Config`, where either cannot be used.
+fn load(workspace: &Path, now: Time, progress: &dyn Progress) -> Result<(Inventory, Diagnostics), MakeError> {
+    progress.stage("reading the inventory", None);
+    let Loaded { inventory, mut diagnostics } = read::load_workspace(workspace, now, &|_| {});
+    let config_error = |files, diagnostics| {
+        Err(MakeError::Config(Findings { files, diagnostics, ..Findings::default() }))
+    };
+    let inventory = match inventory {
+        Ok(inventory) => inventory,
+        Err(files) => return config_error(files, diagnostics),
+    };
+    let mut targets = Diagnostics::default();
+    for pool in &inventory.config.pools {
+        let Pool { target, .. } = pool;
+        targets.append(provider::check(&target.provider, &target.settings, &inventory.config.source));
+    }
+    let unusable = targets.error_count() > 0;
+    diagnostics.append(targets);
+    diagnostics.settle();
+    if unusable { config_error(inventory.files, diagnostics) } else { Ok((inventory, diagnostics)) }
+}
+
+/// Finds the hosts and projects that the command line names.
+fn select(inventory: &Inventory, request: &Request<'_>) -> Result<Selection, MakeError> {
+    let mut projects = BTreeSet::new();
+    for id in &request.projects {
+        let place = inventory.projects.iter().position(|project| project.id == *id);
+        let place = place.ok_or_else(|| MakeError::NoSuchProject(id.clone()))?;
+        projects.insert(ProjectIndex(place as u32));
+    }
+    for inv in &request.hosts {
+        let in_hosts = inventory.hosts.binary_search_by_key(inv, |host| host.inv).is_ok();
+        let in_lock = inventory.lock.binary_search_by_key(inv, |row| row.inv).is_ok();
+        if !in_hosts && !in_lock {
+            return Err(MakeError::NoSuchHost(*inv));
+        }
+    }
+    Ok(Selection { hosts: request.hosts.iter().copied().collect(), projects })
+}
+
+/// A notice for every source that cannot be believed.
+fn unknown_sources(inventory: &Inventory) -> Vec<Notice> {
+    let trust = &inventory.trust;
+    let named = [
+        ("hosts", &trust.hosts),
+        ("l3_tors", &trust.l3_tors),
+        ("net_layout", &trust.net_layout),
+        ("ipv4_map", &trust.ipv4_map),
+        ("names.lock", &trust.names_lock),
+    ];
+    let macs = inventory.mac_sources.iter().map(|source| (source.name.as_str(), &source.trust));
+    let notice = |(name, reason): (&str, &str)| Notice {
+        code: NoticeCode::SourceUnknown,
+        name: name.to_owned(),
+        host: None,
+        message: reason.to_owned(),
+    };
+    let unknown = named.into_iter().chain(macs).filter_map(|(name, trust)| trust.doubt().map(|doubt| (name, doubt)));
+    unknown.map(notice).collect()
+}

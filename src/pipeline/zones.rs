@@ -1,0 +1,173 @@
+//! All configured zones, read side by side.
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::Progress;
+use crate::dns::{Name, RrsetRef, Rtype, ZoneContents, ZoneName};
+use crate::inventory::Inventory;
+use crate::live::{Apexes, Live, LiveZone};
+use crate::plan::ZoneSeen;
+use crate::provider::{self, Context, ReadError, ReadZone};
+
+/// The configured zones as they are live.
+#[derive(Debug)]
+pub struct Zones {
+    /// What they hold.
+    pub live: Live,
+    /// Those that were read whole, sorted by name.
+    pub seen: Vec<ZoneSeen>,
+    /// Those that were not, in the order of the configuration.
+    pub unread: Vec<(ZoneName, ReadError)>,
+    /// The files they were read from, with their SHA-256.
+    pub inputs: Vec<(String, String)>,
+    /// What is questionable in those that were read.
+    pub findings: Vec<provider::Findings>,
+}
+
+/// One zone, with what only it can tell.
+struct ReadOne {
+    /// The zone.
+    live: LiveZone,
+    /// How it was seen.
+    seen: ZoneSeen,
+    /// The files it was read from.
+    inputs: Vec<(String, String)>,
+    /// What is questionable in them.
+    findings: Option<Box<provider::Findings>>,
+}
+
+/// How many zones are read side by side. Most of the time is a server's or a disk's, so that more than the processors
+/// pays; a name server limits transfers to a client (BIND's `transfers-per-ns` is 2, `transfers-out` 10).
+const SIDE_BY_SIDE: usize = 4;
+
+/// Reads all configured zones.
+pub fn read_all(inventory: &Inventory, workspace: &Path, progress: &dyn Progress) -> Zones {
+    let specs = &inventory.config.zones;
+    progress.stage("reading zones", Some(specs.len() as u64));
+    let apexes = Apexes::new(specs.iter().map(|spec| &spec.name));
+    let context = Context { workspace, source: &inventory.config.source };
+    let pools: Vec<Result<Box<dyn ReadZone>, ReadError>> = inventory
+        .config
+        .pools
+        .iter()
+        .map(|pool| provider::open(&pool.target.provider, &pool.target.settings, &context))
+        .collect();
+    let outcomes = side_by_side(specs.len(), |place| {
+        let spec = &specs[place];
+        let outcome = match &pools[spec.pool] {
+            Ok(target) => target.read_zone(&spec.name),
+            Err(error) => Err(error.clone()),
+        };
+        progress.step();
+        outcome.map(|read| ReadOne {
+            seen: seen(&read.contents),
+            live: LiveZone::known(read.contents, &apexes),
+            inputs: read.inputs,
+            findings: read.findings,
+        })
+    });
+    let mut live = Vec::new();
+    let mut seen = Vec::new();
+    let mut unread = Vec::new();
+    let mut inputs = Vec::new();
+    let mut findings = Vec::new();
+    for (spec, outcome) in specs.iter().zip(outcomes) {
+        match outcome {
+            Ok(read) => {
+                live.push(read.live);
+                seen.push(read.seen);
+                inputs.extend(read.inputs);
+                findings.extend(read.findings.map(|found| *found));
+            }
+            Err(error) => {
+                live.push(LiveZone::unknown(spec.name.clone()));
+                unread.push((spec.name.clone(), error));
+            }
+        }
+    }
+    Zones { live: Live::new(live, apexes), seen, unread, inputs, findings }
+}
+
+/// Reads the zones that are files, and gives what is questionable in them, and which of them cannot be read.
+pub fn check_local(
+    inventory: &Inventory,
+    workspace: &Path,
+    progress: &dyn Progress,
+) -> (Vec<provider::Findings>, Vec<ReadError>) {
+    let config = &inventory.config;
+    let local = |pool: usize| provider::is_local(&config.pools[pool].target.provider);
+    let specs: Vec<_> = config.zones.iter().filter(|spec| local(spec.pool)).collect();
+    progress.stage("reading zone files", Some(specs.len() as u64));
+    let context = Context { workspace, source: &config.source };
+    let outcomes = side_by_side(specs.len(), |place| {
+        let target = &config.pools[specs[place].pool].target;
+        let outcome = provider::open(&target.provider, &target.settings, &context)
+            .and_then(|target| target.read_zone(&specs[place].name));
+        progress.step();
+        outcome.map(|read| read.findings)
+    });
+    let mut findings = Vec::new();
+    let mut unread = Vec::new();
+    for outcome in outcomes {
+        match outcome {
+            Ok(found) => findings.extend(found.map(|found| *found)),
+            Err(error) => unread.push(error),
+        }
+    }
+    (findings, unread)
+}
+
+/// Runs `work` for each number below `count` on a few threads, and gives the answers in order.
+fn side_by_side<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<(usize, T)>> = Mutex::new(Vec::with_capacity(count));
+    std::thread::scope(|scope| {
+        for _ in 0..count.min(SIDE_BY_SIDE) {
+            scope.spawn(|| {
+                loop {
+                    let place = next.fetch_add(1, Ordering::Relaxed);
+                    if place >= count {
+                        return;
+                    }
+                    let answer = work(place);
+                    done.lock().expect("no thread panics while it holds the lock").push((place, answer));
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().expect("no thread panics while it holds the lock");
+    done.sort_by_key(|(place, _)| *place);
+    done.into_iter().map(|(_, answer)| answer).collect()
+}
+
+/// How a zone was seen.
+fn seen(contents: &ZoneContents) -> ZoneSeen {
+    let marker = Name::prepend(b"_zonewright", contents.apex().as_name()).ok();
+    let counts = |rrset: RrsetRef<'_>| {
+        let marks = rrset.rtype() == Rtype::TXT && Some(rrset.owner()) == marker.as_ref().map(Name::as_name);
+        !marks && rrset.rtype() != Rtype::SOA && !is_dnssec(rrset.rtype())
+    };
+    let digest: String = contents.digest(counts).iter().map(|octet| format!("{octet:02x}")).collect();
+    ZoneSeen {
+        zone: contents.apex().clone(),
+        serial: contents.serial().into_int(),
+        rrsets: contents.rrsets().count() as u64,
+        digest: format!("sha256:{digest}"),
+    }
+}
+
+/// The types that a signer makes, so that they change without anybody's doing (RFC 4034, RFC 5155, RFC 7344).
+fn is_dnssec(rtype: Rtype) -> bool {
+    matches!(
+        rtype,
+        Rtype::RRSIG
+            | Rtype::NSEC
+            | Rtype::NSEC3
+            | Rtype::NSEC3PARAM
+            | Rtype::DNSKEY
+            | Rtype::CDS
+            | Rtype::CDNSKEY
+    )
+}

@@ -1,0 +1,178 @@
+//! The files of one target: read whole, once each, and never from outside the target's folder.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
+
+use sha2::{Digest, Sha256};
+
+use crate::diag::{FileId, Files};
+use crate::provider::ReadError;
+
+/// The largest file, in octets: places in it are kept as 32 bits.
+const MAX_FILE: u64 = u32::MAX as u64;
+
+/// The folder of a target.
+#[derive(Debug)]
+pub struct Folder {
+    /// Its real path, without symbolic links.
+    root: PathBuf,
+    /// Its path in messages, relative to the workspace; empty for the workspace itself.
+    shown: String,
+}
+
+/// Why a file could not be loaded.
+#[derive(Debug)]
+pub enum LoadError {
+    /// The path is absolute, climbs with `..`, or leads out of the folder by a symbolic link.
+    Outside,
+    /// There is something else than a file: a folder, a pipe, a device.
+    NotAFile,
+    /// It is larger than 4 GiB.
+    TooLarge,
+    /// The system says no.
+    Io(io::Error),
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LoadError::Outside => f.write_str("the path leads out of the target's folder"),
+            LoadError::NotAFile => f.write_str("this is no regular file"),
+            LoadError::TooLarge => f.write_str("the file is larger than 4 GiB"),
+            LoadError::Io(error) => f.write_str(&error.to_string().to_lowercase()),
+        }
+    }
+}
+
+impl LoadError {
+    /// Whether the file does not exist.
+    pub fn is_missing(&self) -> bool {
+        matches!(self, LoadError::Io(error) if error.kind() == io::ErrorKind::NotFound)
+    }
+}
+
+impl Folder {
+    /// Finds `dir` inside the workspace.
+    ///
+    /// Errors: there is no such folder, or a symbolic link leads out of the workspace.
+    pub fn open(workspace: &Path, dir: &str) -> Result<Folder, ReadError> {
+        let fail = |code, message: String, hint: &str| ReadError {
+            place: dir.to_owned(),
+            code,
+            message,
+            hint: Some(hint.to_owned()),
+            findings: None,
+        };
+        let io = |error: io::Error| {
+            let hint = "make the folder that `dir` of this target names, with a file NAME.zone for each zone";
+            fail("missing-folder", error.to_string().to_lowercase(), hint)
+        };
+        let workspace = workspace.canonicalize().map_err(io)?;
+        let root = workspace.join(dir).canonicalize().map_err(io)?;
+        let Ok(inside) = root.strip_prefix(&workspace) else {
+            let message = "the folder lies outside the workspace".to_owned();
+            return Err(fail("outside-workspace", message, "copy the zone files into the workspace"));
+        };
+        Ok(Folder { shown: slashed(inside), root })
+    }
+
+    /// The name in messages of a file in the folder.
+    fn shown(&self, inside: &Path) -> String {
+        match self.shown.as_str() {
+            "" => slashed(inside),
+            shown => format!("{shown}/{}", slashed(inside)),
+        }
+    }
+
+    /// The name in messages of the file of a zone, whether there is one or not.
+    pub fn shown_file(&self, name: &str) -> String {
+        self.shown(Path::new(name))
+    }
+}
+
+/// A path with `/` between its parts.
+fn slashed(path: &Path) -> String {
+    let parts: Vec<_> = path.components().map(|part| part.as_os_str().to_string_lossy()).collect();
+    parts.join("/")
+}
+
+/// One file.
+#[derive(Debug)]
+pub struct Loaded {
+    /// Its path inside the folder, without symbolic links.
+    inside: PathBuf,
+    /// Its number in messages.
+    pub file: FileId,
+    /// What it holds.
+    pub text: Rc<[u8]>,
+}
+
+/// Loads the files of one zone.
+#[derive(Debug)]
+pub struct Loader<'a> {
+    /// Where they must lie.
+    folder: &'a Folder,
+    /// Their names in messages.
+    files: Files,
+    /// What was loaded, in order.
+    loaded: Vec<Loaded>,
+    /// Their names with their SHA-256 in hexadecimal.
+    inputs: Vec<(String, String)>,
+}
+
+impl<'a> Loader<'a> {
+    /// Starts with nothing loaded.
+    pub fn new(folder: &'a Folder) -> Loader<'a> {
+        Loader { folder, files: Files::default(), loaded: Vec::new(), inputs: Vec::new() }
+    }
+
+    /// Loads a file by its path from the folder of the loaded file `from`, or from the target's folder; gives its number
+    /// for [`Loader::get`]. A file that was loaded before is not read again.
+    pub fn load(&mut self, from: Option<usize>, path: &str) -> Result<usize, LoadError> {
+        let path = Path::new(path);
+        if !path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
+            return Err(LoadError::Outside);
+        }
+        let folder = from.and_then(|from| self.loaded[from].inside.parent()).unwrap_or(Path::new(""));
+        let whole = self.folder.root.join(folder).join(path).canonicalize().map_err(LoadError::Io)?;
+        let inside = whole.strip_prefix(&self.folder.root).map_err(|_| LoadError::Outside)?;
+        if let Some(known) = self.loaded.iter().position(|loaded| loaded.inside == inside) {
+            return Ok(known);
+        }
+        let text = read_regular(&whole)?;
+        let name = self.folder.shown(inside);
+        let digest = Sha256::digest(&text);
+        self.inputs.push((name.clone(), digest.iter().map(|octet| format!("{octet:02x}")).collect()));
+        self.loaded.push(Loaded { inside: inside.to_owned(), file: self.files.add(name), text: text.into() });
+        Ok(self.loaded.len() - 1)
+    }
+
+    /// The file with this number.
+    pub fn get(&self, number: usize) -> &Loaded {
+        &self.loaded[number]
+    }
+
+    /// The names of the files.
+    pub fn files(&self) -> &Files {
+        &self.files
+    }
+
+    /// The names of the files for messages, and again with their digests.
+    pub fn finish(self) -> (Files, Vec<(String, String)>) {
+        (self.files, self.inputs)
+    }
+}
+
+/// Reads a file that is nothing but a file: opening a pipe could wait for ever.
+fn read_regular(path: &Path) -> Result<Vec<u8>, LoadError> {
+    let metadata = path.metadata().map_err(LoadError::Io)?;
+    if !metadata.is_file() {
+        return Err(LoadError::NotAFile);
+    }
+    let mut text = Vec::with_capacity(metadata.len().min(MAX_FILE) as usize);
+    File::open(path).map_err(LoadError::Io)?.take(MAX_FILE + 1).read_to_end(&mut text).map_err(LoadError::Io)?;
+    if text.len() as u64 > MAX_FILE { Err(LoadError::TooLarge) } else { Ok(text) }
+}

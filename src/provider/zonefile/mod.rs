@@ -1,0 +1,157 @@
+//! Zones from master files: a folder with one file NAME.zone for each zone.
+//!
+//! Comes in: the files. Goes out: the zone's contents with the digests of all files read, or everything that is wrong in
+//! them. Nothing outside the target's folder is ever opened.
+//!
+//! The library `domain` has a parser of whole files, and a scanner of RDATA for each type that it knows. We use the
+//! scanners ([`scan`]), and cut entries ourselves ([`entry`]), for its parser (0.12.3)
+//!
+//! - is in no state to go on after an error, so that a file with three slips would take three runs to mend;
+//! - does not say where a good record stood, which messages about its zone need (a CNAME beside other data), and which
+//!   whoever edits a file needs to keep its comments and order;
+//! - takes no units in TTLs and SOA fields (`1h30m`), falls back to a TTL of 3600 that nobody wrote, and takes a last line
+//!   without its end, of which half may be missing, for a whole one;
+//! - leaves `$INCLUDE` to the caller, but keeps the origin and owner name that are to be restored after it;
+//! - allocates for each record, and loses the octets of a name or string that are no ASCII.
+//!
+//! What both lack: `$GENERATE`, and the presentation format of rare types such as LOC and CERT, whose data must be
+//! written as RFC 3597 says.
+
+mod consistency;
+mod entry;
+mod load;
+mod parse;
+mod rdata;
+mod scan;
+
+use std::path::{Component, Path};
+
+use super::{Context, Exchange, Findings, Opened, ReadError, ReadZone, ZoneRead};
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::dns::contents::ContentsError;
+use crate::dns::{ZoneBuilder, ZoneName};
+use crate::inventory::config::node::{Node, Reader, SourceText};
+
+use self::load::{Folder, Loader};
+
+/// Zones are files of the workspace.
+pub const IS_LOCAL: bool = true;
+
+/// Checks settings without using them.
+pub fn check(settings: &Node, source: &SourceText) -> Diagnostics {
+    read_settings(settings, source).1
+}
+
+/// Finds the folder of a target.
+pub fn open(settings: &Node, context: &Context<'_>) -> Opened {
+    let dir = read_settings(settings, context.source).0.expect("`check` passed the settings");
+    Ok(Box::new(ZoneFiles { folder: Folder::open(context.workspace, &dir)? }))
+}
+
+/// Reads the settings: gives `dir`, and what is wrong.
+fn read_settings(settings: &Node, source: &SourceText) -> (Option<String>, Diagnostics) {
+    let mut reader = Reader::new(settings, source);
+    reader.take("type");
+    let dir = reader.require("dir").and_then(|node| reader.text_of(node).map(|text| (node, text)));
+    let dir = dir.and_then(|(node, text)| {
+        let inside = Path::new(text).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        if text.is_empty() || !inside {
+            let error = source.error(
+                "outside-workspace",
+                node.origin,
+                node.width,
+                format!("`{text}` leads out of the workspace"),
+            );
+            reader.push(error.hint("give a folder in the workspace, relative to zonewright.toml and without `..`"));
+            return None;
+        }
+        Some(text.to_owned())
+    });
+    if let Some(node) = reader.take("reload")
+        && super::read_command(&mut reader, node).is_some()
+    {
+        super::warn_unused(&mut reader, node, "reload", "nothing is written yet");
+    }
+    Exchange::parse(&mut reader);
+    (dir, reader.finish())
+}
+
+/// A folder of master files.
+#[derive(Debug)]
+struct ZoneFiles {
+    /// The folder.
+    folder: Folder,
+}
+
+impl ReadZone for ZoneFiles {
+    fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, ReadError> {
+        let name = file_name(zone);
+        let place = self.folder.shown_file(&name);
+        let mut loader = Loader::new(&self.folder);
+        let first = loader.load(None, &name).map_err(|error| {
+            let (code, hint) = match error.is_missing() {
+                true => {
+                    ("missing-file", format!("put the zone's master file there, or let `{zone}` have another pool"))
+                }
+                false => {
+                    ("unreadable-file", "the file must be readable, and lie in the target's folder itself".to_owned())
+                }
+            };
+            ReadError { place: place.clone(), code, message: error.to_string(), hint: Some(hint), findings: None }
+        })?;
+        read_loaded(zone, loader, first).map_err(|(findings, errors)| {
+            let message = format!("{errors} error{} in the files of `{zone}`", if errors == 1 { "" } else { "s" });
+            let hint = Some("correct the file; until then the zone counts as unknown".to_owned());
+            ReadError { place, code: "bad-zone-file", message, hint, findings: Some(findings) }
+        })
+    }
+}
+
+/// The name of a zone's file. A slash, which RFC 2317 puts into names, would make a folder of what stands before it.
+fn file_name(zone: &ZoneName) -> String {
+    let name = zone.to_string().replace('/', "\\047");
+    format!("{}.zone", name.strip_suffix('.').unwrap_or(&name))
+}
+
+/// What was found, and how many errors are among it.
+type Refused = (Box<Findings>, usize);
+
+/// Reads a zone whose first file is loaded.
+fn read_loaded(zone: &ZoneName, mut loader: Loader<'_>, first: usize) -> Result<ZoneRead, Refused> {
+    let mut builder = ZoneBuilder::new(zone.clone());
+    let parse::Parsed { mut found, has_soa } = parse::parse_zone(zone, &mut loader, first, &mut |record, _| {
+        builder.push(record.owner, record.rtype, record.ttl, record.rdata)
+    });
+    let contents = match builder.finish() {
+        Ok(contents) => {
+            found.append(consistency::check(&contents, &mut loader, first));
+            Some(contents)
+        }
+        Err(error) => {
+            // A SOA that is wrong was reported where it stands.
+            if !has_soa {
+                found.push(no_contents(error, &loader, first));
+            }
+            None
+        }
+    };
+    found.settle();
+    let errors = found.error_count();
+    let (files, inputs) = loader.finish();
+    match contents {
+        Some(contents) if errors == 0 => {
+            Ok(ZoneRead { contents, inputs, findings: (!found.is_empty()).then(|| Box::new((files, found))) })
+        }
+        _ => Err((Box::new((files, found)), errors)),
+    }
+}
+
+/// Why records make no zone: they have no SOA.
+fn no_contents(error: ContentsError, loader: &Loader<'_>, first: usize) -> Diagnostic {
+    let file = loader.get(first).file;
+    Diagnostic::file_error("no-soa", file, error.to_string())
+        .hint("a zone file has a SOA at the zone's name; is this the file of another zone?")
+}
+
+#[cfg(test)]
+mod tests;

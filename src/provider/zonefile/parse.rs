@@ -1,0 +1,497 @@
+//! Entries to records: directives, and what may be left out of a record.
+//!
+//! Comes in: the files of a zone. Goes out: every good record, in the files' order, and a diagnostic for everything
+//! that is not one. Source: RFC 1035 section 5, RFC 2308 section 4 ($TTL), RFC 3597 section 5.
+
+use crate::diag::{Diagnostic, Diagnostics, FileId, Origin};
+use crate::dns::contents::ContentsError;
+use crate::dns::{Name, NameBuffer, NameError, NameRef, Rtype, Ttl, ZoneName};
+
+use super::entry::{Entry, FaultKind, Splitter, Token};
+use super::load::{LoadError, Loader};
+use super::rdata::{RdataFault, RdataReader, RdataText, name_fault, parse_period};
+
+/// How deep $INCLUDE may nest below the zone file (no official source; enough for every sensible layout).
+const MAX_DEPTH: usize = 8;
+
+/// How many $INCLUDE one zone may run, so that files that include one another many times come to an end (no official
+/// source).
+const MAX_INCLUDES: usize = 10_000;
+
+/// After how many errors the rest of a zone is not looked at: nobody reads more.
+const MAX_ERRORS: usize = 1_000;
+
+/// One record as it stands in a file.
+#[derive(Debug, Clone, Copy)]
+pub struct Record<'a> {
+    /// The owner name.
+    pub owner: NameRef<'a>,
+    /// The type.
+    pub rtype: Rtype,
+    /// The TTL, given or taken over.
+    pub ttl: Ttl,
+    /// Canonical wire format.
+    pub rdata: &'a [u8],
+}
+
+/// Takes records; the place makes diagnostics about them.
+pub type Take<'t> = dyn FnMut(&Record<'_>, &Place<'_>) -> Result<(), ContentsError> + 't;
+
+/// Reads the zone file with the number `first`, and all that it includes.
+///
+/// `take` gets every good record; what it refuses becomes a diagnostic.
+pub fn parse_zone(apex: &ZoneName, loader: &mut Loader<'_>, first: usize, take: &mut Take<'_>) -> Parsed {
+    let mut parser = Parser {
+        loader,
+        take,
+        found: Diagnostics::default(),
+        origin: apex.as_name().to_name(),
+        owner: NameBuffer::default(),
+        owner_state: OwnerState::None,
+        default_ttl: None,
+        latest_ttl: None,
+        soa: None,
+        rdata: RdataReader::default(),
+        nesting: Vec::new(),
+        includes: 0,
+    };
+    parser.parse_file(first);
+    Parsed { found: parser.found, has_soa: parser.soa.is_some() }
+}
+
+/// What reading a zone gives beside its records.
+#[derive(Debug)]
+pub struct Parsed {
+    /// What is wrong.
+    pub found: Diagnostics,
+    /// Whether there is a SOA, right or wrong.
+    pub has_soa: bool,
+}
+
+/// Where an entry stands: makes diagnostics.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    /// The file.
+    file: FileId,
+    /// Its text.
+    text: &'a [u8],
+    /// The entry.
+    entry: &'a Entry,
+    /// Its tokens, at least one.
+    tokens: &'a [Token],
+}
+
+impl Place<'_> {
+    /// An error about some octets of the entry.
+    fn error_at(&self, code: &'static str, range: std::ops::Range<usize>, message: String) -> Diagnostic {
+        let text = self.text;
+        let newlines = memchr::memchr_iter(b'\n', &text[self.entry.range.start..range.start]).count();
+        let start = memchr::memrchr(b'\n', &text[..range.start]).map_or(0, |newline| newline + 1);
+        // The byte order mark is no character of the line.
+        let start = if start == 0 && text.starts_with(b"\xef\xbb\xbf") { 3 } else { start };
+        let end = memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |newline| start + newline);
+        let line = String::from_utf8_lossy(&text[start..end]);
+        let col = String::from_utf8_lossy(&text[start..range.start]).chars().count() as u32 + 1;
+        let width = String::from_utf8_lossy(&text[range.start..range.end.clamp(range.start, end)]).chars().count();
+        let origin = Origin { file: self.file, line: self.entry.line + newlines as u32, col };
+        Diagnostic::error(code, origin, message).excerpt(line.trim_end_matches('\r'), width.max(1))
+    }
+
+    /// An error about a token.
+    fn error(&self, code: &'static str, token: Token, message: impl Into<String>) -> Diagnostic {
+        self.error_at(code, token.range(), message.into())
+    }
+
+    /// An error about the record as a whole, shown at its first token.
+    pub fn record_error(&self, code: &'static str, message: impl Into<String>) -> Diagnostic {
+        self.error(code, self.tokens[0], message)
+    }
+
+    /// Where the record begins.
+    pub fn origin(&self) -> Origin {
+        Origin { file: self.file, line: self.entry.line, col: 0 }
+    }
+
+    /// The octets of a token.
+    fn word(&self, token: Token) -> &[u8] {
+        token.text(self.text)
+    }
+
+    /// The octets of a token, for messages.
+    fn shown(&self, token: Token) -> String {
+        String::from_utf8_lossy(self.word(token)).into_owned()
+    }
+}
+
+/// What a record without an owner name belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OwnerState {
+    /// Nothing: there was no record before it in its file.
+    None,
+    /// The name that was read last.
+    Good,
+    /// A name that was wrong, which was reported once.
+    Bad,
+}
+
+/// The state of reading one zone.
+struct Parser<'p, 'l, 't> {
+    /// Where files come from.
+    loader: &'p mut Loader<'l>,
+    /// Where records go to.
+    take: &'p mut Take<'t>,
+    /// What is wrong so far.
+    found: Diagnostics,
+    /// What completes names without a final dot.
+    origin: Name,
+    /// The owner name of the latest record.
+    owner: NameBuffer,
+    /// Whether that may be used.
+    owner_state: OwnerState,
+    /// The TTL of $TTL, or of a SOA that has none of its own.
+    default_ttl: Option<Ttl>,
+    /// The TTL that a record gave last.
+    latest_ttl: Option<Ttl>,
+    /// Where the SOA stands.
+    soa: Option<Origin>,
+    /// Reads RDATA.
+    rdata: RdataReader,
+    /// The files that are being read, the outermost first.
+    nesting: Vec<usize>,
+    /// How many $INCLUDE were run.
+    includes: usize,
+}
+
+/// A diagnostic as an error.
+type Fault = Box<Diagnostic>;
+
+impl Parser<'_, '_, '_> {
+    /// Reads one file, and all that it includes.
+    fn parse_file(&mut self, number: usize) {
+        let loaded = self.loader.get(number);
+        let (file, text) = (loaded.file, loaded.text.clone());
+        if text.last() != Some(&b'\n') {
+            let what = if text.is_empty() { "the file is empty" } else { "the file does not end with a newline" };
+            let error = Diagnostic::file_error("cut-file", file, format!("{what}, so it was cut"));
+            self.found.push(error.hint("write the file again, whole"));
+        }
+        self.nesting.push(number);
+        let mut splitter = Splitter::new(&text);
+        while let Some(entry) = splitter.next_entry() {
+            let place = Place { file, text: &text, entry: &entry, tokens: splitter.tokens() };
+            if let Err(fault) = self.parse_entry(&place) {
+                self.found.push(*fault);
+            }
+            if self.found.error_count() >= MAX_ERRORS {
+                let message = format!("over {MAX_ERRORS} errors: the rest of the zone was not looked at");
+                self.found.push(Diagnostic::file_error("too-many-errors", file, message));
+                break;
+            }
+        }
+        self.nesting.pop();
+    }
+
+    /// Reads one entry.
+    fn parse_entry(&mut self, place: &Place<'_>) -> Result<(), Fault> {
+        if let Some(fault) = &place.entry.fault {
+            // Its owner name may be right, but nobody can tell.
+            self.owner_state = OwnerState::Bad;
+            let (code, message, hint) = explain(fault.kind);
+            return Err(place.error_at(code, fault.range.clone(), message.to_owned()).hint(hint).into());
+        }
+        let first = place.tokens[0];
+        match place.word(first) {
+            [b'$', ..] if !place.entry.indented && !first.quoted => self.parse_directive(place),
+            _ => self.parse_record(place),
+        }
+    }
+
+    /// Reads a directive.
+    fn parse_directive(&mut self, place: &Place<'_>) -> Result<(), Fault> {
+        let (first, arguments) = place.tokens.split_first().expect("an entry has a token");
+        let directive = place.word(*first).to_ascii_uppercase();
+        match (directive.as_slice(), arguments) {
+            (b"$ORIGIN", [name]) => {
+                self.origin = self.parse_name(place, *name)?;
+                Ok(())
+            }
+            (b"$TTL", [ttl]) => {
+                self.default_ttl = Some(parse_ttl(place, *ttl)?);
+                Ok(())
+            }
+            (b"$INCLUDE", [path]) => self.include(place, *path, None),
+            (b"$INCLUDE", [path, name]) => {
+                let origin = self.parse_name(place, *name)?;
+                self.include(place, *path, Some(origin))
+            }
+            (b"$ORIGIN" | b"$TTL" | b"$INCLUDE", _) => {
+                let usage = "`$ORIGIN NAME`, `$TTL SECONDS` or `$INCLUDE FILE [ORIGIN]`";
+                let error = place.error("bad-directive", *first, "a directive with too few or too many arguments");
+                Err(error.hint(format!("write {usage}")).into())
+            }
+            (b"$GENERATE", _) => {
+                let error = place.error("generate", *first, "`$GENERATE` is not supported");
+                Err(error.hint("write out its records, as `named-checkzone -D` prints them").into())
+            }
+            _ => {
+                let message = format!("`{}` is no directive", place.shown(*first));
+                let error = place.error("bad-directive", *first, message);
+                Err(error.hint("there are `$ORIGIN`, `$TTL` and `$INCLUDE`").into())
+            }
+        }
+    }
+
+    /// Reads a name that is no owner name.
+    fn parse_name(&self, place: &Place<'_>, token: Token) -> Result<Name, Fault> {
+        match place.word(token) {
+            b"@" if !token.quoted => Ok(self.origin.clone()),
+            word => Name::parse_relative(word, &self.origin).map_err(|error| explain_name(place, token, &error)),
+        }
+    }
+
+    /// Reads another file in place of the directive; origin and owner name are as before afterwards.
+    fn include(&mut self, place: &Place<'_>, path: Token, origin: Option<Name>) -> Result<(), Fault> {
+        let refuse = |code, message: String, hint: &str| -> Result<(), Fault> {
+            Err(place.error(code, path, message).hint(hint).into())
+        };
+        let shown = place.shown(path);
+        if self.nesting.len() > MAX_DEPTH {
+            let message = format!("`$INCLUDE` nests deeper than {MAX_DEPTH} files");
+            return refuse("include-depth", message, "include the files from the zone file itself");
+        }
+        self.includes += 1;
+        if self.includes > MAX_INCLUDES {
+            let message = format!("over {MAX_INCLUDES} `$INCLUDE` in one zone");
+            return refuse("include-limit", message, "put the records into fewer files");
+        }
+        let number = match self.loader.load(self.nesting.last().copied(), &shown) {
+            Ok(number) => number,
+            Err(error @ LoadError::Outside) => {
+                let hint = "copy the file into the target's folder, and include it by a relative path without `..`";
+                return refuse("include-outside", format!("`{shown}`: {error}"), hint);
+            }
+            Err(error) => {
+                let hint = "paths are relative to the folder of the file that includes";
+                return refuse("include-missing", format!("`{shown}`: {error}"), hint);
+            }
+        };
+        if self.nesting.contains(&number) {
+            let message = format!("`{shown}` is being read already: the files include each other");
+            return refuse("include-cycle", message, "remove one of the `$INCLUDE`");
+        }
+        let new = origin.unwrap_or_else(|| self.origin.clone());
+        let (old, owner, state) = (std::mem::replace(&mut self.origin, new), self.owner.clone(), self.owner_state);
+        self.owner_state = OwnerState::None;
+        self.parse_file(number);
+        (self.origin, self.owner, self.owner_state) = (old, owner, state);
+        Ok(())
+    }
+
+    /// Reads a record.
+    fn parse_record(&mut self, place: &Place<'_>) -> Result<(), Fault> {
+        let tokens = self.parse_owner(place)?;
+        if self.owner_state == OwnerState::Bad {
+            return Ok(());
+        }
+        let (ttl, rtype, tokens) = parse_head(place, tokens)?;
+        if rtype == Rtype::SOA {
+            note_soa(&mut self.soa, place)?;
+        }
+        let source = RdataText { text: place.text, tokens, origin: self.origin.as_name() };
+        let rdata = self.rdata.read(rtype, source).map_err(|fault| explain_rdata(place, tokens, rtype, fault))?;
+        let ttl = match (ttl, self.default_ttl.or(self.latest_ttl)) {
+            (Some(ttl), _) => {
+                self.latest_ttl = Some(ttl);
+                ttl
+            }
+            (None, Some(ttl)) => ttl,
+            (None, None) if rtype == Rtype::SOA => {
+                // What servers do with a SOA of which nothing says the TTL: its last field counts, for all that follow.
+                let minimum: [u8; 4] = rdata[rdata.len() - 4..].try_into().expect("four octets");
+                *self.default_ttl.insert(Ttl::from_wire(u32::from_be_bytes(minimum)))
+            }
+            (None, None) => {
+                let error = place.record_error("no-ttl", "nothing says the TTL of this record");
+                return Err(error.hint("put a line such as `$TTL 3600` at the top of the file").into());
+            }
+        };
+        let record = Record { owner: self.owner.as_name(), rtype, ttl, rdata };
+        (self.take)(&record, place).map_err(|error| self.explain_refusal(place, error))
+    }
+
+    /// Reads the owner name, where there is one; gives the tokens after it.
+    fn parse_owner<'a>(&mut self, place: &Place<'a>) -> Result<&'a [Token], Fault> {
+        if place.entry.indented {
+            if self.owner_state == OwnerState::None {
+                let error = place.record_error("no-owner", "a record without an owner name, and none before it");
+                return Err(error.hint("begin the line with a name, or with `@` for the origin").into());
+            }
+            return Ok(place.tokens);
+        }
+        let (first, rest) = place.tokens.split_first().expect("an entry has a token");
+        self.owner_state = OwnerState::Good;
+        match place.word(*first) {
+            b"@" if !first.quoted => self.owner.set(self.origin.as_name()),
+            word => self.owner.parse(word, self.origin.as_name()).map_err(|error| {
+                self.owner_state = OwnerState::Bad;
+                explain_name(place, *first, &error)
+            })?,
+        }
+        Ok(rest)
+    }
+
+    /// Says why the zone does not take a record.
+    fn explain_refusal(&mut self, place: &Place<'_>, error: ContentsError) -> Fault {
+        let owner = self.owner.as_name();
+        let diagnostic = match error {
+            ContentsError::OutOfZone => {
+                // Once for each owner name.
+                self.owner_state = OwnerState::Bad;
+                let hint = "move the record into its own zone; a name that should be below the origin has no final dot";
+                place.record_error("outside-zone", format!("`{owner}` lies outside the zone")).hint(hint)
+            }
+            ContentsError::StraySoa => {
+                let hint = "the zone's one SOA stands at its apex";
+                place.record_error("stray-soa", format!("a SOA at `{owner}`, which is not the apex")).hint(hint)
+            }
+            other => place.record_error("bad-zone-file", other.to_string()),
+        };
+        diagnostic.into()
+    }
+}
+
+/// Keeps the place of the SOA; a second one is a fault, even of the same content.
+fn note_soa(soa: &mut Option<Origin>, place: &Place<'_>) -> Result<(), Fault> {
+    let Some(first) = soa else {
+        *soa = Some(place.origin());
+        return Ok(());
+    };
+    let error = place.record_error("two-soas", "a second SOA");
+    let also = format!("the first stands in line {}", first.line);
+    let hint = "remove one of them; a printed transfer has the same SOA at both ends";
+    Err(error.also(also).hint(hint).into())
+}
+
+/// Reads TTL and class, both of which may be missing, in either order, and the type; gives the tokens after them.
+fn parse_head<'a>(place: &Place<'a>, mut tokens: &'a [Token]) -> Result<(Option<Ttl>, Rtype, &'a [Token]), Fault> {
+    let (mut ttl, mut class) = (None, false);
+    loop {
+        let Some((token, rest)) = tokens.split_first() else {
+            let error = place.record_error("missing-type", "the record ends before its type");
+            return Err(error.hint("a record is `NAME [TTL] [IN] TYPE DATA`").into());
+        };
+        tokens = rest;
+        let word = place.word(*token);
+        match word {
+            [b'0'..=b'9', ..] | [b'-' | b'+', b'0'..=b'9', ..] if ttl.is_none() => {
+                ttl = Some(parse_ttl(place, *token)?)
+            }
+            _ if !class && is_internet(word) => class = true,
+            _ => return Ok((ttl, parse_type(place, *token)?, rest)),
+        }
+    }
+}
+
+/// Reads a TTL.
+fn parse_ttl(place: &Place<'_>, token: Token) -> Result<Ttl, Fault> {
+    parse_period(place.word(token)).ok_or_else(|| {
+        let message = format!("`{}` is no TTL", place.shown(token));
+        let hint = "a TTL is 0 to 2147483647 seconds, or numbers with units such as `1h30m`";
+        place.error("bad-ttl", token, message).hint(hint).into()
+    })
+}
+
+/// Whether a word names the class Internet.
+fn is_internet(word: &[u8]) -> bool {
+    word.eq_ignore_ascii_case(b"IN") || word.eq_ignore_ascii_case(b"CLASS1")
+}
+
+/// Reads a type: its mnemonic, or `TYPE` and a number (RFC 3597 section 5).
+fn parse_type(place: &Place<'_>, token: Token) -> Result<Rtype, Fault> {
+    let word = place.word(token);
+    // What zones are full of; the library compares with one mnemonic after another.
+    for (mnemonic, rtype) in [("AAAA", Rtype::AAAA), ("PTR", Rtype::PTR), ("A", Rtype::A), ("TXT", Rtype::TXT)] {
+        if word.eq_ignore_ascii_case(mnemonic.as_bytes()) {
+            return Ok(rtype);
+        }
+    }
+    let upper = place.shown(token).to_ascii_uppercase();
+    let class = matches!(upper.as_str(), "CH" | "HS" | "CS" | "CHAOS" | "HESIOD" | "NONE" | "ANY")
+        || upper.strip_prefix("CLASS").is_some_and(|number| number.bytes().all(|octet| octet.is_ascii_digit()));
+    if class {
+        let error = place.error("wrong-class", token, format!("`{upper}`: the class is not IN"));
+        return Err(error.hint("zones of other classes cannot be read").into());
+    }
+    match upper.parse::<Rtype>() {
+        Ok(rtype) if is_data(rtype) => Ok(rtype),
+        Ok(_) => {
+            let message = format!("`{upper}` is a type that only messages have");
+            Err(place.error("bad-type", token, message).hint("remove the record").into())
+        }
+        Err(_) => {
+            let message = format!("`{}` is no type", place.shown(token));
+            let hint = "write types without a mnemonic as `TYPE` and their number, their data as `\\# LENGTH HEX`";
+            Err(place.error("unknown-type", token, message).hint(hint).into())
+        }
+    }
+}
+
+/// Whether records of a type can be in a zone (RFC 6895 section 3.1: 128 to 255 are types of questions and messages).
+fn is_data(rtype: Rtype) -> bool {
+    !matches!(rtype.to_int(), 0 | 41 | 128..=255)
+}
+
+/// What to do about a name that is too long.
+const LONG_NAME: &str = "a label has at most 63 octets, a name 255; is the origin right?";
+
+/// What to do about a name that is none.
+const BAD_NAME: &str = "labels are separated by single dots; other octets than letters and digits are written `\\DDD`";
+
+/// Says what is wrong with a name.
+fn explain_name(place: &Place<'_>, token: Token, error: &NameError) -> Fault {
+    let (code, message) = name_fault(error);
+    let hint = if code == "name-too-long" { LONG_NAME } else { BAD_NAME };
+    place.error(code, token, message).hint(hint).into()
+}
+
+/// Says what is wrong with RDATA, and where.
+fn explain_rdata(place: &Place<'_>, tokens: &[Token], rtype: Rtype, fault: RdataFault) -> Fault {
+    let token = match fault.token {
+        Some(number) => tokens.get(number).copied(),
+        None => tokens.last().copied(),
+    };
+    let error = place.error(fault.code, token.unwrap_or(place.tokens[place.tokens.len() - 1]), fault.message);
+    let hint = match (fault.code, rtype) {
+        ("unknown-type", _) => "write the data as `\\# LENGTH HEX`",
+        ("name-too-long", _) => LONG_NAME,
+        ("bad-name", _) => BAD_NAME,
+        _ if tokens.first().is_some_and(|first| place.word(*first) == b"\\#") => "the notation is `\\# LENGTH HEX`",
+        (_, Rtype::A) => "an A record holds one address such as `192.0.2.1`",
+        (_, Rtype::AAAA) => "an AAAA record holds one address such as `2001:db8::1`",
+        (_, Rtype::SOA) => "a SOA is `PRIMARY MAILBOX SERIAL REFRESH RETRY EXPIRE MINIMUM`",
+        (_, Rtype::TXT) => "put text into quotes, in strings of at most 255 octets",
+        _ => "correct the data of this record",
+    };
+    error.hint(hint).into()
+}
+
+/// The code, message and hint of a fault in the text.
+fn explain(kind: FaultKind) -> (&'static str, &'static str, &'static str) {
+    match kind {
+        FaultKind::UnclosedQuote => {
+            ("unclosed-quote", "a quote that is not closed on its line", "close it; a quote in text is written `\\\"`")
+        }
+        FaultKind::UnclosedParenthesis => (
+            "unclosed-parenthesis",
+            "a parenthesis that is never closed, so that the rest of the file belongs to this record",
+            "close it behind the last field of the record",
+        ),
+        FaultKind::StrayParenthesis => {
+            ("stray-parenthesis", "a closing parenthesis that none opened", "remove it, or open one in the line before")
+        }
+        FaultKind::Nul => ("nul-octet", "a NUL octet", "write the file again: text holds no such octet"),
+        FaultKind::StrayEscape => {
+            ("stray-escape", "a backslash at the end of a line", "remove it; `(` and `)` join lines")
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! What several test files share: the built binary, Python, and how a test skips.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The root of the project.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Runs the built binary, with a fixed number of threads where one is given.
+pub fn zonewright(args: &[String], threads: Option<usize>) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+    command.args(args).env_remove("RAYON_NUM_THREADS").env("NO_COLOR", "1");
+    if let Some(threads) = threads {
+        command.env("RAYON_NUM_THREADS", threads.to_string());
+    }
+    command.output().expect("the binary was built for this test")
+}
+
+/// Says aloud that a test did not run, and why. Under `CI=true` that is a failure.
+pub fn skip(reason: &str) {
+    assert!(std::env::var("CI").as_deref() != Ok("true"), "under CI=true nothing may skip: {reason}");
+    eprintln!("skipped: {reason}");
+}
+
+/// The Python interpreter; none where there is none of version 3.11 or later.
+pub fn python() -> Option<PathBuf> {
+    let check = "import sys; sys.exit(sys.version_info < (3, 11))";
+    let found = ["python3", "/usr/bin/python3"].into_iter().find(|python| {
+        Command::new(python).args(["-c", check]).output().is_ok_and(|output| output.status.success())
+    });
+    found.map(PathBuf::from)
+}
+
+/// The arguments that a generated fleet asks for, from its file `args`.
+pub fn fleet_args(fleet: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(fleet.join("args")).expect("a fleet has a file `args`");
+    text.lines().map(str::to_owned).collect()
+}
+
+/// Writes the random fleet of a seed.
+pub fn write_fleet(python: &Path, seed: u64, fleet: &Path) {
+    let output = Command::new(python)
+        .arg(root().join("tests/reference/fleets.py"))
+        .arg(seed.to_string())
+        .arg(fleet)
+        .output()
+        .expect("Python was just found");
+    assert!(output.status.success(), "fleet {seed}: {}", String::from_utf8_lossy(&output.stderr));
+}
