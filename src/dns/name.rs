@@ -271,25 +271,34 @@ impl fmt::Display for NameRef<'_> {
         if self.0 == [0] {
             return f.write_str(".");
         }
+        // Nearly every name needs no escapes, and a plan prints millions: behind its first octet such a name is its
+        // text, with a dot for each further length octet.
+        let mut text = [0; MAX_NAME];
+        text[..self.0.len()].copy_from_slice(self.0);
+        let mut dot = 0;
+        let plain = self.labels().all(|label| {
+            dot += 1 + label.len();
+            text[dot] = b'.';
+            label.iter().all(|octet| octet.is_ascii_graphic() && !SPECIAL.contains(octet))
+        });
+        if plain && let Ok(text) = std::str::from_utf8(&text[1..self.0.len()]) {
+            return f.write_str(text);
+        }
         for label in self.labels() {
-            write_escaped(f, label, b"\".;\\()@$")?;
+            write_escaped(f, label, SPECIAL)?;
             f.write_str(".")?;
         }
         Ok(())
     }
 }
 
+/// The octets that stand behind a backslash in names: those that mean something in a master file.
+const SPECIAL: &[u8] = b"\".;\\()@$";
+
 /// Writes octets in presentation format: `special` ones behind a backslash, unprintable ones as `\DDD`.
 ///
 /// Source: RFC 1035 section 5.1.
 pub(super) fn write_escaped(f: &mut fmt::Formatter<'_>, octets: &[u8], special: &[u8]) -> fmt::Result {
-    let plain = |octet: &u8| octet.is_ascii_graphic() && !special.contains(octet);
-    // Nearly every label is plain, and a plan prints millions of them.
-    if let Ok(text) = std::str::from_utf8(octets)
-        && octets.iter().all(plain)
-    {
-        return f.write_str(text);
-    }
     for &octet in octets {
         if special.contains(&octet) {
             write!(f, "\\{}", octet as char)?;

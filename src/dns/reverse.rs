@@ -97,7 +97,10 @@ mod tests {
     fn addresses_and_reverse_names_round_trip() {
         for (address, name) in [
             ("178.154.132.91", "91.132.154.178.in-addr.arpa."),
-            ("2a02:6b8:0:160b::b29a:845b", "b.5.4.8.a.9.2.b.0.0.0.0.0.0.0.0.b.0.6.1.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa."),
+            (
+                "2a02:6b8:0:160b::b29a:845b",
+                "b.5.4.8.a.9.2.b.0.0.0.0.0.0.0.0.b.0.6.1.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa.",
+            ),
         ] {
             let address: IpAddr = address.parse().unwrap();
             assert_eq!(reverse_name(address).to_string(), name);
@@ -107,12 +110,7 @@ mod tests {
 
     #[test]
     fn only_whole_addresses_count() {
-        for name in [
-            "0.8.b.6.0.2.0.a.2.ip6.arpa",
-            "132.154.178.in-addr.arpa",
-            "01.2.3.4.in-addr.arpa",
-            "a.1.2.3.4.in-addr.arpa",
-        ] {
+        for name in ["0.8.b.6.0.2.0.a.2.ip6.arpa", "132.154.178.in-addr.arpa", "01.2.3.4.in-addr.arpa", "a.1.2.3.4.in-addr.arpa"] {
             assert_eq!(address_of(Name::parse(name).unwrap().as_name()), None, "{name}");
         }
     }

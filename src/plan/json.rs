@@ -181,6 +181,12 @@ impl Emitter {
 fn push_quoted(out: &mut String, text: &str) {
     let special = |octet: u8| octet < b' ' || octet == b'"' || octet == b'\\';
     out.push('"');
+    // Without an early exit the test takes many octets at once, and hardly any text is special.
+    if !text.bytes().fold(false, |found, octet| found | special(octet)) {
+        out.push_str(text);
+        out.push('"');
+        return;
+    }
     let mut rest = text;
     while let Some(at) = rest.bytes().position(special) {
         out.push_str(&rest[..at]);

@@ -19,3 +19,249 @@ pub fn schema(kind: SchemaKind) -> &'static str {
         SchemaKind::Project => include_str!("../../schemas/project.schema.json"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::plan::{BlockCode, NoticeCode, Rule, SealedPlan, SkipCode, fixture, v1};
+
+    /// All schemas.
+    const ALL: [SchemaKind; 3] = [SchemaKind::Plan, SchemaKind::Config, SchemaKind::Project];
+
+    /// A schema as a value.
+    fn value(kind: SchemaKind) -> Value {
+        serde_json::from_str(schema(kind)).unwrap()
+    }
+
+    /// Checks documents against one schema; gives the first line of what is wrong with each, empty where nothing is.
+    fn check(kind: SchemaKind, documents: &[Value]) -> Vec<String> {
+        let (mut schemas, mut compiler) = (boon::Schemas::new(), boon::Compiler::new());
+        compiler.add_resource("file:///schema.json", value(kind)).unwrap();
+        let index = compiler.compile("file:///schema.json", &mut schemas).unwrap();
+        let found =
+            |document| schemas.validate(document, index).map_or_else(|error| error.to_string(), |()| String::new());
+        documents.iter().map(found).collect()
+    }
+
+    /// Checks one document with parts replaced: each edit is a JSON pointer and the new value; null removes.
+    fn fits(kind: SchemaKind, document: &Value, edits: &[(&str, Value)]) -> bool {
+        let mut edited = document.clone();
+        for (pointer, new) in edits {
+            let (parent, key) = pointer.rsplit_once('/').unwrap();
+            match edited.pointer_mut(parent).unwrap() {
+                Value::Object(fields) if new.is_null() => drop(fields.remove(key)),
+                Value::Object(fields) => drop(fields.insert(key.to_owned(), new.clone())),
+                Value::Array(items) => items[key.parse::<usize>().unwrap()] = new.clone(),
+                other => panic!("{other} has no parts"),
+            }
+        }
+        check(kind, &[edited])[0].is_empty()
+    }
+
+    /// The fixture's plan as a document.
+    fn plan() -> Value {
+        serde_json::from_str(&v1::to_json(&SealedPlan::new(fixture::fleet()))).unwrap()
+    }
+
+    /// Settings in which nearly every key occurs.
+    fn config() -> Value {
+        toml::from_str(
+            r#"
+            owner = "fleet-dns"
+            registry = "journal"
+            free_domain = "free.invalid"
+            max_bad_rows = "0.5%"
+            [state]
+            url = "sqlite:.zonewright/state.db"
+            [plan]
+            expires = "24h"
+            [sources]
+            projects = "projects/*.yaml"
+            hosts = ["racktables/hosts.csv", "more/*.csv"]
+            l3_tors = { path = "racktables/l3-tors.txt", max_age = "6h", max_shrink = "10%", require_end = true }
+            net_layout = "racktables/net-layout.xml"
+            [[sources.mac]]
+            name = "agent"
+            path = "agents/agent-*.jsonl"
+            [[sources.mac]]
+            name = "racktables"
+            path = "racktables/macs.jsonl"
+            penalty = "1h"
+            [project.search]
+            dns_domain = "search.example.net"
+            also_domains = ["old.example.net."]
+            automation = "allowed"
+            [[pool.main.target]]
+            type = "rfc2136"
+            server = "127.0.0.1:5353"
+            tsig_key = { name = "zonewright.", algorithm = "hmac-sha256", secret_file = "keys/main.secret" }
+            [[pool.demo.target]]
+            type = "zonefile"
+            dir = "zones"
+            [[zone]]
+            name = "search.example.net"
+            pool = "main"
+            permission = "full"
+            fence = "marker"
+            [[zone]]
+            network = "2a02:6b8::/40"
+            pool = "demo"
+            [limits]
+            hosts = [{ period = "1h", max = 200 }, { period = "1d", max = 1000 }]
+            max_delete = "10%"
+            "#,
+        )
+        .unwrap()
+    }
+
+    /// A project file in which every key occurs.
+    fn project() -> Value {
+        json!({
+            "id": "search",
+            "shortname_template": "{location}{bucket}-{index:04}",
+            "vlan_scheme": "search",
+            "vlans": {"main": 604, "fastbone": 761},
+            "fastbone_name": "fb-{shortname}",
+            "hbf_project_id": "1478",
+            "ttl": 600,
+            "automation": true,
+            "policy": "repair",
+            "limits": {"hosts": [{"period": "1h", "max": 20}]},
+        })
+    }
+
+    #[test]
+    fn documents_as_they_should_be_fit() {
+        let empty = serde_json::from_str(&v1::to_json(&SealedPlan::new(fixture::empty()))).unwrap();
+        assert_eq!(check(SchemaKind::Plan, &[plan(), empty]), ["", ""]);
+        assert_eq!(check(SchemaKind::Config, &[config()]), [""]);
+        assert_eq!(check(SchemaKind::Project, &[project()]), [""]);
+    }
+
+    #[test]
+    fn plans_with_anything_else_in_them_do_not_fit() {
+        let plan = plan();
+        for edit in [
+            ("/more", json!(1)),
+            ("/format", json!("zonewright.plan/2")),
+            ("/id", json!("sha256:12")),
+            ("/tool", Value::Null),
+            ("/inputs/x", json!(1)),
+            ("/changes/0/more", json!(1)),
+            ("/changes/0/type", json!("CNAME")),
+            ("/changes/0/name", json!("Lab.example.net.")),
+            ("/changes/0/name", json!("lab.example.net")),
+            ("/changes/0/also", json!([])),
+            ("/changes/0/host", json!(-1)),
+            ("/changes/0/host", Value::Null),
+            ("/changes/0/reasons", json!([])),
+            ("/changes/0/before/ttl", json!(2147483648u64)),
+            ("/changes/0/before/rdata", json!([])),
+            ("/blocked/0/code", json!("no-such-code")),
+            ("/zones/0/serial", json!(1.5)),
+        ] {
+            assert!(!fits(SchemaKind::Plan, &plan, std::slice::from_ref(&edit)), "{edit:?}");
+        }
+    }
+
+    #[test]
+    fn settings_with_anything_else_in_them_do_not_fit() {
+        let config = config();
+        for edit in [
+            ("/owner", Value::Null),
+            ("/owner", json!("a,b")),
+            ("/colour", json!(1)),
+            ("/registry", json!("dns")),
+            ("/name_cooldown", json!(7)),
+            ("/max_bad_rows", json!("many")),
+            ("/sources/hosts", Value::Null),
+            ("/sources/hosts", json!([])),
+            ("/sources/l3_tors/path", json!("../l3-tors.txt")),
+            ("/sources/l3_tors/path", json!("/etc/passwd")),
+            ("/sources/mac/0/name", Value::Null),
+            ("/project/search/dns_domain", Value::Null),
+            ("/project/search/automation", json!(true)),
+            ("/pool/main/target/0/secret", json!("x")),
+            ("/pool/main/target/0/tsig_key/secret", json!("x")),
+            ("/pool/main/target/0/tsig_key/secret_env", json!("X")),
+            ("/pool/demo/target/0/dir", json!("/zones")),
+            ("/zone/0/name", Value::Null),
+            ("/zone/0/network", json!("2a02:6b8::/40")),
+            ("/zone/0/ttl", json!(-1)),
+            ("/limits/hosts/0/max", json!("200")),
+        ] {
+            assert!(!fits(SchemaKind::Config, &config, std::slice::from_ref(&edit)), "{edit:?}");
+        }
+        // What a provider that comes later needs is not known here.
+        assert!(fits(SchemaKind::Config, &config, &[("/pool/demo/target/0", json!({"type": "other", "key": 1}))]));
+    }
+
+    #[test]
+    fn projects_with_anything_else_in_them_do_not_fit() {
+        let project = project();
+        for edit in [
+            ("/id", json!("a b")),
+            ("/vlans/main", json!(4095)),
+            ("/vlans/fastbone", Value::Null),
+            ("/hbf_project_id", json!(12e5)),
+            ("/hbf_project_id", json!("123456789")),
+            ("/shortname_template", json!("{location}")),
+            ("/automation", json!("yes")),
+            ("/policy", json!("delete")),
+            ("/limits/hosts/0/period", json!("daily")),
+            ("/colour", json!(1)),
+        ] {
+            assert!(!fits(SchemaKind::Project, &project, std::slice::from_ref(&edit)), "{edit:?}");
+        }
+        let backbone_only = [("/vlan_scheme", json!("static")), ("/vlans/fastbone", Value::Null)];
+        assert!(fits(SchemaKind::Project, &project, &backbone_only));
+    }
+
+    #[test]
+    fn the_schema_of_plans_has_every_word_and_no_other() {
+        let schema = value(SchemaKind::Plan);
+        let listed = |pointer: &str| schema.pointer(pointer).unwrap().clone();
+        let words = |words: Vec<&str>| json!(words);
+        let rules = Rule::ALL.iter().map(|word| word.as_str()).collect();
+        assert_eq!(listed("/$defs/reason/properties/rule/enum"), words(rules));
+        let codes = BlockCode::ALL.iter().map(|word| word.as_str()).collect();
+        assert_eq!(listed("/$defs/blocked/properties/code/enum"), words(codes));
+        let codes = SkipCode::ALL.iter().map(|word| word.as_str()).collect();
+        assert_eq!(listed("/$defs/skipped/properties/code/enum"), words(codes));
+        let codes = NoticeCode::ALL.iter().map(|word| word.as_str()).collect();
+        assert_eq!(listed("/$defs/notice/properties/code/enum"), words(codes));
+    }
+
+    /// Visits every key that a schema declares.
+    fn each_key(schema: &Value, visit: &mut impl FnMut(&str, &Value)) {
+        let Value::Object(fields) = schema else { return };
+        for (word, inner) in fields {
+            match (word.as_str(), inner) {
+                ("properties", Value::Object(keys)) => keys.iter().for_each(|(key, of_key)| {
+                    visit(key, of_key);
+                    each_key(of_key, visit);
+                }),
+                ("$defs", Value::Object(definitions)) => {
+                    definitions.values().for_each(|definition| each_key(definition, visit));
+                }
+                // Conditions repeat keys that are declared elsewhere.
+                _ => {}
+            }
+        }
+    }
+
+    #[test]
+    fn every_key_is_described() {
+        for kind in ALL {
+            let mut keys = 0;
+            each_key(&value(kind), &mut |key, of_key| {
+                keys += 1;
+                let text = of_key["description"].as_str().unwrap_or_default();
+                assert!(text.ends_with('.'), "{kind:?}: `{key}` has no description");
+            });
+            assert!(keys > 10, "{kind:?}: {keys}");
+        }
+    }
+}

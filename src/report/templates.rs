@@ -87,12 +87,10 @@ impl Templates {
 fn engine() -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    let syntax =
-        SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build();
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build();
     environment.set_syntax(syntax.expect("the delimiters are the usual ones"));
-    environment.add_filter("wrap", |text: &str, width: usize, first: usize, rest: usize| {
-        wrap::wrap(text, width, first, rest)
-    });
+    environment
+        .add_filter("wrap", |text: &str, width: usize, first: usize, rest: usize| wrap::wrap(text, width, first, rest));
     environment.add_filter("table", |rows: Vec<Vec<Value>>, align: &str, indent: usize| {
         let text = |row: &Vec<Value>| row.iter().map(Value::to_string).collect();
         wrap::table(&rows.iter().map(text).collect::<Vec<_>>(), align, indent)

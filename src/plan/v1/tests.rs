@@ -145,8 +145,6 @@ fn plan() -> impl Strategy<Value = Plan> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
-
     #[test]
     fn writing_and_reading_are_inverse(plan in plan()) {
         let sealed = SealedPlan::new(plan);

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::TextOptions;
 use super::super::words::Explained as _;
+use super::TextOptions;
 use crate::diag::sanitize;
 use crate::inventory::value::Inv;
 use crate::plan::{BlockCode, Blocked, Plan, SkipCode, Skipped};
@@ -134,9 +134,8 @@ pub fn skipped(plan: &Plan, options: &TextOptions) -> Vec<SkippedView> {
     for skipped in &plan.skipped {
         codes.entry(skipped.code).or_default().entry(&skipped.project).or_default().push(skipped);
     }
-    let of_project = |all: &Vec<&Skipped>| {
-        hosts(all.iter().map(|skipped| (skipped.host, skipped.project.as_str())), options)
-    };
+    let of_project =
+        |all: &Vec<&Skipped>| hosts(all.iter().map(|skipped| (skipped.host, skipped.project.as_str())), options);
     let view = |(code, projects): (SkipCode, BTreeMap<&str, Vec<&Skipped>>)| SkippedView {
         code: code.as_str(),
         brief: code.words().brief,

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::dns::Rtype;
+use crate::dns::reverse::reverse_name;
 use crate::plan::fixture::{self, fleet};
+use crate::plan::{Rule, v1};
 use crate::report::{Format, plan};
 
 /// A plan as text with the embedded templates.
@@ -83,14 +86,14 @@ fn a_plan_reads_well_at_eighty_columns() {
     Project web
 
       host 200017  myt2-web-0017.web.example.net.
-        create TXT aaaa-myt2-web-0017.web.example.net.  ttl 3600
-          + "heritage=external-dns,external-dns/owner=fleet-dns"
-          registry: it records whose an RRset is (zonewright.toml:2)
         modify AAAA myt2-web-0017.web.example.net.  ttl 3600
             2a02:6b8:0:51a::b29a:845b
           - 2a02:6b8:0:51a::b29a:845c
           wrong address: not one of the host's (racktables/ipv4-map.txt:31,
             projects/web.yaml:3)
+        create TXT aaaa-myt2-web-0017.web.example.net.  ttl 3600
+          + "heritage=external-dns,external-dns/owner=fleet-dns"
+          registry: it records whose an RRset is (zonewright.toml:2)
         create PTR of 178.154.132.91  ttl 3600
           + myt2-web-0017.web.example.net.
           missing PTR: the address does not name its host
@@ -168,4 +171,179 @@ fn a_plan_reads_well_at_eighty_columns() {
     effect  sha256:7358688c3184476a6ac33c53df908b2b0d3c9beecbf0e055496dc82f3ef7f7d5
     Nothing was written to DNS. `--out FILE` saves this plan.
     "#);
+}
+
+#[test]
+fn a_plan_without_changes_says_so_in_one_line() {
+    insta::assert_snapshot!(shown(fixture::empty(), &TextOptions::default()), @r"
+    No changes: live DNS is as it should be.
+
+    Zones as they were read
+
+          serial  rrsets  zone
+      2026112007   81240  0.0.8.b.6.0.2.0.a.2.ip6.arpa.
+      2026112001   62018  search.example.net.
+             417    9114  web.example.net.
+
+    plan    sha256:006c794eb38b005d13580f544a2cf79bcfd4804a12497136967f3855a997eb2d
+    effect  sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945
+    Nothing was written to DNS. `--out FILE` saves this plan.
+    ");
+    let blocked = Plan { blocked: fleet().blocked, ..fixture::empty() };
+    let first = shown(blocked, &TextOptions::default());
+    assert_eq!(first.lines().next(), Some("No changes: live DNS is as it should be, the hosts below aside."));
+}
+
+#[test]
+fn a_saved_plan_tells_when_it_was_made_and_expires() {
+    let options = TextOptions { saved: true, ..TextOptions::default() };
+    let text = shown(fixture::empty(), &options);
+    assert!(text.ends_with("\nMade 2026-11-20T01:30:00Z by zonewright 0.1.0, valid until 2026-11-21T01:30:00Z.\n"));
+}
+
+#[test]
+fn verbose_lists_what_is_only_counted_otherwise() {
+    let options = TextOptions { verbose: true, ..TextOptions::default() };
+    let text = shown(fleet(), &options);
+    assert!(text.contains("host 200108 of web: no source reports a MAC of host 200108"));
+    assert!(text.contains("301302") && !text.contains(" more"), "{text}");
+}
+
+#[test]
+fn hosts_over_the_limit_are_counted() {
+    let options = TextOptions { max_hosts: Some(1), ..TextOptions::default() };
+    let text = shown(fleet(), &options);
+    assert!(text.contains("\n  and 7 more changes of 3 more hosts\n\nProject web\n"), "{text}");
+    assert!(text.contains("host 100001") && !text.contains("host 100012"));
+}
+
+#[test]
+fn colour_marks_what_differs_and_is_ended_in_each_line() {
+    let mut plan = fixture::empty();
+    plan.changes = vec![fleet().changes.remove(0)];
+    let options = TextOptions { color: true, ..TextOptions::default() };
+    let text = shown(plan, &options);
+    assert!(
+        text.contains("\u{1b}[32m2a02:6b8:0:160b:\u{1b}[1m\u{1b}[4m0:1478:b508\u{1b}[0m\u{1b}[32m:9398\u{1b}[0m\n")
+    );
+    assert!(!text.contains('^'));
+    assert!(!shown(fleet(), &TextOptions::default()).contains('\u{1b}'));
+}
+
+/// A plan in which every text that an input can hold is hostile.
+fn hostile() -> Plan {
+    let bad = "\u{1b}]0;x\u{7}\r\u{9b}31m\u{202e}\n".to_owned();
+    let mut plan = fleet();
+    plan.tool = bad.clone();
+    plan.changes = vec![fixture::change(
+        ("search", Some(1)),
+        ("\\027[31m.search.example.net", Rtype::TXT),
+        ((1, &["\"\u{1b}[31m\""]), (1, &["\"\u{1b}[32m\""])),
+        &[fixture::reason(Rule::Ttl, Some(1), &[&bad])],
+    )];
+    plan.changes[0].project = bad.clone();
+    plan.blocked.iter_mut().for_each(|blocked| {
+        (blocked.project, blocked.message, blocked.hint) = (bad.clone(), bad.clone(), bad.clone());
+    });
+    plan.skipped.iter_mut().for_each(|skipped| skipped.project = bad.clone());
+    plan.notices.iter_mut().for_each(|notice| (notice.name, notice.message) = (bad.clone(), "x".to_owned()));
+    plan.limits.iter_mut().for_each(|limit| (limit.scope, limit.period) = (bad.clone(), bad.clone()));
+    plan
+}
+
+#[test]
+fn nothing_in_a_plan_reaches_the_terminal_as_a_command() {
+    for saved in [false, true] {
+        let text = shown(hostile(), &TextOptions { saved, ..TextOptions::default() });
+        let harmless = |c: char| c == '\n' || !(c.is_control() || c == '\u{202e}');
+        assert!(text.chars().all(harmless), "{text:?}");
+        assert!(text.contains("\\u{1b}]0;x\\u{7}\\u{d}"));
+    }
+}
+
+#[test]
+fn lines_keep_within_the_width_where_blanks_let_them() {
+    for width in [60, 80, 120] {
+        let text = shown(fleet(), &TextOptions { width, ..TextOptions::default() });
+        // Names, addresses, digests and tables are never cut; all of them are narrower than 80 columns here.
+        assert!(text.lines().all(|line| line.len() <= width.max(80)), "{width}");
+    }
+}
+
+#[test]
+fn a_long_name_sticks_out_whole() {
+    let name = format!("{}.search.example.net.", ["a".repeat(63), "b".repeat(63), "c".repeat(63)].join("."));
+    let mut plan = fixture::empty();
+    plan.changes = vec![fixture::change(
+        ("search", Some(1)),
+        (&name, Rtype::AAAA),
+        ((1, &["::1"]), (0, &[])),
+        &[fixture::reason(Rule::Released, Some(1), &["names.lock:1"])],
+    )];
+    assert!(shown(plan, &TextOptions::default()).contains(&format!("    delete AAAA {name}  ttl 1\n      - ::1\n")));
+}
+
+#[test]
+fn a_template_of_the_workspace_is_used() {
+    let overrides = [
+        ("plan-host.txt", "{{ host }}: {% for change in changes %}{{ change.verb }} {% endfor %}.\n"),
+        ("plan.txt", "{% for project in projects %}{{ project.text }}{% endfor %}{{ zones | table('rl', 1) }}"),
+    ];
+    let overrides = overrides.map(|(name, text)| (name.to_owned(), text.to_owned()));
+    let templates = Templates::load(overrides.into()).unwrap();
+    let sealed = SealedPlan::new(fleet());
+    let text = plan(&sealed, Format::Text, &templates, &TextOptions::default()).unwrap();
+    assert!(text.starts_with("300044: delete .\n100001: modify create delete .\n"), "{text}");
+    let templates = Templates::load([("plan-host.txt".to_owned(), "\n{{ hosts }}\n".to_owned())].into()).unwrap();
+    let error = plan(&sealed, Format::Text, &templates, &TextOptions::default()).unwrap_err();
+    assert_eq!((error.name.as_str(), error.line), ("plan-host.txt", Some(2)));
+}
+
+#[test]
+fn the_document_is_printed_as_it_is_saved() {
+    let sealed = SealedPlan::new(fleet());
+    let templates = Templates::load(BTreeMap::new()).unwrap();
+    let json = plan(&sealed, Format::Json, &templates, &TextOptions::default()).unwrap();
+    assert_eq!(v1::parse(&json), Ok(sealed));
+}
+
+#[test]
+fn records_of_the_registry_stand_beside_what_they_record() {
+    let registry = |name: &str| {
+        fixture::change(
+            ("web", Some(1)),
+            (name, Rtype::TXT),
+            ((0, &[]), (60, &["\"heritage=external-dns,external-dns/owner=me\""])),
+            &[fixture::reason(Rule::Registry, Some(1), &[])],
+        )
+    };
+    let data = |name: &str, rtype, rdata: &str, rule| {
+        let reasons = [fixture::reason(rule, Some(1), &[])];
+        fixture::change(("web", Some(1)), (name, rtype), ((0, &[]), (60, &[rdata])), &reasons)
+    };
+    let (first, second) = ("b.web.example.net.", "fb-b.web.example.net.");
+    let mut plan = fixture::empty();
+    plan.zones.clear();
+    let nibbles = reverse_name("2a02:6b8::1".parse().unwrap()).to_string();
+    plan.changes = vec![
+        registry(&format!("ptr-{nibbles}")),
+        registry("aaaa-b.web.example.net."),
+        registry("aaaa-fb-b.web.example.net."),
+        data("2a02:6b8::1", Rtype::PTR, first, Rule::MissingPtr),
+        data(first, Rtype::AAAA, "2a02:6b8::1", Rule::Missing),
+        data(second, Rtype::AAAA, "2a02:6b8::2", Rule::Missing),
+    ];
+    let text = shown(plan, &TextOptions::default());
+    let titles: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("    create ")).collect();
+    assert_eq!(
+        titles,
+        [
+            "AAAA b.web.example.net.  ttl 60",
+            "TXT aaaa-b.web.example.net.  ttl 60",
+            "PTR of 2a02:6b8::1  ttl 60",
+            "TXT for PTR of 2a02:6b8::1  ttl 60",
+            "AAAA fb-b.web.example.net.  ttl 60",
+            "TXT aaaa-fb-b.web.example.net.  ttl 60",
+        ]
+    );
 }
