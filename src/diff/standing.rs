@@ -168,15 +168,13 @@ impl Standings {
         let inventory = context.inventory;
         let own_inv = inventory.hosts[own].inv;
         let hosts = context.names.holders(inventory, name).filter_map(|holder| match holder.by {
-            HolderRow::Host(place) => {
-                let bad = matches!(&self.0[place as usize], Standing::Blocked(b) if b.code == BlockCode::BadInput);
-                (holder.now || bad).then_some(place)
+            HolderRow::Host(place) => holder.now.then_some(place),
+            // Of several current rows, which are all bad, only one gives the host's name; the others count as well.
+            HolderRow::Lock(row) if holder.now => {
+                let inv = inventory.lock[row as usize].inv;
+                inventory.hosts.binary_search_by_key(&inv, |host| host.inv).ok().map(|place| place as u32)
             }
-            HolderRow::Lock(row) => {
-                let row = &inventory.lock[row as usize];
-                let place = inventory.hosts.binary_search_by_key(&row.inv, |host| host.inv).ok()?;
-                row.released.is_none().then_some(place as u32)
-            }
+            HolderRow::Lock(_) => None,
         });
         let mut others = hosts.filter(|place| inventory.hosts[*place as usize].inv != own_inv);
         others.find(|place| self.protects(context, *place)).map(|place| place as usize)

@@ -112,6 +112,8 @@ class Fleet:
             self._add_interfaces(derived, host, report, own_a)
         elif derived.name is not None:
             derived.interfaces.append(Interface(derived.name, [], own_a))
+        elif host.project in self.projects:
+            self._add_codes_without_name(derived, host, report)
         return derived
 
     def _has_fastbone(self, host):
@@ -192,6 +194,14 @@ class Fleet:
         if fastbone_name:
             fastbone = self._addresses(derived, host, project.fastbone_vlan, switch, mac)
             derived.interfaces.append(Interface(fastbone_name, fastbone, self._own_a(fastbone_name)))
+
+    def _add_codes_without_name(self, derived, host, report):
+        """A host without a name has no interface, but the rows and sources that it needs are the same."""
+        project = self.projects[host.project]
+        switch = report.switch if report and report.switch else host.switch
+        self._networks(derived, host.location, switch, project.main_vlan)
+        if self._has_fastbone(host):
+            self._networks(derived, host.location, switch, project.fastbone_vlan)
 
     def _networks(self, derived, location, switch, vlan):
         """Section 3.4; notes the codes that the sources for it cause."""

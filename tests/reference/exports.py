@@ -201,8 +201,12 @@ def _name_or_none(text, free_domain):
 
 def _hosts(inventory, source, paths, config, now):
     rows = []
+    cut = False
     for path in paths:
-        lines = _lines(path)
+        text = read_text(path)
+        cut = cut or not text.endswith("\n")
+        # The hosts of an export that was cut are listed all the same, but for the row in which the cut may be.
+        lines = [line.removesuffix("\r") for line in text.split("\n")[:-1]]
         data = _data_lines(lines)
         if not data or data[0] != _HOSTS_HEADER:
             raise Unknown("another header")
@@ -218,6 +222,8 @@ def _hosts(inventory, source, paths, config, now):
         if inventory.hosts[inv].bad:
             bad += len(same)
     inventory.bad_host_rows = bad
+    if cut:
+        raise Unknown("cut short")
     return len(rows), bad
 
 

@@ -37,6 +37,9 @@ use self::secret::{SecretError, SecretSource};
 use self::settings::{KeySettings, Server, Settings};
 use self::wire::{Connection, WireFault};
 
+/// Zones are on servers.
+pub const IS_LOCAL: bool = false;
+
 /// Checks settings without using them.
 pub fn check(settings: &Node, source: &SourceText) -> Diagnostics {
     settings::parse(settings, source).1
