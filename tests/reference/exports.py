@@ -231,8 +231,11 @@ def _host_row(line, free_domain):
     """The Host of a row, bad or good; None where not even its number can be read."""
     try:
         fields = next(csv.reader([line], strict=True))
+    except csv.Error:
+        fields = line.split(",")[:1]  # what stands before the fault
+    try:
         inv = values.inventory_number(fields[0])
-    except (csv.Error, ValueError, IndexError):
+    except (ValueError, IndexError):
         return None
     columns_known = len(fields) == 10
     bad = not columns_known

@@ -254,7 +254,9 @@ fn read_chunk(
         let cut = !line.ends_with('\n');
         let line = line.strip_suffix('\n').unwrap_or(line);
         let line = line.strip_suffix('\r').unwrap_or(line);
-        if number == header || is_passed_over(line) {
+        // What is left of a row that was cut may name another host than the row did.
+        let is_remnant = cut && !shape.cut_is_a_row;
+        if number == header || is_passed_over(line) || is_remnant {
             continue;
         }
         let line = match shape.trailing_comments.then(|| memchr::memchr(b'#', line.as_bytes())).flatten() {
