@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 
 use super::host::DesiredHost;
-use super::names::{Holder, HolderRow, NameIndex, held_name};
+use super::names::{Holder, HolderRow, NameIndex, held_name, name_of};
 use crate::dns::Name;
 use crate::inventory::Inventory;
 use crate::inventory::model::HostStatus;
@@ -49,7 +49,7 @@ impl Collisions {
                 if let Some((_, other)) = others.next() {
                     let other = match other.by {
                         HolderRow::Host(other) => Some(other),
-                        HolderRow::Lock(_) => None,
+                        HolderRow::Lock(row) => host_of_row(inventory, row),
                     };
                     self.names.entry(place).or_insert((name.clone(), other));
                 }
@@ -95,14 +95,19 @@ impl Collisions {
     }
 }
 
-/// Whether a name counts when names are compared: it is held now, and by a host or by a row whose host is unknown.
+/// The place of the host of a row of names.lock; none where hosts.csv lacks it.
+fn host_of_row(inventory: &Inventory, row: u32) -> Option<u32> {
+    let inv = inventory.lock[row as usize].inv;
+    inventory.hosts.binary_search_by_key(&inv, |host| host.inv).ok().map(|place| place as u32)
+}
+
+/// Whether a name counts when names are compared: it is held now, and not counted already as its host's.
+///
+/// Of several current rows for one host, which are all bad, only one gives the host's name; the others count here.
 fn takes_part(inventory: &Inventory, holder: Holder) -> bool {
-    holder.now
-        && match holder.by {
-            HolderRow::Host(_) => true,
-            HolderRow::Lock(place) => {
-                let inv = inventory.lock[place as usize].inv;
-                inventory.hosts.binary_search_by_key(&inv, |host| host.inv).is_err()
-            }
-        }
+    let HolderRow::Lock(row) = holder.by else { return holder.now };
+    let counted = host_of_row(inventory, row)
+        .and_then(|place| name_of(inventory, &inventory.hosts[place as usize]))
+        .is_some_and(|(_, given_by)| given_by.is_some_and(|given| given.origin == inventory.lock[row as usize].origin));
+    holder.now && !counted
 }

@@ -477,10 +477,13 @@ def _names_lock(inventory, folder, config, now):
     if not os.path.lexists(path):
         return
     try:
-        lines = _data_lines(_lines(path))
+        text = read_text(path)
     except Unknown:
         inventory.unknown.add("names.lock")
         return
+    if not text.endswith("\n"):
+        inventory.unknown.add("names.lock")
+    lines = _data_lines([line.removesuffix("\r") for line in text.split("\n")[:-1]])
     inventory.lock = [_lock_row(line, config, now) for line in lines]
     current = [row for row in inventory.lock if row.released is None and row.inv is not None and not row.bad]
     for row in current:
