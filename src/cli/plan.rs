@@ -11,12 +11,8 @@ use crate::plan::{SealedPlan, store};
 /// Makes a plan, prints it, and saves it where that is asked for.
 pub fn run(shared: &Shared, args: &PlanArgs) -> Result<Exit, Failure> {
     let now = output::now(shared)?;
-    let request = Request {
-        workspace: &shared.workspace,
-        now,
-        hosts: shared.hosts.clone(),
-        projects: shared.projects.clone(),
-    };
+    let request =
+        Request { workspace: &shared.workspace, now, hosts: shared.hosts.clone(), projects: shared.projects.clone() };
     let view = View::new(shared, args.format, args.out.is_some())?;
     let progress = Line::start(shared);
     let made = pipeline::make_plan(&request, &progress);

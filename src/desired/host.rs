@@ -6,6 +6,7 @@ use super::address::{eui64, with_ipv4, with_project_id};
 use super::mac::{self, MacChoice};
 use super::names::{lock_rows_of, name_of};
 use super::network::{self, Networks, Segment};
+use crate::change::BlockCode;
 use crate::diag::Origin;
 use crate::dns::{Name, NameError, Rtype};
 use crate::inventory::Inventory;
@@ -13,7 +14,6 @@ use crate::inventory::model::{Entry, Host, HostStatus, ProjectFile, ProjectSetti
 use crate::inventory::symbol::Symbol;
 use crate::inventory::value::{Time, Vlan};
 use crate::live::Live;
-use crate::change::BlockCode;
 
 /// What the inventory says of one host.
 #[derive(Debug)]

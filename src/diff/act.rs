@@ -1,11 +1,11 @@
 //! What one rule does to one RRset.
 
+use crate::change::Rule;
 use crate::diag::Origin;
 use crate::dns::{Name, Rdata, Rtype, Ttl};
 use crate::inventory::model::ProjectIndex;
 use crate::inventory::value::Inv;
 use crate::live::ZoneIndex;
-use crate::change::Rule;
 
 /// One record removed or added, or a TTL set, with the reason.
 #[derive(Debug, Clone)]

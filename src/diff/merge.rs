@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::act::{Act, Actor, Deed};
 use super::context::Context;
 use super::own::{self, Registration, RegistryName};
+use crate::change::{Change, ChangeKind, Reason, Rule};
 use crate::dns::{NameRef, Rdata, RrKey, Rrset, Rtype};
 use crate::inventory::model::Registry;
 use crate::inventory::value::Inv;
 use crate::live::ZoneIndex;
-use crate::change::{Change, ChangeKind, Reason, Rule};
 
 /// Joins acts into one change an RRset, with those of the registry's TXT beside them.
 pub fn merge(context: &Context<'_>, mut acts: Vec<Act>) -> Vec<Change> {
@@ -83,7 +83,8 @@ fn change_kind(before: Option<Rrset>, after: Option<Rrset>) -> Option<ChangeKind
 fn attribute(acts: &[&Act]) -> (Actor, Vec<Inv>) {
     let rank = |actor: &Actor| (!actor.by_right, actor.host.is_none(), actor.host, actor.project);
     let first = acts.iter().map(|act| act.actor).min_by_key(rank).expect("a change has an act");
-    let others: BTreeSet<Inv> = acts.iter().filter_map(|act| act.actor.host).filter(|h| Some(*h) != first.host).collect();
+    let others: BTreeSet<Inv> =
+        acts.iter().filter_map(|act| act.actor.host).filter(|h| Some(*h) != first.host).collect();
     (first, others.into_iter().collect())
 }
 

@@ -4,10 +4,10 @@ use super::act::{Act, Actor, Deed};
 use super::context::Context;
 use super::own;
 use super::rules::is_untouchable;
+use crate::change::Rule;
 use crate::dns::{NameRef, Rdata, Rtype};
 use crate::inventory::model::{Policy, ProjectIndex, Registry};
 use crate::live::LiveRrset;
-use crate::change::Rule;
 
 /// Removes the own AAAA RRsets in the domains of `sync` projects whose name no host and no current row of names.lock
 /// has, and the own PTR that name them.

@@ -91,7 +91,8 @@ pub fn heritage(owner: &str) -> Rdata {
 fn heritage_owner(rdata: RdataRef<'_>) -> Option<String> {
     let text = rdata.strings().collect::<Vec<_>>().concat();
     let text = String::from_utf8_lossy(&text).into_owned();
-    let labels: Vec<(&str, &str)> = text.trim_matches('"').split(',').filter_map(|token| token.split_once('=')).collect();
+    let labels: Vec<(&str, &str)> =
+        text.trim_matches('"').split(',').filter_map(|token| token.split_once('=')).collect();
     let value = |key: &str| labels.iter().find(|(own, _)| *own == key).map(|(_, value)| *value);
     (value("heritage") == Some("external-dns")).then(|| value("external-dns/owner").unwrap_or_default().to_owned())
 }

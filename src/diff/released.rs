@@ -4,11 +4,11 @@ use super::act::{Act, Actor, Deed};
 use super::context::Context;
 use super::own;
 use super::rules::is_untouchable;
+use crate::change::Rule;
 use crate::desired::names::fastbone_of;
 use crate::dns::{NameRef, Rdata, RdataRef, Rtype};
 use crate::inventory::model::{LockRow, Policy};
 use crate::live::LiveRrset;
-use crate::change::Rule;
 
 /// Removes the AAAA of a released name and of its fastbone name, and the PTR that name them.
 ///

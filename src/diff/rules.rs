@@ -7,12 +7,12 @@ use super::context::Context;
 use super::own::{self, Registration, RegistryName};
 use super::standing::{Block, Standings, kept_or_gained};
 use super::words;
+use crate::change::{Notice, NoticeCode, Rule};
 use crate::desired::{DesiredHost, Interface, InterfaceKind};
 use crate::diag::Origin;
 use crate::dns::{NameRef, Rdata, Rtype, reverse};
 use crate::inventory::model::{ClaimAddresses, Host, Policy, Registry};
 use crate::live::{LiveRrset, Place, ZoneIndex};
-use crate::change::{Notice, NoticeCode, Rule};
 
 /// What the rules of one host come to.
 #[derive(Debug, Default)]
@@ -283,9 +283,7 @@ impl<'c> Run<'_, 'c> {
         let wanted = context.wanted_ttl(self.host.project, zone);
         let acts = match context.live.rrset(owner, rtype) {
             Some(found) => {
-                self.policy != Policy::CreateOnly
-                    && found.rrset.ttl() != wanted
-                    && own::is_writable(context, found)
+                self.policy != Policy::CreateOnly && found.rrset.ttl() != wanted && own::is_writable(context, found)
             }
             None => true,
         };

@@ -4,12 +4,12 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use super::context::Context;
 use super::words;
+use crate::change::{BlockCode, SkipCode};
 use crate::desired::names::HolderRow;
 use crate::desired::{DesiredHost, Interface};
 use crate::dns::{Name, NameRef, Rtype, reverse};
 use crate::inventory::model::{Host, HostStatus, Policy, ProjectFile, Trust};
 use crate::live::Place;
-use crate::change::{BlockCode, SkipCode};
 
 /// Where a host stands before its rules run.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use std::net::Ipv6Addr;
 
 use super::context::Context;
 use super::standing::Block;
+use crate::change::BlockCode;
 use crate::desired::host::Detail;
 use crate::desired::network::Segment;
 use crate::diag::Origin;
@@ -11,7 +12,6 @@ use crate::dns::{Name, NameError, NameRef, Rdata, Rtype, reverse};
 use crate::inventory::model::Host;
 use crate::inventory::value::{Inv, Vlan};
 use crate::live::Place;
-use crate::change::BlockCode;
 
 /// The block of a host by what the inventory says of it and of those it shares something with.
 pub fn inventory_block(context: &Context<'_>, place: usize, code: BlockCode) -> Block {

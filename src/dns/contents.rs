@@ -351,7 +351,12 @@ mod tests {
     #[test]
     fn order_of_arrival_and_repeats_do_not_matter() {
         let a = zone(&[("a.example.net", 60, 1), ("b.example.net", 60, 2), ("a.example.net", 60, 3)]);
-        let b = zone(&[("a.example.net", 60, 3), ("a.example.net", 60, 1), ("b.example.net", 60, 2), ("b.example.net", 60, 2)]);
+        let b = zone(&[
+            ("a.example.net", 60, 3),
+            ("a.example.net", 60, 1),
+            ("b.example.net", 60, 2),
+            ("b.example.net", 60, 2),
+        ]);
         assert_eq!(a.digest(|_| true), b.digest(|_| true));
         assert_eq!(a.record_count(), 4);
         assert_ne!(a.digest(|_| true), zone(&[("a.example.net", 60, 1)]).digest(|_| true));

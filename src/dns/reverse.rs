@@ -24,8 +24,12 @@ pub fn reverse_name(address: IpAddr) -> Name {
 pub fn reverse_zone(network: IpNet) -> Option<ZoneName> {
     let prefix = network.prefix_len() as usize;
     match network.trunc() {
-        IpNet::V4(v4) if prefix % 8 == 0 => Some(ZoneName::new(octet_labels(&v4.network().octets()[..prefix / 8]))),
-        IpNet::V6(v6) if prefix % 4 == 0 => Some(ZoneName::new(nibble_labels(&nibbles(v6.network())[..prefix / 4]))),
+        IpNet::V4(v4) if prefix.is_multiple_of(8) => {
+            Some(ZoneName::new(octet_labels(&v4.network().octets()[..prefix / 8])))
+        }
+        IpNet::V6(v6) if prefix.is_multiple_of(4) => {
+            Some(ZoneName::new(nibble_labels(&nibbles(v6.network())[..prefix / 4])))
+        }
         _ => None,
     }
 }
@@ -97,10 +101,7 @@ mod tests {
     fn addresses_and_reverse_names_round_trip() {
         for (address, name) in [
             ("178.154.132.91", "91.132.154.178.in-addr.arpa."),
-            (
-                "2a02:6b8:0:160b::b29a:845b",
-                "b.5.4.8.a.9.2.b.0.0.0.0.0.0.0.0.b.0.6.1.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa.",
-            ),
+            ("2a02:6b8:0:160b::b29a:845b", "b.5.4.8.a.9.2.b.0.0.0.0.0.0.0.0.b.0.6.1.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa."),
         ] {
             let address: IpAddr = address.parse().unwrap();
             assert_eq!(reverse_name(address).to_string(), name);
@@ -110,7 +111,12 @@ mod tests {
 
     #[test]
     fn only_whole_addresses_count() {
-        for name in ["0.8.b.6.0.2.0.a.2.ip6.arpa", "132.154.178.in-addr.arpa", "01.2.3.4.in-addr.arpa", "a.1.2.3.4.in-addr.arpa"] {
+        for name in [
+            "0.8.b.6.0.2.0.a.2.ip6.arpa",
+            "132.154.178.in-addr.arpa",
+            "01.2.3.4.in-addr.arpa",
+            "a.1.2.3.4.in-addr.arpa",
+        ] {
             assert_eq!(address_of(Name::parse(name).unwrap().as_name()), None, "{name}");
         }
     }

@@ -204,8 +204,11 @@ mod tests {
         Name::parse(text).unwrap()
     }
 
-    /// Zones of (apex, [(owner, type, rdata)]), each with a SOA.
-    fn live(zones: &[(&str, &[(&str, Rtype, &str)])]) -> Live {
+    /// A zone's apex and records: owner, type, RDATA.
+    type Sample<'a> = (&'a str, &'a [(&'a str, Rtype, &'a str)]);
+
+    /// Zones of samples, each with a SOA.
+    fn live(zones: &[Sample<'_>]) -> Live {
         let apexes: Vec<ZoneName> = zones.iter().map(|(apex, _)| ZoneName::new(name(apex))).collect();
         let finder = Apexes::new(apexes.iter());
         let zones = apexes.iter().zip(zones).map(|(apex, (_, records))| {

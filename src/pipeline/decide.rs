@@ -29,15 +29,8 @@ pub struct Decided {
 pub fn decide(inventory: &Inventory, live: &Live, now: Time, selection: &Selection) -> Decided {
     let (names, desired) = rayon::join(|| NameIndex::new(inventory), || derive_all(inventory, live, now));
     let collisions = Collisions::find(inventory, &names, &desired);
-    let context = Context {
-        inventory,
-        live,
-        names: &names,
-        desired: &desired,
-        collisions: &collisions,
-        now,
-        selection,
-    };
+    let context =
+        Context { inventory, live, names: &names, desired: &desired, collisions: &collisions, now, selection };
     let places = 0..inventory.hosts.len();
     let standings = Standings(places.into_par_iter().map(|place| standing::judge(&context, place)).collect());
     let selected: Vec<usize> = (0..inventory.hosts.len())
@@ -46,8 +39,7 @@ pub fn decide(inventory: &Inventory, live: &Live, now: Time, selection: &Selecti
             selection.includes(host.inv, host.project)
         })
         .collect();
-    let outcomes: Vec<Outcome> =
-        selected.par_iter().map(|place| run_rules(&context, &standings, *place)).collect();
+    let outcomes: Vec<Outcome> = selected.par_iter().map(|place| run_rules(&context, &standings, *place)).collect();
     collect(&context, &standings, &selected, outcomes)
 }
 
@@ -66,8 +58,7 @@ fn run_rules(context: &Context<'_>, standings: &Standings, place: usize) -> Outc
 
 /// Joins what the rules of all hosts do, and adds released names and orphans.
 fn collect(context: &Context<'_>, standings: &Standings, selected: &[usize], outcomes: Vec<Outcome>) -> Decided {
-    let mut decided =
-        Decided { changes: Vec::new(), blocked: Vec::new(), skipped: Vec::new(), notices: Vec::new() };
+    let mut decided = Decided { changes: Vec::new(), blocked: Vec::new(), skipped: Vec::new(), notices: Vec::new() };
     let mut acts = Vec::new();
     for (place, outcome) in selected.iter().zip(outcomes) {
         let host = &context.inventory.hosts[*place];

@@ -84,7 +84,7 @@ pub struct Made {
 #[derive(Debug)]
 pub enum MakeError {
     /// zonewright.toml cannot be used.
-    Config(Findings),
+    Config(Box<Findings>),
     /// The command line names a host that hosts.csv lacks.
     NoSuchHost(Inv),
     /// The command line names a project that nothing else names.
@@ -144,7 +144,7 @@ pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made,
 pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> Findings {
     let (inventory, diagnostics) = match load(workspace, now, progress) {
         Ok(loaded) => loaded,
-        Err(MakeError::Config(findings)) => return findings,
+        Err(MakeError::Config(findings)) => return *findings,
         Err(MakeError::NoSuchHost(_) | MakeError::NoSuchProject(_)) => unreachable!("`load` selects nothing"),
     };
     let (zones, unread) = zones::check_local(&inventory, workspace, progress);
@@ -157,9 +157,8 @@ pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> Findings {
 fn load(workspace: &Path, now: Time, progress: &dyn Progress) -> Result<(Inventory, Diagnostics), MakeError> {
     progress.stage("reading the inventory", None);
     let Loaded { inventory, mut diagnostics } = read::load_workspace(workspace, now, &|_| {});
-    let config_error = |files, diagnostics| {
-        Err(MakeError::Config(Findings { files, diagnostics, ..Findings::default() }))
-    };
+    let config_error =
+        |files, diagnostics| Err(MakeError::Config(Box::new(Findings { files, diagnostics, ..Findings::default() })));
     let inventory = match inventory {
         Ok(inventory) => inventory,
         Err(files) => return config_error(files, diagnostics),

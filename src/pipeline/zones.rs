@@ -162,12 +162,6 @@ fn seen(contents: &ZoneContents) -> ZoneSeen {
 fn is_dnssec(rtype: Rtype) -> bool {
     matches!(
         rtype,
-        Rtype::RRSIG
-            | Rtype::NSEC
-            | Rtype::NSEC3
-            | Rtype::NSEC3PARAM
-            | Rtype::DNSKEY
-            | Rtype::CDS
-            | Rtype::CDNSKEY
+        Rtype::RRSIG | Rtype::NSEC | Rtype::NSEC3 | Rtype::NSEC3PARAM | Rtype::DNSKEY | Rtype::CDS | Rtype::CDNSKEY
     )
 }

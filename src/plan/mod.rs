@@ -17,8 +17,6 @@ pub mod store;
 #[cfg(test)]
 pub mod fixture;
 
-pub use crate::change::{
-    BlockCode, Blocked, Change, ChangeKind, Notice, NoticeCode, Reason, Rule, SkipCode, Skipped,
-};
+pub use crate::change::{BlockCode, Blocked, Change, ChangeKind, Notice, NoticeCode, Reason, Rule, SkipCode, Skipped};
 pub use model::{LimitState, Plan, ZoneSeen};
 pub use sealed::SealedPlan;

@@ -95,7 +95,7 @@ class Reconciler:
 
     def _is_first_publication(self, inv):
         """A current row in names.lock, and no AAAA at the backbone name."""
-        has_row = any(
+        has_row = "names.lock" not in self.fleet.inventory.unknown and any(
             row.inv == inv and row.released is None and row.name and not row.bad
             for row in self.fleet.inventory.lock
         )

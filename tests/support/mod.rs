@@ -27,9 +27,9 @@ pub fn skip(reason: &str) {
 /// The Python interpreter; none where there is none of version 3.11 or later.
 pub fn python() -> Option<PathBuf> {
     let check = "import sys; sys.exit(sys.version_info < (3, 11))";
-    let found = ["python3", "/usr/bin/python3"].into_iter().find(|python| {
-        Command::new(python).args(["-c", check]).output().is_ok_and(|output| output.status.success())
-    });
+    let found = ["python3", "/usr/bin/python3"]
+        .into_iter()
+        .find(|python| Command::new(python).args(["-c", check]).output().is_ok_and(|output| output.status.success()));
     found.map(PathBuf::from)
 }
 

@@ -11,11 +11,11 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 
 use super::super::SealedPlan;
+use super::super::order;
 use super::super::{
     BlockCode, Blocked, Change, ChangeKind, LimitState, Notice, NoticeCode, Plan, Reason, Rule, SkipCode, Skipped,
     ZoneSeen,
 };
-use super::super::order;
 use super::{FORMAT, SHA256};
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use crate::inventory::value::{Duration, Inv, Time};
