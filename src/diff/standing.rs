@@ -35,7 +35,7 @@ pub struct Block {
     pub hint: String,
 }
 
-/// The standing of every host, in the order of [`crate::Inventory::hosts`].
+/// The standing of every host, in the order of [`crate::inventory::Inventory::hosts`].
 #[derive(Debug)]
 pub struct Standings(pub Vec<Standing>);
 
