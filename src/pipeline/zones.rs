@@ -154,7 +154,7 @@ fn seen(contents: &ZoneContents) -> ZoneSeen {
         zone: contents.apex().clone(),
         serial: contents.serial().into_int(),
         rrsets: contents.rrsets().count() as u64,
-        digest: format!("sha256:{digest}"),
+        digest,
     }
 }
 
