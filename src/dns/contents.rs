@@ -232,9 +232,8 @@ impl ZoneContents {
         let hash = xxh3_64(wire);
         let bucket = (hash >> self.shift) as usize;
         let (mut from, end) = (self.directory[bucket], self.directory[bucket + 1]);
-        let is_owners = |number: u32| {
-            self.places[number as usize].tag == hash as u32 && self.record(number).owner == wire
-        };
+        let is_owners =
+            |number: u32| self.places[number as usize].tag == hash as u32 && self.record(number).owner == wire;
         while from < end && !is_owners(from) {
             from += 1;
         }
