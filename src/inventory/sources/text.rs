@@ -22,6 +22,8 @@ pub struct Shape {
     pub cut_is_a_row: bool,
     /// Whether a `#` ends a row wherever it stands.
     pub trailing_comments: bool,
+    /// Whether the file is our own, so that no export replaces it.
+    pub is_own: bool,
 }
 
 /// A kind of fault of rows: what every diagnostic of it says.
@@ -80,8 +82,13 @@ pub const NOT_A_64: Fault = Fault {
 pub const FIELD_COUNT: Fault = Fault {
     code: "field-count",
     rule: "every row has the fields of its format, no more and no fewer (docs/formats.md, exports)",
-    hint: "complete the row, or quote what holds the separator",
+    hint: "complete the row",
 };
+
+/// A number of fields, in words.
+pub fn fields(count: usize) -> String {
+    format!("{count} field{}", if count == 1 { "" } else { "s" })
+}
 
 /// A time that is none.
 pub const BAD_TIME: Fault = Fault {
@@ -283,28 +290,36 @@ fn is_suspicious(text: &str) -> bool {
     let bare_return = memchr::memchr_iter(b'\r', text.as_bytes()).any(|at| text.as_bytes().get(at + 1) != Some(&b'\n'));
     // Folding instead of `any` lets the compiler look at many octets at once.
     let controls = text.as_bytes().iter().fold(false, |found, octet| found | control(octet));
-    controls || bare_return || memchr::memmem::find(text.as_bytes(), "\u{fffd}".as_bytes()).is_some()
+    controls || bare_return || has_c1(text) || memchr::memmem::find(text.as_bytes(), "\u{fffd}".as_bytes()).is_some()
+}
+
+/// Whether a text holds one of the control characters U+0080 to U+009F, with which a terminal can be commanded too: C2
+/// and an octet of the same number in UTF-8.
+fn has_c1(text: &str) -> bool {
+    let next = |at: usize| text.as_bytes().get(at + 1);
+    memchr::memchr_iter(0xc2, text.as_bytes()).any(|at| next(at).is_some_and(|octet| *octet < 0xa0))
 }
 
 /// The first character of a row that no text holds: control characters but the tab, and what stands for octets that are
 /// not UTF-8.
 fn find_flaw(line: &str) -> Option<Range<usize>> {
-    let bad = |c: &char| (c.is_ascii_control() && *c != '\t') || *c == '\u{fffd}';
+    let bad = |c: &char| (c.is_control() && *c != '\t') || *c == '\u{fffd}';
     line.char_indices().find(|(_, c)| bad(c)).map(|(at, c)| at..at + c.len_utf8())
 }
 
 /// Checks that a file is there to its end, and has rows.
 fn check_whole(tally: &mut Tally, file: SourceFile<'_>, input: &Input<'_>, context: &Context<'_>, shape: &Shape) {
     const RULE: &str = "what may be incomplete proves nothing (docs/formats.md, trust)";
-    let cut = |message: String| {
-        let hint = "export again; write to another name and rename when complete";
-        Diagnostic::file_error("source-cut", file.id, message).rule(RULE).hint(hint)
+    let (whole, again) = match shape.is_own {
+        true => ("restore it from version control", "restore it from version control"),
+        false => ("export again; write to another name and rename when complete", "export again"),
     };
+    let cut = |message: String| Diagnostic::file_error("source-cut", file.id, message).rule(RULE).hint(whole);
     let ended = file.bytes.ends_with(b"\n") || shape.cut_is_a_row;
     if file.bytes.is_empty() {
         let diagnostic = Diagnostic::file_error("source-empty", file.id, "the file is empty");
         let diagnostic = diagnostic.rule("an empty export is unknown, never empty (docs/formats.md, trust)");
-        tally.distrust(file.id, context.files, "is empty", diagnostic.hint("export again"));
+        tally.distrust(file.id, context.files, "is empty", diagnostic.hint(again));
         return;
     }
     if !ended {
@@ -322,7 +337,7 @@ fn check_whole(tally: &mut Tally, file: SourceFile<'_>, input: &Input<'_>, conte
         _ if tally.rows == 0 && tally.doubt.is_none() => {
             let diagnostic = Diagnostic::file_error("source-empty", file.id, "the file has no rows");
             let diagnostic = diagnostic.rule("an empty export is unknown, never empty (docs/formats.md, trust)");
-            tally.distrust(file.id, context.files, "has no rows", diagnostic.hint("export again"));
+            tally.distrust(file.id, context.files, "has no rows", diagnostic.hint(again));
         }
         _ => {}
     }
