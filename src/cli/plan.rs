@@ -27,10 +27,10 @@ pub fn run(shared: &Shared, args: &PlanArgs) -> Result<Exit, Failure> {
     };
     output::findings(shared, &made.findings);
     let sealed = SealedPlan::new(made.plan);
-    if let Some(file) = &args.out {
-        store::save(file, &sealed).map_err(Failure::new)?;
-    }
+    // A plan that cannot be saved is printed all the same: it took long to make.
+    let saved = args.out.as_ref().map_or(Ok(()), |file| store::save(file, &sealed).map_err(Failure::new));
     view.print(&sealed)?;
+    saved?;
     Ok(match (made.is_partial, args.detailed_exitcode && !sealed.plan().changes.is_empty()) {
         (true, _) => Exit::Error,
         (false, true) => Exit::Changes,
