@@ -120,7 +120,7 @@ pub fn color(shared: &Shared) -> bool {
     }
 }
 
-/// The columns of standard output: the terminal's, else 80.
+/// The columns of standard output: the terminal's, else 80, so that a file does not depend on who wrote it.
 pub fn width() -> usize {
-    terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0))
+    terminal_size::terminal_size_of(std::io::stdout()).map_or(80, |(width, _)| usize::from(width.0))
 }

@@ -24,7 +24,7 @@ pub fn remove_orphans(context: &Context<'_>) -> Vec<Act> {
     for found in context.live.rrsets_of(Rtype::AAAA) {
         let name = found.rrset.owner();
         let Some(project) = domains.sync_project_of(name) else { continue };
-        let held = context.names.holders(context.inventory, name).any(|holder| holder.now);
+        let held = context.names.is_held(context.inventory, name);
         if held || is_untouchable(context, name) || !own::is_own(context, found) {
             continue;
         }

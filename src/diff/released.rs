@@ -23,8 +23,7 @@ pub fn release(context: &Context<'_>, row: &LockRow) -> Vec<Act> {
     let fastbone = fastbone_of(context.inventory, row.project, backbone.as_name());
     for name in std::iter::once(backbone).chain(&fastbone) {
         let name = name.as_name();
-        let held_again = context.names.holders(context.inventory, name).any(|holder| holder.now);
-        if !held_again && !is_untouchable(context, name) {
+        if !context.names.is_held(context.inventory, name) && !is_untouchable(context, name) {
             clear(context, row, name, &mut acts);
         }
     }
