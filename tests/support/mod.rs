@@ -1,5 +1,6 @@
 //! What several test files share: the built binary, Python, and how a test skips.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -18,10 +19,10 @@ pub fn zonewright(args: &[String], threads: Option<usize>) -> Output {
     command.output().expect("the binary was built for this test")
 }
 
-/// Says aloud that a test did not run, and why. Under `CI=true` that is a failure.
+/// Says aloud that a test did not run, and why, past the test harness. Under `CI=true` that is a failure.
 pub fn skip(reason: &str) {
     assert!(std::env::var("CI").as_deref() != Ok("true"), "under CI=true nothing may skip: {reason}");
-    eprintln!("skipped: {reason}");
+    writeln!(std::io::stderr(), "skipped: {reason}").expect("stderr is open");
 }
 
 /// The Python interpreter; none where there is none of version 3.11 or later.
