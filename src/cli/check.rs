@@ -13,11 +13,10 @@ pub fn run(shared: &Shared) -> Result<Exit, Failure> {
     let findings = pipeline::check(&shared.workspace, output::now(shared)?, &progress);
     progress.finish();
     output::findings(shared, &findings);
-    let files = findings.in_files().map(|(files, _)| files.count()).sum();
     let errors = findings.in_files().map(|(_, found)| found.error_count()).sum::<usize>() + findings.bare_errors();
     let warnings = findings.in_files().map(|(_, found)| found.warning_count()).sum();
     if !shared.quiet {
-        output::print(&report::check_summary(files, errors, warnings))?;
+        output::print(&report::check_summary(findings.files_read, errors, warnings))?;
     }
     Ok(if errors > 0 { Exit::Error } else { Exit::Done })
 }

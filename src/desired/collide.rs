@@ -101,13 +101,10 @@ fn host_of_row(inventory: &Inventory, row: u32) -> Option<u32> {
     inventory.hosts.binary_search_by_key(&inv, |host| host.inv).ok().map(|place| place as u32)
 }
 
-/// Whether a name counts when names are compared: it is held now, and not counted already as its host's.
-///
-/// Of several current rows for one host, which are all bad, only one gives the host's name; the others count here.
+/// Whether a name counts when names are compared: it is held now, and its host does not hold it anyway.
 fn takes_part(inventory: &Inventory, holder: Holder) -> bool {
     let HolderRow::Lock(row) = holder.by else { return holder.now };
-    let counted = host_of_row(inventory, row)
-        .and_then(|place| name_of(inventory, &inventory.hosts[place as usize]))
-        .is_some_and(|(_, given_by)| given_by.is_some_and(|given| given.origin == inventory.lock[row as usize].origin));
-    holder.now && !counted
+    let row_of_host = |place: u32| name_of(inventory, &inventory.hosts[place as usize]).and_then(|(_, row)| row);
+    let given = host_of_row(inventory, row).and_then(row_of_host);
+    holder.now && given.is_none_or(|given| given.origin != inventory.lock[row as usize].origin)
 }

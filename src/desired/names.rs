@@ -34,6 +34,18 @@ pub struct NameIndex {
     entries: Vec<(u64, Holder)>,
 }
 
+/// Whether a row of names.lock only says what its host says already: that the host has this name, in this project.
+///
+/// Of several current rows for one host, which are all bad, only one gives the host's name; the others say more.
+fn is_counted(inventory: &Inventory, row: &LockRow) -> bool {
+    let place = inventory.hosts.binary_search_by_key(&row.inv, |host| host.inv);
+    place.is_ok_and(|place| {
+        let host = &inventory.hosts[place];
+        let given_by = name_of(inventory, host).and_then(|(_, row)| row);
+        host.project == row.project && given_by.is_some_and(|given_by| given_by.origin == row.origin)
+    })
+}
+
 /// The rows of names.lock for one host, in their order.
 pub fn lock_rows_of(inventory: &Inventory, inv: Inv) -> std::ops::Range<usize> {
     let from = inventory.lock.partition_point(|row| row.inv < inv);
@@ -77,7 +89,9 @@ impl NameIndex {
             }
         }
         for (place, row) in inventory.lock.iter().enumerate() {
-            if let Some(name) = &row.name {
+            if let Some(name) = &row.name
+                && !is_counted(inventory, row)
+            {
                 let now = row.released.is_none();
                 index.add(inventory, HolderRow::Lock(place as u32), now, (name, row.project));
             }

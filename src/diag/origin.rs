@@ -35,11 +35,6 @@ impl Files {
         FileId(self.0.len() as u32 - 1)
     }
 
-    /// How many files were taken in.
-    pub fn count(&self) -> usize {
-        self.0.len()
-    }
-
     /// The name of a file.
     pub fn name(&self, file: FileId) -> &str {
         &self.0[file.0 as usize]

@@ -37,8 +37,10 @@ fn render_one(out: &mut String, diagnostic: &Diagnostic, files: &Files) {
     let margin = " ".repeat(number.len());
     if let Some(excerpt) = &diagnostic.excerpt {
         let _ = writeln!(out, "  {number} | {}", sanitize(excerpt));
-        if origin.col > 0 && diagnostic.width > 0 {
-            let before = (origin.col as usize - 1).saturating_sub(diagnostic.skipped);
+        let before = (origin.col as usize).saturating_sub(1 + diagnostic.skipped);
+        // A mark below a whole line tells nothing.
+        let is_part = before > 0 || diagnostic.width < excerpt.chars().count();
+        if origin.col > 0 && diagnostic.width > 0 && is_part {
             let carets = columns(excerpt, before, diagnostic.width.min(SHOWN / 2));
             let _ =
                 writeln!(out, "  {margin} | {}{}", " ".repeat(columns(excerpt, 0, before)), "^".repeat(carets.max(1)));

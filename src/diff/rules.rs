@@ -10,7 +10,7 @@ use super::words;
 use crate::change::{Notice, NoticeCode, Rule};
 use crate::desired::{DesiredHost, Interface, InterfaceKind};
 use crate::diag::Origin;
-use crate::dns::{NameRef, Rdata, Rtype, reverse};
+use crate::dns::{NameRef, Rdata, RdataRef, Rtype, reverse};
 use crate::inventory::model::{ClaimAddresses, Host, Policy, Registry};
 use crate::live::{LiveRrset, Place, ZoneIndex};
 
@@ -71,37 +71,79 @@ enum IfForeign {
     Leave,
 }
 
+/// The RRset that a rule is about, whether it exists or not.
+#[derive(Debug, Clone, Copy)]
+struct Site<'n, 'c> {
+    /// Its zone.
+    zone: ZoneIndex,
+    /// Its owner name.
+    owner: NameRef<'n>,
+    /// Its type.
+    rtype: Rtype,
+    /// What of it is live.
+    found: Option<LiveRrset<'c>>,
+    /// What happens where it is not ours.
+    if_foreign: IfForeign,
+}
+
+impl<'c> Site<'c, 'c> {
+    /// An RRset that was found where the host's own records do not belong.
+    fn elsewhere(found: LiveRrset<'c>) -> Site<'c, 'c> {
+        let (owner, rtype) = (found.rrset.owner(), found.rrset.rtype());
+        Site { zone: found.zone, owner, rtype, found: Some(found), if_foreign: IfForeign::Leave }
+    }
+}
+
+impl<'c> Site<'_, 'c> {
+    /// The records that are there.
+    fn records(&self) -> impl Iterator<Item = RdataRef<'c>> {
+        self.found.into_iter().flat_map(|found| found.rrset.rdata())
+    }
+}
+
+/// What a rule rests on, from which evidence is made when it acts.
+#[derive(Clone, Copy)]
+enum Basis<'i> {
+    /// An address of an interface; the preferred one where none is named.
+    Address(&'i Interface, Option<Ipv6Addr>),
+    /// The host's name.
+    Name,
+    /// The wanted TTL.
+    Ttl,
+}
+
+/// A rule that acts, whether on what is the host's by right, and what it rests on.
+type Cause<'i> = (Rule, bool, Basis<'i>);
+
 impl<'c> Run<'_, 'c> {
     /// Rules 1, 2, 4 and 6 at the interface's name: wrong addresses go, the preferred one comes, the TTL is set.
     fn addresses(&mut self, interface: &Interface, kept: &[Ipv6Addr]) {
-        let owner = interface.owner.as_name();
-        let found = self.context.live.rrset(owner, Rtype::AAAA);
-        if self.policy != Policy::CreateOnly
-            && let Some(found) = found
-        {
-            for rdata in found.rrset.rdata() {
+        let Some(site) = self.site(interface.owner.as_name(), Rtype::AAAA, IfForeign::Block) else { return };
+        if self.policy != Policy::CreateOnly {
+            for rdata in site.records() {
                 let accepted = matches!(rdata.address(), Some(IpAddr::V6(v6)) if interface.accepts(v6));
                 if !accepted {
-                    let evidence = self.address_evidence(interface, None);
-                    self.remove(found, rdata.to_rdata(), Rule::WrongAddress, true, IfForeign::Block, evidence);
+                    self.remove(&site, rdata, (Rule::WrongAddress, true, Basis::Address(interface, None)));
                 }
             }
         }
         for address in kept {
-            let rdata = Rdata::from_address(IpAddr::V6(*address));
-            let evidence = self.address_evidence(interface, Some(*address));
-            self.ensure(owner, Rtype::AAAA, rdata, Rule::Missing, IfForeign::Block, evidence);
+            let cause = (Rule::Missing, true, Basis::Address(interface, Some(*address)));
+            self.ensure(&site, &Rdata::from_address(IpAddr::V6(*address)), cause);
         }
-        self.set_ttl(owner, Rtype::AAAA);
+        self.set_ttl(&site);
     }
 
     /// Rule 3: the interface's addresses at names that are not the interface's.
     fn addresses_elsewhere(&mut self, interface: &Interface) {
+        let context = self.context;
         for (address, _) in &interface.acceptable {
-            let holding: Vec<LiveRrset<'c>> = self.context.live.holding(*address).collect();
-            for found in holding.into_iter().filter(|found| found.rrset.owner() != interface.owner.as_name()) {
+            for found in context.live.holding(*address) {
                 let name = found.rrset.owner();
-                if is_untouchable(self.context, name) || !self.may_clear(found) {
+                if name == interface.owner.as_name() {
+                    continue;
+                }
+                if is_untouchable(context, name) || !self.may_clear(found) {
                     self.outcome.notices.push(Notice {
                         code: NoticeCode::ForeignName,
                         name: name.to_string(),
@@ -110,9 +152,9 @@ impl<'c> Run<'_, 'c> {
                     });
                 } else if matches!(self.policy, Policy::Repair | Policy::Sync) {
                     let rdata = Rdata::from_address(IpAddr::V6(*address));
-                    let by_right = self.has_name(name);
-                    let evidence = self.address_evidence(interface, Some(*address));
-                    self.remove(found, rdata, Rule::AddressElsewhere, by_right, IfForeign::Leave, evidence);
+                    let basis = Basis::Address(interface, Some(*address));
+                    let cause = (Rule::AddressElsewhere, self.has_name(name), basis);
+                    self.remove(&Site::elsewhere(found), rdata.as_rdata(Rtype::AAAA), cause);
                 }
             }
         }
@@ -142,18 +184,17 @@ impl<'c> Run<'_, 'c> {
                 Policy::UpsertOnly => is_kept,
                 Policy::Repair | Policy::Sync => true,
             };
-            let evidence = |run: &Self| run.address_evidence(interface, Some(*address));
-            if touches && let Some(found) = self.context.live.rrset(owner.as_name(), Rtype::PTR) {
-                let if_foreign = if is_kept { IfForeign::Block } else { IfForeign::Leave };
-                for rdata in found.rrset.rdata().filter(|rdata| !is_kept || rdata.octets != target.as_octets()) {
-                    let evidence = evidence(self);
-                    self.remove(found, rdata.to_rdata(), Rule::WrongPtr, true, if_foreign, evidence);
+            let if_foreign = if is_kept { IfForeign::Block } else { IfForeign::Leave };
+            let Some(site) = self.site(owner.as_name(), Rtype::PTR, if_foreign) else { continue };
+            let basis = Basis::Address(interface, Some(*address));
+            if touches {
+                for rdata in site.records().filter(|rdata| !is_kept || rdata.octets != target.as_octets()) {
+                    self.remove(&site, rdata, (Rule::WrongPtr, true, basis));
                 }
             }
             if is_kept {
-                let evidence = evidence(self);
-                self.ensure(owner.as_name(), Rtype::PTR, target.clone(), Rule::MissingPtr, IfForeign::Block, evidence);
-                self.set_ttl(owner.as_name(), Rtype::PTR);
+                self.ensure(&site, &target, (Rule::MissingPtr, true, basis));
+                self.set_ttl(&site);
             }
         }
     }
@@ -166,17 +207,14 @@ impl<'c> Run<'_, 'c> {
             if !matches!(self.context.live.place(owner.as_name()), Place::Open(_)) {
                 continue;
             }
-            let evidence: Vec<Origin> = self.desired.name_origin.into_iter().collect();
-            if self.policy != Policy::CreateOnly
-                && let Some(found) = self.context.live.rrset(owner.as_name(), Rtype::PTR)
-            {
-                for rdata in found.rrset.rdata().filter(|rdata| rdata.octets != target.as_octets()) {
-                    let (rdata, evidence) = (rdata.to_rdata(), evidence.clone());
-                    self.remove(found, rdata, Rule::WrongPtr, true, IfForeign::Leave, evidence);
+            let Some(site) = self.site(owner.as_name(), Rtype::PTR, IfForeign::Leave) else { continue };
+            if self.policy != Policy::CreateOnly {
+                for rdata in site.records().filter(|rdata| rdata.octets != target.as_octets()) {
+                    self.remove(&site, rdata, (Rule::WrongPtr, true, Basis::Name));
                 }
             }
-            self.ensure(owner.as_name(), Rtype::PTR, target.clone(), Rule::MissingPtr, IfForeign::Leave, evidence);
-            self.set_ttl(owner.as_name(), Rtype::PTR);
+            self.ensure(&site, &target, (Rule::MissingPtr, true, Basis::Name));
+            self.set_ttl(&site);
         }
     }
 
@@ -185,83 +223,71 @@ impl<'c> Run<'_, 'c> {
         if !matches!(self.policy, Policy::Repair | Policy::Sync) {
             return;
         }
-        let target = interface.owner.as_name();
-        let pointing: Vec<LiveRrset<'c>> = self.context.live.pointing_to(target).collect();
-        for found in pointing {
+        let target = Rdata::from_name(interface.owner.as_name());
+        for found in self.context.live.pointing_to(interface.owner.as_name()) {
             let address = reverse::address_of(found.rrset.owner()).expect("the index holds whole addresses");
-            if interface.is_at(address) {
-                continue;
+            if !interface.is_at(address) {
+                let by_right = self.desired.interfaces.iter().any(|own| own.is_at(address));
+                let cause = (Rule::PtrElsewhere, by_right, Basis::Name);
+                self.remove(&Site::elsewhere(found), target.as_rdata(Rtype::PTR), cause);
             }
-            let by_right = self.desired.interfaces.iter().any(|own| own.is_at(address));
-            let evidence: Vec<Origin> = self.desired.name_origin.into_iter().collect();
-            let rdata = Rdata::from_name(target);
-            self.remove(found, rdata, Rule::PtrElsewhere, by_right, IfForeign::Leave, evidence);
         }
+    }
+
+    /// Looks at an RRset; none where no configured zone holds it.
+    fn site<'n>(&self, owner: NameRef<'n>, rtype: Rtype, if_foreign: IfForeign) -> Option<Site<'n, 'c>> {
+        let live = self.context.live;
+        let zone = live.zone_of(owner)?;
+        Some(Site { zone, owner, rtype, found: live.rrset(owner, rtype), if_foreign })
     }
 
     /// Removes a record, unless it is not ours to remove or another host's and protected.
-    fn remove(
-        &mut self,
-        found: LiveRrset<'_>,
-        rdata: Rdata,
-        rule: Rule,
-        by_right: bool,
-        if_foreign: IfForeign,
-        evidence: Vec<Origin>,
-    ) {
+    fn remove(&mut self, site: &Site<'_, 'c>, rdata: RdataRef<'_>, cause: Cause<'_>) {
         let context = self.context;
-        let (owner, rtype) = (found.rrset.owner(), found.rrset.rtype());
-        if !own::is_writable(context, found) {
-            if if_foreign == IfForeign::Block {
-                self.block(words::not_owner(context, owner, rtype, None));
+        if !site.found.is_some_and(|found| own::is_writable(context, found)) {
+            if site.if_foreign == IfForeign::Block {
+                self.block(words::not_owner(context, site.owner, site.rtype, None));
             }
             return;
         }
-        let named = if rtype == Rtype::PTR { rdata.as_rdata(rtype).target() } else { Some(owner) };
+        let named = if site.rtype == Rtype::PTR { rdata.target() } else { Some(site.owner) };
         let protector = named.and_then(|name| self.standings.protector(context, self.place, name));
-        if let Some(protector) = protector {
-            let record = (owner, rtype, &rdata);
-            self.block(words::conflict(context, record, &context.inventory.hosts[protector]));
-            return;
+        match protector {
+            Some(protector) => {
+                let protector = &context.inventory.hosts[protector];
+                self.block(words::conflict(context, site.owner, rdata, protector));
+            }
+            None => self.act(site, Deed::Remove(rdata.to_rdata()), cause),
         }
-        self.act(found.zone, owner, rtype, Deed::Remove(rdata), rule, by_right, evidence);
     }
 
     /// Adds a record that is missing, where the policy and the RRset's owner let it.
-    fn ensure(
-        &mut self,
-        owner: NameRef<'_>,
-        rtype: Rtype,
-        rdata: Rdata,
-        rule: Rule,
-        if_foreign: IfForeign,
-        evidence: Vec<Origin>,
-    ) {
+    fn ensure(&mut self, site: &Site<'_, 'c>, rdata: &Rdata, cause: Cause<'_>) {
         let context = self.context;
-        let Some(zone) = context.live.zone_of(owner) else { return };
-        match context.live.rrset(owner, rtype) {
+        match site.found {
             Some(found) => {
-                let present = found.rrset.rdata().any(|own| own.octets == rdata.as_octets());
+                let present = site.records().any(|own| own.octets == rdata.as_octets());
                 // Where it is not ours and lacks the record it holds a wrong one, which `remove` has judged.
                 if present || self.policy == Policy::CreateOnly || !own::is_writable(context, found) {
                     return;
                 }
             }
             None => {
-                if let Some(block) = self.registry_block(zone, owner, rtype) {
-                    if if_foreign == IfForeign::Block {
+                if let Some(block) = self.registry_block(site) {
+                    if site.if_foreign == IfForeign::Block {
                         self.block(block);
                     }
                     return;
                 }
             }
         }
-        self.act(zone, owner, rtype, Deed::Add(rdata), rule, true, evidence);
+        self.act(site, Deed::Add(rdata.clone()), cause);
     }
 
     /// Why the registry does not let an RRset be created.
-    fn registry_block(&self, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype) -> Option<Block> {
+    fn registry_block(&self, site: &Site<'_, '_>) -> Option<Block> {
         let context = self.context;
+        let Site { zone, owner, rtype, .. } = *site;
         if context.inventory.config.registry != Registry::Txt {
             return None;
         }
@@ -277,37 +303,22 @@ impl<'c> Run<'_, 'c> {
     }
 
     /// Rule 6: sets the TTL of an RRset that exists or is created.
-    fn set_ttl(&mut self, owner: NameRef<'_>, rtype: Rtype) {
+    fn set_ttl(&mut self, site: &Site<'_, 'c>) {
         let context = self.context;
-        let Some(zone) = context.live.zone_of(owner) else { return };
-        let wanted = context.wanted_ttl(self.host.project, zone);
-        let acts = match context.live.rrset(owner, rtype) {
-            Some(found) => {
-                self.policy != Policy::CreateOnly && found.rrset.ttl() != wanted && own::is_writable(context, found)
-            }
-            None => true,
-        };
+        let wanted = context.wanted_ttl(self.host.project, site.zone);
+        let acts = site.found.is_none_or(|found| {
+            self.policy != Policy::CreateOnly && found.rrset.ttl() != wanted && own::is_writable(context, found)
+        });
         if acts {
-            let project = context.settings(self.host.project).and_then(|settings| settings.ttl);
-            let origin = project.map(|(_, origin)| origin).or(context.zone_spec(zone).ttl_origin);
-            let evidence = origin.unwrap_or(context.zone_spec(zone).origin);
-            self.act(zone, owner, rtype, Deed::SetTtl(wanted), Rule::Ttl, true, vec![evidence]);
+            self.act(site, Deed::SetTtl(wanted), (Rule::Ttl, true, Basis::Ttl));
         }
     }
 
     /// Notes a deed.
-    #[expect(clippy::too_many_arguments, reason = "they are the fields of one act, each given by the rule that acts")]
-    fn act(
-        &mut self,
-        zone: ZoneIndex,
-        owner: NameRef<'_>,
-        rtype: Rtype,
-        deed: Deed,
-        rule: Rule,
-        by_right: bool,
-        evidence: Vec<Origin>,
-    ) {
+    fn act(&mut self, site: &Site<'_, '_>, deed: Deed, (rule, by_right, basis): Cause<'_>) {
         let actor = Actor { host: Some(self.host.inv), project: self.host.project, by_right };
+        let evidence = self.evidence(site.zone, basis);
+        let Site { zone, owner, rtype, .. } = *site;
         self.outcome.acts.push(Act { zone, owner: owner.to_name(), rtype, deed, rule, actor, evidence });
     }
 
@@ -318,22 +329,32 @@ impl<'c> Run<'_, 'c> {
         }
     }
 
-    /// The lines that an address of an interface rests on; without an address those of the preferred one.
-    fn address_evidence(&self, interface: &Interface, address: Option<Ipv6Addr>) -> Vec<Origin> {
-        let acceptable = &interface.acceptable;
-        let chosen = match address {
-            Some(address) => acceptable.iter().find(|(own, _)| *own == address),
-            None => acceptable.first(),
-        };
-        let network = chosen.map(|(_, origin)| *origin);
-        let by_ipv4 = interface.kind == InterfaceKind::Backbone && !interface.own_a.is_empty();
+    /// The lines that a rule rests on.
+    fn evidence(&self, zone: ZoneIndex, basis: Basis<'_>) -> Vec<Origin> {
         let settings = self.context.settings(self.host.project);
-        let mac = self.desired.mac.active.map(|active| active.origin).filter(|_| !by_ipv4);
-        let project = settings.map(|settings| match settings.hbf_project_id {
-            Some((_, origin)) if !by_ipv4 => origin,
-            _ => settings.vlans_origin,
-        });
-        [mac, network, project, self.desired.name_origin].into_iter().flatten().collect()
+        match basis {
+            Basis::Name => self.desired.name_origin.into_iter().collect(),
+            Basis::Ttl => {
+                let spec = self.context.zone_spec(zone);
+                let project = settings.and_then(|settings| settings.ttl).map(|(_, origin)| origin);
+                vec![project.or(spec.ttl_origin).unwrap_or(spec.origin)]
+            }
+            Basis::Address(interface, address) => {
+                let acceptable = &interface.acceptable;
+                let chosen = match address {
+                    Some(address) => acceptable.iter().find(|(own, _)| *own == address),
+                    None => acceptable.first(),
+                };
+                let network = chosen.map(|(_, origin)| *origin);
+                let by_ipv4 = interface.kind == InterfaceKind::Backbone && !interface.own_a.is_empty();
+                let mac = self.desired.mac.active.map(|active| active.origin).filter(|_| !by_ipv4);
+                let project = settings.map(|settings| match settings.hbf_project_id {
+                    Some((_, origin)) if !by_ipv4 => origin,
+                    _ => settings.vlans_origin,
+                });
+                [mac, network, project, self.desired.name_origin].into_iter().flatten().collect()
+            }
+        }
     }
 }
 

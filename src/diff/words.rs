@@ -8,7 +8,7 @@ use crate::change::BlockCode;
 use crate::desired::host::Detail;
 use crate::desired::network::Segment;
 use crate::diag::Origin;
-use crate::dns::{Name, NameError, NameRef, Rdata, Rtype, reverse};
+use crate::dns::{Name, NameError, NameRef, RdataRef, Rtype, reverse};
 use crate::inventory::model::Host;
 use crate::inventory::value::{Inv, Vlan};
 use crate::live::Place;
@@ -180,10 +180,8 @@ fn registry_hint() -> String {
 }
 
 /// The block of a host whose rules would remove a protected host's record.
-pub fn conflict(context: &Context<'_>, record: (NameRef<'_>, Rtype, &Rdata), protector: &Host) -> Block {
-    let (owner, rtype, rdata) = record;
-    let shown = readable(owner);
-    let rdata = rdata.as_rdata(rtype);
+pub fn conflict(context: &Context<'_>, owner: NameRef<'_>, rdata: RdataRef<'_>, protector: &Host) -> Block {
+    let (shown, rtype) = (readable(owner), rdata.rtype);
     let message = format!(
         "{shown} {rtype} `{rdata}` would have to go, but it is a record of host {}, whose records are left alone",
         protector.inv

@@ -103,9 +103,8 @@ impl ZoneBuilder {
     ///
     /// Errors: `NoSoa`, for no zone is without one.
     pub fn finish(self) -> Result<ZoneContents, ContentsError> {
-        let ZoneBuilder { apex, mut arena, mut index, serial } = self;
+        let ZoneBuilder { apex, arena, mut index, serial } = self;
         let serial = serial.ok_or(ContentsError::NoSoa)?;
-        arena.shrink_to_fit();
         let record = |start: u32| Record::at(&arena, start);
         index.sort_unstable_by_key(|(hash, _)| *hash);
         for same_hash in index.chunk_by_mut(|a, b| a.0 == b.0) {
@@ -123,9 +122,24 @@ impl ZoneBuilder {
         for bucket in 1..directory.len() {
             directory[bucket] += directory[bucket - 1];
         }
-        let starts: Vec<u32> = index.iter().map(|(_, start)| *start).collect();
-        Ok(ZoneContents { apex, arena, starts, directory, shift, serial })
+        // Records that are next to each other in order are read together, so they are laid side by side.
+        let mut ordered = Vec::with_capacity(arena.len());
+        let mut places = Vec::with_capacity(index.len());
+        for (hash, start) in index {
+            places.push(Place { tag: hash as u32, start: ordered.len() as u32 });
+            ordered.extend_from_slice(Record::octets(&arena, start));
+        }
+        Ok(ZoneContents { apex, arena: ordered, places, directory, shift, serial })
     }
+}
+
+/// Where a record is.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    /// The trailing half of the hash of its owner: most records of other owners are told by it alone.
+    tag: u32,
+    /// Its first octet in the arena.
+    start: u32,
 }
 
 /// One record inside an arena: owner length (1 octet), owner, type (2), TTL (4), RDATA length (2), RDATA.
@@ -142,6 +156,14 @@ struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
+    /// The octets of the record that starts at `start`.
+    fn octets(arena: &'a [u8], start: u32) -> &'a [u8] {
+        let rest = &arena[start as usize..];
+        let fixed = 1 + rest[0] as usize;
+        let length = u16::from_be_bytes([rest[fixed + 6], rest[fixed + 7]]) as usize;
+        &rest[..fixed + 8 + length]
+    }
+
     /// Reads the record that starts at `start`.
     fn at(arena: &'a [u8], start: u32) -> Record<'a> {
         let rest = &arena[start as usize..];
@@ -176,11 +198,11 @@ impl<'a> Record<'a> {
 pub struct ZoneContents {
     /// The zone.
     apex: ZoneName,
-    /// The records, in the order in which they came.
+    /// The records, in the order of `places`.
     arena: Vec<u8>,
-    /// Where each record starts, ordered by hash of the owner, then owner, type and RDATA.
-    starts: Vec<u32>,
-    /// For each value of a hash's leading bits, where its records begin in `starts`; one more at the end.
+    /// Where each record is, ordered by hash of the owner, then owner, type and RDATA.
+    places: Vec<Place>,
+    /// For each value of a hash's leading bits, where its records begin in `places`; one more at the end.
     directory: Vec<u32>,
     /// How far a hash is shifted to index `directory`.
     shift: u32,
@@ -201,19 +223,22 @@ impl ZoneContents {
 
     /// All RRsets, in an order that depends on nothing but the contents.
     pub fn rrsets(&self) -> impl Iterator<Item = RrsetRef<'_>> {
-        self.rrsets_from(0, self.starts.len() as u32)
+        self.rrsets_from(0, self.places.len() as u32)
     }
 
     /// The RRsets of one owner name, by type.
     pub fn at_owner(&self, owner: NameRef<'_>) -> impl Iterator<Item = RrsetRef<'_>> {
         let wire = owner.as_wire();
-        let bucket = (xxh3_64(wire) >> self.shift) as usize;
+        let hash = xxh3_64(wire);
+        let bucket = (hash >> self.shift) as usize;
         let (mut from, end) = (self.directory[bucket], self.directory[bucket + 1]);
-        while from < end && self.record(from).owner != wire {
+        let is_owners =
+            |number: u32| self.places[number as usize].tag == hash as u32 && self.record(number).owner == wire;
+        while from < end && !is_owners(from) {
             from += 1;
         }
         let mut to = from;
-        while to < end && self.record(to).owner == wire {
+        while to < end && is_owners(to) {
             to += 1;
         }
         self.rrsets_from(from, to)
@@ -226,12 +251,12 @@ impl ZoneContents {
 
     /// The RRset whose first record has this number, as [`RrsetRef::id`] gave it.
     pub fn rrset_by_id(&self, id: u32) -> RrsetRef<'_> {
-        self.rrsets_from(id, self.starts.len() as u32).next().expect("an id that this zone gave")
+        self.rrsets_from(id, self.places.len() as u32).next().expect("an id that this zone gave")
     }
 
     /// How many records there are.
     pub fn record_count(&self) -> usize {
-        self.starts.len()
+        self.places.len()
     }
 
     /// SHA-256 over all RRsets that `included` takes, whatever order they were read in.
@@ -269,7 +294,7 @@ impl ZoneContents {
 
     /// The record with this number.
     fn record(&self, number: u32) -> Record<'_> {
-        Record::at(&self.arena, self.starts[number as usize])
+        Record::at(&self.arena, self.places[number as usize].start)
     }
 }
 

@@ -49,6 +49,8 @@ pub struct Findings {
     pub files: Files,
     /// What is wrong in them.
     pub diagnostics: Diagnostics,
+    /// How many files were read, those of zones included.
+    pub files_read: usize,
     /// What is questionable in zones that could be read all the same.
     pub zones: Vec<provider::Findings>,
     /// The zones that could not be read, in the order of the configuration.
@@ -136,7 +138,8 @@ pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made,
         zones: zones.seen,
     };
     let unread = zones.unread.into_iter().map(|(_, error)| error).collect();
-    let findings = Findings { files: inventory.files, diagnostics, zones: zones.findings, unread };
+    let files_read = plan.inputs.len();
+    let findings = Findings { files: inventory.files, diagnostics, files_read, zones: zones.findings, unread };
     Ok(Made { plan, findings, is_partial })
 }
 
@@ -147,8 +150,10 @@ pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> Findings {
         Err(MakeError::Config(findings)) => return *findings,
         Err(MakeError::NoSuchHost(_) | MakeError::NoSuchProject(_)) => unreachable!("`load` selects nothing"),
     };
-    let (zones, unread) = zones::check_local(&inventory, workspace, progress);
-    Findings { files: inventory.files, diagnostics, zones, unread }
+    let local = zones::check_local(&inventory, workspace, progress);
+    let files_read = inventory.inputs.len() + local.files_read;
+    let (zones, unread) = (local.findings, local.unread);
+    Findings { files: inventory.files, diagnostics, files_read, zones, unread }
 }
 
 /// Loads the inventory, and checks the targets' settings.

@@ -1,5 +1,6 @@
 //! All configured zones, read side by side.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -90,12 +91,19 @@ pub fn read_all(inventory: &Inventory, workspace: &Path, progress: &dyn Progress
     Zones { live: Live::new(live, apexes), seen, unread, inputs, findings }
 }
 
-/// Reads the zones that are files, and gives what is questionable in them, and which of them cannot be read.
-pub fn check_local(
-    inventory: &Inventory,
-    workspace: &Path,
-    progress: &dyn Progress,
-) -> (Vec<provider::Findings>, Vec<ReadError>) {
+/// What a check of the zones that are files found.
+#[derive(Debug, Default)]
+pub struct LocalZones {
+    /// How many files were read.
+    pub files_read: usize,
+    /// What is questionable in zones that can be read.
+    pub findings: Vec<provider::Findings>,
+    /// The zones that cannot be read.
+    pub unread: Vec<ReadError>,
+}
+
+/// Reads the zones that are files, for what is wrong with them.
+pub fn check_local(inventory: &Inventory, workspace: &Path, progress: &dyn Progress) -> LocalZones {
     let config = &inventory.config;
     let local = |pool: usize| provider::is_local(&config.pools[pool].target.provider);
     let specs: Vec<_> = config.zones.iter().filter(|spec| local(spec.pool)).collect();
@@ -106,17 +114,22 @@ pub fn check_local(
         let outcome = provider::open(&target.provider, &target.settings, &context)
             .and_then(|target| target.read_zone(&specs[place].name));
         progress.step();
-        outcome.map(|read| read.findings)
+        outcome.map(|read| (read.inputs, read.findings))
     });
-    let mut findings = Vec::new();
-    let mut unread = Vec::new();
+    let mut local = LocalZones::default();
+    let mut files = BTreeSet::new();
     for outcome in outcomes {
         match outcome {
-            Ok(found) => findings.extend(found.map(|found| *found)),
-            Err(error) => unread.push(error),
+            Ok((inputs, found)) => {
+                files.extend(inputs.into_iter().map(|(name, _)| name));
+                local.findings.extend(found.map(|found| *found));
+            }
+            Err(error) => local.unread.push(error),
         }
     }
-    (findings, unread)
+    // A file that several zones include is one file.
+    local.files_read = files.len() + local.unread.len();
+    local
 }
 
 /// Runs `work` for each number below `count` on a few threads, and gives the answers in order.
@@ -154,7 +167,7 @@ fn seen(contents: &ZoneContents) -> ZoneSeen {
         zone: contents.apex().clone(),
         serial: contents.serial().into_int(),
         rrsets: contents.rrsets().count() as u64,
-        digest: format!("sha256:{digest}"),
+        digest,
     }
 }
 

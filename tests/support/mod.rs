@@ -19,10 +19,10 @@ pub fn zonewright(args: &[String], threads: Option<usize>) -> Output {
     command.output().expect("the binary was built for this test")
 }
 
-/// Says aloud that a test did not run, and why, past the test harness. Under `CI=true` that is a failure.
+/// Says aloud, past the test harness, that a test did not run, and why. Under `CI=true` that is a failure.
 pub fn skip(reason: &str) {
     assert!(std::env::var("CI").as_deref() != Ok("true"), "under CI=true nothing may skip: {reason}");
-    writeln!(std::io::stderr(), "skipped: {reason}").expect("stderr is open");
+    writeln!(std::io::stderr(), "skipped: {reason}").expect("standard error is open");
 }
 
 /// The Python interpreter; none where there is none of version 3.11 or later.

@@ -305,7 +305,6 @@ mod tests {
             = hint: keep one of them
         x.yaml:7:1: error[yaml-documents]: a second document begins
           7 | ---
-            | ^^^
             = rule: a settings file is one document that says what it shows (docs/formats.md, projects)
             = hint: keep one document a file
         ");

@@ -379,7 +379,6 @@ fn all_errors_in_zonewright_toml_come_at_once() {
         = hint: use 1 to 100 octets without commas, quotes, backslashes, blanks and control characters
     zonewright.toml:48:1: error[missing-key]: the key `pool` is missing
       48 | [[zone]]
-         | ^^^^^^^^
          = hint: add `pool`
     zonewright.toml:50:1: error[unknown-key]: `pol` is no key of this table
       50 | pol = "main"

@@ -134,7 +134,6 @@ fn bad_host_rows_say_what_is_wrong_and_freeze_their_host() {
         = hint: correct the number; until then the row is nobody's
     hosts-1:4:1: error[field-count]: 9 fields instead of 10
       4 | 2,,search,maybe,sas,,,s,
-        | ^^^^^^^^^^^^^^^^^^^^^^^^
         = rule: every row has the fields of its format, no more and no fewer (docs/formats.md, exports)
         = hint: complete the row, or quote what holds the separator
     hosts-1:5:4: error[empty-field]: the project is empty
@@ -159,7 +158,6 @@ fn bad_host_rows_say_what_is_wrong_and_freeze_their_host() {
         = hint: find out what wrote this octet, and export again
     hosts-1:8:1: error[field-count]: 2 fields instead of 10
       8 | 9,"open,search
-        | ^^^^^^^^^^^^^^
         = rule: every row has the fields of its format, no more and no fewer (docs/formats.md, exports)
         = hint: complete the row, or quote what holds the separator
     hosts-1:8:3: error[bad-quoting]: a quote that is never closed
@@ -307,7 +305,6 @@ fn switch_and_vlan_give_one_network() {
         = hint: correct the number
     l3_tors-1:9:1: error[field-count]: 2 fields instead of `SWITCH VLAN NETWORK`
       9 | sas1-s5 604
-        | ^^^^^^^^^^^
         = rule: every row has the fields of its format, no more and no fewer (docs/formats.md, exports)
         = hint: complete the row, or quote what holds the separator
     l3_tors-1:10:13: error[not-a-64]: `2a02::1/64` has bits behind its prefix
@@ -503,7 +500,6 @@ fn a_cut_report_is_one_bad_row() {
     insta::assert_snapshot!(outcome.text(), @r#"
     mac-1:2:1: error[cut-line]: the last line has no end
       2 | {"time":"2026-11-20T01:00:00Z","inv":7,"mac":"78e3b5089398"}
-        | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         = rule: every line ends with a newline; the last one may be incomplete without it (docs/formats.md, MAC reports)
         = hint: export again; append whole lines only
     "#);
@@ -582,7 +578,6 @@ fn bad_lock_rows_are_bad_for_all_concerned() {
         = hint: correct the time
     names_lock-1:6:1: error[field-count]: 1 fields instead of `inv name project since released`
       6 | 5 e.search.example.net search
-        | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         = rule: every row has the fields of its format, no more and no fewer (docs/formats.md, exports)
         = hint: complete the row, or quote what holds the separator
     names_lock-1:7:1: error[bad-inv]: `x` is no inventory number

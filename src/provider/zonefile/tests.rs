@@ -264,7 +264,6 @@ n ( A
          = hint: write out its records, as `named-checkzone -D` prints them
     zones/example.net.zone:20:1: error[bad-directive]: a directive with too few or too many arguments
       20 | $TTL
-         | ^^^^
          = hint: write `$ORIGIN NAME`, `$TTL SECONDS` or `$INCLUDE FILE [ORIGIN]`
     zones/example.net.zone:21:6: error[bad-ttl]: `-5` is no TTL
       21 | $TTL -5
