@@ -312,6 +312,8 @@ impl<'a> Reader<'a> {
 
     /// Reports the keys that nobody asked for, and gives all that was found.
     pub fn finish(mut self) -> Diagnostics {
+        // A key with its place and then its value is asked for twice.
+        self.known.dedup();
         let unknown = self.entries.iter().filter(|(key, _)| !self.known.contains(&key.name.as_str()));
         for (key, _) in unknown.take(UNKNOWN_SHOWN) {
             let message = format!("`{}` is no key of this table", key.name);
