@@ -52,7 +52,7 @@ pub struct Shared {
     /// Say only what went wrong.
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
-    /// Say more; twice: say what was read and how long it took.
+    /// Show long lists whole; twice: say how long each stage took.
     #[arg(short, long, action = ArgAction::Count, global = true)]
     pub verbose: u8,
     /// When to use colour.

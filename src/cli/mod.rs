@@ -48,7 +48,7 @@ pub fn main() -> ExitCode {
     match outcome {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            output::failure(&failure);
+            output::failure(&cli.shared, &failure);
             Exit::Error.into()
         }
     }

@@ -29,12 +29,18 @@ impl Failure {
     }
 }
 
-/// Prints a failure on standard error.
-pub fn failure(failure: &Failure) {
-    tracing::error!("{}", sanitize(&failure.message));
-    if let Some(hint) = &failure.hint {
-        tracing::error!("hint: {}", sanitize(hint));
+/// Prints a failure on standard error: the headline as it is where it names a place and a code, else behind `error:`.
+pub fn failure(shared: &Shared, failure: &Failure) {
+    let message = sanitize(&failure.message);
+    let hint = failure.hint.as_deref().map(sanitize);
+    if shared.log_format == LogFormat::Json {
+        tracing::error!(hint, "{message}");
+        return;
     }
+    let start = if message.contains("error[") { "" } else { "error: " };
+    let hint = hint.map(|hint| format!("  = hint: {hint}\n")).unwrap_or_default();
+    // A standard error that nobody reads leaves nothing to be done about it.
+    let _ = write!(std::io::stderr().lock(), "{start}{message}\n{hint}");
 }
 
 /// Writes text to standard output.
@@ -114,7 +120,7 @@ pub fn color(shared: &Shared) -> bool {
     }
 }
 
-/// The columns of standard output: the terminal's, else 80.
+/// The columns of standard output: the terminal's, else 80, so that a file does not depend on who wrote it.
 pub fn width() -> usize {
-    terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0))
+    terminal_size::terminal_size_of(std::io::stdout()).map_or(80, |(width, _)| usize::from(width.0))
 }

@@ -5,7 +5,7 @@ use super::exit::Exit;
 use super::output::{self, Failure};
 use super::progress::Line;
 use super::show::View;
-use crate::pipeline::{self, MakeError, Request};
+use crate::pipeline::{self, MakeError, Progress as _, Request};
 use crate::plan::{SealedPlan, store};
 
 /// Makes a plan, prints it, and saves it where that is asked for.
@@ -16,8 +16,10 @@ pub fn run(shared: &Shared, args: &PlanArgs) -> Result<Exit, Failure> {
     let view = View::new(shared, args.format, args.out.is_some())?;
     let progress = Line::start(shared);
     let made = pipeline::make_plan(&request, &progress);
+    progress.stage("digesting the plan", None);
+    let made = made.map(|made| (SealedPlan::new(made.plan), made.findings, made.is_partial));
     progress.finish();
-    let made = match made {
+    let (sealed, findings, is_partial) = match made {
         Ok(made) => made,
         Err(MakeError::Config(findings)) => {
             output::findings(shared, &findings);
@@ -25,13 +27,12 @@ pub fn run(shared: &Shared, args: &PlanArgs) -> Result<Exit, Failure> {
         }
         Err(error) => return Err(Failure::new(error)),
     };
-    output::findings(shared, &made.findings);
-    let sealed = SealedPlan::new(made.plan);
-    if let Some(file) = &args.out {
-        store::save(file, &sealed).map_err(Failure::new)?;
-    }
+    output::findings(shared, &findings);
+    // A plan that cannot be saved is printed all the same: it took long to make.
+    let saved = args.out.as_ref().map_or(Ok(()), |file| store::save(file, &sealed).map_err(Failure::new));
     view.print(&sealed)?;
-    Ok(match (made.is_partial, args.detailed_exitcode && !sealed.plan().changes.is_empty()) {
+    saved?;
+    Ok(match (is_partial, args.detailed_exitcode && !sealed.plan().changes.is_empty()) {
         (true, _) => Exit::Error,
         (false, true) => Exit::Changes,
         (false, false) => Exit::Done,

@@ -1,8 +1,8 @@
-//! Progress on a terminal; nothing elsewhere.
+//! Progress on a terminal; with `-vv`, how long each stage took.
 
 use std::io::IsTerminal as _;
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -12,45 +12,70 @@ use crate::pipeline::Progress;
 /// A line on standard error that says what is going on, while that is a terminal.
 #[derive(Debug)]
 pub struct Line {
-    /// The bar of the stage that runs; none where nobody looks.
-    bar: Option<Mutex<ProgressBar>>,
+    /// Whether anybody looks.
+    is_shown: bool,
+    /// The stage that runs.
+    running: Mutex<Option<Stage>>,
+}
+
+/// One stage while it runs.
+#[derive(Debug)]
+struct Stage {
+    /// What is done.
+    what: String,
+    /// Since when.
+    since: Instant,
+    /// The line; hidden where nobody looks.
+    bar: ProgressBar,
 }
 
 impl Line {
     /// Starts; shows nothing unless standard error is a terminal and messages are text.
     pub fn start(shared: &Shared) -> Line {
-        let looks = std::io::stderr().is_terminal() && !shared.quiet && shared.log_format == LogFormat::Text;
-        Line { bar: looks.then(|| Mutex::new(ProgressBar::hidden())) }
+        let is_shown = std::io::stderr().is_terminal() && !shared.quiet && shared.log_format == LogFormat::Text;
+        Line { is_shown, running: Mutex::new(None) }
     }
 
-    /// Takes the line away.
+    /// Ends the stage that runs, and takes the line away.
     pub fn finish(&self) {
-        if let Some(bar) = &self.bar {
-            bar.lock().expect("no thread panics while it holds the bar").finish_and_clear();
+        self.replace(None);
+    }
+
+    /// Ends the stage that runs, and puts another in its place.
+    fn replace(&self, next: Option<Stage>) {
+        let mut running = self.running.lock().expect("no thread panics while it holds the stage");
+        if let Some(Stage { what, since, bar }) = std::mem::replace(&mut *running, next) {
+            bar.finish_and_clear();
+            tracing::debug!("{what} took {:.3} s", since.elapsed().as_secs_f64());
         }
+    }
+
+    /// The line of a stage.
+    fn bar(&self, what: &str, total: Option<u64>) -> ProgressBar {
+        if !self.is_shown {
+            return ProgressBar::hidden();
+        }
+        let (bar, template) = match total {
+            Some(total) => (ProgressBar::new(total), "{spinner} {msg} {pos}/{len} ({elapsed})"),
+            None => (ProgressBar::new_spinner(), "{spinner} {msg} ({elapsed})"),
+        };
+        bar.set_draw_target(ProgressDrawTarget::stderr());
+        bar.set_style(ProgressStyle::with_template(template).expect("the templates above are right"));
+        bar.set_message(what.to_owned());
+        bar.enable_steady_tick(Duration::from_millis(100));
+        bar
     }
 }
 
 impl Progress for Line {
     fn stage(&self, what: &str, total: Option<u64>) {
-        tracing::debug!("{what}");
-        let Some(bar) = &self.bar else { return };
-        let mut bar = bar.lock().expect("no thread panics while it holds the bar");
-        bar.finish_and_clear();
-        let (new, template) = match total {
-            Some(total) => (ProgressBar::new(total), "{spinner} {msg} {pos}/{len} ({elapsed})"),
-            None => (ProgressBar::new_spinner(), "{spinner} {msg} ({elapsed})"),
-        };
-        new.set_draw_target(ProgressDrawTarget::stderr());
-        new.set_style(ProgressStyle::with_template(template).expect("the templates above are right"));
-        new.set_message(what.to_owned());
-        new.enable_steady_tick(Duration::from_millis(100));
-        *bar = new;
+        let bar = self.bar(what, total);
+        self.replace(Some(Stage { what: what.to_owned(), since: Instant::now(), bar }));
     }
 
     fn step(&self) {
-        if let Some(bar) = &self.bar {
-            bar.lock().expect("no thread panics while it holds the bar").inc(1);
+        if let Some(stage) = &*self.running.lock().expect("no thread panics while it holds the stage") {
+            stage.bar.inc(1);
         }
     }
 }

@@ -8,7 +8,7 @@ use super::args::{Format, Shared, ShowArgs};
 use super::exit::Exit;
 use super::output::{self, Failure};
 use crate::dns::{Name, ZoneName};
-use crate::plan::{SealedPlan, store};
+use crate::plan::{Notice, NoticeCode, Plan, SealedPlan, store};
 use crate::report::{self, Templates, TextOptions};
 
 /// Prints a saved plan.
@@ -53,6 +53,7 @@ impl View {
                 max_hosts: None,
                 verbose: shared.verbose > 0,
                 saved,
+                is_view: false,
             },
             zones: shared.zones.iter().map(zone).collect::<Result<_, _>>()?,
         })
@@ -60,13 +61,25 @@ impl View {
 
     /// Prints a plan, or of its changes those in the chosen zones.
     ///
-    /// What is left of a plan keeps the whole plan's digests, so that nobody takes a view for a plan.
+    /// What is left of a plan keeps the whole plan's digests, so that nobody takes a view for a plan. Errors: a chosen
+    /// zone that the plan does not know.
     pub fn print(&self, sealed: &SealedPlan) -> Result<(), Failure> {
-        let cut = (!self.zones.is_empty()).then(|| sealed.view(|change| self.zones.contains(&change.zone)));
+        if let Some(zone) = self.zones.iter().find(|zone| !knows(sealed.plan(), zone)) {
+            return Err(Failure::new(format!("--zone: no zone `{zone}` is configured")));
+        }
+        let is_view = !self.zones.is_empty();
+        let cut = is_view.then(|| sealed.view(|change| self.zones.contains(&change.zone)));
         let shown = cut.as_ref().unwrap_or(sealed);
-        let text = report::plan(shown, self.format, &self.templates, &self.options).map_err(Failure::new)?;
+        let options = TextOptions { is_view, ..self.options.clone() };
+        let text = report::plan(shown, self.format, &self.templates, &options).map_err(Failure::new)?;
         output::print(&text)
     }
+}
+
+/// Whether a plan looked at a zone, whether it could be read or not.
+fn knows(plan: &Plan, zone: &ZoneName) -> bool {
+    let unread = |notice: &Notice| notice.code == NoticeCode::ZoneUnknown && notice.name == zone.to_string();
+    plan.zones.iter().any(|seen| seen.zone == *zone) || plan.notices.iter().any(unread)
 }
 
 /// The templates in the folder `templates` of a workspace, by file name; none where there is no such folder.
@@ -75,7 +88,10 @@ fn overrides(workspace: &Path) -> Result<BTreeMap<String, String>, Failure> {
     let unreadable = |error: std::io::Error| Failure::new(format!("{}: {error}", folder.display()));
     let entries = match std::fs::read_dir(&folder) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
+        // What is wrong with the workspace itself is told when it is read.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(BTreeMap::new());
+        }
         Err(error) => return Err(unreadable(error)),
     };
     let mut texts = BTreeMap::new();

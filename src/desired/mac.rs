@@ -1,5 +1,7 @@
 //! Which report gives a host's MAC.
 
+use std::collections::HashMap;
+
 use crate::diag::Origin;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Report, Sighting};
@@ -40,7 +42,8 @@ pub fn reports_of(inventory: &Inventory, inv: Inv) -> &[Report] {
 /// `time - penalty` wins; on a tie the source named first, then the lowest MAC, then one with a switch, then the lowest
 /// switch.
 pub fn choose(inventory: &Inventory, reports: &[Report], now: Time) -> MacChoice {
-    let usable = |report: &&Report| is_active(reports, report) && is_fresh(inventory, report, now);
+    let withdrawn = withdrawals(reports);
+    let usable = |report: &&Report| is_active(&withdrawn, report) && is_fresh(inventory, report, now);
     let latest = reports.iter().filter(usable).map(|report| report.time).max();
     let winner = reports.iter().filter(usable).min_by(|a, b| rank(inventory, a).cmp(&rank(inventory, b)));
     let unanswered = |report: &&Report| {
@@ -57,10 +60,24 @@ pub fn choose(inventory: &Inventory, reports: &[Report], now: Time) -> MacChoice
     }
 }
 
-/// Whether a report says that a MAC is in use, and no report of the host withdraws it.
-pub fn is_active(reports: &[Report], report: &Report) -> bool {
-    let Sighting::Active { mac, .. } = report.sighting else { return false };
-    !reports.iter().any(|other| other.sighting == Sighting::Inactive { mac } && other.time >= report.time)
+/// When each MAC of a host was last reported not to be in use.
+pub fn withdrawals(reports: &[Report]) -> HashMap<Mac, Time> {
+    let mut latest = HashMap::new();
+    for report in reports {
+        if let Sighting::Inactive { mac } = report.sighting {
+            let time = latest.entry(mac).or_insert(report.time);
+            *time = report.time.max(*time);
+        }
+    }
+    latest
+}
+
+/// Whether a report says that a MAC is in use, and no report that is as new withdraws it.
+pub fn is_active(withdrawn: &HashMap<Mac, Time>, report: &Report) -> bool {
+    match report.sighting {
+        Sighting::Active { mac, .. } => withdrawn.get(&mac).is_none_or(|time| *time < report.time),
+        Sighting::Inactive { .. } | Sighting::Bad => false,
+    }
 }
 
 /// Whether a report is no older than its source allows.

@@ -1,10 +1,12 @@
 //! Whose a name is: every name that a host has or had, searchable.
 
+use std::collections::HashSet;
+
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::dns::{Name, NameRef};
 use crate::inventory::Inventory;
-use crate::inventory::model::{Host, LockRow, ProjectIndex};
+use crate::inventory::model::{Host, LockRow, Project, ProjectIndex};
 use crate::inventory::value::Inv;
 
 /// Somebody who has or had a name.
@@ -30,8 +32,11 @@ pub enum HolderRow {
 /// All names of all hosts, backbone and fastbone.
 #[derive(Debug)]
 pub struct NameIndex {
-    /// The hash of a name and who holds it, sorted.
+    /// The hash of a name and who holds it, sorted; of one hash, those who hold it now come first.
     entries: Vec<(u64, Holder)>,
+    /// The domains in which hosts have names whose project file is bad or missing: any other name there may be a
+    /// fastbone of theirs.
+    clouded: HashSet<Name>,
 }
 
 /// Whether a row of names.lock only says what its host says already: that the host has this name, in this project.
@@ -75,7 +80,8 @@ pub fn fastbone_of(inventory: &Inventory, project: ProjectIndex, backbone: NameR
 impl NameIndex {
     /// Collects the names of hosts.csv and names.lock.
     pub fn new(inventory: &Inventory) -> NameIndex {
-        let mut index = NameIndex { entries: Vec::with_capacity(inventory.hosts.len() * 2) };
+        let entries = Vec::with_capacity(inventory.hosts.len() * 2);
+        let mut index = NameIndex { entries, clouded: HashSet::new() };
         for (place, host) in inventory.hosts.iter().enumerate() {
             let by = HolderRow::Host(place as u32);
             let held = name_of(inventory, host);
@@ -96,24 +102,40 @@ impl NameIndex {
                 index.add(inventory, HolderRow::Lock(place as u32), now, (name, row.project));
             }
         }
-        index.entries.sort_unstable();
+        index.entries.sort_unstable_by_key(|(hash, holder)| (*hash, !holder.now, *holder));
         index
     }
 
     /// Adds a backbone name with its fastbone name.
     fn add(&mut self, inventory: &Inventory, by: HolderRow, now: bool, (name, project): (&Name, ProjectIndex)) {
         self.entries.push((xxh3_64(name.as_wire()), Holder { by, fastbone: false, now }));
+        let Project { admin, file, .. } = &inventory.projects[project.0 as usize];
+        if now && admin.is_some() && file.settings().is_none() {
+            self.clouded.extend(name.as_name().parent().map(NameRef::to_name));
+        }
         if let Some(fastbone) = fastbone_of(inventory, project, name.as_name()) {
             self.entries.push((xxh3_64(fastbone.as_wire()), Holder { by, fastbone: true, now }));
         }
     }
 
-    /// Everybody who has or had a name.
-    pub fn holders<'s>(&'s self, inventory: &'s Inventory, name: NameRef<'s>) -> impl Iterator<Item = Holder> + 's {
+    /// Everybody who has or had a name; those who hold it now come first.
+    pub fn holders(&self, inventory: &Inventory, name: NameRef<'_>) -> impl Iterator<Item = Holder> {
         let hash = xxh3_64(name.as_wire());
         let from = self.entries.partition_point(|(own, _)| *own < hash);
         let same_hash = self.entries[from..].iter().take_while(move |(own, _)| *own == hash);
         same_hash.map(|(_, holder)| *holder).filter(move |holder| has_name(inventory, *holder, name))
+    }
+
+    /// Whether somebody holds a name now.
+    pub fn is_held(&self, inventory: &Inventory, name: NameRef<'_>) -> bool {
+        self.holders(inventory, name).take_while(|holder| holder.now).next().is_some()
+    }
+
+    /// Whether a name that nobody is known to have or have had may still be a host's: which fastbone names a project
+    /// gives is unknown while its file is bad or missing.
+    pub fn may_be_held(&self, inventory: &Inventory, name: NameRef<'_>) -> bool {
+        let clouded = name.parent().is_some_and(|domain| self.clouded.contains(domain.as_wire()));
+        clouded && self.holders(inventory, name).next().is_none()
     }
 
     /// The groups of entries that share a hash, for finding names held twice.

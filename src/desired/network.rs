@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use crate::diag::Origin;
 use crate::inventory::Inventory;
-use crate::inventory::model::{Entry, Tors};
+use crate::inventory::model::{Entry, Ipv4Map, Layout, Tors, UnreadableRow};
 use crate::inventory::symbol::Symbol;
 use crate::inventory::value::{Net64, Vlan};
 
@@ -45,17 +45,30 @@ pub fn networks(inventory: &Inventory, switch: Option<Symbol>, location: Symbol,
                 (None, None) => Networks::Known(Vec::new()),
             }
         }
-        _ => match inventory.layout.networks.get(&(location, vlan)) {
-            Some(Entry::Good(networks, _)) => Networks::Known(networks.clone()),
-            Some(Entry::Bad(origin)) => Networks::Bad(*origin),
-            None => Networks::Known(Vec::new()),
-        },
+        _ => {
+            let Layout { networks, unreadable, .. } = &inventory.layout;
+            let unreadable = unreadable.get(&Some(location)).or(unreadable.get(&None));
+            match (networks.get(&(location, vlan)), unreadable) {
+                (Some(Entry::Bad(origin)), _) | (_, Some(origin)) => Networks::Bad(*origin),
+                (Some(Entry::Good(networks, _)), None) => Networks::Known(networks.clone()),
+                (None, None) => Networks::Known(Vec::new()),
+            }
+        }
     }
 }
 
 /// The /64 that carries an IPv4 address in a datacenter's VLAN: of the rows whose IPv4 network holds it, the one with
 /// the longest prefix.
 pub fn ipv4_network(inventory: &Inventory, address: Ipv4Addr, location: Symbol, vlan: Vlan) -> Option<Entry<Net64>> {
-    let rows = inventory.ipv4_map.rows.get(&(location, vlan))?;
+    let Ipv4Map { rows, unreadable } = &inventory.ipv4_map;
+    let fits = |row: &&UnreadableRow| {
+        row.network.contains(&address)
+            && row.location.is_none_or(|own| own == location)
+            && row.vlan.is_none_or(|own| own == vlan)
+    };
+    if let Some(row) = unreadable.iter().find(fits) {
+        return Some(Entry::Bad(row.origin));
+    }
+    let rows = rows.get(&(location, vlan))?;
     rows.iter().find(|(network, _)| network.contains(&address)).map(|(_, entry)| *entry)
 }

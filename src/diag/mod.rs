@@ -11,4 +11,4 @@ pub mod render;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use origin::{FileId, Files, Origin};
-pub use render::{render, sanitize};
+pub use render::{is_formatting, render, sanitize};

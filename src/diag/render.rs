@@ -81,7 +81,7 @@ pub fn sanitize(text: &str) -> String {
 
 /// Whether a character is invisible or changes the direction of text (Unicode Standard Annex 9, and the zero-width
 /// characters).
-fn is_formatting(c: char) -> bool {
+pub fn is_formatting(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 

@@ -5,7 +5,7 @@ use crate::diag::Origin;
 use crate::dns::{Name, Rdata, Rtype, Ttl};
 use crate::inventory::model::ProjectIndex;
 use crate::inventory::value::Inv;
-use crate::live::ZoneIndex;
+use crate::live::{LiveRrset, ZoneIndex};
 
 /// One record removed or added, or a TTL set, with the reason.
 #[derive(Debug, Clone)]
@@ -24,6 +24,21 @@ pub struct Act {
     pub actor: Actor,
     /// The lines it rests on.
     pub evidence: Vec<Origin>,
+}
+
+impl Act {
+    /// Removes one record of an RRset that was found.
+    pub fn removal(found: LiveRrset<'_>, rdata: Rdata, rule: Rule, actor: Actor, evidence: Option<Origin>) -> Act {
+        Act {
+            zone: found.zone,
+            owner: found.rrset.owner().to_name(),
+            rtype: found.rrset.rtype(),
+            deed: Deed::Remove(rdata),
+            rule,
+            actor,
+            evidence: evidence.into_iter().collect(),
+        }
+    }
 }
 
 /// What is done to an RRset.

@@ -1,6 +1,6 @@
 //! The rest of policy `sync`: own records of names that nobody has.
 
-use super::act::{Act, Actor, Deed};
+use super::act::{Act, Actor};
 use super::context::Context;
 use super::own;
 use super::rules::is_untouchable;
@@ -24,20 +24,14 @@ pub fn remove_orphans(context: &Context<'_>) -> Vec<Act> {
     for found in context.live.rrsets_of(Rtype::AAAA) {
         let name = found.rrset.owner();
         let Some(project) = domains.sync_project_of(name) else { continue };
-        let held = context.names.holders(context.inventory, name).any(|holder| holder.now);
+        let held = context.names.is_held(context.inventory, name);
         if held || is_untouchable(context, name) || !own::is_own(context, found) {
             continue;
         }
+        let actor = Actor { host: None, project, by_right: false };
+        let evidence = context.settings(project).map(|settings| settings.policy_origin);
         let mut remove = |found: LiveRrset<'_>, rdata: Rdata| {
-            acts.push(Act {
-                zone: found.zone,
-                owner: found.rrset.owner().to_name(),
-                rtype: found.rrset.rtype(),
-                deed: Deed::Remove(rdata),
-                rule: Rule::Orphan,
-                actor: Actor { host: None, project, by_right: false },
-                evidence: context.settings(project).map(|settings| settings.policy_origin).into_iter().collect(),
-            });
+            acts.push(Act::removal(found, rdata, Rule::Orphan, actor, evidence));
         };
         found.rrset.rdata().for_each(|rdata| remove(found, rdata.to_rdata()));
         for pointer in context.live.pointing_to(name).filter(|pointer| own::is_own(context, *pointer)) {

@@ -1,6 +1,6 @@
 //! Rule 9: names that were given up lose their records.
 
-use super::act::{Act, Actor, Deed};
+use super::act::{Act, Actor};
 use super::context::Context;
 use super::own;
 use super::rules::is_untouchable;
@@ -23,8 +23,7 @@ pub fn release(context: &Context<'_>, row: &LockRow) -> Vec<Act> {
     let fastbone = fastbone_of(context.inventory, row.project, backbone.as_name());
     for name in std::iter::once(backbone).chain(&fastbone) {
         let name = name.as_name();
-        let held_again = context.names.holders(context.inventory, name).any(|holder| holder.now);
-        if !held_again && !is_untouchable(context, name) {
+        if !context.names.is_held(context.inventory, name) && !is_untouchable(context, name) {
             clear(context, row, name, &mut acts);
         }
     }
@@ -57,15 +56,7 @@ fn is_restricted(context: &Context<'_>, row: &LockRow) -> bool {
 fn clear(context: &Context<'_>, row: &LockRow, name: NameRef<'_>, acts: &mut Vec<Act>) {
     let actor = Actor { host: Some(row.inv), project: row.project, by_right: false };
     let mut remove = |found: LiveRrset<'_>, rdata: Rdata| {
-        acts.push(Act {
-            zone: found.zone,
-            owner: found.rrset.owner().to_name(),
-            rtype: found.rrset.rtype(),
-            deed: Deed::Remove(rdata),
-            rule: Rule::Released,
-            actor,
-            evidence: vec![row.origin],
-        });
+        acts.push(Act::removal(found, rdata, Rule::Released, actor, Some(row.origin)));
     };
     let addresses = context.live.rrset(name, Rtype::AAAA).filter(|found| own::is_writable(context, *found));
     if let Some(found) = addresses {

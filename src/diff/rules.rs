@@ -358,7 +358,11 @@ impl<'c> Run<'_, 'c> {
     }
 }
 
-/// Whether rules 3, 8 and 9 leave a name alone: an apex, a wildcard, or a name that NS or MX data point to.
+/// Whether rules 3, 8 and 9 leave a name alone: an apex, a wildcard, a name that NS or MX data point to, or one that may
+/// be the fastbone of a host whose project file is bad.
 pub fn is_untouchable(context: &Context<'_>, name: NameRef<'_>) -> bool {
-    context.live.is_apex(name) || name.is_wildcard() || context.live.is_pointed_to(name)
+    context.live.is_apex(name)
+        || name.is_wildcard()
+        || context.live.is_pointed_to(name)
+        || context.names.may_be_held(context.inventory, name)
 }

@@ -46,9 +46,7 @@ fn fault_block(context: &Context<'_>, place: usize, code: BlockCode, detail: &De
             block(code, format!("no readable project file has the id `{project}`"), hint)
         }
         Detail::Source(reason) => block(code, reason.clone(), "get the source whole again; nothing is derived from it"),
-        Detail::Name(None) => {
-            block(code, "it has no name".into(), "give it one with `zonewright allocate`, or enter it in hosts.csv")
-        }
+        Detail::Name(None) => block(code, "it has no name".into(), "enter its name in hosts.csv or names.lock"),
         Detail::Name(Some(name)) => {
             let domain = context.admin(host.project).map(|admin| admin.dns_domain.to_string()).unwrap_or_default();
             let message = format!("`{name}` is not directly below `{domain}` or another domain of `{project}`");
@@ -61,7 +59,10 @@ fn fault_block(context: &Context<'_>, place: usize, code: BlockCode, detail: &De
             block(code, "no source reports a MAC of it".into(), "check that its agent runs, or enter its MAC")
         }
         Detail::NoReport(reports) => {
-            let message = format!("none of its {reports} reports counts: too old, withdrawn, or bad");
+            let message = match reports {
+                1 => "its one report does not count: too old, withdrawn, or bad".to_owned(),
+                _ => format!("none of its {reports} reports counts: too old, withdrawn, or bad"),
+            };
             block(code, message, "check that its agent runs")
         }
         Detail::Vlan(vlan, switch, segment) => no_network(context, host, (*vlan, *switch, *segment), code),

@@ -54,7 +54,7 @@ pub fn address_of(name: NameRef<'_>) -> Option<IpAddr> {
         return None;
     }
     let labels: Vec<&[u8]> = name.labels().collect();
-    let [d, c, b, a, _, _] = labels.as_slice() else { return None };
+    let [d, c, b, a, b"in-addr", b"arpa"] = labels.as_slice() else { return None };
     Some(IpAddr::V4(Ipv4Addr::new(octet(a)?, octet(b)?, octet(c)?, octet(d)?)))
 }
 

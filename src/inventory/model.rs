@@ -73,6 +73,9 @@ impl Trust {
 /// The trust in each source but those of MACs, which carry theirs.
 #[derive(Debug, Clone)]
 pub struct SourceTrust {
+    /// The project files: unknown where a path matches nothing, or a file cannot be read. A file with faults is no
+    /// doubt about the others.
+    pub projects: Trust,
     /// hosts.csv.
     pub hosts: Trust,
     /// l3-tors.txt.
@@ -360,6 +363,9 @@ pub enum Entry<T> {
 pub struct Layout {
     /// By location and VLAN; an entry is bad where any network or the element itself is.
     pub networks: HashMap<(Symbol, Vlan), Entry<LayoutNetworks>>,
+    /// Datacenters of which some element does not say readably which VLAN it is about: it may be any. Where not even the
+    /// datacenter can be read, it may be any of those too.
+    pub unreadable: HashMap<Option<Symbol>, Origin>,
     /// How many networks are no /64.
     pub ignored: usize,
 }
@@ -374,6 +380,21 @@ pub struct Ipv4Map {
     ///
     /// A row whose IPv4 network cannot be read might be about any: it stands first, as a bad 0.0.0.0/0.
     pub rows: HashMap<(Symbol, Vlan), Vec<Ipv4Row>>,
+    /// Bad rows that do not say readably which location or VLAN they are about: it may be any.
+    pub unreadable: Vec<UnreadableRow>,
+}
+
+/// A bad row of ipv4-map, as far as it can be read.
+#[derive(Debug, Clone, Copy)]
+pub struct UnreadableRow {
+    /// The location; any where it cannot be read.
+    pub location: Option<Symbol>,
+    /// The VLAN; any where it cannot be read.
+    pub vlan: Option<Vlan>,
+    /// The IPv4 network; 0.0.0.0/0 where it cannot be read.
+    pub network: Ipv4Net,
+    /// The row.
+    pub origin: Origin,
 }
 
 /// An IPv4 network, and the /64 that carries it.

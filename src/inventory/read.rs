@@ -59,12 +59,13 @@ pub fn load_workspace(dir: &Path, now: Time, progress: &(dyn Fn(&str) + Sync)) -
         return Loaded { inventory: Err(workspace.files), diagnostics: workspace.diagnostics };
     };
     progress("projects");
-    let project_files = projects::read(&mut workspace, &settings);
+    let (project_files, projects_trust) = projects::read(&mut workspace, &settings);
     let mut draft = workspace.read_sources(&settings, now, progress);
     let projects = projects::join(&mut draft, settings.admins, project_files, &mut workspace.diagnostics);
     let Workspace { files, inputs, mut diagnostics, .. } = workspace;
     diagnostics.settle();
     let trust = SourceTrust {
+        projects: projects_trust,
         hosts: draft.hosts_trust,
         l3_tors: draft.tors_trust,
         net_layout: draft.layout_trust,

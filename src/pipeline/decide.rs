@@ -83,6 +83,9 @@ fn collect(context: &Context<'_>, standings: &Standings, selected: &[usize], out
     // An inventory number that several rows claim is one host.
     decided.blocked.sort();
     decided.blocked.dedup_by_key(|blocked| blocked.host);
+    decided
+        .skipped
+        .retain(|skipped| decided.blocked.binary_search_by_key(&skipped.host, |blocked| blocked.host).is_err());
     decided.skipped.sort();
     decided.skipped.dedup_by_key(|skipped| skipped.host);
     decided

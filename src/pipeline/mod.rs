@@ -207,6 +207,7 @@ fn select(inventory: &Inventory, request: &Request<'_>) -> Result<Selection, Mak
 fn unknown_sources(inventory: &Inventory) -> Vec<Notice> {
     let trust = &inventory.trust;
     let named = [
+        ("projects", &trust.projects),
         ("hosts", &trust.hosts),
         ("l3_tors", &trust.l3_tors),
         ("net_layout", &trust.net_layout),

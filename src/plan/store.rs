@@ -85,7 +85,14 @@ pub fn load(path: &Path) -> Result<SealedPlan, StoreError> {
 }
 
 /// Puts `content` in the place of a file: writes beside it, syncs, renames.
+///
+/// A link stays, and what it leads to is replaced; what is no file, such as a pipe or a device, is written to.
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let target = fs::canonicalize(path);
+    let path = target.as_deref().unwrap_or(path);
+    if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        return OpenOptions::new().write(true).open(path)?.write_all(content);
+    }
     let (beside, file) = create_beside(path)?;
     let written = write_synced(file, content).and_then(|()| fs::rename(&beside, path));
     if written.is_err() {

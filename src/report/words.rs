@@ -114,7 +114,7 @@ impl Explained for BlockCode {
                 "no name",
                 "nothing gives them a name",
                 "Neither names.lock nor hosts.csv gives the host a name; a name below `free_domain` counts as none. \
-                 Give it one in the inventory, or let names be allocated.",
+                 Give it one in hosts.csv or in names.lock.",
             ),
             BlockCode::ForeignDomain => words(
                 "foreign domain",
@@ -196,7 +196,7 @@ impl Explained for BlockCode {
                 "not the owner",
                 "a wrong record that is not ours stands where theirs belongs",
                 "The zone says `permission = \"own\"`, and where the host's record belongs there is a wrong one that \
-                 we did not create. Remove it by hand, adopt it, or let the administrator say `permission = \
+                 we did not create. Remove it by hand, or let the administrator say `permission = \
                  \"full\"`.",
             ),
             BlockCode::Protected => words(

@@ -58,10 +58,26 @@ pub struct SourceText {
 
 impl SourceText {
     /// An error at a place, with the line and `width` characters marked.
+    ///
+    /// A line that may hold a secret is not shown, nor what a message quotes of it first.
     pub fn error(&self, code: &'static str, origin: Origin, width: usize, message: impl Into<String>) -> Diagnostic {
         let line = self.text.lines().nth((origin.line as usize).saturating_sub(1)).unwrap_or_default();
         let line = line.strip_prefix('\u{feff}').unwrap_or(line);
+        if SENSITIVE.iter().any(|word| line.contains(word)) {
+            return Diagnostic::error(code, origin, unquoted(&message.into()));
+        }
         Diagnostic::error(code, origin, message).excerpt(line, width)
+    }
+}
+
+/// What stands on a line that may hold a secret, right or by mistake.
+const SENSITIVE: [&str; 2] = ["secret", "tsig_key"];
+
+/// A message without the value that it quotes first, unless that is a word of ours.
+fn unquoted(message: &str) -> String {
+    match message.strip_prefix('`').and_then(|rest| rest.split_once('`')) {
+        Some((value, rest)) if !SENSITIVE.iter().any(|word| value.contains(word)) => format!("the value{rest}"),
+        _ => message.to_owned(),
     }
 }
 
@@ -154,14 +170,13 @@ impl<'a> Reader<'a> {
 
     /// The value of a key.
     pub fn take(&mut self, key: &'static str) -> Option<&'a Node> {
-        self.take_entry(key).map(|(_, node)| node)
+        self.known.push(key);
+        self.entries.iter().find(|(own, _)| own.name == key).map(|(_, node)| node)
     }
 
     /// A key as it stands, with its value.
     pub fn take_entry(&mut self, key: &'static str) -> Option<(&'a Key, &'a Node)> {
-        if !self.known.contains(&key) {
-            self.known.push(key);
-        }
+        self.known.push(key);
         self.entries.iter().find(|(own, _)| own.name == key).map(|(own, node)| (own, node))
     }
 
@@ -220,6 +235,11 @@ impl<'a> Reader<'a> {
     /// One of several words under a key.
     pub fn choice<T: Copy>(&mut self, key: &'static str, choices: &[(&str, T)]) -> Option<T> {
         let node = self.take(key)?;
+        self.choice_of(node, choices)
+    }
+
+    /// One of several words that a node must be.
+    pub fn choice_of<T: Copy>(&mut self, node: &'a Node, choices: &[(&str, T)]) -> Option<T> {
         let text = self.text_of(node)?;
         let value = choices.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
         if value.is_none() {
@@ -307,6 +327,8 @@ impl<'a> Reader<'a> {
 
     /// Reports the keys that nobody asked for, and gives all that was found.
     pub fn finish(mut self) -> Diagnostics {
+        // A key with its place and then its value is asked for twice.
+        self.known.dedup();
         let unknown = self.entries.iter().filter(|(key, _)| !self.known.contains(&key.name.as_str()));
         for (key, _) in unknown.take(UNKNOWN_SHOWN) {
             let message = format!("`{}` is no key of this table", key.name);

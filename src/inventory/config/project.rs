@@ -213,7 +213,7 @@ fn read_policy(reader: &mut Reader<'_>, registry: Registry) -> Option<(Policy, O
         ("repair", Policy::Repair),
         ("sync", Policy::Sync),
     ];
-    let policy = reader.choice("policy", &policies)?;
+    let policy = reader.choice_of(node, &policies)?;
     if policy == Policy::Sync && registry == Registry::Noop {
         let message = "`sync` is refused with `registry = \"noop\"`";
         let diagnostic = reader.source().error("sync-without-registry", node.origin, node.width, message);

@@ -8,7 +8,7 @@ use crate::inventory::config::node::SourceText;
 use crate::inventory::config::settings::Settings;
 use crate::inventory::config::shared::Unenforced;
 use crate::inventory::config::{project, yaml};
-use crate::inventory::model::{Project, ProjectAdmin, ProjectFile, ProjectIndex, ProjectSettings};
+use crate::inventory::model::{Project, ProjectAdmin, ProjectFile, ProjectIndex, ProjectSettings, Trust};
 use crate::inventory::sources::Draft;
 
 /// A project file whose id could be read.
@@ -21,14 +21,16 @@ pub struct ProjectRead {
     file: Result<Box<ProjectSettings>, Origin>,
 }
 
-/// Reads all project files; gives those whose id can be read, sorted by it.
-pub fn read(workspace: &mut Workspace, settings: &Settings) -> Vec<ProjectRead> {
+/// Reads all project files; gives those whose id can be read, sorted by it, and whether all could be found and read.
+pub fn read(workspace: &mut Workspace, settings: &Settings) -> (Vec<ProjectRead>, Trust) {
     let mut listing = Vec::new();
+    let mut trust = Trust::Known;
     for pattern in &settings.projects {
         match workspace.folder.find(pattern) {
             Ok(found) => listing.extend(found),
             Err(error) => {
                 let diagnostic = error.diagnostic("projects", pattern, &settings.config.source);
+                trust = Trust::Unknown { reason: diagnostic.message.clone() };
                 workspace.diagnostics.push(diagnostic);
             }
         }
@@ -38,6 +40,7 @@ pub fn read(workspace: &mut Workspace, settings: &Settings) -> Vec<ProjectRead> 
     let mut nameless = Vec::new();
     for file in disk::number(listing, &mut workspace.files) {
         let Some(source) = workspace.read_text(&file) else {
+            trust = Trust::Unknown { reason: format!("source `projects`: {} cannot be read", file.name) };
             nameless.push(file.name);
             continue;
         };
@@ -53,7 +56,7 @@ pub fn read(workspace: &mut Workspace, settings: &Settings) -> Vec<ProjectRead> 
     workspace.diagnostics.append(unenforced.into_diagnostics());
     refuse_twins(&mut documents, workspace);
     report_missing(&documents, &nameless, settings, workspace);
-    documents.into_iter().map(|document| document.read).collect()
+    (documents.into_iter().map(|document| document.read).collect(), trust)
 }
 
 /// A project file with its text, for excerpts.

@@ -105,6 +105,8 @@ fn renumbered(host: Host, symbols: &Renumbering, projects: &Renumbering) -> Host
 /// Reads one row; without a readable inventory number it is nobody's, and only reported.
 fn read_host(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, context: &Context<'_>) {
     let fields = split(row.text, faults);
+    // Where the row is cut wrongly, what stands in a column may belong to another.
+    let columns_are_known = !faults.found();
     faults.hush();
     let [inv, name, project, status, location, _, _, switch, _, restrictions] = &fields;
     let number: Option<Inv> = inv.text.parse().ok();
@@ -136,11 +138,12 @@ fn read_host(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, cont
     piece.hosts.push(Host {
         inv,
         name: read_name,
-        project: project_index(&mut piece.projects, &project.text),
+        project: project_index(&mut piece.projects, if columns_are_known { &project.text } else { "" }),
         status: read_status,
         location: piece.symbols.intern(&location.text),
         switch: (!switch.text.is_empty()).then(|| piece.symbols.intern(&switch.text)),
-        restricted: restrictions.text.split(';').any(|restriction| restriction.trim_ascii() == RESTRICTION),
+        restricted: columns_are_known
+            && restrictions.text.split(';').any(|restriction| restriction.trim_ascii() == RESTRICTION),
         bad: faults.found(),
         origin: row.origin,
     });

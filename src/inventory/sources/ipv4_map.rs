@@ -6,7 +6,7 @@ use ipnet::Ipv4Net;
 
 use super::text::{self, BAD_NETWORK, FIELD_COUNT, Fault, Faults, KeyedRow, Row, Shape, Word};
 use super::{Context, Draft, Format, Input, Part, Renumbering};
-use crate::inventory::model::{Entry, Ipv4Map, Trust};
+use crate::inventory::model::{Entry, Ipv4Map, Trust, UnreadableRow};
 use crate::inventory::source::Occurs;
 use crate::inventory::symbol::{Symbol, Symbols};
 use crate::inventory::value::Vlan;
@@ -35,6 +35,8 @@ struct Piece {
     symbols: Symbols,
     /// The rows.
     rows: Vec<MapRow>,
+    /// Rows whose location or VLAN cannot be read.
+    unreadable: Vec<UnreadableRow>,
 }
 
 /// Reads ipv4-map.txt.
@@ -44,8 +46,10 @@ fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
     text::check_generated(input, &mut tally);
     let mut symbols = Symbols::default();
     let mut rows = Vec::new();
+    let mut unreadable = Vec::new();
     for piece in pieces {
         let numbers = Renumbering::merge(&mut symbols, &piece.symbols);
+        unreadable.extend(piece.unreadable.into_iter().map(|row| renumbered(row, &numbers)));
         rows.extend(piece.rows.into_iter().map(|row| {
             let ((location, vlan), ipv4) = row.key;
             MapRow { key: ((numbers.symbol(location), vlan), ipv4), ..row }
@@ -59,9 +63,15 @@ fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
             row.key.0.0 = numbers.symbol(row.key.0.0);
         }
         draft.ipv4_map = index(rows);
+        draft.ipv4_map.unreadable = unreadable.into_iter().map(|row| renumbered(row, &numbers)).collect();
         draft.ipv4_map_trust = trust;
     };
     Part { tally, fold: Box::new(fold) }
+}
+
+/// A row with the numbers of the whole.
+fn renumbered(row: UnreadableRow, numbers: &Renumbering) -> UnreadableRow {
+    UnreadableRow { location: row.location.map(|location| numbers.symbol(location)), ..row }
 }
 
 /// Reads one row.
@@ -76,8 +86,16 @@ fn read_row(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>) {
     let ipv4 = ipv4.and_then(|word| read_ipv4(&word, faults));
     let vlan = vlan.and_then(|word| text::read_vlan(&word, faults));
     let network = network.and_then(|word| text::read_net64(&word, faults));
-    let (Some(location), Some(vlan)) = (location, vlan) else { return };
-    let key = ((piece.symbols.intern(location.text), vlan), ipv4);
+    let location = location.map(|word| piece.symbols.intern(word.text));
+    let (Some(location), Some(vlan)) = (location, vlan) else {
+        // A row of which neither can be read is about nobody in particular.
+        if location.is_some() || ipv4.is_some() {
+            let network = ipv4.unwrap_or(ANY);
+            piece.unreadable.push(UnreadableRow { location, vlan, network, origin: row.origin });
+        }
+        return;
+    };
+    let key = ((location, vlan), ipv4);
     piece.rows.push(MapRow { key, network: network.filter(|_| !faults.found()), origin: row.origin });
 }
 

@@ -51,7 +51,9 @@ fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
         let numbers = Renumbering::merge(&mut draft.symbols, &rows.symbols);
         let networks = rows.layout.networks.into_iter();
         let networks = networks.map(|((location, vlan), entry)| ((numbers.symbol(location), vlan), entry)).collect();
-        draft.layout = Layout { networks, ignored: rows.layout.ignored };
+        let unreadable = rows.layout.unreadable.into_iter();
+        let unreadable = unreadable.map(|(location, origin)| (location.map(|own| numbers.symbol(own)), origin)).collect();
+        draft.layout = Layout { networks, unreadable, ignored: rows.layout.ignored };
         draft.layout_trust = trust;
     };
     Part { tally, fold: Box::new(fold) }
@@ -259,7 +261,11 @@ impl<'a> Walk<'a> {
             }
             (Some(Open::Datacenter(datacenter)), "vlan") => {
                 let datacenter = *datacenter;
+                let origin = self.line(at.start);
                 let vlan = self.read_vlan(element, at)?;
+                if vlan.is_none() || datacenter.is_none() {
+                    self.rows.layout.unreadable.entry(datacenter).or_insert(origin);
+                }
                 Open::Vlan(datacenter.zip(vlan))
             }
             (Some(Open::Vlan(_)), "network") => Open::Network { text: String::new(), start: at.start },
@@ -351,7 +357,8 @@ impl<'a> Walk<'a> {
 
     /// Makes the entry of the VLAN around the reader bad.
     fn spoil(&mut self, at: &Range<usize>) {
-        if let Some(Open::Vlan(Some(key))) = self.open.last() {
+        let around = self.open.iter().rev().find(|open| !matches!(open, Open::Network { .. }));
+        if let Some(Open::Vlan(Some(key))) = around {
             let key = *key;
             let origin = self.line(at.start);
             let entry = self.rows.layout.networks.entry(key).or_insert(Entry::Bad(origin));

@@ -6,7 +6,7 @@ use ipnet::Ipv6Net;
 use rayon::prelude::*;
 
 use super::{Context, Input, SourceFile, Tally};
-use crate::diag::{Diagnostic, Diagnostics, FileId, Origin};
+use crate::diag::{Diagnostic, Diagnostics, FileId, Origin, is_formatting};
 use crate::dns::{Name, NameError};
 use crate::inventory::value::{Net64, Time, Vlan};
 
@@ -290,20 +290,13 @@ fn is_suspicious(text: &str) -> bool {
     let bare_return = memchr::memchr_iter(b'\r', text.as_bytes()).any(|at| text.as_bytes().get(at + 1) != Some(&b'\n'));
     // Folding instead of `any` lets the compiler look at many octets at once.
     let controls = text.as_bytes().iter().fold(false, |found, octet| found | control(octet));
-    controls || bare_return || has_c1(text) || memchr::memmem::find(text.as_bytes(), "\u{fffd}".as_bytes()).is_some()
+    controls || bare_return || !text.is_ascii()
 }
 
-/// Whether a text holds one of the control characters U+0080 to U+009F, with which a terminal can be commanded too: C2
-/// and an octet of the same number in UTF-8.
-fn has_c1(text: &str) -> bool {
-    let next = |at: usize| text.as_bytes().get(at + 1);
-    memchr::memchr_iter(0xc2, text.as_bytes()).any(|at| next(at).is_some_and(|octet| *octet < 0xa0))
-}
-
-/// The first character of a row that no text holds: control characters but the tab, and what stands for octets that are
-/// not UTF-8.
+/// The first character of a row that no text holds: control characters but the tab, those that are invisible or reorder
+/// text, and what stands for octets that are not UTF-8.
 fn find_flaw(line: &str) -> Option<Range<usize>> {
-    let bad = |c: &char| (c.is_control() && *c != '\t') || *c == '\u{fffd}';
+    let bad = |c: &char| (c.is_control() && *c != '\t') || is_formatting(*c) || *c == '\u{fffd}';
     line.char_indices().find(|(_, c)| bad(c)).map(|(at, c)| at..at + c.len_utf8())
 }
 

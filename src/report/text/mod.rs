@@ -32,12 +32,14 @@ pub struct TextOptions {
     pub verbose: bool,
     /// Whether the plan was read from a file, so that there is no need to tell how to save it.
     pub saved: bool,
+    /// Whether only some of the changes are shown.
+    pub is_view: bool,
 }
 
 impl Default for TextOptions {
     /// No colour and 80 columns, which suits pipes and the narrowest terminals in use (no official source).
     fn default() -> TextOptions {
-        TextOptions { color: false, width: 80, max_hosts: None, verbose: false, saved: false }
+        TextOptions { color: false, width: 80, max_hosts: None, verbose: false, saved: false, is_view: false }
     }
 }
 
@@ -59,6 +61,7 @@ pub fn render(sealed: &SealedPlan, templates: &Templates, options: &TextOptions)
         paint: &paint,
         width: options.width,
         saved: options.saved,
+        is_view: options.is_view,
         projects: changes::projects(plan, templates, options, &paint)?,
         summary: tables::summary(plan),
         blocked: left::blocked(plan, options),
@@ -87,6 +90,8 @@ struct PlanView<'a> {
     width: usize,
     /// Whether the plan was read from a file.
     saved: bool,
+    /// Whether only some of the changes are shown.
+    is_view: bool,
     /// The projects that have changes, sorted.
     projects: Vec<ProjectView>,
     /// For each project and in total: hosts, creates, modifies, deletes, blocked, skipped.

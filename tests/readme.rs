@@ -1,0 +1,230 @@
+//! What README and docs/ say is what the program does: its excerpt of a plan, its commands and flags, links, sections
+//! and codes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use zonewright::change::{BlockCode, NoticeCode, Rule, SkipCode};
+
+/// What stands for lines that are left out.
+const OMISSION: &str = "…";
+
+/// What points from the text of a rule to a section.
+const POINTER: &str = "docs/formats.md, ";
+
+/// The root of the project.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The text of a file of the project.
+fn text(file: &str) -> String {
+    fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+/// Runs the built binary at the root of the project; gives its standard output.
+fn zonewright(args: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_zonewright"))
+        .args(args)
+        .current_dir(root())
+        .output()
+        .expect("the binary was built for this test");
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("the output is UTF-8")
+}
+
+/// The lines of a fenced block, from the first fence behind `heading`.
+fn fenced<'t>(text: &'t str, heading: &str) -> Vec<&'t str> {
+    let behind = text.lines().skip_while(|line| *line != heading).skip_while(|line| !line.starts_with("```"));
+    behind.skip(1).take_while(|line| *line != "```").collect()
+}
+
+/// All files with some ending below a folder.
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("the entry can be read").path();
+        match path.is_dir() {
+            true => found.extend(files(&path, ending)),
+            false if path.extension().is_some_and(|own| own == ending) => found.push(path),
+            false => {}
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The documents that people read.
+fn documents() -> Vec<PathBuf> {
+    let mut documents = files(&root().join("docs"), "md");
+    documents.extend(["README.md", "CHANGELOG.md", "inventory/README.md"].map(|file| root().join(file)));
+    documents
+}
+
+/// The parts of a text between two marks that do not nest.
+fn between<'t>(text: &'t str, open: &'t str, close: &'t str) -> impl Iterator<Item = &'t str> {
+    text.split(open).skip(1).filter_map(move |rest| rest.split_once(close).map(|(inside, _)| inside))
+}
+
+/// A text without its fenced blocks.
+fn without_fences(text: &str) -> String {
+    let mut inside = false;
+    let mut kept = String::new();
+    for line in text.lines() {
+        let fence = line.trim_start().starts_with("```");
+        inside ^= fence;
+        if !fence && !inside {
+            kept.push_str(line);
+            kept.push('\n');
+        }
+    }
+    kept
+}
+
+/// The headings of a document, without the marks before them.
+fn headings(text: &str) -> Vec<String> {
+    let text = without_fences(text);
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    headings.map(|line| line.trim_start_matches('#').trim().to_owned()).collect()
+}
+
+/// The anchor that a heading gets: lower case, blanks as hyphens, and of the rest letters, digits, hyphens, underscores.
+///
+/// No official source; as GitHub does it.
+fn anchor(heading: &str) -> String {
+    let lower = heading.to_lowercase().replace(' ', "-");
+    lower.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).collect()
+}
+
+/// The first word of a text, of lower-case letters and hyphens.
+fn word(text: &str) -> &str {
+    let end = text.find(|c: char| !(c.is_ascii_lowercase() || c == '-')).unwrap_or(text.len());
+    &text[..end]
+}
+
+#[test]
+fn the_excerpt_of_a_plan_is_what_the_first_command_prints() {
+    let readme = text("README.md");
+    let command = readme.lines().find_map(|line| line.strip_prefix("    cargo run --release -- "));
+    let args: Vec<&str> = command.expect("README has the command").split(' ').collect();
+    let output = zonewright(&args);
+    let printed: Vec<&str> = output.lines().collect();
+    let excerpt = fenced(&readme, "## What a plan looks like");
+    assert!(excerpt.len() > 20, "{excerpt:?}");
+    let mut from = 0;
+    for block in excerpt.split(|line| *line == OMISSION).filter(|block| !block.is_empty()) {
+        let found = printed[from..].windows(block.len()).position(|lines| lines == block);
+        let found = found.unwrap_or_else(|| panic!("not printed, or not in this order:\n{}", block.join("\n")));
+        from += found + block.len();
+    }
+}
+
+#[test]
+fn commands_and_flags_in_the_documents_exist() {
+    let help = zonewright(&["--help"]);
+    let (_, listed) = help.split_once("Commands:\n").expect("the help lists the commands");
+    let (listed, _) = listed.split_once("\n\n").expect("a blank line ends the list");
+    let commands: Vec<&str> = listed.lines().map(|line| word(line.trim())).collect();
+    assert!(commands.contains(&"plan"), "{commands:?}");
+    let helps: Vec<String> = commands.iter().map(|command| zonewright(&["help", command])).collect();
+    let helps = format!("{help}{}", helps.concat());
+    let mut described = Vec::new();
+    for document in documents() {
+        let shown = document.display().to_string();
+        let text = fs::read_to_string(document).expect("the document can be read");
+        for command in between(&text, "`zonewright ", "`").map(word).filter(|command| !command.starts_with('-')) {
+            assert!(commands.contains(&command), "{shown}: there is no `zonewright {command}`");
+            described.push(command.to_owned());
+        }
+    }
+    for command in commands.iter().filter(|command| **command != "help") {
+        assert!(described.iter().any(|own| own == command), "no document describes `zonewright {command}`");
+    }
+    let readme = text("README.md");
+    let (_, reference) = readme.split_once("## Commands").expect("README has the section");
+    let flags = reference.split("--").skip(1).map(word).filter(|flag| flag.starts_with(|c: char| c != '-'));
+    for flag in flags {
+        assert!(helps.contains(&format!("--{flag}")), "README: there is no flag --{flag}");
+    }
+}
+
+#[test]
+fn links_lead_to_files_and_headings() {
+    for document in documents() {
+        let own = without_fences(&fs::read_to_string(&document).expect("the document can be read"));
+        for link in between(&own, "](", ")").filter(|link| !link.starts_with("http")) {
+            let (path, wanted) = link.split_once('#').map_or((link, None), |(path, anchor)| (path, Some(anchor)));
+            let target = match path {
+                "" => document.clone(),
+                path => document.parent().expect("a file has a folder").join(path),
+            };
+            assert!(target.exists(), "{}: {link} leads nowhere", document.display());
+            let Some(wanted) = wanted else { continue };
+            let headings = headings(&fs::read_to_string(&target).expect("a link with # leads to a text"));
+            let found = headings.iter().any(|heading| anchor(heading) == wanted);
+            assert!(found, "{}: {link} leads to no heading of {headings:?}", document.display());
+        }
+    }
+}
+
+#[test]
+fn every_section_that_a_diagnostic_names_exists() {
+    let headings = headings(&text("docs/formats.md"));
+    let mut count = 0;
+    for file in files(&root().join("src"), "rs") {
+        let source = fs::read_to_string(&file).expect("a source can be read");
+        for section in between(&source, POINTER, ")") {
+            assert!(headings.iter().any(|heading| heading == section), "{}: no section {section}", file.display());
+            count += 1;
+        }
+    }
+    assert!(count > 20, "{count}");
+}
+
+#[test]
+fn every_code_of_a_plan_is_explained() {
+    let rules = text("docs/rules.md");
+    let codes = Rule::ALL.iter().map(|code| code.as_str());
+    let codes = codes.chain(BlockCode::ALL.iter().map(|code| code.as_str()));
+    let codes = codes.chain(SkipCode::ALL.iter().map(|code| code.as_str()));
+    for code in codes.chain(NoticeCode::ALL.iter().map(|code| code.as_str())) {
+        assert!(rules.contains(&format!("`{code}`")), "docs/rules.md does not explain `{code}`");
+    }
+}
+
+#[test]
+fn every_key_of_the_settings_is_documented() {
+    let formats = without_fences(&text("docs/formats.md"));
+    let code: Vec<&str> = formats.split('`').skip(1).step_by(2).collect();
+    for kind in ["config", "project"] {
+        let schema: Value = serde_json::from_str(&zonewright(&["schema", kind])).expect("a schema is JSON");
+        let mut keys = Vec::new();
+        collect_keys(&schema, &mut keys);
+        assert!(keys.len() > 8, "{keys:?}");
+        for key in keys {
+            let documented = code.iter().any(|code| code.split(|c| !is_key(c)).any(|own| own == key));
+            assert!(documented, "docs/formats.md does not mention `{key}` of the schema `{kind}`");
+        }
+    }
+}
+
+/// Collects the names of all properties that a schema has.
+fn collect_keys(schema: &Value, keys: &mut Vec<String>) {
+    match schema {
+        Value::Object(fields) => {
+            if let Some(Value::Object(properties)) = fields.get("properties") {
+                keys.extend(properties.keys().cloned());
+            }
+            fields.values().for_each(|value| collect_keys(value, keys));
+        }
+        Value::Array(items) => items.iter().for_each(|value| collect_keys(value, keys)),
+        _ => {}
+    }
+}
+
+/// Whether a character may stand in a key.
+fn is_key(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
