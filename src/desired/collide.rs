@@ -11,11 +11,11 @@ use crate::inventory::model::HostStatus;
 use crate::inventory::value::Mac;
 
 /// For each host that shares something, by its place in [`Inventory::hosts`], what it shares and with whom: the lowest
-/// place of another host; its own where its two interfaces collide; none where a row of names.lock alone has the name.
+/// place of another host; its own where its two interfaces collide.
 #[derive(Debug, Default)]
 pub struct Collisions {
-    /// Names.
-    pub names: HashMap<u32, (Name, Option<u32>)>,
+    /// Names, of the backbone rather than of the fastbone; with another row that gives the name.
+    pub names: HashMap<u32, (Name, HolderRow)>,
     /// MACs.
     pub macs: HashMap<u32, (Mac, u32)>,
     /// Addresses: acceptable ones, and A records at the hosts' names.
@@ -46,12 +46,12 @@ impl Collisions {
                     continue;
                 }
                 let mut others = held.iter().filter(|(other, by)| other == name && by != holder);
-                if let Some((_, other)) = others.next() {
-                    let other = match other.by {
-                        HolderRow::Host(other) => Some(other),
-                        HolderRow::Lock(row) => host_of_row(inventory, row),
-                    };
-                    self.names.entry(place).or_insert((name.clone(), other));
+                let Some((_, other)) = others.next() else { continue };
+                let shared = (name.clone(), other.by);
+                if holder.fastbone {
+                    self.names.entry(place).or_insert(shared);
+                } else {
+                    self.names.insert(place, shared);
                 }
             }
         }

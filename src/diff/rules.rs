@@ -246,7 +246,7 @@ impl<'c> Run<'_, 'c> {
         let context = self.context;
         if !site.found.is_some_and(|found| own::is_writable(context, found)) {
             if site.if_foreign == IfForeign::Block {
-                self.block(words::not_owner(context, site.owner, site.rtype, None));
+                self.block(words::not_owner(context, site.owner, rdata));
             }
             return;
         }
@@ -295,8 +295,8 @@ impl<'c> Run<'_, 'c> {
             RegistryName::TooLong(error) => Some(words::registry_too_long(owner, rtype, &error)),
             RegistryName::AtCname(name) => Some(words::registry_at_cname(owner, rtype, &name)),
             RegistryName::Outside => None,
-            RegistryName::At(_) => match own::registration(context, zone, owner, rtype) {
-                Registration::Foreign(by) => Some(words::not_owner(context, owner, rtype, Some(&by))),
+            RegistryName::At(name) => match own::registration(context, zone, owner, rtype) {
+                Registration::Foreign(by) => Some(words::registered(context, owner, rtype, &by, &name)),
                 Registration::None | Registration::Ours(_) => None,
             },
         }

@@ -6,6 +6,7 @@ use super::context::Context;
 use super::standing::Block;
 use crate::change::BlockCode;
 use crate::desired::host::Detail;
+use crate::desired::names::HolderRow;
 use crate::desired::network::Segment;
 use crate::diag::Origin;
 use crate::dns::{Name, NameError, NameRef, RdataRef, Rtype, reverse};
@@ -69,8 +70,10 @@ fn fault_block(context: &Context<'_>, place: usize, code: BlockCode, detail: &De
         Detail::Ipv4(addresses) => {
             let location = context.inventory.symbols.text(host.location);
             let list: Vec<String> = addresses.iter().map(|address| format!("`{address}`")).collect();
-            let message = format!("ipv4-map has no network for {} in `{location}`", list.join(", "));
-            block(code, message, format!("add a line for it, `{location}` and the project's VLAN"))
+            let vlan = context.settings(host.project).map(|settings| settings.vlans.main().to_string());
+            let vlan = vlan.unwrap_or_default();
+            let message = format!("ipv4-map has no network for {} in `{location}`, VLAN {vlan}", list.join(", "));
+            block(code, message, format!("add `IPV4-NETWORK {location} {vlan} IPV6-NETWORK` to ipv4-map"))
         }
     }
 }
@@ -110,7 +113,13 @@ fn shared_block(context: &Context<'_>, place: usize, code: BlockCode) -> Block {
     match code {
         BlockCode::DuplicateName => {
             let (name, other) = &context.collisions.names[&number];
-            let whose = other.map(whose).unwrap_or_else(|| "a row of names.lock whose host is unknown".into());
+            let whose = match *other {
+                HolderRow::Host(other) => whose(other),
+                HolderRow::Lock(row) => {
+                    let row = &inventory.lock[row as usize];
+                    format!("host {} ({})", row.inv, at(context, row.origin))
+                }
+            };
             block(code, format!("`{name}` is also the name of {whose}"), "rename one of them; both wait until then")
         }
         BlockCode::DuplicateMac => {
@@ -160,24 +169,21 @@ pub fn place_block(context: &Context<'_>, code: BlockCode, name: &Name, place: &
     }
 }
 
-/// The block of a host whose RRset is, or would be, somebody else's.
-pub fn not_owner(context: &Context<'_>, owner: NameRef<'_>, rtype: Rtype, by: Option<&str>) -> Block {
-    let shown = readable(owner);
-    let us = &context.inventory.config.owner;
-    let (message, hint) = match by {
-        Some("") => (format!("{shown} {rtype} is registered without an owner"), registry_hint()),
-        Some(by) => (format!("{shown} {rtype} is registered to `{by}`, not to `{us}`"), registry_hint()),
-        None => (
-            format!("{shown} {rtype} holds a wrong record that `{us}` did not create"),
-            "correct it by hand, or set `permission = \"full\"` for its zone".to_owned(),
-        ),
-    };
-    block(BlockCode::NotOwner, message, hint)
+/// The block of a host whose RRset holds a wrong record and is not ours.
+pub fn not_owner(context: &Context<'_>, owner: NameRef<'_>, wrong: RdataRef<'_>) -> Block {
+    let (shown, us) = (readable(owner), &context.inventory.config.owner);
+    let message = format!("{shown} {} holds `{wrong}`, which is wrong, and which `{us}` did not create", wrong.rtype);
+    block(BlockCode::NotOwner, message, "correct it by hand, or set `permission = \"full\"` for its zone")
 }
 
-/// What to do about a TXT of somebody else.
-fn registry_hint() -> String {
-    "let its owner remove the record and its heritage TXT".into()
+/// The block of a host whose RRset would be somebody else's, by the TXT at `registry`.
+pub fn registered(context: &Context<'_>, owner: NameRef<'_>, rtype: Rtype, by: &str, registry: &Name) -> Block {
+    let (shown, us) = (readable(owner), &context.inventory.config.owner);
+    let message = match by {
+        "" => format!("{shown} {rtype} is registered without an owner, by the TXT at `{registry}`"),
+        by => format!("{shown} {rtype} is registered to `{by}`, not to `{us}`, by the TXT at `{registry}`"),
+    };
+    block(BlockCode::NotOwner, message, "let its owner remove the record and that TXT")
 }
 
 /// The block of a host whose rules would remove a protected host's record.

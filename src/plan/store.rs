@@ -42,7 +42,11 @@ impl fmt::Display for StoreError {
                 write!(f, "{}: error[plan-not-saved]: the plan could not be saved: {source}", path.display())
             }
             StoreError::Read { path, source } => {
-                write!(f, "{}: error[plan-unreadable]: the plan could not be read: {source}", path.display())
+                let place = path.display();
+                match source.kind() {
+                    io::ErrorKind::NotFound => write!(f, "{place}: error[plan-unreadable]: there is no such file"),
+                    _ => write!(f, "{place}: error[plan-unreadable]: the plan could not be read: {source}"),
+                }
             }
             StoreError::Plan { path, source: PlanError::Malformed { line, column, message } } => {
                 write!(f, "{}:{line}:{column}: error[plan-malformed]: {message}", path.display())

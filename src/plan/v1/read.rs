@@ -122,8 +122,9 @@ fn format_error(text: &str) -> Option<PlanError> {
 fn malformed(error: serde_json::Error) -> PlanError {
     let (line, column) = (error.line(), error.column());
     let message = error.to_string();
-    let message = message.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&message).to_owned();
-    PlanError::Malformed { line, column, message }
+    let message = message.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&message);
+    let what = if error.is_data() { "" } else { "this is no JSON: " };
+    PlanError::Malformed { line, column, message: format!("{what}{message}") }
 }
 
 /// Checks that every list is sorted and says nothing twice.

@@ -50,7 +50,7 @@ struct CauseView {
 struct HostsView {
     /// How many there are.
     count: usize,
-    /// Their project, where they have one in common.
+    /// Their project, where they have one in common and it is known: a row may be too bad to tell.
     project: Option<String>,
     /// Those that are shown, sorted.
     shown: Vec<u64>,
@@ -122,7 +122,7 @@ fn hosts<'a>(hosts: impl Iterator<Item = (Inv, &'a str)>, options: &TextOptions)
     let project = all[0].1;
     HostsView {
         count: all.len(),
-        project: all.iter().all(|(_, other)| *other == project).then(|| sanitize(project)),
+        project: all.iter().all(|(_, other)| !other.is_empty() && *other == project).then(|| sanitize(project)),
         shown: all[..shown].iter().map(|(host, _)| host.0).collect(),
         more: all.len() - shown,
     }

@@ -17,7 +17,7 @@ use self::tables::Cells;
 use super::templates::{TemplateError, Templates};
 use super::words::Explained as _;
 use crate::diag::sanitize;
-use crate::plan::{Notice, Plan, SealedPlan};
+use crate::plan::{Notice, NoticeCode, Plan, SealedPlan};
 
 /// How much is shown, and how.
 #[derive(Debug, Clone)]
@@ -62,6 +62,7 @@ pub fn render(sealed: &SealedPlan, templates: &Templates, options: &TextOptions)
         width: options.width,
         saved: options.saved,
         is_view: options.is_view,
+        is_partial: plan.notices.iter().any(|notice| notice.code != NoticeCode::ForeignName),
         projects: changes::projects(plan, templates, options, &paint)?,
         summary: tables::summary(plan),
         blocked: left::blocked(plan, options),
@@ -92,6 +93,8 @@ struct PlanView<'a> {
     saved: bool,
     /// Whether only some of the changes are shown.
     is_view: bool,
+    /// Whether a source or zone could not be read.
+    is_partial: bool,
     /// The projects that have changes, sorted.
     projects: Vec<ProjectView>,
     /// For each project and in total: hosts, creates, modifies, deletes, blocked, skipped.

@@ -20,7 +20,8 @@ struct Counts<'a> {
     left: [usize; 2],
 }
 
-/// Counts by project, sorted, and then in total where there are several.
+/// Counts by project, sorted, and then in total where there are several; `?` stands for hosts whose row is too bad to tell
+/// their project.
 pub fn summary(plan: &Plan) -> Cells {
     let mut projects: BTreeMap<&str, Counts<'_>> = BTreeMap::new();
     for change in &plan.changes {
@@ -44,7 +45,8 @@ pub fn summary(plan: &Plan) -> Cells {
         total.changes.iter_mut().zip(counts.changes).for_each(|(sum, more)| *sum += more);
         total.left.iter_mut().zip(counts.left).for_each(|(sum, more)| *sum += more);
     }
-    let rows = projects.iter().map(|(project, counts)| row(sanitize(project), counts));
+    let label = |project: &str| if project.is_empty() { "?".to_owned() } else { sanitize(project) };
+    let rows = projects.iter().map(|(project, counts)| row(label(project), counts));
     let total = (projects.len() > 1).then(|| row("total".to_owned(), &total));
     rows.chain(total).collect()
 }
