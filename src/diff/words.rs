@@ -42,8 +42,8 @@ fn fault_block(context: &Context<'_>, place: usize, code: BlockCode, detail: &De
             block(code, format!("{line} is bad"), "correct the line; `zonewright check` says what is wrong with it")
         }
         Detail::NoProjectFile => {
-            let hint = format!("add a project file with `id: {project}`");
-            block(code, format!("no project file has the id `{project}`"), hint)
+            let hint = format!("add a project file with `id: {project}`, or correct the one that cannot be read");
+            block(code, format!("no readable project file has the id `{project}`"), hint)
         }
         Detail::Source(reason) => block(code, reason.clone(), "get the source whole again; nothing is derived from it"),
         Detail::Name(None) => block(code, "it has no name".into(), "enter its name in hosts.csv or names.lock"),

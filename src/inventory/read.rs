@@ -15,7 +15,7 @@ use super::model::{Inventory, SourceTrust};
 use super::source::{Occurs, SourceSpec};
 use super::sources::{Context, Draft, FORMATS, Fold, Format, Input, SourceFile, Tally};
 use super::value::Time;
-use crate::diag::{Diagnostic, Diagnostics, FileId, Files, Origin};
+use crate::diag::{Diagnostic, Diagnostics, FileId, Files, Origin, Severity};
 use disk::{Folder, Found};
 
 mod disk;
@@ -136,8 +136,14 @@ impl Workspace {
         };
         self.inputs.insert(file.name.clone(), disk::digest(&bytes));
         match String::from_utf8(bytes) {
+            Ok(text) if text.trim().is_empty() => {
+                let diagnostic = Diagnostic::file_error("empty-file", file.id, "the file is empty");
+                self.diagnostics.push(diagnostic.hint("restore it from version control"));
+                None
+            }
             Ok(text) => {
                 let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
+                self.check_end(&text, file.id);
                 Some(SourceText { file: file.id, text })
             }
             Err(error) => {
@@ -148,6 +154,17 @@ impl Workspace {
                 self.diagnostics.push(diagnostic.hint("save the file as UTF-8"));
                 None
             }
+        }
+    }
+
+    /// Warns of a settings file whose last line has no end. Editors leave such files; but `ttl: 60` is what is left of
+    /// `ttl: 600` too, and nothing else would show it.
+    fn check_end(&mut self, text: &str, file: FileId) {
+        if !text.ends_with('\n') {
+            let message = "the file does not end with a newline: is it whole?";
+            let diagnostic =
+                Diagnostic { severity: Severity::Warning, ..Diagnostic::file_error("no-newline", file, message) };
+            self.diagnostics.push(diagnostic.hint("end its last line"));
         }
     }
 

@@ -53,7 +53,7 @@ pub struct Findings {
     pub files_read: usize,
     /// What is questionable in zones that could be read all the same.
     pub zones: Vec<provider::Findings>,
-    /// The zones that could not be read, in the order of the configuration.
+    /// Why zones could not be read, in the order of the configuration; what keeps several from being read stands once.
     pub unread: Vec<ReadError>,
 }
 
@@ -137,7 +137,7 @@ pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made,
         limits: Vec::new(),
         zones: zones.seen,
     };
-    let unread = zones.unread.into_iter().map(|(_, error)| error).collect();
+    let unread = each_once(zones.unread.into_iter().map(|(_, error)| error));
     let files_read = plan.inputs.len();
     let findings = Findings { files: inventory.files, diagnostics, files_read, zones: zones.findings, unread };
     Ok(Made { plan, findings, is_partial })
@@ -152,8 +152,14 @@ pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> Findings {
     };
     let local = zones::check_local(&inventory, workspace, progress);
     let files_read = inventory.inputs.len() + local.files_read;
-    let (zones, unread) = (local.findings, local.unread);
+    let (zones, unread) = (local.findings, each_once(local.unread.into_iter()));
     Findings { files: inventory.files, diagnostics, files_read, zones, unread }
+}
+
+/// Drops the errors that say what an earlier one says, as those of a target do for all its zones.
+fn each_once(errors: impl Iterator<Item = ReadError>) -> Vec<ReadError> {
+    let mut said = BTreeSet::new();
+    errors.filter(|error| said.insert(error.to_string())).collect()
 }
 
 /// Loads the inventory, and checks the targets' settings.

@@ -106,7 +106,8 @@ pub fn check(provider: &str, settings: &Node, source: &SourceText) -> Diagnostic
             let message = format!("`{provider}` is no type of target");
             let hint = format!("the types are {}", names.join(", "));
             let mut diagnostics = Diagnostics::default();
-            diagnostics.push(source.error("unknown-target", settings.origin, settings.width, message).hint(hint));
+            let place = settings.get("type").unwrap_or(settings);
+            diagnostics.push(source.error("unknown-target", place.origin, place.width, message).hint(hint));
             diagnostics
         }
     }

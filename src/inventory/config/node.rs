@@ -82,12 +82,25 @@ fn unquoted(message: &str) -> String {
 }
 
 impl Node {
+    /// The value of a key, where it is a table.
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        match &self.value {
+            Value::Table(entries) => entries.iter().find(|(own, _)| own.name == key).map(|(_, node)| node),
+            _ => None,
+        }
+    }
+
     /// The text of a scalar that was written as text.
     pub fn as_text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) | Value::Plain(text) => Some(text),
             _ => None,
         }
+    }
+
+    /// Whether nothing stands there: an unquoted null of YAML is nobody's name (YAML 1.2.2 section 10.3.2).
+    fn is_null(&self) -> bool {
+        matches!(&self.value, Value::Plain(text) if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
     }
 
     /// What it is, for messages.
@@ -157,13 +170,14 @@ impl<'a> Reader<'a> {
 
     /// The value of a key.
     pub fn take(&mut self, key: &'static str) -> Option<&'a Node> {
-        self.known.push(key);
-        self.entries.iter().find(|(own, _)| own.name == key).map(|(_, node)| node)
+        self.take_entry(key).map(|(_, node)| node)
     }
 
     /// A key as it stands, with its value.
     pub fn take_entry(&mut self, key: &'static str) -> Option<(&'a Key, &'a Node)> {
-        self.known.push(key);
+        if !self.known.contains(&key) {
+            self.known.push(key);
+        }
         self.entries.iter().find(|(own, _)| own.name == key).map(|(own, node)| (own, node))
     }
 
@@ -191,13 +205,14 @@ impl<'a> Reader<'a> {
 
     /// The text of a node that must be text.
     pub fn text_of(&mut self, node: &'a Node) -> Option<&'a str> {
-        let text = node.as_text();
-        // An unquoted null of YAML is nobody's name (YAML 1.2.2 section 10.3.2).
-        let null =
-            matches!(&node.value, Value::Plain(text) if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"));
-        if text.is_none() || null {
-            self.wrong_type(node, "text");
-            return None;
+        self.text_or(node, "text")
+    }
+
+    /// The text of a node that must be text; `what` says what would be right.
+    fn text_or(&mut self, node: &'a Node, what: &str) -> Option<&'a str> {
+        let text = node.as_text().filter(|_| !node.is_null());
+        if text.is_none() {
+            self.wrong_type(node, what);
         }
         text
     }
@@ -210,7 +225,7 @@ impl<'a> Reader<'a> {
 
     /// A value parsed from a node's text; `what` says what would be right.
     pub fn parse_node<T: FromStr>(&mut self, node: &'a Node, what: &str) -> Option<T> {
-        let text = self.text_of(node)?;
+        let text = self.text_or(node, what)?;
         let value = text.parse().ok();
         if value.is_none() {
             self.error(node, "bad-value", format!("`{text}` is not {what}"));
@@ -303,6 +318,7 @@ impl<'a> Reader<'a> {
     /// Reports a value of the wrong type.
     pub fn wrong_type(&mut self, node: &Node, wanted: &str) {
         let message = match &node.value {
+            _ if node.is_null() => format!("nothing stands where {wanted} belongs"),
             Value::Plain(text) | Value::Other(text) => format!("`{text}` is not {wanted}"),
             Value::Integer(number) => format!("`{number}` is not {wanted}"),
             _ => format!("{} stands where {wanted} belongs", node.kind()),

@@ -37,20 +37,25 @@ pub fn read(workspace: &mut Workspace, settings: &Settings) -> (Vec<ProjectRead>
     }
     let mut unenforced = Unenforced::default();
     let mut documents = Vec::new();
+    let mut nameless = Vec::new();
     for file in disk::number(listing, &mut workspace.files) {
         let Some(source) = workspace.read_text(&file) else {
             trust = Trust::Unknown { reason: format!("source `projects`: {} cannot be read", file.name) };
+            nameless.push(file.name);
             continue;
         };
         let document = project::read(&source, &yaml::parse(&source), settings.config.registry, &mut unenforced);
         workspace.diagnostics.append(document.diagnostics);
-        let Some((id, origin)) = document.id else { continue };
+        let Some((id, origin)) = document.id else {
+            nameless.push(file.name);
+            continue;
+        };
         let file = document.settings.ok_or(document.fault.unwrap_or(origin));
         documents.push(Document { source, id_width: document.id_width, read: ProjectRead { id, origin, file } });
     }
     workspace.diagnostics.append(unenforced.into_diagnostics());
     refuse_twins(&mut documents, workspace);
-    report_missing(&documents, settings, workspace);
+    report_missing(&documents, &nameless, settings, workspace);
     (documents.into_iter().map(|document| document.read).collect(), trust)
 }
 
@@ -84,17 +89,19 @@ fn refuse_twins(documents: &mut [Document], workspace: &mut Workspace) {
     }
 }
 
-/// Reports projects of zonewright.toml that no file has; `documents` are sorted by id.
-fn report_missing(documents: &[Document], settings: &Settings, workspace: &mut Workspace) {
+/// Reports projects of zonewright.toml that no file has; `documents` are sorted by id, and of the files `nameless` the
+/// id cannot be read, so that each may be the one.
+fn report_missing(documents: &[Document], nameless: &[String], settings: &Settings, workspace: &mut Workspace) {
     for (id, admin) in &settings.admins {
         if documents.binary_search_by(|document| document.read.id.cmp(id)).is_err() {
             let message = format!("no project file has the id `{id}`");
             let width = id.chars().count();
+            let mut diagnostic = settings.config.source.error("missing-project", admin.origin, width, message);
+            for file in nameless {
+                diagnostic = diagnostic.also(format!("the id of {file} cannot be read"));
+            }
             workspace.diagnostics.push(
-                settings
-                    .config
-                    .source
-                    .error("missing-project", admin.origin, width, message)
+                diagnostic
                     .rule("a project has an administrator's half and an owner's (docs/formats.md, projects)")
                     .hint("add the file, or correct the id; until then its hosts are blocked `bad-input`"),
             );

@@ -45,6 +45,9 @@ const BAD_QUOTING: Fault = Fault {
     hint: "correct the quotes",
 };
 
+/// A row with too many or too few fields.
+const CSV_FIELDS: Fault = Fault { hint: "complete the row, or quote a field that holds a comma", ..FIELD_COUNT };
+
 /// An inventory number on two rows.
 const DUPLICATE_INV: Fault = Fault {
     code: "duplicate-inv",
@@ -190,8 +193,9 @@ fn split<'a>(line: &'a str, faults: &mut Faults<'_, '_>) -> [Field<'a>; COLUMNS]
         }
         at = end + 1;
     }
-    if count != COLUMNS {
-        faults.add_whole(&FIELD_COUNT, || format!("{count} fields instead of {COLUMNS}"));
+    // Where a quote does not pair the row is cut in the wrong places, and the number of its fields means nothing.
+    if count != COLUMNS && !faults.found() {
+        faults.add_whole(&CSV_FIELDS, || format!("{} instead of {COLUMNS}", text::fields(count)));
     }
     fields
 }

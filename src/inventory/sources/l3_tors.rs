@@ -61,7 +61,7 @@ fn read_tor(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>) {
     let (switch, vlan, network) = (words.next(), words.next(), words.next());
     let count = [&switch, &vlan, &network].into_iter().flatten().count() + words.count();
     if count != 3 {
-        faults.add_whole(&FIELD_COUNT, || format!("{count} fields instead of `SWITCH VLAN NETWORK`"));
+        faults.add_whole(&FIELD_COUNT, || format!("{} instead of `SWITCH VLAN NETWORK`", text::fields(count)));
     }
     let Some(switch) = switch else { return };
     let vlan = vlan.and_then(|vlan| text::read_vlan(&vlan, faults));

@@ -105,12 +105,15 @@ fn read_report(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, la
             let at = (0..=at).rev().find(|at| row.text.is_char_boundary(*at)).unwrap_or(0);
             let message = error.to_string();
             let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what).to_owned();
+            // A line that was cut, or holds what no text holds, is no JSON for that reason.
+            faults.hush();
             faults.add(&BAD_JSON, at..row.text.len(), || message);
             return;
         }
     };
     if let Some(key) = fields.twice {
         faults.add_whole(&BAD_JSON, || format!("the key `{key}` stands in it twice"));
+        faults.hush();
     }
     let time = read_time(&fields, faults, latest);
     let inv = read_inv(&fields, faults);

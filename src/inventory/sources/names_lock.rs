@@ -12,6 +12,9 @@ use crate::inventory::value::{Inv, Time};
 /// The format.
 pub const FORMAT: Format = Format { key: "names_lock", occurs: Occurs::Fixed("names.lock"), read };
 
+/// A row with too many or too few fields.
+const LOCK_FIELDS: Fault = Fault { hint: "write its five fields with one tab between them", ..FIELD_COUNT };
+
 /// A project that is none.
 const EMPTY_PROJECT: Fault = Fault {
     code: "empty-field",
@@ -59,10 +62,10 @@ struct Piece {
 
 /// Reads names.lock.
 fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
-    let (pieces, mut tally) =
-        text::read_rows(input, context, &Shape::default(), Piece::default, |piece, row, faults| {
-            read_row(piece, row, faults, context);
-        });
+    let shape = Shape { is_own: true, ..Shape::default() };
+    let (pieces, mut tally) = text::read_rows(input, context, &shape, Piece::default, |piece, row, faults| {
+        read_row(piece, row, faults, context);
+    });
     let mut projects = Symbols::default();
     let mut entries = Vec::new();
     for piece in pieces {
@@ -136,7 +139,8 @@ fn split<'a>(line: &'a str, faults: &mut Faults<'_, '_>) -> [Word<'a>; 5] {
     let fields = std::array::from_fn(|_| words.next().unwrap_or(Word { text: "", at: line.len()..line.len() }));
     let count = line.split('\t').count();
     if count != 5 {
-        faults.add_whole(&FIELD_COUNT, || format!("{count} fields instead of `inv name project since released`"));
+        let message = || format!("{} instead of `inv name project since released`", text::fields(count));
+        faults.add_whole(&LOCK_FIELDS, message);
     }
     fields
 }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use ipnet::IpNet;
 use quick_xml::XmlVersion;
 use quick_xml::errors::Error;
+use quick_xml::escape::EscapeError;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::reader::Reader;
 
@@ -295,9 +296,9 @@ impl<'a> Walk<'a> {
 
     /// Takes in text.
     fn content(&mut self, more: &str, at: Range<usize>) -> Result<(), Fatal> {
-        if let Some(flaw) = more.find(|c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r')) {
+        if let Some(flaw) = more.find(is_control) {
             let at = at.start + flaw.min(at.len())..at.end;
-            return Err(fatal("xml-syntax", at, "a control character, which XML may not hold", EXPORT_AGAIN));
+            return Err(fatal("xml-syntax", at, CONTROL, EXPORT_AGAIN));
         }
         match self.open.last_mut() {
             _ if self.skipped > 0 => {}
@@ -388,7 +389,10 @@ impl<'a> Walk<'a> {
                 let value = attribute.normalized_value(XmlVersion::Explicit1_0)?;
                 Ok((attribute.key.0 == name).then(|| value.into_owned()))
             });
-            let value = value.map_err(|error| fatal("xml-syntax", at.clone(), error.to_string(), EXPORT_AGAIN))?;
+            let value = value.map_err(|error| explain(&error, at))?;
+            if value.as_deref().is_some_and(has_control) {
+                return Err(fatal("xml-syntax", at.clone(), CONTROL, EXPORT_AGAIN));
+            }
             found = found.or(value);
         }
         Ok(found)
@@ -427,6 +431,35 @@ fn locate(file: FileId, text: &str, code: &'static str, at: Range<usize>, messag
     Diagnostic::error(code, Origin { file, line, col }, message).excerpt(shown, marked.chars().count().max(1))
 }
 
+/// What a text with a control character is refused for.
+const CONTROL: &str = "a control character, which XML may not hold";
+
+/// Whether a character controls something; tabs and ends of lines do not.
+fn is_control(c: char) -> bool {
+    c.is_control() && !matches!(c, '\t' | '\n' | '\r')
+}
+
+/// Whether a text holds a control character.
+fn has_control(text: &str) -> bool {
+    text.contains(is_control)
+}
+
+/// What an attribute that cannot be read means; `at` is its element.
+fn explain(error: &Error, at: &Range<usize>) -> Fatal {
+    match error {
+        Error::Escape(EscapeError::UnrecognizedEntity(_, name)) => entity(name, at),
+        Error::Escape(EscapeError::UnterminatedEntity(_)) => {
+            fatal("xml-syntax", at.clone(), "an `&` that no `;` follows", "write `&amp;` for the character itself")
+        }
+        error => fatal("xml-syntax", at.clone(), error.to_string(), EXPORT_AGAIN),
+    }
+}
+
+/// Refuses an entity that XML does not predefine.
+fn entity(name: &str, at: &Range<usize>) -> Fatal {
+    fatal("xml-entity", at.clone(), format!("the entity `{name}` is refused"), "write the text itself")
+}
+
 /// What to do about a broken file.
 const EXPORT_AGAIN: &str = "export again; write to another name and rename when complete";
 
@@ -437,9 +470,6 @@ fn resolve(reference: &BytesRef<'_>, at: &Range<usize>) -> Result<String, Fatal>
     }
     match quick_xml::escape::resolve_xml_entity(reference) {
         Some(text) => Ok(text.to_owned()),
-        None => {
-            let message = format!("the entity `{}` is refused", &**reference);
-            Err(fatal("xml-entity", at.clone(), message, "write the text itself"))
-        }
+        None => Err(entity(reference, at)),
     }
 }

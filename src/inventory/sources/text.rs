@@ -22,6 +22,8 @@ pub struct Shape {
     pub cut_is_a_row: bool,
     /// Whether a `#` ends a row wherever it stands.
     pub trailing_comments: bool,
+    /// Whether the file is our own, so that no export replaces it.
+    pub is_own: bool,
 }
 
 /// A kind of fault of rows: what every diagnostic of it says.
@@ -80,8 +82,13 @@ pub const NOT_A_64: Fault = Fault {
 pub const FIELD_COUNT: Fault = Fault {
     code: "field-count",
     rule: "every row has the fields of its format, no more and no fewer (docs/formats.md, exports)",
-    hint: "complete the row, or quote what holds the separator",
+    hint: "complete the row",
 };
+
+/// A number of fields, in words.
+pub fn fields(count: usize) -> String {
+    format!("{count} field{}", if count == 1 { "" } else { "s" })
+}
 
 /// A time that is none.
 pub const BAD_TIME: Fault = Fault {
@@ -296,15 +303,16 @@ fn find_flaw(line: &str) -> Option<Range<usize>> {
 /// Checks that a file is there to its end, and has rows.
 fn check_whole(tally: &mut Tally, file: SourceFile<'_>, input: &Input<'_>, context: &Context<'_>, shape: &Shape) {
     const RULE: &str = "what may be incomplete proves nothing (docs/formats.md, trust)";
-    let cut = |message: String| {
-        let hint = "export again; write to another name and rename when complete";
-        Diagnostic::file_error("source-cut", file.id, message).rule(RULE).hint(hint)
+    let (whole, again) = match shape.is_own {
+        true => ("restore it from version control", "restore it from version control"),
+        false => ("export again; write to another name and rename when complete", "export again"),
     };
+    let cut = |message: String| Diagnostic::file_error("source-cut", file.id, message).rule(RULE).hint(whole);
     let ended = file.bytes.ends_with(b"\n") || shape.cut_is_a_row;
     if file.bytes.is_empty() {
         let diagnostic = Diagnostic::file_error("source-empty", file.id, "the file is empty");
         let diagnostic = diagnostic.rule("an empty export is unknown, never empty (docs/formats.md, trust)");
-        tally.distrust(file.id, context.files, "is empty", diagnostic.hint("export again"));
+        tally.distrust(file.id, context.files, "is empty", diagnostic.hint(again));
         return;
     }
     if !ended {
@@ -322,7 +330,7 @@ fn check_whole(tally: &mut Tally, file: SourceFile<'_>, input: &Input<'_>, conte
         _ if tally.rows == 0 && tally.doubt.is_none() => {
             let diagnostic = Diagnostic::file_error("source-empty", file.id, "the file has no rows");
             let diagnostic = diagnostic.rule("an empty export is unknown, never empty (docs/formats.md, trust)");
-            tally.distrust(file.id, context.files, "has no rows", diagnostic.hint("export again"));
+            tally.distrust(file.id, context.files, "has no rows", diagnostic.hint(again));
         }
         _ => {}
     }

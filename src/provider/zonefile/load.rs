@@ -42,6 +42,7 @@ impl fmt::Display for LoadError {
             LoadError::Outside => f.write_str("the path leads out of the target's folder"),
             LoadError::NotAFile => f.write_str("this is no regular file"),
             LoadError::TooLarge => f.write_str("the file is larger than 4 GiB"),
+            LoadError::Io(error) if error.kind() == io::ErrorKind::NotFound => f.write_str("there is no such file"),
             LoadError::Io(error) => f.write_str(&error.to_string().to_lowercase()),
         }
     }
@@ -68,7 +69,11 @@ impl Folder {
         };
         let io = |error: io::Error| {
             let hint = "make the folder that `dir` of this target names, with a file NAME.zone for each zone";
-            fail("missing-folder", error.to_string().to_lowercase(), hint)
+            let message = match error.kind() {
+                io::ErrorKind::NotFound => "there is no such folder".to_owned(),
+                _ => error.to_string().to_lowercase(),
+            };
+            fail("missing-folder", message, hint)
         };
         let workspace = workspace.canonicalize().map_err(io)?;
         let root = workspace.join(dir).canonicalize().map_err(io)?;

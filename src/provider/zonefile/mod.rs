@@ -128,8 +128,8 @@ fn read_loaded(zone: &ZoneName, mut loader: Loader<'_>, first: usize) -> Result<
             Some(contents)
         }
         Err(error) => {
-            // A SOA that is wrong was reported where it stands.
-            if !has_soa {
+            // A SOA that is wrong was reported where it stands; one that is not there may be what a fault made unreadable.
+            if !has_soa && found.error_count() == 0 {
                 found.push(no_contents(error, &loader, first));
             }
             None

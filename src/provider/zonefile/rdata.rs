@@ -215,7 +215,7 @@ impl RdataReader {
         let data = data.map_err(|error| match &*error.to_string() {
             "unknown record type with concrete data" => {
                 let message = format!("the RDATA of {rtype} can be read only in the notation of RFC 3597");
-                RdataFault { token: None, code: "unknown-type", message }
+                RdataFault { token: Some(0).filter(|_| !tokens.is_empty()), code: "unknown-type", message }
             }
             said => RdataFault { token, code: "bad-rdata", message: format!("bad RDATA of {rtype}: {said}") },
         })?;

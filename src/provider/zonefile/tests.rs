@@ -293,9 +293,9 @@ n ( A
       27 | m A ä.example
          |     ^^^^^^^^^
          = hint: an A record holds one address such as `192.0.2.1`
-    zones/example.net.zone:28:36: error[unknown-type]: the RDATA of LOC can be read only in the notation of RFC 3597
+    zones/example.net.zone:28:7: error[unknown-type]: the RDATA of LOC can be read only in the notation of RFC 3597
       28 |   LOC 52 22 23.000 N 4 53 32.000 E -2.00m
-         |                                    ^^^^^^
+         |       ^^
          = hint: write the data as `\# LENGTH HEX`
     zones/example.net.zone:30:3: error[unclosed-parenthesis]: a parenthesis that is never closed, so that the rest of the file belongs to this record
       30 | n ( A
@@ -310,9 +310,7 @@ fn crlf_and_a_byte_order_mark_are_no_part_of_the_data() {
     assert_eq!(printed(&read(&text).unwrap().contents, false), "a.example.net. 3600 IN TXT \"x\"\n");
     let error = read("\u{feff}x A\r\n").unwrap_err();
     insta::assert_snapshot!(shown(&error), @r"
-    zones/example.net.zone: error[bad-zone-file]: 2 errors in the files of `example.net.`
-    zones/example.net.zone: error[no-soa]: no SOA at the apex
-        = hint: a zone file has a SOA at the zone's name; is this the file of another zone?
+    zones/example.net.zone: error[bad-zone-file]: 1 error in the files of `example.net.`
     zones/example.net.zone:1:3: error[bad-rdata]: the RDATA end before an IPv4 address
       1 | x A
         |   ^
@@ -329,7 +327,7 @@ fn a_cut_file_is_no_zone_wherever_it_was_cut() {
         let whole_lines = text[..end].ends_with('\n') && end > HEAD.len() - 1 && !text[..end].ends_with("y\n");
         assert_eq!(cut.is_ok(), whole_lines, "{end}");
     }
-    assert_eq!(codes_of(&read("").unwrap_err()), ["0:0 cut-file", "0:0 no-soa"]);
+    assert_eq!(codes_of(&read("").unwrap_err()), ["0:0 cut-file"]);
     assert_eq!(codes("a A 192.0.2.1"), ["0:0 cut-file"]);
 }
 
@@ -425,7 +423,7 @@ fn includes_stay_in_the_folder_and_come_to_an_end() {
       5 | $INCLUDE link
         |          ^^^^
         = hint: copy the file into the target's folder, and include it by a relative path without `..`
-    zones/example.net.zone:6:10: error[include-missing]: `none`: no such file or directory (os error 2)
+    zones/example.net.zone:6:10: error[include-missing]: `none`: there is no such file
       6 | $INCLUDE none
         |          ^^^^
         = hint: paths are relative to the folder of the file that includes
@@ -461,10 +459,7 @@ fn files_that_include_each_other_many_times_come_to_an_end() {
 #[test]
 fn a_missing_file_or_folder_says_what_to_do() {
     let error = read_files(&[("zones/other.zone", b"\n")]).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "zones/example.net.zone: error[missing-file]: no such file or directory (os error 2)"
-    );
+    assert_eq!(error.to_string(), "zones/example.net.zone: error[missing-file]: there is no such file");
     assert!(error.hint.unwrap().contains("`example.net.`"));
     assert_eq!(read_files(&[]).unwrap_err().code, "missing-folder");
     let workspace = tempfile::tempdir().unwrap();
