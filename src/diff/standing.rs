@@ -59,7 +59,7 @@ pub fn judge(context: &Context<'_>, place: usize) -> Standing {
 
 /// The policy under which a host is planned, or why it is skipped.
 fn skip_or_policy(context: &Context<'_>, host: &Host) -> Result<Policy, SkipCode> {
-    if host.bad && context.project_id(host.project).is_empty() {
+    if !host.columns_are_known {
         // Whose switches count is unknown; the host is blocked for its row.
         return Ok(Policy::CreateOnly);
     }

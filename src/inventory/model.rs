@@ -325,6 +325,8 @@ pub struct Host {
     pub restricted: bool,
     /// Whether the row is bad, so that the host is frozen.
     pub bad: bool,
+    /// Whether what stands in a column belongs there: otherwise not even project and restrictions can be relied on.
+    pub columns_are_known: bool,
     /// The row.
     pub origin: Origin,
 }

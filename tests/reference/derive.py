@@ -71,6 +71,16 @@ class Fleet:
                 holders[row.inv] += self.with_fastbone(row.name, row.project)
         return holders
 
+    def clouded_domains(self):
+        """The domains in which hosts have names whose project file is bad or missing: their fastbone names are unknown."""
+        domains = set()
+        holders = [(name, host.project) for inv, host in self.inventory.hosts.items() for name in self.backbone_names(inv)]
+        holders += [(row.name, row.project) for row in self.inventory.lock if row.released is None and row.name]
+        for name, project in holders:
+            if project in self.config.projects and project not in self.projects:
+                domains.add(name.split(".", 1)[1])
+        return domains
+
     def names_had_or_have(self):
         """Rule 3: every name (backbone, fastbone) in hosts.csv or in any row of names.lock."""
         names = set()

@@ -198,12 +198,17 @@ class Reconciler:
         bad_lock = any(row.bad for row in inventory.lock)
         return inventory.bad_host_rows > 0 or bad_lock or bool(inventory.unknown)
 
+    def is_untouchable(self, name):
+        """An apex, a wildcard, an NS or MX target, or what may be an unknown fastbone name."""
+        clouded = name.split(".", 1)[1] in self.fleet.clouded_domains() and name not in self.had_names
+        return self.live.is_untouchable(name) or (clouded and name not in self.current_names)
+
     def _run_rule_9(self):
         for row in self.fleet.inventory.lock:
             if row.name is None or not self._rule_9_applies(row):
                 continue
             for name in self.fleet.with_fastbone(row.name, row.project):
-                if name in self.current_names or self.live.is_untouchable(name):
+                if name in self.current_names or self.is_untouchable(name):
                     continue
                 rrsets = [self.live.get(name, "AAAA"), *(rrset for _, rrset in self.live.address_ptrs())]
                 for rrset in rrsets:
@@ -244,7 +249,7 @@ class Reconciler:
                 domain is None
                 or domains[domain] != project_id
                 or name in self.current_names
-                or self.live.is_untouchable(name)
+                or self.is_untouchable(name)
                 or not self.registry.is_own(name, "AAAA")
             ):
                 continue
@@ -323,7 +328,7 @@ class _InterfaceRules:
                 or rrset.name in self.reconciler.had_names
                 or self.reconciler.config.zones[rrset.zone].claim_all
             )
-            if not is_claimed or self.live.is_untouchable(rrset.name):
+            if not is_claimed or self.reconciler.is_untouchable(rrset.name):
                 self.notices.add((rrset.name, self.host.inv))
                 continue
             for text in found:

@@ -138,13 +138,13 @@ fn read_host(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, cont
     piece.hosts.push(Host {
         inv,
         name: read_name,
-        project: project_index(&mut piece.projects, if columns_are_known { &project.text } else { "" }),
+        project: project_index(&mut piece.projects, &project.text),
         status: read_status,
         location: piece.symbols.intern(&location.text),
         switch: (!switch.text.is_empty()).then(|| piece.symbols.intern(&switch.text)),
-        restricted: columns_are_known
-            && restrictions.text.split(';').any(|restriction| restriction.trim_ascii() == RESTRICTION),
+        restricted: restrictions.text.split(';').any(|restriction| restriction.trim_ascii() == RESTRICTION),
         bad: faults.found(),
+        columns_are_known: columns_are_known && !project.text.is_empty(),
         origin: row.origin,
     });
 }
