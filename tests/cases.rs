@@ -34,7 +34,7 @@ const PARTS: [&str; 6] = ["inventory", "live", "edits", "remove", "args", "expec
 
 #[test]
 fn every_case_prints_what_it_expects() {
-    let update = std::env::var_os("UPDATE_CASES").is_some();
+    let update = is_update();
     let mut failures = String::new();
     let cases = cases();
     for case in &cases {
@@ -49,6 +49,11 @@ fn every_case_prints_what_it_expects() {
         failures.is_empty(),
         "\n{failures}\nIf this is right, write it down: UPDATE_CASES=1 cargo test --test cases"
     );
+}
+
+/// Whether what the binary says is to be written down.
+fn is_update() -> bool {
+    std::env::var_os("UPDATE_CASES").is_some()
 }
 
 /// The rooms whose diagnostics are about input.
@@ -90,6 +95,9 @@ const NEEDS_A_SERVER: &str = "it takes a server";
 
 #[test]
 fn every_code_has_a_case() {
+    if is_update() {
+        return; // The other test is writing what this one reads.
+    }
     let mut shown = BTreeSet::new();
     for case in cases() {
         for part in ["stdout", "stderr"] {

@@ -80,8 +80,9 @@ fn read_row(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>) {
     let (ipv4, location, vlan, network) = (words.next(), words.next(), words.next(), words.next());
     let count = [&ipv4, &location, &vlan, &network].into_iter().flatten().count() + words.count();
     if count != 4 {
-        faults
-            .add_whole(&FIELD_COUNT, || format!("{} instead of `IPV4-NETWORK LOCATION VLAN IPV6-NETWORK`", text::fields(count)));
+        faults.add_whole(&FIELD_COUNT, || {
+            format!("{} instead of `IPV4-NETWORK LOCATION VLAN IPV6-NETWORK`", text::fields(count))
+        });
     }
     let ipv4 = ipv4.and_then(|word| read_ipv4(&word, faults));
     let vlan = vlan.and_then(|word| text::read_vlan(&word, faults));

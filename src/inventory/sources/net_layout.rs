@@ -52,7 +52,8 @@ fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
         let networks = rows.layout.networks.into_iter();
         let networks = networks.map(|((location, vlan), entry)| ((numbers.symbol(location), vlan), entry)).collect();
         let unreadable = rows.layout.unreadable.into_iter();
-        let unreadable = unreadable.map(|(location, origin)| (location.map(|own| numbers.symbol(own)), origin)).collect();
+        let unreadable =
+            unreadable.map(|(location, origin)| (location.map(|own| numbers.symbol(own)), origin)).collect();
         draft.layout = Layout { networks, unreadable, ignored: rows.layout.ignored };
         draft.layout_trust = trust;
     };
