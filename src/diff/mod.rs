@@ -3,9 +3,9 @@
 //! Comes in: desired hosts, live DNS, and who holds which name. Goes out: for each host that it is skipped, blocked, or
 //! what its rules do; over all, changes with their reasons, and notices. Pure.
 //!
-//! Each host is judged twice, and each time alone, so that both passes run in parallel: [`standing::judge`] decides
-//! whether its rules run at all; [`rules::reconcile`] runs them, and can block it still, because it needs to know by
-//! then whose records are protected.
+//! Each host is taken alone, so that all run in parallel: [`standing::judge`] decides whether its rules run at all, and
+//! [`rules::reconcile`] runs them. Once all hosts have been, [`rules::settle`] can block a host still, because only then
+//! it is known whose records are protected.
 
 pub mod context;
 

@@ -17,19 +17,19 @@ use crate::live::{LiveRrset, Place, ZoneIndex};
 /// What the rules of one host come to.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// What they do; empty where the host is blocked.
+    /// What they do; once settled, empty where the host is blocked.
     pub acts: Vec<Act>,
-    /// What they found and left; empty where the host is blocked.
+    /// What they found and left; once settled, empty where the host is blocked.
     pub notices: Vec<Notice>,
     /// Why none of it is done, after all.
     pub block: Option<Block>,
 }
 
-/// Runs the rules of an open host.
-pub fn reconcile(context: &Context<'_>, standings: &Standings, place: usize, policy: Policy) -> Outcome {
+/// Runs the rules of an open host; [`settle`] has the last word.
+pub fn reconcile(context: &Context<'_>, place: usize, policy: Policy) -> Outcome {
     let host = &context.inventory.hosts[place];
     let desired = &context.desired[place];
-    let mut run = Run { context, standings, place, host, desired, policy, outcome: Outcome::default() };
+    let mut run = Run { context, host, desired, policy, outcome: Outcome::default() };
     for interface in &desired.interfaces {
         let kept = kept_or_gained(context, interface, policy);
         run.addresses(interface, &kept);
@@ -38,9 +38,28 @@ pub fn reconcile(context: &Context<'_>, standings: &Standings, place: usize, pol
         run.pointers_at_own_a(interface);
         run.pointers_elsewhere(interface);
     }
-    match run.outcome.block {
-        Some(_) => Outcome { block: run.outcome.block, ..Outcome::default() },
-        None => run.outcome,
+    run.outcome
+}
+
+/// Blocks a host whose rules would remove a protected host's record, and clears away what a blocked host would do.
+///
+/// Needs to know where all hosts stand, and so comes after the rules of all of them.
+pub fn settle(context: &Context<'_>, standings: &Standings, place: usize, mut outcome: Outcome) -> Outcome {
+    for act in &outcome.acts {
+        let Deed::Remove(rdata) = &act.deed else { continue };
+        let owner = act.owner.as_name();
+        let rdata = rdata.as_rdata(act.rtype);
+        let named = if act.rtype == Rtype::PTR { rdata.target() } else { Some(owner) };
+        if let Some(protector) = named.and_then(|name| standings.protector(context, place, name)) {
+            let protector = &context.inventory.hosts[protector];
+            // Of the codes that rules give, this one comes first.
+            outcome.block = Some(words::conflict(context, owner, rdata, protector));
+            break;
+        }
+    }
+    match outcome.block {
+        Some(_) => Outcome { block: outcome.block, ..Outcome::default() },
+        None => outcome,
     }
 }
 
@@ -48,10 +67,6 @@ pub fn reconcile(context: &Context<'_>, standings: &Standings, place: usize, pol
 struct Run<'a, 'c> {
     /// What they may look at.
     context: &'a Context<'c>,
-    /// Where all hosts stand.
-    standings: &'a Standings,
-    /// The host's place in the inventory.
-    place: usize,
     /// The host.
     host: &'a Host,
     /// What the inventory says of it.
@@ -241,23 +256,13 @@ impl<'c> Run<'_, 'c> {
         Some(Site { zone, owner, rtype, found: live.rrset(owner, rtype), if_foreign })
     }
 
-    /// Removes a record, unless it is not ours to remove or another host's and protected.
+    /// Removes a record, unless it is not ours to remove.
     fn remove(&mut self, site: &Site<'_, 'c>, rdata: RdataRef<'_>, cause: Cause<'_>) {
         let context = self.context;
-        if !site.found.is_some_and(|found| own::is_writable(context, found)) {
-            if site.if_foreign == IfForeign::Block {
-                self.block(words::not_owner(context, site.owner, rdata));
-            }
-            return;
-        }
-        let named = if site.rtype == Rtype::PTR { rdata.target() } else { Some(site.owner) };
-        let protector = named.and_then(|name| self.standings.protector(context, self.place, name));
-        match protector {
-            Some(protector) => {
-                let protector = &context.inventory.hosts[protector];
-                self.block(words::conflict(context, site.owner, rdata, protector));
-            }
-            None => self.act(site, Deed::Remove(rdata.to_rdata()), cause),
+        if site.found.is_some_and(|found| own::is_writable(context, found)) {
+            self.act(site, Deed::Remove(rdata.to_rdata()), cause);
+        } else if site.if_foreign == IfForeign::Block {
+            self.block(words::not_owner(context, site.owner, rdata));
         }
     }
 

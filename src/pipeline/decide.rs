@@ -31,16 +31,17 @@ pub fn decide(inventory: &Inventory, live: &Live, now: Time, selection: &Selecti
     let collisions = Collisions::find(inventory, &names, &desired);
     let context =
         Context { inventory, live, names: &names, desired: &desired, collisions: &collisions, now, selection };
-    let places = 0..inventory.hosts.len();
-    let standings = Standings(places.into_par_iter().map(|place| standing::judge(&context, place)).collect());
-    let selected: Vec<usize> = (0..inventory.hosts.len())
-        .filter(|place| {
-            let host = &inventory.hosts[*place];
-            selection.includes(host.inv, host.project)
-        })
-        .collect();
-    let outcomes: Vec<Outcome> = selected.par_iter().map(|place| run_rules(&context, &standings, *place)).collect();
-    collect(&context, &standings, &selected, outcomes)
+    // What a host looks up to be judged is looked up again by its rules, and is still at hand if they follow at once.
+    let judged = (0..inventory.hosts.len()).into_par_iter().map(|place| {
+        let standing = standing::judge(&context, place);
+        let outcome = run_rules(&context, &standing, place);
+        (standing, outcome)
+    });
+    let (standings, outcomes): (Vec<Standing>, Vec<Outcome>) = judged.unzip();
+    let standings = Standings(standings);
+    let settled = outcomes.into_par_iter().enumerate();
+    let outcomes = settled.map(|(place, outcome)| rules::settle(&context, &standings, place, outcome)).collect();
+    collect(&context, &standings, outcomes)
 }
 
 /// Derives every host, in the inventory's order.
@@ -49,21 +50,26 @@ fn derive_all(inventory: &Inventory, live: &Live, now: Time) -> Vec<DesiredHost>
 }
 
 /// Runs the rules of one host, where they run.
-fn run_rules(context: &Context<'_>, standings: &Standings, place: usize) -> Outcome {
-    match &standings.0[place] {
-        Standing::Open(policy) => rules::reconcile(context, standings, place, *policy),
-        Standing::Free | Standing::Skipped(_) | Standing::Blocked(_) => Outcome::default(),
+fn run_rules(context: &Context<'_>, standing: &Standing, place: usize) -> Outcome {
+    let host = &context.inventory.hosts[place];
+    match standing {
+        Standing::Open(policy) if context.selection.includes(host.inv, host.project) => {
+            rules::reconcile(context, place, *policy)
+        }
+        Standing::Free | Standing::Skipped(_) | Standing::Blocked(_) | Standing::Open(_) => Outcome::default(),
     }
 }
 
-/// Joins what the rules of all hosts do, and adds released names and orphans.
-fn collect(context: &Context<'_>, standings: &Standings, selected: &[usize], outcomes: Vec<Outcome>) -> Decided {
+/// Joins what the rules of all selected hosts do, and adds released names and orphans.
+fn collect(context: &Context<'_>, standings: &Standings, outcomes: Vec<Outcome>) -> Decided {
     let mut decided = Decided { changes: Vec::new(), blocked: Vec::new(), skipped: Vec::new(), notices: Vec::new() };
     let mut acts = Vec::new();
-    for (place, outcome) in selected.iter().zip(outcomes) {
-        let host = &context.inventory.hosts[*place];
+    for ((host, standing), outcome) in context.inventory.hosts.iter().zip(&standings.0).zip(outcomes) {
+        if !context.selection.includes(host.inv, host.project) {
+            continue;
+        }
         let project = || context.project_id(host.project).to_owned();
-        let block = match &standings.0[*place] {
+        let block = match standing {
             Standing::Blocked(block) => Some(block.clone()),
             Standing::Skipped(code) => {
                 decided.skipped.push(Skipped { host: host.inv, project: project(), code: *code });
