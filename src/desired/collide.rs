@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 
 use super::host::DesiredHost;
-use super::names::{Holder, HolderRow, NameIndex, held_name, name_of};
+use super::names::{Holder, HolderRow, NameIndex, gives_name, held_name};
 use crate::dns::Name;
 use crate::inventory::Inventory;
 use crate::inventory::model::HostStatus;
@@ -95,16 +95,11 @@ impl Collisions {
     }
 }
 
-/// The place of the host of a row of names.lock; none where hosts.csv lacks it.
-fn host_of_row(inventory: &Inventory, row: u32) -> Option<u32> {
-    let inv = inventory.lock[row as usize].inv;
-    inventory.hosts.binary_search_by_key(&inv, |host| host.inv).ok().map(|place| place as u32)
-}
-
 /// Whether a name counts when names are compared: it is held now, and its host does not hold it anyway.
 fn takes_part(inventory: &Inventory, holder: Holder) -> bool {
-    let HolderRow::Lock(row) = holder.by else { return holder.now };
-    let row_of_host = |place: u32| name_of(inventory, &inventory.hosts[place as usize]).and_then(|(_, row)| row);
-    let given = host_of_row(inventory, row).and_then(row_of_host);
-    holder.now && given.is_none_or(|given| given.origin != inventory.lock[row as usize].origin)
+    let counted = match holder.by {
+        HolderRow::Host(_) => false,
+        HolderRow::Lock(row) => gives_name(inventory, &inventory.lock[row as usize]),
+    };
+    holder.now && !counted
 }

@@ -39,16 +39,19 @@ pub struct NameIndex {
     clouded: HashSet<Name>,
 }
 
-/// Whether a row of names.lock only says what its host says already: that the host has this name, in this project.
+/// Whether a row of names.lock is the one that gives its host's name, where hosts.csv has the host.
 ///
-/// Of several current rows for one host, which are all bad, only one gives the host's name; the others say more.
+/// Of several current rows for one host, which are all bad, only one does.
+pub(super) fn gives_name(inventory: &Inventory, row: &LockRow) -> bool {
+    let host = inventory.place_of(row.inv).map(|place| &inventory.hosts[place]);
+    let given_by = host.and_then(|host| name_of(inventory, host)).and_then(|(_, row)| row);
+    given_by.is_some_and(|given_by| given_by.origin == row.origin)
+}
+
+/// Whether a row of names.lock only says what its host says already: that the host has this name, in this project.
 fn is_counted(inventory: &Inventory, row: &LockRow) -> bool {
-    let place = inventory.hosts.binary_search_by_key(&row.inv, |host| host.inv);
-    place.is_ok_and(|place| {
-        let host = &inventory.hosts[place];
-        let given_by = name_of(inventory, host).and_then(|(_, row)| row);
-        host.project == row.project && given_by.is_some_and(|given_by| given_by.origin == row.origin)
-    })
+    let same_project = |place: usize| inventory.hosts[place].project == row.project;
+    inventory.place_of(row.inv).is_some_and(same_project) && gives_name(inventory, row)
 }
 
 /// The rows of names.lock for one host, in their order.

@@ -88,10 +88,6 @@ impl<'a> Context<'a> {
 
     /// Whether removing names that nobody has must rest: a bad row could be somebody who has one.
     pub fn removals_rest(&self) -> bool {
-        let trust = &self.inventory.trust;
-        let sources =
-            [&trust.projects, &trust.hosts, &trust.l3_tors, &trust.net_layout, &trust.ipv4_map, &trust.names_lock];
-        let macs = self.inventory.mac_sources.iter().map(|source| &source.trust);
-        self.inventory.has_bad_names || sources.into_iter().chain(macs).any(|trust| trust.doubt().is_some())
+        self.inventory.has_bad_names || self.inventory.sources().any(|(_, trust)| trust.doubt().is_some())
     }
 }

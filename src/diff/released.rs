@@ -47,8 +47,7 @@ fn is_due(context: &Context<'_>, row: &LockRow) -> bool {
 
 /// Whether the row's host keeps automation away, and nobody named it.
 fn is_restricted(context: &Context<'_>, row: &LockRow) -> bool {
-    let hosts = &context.inventory.hosts;
-    let host = hosts.binary_search_by_key(&row.inv, |host| host.inv).ok().map(|place| &hosts[place]);
+    let host = context.inventory.place_of(row.inv).map(|place| &context.inventory.hosts[place]);
     host.is_some_and(|host| host.restricted) && !context.selection.names_host(row.inv)
 }
 

@@ -172,7 +172,7 @@ impl Standings {
             // Of several current rows, which are all bad, only one gives the host's name; the others count as well.
             HolderRow::Lock(row) if holder.now => {
                 let inv = inventory.lock[row as usize].inv;
-                inventory.hosts.binary_search_by_key(&inv, |host| host.inv).ok().map(|place| place as u32)
+                inventory.place_of(inv).map(|place| place as u32)
             }
             HolderRow::Lock(_) => None,
         });

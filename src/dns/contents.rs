@@ -3,10 +3,13 @@
 //! A million records are a handful of allocations. The order is the same whatever order the records came in, so that
 //! the digest needs no other sort.
 
+use std::ops::Range;
+
 use domain::base::{Rtype, Serial};
 use sha2::{Digest, Sha256};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::directory::Directory;
 use super::name::{NameRef, ZoneName};
 use super::rrset::{RdataRef, Rrset};
 use super::ttl::Ttl;
@@ -113,15 +116,7 @@ impl ZoneBuilder {
             }
         }
         index.dedup_by(|b, a| a.0 == b.0 && record(a.1).identity() == record(b.1).identity());
-        let bits = usize::BITS - index.len().leading_zeros();
-        let shift = 64 - bits.max(1);
-        let mut directory = vec![0u32; (1 << bits.max(1)) + 1];
-        for (hash, _) in &index {
-            directory[(hash >> shift) as usize + 1] += 1;
-        }
-        for bucket in 1..directory.len() {
-            directory[bucket] += directory[bucket - 1];
-        }
+        let directory = Directory::new(index.iter().map(|(hash, _)| *hash));
         // Records that are next to each other in order are read together, so they are laid side by side.
         let mut ordered = Vec::with_capacity(arena.len());
         let mut places = Vec::with_capacity(index.len());
@@ -129,7 +124,7 @@ impl ZoneBuilder {
             places.push(Place { tag: hash as u32, start: ordered.len() as u32 });
             ordered.extend_from_slice(Record::octets(&arena, start));
         }
-        Ok(ZoneContents { apex, arena: ordered, places, directory, shift, serial })
+        Ok(ZoneContents { apex, arena: ordered, places, directory, serial })
     }
 }
 
@@ -202,10 +197,8 @@ pub struct ZoneContents {
     arena: Vec<u8>,
     /// Where each record is, ordered by hash of the owner, then owner, type and RDATA.
     places: Vec<Place>,
-    /// For each value of a hash's leading bits, where its records begin in `places`; one more at the end.
-    directory: Vec<u32>,
-    /// How far a hash is shifted to index `directory`.
-    shift: u32,
+    /// Where in `places` the records of an owner's hash are.
+    directory: Directory,
     /// The SOA's serial.
     serial: Serial,
 }
@@ -230,8 +223,7 @@ impl ZoneContents {
     pub fn at_owner(&self, owner: NameRef<'_>) -> impl Iterator<Item = RrsetRef<'_>> {
         let wire = owner.as_wire();
         let hash = xxh3_64(wire);
-        let bucket = (hash >> self.shift) as usize;
-        let (mut from, end) = (self.directory[bucket], self.directory[bucket + 1]);
+        let Range { start: mut from, end } = self.directory.range(hash);
         let is_owners =
             |number: u32| self.places[number as usize].tag == hash as u32 && self.record(number).owner == wire;
         while from < end && !is_owners(from) {

@@ -5,6 +5,8 @@
 
 pub mod contents;
 
+pub mod directory;
+
 pub mod name;
 
 pub mod reverse;

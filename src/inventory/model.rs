@@ -44,6 +44,27 @@ pub struct Inventory {
     pub has_bad_names: bool,
 }
 
+impl Inventory {
+    /// The place of a host in `hosts`; of several rows with its number, that of any.
+    pub fn place_of(&self, inv: Inv) -> Option<usize> {
+        self.hosts.binary_search_by_key(&inv, |host| host.inv).ok()
+    }
+
+    /// Every source with the trust in it, by the name that people know it by.
+    pub fn sources(&self) -> impl Iterator<Item = (&str, &Trust)> {
+        let trust = &self.trust;
+        let named = [
+            ("projects", &trust.projects),
+            ("hosts", &trust.hosts),
+            ("l3_tors", &trust.l3_tors),
+            ("net_layout", &trust.net_layout),
+            ("ipv4_map", &trust.ipv4_map),
+            ("names.lock", &trust.names_lock),
+        ];
+        named.into_iter().chain(self.mac_sources.iter().map(|source| (source.name.as_str(), &source.trust)))
+    }
+}
+
 /// The number of a project in [`Inventory::projects`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProjectIndex(pub u32);

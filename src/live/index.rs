@@ -1,37 +1,33 @@
 //! From a hash to the RRsets that may have what was hashed.
 
+use std::ops::Range;
+
+use crate::dns::directory::Directory;
+
 /// Pairs of (zone, RRset id) by a 64-bit hash; whoever asks compares the real values.
 #[derive(Debug)]
 pub struct HashIndex {
     /// Sorted by hash, then zone, then id: (hash, zone, id).
     entries: Vec<(u64, u32, u32)>,
-    /// For each value of a hash's leading bits, where its entries begin; one more at the end.
-    directory: Vec<u32>,
-    /// How far a hash is shifted to index `directory`.
-    shift: u32,
+    /// Where in `entries` a hash is.
+    directory: Directory,
 }
 
 impl HashIndex {
     /// Orders the entries.
     pub fn new(mut entries: Vec<(u64, u32, u32)>) -> HashIndex {
         entries.sort_unstable();
-        let bits = (usize::BITS - entries.len().leading_zeros()).max(1);
-        let shift = 64 - bits;
-        let mut directory = vec![0u32; (1 << bits) + 1];
-        for (hash, _, _) in &entries {
-            directory[(hash >> shift) as usize + 1] += 1;
-        }
-        for bucket in 1..directory.len() {
-            directory[bucket] += directory[bucket - 1];
-        }
-        HashIndex { entries, directory, shift }
+        let directory = Directory::new(entries.iter().map(|(hash, _, _)| *hash));
+        HashIndex { entries, directory }
     }
 
     /// Everything with this hash, as (zone, id).
     pub fn find(&self, hash: u64) -> impl Iterator<Item = (u32, u32)> {
-        let bucket = (hash >> self.shift) as usize;
-        let range = self.directory[bucket] as usize..self.directory[bucket + 1] as usize;
-        self.entries[range].iter().filter(move |entry| entry.0 == hash).map(|(_, zone, id)| (*zone, *id))
+        let Range { start, end } = self.directory.range(hash);
+        self.entries[start as usize..end as usize]
+            .iter()
+            .filter(move |entry| entry.0 == hash)
+            .map(|(_, zone, id)| (*zone, *id))
     }
 }
 

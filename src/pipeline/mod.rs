@@ -194,7 +194,7 @@ fn select(inventory: &Inventory, request: &Request<'_>) -> Result<Selection, Mak
         projects.insert(ProjectIndex(place as u32));
     }
     for inv in &request.hosts {
-        let in_hosts = inventory.hosts.binary_search_by_key(inv, |host| host.inv).is_ok();
+        let in_hosts = inventory.place_of(*inv).is_some();
         let in_lock = inventory.lock.binary_search_by_key(inv, |row| row.inv).is_ok();
         if !in_hosts && !in_lock {
             return Err(MakeError::NoSuchHost(*inv));
@@ -205,22 +205,12 @@ fn select(inventory: &Inventory, request: &Request<'_>) -> Result<Selection, Mak
 
 /// A notice for every source that cannot be believed.
 fn unknown_sources(inventory: &Inventory) -> Vec<Notice> {
-    let trust = &inventory.trust;
-    let named = [
-        ("projects", &trust.projects),
-        ("hosts", &trust.hosts),
-        ("l3_tors", &trust.l3_tors),
-        ("net_layout", &trust.net_layout),
-        ("ipv4_map", &trust.ipv4_map),
-        ("names.lock", &trust.names_lock),
-    ];
-    let macs = inventory.mac_sources.iter().map(|source| (source.name.as_str(), &source.trust));
     let notice = |(name, reason): (&str, &str)| Notice {
         code: NoticeCode::SourceUnknown,
         name: name.to_owned(),
         host: None,
         message: reason.to_owned(),
     };
-    let unknown = named.into_iter().chain(macs).filter_map(|(name, trust)| trust.doubt().map(|doubt| (name, doubt)));
+    let unknown = inventory.sources().filter_map(|(name, trust)| trust.doubt().map(|doubt| (name, doubt)));
     unknown.map(notice).collect()
 }
