@@ -75,6 +75,11 @@ pub enum Command {
     Plan(PlanArgs),
     /// Print a plan that `plan --out` saved.
     Show(ShowArgs),
+    /// Save live DNS as it is read, to plan from later without any server or secret.
+    ///
+    /// Writes a folder with one zone file for each zone and a manifest of their digests and serials. A zone that could not
+    /// be read is listed there with its error; the others are saved, and the command exits 1.
+    Snapshot(SnapshotArgs),
     /// Print the JSON Schema of a file format.
     Schema(SchemaArgs),
     /// Print a completion script for a shell.
@@ -93,6 +98,9 @@ pub struct PlanArgs {
     /// Exit 2 where there are changes.
     #[arg(long)]
     pub detailed_exitcode: bool,
+    /// Take live DNS from this snapshot, its folder or its manifest; ask no server, and use no secret.
+    #[arg(long, value_name = "PATH")]
+    pub live_snapshot: Option<PathBuf>,
 }
 
 /// What `show` takes.
@@ -103,6 +111,14 @@ pub struct ShowArgs {
     /// How the plan is printed.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
+}
+
+/// What `snapshot` takes.
+#[derive(Debug, Args)]
+pub struct SnapshotArgs {
+    /// The folder to save it as: a free name, or an earlier snapshot, which it replaces.
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
 }
 
 /// What `schema` takes.

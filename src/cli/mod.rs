@@ -16,6 +16,8 @@ mod plan;
 
 mod show;
 
+mod snapshot;
+
 mod schema;
 
 mod completions;
@@ -42,6 +44,7 @@ pub fn main() -> ExitCode {
         Command::Check => check::run(&cli.shared),
         Command::Plan(args) => plan::run(&cli.shared, args),
         Command::Show(args) => show::run(&cli.shared, args),
+        Command::Snapshot(args) => snapshot::run(&cli.shared, args),
         Command::Schema(args) => schema::run(args),
         Command::Completions(args) => completions::run(args),
     };

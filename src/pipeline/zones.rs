@@ -6,11 +6,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Progress;
-use crate::dns::{Name, RrsetRef, Rtype, ZoneContents, ZoneName};
+use crate::dns::ZoneName;
 use crate::inventory::Inventory;
+use crate::inventory::model::Config;
 use crate::live::{Apexes, Live, LiveZone};
 use crate::plan::ZoneSeen;
-use crate::provider::{self, Context, ReadError, ReadZone};
+use crate::provider::{self, Context, ReadError, ReadZone, ZoneRead};
+use crate::snapshot::Snapshot;
 
 /// The configured zones as they are live.
 #[derive(Debug)]
@@ -45,36 +47,77 @@ const SIDE_BY_SIDE: usize = 4;
 
 /// Reads all configured zones.
 pub fn read_all(inventory: &Inventory, workspace: &Path, progress: &dyn Progress) -> Zones {
+    let apexes = apexes(inventory);
+    let outcomes =
+        read_each(&inventory.config, workspace, progress, |_, outcome| outcome.map(|read| look(read, &apexes)));
+    join(inventory, apexes, outcomes)
+}
+
+/// Takes all configured zones from a snapshot: no target is opened.
+pub fn read_snapshot(inventory: &Inventory, snapshot: &Snapshot, progress: &dyn Progress) -> Zones {
     let specs = &inventory.config.zones;
+    progress.stage("reading the snapshot", Some(specs.len() as u64));
+    let apexes = apexes(inventory);
+    let outcomes = side_by_side(specs.len(), |place| {
+        let outcome = snapshot.read_zone(&specs[place].name);
+        progress.step();
+        outcome.map(|read| look(read, &apexes))
+    });
+    let mut zones = join(inventory, apexes, outcomes);
+    zones.inputs.push(snapshot.input().clone());
+    zones
+}
+
+/// Reads each configured zone from its target, and gives what `done` makes of the outcomes, in the order of the
+/// configuration. `done` runs on the threads that read.
+pub fn read_each<T: Send>(
+    config: &Config,
+    workspace: &Path,
+    progress: &dyn Progress,
+    done: impl Fn(&ZoneName, Result<ZoneRead, ReadError>) -> T + Sync,
+) -> Vec<T> {
+    let specs = &config.zones;
     progress.stage("reading zones", Some(specs.len() as u64));
-    let apexes = Apexes::new(specs.iter().map(|spec| &spec.name));
-    let context = Context { workspace, source: &inventory.config.source };
-    let pools: Vec<Result<Box<dyn ReadZone>, ReadError>> = inventory
-        .config
+    let context = Context { workspace, source: &config.source };
+    let pools: Vec<Result<Box<dyn ReadZone>, ReadError>> = config
         .pools
         .iter()
         .map(|pool| provider::open(&pool.target.provider, &pool.target.settings, &context))
         .collect();
-    let outcomes = side_by_side(specs.len(), |place| {
+    side_by_side(specs.len(), |place| {
         let spec = &specs[place];
         let outcome = match &pools[spec.pool] {
             Ok(target) => target.read_zone(&spec.name),
             Err(error) => Err(error.clone()),
         };
         progress.step();
-        outcome.map(|read| ReadOne {
-            seen: seen(&read.contents),
-            live: LiveZone::known(read.contents, &apexes),
-            inputs: read.inputs,
-            findings: read.findings,
-        })
-    });
+        done(&spec.name, outcome)
+    })
+}
+
+/// The apexes of the configured zones.
+fn apexes(inventory: &Inventory) -> Apexes {
+    Apexes::new(inventory.config.zones.iter().map(|spec| &spec.name))
+}
+
+/// Looks through a zone that was read.
+fn look(read: ZoneRead, apexes: &Apexes) -> ReadOne {
+    ReadOne {
+        seen: ZoneSeen::of(&read.contents),
+        live: LiveZone::known(read.contents, apexes),
+        inputs: read.inputs,
+        findings: read.findings,
+    }
+}
+
+/// Joins the zones, which come in the order of the configuration.
+fn join(inventory: &Inventory, apexes: Apexes, outcomes: Vec<Result<ReadOne, ReadError>>) -> Zones {
     let mut live = Vec::new();
     let mut seen = Vec::new();
     let mut unread = Vec::new();
     let mut inputs = Vec::new();
     let mut findings = Vec::new();
-    for (spec, outcome) in specs.iter().zip(outcomes) {
+    for (spec, outcome) in inventory.config.zones.iter().zip(outcomes) {
         match outcome {
             Ok(read) => {
                 live.push(read.live);
@@ -153,28 +196,4 @@ fn side_by_side<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<
     let mut done = done.into_inner().expect("no thread panics while it holds the lock");
     done.sort_by_key(|(place, _)| *place);
     done.into_iter().map(|(_, answer)| answer).collect()
-}
-
-/// How a zone was seen.
-fn seen(contents: &ZoneContents) -> ZoneSeen {
-    let marker = Name::prepend(b"_zonewright", contents.apex().as_name()).ok();
-    let counts = |rrset: RrsetRef<'_>| {
-        let marks = rrset.rtype() == Rtype::TXT && Some(rrset.owner()) == marker.as_ref().map(Name::as_name);
-        !marks && rrset.rtype() != Rtype::SOA && !is_dnssec(rrset.rtype())
-    };
-    let digest: String = contents.digest(counts).iter().map(|octet| format!("{octet:02x}")).collect();
-    ZoneSeen {
-        zone: contents.apex().clone(),
-        serial: contents.serial().into_int(),
-        rrsets: contents.rrsets().count() as u64,
-        digest,
-    }
-}
-
-/// The types that a signer makes, so that they change without anybody's doing (RFC 4034, RFC 5155, RFC 7344).
-fn is_dnssec(rtype: Rtype) -> bool {
-    matches!(
-        rtype,
-        Rtype::RRSIG | Rtype::NSEC | Rtype::NSEC3 | Rtype::NSEC3PARAM | Rtype::DNSKEY | Rtype::CDS | Rtype::CDNSKEY
-    )
 }

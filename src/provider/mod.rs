@@ -28,6 +28,8 @@ providers! {
     zonefile,
 }
 
+pub use zonefile::text::{RdataCheck, parse_text};
+
 /// One provider.
 struct Provider {
     /// What `type` says.

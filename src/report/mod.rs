@@ -21,7 +21,7 @@ mod wrap;
 use crate::plan::{SealedPlan, v1};
 
 pub use schema::{SchemaKind, schema};
-pub use summary::check_summary;
+pub use summary::{check_summary, snapshot_summary};
 pub use templates::{TemplateError, Templates};
 pub use text::TextOptions;
 pub use words::{Explained, Words, explain};

@@ -23,6 +23,7 @@ mod load;
 mod parse;
 mod rdata;
 mod scan;
+pub mod text;
 
 use std::path::{Component, Path};
 
