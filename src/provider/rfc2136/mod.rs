@@ -8,11 +8,13 @@
 //! | `settings` | pure: what the settings say |
 //! | `secret` | fetches the secrets of keys |
 //! | `wire` | messages over TCP, with deadlines |
+//! | `message` | pure: what transfers and queries read alike |
 //! | `axfr` | pure: messages to a zone |
 //! | `failure` | pure: what can go wrong |
 
 mod axfr;
 mod failure;
+mod message;
 mod secret;
 mod settings;
 mod wire;
