@@ -26,7 +26,9 @@ mod wire;
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
+use std::io;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use domain::dep::octseq::array::Array;
@@ -57,7 +59,7 @@ pub fn check(settings: &Node, source: &SourceText) -> Diagnostics {
 /// Opens a target; fetches the key's secret, unless a command gives it: that runs when the first message is signed.
 pub fn open(settings: &Node, context: &Context<'_>) -> Opened {
     let settings = settings::parse(settings, context.source).0.expect("`check` passed the settings");
-    let servers = NameServers { settings, workspace: context.workspace.to_owned(), key: OnceLock::new() };
+    let servers = NameServers::new(settings, context.workspace.to_owned(), OnceLock::new());
     let by_command = matches!(servers.settings.key, Some(KeySettings { secret: SecretSource::Command(_), .. }));
     if !by_command {
         servers.key().map_err(|error| secret_error(error, servers.places()))?;
@@ -76,6 +78,8 @@ struct NameServers {
     workspace: PathBuf,
     /// The key, or why there is none, once it was asked for; no key where messages are not signed.
     key: OnceLock<Result<Option<Arc<Key>>, SecretError>>,
+    /// Whether a connection to each server timed out: no further zone waits for it.
+    unreachable: Vec<AtomicBool>,
 }
 
 impl fmt::Debug for NameServers {
@@ -100,6 +104,16 @@ impl AskZone for NameServers {
 }
 
 impl NameServers {
+    /// Servers of which nothing is known yet.
+    fn new(
+        settings: Settings,
+        workspace: PathBuf,
+        key: OnceLock<Result<Option<Arc<Key>>, SecretError>>,
+    ) -> NameServers {
+        let unreachable = settings.servers.iter().map(|_| AtomicBool::new(false)).collect();
+        NameServers { settings, workspace, key, unreachable }
+    }
+
     /// What the first server gives that can.
     ///
     /// Errors: that of the first server, with those of the others in its message.
@@ -111,10 +125,19 @@ impl NameServers {
         let place = |servers: String| format!("{servers} zone {zone}");
         let key = self.key().map_err(|error| secret_error(error, place(self.places())))?;
         let mut failures = Vec::new();
-        for server in &self.settings.servers {
+        for (server, unreachable) in self.settings.servers.iter().zip(&self.unreachable) {
+            if unreachable.load(Ordering::Relaxed) {
+                failures.push((server, Failure::Connect(io::ErrorKind::TimedOut.into())));
+                continue;
+            }
             match act(server, key.clone()) {
                 Ok(given) => return Ok(given),
-                Err(failure) => failures.push((server, failure)),
+                Err(failure) => {
+                    if matches!(&failure, Failure::Connect(error) if error.kind() == io::ErrorKind::TimedOut) {
+                        unreachable.store(true, Ordering::Relaxed);
+                    }
+                    failures.push((server, failure));
+                }
             }
         }
         let ((server, failure), others) = failures.split_first().expect("there is a server");

@@ -179,7 +179,7 @@ pub(super) fn reader(servers: Vec<Server>, keyed: bool) -> NameServers {
     let key = Key::new(Algorithm::Sha256, SECRET.1, name, None, None).unwrap();
     let exchange = Exchange { timeout: Duration::from_secs(20), read: ReadMethod::Axfr, window: None };
     let settings = Settings { servers, key: None, exchange };
-    NameServers { settings, workspace: PathBuf::new(), key: OnceLock::from(Ok(keyed.then(|| Arc::new(key)))) }
+    NameServers::new(settings, PathBuf::new(), OnceLock::from(Ok(keyed.then(|| Arc::new(key)))))
 }
 
 /// Reads the zone with a key, and expects an error: its code and message.
@@ -418,6 +418,19 @@ fn servers_are_tried_in_turn() {
     assert!(error.message.contains(&format!("; then {}: the connection was closed before any answer", servers[1])));
 }
 
+#[test]
+fn nobody_waits_twice_for_a_server_that_cannot_be_reached() {
+    let closed = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let server = Server { host: "127.0.0.1".into(), port: closed() };
+    let reader = reader(vec![server], false);
+    assert!(reader.read_zone(&apex()).unwrap_err().message.contains("refused"));
+    // A refusal costs no time, and the server may be there again.
+    assert!(!reader.unreachable[0].load(Ordering::Relaxed));
+    reader.unreachable[0].store(true, Ordering::Relaxed);
+    let error = reader.read_zone(&apex()).unwrap_err();
+    assert_eq!((error.code, error.message.as_str()), ("connect-failed", "no connection: timed out"));
+}
+
 /// A settings table, its keys in lines of their own, and the text around it.
 fn table(entries: Vec<(&str, Value)>) -> (Node, SourceText) {
     let file = Files::default().add("zonewright.toml");
@@ -500,7 +513,7 @@ fn nothing_shows_a_secret() {
     let key = table(key).0.value;
     let (settings, source) = table(vec![("server", text(&server.to_string())), ("tsig_key", key)]);
     let settings = settings::parse(&settings, &source).0.unwrap();
-    let servers = NameServers { settings, workspace: workspace.path().to_owned(), key: OnceLock::new() };
+    let servers = NameServers::new(settings, workspace.path().to_owned(), OnceLock::new());
     let log = workspace.path().join("log");
     assert!(!log.exists());
     assert_eq!(servers.read_zone(&apex()).unwrap().contents.digest(|_| true), zone_digest());
