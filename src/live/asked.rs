@@ -89,14 +89,16 @@ impl AskedZone {
         self.names.contains(name)
     }
 
+    /// Takes the answers to [`AskedZone::opening`]. The apex does not become known by them: its addresses were not asked.
+    pub fn open(&mut self, answers: Vec<Answer>) {
+        self.answers.extend(self.opening().into_iter().zip(answers));
+    }
+
     /// Takes answers, in the order of their questions.
     pub fn take(&mut self, questions: Vec<Question>, answers: Vec<Answer>) {
-        for (question, answer) in questions.into_iter().zip(answers) {
-            if question.name.as_name().first_label() != Some(PROBE) {
-                self.names.insert(question.name.clone());
-            }
-            self.answers.insert(question, answer);
-        }
+        let asked = questions.iter().map(|question| &question.name);
+        self.names.extend(asked.filter(|name| name.as_name().first_label() != Some(PROBE)).cloned());
+        self.answers.extend(questions.into_iter().zip(answers));
     }
 
     /// What is still to be asked for, so that answers from wildcards are told apart: sorted, perhaps empty.
@@ -191,7 +193,7 @@ mod tests {
         let apex = ZoneName::new(name("example.net"));
         let mut zone = AskedZone::new(apex.clone());
         let soa = one(crate::dns::RdataRef { rtype: Rtype::SOA, octets: &[0; 22] }.to_rdata());
-        zone.take(zone.opening(), vec![Answer::Holds(Rtype::SOA, soa), Answer::Nothing, Answer::Nothing]);
+        zone.open(vec![Answer::Holds(Rtype::SOA, soa), Answer::Nothing, Answer::Nothing]);
         let questions = answers.iter().map(|(text, _)| Question { name: name(text), rtype: Rtype::AAAA });
         zone.take(questions.collect(), answers.iter().map(|(_, answer)| answer.clone()).collect());
         let probes = zone.probes();
@@ -210,6 +212,7 @@ mod tests {
         assert_eq!(place("a.example.net"), Place::Open(ZoneIndex(0)));
         assert_eq!(place("b.example.net"), Place::Open(ZoneIndex(0)));
         assert_eq!(place("c.example.net"), Place::Unknown(ZoneIndex(0)));
+        assert_eq!(place("example.net"), Place::Unknown(ZoneIndex(0)));
         assert_eq!(live.holding("2a02::1".parse().unwrap()).count(), 1);
     }
 

@@ -88,9 +88,7 @@ fn read_one<'t>(access: &'t Access, zone: &ZoneName, apexes: &Apexes) -> Result<
         }
         Access::ByName(target) => {
             let mut asked = AskedZone::new(zone.clone());
-            let questions = asked.opening();
-            let answers = target.ask(zone, &questions)?;
-            asked.take(questions, answers);
+            asked.open(target.ask(zone, &asked.opening())?);
             Ok(Reading::Asked(target.as_ref(), asked))
         }
     }
