@@ -4,7 +4,7 @@ use crate::client::{lines, read_file, transfer};
 use crate::server::{Key, Kind, Server, ServerConfig};
 
 /// A zone with something of everything that is written in more than one way.
-const ZONE: &str = r#"$TTL 1h
+pub const ZONE: &str = r#"$TTL 1h
 @ IN SOA ns1 hostmaster ( 2026112001 ; serial
     1d 2h 4w 10m )
   NS ns1
