@@ -50,8 +50,19 @@ const NO_REASON: Said = (
     "compare the key's name, algorithm and secret and both clocks",
 );
 
-/// What is made of what this kind of server says.
-fn said(kind: Kind, cause: Cause) -> Said {
+/// What may be made of what this kind of server says; versions differ.
+fn said(kind: Kind, cause: Cause) -> Vec<Said> {
+    use Cause::*;
+    match (kind, cause) {
+        // To Knot a key that no rule allows is no key. 3.2 says so (BADKEY), 3.4 says nothing.
+        (Kind::Knot, UnknownKey | WrongAlgorithm) => vec![BAD_KEY, NO_REASON],
+        (Kind::Knot, PowerlessKey) => vec![(BAD_KEY.0, BAD_KEY.1, "a key that no `acl`"), NO_REASON],
+        _ => vec![said_by_all_versions(kind, cause)],
+    }
+}
+
+/// The same where all versions that were tried say one thing.
+fn said_by_all_versions(kind: Kind, cause: Cause) -> Said {
     use Cause::*;
     match (kind, cause) {
         // Neither tells a zone that it does not have from one that it keeps to itself.
@@ -59,8 +70,6 @@ fn said(kind: Kind, cause: Cause) -> Said {
         (Kind::Knot, MissingZone) => NO_REASON,
         (_, MissingZoneAndNoKey) => NOT_SERVED,
         (Kind::PowerDns, _) => NO_REASON,
-        // To Knot a key that no rule names is no key.
-        (Kind::Knot, PowerlessKey) => (BAD_KEY.0, BAD_KEY.1, "a key that no `acl`"),
         // NSD looks for a key by its name alone, and finds out when it looks who may transfer.
         (Kind::Nsd, WrongAlgorithm) => (KEY_REFUSED.0, KEY_REFUSED.1, "NSD: `provide-xfr`, to a key of this algorithm"),
         (_, WrongSecret) => BAD_SIG,
@@ -87,9 +96,11 @@ fn every_refusal_names_its_cause_as_far_as_the_server_does(kind: Kind) {
     ];
     for (cause, key, zone) in questions {
         let error = transfer(&server.address(), key.as_ref(), zone).expect_err("it must fail");
-        let (code, message, hint) = said(kind, cause);
-        assert_eq!((error.code, error.message.as_str()), (code, message), "{cause:?}");
-        assert!(error.hint.as_ref().is_some_and(|said| said.contains(hint)), "{cause:?}: {error:?}");
+        let is_said = |(code, message, hint): &Said| {
+            (*code, *message) == (error.code, &error.message)
+                && error.hint.as_ref().is_some_and(|all| all.contains(hint))
+        };
+        assert!(said(kind, cause).iter().any(is_said), "{cause:?}: {error:?}");
         assert_eq!(error.place, format!("{} zone {zone}.", server.address()));
     }
 }

@@ -85,7 +85,7 @@ impl Failure {
             Failure::TimedOut { .. } => "timeout",
             Failure::Cut { .. } | Failure::Io(_) => "transfer-cut",
             Failure::Refused { rcode: Rcode::REFUSED, .. } => "transfer-refused",
-            // Nothing proves that it is about the zone: PowerDNS says the same of a wrong key, and of a wrong clock.
+            // Nothing proves that it is about the zone: PowerDNS and Knot say the same of a wrong key.
             Failure::Refused { rcode: Rcode::NOTAUTH, keyed: true, proven: false } => "transfer-refused",
             Failure::Refused { rcode: Rcode::NOTAUTH, .. } => "zone-not-served",
             Failure::Refused { .. } => "server-failure",
@@ -109,8 +109,9 @@ impl Failure {
             }
             Failure::Cut { .. } | Failure::Io(_) => "try again; the server's log says why it ended the connection",
             Failure::Refused { rcode: Rcode::REFUSED | Rcode::NOTAUTH, keyed: true, proven: false } => {
-                "the server does not say why, and PowerDNS never does: compare the key's name, algorithm and secret and both \
-                 clocks, and see that it has the zone and lets the key transfer it (PowerDNS: `TSIG-ALLOW-AXFR`)"
+                "the server does not say why (PowerDNS never does, Knot not always): compare the key's name, algorithm and \
+                 secret and both clocks, and see that it has the zone and lets the key transfer it (PowerDNS: \
+                 `TSIG-ALLOW-AXFR`; Knot: `acl`)"
             }
             Failure::Refused { rcode: Rcode::REFUSED, keyed: true, .. } => {
                 "let the server allow transfers of this zone to the key (BIND: `allow-transfer { key NAME; };`; NSD: \
