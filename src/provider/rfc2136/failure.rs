@@ -92,6 +92,8 @@ impl Failure {
             Failure::TimedOut { .. } => "timeout",
             Failure::Cut { .. } | Failure::Io(_) => "transfer-cut",
             Failure::Refused { rcode: Rcode::REFUSED, .. } => "transfer-refused",
+            // Nothing proves that it is about the zone: PowerDNS and Knot say the same of a wrong key.
+            Failure::Refused { rcode: Rcode::NOTAUTH, keyed: true, proven: false } => "transfer-refused",
             Failure::Refused { rcode: Rcode::NOTAUTH, .. } => "zone-not-served",
             Failure::Refused { .. } => "server-failure",
             Failure::BadKey { .. } => "tsig-bad-key",
@@ -115,17 +117,28 @@ impl Failure {
                 "the server may be overloaded: look at it, or give this target a longer `timeout`"
             }
             Failure::Cut { .. } | Failure::Io(_) => "try again; the server's log says why it ended the connection",
+            Failure::Refused { rcode: Rcode::REFUSED | Rcode::NOTAUTH, keyed: true, proven: false } => {
+                "the server does not say why (PowerDNS never does, Knot not always): compare the key's name, algorithm and \
+                 secret and both clocks, and see that it has the zone and lets the key transfer it (PowerDNS: \
+                 `TSIG-ALLOW-AXFR`; Knot: `acl`)"
+            }
             Failure::Refused { rcode: Rcode::REFUSED, keyed: true, .. } => {
-                "let the server allow transfers of this zone to the key (BIND: `allow-transfer { key NAME; };`)"
+                "let the server allow transfers of this zone to the key (BIND: `allow-transfer { key NAME; };`; NSD: \
+                 `provide-xfr`, to a key of this algorithm)"
             }
             Failure::Refused { rcode: Rcode::REFUSED, .. } => {
                 "let the server allow transfers of this zone to this machine, or give this target a `tsig_key`"
             }
             Failure::Refused { rcode: Rcode::NOTAUTH, .. } => {
-                "is the zone configured on this server, and its name right?"
+                "is the zone configured on this server, and its name right? without a `tsig_key`, Knot and PowerDNS also say \
+                 so of a zone that they do not let this machine transfer"
             }
             Failure::Refused { .. } => "the server's log says why",
-            Failure::BadKey { .. } => "key name and algorithm must be the same here and on the server",
+            Failure::BadKey { by_server: false } => "key name and algorithm must be the same here and on the server",
+            Failure::BadKey { .. } => {
+                "key name and algorithm must be the same here and on the server, and Knot says so too of a key that no `acl` \
+                 lets transfer this zone"
+            }
             Failure::BadSignature { by_server: true } => "the secret is not that of the server's key of this name",
             Failure::BadSignature { .. } => {
                 "somebody may be altering messages on the way; if it stays, compare the secrets"
