@@ -5,7 +5,10 @@ use std::path::Path;
 
 mod axfr;
 mod bind;
+mod client;
 mod demo;
+mod proxy;
+mod tamper;
 
 /// Whether a program is there. Where it is not, says so aloud on stderr, past the test harness; in CI that is a failure.
 fn have(program: &Path) -> bool {
