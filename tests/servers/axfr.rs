@@ -12,7 +12,7 @@ use zonewright::provider::{self, Context, ReadError, ZoneRead};
 use crate::bind::{Bind, BindConfig, BindKey};
 
 /// A zone with something of everything that is written in more than one way.
-const ZONE: &str = r#"$TTL 1h
+pub const ZONE: &str = r#"$TTL 1h
 @ IN SOA ns1 hostmaster ( 2026112001 ; serial
     1d 2h 4w 10m )
   NS ns1

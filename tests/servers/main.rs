@@ -9,6 +9,7 @@ mod client;
 mod demo;
 mod proxy;
 mod tamper;
+mod witness;
 
 /// Whether a program is there. Where it is not, says so aloud on stderr, past the test harness; in CI that is a failure.
 fn have(program: &Path) -> bool {
