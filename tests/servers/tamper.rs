@@ -36,12 +36,13 @@ const SIDE_BY_SIDE: usize = 32;
 /// The length of a header (RFC 1035 section 4.1.1), and of the ID that it begins with.
 const HEADER: usize = 12;
 
-/// A zone that takes BIND a dozen messages: many small records, and enough large ones to fill them.
+/// A zone that takes BIND eight messages or so, most of their octets in few records, so that reading it takes no time.
 fn zone() -> String {
     let mut text = "$TTL 1h\n@ SOA ns1 hostmaster 7 1d 2h 4w 10m\n  NS ns1\nns1 A 192.0.2.53\n".to_owned();
-    for host in 0..600 {
-        text += &format!("h{host}.rack{} 300 AAAA 2001:db8::{host:x}\n", host % 48);
-        text += &format!("h{host}.rack{} TXT \"{}\"\n", host % 48, "0123456789abcdef ".repeat(14).trim_end());
+    let long = format!("\"{}\" ", "0123456789abcdef ".repeat(14).trim_end()).repeat(3);
+    for host in 0..200 {
+        let rack = host % 16;
+        text += &format!("h{host}.rack{rack} 300 AAAA 2001:db8::{host:x}\nh{host}.rack{rack} TXT {host} {long}\n");
     }
     text
 }
@@ -153,7 +154,7 @@ impl Field {
         let direct = client.read(&bind.address(), APEX, AMPLE).expect("nothing is in between");
         let proxy = Proxy::passing(&bind.address(), |_| {});
         let read = client.read(&proxy.address(), APEX, AMPLE).expect("nothing is spoiled");
-        assert_eq!(read.contents.record_count(), 1203);
+        assert_eq!(read.contents.record_count(), 403);
         let digest = read.contents.digest(|_| true);
         assert_eq!(digest, direct.contents.digest(|_| true));
         let exchange = proxy.passed();
