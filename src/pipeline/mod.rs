@@ -6,6 +6,8 @@
 
 pub mod zones;
 
+mod inquiry;
+
 pub mod snapshot;
 
 pub mod decide;
@@ -17,7 +19,7 @@ use std::path::Path;
 use crate::change::{Notice, NoticeCode};
 use crate::diag::{Diagnostics, Files};
 use crate::diff::Selection;
-use crate::dns::ZoneName;
+use crate::dns::{ZoneName, reverse};
 use crate::inventory::model::{Config, Inventory, Pool, ProjectIndex};
 use crate::inventory::read::{self, Loaded, LoadedConfig};
 use crate::inventory::value::{Inv, Time};
@@ -136,8 +138,8 @@ pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made,
     let (inventory, diagnostics) = load(request.workspace, request.now, progress)?;
     let selection = select(&inventory, request)?;
     let zones = match &snapshot {
-        Some(snapshot) => zones::read_snapshot(&inventory, snapshot, progress),
-        None => zones::read_all(&inventory, request.workspace, progress),
+        Some(snapshot) => zones::read_snapshot(&inventory, snapshot, request.now, progress),
+        None => zones::read_all(&inventory, request.workspace, request.now, progress),
     };
     progress.stage("comparing hosts with live DNS", None);
     let decided = decide::decide(&inventory, &zones.live, request.now, &selection);
@@ -150,7 +152,8 @@ pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made,
         message: error.to_string(),
     }));
     let snapshot = snapshot.map(|snapshot| used(&snapshot, &inventory));
-    let is_partial = notices.iter().any(|notice| notice.code != NoticeCode::ForeignName);
+    let is_partial = notices.iter().any(|notice| notice.code.tells_of_failure());
+    notices.extend(zones.asked.iter().map(not_looked_for));
     let mut inputs = inventory.inputs.clone();
     inputs.extend(zones.inputs);
     let plan = Plan {
@@ -257,6 +260,18 @@ fn select(inventory: &Inventory, request: &Request<'_>) -> Result<Selection, Mak
         }
     }
     Ok(Selection { hosts: request.hosts.iter().copied().collect(), projects })
+}
+
+/// The notice about a zone that was asked name by name: what was not looked for there.
+fn not_looked_for(zone: &ZoneName) -> Notice {
+    let unseen = if reverse::is_reverse(zone.as_name()) {
+        "PTR that name a host at addresses that no name of a host holds"
+    } else {
+        "a host's address at names to which its PTR does not point, names that nobody has, and NS and MX below the apex \
+         that point to a name"
+    };
+    let message = format!("`{zone}` was asked name by name, not transferred; not looked for: {unseen}");
+    Notice { code: NoticeCode::ReadByQuery, name: zone.to_string(), host: None, message }
 }
 
 /// A notice for every source that cannot be believed.

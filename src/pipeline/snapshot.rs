@@ -5,8 +5,8 @@ use std::path::Path;
 use super::{Findings, Progress, TOOL, each_once, load_config, zones};
 use crate::dns::ZoneName;
 use crate::inventory::value::Time;
-use crate::provider::{self, ReadError};
-use crate::snapshot::{SaveError, SavedZone, UnreadZone, Writer};
+use crate::provider::{Access, ReadError};
+use crate::snapshot::{SaveError, UnreadZone, Writer};
 
 /// What was saved, and what was found.
 #[derive(Debug)]
@@ -30,29 +30,29 @@ pub enum SaveFailure {
     Save(SaveError),
 }
 
-/// One zone that was saved, with what is questionable in its files.
-type SavedOne = (SavedZone, Option<Box<provider::Findings>>);
-
 /// Reads all configured zones and saves them as `target`.
 pub fn save(workspace: &Path, now: Time, target: &Path, progress: &dyn Progress) -> Result<Saved, SaveFailure> {
     let (config, files) = load_config(workspace).map_err(SaveFailure::Config)?;
     let writer = Writer::begin(target).map_err(SaveFailure::Save)?;
-    let outcomes = zones::read_each(&config, workspace, progress, |zone, outcome| match outcome {
-        Ok(read) => writer.write_zone(&read.contents).map(|saved| Ok((saved, read.findings))),
-        Err(error) => Ok(Err((zone.clone(), error))),
+    let targets = zones::open_targets(&config, workspace);
+    let outcomes = zones::each_zone(&config, &targets, progress, |access, zone| {
+        let read = match access {
+            Access::Whole(target) => target.read_zone(zone)?,
+            Access::ByName(_) => return Err(read_by_name(zone)),
+        };
+        Ok(writer.write_zone(&read.contents).map(|saved| (saved, read.findings)))
     });
-    let outcomes: Vec<Result<SavedOne, (ZoneName, ReadError)>> =
-        outcomes.into_iter().collect::<Result<_, SaveError>>().map_err(SaveFailure::Save)?;
     let (mut saved, mut unread) = (Vec::new(), Vec::new());
     let (mut findings, mut errors) = (Vec::new(), Vec::new());
-    for outcome in outcomes {
+    for (spec, outcome) in config.zones.iter().zip(outcomes) {
         match outcome {
-            Ok((zone, found)) => {
+            Ok(written) => {
+                let (zone, found) = written.map_err(SaveFailure::Save)?;
                 saved.push(zone);
                 findings.extend(found.map(|found| *found));
             }
-            Err((zone, error)) => {
-                unread.push(list(zone, &error));
+            Err(error) => {
+                unread.push(list(spec.name.clone(), &error));
                 errors.push(error);
             }
         }
@@ -62,6 +62,17 @@ pub fn save(workspace: &Path, now: Time, target: &Path, progress: &dyn Progress)
     writer.finish((TOOL, now), saved, unread).map_err(SaveFailure::Save)?;
     let findings = Findings { files, zones: findings, unread: each_once(errors.into_iter()), ..Findings::default() };
     Ok(Saved { zones, records, unread: unread_count, findings })
+}
+
+/// The error of a zone of which only names are asked for: which, hangs on the inventory.
+fn read_by_name(zone: &ZoneName) -> ReadError {
+    ReadError {
+        place: format!("zone {zone}"),
+        code: "read-by-name",
+        message: "the zone is read name by name, and a snapshot holds whole zones only".to_owned(),
+        hint: Some("let the server allow the transfer, and remove `read = \"query\"` from the target".to_owned()),
+        findings: None,
+    }
 }
 
 /// What the manifest says of a zone that could not be read.
