@@ -33,6 +33,8 @@ pub mod provider;
 
 pub mod snapshot;
 
+pub mod doctor;
+
 pub mod report;
 
 pub mod pipeline;

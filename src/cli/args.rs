@@ -37,7 +37,8 @@ pub struct Shared {
     /// Only this project's rules run (repeatable).
     #[arg(long = "project", value_name = "ID", global = true)]
     pub projects: Vec<String>,
-    /// Show only changes in this zone (repeatable). Limits what is shown, never what a host gets.
+    /// Show only changes in this zone (repeatable). Limits what is shown, and what `doctor` asks for, never what a host
+    /// gets.
     #[arg(long = "zone", value_name = "ZONE", global = true)]
     pub zones: Vec<String>,
     /// The clock that ages are measured against [default: now]
@@ -80,6 +81,12 @@ pub enum Command {
     /// Writes a folder with one zone file for each zone and a manifest of their digests and serials. A zone that could not
     /// be read is listed there with its error; the others are saved, and the command exits 1.
     Snapshot(SnapshotArgs),
+    /// Look at every server and target: what works, and what does not.
+    ///
+    /// Asks each server of each target for each zone (or those of `--zone`): whether it can be reached, has authority,
+    /// allows the transfer, to whom, how large the zone is, what serial and clock it has. Changes nothing. Exits 1
+    /// where there is a problem.
+    Doctor(DoctorArgs),
     /// Print the JSON Schema of a file format.
     Schema(SchemaArgs),
     /// Print a completion script for a shell.
@@ -121,6 +128,14 @@ pub struct SnapshotArgs {
     pub out: PathBuf,
 }
 
+/// What `doctor` takes.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// How the findings are printed.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
+}
+
 /// What `schema` takes.
 #[derive(Debug, Args)]
 pub struct SchemaArgs {
@@ -140,7 +155,7 @@ pub struct CompletionsArgs {
 pub enum Format {
     /// For people.
     Text,
-    /// The plan document.
+    /// The document.
     Json,
 }
 
@@ -153,6 +168,8 @@ pub enum SchemaKind {
     Project,
     /// The plan document.
     Plan,
+    /// The document of `doctor`.
+    Doctor,
 }
 
 /// How messages are written.

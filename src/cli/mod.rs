@@ -18,6 +18,8 @@ mod show;
 
 mod snapshot;
 
+mod doctor;
+
 mod schema;
 
 mod completions;
@@ -45,6 +47,7 @@ pub fn main() -> ExitCode {
         Command::Plan(args) => plan::run(&cli.shared, args),
         Command::Show(args) => show::run(&cli.shared, args),
         Command::Snapshot(args) => snapshot::run(&cli.shared, args),
+        Command::Doctor(args) => doctor::run(&cli.shared, args),
         Command::Schema(args) => schema::run(args),
         Command::Completions(args) => completions::run(args),
     };

@@ -11,6 +11,7 @@ pub fn run(args: &SchemaArgs) -> Result<Exit, Failure> {
         SchemaKind::Config => report::SchemaKind::Config,
         SchemaKind::Project => report::SchemaKind::Project,
         SchemaKind::Plan => report::SchemaKind::Plan,
+        SchemaKind::Doctor => report::SchemaKind::Doctor,
     };
     output::print(report::schema(kind))?;
     Ok(Exit::Done)

@@ -10,6 +10,8 @@ mod inquiry;
 
 pub mod snapshot;
 
+pub mod doctor;
+
 pub mod decide;
 
 use std::collections::BTreeSet;

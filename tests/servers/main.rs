@@ -24,6 +24,7 @@ mod bind;
 mod client;
 mod clock;
 mod demo;
+mod doctor;
 mod knot;
 mod nsd;
 mod pdns;

@@ -1,4 +1,4 @@
-//! A snapshot of zones in a real BIND: it gives the plan that BIND gives, and BIND itself can serve its files.
+//! A snapshot of zones on real servers: it gives the plan that they give, and BIND can serve its files.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -8,6 +8,12 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 use crate::bind::{Bind, BindConfig, BindKey};
+use crate::server::{Key, Kind, Server};
+use crate::workspace::{copy, demo_zones, reading_from};
+
+on_every_kind! {
+    a_snapshot_gives_the_plan_of_the_server_without_it_and_its_key
+}
 
 /// Where Debian installs it.
 const CHECKZONE: &str = "/usr/bin/named-checkzone";
@@ -72,20 +78,6 @@ fn start(workspace: &Path) -> Option<Bind> {
     Some(bind)
 }
 
-/// Copies a folder.
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("a folder") {
-        let entry = entry.expect("an entry of the folder");
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).expect("a file");
-        }
-    }
-}
-
 /// Runs the binary in a workspace.
 fn run(workspace: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
@@ -113,16 +105,16 @@ fn save(workspace: &Path, name: &str) -> std::path::PathBuf {
     folder
 }
 
-#[test]
-fn a_snapshot_gives_the_plan_of_the_server_without_it_and_its_key() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let workspace = folder.path().join("workspace");
-    let Some(bind) = start(&workspace) else { return };
-    let live = plan(&workspace, &[]);
-    let snapshot = save(&workspace, "live");
-    drop(bind);
-    fs::remove_file(workspace.join("key")).expect("the key is ours");
-    assert_eq!(plan(&workspace, &["--live-snapshot", &snapshot.to_string_lossy()]), live);
+/// The demo's plan from each kind of server, and again when server and key are gone.
+fn a_snapshot_gives_the_plan_of_the_server_without_it_and_its_key(kind: Kind) {
+    let key = Key::new("snapshot");
+    let Some(server) = Server::start(kind, &demo_zones(&key)) else { return };
+    let workspace = reading_from(&[server.address()], &key);
+    let live = plan(workspace.path(), &[]);
+    let snapshot = save(workspace.path(), "live");
+    drop(server);
+    fs::remove_file(workspace.path().join("secret")).expect("the key is ours");
+    assert_eq!(plan(workspace.path(), &["--live-snapshot", &snapshot.to_string_lossy()]), live);
 }
 
 #[test]

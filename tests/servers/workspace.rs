@@ -72,7 +72,7 @@ pub fn stderr(output: &Output) -> String {
 }
 
 /// Copies a folder with all that is in it.
-fn copy(from: &Path, to: &Path) {
+pub fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a folder");
     for entry in fs::read_dir(from).expect("a folder") {
         let entry = entry.expect("an entry of the folder");

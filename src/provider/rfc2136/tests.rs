@@ -29,20 +29,20 @@ pub(super) fn apex() -> ZoneName {
 }
 
 /// One record: its name, type and RDATA; class and TTL are always the same.
-type Rr = (&'static str, Rtype, Vec<u8>);
+pub(super) type Rr = (&'static str, Rtype, Vec<u8>);
 
 /// A SOA with this serial.
-fn soa(serial: u8) -> Rr {
+pub(super) fn soa(serial: u8) -> Rr {
     ("example.net", Rtype::SOA, [&[0, 0, 0, 0, 0, serial][..], &[0; 16]].concat())
 }
 
 /// The address record of a name.
-fn a(name: &'static str, last: u8) -> Rr {
+pub(super) fn a(name: &'static str, last: u8) -> Rr {
     (name, Rtype::A, vec![192, 0, 2, last])
 }
 
 /// A small zone in three messages.
-fn zone() -> Vec<Vec<Rr>> {
+pub(super) fn zone() -> Vec<Vec<Rr>> {
     vec![vec![soa(1), a("a.example.net", 1)], vec![a("b.example.net", 2), a("a.example.net", 3)], vec![soa(1)]]
 }
 
@@ -62,7 +62,7 @@ fn digest_of(messages: Vec<Vec<Rr>>) -> [u8; 32] {
 }
 
 /// An answer with these records, not signed.
-fn answer(id: u16, rcode: u8, records: &[Rr]) -> Vec<u8> {
+pub(super) fn answer(id: u16, rcode: u8, records: &[Rr]) -> Vec<u8> {
     let counts = [0, 1, 0, records.len() as u8, 0, 0, 0, 0];
     let mut message = [&id.to_be_bytes()[..], &[0x84, rcode], &counts, b"\x07example\x03net\0\0\xfc\0\x01"].concat();
     for (name, rtype, rdata) in records {
@@ -89,7 +89,7 @@ pub(super) struct Signer {
     /// Whether a message was signed.
     started: bool,
     /// How far the clock is from the real one, in seconds.
-    skew: i64,
+    pub(super) skew: i64,
 }
 
 impl Signer {
@@ -144,7 +144,7 @@ impl Signer {
 }
 
 /// The signed messages of [`zone`], as the answer to a question.
-fn signed_zone(question: &[u8]) -> Vec<Vec<u8>> {
+pub(super) fn signed_zone(question: &[u8]) -> Vec<Vec<u8>> {
     let mut signer = Signer::new(question);
     let id = u16::from_be_bytes([question[0], question[1]]);
     zone().iter().map(|records| signer.sign(answer(id, 0, records))).collect()

@@ -19,6 +19,7 @@
 
 mod consistency;
 mod entry;
+mod examine;
 mod load;
 mod parse;
 mod rdata;
@@ -33,6 +34,7 @@ use crate::dns::contents::ContentsError;
 use crate::dns::{ZoneBuilder, ZoneName};
 use crate::inventory::config::node::{Node, Reader, SourceText};
 
+pub use self::examine::examine;
 use self::load::{Folder, Loader};
 
 /// Zones are files of the workspace.

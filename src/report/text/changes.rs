@@ -9,12 +9,12 @@ use super::super::mark::differing;
 use super::super::templates::{TemplateError, Templates};
 use super::super::words::Explained as _;
 use super::TextOptions;
-use super::paint::Paint;
 use crate::diag::sanitize;
 use crate::dns::reverse::address_of;
 use crate::dns::{Name, NameRef, Rrset, Rtype};
 use crate::inventory::value::Inv;
 use crate::plan::{Change, ChangeKind, Plan, Reason, Rule};
+use crate::report::paint::Paint;
 
 /// A project that has changes.
 #[derive(Serialize)]
