@@ -9,7 +9,7 @@ use zonewright::diag::Files;
 use zonewright::dns::{Name, ZoneName};
 use zonewright::inventory::config::node::SourceText;
 use zonewright::inventory::config::toml;
-use zonewright::provider::{self, Context, ReadError, ZoneRead};
+use zonewright::provider::{self, Access, Context, ReadError, ZoneRead};
 
 use crate::server::{Key, Server};
 
@@ -68,6 +68,8 @@ fn read(provider: &str, settings: &str, workspace: &Path, zone: &str) -> Result<
     let settings = toml::parse(&source).root;
     let found = provider::check(provider, &settings, &source);
     assert_eq!(found.error_count(), 0, "{found:?}");
-    let reader = provider::open(provider, &settings, &Context { workspace, source: &source })?;
-    reader.read_zone(&ZoneName::new(Name::parse(zone).expect("a name")))
+    match provider::open(provider, &settings, &Context { workspace, source: &source })? {
+        Access::Whole(target) => target.read_zone(&ZoneName::new(Name::parse(zone).expect("a name"))),
+        Access::ByName(_) => panic!("the settings say nothing of `read`"),
+    }
 }

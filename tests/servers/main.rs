@@ -27,6 +27,7 @@ mod demo;
 mod knot;
 mod nsd;
 mod pdns;
+mod query;
 mod refusals;
 mod server;
 mod several;

@@ -45,6 +45,7 @@ local-port={port}
 server-id={identity}
 allow-axfr-ips={allowed}
 socket-dir=.
+dname-processing=yes
 # It would ask the network for news of its version.
 security-poll-suffix=
 guardian=no

@@ -84,6 +84,11 @@ impl Header {
         self.flags & ANSWER_BITS == ANSWER
     }
 
+    /// Whether the server is the authority for what it says (bit AA).
+    pub fn is_authoritative(&self) -> bool {
+        self.flags & 0x0400 != 0
+    }
+
     /// The answer's error.
     pub fn rcode(&self) -> Rcode {
         Rcode::masked_from_int((self.flags & 0xf) as u8)
