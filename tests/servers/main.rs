@@ -27,10 +27,13 @@ mod demo;
 mod knot;
 mod nsd;
 mod pdns;
+mod proxy;
 mod query;
 mod refusals;
 mod server;
 mod several;
+mod tamper;
+mod witness;
 mod workspace;
 
 /// Whether a program is there. Where it is not, says so aloud on stderr, past the test harness; in CI that is a failure.

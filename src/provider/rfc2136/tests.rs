@@ -48,8 +48,13 @@ fn zone() -> Vec<Vec<Rr>> {
 
 /// The digest of [`zone`].
 fn zone_digest() -> [u8; 32] {
+    digest_of(zone())
+}
+
+/// The digest of a zone in messages.
+fn digest_of(messages: Vec<Vec<Rr>>) -> [u8; 32] {
     let mut builder = crate::dns::ZoneBuilder::new(apex());
-    for (name, rtype, rdata) in zone().concat() {
+    for (name, rtype, rdata) in messages.concat() {
         let name = Name::parse(name).unwrap();
         builder.push(name.as_name(), rtype, crate::dns::Ttl::DEFAULT, &rdata).unwrap();
     }
@@ -259,23 +264,66 @@ fn a_message_lost_doubled_swapped_or_changed_never_makes_another_zone() {
     }
 }
 
+/// A zone in `count` messages, no two of them alike.
+fn long_zone(count: usize) -> Vec<Vec<Rr>> {
+    let record = |at: usize| ("a.example.net", Rtype::A, [&[10, 0][..], &(at as u16).to_be_bytes()].concat());
+    let mut messages: Vec<_> = (0..count).map(|at| vec![record(at)]).collect();
+    messages[0].insert(0, soa(1));
+    messages[count - 1].push(soa(1));
+    messages
+}
+
+/// The answer with [`long_zone`], of which those messages are signed that `signed` says.
+fn partly_signed(question: &[u8], count: usize, signed: impl Fn(usize) -> bool) -> Vec<Vec<u8>> {
+    let id = u16::from_be_bytes([question[0], question[1]]);
+    let mut signer = Signer::new(question);
+    let messages = long_zone(count).into_iter().enumerate().map(|(at, records)| {
+        let message = answer(id, 0, &records);
+        if signed(at) { signer.sign(message) } else { signer.pass(message) }
+    });
+    messages.collect()
+}
+
 #[test]
-fn messages_between_two_signed_ones_may_be_unsigned() {
-    let stream = |unsigned: usize, last_signed: bool| {
-        digest(serve_octets(move |question| {
-            let id = u16::from_be_bytes([question[0], question[1]]);
-            let mut signer = Signer::new(question);
-            let mut messages = vec![signer.sign(answer(id, 0, &zone()[0]))];
-            messages.resize_with(1 + unsigned, || signer.pass(answer(id, 0, &zone()[1])));
-            let last = answer(id, 0, &zone()[2]);
-            messages.push(if last_signed { signer.sign(last) } else { signer.pass(last) });
-            framed(&messages)
-        }))
+fn of_a_hundred_messages_one_must_be_signed_and_always_the_first_and_the_last() {
+    let read = |count: usize, signed: fn(usize) -> bool| {
+        digest(serve_octets(move |question| framed(&partly_signed(question, count, signed))))
     };
-    assert_eq!(stream(1, true).unwrap(), zone_digest());
-    assert_eq!(stream(99, true).unwrap(), zone_digest());
-    assert_eq!(stream(100, true).unwrap_err().code, "tsig-unsigned");
-    assert_eq!(stream(1, false).unwrap_err().code, "tsig-unsigned");
+    // More than once as many as may be unsigned in a row, in whole stretches and with a rest.
+    for count in [301, 350] {
+        let zone = digest_of(long_zone(count));
+        assert_eq!(read(count, |at| at % 2 == 0 || at >= 300).unwrap(), zone);
+        assert_eq!(read(count, |at| at % 50 == 0 || at == 349).unwrap(), zone);
+        assert_eq!(read(count, |at| at % 100 == 0 || at == 349).unwrap(), zone);
+    }
+    let refused = |count, signed| read(count, signed).unwrap_err().code;
+    assert_eq!(refused(203, |at| at % 101 == 0), "tsig-unsigned");
+    assert_eq!(refused(301, |at| at % 100 == 0 && at != 300), "tsig-unsigned");
+    assert_eq!(refused(301, |at| at % 2 == 0 && at != 300), "tsig-unsigned");
+    assert_eq!(refused(301, |at| at != 0), "tsig-unsigned");
+}
+
+#[test]
+fn what_happens_to_an_unsigned_message_is_found_at_the_next_signature() {
+    type Spoil = fn(&mut Vec<Vec<u8>>, usize);
+    let spoils: [Spoil; 4] = [
+        |messages, at| *messages[at].last_mut().unwrap() ^= 1,
+        |messages, at| drop(messages.remove(at)),
+        |messages, at| messages.insert(at, messages[at].clone()),
+        |messages, at| messages.swap(at, at + 1),
+    ];
+    let whole = |question: &[u8]| partly_signed(question, 10, |at| at % 3 == 0);
+    assert_eq!(digest(serve_octets(move |question| framed(&whole(question)))).unwrap(), digest_of(long_zone(10)));
+    for (number, spoil) in spoils.into_iter().enumerate() {
+        for at in [1, 2, 4, 5, 7, 8] {
+            let (code, message) = failure(serve_octets(move |question| {
+                let mut messages = whole(question);
+                spoil(&mut messages, at);
+                framed(&messages)
+            }));
+            assert_eq!(code, "tsig-bad-sig", "way {number}, message {at}: {message}");
+        }
+    }
 }
 
 #[test]
