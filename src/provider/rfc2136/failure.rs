@@ -103,7 +103,8 @@ impl Failure {
             Failure::BadMessage(_) => "bad-message",
             Failure::OutsideZone(_) => "outside-zone",
             Failure::SoaChanged => "soa-changed",
-            Failure::QueryRefused { rcode: Rcode::REFUSED, .. } => "query-refused",
+            Failure::QueryRefused { rcode: Rcode::REFUSED, .. }
+            | Failure::QueryRefused { rcode: Rcode::NOTAUTH, unproven: true } => "query-refused",
             Failure::QueryRefused { rcode: Rcode::NOTAUTH, .. } | Failure::NoAuthority => "zone-not-served",
             Failure::QueryRefused { .. } => "server-failure",
         }
@@ -117,9 +118,10 @@ impl Failure {
                 "the server may be overloaded: look at it, or give this target a longer `timeout`"
             }
             Failure::Cut { .. } | Failure::Io(_) => "try again; the server's log says why it ended the connection",
-            Failure::Refused { rcode: Rcode::REFUSED | Rcode::NOTAUTH, keyed: true, proven: false } => {
+            Failure::Refused { rcode: Rcode::REFUSED | Rcode::NOTAUTH, keyed: true, proven: false }
+            | Failure::QueryRefused { rcode: Rcode::REFUSED | Rcode::NOTAUTH, unproven: true } => {
                 "the server does not say why (PowerDNS never does, Knot not always): compare the key's name, algorithm and \
-                 secret and both clocks, and see that it has the zone and lets the key transfer it (PowerDNS: \
+                 secret and both clocks, and see that it has the zone and grants it to the key (PowerDNS: \
                  `TSIG-ALLOW-AXFR`; Knot: `acl`)"
             }
             Failure::Refused { rcode: Rcode::REFUSED, keyed: true, .. } => {
@@ -137,7 +139,7 @@ impl Failure {
             Failure::BadKey { by_server: false } => "key name and algorithm must be the same here and on the server",
             Failure::BadKey { .. } => {
                 "key name and algorithm must be the same here and on the server, and Knot says so too of a key that no `acl` \
-                 lets transfer this zone"
+                 grants this zone"
             }
             Failure::BadSignature { by_server: true } => "the secret is not that of the server's key of this name",
             Failure::BadSignature { .. } => {
