@@ -103,8 +103,8 @@ impl Failure {
             Failure::BadMessage(_) => "bad-message",
             Failure::OutsideZone(_) => "outside-zone",
             Failure::SoaChanged => "soa-changed",
-            Failure::QueryRefused { rcode: Rcode::REFUSED, .. }
-            | Failure::QueryRefused { rcode: Rcode::NOTAUTH, unproven: true } => "query-refused",
+            Failure::QueryRefused { rcode: Rcode::REFUSED, .. } => "query-refused",
+            Failure::QueryRefused { rcode: Rcode::NOTAUTH, unproven: true } => "query-refused",
             Failure::QueryRefused { rcode: Rcode::NOTAUTH, .. } | Failure::NoAuthority => "zone-not-served",
             Failure::QueryRefused { .. } => "server-failure",
         }
@@ -118,10 +118,9 @@ impl Failure {
                 "the server may be overloaded: look at it, or give this target a longer `timeout`"
             }
             Failure::Cut { .. } | Failure::Io(_) => "try again; the server's log says why it ended the connection",
-            Failure::Refused { rcode: Rcode::REFUSED | Rcode::NOTAUTH, keyed: true, proven: false }
-            | Failure::QueryRefused { rcode: Rcode::REFUSED | Rcode::NOTAUTH, unproven: true } => {
+            Failure::Refused { rcode: Rcode::REFUSED | Rcode::NOTAUTH, keyed: true, proven: false } => {
                 "the server does not say why (PowerDNS never does, Knot not always): compare the key's name, algorithm and \
-                 secret and both clocks, and see that it has the zone and grants it to the key (PowerDNS: \
+                 secret and both clocks, and see that it has the zone and lets the key transfer it (PowerDNS: \
                  `TSIG-ALLOW-AXFR`; Knot: `acl`)"
             }
             Failure::Refused { rcode: Rcode::REFUSED, keyed: true, .. } => {
@@ -152,6 +151,10 @@ impl Failure {
             Failure::BadMessage(_) => "the server, or something on the way, breaks the protocol: try another server",
             Failure::OutsideZone(_) => "the server sends data that are not of this zone: try another server",
             Failure::SoaChanged => "the zone changed during the transfer: try again",
+            Failure::QueryRefused { rcode: Rcode::REFUSED | Rcode::NOTAUTH, unproven: true } => {
+                "the server does not say why: compare the key's name, algorithm and secret and both clocks, and see that it \
+                 has the zone"
+            }
             Failure::QueryRefused { rcode: Rcode::REFUSED, .. } => {
                 "is the zone configured on this server, and may this machine ask for its names?"
             }
