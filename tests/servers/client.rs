@@ -6,9 +6,10 @@ use std::path::Path;
 
 use tempfile::TempDir;
 use zonewright::diag::Files;
-use zonewright::dns::{Name, ZoneName};
+use zonewright::dns::{Name, Rtype, ZoneName};
 use zonewright::inventory::config::node::SourceText;
 use zonewright::inventory::config::toml;
+use zonewright::live::asked::{Answer, Question};
 use zonewright::provider::{self, Access, Context, ReadError, ZoneRead};
 
 use crate::server::{Key, Server};
@@ -39,6 +40,17 @@ impl Client {
         let settings = format!("server = \"{address}\"\ntimeout = \"{timeout}\"\n{}", self.key);
         read("rfc2136", &settings, self.workspace.path(), zone)
     }
+
+    /// Asks the server at `address` for a zone's SOA.
+    pub fn ask(&self, address: &str, zone: &str) -> Result<Vec<Answer>, ReadError> {
+        let settings = format!("server = \"{address}\"\nread = \"query\"\n{}", self.key);
+        let zone = ZoneName::new(Name::parse(zone).expect("a name"));
+        let question = Question { name: zone.as_name().to_name(), rtype: Rtype::SOA };
+        match open("rfc2136", &settings, self.workspace.path())? {
+            Access::ByName(target) => target.ask(&zone, &[question]),
+            Access::Whole(_) => panic!("the settings say how to read"),
+        }
+    }
 }
 
 /// Transfers a zone from the server at `address` (`HOST:PORT`), signed with a key where there is one.
@@ -63,13 +75,18 @@ pub fn lines(read: &ZoneRead) -> Vec<String> {
 
 /// Reads a zone from a target with these settings.
 fn read(provider: &str, settings: &str, workspace: &Path, zone: &str) -> Result<ZoneRead, ReadError> {
+    match open(provider, settings, workspace)? {
+        Access::Whole(target) => target.read_zone(&ZoneName::new(Name::parse(zone).expect("a name"))),
+        Access::ByName(_) => panic!("the settings say nothing of `read`"),
+    }
+}
+
+/// Opens a target with these settings.
+fn open(provider: &str, settings: &str, workspace: &Path) -> Result<Access, ReadError> {
     let text = format!("type = \"{provider}\"\n{settings}");
     let source = SourceText { file: Files::default().add("zonewright.toml"), text };
     let settings = toml::parse(&source).root;
     let found = provider::check(provider, &settings, &source);
     assert_eq!(found.error_count(), 0, "{found:?}");
-    match provider::open(provider, &settings, &Context { workspace, source: &source })? {
-        Access::Whole(target) => target.read_zone(&ZoneName::new(Name::parse(zone).expect("a name"))),
-        Access::ByName(_) => panic!("the settings say nothing of `read`"),
-    }
+    provider::open(provider, &settings, &Context { workspace, source: &source })
 }
