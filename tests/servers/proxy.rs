@@ -5,16 +5,19 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver};
+use std::sync::{Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
 
 /// How long anything may take that must not hang: far more than it takes anywhere, far less than a person waits.
 pub const WATCHDOG: Duration = Duration::from_secs(120);
 
-/// Who has it may ask the server: a server refuses more than a few transfers at once (BIND: `transfers-out` 10).
-static ASKING: Mutex<()> = Mutex::new(());
+/// How many more may ask a server at the moment: it refuses more than a few transfers at once (BIND: `transfers-out` 10).
+static PERMITS: Mutex<usize> = Mutex::new(8);
+
+/// Tells those who wait that one of [`PERMITS`] came back.
+static RETURNED: Condvar = Condvar::new();
 
 /// What passed through a proxy, each message without its length.
 #[derive(Debug, Clone, Default)]
@@ -144,11 +147,30 @@ pub fn stream(messages: &[Vec<u8>]) -> Vec<u8> {
 
 /// Asks a server and reads an answer of so many messages.
 fn ask(server: &str, question: &[u8], messages: usize) -> io::Result<Vec<Vec<u8>>> {
-    let _one = ASKING.lock().expect("nobody panics while asking");
+    let _permit = Permit::take();
     let mut upstream = TcpStream::connect(server)?;
     upstream.set_read_timeout(Some(WATCHDOG))?;
     upstream.write_all(&framed(question))?;
     (0..messages).map(|_| read_message(&mut upstream)).collect()
+}
+
+/// One of [`PERMITS`], as long as it lives.
+struct Permit;
+
+impl Permit {
+    /// Waits for one and takes it.
+    fn take() -> Permit {
+        let permits = PERMITS.lock().expect("counting does not panic");
+        *RETURNED.wait_while(permits, |permits| *permits == 0).expect("counting does not panic") -= 1;
+        Permit
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        *PERMITS.lock().expect("counting does not panic") += 1;
+        RETURNED.notify_one();
+    }
 }
 
 /// Reads a message with its length.

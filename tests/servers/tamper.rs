@@ -33,7 +33,7 @@ const RANDOM: usize = 300;
 /// How many cases run side by side: most of a case with a stall is waiting.
 const SIDE_BY_SIDE: usize = 32;
 
-/// The length of a header (RFC 1035 section 4.1.1), and of the ID that it begins with.
+/// The length of a header (RFC 1035 section 4.1.1).
 const HEADER: usize = 12;
 
 /// A zone that takes BIND eight messages or so, most of their octets in few records, so that reading it takes no time.
@@ -42,7 +42,7 @@ fn zone() -> String {
     let long = format!("\"{}\" ", "0123456789abcdef ".repeat(14).trim_end()).repeat(3);
     for host in 0..200 {
         let rack = host % 16;
-        text += &format!("h{host}.rack{rack} 300 AAAA 2001:db8::{host:x}\nh{host}.rack{rack} TXT {host} {long}\n");
+        text += &format!("h{host}.rack{rack} 300 AAAA 2001:db8::{host:x}\nh{host}.rack{rack} TXT \"{host}\" {long}\n");
     }
     text
 }
@@ -340,7 +340,7 @@ fn a_signed_transfer_spoiled_at_any_message_is_the_zone_or_an_error() {
         let more = if message == last { Allowed::Either } else { Allowed::Error };
         let ends = if message == 0 || message == last { Allowed::Code("tsig-unsigned") } else { Allowed::Error };
         let name = |what: &str| format!("message {message} {what}");
-        cases.push(Case::messages(name("with a flipped octet"), Allowed::Code("tsig-bad-sig"), move |messages| {
+        cases.push(Case::messages(name("with a flipped octet"), Allowed::Error, move |messages| {
             let middle = messages[message].len() / 2;
             messages[message][middle] ^= 0x01;
         }));
@@ -428,8 +428,9 @@ fn a_signed_question_with_any_octet_flipped_gives_the_zone_or_an_error() {
     let length = field.exchange.question.len();
     let signature = length - signature_length(&key);
     let jobs = (0..length).map(|at| {
-        // A name of other case is the same name, and the class of a TSIG record means nothing; a server may think so too.
-        let allowed = if at < signature { Allowed::Error } else { Allowed::Either };
+        // Servers may restore the ID that was signed; and a name of other case is the same name, the class of a TSIG record
+        // means nothing.
+        let allowed = if (2..signature).contains(&at) { Allowed::Error } else { Allowed::Either };
         let field = &field;
         let job = move || {
             let proxy = Proxy::passing(&field.bind.address(), move |question| question[at] ^= 1 << (at % 8));
@@ -443,7 +444,7 @@ fn a_signed_question_with_any_octet_flipped_gives_the_zone_or_an_error() {
     let tally = run_all(jobs.collect(), 8);
     eprintln!("{tally}");
     assert_eq!(tally.cases(), length);
-    assert!(signature > HEADER && tally.errors() >= signature, "{tally}");
+    assert!(signature > HEADER && tally.errors() >= signature - 2, "{tally}");
 }
 
 #[test]
