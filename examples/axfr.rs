@@ -22,7 +22,7 @@ use zonewright::diag::Files;
 use zonewright::dns::{Name, ZoneName};
 use zonewright::inventory::config::node::SourceText;
 use zonewright::inventory::config::toml;
-use zonewright::provider::{self, Context};
+use zonewright::provider::{self, Access, Context};
 
 /// How far from the end of a message its last record but the signature ends at most: more than any TSIG record takes.
 const TAIL: usize = 512;
@@ -84,8 +84,11 @@ fn count_records(args: &Args) -> Result<String, Fault> {
     if let Some(found) = provider::check("rfc2136", &settings, &source).iter().next() {
         return Err(found.message.clone().into());
     }
-    let reader = provider::open("rfc2136", &settings, &Context { workspace: Path::new("."), source: &source })?;
-    let read = reader.read_zone(&ZoneName::new(Name::parse(&args.zone)?))?;
+    let context = Context { workspace: Path::new("."), source: &source };
+    let Access::Whole(target) = provider::open("rfc2136", &settings, &context)? else {
+        return Err("zones are transferred whole".into());
+    };
+    let read = target.read_zone(&ZoneName::new(Name::parse(&args.zone)?))?;
     Ok(format!("{} records", read.contents.record_count()))
 }
 

@@ -1,16 +1,17 @@
-//! The client under test: zonewright's own reader of a name server, through its public interface.
+//! The client under test: zonewright's own readers of name servers and zone files, through their public interface.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 
 use tempfile::TempDir;
 use zonewright::diag::Files;
 use zonewright::dns::{Name, ZoneName};
 use zonewright::inventory::config::node::SourceText;
 use zonewright::inventory::config::toml;
-use zonewright::provider::{self, Context, ReadError, ZoneRead};
+use zonewright::provider::{self, Access, Context, ReadError, ZoneRead};
 
-use crate::bind::BindKey;
+use crate::server::{Key, Server};
 
 /// A client that signs with one key or not at all.
 pub struct Client {
@@ -22,9 +23,9 @@ pub struct Client {
 
 impl Client {
     /// A client with this key.
-    pub fn new(key: Option<&BindKey>) -> Client {
+    pub fn new(key: Option<&Key>) -> Client {
         let workspace = tempfile::tempdir().expect("a folder");
-        let Some(BindKey { name, algorithm, secret }) = key else { return Client { workspace, key: String::new() } };
+        let Some(Key { name, algorithm, secret }) = key else { return Client { workspace, key: String::new() } };
         let file = workspace.path().join("secret");
         fs::write(&file, secret).expect("a file");
         fs::set_permissions(&file, Permissions::from_mode(0o600)).expect("it is ours");
@@ -35,12 +36,40 @@ impl Client {
 
     /// Reads a zone from the server at `address`; each message may take `timeout`, as the settings write it.
     pub fn read(&self, address: &str, zone: &str, timeout: &str) -> Result<ZoneRead, ReadError> {
-        let text = format!("type = \"rfc2136\"\nserver = \"{address}\"\ntimeout = \"{timeout}\"\n{}", self.key);
-        let source = SourceText { file: Files::default().add("zonewright.toml"), text };
-        let settings = toml::parse(&source).root;
-        let found = provider::check("rfc2136", &settings, &source);
-        assert_eq!(found.error_count(), 0, "{found:?}");
-        let context = Context { workspace: self.workspace.path(), source: &source };
-        provider::open("rfc2136", &settings, &context)?.read_zone(&ZoneName::new(Name::parse(zone).expect("a name")))
+        let settings = format!("server = \"{address}\"\ntimeout = \"{timeout}\"\n{}", self.key);
+        read("rfc2136", &settings, self.workspace.path(), zone)
+    }
+}
+
+/// Transfers a zone from the server at `address` (`HOST:PORT`), signed with a key where there is one.
+pub fn transfer(address: &str, key: Option<&Key>, zone: &str) -> Result<ZoneRead, ReadError> {
+    Client::new(key).read(address, zone, "30s")
+}
+
+/// Reads a zone from the server's own files.
+pub fn read_file(server: &Server, zone: &str) -> ZoneRead {
+    read("zonefile", "dir = \".\"\n", server.folder(), zone).expect("the server took the same file")
+}
+
+/// All records as sorted lines, so that a difference can be read.
+pub fn lines(read: &ZoneRead) -> Vec<String> {
+    let mut lines = Vec::new();
+    for rrset in read.contents.rrsets() {
+        lines.extend(rrset.rdata().map(|rdata| format!("{} {} {} {rdata}", rrset.owner(), rrset.ttl(), rrset.rtype())));
+    }
+    lines.sort();
+    lines
+}
+
+/// Reads a zone from a target with these settings.
+fn read(provider: &str, settings: &str, workspace: &Path, zone: &str) -> Result<ZoneRead, ReadError> {
+    let text = format!("type = \"{provider}\"\n{settings}");
+    let source = SourceText { file: Files::default().add("zonewright.toml"), text };
+    let settings = toml::parse(&source).root;
+    let found = provider::check(provider, &settings, &source);
+    assert_eq!(found.error_count(), 0, "{found:?}");
+    match provider::open(provider, &settings, &Context { workspace, source: &source })? {
+        Access::Whole(target) => target.read_zone(&ZoneName::new(Name::parse(zone).expect("a name"))),
+        Access::ByName(_) => panic!("the settings say nothing of `read`"),
     }
 }

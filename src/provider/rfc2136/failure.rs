@@ -55,8 +55,15 @@ pub enum Failure {
     OutsideZone(String),
     /// The SOA at the end is not that of the beginning.
     SoaChanged,
-    /// The settings ask for what cannot be done yet.
-    Unsupported,
+    /// The server answered a question about one name with an error.
+    QueryRefused {
+        /// The error.
+        rcode: Rcode,
+        /// Whether our question was signed and the answer is not.
+        unproven: bool,
+    },
+    /// The server answers a question about one name, but not as the authority for the zone.
+    NoAuthority,
 }
 
 /// How far a transfer came.
@@ -85,6 +92,8 @@ impl Failure {
             Failure::TimedOut { .. } => "timeout",
             Failure::Cut { .. } | Failure::Io(_) => "transfer-cut",
             Failure::Refused { rcode: Rcode::REFUSED, .. } => "transfer-refused",
+            // Nothing proves that it is about the zone: PowerDNS and Knot say the same of a wrong key.
+            Failure::Refused { rcode: Rcode::NOTAUTH, keyed: true, proven: false } => "transfer-refused",
             Failure::Refused { rcode: Rcode::NOTAUTH, .. } => "zone-not-served",
             Failure::Refused { .. } => "server-failure",
             Failure::BadKey { .. } => "tsig-bad-key",
@@ -94,7 +103,9 @@ impl Failure {
             Failure::BadMessage(_) => "bad-message",
             Failure::OutsideZone(_) => "outside-zone",
             Failure::SoaChanged => "soa-changed",
-            Failure::Unsupported => "unsupported",
+            Failure::QueryRefused { rcode: Rcode::REFUSED, .. } => "query-refused",
+            Failure::QueryRefused { rcode: Rcode::NOTAUTH, .. } | Failure::NoAuthority => "zone-not-served",
+            Failure::QueryRefused { .. } => "server-failure",
         }
     }
 
@@ -106,17 +117,28 @@ impl Failure {
                 "the server may be overloaded: look at it, or give this target a longer `timeout`"
             }
             Failure::Cut { .. } | Failure::Io(_) => "try again; the server's log says why it ended the connection",
+            Failure::Refused { rcode: Rcode::REFUSED | Rcode::NOTAUTH, keyed: true, proven: false } => {
+                "the server does not say why (PowerDNS never does, Knot not always): compare the key's name, algorithm and \
+                 secret and both clocks, and see that it has the zone and lets the key transfer it (PowerDNS: \
+                 `TSIG-ALLOW-AXFR`; Knot: `acl`)"
+            }
             Failure::Refused { rcode: Rcode::REFUSED, keyed: true, .. } => {
-                "let the server allow transfers of this zone to the key (BIND: `allow-transfer { key NAME; };`)"
+                "let the server allow transfers of this zone to the key (BIND: `allow-transfer { key NAME; };`; NSD: \
+                 `provide-xfr`, to a key of this algorithm)"
             }
             Failure::Refused { rcode: Rcode::REFUSED, .. } => {
                 "let the server allow transfers of this zone to this machine, or give this target a `tsig_key`"
             }
             Failure::Refused { rcode: Rcode::NOTAUTH, .. } => {
-                "is the zone configured on this server, and its name right?"
+                "is the zone configured on this server, and its name right? without a `tsig_key`, Knot and PowerDNS also say \
+                 so of a zone that they do not let this machine transfer"
             }
             Failure::Refused { .. } => "the server's log says why",
-            Failure::BadKey { .. } => "key name and algorithm must be the same here and on the server",
+            Failure::BadKey { by_server: false } => "key name and algorithm must be the same here and on the server",
+            Failure::BadKey { .. } => {
+                "key name and algorithm must be the same here and on the server, and Knot says so too of a key that no `acl` \
+                 lets transfer this zone"
+            }
             Failure::BadSignature { by_server: true } => "the secret is not that of the server's key of this name",
             Failure::BadSignature { .. } => {
                 "somebody may be altering messages on the way; if it stays, compare the secrets"
@@ -128,7 +150,11 @@ impl Failure {
             Failure::BadMessage(_) => "the server, or something on the way, breaks the protocol: try another server",
             Failure::OutsideZone(_) => "the server sends data that are not of this zone: try another server",
             Failure::SoaChanged => "the zone changed during the transfer: try again",
-            Failure::Unsupported => "remove `read`, and let the server allow transfers",
+            Failure::QueryRefused { rcode: Rcode::REFUSED, .. } => {
+                "is the zone configured on this server, and may this machine ask for its names?"
+            }
+            Failure::NoAuthority => "name a server that has the zone itself, not one that asks others for it",
+            Failure::QueryRefused { .. } => "the server's log says why",
         }
     }
 }
@@ -158,7 +184,11 @@ impl fmt::Display for Failure {
             Failure::BadMessage(what) => write!(f, "a message breaks the protocol: {what}"),
             Failure::OutsideZone(name) => write!(f, "the transfer holds `{name}`, which lies outside the zone"),
             Failure::SoaChanged => write!(f, "the SOA at the end of the transfer is not that of its beginning"),
-            Failure::Unsupported => write!(f, "`read = \"query\"` is not yet supported"),
+            Failure::QueryRefused { rcode, unproven } => {
+                let unproven = if *unproven { ", unsigned, so that anybody may have said it" } else { "" };
+                write!(f, "the server answers {rcode} to a question about a name{unproven}")
+            }
+            Failure::NoAuthority => write!(f, "the server answers, but not as the authority for the zone"),
         }
     }
 }
