@@ -1,6 +1,6 @@
 //! A transfer is the whole zone or an error, whatever happens to it on the way: never another zone, never a hang.
 //!
-//! A real BIND answers, a proxy spoils the answer, and zonewright reads. Each test counts what its cases came to, prints
+//! A real server answers, a proxy spoils the answer, and zonewright reads. Each test counts what its cases came to, prints
 //! the counts, and holds them to the number of cases.
 
 use std::collections::BTreeMap;
@@ -11,9 +11,9 @@ use std::thread;
 
 use zonewright::provider::ReadError;
 
-use crate::bind::{Bind, BindConfig, BindKey};
 use crate::client::Client;
 use crate::proxy::{End, Exchange, Proxy, Sent, WATCHDOG, framed, stream};
+use crate::server::{Key, Kind, Server, ServerConfig};
 
 /// The zone of all tests.
 const APEX: &str = "example.net";
@@ -36,7 +36,14 @@ const SIDE_BY_SIDE: usize = 32;
 /// The length of a header (RFC 1035 section 4.1.1).
 const HEADER: usize = 12;
 
-/// A zone that takes BIND eight messages or so, most of their octets in few records, so that reading it takes no time.
+on_every_kind! {
+    a_signed_transfer_spoiled_at_any_message_is_the_zone_or_an_error
+    a_signed_transfer_spoiled_at_any_octet_is_the_zone_or_an_error
+    a_signed_question_with_any_octet_flipped_gives_the_zone_or_an_error
+    without_a_key_a_transfer_that_ends_early_or_loses_its_ends_is_an_error
+}
+
+/// A zone that takes a server eight messages or so, most of their octets in few records, so that reading it takes no time.
 fn zone() -> String {
     let mut text = "$TTL 1h\n@ SOA ns1 hostmaster 7 1d 2h 4w 10m\n  NS ns1\nns1 A 192.0.2.53\n".to_owned();
     let long = format!("\"{}\" ", "0123456789abcdef ".repeat(14).trim_end()).repeat(3);
@@ -136,7 +143,7 @@ impl Case {
 /// A server, a client, and what they should agree on.
 struct Field {
     /// The server.
-    bind: Bind,
+    server: Server,
     /// The client.
     client: Arc<Client>,
     /// The digest of the zone.
@@ -146,20 +153,20 @@ struct Field {
 }
 
 impl Field {
-    /// Starts the server, and transfers the zone once with nothing spoiled; `None` where there is no BIND.
-    fn start(key: Option<&BindKey>) -> Option<Field> {
+    /// Starts the server, and transfers the zone once with nothing spoiled; `None` where it is not installed.
+    fn start(kind: Kind, key: Option<&Key>) -> Option<Field> {
         let keys = key.cloned().into_iter().collect();
-        let bind = Bind::start(&BindConfig { keys, zones: vec![(APEX.to_owned(), zone())] })?;
+        let server = Server::start(kind, &ServerConfig { keys, zones: vec![(APEX.to_owned(), zone())] })?;
         let client = Arc::new(Client::new(key));
-        let direct = client.read(&bind.address(), APEX, AMPLE).expect("nothing is in between");
-        let proxy = Proxy::passing(&bind.address(), |_| {});
+        let direct = client.read(&server.address(), APEX, AMPLE).expect("nothing is in between");
+        let proxy = Proxy::passing(&server.address(), |_| {});
         let read = client.read(&proxy.address(), APEX, AMPLE).expect("nothing is spoiled");
         assert_eq!(read.contents.record_count(), 403);
         let digest = read.contents.digest(|_| true);
         assert_eq!(digest, direct.contents.digest(|_| true));
         let exchange = proxy.passed();
         assert!((6..40).contains(&exchange.answer.len()), "{} messages", exchange.answer.len());
-        Some(Field { bind, client, digest, exchange })
+        Some(Field { server, client, digest, exchange })
     }
 
     /// How many messages an answer has.
@@ -186,7 +193,7 @@ impl Field {
     fn run(&self, cases: Vec<Case>) -> Tally {
         let jobs = cases.into_iter().map(|Case { name, timeout, allowed, spoil }| {
             let job = move || {
-                let proxy = Proxy::spoiling(&self.bind.address(), self.messages(), spoil);
+                let proxy = Proxy::spoiling(&self.server.address(), self.messages(), spoil);
                 let outcome = self.outcome(proxy.address(), timeout);
                 assert_eq!(proxy.passed().answer.len(), self.messages());
                 outcome
@@ -250,13 +257,13 @@ fn run_all<J: FnOnce() -> Outcome + Send>(jobs: Vec<(String, Allowed, J)>, side_
 }
 
 /// The length of the TSIG record that a key of hmac-sha256 leads to (RFC 8945 section 4.2).
-fn signature_length(key: &BindKey) -> usize {
+fn signature_length(key: &Key) -> usize {
     let (name, algorithm) = (key.name.len() + 2, key.algorithm.len() + 2);
     name + 10 + algorithm + 6 + 2 + 2 + 32 + 2 + 2 + 2
 }
 
 /// Takes the TSIG record off a message.
-fn strip(message: &mut Vec<u8>, key: &BindKey) {
+fn strip(message: &mut Vec<u8>, key: &Key) {
     let start = message.len() - signature_length(key);
     assert_eq!(message[start + 1..][..key.name.len()], *key.name.as_bytes(), "the record begins with the key's name");
     message.truncate(start);
@@ -265,7 +272,7 @@ fn strip(message: &mut Vec<u8>, key: &BindKey) {
 
 /// The octets of an answer that may change and leave the zone as it is: IDs, which the signatures restore, and the TSIG
 /// records, of which only the times are signed after the first message (RFC 8945 sections 4.3.2 and 5.3.1).
-fn loose_octets(answer: &[Vec<u8>], key: &BindKey) -> Vec<bool> {
+fn loose_octets(answer: &[Vec<u8>], key: &Key) -> Vec<bool> {
     let mut loose = Vec::new();
     for message in answer {
         let signature = message.len() - signature_length(key);
@@ -326,10 +333,10 @@ impl Random {
     }
 }
 
-#[test]
-fn a_signed_transfer_spoiled_at_any_message_is_the_zone_or_an_error() {
-    let key = BindKey::new("key");
-    let Some(field) = Field::start(Some(&key)) else { return };
+/// Cut, silent, flipped, dropped, doubled, swapped, unsigned, of another length or from an earlier transfer.
+fn a_signed_transfer_spoiled_at_any_message_is_the_zone_or_an_error(kind: Kind) {
+    let key = Key::new("key");
+    let Some(field) = Field::start(kind, Some(&key)) else { return };
     let count = field.messages();
     let last = count - 1;
     let mut cases = cuts_and_stalls(count, Allowed::Code("transfer-cut"), Allowed::Code("timeout"));
@@ -385,10 +392,10 @@ fn a_signed_transfer_spoiled_at_any_message_is_the_zone_or_an_error() {
     assert!((count + 2..=count + 3).contains(&tally.zones()), "{tally}");
 }
 
-#[test]
-fn a_signed_transfer_spoiled_at_any_octet_is_the_zone_or_an_error() {
-    let key = BindKey::new("key");
-    let Some(field) = Field::start(Some(&key)) else { return };
+/// Flipped, inserted, removed or cut, at random.
+fn a_signed_transfer_spoiled_at_any_octet_is_the_zone_or_an_error(kind: Kind) {
+    let key = Key::new("key");
+    let Some(field) = Field::start(kind, Some(&key)) else { return };
     let loose = loose_octets(&field.exchange.answer, &key);
     let mut random = Random::seeded();
     let mut cases = Vec::new();
@@ -421,10 +428,10 @@ fn a_signed_transfer_spoiled_at_any_octet_is_the_zone_or_an_error() {
     assert!(tally.errors() >= 3 * RANDOM + RANDOM * 9 / 10, "{tally}");
 }
 
-#[test]
-fn a_signed_question_with_any_octet_flipped_gives_the_zone_or_an_error() {
-    let key = BindKey::new("key");
-    let Some(field) = Field::start(Some(&key)) else { return };
+/// Every octet once.
+fn a_signed_question_with_any_octet_flipped_gives_the_zone_or_an_error(kind: Kind) {
+    let key = Key::new("key");
+    let Some(field) = Field::start(kind, Some(&key)) else { return };
     let length = field.exchange.question.len();
     let signature = length - signature_length(&key);
     let jobs = (0..length).map(|at| {
@@ -433,23 +440,23 @@ fn a_signed_question_with_any_octet_flipped_gives_the_zone_or_an_error() {
         let allowed = if (2..signature).contains(&at) { Allowed::Error } else { Allowed::Either };
         let field = &field;
         let job = move || {
-            let proxy = Proxy::passing(&field.bind.address(), move |question| question[at] ^= 1 << (at % 8));
+            let proxy = Proxy::passing(&field.server.address(), move |question| question[at] ^= 1 << (at % 8));
             let outcome = field.outcome(proxy.address(), SHORT);
             assert_eq!(proxy.passed().question.len(), length);
             outcome
         };
         (format!("octet {at} of the question flipped"), allowed, job)
     });
-    // Fewer than the transfers that BIND makes at once.
+    // Fewer than the transfers that a server makes at once.
     let tally = run_all(jobs.collect(), 8);
     eprintln!("{tally}");
     assert_eq!(tally.cases(), length);
     assert!(signature > HEADER && tally.errors() >= signature - 2, "{tally}");
 }
 
-#[test]
-fn without_a_key_a_transfer_that_ends_early_or_loses_its_ends_is_an_error() {
-    let Some(field) = Field::start(None) else { return };
+/// What an unsigned stream shows by itself; a message that is missing in its middle it does not.
+fn without_a_key_a_transfer_that_ends_early_or_loses_its_ends_is_an_error(kind: Kind) {
+    let Some(field) = Field::start(kind, None) else { return };
     let count = field.messages();
     let last = count - 1;
     let cut = Allowed::Code("transfer-cut");
