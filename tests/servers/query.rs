@@ -2,11 +2,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde_json::Value;
 
-use crate::server::{Kind, Server, ServerConfig};
+use crate::server::{Key, Kind, Server, ServerConfig};
+use crate::workspace::{self, demo, demo_zones, document, edit, reading_from, zonewright};
 
 /// A forward zone: a host at each of what answers may mean, and a child zone on the same server.
 const ZONE: &str = "$TTL 3600
@@ -88,15 +88,11 @@ fn write_workspace(folder: &Path, target: &str) {
     fs::write(folder.join("macs.jsonl"), HOSTS.map(report).concat()).expect("a file");
 }
 
-/// The plan of a workspace as JSON.
+/// The plan of a workspace.
 fn plan(workspace: &Path) -> Value {
-    let output = Command::new(env!("CARGO_BIN_EXE_zonewright"))
-        .args(["plan", "--format", "json", "--now", "2026-11-20T02:00:00Z", "-C"])
-        .arg(workspace)
-        .output()
-        .expect("the binary was built for this test");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("JSON")
+    let output = workspace::plan(workspace, zonewright());
+    assert!(output.status.success(), "{}", workspace::stderr(&output));
+    document(&output)
 }
 
 /// The list of a plan under `key`, each entry as one line of these of its values.
@@ -128,6 +124,7 @@ fn plans(kind: Kind) -> Option<(Value, Value)> {
 
 on_every_kind! {
     questions_show_what_the_rules_need_and_the_plan_says_what_they_do_not
+    the_demo_by_questions_lacks_only_what_no_question_is_about
 }
 
 /// Whatever is not asked for is named.
@@ -182,4 +179,37 @@ fn questions_show_what_the_rules_need_and_the_plan_says_what_they_do_not(kind: K
         lines(&by_query, "notices", &["code", "name"]),
         ["read-by-query 1.0.0.0.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa.", "read-by-query example.net."]
     );
+}
+
+/// The changes of a plan without what they rest on.
+fn effects(plan: &Value) -> Vec<String> {
+    lines(plan, "changes", &["host", "also", "zone", "type", "name", "before", "after"])
+}
+
+/// All of it signed; the records that no question is about are those of an orphan and of an address at an alias.
+fn the_demo_by_questions_lacks_only_what_no_question_is_about(kind: Kind) {
+    let key = Key::new("key");
+    let Some(server) = Server::start(kind, &demo_zones(&key)) else { return };
+    let workspace = reading_from(&[server.address()], &key);
+    edit(workspace.path(), "type = \"rfc2136\"\n", "type = \"rfc2136\"\nread = \"query\"\n");
+    let by_query = document(&workspace::plan(workspace.path(), zonewright()));
+    let whole = document(&workspace::plan(&demo(), zonewright()));
+    let (of_query, of_whole) = (effects(&by_query), effects(&whole));
+    assert!(of_query.iter().all(|line| of_whole.contains(line)), "{of_query:#?}");
+    let unseen = whole["changes"].as_array().expect("a list").iter().zip(&of_whole);
+    let unseen: Vec<&Value> = unseen.filter(|(_, line)| !of_query.contains(line)).map(|(change, _)| change).collect();
+    let names: Vec<&str> = unseen.iter().filter_map(|change| change["name"].as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "ci.cloud.example.net.",
+            "0.9.1.2.0.1.f.e.4.c.0.1.0.0.0.0.c.0.6.1.2.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa.",
+            "ptr-0.9.1.2.0.1.f.e.4.c.0.1.0.0.0.0.c.0.6.1.2.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa.",
+            "aaaa-cld-sas-090.cloud.example.net.",
+            "cld-sas-090.cloud.example.net.",
+        ]
+    );
+    let blocked = ["host", "code", "message", "hint"];
+    assert_eq!(lines(&by_query, "blocked", &blocked), lines(&whole, "blocked", &blocked));
+    assert_eq!(by_query["skipped"], whole["skipped"]);
 }

@@ -104,6 +104,7 @@ impl Failure {
             Failure::OutsideZone(_) => "outside-zone",
             Failure::SoaChanged => "soa-changed",
             Failure::QueryRefused { rcode: Rcode::REFUSED, .. } => "query-refused",
+            Failure::QueryRefused { rcode: Rcode::NOTAUTH, unproven: true } => "query-refused",
             Failure::QueryRefused { rcode: Rcode::NOTAUTH, .. } | Failure::NoAuthority => "zone-not-served",
             Failure::QueryRefused { .. } => "server-failure",
         }
@@ -150,6 +151,10 @@ impl Failure {
             Failure::BadMessage(_) => "the server, or something on the way, breaks the protocol: try another server",
             Failure::OutsideZone(_) => "the server sends data that are not of this zone: try another server",
             Failure::SoaChanged => "the zone changed during the transfer: try again",
+            Failure::QueryRefused { rcode: Rcode::REFUSED | Rcode::NOTAUTH, unproven: true } => {
+                "the server does not say why: compare the key's name, algorithm and secret and both clocks, and see that it \
+                 has the zone"
+            }
             Failure::QueryRefused { rcode: Rcode::REFUSED, .. } => {
                 "is the zone configured on this server, and may this machine ask for its names?"
             }
