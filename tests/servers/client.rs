@@ -9,6 +9,7 @@ use zonewright::diag::Files;
 use zonewright::dns::{Name, ZoneName};
 use zonewright::inventory::config::node::SourceText;
 use zonewright::inventory::config::toml;
+use zonewright::live::asked::{Answer, Question};
 use zonewright::provider::{self, Access, Context, ReadError, ZoneRead};
 
 use crate::server::{Key, Server};
@@ -39,6 +40,15 @@ impl Client {
         let settings = format!("server = \"{address}\"\ntimeout = \"{timeout}\"\n{}", self.key);
         read("rfc2136", &settings, self.workspace.path(), zone)
     }
+
+    /// Asks the server at `address` for names of a zone.
+    pub fn ask(&self, address: &str, questions: (&str, &[Question]), timeout: &str) -> Result<Vec<Answer>, ReadError> {
+        let settings = format!("server = \"{address}\"\ntimeout = \"{timeout}\"\nread = \"query\"\n{}", self.key);
+        match open("rfc2136", &settings, self.workspace.path())? {
+            Access::ByName(target) => target.ask(&zone_name(questions.0), questions.1),
+            Access::Whole(_) => panic!("the settings say `query`"),
+        }
+    }
 }
 
 /// Transfers a zone from the server at `address` (`HOST:PORT`), signed with a key where there is one.
@@ -63,13 +73,23 @@ pub fn lines(read: &ZoneRead) -> Vec<String> {
 
 /// Reads a zone from a target with these settings.
 fn read(provider: &str, settings: &str, workspace: &Path, zone: &str) -> Result<ZoneRead, ReadError> {
+    match open(provider, settings, workspace)? {
+        Access::Whole(target) => target.read_zone(&zone_name(zone)),
+        Access::ByName(_) => panic!("the settings say nothing of `read`"),
+    }
+}
+
+/// Opens a target with these settings.
+fn open(provider: &str, settings: &str, workspace: &Path) -> Result<Access, ReadError> {
     let text = format!("type = \"{provider}\"\n{settings}");
     let source = SourceText { file: Files::default().add("zonewright.toml"), text };
     let settings = toml::parse(&source).root;
     let found = provider::check(provider, &settings, &source);
     assert_eq!(found.error_count(), 0, "{found:?}");
-    match provider::open(provider, &settings, &Context { workspace, source: &source })? {
-        Access::Whole(target) => target.read_zone(&ZoneName::new(Name::parse(zone).expect("a name"))),
-        Access::ByName(_) => panic!("the settings say nothing of `read`"),
-    }
+    provider::open(provider, &settings, &Context { workspace, source: &source })
+}
+
+/// The name of a zone.
+fn zone_name(text: &str) -> ZoneName {
+    ZoneName::new(Name::parse(text).expect("a name"))
 }

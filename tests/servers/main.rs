@@ -33,6 +33,7 @@ mod refusals;
 mod server;
 mod several;
 mod tamper;
+mod tamper_query;
 mod witness;
 mod workspace;
 

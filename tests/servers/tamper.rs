@@ -12,14 +12,14 @@ use std::thread;
 use zonewright::provider::ReadError;
 
 use crate::client::Client;
-use crate::proxy::{End, Exchange, Proxy, Sent, WATCHDOG, framed, stream};
+use crate::proxy::{End, Exchange, Proxy, Sent, Size, WATCHDOG, framed, stream};
 use crate::server::{Key, Kind, Server, ServerConfig};
 
 /// The zone of all tests.
 const APEX: &str = "example.net";
 
 /// A deadline that no test waits for.
-const AMPLE: &str = "60s";
+pub const AMPLE: &str = "60s";
 
 /// A deadline that tests wait for: the shortest that settings allow.
 const SHORT: &str = "1s";
@@ -31,7 +31,7 @@ const SEED: u64 = 8945;
 const RANDOM: usize = 300;
 
 /// How many cases run side by side: most of a case with a stall is waiting.
-const SIDE_BY_SIDE: usize = 32;
+pub const SIDE_BY_SIDE: usize = 32;
 
 /// The length of a header (RFC 1035 section 4.1.1).
 const HEADER: usize = 12;
@@ -56,8 +56,8 @@ fn zone() -> String {
 
 /// What a case may come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Allowed {
-    /// The zone as it is.
+pub enum Allowed {
+    /// The zone, or what was asked of it, as it is.
     Zone,
     /// An error.
     Error,
@@ -84,33 +84,33 @@ impl Allowed {
 
 /// What a case came to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Outcome {
-    /// The zone as it is.
+pub enum Outcome {
+    /// The zone, or what was asked of it, as it is.
     Zone,
-    /// Another zone.
+    /// Anything else, taken for it.
     OtherZone,
     /// An error of this code.
     Error(&'static str),
 }
 
 /// Makes what the client sees of the server's messages.
-type Spoil = Box<dyn FnOnce(&[Vec<u8>]) -> Sent + Send>;
+pub type Spoil = Box<dyn FnOnce(&[Vec<u8>]) -> Sent + Send>;
 
 /// One thing that happens to an answer.
-struct Case {
+pub struct Case {
     /// What happens, for messages.
-    name: String,
+    pub name: String,
     /// The deadline of a message.
-    timeout: &'static str,
+    pub timeout: &'static str,
     /// What it may come to.
-    allowed: Allowed,
+    pub allowed: Allowed,
     /// Makes what the client sees.
-    spoil: Spoil,
+    pub spoil: Spoil,
 }
 
 impl Case {
     /// A case in which octets arrive, made of the messages, and the connection is closed.
-    fn octets(
+    pub fn octets(
         name: impl Into<String>,
         allowed: Allowed,
         spoil: impl FnOnce(&[Vec<u8>]) -> Vec<u8> + Send + 'static,
@@ -120,7 +120,7 @@ impl Case {
     }
 
     /// A case in which other messages arrive.
-    fn messages(
+    pub fn messages(
         name: impl Into<String>,
         allowed: Allowed,
         spoil: impl FnOnce(&mut Vec<Vec<u8>>) + Send + 'static,
@@ -133,7 +133,7 @@ impl Case {
     }
 
     /// The same, but that the connection stays open after the last octet.
-    fn stalled(self, allowed: Allowed) -> Case {
+    pub fn stalled(self, allowed: Allowed) -> Case {
         let Case { name, spoil, .. } = self;
         let spoil = move |messages: &[Vec<u8>]| Sent { end: End::Stalled, ..spoil(messages) };
         Case { name: format!("{name}, then silence"), timeout: SHORT, allowed, spoil: Box::new(spoil) }
@@ -169,6 +169,11 @@ impl Field {
         Some(Field { server, client, digest, exchange })
     }
 
+    /// What an exchange takes.
+    fn size(&self) -> Size {
+        Size { questions: 1, messages: self.messages() }
+    }
+
     /// How many messages an answer has.
     fn messages(&self) -> usize {
         self.exchange.answer.len()
@@ -193,7 +198,7 @@ impl Field {
     fn run(&self, cases: Vec<Case>) -> Tally {
         let jobs = cases.into_iter().map(|Case { name, timeout, allowed, spoil }| {
             let job = move || {
-                let proxy = Proxy::spoiling(&self.server.address(), self.messages(), spoil);
+                let proxy = Proxy::spoiling(&self.server.address(), self.size(), spoil);
                 let outcome = self.outcome(proxy.address(), timeout);
                 assert_eq!(proxy.passed().answer.len(), self.messages());
                 outcome
@@ -206,21 +211,21 @@ impl Field {
 
 /// How many cases came to what.
 #[derive(Debug, Default)]
-struct Tally(BTreeMap<Outcome, usize>);
+pub struct Tally(BTreeMap<Outcome, usize>);
 
 impl Tally {
     /// All cases.
-    fn cases(&self) -> usize {
+    pub fn cases(&self) -> usize {
         self.0.values().sum()
     }
 
     /// Those that ended in an error.
-    fn errors(&self) -> usize {
+    pub fn errors(&self) -> usize {
         self.cases() - self.zones()
     }
 
     /// Those that gave the zone.
-    fn zones(&self) -> usize {
+    pub fn zones(&self) -> usize {
         self.0.get(&Outcome::Zone).copied().unwrap_or_default()
     }
 }
@@ -233,7 +238,7 @@ impl fmt::Display for Tally {
 }
 
 /// Runs jobs on several threads; fails if one of them comes to what it may not.
-fn run_all<J: FnOnce() -> Outcome + Send>(jobs: Vec<(String, Allowed, J)>, side_by_side: usize) -> Tally {
+pub fn run_all<J: FnOnce() -> Outcome + Send>(jobs: Vec<(String, Allowed, J)>, side_by_side: usize) -> Tally {
     let jobs = Mutex::new(jobs.into_iter());
     let results = Mutex::new((Tally::default(), Vec::new()));
     let next = || jobs.lock().expect("taking a job does not panic").next();
@@ -257,13 +262,13 @@ fn run_all<J: FnOnce() -> Outcome + Send>(jobs: Vec<(String, Allowed, J)>, side_
 }
 
 /// The length of the TSIG record that a key of hmac-sha256 leads to (RFC 8945 section 4.2).
-fn signature_length(key: &Key) -> usize {
+pub fn signature_length(key: &Key) -> usize {
     let (name, algorithm) = (key.name.len() + 2, key.algorithm.len() + 2);
     name + 10 + algorithm + 6 + 2 + 2 + 32 + 2 + 2 + 2
 }
 
 /// Takes the TSIG record off a message.
-fn strip(message: &mut Vec<u8>, key: &Key) {
+pub fn strip(message: &mut Vec<u8>, key: &Key) {
     let start = message.len() - signature_length(key);
     assert_eq!(message[start + 1..][..key.name.len()], *key.name.as_bytes(), "the record begins with the key's name");
     message.truncate(start);
@@ -432,7 +437,7 @@ fn a_signed_transfer_spoiled_at_any_octet_is_the_zone_or_an_error(kind: Kind) {
 fn a_signed_question_with_any_octet_flipped_gives_the_zone_or_an_error(kind: Kind) {
     let key = Key::new("key");
     let Some(field) = Field::start(kind, Some(&key)) else { return };
-    let length = field.exchange.question.len();
+    let length = field.exchange.questions[0].len();
     let signature = length - signature_length(&key);
     let jobs = (0..length).map(|at| {
         // Servers may restore the ID that was signed; and a name of other case is the same name, the class of a TSIG record
@@ -442,7 +447,7 @@ fn a_signed_question_with_any_octet_flipped_gives_the_zone_or_an_error(kind: Kin
         let job = move || {
             let proxy = Proxy::passing(&field.server.address(), move |question| question[at] ^= 1 << (at % 8));
             let outcome = field.outcome(proxy.address(), SHORT);
-            assert_eq!(proxy.passed().question.len(), length);
+            assert_eq!(proxy.passed().questions[0].len(), length);
             outcome
         };
         (format!("octet {at} of the question flipped"), allowed, job)

@@ -111,7 +111,7 @@ fn the_question_is_what_an_independent_decoder_expects_and_its_signature_holds()
         let proxy = Proxy::listening();
         let error = Client::new(Some(&key)).read(&proxy.address(), "Example.NET", "60s").expect_err("no answer came");
         assert_eq!(error.code, "transfer-cut");
-        let octets = proxy.passed().question;
+        let octets = proxy.passed().questions.remove(0);
         let message = Message::from_vec(&octets).expect("a message");
         let header = &message.metadata;
         assert_eq!((header.message_type, header.op_code), (MessageType::Query, OpCode::Query));
@@ -142,7 +142,7 @@ fn the_question_is_what_an_independent_decoder_expects_and_its_signature_holds()
 fn a_question_without_a_key_is_a_question_and_nothing_else() {
     let proxy = Proxy::listening();
     assert!(Client::new(None).read(&proxy.address(), "example.net", "60s").is_err());
-    let message = Message::from_vec(&proxy.passed().question).expect("a message");
+    let message = Message::from_vec(&proxy.passed().questions[0]).expect("a message");
     assert_eq!(message.queries.len(), 1);
     assert!(message.signature().is_none() && message.all_sections().next().is_none() && message.edns.is_none());
 }
@@ -160,7 +160,7 @@ fn an_independent_decoder_finds_the_same_records_in_the_same_messages(kind: Kind
         let read = Client::new(Some(&key)).read(&proxy.address(), "example.net", "60s").expect("a zone");
         let exchange = proxy.passed();
         let signer = signer(&key, &theirs, SECRET.1);
-        let question = Message::from_vec(&exchange.question).expect("a message");
+        let question = Message::from_vec(&exchange.questions[0]).expect("a message");
         let mut mac = question.signature().expect("a TSIG record").data.mac.clone();
         let mut records = BTreeSet::new();
         let mut count = 0;
