@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 use zonewright::diag::Files;
-use zonewright::dns::{Name, ZoneName};
+use zonewright::dns::{Name, Rtype, ZoneName};
 use zonewright::inventory::config::node::SourceText;
 use zonewright::inventory::config::toml;
 use zonewright::live::asked::{Answer, Question};
@@ -41,7 +41,13 @@ impl Client {
         read("rfc2136", &settings, self.workspace.path(), zone)
     }
 
-    /// Asks the server at `address` for names of a zone.
+    /// Asks the server at `address` for a zone's SOA.
+    pub fn ask_soa(&self, address: &str, zone: &str) -> Result<Vec<Answer>, ReadError> {
+        let question = Question { name: zone_name(zone).as_name().to_name(), rtype: Rtype::SOA };
+        self.ask(address, (zone, &[question]), "30s")
+    }
+
+    /// Asks the server at `address` these questions about a zone; the server may be silent for `timeout`.
     pub fn ask(&self, address: &str, questions: (&str, &[Question]), timeout: &str) -> Result<Vec<Answer>, ReadError> {
         let settings = format!("server = \"{address}\"\ntimeout = \"{timeout}\"\nread = \"query\"\n{}", self.key);
         match open("rfc2136", &settings, self.workspace.path())? {

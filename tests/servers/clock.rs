@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::server::{Key, Kind, Server};
-use crate::workspace::{demo_zones, plan, reading_from, stderr};
+use crate::workspace::{demo_zones, edit, plan, reading_from, stderr};
 
 /// Lets a program see another time, by a library that it loads first.
 const FAKETIME: &str = "/usr/bin/faketime";
@@ -21,33 +21,45 @@ fn with_clock(skew: i64) -> Option<Command> {
     crate::have(Path::new(FAKETIME)).then_some(command)
 }
 
-/// Too slow and too fast.
+/// Too slow and too fast, for a transfer and for questions.
 fn a_wrong_clock_is_told_with_the_difference_where_the_server_tells(kind: Kind) {
     let key = Key::new("key");
     let Some(server) = Server::start(kind, &demo_zones(&key)) else { return };
-    let workspace = reading_from(&[server.address()], &key);
-    for (skew, side) in [(-400, "ahead of"), (400, "behind")] {
-        let Some(command) = with_clock(skew) else { return };
-        let output = plan(workspace.path(), command);
-        assert_eq!(output.status.code(), Some(1));
-        let stderr = stderr(&output);
-        let start = format!("{} zone example.net.: ", server.address());
-        let mut lines = stderr.lines().skip_while(|line| !line.starts_with(&start));
-        let said = lines.next().unwrap_or_else(|| panic!("{stderr}")).strip_prefix(&start).expect("it starts so");
-        if kind == Kind::PowerDns {
-            assert_eq!(
-                said,
-                "error[transfer-refused]: the server answers NOTAUTH, unsigned, so that anybody may have said it"
-            );
-            assert!(lines.next().is_some_and(|hint| hint.contains("both clocks")), "{stderr}");
-        } else {
-            let seconds = said.strip_prefix("error[tsig-bad-time]: the clocks differ: the server's is ");
-            let seconds = seconds.and_then(|rest| rest.strip_suffix(&format!(" s {side} ours")));
-            // Some seconds may pass between both looks at the clock on a busy machine.
-            let seconds: u32 = seconds.and_then(|seconds| seconds.parse().ok()).unwrap_or_else(|| panic!("{said}"));
-            assert!((370..=430).contains(&seconds), "{said}");
+    let [whole, by_name] = [(), ()].map(|()| reading_from(&[server.address()], &key));
+    edit(by_name.path(), "type = \"rfc2136\"\n", "type = \"rfc2136\"\nread = \"query\"\n");
+    for (workspace, code, to) in
+        [(whole, "transfer-refused", ""), (by_name, "query-refused", " to a question about a name")]
+    {
+        for (skew, side) in [(-400, "ahead of"), (400, "behind")] {
+            let Some(command) = with_clock(skew) else { return };
+            let output = plan(workspace.path(), command);
+            assert_eq!(output.status.code(), Some(1));
+            let stderr = stderr(&output);
+            let start = format!("{} zone example.net.: ", server.address());
+            let mut lines =
+                stderr.lines().filter_map(|line| line.strip_prefix(&start).or(line.strip_prefix("  = hint: ")));
+            let said = lines.find(|line| line.starts_with("error[")).unwrap_or_else(|| panic!("{stderr}"));
+            let hint = lines.next().unwrap_or_else(|| panic!("{stderr}"));
+            if kind == Kind::PowerDns {
+                let no = format!(
+                    "error[{code}]: the server answers NOTAUTH{to}, unsigned, so that anybody may have said it"
+                );
+                assert_eq!(said, no);
+                assert!(hint.contains("both clocks"), "{hint}");
+            } else {
+                assert_difference(said, side);
+            }
         }
     }
+}
+
+/// Checks that a message tells a difference of about 400 seconds.
+fn assert_difference(said: &str, side: &str) {
+    let seconds = said.strip_prefix("error[tsig-bad-time]: the clocks differ: the server's is ");
+    let seconds = seconds.and_then(|rest| rest.strip_suffix(&format!(" s {side} ours")));
+    let seconds: u32 = seconds.and_then(|seconds| seconds.parse().ok()).unwrap_or_else(|| panic!("{said}"));
+    // Some seconds may pass between both looks at the clock on a busy machine.
+    assert!((370..=430).contains(&seconds), "{said}");
 }
 
 /// So much is allowed (RFC 8945 section 10), by default and by all of them.

@@ -1,10 +1,15 @@
-//! What each kind of server says when it does not transfer a zone, and what is made of it.
+//! What each kind of server says when it gives away no zone or name, and what is made of it.
+
+use zonewright::provider::ReadError;
 
 use crate::axfr::zone;
-use crate::client::transfer;
+use crate::client::{Client, transfer};
 use crate::server::{Key, Kind, Server, ServerConfig};
 
-on_every_kind! { every_refusal_names_its_cause_as_far_as_the_server_does }
+on_every_kind! {
+    a_refused_transfer_names_its_cause_as_far_as_the_server_does
+    a_refused_question_names_its_cause_as_far_as_the_server_does
+}
 
 /// What keeps a zone from being transferred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,12 +85,48 @@ fn said_by_all_versions(kind: Kind, cause: Cause) -> Said {
     }
 }
 
-/// Asks with everything but the right key for the right zone.
-fn every_refusal_names_its_cause_as_far_as_the_server_does(kind: Kind) {
+/// The server says that it does not have the zone of a name.
+const NAME_REFUSED: Said =
+    ("query-refused", "the server answers REFUSED to a question about a name", "is the zone configured on this server");
+
+/// The same, unsigned.
+const NAME_REFUSED_UNSIGNED: Said = (
+    "query-refused",
+    "the server answers REFUSED to a question about a name, unsigned, so that anybody may have said it",
+    NO_REASON.2,
+);
+
+/// The server says no more than no to a question about a name.
+const NAME_NO_REASON: Said = (
+    "query-refused",
+    "the server answers NOTAUTH to a question about a name, unsigned, so that anybody may have said it",
+    NO_REASON.2,
+);
+
+/// What may be made of what this kind of server says to a question about a name; empty where it answers.
+fn said_of_name(kind: Kind, cause: Cause) -> Vec<Said> {
+    use Cause::*;
+    match (kind, cause) {
+        (_, NoKey) => vec![],
+        (Kind::PowerDns, WrongSecret | UnknownKey | WrongAlgorithm) => vec![NAME_NO_REASON],
+        (Kind::Knot, UnknownKey | WrongAlgorithm | PowerlessKey) => vec![BAD_KEY, NAME_NO_REASON],
+        (Kind::Nsd, WrongAlgorithm) => vec![],
+        (_, PowerlessKey) => vec![],
+        (_, WrongSecret) => vec![BAD_SIG],
+        (_, UnknownKey | WrongAlgorithm) => vec![BAD_KEY],
+        (Kind::Knot, MissingZone) => vec![NAME_REFUSED_UNSIGNED],
+        (_, MissingZone | MissingZoneAndNoKey) => vec![NAME_REFUSED],
+    }
+}
+
+/// A key and a zone, and why they do not go together.
+type Attempt = (Cause, Option<Key>, &'static str);
+
+/// A server of one zone, and everything but the right key for the right zone.
+fn server_and_attempts(kind: Kind) -> Option<(Server, Vec<Attempt>)> {
     let key = Key::new("key");
     let config = ServerConfig { keys: vec![key.clone()], zones: vec![("example.net".to_owned(), zone(kind))] };
-    let Some(server) = Server::start(kind, &config) else { return };
-    let questions = [
+    let attempts = vec![
         (Cause::WrongSecret, Some(Key { secret: "d3Jvbmcgc2VjcmV0".to_owned(), ..key.clone() }), "example.net"),
         (Cause::UnknownKey, Some(Key::new("other")), "example.net"),
         (Cause::WrongAlgorithm, Some(Key::with_algorithm("key", "hmac-sha512")), "example.net"),
@@ -94,13 +135,36 @@ fn every_refusal_names_its_cause_as_far_as_the_server_does(kind: Kind) {
         (Cause::MissingZone, Some(key), "example.org"),
         (Cause::MissingZoneAndNoKey, None, "example.org"),
     ];
-    for (cause, key, zone) in questions {
+    Some((Server::start(kind, &config)?, attempts))
+}
+
+/// Checks that an error says one of these things, and of which zone of which server.
+fn assert_said(error: &ReadError, said: &[Said], place: &str) {
+    let is_said = |(code, message, hint): &Said| {
+        (*code, *message) == (error.code, &error.message) && error.hint.as_ref().is_some_and(|all| all.contains(hint))
+    };
+    assert!(said.iter().any(is_said), "{said:?}: {error:?}");
+    assert_eq!(error.place, place);
+}
+
+/// Asks for the whole zone.
+fn a_refused_transfer_names_its_cause_as_far_as_the_server_does(kind: Kind) {
+    let Some((server, attempts)) = server_and_attempts(kind) else { return };
+    for (cause, key, zone) in attempts {
         let error = transfer(&server.address(), key.as_ref(), zone).expect_err("it must fail");
-        let is_said = |(code, message, hint): &Said| {
-            (*code, *message) == (error.code, &error.message)
-                && error.hint.as_ref().is_some_and(|all| all.contains(hint))
-        };
-        assert!(said(kind, cause).iter().any(is_said), "{cause:?}: {error:?}");
-        assert_eq!(error.place, format!("{} zone {zone}.", server.address()));
+        assert_said(&error, &said(kind, cause), &format!("{} zone {zone}.", server.address()));
+    }
+}
+
+/// Asks for a name; servers are less strict with that.
+fn a_refused_question_names_its_cause_as_far_as_the_server_does(kind: Kind) {
+    let Some((server, attempts)) = server_and_attempts(kind) else { return };
+    for (cause, key, zone) in attempts {
+        let answer = Client::new(key.as_ref()).ask_soa(&server.address(), zone);
+        let said = said_of_name(kind, cause);
+        assert_eq!(answer.is_ok(), said.is_empty(), "{cause:?}: {answer:?}");
+        if let Err(error) = answer {
+            assert_said(&error, &said, &format!("{} zone {zone}.", server.address()));
+        }
     }
 }

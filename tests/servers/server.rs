@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::hash::BuildHasher as _;
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::ops::Range;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -22,6 +23,9 @@ const START: Duration = Duration::from_secs(60);
 
 /// How often a start is tried, in case somebody else takes the port that was free.
 const ATTEMPTS: usize = 5;
+
+/// The ports of servers: below those that systems give to outgoing connections (Linux from 32768, others from 49152).
+const PORTS: Range<u16> = 10_240..32_768;
 
 /// Type and class of the question for a zone's SOA.
 const SOA_IN: [u8; 4] = [0, 6, 0, 1];
@@ -193,7 +197,7 @@ impl Server {
         let folder = tempfile::tempdir().expect("a folder");
         let addresses = loopback();
         let port = free_port(&addresses);
-        let identity = format!("{:016x}", RandomState::new().hash_one(port));
+        let identity = format!("{:016x}", random());
         for (name, text) in &config.zones {
             fs::write(folder.path().join(format!("{name}.zone")), text).expect("a zone file");
         }
@@ -207,27 +211,39 @@ impl Server {
         let child = command.spawn().expect("the server's program runs");
         let mut server = Server { child, folder, addresses, port };
         let deadline = Instant::now() + START;
-        while !server.answers(&identity, config) {
-            let ended = server.child.try_wait().expect("a child").is_some();
-            if ended || Instant::now() > deadline {
-                return Err(fs::read_to_string(server.folder().join("log")).unwrap_or_default());
+        loop {
+            match server.state(&identity, config) {
+                State::Ready => return Ok(server),
+                State::Starting if Instant::now() < deadline && server.runs() => {}
+                State::Starting | State::Foreign => {
+                    return Err(fs::read_to_string(server.folder().join("log")).unwrap_or_default());
+                }
             }
             thread::sleep(Duration::from_millis(20));
         }
-        Ok(server)
     }
 
-    /// Whether it, and nobody else on that port, answers on each address and for every zone.
-    fn answers(&self, identity: &str, config: &ServerConfig) -> bool {
-        let is_ours = |address: &IpAddr| {
-            let answer = ask(SocketAddr::new(*address, self.port), "id.server", TXT_CH).unwrap_or_default();
-            answer.windows(identity.len()).any(|window| window == identity.as_bytes())
-        };
+    /// Whether the process runs.
+    fn runs(&mut self) -> bool {
+        self.child.try_wait().expect("a child").is_none()
+    }
+
+    /// How far it is.
+    fn state(&self, identity: &str, config: &ServerConfig) -> State {
+        for address in &self.addresses {
+            match ask(SocketAddr::new(*address, self.port), "id.server", TXT_CH) {
+                None => return State::Starting,
+                Some(answer) if !answer.windows(identity.len()).any(|part| part == identity.as_bytes()) => {
+                    return State::Foreign;
+                }
+                Some(_) => {}
+            }
+        }
         let serves = |name: &str| {
             let answer = ask(SocketAddr::new(self.addresses[0], self.port), name, SOA_IN).unwrap_or_default();
             answer.get(3).is_some_and(|flags| flags & 0x0f == 0)
         };
-        self.addresses.iter().all(is_ours) && config.zones.iter().all(|(name, _)| serves(name))
+        if config.zones.iter().all(|(name, _)| serves(name)) { State::Ready } else { State::Starting }
     }
 }
 
@@ -239,6 +255,16 @@ impl Drop for Server {
     }
 }
 
+/// How far a server is.
+enum State {
+    /// It does not answer yet, or not for every zone.
+    Starting,
+    /// It answers on each address and for every zone.
+    Ready,
+    /// Somebody else answers on its port.
+    Foreign,
+}
+
 /// The loopback addresses of this machine, 127.0.0.1 first; some containers have no other.
 fn loopback() -> Vec<IpAddr> {
     let mut addresses = vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
@@ -246,18 +272,21 @@ fn loopback() -> Vec<IpAddr> {
     addresses
 }
 
-/// A port that is free for UDP and TCP on all these addresses.
+/// A port that is free for UDP and TCP on all these addresses, and that no outgoing connection gets meanwhile.
 pub fn free_port(addresses: &[IpAddr]) -> u16 {
     loop {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
-        let port = listener.local_addr().expect("an address").port();
-        drop(listener);
+        let port = PORTS.start + (random() % PORTS.len() as u64) as u16;
         let is_free =
             |address: &IpAddr| TcpListener::bind((*address, port)).is_ok() && UdpSocket::bind((*address, port)).is_ok();
         if addresses.iter().all(is_free) {
             return port;
         }
     }
+}
+
+/// A number that nobody foresees.
+fn random() -> u64 {
+    RandomState::new().hash_one(())
 }
 
 /// Asks a question of a type and class over TCP; gives the answer.

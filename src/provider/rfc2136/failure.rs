@@ -138,7 +138,7 @@ impl Failure {
             Failure::BadKey { by_server: false } => "key name and algorithm must be the same here and on the server",
             Failure::BadKey { .. } => {
                 "key name and algorithm must be the same here and on the server, and Knot says so too of a key that no `acl` \
-                 lets transfer this zone"
+                 grants this zone"
             }
             Failure::BadSignature { by_server: true } => "the secret is not that of the server's key of this name",
             Failure::BadSignature { .. } => {
