@@ -42,13 +42,17 @@ impl Client {
     }
 
     /// Asks the server at `address` for a zone's SOA.
-    pub fn ask(&self, address: &str, zone: &str) -> Result<Vec<Answer>, ReadError> {
-        let settings = format!("server = \"{address}\"\nread = \"query\"\n{}", self.key);
-        let zone = ZoneName::new(Name::parse(zone).expect("a name"));
-        let question = Question { name: zone.as_name().to_name(), rtype: Rtype::SOA };
+    pub fn ask_soa(&self, address: &str, zone: &str) -> Result<Vec<Answer>, ReadError> {
+        let question = Question { name: zone_name(zone).as_name().to_name(), rtype: Rtype::SOA };
+        self.ask(address, (zone, &[question]), "30s")
+    }
+
+    /// Asks the server at `address` these questions about a zone; the server may be silent for `timeout`.
+    pub fn ask(&self, address: &str, questions: (&str, &[Question]), timeout: &str) -> Result<Vec<Answer>, ReadError> {
+        let settings = format!("server = \"{address}\"\ntimeout = \"{timeout}\"\nread = \"query\"\n{}", self.key);
         match open("rfc2136", &settings, self.workspace.path())? {
-            Access::ByName(target) => target.ask(&zone, &[question]),
-            Access::Whole(_) => panic!("the settings say how to read"),
+            Access::ByName(target) => target.ask(&zone_name(questions.0), questions.1),
+            Access::Whole(_) => panic!("the settings say `query`"),
         }
     }
 }
@@ -76,7 +80,7 @@ pub fn lines(read: &ZoneRead) -> Vec<String> {
 /// Reads a zone from a target with these settings.
 fn read(provider: &str, settings: &str, workspace: &Path, zone: &str) -> Result<ZoneRead, ReadError> {
     match open(provider, settings, workspace)? {
-        Access::Whole(target) => target.read_zone(&ZoneName::new(Name::parse(zone).expect("a name"))),
+        Access::Whole(target) => target.read_zone(&zone_name(zone)),
         Access::ByName(_) => panic!("the settings say nothing of `read`"),
     }
 }
@@ -89,4 +93,9 @@ fn open(provider: &str, settings: &str, workspace: &Path) -> Result<Access, Read
     let found = provider::check(provider, &settings, &source);
     assert_eq!(found.error_count(), 0, "{found:?}");
     provider::open(provider, &settings, &Context { workspace, source: &source })
+}
+
+/// The name of a zone.
+fn zone_name(text: &str) -> ZoneName {
+    ZoneName::new(Name::parse(text).expect("a name"))
 }

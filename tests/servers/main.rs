@@ -35,6 +35,7 @@ mod server;
 mod several;
 mod snapshot;
 mod tamper;
+mod tamper_query;
 mod witness;
 mod workspace;
 

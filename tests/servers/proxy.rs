@@ -5,24 +5,36 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver};
+use std::sync::{Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
 
 /// How long anything may take that must not hang: far more than it takes anywhere, far less than a person waits.
 pub const WATCHDOG: Duration = Duration::from_secs(120);
 
-/// Who has it may ask the server: a server refuses more than a few transfers at once (BIND: `transfers-out` 10).
-static ASKING: Mutex<()> = Mutex::new(());
+/// How many more may ask a server at the moment: it refuses more than a few transfers at once (BIND: `transfers-out` 10).
+static PERMITS: Mutex<usize> = Mutex::new(8);
+
+/// Tells those who wait that one of [`PERMITS`] came back.
+static RETURNED: Condvar = Condvar::new();
 
 /// What passed through a proxy, each message without its length.
 #[derive(Debug, Clone, Default)]
 pub struct Exchange {
-    /// The client's question.
-    pub question: Vec<u8>,
-    /// The server's answer.
+    /// The client's questions.
+    pub questions: Vec<Vec<u8>>,
+    /// What the server answered.
     pub answer: Vec<Vec<u8>>,
+}
+
+/// How many messages an exchange has.
+#[derive(Debug, Clone, Copy)]
+pub struct Size {
+    /// Questions; all of them are sent before any answer is needed.
+    pub questions: usize,
+    /// Messages of the server.
+    pub messages: usize,
 }
 
 /// What a client gets to see of an answer.
@@ -76,16 +88,16 @@ impl Proxy {
                 }
             }
             let _ = client.shutdown(Shutdown::Both);
-            Ok(Exchange { question, answer })
+            Ok(Exchange { questions: vec![question], answer })
         })
     }
 
-    /// Takes an answer of `messages` messages from the server, and sends the client what `spoil` makes of it.
-    pub fn spoiling(server: &str, messages: usize, spoil: impl FnOnce(&[Vec<u8>]) -> Sent + Send + 'static) -> Proxy {
+    /// Takes the whole answer from the server, and sends the client what `spoil` makes of it.
+    pub fn spoiling(server: &str, size: Size, spoil: impl FnOnce(&[Vec<u8>]) -> Sent + Send + 'static) -> Proxy {
         let server = server.to_owned();
         Proxy::start(move |mut client| {
-            let question = read_message(&mut client)?;
-            let answer = ask(&server, &question, messages)?;
+            let questions = read_messages(&mut client, size.questions)?;
+            let answer = ask(&server, &questions, size.messages)?;
             let Sent { octets, end } = spoil(&answer);
             // The client hangs up as soon as it has seen enough.
             let _ = client.write_all(&octets);
@@ -95,13 +107,13 @@ impl Proxy {
             }
             // Closing with octets unread would take back what was sent: wait for the client to hang up.
             let _ = client.read(&mut [0]);
-            Ok(Exchange { question, answer })
+            Ok(Exchange { questions, answer })
         })
     }
 
     /// Takes the question, and closes the connection without asking anybody.
     pub fn listening() -> Proxy {
-        Proxy::start(|mut client| Ok(Exchange { question: read_message(&mut client)?, answer: Vec::new() }))
+        Proxy::start(|mut client| Ok(Exchange { questions: read_messages(&mut client, 1)?, answer: Vec::new() }))
     }
 
     /// The address for the client.
@@ -143,12 +155,36 @@ pub fn stream(messages: &[Vec<u8>]) -> Vec<u8> {
 }
 
 /// Asks a server and reads an answer of so many messages.
-fn ask(server: &str, question: &[u8], messages: usize) -> io::Result<Vec<Vec<u8>>> {
-    let _one = ASKING.lock().expect("nobody panics while asking");
+fn ask(server: &str, questions: &[Vec<u8>], messages: usize) -> io::Result<Vec<Vec<u8>>> {
+    let _permit = Permit::take();
     let mut upstream = TcpStream::connect(server)?;
     upstream.set_read_timeout(Some(WATCHDOG))?;
-    upstream.write_all(&framed(question))?;
-    (0..messages).map(|_| read_message(&mut upstream)).collect()
+    upstream.write_all(&stream(questions))?;
+    read_messages(&mut upstream, messages)
+}
+
+/// One of [`PERMITS`], as long as it lives.
+struct Permit;
+
+impl Permit {
+    /// Waits for one and takes it.
+    fn take() -> Permit {
+        let permits = PERMITS.lock().expect("counting does not panic");
+        *RETURNED.wait_while(permits, |permits| *permits == 0).expect("counting does not panic") -= 1;
+        Permit
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        *PERMITS.lock().expect("counting does not panic") += 1;
+        RETURNED.notify_one();
+    }
+}
+
+/// Reads so many messages.
+fn read_messages(stream: &mut TcpStream, count: usize) -> io::Result<Vec<Vec<u8>>> {
+    (0..count).map(|_| read_message(stream)).collect()
 }
 
 /// Reads a message with its length.
