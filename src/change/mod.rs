@@ -196,6 +196,18 @@ words! {
         SourceUnknown = "source-unknown",
         /// A zone could not be read whole.
         ZoneUnknown = "zone-unknown",
+        /// A zone was asked name by name, so that not all of it was looked at.
+        ReadByQuery = "read-by-query",
+    }
+}
+
+impl NoticeCode {
+    /// Whether something that was to be read could not be, so that the plan is less than it should be.
+    pub fn tells_of_failure(self) -> bool {
+        match self {
+            NoticeCode::SourceUnknown | NoticeCode::ZoneUnknown => true,
+            NoticeCode::ForeignName | NoticeCode::ReadByQuery => false,
+        }
     }
 }
 

@@ -121,6 +121,11 @@ impl NameIndex {
         }
     }
 
+    /// All names, those that somebody had too; a name that several hold comes several times.
+    pub fn names(&self, inventory: &Inventory) -> impl Iterator<Item = Name> {
+        self.entries.iter().filter_map(move |(_, holder)| held_name(inventory, *holder))
+    }
+
     /// Everybody who has or had a name; those who hold it now come first.
     pub fn holders(&self, inventory: &Inventory, name: NameRef<'_>) -> impl Iterator<Item = Holder> {
         let hash = xxh3_64(name.as_wire());

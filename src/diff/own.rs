@@ -35,17 +35,25 @@ pub enum RegistryName {
 
 /// Where the TXT of an RRset of `rtype` at `owner` in `zone` would stand.
 pub fn registry_name(context: &Context<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype) -> RegistryName {
-    let Some((label, rest)) = owner.first_label().zip(owner.parent()) else { return RegistryName::Outside };
-    let prefixed = [rtype.to_string().to_ascii_lowercase().as_bytes(), b"-", label].concat();
-    let name = match Name::prepend(&prefixed, rest) {
-        Ok(name) => name,
-        Err(error) => return RegistryName::TooLong(error),
+    let name = match txt_name(owner, rtype) {
+        None => return RegistryName::Outside,
+        Some(Ok(name)) => name,
+        Some(Err(error)) => return RegistryName::TooLong(error),
     };
     match context.live.place(name.as_name()) {
         Place::Open(place) if place == zone => RegistryName::At(name),
         Place::Cname(place) if place == zone => RegistryName::AtCname(name),
         _ => RegistryName::Outside,
     }
+}
+
+/// The name of the TXT of an RRset of `rtype` at `owner`, whether it can stand there or not; none for the root.
+///
+/// Errors: it would be no name.
+pub fn txt_name(owner: NameRef<'_>, rtype: Rtype) -> Option<Result<Name, NameError>> {
+    let (label, rest) = owner.first_label().zip(owner.parent())?;
+    let prefixed = [rtype.to_string().to_ascii_lowercase().as_bytes(), b"-", label].concat();
+    Some(Name::prepend(&prefixed, rest))
 }
 
 /// What the TXT beside an RRset say.

@@ -148,6 +148,11 @@ pub fn place_block(context: &Context<'_>, code: BlockCode, name: &Name, place: &
     let shown = readable(name.as_name());
     let zone = |zone: &crate::live::ZoneIndex| context.zone_spec(*zone).name.to_string();
     match place {
+        Place::Unknown(unknown) if context.live.zone(*unknown).contents().is_some() => {
+            let message = format!("what stands at {shown} cannot be told from a wildcard of `{}`", zone(unknown));
+            let hint = "let the server allow transfers and remove `read = \"query\"`, or remove the wildcard";
+            block(code, message, hint)
+        }
         Place::Unknown(unknown) => {
             let message = format!("{shown} lies in `{}`, which could not be read whole", zone(unknown));
             block(code, message, "see the zone's error; nothing is changed until it can be read")

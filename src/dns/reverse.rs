@@ -58,6 +58,11 @@ pub fn address_of(name: NameRef<'_>) -> Option<IpAddr> {
     Some(IpAddr::V4(Ipv4Addr::new(octet(a)?, octet(b)?, octet(c)?, octet(d)?)))
 }
 
+/// Whether a name is for addresses: at or below `in-addr.arpa` or `ip6.arpa`.
+pub fn is_reverse(name: NameRef<'_>) -> bool {
+    name.ancestors().any(|ancestor| [IN_ADDR_ARPA, IP6_ARPA].contains(&ancestor.as_wire()))
+}
+
 /// Reads one decimal octet without leading zeros.
 fn octet(label: &[u8]) -> Option<u8> {
     let text = std::str::from_utf8(label).ok()?;

@@ -4,6 +4,8 @@
 //! names and records, with everything left out that is not live: data at or below a delegation, below a DNAME, and data
 //! that belongs to another configured zone. Pure.
 
+pub mod asked;
+
 mod index;
 
 mod zone;
@@ -49,7 +51,7 @@ pub struct LiveRrset<'a> {
 pub enum Place {
     /// In no configured zone.
     NoZone,
-    /// In a zone that could not be read.
+    /// In a zone that could not be read, or that is not known for this name.
     Unknown(ZoneIndex),
     /// At or below this delegation.
     Delegated(ZoneIndex, Name),
@@ -112,6 +114,21 @@ impl Live {
         Live { zones, apexes, by_address, by_target, pointed_to }
     }
 
+    /// Puts other zones in the place of some, of which more is known now.
+    pub fn replace(self, zones: Vec<(ZoneIndex, LiveZone)>) -> Live {
+        let Live { zones: earlier, apexes, .. } = self;
+        let mut all: Vec<LiveZone> = earlier.into_iter().map(|zone| zone.found_anew(&apexes)).collect();
+        for (number, zone) in zones {
+            all[number.0 as usize] = zone;
+        }
+        Live::new(all, apexes)
+    }
+
+    /// What finds the zone of a name.
+    pub fn apexes(&self) -> &Apexes {
+        &self.apexes
+    }
+
     /// A zone.
     pub fn zone(&self, zone: ZoneIndex) -> &LiveZone {
         &self.zones[zone.0 as usize]
@@ -137,6 +154,9 @@ impl Live {
         }
         if let Some(dname) = zone.dname_above(name) {
             return Place::BelowDname(number, dname);
+        }
+        if zone.knowledge().is_some_and(|knowledge| !knowledge.covers(name)) {
+            return Place::Unknown(number);
         }
         match contents.rrset(name, Rtype::CNAME) {
             Some(_) => Place::Cname(number),

@@ -5,6 +5,7 @@ use std::net::Ipv6Addr;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::asked::Knowledge;
 use super::{Apexes, ZoneIndex};
 use crate::dns::{Name, NameRef, RrsetRef, Rtype, ZoneContents, ZoneName, reverse};
 
@@ -21,6 +22,8 @@ pub struct LiveZone {
     dnames: HashSet<Name>,
     /// What the search indexes need, until they take it.
     found: Found,
+    /// The names that it is known for; none where it was read whole.
+    knowledge: Option<Box<Knowledge>>,
 }
 
 /// What one pass over a zone found for the search indexes.
@@ -47,13 +50,34 @@ pub fn name_hash(name: NameRef<'_>) -> u64 {
 impl LiveZone {
     /// A zone that could not be read.
     pub fn unknown(name: ZoneName) -> LiveZone {
-        LiveZone { name, contents: None, cuts: HashSet::new(), dnames: HashSet::new(), found: Found::default() }
+        let (cuts, dnames) = Default::default();
+        LiveZone { name, contents: None, cuts, dnames, found: Found::default(), knowledge: None }
     }
 
-    /// A zone that was read; `apexes` says what of it belongs to other zones.
+    /// A zone that was read whole; `apexes` says what of it belongs to other zones.
     pub fn known(contents: ZoneContents, apexes: &Apexes) -> LiveZone {
-        let name = contents.apex().clone();
-        let mut zone = LiveZone::unknown(name);
+        LiveZone::unknown(contents.apex().clone()).with_contents(contents, apexes)
+    }
+
+    /// A zone of which some names were asked for, and no more is known.
+    pub fn asked(contents: ZoneContents, apexes: &Apexes, knowledge: Knowledge) -> LiveZone {
+        let mut zone = LiveZone::unknown(contents.apex().clone());
+        zone.cuts.clone_from(&knowledge.cuts);
+        zone.knowledge = Some(Box::new(knowledge));
+        zone.with_contents(contents, apexes)
+    }
+
+    /// The same zone, with what the indexes need, which somebody took, found anew.
+    pub(super) fn found_anew(mut self, apexes: &Apexes) -> LiveZone {
+        match self.contents.take() {
+            Some(contents) => self.with_contents(contents, apexes),
+            None => self,
+        }
+    }
+
+    /// Looks through contents.
+    fn with_contents(self, contents: ZoneContents, apexes: &Apexes) -> LiveZone {
+        let mut zone = self;
         for rrset in contents.rrsets() {
             zone.note_structure(rrset);
         }
@@ -90,6 +114,11 @@ impl LiveZone {
     /// The zone's name.
     pub fn name(&self) -> &ZoneName {
         &self.name
+    }
+
+    /// What the zone is known for by answers alone; none where it was read whole, or not at all.
+    pub fn knowledge(&self) -> Option<&Knowledge> {
+        self.knowledge.as_deref()
     }
 
     /// The zone's contents; none where it could not be read.

@@ -62,7 +62,7 @@ pub fn judge_all(context: &Context<'_>) -> (Standings, Decided) {
 }
 
 /// Derives every host, in the inventory's order.
-fn derive_all(inventory: &Inventory, live: &Live, now: Time) -> Vec<DesiredHost> {
+pub fn derive_all(inventory: &Inventory, live: &Live, now: Time) -> Vec<DesiredHost> {
     inventory.hosts.par_iter().map(|host| host::derive(inventory, live, host, now)).collect()
 }
 

@@ -6,6 +6,8 @@
 
 pub mod zones;
 
+mod inquiry;
+
 pub mod decide;
 
 use std::collections::BTreeSet;
@@ -15,6 +17,7 @@ use std::path::Path;
 use crate::change::{Notice, NoticeCode};
 use crate::diag::{Diagnostics, Files};
 use crate::diff::Selection;
+use crate::dns::{ZoneName, reverse};
 use crate::inventory::model::{Inventory, Pool, ProjectIndex};
 use crate::inventory::read::{self, Loaded};
 use crate::inventory::value::{Inv, Time};
@@ -111,7 +114,7 @@ impl std::error::Error for MakeError {}
 pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made, MakeError> {
     let (inventory, diagnostics) = load(request.workspace, request.now, progress)?;
     let selection = select(&inventory, request)?;
-    let zones = zones::read_all(&inventory, request.workspace, progress);
+    let zones = zones::read_all(&inventory, request.workspace, request.now, progress);
     progress.stage("comparing hosts with live DNS", None);
     let decided = decide::decide(&inventory, &zones.live, request.now, &selection);
     let mut notices = decided.notices;
@@ -122,7 +125,8 @@ pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made,
         host: None,
         message: error.to_string(),
     }));
-    let is_partial = notices.iter().any(|notice| notice.code != NoticeCode::ForeignName);
+    let is_partial = notices.iter().any(|notice| notice.code.tells_of_failure());
+    notices.extend(zones.asked.iter().map(not_looked_for));
     let mut inputs = inventory.inputs.clone();
     inputs.extend(zones.inputs);
     let plan = Plan {
@@ -201,6 +205,18 @@ fn select(inventory: &Inventory, request: &Request<'_>) -> Result<Selection, Mak
         }
     }
     Ok(Selection { hosts: request.hosts.iter().copied().collect(), projects })
+}
+
+/// The notice about a zone that was asked name by name: what was not looked for there.
+fn not_looked_for(zone: &ZoneName) -> Notice {
+    let unseen = if reverse::is_reverse(zone.as_name()) {
+        "PTR that name a host at addresses that no name of a host holds"
+    } else {
+        "a host's address at names to which its PTR does not point, names that nobody has, and NS and MX below the apex \
+         that point to a name"
+    };
+    let message = format!("`{zone}` was asked name by name, not transferred; not looked for: {unseen}");
+    Notice { code: NoticeCode::ReadByQuery, name: zone.to_string(), host: None, message }
 }
 
 /// A notice for every source that cannot be believed.

@@ -6,20 +6,25 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Progress;
+use super::inquiry::{self, Asking};
 use crate::dns::{Name, RrsetRef, Rtype, ZoneContents, ZoneName};
 use crate::inventory::Inventory;
-use crate::live::{Apexes, Live, LiveZone};
+use crate::inventory::value::Time;
+use crate::live::asked::AskedZone;
+use crate::live::{Apexes, Live, LiveZone, ZoneIndex};
 use crate::plan::ZoneSeen;
-use crate::provider::{self, Context, ReadError, ReadZone};
+use crate::provider::{self, Access, AskZone, Context, ReadError};
 
 /// The configured zones as they are live.
 #[derive(Debug)]
 pub struct Zones {
     /// What they hold.
     pub live: Live,
-    /// Those that were read whole, sorted by name.
+    /// Those that could be read, in the order of the configuration.
     pub seen: Vec<ZoneSeen>,
-    /// Those that were not, in the order of the configuration.
+    /// Those of them that were asked name by name.
+    pub asked: Vec<ZoneName>,
+    /// Those that could not be read, in the order of the configuration.
     pub unread: Vec<(ZoneName, ReadError)>,
     /// The files they were read from, with their SHA-256.
     pub inputs: Vec<(String, String)>,
@@ -27,8 +32,16 @@ pub struct Zones {
     pub findings: Vec<provider::Findings>,
 }
 
-/// One zone, with what only it can tell.
-struct ReadOne {
+/// What could be read of one zone.
+enum Reading<'t> {
+    /// All of it.
+    Whole(Box<WholeZone>),
+    /// What its server says when asked; so far about its apex.
+    Asked(&'t dyn AskZone, AskedZone),
+}
+
+/// A zone that was read whole.
+struct WholeZone {
     /// The zone.
     live: LiveZone,
     /// How it was seen.
@@ -39,56 +52,94 @@ struct ReadOne {
     findings: Option<Box<provider::Findings>>,
 }
 
-/// How many zones are read side by side. Most of the time is a server's or a disk's, so that more than the processors
-/// pays; a name server limits transfers to a client (BIND's `transfers-per-ns` is 2, `transfers-out` 10).
+/// How many zones of one target are read side by side. Most of the time is a server's or a disk's, so that more than the
+/// processors pays; a name server limits transfers to a client (BIND's `transfers-per-ns` is 2, `transfers-out` 10).
 const SIDE_BY_SIDE: usize = 4;
 
 /// Reads all configured zones.
-pub fn read_all(inventory: &Inventory, workspace: &Path, progress: &dyn Progress) -> Zones {
+pub fn read_all(inventory: &Inventory, workspace: &Path, now: Time, progress: &dyn Progress) -> Zones {
     let specs = &inventory.config.zones;
     progress.stage("reading zones", Some(specs.len() as u64));
     let apexes = Apexes::new(specs.iter().map(|spec| &spec.name));
     let context = Context { workspace, source: &inventory.config.source };
-    let pools: Vec<Result<Box<dyn ReadZone>, ReadError>> = inventory
-        .config
-        .pools
-        .iter()
-        .map(|pool| provider::open(&pool.target.provider, &pool.target.settings, &context))
-        .collect();
-    let outcomes = side_by_side(specs.len(), |place| {
-        let spec = &specs[place];
-        let outcome = match &pools[spec.pool] {
-            Ok(target) => target.read_zone(&spec.name),
+    let targets = inventory.config.pools.iter().map(|pool| &pool.target);
+    let targets: Vec<Result<Access, ReadError>> =
+        targets.map(|target| provider::open(&target.provider, &target.settings, &context)).collect();
+    let pools: Vec<usize> = specs.iter().map(|spec| spec.pool).collect();
+    let readings = side_by_side(&pools, |place| {
+        let reading = match &targets[specs[place].pool] {
+            Ok(access) => read_one(access, &specs[place].name, &apexes),
             Err(error) => Err(error.clone()),
         };
         progress.step();
-        outcome.map(|read| ReadOne {
-            seen: seen(&read.contents),
-            live: LiveZone::known(read.contents, &apexes),
-            inputs: read.inputs,
-            findings: read.findings,
-        })
+        reading
     });
-    let mut live = Vec::new();
-    let mut seen = Vec::new();
-    let mut unread = Vec::new();
-    let mut inputs = Vec::new();
-    let mut findings = Vec::new();
-    for (spec, outcome) in specs.iter().zip(outcomes) {
-        match outcome {
-            Ok(read) => {
-                live.push(read.live);
-                seen.push(read.seen);
-                inputs.extend(read.inputs);
-                findings.extend(read.findings.map(|found| *found));
-            }
-            Err(error) => {
-                live.push(LiveZone::unknown(spec.name.clone()));
-                unread.push((spec.name.clone(), error));
-            }
+    join(inventory, now, apexes, readings, progress)
+}
+
+/// Reads one zone, or what its server says of its apex.
+fn read_one<'t>(access: &'t Access, zone: &ZoneName, apexes: &Apexes) -> Result<Reading<'t>, ReadError> {
+    match access {
+        Access::Whole(target) => {
+            let read = target.read_zone(zone)?;
+            let seen = seen_as(&read.contents);
+            let live = LiveZone::known(read.contents, apexes);
+            Ok(Reading::Whole(Box::new(WholeZone { live, seen, inputs: read.inputs, findings: read.findings })))
+        }
+        Access::ByName(target) => {
+            let mut asked = AskedZone::new(zone.clone());
+            asked.open(target.ask(zone, &asked.opening())?);
+            Ok(Reading::Asked(target.as_ref(), asked))
         }
     }
-    Zones { live: Live::new(live, apexes), seen, unread, inputs, findings }
+}
+
+/// Joins what could be read, and asks for names where zones are read so.
+fn join(
+    inventory: &Inventory,
+    now: Time,
+    apexes: Apexes,
+    readings: Vec<Result<Reading<'_>, ReadError>>,
+    progress: &dyn Progress,
+) -> Zones {
+    let (mut inputs, mut findings, mut zones, mut seen) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut asking = Vec::new();
+    let mut failed: Vec<(ZoneIndex, ReadError)> = Vec::new();
+    for (place, (spec, reading)) in inventory.config.zones.iter().zip(readings).enumerate() {
+        let zone = ZoneIndex(place as u32);
+        zones.push(match reading {
+            Ok(Reading::Whole(whole)) => {
+                seen.push((zone, whole.seen));
+                inputs.extend(whole.inputs);
+                findings.extend(whole.findings.map(|found| *found));
+                whole.live
+            }
+            Ok(Reading::Asked(target, asked)) => {
+                asking.push(Asking { zone, pool: spec.pool, target, asked, failed: None });
+                asking.last_mut().expect("just pushed").known(&apexes)
+            }
+            Err(error) => {
+                failed.push((zone, error));
+                LiveZone::unknown(spec.name.clone())
+            }
+        });
+    }
+    let mut live = Live::new(zones, apexes);
+    if !asking.is_empty() {
+        live = inquiry::follow(inventory, now, live, &mut asking, progress);
+    }
+    let mut asked = Vec::new();
+    for Asking { zone, failed: failure, .. } in asking {
+        let known = live.zone(zone);
+        asked.extend(known.contents().map(|_| known.name().clone()));
+        seen.extend(known.contents().map(|contents| (zone, seen_as(contents))));
+        failed.extend(failure.map(|failure| (zone, failure)));
+    }
+    seen.sort_by_key(|(zone, _)| *zone);
+    failed.sort_by_key(|(zone, _)| *zone);
+    let seen = seen.into_iter().map(|(_, seen)| seen).collect();
+    let unread = failed.into_iter().map(|(zone, error)| (live.zone(zone).name().clone(), error)).collect();
+    Zones { live, seen, asked, unread, inputs, findings }
 }
 
 /// What a check of the zones that are files found.
@@ -109,12 +160,17 @@ pub fn check_local(inventory: &Inventory, workspace: &Path, progress: &dyn Progr
     let specs: Vec<_> = config.zones.iter().filter(|spec| local(spec.pool)).collect();
     progress.stage("reading zone files", Some(specs.len() as u64));
     let context = Context { workspace, source: &config.source };
-    let outcomes = side_by_side(specs.len(), |place| {
+    let apexes = Apexes::new(config.zones.iter().map(|spec| &spec.name));
+    let pools: Vec<usize> = specs.iter().map(|spec| spec.pool).collect();
+    let outcomes = side_by_side(&pools, |place| {
         let target = &config.pools[specs[place].pool].target;
-        let outcome = provider::open(&target.provider, &target.settings, &context)
-            .and_then(|target| target.read_zone(&specs[place].name));
+        let outcome = provider::open(&target.provider, &target.settings, &context);
+        let outcome = outcome.and_then(|access| match read_one(&access, &specs[place].name, &apexes)? {
+            Reading::Whole(whole) => Ok((whole.inputs, whole.findings)),
+            Reading::Asked(..) => Ok((Vec::new(), None)),
+        });
         progress.step();
-        outcome.map(|read| (read.inputs, read.findings))
+        outcome
     });
     let mut local = LocalZones::default();
     let mut files = BTreeSet::new();
@@ -132,22 +188,24 @@ pub fn check_local(inventory: &Inventory, workspace: &Path, progress: &dyn Progr
     local
 }
 
-/// Runs `work` for each number below `count` on a few threads, and gives the answers in order.
-fn side_by_side<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let next = AtomicUsize::new(0);
-    let done: Mutex<Vec<(usize, T)>> = Mutex::new(Vec::with_capacity(count));
+/// Runs `work` for each place in `pools`, a few of each pool at once, and gives the answers in order.
+pub fn side_by_side<T: Send>(pools: &[usize], work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let done: Mutex<Vec<(usize, T)>> = Mutex::new(Vec::with_capacity(pools.len()));
+    let by_pool = pools.iter().collect::<BTreeSet<_>>().into_iter().map(|pool| {
+        let places: Vec<usize> = (0..pools.len()).filter(|place| pools[*place] == *pool).collect();
+        (places, AtomicUsize::new(0))
+    });
+    let by_pool: Vec<(Vec<usize>, AtomicUsize)> = by_pool.collect();
     std::thread::scope(|scope| {
-        for _ in 0..count.min(SIDE_BY_SIDE) {
-            scope.spawn(|| {
-                loop {
-                    let place = next.fetch_add(1, Ordering::Relaxed);
-                    if place >= count {
-                        return;
+        for (places, next) in &by_pool {
+            for _ in 0..places.len().min(SIDE_BY_SIDE) {
+                scope.spawn(|| {
+                    while let Some(place) = places.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        let answer = work(*place);
+                        done.lock().expect("no thread panics while it holds the lock").push((*place, answer));
                     }
-                    let answer = work(place);
-                    done.lock().expect("no thread panics while it holds the lock").push((place, answer));
-                }
-            });
+                });
+            }
         }
     });
     let mut done = done.into_inner().expect("no thread panics while it holds the lock");
@@ -156,7 +214,7 @@ fn side_by_side<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<
 }
 
 /// How a zone was seen.
-fn seen(contents: &ZoneContents) -> ZoneSeen {
+fn seen_as(contents: &ZoneContents) -> ZoneSeen {
     let marker = Name::prepend(b"_zonewright", contents.apex().as_name()).ok();
     let counts = |rrset: RrsetRef<'_>| {
         let marks = rrset.rtype() == Rtype::TXT && Some(rrset.owner()) == marker.as_ref().map(Name::as_name);

@@ -11,6 +11,7 @@ use crate::diag::{Diagnostic, Diagnostics, Files, Severity};
 use crate::dns::{Rtype, ZoneContents, ZoneName};
 use crate::inventory::config::node::{Node, Reader, SourceText, Value};
 use crate::inventory::value;
+use crate::live::asked::{Answer, Question};
 
 /// Declares the providers: each word is a module, and an entry of the table.
 macro_rules! providers {
@@ -36,12 +37,20 @@ struct Provider {
     check: fn(&Node, &SourceText) -> Diagnostics,
     /// Whether zones are files of the workspace, so that reading them asks no server.
     is_local: bool,
-    /// Makes a reader from settings.
+    /// Opens a target by its settings.
     open: fn(&Node, &Context<'_>) -> Opened,
 }
 
-/// A reader, or why there is none.
-type Opened = Result<Box<dyn ReadZone>, ReadError>;
+/// The way into a target, or why there is none.
+type Opened = Result<Access, ReadError>;
+
+/// How the zones of a target are read.
+pub enum Access {
+    /// Each is read whole.
+    Whole(Box<dyn ReadZone>),
+    /// Names are asked for one by one.
+    ByName(Box<dyn AskZone>),
+}
 
 /// What was found in files, with the files.
 pub type Findings = (Files, Diagnostics);
@@ -61,6 +70,14 @@ pub trait ReadZone: Send + Sync {
     ///
     /// Errors: whatever keeps the zone from being known; nothing is ever left out in silence.
     fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, ReadError>;
+}
+
+/// Asks for single names in the zones of one target. Zones may be asked side by side.
+pub trait AskZone: Send + Sync {
+    /// Asks for names of one zone; gives the answers in the order of the questions.
+    ///
+    /// Errors: whatever keeps any question from being answered by the authority for the zone.
+    fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, ReadError>;
 }
 
 /// A zone, read whole.
@@ -118,7 +135,7 @@ pub fn is_local(provider: &str) -> bool {
     PROVIDERS.iter().any(|known| known.name == provider && known.is_local)
 }
 
-/// Makes a reader for a target whose settings [`check`] passed.
+/// Opens a target whose settings [`check`] passed.
 ///
 /// Errors: settings that only use can judge, such as a secret that cannot be read.
 pub fn open(provider: &str, settings: &Node, context: &Context<'_>) -> Opened {
@@ -142,6 +159,8 @@ struct Exchange {
     timeout: Duration,
     /// How records are read.
     read: ReadMethod,
+    /// How many messages may be in flight, where that is said.
+    window: Option<u16>,
 }
 
 /// How long one message may take where the settings say nothing: 30 s, as BIND waits for an idle client (`tcp-idle-timeout`).
@@ -151,7 +170,7 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 const MAX_TIMEOUT: u64 = 3600;
 
 /// The most messages in flight: more than message IDs are there for (RFC 1035 section 4.1.1).
-const MAX_WINDOW: i64 = 65_535;
+const MAX_WINDOW: u16 = u16::MAX;
 
 impl Exchange {
     /// Reads `timeout`, `window` and `read`.
@@ -164,16 +183,20 @@ impl Exchange {
             }
             Some(Duration::from_secs(timeout))
         });
-        if let Some((node, window)) = reader.integer("window") {
-            if (1..=MAX_WINDOW).contains(&window) {
-                warn_unused(reader, node, "window", "nothing is written yet");
-            } else {
-                reader.error(node, "bad-value", format!("`{window}` is not a number of 1 to {MAX_WINDOW}"));
-            }
-        }
         let methods = [("axfr", ReadMethod::Axfr), ("query", ReadMethod::Query)];
-        let read = reader.choice("read", &methods);
-        Exchange { timeout: timeout.unwrap_or(DEFAULT_TIMEOUT), read: read.unwrap_or(ReadMethod::Axfr) }
+        let read = reader.choice("read", &methods).unwrap_or(ReadMethod::Axfr);
+        let window = reader.integer("window").and_then(|(node, window)| {
+            let valid = u16::try_from(window).ok().filter(|window| *window > 0);
+            match (valid, read) {
+                (None, _) => {
+                    reader.error(node, "bad-value", format!("`{window}` is not a number of 1 to {MAX_WINDOW}"))
+                }
+                (Some(_), ReadMethod::Axfr) => warn_unused(reader, node, "window", "nothing is written yet"),
+                (Some(_), ReadMethod::Query) => {}
+            }
+            valid
+        });
+        Exchange { timeout: timeout.unwrap_or(DEFAULT_TIMEOUT), read, window }
     }
 }
 

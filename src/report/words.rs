@@ -259,6 +259,14 @@ impl Explained for NoticeCode {
                 "a zone could not be read whole",
                 "The zone could not be read whole. Hosts that need it are blocked `zone-unknown`.",
             ),
+            NoticeCode::ReadByQuery => words(
+                "read by query",
+                "not all of a zone was looked at",
+                "The zone's target says `read = \"query\"`, so that its server was asked for the names of hosts, for the \
+                 names of their addresses, and for what those point to. Records anywhere else in the zone were not \
+                 seen, and nothing is done about them. Let the server allow transfers, and remove `read`, to have \
+                 all of it looked at.",
+            ),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use zonewright::diag::{Files, Origin};
 use zonewright::dns::{Name, ZoneName};
 use zonewright::inventory::config::node::{Key, Node, SourceText, Value};
-use zonewright::provider::{self, Context, ReadError, ZoneRead};
+use zonewright::provider::{self, Access, Context, ReadError, ZoneRead};
 
 use crate::bind::{Bind, BindConfig, BindKey};
 
@@ -78,8 +78,10 @@ fn read(provider: &str, settings: &Node, workspace: &Path, zone: &str) -> Result
     let source = SourceText { file: Files::default().add("zonewright.toml"), text: "\n".to_owned() };
     let found = provider::check(provider, settings, &source);
     assert_eq!(found.error_count(), 0, "{found:?}");
-    let reader = provider::open(provider, settings, &Context { workspace, source: &source })?;
-    reader.read_zone(&ZoneName::new(Name::parse(zone).expect("a name")))
+    match provider::open(provider, settings, &Context { workspace, source: &source })? {
+        Access::Whole(target) => target.read_zone(&ZoneName::new(Name::parse(zone).expect("a name"))),
+        Access::ByName(_) => panic!("the settings say nothing of `read`"),
+    }
 }
 
 /// Reads a zone from the server's own files.

@@ -6,6 +6,7 @@ use std::path::Path;
 mod axfr;
 mod bind;
 mod demo;
+mod query;
 
 /// Whether a program is there. Where it is not, says so aloud on stderr, past the test harness; in CI that is a failure.
 fn have(program: &Path) -> bool {

@@ -9,25 +9,16 @@
 
 use std::sync::Arc;
 
-use domain::base::iana::{Class, Rcode, TsigRcode};
-use domain::base::name::Name as LibraryName;
-use domain::base::{Message, MessageBuilder};
-use domain::rdata::tsig::{Time48, Tsig};
-use domain::tsig::{ClientSequence, Key, ValidationError};
+use domain::base::Message;
+use domain::base::iana::{Class, Rcode};
+use domain::rdata::tsig::Time48;
+use domain::tsig::{ClientSequence, Key};
 
 use super::failure::{Failure, Progress};
+use super::message::{self, HEADER, Header, Record, bad, bad_wire, read_record};
 use crate::dns::contents::ContentsError;
-use crate::dns::{NameBuffer, Rtype, Ttl, Wire, WireError, ZoneBuilder, ZoneContents, ZoneName};
+use crate::dns::{NameBuffer, Rtype, Ttl, Wire, ZoneBuilder, ZoneContents, ZoneName};
 use crate::provider::is_zone_data;
-
-/// The length of a message's header (RFC 1035 section 4.1.1).
-const HEADER: usize = 12;
-
-/// What a header says of a message that is an answer: bit QR, and neither an operation code nor bit TC (same source).
-const ANSWER: u16 = 0x8000;
-
-/// The bits that [`ANSWER`] is about.
-const ANSWER_BITS: u16 = 0x8000 | 0x7800 | 0x0200;
 
 /// The transfer of one zone.
 pub struct Transfer {
@@ -52,12 +43,7 @@ pub struct Transfer {
 impl Transfer {
     /// Starts a transfer: gives the question to send, signed at the time `now` where there is a key.
     pub fn start(zone: &ZoneName, key: Option<Arc<Key>>, id: u16, now: Time48) -> (Transfer, Vec<u8>) {
-        let mut message = MessageBuilder::new_vec();
-        message.header_mut().set_id(id);
-        let mut message = message.question();
-        let name = LibraryName::from_octets(zone.as_name().as_wire()).expect("names are wire format");
-        message.push((name, Rtype::AXFR, Class::IN)).expect("a question fits");
-        let mut message = message.additional();
+        let mut message = message::question(zone.as_name(), Rtype::AXFR, id);
         let sequence = key.map(|key| ClientSequence::request(key, &mut message, now).expect("a TSIG record fits"));
         let transfer = Transfer {
             builder: ZoneBuilder::new(zone.clone()),
@@ -112,7 +98,7 @@ impl Transfer {
         let mut message = Message::from_octets(std::mem::take(octets)).map_err(|_| bad("no message"))?;
         let checked = sequence.answer(&mut message, now);
         *octets = message.into_octets();
-        checked.map_err(|error| explain_signature(error, octets, now))
+        checked.map_err(|error| message::explain_signature(error, octets, now))
     }
 
     /// Checks that a message is a good answer to our question. `before` is its header before the signature was taken off.
@@ -122,7 +108,7 @@ impl Transfer {
         if header.id != self.id {
             return Err(bad("the answer to another question"));
         }
-        if header.flags & ANSWER_BITS != ANSWER {
+        if !header.is_whole_answer() {
             return Err(bad("a message that is no whole answer"));
         }
         if header.rcode() != Rcode::NOERROR {
@@ -146,44 +132,22 @@ impl Transfer {
             1 => {}
             _ => return Err(bad("another number of questions than one")),
         }
-        let end = Wire::message(octets).read_name(HEADER, &mut self.owner).map_err(bad_wire)?;
-        let ours = [Rtype::AXFR.to_int().to_be_bytes(), Class::IN.to_int().to_be_bytes()].concat();
-        let same = self.owner.as_name() == self.builder.apex().as_name() && octets.get(end..end + 4) == Some(&*ours);
-        if same { Ok(end + 4) } else { Err(bad("the answer to another question")) }
+        message::check_question(octets, (self.builder.apex().as_name(), Rtype::AXFR), &mut self.owner)
     }
 
     /// Reads all records of a message, of which the first begins at `at`.
     fn read_records(&mut self, header: &Header, octets: &[u8], mut at: usize) -> Result<(), Failure> {
         for _ in 0..header.counts[1] {
-            let record = self.read_record(octets, at)?;
+            let record = read_record(octets, at, &mut self.owner)?;
             self.take_record(octets, &record)?;
             at = record.end;
             self.progress.records += 1;
         }
         // The signature, and perhaps EDNS; whatever they are, they must be records.
         for _ in 0..header.counts[3] {
-            at = self.read_record(octets, at)?.end;
+            at = read_record(octets, at, &mut self.owner)?.end;
         }
         if at == octets.len() { Ok(()) } else { Err(bad("octets after the last record")) }
-    }
-
-    /// Reads what comes before the RDATA of the record at `at`; its name goes into `owner`.
-    fn read_record(&mut self, octets: &[u8], at: usize) -> Result<Record, Failure> {
-        let at = Wire::message(octets).read_name(at, &mut self.owner).map_err(bad_wire)?;
-        let fixed: [u8; 10] = octets.get(at..at + 10).and_then(|fixed| fixed.try_into().ok()).ok_or_else(short)?;
-        let [t0, t1, c0, c1, a, b, c, d, l0, l1] = fixed;
-        let start = at + 10;
-        let end = start + usize::from(u16::from_be_bytes([l0, l1]));
-        if end > octets.len() {
-            return Err(short());
-        }
-        Ok(Record {
-            rtype: Rtype::from_int(u16::from_be_bytes([t0, t1])),
-            class: u16::from_be_bytes([c0, c1]),
-            ttl: Ttl::from_wire(u32::from_be_bytes([a, b, c, d])),
-            start,
-            end,
-        })
     }
 
     /// Takes one record of the answer section.
@@ -217,113 +181,4 @@ impl Transfer {
             other => bad(other.to_string()),
         })
     }
-}
-
-/// The header of a message.
-#[derive(Debug, Clone, Copy)]
-struct Header {
-    /// The ID.
-    id: u16,
-    /// All bits between the ID and the counts.
-    flags: u16,
-    /// How many questions there are, and records in the three sections.
-    counts: [u16; 4],
-}
-
-impl Header {
-    /// Reads it; `None` where the message is shorter.
-    fn read(octets: &[u8]) -> Option<Header> {
-        let number = |at: usize| Some(u16::from_be_bytes([*octets.get(at)?, *octets.get(at + 1)?]));
-        let counts = [number(4)?, number(6)?, number(8)?, number(10)?];
-        Some(Header { id: number(0)?, flags: number(2)?, counts })
-    }
-
-    /// The answer's error.
-    fn rcode(&self) -> Rcode {
-        Rcode::masked_from_int((self.flags & 0xf) as u8)
-    }
-}
-
-/// What comes before the RDATA of a record, but its owner name.
-#[derive(Debug, Clone, Copy)]
-struct Record {
-    /// The type.
-    rtype: Rtype,
-    /// The class.
-    class: u16,
-    /// The TTL.
-    ttl: Ttl,
-    /// Where the RDATA begin.
-    start: usize,
-    /// Where the record ends.
-    end: usize,
-}
-
-/// The failure of a message that breaks the rules.
-fn bad(what: impl Into<String>) -> Failure {
-    Failure::BadMessage(what.into())
-}
-
-/// The failure of a message that ends too early.
-fn short() -> Failure {
-    bad_wire(WireError::Short)
-}
-
-/// The failure of a name or RDATA.
-fn bad_wire(error: WireError) -> Failure {
-    bad(error.to_string())
-}
-
-/// Says what is wrong with a signature.
-///
-/// An answer that tells an error about our signature is often unsigned, and one that tells of our clock does not verify
-/// with this library (0.12.3 hashes the server's time with two octets too many). What it says is taken for the text of
-/// our message and nothing else.
-fn explain_signature(error: ValidationError, octets: &[u8], now: Time48) -> Failure {
-    let header = Header::read(octets);
-    let rcode = header.map_or(Rcode::NOERROR, |header| header.rcode());
-    let tsig = signature(octets);
-    let said = tsig.as_ref().filter(|_| rcode == Rcode::NOTAUTH).map(|tsig| tsig.error);
-    match (said, error) {
-        (Some(TsigRcode::BADKEY), _) => Failure::BadKey { by_server: true },
-        (Some(TsigRcode::BADSIG), _) => Failure::BadSignature { by_server: true },
-        (Some(TsigRcode::BADTIME), _) => {
-            let server = tsig.and_then(|tsig| tsig.server_time);
-            Failure::BadTime { ahead: server.map(|server| seconds(server) - seconds(now)) }
-        }
-        (_, ValidationError::ServerUnsigned) if rcode != Rcode::NOERROR => {
-            Failure::Refused { rcode, keyed: true, proven: false }
-        }
-        (_, ValidationError::ServerUnsigned | ValidationError::TooManyUnsigned) => Failure::Unsigned,
-        (_, ValidationError::BadTime) => {
-            Failure::BadTime { ahead: tsig.map(|tsig| seconds(tsig.time_signed) - seconds(now)) }
-        }
-        (_, ValidationError::BadKey | ValidationError::BadAlg) => Failure::BadKey { by_server: false },
-        (_, ValidationError::BadSig | ValidationError::BadTrunc) => Failure::BadSignature { by_server: false },
-        (_, other) => bad(format!("its signature: {other}")),
-    }
-}
-
-/// What a TSIG record says, unverified.
-struct Signature {
-    /// The error.
-    error: TsigRcode,
-    /// When the message was signed.
-    time_signed: Time48,
-    /// The server's time, where the error is about ours.
-    server_time: Option<Time48>,
-}
-
-/// The TSIG record of a message.
-fn signature(octets: &[u8]) -> Option<Signature> {
-    let message = Message::from_octets(octets).ok()?;
-    let record = message.additional().ok()?.filter_map(Result::ok).last()?;
-    let record = record.into_record::<Tsig<_, _>>().ok()??;
-    let tsig = record.data();
-    Some(Signature { error: tsig.error(), time_signed: tsig.time_signed(), server_time: tsig.other_time() })
-}
-
-/// A time of 48 bits in seconds.
-fn seconds(time: Time48) -> i64 {
-    u64::from(time) as i64
 }

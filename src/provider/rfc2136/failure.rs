@@ -55,8 +55,15 @@ pub enum Failure {
     OutsideZone(String),
     /// The SOA at the end is not that of the beginning.
     SoaChanged,
-    /// The settings ask for what cannot be done yet.
-    Unsupported,
+    /// The server answered a question about one name with an error.
+    QueryRefused {
+        /// The error.
+        rcode: Rcode,
+        /// Whether our question was signed and the answer is not.
+        unproven: bool,
+    },
+    /// The server answers a question about one name, but not as the authority for the zone.
+    NoAuthority,
 }
 
 /// How far a transfer came.
@@ -94,7 +101,9 @@ impl Failure {
             Failure::BadMessage(_) => "bad-message",
             Failure::OutsideZone(_) => "outside-zone",
             Failure::SoaChanged => "soa-changed",
-            Failure::Unsupported => "unsupported",
+            Failure::QueryRefused { rcode: Rcode::REFUSED, .. } => "query-refused",
+            Failure::QueryRefused { rcode: Rcode::NOTAUTH, .. } | Failure::NoAuthority => "zone-not-served",
+            Failure::QueryRefused { .. } => "server-failure",
         }
     }
 
@@ -128,7 +137,11 @@ impl Failure {
             Failure::BadMessage(_) => "the server, or something on the way, breaks the protocol: try another server",
             Failure::OutsideZone(_) => "the server sends data that are not of this zone: try another server",
             Failure::SoaChanged => "the zone changed during the transfer: try again",
-            Failure::Unsupported => "remove `read`, and let the server allow transfers",
+            Failure::QueryRefused { rcode: Rcode::REFUSED, .. } => {
+                "is the zone configured on this server, and may this machine ask for its names?"
+            }
+            Failure::NoAuthority => "name a server that has the zone itself, not one that asks others for it",
+            Failure::QueryRefused { .. } => "the server's log says why",
         }
     }
 }
@@ -158,7 +171,11 @@ impl fmt::Display for Failure {
             Failure::BadMessage(what) => write!(f, "a message breaks the protocol: {what}"),
             Failure::OutsideZone(name) => write!(f, "the transfer holds `{name}`, which lies outside the zone"),
             Failure::SoaChanged => write!(f, "the SOA at the end of the transfer is not that of its beginning"),
-            Failure::Unsupported => write!(f, "`read = \"query\"` is not yet supported"),
+            Failure::QueryRefused { rcode, unproven } => {
+                let unproven = if *unproven { ", unsigned, so that anybody may have said it" } else { "" };
+                write!(f, "the server answers {rcode} to a question about a name{unproven}")
+            }
+            Failure::NoAuthority => write!(f, "the server answers, but not as the authority for the zone"),
         }
     }
 }

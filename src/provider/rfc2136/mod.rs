@@ -1,4 +1,5 @@
-//! Zones from authoritative name servers, by transfer (AXFR over TCP), signed with TSIG where there is a key.
+//! Zones from authoritative name servers, by transfer (AXFR over TCP) or name by name, signed with TSIG where there is a
+//! key.
 //!
 //! Comes in: a server's address and key. Goes out: the zone's contents, whole and proven, or an error that names server,
 //! zone and cause. An answer that is cut, refused or late is never taken for an empty zone.
@@ -8,31 +9,41 @@
 //! | `settings` | pure: what the settings say |
 //! | `secret` | fetches the secrets of keys |
 //! | `wire` | messages over TCP, with deadlines |
+//! | `message` | pure: what transfers and queries read alike |
 //! | `axfr` | pure: messages to a zone |
+//! | `query` | pure: a message to what it says of one name |
+//! | `ask` | many questions over one connection |
 //! | `failure` | pure: what can go wrong |
 
+mod ask;
 mod axfr;
 mod failure;
+mod message;
+mod query;
 mod secret;
 mod settings;
 mod wire;
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
+use std::io;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use domain::dep::octseq::array::Array;
 use domain::rdata::tsig::Time48;
 use domain::tsig::{Key, KeyName};
 
-use super::{Context, Opened, ReadError, ReadMethod, ReadZone, ZoneRead};
+use super::{Access, AskZone, Context, Exchange, Opened, ReadError, ReadMethod, ReadZone, ZoneRead};
 use crate::diag::Diagnostics;
 use crate::dns::{ZoneContents, ZoneName};
 use crate::inventory::config::node::{Node, SourceText};
+use crate::live::asked::{Answer, Question};
 
+use self::ask::{Asker, DEFAULT_WINDOW, MAX_WINDOW};
 use self::axfr::Transfer;
-use self::failure::Failure;
+use self::failure::{Failure, Progress};
 use self::secret::{SecretError, SecretSource};
 use self::settings::{KeySettings, Server, Settings};
 use self::wire::{Connection, WireFault};
@@ -45,15 +56,18 @@ pub fn check(settings: &Node, source: &SourceText) -> Diagnostics {
     settings::parse(settings, source).1
 }
 
-/// Makes a reader; fetches the key's secret, unless a command gives it: that runs when the first message is signed.
+/// Opens a target; fetches the key's secret, unless a command gives it: that runs when the first message is signed.
 pub fn open(settings: &Node, context: &Context<'_>) -> Opened {
     let settings = settings::parse(settings, context.source).0.expect("`check` passed the settings");
-    let servers = NameServers { settings, workspace: context.workspace.to_owned(), key: OnceLock::new() };
+    let servers = NameServers::new(settings, context.workspace.to_owned(), OnceLock::new());
     let by_command = matches!(servers.settings.key, Some(KeySettings { secret: SecretSource::Command(_), .. }));
     if !by_command {
         servers.key().map_err(|error| secret_error(error, servers.places()))?;
     }
-    Ok(Box::new(servers))
+    Ok(match servers.settings.exchange.read {
+        ReadMethod::Axfr => Access::Whole(Box::new(servers)),
+        ReadMethod::Query => Access::ByName(Box::new(servers)),
+    })
 }
 
 /// The servers of one target, of which any may answer.
@@ -64,6 +78,8 @@ struct NameServers {
     workspace: PathBuf,
     /// The key, or why there is none, once it was asked for; no key where messages are not signed.
     key: OnceLock<Result<Option<Arc<Key>>, SecretError>>,
+    /// Whether a connection to each server timed out: no further zone waits for it.
+    unreachable: Vec<AtomicBool>,
 }
 
 impl fmt::Debug for NameServers {
@@ -74,25 +90,61 @@ impl fmt::Debug for NameServers {
 
 impl ReadZone for NameServers {
     fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, ReadError> {
+        let contents = self.first_that_can(zone, |server, key| self.transfer(server, zone, key))?;
+        Ok(ZoneRead { contents, inputs: Vec::new(), findings: None })
+    }
+}
+
+impl AskZone for NameServers {
+    fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, ReadError> {
+        let Exchange { timeout, window, .. } = self.settings.exchange;
+        let window = window.map_or(DEFAULT_WINDOW, |window| usize::from(window).min(MAX_WINDOW));
+        self.first_that_can(zone, |server, key| Asker { server, zone, key, timeout, window }.ask(questions))
+    }
+}
+
+impl NameServers {
+    /// Servers of which nothing is known yet.
+    fn new(
+        settings: Settings,
+        workspace: PathBuf,
+        key: OnceLock<Result<Option<Arc<Key>>, SecretError>>,
+    ) -> NameServers {
+        let unreachable = settings.servers.iter().map(|_| AtomicBool::new(false)).collect();
+        NameServers { settings, workspace, key, unreachable }
+    }
+
+    /// What the first server gives that can.
+    ///
+    /// Errors: that of the first server, with those of the others in its message.
+    fn first_that_can<T>(
+        &self,
+        zone: &ZoneName,
+        act: impl Fn(&Server, Option<Arc<Key>>) -> Result<T, Failure>,
+    ) -> Result<T, ReadError> {
         let place = |servers: String| format!("{servers} zone {zone}");
-        if self.settings.exchange.read == ReadMethod::Query {
-            return Err(read_error(place(self.places()), &Failure::Unsupported, ""));
-        }
         let key = self.key().map_err(|error| secret_error(error, place(self.places())))?;
         let mut failures = Vec::new();
-        for server in &self.settings.servers {
-            match self.transfer(server, zone, key.clone()) {
-                Ok(contents) => return Ok(ZoneRead { contents, inputs: Vec::new(), findings: None }),
-                Err(failure) => failures.push((server, failure)),
+        for (server, unreachable) in self.settings.servers.iter().zip(&self.unreachable) {
+            if unreachable.load(Ordering::Relaxed) {
+                failures.push((server, Failure::Connect(io::ErrorKind::TimedOut.into())));
+                continue;
+            }
+            match act(server, key.clone()) {
+                Ok(given) => return Ok(given),
+                Err(failure) => {
+                    if matches!(&failure, Failure::Connect(error) if error.kind() == io::ErrorKind::TimedOut) {
+                        unreachable.store(true, Ordering::Relaxed);
+                    }
+                    failures.push((server, failure));
+                }
             }
         }
         let ((server, failure), others) = failures.split_first().expect("there is a server");
         let others: Vec<_> = others.iter().map(|(server, failure)| format!("; then {server}: {failure}")).collect();
         Err(read_error(place(server.to_string()), failure, &others.concat()))
     }
-}
 
-impl NameServers {
     /// All servers, for messages.
     fn places(&self) -> String {
         let servers: Vec<_> = self.settings.servers.iter().map(Server::to_string).collect();
@@ -115,13 +167,13 @@ impl NameServers {
 
     /// Transfers a zone from one server.
     fn transfer(&self, server: &Server, zone: &ZoneName, key: Option<Arc<Key>>) -> Result<ZoneContents, Failure> {
-        let mut connection =
-            Connection::open(server, self.settings.exchange.timeout).map_err(|fault| explain_wire(fault, None))?;
+        let mut connection = Connection::open(server, self.settings.exchange.timeout)
+            .map_err(|fault| explain_wire(fault, Progress::default()))?;
         let (mut transfer, question) = Transfer::start(zone, key, random_id(), Time48::now());
-        connection.send(&question).map_err(|fault| explain_wire(fault, None))?;
+        connection.send(&question).map_err(|fault| explain_wire(fault, Progress::default()))?;
         let mut message = Vec::new();
         while !transfer.ended() {
-            connection.receive(&mut message).map_err(|fault| explain_wire(fault, Some(&transfer)))?;
+            connection.receive(&mut message).map_err(|fault| explain_wire(fault, transfer.progress()))?;
             transfer.accept(&mut message, Time48::now())?;
         }
         if connection.has_more() {
@@ -137,9 +189,8 @@ fn secret_error(error: SecretError, place: String) -> ReadError {
     ReadError { place, code, message, hint: Some(hint.to_owned()), findings: None }
 }
 
-/// What a fault of the connection means for a transfer.
-fn explain_wire(fault: WireFault, transfer: Option<&Transfer>) -> Failure {
-    let progress = transfer.map(Transfer::progress).unwrap_or_default();
+/// What a fault of the connection means after what had come.
+fn explain_wire(fault: WireFault, progress: Progress) -> Failure {
     match fault {
         WireFault::Connect(error) => Failure::Connect(error),
         WireFault::TimedOut => Failure::TimedOut { progress },

@@ -18,13 +18,13 @@ use crate::inventory::config::node::{Key as NodeKey, Value};
 use crate::provider::{DEFAULT_TIMEOUT, Exchange};
 
 /// The secret of all keys in base64, and what it stands for.
-const SECRET: (&str, &[u8]) = ("c2VjcmV0IG9jdGV0cyBvZiBhIHRlc3Q=", b"secret octets of a test");
+pub(super) const SECRET: (&str, &[u8]) = ("c2VjcmV0IG9jdGV0cyBvZiBhIHRlc3Q=", b"secret octets of a test");
 
 /// The name of all keys in wire format.
 const KEY_NAME: &[u8] = b"\x04test\0";
 
 /// The zone of all tests.
-fn apex() -> ZoneName {
+pub(super) fn apex() -> ZoneName {
     ZoneName::new(Name::parse("example.net").unwrap())
 }
 
@@ -78,7 +78,7 @@ fn hmac(secret: &[u8], text: &[u8]) -> Vec<u8> {
 }
 
 /// Signs a stream of messages as RFC 8945 sections 4.3 and 5.3.1 say.
-struct Signer {
+pub(super) struct Signer {
     /// What goes before the next signed message: the signature before it, and the unsigned messages since.
     before: Vec<u8>,
     /// Whether a message was signed.
@@ -89,7 +89,7 @@ struct Signer {
 
 impl Signer {
     /// Starts on a signed question.
-    fn new(question: &[u8]) -> Signer {
+    pub(super) fn new(question: &[u8]) -> Signer {
         let message = Message::from_octets(question).unwrap();
         let record = message.additional().unwrap().last().unwrap().unwrap();
         let record = record.into_record::<Tsig<_, _>>().unwrap().unwrap();
@@ -110,7 +110,7 @@ impl Signer {
     }
 
     /// Signs a message.
-    fn sign(&mut self, message: Vec<u8>) -> Vec<u8> {
+    pub(super) fn sign(&mut self, message: Vec<u8>) -> Vec<u8> {
         self.sign_with(message, SECRET.1, 0, &[])
     }
 
@@ -146,12 +146,12 @@ fn signed_zone(question: &[u8]) -> Vec<Vec<u8>> {
 }
 
 /// Messages as they go over TCP.
-fn framed(messages: &[Vec<u8>]) -> Vec<u8> {
+pub(super) fn framed(messages: &[Vec<u8>]) -> Vec<u8> {
     messages.iter().flat_map(|message| [&(message.len() as u16).to_be_bytes()[..], message].concat()).collect()
 }
 
 /// Starts a server that reads one question, and does with it what the test says; gives its address.
-fn serve(act: impl FnOnce(&mut TcpStream, Vec<u8>) + Send + 'static) -> Server {
+pub(super) fn serve(act: impl FnOnce(&mut TcpStream, Vec<u8>) + Send + 'static) -> Server {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
@@ -174,12 +174,12 @@ fn serve_octets(octets: impl FnOnce(&[u8]) -> Vec<u8> + Send + 'static) -> Serve
 }
 
 /// A reader of these servers with a deadline that no test waits for, and a key with the secret or none.
-fn reader(servers: Vec<Server>, keyed: bool) -> NameServers {
+pub(super) fn reader(servers: Vec<Server>, keyed: bool) -> NameServers {
     let name = KeyName::from_octets(Array::try_from(KEY_NAME).unwrap()).unwrap();
     let key = Key::new(Algorithm::Sha256, SECRET.1, name, None, None).unwrap();
-    let exchange = Exchange { timeout: Duration::from_secs(20), read: ReadMethod::Axfr };
+    let exchange = Exchange { timeout: Duration::from_secs(20), read: ReadMethod::Axfr, window: None };
     let settings = Settings { servers, key: None, exchange };
-    NameServers { settings, workspace: PathBuf::new(), key: OnceLock::from(Ok(keyed.then(|| Arc::new(key)))) }
+    NameServers::new(settings, PathBuf::new(), OnceLock::from(Ok(keyed.then(|| Arc::new(key)))))
 }
 
 /// Reads the zone with a key, and expects an error: its code and message.
@@ -419,14 +419,16 @@ fn servers_are_tried_in_turn() {
 }
 
 #[test]
-fn reading_by_questions_is_not_there_yet() {
-    let mut reader = reader(vec![Server { host: "::1".into(), port: 53 }], true);
-    reader.settings.exchange.read = ReadMethod::Query;
+fn nobody_waits_twice_for_a_server_that_cannot_be_reached() {
+    let closed = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let server = Server { host: "127.0.0.1".into(), port: closed() };
+    let reader = reader(vec![server], false);
+    assert!(reader.read_zone(&apex()).unwrap_err().message.contains("refused"));
+    // A refusal costs no time, and the server may be there again.
+    assert!(!reader.unreachable[0].load(Ordering::Relaxed));
+    reader.unreachable[0].store(true, Ordering::Relaxed);
     let error = reader.read_zone(&apex()).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "[::1]:53 zone example.net.: error[unsupported]: `read = \"query\"` is not yet supported"
-    );
+    assert_eq!((error.code, error.message.as_str()), ("connect-failed", "no connection: timed out"));
 }
 
 /// A settings table, its keys in lines of their own, and the text around it.
@@ -511,7 +513,7 @@ fn nothing_shows_a_secret() {
     let key = table(key).0.value;
     let (settings, source) = table(vec![("server", text(&server.to_string())), ("tsig_key", key)]);
     let settings = settings::parse(&settings, &source).0.unwrap();
-    let servers = NameServers { settings, workspace: workspace.path().to_owned(), key: OnceLock::new() };
+    let servers = NameServers::new(settings, workspace.path().to_owned(), OnceLock::new());
     let log = workspace.path().join("log");
     assert!(!log.exists());
     assert_eq!(servers.read_zone(&apex()).unwrap().contents.digest(|_| true), zone_digest());

@@ -60,9 +60,13 @@ impl Connection {
     pub fn send(&mut self, message: &[u8]) -> Result<(), WireFault> {
         let length = u16::try_from(message.len()).expect("messages are built within their limit");
         // In one piece, so that no server sees the length alone.
-        let framed = [&length.to_be_bytes(), message].concat();
+        self.send_framed(&[&length.to_be_bytes(), message].concat())
+    }
+
+    /// Sends any number of messages, each behind its length.
+    pub fn send_framed(&mut self, framed: &[u8]) -> Result<(), WireFault> {
         self.stream.set_write_timeout(Some(self.timeout)).map_err(WireFault::Io)?;
-        self.stream.write_all(&framed).map_err(fault_of)
+        self.stream.write_all(framed).map_err(fault_of)
     }
 
     /// Receives one message into `message`; it must be whole before the deadline, however slowly it drips.

@@ -26,7 +26,7 @@ mod scan;
 
 use std::path::{Component, Path};
 
-use super::{Context, Exchange, Findings, Opened, ReadError, ReadZone, ZoneRead};
+use super::{Access, Context, Exchange, Findings, Opened, ReadError, ReadZone, ZoneRead};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::dns::contents::ContentsError;
 use crate::dns::{ZoneBuilder, ZoneName};
@@ -45,7 +45,7 @@ pub fn check(settings: &Node, source: &SourceText) -> Diagnostics {
 /// Finds the folder of a target.
 pub fn open(settings: &Node, context: &Context<'_>) -> Opened {
     let dir = read_settings(settings, context.source).0.expect("`check` passed the settings");
-    Ok(Box::new(ZoneFiles { folder: Folder::open(context.workspace, &dir)? }))
+    Ok(Access::Whole(Box::new(ZoneFiles { folder: Folder::open(context.workspace, &dir)? })))
 }
 
 /// Reads the settings: gives `dir`, and what is wrong.

@@ -17,7 +17,7 @@ use self::tables::Cells;
 use super::templates::{TemplateError, Templates};
 use super::words::Explained as _;
 use crate::diag::sanitize;
-use crate::plan::{Notice, NoticeCode, Plan, SealedPlan};
+use crate::plan::{Notice, Plan, SealedPlan};
 
 /// How much is shown, and how.
 #[derive(Debug, Clone)]
@@ -62,7 +62,7 @@ pub fn render(sealed: &SealedPlan, templates: &Templates, options: &TextOptions)
         width: options.width,
         saved: options.saved,
         is_view: options.is_view,
-        is_partial: plan.notices.iter().any(|notice| notice.code != NoticeCode::ForeignName),
+        is_partial: plan.notices.iter().any(|notice| notice.code.tells_of_failure()),
         projects: changes::projects(plan, templates, options, &paint)?,
         summary: tables::summary(plan),
         blocked: left::blocked(plan, options),

@@ -1,0 +1,236 @@
+//! A zone of which names were asked one by one, because it may not be transferred.
+//!
+//! Comes in: questions with their answers. Goes out: the part of the zone that they show, which names it is known for, and
+//! which answers prove nothing. Pure.
+//!
+//! A server that makes answers up from a wildcard (RFC 4592) does not say so. Beside every name that holds something its
+//! neighbour is asked for that nobody has ([`AskedZone::probes`]): where both answers are the same, the name may not
+//! exist at all, and nothing is known of it.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::{Apexes, LiveZone};
+use crate::dns::contents::ContentsError;
+use crate::dns::{Name, NameRef, Rrset, Rtype, ZoneBuilder, ZoneContents, ZoneName};
+
+/// The first label of names that nobody has.
+const PROBE: &[u8] = b"_zonewright-probe";
+
+/// What is asked of a server.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Question {
+    /// The owner name.
+    pub name: Name,
+    /// The type.
+    pub rtype: Rtype,
+}
+
+/// What a server says of one name and type.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// This RRset stands there: of the type that was asked for, or the CNAME in its place.
+    Holds(Rtype, Rrset),
+    /// Nothing of that type stands there; whether anything else does is not said.
+    Nothing,
+    /// The name lies at or below this delegation; with the NS there, where the server tells them.
+    Delegated(Name, Option<Rrset>),
+    /// The name lies below this DNAME.
+    BelowDname(Name, Rrset),
+}
+
+/// The questions and answers of one zone.
+#[derive(Debug)]
+pub struct AskedZone {
+    /// The zone.
+    apex: ZoneName,
+    /// All answers.
+    answers: HashMap<Question, Answer>,
+    /// The names that were asked for on purpose, probes left out.
+    names: HashSet<Name>,
+}
+
+/// What is known of a zone by answers alone.
+#[derive(Debug, Default)]
+pub struct Knowledge {
+    /// The names that were asked for.
+    pub names: HashSet<Name>,
+    /// Those of them of which nothing is known all the same: what stands there may come from a wildcard.
+    pub doubtful: HashSet<Name>,
+    /// Delegations below the apex.
+    pub cuts: HashSet<Name>,
+}
+
+impl Knowledge {
+    /// Whether it is known what stands at a name.
+    pub fn covers(&self, name: NameRef<'_>) -> bool {
+        self.names.contains(name.as_wire()) && !self.doubtful.contains(name.as_wire())
+    }
+}
+
+impl AskedZone {
+    /// Starts with nothing known.
+    pub fn new(apex: ZoneName) -> AskedZone {
+        AskedZone { apex, answers: HashMap::new(), names: HashSet::new() }
+    }
+
+    /// The zone.
+    pub fn apex(&self) -> &ZoneName {
+        &self.apex
+    }
+
+    /// What is asked first: whether the server has the zone, and what its NS and MX point to.
+    pub fn opening(&self) -> Vec<Question> {
+        let name = self.apex.as_name().to_name();
+        [Rtype::SOA, Rtype::NS, Rtype::MX].map(|rtype| Question { name: name.clone(), rtype }).to_vec()
+    }
+
+    /// Whether a name was asked for.
+    pub fn has_asked(&self, name: &Name) -> bool {
+        self.names.contains(name)
+    }
+
+    /// Takes the answers to [`AskedZone::opening`]. The apex does not become known by them: its addresses were not asked.
+    pub fn open(&mut self, answers: Vec<Answer>) {
+        self.answers.extend(self.opening().into_iter().zip(answers));
+    }
+
+    /// Takes answers, in the order of their questions.
+    pub fn take(&mut self, questions: Vec<Question>, answers: Vec<Answer>) {
+        let asked = questions.iter().map(|question| &question.name);
+        self.names.extend(asked.filter(|name| name.as_name().first_label() != Some(PROBE)).cloned());
+        self.answers.extend(questions.into_iter().zip(answers));
+    }
+
+    /// What is still to be asked for, so that answers from wildcards are told apart: sorted, perhaps empty.
+    pub fn probes(&self) -> Vec<Question> {
+        let holding = self.answers.iter().filter(|(_, answer)| matches!(answer, Answer::Holds(..)));
+        let probed = holding.filter(|(question, _)| self.needs_probe(question));
+        let probes: BTreeSet<Question> = probed.filter_map(|(question, _)| self.probe(question)).collect();
+        probes.into_iter().filter(|probe| !self.answers.contains_key(probe)).collect()
+    }
+
+    /// The question beside another one; none where that would have too long a name.
+    fn probe(&self, question: &Question) -> Option<Question> {
+        let name = Name::prepend(PROBE, question.name.as_name().parent()?).ok()?;
+        Some(Question { name, rtype: question.rtype })
+    }
+
+    /// Whether a wildcard could have given the answer to a question: the zone has none above its apex, and what probes
+    /// hold does not matter.
+    fn needs_probe(&self, question: &Question) -> bool {
+        question.name.as_name() != self.apex.as_name() && question.name.as_name().first_label() != Some(PROBE)
+    }
+
+    /// The zone as far as it is known.
+    ///
+    /// Errors: [`ContentsError`], where the answers make no zone, such as one without a SOA.
+    pub fn to_live(&self, apexes: &Apexes) -> Result<LiveZone, ContentsError> {
+        let doubtful = self.doubtful();
+        let mut builder = ZoneBuilder::new(self.apex.clone());
+        let mut cuts = HashSet::new();
+        for (question, answer) in &self.answers {
+            match answer {
+                Answer::Holds(rtype, rrset) => {
+                    let is_probe = question.name.as_name().first_label() == Some(PROBE);
+                    if !is_probe && !doubtful.contains(&question.name) {
+                        push(&mut builder, &question.name, *rtype, rrset)?;
+                    }
+                }
+                Answer::Nothing => {}
+                Answer::Delegated(cut, servers) => {
+                    if let Some(servers) = servers {
+                        push(&mut builder, cut, Rtype::NS, servers)?;
+                    }
+                    cuts.insert(cut.clone());
+                }
+                Answer::BelowDname(owner, rrset) => push(&mut builder, owner, Rtype::DNAME, rrset)?,
+            }
+        }
+        let contents: ZoneContents = builder.finish()?;
+        Ok(LiveZone::asked(contents, apexes, Knowledge { names: self.names.clone(), doubtful, cuts }))
+    }
+
+    /// The names whose answer is that of their neighbour which nobody has, or is not to be told from it.
+    fn doubtful(&self) -> HashSet<Name> {
+        let is_doubtful = |question: &Question, answer: &Answer| {
+            let probe = self.probe(question).map(|probe| self.answers.get(&probe));
+            let is_same = probe.is_none_or(|probe| probe == Some(answer));
+            matches!(answer, Answer::Holds(..)) && self.needs_probe(question) && is_same
+        };
+        let doubtful = self.answers.iter().filter(|(question, answer)| is_doubtful(question, answer));
+        doubtful.map(|(question, _)| question.name.clone()).collect()
+    }
+}
+
+/// Adds an RRset.
+fn push(builder: &mut ZoneBuilder, owner: &Name, rtype: Rtype, rrset: &Rrset) -> Result<(), ContentsError> {
+    rrset.rdata().iter().try_for_each(|rdata| builder.push(owner.as_name(), rtype, rrset.ttl(), rdata.as_octets()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dns::{Rdata, Ttl};
+    use crate::live::{Live, Place, ZoneIndex};
+
+    /// A name.
+    fn name(text: &str) -> Name {
+        Name::parse(text).unwrap()
+    }
+
+    /// An RRset of one record with the default TTL.
+    fn one(rdata: Rdata) -> Rrset {
+        Rrset::new(Ttl::DEFAULT, vec![rdata]).unwrap()
+    }
+
+    /// An AAAA RRset.
+    fn aaaa(text: &str) -> Answer {
+        Answer::Holds(Rtype::AAAA, one(Rdata::parse(Rtype::AAAA, text).unwrap()))
+    }
+
+    /// The zone `example.net.` of which these AAAA were asked, probes answered by `probe`.
+    fn asked(answers: &[(&str, Answer)], probe: Answer) -> Live {
+        let apex = ZoneName::new(name("example.net"));
+        let mut zone = AskedZone::new(apex.clone());
+        let soa = one(crate::dns::RdataRef { rtype: Rtype::SOA, octets: &[0; 22] }.to_rdata());
+        zone.open(vec![Answer::Holds(Rtype::SOA, soa), Answer::Nothing, Answer::Nothing]);
+        let questions = answers.iter().map(|(text, _)| Question { name: name(text), rtype: Rtype::AAAA });
+        zone.take(questions.collect(), answers.iter().map(|(_, answer)| answer.clone()).collect());
+        let probes = zone.probes();
+        let answers = probes.iter().map(|_| probe.clone()).collect();
+        zone.take(probes, answers);
+        assert_eq!(zone.probes(), []);
+        let apexes = Apexes::new(std::iter::once(&apex));
+        let live = zone.to_live(&apexes).unwrap();
+        Live::new(vec![live], apexes)
+    }
+
+    #[test]
+    fn a_name_that_was_not_asked_for_is_unknown_not_empty() {
+        let live = asked(&[("a.example.net", aaaa("2a02::1")), ("b.example.net", Answer::Nothing)], Answer::Nothing);
+        let place = |text: &str| live.place(name(text).as_name());
+        assert_eq!(place("a.example.net"), Place::Open(ZoneIndex(0)));
+        assert_eq!(place("b.example.net"), Place::Open(ZoneIndex(0)));
+        assert_eq!(place("c.example.net"), Place::Unknown(ZoneIndex(0)));
+        assert_eq!(place("example.net"), Place::Unknown(ZoneIndex(0)));
+        assert_eq!(live.holding("2a02::1".parse().unwrap()).count(), 1);
+    }
+
+    #[test]
+    fn an_answer_that_any_name_gets_proves_nothing() {
+        let wildcard = aaaa("2a02::1");
+        let live = asked(&[("a.example.net", wildcard.clone()), ("b.example.net", aaaa("2a02::2"))], wildcard);
+        assert_eq!(live.place(name("a.example.net").as_name()), Place::Unknown(ZoneIndex(0)));
+        assert_eq!(live.place(name("b.example.net").as_name()), Place::Open(ZoneIndex(0)));
+        assert_eq!(live.holding("2a02::1".parse().unwrap()).count(), 0);
+        assert_eq!(live.holding("2a02::2".parse().unwrap()).count(), 1);
+    }
+
+    #[test]
+    fn a_delegation_hides_what_lies_below_it() {
+        let cut = name("sub.example.net");
+        let live = asked(&[("x.sub.example.net", Answer::Delegated(cut.clone(), None))], Answer::Nothing);
+        let place = live.place(name("x.sub.example.net").as_name());
+        assert_eq!(place, Place::Delegated(ZoneIndex(0), cut));
+    }
+}

@@ -1,0 +1,151 @@
+//! Single questions without their input and output: what an answer says of one name and type.
+//!
+//! Comes in: a message that proved to be the server's, as far as a key can prove it. Goes out: what of the zone it shows.
+//! Only an authoritative server's word counts, and only of this zone: what a server says of a child zone that it also has
+//! counts as a delegation, since that is what a transfer of this zone would show.
+//!
+//! Source: RFC 1034 section 4.3.2; RFC 2308 section 2; RFC 6672 section 3.
+
+use domain::base::iana::{Class, Rcode};
+
+use super::failure::Failure;
+use super::message::{self, HEADER, Header, bad, bad_wire, read_record};
+use crate::dns::{Name, NameBuffer, NameRef, Rdata, RdataRef, Rrset, Rtype, Ttl, Wire, ZoneName};
+use crate::live::asked::{Answer, Question};
+use crate::provider::is_zone_data;
+
+/// Reads an answer, its signature already taken off.
+pub fn read_answer(octets: &[u8], zone: &ZoneName, question: &Question) -> Result<Answer, Failure> {
+    let header = Header::read(octets).ok_or_else(|| bad("a message shorter than its header"))?;
+    if !header.is_whole_answer() {
+        return Err(bad("a message that is no whole answer"));
+    }
+    if !matches!(header.rcode(), Rcode::NOERROR | Rcode::NXDOMAIN) {
+        return Err(Failure::QueryRefused { rcode: header.rcode(), unproven: false });
+    }
+    if header.counts[0] != 1 {
+        return Err(bad("another number of questions than one"));
+    }
+    let mut owner = NameBuffer::default();
+    let start = message::check_question(octets, (question.name.as_name(), question.rtype), &mut owner)?;
+    let (answers, end) = read_section(octets, start, header.counts[1], &mut owner)?;
+    let (authority, _) = read_section(octets, end, header.counts[2], &mut owner)?;
+    Said { zone, question, is_authoritative: header.is_authoritative(), answers, authority }.answer()
+}
+
+/// A record of an answer.
+struct Record {
+    /// The owner name.
+    owner: Name,
+    /// The type.
+    rtype: Rtype,
+    /// The TTL.
+    ttl: Ttl,
+    /// The RDATA, uncompressed, its names in lower case.
+    rdata: Rdata,
+}
+
+/// Reads a section of records, of which the first begins at `at`; gives where the next section begins.
+fn read_section(
+    octets: &[u8],
+    mut at: usize,
+    count: u16,
+    owner: &mut NameBuffer,
+) -> Result<(Vec<Record>, usize), Failure> {
+    let mut records = Vec::new();
+    for _ in 0..count {
+        let message::Record { rtype, class, ttl, start, end } = read_record(octets, at.max(HEADER), owner)?;
+        if class != Class::IN.to_int() {
+            return Err(bad("a record of another class than IN"));
+        }
+        if !is_zone_data(rtype) {
+            return Err(bad(format!("a record of type {rtype}, which no zone has")));
+        }
+        let mut rdata = Vec::new();
+        Wire::message(octets).append_rdata(rtype, start..end, &mut rdata).map_err(bad_wire)?;
+        let rdata = RdataRef { rtype, octets: &rdata }.to_rdata();
+        records.push(Record { owner: owner.as_name().to_name(), rtype, ttl, rdata });
+        at = end;
+    }
+    Ok((records, at))
+}
+
+/// The sections of an answer.
+struct Said<'a> {
+    /// The zone that was asked.
+    zone: &'a ZoneName,
+    /// The question.
+    question: &'a Question,
+    /// Whether the server says that it is the authority.
+    is_authoritative: bool,
+    /// The answer section.
+    answers: Vec<Record>,
+    /// The authority section.
+    authority: Vec<Record>,
+}
+
+impl Said<'_> {
+    /// What it says of the name and type.
+    fn answer(self) -> Result<Answer, Failure> {
+        let name = self.question.name.as_name();
+        let is_apex = name == self.zone.as_name();
+        if !self.is_authoritative {
+            return self.referral().ok_or(Failure::NoAuthority);
+        }
+        // Below a DNAME the server makes up a CNAME at the very name.
+        if let Some(dname) = self.answers.iter().find(|record| self.is_dname_above(record)) {
+            let rrset = Rrset::new(dname.ttl, vec![dname.rdata.clone()]).expect("one record");
+            return Ok(Answer::BelowDname(dname.owner.clone(), rrset));
+        }
+        for rtype in [self.question.rtype, Rtype::CNAME] {
+            let Some(rrset) = rrset(&self.answers, name, rtype) else { continue };
+            if rtype == Rtype::SOA && !is_apex {
+                return Ok(Answer::Delegated(name.to_name(), None));
+            }
+            return Ok(Answer::Holds(rtype, rrset));
+        }
+        if !self.answers.is_empty() {
+            return Err(bad("an answer about another name"));
+        }
+        self.nothing()
+    }
+
+    /// Whether a record is a DNAME of the zone above the name that was asked for.
+    fn is_dname_above(&self, record: &Record) -> bool {
+        let (owner, name) = (record.owner.as_name(), self.question.name.as_name());
+        record.rtype == Rtype::DNAME
+            && owner != name
+            && name.is_at_or_below(owner)
+            && owner.is_at_or_below(self.zone.as_name())
+    }
+
+    /// Whether a name is that of a child zone which holds the name that was asked for.
+    fn is_cut(&self, owner: NameRef<'_>) -> bool {
+        let apex = self.zone.as_name();
+        owner != apex && owner.is_at_or_below(apex) && self.question.name.as_name().is_at_or_below(owner)
+    }
+
+    /// A referral to a child zone.
+    fn referral(&self) -> Option<Answer> {
+        let is_cut = |record: &&Record| record.rtype == Rtype::NS && self.is_cut(record.owner.as_name());
+        let cut = &self.authority.iter().find(is_cut)?.owner;
+        Some(Answer::Delegated(cut.clone(), rrset(&self.authority, cut.as_name(), Rtype::NS)))
+    }
+
+    /// What an answer without records says: the SOA beside it tells of which zone (RFC 2308 section 3).
+    fn nothing(&self) -> Result<Answer, Failure> {
+        let soa = self.authority.iter().find(|record| record.rtype == Rtype::SOA);
+        match soa.map(|soa| soa.owner.as_name()) {
+            Some(owner) if owner == self.zone.as_name() => Ok(Answer::Nothing),
+            Some(owner) if self.is_cut(owner) => Ok(Answer::Delegated(owner.to_name(), None)),
+            _ => Err(Failure::NoAuthority),
+        }
+    }
+}
+
+/// The RRset of a name and type among records; its TTL is the lowest.
+fn rrset(records: &[Record], name: NameRef<'_>, rtype: Rtype) -> Option<Rrset> {
+    let of_rrset = || records.iter().filter(|record| record.rtype == rtype && record.owner.as_name() == name);
+    let ttl = of_rrset().map(|record| record.ttl).min()?;
+    Rrset::new(ttl, of_rrset().map(|record| record.rdata.clone()).collect())
+}
