@@ -14,6 +14,8 @@ mod check;
 
 mod plan;
 
+mod explain;
+
 mod show;
 
 mod schema;
@@ -41,6 +43,7 @@ pub fn main() -> ExitCode {
     let outcome = match &cli.command {
         Command::Check => check::run(&cli.shared),
         Command::Plan(args) => plan::run(&cli.shared, args),
+        Command::Explain(args) => explain::run(&cli.shared, args),
         Command::Show(args) => show::run(&cli.shared, args),
         Command::Schema(args) => schema::run(args),
         Command::Completions(args) => completions::run(args),

@@ -37,7 +37,7 @@ pub struct Block {
 }
 
 /// The standing of every host, in the order of [`crate::inventory::Inventory::hosts`].
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Standings(pub Vec<Standing>);
 
 /// Decides where one host stands, by its place in the inventory.

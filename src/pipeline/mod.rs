@@ -10,6 +10,8 @@ mod inquiry;
 
 pub mod decide;
 
+pub mod explain;
+
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
@@ -117,16 +119,8 @@ pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made,
     let zones = zones::read_all(&inventory, request.workspace, request.now, progress);
     progress.stage("comparing hosts with live DNS", None);
     let decided = decide::decide(&inventory, &zones.live, request.now, &selection);
-    let mut notices = decided.notices;
-    notices.extend(unknown_sources(&inventory));
-    notices.extend(zones.unread.iter().map(|(zone, error)| Notice {
-        code: NoticeCode::ZoneUnknown,
-        name: zone.to_string(),
-        host: None,
-        message: error.to_string(),
-    }));
-    let is_partial = notices.iter().any(|notice| notice.code.tells_of_failure());
-    notices.extend(zones.asked.iter().map(not_looked_for));
+    let (mut notices, is_partial) = found_notices(&inventory, &zones);
+    notices.extend(decided.notices);
     let mut inputs = inventory.inputs.clone();
     inputs.extend(zones.inputs);
     let plan = Plan {
@@ -205,6 +199,20 @@ fn select(inventory: &Inventory, request: &Request<'_>) -> Result<Selection, Mak
         }
     }
     Ok(Selection { hosts: request.hosts.iter().copied().collect(), projects })
+}
+
+/// The notices about sources and zones, and whether any of them could not be read whole.
+fn found_notices(inventory: &Inventory, zones: &zones::Zones) -> (Vec<Notice>, bool) {
+    let mut notices = unknown_sources(inventory);
+    notices.extend(zones.unread.iter().map(|(zone, error)| Notice {
+        code: NoticeCode::ZoneUnknown,
+        name: zone.to_string(),
+        host: None,
+        message: error.to_string(),
+    }));
+    let is_partial = notices.iter().any(|notice| notice.code.tells_of_failure());
+    notices.extend(zones.asked.iter().map(not_looked_for));
+    (notices, is_partial)
 }
 
 /// The notice about a zone that was asked name by name: what was not looked for there.

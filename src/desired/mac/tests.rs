@@ -18,7 +18,7 @@ fn inventory() -> Inventory {
     let loaded = load_workspace(&workspace, NOW.parse().unwrap(), &|_| {});
     let mut inventory = loaded.inventory.expect("the base of the cases is a workspace");
     let source = |name: &str, max_age, penalty| MacSource { name: name.into(), max_age, penalty, trust: Trust::Known };
-    let hours = |hours| Duration::from_secs(hours * 3600);
+    let hours = |hours: u64| Duration::from_secs(hours * 3600);
     inventory.mac_sources = vec![
         source("agent", None, hours(0)),
         source("penalised", None, hours(1)),

@@ -6,10 +6,10 @@ use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 use super::super::mark::differing;
+use super::super::paint::Paint;
 use super::super::templates::{TemplateError, Templates};
 use super::super::words::Explained as _;
 use super::TextOptions;
-use super::paint::Paint;
 use crate::diag::sanitize;
 use crate::dns::reverse::address_of;
 use crate::dns::{Name, NameRef, Rrset, Rtype};

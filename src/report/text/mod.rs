@@ -4,16 +4,14 @@ mod changes;
 
 mod left;
 
-mod paint;
-
 mod tables;
 
 use serde::Serialize;
 
 use self::changes::ProjectView;
 use self::left::{BlockedView, SkippedView};
-use self::paint::Paint;
 use self::tables::Cells;
+use super::paint::Paint;
 use super::templates::{TemplateError, Templates};
 use super::words::Explained as _;
 use crate::diag::sanitize;

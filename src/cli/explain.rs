@@ -1,0 +1,36 @@
+//! `explain`: the whole chain behind a host, a name or an address.
+
+use super::args::{ExplainArgs, Format, Shared};
+use super::exit::Exit;
+use super::output::{self, Failure};
+use super::progress::Line;
+use crate::pipeline::explain::{Explained, explain};
+use crate::pipeline::{MakeError, Request};
+use crate::report::{self, TextOptions};
+
+/// Prints the explanation of what was asked for.
+pub fn run(shared: &Shared, args: &ExplainArgs) -> Result<Exit, Failure> {
+    let now = output::now(shared)?;
+    let request =
+        Request { workspace: &shared.workspace, now, hosts: shared.hosts.clone(), projects: shared.projects.clone() };
+    let progress = Line::start(shared);
+    let explained = explain(&request, &args.subject, &progress);
+    progress.finish();
+    let Explained { explanation, findings, is_partial } = match explained {
+        Ok(explained) => explained,
+        Err(MakeError::Config(findings)) => {
+            output::findings(shared, &findings);
+            return Ok(Exit::Error);
+        }
+        Err(error) => return Err(Failure::new(error)),
+    };
+    output::findings(shared, &findings);
+    let explanation = explanation.map_err(|error| Failure::new(&error).hint(error.hint.clone()))?;
+    let options = TextOptions { color: output::color(shared), width: output::width(), ..TextOptions::default() };
+    let format = match args.format {
+        Format::Text => report::Format::Text,
+        Format::Json => report::Format::Json,
+    };
+    output::print(&report::explanation(&explanation, format, &options))?;
+    Ok(if is_partial { Exit::Error } else { Exit::Done })
+}
