@@ -3,8 +3,8 @@
 //! Data moves one way, room by room, and each room imports only rooms above it in the list below:
 //!
 //! ```text
-//! files ──▶ inventory ──┬────────────▶ desired ─┐
-//!                       │                 ▲     ├─▶ diff ─▶ plan ─▶ report
+//! files ──▶ inventory ──┬────────────▶ desired ─┐         ┌─▶ explain ─┐
+//!                       │                 ▲     ├─▶ diff ─┴─▶ plan ────┴─▶ report
 //! servers ─▶ provider ─▶ live ────────────┴─────┘
 //! ```
 //!
@@ -26,6 +26,8 @@ pub mod live;
 pub mod desired;
 
 pub mod diff;
+
+pub mod explain;
 
 pub mod plan;
 

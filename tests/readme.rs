@@ -122,6 +122,19 @@ fn the_excerpt_of_a_plan_is_what_the_first_command_prints() {
 }
 
 #[test]
+fn the_explanations_are_what_the_demo_gives() {
+    let document = text("docs/explain.md");
+    let mut count = 0;
+    for example in between(&document, "```text\n$ zonewright ", "\n```") {
+        let (command, shown) = example.split_once('\n').expect("a command stands before what it prints");
+        let args: Vec<&str> = command.split(' ').chain(["-C", "inventory", "--now", "2026-11-20T02:00:00Z"]).collect();
+        assert_eq!(zonewright(&args).trim_end(), shown, "docs/explain.md: zonewright {command}");
+        count += 1;
+    }
+    assert_eq!(count, 3);
+}
+
+#[test]
 fn commands_and_flags_in_the_documents_exist() {
     let help = zonewright(&["--help"]);
     let (_, listed) = help.split_once("Commands:\n").expect("the help lists the commands");

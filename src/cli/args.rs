@@ -74,6 +74,11 @@ pub enum Command {
     /// Derives the records that every host must have, reads live DNS, and prints the difference with the reason and the
     /// inventory lines behind every change, then what was blocked or skipped, and why.
     Plan(PlanArgs),
+    /// Explain what is decided about a host, a name or an address, and why; change nothing.
+    ///
+    /// Shows the whole chain: where name, MAC, networks and addresses come from, what is live, and which rule changes what,
+    /// or why nothing is done and what would unblock it. The decision is the one that `plan` makes.
+    Explain(ExplainArgs),
     /// Print a plan that `plan --out` saved.
     Show(ShowArgs),
     /// Save live DNS as it is read, to plan from later without any server or secret.
@@ -105,6 +110,20 @@ pub struct PlanArgs {
     /// Exit 2 where there are changes.
     #[arg(long)]
     pub detailed_exitcode: bool,
+    /// Take live DNS from this snapshot, its folder or its manifest; ask no server, and use no secret.
+    #[arg(long, value_name = "PATH")]
+    pub live_snapshot: Option<PathBuf>,
+}
+
+/// What `explain` takes.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// An inventory number, a name (its first label will do for a host's), an address or a reverse name.
+    #[arg(value_name = "HOST|NAME|ADDRESS")]
+    pub subject: String,
+    /// How the explanation is printed.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
     /// Take live DNS from this snapshot, its folder or its manifest; ask no server, and use no secret.
     #[arg(long, value_name = "PATH")]
     pub live_snapshot: Option<PathBuf>,
@@ -150,7 +169,7 @@ pub struct CompletionsArgs {
     pub shell: Shell,
 }
 
-/// How a plan is printed.
+/// How a plan or an explanation is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For people.
@@ -170,6 +189,8 @@ pub enum SchemaKind {
     Plan,
     /// The document of `doctor`.
     Doctor,
+    /// What `explain` prints as JSON.
+    Explain,
 }
 
 /// How messages are written.

@@ -10,9 +10,13 @@ mod progress;
 
 mod output;
 
+mod request;
+
 mod check;
 
 mod plan;
+
+mod explain;
 
 mod show;
 
@@ -45,6 +49,7 @@ pub fn main() -> ExitCode {
     let outcome = match &cli.command {
         Command::Check => check::run(&cli.shared),
         Command::Plan(args) => plan::run(&cli.shared, args),
+        Command::Explain(args) => explain::run(&cli.shared, args),
         Command::Show(args) => show::run(&cli.shared, args),
         Command::Snapshot(args) => snapshot::run(&cli.shared, args),
         Command::Doctor(args) => doctor::run(&cli.shared, args),

@@ -10,6 +10,7 @@ pub fn run(args: &SchemaArgs) -> Result<Exit, Failure> {
     let kind = match args.kind {
         SchemaKind::Config => report::SchemaKind::Config,
         SchemaKind::Project => report::SchemaKind::Project,
+        SchemaKind::Explain => report::SchemaKind::Explain,
         SchemaKind::Plan => report::SchemaKind::Plan,
         SchemaKind::Doctor => report::SchemaKind::Doctor,
     };

@@ -232,7 +232,7 @@ fn by_network(
         desired.fault(BlockCode::SourceUntrusted, Detail::Source(reason.to_owned()));
     }
     let active = desired.mac.active;
-    let switch = active.and_then(|active| active.switch).or(host.switch);
+    let switch = desired.mac.switch_of(host);
     let segment = network::segment(inventory, switch);
     if let (Segment::L2, Some(reason)) = (segment, inventory.trust.net_layout.doubt()) {
         desired.fault(BlockCode::SourceUntrusted, Detail::Source(reason.to_owned()));

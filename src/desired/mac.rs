@@ -1,12 +1,13 @@
 //! Which report gives a host's MAC.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use crate::diag::Origin;
 use crate::inventory::Inventory;
-use crate::inventory::model::{Report, Sighting};
+use crate::inventory::model::{Host, Report, Sighting};
 use crate::inventory::symbol::Symbol;
-use crate::inventory::value::{Inv, Mac, Time};
+use crate::inventory::value::{Duration, Inv, Mac, Time};
 
 /// The report that won.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,12 +29,62 @@ pub struct MacChoice {
     pub frozen_by: Option<Origin>,
 }
 
+impl MacChoice {
+    /// The switch of a host: the one that its winning report names, else that of hosts.csv.
+    pub fn switch_of(&self, host: &Host) -> Option<Symbol> {
+        self.active.and_then(|active| active.switch).or(host.switch)
+    }
+}
+
 /// The reports of one host, in the inventory's order.
 pub fn reports_of(inventory: &Inventory, inv: Inv) -> &[Report] {
     let reports = &inventory.reports;
     let from = reports.partition_point(|report| report.inv < inv);
     let length = reports[from..].partition_point(|report| report.inv == inv);
     &reports[from..from + length]
+}
+
+/// What became of one report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It gives the host's MAC.
+    Won,
+    /// It counts, but another is better, by this.
+    Lost(Better),
+    /// It is older than its source allows.
+    TooOld {
+        /// What its source allows.
+        max_age: Duration,
+    },
+    /// The report at this place, which is no older, says that the MAC is not in use.
+    Withdrawn {
+        /// That report.
+        by: Origin,
+    },
+    /// It says itself that the MAC is not in use.
+    Inactive,
+    /// The line is bad.
+    Bad {
+        /// Whether no good report makes up for it, so that the host is frozen.
+        freezes: bool,
+    },
+}
+
+/// By what the report that won is better than another that counts; the first of these that differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Better {
+    /// It is newer by this much, penalties counted.
+    Newer(Duration),
+    /// Its source is named first.
+    Source,
+    /// Its MAC is lower.
+    Mac,
+    /// It names a switch.
+    Switch,
+    /// Its switch is lower.
+    LowerSwitch,
+    /// In nothing: it says the same and was read first.
+    First,
 }
 
 /// Chooses among one host's reports.
@@ -46,11 +97,7 @@ pub fn choose(inventory: &Inventory, reports: &[Report], now: Time) -> MacChoice
     let usable = |report: &&Report| is_active(&withdrawn, report) && is_fresh(inventory, report, now);
     let latest = reports.iter().filter(usable).map(|report| report.time).max();
     let winner = reports.iter().filter(usable).min_by(|a, b| rank(inventory, a).cmp(&rank(inventory, b)));
-    let unanswered = |report: &&Report| {
-        report.sighting == Sighting::Bad
-            && is_fresh(inventory, report, now)
-            && latest.is_none_or(|latest| latest < report.time)
-    };
+    let unanswered = |report: &&Report| is_unanswered(inventory, report, latest, now);
     MacChoice {
         active: winner.and_then(|report| match report.sighting {
             Sighting::Active { mac, switch } => Some(ActiveMac { mac, switch, origin: report.origin }),
@@ -58,6 +105,51 @@ pub fn choose(inventory: &Inventory, reports: &[Report], now: Time) -> MacChoice
         }),
         frozen_by: reports.iter().find(unanswered).map(|report| report.origin),
     }
+}
+
+/// What became of each of one host's reports, in their order: [`choose`], with the reasons.
+pub fn verdicts(inventory: &Inventory, reports: &[Report], now: Time) -> Vec<Verdict> {
+    let chosen = choose(inventory, reports, now).active.map(|active| active.origin);
+    let winner = reports.iter().find(|report| Some(report.origin) == chosen);
+    let withdrawn = withdrawals(reports);
+    let usable = |report: &&Report| is_active(&withdrawn, report) && is_fresh(inventory, report, now);
+    let latest = reports.iter().filter(usable).map(|report| report.time).max();
+    let verdict = |report: &Report| match (report.sighting, inventory.mac_sources[report.source as usize].max_age) {
+        (Sighting::Bad, _) => Verdict::Bad { freezes: is_unanswered(inventory, report, latest, now) },
+        (Sighting::Inactive { .. }, _) => Verdict::Inactive,
+        (Sighting::Active { mac, .. }, _) if !is_active(&withdrawn, report) => {
+            let withdraws =
+                |other: &&Report| other.sighting == (Sighting::Inactive { mac }) && other.time >= report.time;
+            let by = reports.iter().find(withdraws).expect("a report that withdraws it is among them");
+            Verdict::Withdrawn { by: by.origin }
+        }
+        (Sighting::Active { .. }, Some(max_age)) if !is_fresh(inventory, report, now) => Verdict::TooOld { max_age },
+        (Sighting::Active { .. }, _) => match winner {
+            Some(winner) if winner.origin != report.origin => Verdict::Lost(better(inventory, winner, report)),
+            _ => Verdict::Won,
+        },
+    };
+    reports.iter().map(verdict).collect()
+}
+
+/// By what one report is better than another; both count.
+fn better(inventory: &Inventory, winner: &Report, other: &Report) -> Better {
+    let (winner, other) = (rank(inventory, winner), rank(inventory, other));
+    match winner.counted.0.since(other.counted.0) {
+        Some(newer) if winner.counted != other.counted => Better::Newer(newer),
+        _ if winner.source != other.source => Better::Source,
+        _ if winner.mac != other.mac => Better::Mac,
+        _ if winner.no_switch != other.no_switch => Better::Switch,
+        _ if winner.switch != other.switch => Better::LowerSwitch,
+        _ => Better::First,
+    }
+}
+
+/// Whether a report is bad, fresh, and newer than the `latest` that counts.
+fn is_unanswered(inventory: &Inventory, report: &Report, latest: Option<Time>, now: Time) -> bool {
+    report.sighting == Sighting::Bad
+        && is_fresh(inventory, report, now)
+        && latest.is_none_or(|latest| latest < report.time)
 }
 
 /// When each MAC of a host was last reported not to be in use.
@@ -86,14 +178,37 @@ pub fn is_fresh(inventory: &Inventory, report: &Report, now: Time) -> bool {
     limit.is_none_or(|limit| now.since(report.time).is_none_or(|age| age <= limit))
 }
 
-/// Orders reports: the best first.
-fn rank<'r>(inventory: &'r Inventory, report: &'r Report) -> impl Ord + 'r {
-    let penalty = inventory.mac_sources[report.source as usize].penalty;
+/// When a report counts as made: its time, less the penalty of its source.
+pub fn counted_time(inventory: &Inventory, report: &Report) -> Time {
+    report.time.minus(inventory.mac_sources[report.source as usize].penalty)
+}
+
+/// What reports are ordered by, one field after another: the best first.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Rank<'r> {
+    /// When it counts as made; the latest first.
+    counted: Reverse<Time>,
+    /// The place of its source.
+    source: u16,
+    /// The MAC.
+    mac: Option<Mac>,
+    /// Whether it names no switch.
+    no_switch: bool,
+    /// The switch.
+    switch: Option<&'r str>,
+}
+
+/// Where a report stands among others.
+fn rank<'r>(inventory: &'r Inventory, report: &Report) -> Rank<'r> {
     let (mac, switch) = match report.sighting {
         Sighting::Active { mac, switch } => (Some(mac), switch),
         Sighting::Inactive { mac } => (Some(mac), None),
         Sighting::Bad => (None, None),
     };
     let switch = switch.map(|symbol| inventory.symbols.text(symbol));
-    (std::cmp::Reverse(report.time.minus(penalty)), report.source, mac, switch.is_none(), switch)
+    let counted = Reverse(counted_time(inventory, report));
+    Rank { counted, source: report.source, mac, no_switch: switch.is_none(), switch }
 }
+
+#[cfg(test)]
+mod tests;

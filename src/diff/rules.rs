@@ -1,13 +1,14 @@
 //! The rules that a host's own interfaces give: addresses, PTR, TTLs.
 
+use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv6Addr};
 
 use super::act::{Act, Actor, Deed};
 use super::context::Context;
 use super::own::{self, Registration, RegistryName};
-use super::standing::{Block, Standings, kept_or_gained};
+use super::standing::{self, Block, Standings, kept_or_gained};
 use super::words;
-use crate::change::{Notice, NoticeCode, Rule};
+use crate::change::{BlockCode, Notice, NoticeCode, Rule};
 use crate::desired::{DesiredHost, Interface, InterfaceKind};
 use crate::diag::Origin;
 use crate::dns::{NameRef, Rdata, RdataRef, Rtype, reverse};
@@ -21,8 +22,15 @@ pub struct Outcome {
     pub acts: Vec<Act>,
     /// What they found and left; once settled, empty where the host is blocked.
     pub notices: Vec<Notice>,
-    /// Why none of it is done, after all.
-    pub block: Option<Block>,
+    /// What keeps all of it from being done, in the order in which it was found.
+    pub blocks: Vec<Block>,
+}
+
+impl Outcome {
+    /// Why none of it is done, after all: of all that keeps it, the first by the order of codes.
+    pub fn block(&self) -> Option<Block> {
+        self.blocks.iter().min_by_key(|block| block.code).cloned()
+    }
 }
 
 /// Runs the rules of an open host; [`settle`] has the last word.
@@ -52,15 +60,32 @@ pub fn settle(context: &Context<'_>, standings: &Standings, place: usize, mut ou
         let named = if act.rtype == Rtype::PTR { rdata.target() } else { Some(owner) };
         if let Some(protector) = named.and_then(|name| standings.protector(context, place, name)) {
             let protector = &context.inventory.hosts[protector];
-            // Of the codes that rules give, this one comes first.
-            outcome.block = Some(words::conflict(context, owner, rdata, protector));
-            break;
+            outcome.blocks.push(words::conflict(context, owner, rdata, protector));
         }
     }
-    match outcome.block {
-        Some(_) => Outcome { block: outcome.block, ..Outcome::default() },
-        None => outcome,
+    match outcome.blocks.is_empty() {
+        false => Outcome { blocks: outcome.blocks, ..Outcome::default() },
+        true => outcome,
     }
+}
+
+/// Everything that keeps a host's rules from acting, in the order of codes: what blocks it, then what would block it once
+/// that is settled. Empty where nothing does.
+///
+/// What live DNS would say of a host's records is known only where its addresses are.
+pub fn obstacles(context: &Context<'_>, standings: &Standings, place: usize, policy: Policy) -> Vec<Block> {
+    let desired = &context.desired[place];
+    let mut blocks = standing::obstacles(context, place, policy);
+    let unsure = |block: &Block| matches!(block.code, BlockCode::BadInput | BlockCode::SourceUntrusted);
+    let derived = !desired.interfaces.is_empty() && desired.interfaces.iter().all(|own| !own.acceptable.is_empty());
+    if derived && !blocks.iter().any(unsure) {
+        let outcome = settle(context, standings, place, reconcile(context, place, policy));
+        blocks.extend(outcome.blocks);
+    }
+    blocks.sort_by_key(|block| block.code);
+    let mut said = BTreeSet::new();
+    blocks.retain(|block| said.insert(block.message.clone()));
+    blocks
 }
 
 /// The rules of one host while they run.
@@ -327,11 +352,9 @@ impl<'c> Run<'_, 'c> {
         self.outcome.acts.push(Act { zone, owner: owner.to_name(), rtype, deed, rule, actor, evidence });
     }
 
-    /// Notes that the host is blocked; the first code in the order of codes counts.
+    /// Notes that the host is blocked.
     fn block(&mut self, block: Block) {
-        if self.outcome.block.as_ref().is_none_or(|earlier| block.code < earlier.code) {
-            self.outcome.block = Some(block);
-        }
+        self.outcome.blocks.push(block);
     }
 
     /// The lines that a rule rests on.

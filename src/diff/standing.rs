@@ -1,5 +1,6 @@
 //! Whether a host's rules run: skipped, blocked, or open.
 
+use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv6Addr};
 
 use super::context::Context;
@@ -36,7 +37,7 @@ pub struct Block {
 }
 
 /// The standing of every host, in the order of [`crate::inventory::Inventory::hosts`].
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Standings(pub Vec<Standing>);
 
 /// Decides where one host stands, by its place in the inventory.
@@ -58,7 +59,7 @@ pub fn judge(context: &Context<'_>, place: usize) -> Standing {
 }
 
 /// The policy under which a host is planned, or why it is skipped.
-fn skip_or_policy(context: &Context<'_>, host: &Host) -> Result<Policy, SkipCode> {
+pub fn skip_or_policy(context: &Context<'_>, host: &Host) -> Result<Policy, SkipCode> {
     if !host.columns_are_known {
         // Whose switches count is unknown; the host is blocked for its row.
         return Ok(Policy::CreateOnly);
@@ -91,23 +92,53 @@ fn is_first_publication(context: &Context<'_>, host: &Host) -> bool {
     known && !matches!(place, Place::Unknown(_)) && context.live.rrset(name.as_name(), Rtype::AAAA).is_none()
 }
 
+/// Everything in the inventory, and every place of a host's names, that keeps its rules from running; in the order of codes.
+pub fn obstacles(context: &Context<'_>, place: usize, policy: Policy) -> Vec<Block> {
+    let codes: BTreeSet<BlockCode> = inventory_codes(context, place).collect();
+    let mut blocks: Vec<Block> = codes.into_iter().map(|code| words::inventory_block(context, place, code)).collect();
+    each_obstacle(context, &context.desired[place], policy, |code, name, place| {
+        blocks.push(words::place_block(context, code, &name.to_name(), &place));
+    });
+    blocks.sort_by_key(|block| block.code);
+    blocks
+}
+
 /// The first code that the inventory gives: what the host's own lines say, or what it shares with others.
 fn inventory_block(context: &Context<'_>, place: usize) -> Option<Block> {
+    inventory_codes(context, place).min().map(|code| words::inventory_block(context, place, code))
+}
+
+/// All codes that the inventory gives, in no order.
+fn inventory_codes<'c>(context: &Context<'c>, place: usize) -> impl Iterator<Item = BlockCode> + use<'c> {
     let number = place as u32;
     let collisions = context.collisions;
-    let fault = context.desired[place].faults.first().map(|fault| fault.code);
     let shared = [
         collisions.names.contains_key(&number).then_some(BlockCode::DuplicateName),
         collisions.macs.contains_key(&number).then_some(BlockCode::DuplicateMac),
         collisions.addresses.contains_key(&number).then_some(BlockCode::AddressCollision),
     ];
-    let code = shared.into_iter().flatten().chain(fault).min()?;
-    Some(words::inventory_block(context, place, code))
+    let faults = context.desired[place].faults.iter().map(|fault| fault.code);
+    shared.into_iter().flatten().chain(faults)
 }
 
 /// The first code that the places of a host's names give: no zone, an unknown one, a delegation, a CNAME.
 fn place_block(context: &Context<'_>, desired: &DesiredHost, policy: Policy) -> Option<Block> {
     let mut first: Option<(BlockCode, Name, Place)> = None;
+    each_obstacle(context, desired, policy, |code, name, place| {
+        if first.as_ref().is_none_or(|(earlier, _, _)| code < *earlier) {
+            first = Some((code, name.to_name(), place));
+        }
+    });
+    first.map(|(code, name, place)| words::place_block(context, code, &name, &place))
+}
+
+/// Visits those of a host's names, and of the reverse names of the addresses that they keep or get, that are not open.
+fn each_obstacle(
+    context: &Context<'_>,
+    desired: &DesiredHost,
+    policy: Policy,
+    mut visit: impl FnMut(BlockCode, NameRef<'_>, Place),
+) {
     let mut note = |name: NameRef<'_>| {
         let place = context.live.place(name);
         let code = match place {
@@ -117,9 +148,7 @@ fn place_block(context: &Context<'_>, desired: &DesiredHost, policy: Policy) -> 
             Place::Delegated(..) => BlockCode::Delegated,
             Place::BelowDname(..) | Place::Cname(_) => BlockCode::Cname,
         };
-        if first.as_ref().is_none_or(|(earlier, _, _)| code < *earlier) {
-            first = Some((code, name.to_name(), place));
-        }
+        visit(code, name, place);
     };
     for interface in &desired.interfaces {
         note(interface.owner.as_name());
@@ -127,7 +156,6 @@ fn place_block(context: &Context<'_>, desired: &DesiredHost, policy: Policy) -> 
             note(reverse::reverse_name(IpAddr::V6(address)).as_name());
         }
     }
-    first.map(|(code, name, place)| words::place_block(context, code, &name, &place))
 }
 
 /// The addresses that an interface keeps or gets: the acceptable ones that are live at its name, else the preferred one.

@@ -172,6 +172,18 @@ impl Live {
         (!zone.hides(name)).then_some(LiveRrset { zone: number, rrset })
     }
 
+    /// Every live RRset at a name, sorted by type; none where it is not known what stands there.
+    pub fn rrsets_at(&self, name: NameRef<'_>) -> impl Iterator<Item = LiveRrset<'_>> {
+        let known = match self.place(name) {
+            Place::Open(zone) | Place::Cname(zone) => Some(zone),
+            Place::NoZone | Place::Unknown(_) | Place::Delegated(..) | Place::BelowDname(..) => None,
+        };
+        let found = known.and_then(|zone| Some((zone, self.zone(zone).contents()?)));
+        found.into_iter().flat_map(move |(zone, contents)| {
+            contents.at_owner(name).map(move |rrset| LiveRrset { zone, rrset }).collect::<Vec<_>>()
+        })
+    }
+
     /// Every live AAAA RRset that holds an address.
     pub fn holding(&self, address: Ipv6Addr) -> impl Iterator<Item = LiveRrset<'_>> {
         let wanted = IpAddr::V6(address);

@@ -27,21 +27,38 @@ pub struct Decided {
 
 /// Derives all hosts, decides where each stands, runs the rules, and joins what they do.
 pub fn decide(inventory: &Inventory, live: &Live, now: Time, selection: &Selection) -> Decided {
+    decide_and(inventory, live, (now, selection), |_, _, decided| decided)
+}
+
+/// Decides, and lets `look` see what it was decided by.
+pub fn decide_and<T>(
+    inventory: &Inventory,
+    live: &Live,
+    (now, selection): (Time, &Selection),
+    look: impl FnOnce(&Context<'_>, &Standings, Decided) -> T,
+) -> T {
     let (names, desired) = rayon::join(|| NameIndex::new(inventory), || derive_all(inventory, live, now));
     let collisions = Collisions::find(inventory, &names, &desired);
     let context =
         Context { inventory, live, names: &names, desired: &desired, collisions: &collisions, now, selection };
+    let (standings, decided) = judge_all(&context);
+    look(&context, &standings, decided)
+}
+
+/// Decides where each derived host stands, runs the rules, and joins what they do.
+pub fn judge_all(context: &Context<'_>) -> (Standings, Decided) {
     // What a host looks up to be judged is looked up again by its rules, and is still at hand if they follow at once.
-    let judged = (0..inventory.hosts.len()).into_par_iter().map(|place| {
-        let standing = standing::judge(&context, place);
-        let outcome = run_rules(&context, &standing, place);
+    let judged = (0..context.inventory.hosts.len()).into_par_iter().map(|place| {
+        let standing = standing::judge(context, place);
+        let outcome = run_rules(context, &standing, place);
         (standing, outcome)
     });
     let (standings, outcomes): (Vec<Standing>, Vec<Outcome>) = judged.unzip();
     let standings = Standings(standings);
     let settled = outcomes.into_par_iter().enumerate();
-    let outcomes = settled.map(|(place, outcome)| rules::settle(&context, &standings, place, outcome)).collect();
-    collect(&context, &standings, outcomes)
+    let outcomes = settled.map(|(place, outcome)| rules::settle(context, &standings, place, outcome)).collect();
+    let decided = collect(context, &standings, outcomes);
+    (standings, decided)
 }
 
 /// Derives every host, in the inventory's order.
@@ -75,7 +92,7 @@ fn collect(context: &Context<'_>, standings: &Standings, outcomes: Vec<Outcome>)
                 decided.skipped.push(Skipped { host: host.inv, project: project(), code: *code });
                 None
             }
-            Standing::Free | Standing::Open(_) => outcome.block,
+            Standing::Free | Standing::Open(_) => outcome.block(),
         };
         if let Some(Block { code, message, hint }) = block {
             decided.blocked.push(Blocked { host: host.inv, project: project(), code, message, hint });

@@ -14,6 +14,8 @@ pub mod doctor;
 
 pub mod decide;
 
+pub mod explain;
+
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
@@ -28,6 +30,7 @@ use crate::inventory::value::{Inv, Time};
 use crate::plan::Plan;
 use crate::provider::{self, ReadError};
 use crate::snapshot::Snapshot;
+use zones::Zones;
 
 /// Told what is going on, for people who wait.
 pub trait Progress: Sync {
@@ -136,26 +139,11 @@ const TOOL: &str = concat!("zonewright ", env!("CARGO_PKG_VERSION"));
 ///
 /// Errors: [`MakeError`]. A source or zone that cannot be read is no error: the plan says what it leaves for that.
 pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made, MakeError> {
-    let snapshot = request.live_snapshot.map(Snapshot::open).transpose().map_err(MakeError::NoSnapshot)?;
-    let (inventory, diagnostics) = load(request.workspace, request.now, progress)?;
-    let selection = select(&inventory, request)?;
-    let zones = match &snapshot {
-        Some(snapshot) => zones::read_snapshot(&inventory, snapshot, request.now, progress),
-        None => zones::read_all(&inventory, request.workspace, request.now, progress),
-    };
+    let Gathered { inventory, diagnostics, selection, zones, snapshot } = gather(request, progress)?;
     progress.stage("comparing hosts with live DNS", None);
     let decided = decide::decide(&inventory, &zones.live, request.now, &selection);
-    let mut notices = decided.notices;
-    notices.extend(unknown_sources(&inventory));
-    notices.extend(zones.unread.iter().map(|(zone, error)| Notice {
-        code: NoticeCode::ZoneUnknown,
-        name: zone.to_string(),
-        host: None,
-        message: error.to_string(),
-    }));
-    let snapshot = snapshot.map(|snapshot| used(&snapshot, &inventory));
-    let is_partial = notices.iter().any(|notice| notice.code.tells_of_failure());
-    notices.extend(zones.asked.iter().map(not_looked_for));
+    let (mut notices, is_partial) = found_notices(&inventory, &zones);
+    notices.extend(decided.notices);
     let mut inputs = inventory.inputs.clone();
     inputs.extend(zones.inputs);
     let plan = Plan {
@@ -176,7 +164,34 @@ pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made,
     Ok(Made { plan, findings, is_partial, snapshot })
 }
 
-/// What a plan tells of the snapshot that it was made from.
+/// All that a decision is made by.
+struct Gathered {
+    /// The inventory.
+    inventory: Inventory,
+    /// What is wrong in it.
+    diagnostics: Diagnostics,
+    /// Whose rules run.
+    selection: Selection,
+    /// Live DNS.
+    zones: Zones,
+    /// The snapshot that stands for live DNS, where one does.
+    snapshot: Option<SnapshotUsed>,
+}
+
+/// Reads the inventory and live DNS.
+fn gather(request: &Request<'_>, progress: &dyn Progress) -> Result<Gathered, MakeError> {
+    let snapshot = request.live_snapshot.map(Snapshot::open).transpose().map_err(MakeError::NoSnapshot)?;
+    let (inventory, diagnostics) = load(request.workspace, request.now, progress)?;
+    let selection = select(&inventory, request)?;
+    let zones = match &snapshot {
+        Some(snapshot) => zones::read_snapshot(&inventory, snapshot, request.now, progress),
+        None => zones::read_all(&inventory, request.workspace, request.now, progress),
+    };
+    let snapshot = snapshot.map(|snapshot| used(&snapshot, &inventory));
+    Ok(Gathered { inventory, diagnostics, selection, zones, snapshot })
+}
+
+/// What is told of the snapshot that stands for live DNS.
 fn used(snapshot: &Snapshot, inventory: &Inventory) -> SnapshotUsed {
     let configured = |zone: &&ZoneName| inventory.config.zones.iter().any(|spec| spec.name == **zone);
     let ignored = snapshot.zones().filter(|zone| !configured(zone)).cloned().collect();
@@ -262,6 +277,20 @@ fn select(inventory: &Inventory, request: &Request<'_>) -> Result<Selection, Mak
         }
     }
     Ok(Selection { hosts: request.hosts.iter().copied().collect(), projects })
+}
+
+/// The notices about sources and zones, and whether any of them could not be read whole.
+fn found_notices(inventory: &Inventory, zones: &Zones) -> (Vec<Notice>, bool) {
+    let mut notices = unknown_sources(inventory);
+    notices.extend(zones.unread.iter().map(|(zone, error)| Notice {
+        code: NoticeCode::ZoneUnknown,
+        name: zone.to_string(),
+        host: None,
+        message: error.to_string(),
+    }));
+    let is_partial = notices.iter().any(|notice| notice.code.tells_of_failure());
+    notices.extend(zones.asked.iter().map(not_looked_for));
+    (notices, is_partial)
 }
 
 /// The notice about a zone that was asked name by name: what was not looked for there.

@@ -1,10 +1,12 @@
 //! Values as text for people and machines.
 //!
-//! Comes in: a plan, diagnostics, a code. Goes out: a String. May not do input or output; what comes from input passes
+//! Comes in: a plan, an explanation, diagnostics, a code. Goes out: a String. May not do input or output; what comes from input passes
 //! `diag::sanitize` here, before it can reach a terminal. What a plan looks like is in templates/, which a workspace may
 //! override.
 
 mod doctor;
+
+mod explain;
 
 mod mark;
 
@@ -22,6 +24,7 @@ mod words;
 
 mod wrap;
 
+use crate::explain::Explanation;
 use crate::plan::{SealedPlan, v1};
 
 pub use doctor::doctor;
@@ -52,5 +55,13 @@ pub fn plan(
     match format {
         Format::Text => text::render(sealed, templates, options),
         Format::Json => Ok(v1::to_json(sealed)),
+    }
+}
+
+/// Prints an explanation.
+pub fn explanation(explanation: &Explanation, format: Format, options: &TextOptions) -> String {
+    match format {
+        Format::Text => explain::text::render(explanation, options),
+        Format::Json => explain::json::render(explanation),
     }
 }

@@ -5,6 +5,8 @@
 pub enum SchemaKind {
     /// A saved plan.
     Plan,
+    /// What `explain` prints.
+    Explain,
     /// zonewright.toml.
     Config,
     /// projects/*.yaml.
@@ -17,6 +19,7 @@ pub enum SchemaKind {
 pub fn schema(kind: SchemaKind) -> &'static str {
     match kind {
         SchemaKind::Plan => include_str!("../../schemas/plan.schema.json"),
+        SchemaKind::Explain => include_str!("../../schemas/explain.schema.json"),
         SchemaKind::Config => include_str!("../../schemas/config.schema.json"),
         SchemaKind::Doctor => include_str!("../../schemas/doctor.schema.json"),
         SchemaKind::Project => include_str!("../../schemas/project.schema.json"),
@@ -31,7 +34,8 @@ pub mod tests {
     use crate::plan::{BlockCode, NoticeCode, Rule, SealedPlan, SkipCode, fixture, v1};
 
     /// All schemas.
-    const ALL: [SchemaKind; 4] = [SchemaKind::Plan, SchemaKind::Config, SchemaKind::Project, SchemaKind::Doctor];
+    const ALL: [SchemaKind; 5] =
+        [SchemaKind::Plan, SchemaKind::Explain, SchemaKind::Config, SchemaKind::Project, SchemaKind::Doctor];
 
     /// A schema as a value.
     fn value(kind: SchemaKind) -> Value {
@@ -236,6 +240,11 @@ pub mod tests {
         assert_eq!(listed("/$defs/reason/properties/rule/enum"), words(rules));
         let codes = BlockCode::ALL.iter().map(|word| word.as_str()).collect();
         assert_eq!(listed("/$defs/blocked/properties/code/enum"), words(codes));
+        let explain = value(SchemaKind::Explain);
+        let obstacles = explain.pointer("/$defs/obstacle/properties/code/enum").unwrap();
+        assert_eq!(*obstacles, listed("/$defs/blocked/properties/code/enum"));
+        let rules = explain.pointer("/$defs/reason-facts/properties/rule/enum").unwrap();
+        assert_eq!(*rules, listed("/$defs/reason/properties/rule/enum"));
         let codes = SkipCode::ALL.iter().map(|word| word.as_str()).collect();
         assert_eq!(listed("/$defs/skipped/properties/code/enum"), words(codes));
         let codes = NoticeCode::ALL.iter().map(|word| word.as_str()).collect();

@@ -1,0 +1,115 @@
+//! From an address back to its host, or to nobody.
+
+use std::net::IpAddr;
+
+use super::model::{AddressFacts, Claim, Explanation, Holding, Subject};
+use super::site::kind_word;
+use super::{Case, changes, host};
+use crate::desired::Interface;
+use crate::dns::{Rtype, reverse};
+use crate::inventory::value::Inv;
+
+/// Explains an address.
+pub fn explain(case: &Case<'_>, address: IpAddr) -> Explanation {
+    let facts = case.address_facts(address);
+    let mut hosts: Vec<u64> = facts.claims.iter().map(|claim| claim.inv).collect();
+    hosts.dedup();
+    let chain = match hosts.as_slice() {
+        [inv] => Some(case.host(Inv(*inv))),
+        _ => None,
+    };
+    let whose = match (facts.claims.as_slice(), hosts.as_slice()) {
+        ([], _) if facts.held_by.is_empty() => {
+            format!("{address} is nobody's: no host may have it, and no name holds it.")
+        }
+        ([], _) => format!("{address} is nobody's: no host may have it, though live names hold it."),
+        ([claim, ..], [_]) => format!("{address} is {} {}", role_words(claim.role), claim.name),
+        (_, several) => {
+            let list: Vec<String> = several.iter().map(u64::to_string).collect();
+            format!(
+                "{address} is claimed by hosts {}, none of which gets it while that lasts; ask about each.",
+                list.join(", ")
+            )
+        }
+    };
+    let then = match &chain {
+        Some(chain) => host::answer(chain),
+        None => host::touched(facts.changes.len()),
+    };
+    Explanation {
+        subject: Subject::Address(address),
+        now: case.context.now.to_string(),
+        unseen: Vec::new(),
+        answer: format!("{whose} {then}"),
+        name: None,
+        address: Some(facts),
+        host: chain,
+    }
+}
+
+/// What an address is to an interface, before the interface's name.
+fn role_words(role: &str) -> &'static str {
+    match role {
+        "preferred" => "the preferred address of",
+        "own-a" => "the address of an A record at",
+        _ => "an acceptable address of",
+    }
+}
+
+impl Case<'_> {
+    /// All about an address.
+    fn address_facts(&self, address: IpAddr) -> AddressFacts {
+        let claims = self.claims(address);
+        let reverse_name = reverse::reverse_name(address);
+        let claimant = claims.first().and_then(|claim| self.context.inventory.place_of(Inv(claim.inv)));
+        let project = claimant.map(|place| self.context.inventory.hosts[place].project);
+        AddressFacts {
+            claims,
+            held_by: self.held_by(address),
+            reverse: self.whole_site(reverse_name.as_name(), project),
+            changes: self.changes(|change| changes::touches_address(change, address, &reverse_name)),
+        }
+    }
+
+    /// The names that hold an address.
+    fn held_by(&self, address: IpAddr) -> Vec<Holding> {
+        match address {
+            IpAddr::V6(v6) => self.names_holding(v6, None),
+            IpAddr::V4(_) => {
+                let holds = |found: &crate::live::LiveRrset<'_>| {
+                    found.rrset.rdata().any(|rdata| rdata.address() == Some(address))
+                };
+                let found = self.context.live.rrsets_of(Rtype::A).filter(holds);
+                let mut names: Vec<Holding> = found.map(|found| self.name_holding(found)).collect();
+                names.sort_by(|a, b| a.at.cmp(&b.at));
+                names
+            }
+        }
+    }
+
+    /// The interfaces that may have an address, in the order of hosts.
+    pub(super) fn claims(&self, address: IpAddr) -> Vec<Claim> {
+        let hosts = self.context.inventory.hosts.iter().zip(self.context.desired);
+        let claims = hosts.flat_map(|(host, desired)| {
+            let at = desired.interfaces.iter().filter(|interface| interface.is_at(address));
+            at.map(|interface| self.claim(host.inv, interface, address))
+        });
+        claims.collect()
+    }
+
+    /// What an address is to an interface that may have it.
+    fn claim(&self, inv: Inv, interface: &Interface, address: IpAddr) -> Claim {
+        let found = interface.acceptable.iter().position(|(own, _)| IpAddr::V6(*own) == address);
+        Claim {
+            inv: inv.0,
+            interface: kind_word(interface.kind),
+            name: interface.owner.to_string(),
+            role: match found {
+                Some(0) => "preferred",
+                Some(_) => "acceptable",
+                None => "own-a",
+            },
+            line: found.map(|place| self.line(interface.acceptable[place].1)),
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Changes of a plan, as an explanation tells them.
+
+use std::net::IpAddr;
+
+use super::Case;
+use super::model::{ChangeFacts, Data, ReasonFacts};
+use crate::change::{Change, ChangeKind, Rule};
+use crate::desired::{DesiredHost, Interface};
+use crate::dns::{Name, NameRef, Rdata, Rrset, Rtype, reverse};
+use crate::inventory::value::Inv;
+
+/// One change.
+pub fn facts(change: &Change) -> ChangeFacts {
+    let rtype = change.key.rtype;
+    let data = |rrset: &Rrset| Data { ttl: rrset.ttl().as_secs(), rdata: rrset.rdata_texts(rtype) };
+    ChangeFacts {
+        verb: match change.kind {
+            ChangeKind::Create { .. } => "create",
+            ChangeKind::Modify { .. } => "modify",
+            ChangeKind::Delete { .. } => "delete",
+        },
+        zone: change.zone.to_string(),
+        name: change.key.owner.to_string(),
+        address: reverse::address_of(change.key.owner.as_name()),
+        registers: registered(change),
+        rtype: rtype.to_string(),
+        host: change.host.map(|inv| inv.0),
+        before: change.kind.before().map(data),
+        after: change.kind.after().map(data),
+        reasons: change
+            .reasons
+            .iter()
+            .map(|reason| ReasonFacts {
+                rule: reason.rule.as_str(),
+                host: reason.host.map(|inv| inv.0),
+                evidence: reason.evidence.clone(),
+            })
+            .collect(),
+    }
+}
+
+/// The RRset whose owner a TXT of the registry records: the one of type T at LABEL.REST, where it stands at `t-LABEL.REST`.
+fn registered(change: &Change) -> Option<String> {
+    let by_registry = change.reasons.iter().any(|reason| reason.rule == Rule::Registry);
+    let (rtype, owner) = registered_rrset(change).filter(|_| by_registry)?;
+    Some(match reverse::address_of(owner.as_name()) {
+        Some(address) => format!("{rtype} of {address}"),
+        None => format!("{rtype} {owner}"),
+    })
+}
+
+/// The type and owner name of the RRset that a TXT of the registry would stand beside.
+fn registered_rrset(change: &Change) -> Option<(Rtype, Name)> {
+    let owner = change.key.owner.as_name();
+    let label = owner.first_label().filter(|_| change.key.rtype == Rtype::TXT)?;
+    let strip = |rtype: Rtype, prefix: &[u8]| label.strip_prefix(prefix).map(|label| (rtype, label));
+    let (rtype, label) = strip(Rtype::AAAA, b"aaaa-").or(strip(Rtype::PTR, b"ptr-"))?;
+    Some((rtype, Name::prepend(label, owner.parent()?).ok()?))
+}
+
+/// Orders a host's changes as one thinks of them: each of its names with the addresses that it gets and loses, backbone
+/// first, then all else.
+fn order(change: &Change, desired: &DesiredHost) -> (usize, bool, Option<IpAddr>, bool) {
+    let is_registry = change.key.rtype == Rtype::TXT;
+    let owner = match registered_rrset(change) {
+        Some((_, owner)) => owner,
+        None => change.key.owner.as_name().to_name(),
+    };
+    let address = reverse::address_of(owner.as_name());
+    let about = |interface: &Interface| {
+        touches_name(change, interface.owner.as_name())
+            || owner.as_name() == interface.owner.as_name()
+            || address.is_some_and(|address| interface.is_at(address))
+    };
+    let interface = desired.interfaces.iter().position(about).unwrap_or(desired.interfaces.len());
+    (interface, address.is_some(), address, is_registry)
+}
+
+/// Whether a change belongs to others and concerns a host all the same: its rules contributed, or it is about one of its
+/// names or addresses.
+pub fn concerns(change: &Change, inv: Inv, desired: Option<&DesiredHost>) -> bool {
+    let about = desired.is_some_and(|desired| {
+        desired.interfaces.iter().any(|interface| {
+            touches_name(change, interface.owner.as_name())
+                || reverse::address_of(change.key.owner.as_name()).is_some_and(|address| interface.is_at(address))
+        })
+    });
+    change.host != Some(inv) && (change.also.contains(&inv) || about)
+}
+
+/// Whether a change is at a name, or of a PTR that names it.
+pub fn touches_name(change: &Change, name: NameRef<'_>) -> bool {
+    let points = || mentions(change, &Rdata::from_name(name));
+    change.key.owner.as_name() == name || (change.key.rtype == Rtype::PTR && points())
+}
+
+/// Whether a change is at the reverse name of an address, or of an RRset that holds or comes to hold it.
+pub fn touches_address(change: &Change, address: IpAddr, reverse_name: &Name) -> bool {
+    let holds = || mentions(change, &Rdata::from_address(address));
+    let may_hold = matches!(change.key.rtype, Rtype::A | Rtype::AAAA);
+    change.key.owner.as_name() == reverse_name.as_name() || (may_hold && holds())
+}
+
+/// Whether some data stand in an RRset before or after its change.
+fn mentions(change: &Change, rdata: &Rdata) -> bool {
+    let both = change.kind.before().into_iter().chain(change.kind.after());
+    both.flat_map(Rrset::rdata).any(|own| own == rdata)
+}
+
+impl Case<'_> {
+    /// The changes for which something holds.
+    pub(super) fn changes(&self, wanted: impl Fn(&Change) -> bool) -> Vec<ChangeFacts> {
+        self.decision.changes.iter().filter(|change| wanted(change)).map(facts).collect()
+    }
+
+    /// The changes that are a host's own, in the order in which one thinks of them.
+    pub(super) fn own_changes(&self, inv: Inv, desired: Option<&DesiredHost>) -> Vec<ChangeFacts> {
+        let mut own: Vec<&Change> = self.decision.changes.iter().filter(|change| change.host == Some(inv)).collect();
+        own.sort_by_key(|change| desired.map(|desired| order(change, desired)));
+        own.into_iter().map(facts).collect()
+    }
+}

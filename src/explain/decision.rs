@@ -1,0 +1,160 @@
+//! What is done about a host, or why nothing is.
+
+use std::collections::BTreeSet;
+
+use super::model::{ByHand, DecisionFacts, Obstacle};
+use super::{Again, Case, Decision, changes};
+use crate::change::{Change, SkipCode};
+use crate::diff::rules;
+use crate::diff::standing::{self, Standing};
+use crate::diff::{Block, Context, Selection, merge};
+use crate::inventory::model::{Host, Policy, ProjectFile};
+use crate::inventory::value::Inv;
+
+/// A block, as an explanation tells it.
+fn obstacle(block: Block) -> Obstacle {
+    Obstacle { code: block.code.as_str(), message: block.message, hint: block.hint }
+}
+
+/// The word for a policy.
+pub fn policy_word(policy: Policy) -> &'static str {
+    match policy {
+        Policy::CreateOnly => "create-only",
+        Policy::UpsertOnly => "upsert-only",
+        Policy::Repair => "repair",
+        Policy::Sync => "sync",
+    }
+}
+
+impl Case<'_> {
+    /// The policy under which a host is planned, or would be if a person named it.
+    pub(super) fn policy_of(&self, place: usize) -> Policy {
+        let host = &self.context.inventory.hosts[place];
+        let by_policy = standing::skip_or_policy(self.context, host);
+        by_policy.unwrap_or_else(|_| self.context.settings(host.project).map_or(Policy::CreateOnly, |own| own.policy))
+    }
+
+    /// What is done about the host at a place.
+    pub(super) fn decide(&self, place: usize) -> DecisionFacts {
+        let context = self.context;
+        let host = &context.inventory.hosts[place];
+        let mut facts = self.changes_of(host.inv, Some(place));
+        match &self.standings.0[place] {
+            Standing::Free => {
+                facts.outcome = "free";
+                facts.said = "a free host is neither planned nor listed; its name counts as taken".to_owned();
+            }
+            _ if !context.selection.includes(host.inv, host.project) => {
+                facts.outcome = "left-out";
+                facts.said = "`--host` or `--project` names others; without them it is decided about".to_owned();
+            }
+            Standing::Skipped(code) => {
+                facts.outcome = "skipped";
+                facts.skipped = Some(code.as_str());
+                facts.said = self.skip_words(host, *code);
+                facts.by_hand = Some(self.by_hand(place, *code));
+            }
+            Standing::Blocked(_) => self.blocked(place, &mut facts),
+            Standing::Open(policy) => {
+                facts.policy = Some(policy_word(*policy));
+                let is_blocked = self.decision.blocked.iter().any(|blocked| blocked.host == host.inv);
+                match is_blocked {
+                    true => self.blocked(place, &mut facts),
+                    false => self.hold_back(place, *policy, &mut facts),
+                }
+            }
+        }
+        facts
+    }
+
+    /// The changes that a host has or shares, and its notices; the host may be one that hosts.csv lacks.
+    pub(super) fn changes_of(&self, inv: Inv, place: Option<usize>) -> DecisionFacts {
+        let desired = place.map(|place| &self.context.desired[place]);
+        let own = self.own_changes(inv, desired);
+        let notices = self.decision.notices.iter().filter(|notice| notice.host == Some(inv));
+        DecisionFacts {
+            outcome: if own.is_empty() { "nothing" } else { "changes" },
+            policy: None,
+            skipped: None,
+            said: String::new(),
+            obstacles: Vec::new(),
+            changes: own,
+            changes_of_others: self.changes(|change| changes::concerns(change, inv, desired)),
+            notices: notices.map(|notice| notice.message.clone()).collect(),
+            held_back: Vec::new(),
+            by_hand: None,
+        }
+    }
+
+    /// Says what blocks a host, and all that would next.
+    fn blocked(&self, place: usize, facts: &mut DecisionFacts) {
+        facts.outcome = "blocked";
+        let blocks = rules::obstacles(self.context, self.standings, place, self.policy_of(place));
+        facts.obstacles = blocks.into_iter().map(obstacle).collect();
+    }
+
+    /// Says what a host's policy keeps its rules from doing: what they would do under `repair`, and do not.
+    fn hold_back(&self, place: usize, policy: Policy, facts: &mut DecisionFacts) {
+        if matches!(policy, Policy::Repair | Policy::Sync) {
+            return;
+        }
+        let outcome = rules::reconcile(self.context, place, Policy::Repair);
+        let outcome = rules::settle(self.context, self.standings, place, outcome);
+        if let Some(block) = outcome.block() {
+            let (policy, code) = (policy_word(policy), block.code);
+            facts.said = format!(
+                "policy `{policy}` leaves wrong records as they are; under `repair` the host would be blocked by \
+                 `{code}`: {}",
+                block.message
+            );
+        }
+        let done: BTreeSet<_> = self.decision.changes.iter().map(|change| (&change.zone, &change.key)).collect();
+        let repaired: Vec<Change> = merge::merge(self.context, outcome.acts);
+        let held = repaired.iter().filter(|change| !done.contains(&(&change.zone, &change.key)));
+        facts.held_back = held.map(changes::facts).collect();
+    }
+
+    /// Why a host is skipped, and what would change that.
+    fn skip_words(&self, host: &Host, code: SkipCode) -> String {
+        let project = &self.context.inventory.projects[host.project.0 as usize];
+        let id = &project.id;
+        match (code, &project.admin, &project.file) {
+            (SkipCode::Restricted, ..) => {
+                format!("{} restricts it by `automated-dns`; take that out, or name the host", self.line(host.origin))
+            }
+            (SkipCode::Breaker, ..) => "a breaker has tripped; find out why, then reset it".to_owned(),
+            (_, None, _) => format!(
+                "zonewright.toml has no [project.{id}], so nobody allowed automation; the administrator would add it with \
+                 `automation = \"allowed\"`"
+            ),
+            (_, Some(admin), _) if !admin.automation_allowed => format!(
+                "the administrator has not allowed automation for `{id}` ({}): `automation = \"allowed\"` would",
+                self.line(admin.origin)
+            ),
+            (_, Some(_), ProjectFile::Good(settings)) => format!(
+                "the owner has not switched automation on for `{id}` ({}): `automation: true` would; so would naming the host",
+                self.line(settings.policy_origin)
+            ),
+            (_, Some(_), _) => format!("the file of project `{id}` cannot be read"),
+        }
+    }
+
+    /// What naming a skipped host on the command line would come to.
+    fn by_hand(&self, place: usize, code: SkipCode) -> ByHand {
+        let inv = self.context.inventory.hosts[place].inv;
+        let selection = Selection { hosts: [inv].into(), projects: BTreeSet::new() };
+        let Again { changes: decided, standings } = (self.again)(&selection);
+        let context = Context { selection: &selection, ..*self.context };
+        let command = format!("zonewright plan --host {inv}");
+        if let Standing::Skipped(still) = &standings.0[place] {
+            debug_assert_eq!(*still, code);
+            return ByHand { command, passes: false, obstacles: Vec::new(), changes: Vec::new() };
+        }
+        let decision = Decision { changes: &decided, blocked: &[], skipped: &[], notices: &[] };
+        let named = Case { context: &context, standings: &standings, decision, again: self.again };
+        let policy = named.policy_of(place);
+        let obstacles = rules::obstacles(&context, &standings, place, policy).into_iter().map(obstacle).collect();
+        let changes = named.own_changes(inv, Some(&context.desired[place]));
+        ByHand { command, passes: true, obstacles, changes }
+    }
+}

@@ -1,0 +1,263 @@
+//! The chain of one host.
+
+use super::Case;
+use super::decision::policy_word;
+use super::model::{
+    DecisionFacts, Explanation, GivenName, HostFacts, OtherName, ProjectFacts, Row, Subject, SwitchFacts,
+};
+use crate::desired::names::{lock_rows_of, name_of};
+use crate::desired::network::{self, Segment};
+use crate::diag::Origin;
+use crate::inventory::model::{Entry, Host, HostStatus, LockRow, ProjectFile, ProjectIndex};
+use crate::inventory::symbol::Symbol;
+use crate::inventory::value::Inv;
+
+/// Explains a host.
+pub fn explain(case: &Case<'_>, inv: Inv) -> Explanation {
+    let host = case.host(inv);
+    Explanation {
+        subject: Subject::Host(inv.0),
+        now: case.context.now.to_string(),
+        unseen: Vec::new(),
+        answer: answer(&host),
+        name: None,
+        address: None,
+        host: Some(host),
+    }
+}
+
+/// Who a host is and what is done about it, in a few sentences.
+pub fn answer(host: &HostFacts) -> String {
+    let name = host.name.as_ref().map_or("without a name".to_owned(), |name| name.name.clone());
+    let project = host.project.as_ref().map(|project| format!(", project {}", project.id)).unwrap_or_default();
+    let others = match host.decision.changes_of_others.len() {
+        0 => String::new(),
+        1 => " 1 change of others touches it.".to_owned(),
+        several => format!(" {several} changes of others touch it."),
+    };
+    format!("Host {}, {name}{project}: {}{others}", host.inv, decided(host.inv, &host.decision))
+}
+
+/// What is decided about a host, in a sentence or two.
+fn decided(inv: u64, decision: &DecisionFacts) -> String {
+    let counted = |number: usize| if number == 1 { "1 change".to_owned() } else { format!("{number} changes") };
+    let own = decision.changes.len();
+    let released = match own {
+        0 => String::new(),
+        _ => format!(" {} planned for its former names all the same.", is_are(own)),
+    };
+    match decision.outcome {
+        "changes" => format!("{} planned.", is_are(own)),
+        "nothing" if decision.held_back.is_empty() => "nothing has to be changed.".to_owned(),
+        "nothing" => format!(
+            "nothing is done, for policy `{}` holds back {}.",
+            decision.policy.unwrap_or_default(),
+            counted(decision.held_back.len())
+        ),
+        "blocked" => {
+            let first = decision.obstacles.first();
+            let what = first.map(|first| format!(" by `{}`: {}", first.code, first.message)).unwrap_or_default();
+            let more = match decision.obstacles.len() {
+                0 | 1 => String::new(),
+                2 => " 1 more obstacle waits behind it.".to_owned(),
+                all => format!(" {} more obstacles wait behind it.", all - 1),
+            };
+            format!("it is blocked{what}.{more}{released}")
+        }
+        "skipped" => {
+            let by_hand = match &decision.by_hand {
+                Some(by_hand) if !by_hand.passes => " Naming it does not pass that.".to_owned(),
+                Some(by_hand) if !by_hand.obstacles.is_empty() => {
+                    format!(" With `--host {inv}` it would be blocked by `{}`.", by_hand.obstacles[0].code)
+                }
+                Some(by_hand) if by_hand.changes.is_empty() => {
+                    format!(" With `--host {inv}` nothing would be changed.")
+                }
+                Some(by_hand) => format!(" With `--host {inv}` there would be {}.", counted(by_hand.changes.len())),
+                None => String::new(),
+            };
+            format!("it is skipped (`{}`).{by_hand}{released}", decision.skipped.unwrap_or_default())
+        }
+        "free" => format!("it is free, so nothing is planned for it.{released}"),
+        "left-out" => "nothing is planned for it, because `--host` or `--project` names others.".to_owned(),
+        _ => format!("nothing is planned for it, because hosts.csv has no row of it.{released}"),
+    }
+}
+
+/// How many changes touch what nobody has, in a sentence.
+pub fn touched(changes: usize) -> String {
+    match changes {
+        0 => "No change touches it.".to_owned(),
+        1 => "1 change touches it.".to_owned(),
+        several => format!("{several} changes touch it."),
+    }
+}
+
+/// A number of changes with its verb.
+fn is_are(number: usize) -> String {
+    if number == 1 { "1 change is".to_owned() } else { format!("{number} changes are") }
+}
+
+impl Case<'_> {
+    /// All about a host.
+    pub(super) fn host(&self, inv: Inv) -> HostFacts {
+        let Some(place) = self.context.inventory.place_of(inv) else { return self.lost_host(inv) };
+        let host = &self.context.inventory.hosts[place];
+        let desired = &self.context.desired[place];
+        let is_free = host.status == HostStatus::Free;
+        HostFacts {
+            inv: inv.0,
+            row: Some(self.row(host)),
+            project: Some(self.project(host.project)),
+            name: self.given_name(host),
+            other_names: self.other_names(inv),
+            reports: self.reports(inv),
+            mac: desired.mac.active.map(|active| active.mac.to_string()),
+            switch: self.switch(place),
+            interfaces: if is_free { Vec::new() } else { self.interfaces(place, self.policy_of(place)) },
+            decision: self.decide(place),
+        }
+    }
+
+    /// A host that names.lock alone knows.
+    fn lost_host(&self, inv: Inv) -> HostFacts {
+        let said = "hosts.csv has no row of it; its current rows in names.lock still count as names that are taken";
+        HostFacts {
+            inv: inv.0,
+            row: None,
+            project: None,
+            name: None,
+            other_names: self.other_names(inv),
+            reports: self.reports(inv),
+            mac: None,
+            switch: None,
+            interfaces: Vec::new(),
+            decision: DecisionFacts { outcome: "unknown", said: said.to_owned(), ..self.changes_of(inv, None) },
+        }
+    }
+
+    /// A row of hosts.csv.
+    fn row(&self, host: &Host) -> Row {
+        let inventory = self.context.inventory;
+        let others = inventory.hosts.iter().filter(|other| other.inv == host.inv && other.origin != host.origin);
+        let text = |symbol: Symbol| inventory.symbols.text(symbol).to_owned();
+        Row {
+            line: self.line(host.origin),
+            also: others.map(|other| self.line(other.origin)).collect(),
+            status: match host.status {
+                HostStatus::Assigned => "assigned",
+                HostStatus::Free => "free",
+            },
+            location: text(host.location),
+            switch: host.switch.map(text),
+            restricted: host.restricted,
+            bad: host.bad,
+        }
+    }
+
+    /// A project with its switches.
+    fn project(&self, index: ProjectIndex) -> ProjectFacts {
+        let project = &self.context.inventory.projects[index.0 as usize];
+        let (owner, owner_line) = match &project.file {
+            ProjectFile::Good(settings) => {
+                (if settings.automation { "on" } else { "off" }, Some(self.line(settings.policy_origin)))
+            }
+            ProjectFile::Bad { origin } => ("bad", Some(self.line(*origin))),
+            ProjectFile::Missing => ("missing", None),
+        };
+        ProjectFacts {
+            id: project.id.clone(),
+            administrator: match &project.admin {
+                Some(admin) if admin.automation_allowed => "allowed",
+                Some(_) => "forbidden",
+                None => "absent",
+            },
+            administrator_line: project.admin.as_ref().map(|admin| self.line(admin.origin)),
+            owner,
+            owner_line,
+            policy: project.file.settings().map(|settings| policy_word(settings.policy)),
+        }
+    }
+
+    /// A host's name, and the line that gives it.
+    fn given_name(&self, host: &Host) -> Option<GivenName> {
+        let (name, row) = name_of(self.context.inventory, host)?;
+        Some(GivenName {
+            name: name.to_string(),
+            line: self.line(row.map_or(host.origin, |row| row.origin)),
+            source: if row.is_some() { "names.lock" } else { "hosts.csv" },
+        })
+    }
+
+    /// The names that a host had, and those that do not count.
+    fn other_names(&self, inv: Inv) -> Vec<OtherName> {
+        let inventory = self.context.inventory;
+        let host = inventory.place_of(inv).map(|place| &inventory.hosts[place]);
+        let given = host.and_then(|host| name_of(inventory, host));
+        let rows = inventory.lock[lock_rows_of(inventory, inv)].iter();
+        let rows = rows.filter(|row| given.and_then(|(_, given)| given).is_none_or(|given| given.origin != row.origin));
+        let mut names: Vec<OtherName> = rows.map(|row| self.other_name(row)).collect();
+        if let Some(host) = host
+            && let Some(name) = &host.name
+            && given.is_none_or(|(held, _)| held != name)
+        {
+            names.push(OtherName {
+                name: Some(name.to_string()),
+                line: self.line(host.origin),
+                released: None,
+                taken_until: None,
+                said: "hosts.csv says so, but names.lock has rows of the host and alone counts".to_owned(),
+            });
+        }
+        names
+    }
+
+    /// A row of names.lock that does not give its host's name now.
+    fn other_name(&self, row: &LockRow) -> OtherName {
+        let until = row.released.and_then(|released| self.taken_until(released));
+        let said = match (row.bad, row.released, until) {
+            (true, ..) => "the row is bad".to_owned(),
+            (_, None, _) => "it still counts as taken".to_owned(),
+            (_, Some(_), Some(until)) => format!("nobody else gets it before {until}; its records are cleared away"),
+            (_, Some(_), None) => "long ago: its records are no longer looked after".to_owned(),
+        };
+        OtherName {
+            name: row.name.as_ref().map(|name| name.to_string()),
+            line: self.line(row.origin),
+            released: row.released.map(|released| released.to_string()),
+            taken_until: until.map(|until| until.to_string()),
+            said,
+        }
+    }
+
+    /// A host's switch, who names it, and which segment it is in.
+    fn switch(&self, place: usize) -> Option<SwitchFacts> {
+        let inventory = self.context.inventory;
+        let (host, desired) = (&inventory.hosts[place], &self.context.desired[place]);
+        let switch = desired.mac.switch_of(host)?;
+        let (source, origin) = match desired.mac.active {
+            Some(active) if active.switch.is_some() => ("report", active.origin),
+            _ => ("hosts.csv", host.origin),
+        };
+        let segment = network::segment(inventory, Some(switch));
+        Some(SwitchFacts {
+            switch: inventory.symbols.text(switch).to_owned(),
+            line: self.line(origin),
+            source,
+            segment: match segment {
+                Segment::L3 => "L3",
+                Segment::L2 => "L2",
+            },
+            segment_line: self.first_row_of(switch).map(|origin| self.line(origin)),
+        })
+    }
+
+    /// The first row of l3-tors that lists a switch.
+    fn first_row_of(&self, switch: Symbol) -> Option<Origin> {
+        let tors = &self.context.inventory.tors;
+        let rows = tors.networks.iter().filter(|((own, _), _)| *own == switch).map(|(_, entry)| match entry {
+            Entry::Good(_, origin) | Entry::Bad(origin) => *origin,
+        });
+        rows.chain(tors.unreadable.get(&switch).copied()).min()
+    }
+}

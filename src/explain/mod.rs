@@ -1,0 +1,100 @@
+//! Why a host, a name or an address has the records that it has: the whole chain, and what is decided about it.
+//!
+//! Comes in: what a decision was made by (the context, where all hosts stand) and the decision itself, with the question.
+//! Goes out: an [`Explanation`] of plain values. Nothing is decided here, and no rule is told a second time: every answer
+//! is that of the function by which a plan is made. Pure.
+
+pub mod model;
+
+pub mod subject;
+
+mod made;
+
+mod site;
+
+mod reports;
+
+mod changes;
+
+mod interface;
+
+mod decision;
+
+mod host;
+
+mod name;
+
+mod address;
+
+use crate::change::{Blocked, Change, Notice, NoticeCode, Skipped};
+use crate::diag::Origin;
+use crate::diff::{Context, Selection, Standings};
+use crate::inventory::value::{Duration, Time};
+
+pub use model::Explanation;
+pub use subject::{Question, SubjectError};
+
+/// A decision, and what it was made by.
+#[derive(Clone, Copy)]
+pub struct Case<'a> {
+    /// What the rules may look at.
+    pub context: &'a Context<'a>,
+    /// Where all hosts stand.
+    pub standings: &'a Standings,
+    /// What was decided.
+    pub decision: Decision<'a>,
+    /// Decides once more, for another selection of hosts.
+    pub again: &'a dyn Fn(&Selection) -> Again,
+}
+
+/// What was decided.
+#[derive(Debug, Clone, Copy)]
+pub struct Decision<'a> {
+    /// The changes.
+    pub changes: &'a [Change],
+    /// The blocked hosts.
+    pub blocked: &'a [Blocked],
+    /// The skipped hosts.
+    pub skipped: &'a [Skipped],
+    /// What was found and left.
+    pub notices: &'a [Notice],
+}
+
+/// What would be decided for another selection.
+#[derive(Debug, Clone)]
+pub struct Again {
+    /// The changes.
+    pub changes: Vec<Change>,
+    /// Where all hosts would stand.
+    pub standings: Standings,
+}
+
+/// Answers a question about a decision.
+pub fn explain(case: &Case<'_>, question: &Question) -> Explanation {
+    let unseen = case.decision.notices.iter().filter(|notice| notice.code != NoticeCode::ForeignName);
+    let unseen = unseen.map(|notice| notice.message.clone()).collect();
+    let explanation = match question {
+        Question::Host(inv) => host::explain(case, *inv),
+        Question::Name(name) => name::explain(case, name),
+        Question::Address(address) => address::explain(case, *address),
+    };
+    Explanation { unseen, ..explanation }
+}
+
+impl Case<'_> {
+    /// A place as `file:line`.
+    fn line(&self, origin: Origin) -> String {
+        self.context.inventory.files.place(origin).to_string()
+    }
+
+    /// How long ago something was; nothing where it lies ahead, as far as clocks may differ.
+    fn age(&self, time: Time) -> Duration {
+        self.context.now.since(time).unwrap_or(Duration::from_secs(0))
+    }
+
+    /// Until when a name that was given up stays taken; none where that is over.
+    fn taken_until(&self, released: Time) -> Option<Time> {
+        let until = released.plus(self.context.inventory.config.name_cooldown);
+        (self.context.now <= until).then_some(until)
+    }
+}

@@ -1,0 +1,447 @@
+//! What is explained, as plain values: texts, numbers and lists, in the order in which they are derived.
+//!
+//! Field by field this is the document `zonewright.explain/1`, so that text for people and JSON cannot differ.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use serde::Serialize;
+
+/// The answer to one question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Explanation {
+    /// What was asked about.
+    pub subject: Subject,
+    /// The clock that ages are measured against.
+    pub now: String,
+    /// The answer in a few sentences.
+    pub answer: String,
+    /// The sources and zones that could not be read, or not whole, so that the answer may lack something.
+    pub unseen: Vec<String>,
+    /// Where a name was asked for: all about it.
+    pub name: Option<NameFacts>,
+    /// Where an address was asked for: all about it.
+    pub address: Option<AddressFacts>,
+    /// The chain of the one host that was asked for, or whose the name or address is.
+    pub host: Option<HostFacts>,
+}
+
+/// What was asked about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", content = "value", rename_all = "lowercase")]
+pub enum Subject {
+    /// A host, by its inventory number.
+    Host(u64),
+    /// A name, absolute.
+    Name(String),
+    /// An address.
+    Address(IpAddr),
+}
+
+/// A host, from its row to what is done about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HostFacts {
+    /// The inventory number.
+    pub inv: u64,
+    /// Its row in hosts.csv; none where only names.lock knows it.
+    pub row: Option<Row>,
+    /// Its project; none where only names.lock knows it.
+    pub project: Option<ProjectFacts>,
+    /// Its name, where it has one.
+    pub name: Option<GivenName>,
+    /// The names that it had, or that hosts.csv gives it against names.lock.
+    pub other_names: Vec<OtherName>,
+    /// Every MAC report of it, the one that won first, then by when they count as made, the latest first.
+    pub reports: Vec<ReportFacts>,
+    /// The MAC that its addresses are made of.
+    pub mac: Option<String>,
+    /// Its switch and segment; none where neither reports nor hosts.csv name a switch.
+    pub switch: Option<SwitchFacts>,
+    /// The backbone, then the fastbone.
+    pub interfaces: Vec<InterfaceFacts>,
+    /// What is done about it, or why nothing is.
+    pub decision: DecisionFacts,
+}
+
+/// A row of hosts.csv.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// `file:line`.
+    pub line: String,
+    /// Further rows with the same number, which make all of them bad.
+    pub also: Vec<String>,
+    /// `assigned` or `free`.
+    pub status: &'static str,
+    /// The datacenter's code.
+    pub location: String,
+    /// The switch, where the row names one.
+    pub switch: Option<String>,
+    /// Whether its restrictions hold `automated-dns`.
+    pub restricted: bool,
+    /// Whether the row is bad.
+    pub bad: bool,
+}
+
+/// A project, and who lets automation work on it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ProjectFacts {
+    /// Its id.
+    pub id: String,
+    /// What the administrator says: `allowed`, `forbidden`, or `absent` where there is no `[project.X]`.
+    pub administrator: &'static str,
+    /// The line of `[project.X]`.
+    pub administrator_line: Option<String>,
+    /// What the owner's file says: `on`, `off`, `missing` or `bad`.
+    pub owner: &'static str,
+    /// A line of the owner's file.
+    pub owner_line: Option<String>,
+    /// The policy, where the owner's file is good.
+    pub policy: Option<&'static str>,
+}
+
+/// The name of a host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct GivenName {
+    /// The name.
+    pub name: String,
+    /// The line that gives it.
+    pub line: String,
+    /// The source of that line: `names.lock` or `hosts.csv`.
+    pub source: &'static str,
+}
+
+/// A name that a host had, or that does not count.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OtherName {
+    /// The name; none where the row holds none that is readable.
+    pub name: Option<String>,
+    /// The line that says so.
+    pub line: String,
+    /// When it was given up.
+    pub released: Option<String>,
+    /// Until when nobody else gets it.
+    pub taken_until: Option<String>,
+    /// What that means, in words.
+    pub said: String,
+}
+
+/// One MAC report, and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ReportFacts {
+    /// `file:line`.
+    pub line: String,
+    /// Its source.
+    pub source: String,
+    /// When it was made.
+    pub time: String,
+    /// How old it is.
+    pub age: String,
+    /// How much older than it says it counts; none where it does not.
+    pub penalty: Option<String>,
+    /// The MAC, where it is readable.
+    pub mac: Option<String>,
+    /// The switch, where it names one.
+    pub switch: Option<String>,
+    /// What became of it: `won`, `lost`, `too-old`, `withdrawn`, `inactive` or `bad`.
+    pub verdict: &'static str,
+    /// Why, in words.
+    pub why: String,
+}
+
+/// A switch, and the kind of segment that it is in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SwitchFacts {
+    /// The switch.
+    pub switch: String,
+    /// The line that names it.
+    pub line: String,
+    /// Whether the winning report or hosts.csv names it: `report` or `hosts.csv`.
+    pub source: &'static str,
+    /// `L3` or `L2`.
+    pub segment: &'static str,
+    /// The first line of l3-tors that lists it, where one does.
+    pub segment_line: Option<String>,
+}
+
+/// One interface.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct InterfaceFacts {
+    /// `backbone` or `fastbone`.
+    pub kind: &'static str,
+    /// Its name; none where the host has none.
+    pub name: Option<String>,
+    /// How a fastbone's name is made: the line of `fastbone_name`.
+    pub name_line: Option<String>,
+    /// Its VLAN.
+    pub vlan: Option<u64>,
+    /// The line of the VLAN.
+    pub vlan_line: Option<String>,
+    /// How its addresses are made: `project-id`, `eui-64` or `ipv4`.
+    pub method: Option<&'static str>,
+    /// Where its networks come from, in words.
+    pub networks_from: String,
+    /// Its networks, with or without an address in them, the preferred one first.
+    pub networks: Vec<NetworkFacts>,
+    /// The A records at its name.
+    pub own_a: Vec<OwnA>,
+    /// What is live at its name.
+    pub live: Option<Site>,
+    /// PTR that name it at addresses that are not its own.
+    pub ptr_elsewhere: Vec<Holding>,
+}
+
+/// A network with the address in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NetworkFacts {
+    /// The /64.
+    pub network: String,
+    /// The line that gives it.
+    pub line: String,
+    /// The address; none where the host has no MAC.
+    pub address: Option<MadeAddress>,
+}
+
+/// An address that an interface may have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MadeAddress {
+    /// The address.
+    pub address: Ipv6Addr,
+    /// Whether it is the one that is added where none is live.
+    pub preferred: bool,
+    /// Whether it is live at the interface's name; none where that is not known.
+    pub live: Option<bool>,
+    /// Whether the interface keeps or gets it.
+    pub kept: bool,
+    /// How it was made.
+    pub steps: Vec<Step>,
+    /// What is live at its reverse name.
+    pub reverse: Site,
+    /// Other names that hold it.
+    pub elsewhere: Vec<Holding>,
+}
+
+/// One step from a network and a MAC to an address.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// What is taken or done.
+    pub what: String,
+    /// What comes of it.
+    pub value: String,
+    /// How many bits of the address that is; none where it is a step on the way.
+    pub bits: Option<u8>,
+}
+
+/// An A record at an interface's name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OwnA {
+    /// The address.
+    pub address: Ipv4Addr,
+    /// What is live at its reverse name.
+    pub reverse: Site,
+}
+
+/// A name in live DNS.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Site {
+    /// The name.
+    pub name: String,
+    /// The zone that holds it; none where no configured one does.
+    pub zone: Option<String>,
+    /// The zone's permission: `full` or `own`.
+    pub permission: Option<&'static str>,
+    /// What stands in the way of writing there: `no-zone`, `zone-unknown`, `delegated`, `below-dname`, `cname`; else
+    /// `open`.
+    pub place: &'static str,
+    /// The same in words.
+    pub said: String,
+    /// The RRsets that stand there and that rules look at, or all where a name was asked for.
+    pub rrsets: Vec<LiveFacts>,
+}
+
+/// A live RRset.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LiveFacts {
+    /// The type.
+    #[serde(rename = "type")]
+    pub rtype: String,
+    /// The TTL in seconds.
+    pub ttl: u32,
+    /// The TTL that is wanted, where it is another.
+    pub wanted_ttl: Option<u32>,
+    /// The data, sorted.
+    pub rdata: Vec<String>,
+    /// Whether it is own.
+    pub own: bool,
+    /// Who else it is registered to.
+    pub registered_to: Option<String>,
+    /// Whether it may be changed: it is own, or its zone's permission is `full`.
+    pub writable: bool,
+}
+
+/// A name that holds an address, or a reverse name that holds a name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Holding {
+    /// The owner name, or the address that it stands for.
+    pub at: String,
+    /// The TTL in seconds.
+    pub ttl: u32,
+    /// Whose the owner name or the address is, in words.
+    pub whose: String,
+}
+
+/// Something that blocks or would block a host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Obstacle {
+    /// The code.
+    pub code: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub hint: String,
+}
+
+/// What is done about a host, or why nothing is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DecisionFacts {
+    /// `changes`, `nothing`, `blocked`, `skipped`, `free`, `unknown` where hosts.csv lacks the host, or `left-out` where
+    /// `--host` or `--project` names others.
+    pub outcome: &'static str,
+    /// The policy under which it is planned, where it is.
+    pub policy: Option<&'static str>,
+    /// Why it is skipped: the code.
+    pub skipped: Option<&'static str>,
+    /// Why, and what would change that, in words; empty where there is nothing to say.
+    pub said: String,
+    /// What blocks it, first what does, then what would next.
+    pub obstacles: Vec<Obstacle>,
+    /// The changes that are its own.
+    pub changes: Vec<ChangeFacts>,
+    /// Changes of others to its names, to the reverse names of its addresses, or to which its rules contributed.
+    pub changes_of_others: Vec<ChangeFacts>,
+    /// What its rules found and left.
+    pub notices: Vec<String>,
+    /// What its policy keeps its rules from doing.
+    pub held_back: Vec<ChangeFacts>,
+    /// What `--host` would do about a skipped host.
+    pub by_hand: Option<ByHand>,
+}
+
+/// What naming a host on the command line would come to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ByHand {
+    /// The command.
+    pub command: String,
+    /// Whether that passes what skips the host.
+    pub passes: bool,
+    /// What would block it then, the first first.
+    pub obstacles: Vec<Obstacle>,
+    /// What would be changed.
+    pub changes: Vec<ChangeFacts>,
+}
+
+/// One change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ChangeFacts {
+    /// `create`, `modify` or `delete`.
+    pub verb: &'static str,
+    /// The zone.
+    pub zone: String,
+    /// The owner name.
+    pub name: String,
+    /// The address that a reverse name stands for.
+    pub address: Option<IpAddr>,
+    /// The RRset that a TXT of the registry stands beside, such as `PTR of 2a02:6b8::1`.
+    pub registers: Option<String>,
+    /// The type.
+    #[serde(rename = "type")]
+    pub rtype: String,
+    /// Whose change it is; none for orphans.
+    pub host: Option<u64>,
+    /// What is there.
+    pub before: Option<Data>,
+    /// What is to be.
+    pub after: Option<Data>,
+    /// Why.
+    pub reasons: Vec<ReasonFacts>,
+}
+
+/// The data of an RRset.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Data {
+    /// The TTL in seconds.
+    pub ttl: u32,
+    /// The data, sorted.
+    pub rdata: Vec<String>,
+}
+
+/// Why something is changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ReasonFacts {
+    /// The rule.
+    pub rule: &'static str,
+    /// The host whose rule it is; none for orphans.
+    pub host: Option<u64>,
+    /// The lines it rests on.
+    pub evidence: Vec<String>,
+}
+
+/// All about a name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NameFacts {
+    /// Who has or had it; those who have it now come first.
+    pub holders: Vec<HolderFacts>,
+    /// What is live at it.
+    pub live: Site,
+    /// The addresses whose PTR point to it.
+    pub pointers: Vec<Holding>,
+    /// The changes that touch it or the PTR that name it.
+    pub changes: Vec<ChangeFacts>,
+    /// What else is to be known, in words.
+    pub remarks: Vec<String>,
+}
+
+/// Somebody who has or had a name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HolderFacts {
+    /// The host.
+    pub inv: u64,
+    /// `backbone` or `fastbone`.
+    pub interface: &'static str,
+    /// Whether the host has the name now.
+    pub now: bool,
+    /// The line that says so.
+    pub line: String,
+    /// When it gave the name up.
+    pub released: Option<String>,
+    /// Until when nobody else gets it.
+    pub taken_until: Option<String>,
+    /// The same in words.
+    pub said: String,
+}
+
+/// All about an address.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AddressFacts {
+    /// The interfaces that may have it.
+    pub claims: Vec<Claim>,
+    /// The names that hold it.
+    pub held_by: Vec<Holding>,
+    /// What is live at its reverse name.
+    pub reverse: Site,
+    /// The changes that touch it: at its reverse name, or of an RRset that holds or comes to hold it.
+    pub changes: Vec<ChangeFacts>,
+}
+
+/// An interface that may have an address.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Claim {
+    /// The host.
+    pub inv: u64,
+    /// `backbone` or `fastbone`.
+    pub interface: &'static str,
+    /// The interface's name.
+    pub name: String,
+    /// `preferred`, `acceptable`, or `own-a` for an A record at the name.
+    pub role: &'static str,
+    /// The line of the network, where it comes of one.
+    pub line: Option<String>,
+}

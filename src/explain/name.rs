@@ -1,0 +1,130 @@
+//! From a name back to its host, or to nobody.
+
+use super::model::{Explanation, HolderFacts, NameFacts, Subject};
+use super::{Case, changes, host};
+use crate::desired::Holder;
+use crate::desired::names::HolderRow;
+use crate::diff::rules::is_untouchable;
+use crate::dns::{Name, NameRef};
+use crate::inventory::model::HostStatus;
+use crate::inventory::value::{Inv, Time};
+
+/// Explains a name.
+pub fn explain(case: &Case<'_>, name: &Name) -> Explanation {
+    let facts = case.name_facts(name.as_name());
+    let mut now: Vec<u64> = facts.holders.iter().filter(|holder| holder.now).map(|holder| holder.inv).collect();
+    now.dedup();
+    let chain = match now.as_slice() {
+        [inv] => Some(case.host(Inv(*inv))),
+        _ => None,
+    };
+    let whose = match (now.as_slice(), facts.holders.first()) {
+        ([inv], Some(holder)) => format!("{name} is the {} name of host {inv}.", holder.interface),
+        ([], Some(holder)) => format!("{name} is nobody's now; host {} had it.", holder.inv),
+        ([], None) => format!("{name} is nobody's: no host has or had it."),
+        (several, _) => {
+            let list: Vec<String> = several.iter().map(u64::to_string).collect();
+            format!(
+                "{name} is claimed by hosts {}, none of which gets it while that lasts; ask about each.",
+                list.join(", ")
+            )
+        }
+    };
+    let then = match &chain {
+        Some(chain) => host::answer(chain),
+        None => host::touched(facts.changes.len()),
+    };
+    Explanation {
+        subject: Subject::Name(name.to_string()),
+        now: case.context.now.to_string(),
+        unseen: Vec::new(),
+        answer: format!("{whose} {then}"),
+        name: Some(facts),
+        address: None,
+        host: chain,
+    }
+}
+
+impl Case<'_> {
+    /// All about a name.
+    fn name_facts(&self, name: NameRef<'_>) -> NameFacts {
+        let context = self.context;
+        let holders: Vec<Holder> = context.names.holders(context.inventory, name).collect();
+        let project = holders.iter().find(|holder| holder.now).and_then(|holder| match holder.by {
+            HolderRow::Host(place) => Some(context.inventory.hosts[place as usize].project),
+            HolderRow::Lock(_) => None,
+        });
+        NameFacts {
+            holders: holders.into_iter().map(|holder| self.holder(holder)).collect(),
+            live: self.whole_site(name, project),
+            pointers: self.addresses_pointing(name, |_| false),
+            changes: self.changes(|change| changes::touches_name(change, name)),
+            remarks: self.remarks(name),
+        }
+    }
+
+    /// Somebody who has or had a name.
+    fn holder(&self, holder: Holder) -> HolderFacts {
+        let inventory = self.context.inventory;
+        let (inv, origin, released) = match holder.by {
+            HolderRow::Host(place) => {
+                let host = &inventory.hosts[place as usize];
+                let given = crate::desired::names::name_of(inventory, host).and_then(|(_, row)| row);
+                let origin = given.filter(|_| holder.now).map_or(host.origin, |row| row.origin);
+                (host.inv, origin, None)
+            }
+            HolderRow::Lock(row) => {
+                let row = &inventory.lock[row as usize];
+                (row.inv, row.origin, row.released)
+            }
+        };
+        let until = released.and_then(|released| self.taken_until(released));
+        HolderFacts {
+            inv: inv.0,
+            interface: if holder.fastbone { "fastbone" } else { "backbone" },
+            now: holder.now,
+            line: self.line(origin),
+            released: released.map(|released| released.to_string()),
+            taken_until: until.map(|until| until.to_string()),
+            said: self.holder_words(holder, released, until),
+        }
+    }
+
+    /// What it means that somebody has or had a name.
+    fn holder_words(&self, holder: Holder, released: Option<Time>, until: Option<Time>) -> String {
+        let inventory = self.context.inventory;
+        let is_free = |place: u32| inventory.hosts[place as usize].status == HostStatus::Free;
+        match (holder.by, released, until) {
+            (HolderRow::Host(place), ..) if holder.now && is_free(place) => "has it, and is free".to_owned(),
+            (HolderRow::Host(_), ..) if holder.now => "has it".to_owned(),
+            (HolderRow::Host(_), ..) => "hosts.csv gives it the name, but names.lock gives it another".to_owned(),
+            (HolderRow::Lock(_), None, _) => "a current row of names.lock gives it the name".to_owned(),
+            (HolderRow::Lock(_), Some(at), Some(until)) => {
+                format!("gave it up {at}; nobody else gets it before {until}")
+            }
+            (HolderRow::Lock(_), Some(at), None) => format!("gave it up {at}; it may be given again"),
+        }
+    }
+
+    /// What else is to be known of a name.
+    fn remarks(&self, name: NameRef<'_>) -> Vec<String> {
+        let (context, mut remarks) = (self.context, Vec::new());
+        if context.live.is_apex(name) {
+            remarks.push("it is the apex of a zone, where no rule touches what is not a host's".to_owned());
+        }
+        if context.live.is_pointed_to(name) {
+            remarks.push(
+                "NS or MX records name it, so that no rule takes addresses away that are not its host's".to_owned(),
+            );
+        }
+        if context.names.may_be_held(context.inventory, name) {
+            remarks.push("it may be a fastbone's: a project's file cannot be read, so it is left alone".to_owned());
+        }
+        if remarks.is_empty() && is_untouchable(context, name) {
+            remarks.push("it is a wildcard, which no rule touches".to_owned());
+        }
+        let notices = self.decision.notices.iter().filter(|notice| notice.name == name.to_string());
+        remarks.extend(notices.map(|notice| notice.message.clone()));
+        remarks
+    }
+}

@@ -1,0 +1,75 @@
+//! A host's MAC reports, each with what became of it.
+
+use super::Case;
+use super::model::ReportFacts;
+use crate::desired::mac::{self, Better, Verdict};
+use crate::inventory::model::{Report, Sighting};
+use crate::inventory::value::{Duration, Inv};
+
+impl Case<'_> {
+    /// Every report of a host, the one that won first, then by when they count as made, the latest first.
+    pub(super) fn reports(&self, inv: Inv) -> Vec<ReportFacts> {
+        let inventory = self.context.inventory;
+        let reports = mac::reports_of(inventory, inv);
+        let verdicts = mac::verdicts(inventory, reports, self.context.now);
+        let mut judged: Vec<(&Report, Verdict)> = reports.iter().zip(verdicts).collect();
+        judged.sort_by_key(|(report, verdict)| {
+            (*verdict != Verdict::Won, std::cmp::Reverse(mac::counted_time(inventory, report)))
+        });
+        judged.into_iter().map(|(report, verdict)| self.report(report, verdict)).collect()
+    }
+
+    /// One report.
+    fn report(&self, report: &Report, verdict: Verdict) -> ReportFacts {
+        let inventory = self.context.inventory;
+        let source = &inventory.mac_sources[report.source as usize];
+        let (mac, switch) = match report.sighting {
+            Sighting::Active { mac, switch } => (Some(mac), switch),
+            Sighting::Inactive { mac } => (Some(mac), None),
+            Sighting::Bad => (None, None),
+        };
+        let (word, why) = self.verdict_words(verdict);
+        ReportFacts {
+            line: self.line(report.origin),
+            source: source.name.clone(),
+            time: report.time.to_string(),
+            age: self.age(report.time).to_string(),
+            penalty: (source.penalty != Duration::from_secs(0)).then(|| source.penalty.to_string()),
+            mac: mac.map(|mac| mac.to_string()),
+            switch: switch.map(|switch| inventory.symbols.text(switch).to_owned()),
+            verdict: word,
+            why,
+        }
+    }
+
+    /// What became of a report: a code, and words.
+    fn verdict_words(&self, verdict: Verdict) -> (&'static str, String) {
+        match verdict {
+            Verdict::Won => ("won", "the latest that counts".to_owned()),
+            Verdict::Lost(better) => ("lost", better_words(better)),
+            Verdict::TooOld { max_age } => ("too-old", format!("its source counts for {max_age} (`max_age`)")),
+            Verdict::Withdrawn { by } => {
+                ("withdrawn", format!("{} says that the MAC is not in use (`\"active\":false`)", self.line(by)))
+            }
+            Verdict::Inactive => {
+                ("inactive", "it says that the MAC is not in use, and withdraws older reports of it".to_owned())
+            }
+            Verdict::Bad { freezes: true } => {
+                ("bad", "the line cannot be used, and no good report is as new: the host is frozen".to_owned())
+            }
+            Verdict::Bad { freezes: false } => ("bad", "the line cannot be used; it does no harm here".to_owned()),
+        }
+    }
+}
+
+/// By what the report that won is better.
+fn better_words(better: Better) -> String {
+    match better {
+        Better::Newer(newer) => format!("it counts as {newer} older than the one that won"),
+        Better::Source => "as new as the one that won, whose source is named first".to_owned(),
+        Better::Mac => "as new as the one that won, whose MAC is lower".to_owned(),
+        Better::Switch => "as new as the one that won, which names a switch".to_owned(),
+        Better::LowerSwitch => "as new as the one that won, whose switch is lower".to_owned(),
+        Better::First => "it says the same as the one that won, which was read first".to_owned(),
+    }
+}

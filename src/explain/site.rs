@@ -1,0 +1,152 @@
+//! What is live at a name, and whose it is.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use super::Case;
+use super::model::{Holding, LiveFacts, Site};
+use crate::desired::InterfaceKind;
+use crate::desired::names::HolderRow;
+use crate::diff::own::{self, Registration};
+use crate::dns::{NameRef, Rtype, reverse};
+use crate::inventory::model::{Permission, ProjectIndex};
+use crate::live::{LiveRrset, Place, ZoneIndex};
+
+impl Case<'_> {
+    /// What is live at a name of the given types, with the TTL that a project wants there.
+    pub(super) fn site(&self, name: NameRef<'_>, rtypes: &[Rtype], project: Option<ProjectIndex>) -> Site {
+        let mut site = self.whole_site(name, project);
+        site.rrsets.retain(|rrset| rtypes.iter().any(|rtype| rtype.to_string() == rrset.rtype));
+        site
+    }
+
+    /// What is live at a name.
+    pub(super) fn whole_site(&self, name: NameRef<'_>, project: Option<ProjectIndex>) -> Site {
+        let live = self.context.live;
+        let place = live.place(name);
+        let zone = live.zone_of(name);
+        let rrsets = live.rrsets_at(name).map(|found| self.live_facts(found, project));
+        let (code, said) = self.place_words(&place);
+        Site {
+            name: name.to_string(),
+            zone: zone.map(|zone| live.zone(zone).name().to_string()),
+            permission: zone.map(|zone| self.permission(zone)),
+            place: code,
+            said,
+            rrsets: rrsets.collect(),
+        }
+    }
+
+    /// A zone's permission.
+    fn permission(&self, zone: ZoneIndex) -> &'static str {
+        match self.context.zone_spec(zone).permission {
+            Permission::Full => "full",
+            Permission::Own => "own",
+        }
+    }
+
+    /// What stands in the way of writing to a name: a code, and words.
+    fn place_words(&self, place: &Place) -> (&'static str, String) {
+        match place {
+            Place::Open(_) => ("open", String::new()),
+            Place::NoZone => ("no-zone", "no configured zone holds it".to_owned()),
+            Place::Unknown(zone) if self.context.live.zone(*zone).contents().is_some() => {
+                ("zone-unknown", "its server was asked name by name, and what stands here is not known".to_owned())
+            }
+            Place::Unknown(_) => {
+                ("zone-unknown", "its zone could not be read, so what stands here is not known".to_owned())
+            }
+            Place::Delegated(_, cut) => ("delegated", format!("served elsewhere: NS stand at `{cut}`")),
+            Place::BelowDname(_, dname) => ("below-dname", format!("redirected: a DNAME stands at `{dname}`")),
+            Place::Cname(_) => ("cname", "a CNAME stands here, beside which nothing else may".to_owned()),
+        }
+    }
+
+    /// One live RRset.
+    fn live_facts(&self, found: LiveRrset<'_>, project: Option<ProjectIndex>) -> LiveFacts {
+        let (owner, rtype, ttl) = (found.rrset.owner(), found.rrset.rtype(), found.rrset.ttl());
+        let wanted = project.map(|project| self.context.wanted_ttl(project, found.zone));
+        let is_managed = matches!(rtype, Rtype::AAAA | Rtype::PTR);
+        LiveFacts {
+            rtype: rtype.to_string(),
+            ttl: ttl.as_secs(),
+            wanted_ttl: wanted.filter(|wanted| is_managed && *wanted != ttl).map(|wanted| wanted.as_secs()),
+            rdata: found.rrset.to_rrset().rdata_texts(rtype),
+            own: own::is_own(self.context, found),
+            registered_to: match own::registration(self.context, found.zone, owner, rtype) {
+                Registration::Foreign(by) => Some(by),
+                Registration::None | Registration::Ours(_) => None,
+            },
+            writable: is_managed && own::is_writable(self.context, found),
+        }
+    }
+
+    /// The names that hold an address, but for one of them.
+    pub(super) fn names_holding(&self, address: Ipv6Addr, but: Option<NameRef<'_>>) -> Vec<Holding> {
+        let found = self.context.live.holding(address).filter(|found| Some(found.rrset.owner()) != but);
+        let mut names: Vec<Holding> = found.map(|found| self.name_holding(found)).collect();
+        names.sort_by(|a, b| a.at.cmp(&b.at));
+        names
+    }
+
+    /// A name that holds an address.
+    pub(super) fn name_holding(&self, found: LiveRrset<'_>) -> Holding {
+        let name = found.rrset.owner();
+        Holding { at: name.to_string(), ttl: found.rrset.ttl().as_secs(), whose: self.whose_name(name) }
+    }
+
+    /// The addresses whose PTR name a name, but for those that are `right`.
+    pub(super) fn addresses_pointing(&self, name: NameRef<'_>, right: impl Fn(IpAddr) -> bool) -> Vec<Holding> {
+        let pointers = self.context.live.pointing_to(name).filter_map(|found| {
+            let address = reverse::address_of(found.rrset.owner())?;
+            Some((address, found)).filter(|(address, _)| !right(*address))
+        });
+        let mut pointers: Vec<_> = pointers.collect();
+        pointers.sort_by_key(|(address, _)| *address);
+        let holding = |(address, found): (IpAddr, LiveRrset<'_>)| Holding {
+            at: address.to_string(),
+            ttl: found.rrset.ttl().as_secs(),
+            whose: self.whose_address(address),
+        };
+        pointers.into_iter().map(holding).collect()
+    }
+
+    /// Whose a name is, in words.
+    pub(super) fn whose_name(&self, name: NameRef<'_>) -> String {
+        let (inventory, names) = (self.context.inventory, self.context.names);
+        let word = |row: HolderRow| match row {
+            HolderRow::Host(place) => inventory.hosts[place as usize].inv,
+            HolderRow::Lock(row) => inventory.lock[row as usize].inv,
+        };
+        let mut said: Vec<String> = names
+            .holders(inventory, name)
+            .map(|holder| match holder.now {
+                true => format!("the name of host {}", word(holder.by)),
+                false => format!("once the name of host {}", word(holder.by)),
+            })
+            .collect();
+        said.dedup();
+        match said.is_empty() {
+            true => "nobody's name".to_owned(),
+            false => said.join(", "),
+        }
+    }
+
+    /// Whose an address is, in words.
+    pub(super) fn whose_address(&self, address: IpAddr) -> String {
+        let claims = self.claims(address);
+        match claims.is_empty() {
+            true => "nobody's address".to_owned(),
+            false => {
+                claims.iter().map(|claim| format!("an address of host {}", claim.inv)).collect::<Vec<_>>().join(", ")
+            }
+        }
+    }
+}
+
+/// The word for an interface.
+pub fn kind_word(kind: InterfaceKind) -> &'static str {
+    match kind {
+        InterfaceKind::Backbone => "backbone",
+        InterfaceKind::Fastbone => "fastbone",
+    }
+}

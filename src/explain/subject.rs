@@ -1,0 +1,121 @@
+//! What somebody asks about: a text of theirs to a host, a name or an address.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use crate::desired::NameIndex;
+use crate::dns::{Name, reverse};
+use crate::inventory::Inventory;
+use crate::inventory::value::Inv;
+use crate::live::{Live, Place};
+
+/// What is asked about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Question {
+    /// A host that hosts.csv or names.lock has.
+    Host(Inv),
+    /// A name that lies in a configured zone, or that a host has or had.
+    Name(Name),
+    /// An address.
+    Address(IpAddr),
+}
+
+/// Why nothing can be said about a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SubjectError {
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub hint: String,
+}
+
+impl fmt::Display for SubjectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for SubjectError {}
+
+/// Makes an error.
+fn error<T>(message: String, hint: impl Into<String>) -> Result<T, SubjectError> {
+    Err(SubjectError { message, hint: hint.into() })
+}
+
+/// What a question may be.
+const EXPECTED: &str = "ask about an inventory number such as 100001, a name, or an address";
+
+impl Question {
+    /// Reads a question: digits are an inventory number, a reverse name stands for its address, and a single label is looked
+    /// for in the projects' domains.
+    ///
+    /// Errors: what is none of these, and what neither the inventory nor any configured zone knows of.
+    pub fn find(inventory: &Inventory, names: &NameIndex, live: &Live, text: &str) -> Result<Question, SubjectError> {
+        if let Ok(inv) = text.parse::<Inv>() {
+            return host(inventory, inv);
+        }
+        if let Ok(address) = text.parse::<IpAddr>() {
+            return Ok(Question::Address(address));
+        }
+        let name = match Name::parse(text) {
+            Ok(name) => name,
+            Err(wrong) => return error(format!("`{text}` is no inventory number, name or address: {wrong}"), EXPECTED),
+        };
+        if let Some(address) = reverse::address_of(name.as_name()) {
+            return Ok(Question::Address(address));
+        }
+        if !text.contains('.') {
+            return short_name(inventory, names, live, text);
+        }
+        let known = live.zone_of(name.as_name()).is_some() || names.holders(inventory, name.as_name()).next().is_some();
+        match known {
+            true => Ok(Question::Name(name)),
+            false => error(
+                format!("no configured zone holds `{name}`, and no host has or had it"),
+                "check the spelling, or add a [[zone]] for it to zonewright.toml",
+            ),
+        }
+    }
+}
+
+/// A host, by its number.
+fn host(inventory: &Inventory, inv: Inv) -> Result<Question, SubjectError> {
+    let in_lock = inventory.lock.binary_search_by_key(&inv, |row| row.inv).is_ok();
+    match in_lock || inventory.place_of(inv).is_some() {
+        true => Ok(Question::Host(inv)),
+        false => error(
+            format!("no host of the inventory has the number {inv}"),
+            "neither hosts.csv nor names.lock has a readable row of it; `zonewright check` lists rows that are bad",
+        ),
+    }
+}
+
+/// A name by its first label: the one in the projects' domains that a host has or had, else the one that is live.
+fn short_name(inventory: &Inventory, names: &NameIndex, live: &Live, text: &str) -> Result<Question, SubjectError> {
+    let admins = inventory.projects.iter().filter_map(|project| project.admin.as_ref());
+    let domains = admins.flat_map(|admin| std::iter::once(&admin.dns_domain).chain(&admin.also_domains));
+    let mut candidates: Vec<Name> =
+        domains.filter_map(|domain| Name::parse_relative(text.as_bytes(), domain).ok()).collect();
+    candidates.sort();
+    candidates.dedup();
+    let held = |name: &&Name| names.holders(inventory, name.as_name()).next().is_some();
+    let is_live = |name: &&Name| {
+        let open = matches!(live.place(name.as_name()), Place::Open(_) | Place::Cname(_));
+        open && live.rrsets_at(name.as_name()).next().is_some()
+    };
+    let mut found: Vec<&Name> = candidates.iter().filter(held).collect();
+    if found.is_empty() {
+        found = candidates.iter().filter(is_live).collect();
+    }
+    match found.as_slice() {
+        [name] => Ok(Question::Name((*name).clone())),
+        [] => error(
+            format!("`{text}` is no inventory number or address, and no name in the domain of any project"),
+            format!("{EXPECTED}; a name outside those domains is given whole"),
+        ),
+        several => {
+            let list: Vec<String> = several.iter().map(|name| format!("`{name}`")).collect();
+            error(format!("`{text}` may be any of {}", list.join(", ")), "give the whole name")
+        }
+    }
+}

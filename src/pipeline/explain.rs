@@ -1,0 +1,53 @@
+//! A workspace and its servers to the explanation of one host, name or address.
+
+use std::collections::BTreeSet;
+
+use super::{Findings, Gathered, MakeError, Progress, Request, SnapshotUsed, decide, each_once, found_notices, gather};
+use crate::diff::{Context, Selection, Standings};
+use crate::explain::{self, Again, Case, Explanation, Question, SubjectError};
+use decide::Decided;
+
+/// An explanation, and what was found on the way.
+#[derive(Debug)]
+pub struct Explained {
+    /// The explanation, or why there is none.
+    pub explanation: Result<Explanation, SubjectError>,
+    /// What was found.
+    pub findings: Findings,
+    /// Whether a zone or a source could not be read whole.
+    pub is_partial: bool,
+    /// The snapshot that stands for live DNS, where one does.
+    pub snapshot: Option<SnapshotUsed>,
+}
+
+/// Explains what `asked` names, by the decision that a plan for the same request would make.
+///
+/// Errors: [`MakeError`], as for a plan.
+pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> Result<Explained, MakeError> {
+    let Gathered { inventory, diagnostics, selection, zones, snapshot } = gather(request, progress)?;
+    progress.stage("comparing hosts with live DNS", None);
+    let (mut notices, is_partial) = found_notices(&inventory, &zones);
+    let clock = (request.now, &selection);
+    let explanation = decide::decide_and(&inventory, &zones.live, clock, |context, standings, decided| {
+        let question = Question::find(&inventory, context.names, &zones.live, asked)?;
+        notices.extend(decided.notices.iter().cloned());
+        let decided = Decided { notices, ..decided };
+        Ok(answer(context, standings, &decided, &question))
+    });
+    let files: BTreeSet<&String> = inventory.inputs.keys().chain(zones.inputs.iter().map(|(name, _)| name)).collect();
+    let files_read = files.len();
+    let unread = each_once(zones.unread.into_iter().map(|(_, error)| error));
+    let findings = Findings { files: inventory.files, diagnostics, files_read, zones: zones.findings, unread };
+    Ok(Explained { explanation, findings, is_partial, snapshot })
+}
+
+/// Answers a question about what was decided.
+fn answer(context: &Context<'_>, standings: &Standings, decided: &Decided, question: &Question) -> Explanation {
+    let again = |selection: &Selection| {
+        let (standings, decided) = decide::judge_all(&Context { selection, ..*context });
+        Again { changes: decided.changes, standings }
+    };
+    let Decided { changes, blocked, skipped, notices } = decided;
+    let decision = explain::Decision { changes, blocked, skipped, notices };
+    explain::explain(&Case { context, standings, decision, again: &again }, question)
+}

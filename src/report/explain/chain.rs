@@ -1,0 +1,189 @@
+//! The chain of one host.
+
+use super::page::Page;
+use super::verdict;
+use crate::explain::model::{
+    Holding, HostFacts, InterfaceFacts, LiveFacts, MadeAddress, NetworkFacts, OtherName, OwnA, ProjectFacts,
+    ReportFacts, Row, Site, Step, SwitchFacts,
+};
+
+/// Renders all about a host.
+pub fn render(page: &mut Page, host: &HostFacts) {
+    page.heading(&format!("Host {}", host.inv));
+    if let Some(row) = &host.row {
+        inventory(page, row);
+    }
+    if let Some(project) = &host.project {
+        switches(page, project);
+    }
+    names(page, host);
+    reports(page, host);
+    host.interfaces.iter().for_each(|own| interface(page, own));
+    verdict::render(page, host);
+}
+
+/// The row of hosts.csv.
+fn inventory(page: &mut Page, row: &Row) {
+    let restricted = if row.restricted { ", restricted by `automated-dns`" } else { "" };
+    let bad = if row.bad { "; the row is bad" } else { "" };
+    let Row { line, status, location, .. } = row;
+    page.fact("inventory", &format!("{status}, datacenter {location}{restricted} ({line}{bad})"));
+    if !row.also.is_empty() {
+        page.fact("", &format!("the same number stands in {} too", row.also.join(", ")));
+    }
+}
+
+/// Who lets automation work on the project.
+fn switches(page: &mut Page, project: &ProjectFacts) {
+    let at = |line: &Option<String>| line.as_ref().map(|line| format!(" ({line})")).unwrap_or_default();
+    let administrator = match project.administrator {
+        "allowed" => "the administrator allows automation",
+        "forbidden" => "the administrator does not allow automation",
+        _ => "the administrator has no [project.X] of it",
+    };
+    let owner = match project.owner {
+        "on" => "its owner has switched it on",
+        "off" => "its owner has not switched it on",
+        "bad" => "its owner's file is bad",
+        _ => "no file of its owner can be read",
+    };
+    let policy = project.policy.map(|policy| format!(", policy {policy}")).unwrap_or_default();
+    let (first, second) = (at(&project.administrator_line), at(&project.owner_line));
+    page.fact("project", &format!("{}: {administrator}{first}, {owner}{policy}{second}", project.id));
+}
+
+/// The host's name, and those that it had.
+fn names(page: &mut Page, host: &HostFacts) {
+    match &host.name {
+        Some(name) => page.fact("name", &format!("{} ({})", name.name, name.line)),
+        None => page.fact("name", "none: neither names.lock nor hosts.csv gives it one now"),
+    }
+    for OtherName { name, line, released, said, .. } in &host.other_names {
+        let name = name.as_deref().unwrap_or("a name that is none");
+        match released {
+            Some(released) => page.fact("former", &format!("{name}, given up {released}: {said} ({line})")),
+            None => page.fact("not counted", &format!("{name}: {said} ({line})")),
+        }
+    }
+}
+
+/// All MAC reports, and the switch.
+fn reports(page: &mut Page, host: &HostFacts) {
+    page.heading("MAC and switch");
+    match (&host.mac, host.reports.is_empty()) {
+        (_, true) => page.fact("MAC", "no source has a report of it"),
+        (None, false) => page.fact("MAC", "none: no report counts"),
+        (Some(mac), false) => page.fact("MAC", mac),
+    }
+    host.reports.iter().for_each(|own| report(page, own));
+    match &host.switch {
+        None => page.fact("switch", "none is known"),
+        Some(SwitchFacts { switch, line, source, segment, segment_line }) => {
+            let source = if *source == "report" { "as the report says" } else { "as hosts.csv says" };
+            let listed = match segment_line {
+                Some(first) => format!("l3-tors lists it ({first})"),
+                None => "l3-tors does not list it".to_owned(),
+            };
+            page.fact("switch", &format!("{switch}, {source} ({line}); in an {segment} segment, because {listed}"));
+        }
+    }
+}
+
+/// One report.
+fn report(page: &mut Page, report: &ReportFacts) {
+    let ReportFacts { line, source, time, age, penalty, mac, switch, verdict, why } = report;
+    let mac = mac.as_deref().unwrap_or("a MAC that cannot be read");
+    let switch = switch.as_ref().map(|switch| format!(" at {switch}")).unwrap_or_default();
+    let penalty = penalty.as_ref().map(|penalty| format!(", counts as {penalty} older")).unwrap_or_default();
+    let style = if *verdict == "won" { page.paint.create.clone() } else { String::new() };
+    page.styled(4, &style, &format!("{verdict}: {mac}{switch}, by `{source}`, {age} old{penalty}: {why}"));
+    page.item(8, &format!("{line}, {time}"));
+}
+
+/// One interface.
+fn interface(page: &mut Page, own: &InterfaceFacts) {
+    let name = own.name.as_deref().unwrap_or("(no name)");
+    let kind = if own.kind == "backbone" { "Backbone" } else { "Fastbone" };
+    page.heading(&format!("{kind} {name}"));
+    if let (Some(name), Some(line)) = (&own.name, &own.name_line) {
+        page.fact("name", &format!("{name}, by `fastbone_name` ({line})"));
+    }
+    if let (Some(vlan), Some(line)) = (own.vlan, &own.vlan_line) {
+        page.fact("VLAN", &format!("{vlan} ({line})"));
+    }
+    page.fact(
+        "networks",
+        if own.networks_from.is_empty() { "unknown without its project's file" } else { &own.networks_from },
+    );
+    own.networks.iter().enumerate().for_each(|(rank, network)| {
+        let lacks = if own.name.is_some() { "no MAC" } else { "no name" };
+        self::network(page, network, rank == 0, lacks);
+    });
+    if let Some(site) = &own.live {
+        super::text::site(page, "live", site);
+    }
+    for OwnA { address, reverse: site } in &own.own_a {
+        reverse(page, 4, &format!("PTR of its A {address}"), site);
+    }
+    let derived = own.networks.iter().any(|own| own.address.is_some());
+    for Holding { at, ttl, whose } in &own.ptr_elsewhere {
+        match derived {
+            true => page.fact("PTR astray", &format!("of {at}, ttl {ttl}, names it; that is {whose}")),
+            false => page.fact("PTR to it", &format!("of {at}, ttl {ttl}; whether that is right is not known")),
+        }
+    }
+}
+
+/// A network, with the address in it, or what the host lacks for one; the steps on the way, which are those of every
+/// network, stand with the `first`.
+fn network(page: &mut Page, own: &NetworkFacts, first: bool, lacks: &str) {
+    page.item(4, &format!("{} ({})", own.network, own.line));
+    let Some(MadeAddress { address, preferred, live, kept, steps, reverse: site, elsewhere }) = &own.address else {
+        return page.item(6, &format!("no address in it, because the host has {lacks}"));
+    };
+    let shown: Vec<&Step> = steps.iter().filter(|step| first || step.bits.is_some()).collect();
+    let width = shown.iter().map(|step| step.value.len()).max().unwrap_or(0);
+    for Step { what, value, bits } in shown {
+        let bits = bits.map(|bits| format!("{bits} bits: ")).unwrap_or_default();
+        page.exact(6, &format!("{value:<width$}  {bits}{what}"));
+    }
+    let rank = if *preferred { "the preferred one" } else { "acceptable" };
+    let live = match live {
+        Some(true) => "it is live",
+        Some(false) if *kept => "it is not live yet",
+        Some(false) => "it is not live",
+        None => "whether it is live is not known",
+    };
+    let style = if *kept { page.paint.head.clone() } else { String::new() };
+    page.styled(6, &style, &format!("= {address} ({rank}; {live})"));
+    reverse(page, 8, "PTR", site);
+    for Holding { at, ttl, whose } in elsewhere {
+        page.item(8, &format!("also held by {at}, ttl {ttl}: {whose}"));
+    }
+}
+
+/// What is live at a reverse name, in a line where that will do.
+fn reverse(page: &mut Page, depth: usize, label: &str, site: &Site) {
+    let zone = site.zone.as_ref().map(|zone| format!("zone {zone}")).unwrap_or_default();
+    match (site.said.as_str(), site.rrsets.is_empty()) {
+        ("", true) => page.item(depth, &format!("{label}: nothing is live ({zone})")),
+        ("", false) => page.item(depth, &format!("{label}, {zone}:")),
+        (said, _) => page.item(depth, &format!("{label}: {said} {zone}")),
+    }
+    site.rrsets.iter().for_each(|own| rrset(page, depth + 2, own));
+}
+
+/// A live RRset.
+pub fn rrset(page: &mut Page, depth: usize, own: &LiveFacts) {
+    let wanted = own.wanted_ttl.map(|wanted| format!(" (wanted: {wanted})")).unwrap_or_default();
+    let is_managed = matches!(own.rtype.as_str(), "AAAA" | "PTR");
+    let whose = match (&own.registered_to, own.own, own.writable) {
+        (Some(by), ..) => format!(", registered to `{by}`"),
+        (None, true, _) => ", our own".to_owned(),
+        (None, false, false) if is_managed => ", not our own, so it may not be changed".to_owned(),
+        (None, false, _) => String::new(),
+    };
+    for rdata in &own.rdata {
+        page.item(depth, &format!("{} {rdata}  ttl {}{wanted}{whose}", own.rtype, own.ttl));
+    }
+}

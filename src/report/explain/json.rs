@@ -1,0 +1,25 @@
+//! The document `zonewright.explain/1`.
+
+use serde::Serialize;
+
+use crate::explain::Explanation;
+
+/// The document: the explanation, with the name of the format in front.
+#[derive(Serialize)]
+struct Document<'a> {
+    /// The format and its version.
+    format: &'static str,
+    /// The program that made it, with its version.
+    tool: &'static str,
+    /// The rest.
+    #[serde(flatten)]
+    explanation: &'a Explanation,
+}
+
+/// Writes the document, with a final newline.
+pub fn render(explanation: &Explanation) -> String {
+    let tool = concat!("zonewright ", env!("CARGO_PKG_VERSION"));
+    let document = Document { format: "zonewright.explain/1", tool, explanation };
+    let text = serde_json::to_string_pretty(&document).expect("texts, numbers and lists are JSON");
+    text + "\n"
+}

@@ -1,0 +1,109 @@
+//! An explanation for people: the answer first, then the chain in the order in which it is derived.
+
+use super::super::text::TextOptions;
+use super::page::Page;
+use super::{chain, verdict};
+use crate::explain::Explanation;
+use crate::explain::model::{AddressFacts, ChangeFacts, Claim, HolderFacts, Holding, NameFacts, Site};
+
+/// Renders an explanation.
+pub fn render(explanation: &Explanation, options: &TextOptions) -> String {
+    let mut page = Page::new(options);
+    page.paragraph(&explanation.answer);
+    for unseen in &explanation.unseen {
+        page.blank();
+        page.item(0, &format!("Not all could be seen: {unseen}"));
+    }
+    if let Some(name) = &explanation.name {
+        name_section(&mut page, name, explanation.host.as_ref().map(|host| host.inv));
+    }
+    if let Some(address) = &explanation.address {
+        address_section(&mut page, address, explanation.host.as_ref().map(|host| host.inv));
+    }
+    if let Some(host) = &explanation.host {
+        chain::render(&mut page, host);
+    }
+    page.finish()
+}
+
+/// All about a name.
+fn name_section(page: &mut Page, facts: &NameFacts, host: Option<u64>) {
+    page.heading(&format!("The name {}", facts.live.name));
+    if facts.holders.is_empty() {
+        page.fact(
+            "whose",
+            "nobody's: no row of hosts.csv or names.lock gives it, as a backbone's or a fastbone's name",
+        );
+    }
+    for HolderFacts { inv, interface, said, line, .. } in &facts.holders {
+        page.fact("whose", &format!("host {inv}, {interface}: {said} ({line})"));
+    }
+    site(page, "live", &facts.live);
+    holdings(page, "PTR to it", "no PTR names it", &facts.pointers, "of ");
+    for remark in &facts.remarks {
+        page.fact("remark", remark);
+    }
+    touching(page, &facts.changes, host);
+}
+
+/// All about an address.
+fn address_section(page: &mut Page, facts: &AddressFacts, host: Option<u64>) {
+    page.heading("The address");
+    if facts.claims.is_empty() {
+        page.fact("whose", "nobody's: it is not among the addresses that any host may have");
+    }
+    for Claim { inv, interface, name, role, line } in &facts.claims {
+        let role = match *role {
+            "own-a" => "an A record at its name",
+            "preferred" => "its preferred address",
+            _ => "acceptable",
+        };
+        let line = line.as_ref().map(|line| format!(" (network: {line})")).unwrap_or_default();
+        page.fact("whose", &format!("host {inv}, {interface} {name}: {role}{line}"));
+    }
+    holdings(page, "held by", "no live name holds it", &facts.held_by, "");
+    site(page, "reverse", &facts.reverse);
+    touching(page, &facts.changes, host);
+}
+
+/// The changes that touch what was asked for; those of `host`, whose decision follows, in a line.
+fn touching(page: &mut Page, changes: &[ChangeFacts], host: Option<u64>) {
+    if changes.is_empty() {
+        page.fact("changes", "none touches it");
+    }
+    let (below, here): (Vec<&ChangeFacts>, Vec<_>) =
+        changes.iter().partition(|change| host.is_some() && change.host == host);
+    for change in below {
+        page.fact("changes", &format!("{} {} (below)", change.verb, verdict::title(change)));
+    }
+    if !here.is_empty() {
+        page.fact("changes", if host.is_some() { "of others, or of nobody:" } else { "these touch it:" });
+    }
+    here.into_iter().for_each(|change| verdict::change(page, change, None));
+}
+
+/// Names or addresses, or that there is none.
+fn holdings(page: &mut Page, label: &str, none: &str, holdings: &[Holding], before: &str) {
+    if holdings.is_empty() {
+        page.fact(label, none);
+    }
+    for Holding { at, ttl, whose } in holdings {
+        page.fact(label, &format!("{before}{at}, ttl {ttl}: {whose}"));
+    }
+}
+
+/// What is live at a name.
+pub fn site(page: &mut Page, label: &str, site: &Site) {
+    let zone = match (&site.zone, site.permission) {
+        (Some(zone), Some(permission)) => format!("zone {zone} (permission {permission})"),
+        _ => "no zone".to_owned(),
+    };
+    match (site.said.as_str(), site.rrsets.is_empty()) {
+        ("", true) => page.fact(label, &format!("nothing stands there; {zone}")),
+        ("", false) => page.fact(label, &zone),
+        (said, _) => page.fact(label, &format!("{zone}: {said}")),
+    }
+    for rrset in &site.rrsets {
+        chain::rrset(page, 6, rrset);
+    }
+}
