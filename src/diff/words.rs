@@ -12,7 +12,7 @@ use crate::diag::Origin;
 use crate::dns::{Name, NameError, NameRef, RdataRef, Rtype, reverse};
 use crate::inventory::model::Host;
 use crate::inventory::value::{Inv, Vlan};
-use crate::live::Place;
+use crate::live::{Place, ZoneIndex};
 
 /// The block of a host by what the inventory says of it and of those it shares something with.
 pub fn inventory_block(context: &Context<'_>, place: usize, code: BlockCode) -> Block {
@@ -143,12 +143,21 @@ fn readable(name: NameRef<'_>) -> String {
     }
 }
 
+/// Whether a name of a zone that is asked name by name was asked for; no other zone leaves a name out.
+fn was_asked(context: &Context<'_>, zone: ZoneIndex, name: NameRef<'_>) -> bool {
+    context.live.zone(zone).knowledge().is_none_or(|knowledge| knowledge.has_asked(name))
+}
+
 /// The block of a host one of whose names cannot be written.
 pub fn place_block(context: &Context<'_>, code: BlockCode, name: &Name, place: &Place) -> Block {
     let shown = readable(name.as_name());
     let zone = |zone: &crate::live::ZoneIndex| context.zone_spec(*zone).name.to_string();
     match place {
-        Place::Unknown(unknown) if context.live.zone(*unknown).contents().is_some() => {
+        Place::Unknown(unknown) if !was_asked(context, *unknown, name.as_name()) => {
+            let message = format!("{shown} was not asked for when `{}` was read", zone(unknown));
+            block(code, message, "plan from the servers, or take another snapshot with the inventory of today")
+        }
+        Place::Unknown(unknown) if context.live.zone(*unknown).knowledge().is_some() => {
             let message = format!("what stands at {shown} cannot be told from a wildcard of `{}`", zone(unknown));
             let hint = "let the server allow transfers and remove `read = \"query\"`, or remove the wildcard";
             block(code, message, hint)

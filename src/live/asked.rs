@@ -63,7 +63,12 @@ pub struct Knowledge {
 impl Knowledge {
     /// Whether it is known what stands at a name.
     pub fn covers(&self, name: NameRef<'_>) -> bool {
-        self.names.contains(name.as_wire()) && !self.doubtful.contains(name.as_wire())
+        self.has_asked(name) && !self.doubtful.contains(name.as_wire())
+    }
+
+    /// Whether a name was asked for.
+    pub fn has_asked(&self, name: NameRef<'_>) -> bool {
+        self.names.contains(name.as_wire())
     }
 }
 

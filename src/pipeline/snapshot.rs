@@ -1,12 +1,14 @@
-//! From targets to a snapshot: each zone is saved as soon as it is read, so that few are in memory at once.
+//! From targets to a snapshot: each zone is saved as soon as it is read, so that few are in memory at once. Only where
+//! names are asked for are all of them read first, by the inventory.
 
 use std::path::Path;
 
-use super::{Findings, Progress, TOOL, each_once, load_config, zones};
+use super::zones::{self, Zones};
+use super::{Findings, MakeError, Progress, TOOL, each_once, load, load_config};
 use crate::dns::ZoneName;
 use crate::inventory::value::Time;
-use crate::provider::{Access, ReadError};
-use crate::snapshot::{SaveError, UnreadZone, Writer};
+use crate::provider::{self, Access, ReadError};
+use crate::snapshot::{SaveError, SavedZone, UnreadZone, Writer};
 
 /// What was saved, and what was found.
 #[derive(Debug)]
@@ -35,21 +37,20 @@ pub fn save(workspace: &Path, now: Time, target: &Path, progress: &dyn Progress)
     let (config, files) = load_config(workspace).map_err(SaveFailure::Config)?;
     let writer = Writer::begin(target).map_err(SaveFailure::Save)?;
     let targets = zones::open_targets(&config, workspace);
-    let outcomes = zones::each_zone(&config, &targets, progress, |access, zone| {
-        let read = match access {
-            Access::Whole(target) => target.read_zone(zone)?,
-            Access::ByName(_) => return Err(read_by_name(zone)),
-        };
-        Ok(writer.write_zone(&read.contents).map(|saved| (saved, read.findings)))
-    });
-    let (mut saved, mut unread) = (Vec::new(), Vec::new());
-    let (mut findings, mut errors) = (Vec::new(), Vec::new());
+    let (outcomes, findings) = if targets.iter().any(|target| matches!(target, Ok(Access::ByName(_)))) {
+        save_known(workspace, now, &writer, progress)?
+    } else {
+        let outcomes = zones::each_zone(&config, &targets, progress, |access, zone| save_whole(&writer, access, zone));
+        (outcomes, Findings { files, ..Findings::default() })
+    };
+    let (mut saved, mut unread, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+    let mut findings = findings;
     for (spec, outcome) in config.zones.iter().zip(outcomes) {
         match outcome {
             Ok(written) => {
                 let (zone, found) = written.map_err(SaveFailure::Save)?;
                 saved.push(zone);
-                findings.extend(found.map(|found| *found));
+                findings.zones.extend(found.map(|found| *found));
             }
             Err(error) => {
                 unread.push(list(spec.name.clone(), &error));
@@ -57,22 +58,42 @@ pub fn save(workspace: &Path, now: Time, target: &Path, progress: &dyn Progress)
             }
         }
     }
+    findings.unread = each_once(errors.into_iter());
     let records = saved.iter().map(|zone| zone.records as usize).sum();
     let (zones, unread_count) = (saved.len(), unread.len());
     writer.finish((TOOL, now), saved, unread).map_err(SaveFailure::Save)?;
-    let findings = Findings { files, zones: findings, unread: each_once(errors.into_iter()), ..Findings::default() };
     Ok(Saved { zones, records, unread: unread_count, findings })
 }
 
-/// The error of a zone of which only names are asked for: which, hangs on the inventory.
-fn read_by_name(zone: &ZoneName) -> ReadError {
-    ReadError {
-        place: format!("zone {zone}"),
-        code: "read-by-name",
-        message: "the zone is read name by name, and a snapshot holds whole zones only".to_owned(),
-        hint: Some("let the server allow the transfer, and remove `read = \"query\"` from the target".to_owned()),
-        findings: None,
-    }
+/// A zone that was saved, with what is questionable in it; or why it could not be saved; or why it could not be read.
+type Outcome = Result<Result<(SavedZone, Option<Box<provider::Findings>>), SaveError>, ReadError>;
+
+/// Reads and saves one zone.
+fn save_whole(writer: &Writer, access: &Access, zone: &ZoneName) -> Outcome {
+    let Access::Whole(target) = access else { unreachable!("no target is asked name by name") };
+    let read = target.read_zone(zone)?;
+    Ok(writer.write_zone(&read.contents, None).map(|saved| (saved, read.findings)))
+}
+
+/// Reads all zones and saves what is known of them: which names are asked for hangs on the inventory.
+fn save_known(
+    workspace: &Path,
+    now: Time,
+    writer: &Writer,
+    progress: &dyn Progress,
+) -> Result<(Vec<Outcome>, Findings), SaveFailure> {
+    let (inventory, diagnostics) = load(workspace, now, progress).map_err(|error| match error {
+        MakeError::Config(findings) => SaveFailure::Config(findings),
+        _ => unreachable!("`load` selects nothing, and reads no snapshot"),
+    })?;
+    let Zones { live, unread, findings, .. } = zones::read_all(&inventory, workspace, now, progress);
+    let mut unread = unread.into_iter().map(|(_, error)| error);
+    let outcomes = live.zones().map(|(_, zone)| match zone.contents() {
+        Some(contents) => Ok(writer.write_zone(contents, zone.knowledge()).map(|saved| (saved, None))),
+        None => Err(unread.next().expect("a zone without contents has an error")),
+    });
+    let outcomes = outcomes.collect();
+    Ok((outcomes, Findings { files: inventory.files, diagnostics, zones: findings, ..Findings::default() }))
 }
 
 /// What the manifest says of a zone that could not be read.

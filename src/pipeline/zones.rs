@@ -11,11 +11,11 @@ use crate::dns::ZoneName;
 use crate::inventory::Inventory;
 use crate::inventory::model::Config;
 use crate::inventory::value::Time;
-use crate::live::asked::AskedZone;
+use crate::live::asked::{AskedZone, Knowledge};
 use crate::live::{Apexes, Live, LiveZone, ZoneIndex};
 use crate::plan::ZoneSeen;
 use crate::provider::{self, Access, AskZone, Context, ReadError, ZoneRead};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{SavedLive, Snapshot};
 
 /// The configured zones as they are live.
 #[derive(Debug)]
@@ -36,14 +36,14 @@ pub struct Zones {
 
 /// What could be read of one zone.
 enum Reading<'t> {
-    /// All of it.
-    Whole(Box<WholeZone>),
+    /// All that there is to know.
+    Known(Box<KnownZone>),
     /// What its server says when asked; so far about its apex.
     Asked(&'t dyn AskZone, AskedZone),
 }
 
-/// A zone that was read whole.
-struct WholeZone {
+/// A zone that was read whole, or taken from a snapshot.
+struct KnownZone {
     /// The zone.
     live: LiveZone,
     /// How it was seen.
@@ -75,7 +75,7 @@ pub fn read_snapshot(inventory: &Inventory, snapshot: &Snapshot, now: Time, prog
     let readings = side_by_side(&vec![0; specs.len()], |place| {
         let read = snapshot.read_zone(&specs[place].name);
         progress.step();
-        read.map(|read| whole(read, &apexes))
+        read.map(|SavedLive { read, knowledge }| known(read, knowledge, &apexes))
     });
     let mut zones = join(inventory, now, apexes, readings, progress);
     zones.inputs.push(snapshot.input().clone());
@@ -112,7 +112,7 @@ pub fn each_zone<'t, T: Send>(
 /// Reads one zone, or what its server says of its apex.
 fn read_one<'t>(access: &'t Access, zone: &ZoneName, apexes: &Apexes) -> Result<Reading<'t>, ReadError> {
     match access {
-        Access::Whole(target) => Ok(whole(target.read_zone(zone)?, apexes)),
+        Access::Whole(target) => Ok(known(target.read_zone(zone)?, None, apexes)),
         Access::ByName(target) => {
             let mut asked = AskedZone::new(zone.clone());
             asked.open(target.ask(zone, &asked.opening())?);
@@ -121,11 +121,14 @@ fn read_one<'t>(access: &'t Access, zone: &ZoneName, apexes: &Apexes) -> Result<
     }
 }
 
-/// Looks through a zone that was read whole.
-fn whole(read: ZoneRead, apexes: &Apexes) -> Reading<'static> {
+/// Looks through a zone; `knowledge` is what it is known for, where it was not read whole.
+fn known(read: ZoneRead, knowledge: Option<Knowledge>, apexes: &Apexes) -> Reading<'static> {
     let seen = ZoneSeen::of(&read.contents);
-    let live = LiveZone::known(read.contents, apexes);
-    Reading::Whole(Box::new(WholeZone { live, seen, inputs: read.inputs, findings: read.findings }))
+    let live = match knowledge {
+        Some(knowledge) => LiveZone::asked(read.contents, apexes, knowledge),
+        None => LiveZone::known(read.contents, apexes),
+    };
+    Reading::Known(Box::new(KnownZone { live, seen, inputs: read.inputs, findings: read.findings }))
 }
 
 /// Joins what could be read, and asks for names where zones are read so.
@@ -142,11 +145,11 @@ fn join(
     for (place, (spec, reading)) in inventory.config.zones.iter().zip(readings).enumerate() {
         let zone = ZoneIndex(place as u32);
         zones.push(match reading {
-            Ok(Reading::Whole(whole)) => {
-                seen.push((zone, whole.seen));
-                inputs.extend(whole.inputs);
-                findings.extend(whole.findings.map(|found| *found));
-                whole.live
+            Ok(Reading::Known(known)) => {
+                seen.push((zone, known.seen));
+                inputs.extend(known.inputs);
+                findings.extend(known.findings.map(|found| *found));
+                known.live
             }
             Ok(Reading::Asked(target, asked)) => {
                 asking.push(Asking { zone, pool: spec.pool, target, asked, failed: None });
@@ -162,13 +165,12 @@ fn join(
     if !asking.is_empty() {
         live = inquiry::follow(inventory, now, live, &mut asking, progress);
     }
-    let mut asked = Vec::new();
     for Asking { zone, failed: failure, .. } in asking {
-        let known = live.zone(zone);
-        asked.extend(known.contents().map(|_| known.name().clone()));
-        seen.extend(known.contents().map(|contents| (zone, ZoneSeen::of(contents))));
+        seen.extend(live.zone(zone).contents().map(|contents| (zone, ZoneSeen::of(contents))));
         failed.extend(failure.map(|failure| (zone, failure)));
     }
+    let asked = live.zones().filter(|(_, zone)| zone.knowledge().is_some()).map(|(_, zone)| zone.name().clone());
+    let asked = asked.collect();
     seen.sort_by_key(|(zone, _)| *zone);
     failed.sort_by_key(|(zone, _)| *zone);
     let seen = seen.into_iter().map(|(_, seen)| seen).collect();
@@ -200,7 +202,7 @@ pub fn check_local(inventory: &Inventory, workspace: &Path, progress: &dyn Progr
         let target = &config.pools[specs[place].pool].target;
         let outcome = provider::open(&target.provider, &target.settings, &context);
         let outcome = outcome.and_then(|access| match read_one(&access, &specs[place].name, &apexes)? {
-            Reading::Whole(whole) => Ok((whole.inputs, whole.findings)),
+            Reading::Known(known) => Ok((known.inputs, known.findings)),
             Reading::Asked(..) => Ok((Vec::new(), None)),
         });
         progress.step();

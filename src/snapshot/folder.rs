@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::manifest::format_of;
-use super::{MANIFEST, SUFFIX};
+use super::{MANIFEST, NAMES_SUFFIX, SUFFIX};
 
 /// What the format of every version of a manifest begins with.
 const ANY_FORMAT: &str = "zonewright.snapshot/";
@@ -28,7 +28,7 @@ pub fn check_is_snapshot(folder: &Path) -> Result<(), String> {
     for entry in fs::read_dir(folder).map_err(|error| error.to_string())? {
         let entry = entry.map_err(|error| error.to_string())?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        let ours = name == MANIFEST || name.ends_with(SUFFIX);
+        let ours = name == MANIFEST || name.ends_with(SUFFIX) || name.ends_with(NAMES_SUFFIX);
         if !ours || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
             return Err(format!("`{name}` in it is not of a snapshot"));
         }

@@ -29,11 +29,23 @@ pub struct Manifest {
 }
 
 /// How much of a zone was read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Extent {
     /// All of it.
     Whole,
+    /// What stands at some names, which this file lists.
+    Asked(NamesFile),
+}
+
+/// The file of the names that a zone is known for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamesFile {
+    /// Its name in the folder.
+    pub file: String,
+    /// Its digest.
+    pub sha256: String,
 }
 
 /// A zone that was read.

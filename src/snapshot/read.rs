@@ -6,10 +6,11 @@ use std::path::{Component, Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::manifest::{Extent, Manifest, SHA256, SavedZone};
-use super::{MANIFEST, hex, text};
+use super::manifest::{Extent, Manifest, NamesFile, SHA256, SavedZone};
+use super::{MANIFEST, hex, names, text};
 use crate::dns::{ZoneContents, ZoneName};
 use crate::inventory::value::Time;
+use crate::live::asked::Knowledge;
 use crate::plan::ZoneSeen;
 use crate::provider::{self, ReadError, ZoneRead};
 
@@ -21,6 +22,15 @@ const TAKE_ANOTHER: &str = "take another with `zonewright snapshot --out DIR`, o
 
 /// What to do about a path that leads to something else.
 const GIVE_SNAPSHOT: &str = "give the folder that `zonewright snapshot --out DIR` made, or the manifest.json in it";
+
+/// A zone out of a snapshot.
+#[derive(Debug)]
+pub struct SavedLive {
+    /// What it holds.
+    pub read: ZoneRead,
+    /// The names that it is known for; none where it was read whole.
+    pub knowledge: Option<Knowledge>,
+}
 
 /// A snapshot whose manifest was read.
 #[derive(Debug)]
@@ -71,7 +81,7 @@ impl Snapshot {
     /// Reads one zone, and checks all that the manifest says of it.
     ///
     /// Errors: it is not in the snapshot, could not be read when that was made, or is damaged.
-    pub fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, ReadError> {
+    pub fn read_zone(&self, zone: &ZoneName) -> Result<SavedLive, ReadError> {
         if let Some(saved) = self.manifest.zones.iter().find(|saved| saved.zone == *zone) {
             return self.read_saved(saved);
         }
@@ -95,40 +105,60 @@ impl Snapshot {
         })
     }
 
-    /// Reads the file of one zone.
-    fn read_saved(&self, saved: &SavedZone) -> Result<ZoneRead, ReadError> {
-        let path = self.folder.join(&saved.file);
-        let place = shown(&path);
-        let damaged = |message: String| ReadError {
-            place: place.clone(),
-            code: "snapshot-damaged",
-            message,
-            hint: Some(TAKE_ANOTHER.to_owned()),
-            findings: None,
-        };
-        if !matches!(Path::new(&saved.file).components().collect::<Vec<_>>()[..], [Component::Normal(_)]) {
-            return Err(damaged("the manifest names a file outside the folder".to_owned()));
-        }
-        let text = read_regular(&path).map_err(|error| damaged(lowered(&error)))?;
-        let digest = hex(&Sha256::digest(&text));
-        if !text.ends_with(text::END.as_bytes()) {
-            return Err(damaged("the file was cut: its last line is missing".to_owned()));
-        }
-        if saved.sha256 != format!("{SHA256}{digest}") {
-            return Err(damaged("the file was changed: its SHA-256 is not that of the manifest".to_owned()));
-        }
+    /// Reads the files of one zone.
+    fn read_saved(&self, saved: &SavedZone) -> Result<SavedLive, ReadError> {
+        let place = shown(&self.folder.join(&saved.file));
+        let (text, input) = self.read_file(&saved.file, &saved.sha256)?;
         let contents = provider::parse_text(&saved.zone, &place, text).map_err(|findings| {
             let message = format!("{} errors in the file", findings.1.error_count());
-            ReadError { findings: Some(findings), ..damaged(message) }
+            ReadError { findings: Some(findings), ..damaged(&place, message) }
         })?;
-        check(saved, &contents).map_err(damaged)?;
-        Ok(ZoneRead { contents, inputs: vec![(place, digest)], findings: None })
+        check(saved, &contents).map_err(|message| damaged(&place, message))?;
+        let mut inputs = vec![input];
+        let mut knowledge = None;
+        if let Extent::Asked(NamesFile { file, sha256 }) = &saved.extent {
+            let (text, input) = self.read_file(file, sha256)?;
+            let known = String::from_utf8(text).ok().and_then(|text| names::parse(&text));
+            let no_names = || damaged(&input.0, "a line is no name that was asked for".to_owned());
+            knowledge = Some(known.ok_or_else(no_names)?);
+            inputs.push(input);
+        }
+        Ok(SavedLive { read: ZoneRead { contents, inputs, findings: None }, knowledge })
+    }
+
+    /// Reads a file that the manifest names; gives it with its name in messages and its SHA-256.
+    fn read_file(&self, name: &str, sha256: &str) -> Result<(Vec<u8>, (String, String)), ReadError> {
+        let path = self.folder.join(name);
+        let place = shown(&path);
+        if !matches!(Path::new(name).components().collect::<Vec<_>>()[..], [Component::Normal(_)]) {
+            return Err(damaged(&place, "the manifest names a file outside the folder".to_owned()));
+        }
+        let text = read_regular(&path).map_err(|error| damaged(&place, lowered(&error)))?;
+        let digest = hex(&Sha256::digest(&text));
+        if !text.ends_with(text::END.as_bytes()) {
+            return Err(damaged(&place, "the file was cut: its last line is missing".to_owned()));
+        }
+        if sha256 != format!("{SHA256}{digest}") {
+            return Err(damaged(&place, "the file was changed: its SHA-256 is not that of the manifest".to_owned()));
+        }
+        Ok((text, (place, digest)))
+    }
+}
+
+/// The error of a file that is not what was saved.
+fn damaged(place: &str, message: String) -> ReadError {
+    ReadError {
+        place: place.to_owned(),
+        code: "snapshot-damaged",
+        message,
+        hint: Some(TAKE_ANOTHER.to_owned()),
+        findings: None,
     }
 }
 
 /// Checks contents against what the manifest says of them.
 fn check(saved: &SavedZone, contents: &ZoneContents) -> Result<(), String> {
-    let SavedZone { extent: Extent::Whole, serial, rrsets, records, digest, .. } = saved;
+    let SavedZone { serial, rrsets, records, digest, .. } = saved;
     let seen = ZoneSeen::of(contents);
     let differs = |what: &str, here: &dyn std::fmt::Display, there: &dyn std::fmt::Display| {
         Err(format!("{what} of its contents is {here}, and the manifest says {there}"))

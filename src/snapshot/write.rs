@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::manifest::{Extent, FORMAT, Manifest, SHA256, SavedZone, UnreadZone};
-use super::{MANIFEST, file_name, folder, hex, text};
+use super::manifest::{Extent, FORMAT, Manifest, NamesFile, SHA256, SavedZone, UnreadZone};
+use super::{MANIFEST, NAMES_SUFFIX, SUFFIX, file_stem, folder, hex, names, text};
 use crate::dns::ZoneContents;
 use crate::inventory::value::Time;
+use crate::live::asked::Knowledge;
 use crate::plan::ZoneSeen;
 
 /// Why no snapshot was saved; what stood in its place before is untouched.
@@ -91,16 +92,38 @@ impl Writer {
         Ok(Writer { target, beside, replaces })
     }
 
-    /// Saves one zone; gives what the manifest says of it.
-    pub fn write_zone(&self, contents: &ZoneContents) -> Result<SavedZone, SaveError> {
+    /// Saves one zone, or what is known of it; gives what the manifest says of it.
+    pub fn write_zone(&self, contents: &ZoneContents, knowledge: Option<&Knowledge>) -> Result<SavedZone, SaveError> {
         let ZoneSeen { zone, serial, rrsets, digest } = ZoneSeen::of(contents);
-        let file = file_name(&zone);
-        let path = self.beside.join(&file);
-        let written = File::create_new(&path).and_then(|created| write_digested(created, contents));
-        let sha256 = written.map_err(|error| SaveError::io(&self.target.join(&file), &error))?;
+        let file = file_stem(&zone) + SUFFIX;
+        let sha256 = self.write_file(&file, |out| text::write_zone(contents, out))?;
+        let extent = match knowledge {
+            None => Extent::Whole,
+            Some(knowledge) => {
+                let file = file_stem(&zone) + NAMES_SUFFIX;
+                let sha256 = self.write_file(&file, |out| out.write_all(names::to_text(knowledge).as_bytes()))?;
+                Extent::Asked(NamesFile { file, sha256 })
+            }
+        };
         let records = contents.record_count() as u64;
         let digest = format!("{SHA256}{digest}");
-        Ok(SavedZone { zone, file, sha256, extent: Extent::Whole, serial, rrsets, records, digest })
+        Ok(SavedZone { zone, file, sha256, extent, serial, rrsets, records, digest })
+    }
+
+    /// Writes and syncs a file; gives its digest.
+    fn write_file(
+        &self,
+        name: &str,
+        write: impl FnOnce(&mut Digesting<BufWriter<File>>) -> io::Result<()>,
+    ) -> Result<String, SaveError> {
+        let written = File::create_new(self.beside.join(name)).and_then(|file| {
+            let mut out = Digesting { out: BufWriter::new(file), hasher: Sha256::new() };
+            write(&mut out)?;
+            let Digesting { out, hasher } = out;
+            out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+            Ok(format!("{SHA256}{}", hex(&hasher.finalize())))
+        });
+        written.map_err(|error| SaveError::io(&self.target.join(name), &error))
     }
 
     /// Writes the manifest, and gives the snapshot its name.
@@ -122,15 +145,6 @@ impl Writer {
         .map_err(place)?;
         folder::sync(folder::parent(&self.target)).map_err(place)
     }
-}
-
-/// Writes and syncs the file of a zone; gives its digest.
-fn write_digested(file: File, contents: &ZoneContents) -> io::Result<String> {
-    let mut out = Digesting { out: BufWriter::new(file), hasher: Sha256::new() };
-    text::write_zone(contents, &mut out)?;
-    let Digesting { out, hasher } = out;
-    out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-    Ok(format!("{SHA256}{}", hex(&hasher.finalize())))
 }
 
 /// Digests what passes through.

@@ -9,10 +9,11 @@ use serde_json::Value;
 
 use crate::bind::{Bind, BindConfig, BindKey};
 use crate::server::{Key, Kind, Server};
-use crate::workspace::{copy, demo_zones, reading_from};
+use crate::workspace::{copy, demo_zones, edit, reading_from};
 
 on_every_kind! {
     a_snapshot_gives_the_plan_of_the_server_without_it_and_its_key
+    a_snapshot_of_what_was_asked_gives_the_plan_of_the_questions
 }
 
 /// Where Debian installs it.
@@ -115,6 +116,29 @@ fn a_snapshot_gives_the_plan_of_the_server_without_it_and_its_key(kind: Kind) {
     drop(server);
     fs::remove_file(workspace.path().join("secret")).expect("the key is ours");
     assert_eq!(plan(workspace.path(), &["--live-snapshot", &snapshot.to_string_lossy()]), live);
+}
+
+/// The same where the server is asked name by name.
+fn a_snapshot_of_what_was_asked_gives_the_plan_of_the_questions(kind: Kind) {
+    let key = Key::new("snapshot");
+    let Some(server) = Server::start(kind, &demo_zones(&key)) else { return };
+    let workspace = reading_from(&[server.address()], &key);
+    edit(workspace.path(), "type = \"rfc2136\"\n", "type = \"rfc2136\"\nread = \"query\"\n");
+    let live = plan(workspace.path(), &[]);
+    let snapshot = save(workspace.path(), "live");
+    drop(server);
+    let from_snapshot = plan(workspace.path(), &["--live-snapshot", &snapshot.to_string_lossy()]);
+    assert_eq!(from_snapshot, live);
+    assert!(live["notices"].to_string().contains("read-by-query"));
+    // A name that nobody asked for then is unknown now, not empty.
+    let lock = workspace.path().join("names.lock");
+    let text = fs::read_to_string(&lock).expect("the names of the demo");
+    fs::write(&lock, text.replace("stsas-01.storage", "stsas-99.storage")).expect("a file");
+    let renamed = plan(workspace.path(), &["--live-snapshot", &snapshot.to_string_lossy()]);
+    let blocked = renamed["blocked"].as_array().expect("a list");
+    let unknown: Vec<_> = blocked.iter().filter(|blocked| blocked["code"] == "zone-unknown").collect();
+    let message = "`stsas-99.storage.example.net.` was not asked for when `storage.example.net.` was read";
+    assert!(matches!(unknown[..], [blocked] if blocked["message"] == message), "{unknown:?}");
 }
 
 #[test]
