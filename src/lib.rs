@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Every arrow is a plain value that can be printed, compared and put in a test. `inventory::read`, `provider`,
-//! `plan::store` and `cli` touch the world; all other rooms are pure: they do no input or output, read no clock or
+//! `snapshot`, `plan::store` and `cli` touch the world; all other rooms are pure: they do no input or output, read no clock or
 //! environment, and give the same answer for the same arguments. `pipeline` joins the rooms, and runs sources, zones and
 //! hosts in parallel.
 
@@ -32,6 +32,10 @@ pub mod explain;
 pub mod plan;
 
 pub mod provider;
+
+pub mod snapshot;
+
+pub mod doctor;
 
 pub mod report;
 

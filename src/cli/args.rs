@@ -37,7 +37,8 @@ pub struct Shared {
     /// Only this project's rules run (repeatable).
     #[arg(long = "project", value_name = "ID", global = true)]
     pub projects: Vec<String>,
-    /// Show only changes in this zone (repeatable). Limits what is shown, never what a host gets.
+    /// Show only changes in this zone (repeatable). Limits what is shown, and what `doctor` asks for, never what a host
+    /// gets.
     #[arg(long = "zone", value_name = "ZONE", global = true)]
     pub zones: Vec<String>,
     /// The clock that ages are measured against [default: now]
@@ -80,6 +81,17 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Print a plan that `plan --out` saved.
     Show(ShowArgs),
+    /// Save live DNS as it is read, to plan from later without any server or secret.
+    ///
+    /// Writes a folder with one zone file for each zone and a manifest of their digests and serials. A zone that could not
+    /// be read is listed there with its error; the others are saved, and the command exits 1.
+    Snapshot(SnapshotArgs),
+    /// Look at every server and target: what works, and what does not.
+    ///
+    /// Asks each server of each target for each zone (or those of `--zone`): whether it can be reached, has authority,
+    /// allows the transfer, to whom, how large the zone is, what serial and clock it has. Changes nothing. Exits 1
+    /// where there is a problem.
+    Doctor(DoctorArgs),
     /// Print the JSON Schema of a file format.
     Schema(SchemaArgs),
     /// Print a completion script for a shell.
@@ -98,6 +110,9 @@ pub struct PlanArgs {
     /// Exit 2 where there are changes.
     #[arg(long)]
     pub detailed_exitcode: bool,
+    /// Take live DNS from this snapshot, its folder or its manifest; ask no server, and use no secret.
+    #[arg(long, value_name = "PATH")]
+    pub live_snapshot: Option<PathBuf>,
 }
 
 /// What `explain` takes.
@@ -109,6 +124,9 @@ pub struct ExplainArgs {
     /// How the explanation is printed.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
+    /// Take live DNS from this snapshot, its folder or its manifest; ask no server, and use no secret.
+    #[arg(long, value_name = "PATH")]
+    pub live_snapshot: Option<PathBuf>,
 }
 
 /// What `show` takes.
@@ -117,6 +135,22 @@ pub struct ShowArgs {
     /// The saved plan.
     pub file: PathBuf,
     /// How the plan is printed.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
+}
+
+/// What `snapshot` takes.
+#[derive(Debug, Args)]
+pub struct SnapshotArgs {
+    /// The folder to save it as: a free name, or an earlier snapshot, which it replaces.
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+}
+
+/// What `doctor` takes.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// How the findings are printed.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
 }
@@ -153,6 +187,8 @@ pub enum SchemaKind {
     Project,
     /// The plan document.
     Plan,
+    /// The document of `doctor`.
+    Doctor,
     /// What `explain` prints as JSON.
     Explain,
 }

@@ -4,26 +4,22 @@ use super::args::{ExplainArgs, Format, Shared};
 use super::exit::Exit;
 use super::output::{self, Failure};
 use super::progress::Line;
+use super::request::{not_made, request, tell_snapshot};
 use crate::pipeline::explain::{Explained, explain};
-use crate::pipeline::{MakeError, Request};
 use crate::report::{self, TextOptions};
 
 /// Prints the explanation of what was asked for.
 pub fn run(shared: &Shared, args: &ExplainArgs) -> Result<Exit, Failure> {
     let now = output::now(shared)?;
-    let request =
-        Request { workspace: &shared.workspace, now, hosts: shared.hosts.clone(), projects: shared.projects.clone() };
+    let request = request(shared, now, args.live_snapshot.as_deref());
     let progress = Line::start(shared);
     let explained = explain(&request, &args.subject, &progress);
     progress.finish();
-    let Explained { explanation, findings, is_partial } = match explained {
+    let Explained { explanation, findings, is_partial, snapshot } = match explained {
         Ok(explained) => explained,
-        Err(MakeError::Config(findings)) => {
-            output::findings(shared, &findings);
-            return Ok(Exit::Error);
-        }
-        Err(error) => return Err(Failure::new(error)),
+        Err(error) => return not_made(shared, error),
     };
+    tell_snapshot(shared, &request, snapshot.as_ref());
     output::findings(shared, &findings);
     let explanation = explanation.map_err(|error| Failure::new(&error).hint(error.hint.clone()))?;
     let options = TextOptions { color: output::color(shared), width: output::width(), ..TextOptions::default() };

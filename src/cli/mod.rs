@@ -10,6 +10,8 @@ mod progress;
 
 mod output;
 
+mod request;
+
 mod check;
 
 mod plan;
@@ -17,6 +19,10 @@ mod plan;
 mod explain;
 
 mod show;
+
+mod snapshot;
+
+mod doctor;
 
 mod schema;
 
@@ -45,6 +51,8 @@ pub fn main() -> ExitCode {
         Command::Plan(args) => plan::run(&cli.shared, args),
         Command::Explain(args) => explain::run(&cli.shared, args),
         Command::Show(args) => show::run(&cli.shared, args),
+        Command::Snapshot(args) => snapshot::run(&cli.shared, args),
+        Command::Doctor(args) => doctor::run(&cli.shared, args),
         Command::Schema(args) => schema::run(args),
         Command::Completions(args) => completions::run(args),
     };

@@ -43,6 +43,17 @@ pub fn failure(shared: &Shared, failure: &Failure) {
     let _ = write!(std::io::stderr().lock(), "{start}{message}\n{hint}");
 }
 
+/// Prints a warning about a place on standard error; under `--quiet` nothing.
+pub fn warning(shared: &Shared, place: &str, code: &str, message: &str) {
+    let (place, message) = (sanitize(place), sanitize(message));
+    match shared.log_format {
+        LogFormat::Json => tracing::warn!(place = &*place, code, "{message}"),
+        LogFormat::Text if shared.quiet => {}
+        // A standard error that nobody reads leaves nothing to be done about it.
+        LogFormat::Text => drop(writeln!(std::io::stderr().lock(), "{place}: warning[{code}]: {message}")),
+    }
+}
+
 /// Writes text to standard output.
 ///
 /// A reader that closes the pipe early, as `head` does, has read what it wanted: that is no error.

@@ -4,29 +4,26 @@ use super::args::{PlanArgs, Shared};
 use super::exit::Exit;
 use super::output::{self, Failure};
 use super::progress::Line;
+use super::request::{not_made, request, tell_snapshot};
 use super::show::View;
-use crate::pipeline::{self, MakeError, Progress as _, Request};
+use crate::pipeline::{self, Progress as _};
 use crate::plan::{SealedPlan, store};
 
 /// Makes a plan, prints it, and saves it where that is asked for.
 pub fn run(shared: &Shared, args: &PlanArgs) -> Result<Exit, Failure> {
     let now = output::now(shared)?;
-    let request =
-        Request { workspace: &shared.workspace, now, hosts: shared.hosts.clone(), projects: shared.projects.clone() };
+    let request = request(shared, now, args.live_snapshot.as_deref());
     let view = View::new(shared, args.format, args.out.is_some())?;
     let progress = Line::start(shared);
     let made = pipeline::make_plan(&request, &progress);
     progress.stage("digesting the plan", None);
-    let made = made.map(|made| (SealedPlan::new(made.plan), made.findings, made.is_partial));
+    let made = made.map(|made| (SealedPlan::new(made.plan), made.findings, made.is_partial, made.snapshot));
     progress.finish();
-    let (sealed, findings, is_partial) = match made {
+    let (sealed, findings, is_partial, snapshot) = match made {
         Ok(made) => made,
-        Err(MakeError::Config(findings)) => {
-            output::findings(shared, &findings);
-            return Ok(Exit::Error);
-        }
-        Err(error) => return Err(Failure::new(error)),
+        Err(error) => return not_made(shared, error),
     };
+    tell_snapshot(shared, &request, snapshot.as_ref());
     output::findings(shared, &findings);
     // A plan that cannot be saved is printed all the same: it took long to make.
     let saved = args.out.as_ref().map_or(Ok(()), |file| store::save(file, &sealed).map_err(Failure::new));

@@ -37,15 +37,8 @@ impl View {
     ///
     /// Errors: a `--zone` that is no name, a template of the workspace that cannot be used.
     pub fn new(shared: &Shared, format: Format, saved: bool) -> Result<View, Failure> {
-        let zone = |text: &String| {
-            let name = Name::parse(text).map_err(|error| Failure::new(format!("--zone: `{text}` is no name: {error}")));
-            name.map(ZoneName::new)
-        };
         Ok(View {
-            format: match format {
-                Format::Text => report::Format::Text,
-                Format::Json => report::Format::Json,
-            },
+            format: format.into(),
             templates: Templates::load(overrides(&shared.workspace)?).map_err(Failure::new)?,
             options: TextOptions {
                 color: output::color(shared),
@@ -55,7 +48,7 @@ impl View {
                 saved,
                 is_view: false,
             },
-            zones: shared.zones.iter().map(zone).collect::<Result<_, _>>()?,
+            zones: zones(shared)?,
         })
     }
 
@@ -74,6 +67,26 @@ impl View {
         let text = report::plan(shown, self.format, &self.templates, &options).map_err(Failure::new)?;
         output::print(&text)
     }
+}
+
+impl From<Format> for report::Format {
+    fn from(format: Format) -> report::Format {
+        match format {
+            Format::Text => report::Format::Text,
+            Format::Json => report::Format::Json,
+        }
+    }
+}
+
+/// The zones that the command line names.
+///
+/// Errors: one that is no name.
+pub fn zones(shared: &Shared) -> Result<Vec<ZoneName>, Failure> {
+    let zone = |text: &String| {
+        let name = Name::parse(text).map_err(|error| Failure::new(format!("--zone: `{text}` is no name: {error}")));
+        name.map(ZoneName::new)
+    };
+    shared.zones.iter().map(zone).collect()
 }
 
 /// Whether a plan looked at a zone, whether it could be read or not.

@@ -340,6 +340,12 @@ impl<'a> RrsetRef<'a> {
         (self.first..self.end).map(move |number| RdataRef { rtype, octets: self.zone.record(number).rdata })
     }
 
+    /// The records, each with the TTL that it came with, sorted by the octets of their RDATA.
+    pub fn records(self) -> impl Iterator<Item = (Ttl, RdataRef<'a>)> {
+        let ttls = (self.first..self.end).map(move |number| self.zone.record(number).ttl);
+        ttls.map(|ttl| Ttl::from_wire(u32::from_be_bytes(ttl))).zip(self.rdata())
+    }
+
     /// An owned copy.
     pub fn to_rrset(self) -> Rrset {
         let rdata = self.rdata().map(RdataRef::to_rdata).collect();

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::config::node::SourceText;
 use super::config::settings::{self, Settings};
 use super::config::toml;
-use super::model::{Inventory, SourceTrust};
+use super::model::{Config, Inventory, SourceTrust};
 use super::source::{Occurs, SourceSpec};
 use super::sources::{Context, Draft, FORMATS, Fold, Format, Input, SourceFile, Tally};
 use super::value::Time;
@@ -89,6 +89,26 @@ pub fn load_workspace(dir: &Path, now: Time, progress: &(dyn Fn(&str) + Sync)) -
         has_bad_names: draft.has_bad_names,
     };
     Loaded { inventory: Ok(inventory), diagnostics }
+}
+
+/// What zonewright.toml says, by itself.
+#[derive(Debug)]
+pub struct LoadedConfig {
+    /// The settings; `None` where they cannot be used.
+    pub config: Option<Config>,
+    /// The files that were read.
+    pub files: Files,
+    /// All that was found, settled.
+    pub diagnostics: Diagnostics,
+}
+
+/// Reads zonewright.toml alone, for what concerns zones and no hosts.
+pub fn load_config(dir: &Path) -> LoadedConfig {
+    let mut workspace = Workspace::new(dir);
+    let config = workspace.read_settings().map(|settings| settings.config);
+    let Workspace { files, mut diagnostics, .. } = workspace;
+    diagnostics.settle();
+    LoadedConfig { config, files, diagnostics }
 }
 
 /// A workspace that is being read.

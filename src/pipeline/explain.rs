@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Findings, MakeError, Progress, Request, decide, each_once, found_notices, load, select, zones};
+use super::{Findings, Gathered, MakeError, Progress, Request, SnapshotUsed, decide, each_once, found_notices, gather};
 use crate::diag::Diagnostics;
 use crate::diff::{Context, Selection, Standings};
 use crate::explain::{self, Again, Case, Explanation, Question, SubjectError};
@@ -17,15 +17,15 @@ pub struct Explained {
     pub findings: Findings,
     /// Whether a zone or a source could not be read whole.
     pub is_partial: bool,
+    /// The snapshot that stands for live DNS, where one does.
+    pub snapshot: Option<SnapshotUsed>,
 }
 
 /// Explains what `asked` names, by the decision that a plan for the same request would make.
 ///
 /// Errors: [`MakeError`], as for a plan.
 pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> Result<Explained, MakeError> {
-    let (inventory, diagnostics) = load(request.workspace, request.now, progress)?;
-    let selection = select(&inventory, request)?;
-    let zones = zones::read_all(&inventory, request.workspace, request.now, progress);
+    let Gathered { inventory, diagnostics, selection, zones, snapshot } = gather(request, progress)?;
     progress.stage("comparing hosts with live DNS", None);
     let (mut notices, is_partial) = found_notices(&inventory, &zones);
     let clock = (request.now, &selection);
@@ -39,7 +39,7 @@ pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> R
     let files_read = files.len();
     let unread = each_once(zones.unread.into_iter().map(|(_, error)| error));
     let findings = Findings { files: inventory.files, diagnostics, files_read, zones: zones.findings, unread };
-    Ok(Explained { explanation, findings, is_partial })
+    Ok(Explained { explanation, findings, is_partial, snapshot })
 }
 
 /// Answers a question about what was decided.

@@ -8,6 +8,10 @@ pub mod zones;
 
 mod inquiry;
 
+pub mod snapshot;
+
+pub mod doctor;
+
 pub mod decide;
 
 pub mod explain;
@@ -20,11 +24,13 @@ use crate::change::{Notice, NoticeCode};
 use crate::diag::{Diagnostics, Files};
 use crate::diff::Selection;
 use crate::dns::{ZoneName, reverse};
-use crate::inventory::model::{Inventory, Pool, ProjectIndex};
-use crate::inventory::read::{self, Loaded};
+use crate::inventory::model::{Config, Inventory, Pool, ProjectIndex};
+use crate::inventory::read::{self, Loaded, LoadedConfig};
 use crate::inventory::value::{Inv, Time};
 use crate::plan::Plan;
 use crate::provider::{self, ReadError};
+use crate::snapshot::Snapshot;
+use zones::Zones;
 
 /// Told what is going on, for people who wait.
 pub trait Progress: Sync {
@@ -45,6 +51,8 @@ pub struct Request<'a> {
     pub hosts: Vec<Inv>,
     /// Projects whose rules run; all where empty.
     pub projects: Vec<String>,
+    /// The snapshot that takes the place of the targets, none of which is opened then.
+    pub live_snapshot: Option<&'a Path>,
 }
 
 /// What was found beside the plan.
@@ -85,6 +93,17 @@ pub struct Made {
     pub findings: Findings,
     /// Whether a zone or a source could not be read whole.
     pub is_partial: bool,
+    /// The snapshot that it was made from, where it was.
+    pub snapshot: Option<SnapshotUsed>,
+}
+
+/// A snapshot that a plan was made from.
+#[derive(Debug)]
+pub struct SnapshotUsed {
+    /// When it was made.
+    pub created: Time,
+    /// The zones of it that are not configured, so that nothing was done with them.
+    pub ignored: Vec<ZoneName>,
 }
 
 /// Why there is no plan at all.
@@ -96,6 +115,8 @@ pub enum MakeError {
     NoSuchHost(Inv),
     /// The command line names a project that nothing else names.
     NoSuchProject(String),
+    /// What the command line names is no snapshot.
+    NoSnapshot(ReadError),
 }
 
 impl fmt::Display for MakeError {
@@ -104,19 +125,21 @@ impl fmt::Display for MakeError {
             MakeError::Config(_) => write!(f, "zonewright.toml cannot be used"),
             MakeError::NoSuchHost(inv) => write!(f, "no host of the inventory has the number {inv}"),
             MakeError::NoSuchProject(id) => write!(f, "no file names a project `{id}`"),
+            MakeError::NoSnapshot(error) => error.fmt(f),
         }
     }
 }
 
 impl std::error::Error for MakeError {}
 
+/// The name of this program in documents.
+const TOOL: &str = concat!("zonewright ", env!("CARGO_PKG_VERSION"));
+
 /// Makes a plan: reads inventory and live DNS, derives, compares, decides.
 ///
 /// Errors: [`MakeError`]. A source or zone that cannot be read is no error: the plan says what it leaves for that.
 pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made, MakeError> {
-    let (inventory, diagnostics) = load(request.workspace, request.now, progress)?;
-    let selection = select(&inventory, request)?;
-    let zones = zones::read_all(&inventory, request.workspace, request.now, progress);
+    let Gathered { inventory, diagnostics, selection, zones, snapshot } = gather(request, progress)?;
     progress.stage("comparing hosts with live DNS", None);
     let decided = decide::decide(&inventory, &zones.live, request.now, &selection);
     let (mut notices, is_partial) = found_notices(&inventory, &zones);
@@ -124,7 +147,7 @@ pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made,
     let mut inputs = inventory.inputs.clone();
     inputs.extend(zones.inputs);
     let plan = Plan {
-        tool: concat!("zonewright ", env!("CARGO_PKG_VERSION")).to_owned(),
+        tool: TOOL.to_owned(),
         created: request.now,
         expires: request.now.plus(inventory.config.plan_expires),
         inputs,
@@ -138,7 +161,41 @@ pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made,
     let unread = each_once(zones.unread.into_iter().map(|(_, error)| error));
     let files_read = plan.inputs.len();
     let findings = Findings { files: inventory.files, diagnostics, files_read, zones: zones.findings, unread };
-    Ok(Made { plan, findings, is_partial })
+    Ok(Made { plan, findings, is_partial, snapshot })
+}
+
+/// All that a decision is made by.
+struct Gathered {
+    /// The inventory.
+    inventory: Inventory,
+    /// What is wrong in it.
+    diagnostics: Diagnostics,
+    /// Whose rules run.
+    selection: Selection,
+    /// Live DNS.
+    zones: Zones,
+    /// The snapshot that stands for live DNS, where one does.
+    snapshot: Option<SnapshotUsed>,
+}
+
+/// Reads the inventory and live DNS.
+fn gather(request: &Request<'_>, progress: &dyn Progress) -> Result<Gathered, MakeError> {
+    let snapshot = request.live_snapshot.map(Snapshot::open).transpose().map_err(MakeError::NoSnapshot)?;
+    let (inventory, diagnostics) = load(request.workspace, request.now, progress)?;
+    let selection = select(&inventory, request)?;
+    let zones = match &snapshot {
+        Some(snapshot) => zones::read_snapshot(&inventory, snapshot, request.now, progress),
+        None => zones::read_all(&inventory, request.workspace, request.now, progress),
+    };
+    let snapshot = snapshot.map(|snapshot| used(&snapshot, &inventory));
+    Ok(Gathered { inventory, diagnostics, selection, zones, snapshot })
+}
+
+/// What is told of the snapshot that stands for live DNS.
+fn used(snapshot: &Snapshot, inventory: &Inventory) -> SnapshotUsed {
+    let configured = |zone: &&ZoneName| inventory.config.zones.iter().any(|spec| spec.name == **zone);
+    let ignored = snapshot.zones().filter(|zone| !configured(zone)).cloned().collect();
+    SnapshotUsed { created: snapshot.created(), ignored }
 }
 
 /// Checks a workspace without asking any server: all its files, the targets' settings, and zones that are files.
@@ -146,7 +203,7 @@ pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> Findings {
     let (inventory, diagnostics) = match load(workspace, now, progress) {
         Ok(loaded) => loaded,
         Err(MakeError::Config(findings)) => return *findings,
-        Err(MakeError::NoSuchHost(_) | MakeError::NoSuchProject(_)) => unreachable!("`load` selects nothing"),
+        Err(_) => unreachable!("`load` selects nothing, and reads no snapshot"),
     };
     let local = zones::check_local(&inventory, workspace, progress);
     let files_read = inventory.inputs.len() + local.files_read;
@@ -172,15 +229,36 @@ fn load(workspace: &Path, now: Time, progress: &dyn Progress) -> Result<(Invento
         Ok(inventory) => inventory,
         Err(files) => return config_error(files, diagnostics),
     };
-    let mut targets = Diagnostics::default();
-    for pool in &inventory.config.pools {
-        let Pool { target, .. } = pool;
-        targets.append(provider::check(&target.provider, &target.settings, &inventory.config.source));
-    }
+    let targets = check_targets(&inventory.config);
     let unusable = targets.error_count() > 0;
     diagnostics.append(targets);
     diagnostics.settle();
     if unusable { config_error(inventory.files, diagnostics) } else { Ok((inventory, diagnostics)) }
+}
+
+/// Loads zonewright.toml alone, and checks the targets' settings.
+///
+/// Errors: what is wrong, where they cannot be used.
+fn load_config(workspace: &Path) -> Result<(Config, Files), Box<Findings>> {
+    let LoadedConfig { config, files, mut diagnostics } = read::load_config(workspace);
+    if let Some(config) = &config {
+        diagnostics.append(check_targets(config));
+        diagnostics.settle();
+    }
+    match config {
+        Some(config) if diagnostics.error_count() == 0 => Ok((config, files)),
+        _ => Err(Box::new(Findings { files, diagnostics, ..Findings::default() })),
+    }
+}
+
+/// Checks the settings of all targets.
+fn check_targets(config: &Config) -> Diagnostics {
+    let mut found = Diagnostics::default();
+    for pool in &config.pools {
+        let Pool { target, .. } = pool;
+        found.append(provider::check(&target.provider, &target.settings, &config.source));
+    }
+    found
 }
 
 /// Finds the hosts and projects that the command line names.
@@ -202,7 +280,7 @@ fn select(inventory: &Inventory, request: &Request<'_>) -> Result<Selection, Mak
 }
 
 /// The notices about sources and zones, and whether any of them could not be read whole.
-fn found_notices(inventory: &Inventory, zones: &zones::Zones) -> (Vec<Notice>, bool) {
+fn found_notices(inventory: &Inventory, zones: &Zones) -> (Vec<Notice>, bool) {
     let mut notices = unknown_sources(inventory);
     notices.extend(zones.unread.iter().map(|(zone, error)| Notice {
         code: NoticeCode::ZoneUnknown,

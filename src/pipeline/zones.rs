@@ -7,13 +7,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Progress;
 use super::inquiry::{self, Asking};
-use crate::dns::{Name, RrsetRef, Rtype, ZoneContents, ZoneName};
+use crate::dns::ZoneName;
 use crate::inventory::Inventory;
+use crate::inventory::model::Config;
 use crate::inventory::value::Time;
 use crate::live::asked::AskedZone;
 use crate::live::{Apexes, Live, LiveZone, ZoneIndex};
 use crate::plan::ZoneSeen;
-use crate::provider::{self, Access, AskZone, Context, ReadError};
+use crate::provider::{self, Access, AskZone, Context, ReadError, ZoneRead};
+use crate::snapshot::Snapshot;
 
 /// The configured zones as they are live.
 #[derive(Debug)]
@@ -58,40 +60,72 @@ const SIDE_BY_SIDE: usize = 4;
 
 /// Reads all configured zones.
 pub fn read_all(inventory: &Inventory, workspace: &Path, now: Time, progress: &dyn Progress) -> Zones {
+    let config = &inventory.config;
+    let apexes = Apexes::new(config.zones.iter().map(|spec| &spec.name));
+    let targets = open_targets(config, workspace);
+    let readings = each_zone(config, &targets, progress, |access, zone| read_one(access, zone, &apexes));
+    join(inventory, now, apexes, readings, progress)
+}
+
+/// Takes all configured zones from a snapshot: no target is opened.
+pub fn read_snapshot(inventory: &Inventory, snapshot: &Snapshot, now: Time, progress: &dyn Progress) -> Zones {
     let specs = &inventory.config.zones;
-    progress.stage("reading zones", Some(specs.len() as u64));
+    progress.stage("reading the snapshot", Some(specs.len() as u64));
     let apexes = Apexes::new(specs.iter().map(|spec| &spec.name));
-    let context = Context { workspace, source: &inventory.config.source };
-    let targets = inventory.config.pools.iter().map(|pool| &pool.target);
-    let targets: Vec<Result<Access, ReadError>> =
-        targets.map(|target| provider::open(&target.provider, &target.settings, &context)).collect();
+    let readings = side_by_side(&vec![0; specs.len()], |place| {
+        let read = snapshot.read_zone(&specs[place].name);
+        progress.step();
+        read.map(|read| whole(read, &apexes))
+    });
+    let mut zones = join(inventory, now, apexes, readings, progress);
+    zones.inputs.push(snapshot.input().clone());
+    zones
+}
+
+/// Opens the target of each pool.
+pub fn open_targets(config: &Config, workspace: &Path) -> Vec<Result<Access, ReadError>> {
+    let context = Context { workspace, source: &config.source };
+    let targets = config.pools.iter().map(|pool| &pool.target);
+    targets.map(|target| provider::open(&target.provider, &target.settings, &context)).collect()
+}
+
+/// Runs `act` for each configured zone and its target, side by side; the answers have the order of the configuration.
+pub fn each_zone<'t, T: Send>(
+    config: &Config,
+    targets: &'t [Result<Access, ReadError>],
+    progress: &dyn Progress,
+    act: impl Fn(&'t Access, &ZoneName) -> Result<T, ReadError> + Sync,
+) -> Vec<Result<T, ReadError>> {
+    let specs = &config.zones;
+    progress.stage("reading zones", Some(specs.len() as u64));
     let pools: Vec<usize> = specs.iter().map(|spec| spec.pool).collect();
-    let readings = side_by_side(&pools, |place| {
-        let reading = match &targets[specs[place].pool] {
-            Ok(access) => read_one(access, &specs[place].name, &apexes),
+    side_by_side(&pools, |place| {
+        let outcome = match &targets[specs[place].pool] {
+            Ok(access) => act(access, &specs[place].name),
             Err(error) => Err(error.clone()),
         };
         progress.step();
-        reading
-    });
-    join(inventory, now, apexes, readings, progress)
+        outcome
+    })
 }
 
 /// Reads one zone, or what its server says of its apex.
 fn read_one<'t>(access: &'t Access, zone: &ZoneName, apexes: &Apexes) -> Result<Reading<'t>, ReadError> {
     match access {
-        Access::Whole(target) => {
-            let read = target.read_zone(zone)?;
-            let seen = seen_as(&read.contents);
-            let live = LiveZone::known(read.contents, apexes);
-            Ok(Reading::Whole(Box::new(WholeZone { live, seen, inputs: read.inputs, findings: read.findings })))
-        }
+        Access::Whole(target) => Ok(whole(target.read_zone(zone)?, apexes)),
         Access::ByName(target) => {
             let mut asked = AskedZone::new(zone.clone());
             asked.open(target.ask(zone, &asked.opening())?);
             Ok(Reading::Asked(target.as_ref(), asked))
         }
     }
+}
+
+/// Looks through a zone that was read whole.
+fn whole(read: ZoneRead, apexes: &Apexes) -> Reading<'static> {
+    let seen = ZoneSeen::of(&read.contents);
+    let live = LiveZone::known(read.contents, apexes);
+    Reading::Whole(Box::new(WholeZone { live, seen, inputs: read.inputs, findings: read.findings }))
 }
 
 /// Joins what could be read, and asks for names where zones are read so.
@@ -132,7 +166,7 @@ fn join(
     for Asking { zone, failed: failure, .. } in asking {
         let known = live.zone(zone);
         asked.extend(known.contents().map(|_| known.name().clone()));
-        seen.extend(known.contents().map(|contents| (zone, seen_as(contents))));
+        seen.extend(known.contents().map(|contents| (zone, ZoneSeen::of(contents))));
         failed.extend(failure.map(|failure| (zone, failure)));
     }
     seen.sort_by_key(|(zone, _)| *zone);
@@ -211,28 +245,4 @@ pub fn side_by_side<T: Send>(pools: &[usize], work: impl Fn(usize) -> T + Sync) 
     let mut done = done.into_inner().expect("no thread panics while it holds the lock");
     done.sort_by_key(|(place, _)| *place);
     done.into_iter().map(|(_, answer)| answer).collect()
-}
-
-/// How a zone was seen.
-fn seen_as(contents: &ZoneContents) -> ZoneSeen {
-    let marker = Name::prepend(b"_zonewright", contents.apex().as_name()).ok();
-    let counts = |rrset: RrsetRef<'_>| {
-        let marks = rrset.rtype() == Rtype::TXT && Some(rrset.owner()) == marker.as_ref().map(Name::as_name);
-        !marks && rrset.rtype() != Rtype::SOA && !is_dnssec(rrset.rtype())
-    };
-    let digest: String = contents.digest(counts).iter().map(|octet| format!("{octet:02x}")).collect();
-    ZoneSeen {
-        zone: contents.apex().clone(),
-        serial: contents.serial().into_int(),
-        rrsets: contents.rrsets().count() as u64,
-        digest,
-    }
-}
-
-/// The types that a signer makes, so that they change without anybody's doing (RFC 4034, RFC 5155, RFC 7344).
-fn is_dnssec(rtype: Rtype) -> bool {
-    matches!(
-        rtype,
-        Rtype::RRSIG | Rtype::NSEC | Rtype::NSEC3 | Rtype::NSEC3PARAM | Rtype::DNSKEY | Rtype::CDS | Rtype::CDNSKEY
-    )
 }

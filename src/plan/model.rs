@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::change::{Blocked, Change, Notice, Skipped};
-use crate::dns::ZoneName;
+use crate::dns::{Name, RrsetRef, Rtype, ZoneContents, ZoneName};
 use crate::inventory::value::Time;
 
 /// All that a run would change, and all that it would not and why.
@@ -59,4 +59,30 @@ pub struct ZoneSeen {
     pub rrsets: u64,
     /// SHA-256 over its content without SOA, DNSSEC types and the marker, in hexadecimal.
     pub digest: String,
+}
+
+impl ZoneSeen {
+    /// How a zone's contents are seen.
+    pub fn of(contents: &ZoneContents) -> ZoneSeen {
+        let marker = Name::prepend(b"_zonewright", contents.apex().as_name()).ok();
+        let counts = |rrset: RrsetRef<'_>| {
+            let marks = rrset.rtype() == Rtype::TXT && Some(rrset.owner()) == marker.as_ref().map(Name::as_name);
+            !marks && rrset.rtype() != Rtype::SOA && !is_dnssec(rrset.rtype())
+        };
+        let digest: String = contents.digest(counts).iter().map(|octet| format!("{octet:02x}")).collect();
+        ZoneSeen {
+            zone: contents.apex().clone(),
+            serial: contents.serial().into_int(),
+            rrsets: contents.rrsets().count() as u64,
+            digest,
+        }
+    }
+}
+
+/// The types that a signer makes, so that they change without anybody's doing (RFC 4034, RFC 5155, RFC 7344).
+fn is_dnssec(rtype: Rtype) -> bool {
+    matches!(
+        rtype,
+        Rtype::RRSIG | Rtype::NSEC | Rtype::NSEC3 | Rtype::NSEC3PARAM | Rtype::DNSKEY | Rtype::CDS | Rtype::CDNSKEY
+    )
 }

@@ -3,6 +3,8 @@
 //! Comes in: a target's settings and the name of a zone. Goes out: the zone's contents, whole, or an error that names the
 //! cause. A new provider is a folder and a word in the list below; nothing elsewhere names one.
 
+pub mod examine;
+
 use std::fmt;
 use std::path::Path;
 use std::time::Duration;
@@ -20,7 +22,13 @@ macro_rules! providers {
 
         /// All providers.
         const PROVIDERS: &[Provider] =
-            &[$(Provider { name: stringify!($name), check: $name::check, is_local: $name::IS_LOCAL, open: $name::open },)*];
+            &[$(Provider {
+                name: stringify!($name),
+                check: $name::check,
+                is_local: $name::IS_LOCAL,
+                open: $name::open,
+                examine: $name::examine,
+            },)*];
     };
 }
 
@@ -28,6 +36,9 @@ providers! {
     rfc2136,
     zonefile,
 }
+
+use self::examine::Examined;
+pub use zonefile::text::{RdataCheck, parse_text};
 
 /// One provider.
 struct Provider {
@@ -39,6 +50,8 @@ struct Provider {
     is_local: bool,
     /// Opens a target by its settings.
     open: fn(&Node, &Context<'_>) -> Opened,
+    /// Looks at a target and some of its zones.
+    examine: fn(&Node, &Context<'_>, &[&ZoneName]) -> Examined,
 }
 
 /// The way into a target, or why there is none.
@@ -141,6 +154,12 @@ pub fn is_local(provider: &str) -> bool {
 pub fn open(provider: &str, settings: &Node, context: &Context<'_>) -> Opened {
     let known = PROVIDERS.iter().find(|known| known.name == provider);
     (known.expect("`check` passed the type").open)(settings, context)
+}
+
+/// Looks at a target whose settings [`check`] passed, and at these zones on it; what does not work is among the facts.
+pub fn examine(provider: &str, settings: &Node, context: &Context<'_>, zones: &[&ZoneName]) -> Examined {
+    let known = PROVIDERS.iter().find(|known| known.name == provider);
+    (known.expect("`check` passed the type").examine)(settings, context, zones)
 }
 
 /// How records are read.

@@ -4,6 +4,8 @@
 //! `diag::sanitize` here, before it can reach a terminal. What a plan looks like is in templates/, which a workspace may
 //! override.
 
+mod doctor;
+
 mod explain;
 
 mod mark;
@@ -25,13 +27,14 @@ mod wrap;
 use crate::explain::Explanation;
 use crate::plan::{SealedPlan, v1};
 
+pub use doctor::doctor;
 pub use schema::{SchemaKind, schema};
-pub use summary::check_summary;
+pub use summary::{check_summary, snapshot_summary};
 pub use templates::{TemplateError, Templates};
 pub use text::TextOptions;
 pub use words::{Explained, Words, explain};
 
-/// How a plan is printed.
+/// How a plan or diagnosis is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// For people at a terminal.

@@ -11,6 +11,8 @@ pub enum SchemaKind {
     Config,
     /// projects/*.yaml.
     Project,
+    /// What `doctor` finds.
+    Doctor,
 }
 
 /// The schema of a file, as JSON text. Source: JSON Schema draft 2020-12.
@@ -19,23 +21,30 @@ pub fn schema(kind: SchemaKind) -> &'static str {
         SchemaKind::Plan => include_str!("../../schemas/plan.schema.json"),
         SchemaKind::Explain => include_str!("../../schemas/explain.schema.json"),
         SchemaKind::Config => include_str!("../../schemas/config.schema.json"),
+        SchemaKind::Doctor => include_str!("../../schemas/doctor.schema.json"),
         SchemaKind::Project => include_str!("../../schemas/project.schema.json"),
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use serde_json::{Value, json};
 
     use super::*;
     use crate::plan::{BlockCode, NoticeCode, Rule, SealedPlan, SkipCode, fixture, v1};
 
     /// All schemas.
-    const ALL: [SchemaKind; 4] = [SchemaKind::Plan, SchemaKind::Explain, SchemaKind::Config, SchemaKind::Project];
+    const ALL: [SchemaKind; 5] =
+        [SchemaKind::Plan, SchemaKind::Explain, SchemaKind::Config, SchemaKind::Project, SchemaKind::Doctor];
 
     /// A schema as a value.
     fn value(kind: SchemaKind) -> Value {
         serde_json::from_str(schema(kind)).unwrap()
+    }
+
+    /// Checks one document against a schema; gives what is wrong with it, empty where nothing is.
+    pub fn check_one(kind: SchemaKind, document: Value) -> String {
+        check(kind, &[document]).concat()
     }
 
     /// Checks documents against one schema; gives the first line of what is wrong with each, empty where nothing is.

@@ -3,10 +3,41 @@
 use std::io::Write as _;
 use std::path::Path;
 
+/// Makes a test of each function for each kind of server, so that a failure names both.
+macro_rules! on_every_kind {
+    ($($fact:ident)*) => {
+        on_every_kind! { @kind bind Bind $($fact)* }
+        on_every_kind! { @kind knot Knot $($fact)* }
+        on_every_kind! { @kind nsd Nsd $($fact)* }
+        on_every_kind! { @kind power_dns PowerDns $($fact)* }
+    };
+    (@kind $module:ident $kind:ident $($fact:ident)*) => {
+        /// One kind.
+        mod $module {
+            $(#[test] fn $fact() { super::$fact(crate::server::Kind::$kind); })*
+        }
+    };
+}
+
 mod axfr;
 mod bind;
+mod client;
+mod clock;
 mod demo;
+mod doctor;
+mod knot;
+mod nsd;
+mod pdns;
+mod proxy;
 mod query;
+mod refusals;
+mod server;
+mod several;
+mod snapshot;
+mod tamper;
+mod tamper_query;
+mod witness;
+mod workspace;
 
 /// Whether a program is there. Where it is not, says so aloud on stderr, past the test harness; in CI that is a failure.
 fn have(program: &Path) -> bool {

@@ -1,12 +1,12 @@
-//! What a real BIND answers name by name, where it allows no transfer.
+//! What real servers answer name by name.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde_json::Value;
 
-use crate::bind::{Bind, BindConfig};
+use crate::server::{Key, Kind, Server, ServerConfig};
+use crate::workspace::{self, demo, demo_zones, document, edit, reading_from, zonewright};
 
 /// A forward zone: a host at each of what answers may mean, and a child zone on the same server.
 const ZONE: &str = "$TTL 3600
@@ -88,15 +88,11 @@ fn write_workspace(folder: &Path, target: &str) {
     fs::write(folder.join("macs.jsonl"), HOSTS.map(report).concat()).expect("a file");
 }
 
-/// The plan of a workspace as JSON.
+/// The plan of a workspace.
 fn plan(workspace: &Path) -> Value {
-    let output = Command::new(env!("CARGO_BIN_EXE_zonewright"))
-        .args(["plan", "--format", "json", "--now", "2026-11-20T02:00:00Z", "-C"])
-        .arg(workspace)
-        .output()
-        .expect("the binary was built for this test");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("JSON")
+    let output = workspace::plan(workspace, zonewright());
+    assert!(output.status.success(), "{}", workspace::stderr(&output));
+    document(&output)
 }
 
 /// The list of a plan under `key`, each entry as one line of these of its values.
@@ -108,12 +104,12 @@ fn lines(plan: &Value, key: &str, values: &[&str]) -> Vec<String> {
 }
 
 /// A server of the zones, and the plans by questions and from its files.
-fn plans() -> Option<(Value, Value)> {
+fn plans(kind: Kind) -> Option<(Value, Value)> {
     let zones = [("example.net", ZONE), ("child.example.net", CHILD), (REVERSE_APEX, REVERSE)];
     let zones = zones.map(|(name, text)| (name.to_owned(), text.to_owned())).to_vec();
-    let bind = Bind::start(&BindConfig { keys: Vec::new(), zones })?;
+    let server = Server::start(kind, &ServerConfig { keys: Vec::new(), zones })?;
     let folder = tempfile::tempdir().expect("a folder");
-    let target = format!("type = \"rfc2136\"\nread = \"query\"\nserver = \"{}\"", bind.address());
+    let target = format!("type = \"rfc2136\"\nread = \"query\"\nserver = \"{}\"", server.address());
     let by_query = folder.path().join("query");
     fs::create_dir(&by_query).expect("a folder");
     write_workspace(&by_query, &target);
@@ -126,47 +122,94 @@ fn plans() -> Option<(Value, Value)> {
     Some((plan(&by_query), plan(&whole)))
 }
 
-#[test]
-fn questions_show_what_the_rules_need_and_the_plan_says_what_they_do_not() {
-    let Some((by_query, whole)) = plans() else { return };
+on_every_kind! {
+    questions_show_what_the_rules_need_and_the_plan_says_what_they_do_not
+    the_demo_by_questions_lacks_only_what_no_question_is_about
+}
+
+/// Whatever is not asked for is named.
+fn questions_show_what_the_rules_need_and_the_plan_says_what_they_do_not(kind: Kind) {
+    let Some((by_query, whole)) = plans(kind) else { return };
     let blocked = ["host", "code", "message"];
     let of_query = lines(&by_query, "blocked", &blocked);
-    insta::assert_snapshot!(of_query.join("\n"), @r"
-    4 cname a CNAME stands at `alias.example.net.`
-    5 delegated `cut.example.net.` lies below the delegation `cut.example.net.`
-    6 delegated `x.cut.example.net.` lies below the delegation `cut.example.net.`
-    7 cname `x.old.example.net.` lies below the DNAME at `old.example.net.`
-    8 delegated `h8.child.example.net.` lies below the delegation `child.example.net.`
-    9 zone-unknown what stands at `any.wild.example.net.` cannot be told from a wildcard of `example.net.`
-    ");
+    assert_eq!(
+        of_query,
+        [
+            "4 cname a CNAME stands at `alias.example.net.`",
+            "5 delegated `cut.example.net.` lies below the delegation `cut.example.net.`",
+            "6 delegated `x.cut.example.net.` lies below the delegation `cut.example.net.`",
+            "7 cname `x.old.example.net.` lies below the DNAME at `old.example.net.`",
+            "8 delegated `h8.child.example.net.` lies below the delegation `child.example.net.`",
+            "9 zone-unknown what stands at `any.wild.example.net.` cannot be told from a wildcard of `example.net.`"
+        ]
+    );
     let of_whole = lines(&whole, "blocked", &blocked);
     let differing: Vec<&String> = of_query.iter().filter(|line| !of_whole.contains(line)).collect();
     assert!(matches!(differing.as_slice(), [line] if line.starts_with("9 zone-unknown")), "{differing:?}");
     let changes = ["host", "type", "name"];
     let of_query = lines(&by_query, "changes", &changes);
-    insta::assert_snapshot!(of_query.join("\n"), @r"
-    1 PTR 1.0.0.0.0.0.e.f.f.f.b.6.f.1.e.a.1.0.0.0.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa.
-    1 AAAA good.example.net.
-    2 PTR 2.0.0.0.0.0.e.f.f.f.b.6.f.1.e.a.1.0.0.0.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa.
-    2 PTR d.a.e.d.0.0.0.0.0.0.0.0.0.0.0.0.1.0.0.0.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa.
-    2 AAAA stale.example.net.
-    3 PTR 3.0.0.0.0.0.e.f.f.f.b.6.f.1.e.a.1.0.0.0.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa.
-    3 AAAA new.example.net.
-    10 PTR a.0.0.0.0.0.e.f.f.f.b.6.f.1.e.a.1.0.0.0.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa.
-    10 AAAA real.wild.example.net.
-    11 PTR b.0.0.0.0.0.e.f.f.f.b.6.f.1.e.a.1.0.0.0.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa.
-    11 AAAA elsewhere.example.net.
-    ");
+    assert_eq!(
+        of_query,
+        [
+            "1 PTR 1.0.0.0.0.0.e.f.f.f.b.6.f.1.e.a.1.0.0.0.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa.",
+            "1 AAAA good.example.net.",
+            "2 PTR 2.0.0.0.0.0.e.f.f.f.b.6.f.1.e.a.1.0.0.0.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa.",
+            "2 PTR d.a.e.d.0.0.0.0.0.0.0.0.0.0.0.0.1.0.0.0.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa.",
+            "2 AAAA stale.example.net.",
+            "3 PTR 3.0.0.0.0.0.e.f.f.f.b.6.f.1.e.a.1.0.0.0.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa.",
+            "3 AAAA new.example.net.",
+            "10 PTR a.0.0.0.0.0.e.f.f.f.b.6.f.1.e.a.1.0.0.0.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa.",
+            "10 AAAA real.wild.example.net.",
+            "11 PTR b.0.0.0.0.0.e.f.f.f.b.6.f.1.e.a.1.0.0.0.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa.",
+            "11 AAAA elsewhere.example.net."
+        ]
+    );
     let of_whole = lines(&whole, "changes", &changes);
     assert!(of_query.iter().all(|line| of_whole.contains(line)), "{of_whole:#?}");
     let unseen: Vec<String> = of_whole.into_iter().filter(|line| !of_query.contains(line)).collect();
-    insta::assert_snapshot!(unseen.join("\n"), @r"
-    1 PTR f.f.f.f.0.0.0.0.0.0.0.0.0.0.0.0.1.0.0.0.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa.
-    9 PTR 9.0.0.0.0.0.e.f.f.f.b.6.f.1.e.a.1.0.0.0.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa.
-    9 AAAA any.wild.example.net.
-    ");
-    insta::assert_snapshot!(lines(&by_query, "notices", &["code", "name"]).join("\n"), @r"
-    read-by-query 1.0.0.0.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa.
-    read-by-query example.net.
-    ");
+    assert_eq!(
+        unseen,
+        [
+            "1 PTR f.f.f.f.0.0.0.0.0.0.0.0.0.0.0.0.1.0.0.0.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa.",
+            "9 PTR 9.0.0.0.0.0.e.f.f.f.b.6.f.1.e.a.1.0.0.0.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa.",
+            "9 AAAA any.wild.example.net."
+        ]
+    );
+    assert_eq!(
+        lines(&by_query, "notices", &["code", "name"]),
+        ["read-by-query 1.0.0.0.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa.", "read-by-query example.net."]
+    );
+}
+
+/// The changes of a plan without what they rest on.
+fn effects(plan: &Value) -> Vec<String> {
+    lines(plan, "changes", &["host", "also", "zone", "type", "name", "before", "after"])
+}
+
+/// All of it signed; the records that no question is about are those of an orphan and of an address at an alias.
+fn the_demo_by_questions_lacks_only_what_no_question_is_about(kind: Kind) {
+    let key = Key::new("key");
+    let Some(server) = Server::start(kind, &demo_zones(&key)) else { return };
+    let workspace = reading_from(&[server.address()], &key);
+    edit(workspace.path(), "type = \"rfc2136\"\n", "type = \"rfc2136\"\nread = \"query\"\n");
+    let by_query = document(&workspace::plan(workspace.path(), zonewright()));
+    let whole = document(&workspace::plan(&demo(), zonewright()));
+    let (of_query, of_whole) = (effects(&by_query), effects(&whole));
+    assert!(of_query.iter().all(|line| of_whole.contains(line)), "{of_query:#?}");
+    let unseen = whole["changes"].as_array().expect("a list").iter().zip(&of_whole);
+    let unseen: Vec<&Value> = unseen.filter(|(_, line)| !of_query.contains(line)).map(|(change, _)| change).collect();
+    let names: Vec<&str> = unseen.iter().filter_map(|change| change["name"].as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "ci.cloud.example.net.",
+            "0.9.1.2.0.1.f.e.4.c.0.1.0.0.0.0.c.0.6.1.2.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa.",
+            "ptr-0.9.1.2.0.1.f.e.4.c.0.1.0.0.0.0.c.0.6.1.2.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa.",
+            "aaaa-cld-sas-090.cloud.example.net.",
+            "cld-sas-090.cloud.example.net.",
+        ]
+    );
+    let blocked = ["host", "code", "message", "hint"];
+    assert_eq!(lines(&by_query, "blocked", &blocked), lines(&whole, "blocked", &blocked));
+    assert_eq!(by_query["skipped"], whole["skipped"]);
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::base::Message;
+use domain::base::iana::Rcode;
 use domain::rdata::tsig::Time48;
 use domain::tsig::{ClientTransaction, Key};
 
@@ -132,6 +133,8 @@ impl Asker<'_> {
             let checked = transaction.answer(&mut message, now);
             *octets = message.into_octets();
             checked.map_err(|error| match message::explain_signature(error, octets, now) {
+                // That a name does not exist is an answer, and no refusal to sign it.
+                Failure::Refused { rcode: Rcode::NXDOMAIN, .. } => Failure::Unsigned,
                 Failure::Refused { rcode, .. } => Failure::QueryRefused { rcode, unproven: true },
                 failure => failure,
             })?;
@@ -335,6 +338,8 @@ mod tests {
         let with_key = |server| reader(vec![server], true).ask(&apex(), &questions(1));
         assert_eq!(labels(&with_key(answering(signed)).unwrap()), ["h0"]);
         assert_eq!(with_key(answering(holds)).unwrap_err().code, "tsig-unsigned");
+        let no_such_name = |question: &[u8]| reply(question, [0x84, 3], &[], &[soa(APEX)]);
+        assert_eq!(with_key(answering(no_such_name)).unwrap_err().code, "tsig-unsigned");
         let forged = move |question: &[u8]| {
             let mut message = signed(question);
             let address = message.windows(4).position(|octets| octets == [0x2a; 4]).unwrap();

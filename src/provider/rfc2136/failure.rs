@@ -92,6 +92,8 @@ impl Failure {
             Failure::TimedOut { .. } => "timeout",
             Failure::Cut { .. } | Failure::Io(_) => "transfer-cut",
             Failure::Refused { rcode: Rcode::REFUSED, .. } => "transfer-refused",
+            // Nothing proves that it is about the zone: PowerDNS and Knot say the same of a wrong key.
+            Failure::Refused { rcode: Rcode::NOTAUTH, keyed: true, proven: false } => "transfer-refused",
             Failure::Refused { rcode: Rcode::NOTAUTH, .. } => "zone-not-served",
             Failure::Refused { .. } => "server-failure",
             Failure::BadKey { .. } => "tsig-bad-key",
@@ -102,6 +104,7 @@ impl Failure {
             Failure::OutsideZone(_) => "outside-zone",
             Failure::SoaChanged => "soa-changed",
             Failure::QueryRefused { rcode: Rcode::REFUSED, .. } => "query-refused",
+            Failure::QueryRefused { rcode: Rcode::NOTAUTH, unproven: true } => "query-refused",
             Failure::QueryRefused { rcode: Rcode::NOTAUTH, .. } | Failure::NoAuthority => "zone-not-served",
             Failure::QueryRefused { .. } => "server-failure",
         }
@@ -115,17 +118,28 @@ impl Failure {
                 "the server may be overloaded: look at it, or give this target a longer `timeout`"
             }
             Failure::Cut { .. } | Failure::Io(_) => "try again; the server's log says why it ended the connection",
+            Failure::Refused { rcode: Rcode::REFUSED | Rcode::NOTAUTH, keyed: true, proven: false } => {
+                "the server does not say why (PowerDNS never does, Knot not always): compare the key's name, algorithm and \
+                 secret and both clocks, and see that it has the zone and lets the key transfer it (PowerDNS: \
+                 `TSIG-ALLOW-AXFR`; Knot: `acl`)"
+            }
             Failure::Refused { rcode: Rcode::REFUSED, keyed: true, .. } => {
-                "let the server allow transfers of this zone to the key (BIND: `allow-transfer { key NAME; };`)"
+                "let the server allow transfers of this zone to the key (BIND: `allow-transfer { key NAME; };`; NSD: \
+                 `provide-xfr`, to a key of this algorithm)"
             }
             Failure::Refused { rcode: Rcode::REFUSED, .. } => {
                 "let the server allow transfers of this zone to this machine, or give this target a `tsig_key`"
             }
             Failure::Refused { rcode: Rcode::NOTAUTH, .. } => {
-                "is the zone configured on this server, and its name right?"
+                "is the zone configured on this server, and its name right? without a `tsig_key`, Knot and PowerDNS also say \
+                 so of a zone that they do not let this machine transfer"
             }
             Failure::Refused { .. } => "the server's log says why",
-            Failure::BadKey { .. } => "key name and algorithm must be the same here and on the server",
+            Failure::BadKey { by_server: false } => "key name and algorithm must be the same here and on the server",
+            Failure::BadKey { .. } => {
+                "key name and algorithm must be the same here and on the server, and Knot says so too of a key that no `acl` \
+                 grants this zone"
+            }
             Failure::BadSignature { by_server: true } => "the secret is not that of the server's key of this name",
             Failure::BadSignature { .. } => {
                 "somebody may be altering messages on the way; if it stays, compare the secrets"
@@ -137,6 +151,10 @@ impl Failure {
             Failure::BadMessage(_) => "the server, or something on the way, breaks the protocol: try another server",
             Failure::OutsideZone(_) => "the server sends data that are not of this zone: try another server",
             Failure::SoaChanged => "the zone changed during the transfer: try again",
+            Failure::QueryRefused { rcode: Rcode::REFUSED | Rcode::NOTAUTH, unproven: true } => {
+                "the server does not say why: compare the key's name, algorithm and secret and both clocks, and see that it \
+                 has the zone"
+            }
             Failure::QueryRefused { rcode: Rcode::REFUSED, .. } => {
                 "is the zone configured on this server, and may this machine ask for its names?"
             }

@@ -155,6 +155,11 @@ pub fn explain_signature(error: ValidationError, octets: &[u8], now: Time48) -> 
     }
 }
 
+/// The time at which a message was signed; `None` where it is not. It is proven only once the signature is.
+pub fn time_signed(octets: &[u8]) -> Option<Time48> {
+    signature(octets).map(|tsig| tsig.time_signed)
+}
+
 /// What a TSIG record says, unverified.
 struct Signature {
     /// The error.

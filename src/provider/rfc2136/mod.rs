@@ -14,9 +14,11 @@
 //! | `query` | pure: a message to what it says of one name |
 //! | `ask` | many questions over one connection |
 //! | `failure` | pure: what can go wrong |
+//! | `examine` | asks each server what works |
 
 mod ask;
 mod axfr;
+mod examine;
 mod failure;
 mod message;
 mod query;
@@ -43,6 +45,7 @@ use crate::live::asked::{Answer, Question};
 
 use self::ask::{Asker, DEFAULT_WINDOW, MAX_WINDOW};
 use self::axfr::Transfer;
+pub use self::examine::examine;
 use self::failure::{Failure, Progress};
 use self::secret::{SecretError, SecretSource};
 use self::settings::{KeySettings, Server, Settings};

@@ -29,27 +29,32 @@ pub(super) fn apex() -> ZoneName {
 }
 
 /// One record: its name, type and RDATA; class and TTL are always the same.
-type Rr = (&'static str, Rtype, Vec<u8>);
+pub(super) type Rr = (&'static str, Rtype, Vec<u8>);
 
 /// A SOA with this serial.
-fn soa(serial: u8) -> Rr {
+pub(super) fn soa(serial: u8) -> Rr {
     ("example.net", Rtype::SOA, [&[0, 0, 0, 0, 0, serial][..], &[0; 16]].concat())
 }
 
 /// The address record of a name.
-fn a(name: &'static str, last: u8) -> Rr {
+pub(super) fn a(name: &'static str, last: u8) -> Rr {
     (name, Rtype::A, vec![192, 0, 2, last])
 }
 
 /// A small zone in three messages.
-fn zone() -> Vec<Vec<Rr>> {
+pub(super) fn zone() -> Vec<Vec<Rr>> {
     vec![vec![soa(1), a("a.example.net", 1)], vec![a("b.example.net", 2), a("a.example.net", 3)], vec![soa(1)]]
 }
 
 /// The digest of [`zone`].
 fn zone_digest() -> [u8; 32] {
+    digest_of(zone())
+}
+
+/// The digest of a zone in messages.
+fn digest_of(messages: Vec<Vec<Rr>>) -> [u8; 32] {
     let mut builder = crate::dns::ZoneBuilder::new(apex());
-    for (name, rtype, rdata) in zone().concat() {
+    for (name, rtype, rdata) in messages.concat() {
         let name = Name::parse(name).unwrap();
         builder.push(name.as_name(), rtype, crate::dns::Ttl::DEFAULT, &rdata).unwrap();
     }
@@ -57,7 +62,7 @@ fn zone_digest() -> [u8; 32] {
 }
 
 /// An answer with these records, not signed.
-fn answer(id: u16, rcode: u8, records: &[Rr]) -> Vec<u8> {
+pub(super) fn answer(id: u16, rcode: u8, records: &[Rr]) -> Vec<u8> {
     let counts = [0, 1, 0, records.len() as u8, 0, 0, 0, 0];
     let mut message = [&id.to_be_bytes()[..], &[0x84, rcode], &counts, b"\x07example\x03net\0\0\xfc\0\x01"].concat();
     for (name, rtype, rdata) in records {
@@ -84,7 +89,7 @@ pub(super) struct Signer {
     /// Whether a message was signed.
     started: bool,
     /// How far the clock is from the real one, in seconds.
-    skew: i64,
+    pub(super) skew: i64,
 }
 
 impl Signer {
@@ -139,7 +144,7 @@ impl Signer {
 }
 
 /// The signed messages of [`zone`], as the answer to a question.
-fn signed_zone(question: &[u8]) -> Vec<Vec<u8>> {
+pub(super) fn signed_zone(question: &[u8]) -> Vec<Vec<u8>> {
     let mut signer = Signer::new(question);
     let id = u16::from_be_bytes([question[0], question[1]]);
     zone().iter().map(|records| signer.sign(answer(id, 0, records))).collect()
@@ -259,23 +264,66 @@ fn a_message_lost_doubled_swapped_or_changed_never_makes_another_zone() {
     }
 }
 
+/// A zone in `count` messages, no two of them alike.
+fn long_zone(count: usize) -> Vec<Vec<Rr>> {
+    let record = |at: usize| ("a.example.net", Rtype::A, [&[10, 0][..], &(at as u16).to_be_bytes()].concat());
+    let mut messages: Vec<_> = (0..count).map(|at| vec![record(at)]).collect();
+    messages[0].insert(0, soa(1));
+    messages[count - 1].push(soa(1));
+    messages
+}
+
+/// The answer with [`long_zone`], of which those messages are signed that `signed` says.
+fn partly_signed(question: &[u8], count: usize, signed: impl Fn(usize) -> bool) -> Vec<Vec<u8>> {
+    let id = u16::from_be_bytes([question[0], question[1]]);
+    let mut signer = Signer::new(question);
+    let messages = long_zone(count).into_iter().enumerate().map(|(at, records)| {
+        let message = answer(id, 0, &records);
+        if signed(at) { signer.sign(message) } else { signer.pass(message) }
+    });
+    messages.collect()
+}
+
 #[test]
-fn messages_between_two_signed_ones_may_be_unsigned() {
-    let stream = |unsigned: usize, last_signed: bool| {
-        digest(serve_octets(move |question| {
-            let id = u16::from_be_bytes([question[0], question[1]]);
-            let mut signer = Signer::new(question);
-            let mut messages = vec![signer.sign(answer(id, 0, &zone()[0]))];
-            messages.resize_with(1 + unsigned, || signer.pass(answer(id, 0, &zone()[1])));
-            let last = answer(id, 0, &zone()[2]);
-            messages.push(if last_signed { signer.sign(last) } else { signer.pass(last) });
-            framed(&messages)
-        }))
+fn of_a_hundred_messages_one_must_be_signed_and_always_the_first_and_the_last() {
+    let read = |count: usize, signed: fn(usize) -> bool| {
+        digest(serve_octets(move |question| framed(&partly_signed(question, count, signed))))
     };
-    assert_eq!(stream(1, true).unwrap(), zone_digest());
-    assert_eq!(stream(99, true).unwrap(), zone_digest());
-    assert_eq!(stream(100, true).unwrap_err().code, "tsig-unsigned");
-    assert_eq!(stream(1, false).unwrap_err().code, "tsig-unsigned");
+    // More than once as many as may be unsigned in a row, in whole stretches and with a rest.
+    for count in [301, 350] {
+        let zone = digest_of(long_zone(count));
+        assert_eq!(read(count, |at| at % 2 == 0 || at >= 300).unwrap(), zone);
+        assert_eq!(read(count, |at| at % 50 == 0 || at == 349).unwrap(), zone);
+        assert_eq!(read(count, |at| at % 100 == 0 || at == 349).unwrap(), zone);
+    }
+    let refused = |count, signed| read(count, signed).unwrap_err().code;
+    assert_eq!(refused(203, |at| at % 101 == 0), "tsig-unsigned");
+    assert_eq!(refused(301, |at| at % 100 == 0 && at != 300), "tsig-unsigned");
+    assert_eq!(refused(301, |at| at % 2 == 0 && at != 300), "tsig-unsigned");
+    assert_eq!(refused(301, |at| at != 0), "tsig-unsigned");
+}
+
+#[test]
+fn what_happens_to_an_unsigned_message_is_found_at_the_next_signature() {
+    type Spoil = fn(&mut Vec<Vec<u8>>, usize);
+    let spoils: [Spoil; 4] = [
+        |messages, at| *messages[at].last_mut().unwrap() ^= 1,
+        |messages, at| drop(messages.remove(at)),
+        |messages, at| messages.insert(at, messages[at].clone()),
+        |messages, at| messages.swap(at, at + 1),
+    ];
+    let whole = |question: &[u8]| partly_signed(question, 10, |at| at % 3 == 0);
+    assert_eq!(digest(serve_octets(move |question| framed(&whole(question)))).unwrap(), digest_of(long_zone(10)));
+    for (number, spoil) in spoils.into_iter().enumerate() {
+        for at in [1, 2, 4, 5, 7, 8] {
+            let (code, message) = failure(serve_octets(move |question| {
+                let mut messages = whole(question);
+                spoil(&mut messages, at);
+                framed(&messages)
+            }));
+            assert_eq!(code, "tsig-bad-sig", "way {number}, message {at}: {message}");
+        }
+    }
 }
 
 #[test]
@@ -341,8 +389,13 @@ fn what_a_server_says_of_keys_and_clocks_is_told() {
     let none = Vec::new as fn() -> Vec<u8>;
     assert_eq!(stream(9, 17, none).0, "tsig-bad-key");
     assert_eq!(stream(9, 16, none).1, "the server finds our signature wrong (BADSIG)");
-    let (code, message) = stream(9, 18, || (u64::from(Time48::now()) - 1000).to_be_bytes()[2..].to_vec());
-    assert_eq!((code, message.as_str()), ("tsig-bad-time", "the clocks differ: the server's is 1000 s behind ours"));
+    let (code, message) = stream(9, 18, || (u64::from(Time48::now()) - 1_000_000).to_be_bytes()[2..].to_vec());
+    assert_eq!(code, "tsig-bad-time");
+    // A second may pass between both looks at the clock, and more on a busy machine.
+    assert!(
+        message.starts_with("the clocks differ: the server's is 1000") && message.ends_with(" s behind ours"),
+        "{message}"
+    );
     assert_eq!(stream(0, 0, none), ("tsig-bad-sig", "the signature of the answer is wrong".to_owned()));
 }
 
@@ -361,20 +414,42 @@ fn an_answer_signed_at_another_time_is_refused_with_the_difference() {
     );
 }
 
+/// A server that answers with an error, or an empty zone, and signs nothing.
+fn unsigned(rcode: u8) -> Server {
+    serve_octets(move |question| {
+        let id = u16::from_be_bytes([question[0], question[1]]);
+        let records = if rcode == 0 { vec![soa(1), soa(1)] } else { Vec::new() };
+        framed(&[answer(id, rcode, &records)])
+    })
+}
+
 #[test]
 fn an_unsigned_answer_is_not_believed() {
-    let stream = |rcode: u8| {
-        failure(serve_octets(move |question| {
-            let id = u16::from_be_bytes([question[0], question[1]]);
-            let records = if rcode == 0 { vec![soa(1), soa(1)] } else { Vec::new() };
-            framed(&[answer(id, rcode, &records)])
-        }))
-    };
+    let stream = |rcode: u8| failure(unsigned(rcode));
     assert_eq!(stream(0).0, "tsig-unsigned");
     let (code, message) = stream(5);
     assert_eq!(code, "transfer-refused");
     assert_eq!(message, "the server answers REFUSED, unsigned, so that anybody may have said it");
-    assert_eq!((stream(9).0, stream(2).0), ("zone-not-served", "server-failure"));
+    assert_eq!((stream(9).0, stream(2).0), ("transfer-refused", "server-failure"));
+}
+
+#[test]
+fn only_a_signed_refusal_is_about_what_it_says() {
+    let error = |server, keyed| reader(vec![server], keyed).read_zone(&apex()).unwrap_err();
+    for rcode in [5, 9] {
+        let hint = error(unsigned(rcode), true).hint.unwrap();
+        for cause in ["name", "algorithm", "secret", "clocks", "zone"] {
+            assert!(hint.contains(cause), "{hint}");
+        }
+    }
+    let signed = serve_octets(|question| {
+        let id = u16::from_be_bytes([question[0], question[1]]);
+        framed(&[Signer::new(question).sign(answer(id, 9, &[]))])
+    });
+    assert_eq!(error(signed, true).code, "zone-not-served");
+    let error = error(unsigned(9), false);
+    assert_eq!(error.code, "zone-not-served");
+    assert!(error.hint.unwrap().contains("tsig_key"));
 }
 
 #[test]

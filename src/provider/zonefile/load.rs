@@ -118,8 +118,8 @@ pub struct Loaded {
 /// Loads the files of one zone.
 #[derive(Debug)]
 pub struct Loader<'a> {
-    /// Where they must lie.
-    folder: &'a Folder,
+    /// Where they must lie; nowhere, where the text of the one file is given.
+    folder: Option<&'a Folder>,
     /// Their names in messages.
     files: Files,
     /// What was loaded, in order.
@@ -131,7 +131,15 @@ pub struct Loader<'a> {
 impl<'a> Loader<'a> {
     /// Starts with nothing loaded.
     pub fn new(folder: &'a Folder) -> Loader<'a> {
-        Loader { folder, files: Files::default(), loaded: Vec::new(), inputs: Vec::new() }
+        Loader { folder: Some(folder), files: Files::default(), loaded: Vec::new(), inputs: Vec::new() }
+    }
+
+    /// Starts with one text loaded, as number 0; no other file can be.
+    pub fn of_text(name: &str, text: Vec<u8>) -> Loader<'static> {
+        let mut loader = Loader { folder: None, files: Files::default(), loaded: Vec::new(), inputs: Vec::new() };
+        let file = loader.files.add(name);
+        loader.loaded.push(Loaded { inside: PathBuf::new(), file, text: Rc::new(text) });
+        loader
     }
 
     /// Loads a file by its path from the folder of the loaded file `from`, or from the target's folder; gives its number
@@ -141,14 +149,15 @@ impl<'a> Loader<'a> {
         if !path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
             return Err(LoadError::Outside);
         }
+        let target = self.folder.ok_or(LoadError::Outside)?;
         let folder = from.and_then(|from| self.loaded[from].inside.parent()).unwrap_or(Path::new(""));
-        let whole = self.folder.root.join(folder).join(path).canonicalize().map_err(LoadError::Io)?;
-        let inside = whole.strip_prefix(&self.folder.root).map_err(|_| LoadError::Outside)?;
+        let whole = target.root.join(folder).join(path).canonicalize().map_err(LoadError::Io)?;
+        let inside = whole.strip_prefix(&target.root).map_err(|_| LoadError::Outside)?;
         if let Some(known) = self.loaded.iter().position(|loaded| loaded.inside == inside) {
             return Ok(known);
         }
         let text = read_regular(&whole)?;
-        let name = self.folder.shown(inside);
+        let name = target.shown(inside);
         let digest = Sha256::digest(&text);
         self.inputs.push((name.clone(), digest.iter().map(|octet| format!("{octet:02x}")).collect()));
         self.loaded.push(Loaded { inside: inside.to_owned(), file: self.files.add(name), text: Rc::new(text) });

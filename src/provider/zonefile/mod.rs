@@ -19,10 +19,12 @@
 
 mod consistency;
 mod entry;
+mod examine;
 mod load;
 mod parse;
 mod rdata;
 mod scan;
+pub mod text;
 
 use std::path::{Component, Path};
 
@@ -32,6 +34,7 @@ use crate::dns::contents::ContentsError;
 use crate::dns::{ZoneBuilder, ZoneName};
 use crate::inventory::config::node::{Node, Reader, SourceText};
 
+pub use self::examine::examine;
 use self::load::{Folder, Loader};
 
 /// Zones are files of the workspace.

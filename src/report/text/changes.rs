@@ -6,7 +6,6 @@ use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 use super::super::mark::differing;
-use super::super::paint::Paint;
 use super::super::templates::{TemplateError, Templates};
 use super::super::words::Explained as _;
 use super::TextOptions;
@@ -15,6 +14,7 @@ use crate::dns::reverse::address_of;
 use crate::dns::{Name, NameRef, Rrset, Rtype};
 use crate::inventory::value::Inv;
 use crate::plan::{Change, ChangeKind, Plan, Reason, Rule};
+use crate::report::paint::Paint;
 
 /// A project that has changes.
 #[derive(Serialize)]

@@ -1,0 +1,31 @@
+//! `doctor`: whether the targets work, and what to do where they do not.
+
+use super::args::{DoctorArgs, Shared};
+use super::exit::Exit;
+use super::output::{self, Failure};
+use super::progress::Line;
+use super::show;
+use crate::doctor::Level;
+use crate::pipeline::doctor::{self, DoctorFailure};
+use crate::report;
+
+/// Looks at all targets, and prints what was found.
+pub fn run(shared: &Shared, args: &DoctorArgs) -> Result<Exit, Failure> {
+    let now = output::now(shared)?;
+    let zones = show::zones(shared)?;
+    let progress = Line::start(shared);
+    let diagnosis = doctor::examine(&shared.workspace, now, &zones, &progress);
+    progress.finish();
+    let diagnosis = match diagnosis {
+        Ok(diagnosis) => diagnosis,
+        Err(DoctorFailure::Config(findings)) => {
+            output::findings(shared, &findings);
+            return Ok(Exit::Error);
+        }
+        Err(DoctorFailure::NoSuchZone(zone)) => {
+            return Err(Failure::new(format!("--zone: no zone `{zone}` is configured")));
+        }
+    };
+    output::print(&report::doctor(&diagnosis, args.format.into(), (output::width(), output::color(shared))))?;
+    Ok(if diagnosis.count(Level::Problem) > 0 { Exit::Error } else { Exit::Done })
+}

@@ -1,0 +1,29 @@
+//! `snapshot`: live DNS as it is read, in a folder.
+
+use super::args::{Shared, SnapshotArgs};
+use super::exit::Exit;
+use super::output::{self, Failure};
+use super::progress::Line;
+use crate::pipeline::snapshot::{self, SaveFailure, Saved};
+use crate::report;
+
+/// Saves all configured zones that can be read, and says of the others why not.
+pub fn run(shared: &Shared, args: &SnapshotArgs) -> Result<Exit, Failure> {
+    let now = output::now(shared)?;
+    let progress = Line::start(shared);
+    let saved = snapshot::save(&shared.workspace, now, &args.out, &progress);
+    progress.finish();
+    let Saved { zones, records, unread, findings } = match saved {
+        Ok(saved) => saved,
+        Err(SaveFailure::Config(findings)) => {
+            output::findings(shared, &findings);
+            return Ok(Exit::Error);
+        }
+        Err(SaveFailure::Save(error)) => return Err(Failure::new(&error).hint(error.hint)),
+    };
+    output::findings(shared, &findings);
+    if !shared.quiet {
+        output::print(&report::snapshot_summary(zones, records, unread))?;
+    }
+    Ok(if unread > 0 { Exit::Error } else { Exit::Done })
+}

@@ -1,0 +1,217 @@
+//! Facts to findings.
+
+use super::{Finding, Level};
+use crate::dns::ZoneName;
+use crate::provider::examine::{Access, Clock, Examined, Fault, KeyExamined, Measures, PlaceExamined, ZoneExamined};
+
+/// From how many seconds of difference between two clocks on somebody should look: a tenth of the 300 s that signatures
+/// bear (RFC 8945 section 10 recommends these; the tenth has no official source).
+const SKEW: i64 = 30;
+
+/// Judges a target that was looked at for `zones`.
+pub fn judge(zones: &[ZoneName], examined: &Examined) -> Vec<Finding> {
+    let mut findings = key(examined);
+    findings.extend(zones.iter().filter_map(|zone| serials(zone, examined)));
+    let usable = examined.key.as_ref().is_none_or(|key| key.fault.is_none());
+    for place in &examined.places {
+        let about = |finding| Finding { place: Some(place.place.clone()), ..finding };
+        findings.extend(reach(place, examined, if usable { zones.len() } else { 0 }).into_iter().map(about));
+        findings.extend(zones_of(place, examined.transfers).into_iter().map(about));
+    }
+    findings
+}
+
+/// Judges the zones of a place. What is said of all of them alike is said once.
+fn zones_of(place: &PlaceExamined, transfers: bool) -> Vec<Finding> {
+    let judged: Vec<Vec<Finding>> = place.zones.iter().map(|found| zone(found, transfers)).collect();
+    match judged.split_first() {
+        Some((first, others)) if !others.is_empty() && others.iter().all(|other| other == first) => {
+            let count = place.zones.len();
+            let all = |finding: &Finding| Finding {
+                message: format!("each of the {count} zones: {}", finding.message),
+                ..finding.clone()
+            };
+            first.iter().map(all).collect()
+        }
+        _ => {
+            let named = place.zones.iter().zip(judged);
+            let each =
+                named.flat_map(|(found, judged)| judged.into_iter().map(|finding| (found.zone.clone(), finding)));
+            each.map(|(zone, finding)| Finding { zone: Some(zone), ..finding }).collect()
+        }
+    }
+}
+
+/// A finding about the target as a whole.
+fn finding(level: Level, code: &'static str, message: impl Into<String>) -> Finding {
+    Finding { level, code, place: None, zone: None, message: message.into(), hint: None }
+}
+
+impl Finding {
+    /// Says what to do.
+    fn hint(self, hint: impl Into<String>) -> Finding {
+        Finding { hint: Some(hint.into()), ..self }
+    }
+}
+
+/// A fault as a finding.
+fn of_fault(level: Level, fault: &Fault) -> Finding {
+    Finding { hint: fault.hint.clone(), ..finding(level, fault.code, fault.message.clone()) }
+}
+
+/// Judges the key.
+fn key(examined: &Examined) -> Vec<Finding> {
+    let Some(KeyExamined { name, algorithm, fault }) = &examined.key else {
+        let message = "messages are not signed: whoever is on the way can change the answers";
+        let unsigned = finding(Level::Warning, "no-key", message);
+        let hint = "give the target a `tsig_key`, and let the server ask for it";
+        return examined.signs.then(|| unsigned.hint(hint)).into_iter().collect();
+    };
+    let mut findings = match fault {
+        Some(fault) => {
+            let message = "no zone was asked for, since that takes the key";
+            vec![of_fault(Level::Problem, fault), finding(Level::Note, "not-asked", message)]
+        }
+        None => vec![finding(Level::Ok, "key", format!("the secret of the key `{name}` ({algorithm}) can be read"))],
+    };
+    if algorithm == "hmac-sha1" {
+        let message = format!("the key `{name}` is of hmac-sha1, which RFC 8945 section 6 no longer recommends");
+        let hint = "make a key of hmac-sha256 on the server, and name it and its `algorithm` here";
+        findings.push(finding(Level::Warning, "weak-algorithm", message).hint(hint));
+    }
+    findings
+}
+
+/// Tells of servers that do not have the same serial of a zone.
+fn serials(zone: &ZoneName, examined: &Examined) -> Option<Finding> {
+    let of_place = |place: &PlaceExamined| {
+        let found = place.zones.iter().find(|found| found.zone == *zone)?;
+        Some((place.place.clone(), found.serial?))
+    };
+    let serials: Vec<(String, u32)> = examined.places.iter().filter_map(of_place).collect();
+    if serials.windows(2).all(|pair| pair[0].1 == pair[1].1) {
+        return None;
+    }
+    let shown: Vec<String> = serials.iter().map(|(place, serial)| format!("{serial} at {place}")).collect();
+    let message = format!("the servers have different serials: {}", shown.join(", "));
+    let hint = "a plan takes the zone from the first server that answers: if this lasts, look at the transfers between \
+                them, and name the primary first";
+    Some(Finding { zone: Some(zone.clone()), ..finding(Level::Warning, "serials-differ", message).hint(hint) })
+}
+
+/// Judges whether a place can be reached, and its clock; `wanted` is how many zones were to be asked for.
+fn reach(place: &PlaceExamined, examined: &Examined, wanted: usize) -> Vec<Finding> {
+    if let Some(fault) = &place.fault
+        && place.zones.is_empty()
+    {
+        return vec![of_fault(Level::Problem, fault)];
+    }
+    let mut findings =
+        vec![finding(Level::Ok, "reachable", if examined.signs { "takes connections" } else { "the folder is there" })];
+    findings.extend(place.fault.as_ref().map(|fault| of_fault(Level::Problem, fault)));
+    findings.extend(clock(place, examined, wanted));
+    findings
+}
+
+/// Judges a server's clock.
+fn clock(place: &PlaceExamined, examined: &Examined, wanted: usize) -> Option<Finding> {
+    if !examined.signs || wanted == 0 {
+        return None;
+    }
+    let unknown = |why| Some(finding(Level::Note, "clock-unknown", format!("its clock is not known: {why}")));
+    let ahead = match (place.clock, &examined.key) {
+        (Clock::Ahead(ahead), _) => ahead,
+        (Clock::Repeats, _) => return unknown("its signed answers repeat the time of the question"),
+        (Clock::NotTold, None) => return unknown("only signed answers tell the time"),
+        (Clock::NotTold, Some(_)) => return unknown("no signed answer told the time"),
+    };
+    let side = if ahead < 0 { "behind" } else { "ahead of" };
+    let message = match ahead {
+        0 => "its clock agrees with ours".to_owned(),
+        _ => format!("its clock is {} s {side} ours", ahead.unsigned_abs()),
+    };
+    if ahead.abs() < SKEW {
+        return Some(finding(Level::Ok, "clock", message));
+    }
+    let hint = "set both clocks by NTP: signatures bear 300 s of difference (RFC 8945 section 10)";
+    Some(finding(Level::Warning, "clock-differs", message).hint(hint))
+}
+
+/// Judges a zone at one place.
+fn zone(found: &ZoneExamined, transfers: bool) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    findings.extend(authority(found));
+    match &found.read {
+        Ok(measures) => findings.extend(contents(found, measures)),
+        Err(fault) => {
+            let level = if transfers { Level::Problem } else { Level::Note };
+            findings.push(of_fault(level, fault));
+        }
+    }
+    findings.extend(found.anybody.as_ref().and_then(anybody));
+    findings
+}
+
+/// Judges whether the server is one of the zone's; what the transfer tells as well is not said twice.
+fn authority(found: &ZoneExamined) -> Option<Finding> {
+    let told = found.read.as_ref().err().map(|fault| fault.code);
+    match found.authority.as_ref()? {
+        Err(fault) if told == Some(fault.code) => None,
+        Err(fault) => Some(of_fault(Level::Problem, fault)),
+        Ok(false) if told != Some("zone-not-served") => {
+            let message = "the server does not answer for the zone with authority";
+            let hint = "is it one of the zone's name servers, and has it loaded the zone? its log says";
+            Some(finding(Level::Problem, "not-authoritative", message).hint(hint))
+        }
+        Ok(_) => None,
+    }
+}
+
+/// Tells what was read.
+fn contents(found: &ZoneExamined, measures: &Measures) -> Vec<Finding> {
+    let Measures { rrsets, records, octets, took, signed, warnings } = measures;
+    let authority = if matches!(found.authority, Some(Ok(true))) { "authoritative, " } else { "" };
+    let serial = found.serial.map(|serial| format!("serial {serial}; ")).unwrap_or_default();
+    let took = took.map(|took| format!(" transferred in {:.2} s", took.as_secs_f64())).unwrap_or_default();
+    let refused = if found.anybody == Some(Access::Refused) { "; refused without the key" } else { "" };
+    let message = format!("{authority}{serial}{rrsets} RRsets, {records} records, {octets} octets{took}{refused}");
+    let mut findings = vec![finding(Level::Ok, "zone", message)];
+    if *warnings > 0 {
+        let message = format!("things in its files that should be looked at: {warnings}");
+        findings.push(finding(Level::Warning, "zone-file-warnings", message).hint("`zonewright check` shows them"));
+    }
+    match (found.writable, signed) {
+        (Some(_), true) => {
+            let message = "the file holds signatures (RRSIG), which zonewright could not renew";
+            let hint = "it can be planned from; before anything is written, let the signer read an unsigned file";
+            findings.push(finding(Level::Warning, "signed-file", message).hint(hint));
+        }
+        (None, true) => {
+            let message = "the zone is signed (RRSIG): the serial moves by itself, and what is written later must be \
+                           signed by the server";
+            findings.push(finding(Level::Note, "signed-zone", message));
+        }
+        (_, false) => {}
+    }
+    if found.writable == Some(false) {
+        let message = "the file cannot be written by this user: it can be planned from, and not changed";
+        findings.push(finding(Level::Note, "not-writable", message));
+    }
+    findings
+}
+
+/// Judges what somebody without the key gets.
+fn anybody(access: &Access) -> Option<Finding> {
+    match access {
+        Access::Refused => None,
+        Access::Allowed => {
+            let message = "the zone is transferred without the key as well: whoever reaches the server can read it";
+            let hint = "let the server ask for the key (BIND: `allow-transfer { key NAME; };`)";
+            Some(finding(Level::Warning, "open-transfer", message).hint(hint))
+        }
+        Access::Unclear(what) => {
+            let message = format!("whether the transfer needs the key is not clear: without it, {what}");
+            Some(finding(Level::Note, "key-unclear", message))
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! What is well and what is not with the targets.
+//!
+//! Comes in: what providers found when they looked at their targets. Goes out: findings, each with what to do. Pure.
+
+mod judge;
+
+use crate::dns::ZoneName;
+use crate::inventory::value::Time;
+use crate::provider::examine::Examined;
+
+/// All targets, looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnosis {
+    /// The program that looked, such as `zonewright 0.1.0`.
+    pub tool: String,
+    /// When it looked.
+    pub created: Time,
+    /// The targets, in the order of the configuration.
+    pub targets: Vec<Target>,
+}
+
+/// One target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// The pool that it belongs to.
+    pub pool: String,
+    /// Its type.
+    pub provider: String,
+    /// The zones that it was looked at for, in the order of the configuration.
+    pub zones: Vec<ZoneName>,
+    /// What was found.
+    pub examined: Examined,
+    /// What that means, first what concerns the target as a whole, then by place, then by zone.
+    pub findings: Vec<Finding>,
+}
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// Something works.
+    Ok,
+    /// Something to know.
+    Note,
+    /// Something works, and somebody should look.
+    Warning,
+    /// Something does not work.
+    Problem,
+}
+
+impl Level {
+    /// Its word in texts and documents.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Level::Ok => "ok",
+            Level::Note => "note",
+            Level::Warning => "warning",
+            Level::Problem => "problem",
+        }
+    }
+}
+
+/// One finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// How bad it is.
+    pub level: Level,
+    /// A stable kebab-case code.
+    pub code: &'static str,
+    /// The server or folder that it is about; `None` for the target as a whole.
+    pub place: Option<String>,
+    /// The zone that it is about.
+    pub zone: Option<ZoneName>,
+    /// What was found: lower case, no full stop.
+    pub message: String,
+    /// What to do, where there is something.
+    pub hint: Option<String>,
+}
+
+impl Target {
+    /// Judges what was found at a target.
+    pub fn new(pool: String, provider: String, zones: Vec<ZoneName>, examined: Examined) -> Target {
+        let findings = judge::judge(&zones, &examined);
+        Target { pool, provider, zones, examined, findings }
+    }
+}
+
+impl Diagnosis {
+    /// How many findings there are of a level.
+    pub fn count(&self, level: Level) -> usize {
+        self.targets.iter().flat_map(|target| &target.findings).filter(|finding| finding.level == level).count()
+    }
+}

@@ -1,0 +1,49 @@
+//! From targets to a diagnosis: all of them looked at side by side.
+
+use std::path::Path;
+
+use super::{Findings, Progress, TOOL, load_config, zones};
+use crate::dns::ZoneName;
+use crate::doctor::{Diagnosis, Target};
+use crate::inventory::value::Time;
+use crate::provider::{self, Context};
+
+/// Why nothing was looked at.
+#[derive(Debug)]
+pub enum DoctorFailure {
+    /// zonewright.toml cannot be used.
+    Config(Box<Findings>),
+    /// The command line names a zone that is not configured.
+    NoSuchZone(ZoneName),
+}
+
+/// Looks at all targets, for the zones in `only`; for all zones where that is empty. A target that has none of them is
+/// passed over.
+pub fn examine(
+    workspace: &Path,
+    now: Time,
+    only: &[ZoneName],
+    progress: &dyn Progress,
+) -> Result<Diagnosis, DoctorFailure> {
+    let (config, _) = load_config(workspace).map_err(DoctorFailure::Config)?;
+    let configured = |zone: &ZoneName| config.zones.iter().any(|spec| spec.name == *zone);
+    if let Some(zone) = only.iter().find(|zone| !configured(zone)) {
+        return Err(DoctorFailure::NoSuchZone(zone.clone()));
+    }
+    let zones_of = |pool: usize| {
+        let of_pool = config.zones.iter().filter(move |spec| spec.pool == pool).map(|spec| &spec.name);
+        of_pool.filter(|zone| only.is_empty() || only.contains(zone)).collect::<Vec<&ZoneName>>()
+    };
+    let pools = config.pools.iter().enumerate().map(|(number, pool)| (pool, zones_of(number)));
+    let pools: Vec<_> = pools.filter(|(_, zones)| only.is_empty() || !zones.is_empty()).collect();
+    progress.stage("looking at targets", Some(pools.len() as u64));
+    let context = Context { workspace, source: &config.source };
+    let targets = zones::side_by_side(&vec![0; pools.len()], |place| {
+        let (pool, zones) = &pools[place];
+        let (kind, settings) = (&pool.target.provider, &pool.target.settings);
+        let examined = provider::examine(kind, settings, &context, zones);
+        progress.step();
+        Target::new(pool.name.clone(), kind.clone(), zones.iter().map(|zone| (*zone).clone()).collect(), examined)
+    });
+    Ok(Diagnosis { tool: TOOL.to_owned(), created: now, targets })
+}

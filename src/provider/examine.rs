@@ -1,0 +1,142 @@
+//! What a target looks like to somebody who wants to know whether it works: facts, judged elsewhere.
+//!
+//! Nothing is changed at a target by looking at it, and nothing of a zone is kept but its measures.
+
+use std::time::Duration;
+
+use super::ReadError;
+use crate::dns::{Name, Rtype, ZoneContents, ZoneName};
+
+/// A target as it was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Examined {
+    /// The key that messages are signed with, where they are.
+    pub key: Option<KeyExamined>,
+    /// Whether there are messages that a key could sign.
+    pub signs: bool,
+    /// Whether zones are read by transfer, so that it must be allowed.
+    pub transfers: bool,
+    /// The servers, or the one folder, in the order of the settings.
+    pub places: Vec<PlaceExamined>,
+    /// What the target can do for whoever writes to it.
+    pub capabilities: Capabilities,
+}
+
+/// A TSIG key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyExamined {
+    /// Its name.
+    pub name: Name,
+    /// Its algorithm, such as `hmac-sha256`.
+    pub algorithm: String,
+    /// Why its secret cannot be had, where it cannot.
+    pub fault: Option<Fault>,
+}
+
+/// What a target can do for whoever writes to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Capabilities {
+    /// Nobody asked: nothing is written yet.
+    NotAsked,
+}
+
+/// A server or folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlaceExamined {
+    /// Its address or path.
+    pub place: String,
+    /// Why it cannot be reached, where it cannot; then no zone was asked for, or no further one.
+    pub fault: Option<Fault>,
+    /// Its clock.
+    pub clock: Clock,
+    /// The zones that were asked for.
+    pub zones: Vec<ZoneExamined>,
+}
+
+/// The clock of a server, as far as its signatures tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Clock {
+    /// No signed answer came.
+    NotTold,
+    /// Signed answers only repeat the time of the question, as PowerDNS does (4.7.3).
+    Repeats,
+    /// How many seconds it is ahead of ours; behind where negative.
+    Ahead(i64),
+}
+
+/// A zone at one place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ZoneExamined {
+    /// Its name.
+    pub zone: ZoneName,
+    /// Whether the server answers for it with authority, or why that is not known; `None` where no server was asked.
+    pub authority: Option<Result<bool, Fault>>,
+    /// The serial that it has, as far as it told.
+    pub serial: Option<u32>,
+    /// What was read, or why it could not be.
+    pub read: Result<Measures, Fault>,
+    /// What somebody without the key gets; `None` where nobody tried.
+    pub anybody: Option<Access>,
+    /// Whether it can be written to, where that is a matter of files.
+    pub writable: Option<bool>,
+}
+
+/// How much was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Measures {
+    /// RRsets.
+    pub rrsets: usize,
+    /// Records.
+    pub records: usize,
+    /// Octets of messages, without their lengths, or of files.
+    pub octets: u64,
+    /// How long a transfer took.
+    pub took: Option<Duration>,
+    /// Whether there are signatures in it.
+    pub signed: bool,
+    /// How many things in its files are questionable.
+    pub warnings: usize,
+}
+
+/// What somebody without the key gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Access {
+    /// The zone.
+    Allowed,
+    /// A refusal.
+    Refused,
+    /// Something else.
+    Unclear(String),
+}
+
+/// Something that does not work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// A stable kebab-case code.
+    pub code: &'static str,
+    /// What happened: lower case, no full stop.
+    pub message: String,
+    /// What to do, where there is something.
+    pub hint: Option<String>,
+}
+
+impl From<ReadError> for Fault {
+    fn from(error: ReadError) -> Fault {
+        let ReadError { code, message, hint, .. } = error;
+        Fault { code, message, hint }
+    }
+}
+
+impl Measures {
+    /// Measures contents that came in so many octets.
+    pub(super) fn of(contents: &ZoneContents, octets: u64, took: Option<Duration>) -> Measures {
+        Measures {
+            rrsets: contents.rrsets().count(),
+            records: contents.record_count(),
+            octets,
+            took,
+            signed: contents.rrsets().any(|rrset| rrset.rtype() == Rtype::RRSIG),
+            warnings: 0,
+        }
+    }
+}

@@ -1,0 +1,478 @@
+//! Name servers, looked at one by one: who answers, for what, with which clock, and to whom.
+//!
+//! Each server is asked for each zone: its SOA, a whole transfer, and the beginning of a transfer without the key. Of a
+//! server that does not answer no further zone is asked for, so that it costs one deadline and no more. Nothing here
+//! looks for what an UPDATE could do.
+
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Instant;
+
+use domain::base::Message;
+use domain::base::iana::Rcode;
+use domain::rdata::tsig::Time48;
+use domain::tsig::{ClientTransaction, Key};
+
+use super::axfr::Transfer;
+use super::failure::{Failure, Progress};
+use super::message::{self, Header, bad, bad_wire, read_record};
+use super::settings::{self, Server, Settings};
+use super::wire::Connection;
+use super::{NameServers, explain_wire, random_id};
+use crate::dns::{NameBuffer, Rtype, Wire, ZoneName};
+use crate::inventory::config::node::Node;
+use crate::provider::examine::{
+    Access, Capabilities, Clock, Examined, Fault, KeyExamined, Measures, PlaceExamined, ZoneExamined,
+};
+use crate::provider::{Context, ReadMethod};
+
+/// How many servers of a target are looked at side by side (no official source; targets rarely have more).
+const SIDE_BY_SIDE: usize = 4;
+
+/// By how many seconds the time of a question is shifted, so that a server that repeats it shows; one whose clock is wrong
+/// by just this is taken for such a one, and its clock would not be worth a word (no official source).
+const EARLIER: u64 = 10;
+
+/// Looks at all servers of a target, and at these zones on each.
+pub fn examine(settings: &Node, context: &Context<'_>, zones: &[&ZoneName]) -> Examined {
+    let settings = settings::parse(settings, context.source).0.expect("`check` passed the settings");
+    NameServers::new(settings, context.workspace.to_owned(), OnceLock::new()).examine(zones)
+}
+
+impl NameServers {
+    /// Looks at all servers.
+    pub(super) fn examine(&self, zones: &[&ZoneName]) -> Examined {
+        let key = self.key();
+        let fault = key.as_ref().err().map(|error| Fault {
+            code: error.code,
+            message: error.message.clone(),
+            hint: Some(error.hint.to_owned()),
+        });
+        // Without its secret nobody can say what a server does for the key; whether it answers at all is still told.
+        let zones = if fault.is_none() { zones } else { &[] };
+        let key = key.ok().flatten();
+        let Settings { servers, key: key_settings, exchange } = &self.settings;
+        Examined {
+            key: key_settings.as_ref().map(|settings| KeyExamined {
+                name: settings.name.clone(),
+                algorithm: settings.algorithm.to_string(),
+                fault,
+            }),
+            signs: true,
+            transfers: exchange.read == ReadMethod::Axfr,
+            places: side_by_side(servers, |server| self.examine_server(server, zones, key.as_ref())),
+            capabilities: Capabilities::NotAsked,
+        }
+    }
+
+    /// Looks at one server.
+    fn examine_server(&self, server: &Server, zones: &[&ZoneName], key: Option<&Arc<Key>>) -> PlaceExamined {
+        let mut place =
+            PlaceExamined { place: server.to_string(), fault: None, clock: Clock::NotTold, zones: Vec::new() };
+        if let Err(failure) = self.connect(server) {
+            place.fault = Some(fault(&failure));
+            return place;
+        }
+        let mut anybody = key.is_some();
+        for zone in zones {
+            // The first question tells what the clock is like; one whose time is not quite right may be enough of it.
+            let earlier = if place.zones.is_empty() { EARLIER } else { 0 };
+            let asked = self.ask_soa(server, zone, key, earlier);
+            if place.zones.is_empty() {
+                place.clock = clock_of(&asked);
+            }
+            let read = if is_silence(&asked) { None } else { Some(self.measure(server, zone, key)) };
+            let Some(read) = read.filter(|read| !is_silence(read)) else {
+                place.fault = Some(silence(zone));
+                break;
+            };
+            let access = anybody.then(|| self.ask_as_anybody(server, zone));
+            // Who is not answered once is not answered for the next zone either, and waits as long each time.
+            anybody &= !access.as_ref().is_some_and(is_silence);
+            place.zones.push(found(zone, asked, read, access));
+        }
+        place
+    }
+
+    /// Connects to a server.
+    fn connect(&self, server: &Server) -> Result<Connection, Failure> {
+        Connection::open(server, self.settings.exchange.timeout)
+            .map_err(|fault| explain_wire(fault, Progress::default()))
+    }
+
+    /// Asks for the SOA of a zone, in a question that is signed as if it were so many seconds `earlier`.
+    fn ask_soa(
+        &self,
+        server: &Server,
+        zone: &ZoneName,
+        key: Option<&Arc<Key>>,
+        earlier: u64,
+    ) -> Result<SoaAnswer, Failure> {
+        let mut connection = self.connect(server)?;
+        let id = random_id();
+        let mut question = message::question(zone.as_name(), Rtype::SOA, id);
+        let asked_at = Time48::from_u64(u64::from(Time48::now()) - earlier);
+        let sign = |key: &Arc<Key>| ClientTransaction::request(key.clone(), &mut question, asked_at);
+        let signed = key.map(sign).transpose().expect("a TSIG record fits");
+        connection.send(&question.finish()).map_err(|fault| explain_wire(fault, Progress::default()))?;
+        let mut octets = Vec::new();
+        connection.receive(&mut octets).map_err(|fault| explain_wire(fault, Progress::default()))?;
+        let now = Time48::now();
+        let mut clock = Clock::NotTold;
+        if let Some(transaction) = signed {
+            let told = message::time_signed(&octets);
+            let mut message = Message::from_octets(octets).map_err(|_| bad("no message"))?;
+            let checked = transaction.answer(&mut message, now);
+            octets = message.into_octets();
+            checked.map_err(|error| message::explain_signature(error, &octets, now))?;
+            clock = match told {
+                Some(told) if told == asked_at => Clock::Repeats,
+                Some(told) => Clock::Ahead(u64::from(told) as i64 - u64::from(now) as i64),
+                None => Clock::NotTold,
+            };
+        }
+        Ok(SoaAnswer { clock, ..read_soa(&octets, zone, id)? })
+    }
+
+    /// Transfers a zone for its measures and serial.
+    fn measure(&self, server: &Server, zone: &ZoneName, key: Option<&Arc<Key>>) -> Result<(Measures, u32), Failure> {
+        let since = Instant::now();
+        let mut connection = self.connect(server)?;
+        let (mut transfer, question) = Transfer::start(zone, key.cloned(), random_id(), Time48::now());
+        connection.send(&question).map_err(|fault| explain_wire(fault, Progress::default()))?;
+        let (mut octets, mut message) = (0, Vec::new());
+        while !transfer.ended() {
+            connection.receive(&mut message).map_err(|fault| explain_wire(fault, transfer.progress()))?;
+            octets += message.len() as u64;
+            transfer.accept(&mut message, Time48::now())?;
+        }
+        let took = since.elapsed();
+        let contents = transfer.finish()?;
+        Ok((Measures::of(&contents, octets, Some(took)), contents.serial().into_int()))
+    }
+
+    /// Asks for a transfer without the key, and looks at no more than the first message.
+    fn ask_as_anybody(&self, server: &Server, zone: &ZoneName) -> Result<Access, Failure> {
+        let mut connection = self.connect(server)?;
+        let id = random_id();
+        let question = message::question(zone.as_name(), Rtype::AXFR, id).finish();
+        connection.send(&question).map_err(|fault| explain_wire(fault, Progress::default()))?;
+        let mut octets = Vec::new();
+        connection.receive(&mut octets).map_err(|fault| explain_wire(fault, Progress::default()))?;
+        let header = Header::read(&octets).filter(|header| header.id == id);
+        let header = header.ok_or_else(|| bad("the answer to another question"))?;
+        Ok(match header.rcode() {
+            Rcode::NOERROR if header.counts[1] > 0 => Access::Allowed,
+            Rcode::REFUSED | Rcode::NOTAUTH => Access::Refused,
+            other => Access::Unclear(format!("the server answers {other}")),
+        })
+    }
+}
+
+/// Joins what was found of a zone.
+fn found(
+    zone: &ZoneName,
+    asked: Result<SoaAnswer, Failure>,
+    read: Result<(Measures, u32), Failure>,
+    access: Option<Result<Access, Failure>>,
+) -> ZoneExamined {
+    let transferred = read.as_ref().ok().map(|(_, serial)| *serial);
+    let serial = transferred.or(asked.as_ref().ok().and_then(|soa| soa.serial));
+    let anybody = access.map(|access| {
+        access.unwrap_or_else(|failure| match failure {
+            // Closing the connection is how some servers refuse.
+            Failure::Cut { .. } => Access::Refused,
+            other => Access::Unclear(other.to_string()),
+        })
+    });
+    ZoneExamined {
+        zone: zone.clone(),
+        authority: Some(asked.map(|soa| soa.authoritative).map_err(|failure| fault(&failure))),
+        serial,
+        read: read.map(|(measures, _)| measures).map_err(|failure| fault(&failure)),
+        anybody,
+        writable: None,
+    }
+}
+
+/// What the answer to a question for a SOA says.
+struct SoaAnswer {
+    /// Whether the server answers with authority, and with the SOA of the zone itself.
+    authoritative: bool,
+    /// The serial.
+    serial: Option<u32>,
+    /// What the signature tells of the server's clock.
+    clock: Clock,
+}
+
+/// Reads the answer to the question for a SOA.
+fn read_soa(octets: &[u8], zone: &ZoneName, id: u16) -> Result<SoaAnswer, Failure> {
+    /// The bit AA of the header (RFC 1035 section 4.1.1).
+    const AUTHORITATIVE: u16 = 0x0400;
+    let header = Header::read(octets).filter(|header| header.id == id && header.is_whole_answer());
+    let header = header.ok_or_else(|| bad("no whole answer to the question"))?;
+    if header.rcode() != Rcode::NOERROR || header.counts[0] != 1 || header.counts[1] == 0 {
+        return Ok(SoaAnswer { authoritative: false, serial: None, clock: Clock::NotTold });
+    }
+    let mut name = NameBuffer::default();
+    let at = message::check_question(octets, (zone.as_name(), Rtype::SOA), &mut name)?;
+    let record = read_record(octets, at, &mut name)?;
+    let mut rdata = Vec::new();
+    Wire::message(octets).append_rdata(record.rtype, record.start..record.end, &mut rdata).map_err(bad_wire)?;
+    let is_soa = record.rtype == Rtype::SOA && name.as_name() == zone.as_name();
+    let serial = rdata.len().checked_sub(20).and_then(|at| rdata.get(at..at + 4)?.try_into().ok());
+    Ok(SoaAnswer {
+        authoritative: is_soa && header.flags & AUTHORITATIVE != 0,
+        serial: serial.filter(|_| is_soa).map(u32::from_be_bytes),
+        clock: Clock::NotTold,
+    })
+}
+
+/// What the answer to the first question tells of a server's clock.
+fn clock_of(asked: &Result<SoaAnswer, Failure>) -> Clock {
+    match asked {
+        Ok(answer) => answer.clock,
+        Err(Failure::BadTime { ahead: Some(ahead) }) => Clock::Ahead(*ahead),
+        Err(_) => Clock::NotTold,
+    }
+}
+
+/// Whether a server did not answer at all, so that whoever asks for more waits as long again.
+fn is_silence<T>(outcome: &Result<T, Failure>) -> bool {
+    match outcome {
+        Err(Failure::TimedOut { progress }) => progress.messages == 0,
+        Err(Failure::Connect(_)) => true,
+        _ => false,
+    }
+}
+
+/// The fault of a server that stopped answering when it was asked for a zone.
+fn silence(zone: &ZoneName) -> Fault {
+    Fault {
+        code: "timeout",
+        message: format!("no answer when it was asked for `{zone}`; no further zone was asked for"),
+        hint: Some(Failure::TimedOut { progress: Progress::default() }.hint().to_owned()),
+    }
+}
+
+/// A failure as a fault.
+fn fault(failure: &Failure) -> Fault {
+    Fault { code: failure.code(), message: failure.to_string(), hint: Some(failure.hint().to_owned()) }
+}
+
+/// Looks at each server on a thread of its own, a few at a time; gives the answers in order.
+fn side_by_side<T: Send>(servers: &[Server], look: impl Fn(&Server) -> T + Sync) -> Vec<T> {
+    let left = Mutex::new(servers.iter().enumerate());
+    let done = Mutex::new(Vec::with_capacity(servers.len()));
+    let next = || left.lock().expect("no thread panics while it holds the lock").next();
+    std::thread::scope(|scope| {
+        for _ in 0..servers.len().min(SIDE_BY_SIDE) {
+            scope.spawn(|| {
+                while let Some((number, server)) = next() {
+                    let answer = look(server);
+                    done.lock().expect("no thread panics while it holds the lock").push((number, answer));
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().expect("no thread panics while it holds the lock");
+    done.sort_by_key(|(number, _)| *number);
+    done.into_iter().map(|(_, answer)| answer).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::{TcpListener, TcpStream};
+    use std::path::PathBuf;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
+    use std::time::Duration;
+
+    use super::super::secret::SecretError;
+    use super::super::tests::{Signer, answer, apex, framed, reader, soa, zone};
+    use super::*;
+    use crate::provider::Exchange;
+
+    /// What a server does with a question.
+    type Act = dyn Fn(&mut TcpStream, &[u8]) + Send + Sync;
+
+    /// Starts a server that hands each question to `act`, and counts them.
+    fn serve(act: Box<Act>) -> (Server, Arc<AtomicUsize>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let asked = Arc::new(AtomicUsize::new(0));
+        let counter = asked.clone();
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let mut length = [0; 2];
+                // A connection that brings no question only looks whether anybody is there.
+                if stream.read_exact(&mut length).is_ok() {
+                    let mut question = vec![0; usize::from(u16::from_be_bytes(length))];
+                    stream.read_exact(&mut question).unwrap();
+                    counter.fetch_add(1, Ordering::Relaxed);
+                    act(&mut stream, &question);
+                }
+            }
+        });
+        (Server { host: "127.0.0.1".into(), port }, asked)
+    }
+
+    /// How a server of [`honest`] differs from a good one.
+    #[derive(Clone, Copy)]
+    struct Kind {
+        /// The serial.
+        serial: u8,
+        /// How far its clock is off.
+        skew: i64,
+        /// Whether it answers with authority.
+        authority: bool,
+        /// Whether it wants no key for a transfer.
+        open: bool,
+    }
+
+    /// One that is as it should be.
+    const GOOD: Kind = Kind { serial: 1, skew: 0, authority: true, open: false };
+
+    /// A server that answers all that is asked for here.
+    fn honest(kind: Kind) -> Server {
+        let act = move |stream: &mut TcpStream, question: &[u8]| {
+            // Whoever asked may have seen enough.
+            let _ = stream.write_all(&framed(&answers(kind, question)));
+        };
+        serve(Box::new(act)).0
+    }
+
+    /// The answers to a question.
+    fn answers(kind: Kind, question: &[u8]) -> Vec<Vec<u8>> {
+        let Kind { serial, skew, authority, open } = kind;
+        let id = u16::from_be_bytes([question[0], question[1]]);
+        let signed = question[11] == 1;
+        if question[26] == 6 {
+            let mut soa = answer(id, 0, &[soa(serial)]);
+            soa[26] = 6;
+            soa[2] = if authority { 0x84 } else { 0x80 };
+            if !signed {
+                return vec![soa];
+            }
+            let mut signer = Signer::new(question);
+            signer.skew = skew;
+            return vec![signer.sign(soa)];
+        }
+        let records: Vec<_> = zone()
+            .concat()
+            .into_iter()
+            .map(|record| if record.1 == Rtype::SOA { soa(serial) } else { record })
+            .collect();
+        match (signed, open) {
+            (true, _) => {
+                let mut signer = Signer::new(question);
+                signer.skew = skew;
+                vec![signer.sign(answer(id, 0, &records))]
+            }
+            (false, true) => vec![answer(id, 0, &records)],
+            (false, false) => vec![answer(id, 5, &[])],
+        }
+    }
+
+    /// Looks at servers with a key, with a deadline that no test waits for.
+    fn examine(servers: Vec<Server>, zones: &[&ZoneName]) -> Examined {
+        reader(servers, true).examine(zones)
+    }
+
+    #[test]
+    fn each_server_is_looked_at_and_not_only_the_first() {
+        let kinds = [GOOD, Kind { serial: 2, skew: 60, ..GOOD }, Kind { authority: false, open: true, ..GOOD }];
+        let examined = examine(kinds.map(honest).to_vec(), &[&apex()]);
+        let seen = |place: &PlaceExamined| {
+            let zone = &place.zones[0];
+            // A second may pass between both looks at the clock.
+            let clock = matches!(place.clock, Clock::Ahead(ahead) if ahead.abs() < 5);
+            (zone.serial, clock, zone.authority.clone(), zone.anybody.clone())
+        };
+        let seen: Vec<_> = examined.places.iter().map(seen).collect();
+        let (refused, allowed) = (Some(Access::Refused), Some(Access::Allowed));
+        assert_eq!(
+            seen,
+            [
+                (Some(1), true, Some(Ok(true)), refused.clone()),
+                (Some(2), false, Some(Ok(true)), refused),
+                (Some(1), true, Some(Ok(false)), allowed),
+            ]
+        );
+        let measures = examined.places[0].zones[0].read.as_ref().unwrap();
+        assert_eq!((measures.rrsets, measures.records, measures.signed), (3, 4, false));
+        assert!(measures.octets > 100);
+    }
+
+    #[test]
+    fn a_clock_that_is_too_far_off_is_told_with_the_difference() {
+        let examined = examine(vec![honest(Kind { skew: 1_000, ..GOOD })], &[&apex()]);
+        let place = &examined.places[0];
+        let far = matches!(place.clock, Clock::Ahead(ahead) if (990..1_010).contains(&ahead));
+        assert!(far, "{:?}", place.clock);
+        assert_eq!(place.zones[0].read.as_ref().map_err(|fault| fault.code), Err("tsig-bad-time"));
+    }
+
+    #[test]
+    fn a_server_that_is_silent_is_asked_once() {
+        let (silent, asked) = serve(Box::new(|stream, _| {
+            // Until the other side gives up.
+            let _ = stream.read(&mut [0]);
+        }));
+        let mut servers = reader(vec![silent], true);
+        servers.settings.exchange.timeout = Duration::from_millis(300);
+        let examined = servers.examine(&[&apex(), &apex()]);
+        assert_eq!(asked.load(Ordering::Relaxed), 1);
+        assert_eq!(examined.places[0].zones.len(), 0);
+        assert_eq!(
+            examined.places[0].fault.as_ref().map(|fault| fault.message.as_str()),
+            Some("no answer when it was asked for `example.net.`; no further zone was asked for")
+        );
+    }
+
+    #[test]
+    fn a_server_that_is_not_there_is_told_and_the_others_are_looked_at() {
+        let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let examined = examine(vec![Server { host: "127.0.0.1".into(), port: gone }, honest(GOOD)], &[&apex()]);
+        assert_eq!(examined.places[0].fault.as_ref().map(|fault| fault.code), Some("connect-failed"));
+        assert_eq!(examined.places[1].fault, None);
+    }
+
+    #[test]
+    fn without_the_secret_servers_are_only_connected_to() {
+        let (server, asked) = serve(Box::new(|_, _| {}));
+        let exchange = Exchange { timeout: Duration::from_secs(20), read: ReadMethod::Axfr, window: None };
+        let error = SecretError { code: "secret-exposed", message: "others can read it".into(), hint: "run `chmod`" };
+        let servers = NameServers::new(
+            Settings { servers: vec![server], key: None, exchange },
+            PathBuf::new(),
+            OnceLock::from(Err(error)),
+        );
+        let examined = servers.examine(&[&apex()]);
+        assert_eq!((asked.load(Ordering::Relaxed), examined.places[0].fault.clone()), (0, None));
+    }
+
+    #[test]
+    fn whatever_else_comes_without_the_key_is_unclear() {
+        let odd = |question: &[u8]| {
+            let id = u16::from_be_bytes([question[0], question[1]]);
+            match question[11] {
+                0 => vec![answer(id, 2, &[])],
+                _ => answers(GOOD, question),
+            }
+        };
+        let (server, _) = serve(Box::new(move |stream, question| drop(stream.write_all(&framed(&odd(question))))));
+        let examined = examine(vec![server], &[&apex()]);
+        assert_eq!(
+            examined.places[0].zones[0].anybody,
+            Some(Access::Unclear("the server answers SERVFAIL".to_owned()))
+        );
+        let (closing, _) = serve(Box::new(move |stream, question| {
+            if question[11] == 1 {
+                let _ = stream.write_all(&framed(&answers(GOOD, question)));
+            }
+        }));
+        assert_eq!(examine(vec![closing], &[&apex()]).places[0].zones[0].anybody, Some(Access::Refused));
+    }
+}

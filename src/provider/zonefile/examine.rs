@@ -1,0 +1,49 @@
+//! A folder of master files, looked at: what can be read, and what could be written.
+
+use std::fs::{self, OpenOptions};
+use std::path::Path;
+
+use super::load::Folder;
+use super::{ZoneFiles, file_name, read_settings};
+use crate::dns::ZoneName;
+use crate::inventory::config::node::Node;
+use crate::provider::examine::{Capabilities, Clock, Examined, Fault, Measures, PlaceExamined, ZoneExamined};
+use crate::provider::{Context, ReadError, ReadZone as _};
+
+/// Looks at the folder of a target, and at the files of these zones.
+pub fn examine(settings: &Node, context: &Context<'_>, zones: &[&ZoneName]) -> Examined {
+    let dir = read_settings(settings, context.source).0.expect("`check` passed the settings");
+    let mut place = PlaceExamined { place: dir.clone(), fault: None, clock: Clock::NotTold, zones: Vec::new() };
+    match Folder::open(context.workspace, &dir) {
+        Err(error) => place.fault = Some(Fault::from(error)),
+        Ok(folder) => {
+            let files = ZoneFiles { folder };
+            place.zones = zones.iter().map(|zone| examine_zone(&files, context.workspace, zone)).collect();
+        }
+    }
+    Examined { key: None, signs: false, transfers: true, places: vec![place], capabilities: Capabilities::NotAsked }
+}
+
+/// Looks at the files of one zone.
+fn examine_zone(files: &ZoneFiles, workspace: &Path, zone: &ZoneName) -> ZoneExamined {
+    let (mut serial, mut writable) = (None, None);
+    let read = files.read_zone(zone).map_err(explain).map(|read| {
+        serial = Some(read.contents.serial().into_int());
+        let first = workspace.join(files.folder.shown_file(&file_name(zone)));
+        // Nothing is written: whether the system would let us is known once the file is open.
+        writable = Some(OpenOptions::new().append(true).open(first).is_ok());
+        let size = |(name, _): &(String, String)| fs::metadata(workspace.join(name)).map_or(0, |found| found.len());
+        let octets = read.inputs.iter().map(size).sum();
+        let warnings = read.findings.map_or(0, |findings| findings.1.warning_count());
+        Measures { warnings, ..Measures::of(&read.contents, octets, None) }
+    });
+    ZoneExamined { zone: zone.clone(), authority: None, serial, read, anybody: None, writable }
+}
+
+/// The fault of a zone that cannot be read.
+fn explain(error: ReadError) -> Fault {
+    let has_places = error.findings.is_some();
+    let fault = Fault::from(error);
+    let hint = "`zonewright check` shows where; until they are corrected the zone counts as unknown";
+    if has_places { Fault { hint: Some(hint.to_owned()), ..fault } } else { fault }
+}

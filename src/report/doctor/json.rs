@@ -1,0 +1,191 @@
+//! A diagnosis as JSON. `schemas/doctor.schema.json` describes it.
+
+use serde::Serialize;
+
+use crate::doctor::{Diagnosis, Finding, Level, Target};
+use crate::provider::examine::{Access, Capabilities, Clock, KeyExamined, PlaceExamined, ZoneExamined};
+
+/// What `format` says.
+const FORMAT: &str = "zonewright.doctor/1";
+
+/// The document.
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    /// [`FORMAT`].
+    format: &'static str,
+    /// The program.
+    tool: &'a str,
+    /// When it looked.
+    created: String,
+    /// How many problems were found.
+    problems: usize,
+    /// How many warnings.
+    warnings: usize,
+    /// The targets.
+    targets: Vec<TargetView<'a>>,
+}
+
+/// A target.
+#[derive(Debug, Serialize)]
+struct TargetView<'a> {
+    /// Its pool.
+    pool: &'a str,
+    /// Its type.
+    #[serde(rename = "type")]
+    provider: &'a str,
+    /// The zones that it was looked at for.
+    zones: Vec<String>,
+    /// Its key.
+    key: Option<KeyView<'a>>,
+    /// What it can do for whoever writes to it.
+    capabilities: &'static str,
+    /// Its servers, or its folder.
+    places: Vec<PlaceView<'a>>,
+    /// What was found, in words.
+    findings: Vec<FindingView<'a>>,
+}
+
+/// A key.
+#[derive(Debug, Serialize)]
+struct KeyView<'a> {
+    /// Its name.
+    name: String,
+    /// Its algorithm.
+    algorithm: &'a str,
+    /// Whether its secret can be read.
+    readable: bool,
+}
+
+/// A server or folder.
+#[derive(Debug, Serialize)]
+struct PlaceView<'a> {
+    /// Its address or path.
+    place: &'a str,
+    /// Whether it can be reached.
+    reached: bool,
+    /// How many seconds its clock is ahead.
+    clock_ahead: Option<i64>,
+    /// The zones that were asked for.
+    zones: Vec<ZoneView>,
+}
+
+/// A zone at one place.
+#[derive(Debug, Serialize)]
+struct ZoneView {
+    /// Its name.
+    zone: String,
+    /// Whether the server answers with authority.
+    authoritative: Option<bool>,
+    /// Its serial.
+    serial: Option<u32>,
+    /// Whether it was read whole.
+    read: bool,
+    /// How many RRsets it has.
+    rrsets: Option<usize>,
+    /// How many records.
+    records: Option<usize>,
+    /// How many octets were read.
+    octets: Option<u64>,
+    /// How many seconds a transfer took.
+    seconds: Option<f64>,
+    /// Whether there are signatures in it.
+    signed: Option<bool>,
+    /// What somebody without the key gets.
+    without_key: Option<&'static str>,
+    /// Whether its file can be written.
+    writable: Option<bool>,
+}
+
+/// A finding.
+#[derive(Debug, Serialize)]
+struct FindingView<'a> {
+    /// How bad it is.
+    level: &'static str,
+    /// Its code.
+    code: &'static str,
+    /// The server or folder.
+    place: Option<&'a str>,
+    /// The zone.
+    zone: Option<String>,
+    /// What was found.
+    message: &'a str,
+    /// What to do.
+    hint: Option<&'a str>,
+}
+
+/// Renders a diagnosis.
+pub fn render(diagnosis: &Diagnosis) -> String {
+    let document = Document {
+        format: FORMAT,
+        tool: &diagnosis.tool,
+        created: diagnosis.created.to_string(),
+        problems: diagnosis.count(Level::Problem),
+        warnings: diagnosis.count(Level::Warning),
+        targets: diagnosis.targets.iter().map(target).collect(),
+    };
+    serde_json::to_string_pretty(&document).expect("texts and numbers are JSON") + "\n"
+}
+
+/// A target for the document.
+fn target(target: &Target) -> TargetView<'_> {
+    let key = |key| {
+        let KeyExamined { name, algorithm, fault }: &KeyExamined = key;
+        KeyView { name: name.to_string(), algorithm, readable: fault.is_none() }
+    };
+    TargetView {
+        pool: &target.pool,
+        provider: &target.provider,
+        zones: target.zones.iter().map(ToString::to_string).collect(),
+        key: target.examined.key.as_ref().map(key),
+        capabilities: match target.examined.capabilities {
+            Capabilities::NotAsked => "not-asked",
+        },
+        places: target.examined.places.iter().map(place).collect(),
+        findings: target.findings.iter().map(finding).collect(),
+    }
+}
+
+/// A place for the document.
+fn place(place: &PlaceExamined) -> PlaceView<'_> {
+    let PlaceExamined { place, fault, clock, zones } = place;
+    let clock_ahead = match clock {
+        Clock::Ahead(ahead) => Some(*ahead),
+        Clock::NotTold | Clock::Repeats => None,
+    };
+    PlaceView { place, reached: fault.is_none(), clock_ahead, zones: zones.iter().map(zone).collect() }
+}
+
+/// A zone for the document.
+fn zone(found: &ZoneExamined) -> ZoneView {
+    let read = found.read.as_ref().ok();
+    ZoneView {
+        zone: found.zone.to_string(),
+        authoritative: found.authority.as_ref().and_then(|known| known.as_ref().ok()).copied(),
+        serial: found.serial,
+        read: read.is_some(),
+        rrsets: read.map(|measures| measures.rrsets),
+        records: read.map(|measures| measures.records),
+        octets: read.map(|measures| measures.octets),
+        seconds: read.and_then(|measures| measures.took).map(|took| took.as_secs_f64()),
+        signed: read.map(|measures| measures.signed),
+        without_key: found.anybody.as_ref().map(|access| match access {
+            Access::Allowed => "allowed",
+            Access::Refused => "refused",
+            Access::Unclear(_) => "unclear",
+        }),
+        writable: found.writable,
+    }
+}
+
+/// A finding for the document.
+fn finding(finding: &Finding) -> FindingView<'_> {
+    let Finding { level, code, place, zone, message, hint } = finding;
+    FindingView {
+        level: level.as_str(),
+        code,
+        place: place.as_deref(),
+        zone: zone.as_ref().map(ToString::to_string),
+        message,
+        hint: hint.as_deref(),
+    }
+}

@@ -1,0 +1,19 @@
+//! A diagnosis as text for people, or as JSON.
+
+mod json;
+
+mod text;
+
+use super::Format;
+use crate::doctor::Diagnosis;
+
+/// Prints a diagnosis; text keeps within `width` columns, and is coloured if `color` says so.
+pub fn doctor(diagnosis: &Diagnosis, format: Format, (width, color): (usize, bool)) -> String {
+    match format {
+        Format::Text => text::render(diagnosis, width, color),
+        Format::Json => json::render(diagnosis),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,243 @@
+//! A diagnosis in both forms.
+
+use std::time::Duration;
+
+use super::*;
+use crate::dns::{Name, ZoneName};
+use crate::doctor::{Level, Target};
+use crate::provider::examine::{
+    Access, Capabilities, Clock, Examined, Fault, KeyExamined, Measures, PlaceExamined, ZoneExamined,
+};
+use crate::report::SchemaKind;
+use crate::report::schema::tests::check_one;
+
+/// A zone's name.
+fn zone(name: &str) -> ZoneName {
+    ZoneName::new(Name::parse(name).unwrap())
+}
+
+/// A zone as a server that works has it.
+fn found(name: &str, serial: u32) -> ZoneExamined {
+    let took = Some(Duration::from_millis(1_234));
+    let measures = Measures { rrsets: 40, records: 42, octets: 5_000, took, signed: false, warnings: 0 };
+    ZoneExamined {
+        zone: zone(name),
+        authority: Some(Ok(true)),
+        serial: Some(serial),
+        read: Ok(measures),
+        anybody: Some(Access::Refused),
+        writable: None,
+    }
+}
+
+/// A place with these zones.
+fn place(place: &str, clock: Clock, zones: Vec<ZoneExamined>) -> PlaceExamined {
+    PlaceExamined { place: place.to_owned(), fault: None, clock, zones }
+}
+
+/// A fault.
+fn fault(code: &'static str, message: &str) -> Fault {
+    Fault { code, message: message.to_owned(), hint: Some("do something".to_owned()) }
+}
+
+/// A target with a key of an algorithm, and these places.
+fn signed(algorithm: &str, places: Vec<PlaceExamined>) -> Examined {
+    let name = Name::parse("zonewright").unwrap();
+    let key = KeyExamined { name, algorithm: algorithm.to_owned(), fault: None };
+    Examined { key: Some(key), signs: true, transfers: true, places, capabilities: Capabilities::NotAsked }
+}
+
+/// A diagnosis of targets, for two zones each.
+fn diagnosis(targets: Vec<Examined>) -> Diagnosis {
+    let zones = vec![zone("a.example"), zone("b.example")];
+    let target = |examined| Target::new("main".to_owned(), "rfc2136".to_owned(), zones.clone(), examined);
+    Diagnosis {
+        tool: "zonewright 0.1.0".to_owned(),
+        created: "2026-11-20T02:00:00Z".parse().unwrap(),
+        targets: targets.into_iter().map(target).collect(),
+    }
+}
+
+/// One that has something of everything.
+fn everything() -> Diagnosis {
+    let open = ZoneExamined { anybody: Some(Access::Allowed), ..found("b.example", 7) };
+    let lame = ZoneExamined { authority: Some(Ok(false)), ..found("b.example", 8) };
+    let unclear = Access::Unclear("the server answers SERVFAIL".to_owned());
+    let odd = ZoneExamined { anybody: Some(unclear), ..found("a.example", 6) };
+    let read = Err(fault("transfer-refused", "the server answers REFUSED"));
+    let refused = ["a.example", "b.example"].map(|name| ZoneExamined { read: read.clone(), ..found(name, 7) });
+    let dead = PlaceExamined {
+        fault: Some(fault("connect-failed", "no connection: \u{1b}[31m")),
+        ..place("ns3:53", Clock::NotTold, Vec::new())
+    };
+    let places = vec![
+        place("ns1:53", Clock::Ahead(-2), vec![found("a.example", 5), open]),
+        place("ns2:53", Clock::Ahead(61), vec![odd, lame]),
+        dead,
+        place("ns4:53", Clock::Repeats, refused.to_vec()),
+    ];
+    let exposed = fault("secret-exposed", "others can read `key`");
+    let mut locked = signed("hmac-sha256", vec![place("ns1:53", Clock::NotTold, Vec::new())]);
+    locked.key.iter_mut().for_each(|key| key.fault = Some(exposed.clone()));
+    let mut files = signed("", Vec::new());
+    let file = |name, signed, warnings, writable| {
+        let measures = Measures { took: None, signed, warnings, ..found(name, 1).read.unwrap() };
+        ZoneExamined { authority: None, anybody: None, read: Ok(measures), writable: Some(writable), ..found(name, 1) }
+    };
+    let zones = vec![file("a.example", true, 0, true), file("b.example", false, 2, false)];
+    files = Examined { key: None, signs: false, places: vec![place("zones", Clock::NotTold, zones)], ..files };
+    let unsigned = Examined {
+        key: None,
+        transfers: false,
+        places: vec![place("ns1:53", Clock::NotTold, refused.to_vec())],
+        ..signed("", Vec::new())
+    };
+    diagnosis(vec![signed("hmac-sha1", places), locked, files, unsigned])
+}
+
+#[test]
+fn text_says_what_is_wrong_and_what_to_do() {
+    insta::assert_snapshot!(doctor(&everything(), Format::Text, (80, false)), @r#"
+    Pool main: rfc2136, 2 zones
+
+      ok       the secret of the key `zonewright.` (hmac-sha1) can be read
+      warning  the key `zonewright.` is of hmac-sha1, which RFC 8945 section 6 no
+               longer recommends
+               hint: make a key of hmac-sha256 on the server, and name it and its
+                 `algorithm` here
+      warning  a.example.: the servers have different serials: 5 at ns1:53, 6 at
+               ns2:53, 7 at ns4:53
+               hint: a plan takes the zone from the first server that answers: if
+                 this lasts, look at the transfers between them, and name the
+                 primary first
+      warning  b.example.: the servers have different serials: 7 at ns1:53, 8 at
+               ns2:53, 7 at ns4:53
+               hint: a plan takes the zone from the first server that answers: if
+                 this lasts, look at the transfers between them, and name the
+                 primary first
+
+      ns1:53
+      ok       takes connections
+      ok       its clock is 2 s behind ours
+      ok       a.example.: authoritative, serial 5; 40 RRsets, 42 records, 5000
+               octets transferred in 1.23 s; refused without the key
+      ok       b.example.: authoritative, serial 7; 40 RRsets, 42 records, 5000
+               octets transferred in 1.23 s
+      warning  b.example.: the zone is transferred without the key as well: whoever
+               reaches the server can read it
+               hint: let the server ask for the key (BIND: `allow-transfer { key
+                 NAME; };`)
+
+      ns2:53
+      ok       takes connections
+      warning  its clock is 61 s ahead of ours
+               hint: set both clocks by NTP: signatures bear 300 s of difference
+                 (RFC 8945 section 10)
+      ok       a.example.: authoritative, serial 6; 40 RRsets, 42 records, 5000
+               octets transferred in 1.23 s
+      note     a.example.: whether the transfer needs the key is not clear: without
+               it, the server answers SERVFAIL
+      problem  b.example.: the server does not answer for the zone with authority
+               hint: is it one of the zone's name servers, and has it loaded the
+                 zone? its log says
+      ok       b.example.: serial 8; 40 RRsets, 42 records, 5000 octets transferred
+               in 1.23 s; refused without the key
+
+      ns3:53
+      problem  no connection: \u{1b}[31m
+               hint: do something
+
+      ns4:53
+      ok       takes connections
+      note     its clock is not known: its signed answers repeat the time of the
+               question
+      problem  each of the 2 zones: the server answers REFUSED
+               hint: do something
+
+      What the target can do for `apply` was not asked: UPDATE is not tried yet.
+
+    Pool main: rfc2136, 2 zones
+
+      problem  others can read `key`
+               hint: do something
+      note     no zone was asked for, since that takes the key
+
+      ns1:53
+      ok       takes connections
+
+      What the target can do for `apply` was not asked: UPDATE is not tried yet.
+
+    Pool main: rfc2136, 2 zones
+
+      zones
+      ok       the folder is there
+      ok       a.example.: serial 1; 40 RRsets, 42 records, 5000 octets
+      warning  a.example.: the file holds signatures (RRSIG), which zonewright could
+               not renew
+               hint: it can be planned from; before anything is written, let the
+                 signer read an unsigned file
+      ok       b.example.: serial 1; 40 RRsets, 42 records, 5000 octets
+      warning  b.example.: things in its files that should be looked at: 2
+               hint: `zonewright check` shows them
+      note     b.example.: the file cannot be written by this user: it can be
+               planned from, and not changed
+
+      What the target can do for `apply` was not asked: UPDATE is not tried yet.
+
+    Pool main: rfc2136, 2 zones
+
+      warning  messages are not signed: whoever is on the way can change the answers
+               hint: give the target a `tsig_key`, and let the server ask for it
+
+      ns1:53
+      ok       takes connections
+      note     its clock is not known: only signed answers tell the time
+      note     each of the 2 zones: the server answers REFUSED
+               hint: do something
+
+      What the target can do for `apply` was not asked: UPDATE is not tried yet.
+
+    4 targets: 4 problems, 8 warnings
+    "#);
+}
+
+#[test]
+fn what_works_is_a_line_a_zone() {
+    let works = place("ns1:53", Clock::Ahead(0), vec![found("a.example", 5), found("b.example", 6)]);
+    let diagnosis = diagnosis(vec![signed("hmac-sha256", vec![works])]);
+    assert_eq!((diagnosis.count(Level::Problem), diagnosis.count(Level::Warning)), (0, 0));
+    insta::assert_snapshot!(doctor(&diagnosis, Format::Text, (80, false)), @r#"
+    Pool main: rfc2136, 2 zones
+
+      ok       the secret of the key `zonewright.` (hmac-sha256) can be read
+
+      ns1:53
+      ok       takes connections
+      ok       its clock agrees with ours
+      ok       a.example.: authoritative, serial 5; 40 RRsets, 42 records, 5000
+               octets transferred in 1.23 s; refused without the key
+      ok       b.example.: authoritative, serial 6; 40 RRsets, 42 records, 5000
+               octets transferred in 1.23 s; refused without the key
+
+      What the target can do for `apply` was not asked: UPDATE is not tried yet.
+
+    1 target: 0 problems, 0 warnings
+    "#);
+}
+
+#[test]
+fn documents_fit_their_schema() {
+    for diagnosis in [everything(), diagnosis(Vec::new())] {
+        let document = serde_json::from_str(&doctor(&diagnosis, Format::Json, (80, false))).unwrap();
+        assert_eq!(check_one(SchemaKind::Doctor, document), "");
+    }
+}
+
+#[test]
+fn colour_changes_nothing_else() {
+    let painted = doctor(&everything(), Format::Text, (80, true));
+    let plain = painted.split('\u{1b}').map(|part| part.split_once('m').map_or(part, |(_, rest)| rest));
+    // The first part has no escape sequence before it, and no `m` of one.
+    assert!(painted.starts_with('\u{1b}') && painted.len() > 1000);
+    assert_eq!(plain.collect::<String>(), doctor(&everything(), Format::Text, (80, false)));
+}

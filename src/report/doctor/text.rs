@@ -1,0 +1,67 @@
+//! A diagnosis as text: one block a target, one paragraph a finding.
+
+use crate::diag::sanitize;
+use crate::doctor::{Diagnosis, Finding, Level, Target};
+use crate::provider::examine::Capabilities;
+use crate::report::paint::Paint;
+use crate::report::summary::counted;
+use crate::report::wrap::wrap;
+
+/// The columns before the words of a finding: the widest level and two blanks on either side.
+const INDENT: usize = 11;
+
+/// Renders a diagnosis.
+pub fn render(diagnosis: &Diagnosis, width: usize, color: bool) -> String {
+    let paint = Paint::new(color);
+    let mut out = String::new();
+    for target in &diagnosis.targets {
+        push_target(&mut out, target, width, &paint);
+        out.push('\n');
+    }
+    let problems = counted(diagnosis.count(Level::Problem), "problem");
+    let warnings = counted(diagnosis.count(Level::Warning), "warning");
+    out + &format!("{}: {problems}, {warnings}\n", counted(diagnosis.targets.len(), "target"))
+}
+
+/// Adds the block of one target.
+fn push_target(out: &mut String, target: &Target, width: usize, paint: &Paint) {
+    let (pool, kind) = (sanitize(&target.pool), sanitize(&target.provider));
+    let zones = counted(target.zones.len(), "zone");
+    out.push_str(&format!("{}Pool {pool}: {kind}, {zones}{}\n", paint.head, paint.off));
+    let mut place = None;
+    if target.findings.first().is_some_and(|finding| finding.place.is_none()) {
+        out.push('\n');
+    }
+    for finding in &target.findings {
+        if finding.place.as_deref() != place {
+            place = finding.place.as_deref();
+            out.push_str(&format!("\n  {}{}{}\n", paint.head, sanitize(place.unwrap_or_default()), paint.off));
+        }
+        push_finding(out, finding, width, paint);
+    }
+    match target.examined.capabilities {
+        Capabilities::NotAsked => {
+            let text = "What the target can do for `apply` was not asked: UPDATE is not tried yet.";
+            out.push_str(&format!("\n{}\n", wrap(text, width, 2, 2)));
+        }
+    }
+}
+
+/// Adds one finding: its level, the zone that it is about, what was found, and what to do.
+fn push_finding(out: &mut String, finding: &Finding, width: usize, paint: &Paint) {
+    let style = match finding.level {
+        Level::Ok => &paint.create,
+        Level::Note => &paint.dim,
+        Level::Warning => &paint.modify,
+        Level::Problem => &paint.alarm,
+    };
+    let zone = finding.zone.as_ref().map(|zone| format!("{zone}: ")).unwrap_or_default();
+    let words = sanitize(&format!("{zone}{}", finding.message));
+    let wrapped = wrap(&words, width, INDENT, INDENT);
+    let level = finding.level.as_str();
+    let gap = " ".repeat(INDENT - 2 - level.len());
+    out.push_str(&format!("  {style}{level}{}{gap}{}\n", paint.off, &wrapped[INDENT..]));
+    if let Some(hint) = &finding.hint {
+        out.push_str(&format!("{}\n", wrap(&format!("hint: {}", sanitize(hint)), width, INDENT, INDENT + 2)));
+    }
+}

@@ -1,0 +1,152 @@
+//! The manifest: which zones a snapshot holds, and what proves each of them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::dns::{Name, ZoneName};
+use crate::inventory::value::Time;
+
+/// What `format` says.
+pub const FORMAT: &str = "zonewright.snapshot/1";
+
+/// What comes before a digest.
+pub const SHA256: &str = "sha256:";
+
+/// The document, as it is written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// [`FORMAT`].
+    pub format: String,
+    /// The program that made it, such as `zonewright 0.1.0`.
+    pub tool: String,
+    /// When it was made.
+    #[serde(with = "as_text")]
+    pub created: Time,
+    /// The zones that were read, in the order of the configuration.
+    pub zones: Vec<SavedZone>,
+    /// The zones that could not be read, in the same order.
+    pub unread: Vec<UnreadZone>,
+}
+
+/// How much of a zone was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Extent {
+    /// All of it.
+    Whole,
+}
+
+/// A zone that was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SavedZone {
+    /// Its name.
+    #[serde(with = "zone_name")]
+    pub zone: ZoneName,
+    /// The name of its file in the folder.
+    pub file: String,
+    /// The digest of the file.
+    pub sha256: String,
+    /// How much of it was read.
+    pub extent: Extent,
+    /// The SOA's serial.
+    pub serial: u32,
+    /// How many RRsets it has.
+    pub rrsets: u64,
+    /// How many records it has.
+    pub records: u64,
+    /// The digest of its content, as plans have it.
+    pub digest: String,
+}
+
+/// A zone that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UnreadZone {
+    /// Its name.
+    #[serde(with = "zone_name")]
+    pub zone: ZoneName,
+    /// Where it went wrong: a file, or server and zone.
+    pub place: String,
+    /// The code of the error.
+    pub code: String,
+    /// What happened.
+    pub message: String,
+    /// What to do, where there is something.
+    pub hint: Option<String>,
+}
+
+impl Manifest {
+    /// The text for a file, with a final newline.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("texts and numbers are JSON") + "\n"
+    }
+
+    /// Reads a document.
+    ///
+    /// Errors: why it is none that can be read, in lower case.
+    pub fn parse(text: &[u8]) -> Result<Manifest, String> {
+        match format_of(text).as_deref() {
+            Some(FORMAT) => {}
+            Some(other) => return Err(format!("its format is `{other}`, and this version reads `{FORMAT}` only")),
+            None => return Err("it is no JSON object with a `format`".to_owned()),
+        }
+        let manifest: Manifest = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+        let mut names: Vec<&ZoneName> = manifest.zones.iter().map(|saved| &saved.zone).collect();
+        names.extend(manifest.unread.iter().map(|unread| &unread.zone));
+        names.sort_unstable();
+        match names.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(format!("the zone `{}` stands in it twice", pair[0])),
+            None => Ok(manifest),
+        }
+    }
+}
+
+/// What a document says its format is; `None` where it is no object with a text of that name.
+pub fn format_of(text: &[u8]) -> Option<String> {
+    /// The one field that all versions have.
+    #[derive(Deserialize)]
+    struct AnyFormat {
+        /// The format.
+        format: String,
+    }
+    serde_json::from_slice(text).ok().map(|AnyFormat { format }| format)
+}
+
+/// Times as RFC 3339.
+mod as_text {
+    use serde::de::Error as _;
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    use crate::inventory::value::Time;
+
+    /// Writes a time.
+    pub fn serialize<S: Serializer>(time: &Time, out: S) -> Result<S::Ok, S::Error> {
+        out.collect_str(time)
+    }
+
+    /// Reads a time.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Time, D::Error> {
+        let text = String::deserialize(from)?;
+        text.parse().map_err(|()| D::Error::custom(format!("`{text}` is no time as in RFC 3339")))
+    }
+}
+
+/// Zones by their names.
+mod zone_name {
+    use serde::de::Error as _;
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    use super::{Name, ZoneName};
+
+    /// Writes a name.
+    pub fn serialize<S: Serializer>(zone: &ZoneName, out: S) -> Result<S::Ok, S::Error> {
+        out.collect_str(zone)
+    }
+
+    /// Reads a name.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<ZoneName, D::Error> {
+        let text = String::deserialize(from)?;
+        Name::parse(&text).map(ZoneName::new).map_err(|error| D::Error::custom(format!("`{text}` is no name: {error}")))
+    }
+}

@@ -1,0 +1,63 @@
+//! Live DNS on disk: a folder with one master file for each zone, and a manifest that proves them.
+//!
+//! Comes in: the contents of zones, or why they could not be read. Goes out: a folder, whole or not at all; and again
+//! from such a folder the same contents, octet for octet, or what is damaged. Nothing of it needs a server or a secret.
+
+mod folder;
+
+mod manifest;
+
+pub mod read;
+
+mod text;
+
+pub mod write;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::dns::ZoneName;
+
+pub use manifest::{SavedZone, UnreadZone};
+pub use read::Snapshot;
+pub use write::{SaveError, Writer};
+
+/// The name of the manifest in the folder.
+const MANIFEST: &str = "manifest.json";
+
+/// How the names of zone files end.
+const SUFFIX: &str = ".zone";
+
+/// The longest stem of a file's name: most file systems take 255 octets, and a temporary name is longer (no official
+/// source).
+const MAX_STEM: usize = 200;
+
+/// The name of a zone's file: letters, digits, hyphens, underscores and dots as they are, other octets as `%` and two
+/// hexadecimal digits; what is too long is cut, with a digest behind a tilde. No two zones have one name.
+fn file_name(zone: &ZoneName) -> String {
+    let labels = zone.as_name().labels().map(|label| {
+        let shown = label.iter().map(|octet| match octet {
+            b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' => char::from(*octet).to_string(),
+            other => format!("%{other:02x}"),
+        });
+        shown.collect::<String>()
+    });
+    let labels: Vec<String> = labels.collect();
+    let stem = match labels.join(".") {
+        // A percent sign alone stands for nothing else.
+        root if root.is_empty() => "%".to_owned(),
+        long if long.len() > MAX_STEM => {
+            let digest = hex(&Sha256::digest(zone.as_name().as_wire()));
+            format!("{}~{}", &long[..MAX_STEM - 33], &digest[..32])
+        }
+        stem => stem,
+    };
+    stem + SUFFIX
+}
+
+/// Octets in hexadecimal.
+fn hex(octets: &[u8]) -> String {
+    octets.iter().map(|octet| format!("{octet:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests;

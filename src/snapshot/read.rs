@@ -1,0 +1,191 @@
+//! Reading a snapshot: nothing in it is believed that its manifest does not prove.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Component, Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+use super::manifest::{Extent, Manifest, SHA256, SavedZone};
+use super::{MANIFEST, hex, text};
+use crate::dns::{ZoneContents, ZoneName};
+use crate::inventory::value::Time;
+use crate::plan::ZoneSeen;
+use crate::provider::{self, ReadError, ZoneRead};
+
+/// The largest file, in octets: places in zone files are kept as 32 bits.
+const MAX_FILE: u64 = u32::MAX as u64;
+
+/// What to do about a snapshot that is damaged, or lacks something.
+const TAKE_ANOTHER: &str = "take another with `zonewright snapshot --out DIR`, or plan without `--live-snapshot`";
+
+/// What to do about a path that leads to something else.
+const GIVE_SNAPSHOT: &str = "give the folder that `zonewright snapshot --out DIR` made, or the manifest.json in it";
+
+/// A snapshot whose manifest was read.
+#[derive(Debug)]
+pub struct Snapshot {
+    /// Its folder.
+    folder: PathBuf,
+    /// The manifest.
+    manifest: Manifest,
+    /// The name of the manifest in messages, with its SHA-256 in hexadecimal.
+    input: (String, String),
+}
+
+impl Snapshot {
+    /// Reads the manifest of a snapshot, by the path of its folder or of the manifest itself.
+    ///
+    /// Errors: there is no snapshot, or another version's.
+    pub fn open(path: &Path) -> Result<Snapshot, ReadError> {
+        let folder = if path.is_dir() { path.to_owned() } else { parent_of_manifest(path)? };
+        let file = folder.join(MANIFEST);
+        let fail = |message: String| ReadError {
+            place: shown(&file),
+            code: "not-a-snapshot",
+            message,
+            hint: Some(GIVE_SNAPSHOT.to_owned()),
+            findings: None,
+        };
+        let text = read_regular(&file).map_err(|error| fail(lowered(&error)))?;
+        let manifest = Manifest::parse(&text).map_err(|why| fail(format!("no manifest of a snapshot: {why}")))?;
+        Ok(Snapshot { input: (shown(&file), hex(&Sha256::digest(&text))), manifest, folder })
+    }
+
+    /// When it was made.
+    pub fn created(&self) -> Time {
+        self.manifest.created
+    }
+
+    /// The zones that it tells something of, read or not.
+    pub fn zones(&self) -> impl Iterator<Item = &ZoneName> {
+        let read = self.manifest.zones.iter().map(|saved| &saved.zone);
+        read.chain(self.manifest.unread.iter().map(|unread| &unread.zone))
+    }
+
+    /// The manifest by its name in messages, with its SHA-256.
+    pub fn input(&self) -> &(String, String) {
+        &self.input
+    }
+
+    /// Reads one zone, and checks all that the manifest says of it.
+    ///
+    /// Errors: it is not in the snapshot, could not be read when that was made, or is damaged.
+    pub fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, ReadError> {
+        if let Some(saved) = self.manifest.zones.iter().find(|saved| saved.zone == *zone) {
+            return self.read_saved(saved);
+        }
+        let place = format!("{} zone {zone}", self.input.0);
+        let Some(unread) = self.manifest.unread.iter().find(|unread| unread.zone == *zone) else {
+            return Err(ReadError {
+                place,
+                code: "snapshot-lacks-zone",
+                message: "the zone is configured, and the snapshot does not have it".to_owned(),
+                hint: Some(TAKE_ANOTHER.to_owned()),
+                findings: None,
+            });
+        };
+        let error = format!("{}: error[{}]: {}", unread.place, unread.code, unread.message);
+        Err(ReadError {
+            place,
+            code: "snapshot-unread",
+            message: format!("the zone could not be read when the snapshot was made: {error}"),
+            hint: unread.hint.clone(),
+            findings: None,
+        })
+    }
+
+    /// Reads the file of one zone.
+    fn read_saved(&self, saved: &SavedZone) -> Result<ZoneRead, ReadError> {
+        let path = self.folder.join(&saved.file);
+        let place = shown(&path);
+        let damaged = |message: String| ReadError {
+            place: place.clone(),
+            code: "snapshot-damaged",
+            message,
+            hint: Some(TAKE_ANOTHER.to_owned()),
+            findings: None,
+        };
+        if !matches!(Path::new(&saved.file).components().collect::<Vec<_>>()[..], [Component::Normal(_)]) {
+            return Err(damaged("the manifest names a file outside the folder".to_owned()));
+        }
+        let text = read_regular(&path).map_err(|error| damaged(lowered(&error)))?;
+        let digest = hex(&Sha256::digest(&text));
+        if !text.ends_with(text::END.as_bytes()) {
+            return Err(damaged("the file was cut: its last line is missing".to_owned()));
+        }
+        if saved.sha256 != format!("{SHA256}{digest}") {
+            return Err(damaged("the file was changed: its SHA-256 is not that of the manifest".to_owned()));
+        }
+        let contents = provider::parse_text(&saved.zone, &place, text).map_err(|findings| {
+            let message = format!("{} errors in the file", findings.1.error_count());
+            ReadError { findings: Some(findings), ..damaged(message) }
+        })?;
+        check(saved, &contents).map_err(damaged)?;
+        Ok(ZoneRead { contents, inputs: vec![(place, digest)], findings: None })
+    }
+}
+
+/// Checks contents against what the manifest says of them.
+fn check(saved: &SavedZone, contents: &ZoneContents) -> Result<(), String> {
+    let SavedZone { extent: Extent::Whole, serial, rrsets, records, digest, .. } = saved;
+    let seen = ZoneSeen::of(contents);
+    let differs = |what: &str, here: &dyn std::fmt::Display, there: &dyn std::fmt::Display| {
+        Err(format!("{what} of its contents is {here}, and the manifest says {there}"))
+    };
+    match () {
+        () if seen.serial != *serial => differs("the serial", &seen.serial, serial),
+        () if seen.rrsets != *rrsets => differs("the number of RRsets", &seen.rrsets, rrsets),
+        () if contents.record_count() as u64 != *records => {
+            differs("the number of records", &contents.record_count(), records)
+        }
+        () if format!("{SHA256}{}", seen.digest) != *digest => {
+            Err("the digest of its contents is not that of the manifest".to_owned())
+        }
+        () => Ok(()),
+    }
+}
+
+/// The folder of a manifest.
+///
+/// Errors: the path ends otherwise, so that some other file was meant.
+fn parent_of_manifest(path: &Path) -> Result<PathBuf, ReadError> {
+    let missing = fs::metadata(path).err();
+    if missing.is_none() && path.file_name().is_some_and(|name| name == MANIFEST) {
+        return Ok(path.parent().unwrap_or(Path::new("")).to_owned());
+    }
+    Err(ReadError {
+        place: shown(path),
+        code: "not-a-snapshot",
+        message: missing.map_or(format!("this is neither a folder nor a `{MANIFEST}`"), |error| lowered(&error)),
+        hint: Some(GIVE_SNAPSHOT.to_owned()),
+        findings: None,
+    })
+}
+
+/// Reads a file that is nothing but a file: opening a pipe could wait for ever.
+fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
+    let metadata = path.metadata()?;
+    if !metadata.is_file() {
+        return Err(io::Error::other("this is no regular file"));
+    }
+    if metadata.len() > MAX_FILE {
+        return Err(io::Error::other("the file is larger than 4 GiB"));
+    }
+    let mut text = Vec::with_capacity(metadata.len() as usize);
+    File::open(path)?.take(MAX_FILE).read_to_end(&mut text)?;
+    Ok(text)
+}
+
+/// A path for messages.
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// The text of an error of the system.
+fn lowered(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        _ => error.to_string().to_lowercase(),
+    }
+}

@@ -1,0 +1,154 @@
+//! Saving a snapshot: into a folder beside its place, which gets its name when all of it is on disk.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+use super::manifest::{Extent, FORMAT, Manifest, SHA256, SavedZone, UnreadZone};
+use super::{MANIFEST, file_name, folder, hex, text};
+use crate::dns::ZoneContents;
+use crate::inventory::value::Time;
+use crate::plan::ZoneSeen;
+
+/// Why no snapshot was saved; what stood in its place before is untouched.
+#[derive(Debug)]
+pub struct SaveError {
+    /// The folder or file.
+    pub place: PathBuf,
+    /// A stable kebab-case code.
+    pub code: &'static str,
+    /// What happened.
+    pub message: String,
+    /// What to do.
+    pub hint: &'static str,
+}
+
+impl fmt::Display for SaveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: error[{}]: {}", self.place.display(), self.code, self.message)
+    }
+}
+
+impl std::error::Error for SaveError {}
+
+impl SaveError {
+    /// The error of something on disk.
+    fn io(place: &Path, error: &io::Error) -> SaveError {
+        SaveError {
+            place: place.to_owned(),
+            code: "snapshot-not-saved",
+            message: format!("the snapshot could not be saved: {}", error.to_string().to_lowercase()),
+            hint: "`--out` names a folder that does not exist yet, or an earlier snapshot, in a folder that can be written",
+        }
+    }
+
+    /// The error of a folder that is not to be replaced.
+    fn taken(place: &Path, why: String) -> SaveError {
+        SaveError {
+            place: place.to_owned(),
+            code: "not-a-snapshot",
+            message: format!("this is no snapshot, so it is not replaced: {why}"),
+            hint: "give `--out` a name that is free, or that of an earlier snapshot",
+        }
+    }
+}
+
+/// Saves the zones of one snapshot, in any order and side by side.
+#[derive(Debug)]
+pub struct Writer {
+    /// What the snapshot will be called.
+    target: PathBuf,
+    /// Where it is until then; removed with all in it unless it was renamed.
+    beside: PathBuf,
+    /// Whether an earlier snapshot has the name.
+    replaces: bool,
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // Once it was renamed there is nothing to remove, and what failed before is told.
+        let _ = fs::remove_dir_all(&self.beside);
+    }
+}
+
+impl Writer {
+    /// Begins a snapshot in the place of `target`: a free name, or an earlier snapshot.
+    pub fn begin(target: &Path) -> Result<Writer, SaveError> {
+        let replaces = match fs::symlink_metadata(target) {
+            Ok(_) => true,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+            Err(error) => return Err(SaveError::io(target, &error)),
+        };
+        if replaces {
+            folder::check_is_snapshot(target).map_err(|why| SaveError::taken(target, why))?;
+        }
+        // A link stays, and what it leads to is replaced.
+        let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
+        let beside = folder::create_beside(&target).map_err(|error| SaveError::io(&target, &error))?;
+        Ok(Writer { target, beside, replaces })
+    }
+
+    /// Saves one zone; gives what the manifest says of it.
+    pub fn write_zone(&self, contents: &ZoneContents) -> Result<SavedZone, SaveError> {
+        let ZoneSeen { zone, serial, rrsets, digest } = ZoneSeen::of(contents);
+        let file = file_name(&zone);
+        let path = self.beside.join(&file);
+        let written = File::create_new(&path).and_then(|created| write_digested(created, contents));
+        let sha256 = written.map_err(|error| SaveError::io(&self.target.join(&file), &error))?;
+        let records = contents.record_count() as u64;
+        let digest = format!("{SHA256}{digest}");
+        Ok(SavedZone { zone, file, sha256, extent: Extent::Whole, serial, rrsets, records, digest })
+    }
+
+    /// Writes the manifest, and gives the snapshot its name.
+    pub fn finish(
+        &self,
+        (tool, created): (&str, Time),
+        zones: Vec<SavedZone>,
+        unread: Vec<UnreadZone>,
+    ) -> Result<(), SaveError> {
+        let manifest = Manifest { format: FORMAT.to_owned(), tool: tool.to_owned(), created, zones, unread };
+        let place = |error: io::Error| SaveError::io(&self.target, &error);
+        let mut file = File::create_new(self.beside.join(MANIFEST)).map_err(place)?;
+        file.write_all(manifest.to_json().as_bytes()).and_then(|()| file.sync_all()).map_err(place)?;
+        folder::sync(&self.beside).map_err(place)?;
+        match self.replaces {
+            true => folder::replace(&self.beside, &self.target),
+            false => fs::rename(&self.beside, &self.target),
+        }
+        .map_err(place)?;
+        folder::sync(folder::parent(&self.target)).map_err(place)
+    }
+}
+
+/// Writes and syncs the file of a zone; gives its digest.
+fn write_digested(file: File, contents: &ZoneContents) -> io::Result<String> {
+    let mut out = Digesting { out: BufWriter::new(file), hasher: Sha256::new() };
+    text::write_zone(contents, &mut out)?;
+    let Digesting { out, hasher } = out;
+    out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+    Ok(format!("{SHA256}{}", hex(&hasher.finalize())))
+}
+
+/// Digests what passes through.
+struct Digesting<W> {
+    /// Where it goes.
+    out: W,
+    /// The digest so far.
+    hasher: Sha256,
+}
+
+impl<W: Write> Write for Digesting<W> {
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(octets)?;
+        self.hasher.update(&octets[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

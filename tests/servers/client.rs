@@ -1,0 +1,101 @@
+//! The client under test: zonewright's own readers of name servers and zone files, through their public interface.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use tempfile::TempDir;
+use zonewright::diag::Files;
+use zonewright::dns::{Name, Rtype, ZoneName};
+use zonewright::inventory::config::node::SourceText;
+use zonewright::inventory::config::toml;
+use zonewright::live::asked::{Answer, Question};
+use zonewright::provider::{self, Access, Context, ReadError, ZoneRead};
+
+use crate::server::{Key, Server};
+
+/// A client that signs with one key or not at all.
+pub struct Client {
+    /// The folder that holds the secret.
+    workspace: TempDir,
+    /// What the settings say of the key.
+    key: String,
+}
+
+impl Client {
+    /// A client with this key.
+    pub fn new(key: Option<&Key>) -> Client {
+        let workspace = tempfile::tempdir().expect("a folder");
+        let Some(Key { name, algorithm, secret }) = key else { return Client { workspace, key: String::new() } };
+        let file = workspace.path().join("secret");
+        fs::write(&file, secret).expect("a file");
+        fs::set_permissions(&file, Permissions::from_mode(0o600)).expect("it is ours");
+        let key =
+            format!("tsig_key = {{ name = \"{name}\", algorithm = \"{algorithm}\", secret_file = \"secret\" }}\n");
+        Client { workspace, key }
+    }
+
+    /// Reads a zone from the server at `address`; each message may take `timeout`, as the settings write it.
+    pub fn read(&self, address: &str, zone: &str, timeout: &str) -> Result<ZoneRead, ReadError> {
+        let settings = format!("server = \"{address}\"\ntimeout = \"{timeout}\"\n{}", self.key);
+        read("rfc2136", &settings, self.workspace.path(), zone)
+    }
+
+    /// Asks the server at `address` for a zone's SOA.
+    pub fn ask_soa(&self, address: &str, zone: &str) -> Result<Vec<Answer>, ReadError> {
+        let question = Question { name: zone_name(zone).as_name().to_name(), rtype: Rtype::SOA };
+        self.ask(address, (zone, &[question]), "30s")
+    }
+
+    /// Asks the server at `address` these questions about a zone; the server may be silent for `timeout`.
+    pub fn ask(&self, address: &str, questions: (&str, &[Question]), timeout: &str) -> Result<Vec<Answer>, ReadError> {
+        let settings = format!("server = \"{address}\"\ntimeout = \"{timeout}\"\nread = \"query\"\n{}", self.key);
+        match open("rfc2136", &settings, self.workspace.path())? {
+            Access::ByName(target) => target.ask(&zone_name(questions.0), questions.1),
+            Access::Whole(_) => panic!("the settings say `query`"),
+        }
+    }
+}
+
+/// Transfers a zone from the server at `address` (`HOST:PORT`), signed with a key where there is one.
+pub fn transfer(address: &str, key: Option<&Key>, zone: &str) -> Result<ZoneRead, ReadError> {
+    Client::new(key).read(address, zone, "30s")
+}
+
+/// Reads a zone from the server's own files.
+pub fn read_file(server: &Server, zone: &str) -> ZoneRead {
+    read("zonefile", "dir = \".\"\n", server.folder(), zone).expect("the server took the same file")
+}
+
+/// All records as sorted lines, so that a difference can be read.
+pub fn lines(read: &ZoneRead) -> Vec<String> {
+    let mut lines = Vec::new();
+    for rrset in read.contents.rrsets() {
+        lines.extend(rrset.rdata().map(|rdata| format!("{} {} {} {rdata}", rrset.owner(), rrset.ttl(), rrset.rtype())));
+    }
+    lines.sort();
+    lines
+}
+
+/// Reads a zone from a target with these settings.
+fn read(provider: &str, settings: &str, workspace: &Path, zone: &str) -> Result<ZoneRead, ReadError> {
+    match open(provider, settings, workspace)? {
+        Access::Whole(target) => target.read_zone(&zone_name(zone)),
+        Access::ByName(_) => panic!("the settings say nothing of `read`"),
+    }
+}
+
+/// Opens a target with these settings.
+fn open(provider: &str, settings: &str, workspace: &Path) -> Result<Access, ReadError> {
+    let text = format!("type = \"{provider}\"\n{settings}");
+    let source = SourceText { file: Files::default().add("zonewright.toml"), text };
+    let settings = toml::parse(&source).root;
+    let found = provider::check(provider, &settings, &source);
+    assert_eq!(found.error_count(), 0, "{found:?}");
+    provider::open(provider, &settings, &Context { workspace, source: &source })
+}
+
+/// The name of a zone.
+fn zone_name(text: &str) -> ZoneName {
+    ZoneName::new(Name::parse(text).expect("a name"))
+}

@@ -1,0 +1,64 @@
+//! Knot DNS: `knotd`, all of it in the server's folder.
+
+use std::fs;
+use std::process::Command;
+
+use crate::server::{Key, Setup};
+
+/// What it needs.
+pub const NEEDS: &[&str] = &["/usr/sbin/knotd"];
+
+/// Writes `knot.conf`.
+pub fn prepare(setup: &Setup<'_>) -> Command {
+    let settings = setup.folder.join("knot.conf");
+    fs::write(&settings, knot_conf(setup)).expect("knot.conf");
+    let mut command = Command::new(NEEDS[0]);
+    command.arg("-c").arg(&settings);
+    command
+}
+
+/// The settings of the server. Zones are served as their files say: no journal, no check that refuses one.
+fn knot_conf(setup: &Setup<'_>) -> String {
+    let Setup { config, folder, identity, .. } = setup;
+    let folder = folder.display();
+    let listen: Vec<_> = setup.addresses.iter().map(|address| format!("{address}@{}", setup.port)).collect();
+    let listen = listen.join(", ");
+    let known: String = setup
+        .keys
+        .iter()
+        .map(|Key { name, algorithm, secret }| format!("- id: {name}\n  algorithm: {algorithm}\n  secret: {secret}\n"))
+        .collect();
+    let names: Vec<_> = config.keys.iter().map(|key| key.name.as_str()).collect();
+    let allowed = if names.is_empty() { String::new() } else { format!("  key: [ {} ]", names.join(", ")) };
+    let zones: String = config.zones.iter().map(|(name, _)| format!("- domain: {name}\n")).collect();
+    format!(
+        r#"
+server:
+  rundir: "{folder}"
+  listen: [ {listen} ]
+  identity: "{identity}"
+  udp-workers: 1
+  tcp-workers: 1
+  background-workers: 1
+log:
+- target: stderr
+  any: info
+database:
+  storage: "{folder}/db"
+key:
+{known}
+acl:
+- id: transfer
+{allowed}
+  action: transfer
+template:
+- id: default
+  storage: "{folder}"
+  file: "%s.zone"
+  acl: transfer
+  semantic-checks: off
+  journal-content: none
+zone:
+{zones}"#
+    )
+}

@@ -1,0 +1,85 @@
+//! PowerDNS: its zones in an SQLite database of its own.
+
+use std::fs;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use crate::server::{Key, Setup};
+
+/// What it needs: the server, what loads its zones, and what makes its database.
+pub const NEEDS: &[&str] = &["/usr/sbin/pdns_server", "/usr/bin/pdnsutil", "/usr/bin/sqlite3", SCHEMA];
+
+/// The tables of its database.
+const SCHEMA: &str = "/usr/share/pdns-backend-sqlite3/schema/schema.sqlite3.sql";
+
+/// Writes `pdns.conf` and the database.
+pub fn prepare(setup: &Setup<'_>) -> Command {
+    fs::write(setup.folder.join("pdns.conf"), pdns_conf(setup)).expect("pdns.conf");
+    // The file lives as long as a test: nothing needs to reach the disk.
+    sqlite(setup, &format!("PRAGMA journal_mode=OFF;\nPRAGMA synchronous=OFF;\n.read {SCHEMA}\n"));
+    for (name, _) in &setup.config.zones {
+        let mut load = Command::new(NEEDS[1]);
+        load.arg("--config-dir=.").args(["load-zone", name, &format!("{name}.zone")]).current_dir(setup.folder);
+        let output = load.output().expect("pdnsutil runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    sqlite(setup, &keys(setup));
+    let mut command = Command::new(NEEDS[0]);
+    command.arg("--config-dir=.");
+    command
+}
+
+/// The settings of the server. Without keys everybody may transfer, with keys nobody for the address alone.
+fn pdns_conf(setup: &Setup<'_>) -> String {
+    let Setup { config, port, identity, .. } = setup;
+    let addresses: Vec<_> = setup.addresses.iter().map(ToString::to_string).collect();
+    let addresses = addresses.join(",");
+    let allowed = if config.keys.is_empty() { "0.0.0.0/0,::/0" } else { "" };
+    format!(
+        "
+launch=gsqlite3
+gsqlite3-database=zones.db
+gsqlite3-dnssec=yes
+local-address={addresses}
+local-port={port}
+server-id={identity}
+allow-axfr-ips={allowed}
+socket-dir=.
+dname-processing=yes
+# It would ask the network for news of its version.
+security-poll-suffix=
+guardian=no
+daemon=no
+receiver-threads=1
+distributor-threads=1
+retrieval-threads=1
+signing-threads=1
+"
+    )
+}
+
+/// The statements that make the keys known, and let those of the description transfer every zone.
+fn keys(setup: &Setup<'_>) -> String {
+    let mut text = "BEGIN;\n".to_owned();
+    for Key { name, algorithm, secret } in setup.keys {
+        text +=
+            &format!("INSERT INTO tsigkeys (name, algorithm, secret) VALUES ('{name}', '{algorithm}', '{secret}');\n");
+    }
+    for Key { name, .. } in &setup.config.keys {
+        text += &format!(
+            "INSERT INTO domainmetadata (domain_id, kind, content) SELECT id, 'TSIG-ALLOW-AXFR', '{name}' FROM domains;\n"
+        );
+    }
+    text + "COMMIT;\n"
+}
+
+/// Runs statements on the database.
+fn sqlite(setup: &Setup<'_>, statements: &str) {
+    let mut command = Command::new(NEEDS[2]);
+    command.args(["-bail", "zones.db"]).current_dir(setup.folder).stdin(Stdio::piped()).stdout(Stdio::null());
+    let mut child = command.spawn().expect("sqlite3 runs");
+    let mut input = child.stdin.take().expect("its input is piped");
+    input.write_all(statements.as_bytes()).expect("sqlite3 reads");
+    drop(input);
+    assert!(child.wait().expect("a child").success(), "sqlite3 refuses its statements");
+}

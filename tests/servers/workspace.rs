@@ -1,0 +1,85 @@
+//! Copies of the demo that read its zones from servers, and what the built binary says of them.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::server::{Key, ServerConfig};
+
+/// The target of the demo, as its settings say it.
+const TARGET: &str = "[pool.demo]\n[[pool.demo.target]]\ntype = \"zonefile\"\ndir = \"zones\"\n";
+
+/// The demo.
+pub fn demo() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("inventory")
+}
+
+/// The demo's zones, for a server.
+pub fn demo_zones(key: &Key) -> ServerConfig {
+    ServerConfig { keys: vec![key.clone()], zones: Vec::new() }.zones_of(&demo().join("zones"))
+}
+
+/// Makes a copy of the demo without its zones, which reads them from these addresses (`HOST:PORT`), signed with a key.
+///
+/// Its settings have as many lines as the demo's, so that both plans name the same places.
+pub fn reading_from(addresses: &[String], key: &Key) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    copy(&demo(), folder.path());
+    fs::remove_dir_all(folder.path().join("zones")).expect("the copy of the zones");
+    let secret = folder.path().join("secret");
+    fs::write(&secret, &key.secret).expect("a file");
+    fs::set_permissions(&secret, Permissions::from_mode(0o600)).expect("it is ours");
+    let target = format!(
+        "[[pool.demo.target]]\ntype = \"rfc2136\"\nserver = {addresses:?}\n\
+         tsig_key = {{ name = \"{}\", algorithm = \"{}\", secret_file = \"secret\" }}\n",
+        key.name, key.algorithm
+    );
+    edit(folder.path(), TARGET, &target);
+    folder
+}
+
+/// Replaces a part of a workspace's settings that is there once.
+pub fn edit(workspace: &Path, part: &str, by: &str) {
+    let file = workspace.join("zonewright.toml");
+    let text = fs::read_to_string(&file).expect("the settings");
+    assert_eq!(text.matches(part).count(), 1, "{part}");
+    fs::write(&file, text.replace(part, by)).expect("the settings");
+}
+
+/// Runs `plan` on a workspace, by the built binary or by a program that runs it.
+pub fn plan(workspace: &Path, mut command: Command) -> Output {
+    command.args(["plan", "--format", "json", "-q", "--color", "never", "--now", "2026-11-20T02:00:00Z", "-C"]);
+    command.arg(workspace).output().expect("the program runs")
+}
+
+/// The built binary.
+pub fn zonewright() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_zonewright"))
+}
+
+/// The plan that a run printed.
+pub fn document(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", stderr(output)))
+}
+
+/// What a run said beside.
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Copies a folder with all that is in it.
+pub fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder") {
+        let entry = entry.expect("an entry of the folder");
+        let to = to.join(entry.file_name());
+        match entry.file_type().expect("the type of an entry").is_dir() {
+            true => copy(&entry.path(), &to),
+            false => drop(fs::copy(entry.path(), to).expect("a copy")),
+        }
+    }
+}
