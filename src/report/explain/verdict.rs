@@ -34,7 +34,7 @@ pub fn render(page: &mut Page, host: &HostFacts) {
 /// What is left, held back, or done by others.
 fn further(page: &mut Page, inv: u64, decision: &DecisionFacts) {
     for notice in &decision.notices {
-        page.item(2, &format!("left alone: {notice}"));
+        page.item(2, &format!("notice: {notice}"));
     }
     if !decision.held_back.is_empty() {
         let policy = decision.policy.unwrap_or_default();
