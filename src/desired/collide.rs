@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use super::host::DesiredHost;
 use super::names::{Holder, HolderRow, NameIndex, gives_name, held_name};
+use crate::change::BlockCode;
 use crate::dns::Name;
 use crate::inventory::Inventory;
 use crate::inventory::model::HostStatus;
@@ -32,6 +33,17 @@ impl Collisions {
         collisions.find_macs(inventory, desired);
         collisions.find_addresses(desired);
         collisions
+    }
+
+    /// The codes of what a host shares.
+    pub fn codes(&self, place: usize) -> impl Iterator<Item = BlockCode> + use<> {
+        let number = place as u32;
+        let shared = [
+            self.names.contains_key(&number).then_some(BlockCode::DuplicateName),
+            self.macs.contains_key(&number).then_some(BlockCode::DuplicateMac),
+            self.addresses.contains_key(&number).then_some(BlockCode::AddressCollision),
+        ];
+        shared.into_iter().flatten()
     }
 
     /// Finds names that two interfaces have.

@@ -24,7 +24,7 @@ pub struct DesiredHost {
     pub interfaces: Vec<Interface>,
     /// What its reports come to.
     pub mac: MacChoice,
-    /// What is wrong, one for each code at the most, sorted by code; empty for nearly every host.
+    /// What is wrong, sorted by code, of one code what was found first; empty for nearly every host.
     pub faults: Vec<Fault>,
 }
 
@@ -118,7 +118,7 @@ pub fn derive(inventory: &Inventory, live: &Live, host: &Host, now: Time) -> Des
     let settings = project.file.settings();
     derive_interfaces(&Derivation { inventory, live, host, name, settings }, &mut desired);
     desired.faults.sort_by_key(|fault| fault.code);
-    desired.faults.dedup_by_key(|fault| fault.code);
+    desired.faults.dedup();
     desired
 }
 

@@ -1,6 +1,5 @@
 //! Whether a host's rules run: skipped, blocked, or open.
 
-use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv6Addr};
 
 use super::context::Context;
@@ -94,8 +93,8 @@ fn is_first_publication(context: &Context<'_>, host: &Host) -> bool {
 
 /// Everything in the inventory, and every place of a host's names, that keeps its rules from running; in the order of codes.
 pub fn obstacles(context: &Context<'_>, place: usize, policy: Policy) -> Vec<Block> {
-    let codes: BTreeSet<BlockCode> = inventory_codes(context, place).collect();
-    let mut blocks: Vec<Block> = codes.into_iter().map(|code| words::inventory_block(context, place, code)).collect();
+    let mut blocks = words::fault_blocks(context, place);
+    blocks.extend(words::shared_blocks(context, place));
     each_obstacle(context, &context.desired[place], policy, |code, name, place| {
         blocks.push(words::place_block(context, code, &name.to_name(), &place));
     });
@@ -105,20 +104,9 @@ pub fn obstacles(context: &Context<'_>, place: usize, policy: Policy) -> Vec<Blo
 
 /// The first code that the inventory gives: what the host's own lines say, or what it shares with others.
 fn inventory_block(context: &Context<'_>, place: usize) -> Option<Block> {
-    inventory_codes(context, place).min().map(|code| words::inventory_block(context, place, code))
-}
-
-/// All codes that the inventory gives, in no order.
-fn inventory_codes<'c>(context: &Context<'c>, place: usize) -> impl Iterator<Item = BlockCode> + use<'c> {
-    let number = place as u32;
-    let collisions = context.collisions;
-    let shared = [
-        collisions.names.contains_key(&number).then_some(BlockCode::DuplicateName),
-        collisions.macs.contains_key(&number).then_some(BlockCode::DuplicateMac),
-        collisions.addresses.contains_key(&number).then_some(BlockCode::AddressCollision),
-    ];
-    let faults = context.desired[place].faults.iter().map(|fault| fault.code);
-    shared.into_iter().flatten().chain(faults)
+    let fault = context.desired[place].faults.first().map(|fault| fault.code);
+    let code = context.collisions.codes(place).chain(fault).min()?;
+    Some(words::inventory_block(context, place, code))
 }
 
 /// The first code that the places of a host's names give: no zone, an unknown one, a delegation, a CNAME.

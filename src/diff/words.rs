@@ -23,6 +23,17 @@ pub fn inventory_block(context: &Context<'_>, place: usize, code: BlockCode) -> 
     }
 }
 
+/// The blocks by all faults of a host's own lines, in the order of codes.
+pub fn fault_blocks(context: &Context<'_>, place: usize) -> Vec<Block> {
+    let faults = context.desired[place].faults.iter();
+    faults.map(|fault| fault_block(context, place, fault.code, &fault.detail)).collect()
+}
+
+/// The blocks by all that a host shares with others.
+pub fn shared_blocks(context: &Context<'_>, place: usize) -> Vec<Block> {
+    context.collisions.codes(place).map(|code| shared_block(context, place, code)).collect()
+}
+
 /// Puts a block together.
 fn block(code: BlockCode, message: String, hint: impl Into<String>) -> Block {
     Block { code, message, hint: hint.into() }

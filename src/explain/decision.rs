@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use super::model::{ByHand, DecisionFacts, Obstacle};
 use super::{Again, Case, Decision, changes};
 use crate::change::{Change, SkipCode};
+use crate::desired::host::Detail;
+use crate::diag::{Diagnostic, Origin};
 use crate::diff::rules;
 use crate::diff::standing::{self, Standing};
 use crate::diff::{Block, Context, Selection, merge};
@@ -12,8 +14,9 @@ use crate::inventory::model::{Host, Policy, ProjectFile};
 use crate::inventory::value::Inv;
 
 /// A block, as an explanation tells it.
-fn obstacle(block: Block) -> Obstacle {
-    Obstacle { code: block.code.as_str(), message: block.message, hint: block.hint }
+fn obstacle(case: &Case<'_>, place: usize, block: Block) -> Obstacle {
+    let findings = case.findings(place, &block);
+    Obstacle { code: block.code.as_str(), message: block.message, findings, hint: block.hint }
 }
 
 /// The word for a policy.
@@ -86,11 +89,26 @@ impl Case<'_> {
         }
     }
 
+    /// What is wrong with the line that blocks a host, where a line does.
+    fn findings(&self, place: usize, block: &Block) -> Vec<String> {
+        let faults = self.context.desired[place].faults.iter();
+        let lines = faults.filter_map(|fault| match fault.detail {
+            Detail::Line(origin) if fault.code == block.code => Some(origin),
+            _ => None,
+        });
+        let lines: Vec<Origin> =
+            lines.filter(|line| block.message.starts_with(&format!("{} ", self.line(*line)))).collect();
+        let about = |found: &&Diagnostic| {
+            lines.iter().any(|line| (line.file, line.line) == (found.origin.file, found.origin.line))
+        };
+        self.diagnostics.iter().filter(about).map(|found| format!("{}: {}", found.code, found.message)).collect()
+    }
+
     /// Says what blocks a host, and all that would next.
     fn blocked(&self, place: usize, facts: &mut DecisionFacts) {
         facts.outcome = "blocked";
         let blocks = rules::obstacles(self.context, self.standings, place, self.policy_of(place));
-        facts.obstacles = blocks.into_iter().map(obstacle).collect();
+        facts.obstacles = blocks.into_iter().map(|block| obstacle(self, place, block)).collect();
     }
 
     /// Says what a host's policy keeps its rules from doing: what they would do under `repair`, and do not.
@@ -151,9 +169,10 @@ impl Case<'_> {
             return ByHand { command, passes: false, obstacles: Vec::new(), changes: Vec::new() };
         }
         let decision = Decision { changes: &decided, blocked: &[], skipped: &[], notices: &[] };
-        let named = Case { context: &context, standings: &standings, decision, again: self.again };
+        let named = Case { context: &context, standings: &standings, decision, ..*self };
         let policy = named.policy_of(place);
-        let obstacles = rules::obstacles(&context, &standings, place, policy).into_iter().map(obstacle).collect();
+        let blocks = rules::obstacles(&context, &standings, place, policy);
+        let obstacles = blocks.into_iter().map(|block| obstacle(&named, place, block)).collect();
         let changes = named.own_changes(inv, Some(&context.desired[place]));
         ByHand { command, passes: true, obstacles, changes }
     }

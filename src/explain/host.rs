@@ -35,7 +35,21 @@ pub fn answer(host: &HostFacts) -> String {
         1 => " 1 change of others touches it.".to_owned(),
         several => format!(" {several} changes of others touch it."),
     };
-    format!("Host {}, {name}{project}: {}{others}", host.inv, decided(host.inv, &host.decision))
+    let foreign = match host.decision.outcome {
+        "nothing" if has_foreign_ttl(host) => " A TTL is not the wanted one, but the RRset is not our own.",
+        _ => "",
+    };
+    format!("Host {}, {name}{project}: {}{foreign}{others}", host.inv, decided(host.inv, &host.decision))
+}
+
+/// Whether some RRset of a host has a TTL that is not the wanted one and that may not be changed.
+fn has_foreign_ttl(host: &HostFacts) -> bool {
+    let sites = host.interfaces.iter().flat_map(|own| {
+        let reverse = own.networks.iter().filter_map(|network| network.address.as_ref()).filter(|own| own.kept);
+        own.live.iter().chain(reverse.map(|address| &address.reverse)).chain(own.own_a.iter().map(|a| &a.reverse))
+    });
+    let mut rrsets = sites.flat_map(|site| &site.rrsets);
+    rrsets.any(|rrset| rrset.wanted_ttl.is_some() && !rrset.writable)
 }
 
 /// What is decided about a host, in a sentence or two.

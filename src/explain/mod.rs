@@ -27,7 +27,7 @@ mod name;
 mod address;
 
 use crate::change::{Blocked, Change, Notice, NoticeCode, Skipped};
-use crate::diag::Origin;
+use crate::diag::{Diagnostics, Origin};
 use crate::diff::{Context, Selection, Standings};
 use crate::inventory::value::{Duration, Time};
 
@@ -43,6 +43,8 @@ pub struct Case<'a> {
     pub standings: &'a Standings,
     /// What was decided.
     pub decision: Decision<'a>,
+    /// What is wrong in the inventory's files.
+    pub diagnostics: &'a Diagnostics,
     /// Decides once more, for another selection of hosts.
     pub again: &'a dyn Fn(&Selection) -> Again,
 }

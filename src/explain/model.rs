@@ -295,6 +295,8 @@ pub struct Obstacle {
     pub code: &'static str,
     /// What is wrong.
     pub message: String,
+    /// Where a line is bad: what is wrong with it, as `check` says.
+    pub findings: Vec<String>,
     /// What to do.
     pub hint: String,
 }

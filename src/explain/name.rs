@@ -5,7 +5,7 @@ use super::{Case, changes, host};
 use crate::desired::Holder;
 use crate::desired::names::HolderRow;
 use crate::diff::rules::is_untouchable;
-use crate::dns::{Name, NameRef};
+use crate::dns::{Name, NameRef, Rtype};
 use crate::inventory::model::HostStatus;
 use crate::inventory::value::{Inv, Time};
 
@@ -119,6 +119,14 @@ impl Case<'_> {
         }
         if context.names.may_be_held(context.inventory, name) {
             remarks.push("it may be a fastbone's: a project's file cannot be read, so it is left alone".to_owned());
+        }
+        let is_nobodys = context.names.holders(context.inventory, name).next().is_none();
+        if is_nobodys && context.live.rrset(name, Rtype::AAAA).is_some() {
+            remarks.push(
+                "records of a name that nobody has or had go only where they hold a host's address, or where we created \
+                 them in the domain of a project with policy `sync`"
+                    .to_owned(),
+            );
         }
         if remarks.is_empty() && is_untouchable(context, name) {
             remarks.push("it is a wildcard, which no rule touches".to_owned());

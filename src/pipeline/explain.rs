@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Findings, Gathered, MakeError, Progress, Request, SnapshotUsed, decide, each_once, found_notices, gather};
+use crate::diag::Diagnostics;
 use crate::diff::{Context, Selection, Standings};
 use crate::explain::{self, Again, Case, Explanation, Question, SubjectError};
 use decide::Decided;
@@ -32,7 +33,7 @@ pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> R
         let question = Question::find(&inventory, context.names, &zones.live, asked)?;
         notices.extend(decided.notices.iter().cloned());
         let decided = Decided { notices, ..decided };
-        Ok(answer(context, standings, &decided, &question))
+        Ok(answer(context, standings, (&decided, &diagnostics), &question))
     });
     let files: BTreeSet<&String> = inventory.inputs.keys().chain(zones.inputs.iter().map(|(name, _)| name)).collect();
     let files_read = files.len();
@@ -42,12 +43,17 @@ pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> R
 }
 
 /// Answers a question about what was decided.
-fn answer(context: &Context<'_>, standings: &Standings, decided: &Decided, question: &Question) -> Explanation {
+fn answer(
+    context: &Context<'_>,
+    standings: &Standings,
+    (decided, diagnostics): (&Decided, &Diagnostics),
+    question: &Question,
+) -> Explanation {
     let again = |selection: &Selection| {
         let (standings, decided) = decide::judge_all(&Context { selection, ..*context });
         Again { changes: decided.changes, standings }
     };
     let Decided { changes, blocked, skipped, notices } = decided;
     let decision = explain::Decision { changes, blocked, skipped, notices };
-    explain::explain(&Case { context, standings, decision, again: &again }, question)
+    explain::explain(&Case { context, standings, decision, diagnostics, again: &again }, question)
 }

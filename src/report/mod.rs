@@ -1,8 +1,8 @@
 //! Values as text for people and machines.
 //!
-//! Comes in: a plan, an explanation, diagnostics, a code. Goes out: a String. May not do input or output; what comes from input passes
-//! `diag::sanitize` here, before it can reach a terminal. What a plan looks like is in templates/, which a workspace may
-//! override.
+//! Comes in: a plan, an explanation, diagnostics, a code. Goes out: a String. May not do input or output; what comes
+//! from input passes `diag::sanitize` here, before it can reach a terminal. What a plan looks like is in templates/,
+//! which a workspace may override.
 
 mod doctor;
 

@@ -197,7 +197,7 @@ impl Explained for BlockCode {
                 "a wrong record that is not ours stands where theirs belongs",
                 "The zone says `permission = \"own\"`, and where the host's record belongs there is a wrong one that \
                  we did not create. Remove it by hand, or let the administrator say `permission = \
-                 \"full\"`.",
+                 \"full\"`. Or a record that would be created is registered to another owner, who has to let it go.",
             ),
             BlockCode::Protected => words(
                 "protected",

@@ -168,7 +168,8 @@ fn reverse(page: &mut Page, depth: usize, label: &str, site: &Site) {
     match (site.said.as_str(), site.rrsets.is_empty()) {
         ("", true) => page.item(depth, &format!("{label}: nothing is live ({zone})")),
         ("", false) => page.item(depth, &format!("{label}, {zone}:")),
-        (said, _) => page.item(depth, &format!("{label}: {said} {zone}")),
+        (said, _) if zone.is_empty() => page.item(depth, &format!("{label}: {said}")),
+        (said, _) => page.item(depth, &format!("{label}, {zone}: {said}")),
     }
     site.rrsets.iter().for_each(|own| rrset(page, depth + 2, own));
 }

@@ -85,3 +85,48 @@ impl Page {
         self.out.push('\n');
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_harmless_and_keeps_within_the_width() {
+        let mut page = Page::new(&TextOptions { width: 30, ..TextOptions::default() });
+        page.heading("A\u{1b}[31m heading");
+        page.fact("label", "a fact that takes more than one line");
+        page.item(4, "an item that takes more than one line");
+        insta::assert_snapshot!(page.finish(), @r"
+
+        A\u{1b}[31m heading
+          label       a fact that
+                      takes more than
+                      one line
+            an item that takes more
+              than one line
+        ");
+    }
+
+    #[test]
+    fn colour_is_ended_in_each_line() {
+        let mut page = Page::new(&TextOptions { color: true, ..TextOptions::default() });
+        page.heading("heading");
+        let style = page.paint.alarm.clone();
+        page.styled(2, &style, "alarm");
+        page.styled(2, "", "plain");
+        let text = page.finish();
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[1].ends_with("\u{1b}[0m") && lines[2].ends_with("\u{1b}[0m"), "{lines:?}");
+        assert_eq!(lines[3], "  plain");
+    }
+
+    #[test]
+    fn the_same_evidence_is_shown_once_in_a_section() {
+        let mut page = Page::new(&TextOptions::default());
+        let evidence = ["a:1".to_owned()];
+        assert!(!page.is_as_above(&evidence));
+        assert!(page.is_as_above(&evidence));
+        page.heading("next");
+        assert!(!page.is_as_above(&evidence));
+    }
+}

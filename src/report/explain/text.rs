@@ -96,12 +96,12 @@ fn holdings(page: &mut Page, label: &str, none: &str, holdings: &[Holding], befo
 pub fn site(page: &mut Page, label: &str, site: &Site) {
     let zone = match (&site.zone, site.permission) {
         (Some(zone), Some(permission)) => format!("zone {zone} (permission {permission})"),
-        _ => "no zone".to_owned(),
+        _ => "so nothing can be said of it".to_owned(),
     };
     match (site.said.as_str(), site.rrsets.is_empty()) {
         ("", true) => page.fact(label, &format!("nothing stands there; {zone}")),
         ("", false) => page.fact(label, &zone),
-        (said, _) => page.fact(label, &format!("{zone}: {said}")),
+        (said, _) => page.fact(label, &format!("{said}; {zone}")),
     }
     for rrset in &site.rrsets {
         chain::rrset(page, 6, rrset);

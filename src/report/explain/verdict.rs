@@ -34,7 +34,7 @@ pub fn render(page: &mut Page, host: &HostFacts) {
 /// What is left, held back, or done by others.
 fn further(page: &mut Page, inv: u64, decision: &DecisionFacts) {
     for notice in &decision.notices {
-        page.item(2, &format!("left alone: {notice}"));
+        page.item(2, &format!("notice: {notice}"));
     }
     if !decision.held_back.is_empty() {
         let policy = decision.policy.unwrap_or_default();
@@ -49,11 +49,14 @@ fn further(page: &mut Page, inv: u64, decision: &DecisionFacts) {
 
 /// What blocks a host, then what would next.
 fn obstacles(page: &mut Page, obstacles: &[Obstacle]) {
-    for (rank, Obstacle { code, message, hint }) in obstacles.iter().enumerate() {
+    for (rank, Obstacle { code, message, findings, hint }) in obstacles.iter().enumerate() {
         let style = page.paint.alarm.clone();
         match rank {
             0 => page.styled(2, &style, &format!("{code}: {message}")),
             _ => page.item(2, &format!("next, {code}: {message}")),
+        }
+        for found in findings {
+            page.item(4, &format!("what is wrong: {found}"));
         }
         page.item(4, &format!("to unblock it: {hint}"));
         if let (0, Some(known)) = (rank, BlockCode::parse(code)) {
