@@ -79,7 +79,11 @@ impl fmt::Display for Progress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.messages {
             0 => f.write_str("before any answer"),
-            _ => write!(f, "after {} messages with {} records", self.messages, self.records),
+            messages => {
+                let plural = |count: usize| if count == 1 { "" } else { "s" };
+                let (of_messages, of_records) = (plural(messages), plural(self.records));
+                write!(f, "after {messages} message{of_messages} with {} record{of_records}", self.records)
+            }
         }
     }
 }

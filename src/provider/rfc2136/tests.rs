@@ -464,7 +464,7 @@ fn a_server_that_stalls_or_drips_does_not_hold_us_up() {
         stream.write_all(&framed(&signed_zone(&question)[..1])).unwrap();
         thread::sleep(Duration::from_secs(2));
     });
-    assert_eq!(failure(stalls), ("timeout", "no whole message in time, after 1 messages with 2 records".to_owned()));
+    assert_eq!(failure(stalls), ("timeout", "no whole message in time, after 1 message with 2 records".to_owned()));
     let drips = serve(|stream, question| {
         for octet in framed(&signed_zone(&question)) {
             thread::sleep(Duration::from_millis(20));
