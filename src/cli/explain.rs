@@ -20,7 +20,7 @@ pub fn run(shared: &Shared, args: &ExplainArgs) -> Result<Exit, Failure> {
         Err(error) => return not_made(shared, error),
     };
     tell_snapshot(shared, &request, snapshot.as_ref());
-    output::findings(shared, &findings);
+    output::findings_in_short(shared, &findings);
     let explanation = explanation.map_err(|error| Failure::new(&error).hint(error.hint.clone()))?;
     let options = TextOptions { color: output::color(shared), width: output::width(), ..TextOptions::default() };
     let format = match args.format {

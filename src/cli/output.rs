@@ -82,14 +82,43 @@ pub fn findings(shared: &Shared, findings: &Findings) {
             false => text.push_str(&render(diagnostics, files)),
         }
     }
+    text.push_str(&unread(findings));
+    // A standard error that nobody reads leaves nothing to be done about it.
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Prints the zones that could not be read, and how much was found in files, on standard error.
+///
+/// For answers about one thing, to which most of what is wrong in files does not matter. With `-v`, and in JSON, all of
+/// it is told as [`findings`] does.
+pub fn findings_in_short(shared: &Shared, found: &Findings) {
+    if shared.verbose > 0 || shared.log_format == LogFormat::Json {
+        return findings(shared, found);
+    }
+    let mut text = unread(found);
+    let count: usize = found.in_files().map(|(_, diagnostics)| diagnostics.iter().count()).sum();
+    let findings = match count {
+        0 => None,
+        1 => Some("1 finding".to_owned()),
+        count => Some(format!("{count} findings")),
+    };
+    if let Some(findings) = findings.filter(|_| !shared.quiet) {
+        text.push_str(&format!("note: {findings} in files of the workspace; -v or `zonewright check` lists them\n"));
+    }
+    // As above.
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// The zones that could not be read, and what to do about it.
+fn unread(findings: &Findings) -> String {
+    let mut text = String::new();
     for error in &findings.unread {
         text.push_str(&format!("{}\n", sanitize(&error.to_string())));
         if let Some(hint) = &error.hint {
             text.push_str(&format!("  = hint: {}\n", sanitize(hint)));
         }
     }
-    // A standard error that nobody reads leaves nothing to be done about it.
-    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    text
 }
 
 /// Logs each finding as an event with its fields.
