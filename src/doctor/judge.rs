@@ -142,14 +142,26 @@ fn zone(found: &ZoneExamined, transfers: bool) -> Vec<Finding> {
     let mut findings = Vec::new();
     findings.extend(authority(found));
     match &found.read {
-        Ok(measures) => findings.extend(contents(found, measures)),
-        Err(fault) => {
-            let level = if transfers { Level::Problem } else { Level::Note };
-            findings.push(of_fault(level, fault));
+        Ok(measures) => {
+            findings.extend(contents(found, measures));
+            findings.extend((!transfers).then(needless_questions));
         }
+        Err(fault) if !transfers && matches!(found.authority, Some(Ok(true))) => {
+            let serial = found.serial.map(|serial| format!("serial {serial}; ")).unwrap_or_default();
+            let message = format!("authoritative, {serial}asked name by name, as `read = \"query\"` says");
+            let refused = format!("no transfer: {}", fault.message);
+            findings.extend([finding(Level::Ok, "zone", message), finding(Level::Note, "no-transfer", refused)]);
+        }
+        Err(fault) => findings.push(of_fault(Level::Problem, fault)),
     }
     findings.extend(found.anybody.as_ref().and_then(anybody));
     findings
+}
+
+/// Tells that questions leave something unseen that a transfer would show.
+fn needless_questions() -> Finding {
+    let message = "the server allows the transfer, and the target asks name by name, which leaves some records unseen";
+    finding(Level::Note, "needless-query", message).hint("remove `read = \"query\"` from the target")
 }
 
 /// Judges whether the server is one of the zone's; what the transfer tells as well is not said twice.

@@ -192,8 +192,9 @@ fn text_says_what_is_wrong_and_what_to_do() {
       ns1:53
       ok       takes connections
       note     its clock is not known: only signed answers tell the time
-      note     each of the 2 zones: the server answers REFUSED
-               hint: do something
+      ok       each of the 2 zones: authoritative, serial 7; asked name by name, as
+               `read = "query"` says
+      note     each of the 2 zones: no transfer: the server answers REFUSED
 
       What the target can do for `apply` was not asked: UPDATE is not tried yet.
 
