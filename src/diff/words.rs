@@ -75,7 +75,7 @@ fn fault_block(context: &Context<'_>, place: usize, code: BlockCode, detail: &De
                 1 => "its one report does not count: too old, withdrawn, or bad".to_owned(),
                 _ => format!("none of its {reports} reports counts: too old, withdrawn, or bad"),
             };
-            block(code, message, "check that its agent runs")
+            block(code, message, "check that its agent runs and reports a MAC that is in use")
         }
         Detail::Vlan(vlan, switch, segment) => no_network(context, host, (*vlan, *switch, *segment), code),
         Detail::Ipv4(addresses) => {
