@@ -212,6 +212,44 @@ fn a_reverse_name_stands_for_its_address() {
 }
 
 #[test]
+fn an_ipv4_address_may_be_written_as_an_ipv6_one() {
+    let demo = Workspace::demo();
+    assert_eq!(demo.explain("::ffff:178.154.132.201"), demo.explain("178.154.132.201"));
+}
+
+#[test]
+fn the_records_of_a_released_name_go_only_where_a_plan_says_so() {
+    let (demo, all) = (Workspace::demo(), Workspace::demo().plan(&[]));
+    for (inv, name) in [
+        (100302, "myt0-0042.search.example.net."),
+        (120309, "stmyt-09.storage.example.net."),
+        (140320, "lab-009.lab.example.net."),
+    ] {
+        let host = demo.explain(&inv.to_string()).host.expect("a chain");
+        let said: Vec<&str> =
+            host.other_names.iter().filter(|own| own.released.is_some()).map(|own| &*own.said).collect();
+        let [said] = said[..] else { panic!("one name that {inv} had: {said:?}") };
+        let goes = all.changes.iter().any(|change| change.key.owner.to_string() == name);
+        assert_eq!(said.ends_with("its records are cleared away"), goes, "{said}");
+    }
+}
+
+#[test]
+fn a_host_that_is_planned_though_it_is_switched_off_says_why() {
+    let demo = Workspace::demo();
+    let although = |asked: &str| demo.explain(asked).host.and_then(|host| host.decision.although);
+    assert!(although("140301").is_some_and(|why| why.contains("first publication")));
+    assert_eq!(although("140302").or(although("100110")).or(although("100101")), None);
+}
+
+#[test]
+fn a_report_from_the_future_is_told() {
+    let host = Workspace::demo().explain("110206").host.expect("a chain");
+    let verdicts: Vec<&str> = host.reports.iter().map(|report| report.verdict).collect();
+    assert_eq!(verdicts, ["won", "future"]);
+}
+
+#[test]
 fn hosts_are_found_by_their_first_label() {
     let demo = Workspace::demo();
     let whole = demo.explain("SAS0-0005.search.example.net.");

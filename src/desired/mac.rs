@@ -63,6 +63,8 @@ pub enum Verdict {
     },
     /// It says itself that the MAC is not in use.
     Inactive,
+    /// It is dated too far after the clock.
+    Ahead,
     /// The line is bad.
     Bad {
         /// Whether no good report makes up for it, so that the host is frozen.
@@ -101,7 +103,7 @@ pub fn choose(inventory: &Inventory, reports: &[Report], now: Time) -> MacChoice
     MacChoice {
         active: winner.and_then(|report| match report.sighting {
             Sighting::Active { mac, switch } => Some(ActiveMac { mac, switch, origin: report.origin }),
-            Sighting::Inactive { .. } | Sighting::Bad => None,
+            Sighting::Inactive { .. } | Sighting::Ahead { .. } | Sighting::Bad => None,
         }),
         frozen_by: reports.iter().find(unanswered).map(|report| report.origin),
     }
@@ -116,6 +118,7 @@ pub fn verdicts(inventory: &Inventory, reports: &[Report], now: Time) -> Vec<Ver
     let latest = reports.iter().filter(usable).map(|report| report.time).max();
     let verdict = |report: &Report| match (report.sighting, inventory.mac_sources[report.source as usize].max_age) {
         (Sighting::Bad, _) => Verdict::Bad { freezes: is_unanswered(inventory, report, latest, now) },
+        (Sighting::Ahead { .. }, _) => Verdict::Ahead,
         (Sighting::Inactive { .. }, _) => Verdict::Inactive,
         (Sighting::Active { mac, .. }, _) if !is_active(&withdrawn, report) => {
             let withdraws =
@@ -168,7 +171,7 @@ pub fn withdrawals(reports: &[Report]) -> HashMap<Mac, Time> {
 pub fn is_active(withdrawn: &HashMap<Mac, Time>, report: &Report) -> bool {
     match report.sighting {
         Sighting::Active { mac, .. } => withdrawn.get(&mac).is_none_or(|time| *time < report.time),
-        Sighting::Inactive { .. } | Sighting::Bad => false,
+        Sighting::Inactive { .. } | Sighting::Ahead { .. } | Sighting::Bad => false,
     }
 }
 
@@ -200,12 +203,8 @@ struct Rank<'r> {
 
 /// Where a report stands among others.
 fn rank<'r>(inventory: &'r Inventory, report: &Report) -> Rank<'r> {
-    let (mac, switch) = match report.sighting {
-        Sighting::Active { mac, switch } => (Some(mac), switch),
-        Sighting::Inactive { mac } => (Some(mac), None),
-        Sighting::Bad => (None, None),
-    };
-    let switch = switch.map(|symbol| inventory.symbols.text(symbol));
+    let mac = report.sighting.mac();
+    let switch = report.sighting.switch().map(|symbol| inventory.symbols.text(symbol));
     let counted = Reverse(counted_time(inventory, report));
     Rank { counted, source: report.source, mac, no_switch: switch.is_none(), switch }
 }

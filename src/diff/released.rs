@@ -10,39 +10,79 @@ use crate::dns::{NameRef, Rdata, RdataRef, Rtype};
 use crate::inventory::model::{LockRow, Policy};
 use crate::live::LiveRrset;
 
+/// Why the records of a name are not cleared away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spared {
+    /// The row is bad, or its host has the name still.
+    NotReleased,
+    /// It was given up longer ago than names are looked after.
+    LongAgo,
+    /// The administrator does not allow automation.
+    Forbidden,
+    /// The project has no good file, so that its policy is unknown.
+    PolicyUnknown,
+    /// The project's policy removes nothing.
+    Policy(Policy),
+    /// The command names other hosts.
+    LeftOut,
+    /// The row's host keeps automation away, and nobody named it.
+    Restricted,
+    /// Removals rest.
+    Resting,
+    /// A host or a current row has the name again.
+    Held,
+    /// No rule touches the name.
+    Untouchable,
+}
+
 /// Removes the AAAA of a released name and of its fastbone name, and the PTR that name them.
 ///
 /// Nothing is done while removals rest, long after the release, or where the administrator, the policy or the host's
 /// restrictions forbid it. What blocks the host, and the owner's switch, do not matter.
 pub fn release(context: &Context<'_>, row: &LockRow) -> Vec<Act> {
     let mut acts = Vec::new();
-    if !is_due(context, row) {
+    if spared_row(context, row).is_some() {
         return acts;
     }
     let Some(backbone) = &row.name else { return acts };
     let fastbone = fastbone_of(context.inventory, row.project, backbone.as_name());
     for name in std::iter::once(backbone).chain(&fastbone) {
         let name = name.as_name();
-        if !context.names.is_held(context.inventory, name) && !is_untouchable(context, name) {
+        if spared_name(context, name).is_none() {
             clear(context, row, name, &mut acts);
         }
     }
     acts
 }
 
-/// Whether a row's names are to be cleared now.
-fn is_due(context: &Context<'_>, row: &LockRow) -> bool {
-    let Some(released) = row.released else { return false };
-    let recent = context.now.since(released).is_none_or(|age| age <= context.inventory.config.name_cooldown);
-    let allowed = context.admin(row.project).is_some_and(|admin| admin.automation_allowed);
-    let policy = context.settings(row.project).map(|settings| settings.policy);
-    recent
-        && allowed
-        && !row.bad
-        && matches!(policy, Some(Policy::Repair | Policy::Sync))
-        && context.selection.includes(row.inv, row.project)
-        && !is_restricted(context, row)
-        && !context.removals_rest()
+/// Why the records of the name that a row gives are not cleared away now; none where they are.
+pub fn spared(context: &Context<'_>, row: &LockRow) -> Option<Spared> {
+    let by_name = || row.name.as_ref().and_then(|name| spared_name(context, name.as_name()));
+    spared_row(context, row).or_else(by_name)
+}
+
+/// Why no name of a row is cleared now.
+fn spared_row(context: &Context<'_>, row: &LockRow) -> Option<Spared> {
+    let Some(released) = row.released.filter(|_| !row.bad) else { return Some(Spared::NotReleased) };
+    let is_recent = context.now.since(released).is_none_or(|age| age <= context.inventory.config.name_cooldown);
+    let is_allowed = context.admin(row.project).is_some_and(|admin| admin.automation_allowed);
+    match context.settings(row.project).map(|settings| settings.policy) {
+        _ if !is_recent => Some(Spared::LongAgo),
+        _ if !is_allowed => Some(Spared::Forbidden),
+        None => Some(Spared::PolicyUnknown),
+        Some(policy @ (Policy::CreateOnly | Policy::UpsertOnly)) => Some(Spared::Policy(policy)),
+        Some(_) if !context.selection.includes(row.inv, row.project) => Some(Spared::LeftOut),
+        Some(_) if is_restricted(context, row) => Some(Spared::Restricted),
+        Some(_) => context.removals_rest().then_some(Spared::Resting),
+    }
+}
+
+/// Why one name is not cleared, whatever its row says.
+fn spared_name(context: &Context<'_>, name: NameRef<'_>) -> Option<Spared> {
+    match context.names.is_held(context.inventory, name) {
+        true => Some(Spared::Held),
+        false => is_untouchable(context, name).then_some(Spared::Untouchable),
+    }
 }
 
 /// Whether the row's host keeps automation away, and nobody named it.

@@ -57,8 +57,12 @@ impl Case<'_> {
                 facts.said = self.skip_words(host, *code);
                 facts.by_hand = Some(self.by_hand(place, *code));
             }
-            Standing::Blocked(_) => self.blocked(place, &mut facts),
+            Standing::Blocked(_) => {
+                facts.although = self.although(host);
+                self.blocked(place, &mut facts);
+            }
             Standing::Open(policy) => {
+                facts.although = self.although(host);
                 facts.policy = Some(policy_word(*policy));
                 let is_blocked = self.decision.blocked.iter().any(|blocked| blocked.host == host.inv);
                 match is_blocked {
@@ -79,6 +83,7 @@ impl Case<'_> {
             outcome: if own.is_empty() { "nothing" } else { "changes" },
             policy: None,
             skipped: None,
+            although: None,
             said: String::new(),
             obstacles: Vec::new(),
             changes: own,
@@ -154,6 +159,24 @@ impl Case<'_> {
                 self.line(settings.policy_origin)
             ),
             (_, Some(_), _) => format!("the file of project `{id}` cannot be read"),
+        }
+    }
+
+    /// Why a host is not skipped, though its owner's switch or a restriction keeps automation away from it.
+    fn although(&self, host: &Host) -> Option<String> {
+        let project = &self.context.inventory.projects[host.project.0 as usize];
+        let settings = project.file.settings().filter(|settings| host.columns_are_known && !settings.automation);
+        let by_hand = self.context.selection.names_host(host.inv);
+        match settings {
+            Some(_) if by_hand => Some("`--host` names it, which passes the owner's switch".to_owned()),
+            Some(settings) => Some(format!(
+                "the owner has not switched automation on for `{}` ({}), but that does not hold back a host's first \
+                 publication: names.lock gives it its name, at which no AAAA is live; so it is planned under `create-only`",
+                project.id,
+                self.line(settings.policy_origin)
+            )),
+            None => (by_hand && host.restricted)
+                .then(|| "`--host` names it, which passes the restriction `automated-dns`".to_owned()),
         }
     }
 

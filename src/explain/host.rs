@@ -8,6 +8,7 @@ use super::model::{
 use crate::desired::names::{lock_rows_of, name_of};
 use crate::desired::network::{self, Segment};
 use crate::diag::Origin;
+use crate::diff::released::{self, Spared};
 use crate::inventory::model::{Entry, Host, HostStatus, LockRow, ProjectFile, ProjectIndex};
 use crate::inventory::symbol::Symbol;
 use crate::inventory::value::Inv;
@@ -62,12 +63,13 @@ fn decided(inv: u64, decision: &DecisionFacts) -> String {
     };
     match decision.outcome {
         "changes" => format!("{} planned.", is_are(own)),
-        "nothing" if decision.held_back.is_empty() => "nothing has to be changed.".to_owned(),
-        "nothing" => format!(
+        "nothing" if !decision.held_back.is_empty() => format!(
             "nothing is done, for policy `{}` holds back {}.",
             decision.policy.unwrap_or_default(),
             counted(decision.held_back.len())
         ),
+        "nothing" if !decision.said.is_empty() => format!("nothing is done, for {}.", decision.said),
+        "nothing" => "nothing has to be changed.".to_owned(),
         "blocked" => {
             let first = decision.obstacles.first();
             let what = first.map(|first| format!(" by `{}`: {}", first.code, first.message)).unwrap_or_default();
@@ -135,7 +137,7 @@ impl Case<'_> {
 
     /// A host that names.lock alone knows.
     fn lost_host(&self, inv: Inv) -> HostFacts {
-        let said = "hosts.csv has no row of it; its current rows in names.lock still count as names that are taken";
+        let said = "it is neither planned nor listed; names that names.lock still gives it count as taken";
         HostFacts {
             inv: inv.0,
             row: None,
@@ -232,7 +234,7 @@ impl Case<'_> {
         let said = match (row.bad, row.released, until) {
             (true, ..) => "the row is bad".to_owned(),
             (_, None, _) => "it still counts as taken".to_owned(),
-            (_, Some(_), Some(until)) => format!("nobody else gets it before {until}; its records are cleared away"),
+            (_, Some(_), Some(until)) => format!("nobody else gets it before {until}; {}", self.fate_words(row)),
             (_, Some(_), None) => "long ago: its records are no longer looked after".to_owned(),
         };
         OtherName {
@@ -242,6 +244,27 @@ impl Case<'_> {
             taken_until: until.map(|until| until.to_string()),
             said,
         }
+    }
+
+    /// What becomes of the records of a name that was given up not long ago.
+    fn fate_words(&self, row: &LockRow) -> String {
+        let Some(spared) = released::spared(self.context, row) else {
+            return "its records are cleared away".to_owned();
+        };
+        let why = match spared {
+            Spared::NotReleased | Spared::LongAgo => "it is not looked after".to_owned(),
+            Spared::Forbidden => "the administrator does not allow automation".to_owned(),
+            Spared::PolicyUnknown => "no file of its project can be read".to_owned(),
+            Spared::Policy(policy) => format!("policy `{}` removes nothing", policy_word(policy)),
+            Spared::LeftOut => "`--host` or `--project` names others".to_owned(),
+            Spared::Restricted => "`automated-dns` restricts the host".to_owned(),
+            Spared::Resting => {
+                "removals rest while a row of hosts.csv or names.lock is bad, or a source unknown".to_owned()
+            }
+            Spared::Held => "somebody has the name again".to_owned(),
+            Spared::Untouchable => "no rule touches this name".to_owned(),
+        };
+        format!("its records are left alone: {why}")
     }
 
     /// A host's switch, who names it, and which segment it is in.

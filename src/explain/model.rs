@@ -133,7 +133,7 @@ pub struct ReportFacts {
     pub source: String,
     /// When it was made.
     pub time: String,
-    /// How old it is.
+    /// How old it is; `0s` where it is dated ahead.
     pub age: String,
     /// How much older than it says it counts; none where it does not.
     pub penalty: Option<String>,
@@ -141,7 +141,7 @@ pub struct ReportFacts {
     pub mac: Option<String>,
     /// The switch, where it names one.
     pub switch: Option<String>,
-    /// What became of it: `won`, `lost`, `too-old`, `withdrawn`, `inactive` or `bad`.
+    /// What became of it: `won`, `lost`, `too-old`, `withdrawn`, `inactive`, `future` or `bad`.
     pub verdict: &'static str,
     /// Why, in words.
     pub why: String,
@@ -311,6 +311,8 @@ pub struct DecisionFacts {
     pub policy: Option<&'static str>,
     /// Why it is skipped: the code.
     pub skipped: Option<&'static str>,
+    /// Why it is not skipped, though a switch or a restriction keeps automation away from it.
+    pub although: Option<String>,
     /// Why, and what would change that, in words; empty where there is nothing to say.
     pub said: String,
     /// What blocks it, first what does, then what would next.

@@ -120,16 +120,17 @@ impl Case<'_> {
         if context.names.may_be_held(context.inventory, name) {
             remarks.push("it may be a fastbone's: a project's file cannot be read, so it is left alone".to_owned());
         }
+        if name.is_wildcard() {
+            remarks.push("it is a wildcard, which no rule touches".to_owned());
+        }
         let is_nobodys = context.names.holders(context.inventory, name).next().is_none();
-        if is_nobodys && context.live.rrset(name, Rtype::AAAA).is_some() {
+        if is_nobodys && !is_untouchable(context, name) && context.live.rrset(name, Rtype::AAAA).is_some() {
             remarks.push(
-                "records of a name that nobody has or had go only where they hold a host's address, or where we created \
-                 them in the domain of a project with policy `sync`"
+                "of a name that nobody has or had, only what we created can go, where it holds a host's address or lies in \
+                 the domain of a project with policy `sync`; a zone's `claim_addresses = \"all\"` lets any host's \
+                 address go"
                     .to_owned(),
             );
-        }
-        if remarks.is_empty() && is_untouchable(context, name) {
-            remarks.push("it is a wildcard, which no rule touches".to_owned());
         }
         let notices = self.decision.notices.iter().filter(|notice| notice.name == name.to_string());
         remarks.extend(notices.map(|notice| notice.message.clone()));

@@ -3,7 +3,7 @@
 use super::Case;
 use super::model::ReportFacts;
 use crate::desired::mac::{self, Better, Verdict};
-use crate::inventory::model::{Report, Sighting};
+use crate::inventory::model::Report;
 use crate::inventory::value::{Duration, Inv};
 
 impl Case<'_> {
@@ -23,11 +23,6 @@ impl Case<'_> {
     fn report(&self, report: &Report, verdict: Verdict) -> ReportFacts {
         let inventory = self.context.inventory;
         let source = &inventory.mac_sources[report.source as usize];
-        let (mac, switch) = match report.sighting {
-            Sighting::Active { mac, switch } => (Some(mac), switch),
-            Sighting::Inactive { mac } => (Some(mac), None),
-            Sighting::Bad => (None, None),
-        };
         let (word, why) = self.verdict_words(verdict);
         ReportFacts {
             line: self.line(report.origin),
@@ -35,8 +30,8 @@ impl Case<'_> {
             time: report.time.to_string(),
             age: self.age(report.time).to_string(),
             penalty: (source.penalty != Duration::from_secs(0)).then(|| source.penalty.to_string()),
-            mac: mac.map(|mac| mac.to_string()),
-            switch: switch.map(|switch| inventory.symbols.text(switch).to_owned()),
+            mac: report.sighting.mac().map(|mac| mac.to_string()),
+            switch: report.sighting.switch().map(|switch| inventory.symbols.text(switch).to_owned()),
             verdict: word,
             why,
         }
@@ -54,6 +49,7 @@ impl Case<'_> {
             Verdict::Inactive => {
                 ("inactive", "it says that the MAC is not in use, and withdraws older reports of it".to_owned())
             }
+            Verdict::Ahead => ("future", "dated more than 5 minutes after the clock, it counts for nothing".to_owned()),
             Verdict::Bad { freezes: true } => {
                 ("bad", "the line cannot be used, and no good report is as new: the host is frozen".to_owned())
             }

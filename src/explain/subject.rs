@@ -55,7 +55,8 @@ impl Question {
             return host(inventory, inv);
         }
         if let Ok(address) = text.parse::<IpAddr>() {
-            return Ok(Question::Address(address));
+            // Programs print the IPv4 address of a peer so where one socket serves both.
+            return Ok(Question::Address(address.to_canonical()));
         }
         let name = match Name::parse(text) {
             Ok(name) => name,

@@ -466,8 +466,32 @@ pub enum Sighting {
         /// The MAC.
         mac: Mac,
     },
+    /// It is dated too far after the clock, and so counts for nothing.
+    Ahead {
+        /// The MAC, where it can be read.
+        mac: Option<Mac>,
+    },
     /// The line is bad.
     Bad,
+}
+
+impl Sighting {
+    /// The MAC that it is about, where that can be read.
+    pub fn mac(self) -> Option<Mac> {
+        match self {
+            Sighting::Active { mac, .. } | Sighting::Inactive { mac } => Some(mac),
+            Sighting::Ahead { mac } => mac,
+            Sighting::Bad => None,
+        }
+    }
+
+    /// The switch behind which a MAC that is in use was seen, where the report names one.
+    pub fn switch(self) -> Option<Symbol> {
+        match self {
+            Sighting::Active { switch, .. } => switch,
+            Sighting::Inactive { .. } | Sighting::Ahead { .. } | Sighting::Bad => None,
+        }
+    }
 }
 
 /// One row of names.lock.

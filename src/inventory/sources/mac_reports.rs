@@ -92,7 +92,7 @@ fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
     Part { tally, fold: Box::new(fold) }
 }
 
-/// Reads one line. Without a readable number or time, or from the future, it is reported and nobody's.
+/// Reads one line. Without a readable number or time it is reported and nobody's.
 fn read_report(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, latest: Time) {
     if row.cut {
         faults.add_whole(&CUT, || "the last line has no end".into());
@@ -115,30 +115,34 @@ fn read_report(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, la
         faults.add_whole(&BAD_JSON, || format!("the key `{key}` stands in it twice"));
         faults.hush();
     }
-    let time = read_time(&fields, faults, latest);
+    let time = read_time(&fields, faults);
+    let is_ahead = time.is_some_and(|time| time > latest);
+    if let Some(time) = time.filter(|_| is_ahead) {
+        faults.add_whole(&FUTURE, || format!("the report is dated {time}"));
+    }
     let inv = read_inv(&fields, faults);
     let sighting = read_sighting(&fields, faults, &mut piece.symbols);
     if let (Some(time), Some(inv)) = (time, inv) {
-        let sighting = sighting.filter(|_| !faults.found()).unwrap_or(Sighting::Bad);
+        let sighting = match sighting {
+            sighting if is_ahead => Sighting::Ahead { mac: sighting.and_then(Sighting::mac) },
+            Some(sighting) if !faults.found() => sighting,
+            _ => Sighting::Bad,
+        };
         piece.reports.push(Report { inv, time, sighting, source: 0, origin: row.origin });
     }
 }
 
-/// Reads the time; one that is too far ahead is none.
-fn read_time(fields: &Fields<'_>, faults: &mut Faults<'_, '_>, latest: Time) -> Option<Time> {
+/// Reads the time.
+fn read_time(fields: &Fields<'_>, faults: &mut Faults<'_, '_>) -> Option<Time> {
     let Scalar::Text(text) = &fields.time else {
         faults.add_whole(&BAD_REPORT, || fields.time.missing("time", "a time in quotes"));
         return None;
     };
-    let Ok(time) = text.parse::<Time>() else {
+    let time = text.parse::<Time>().ok();
+    if time.is_none() {
         faults.add_whole(&BAD_TIME, || format!("`{text}` is no time"));
-        return None;
-    };
-    if time > latest {
-        faults.add_whole(&FUTURE, || format!("the report is dated {time}"));
-        return None;
     }
-    Some(time)
+    time
 }
 
 /// Reads the inventory number.

@@ -476,7 +476,6 @@ fn bad_reports_freeze_their_host_where_it_and_their_time_can_be_read() {
         (report("\"mac\":\"78e3b5089398\",\"mac\":\"78e3b5089398\""), "bad-json", true),
         ("{\"inv\":7,\"mac\":\"78e3b5089398\"}\n".into(), "bad-report", false),
         ("{\"time\":\"today\",\"inv\":7,\"mac\":\"78e3b5089398\"}\n".into(), "bad-time", false),
-        ("{\"time\":\"2026-11-20T12:05:01Z\",\"inv\":7,\"mac\":\"78e3b5089398\"}\n".into(), "future-report", false),
         ("{\"time\":\"2026-11-20T12:00:00Z\",\"inv\":-7,\"mac\":\"78e3b5089398\"}\n".into(), "bad-report", false),
         ("{\"time\":\"2026-11-20T12:00:00Z\",\"inv\":\"7\",\"mac\":\"78e3b5089398\"}\n".into(), "bad-report", false),
         ("[1]\n".into(), "bad-json", false),
@@ -488,6 +487,20 @@ fn bad_reports_freeze_their_host_where_it_and_their_time_can_be_read() {
         assert_eq!((outcome.tally.bad, outcome.doubt()), (1, "known"), "{line}");
         let found: Vec<_> = outcome.draft.reports.iter().map(|report| report.sighting).collect();
         assert_eq!(found, if frozen { vec![Sighting::Bad] } else { vec![] }, "{line}");
+    }
+}
+
+#[test]
+fn reports_from_the_future_are_told_but_freeze_nobody() {
+    let mac = "78:e3:b5:08:93:98".parse().ok();
+    for (rest, mac) in
+        [("\"mac\":\"78e3b5089398\"", mac), ("\"mac\":\"78e3b5089398\",\"active\":false", mac), ("\"mac\":1", None)]
+    {
+        let outcome = read("mac", &format!("{{\"time\":\"2026-11-20T12:05:01Z\",\"inv\":7,{rest}}}\n"));
+        assert!(outcome.codes().contains(&"future-report"), "{rest}: {:?}", outcome.codes());
+        assert_eq!((outcome.tally.bad, outcome.doubt()), (1, "known"), "{rest}");
+        let found: Vec<_> = outcome.draft.reports.iter().map(|report| report.sighting).collect();
+        assert_eq!(found, [Sighting::Ahead { mac }], "{rest}");
     }
 }
 

@@ -95,8 +95,9 @@ fn report(page: &mut Page, report: &ReportFacts) {
     let mac = mac.as_deref().unwrap_or("a MAC that cannot be read");
     let switch = switch.as_ref().map(|switch| format!(" at {switch}")).unwrap_or_default();
     let penalty = penalty.as_ref().map(|penalty| format!(", counts as {penalty} older")).unwrap_or_default();
+    let age = if *verdict == "future" { String::new() } else { format!(", {age} old") };
     let style = if *verdict == "won" { page.paint.create.clone() } else { String::new() };
-    page.styled(4, &style, &format!("{verdict}: {mac}{switch}, by `{source}`, {age} old{penalty}: {why}"));
+    page.styled(4, &style, &format!("{verdict}: {mac}{switch}, by `{source}`{age}{penalty}: {why}"));
     page.item(8, &format!("{line}, {time}"));
 }
 

@@ -17,6 +17,9 @@ pub fn render(page: &mut Page, host: &HostFacts) {
         "unknown" => "Decision: none, hosts.csv has no row of it",
         _ => "Decision: nothing to do",
     });
+    if let Some(although) = &decision.although {
+        page.item(2, although);
+    }
     if !decision.said.is_empty() {
         page.item(2, &decision.said);
     }
