@@ -74,11 +74,6 @@ impl Page {
         self.out.push_str(&format!("{}{}\n", " ".repeat(depth), sanitize(text).trim_end()));
     }
 
-    /// A blank line.
-    pub fn blank(&mut self) {
-        self.out.push('\n');
-    }
-
     /// A line, its first row and the others indented so far.
     fn line(&mut self, text: &str, first: usize, rest: usize) {
         self.out.push_str(&wrap(&sanitize(text), self.width, first, rest));

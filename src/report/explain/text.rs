@@ -10,9 +10,9 @@ use crate::explain::model::{AddressFacts, ChangeFacts, Claim, HolderFacts, Holdi
 pub fn render(explanation: &Explanation, options: &TextOptions) -> String {
     let mut page = Page::new(options);
     page.paragraph(&explanation.answer);
-    for unseen in &explanation.unseen {
-        page.blank();
-        page.item(0, &format!("Not all could be seen: {unseen}"));
+    if !explanation.unseen.is_empty() {
+        page.heading("Not all could be seen");
+        explanation.unseen.iter().for_each(|unseen| page.item(2, unseen));
     }
     if let Some(name) = &explanation.name {
         name_section(&mut page, name, explanation.host.as_ref().map(|host| host.inv));
