@@ -47,7 +47,7 @@ impl Case<'_> {
                 ("withdrawn", format!("{} says that the MAC is not in use (`\"active\":false`)", self.line(by)))
             }
             Verdict::Inactive => {
-                ("inactive", "it says that the MAC is not in use, and withdraws older reports of it".to_owned())
+                ("inactive", "it says that the MAC is not in use, and withdraws reports of it that are no newer".to_owned())
             }
             Verdict::Ahead => ("future", "dated more than 5 minutes after the clock, it counts for nothing".to_owned()),
             Verdict::Bad { freezes: true } => {
