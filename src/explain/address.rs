@@ -88,7 +88,7 @@ impl Case<'_> {
     }
 
     /// The interfaces that may have an address, in the order of hosts.
-    pub(super) fn claims(&self, address: IpAddr) -> Vec<Claim> {
+    fn claims(&self, address: IpAddr) -> Vec<Claim> {
         let hosts = self.context.inventory.hosts.iter().zip(self.context.desired);
         let claims = hosts.flat_map(|(host, desired)| {
             let at = desired.interfaces.iter().filter(|interface| interface.is_at(address));

@@ -1,5 +1,6 @@
 //! What is live at a name, and whose it is.
 
+use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 
 use super::Case;
@@ -102,10 +103,11 @@ impl Case<'_> {
         });
         let mut pointers: Vec<_> = pointers.collect();
         pointers.sort_by_key(|(address, _)| *address);
+        let claimants = self.claimants(pointers.iter().map(|(address, _)| *address));
         let holding = |(address, found): (IpAddr, LiveRrset<'_>)| Holding {
             at: address.to_string(),
             ttl: found.rrset.ttl().as_secs(),
-            whose: self.whose_address(address),
+            whose: whose_address(&claimants[&address]),
         };
         pointers.into_iter().map(holding).collect()
     }
@@ -131,15 +133,28 @@ impl Case<'_> {
         }
     }
 
-    /// Whose an address is, in words.
-    pub(super) fn whose_address(&self, address: IpAddr) -> String {
-        let claims = self.claims(address);
-        match claims.is_empty() {
-            true => "nobody's address".to_owned(),
-            false => {
-                claims.iter().map(|claim| format!("an address of host {}", claim.inv)).collect::<Vec<_>>().join(", ")
+    /// The hosts that may have each of some addresses, in the order of hosts. All are looked for in one pass over the
+    /// fleet: one name may have as many PTR as the fleet has hosts.
+    fn claimants(&self, addresses: impl Iterator<Item = IpAddr>) -> HashMap<IpAddr, Vec<u64>> {
+        let mut claimants: HashMap<IpAddr, Vec<u64>> = addresses.map(|address| (address, Vec::new())).collect();
+        let hosts = self.context.inventory.hosts.iter().zip(self.context.desired);
+        for (host, interface) in hosts.flat_map(|(host, own)| own.interfaces.iter().map(move |own| (host, own))) {
+            let acceptable = interface.acceptable.iter().map(|(address, _)| IpAddr::V6(*address));
+            for address in acceptable.chain(interface.own_a.iter().map(|address| IpAddr::V4(*address))) {
+                if let Some(found) = claimants.get_mut(&address) {
+                    found.push(host.inv.0);
+                }
             }
         }
+        claimants
+    }
+}
+
+/// Whose an address is that these hosts may have, in words.
+fn whose_address(hosts: &[u64]) -> String {
+    match hosts {
+        [] => "nobody's address".to_owned(),
+        hosts => hosts.iter().map(|inv| format!("an address of host {inv}")).collect::<Vec<_>>().join(", "),
     }
 }
 
