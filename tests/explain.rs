@@ -243,6 +243,16 @@ fn a_host_that_is_planned_though_it_is_switched_off_says_why() {
 }
 
 #[test]
+fn a_host_that_hosts_csv_lacks_has_the_name_that_names_lock_gives_it() {
+    let host = Workspace::demo().explain("cld-sas-050").host.expect("a chain");
+    assert_eq!(
+        (host.inv, host.name.map(|name| name.name)),
+        (110150, Some("cld-sas-050.cloud.example.net.".to_owned()))
+    );
+    assert_eq!(host.other_names, []);
+}
+
+#[test]
 fn a_report_from_the_future_is_told() {
     let host = Workspace::demo().explain("110206").host.expect("a chain");
     let verdicts: Vec<&str> = host.reports.iter().map(|report| report.verdict).collect();

@@ -9,6 +9,7 @@ use crate::desired::names::{lock_rows_of, name_of};
 use crate::desired::network::{self, Segment};
 use crate::diag::Origin;
 use crate::diff::released::{self, Spared};
+use crate::dns::Name;
 use crate::inventory::model::{Entry, Host, HostStatus, LockRow, ProjectFile, ProjectIndex};
 use crate::inventory::symbol::Symbol;
 use crate::inventory::value::Inv;
@@ -125,7 +126,7 @@ impl Case<'_> {
             inv: inv.0,
             row: Some(self.row(host)),
             project: Some(self.project(host.project)),
-            name: self.given_name(host),
+            name: self.given_name(inv),
             other_names: self.other_names(inv),
             reports: self.reports(inv),
             mac: desired.mac.active.map(|active| active.mac.to_string()),
@@ -142,7 +143,7 @@ impl Case<'_> {
             inv: inv.0,
             row: None,
             project: None,
-            name: None,
+            name: self.given_name(inv),
             other_names: self.other_names(inv),
             reports: self.reports(inv),
             mac: None,
@@ -196,20 +197,39 @@ impl Case<'_> {
     }
 
     /// A host's name, and the line that gives it.
-    fn given_name(&self, host: &Host) -> Option<GivenName> {
-        let (name, row) = name_of(self.context.inventory, host)?;
+    fn given_name(&self, inv: Inv) -> Option<GivenName> {
+        let (name, row) = self.name(inv)?;
+        let origin = row.map(|row| row.origin).or(self.host_row(inv).map(|host| host.origin))?;
         Some(GivenName {
             name: name.to_string(),
-            line: self.line(row.map_or(host.origin, |row| row.origin)),
+            line: self.line(origin),
             source: if row.is_some() { "names.lock" } else { "hosts.csv" },
         })
+    }
+
+    /// A host's name, with its row of names.lock where that gives it; of a host that hosts.csv lacks, its current row's.
+    fn name(&self, inv: Inv) -> Option<(&Name, Option<&LockRow>)> {
+        let inventory = self.context.inventory;
+        match self.host_row(inv) {
+            Some(host) => name_of(inventory, host),
+            None => {
+                let mut rows = inventory.lock[lock_rows_of(inventory, inv)].iter();
+                let row = rows.find(|row| row.released.is_none() && !row.bad)?;
+                Some((row.name.as_ref()?, Some(row)))
+            }
+        }
+    }
+
+    /// A host's row of hosts.csv.
+    fn host_row(&self, inv: Inv) -> Option<&Host> {
+        let inventory = self.context.inventory;
+        inventory.place_of(inv).map(|place| &inventory.hosts[place])
     }
 
     /// The names that a host had, and those that do not count.
     fn other_names(&self, inv: Inv) -> Vec<OtherName> {
         let inventory = self.context.inventory;
-        let host = inventory.place_of(inv).map(|place| &inventory.hosts[place]);
-        let given = host.and_then(|host| name_of(inventory, host));
+        let (host, given) = (self.host_row(inv), self.name(inv));
         let rows = inventory.lock[lock_rows_of(inventory, inv)].iter();
         let rows = rows.filter(|row| given.and_then(|(_, given)| given).is_none_or(|given| given.origin != row.origin));
         let mut names: Vec<OtherName> = rows.map(|row| self.other_name(row)).collect();

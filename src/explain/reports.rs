@@ -46,9 +46,10 @@ impl Case<'_> {
             Verdict::Withdrawn { by } => {
                 ("withdrawn", format!("{} says that the MAC is not in use (`\"active\":false`)", self.line(by)))
             }
-            Verdict::Inactive => {
-                ("inactive", "it says that the MAC is not in use, and withdraws reports of it that are no newer".to_owned())
-            }
+            Verdict::Inactive => (
+                "inactive",
+                "it says that the MAC is not in use, and withdraws reports of it that are no newer".to_owned(),
+            ),
             Verdict::Ahead => ("future", "dated more than 5 minutes after the clock, it counts for nothing".to_owned()),
             Verdict::Bad { freezes: true } => {
                 ("bad", "the line cannot be used, and no good report is as new: the host is frozen".to_owned())
