@@ -60,6 +60,22 @@ const HOSTS: [(u8, &str); 11] = [
     (11, "elsewhere"),
 ];
 
+/// A forward zone where every name has a TXT, with a host's address at the name of another's registry TXT.
+const TXT_ZONE: &str = "$TTL 3600
+@ SOA ns1 hostmaster 1 1d 2h 4w 10m
+@ NS ns1
+ns1 A 192.0.2.53
+* TXT \"v=spf1 -all\"
+aaaa-new AAAA 2a02:6b8:0:1:ae1f:6bff:fe00:2
+";
+
+/// The reverse zone of 2a02:6b8:0:1::/64 beside [`TXT_ZONE`].
+const TXT_REVERSE: &str = "$TTL 3600
+@ SOA ns1.example.net. hostmaster.example.net. 1 1d 2h 4w 10m
+@ NS ns1.example.net.
+2.0.0.0.0.0.e.f.f.f.b.6.f.1.e.a PTR aaaa-new.example.net.
+";
+
 /// Writes a workspace that reads these zones from a target.
 fn write_workspace(folder: &Path, target: &str) {
     let domains = ["cut", "old", "child", "wild"].map(|label| format!("\"{label}.example.net\"")).join(", ");
@@ -103,11 +119,15 @@ fn lines(plan: &Value, key: &str, values: &[&str]) -> Vec<String> {
     entries.iter().map(line).collect()
 }
 
+/// A server of these zones, by name and text.
+fn serve(kind: Kind, zones: &[(&str, &str)]) -> Option<Server> {
+    let zones = zones.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+    Server::start(kind, &ServerConfig { keys: Vec::new(), zones })
+}
+
 /// A server of the zones, and the plans by questions and from its files.
 fn plans(kind: Kind) -> Option<(Value, Value)> {
-    let zones = [("example.net", ZONE), ("child.example.net", CHILD), (REVERSE_APEX, REVERSE)];
-    let zones = zones.map(|(name, text)| (name.to_owned(), text.to_owned())).to_vec();
-    let server = Server::start(kind, &ServerConfig { keys: Vec::new(), zones })?;
+    let server = serve(kind, &[("example.net", ZONE), ("child.example.net", CHILD), (REVERSE_APEX, REVERSE)])?;
     let folder = tempfile::tempdir().expect("a folder");
     let target = format!("type = \"rfc2136\"\nread = \"query\"\nserver = \"{}\"", server.address());
     let by_query = folder.path().join("query");
@@ -125,6 +145,8 @@ fn plans(kind: Kind) -> Option<(Value, Value)> {
 on_every_kind! {
     questions_show_what_the_rules_need_and_the_plan_says_what_they_do_not
     the_demo_by_questions_lacks_only_what_no_question_is_about
+    nothing_is_registered_or_given_up_where_a_wildcard_may_give_the_text
+    a_name_that_was_asked_for_its_text_is_asked_for_its_addresses_too
 }
 
 /// Whatever is not asked for is named.
@@ -212,4 +234,33 @@ fn the_demo_by_questions_lacks_only_what_no_question_is_about(kind: Kind) {
     let blocked = ["host", "code", "message", "hint"];
     assert_eq!(lines(&by_query, "blocked", &blocked), lines(&whole, "blocked", &blocked));
     assert_eq!(by_query["skipped"], whole["skipped"]);
+}
+
+/// A workspace with a registry of texts that asks a server of [`TXT_ZONE`], with or without its wildcard.
+fn plan_with_texts(kind: Kind, zone: &str) -> Option<Value> {
+    let server = serve(kind, &[("example.net", zone), (REVERSE_APEX, TXT_REVERSE)])?;
+    let folder = tempfile::tempdir().expect("a folder");
+    write_workspace(folder.path(), &format!("type = \"rfc2136\"\nread = \"query\"\nserver = \"{}\"", server.address()));
+    edit(folder.path(), "[sources]\n", "registry = \"txt\"\n[sources]\n");
+    let project = "id: p\nvlan_scheme: static\nvlans: {main: 604}\nautomation: true\npolicy: repair\n";
+    fs::write(folder.path().join("p.yaml"), project).expect("a file");
+    Some(plan(folder.path()))
+}
+
+/// Else an AAAA would come without the TXT that says whose it is.
+fn nothing_is_registered_or_given_up_where_a_wildcard_may_give_the_text(kind: Kind) {
+    let Some(plan) = plan_with_texts(kind, TXT_ZONE) else { return };
+    let blocked = lines(&plan, "blocked", &["host", "code", "message"]);
+    let doubtful = "what stands at `aaaa-good.example.net.` cannot be told from a wildcard of `example.net.`";
+    assert!(blocked.contains(&format!("1 zone-unknown {doubtful}")), "{blocked:#?}");
+    // The wildcard gives nothing at `aaaa-new`, where something stands.
+    assert_eq!(lines(&plan, "changes", &["host"]), ["3"; 4]);
+}
+
+/// The TXT of one host's name and the AAAA of another name can stand at the same name.
+fn a_name_that_was_asked_for_its_text_is_asked_for_its_addresses_too(kind: Kind) {
+    let zone = TXT_ZONE.lines().filter(|line| !line.starts_with('*')).map(|line| format!("{line}\n"));
+    let Some(plan) = plan_with_texts(kind, &zone.collect::<String>()) else { return };
+    let notices = lines(&plan, "notices", &["code", "host", "name"]);
+    assert!(notices.contains(&"foreign-name 2 aaaa-new.example.net.".to_owned()), "{notices:#?}");
 }
