@@ -85,10 +85,9 @@ fn addresses(live: &Live, names: &[Name], desired: &[DesiredHost]) -> BTreeSet<I
     let mut addresses: BTreeSet<IpAddr> = BTreeSet::new();
     for interface in interfaces {
         addresses.extend(interface.acceptable.iter().map(|(address, _): &(Ipv6Addr, _)| IpAddr::V6(*address)));
-        addresses.extend(interface.own_a.iter().copied().map(IpAddr::V4));
     }
-    for name in names {
-        let found = live.rrset(name.as_name(), Rtype::AAAA).into_iter();
+    for (name, rtype) in names.iter().flat_map(|name| [(name, Rtype::AAAA), (name, Rtype::A)]) {
+        let found = live.rrset(name.as_name(), rtype).into_iter();
         addresses.extend(found.flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.address()));
     }
     addresses

@@ -147,6 +147,7 @@ on_every_kind! {
     the_demo_by_questions_lacks_only_what_no_question_is_about
     nothing_is_registered_or_given_up_where_a_wildcard_may_give_the_text
     a_name_that_was_asked_for_its_text_is_asked_for_its_addresses_too
+    a_name_that_was_given_up_loses_the_pointers_of_all_its_addresses
 }
 
 /// Whatever is not asked for is named.
@@ -263,4 +264,35 @@ fn a_name_that_was_asked_for_its_text_is_asked_for_its_addresses_too(kind: Kind)
     let Some(plan) = plan_with_texts(kind, &zone.collect::<String>()) else { return };
     let notices = lines(&plan, "notices", &["code", "host", "name"]);
     assert!(notices.contains(&"foreign-name 2 aaaa-new.example.net.".to_owned()), "{notices:#?}");
+}
+
+/// Also those of its A, which no host has any more.
+fn a_name_that_was_given_up_loses_the_pointers_of_all_its_addresses(kind: Kind) {
+    let start = "$TTL 3600\n@ SOA ns1.example.net. hostmaster.example.net. 1 1d 2h 4w 10m\n@ NS ns1.example.net.\n";
+    let forward = format!("{start}ns1 A 192.0.2.53\nformer A 192.0.2.9\nformer AAAA 2a02:6b8:0:1::77\n");
+    let by_v6 = format!("{start}7.7.0.0.0.0.0.0.0.0.0.0.0.0.0.0 PTR former.example.net.\n");
+    let by_v4 = format!("{start}9 PTR former.example.net.\n");
+    let v4 = "2.0.192.in-addr.arpa";
+    let Some(server) = serve(kind, &[("example.net", &forward), (REVERSE_APEX, &by_v6), (v4, &by_v4)]) else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let target = format!("type = \"rfc2136\"\nread = \"query\"\nserver = \"{}\"", server.address());
+    write_workspace(
+        folder.path(),
+        &format!("{target}\n[[zone]]\nname = \"{v4}\"\npool = \"main\"\npermission = \"full\""),
+    );
+    let project = "id: p\nvlan_scheme: static\nvlans: {main: 604}\nautomation: true\npolicy: repair\n";
+    fs::write(folder.path().join("p.yaml"), project).expect("a file");
+    let row = "99\tformer.example.net\tp\t2026-02-10T08:00:00Z\t2026-11-19T14:20:00Z\n";
+    fs::write(folder.path().join("names.lock"), row).expect("a file");
+    let changes = lines(&plan(folder.path()), "changes", &["host", "type", "name"]);
+    let mut released: Vec<&String> = changes.iter().filter(|line| line.starts_with("99 ")).collect();
+    released.sort();
+    assert_eq!(
+        released,
+        [
+            "99 AAAA former.example.net.",
+            "99 PTR 7.7.0.0.0.0.0.0.0.0.0.0.0.0.0.0.1.0.0.0.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa.",
+            "99 PTR 9.2.0.192.in-addr.arpa.",
+        ]
+    );
 }
