@@ -44,7 +44,7 @@ impl Asking<'_> {
                 Ok(live) => return live,
                 Err(error) => {
                     self.failed = Some(ReadError {
-                        place: format!("zone {name}"),
+                        place: self.target.place(name),
                         code: "bad-message",
                         message: format!("its answers make no zone: {error}"),
                         hint: Some("the server, or something on the way, breaks the protocol".to_owned()),

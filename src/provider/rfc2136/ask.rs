@@ -343,6 +343,13 @@ mod tests {
     }
 
     #[test]
+    fn errors_name_all_servers_that_a_zone_is_asked_of() {
+        let server = |port| Server { host: "127.0.0.1".into(), port };
+        let place = reader(vec![server(53), server(54)], false).place(&apex());
+        assert_eq!(place, "127.0.0.1:53, 127.0.0.1:54 zone example.net.");
+    }
+
+    #[test]
     fn a_name_that_alone_is_refused_is_named() {
         let only_h2 = |question: &[u8]| match question[13..15] == *b"h2" {
             true => reply(question, [0x84, 2], &[], &[]),

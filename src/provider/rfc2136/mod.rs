@@ -101,6 +101,10 @@ impl ReadZone for NameServers {
 }
 
 impl AskZone for NameServers {
+    fn place(&self, zone: &ZoneName) -> String {
+        format!("{} zone {zone}", self.places())
+    }
+
     fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, ReadError> {
         let Exchange { timeout, window, .. } = self.settings.exchange;
         let window = window.map_or(DEFAULT_WINDOW, |window| usize::from(window).min(MAX_WINDOW));
