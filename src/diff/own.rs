@@ -27,6 +27,8 @@ pub enum RegistryName {
     At(Name),
     /// At a CNAME, so that it cannot be written.
     AtCname(Name),
+    /// There, but what stands there already is not known.
+    Unknown(Name),
     /// It would be no name.
     TooLong(NameError),
     /// Outside the RRset's zone or hidden in it: the RRset can never be own.
@@ -43,6 +45,7 @@ pub fn registry_name(context: &Context<'_>, zone: ZoneIndex, owner: NameRef<'_>,
     match context.live.place(name.as_name()) {
         Place::Open(place) if place == zone => RegistryName::At(name),
         Place::Cname(place) if place == zone => RegistryName::AtCname(name),
+        Place::Unknown(place) if place == zone => RegistryName::Unknown(name),
         _ => RegistryName::Outside,
     }
 }
@@ -81,6 +84,16 @@ pub fn is_own(context: &Context<'_>, found: LiveRrset<'_>) -> bool {
             let said = registration(context, found.zone, found.rrset.owner(), found.rrset.rtype());
             matches!(said, Registration::Ours(_))
         }
+    }
+}
+
+/// Where the TXT of an RRset would stand, where it is not known what does: whether the RRset is registered, and to whom,
+/// cannot be told, and neither could its TXT come or go with it.
+pub fn unknown_registry(context: &Context<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype) -> Option<Name> {
+    let is_asked = context.inventory.config.registry == Registry::Txt;
+    match is_asked.then(|| registry_name(context, zone, owner, rtype))? {
+        RegistryName::Unknown(name) => Some(name),
+        _ => None,
     }
 }
 

@@ -97,11 +97,16 @@ fn clear(context: &Context<'_>, row: &LockRow, name: NameRef<'_>, acts: &mut Vec
     let mut remove = |found: LiveRrset<'_>, rdata: Rdata| {
         acts.push(Act::removal(found, rdata, Rule::Released, actor, Some(row.origin)));
     };
-    let addresses = context.live.rrset(name, Rtype::AAAA).filter(|found| own::is_writable(context, *found));
+    let may_clear = |found: &LiveRrset<'_>| {
+        let LiveRrset { zone, rrset } = *found;
+        own::is_writable(context, *found)
+            && own::unknown_registry(context, zone, rrset.owner(), rrset.rtype()).is_none()
+    };
+    let addresses = context.live.rrset(name, Rtype::AAAA).filter(may_clear);
     if let Some(found) = addresses {
         found.rrset.rdata().map(RdataRef::to_rdata).for_each(|rdata| remove(found, rdata));
     }
-    for found in context.live.pointing_to(name).filter(|found| own::is_writable(context, *found)) {
+    for found in context.live.pointing_to(name).filter(may_clear) {
         remove(found, Rdata::from_name(name));
     }
 }

@@ -284,7 +284,11 @@ impl<'c> Run<'_, 'c> {
     /// Removes a record, unless it is not ours to remove.
     fn remove(&mut self, site: &Site<'_, 'c>, rdata: RdataRef<'_>, cause: Cause<'_>) {
         let context = self.context;
-        if site.found.is_some_and(|found| own::is_writable(context, found)) {
+        if let Some(registry) = own::unknown_registry(context, site.zone, site.owner, site.rtype) {
+            if site.if_foreign == IfForeign::Block {
+                self.block(words::registry_unknown(context, site.zone, &registry));
+            }
+        } else if site.found.is_some_and(|found| own::is_writable(context, found)) {
             self.act(site, Deed::Remove(rdata.to_rdata()), cause);
         } else if site.if_foreign == IfForeign::Block {
             self.block(words::not_owner(context, site.owner, rdata));
@@ -324,6 +328,7 @@ impl<'c> Run<'_, 'c> {
         match own::registry_name(context, zone, owner, rtype) {
             RegistryName::TooLong(error) => Some(words::registry_too_long(owner, rtype, &error)),
             RegistryName::AtCname(name) => Some(words::registry_at_cname(owner, rtype, &name)),
+            RegistryName::Unknown(name) => Some(words::registry_unknown(context, zone, &name)),
             RegistryName::Outside => None,
             RegistryName::At(name) => match own::registration(context, zone, owner, rtype) {
                 Registration::Foreign(by) => Some(words::registered(context, owner, rtype, &by, &name)),

@@ -235,6 +235,11 @@ pub fn registry_at_cname(owner: NameRef<'_>, rtype: Rtype, name: &Name) -> Block
     block(BlockCode::PostState, message, "remove the CNAME")
 }
 
+/// The block of a host whose RRset cannot be registered, or given up, because what its TXT's name holds is not known.
+pub fn registry_unknown(context: &Context<'_>, zone: ZoneIndex, name: &Name) -> Block {
+    place_block(context, BlockCode::ZoneUnknown, name, &Place::Unknown(zone))
+}
+
 /// The notice about an address of a host at a name that is nobody's.
 pub fn foreign_name(inv: Inv, address: Ipv6Addr, name: NameRef<'_>) -> String {
     format!("`{name}` holds `{address}`, an address of host {inv}, and is left alone")

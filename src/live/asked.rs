@@ -89,9 +89,9 @@ impl AskedZone {
         [Rtype::SOA, Rtype::NS, Rtype::MX].map(|rtype| Question { name: name.clone(), rtype }).to_vec()
     }
 
-    /// Whether a name was asked for.
-    pub fn has_asked(&self, name: &Name) -> bool {
-        self.names.contains(name)
+    /// Whether a question has its answer.
+    pub fn has_answer(&self, question: &Question) -> bool {
+        self.answers.contains_key(question)
     }
 
     /// Takes the answers to [`AskedZone::opening`]. The apex does not become known by them: its addresses were not asked.

@@ -44,7 +44,7 @@ impl Asking<'_> {
                 Ok(live) => return live,
                 Err(error) => {
                     self.failed = Some(ReadError {
-                        place: format!("zone {name}"),
+                        place: self.target.place(name),
                         code: "bad-message",
                         message: format!("its answers make no zone: {error}"),
                         hint: Some("the server, or something on the way, breaks the protocol".to_owned()),
@@ -85,10 +85,9 @@ fn addresses(live: &Live, names: &[Name], desired: &[DesiredHost]) -> BTreeSet<I
     let mut addresses: BTreeSet<IpAddr> = BTreeSet::new();
     for interface in interfaces {
         addresses.extend(interface.acceptable.iter().map(|(address, _): &(Ipv6Addr, _)| IpAddr::V6(*address)));
-        addresses.extend(interface.own_a.iter().copied().map(IpAddr::V4));
     }
-    for name in names {
-        let found = live.rrset(name.as_name(), Rtype::AAAA).into_iter();
+    for (name, rtype) in names.iter().flat_map(|name| [(name, Rtype::AAAA), (name, Rtype::A)]) {
+        let found = live.rrset(name.as_name(), rtype).into_iter();
         addresses.extend(found.flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.address()));
     }
     addresses
@@ -112,12 +111,11 @@ impl Rounds<'_, '_> {
     /// Asks for names, each in its zone where that is one of these, and puts what the answers show into `live`.
     fn run(&mut self, live: Live, names: BTreeSet<Name>) -> Live {
         let mut questions: Vec<Vec<Question>> = self.asking.iter().map(|_| Vec::new()).collect();
+        // A name may have been asked for another type: the TXT beside one name can be where another has its address.
         for name in names {
             let zone = live.zone_of(name.as_name());
             let Some(place) = self.asking.iter().position(|asking| Some(asking.zone) == zone) else { continue };
-            if !self.asking[place].asked.has_asked(&name) {
-                self.add_questions(&live, place, name, &mut questions[place]);
-            }
+            self.add_questions(&live, place, name, &mut questions[place]);
         }
         if questions.iter().all(Vec::is_empty) {
             return live;
@@ -132,6 +130,8 @@ impl Rounds<'_, '_> {
 
     /// Adds what is asked about a name: to which zone it belongs, what stands at it, and what the registry says of that.
     fn add_questions(&self, live: &Live, place: usize, name: Name, questions: &mut Vec<Question>) {
+        let asked = &self.asking[place].asked;
+        let mut add = |all: Vec<Question>| questions.extend(all.into_iter().filter(|one| !asked.has_answer(one)));
         let is_reverse = reverse::address_of(name.as_name()).is_some();
         let (rtypes, managed) = match is_reverse {
             true => (&[Rtype::SOA, Rtype::PTR][..], Rtype::PTR),
@@ -140,11 +140,10 @@ impl Rounds<'_, '_> {
         if self.inventory.config.registry == Registry::Txt
             && let Some(Ok(txt)) = own::txt_name(name.as_name(), managed)
             && live.zone_of(txt.as_name()) == Some(self.asking[place].zone)
-            && !self.asking[place].asked.has_asked(&txt)
         {
-            questions.extend([Rtype::SOA, Rtype::TXT].map(|rtype| Question { name: txt.clone(), rtype }));
+            add([Rtype::SOA, Rtype::TXT].map(|rtype| Question { name: txt.clone(), rtype }).to_vec());
         }
-        questions.extend(rtypes.iter().map(|rtype| Question { name: name.clone(), rtype: *rtype }));
+        add(rtypes.iter().map(|rtype| Question { name: name.clone(), rtype: *rtype }).collect());
     }
 
     /// Asks one list of questions a zone, and keeps the answers, or why there are none.

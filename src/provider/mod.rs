@@ -87,6 +87,9 @@ pub trait ReadZone: Send + Sync {
 
 /// Asks for single names in the zones of one target. Zones may be asked side by side.
 pub trait AskZone: Send + Sync {
+    /// Where a zone is asked for, as errors name it.
+    fn place(&self, zone: &ZoneName) -> String;
+
     /// Asks for names of one zone; gives the answers in the order of the questions.
     ///
     /// Errors: whatever keeps any question from being answered by the authority for the zone.

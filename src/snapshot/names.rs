@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use super::text::END;
-use crate::dns::Name;
+use crate::dns::{Name, ZoneName};
 use crate::live::asked::Knowledge;
 
 /// What a line begins with: the name was asked for.
@@ -27,12 +27,12 @@ pub fn to_text(knowledge: &Knowledge) -> String {
     lines.concat() + END
 }
 
-/// Reads such a text; none where it is none, or was cut.
-pub fn parse(text: &str) -> Option<Knowledge> {
+/// Reads such a text; none where it is none, was cut, or is another zone's.
+pub fn parse(zone: &ZoneName, text: &str) -> Option<Knowledge> {
     let mut knowledge = Knowledge::default();
     for line in text.strip_suffix(END)?.lines() {
         let (word, name) = line.split_once(' ')?;
-        let name = Name::parse(name).ok()?;
+        let name = Name::parse(name).ok().filter(|name| name.as_name().is_at_or_below(zone.as_name()))?;
         let Knowledge { names, doubtful, cuts } = &mut knowledge;
         let lists: &mut [&mut HashSet<Name>] = match word {
             KNOWN => &mut [names],
@@ -62,10 +62,17 @@ mod tests {
             "cut c.example.net.\ndoubtful b.example.net.\nknown a.example.net.\n\
              known odd\\032\\010\\\\.example.net.\n; end of the zone\n"
         );
-        let read = parse(&text).unwrap();
+        let zone = ZoneName::new(Name::parse("example.net").unwrap());
+        let read = parse(&zone, &text).unwrap();
         assert_eq!((&read.names, &read.doubtful, &read.cuts), (&knowledge.names, &knowledge.doubtful, &knowledge.cuts));
-        for bad in ["", "known a.\n", "known a..b\n; end of the zone\n", "lost a.\n; end of the zone\n"] {
-            assert!(parse(bad).is_none(), "{bad}");
+        for bad in [
+            "",
+            "known a.example.net.\n",
+            "known a..b\n; end of the zone\n",
+            "lost a.example.net.\n; end of the zone\n",
+            "known a.example.org.\n; end of the zone\n",
+        ] {
+            assert!(parse(&zone, bad).is_none(), "{bad}");
         }
     }
 }

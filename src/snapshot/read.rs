@@ -118,7 +118,7 @@ impl Snapshot {
         let mut knowledge = None;
         if let Extent::Asked(NamesFile { file, sha256 }) = &saved.extent {
             let (text, input) = self.read_file(file, sha256)?;
-            let known = String::from_utf8(text).ok().and_then(|text| names::parse(&text));
+            let known = String::from_utf8(text).ok().and_then(|text| names::parse(&saved.zone, &text));
             let no_names = || damaged(&input.0, "a line is no name that was asked for".to_owned());
             knowledge = Some(known.ok_or_else(no_names)?);
             inputs.push(input);

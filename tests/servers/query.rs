@@ -60,6 +60,22 @@ const HOSTS: [(u8, &str); 11] = [
     (11, "elsewhere"),
 ];
 
+/// A forward zone where every name has a TXT, with a host's address at the name of another's registry TXT.
+const TXT_ZONE: &str = "$TTL 3600
+@ SOA ns1 hostmaster 1 1d 2h 4w 10m
+@ NS ns1
+ns1 A 192.0.2.53
+* TXT \"v=spf1 -all\"
+aaaa-new AAAA 2a02:6b8:0:1:ae1f:6bff:fe00:2
+";
+
+/// The reverse zone of 2a02:6b8:0:1::/64 beside [`TXT_ZONE`].
+const TXT_REVERSE: &str = "$TTL 3600
+@ SOA ns1.example.net. hostmaster.example.net. 1 1d 2h 4w 10m
+@ NS ns1.example.net.
+2.0.0.0.0.0.e.f.f.f.b.6.f.1.e.a PTR aaaa-new.example.net.
+";
+
 /// Writes a workspace that reads these zones from a target.
 fn write_workspace(folder: &Path, target: &str) {
     let domains = ["cut", "old", "child", "wild"].map(|label| format!("\"{label}.example.net\"")).join(", ");
@@ -103,11 +119,15 @@ fn lines(plan: &Value, key: &str, values: &[&str]) -> Vec<String> {
     entries.iter().map(line).collect()
 }
 
+/// A server of these zones, by name and text.
+fn serve(kind: Kind, zones: &[(&str, &str)]) -> Option<Server> {
+    let zones = zones.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+    Server::start(kind, &ServerConfig { keys: Vec::new(), zones })
+}
+
 /// A server of the zones, and the plans by questions and from its files.
 fn plans(kind: Kind) -> Option<(Value, Value)> {
-    let zones = [("example.net", ZONE), ("child.example.net", CHILD), (REVERSE_APEX, REVERSE)];
-    let zones = zones.map(|(name, text)| (name.to_owned(), text.to_owned())).to_vec();
-    let server = Server::start(kind, &ServerConfig { keys: Vec::new(), zones })?;
+    let server = serve(kind, &[("example.net", ZONE), ("child.example.net", CHILD), (REVERSE_APEX, REVERSE)])?;
     let folder = tempfile::tempdir().expect("a folder");
     let target = format!("type = \"rfc2136\"\nread = \"query\"\nserver = \"{}\"", server.address());
     let by_query = folder.path().join("query");
@@ -125,6 +145,9 @@ fn plans(kind: Kind) -> Option<(Value, Value)> {
 on_every_kind! {
     questions_show_what_the_rules_need_and_the_plan_says_what_they_do_not
     the_demo_by_questions_lacks_only_what_no_question_is_about
+    nothing_is_registered_or_given_up_where_a_wildcard_may_give_the_text
+    a_name_that_was_asked_for_its_text_is_asked_for_its_addresses_too
+    a_name_that_was_given_up_loses_the_pointers_of_all_its_addresses
 }
 
 /// Whatever is not asked for is named.
@@ -212,4 +235,64 @@ fn the_demo_by_questions_lacks_only_what_no_question_is_about(kind: Kind) {
     let blocked = ["host", "code", "message", "hint"];
     assert_eq!(lines(&by_query, "blocked", &blocked), lines(&whole, "blocked", &blocked));
     assert_eq!(by_query["skipped"], whole["skipped"]);
+}
+
+/// A workspace with a registry of texts that asks a server of [`TXT_ZONE`], with or without its wildcard.
+fn plan_with_texts(kind: Kind, zone: &str) -> Option<Value> {
+    let server = serve(kind, &[("example.net", zone), (REVERSE_APEX, TXT_REVERSE)])?;
+    let folder = tempfile::tempdir().expect("a folder");
+    write_workspace(folder.path(), &format!("type = \"rfc2136\"\nread = \"query\"\nserver = \"{}\"", server.address()));
+    edit(folder.path(), "[sources]\n", "registry = \"txt\"\n[sources]\n");
+    let project = "id: p\nvlan_scheme: static\nvlans: {main: 604}\nautomation: true\npolicy: repair\n";
+    fs::write(folder.path().join("p.yaml"), project).expect("a file");
+    Some(plan(folder.path()))
+}
+
+/// Else an AAAA would come without the TXT that says whose it is.
+fn nothing_is_registered_or_given_up_where_a_wildcard_may_give_the_text(kind: Kind) {
+    let Some(plan) = plan_with_texts(kind, TXT_ZONE) else { return };
+    let blocked = lines(&plan, "blocked", &["host", "code", "message"]);
+    let doubtful = "what stands at `aaaa-good.example.net.` cannot be told from a wildcard of `example.net.`";
+    assert!(blocked.contains(&format!("1 zone-unknown {doubtful}")), "{blocked:#?}");
+    // The wildcard gives nothing at `aaaa-new`, where something stands.
+    assert_eq!(lines(&plan, "changes", &["host"]), ["3"; 4]);
+}
+
+/// The TXT of one host's name and the AAAA of another name can stand at the same name.
+fn a_name_that_was_asked_for_its_text_is_asked_for_its_addresses_too(kind: Kind) {
+    let zone = TXT_ZONE.lines().filter(|line| !line.starts_with('*')).map(|line| format!("{line}\n"));
+    let Some(plan) = plan_with_texts(kind, &zone.collect::<String>()) else { return };
+    let notices = lines(&plan, "notices", &["code", "host", "name"]);
+    assert!(notices.contains(&"foreign-name 2 aaaa-new.example.net.".to_owned()), "{notices:#?}");
+}
+
+/// Also those of its A, which no host has any more.
+fn a_name_that_was_given_up_loses_the_pointers_of_all_its_addresses(kind: Kind) {
+    let start = "$TTL 3600\n@ SOA ns1.example.net. hostmaster.example.net. 1 1d 2h 4w 10m\n@ NS ns1.example.net.\n";
+    let forward = format!("{start}ns1 A 192.0.2.53\nformer A 192.0.2.9\nformer AAAA 2a02:6b8:0:1::77\n");
+    let by_v6 = format!("{start}7.7.0.0.0.0.0.0.0.0.0.0.0.0.0.0 PTR former.example.net.\n");
+    let by_v4 = format!("{start}9 PTR former.example.net.\n");
+    let v4 = "2.0.192.in-addr.arpa";
+    let Some(server) = serve(kind, &[("example.net", &forward), (REVERSE_APEX, &by_v6), (v4, &by_v4)]) else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let target = format!("type = \"rfc2136\"\nread = \"query\"\nserver = \"{}\"", server.address());
+    write_workspace(
+        folder.path(),
+        &format!("{target}\n[[zone]]\nname = \"{v4}\"\npool = \"main\"\npermission = \"full\""),
+    );
+    let project = "id: p\nvlan_scheme: static\nvlans: {main: 604}\nautomation: true\npolicy: repair\n";
+    fs::write(folder.path().join("p.yaml"), project).expect("a file");
+    let row = "99\tformer.example.net\tp\t2026-02-10T08:00:00Z\t2026-11-19T14:20:00Z\n";
+    fs::write(folder.path().join("names.lock"), row).expect("a file");
+    let changes = lines(&plan(folder.path()), "changes", &["host", "type", "name"]);
+    let mut released: Vec<&String> = changes.iter().filter(|line| line.starts_with("99 ")).collect();
+    released.sort();
+    assert_eq!(
+        released,
+        [
+            "99 AAAA former.example.net.",
+            "99 PTR 7.7.0.0.0.0.0.0.0.0.0.0.0.0.0.0.1.0.0.0.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa.",
+            "99 PTR 9.2.0.192.in-addr.arpa.",
+        ]
+    );
 }

@@ -100,7 +100,9 @@ impl Asker<'_> {
             connection.receive(&mut message).map_err(|fault| explain(fault, progress))?;
             let header = Header::read(&message).ok_or_else(|| bad("a message shorter than its header"))?;
             let sent = in_flight.remove(&header.id).ok_or_else(|| bad("the answer to another question"))?;
-            let answer = self.accept(&mut message, &sent, &questions[sent.place])?;
+            let question = &questions[sent.place];
+            let answer = self.accept(&mut message, &sent, question);
+            let answer = answer.map_err(|failure| self.tell_question(question, failure))?;
             progress.messages += 1;
             progress.records += usize::from(header.counts[1]);
             answers[sent.place] = Some(answer);
@@ -123,6 +125,17 @@ impl Asker<'_> {
         framed.extend_from_slice(&length.to_be_bytes());
         framed.extend_from_slice(&octets);
         transaction
+    }
+
+    /// Names the question of a failure that may be this name's alone: what the apex meets, the whole zone meets, and
+    /// what is wrong with a signature is wrong with all.
+    fn tell_question(&self, question: &Question, failure: Failure) -> Failure {
+        let is_of_name =
+            matches!(failure, Failure::QueryRefused { .. } | Failure::NoAuthority | Failure::BadMessage(_));
+        match is_of_name && question.name.as_name() != self.zone.as_name() {
+            true => Failure::AtQuestion(question.clone(), Box::new(failure)),
+            false => failure,
+        }
     }
 
     /// Checks the signature of an answer, and reads it.
@@ -327,6 +340,25 @@ mod tests {
         assert_eq!(code(renamed), "bad-message");
         let elsewhere = |question: &[u8]| reply(question, GOOD, &[record(APEX, Rtype::AAAA, &[1; 16])], &[]);
         assert_eq!(code(elsewhere), "bad-message");
+    }
+
+    #[test]
+    fn errors_name_all_servers_that_a_zone_is_asked_of() {
+        let server = |port| Server { host: "127.0.0.1".into(), port };
+        let place = reader(vec![server(53), server(54)], false).place(&apex());
+        assert_eq!(place, "127.0.0.1:53, 127.0.0.1:54 zone example.net.");
+    }
+
+    #[test]
+    fn a_name_that_alone_is_refused_is_named() {
+        let only_h2 = |question: &[u8]| match question[13..15] == *b"h2" {
+            true => reply(question, [0x84, 2], &[], &[]),
+            false => holds(question),
+        };
+        assert_eq!(
+            ask(answering(only_h2), 3).unwrap_err().message,
+            "the server answers SERVFAIL to a question about a name, when it was asked for `h2.example.net.` AAAA"
+        );
     }
 
     #[test]

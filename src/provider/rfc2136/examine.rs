@@ -110,7 +110,7 @@ impl NameServers {
         let mut connection = self.connect(server)?;
         let id = random_id();
         let mut question = message::question(zone.as_name(), Rtype::SOA, id);
-        let asked_at = Time48::from_u64(u64::from(Time48::now()) - earlier);
+        let asked_at = Time48::from_u64(u64::from(Time48::now()).saturating_sub(earlier));
         let sign = |key: &Arc<Key>| ClientTransaction::request(key.clone(), &mut question, asked_at);
         let signed = key.map(sign).transpose().expect("a TSIG record fits");
         connection.send(&question.finish()).map_err(|fault| explain_wire(fault, Progress::default()))?;

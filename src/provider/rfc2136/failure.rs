@@ -5,6 +5,8 @@ use std::io;
 
 use domain::base::iana::Rcode;
 
+use crate::live::asked::Question;
+
 /// Why a zone could not be read from one server.
 #[derive(Debug)]
 pub enum Failure {
@@ -64,6 +66,8 @@ pub enum Failure {
     },
     /// The server answers a question about one name, but not as the authority for the zone.
     NoAuthority,
+    /// What went wrong with this one question of many.
+    AtQuestion(Question, Box<Failure>),
 }
 
 /// How far a transfer came.
@@ -111,6 +115,7 @@ impl Failure {
             Failure::QueryRefused { rcode: Rcode::NOTAUTH, unproven: true } => "query-refused",
             Failure::QueryRefused { rcode: Rcode::NOTAUTH, .. } | Failure::NoAuthority => "zone-not-served",
             Failure::QueryRefused { .. } => "server-failure",
+            Failure::AtQuestion(_, failure) => failure.code(),
         }
     }
 
@@ -164,6 +169,7 @@ impl Failure {
             }
             Failure::NoAuthority => "name a server that has the zone itself, not one that asks others for it",
             Failure::QueryRefused { .. } => "the server's log says why",
+            Failure::AtQuestion(_, failure) => failure.hint(),
         }
     }
 }
@@ -198,6 +204,9 @@ impl fmt::Display for Failure {
                 write!(f, "the server answers {rcode} to a question about a name{unproven}")
             }
             Failure::NoAuthority => write!(f, "the server answers, but not as the authority for the zone"),
+            Failure::AtQuestion(Question { name, rtype }, failure) => {
+                write!(f, "{failure}, when it was asked for `{name}` {rtype}")
+            }
         }
     }
 }

@@ -83,6 +83,8 @@ struct NameServers {
     key: OnceLock<Result<Option<Arc<Key>>, SecretError>>,
     /// Whether a connection to each server timed out: no further zone waits for it.
     unreachable: Vec<AtomicBool>,
+    /// Whether each server let a question pass without a word until the deadline: the others are asked first from then on.
+    silent: Vec<AtomicBool>,
 }
 
 impl fmt::Debug for NameServers {
@@ -99,6 +101,10 @@ impl ReadZone for NameServers {
 }
 
 impl AskZone for NameServers {
+    fn place(&self, zone: &ZoneName) -> String {
+        format!("{} zone {zone}", self.places())
+    }
+
     fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, ReadError> {
         let Exchange { timeout, window, .. } = self.settings.exchange;
         let window = window.map_or(DEFAULT_WINDOW, |window| usize::from(window).min(MAX_WINDOW));
@@ -113,8 +119,9 @@ impl NameServers {
         workspace: PathBuf,
         key: OnceLock<Result<Option<Arc<Key>>, SecretError>>,
     ) -> NameServers {
-        let unreachable = settings.servers.iter().map(|_| AtomicBool::new(false)).collect();
-        NameServers { settings, workspace, key, unreachable }
+        let of_none = || settings.servers.iter().map(|_| AtomicBool::new(false)).collect();
+        let (unreachable, silent) = (of_none(), of_none());
+        NameServers { settings, workspace, key, unreachable, silent }
     }
 
     /// What the first server gives that can.
@@ -128,24 +135,41 @@ impl NameServers {
         let place = |servers: String| format!("{servers} zone {zone}");
         let key = self.key().map_err(|error| secret_error(error, place(self.places())))?;
         let mut failures = Vec::new();
-        for (server, unreachable) in self.settings.servers.iter().zip(&self.unreachable) {
-            if unreachable.load(Ordering::Relaxed) {
-                failures.push((server, Failure::Connect(io::ErrorKind::TimedOut.into())));
+        let mut order: Vec<usize> = (0..self.settings.servers.len()).collect();
+        order.sort_by_cached_key(|number| self.silent[*number].load(Ordering::Relaxed));
+        for number in order {
+            let server = &self.settings.servers[number];
+            if self.unreachable[number].load(Ordering::Relaxed) {
+                failures.push((number, Failure::Connect(io::ErrorKind::TimedOut.into())));
                 continue;
             }
             match act(server, key.clone()) {
                 Ok(given) => return Ok(given),
                 Err(failure) => {
-                    if matches!(&failure, Failure::Connect(error) if error.kind() == io::ErrorKind::TimedOut) {
-                        unreachable.store(true, Ordering::Relaxed);
-                    }
-                    failures.push((server, failure));
+                    self.note(number, &failure);
+                    failures.push((number, failure));
                 }
             }
         }
-        let ((server, failure), others) = failures.split_first().expect("there is a server");
+        failures.sort_by_key(|(number, _)| *number);
+        let named = failures.iter().map(|(number, failure)| (&self.settings.servers[*number], failure));
+        let named: Vec<_> = named.collect();
+        let ((server, failure), others) = named.split_first().expect("there is a server");
         let others: Vec<_> = others.iter().map(|(server, failure)| format!("; then {server}: {failure}")).collect();
         Err(read_error(place(server.to_string()), failure, &others.concat()))
+    }
+
+    /// Notes a failure of a server that would cost the next zone, or the next questions, a deadline as well.
+    fn note(&self, number: usize, failure: &Failure) {
+        match failure {
+            Failure::Connect(error) if error.kind() == io::ErrorKind::TimedOut => {
+                self.unreachable[number].store(true, Ordering::Relaxed);
+            }
+            Failure::TimedOut { progress } if progress.messages == 0 => {
+                self.silent[number].store(true, Ordering::Relaxed);
+            }
+            _ => {}
+        }
     }
 
     /// All servers, for messages.

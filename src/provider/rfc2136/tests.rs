@@ -506,6 +506,23 @@ fn nobody_waits_twice_for_a_server_that_cannot_be_reached() {
     assert_eq!((error.code, error.message.as_str()), ("connect-failed", "no connection: timed out"));
 }
 
+#[test]
+fn a_server_that_says_nothing_is_asked_last_from_then_on() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let silent = Server { host: "127.0.0.1".into(), port: listener.local_addr().unwrap().port() };
+    let good = serve_octets(|question| framed(&signed_zone(question)));
+    let reader = reader(vec![silent.clone(), good], true);
+    reader.note(0, &Failure::TimedOut { progress: Progress::default() });
+    assert_eq!(reader.read_zone(&apex()).unwrap().contents.digest(|_| true), zone_digest());
+    assert_eq!(listener.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock);
+    // It is asked all the same, and comes first in the error.
+    drop(listener);
+    let error = reader.read_zone(&apex()).unwrap_err();
+    assert_eq!(error.place, format!("{silent} zone example.net."));
+    assert!(error.message.starts_with("no connection: connection refused"), "{}", error.message);
+}
+
 /// A settings table, its keys in lines of their own, and the text around it.
 fn table(entries: Vec<(&str, Value)>) -> (Node, SourceText) {
     let file = Files::default().add("zonewright.toml");
