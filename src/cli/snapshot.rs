@@ -19,6 +19,11 @@ pub fn run(shared: &Shared, args: &SnapshotArgs) -> Result<Exit, Failure> {
             output::findings(shared, &findings);
             return Ok(Exit::Error);
         }
+        Err(SaveFailure::Unread(findings)) => {
+            output::findings(shared, &findings);
+            let failure = Failure::new("no zone could be read: nothing is saved");
+            return Err(failure.hint("an earlier snapshot of that name, if there is one, stays as it is"));
+        }
         Err(SaveFailure::Save(error)) => return Err(Failure::new(&error).hint(error.hint)),
     };
     output::findings(shared, &findings);

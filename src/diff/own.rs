@@ -42,7 +42,7 @@ pub fn registry_name(context: &Context<'_>, zone: ZoneIndex, owner: NameRef<'_>,
         Some(Ok(name)) => name,
         Some(Err(error)) => return RegistryName::TooLong(error),
     };
-    match context.live.place(name.as_name()) {
+    match context.live.place_of_text(name.as_name()) {
         Place::Open(place) if place == zone => RegistryName::At(name),
         Place::Cname(place) if place == zone => RegistryName::AtCname(name),
         Place::Unknown(place) if place == zone => RegistryName::Unknown(name),

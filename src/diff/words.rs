@@ -154,9 +154,9 @@ fn readable(name: NameRef<'_>) -> String {
     }
 }
 
-/// Whether a name of a zone that is asked name by name was asked for; no other zone leaves a name out.
-fn was_asked(context: &Context<'_>, zone: ZoneIndex, name: NameRef<'_>) -> bool {
-    context.live.zone(zone).knowledge().is_none_or(|knowledge| knowledge.has_asked(name))
+/// Whether a name was asked for, and what stands there may come from a wildcard.
+fn is_doubtful(context: &Context<'_>, zone: ZoneIndex, name: NameRef<'_>) -> bool {
+    context.live.zone(zone).knowledge().is_some_and(|knowledge| knowledge.is_doubtful(name))
 }
 
 /// The block of a host one of whose names cannot be written.
@@ -164,14 +164,14 @@ pub fn place_block(context: &Context<'_>, code: BlockCode, name: &Name, place: &
     let shown = readable(name.as_name());
     let zone = |zone: &crate::live::ZoneIndex| context.zone_spec(*zone).name.to_string();
     match place {
-        Place::Unknown(unknown) if !was_asked(context, *unknown, name.as_name()) => {
-            let message = format!("{shown} was not asked for when `{}` was read", zone(unknown));
-            block(code, message, "plan from the servers, or take another snapshot with the inventory of today")
-        }
-        Place::Unknown(unknown) if context.live.zone(*unknown).knowledge().is_some() => {
+        Place::Unknown(unknown) if is_doubtful(context, *unknown, name.as_name()) => {
             let message = format!("what stands at {shown} cannot be told from a wildcard of `{}`", zone(unknown));
             let hint = "let the server allow transfers and remove `read = \"query\"`, or remove the wildcard";
             block(code, message, hint)
+        }
+        Place::Unknown(unknown) if context.live.zone(*unknown).knowledge().is_some() => {
+            let message = format!("{shown} was not asked for when `{}` was read", zone(unknown));
+            block(code, message, "plan from the servers, or take another snapshot with the inventory of today")
         }
         Place::Unknown(unknown) => {
             let message = format!("{shown} lies in `{}`, which could not be read whole", zone(unknown));

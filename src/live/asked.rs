@@ -45,37 +45,42 @@ pub struct AskedZone {
     apex: ZoneName,
     /// All answers.
     answers: HashMap<Question, Answer>,
-    /// The names that were asked for on purpose, probes left out.
-    names: HashSet<Name>,
 }
 
 /// What is known of a zone by answers alone.
 #[derive(Debug, Default)]
 pub struct Knowledge {
-    /// The names that were asked for.
+    /// The names that were asked for their addresses, or for their PTR.
     pub names: HashSet<Name>,
-    /// Those of them of which nothing is known all the same: what stands there may come from a wildcard.
+    /// The names that were asked for their TXT.
+    pub texts: HashSet<Name>,
+    /// Those of both of which nothing is known all the same: what stands there may come from a wildcard.
     pub doubtful: HashSet<Name>,
     /// Delegations below the apex.
     pub cuts: HashSet<Name>,
 }
 
 impl Knowledge {
-    /// Whether it is known what stands at a name.
+    /// Whether it is known which addresses or PTR stand at a name, and what keeps others from standing there.
     pub fn covers(&self, name: NameRef<'_>) -> bool {
-        self.has_asked(name) && !self.doubtful.contains(name.as_wire())
+        self.names.contains(name.as_wire()) && !self.is_doubtful(name)
     }
 
-    /// Whether a name was asked for.
-    pub fn has_asked(&self, name: NameRef<'_>) -> bool {
-        self.names.contains(name.as_wire())
+    /// Whether it is known which TXT stand at a name, and what keeps others from standing there.
+    pub fn covers_text(&self, name: NameRef<'_>) -> bool {
+        self.texts.contains(name.as_wire()) && !self.is_doubtful(name)
+    }
+
+    /// Whether a name was asked for, and all the same it is not known what stands there.
+    pub fn is_doubtful(&self, name: NameRef<'_>) -> bool {
+        self.doubtful.contains(name.as_wire())
     }
 }
 
 impl AskedZone {
     /// Starts with nothing known.
     pub fn new(apex: ZoneName) -> AskedZone {
-        AskedZone { apex, answers: HashMap::new(), names: HashSet::new() }
+        AskedZone { apex, answers: HashMap::new() }
     }
 
     /// The zone.
@@ -101,8 +106,6 @@ impl AskedZone {
 
     /// Takes answers, in the order of their questions.
     pub fn take(&mut self, questions: Vec<Question>, answers: Vec<Answer>) {
-        let asked = questions.iter().map(|question| &question.name);
-        self.names.extend(asked.filter(|name| name.as_name().first_label() != Some(PROBE)).cloned());
         self.answers.extend(questions.into_iter().zip(answers));
     }
 
@@ -123,7 +126,7 @@ impl AskedZone {
     /// Whether a wildcard could have given the answer to a question: the zone has none above its apex, and what probes
     /// hold does not matter.
     fn needs_probe(&self, question: &Question) -> bool {
-        question.name.as_name() != self.apex.as_name() && question.name.as_name().first_label() != Some(PROBE)
+        question.name.as_name() != self.apex.as_name() && !is_probe(&question.name)
     }
 
     /// The zone as far as it is known.
@@ -136,8 +139,7 @@ impl AskedZone {
         for (question, answer) in &self.answers {
             match answer {
                 Answer::Holds(rtype, rrset) => {
-                    let is_probe = question.name.as_name().first_label() == Some(PROBE);
-                    if !is_probe && !doubtful.contains(&question.name) {
+                    if !is_probe(&question.name) && !doubtful.contains(&question.name) {
                         push(&mut builder, &question.name, *rtype, rrset)?;
                     }
                 }
@@ -152,7 +154,15 @@ impl AskedZone {
             }
         }
         let contents: ZoneContents = builder.finish()?;
-        Ok(LiveZone::asked(contents, apexes, Knowledge { names: self.names.clone(), doubtful, cuts }))
+        let names = self.asked_for(&[Rtype::AAAA, Rtype::A, Rtype::PTR]);
+        let texts = self.asked_for(&[Rtype::TXT]);
+        Ok(LiveZone::asked(contents, apexes, Knowledge { names, texts, doubtful, cuts }))
+    }
+
+    /// The names that were asked for any of these types, probes left out.
+    fn asked_for(&self, rtypes: &[Rtype]) -> HashSet<Name> {
+        let questions = self.answers.keys().filter(|question| rtypes.contains(&question.rtype));
+        questions.map(|question| &question.name).filter(|name| !is_probe(name)).cloned().collect()
     }
 
     /// The names whose answer is that of their neighbour which nobody has, or is not to be told from it.
@@ -165,6 +175,11 @@ impl AskedZone {
         let doubtful = self.answers.iter().filter(|(question, answer)| is_doubtful(question, answer));
         doubtful.map(|(question, _)| question.name.clone()).collect()
     }
+}
+
+/// Whether a name is one that nobody has, asked for beside another.
+fn is_probe(name: &Name) -> bool {
+    name.as_name().first_label() == Some(PROBE)
 }
 
 /// Adds an RRset.
@@ -219,6 +234,22 @@ mod tests {
         assert_eq!(place("c.example.net"), Place::Unknown(ZoneIndex(0)));
         assert_eq!(place("example.net"), Place::Unknown(ZoneIndex(0)));
         assert_eq!(live.holding("2a02::1".parse().unwrap()).count(), 1);
+    }
+
+    #[test]
+    fn a_name_that_was_asked_for_its_text_is_not_known_for_its_addresses() {
+        let apex = ZoneName::new(name("example.net"));
+        let mut zone = AskedZone::new(apex.clone());
+        let soa = one(crate::dns::RdataRef { rtype: Rtype::SOA, octets: &[0; 22] }.to_rdata());
+        zone.open(vec![Answer::Holds(Rtype::SOA, soa), Answer::Nothing, Answer::Nothing]);
+        let text = name("aaaa-x.example.net");
+        let questions = [Rtype::SOA, Rtype::TXT].map(|rtype| Question { name: text.clone(), rtype });
+        zone.take(questions.to_vec(), vec![Answer::Nothing; 2]);
+        let apexes = Apexes::new(std::iter::once(&apex));
+        let live = zone.to_live(&apexes).unwrap();
+        let live = Live::new(vec![live], apexes);
+        assert_eq!(live.place(text.as_name()), Place::Unknown(ZoneIndex(0)));
+        assert_eq!(live.place_of_text(text.as_name()), Place::Open(ZoneIndex(0)));
     }
 
     #[test]

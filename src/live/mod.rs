@@ -15,6 +15,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use crate::dns::{Name, NameRef, RrsetRef, Rtype, ZoneContents, ZoneName};
 
+use asked::Knowledge;
 use index::HashIndex;
 pub use zone::LiveZone;
 
@@ -144,8 +145,19 @@ impl Live {
         self.apexes.zone_of(name)
     }
 
-    /// Where a name lies, and what stands in the way of writing to it.
+    /// Where a name lies, and what stands in the way of writing addresses or PTR to it.
     pub fn place(&self, name: NameRef<'_>) -> Place {
+        self.place_if(name, Knowledge::covers)
+    }
+
+    /// Where a name lies, and what stands in the way of writing TXT to it.
+    pub fn place_of_text(&self, name: NameRef<'_>) -> Place {
+        self.place_if(name, Knowledge::covers_text)
+    }
+
+    /// Where a name lies, and what stands in the way of writing to it; `covers` says whether enough is known of it, where
+    /// its zone was asked name by name.
+    fn place_if(&self, name: NameRef<'_>, covers: impl Fn(&Knowledge, NameRef<'_>) -> bool) -> Place {
         let Some(number) = self.zone_of(name) else { return Place::NoZone };
         let zone = self.zone(number);
         let Some(contents) = zone.contents() else { return Place::Unknown(number) };
@@ -155,7 +167,7 @@ impl Live {
         if let Some(dname) = zone.dname_above(name) {
             return Place::BelowDname(number, dname);
         }
-        if zone.knowledge().is_some_and(|knowledge| !knowledge.covers(name)) {
+        if zone.knowledge().is_some_and(|knowledge| !covers(knowledge, name)) {
             return Place::Unknown(number);
         }
         match contents.rrset(name, Rtype::CNAME) {

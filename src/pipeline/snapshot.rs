@@ -30,6 +30,8 @@ pub enum SaveFailure {
     Config(Box<Findings>),
     /// The snapshot could not be written.
     Save(SaveError),
+    /// No zone could be read: why each could not.
+    Unread(Box<Findings>),
 }
 
 /// Reads all configured zones and saves them as `target`.
@@ -59,6 +61,10 @@ pub fn save(workspace: &Path, now: Time, target: &Path, progress: &dyn Progress)
         }
     }
     findings.unread = each_once(errors.into_iter());
+    if saved.is_empty() && !unread.is_empty() {
+        // An earlier snapshot is worth more than one of nothing.
+        return Err(SaveFailure::Unread(Box::new(findings)));
+    }
     let records = saved.iter().map(|zone| zone.records as usize).sum();
     let (zones, unread_count) = (saved.len(), unread.len());
     writer.finish((TOOL, now), saved, unread).map_err(SaveFailure::Save)?;

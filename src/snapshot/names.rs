@@ -2,14 +2,15 @@
 //!
 //! Comes in: which names were asked for, and with what success. Goes out: a text, and from it the same again. Pure.
 
-use std::collections::HashSet;
-
 use super::text::END;
 use crate::dns::{Name, ZoneName};
 use crate::live::asked::Knowledge;
 
-/// What a line begins with: the name was asked for.
+/// What a line begins with: the name was asked for its addresses, or its PTR.
 const KNOWN: &str = "known";
+
+/// The name was asked for its TXT.
+const TEXT: &str = "text";
 
 /// What stands at it is not known all the same.
 const DOUBTFUL: &str = "doubtful";
@@ -19,10 +20,10 @@ const CUT: &str = "cut";
 
 /// The text of the file, sorted.
 pub fn to_text(knowledge: &Knowledge) -> String {
-    let Knowledge { names, doubtful, cuts } = knowledge;
-    let known = names.iter().filter(|name| !doubtful.contains(*name)).map(|name| (KNOWN, name));
-    let all = known.chain(doubtful.iter().map(|name| (DOUBTFUL, name))).chain(cuts.iter().map(|name| (CUT, name)));
-    let mut lines: Vec<String> = all.map(|(word, name)| format!("{word} {name}\n")).collect();
+    let Knowledge { names, texts, doubtful, cuts } = knowledge;
+    let lists = [(KNOWN, names), (TEXT, texts), (DOUBTFUL, doubtful), (CUT, cuts)];
+    let lines = lists.iter().flat_map(|(word, list)| list.iter().map(move |name| format!("{word} {name}\n")));
+    let mut lines: Vec<String> = lines.collect();
     lines.sort_unstable();
     lines.concat() + END
 }
@@ -33,16 +34,14 @@ pub fn parse(zone: &ZoneName, text: &str) -> Option<Knowledge> {
     for line in text.strip_suffix(END)?.lines() {
         let (word, name) = line.split_once(' ')?;
         let name = Name::parse(name).ok().filter(|name| name.as_name().is_at_or_below(zone.as_name()))?;
-        let Knowledge { names, doubtful, cuts } = &mut knowledge;
-        let lists: &mut [&mut HashSet<Name>] = match word {
-            KNOWN => &mut [names],
-            DOUBTFUL => &mut [names, doubtful],
-            CUT => &mut [cuts],
+        let list = match word {
+            KNOWN => &mut knowledge.names,
+            TEXT => &mut knowledge.texts,
+            DOUBTFUL => &mut knowledge.doubtful,
+            CUT => &mut knowledge.cuts,
             _ => return None,
         };
-        for list in lists {
-            list.insert(name.clone());
-        }
+        list.insert(name);
     }
     Some(knowledge)
 }
@@ -55,16 +54,18 @@ mod tests {
     fn what_is_known_is_read_as_it_was_written() {
         let set = |names: &[&str]| names.iter().map(|name| Name::parse(name).unwrap()).collect();
         let names = set(&["a.example.net", "b.example.net", "odd\\032\\010\\\\.example.net"]);
-        let knowledge = Knowledge { names, doubtful: set(&["b.example.net"]), cuts: set(&["c.example.net"]) };
+        let (doubtful, cuts) = (set(&["b.example.net"]), set(&["c.example.net"]));
+        let knowledge = Knowledge { names, texts: set(&["t.example.net"]), doubtful, cuts };
         let text = to_text(&knowledge);
         assert_eq!(
             text,
-            "cut c.example.net.\ndoubtful b.example.net.\nknown a.example.net.\n\
-             known odd\\032\\010\\\\.example.net.\n; end of the zone\n"
+            "cut c.example.net.\ndoubtful b.example.net.\nknown a.example.net.\nknown b.example.net.\n\
+             known odd\\032\\010\\\\.example.net.\ntext t.example.net.\n; end of the zone\n"
         );
         let zone = ZoneName::new(Name::parse("example.net").unwrap());
         let read = parse(&zone, &text).unwrap();
-        assert_eq!((&read.names, &read.doubtful, &read.cuts), (&knowledge.names, &knowledge.doubtful, &knowledge.cuts));
+        assert_eq!((&read.names, &read.texts), (&knowledge.names, &knowledge.texts));
+        assert_eq!((&read.doubtful, &read.cuts), (&knowledge.doubtful, &knowledge.cuts));
         for bad in [
             "",
             "known a.example.net.\n",
