@@ -180,7 +180,7 @@ impl fmt::Display for Failure {
         match self {
             Failure::Connect(error) => write!(f, "no connection: {}", lowered(error)),
             Failure::TimedOut { progress } => write!(f, "no whole message in time, {progress}"),
-            Failure::Cut { progress } => write!(f, "the connection was closed {progress}, which is not the whole zone"),
+            Failure::Cut { progress } => write!(f, "the connection was closed {progress}: not all has come"),
             Failure::Io(error) => write!(f, "the connection broke: {}", lowered(error)),
             Failure::Refused { rcode, keyed, proven } => {
                 write!(f, "the server answers {rcode}")?;
@@ -195,7 +195,7 @@ impl fmt::Display for Failure {
                 write!(f, "the clocks differ: the server's is {} s {side} ours", ahead.unsigned_abs())
             }
             Failure::BadTime { ahead: None } => write!(f, "the clocks differ, the server says (BADTIME)"),
-            Failure::Unsigned => write!(f, "a message of the transfer is not signed where it must be"),
+            Failure::Unsigned => write!(f, "a message is not signed where it must be"),
             Failure::BadMessage(what) => write!(f, "a message breaks the protocol: {what}"),
             Failure::OutsideZone(name) => write!(f, "the transfer holds `{name}`, which lies outside the zone"),
             Failure::SoaChanged => write!(f, "the SOA at the end of the transfer is not that of its beginning"),
