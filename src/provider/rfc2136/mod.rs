@@ -14,12 +14,14 @@
 //! | `query` | pure: a message to what it says of one name |
 //! | `ask` | many questions over one connection |
 //! | `failure` | pure: what can go wrong |
+//! | `health` | what a run has learned of a server |
 //! | `examine` | asks each server what works |
 
 mod ask;
 mod axfr;
 mod examine;
 mod failure;
+mod health;
 mod message;
 mod query;
 mod secret;
@@ -28,9 +30,7 @@ mod wire;
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
-use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use domain::dep::octseq::array::Array;
@@ -47,6 +47,7 @@ use self::ask::{Asker, DEFAULT_WINDOW, MAX_WINDOW};
 use self::axfr::Transfer;
 pub use self::examine::examine;
 use self::failure::{Failure, Progress};
+use self::health::Health;
 use self::secret::{SecretError, SecretSource};
 use self::settings::{KeySettings, Server, Settings};
 use self::wire::{Connection, WireFault};
@@ -81,10 +82,8 @@ struct NameServers {
     workspace: PathBuf,
     /// The key, or why there is none, once it was asked for; no key where messages are not signed.
     key: OnceLock<Result<Option<Arc<Key>>, SecretError>>,
-    /// Whether a connection to each server timed out: no further zone waits for it.
-    unreachable: Vec<AtomicBool>,
-    /// Whether each server let a question pass without a word until the deadline: the others are asked first from then on.
-    silent: Vec<AtomicBool>,
+    /// What this run knows of each server.
+    health: Vec<Health>,
 }
 
 impl fmt::Debug for NameServers {
@@ -119,9 +118,8 @@ impl NameServers {
         workspace: PathBuf,
         key: OnceLock<Result<Option<Arc<Key>>, SecretError>>,
     ) -> NameServers {
-        let of_none = || settings.servers.iter().map(|_| AtomicBool::new(false)).collect();
-        let (unreachable, silent) = (of_none(), of_none());
-        NameServers { settings, workspace, key, unreachable, silent }
+        let health = settings.servers.iter().map(|_| Health::default()).collect();
+        NameServers { settings, workspace, key, health }
     }
 
     /// What the first server gives that can.
@@ -136,19 +134,14 @@ impl NameServers {
         let key = self.key().map_err(|error| secret_error(error, place(self.places())))?;
         let mut failures = Vec::new();
         let mut order: Vec<usize> = (0..self.settings.servers.len()).collect();
-        order.sort_by_cached_key(|number| self.silent[*number].load(Ordering::Relaxed));
+        order.sort_by_cached_key(|number| self.health[*number].was_silent());
         for number in order {
-            let server = &self.settings.servers[number];
-            if self.unreachable[number].load(Ordering::Relaxed) {
-                failures.push((number, Failure::Connect(io::ErrorKind::TimedOut.into())));
-                continue;
-            }
-            match act(server, key.clone()) {
+            let health = &self.health[number];
+            let outcome = health.check().and_then(|()| act(&self.settings.servers[number], key.clone()));
+            health.note(outcome.as_ref().err());
+            match outcome {
                 Ok(given) => return Ok(given),
-                Err(failure) => {
-                    self.note(number, &failure);
-                    failures.push((number, failure));
-                }
+                Err(failure) => failures.push((number, failure)),
             }
         }
         failures.sort_by_key(|(number, _)| *number);
@@ -157,19 +150,6 @@ impl NameServers {
         let ((server, failure), others) = named.split_first().expect("there is a server");
         let others: Vec<_> = others.iter().map(|(server, failure)| format!("; then {server}: {failure}")).collect();
         Err(read_error(place(server.to_string()), failure, &others.concat()))
-    }
-
-    /// Notes a failure of a server that would cost the next zone, or the next questions, a deadline as well.
-    fn note(&self, number: usize, failure: &Failure) {
-        match failure {
-            Failure::Connect(error) if error.kind() == io::ErrorKind::TimedOut => {
-                self.unreachable[number].store(true, Ordering::Relaxed);
-            }
-            Failure::TimedOut { progress } if progress.messages == 0 => {
-                self.silent[number].store(true, Ordering::Relaxed);
-            }
-            _ => {}
-        }
     }
 
     /// All servers, for messages.

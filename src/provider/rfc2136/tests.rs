@@ -1,6 +1,6 @@
 //! A server of a few lines that does whatever a test wants, and transfers from it.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
@@ -494,33 +494,20 @@ fn servers_are_tried_in_turn() {
 }
 
 #[test]
-fn nobody_waits_twice_for_a_server_that_cannot_be_reached() {
-    let closed = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let server = Server { host: "127.0.0.1".into(), port: closed() };
-    let reader = reader(vec![server], false);
-    assert!(reader.read_zone(&apex()).unwrap_err().message.contains("refused"));
-    // A refusal costs no time, and the server may be there again.
-    assert!(!reader.unreachable[0].load(Ordering::Relaxed));
-    reader.unreachable[0].store(true, Ordering::Relaxed);
-    let error = reader.read_zone(&apex()).unwrap_err();
-    assert_eq!((error.code, error.message.as_str()), ("connect-failed", "no connection: timed out"));
-}
-
-#[test]
-fn a_server_that_says_nothing_is_asked_last_from_then_on() {
+fn a_server_that_says_nothing_is_passed_over_from_then_on() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let silent = Server { host: "127.0.0.1".into(), port: listener.local_addr().unwrap().port() };
     let good = serve_octets(|question| framed(&signed_zone(question)));
     let reader = reader(vec![silent.clone(), good], true);
-    reader.note(0, &Failure::TimedOut { progress: Progress::default() });
+    reader.health[0].note(Some(&Failure::TimedOut { progress: Progress::default() }));
     assert_eq!(reader.read_zone(&apex()).unwrap().contents.digest(|_| true), zone_digest());
     assert_eq!(listener.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock);
-    // It is asked all the same, and comes first in the error.
-    drop(listener);
+    // In the error it comes first all the same.
     let error = reader.read_zone(&apex()).unwrap_err();
     assert_eq!(error.place, format!("{silent} zone example.net."));
-    assert!(error.message.starts_with("no connection: connection refused"), "{}", error.message);
+    assert!(error.message.starts_with("no whole message in time, before any answer; then"), "{}", error.message);
+    assert_eq!(listener.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock);
 }
 
 /// A settings table, its keys in lines of their own, and the text around it.

@@ -1,0 +1,88 @@
+//! What a run has learned of a server, so that one that is dead costs one deadline and not one for each zone.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::failure::{Failure, Progress};
+
+/// What is known of one server.
+#[derive(Debug, Default)]
+pub struct Health {
+    /// Whether a connection timed out.
+    unreachable: AtomicBool,
+    /// Whether a question passed without a word until the deadline.
+    silent: AtomicBool,
+    /// Whether it ever said anything.
+    heard: AtomicBool,
+}
+
+impl Health {
+    /// Whether the server may be asked.
+    ///
+    /// Errors: the failure that asking would end with, after another deadline.
+    pub fn check(&self) -> Result<(), Failure> {
+        if self.unreachable.load(Ordering::Relaxed) {
+            return Err(Failure::Connect(io::ErrorKind::TimedOut.into()));
+        }
+        // The zones beside the one that passed without a word had as long to hear something.
+        if self.was_silent() && !self.heard.load(Ordering::Relaxed) {
+            return Err(Failure::TimedOut { progress: Progress::default() });
+        }
+        Ok(())
+    }
+
+    /// Whether a question passed without a word: others are better asked first.
+    pub fn was_silent(&self) -> bool {
+        self.silent.load(Ordering::Relaxed)
+    }
+
+    /// Notes how an exchange ended: with this failure, or well.
+    pub fn note(&self, failure: Option<&Failure>) {
+        match failure {
+            Some(Failure::Connect(error)) if error.kind() == io::ErrorKind::TimedOut => {
+                self.unreachable.store(true, Ordering::Relaxed);
+            }
+            Some(Failure::TimedOut { progress }) if progress.messages == 0 => {
+                self.silent.store(true, Ordering::Relaxed);
+            }
+            // It may have been about to speak.
+            Some(Failure::Connect(_) | Failure::Io(_) | Failure::Cut { .. }) => {}
+            Some(_) | None => self.heard.store(true, Ordering::Relaxed),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The failure of a question that passed without a word.
+    fn silence() -> Failure {
+        Failure::TimedOut { progress: Progress::default() }
+    }
+
+    #[test]
+    fn nobody_waits_for_a_server_that_never_spoke() {
+        let health = Health::default();
+        assert!(health.check().is_ok());
+        health.note(Some(&silence()));
+        assert!(matches!(health.check(), Err(Failure::TimedOut { .. })));
+    }
+
+    #[test]
+    fn a_server_that_spoke_once_is_asked_for_every_zone() {
+        let health = Health::default();
+        health.note(Some(&Failure::Unsigned));
+        health.note(Some(&silence()));
+        assert!(health.check().is_ok() && health.was_silent());
+    }
+
+    #[test]
+    fn a_refused_connection_costs_nothing_and_says_nothing_of_the_next() {
+        let health = Health::default();
+        health.note(Some(&Failure::Connect(io::ErrorKind::ConnectionRefused.into())));
+        assert!(health.check().is_ok());
+        health.note(Some(&Failure::Connect(io::ErrorKind::TimedOut.into())));
+        assert!(matches!(health.check(), Err(Failure::Connect(error)) if error.kind() == io::ErrorKind::TimedOut));
+    }
+}
