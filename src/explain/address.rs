@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use super::model::{AddressFacts, Claim, Explanation, Holding, Subject};
 use super::site::kind_word;
-use super::{Case, changes, host};
+use super::{Case, changes, claimed_by, host};
 use crate::desired::Interface;
 use crate::dns::{Rtype, reverse};
 use crate::inventory::value::Inv;
@@ -24,13 +24,7 @@ pub fn explain(case: &Case<'_>, address: IpAddr) -> Explanation {
         }
         ([], _) => format!("{address} is nobody's: no host may have it, though live names hold it."),
         ([claim, ..], [_]) => format!("{address} is {} {}", role_words(claim.role), claim.name),
-        (_, several) => {
-            let list: Vec<String> = several.iter().map(u64::to_string).collect();
-            format!(
-                "{address} is claimed by hosts {}, none of which gets it while that lasts; ask about each.",
-                list.join(", ")
-            )
-        }
+        (_, several) => claimed_by(&address, several),
     };
     let then = match &chain {
         Some(chain) => host::answer(chain),

@@ -26,6 +26,8 @@ mod name;
 
 mod address;
 
+use std::fmt;
+
 use crate::change::{Blocked, Change, Notice, NoticeCode, Skipped};
 use crate::diag::{Diagnostics, Origin};
 use crate::diff::{Context, Selection, Standings};
@@ -99,4 +101,10 @@ impl Case<'_> {
         let until = released.plus(self.context.inventory.config.name_cooldown);
         (self.context.now <= until).then_some(until)
     }
+}
+
+/// The answer about a name or an address that several hosts claim.
+fn claimed_by(what: &dyn fmt::Display, hosts: &[u64]) -> String {
+    let list: Vec<String> = hosts.iter().map(u64::to_string).collect();
+    format!("{what} is claimed by hosts {}, none of which gets it while that lasts; ask about each.", list.join(", "))
 }

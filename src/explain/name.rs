@@ -1,7 +1,7 @@
 //! From a name back to its host, or to nobody.
 
 use super::model::{Explanation, HolderFacts, NameFacts, Subject};
-use super::{Case, changes, host};
+use super::{Case, changes, claimed_by, host};
 use crate::desired::Holder;
 use crate::desired::names::HolderRow;
 use crate::diff::rules::is_untouchable;
@@ -22,13 +22,7 @@ pub fn explain(case: &Case<'_>, name: &Name) -> Explanation {
         ([inv], Some(holder)) => format!("{name} is the {} name of host {inv}.", holder.interface),
         ([], Some(holder)) => format!("{name} is nobody's now; host {} had it.", holder.inv),
         ([], None) => format!("{name} is nobody's: no host has or had it."),
-        (several, _) => {
-            let list: Vec<String> = several.iter().map(u64::to_string).collect();
-            format!(
-                "{name} is claimed by hosts {}, none of which gets it while that lasts; ask about each.",
-                list.join(", ")
-            )
-        }
+        (several, _) => claimed_by(name, several),
     };
     let then = match &chain {
         Some(chain) => host::answer(chain),

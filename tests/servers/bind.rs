@@ -2,38 +2,12 @@
 
 use std::fs;
 use std::net::IpAddr;
-use std::ops::Deref;
 use std::process::Command;
 
-use crate::server::{Key, Kind, Server, ServerConfig, Setup};
+use crate::server::{Key, Setup};
 
 /// What it needs.
 pub const NEEDS: &[&str] = &["/usr/sbin/named"];
-
-/// A key of a BIND.
-pub type BindKey = Key;
-
-/// What a BIND is to serve.
-pub type BindConfig = ServerConfig;
-
-/// A running BIND, for tests that are about no other kind.
-#[derive(Debug)]
-pub struct Bind(Server);
-
-impl Bind {
-    /// Starts it; see [`Server::start`].
-    pub fn start(config: &BindConfig) -> Option<Bind> {
-        Server::start(Kind::Bind, config).map(Bind)
-    }
-}
-
-impl Deref for Bind {
-    type Target = Server;
-
-    fn deref(&self) -> &Server {
-        &self.0
-    }
-}
 
 /// Writes `named.conf`.
 pub fn prepare(setup: &Setup<'_>) -> Command {

@@ -2,8 +2,8 @@
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 
-use crate::bind::{Bind, BindKey};
 use crate::client::transfer;
+use crate::server::{Key, Kind, Server};
 use crate::workspace::{demo, demo_zones, document, edit, plan, reading_from, stderr, zonewright};
 
 /// A port that refuses connections for as long as this lives: the near end of a connection, so that nobody gets it.
@@ -44,8 +44,8 @@ fn where_nothing_listens_there_is_no_connection() {
 
 #[test]
 fn a_dead_address_is_passed_over_for_the_next() {
-    let key = BindKey::new("key");
-    let Some(bind) = Bind::start(&demo_zones(&key)) else { return };
+    let key = Key::new("key");
+    let Some(bind) = Server::start(Kind::Bind, &demo_zones(&key)) else { return };
     let dead = DeadPort::take();
     let output = plan(reading_from(&[dead.address(), bind.address()], &key).path(), zonewright());
     assert!(output.status.success(), "{}", stderr(&output));
@@ -55,7 +55,7 @@ fn a_dead_address_is_passed_over_for_the_next() {
 #[test]
 fn of_dead_addresses_the_message_names_all() {
     let (first, second) = (DeadPort::take(), DeadPort::take());
-    let output = plan(reading_from(&[first.address(), second.address()], &BindKey::new("key")).path(), zonewright());
+    let output = plan(reading_from(&[first.address(), second.address()], &Key::new("key")).path(), zonewright());
     assert_eq!(output.status.code(), Some(1));
     let stderr = stderr(&output);
     let start = format!("{} zone example.net.: error[connect-failed]: no connection: ", first.address());
@@ -65,8 +65,8 @@ fn of_dead_addresses_the_message_names_all() {
 
 #[test]
 fn a_silent_server_blocks_the_hosts_of_its_zone_alone() {
-    let key = BindKey::new("key");
-    let Some(bind) = Bind::start(&demo_zones(&key)) else { return };
+    let key = Key::new("key");
+    let Some(bind) = Server::start(Kind::Bind, &demo_zones(&key)) else { return };
     // The system takes its connections; nobody ever answers on them.
     let silent = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let workspace = reading_from(&[bind.address()], &key);

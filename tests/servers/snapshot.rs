@@ -7,8 +7,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use crate::bind::{Bind, BindConfig, BindKey};
-use crate::server::{Key, Kind, Server};
+use crate::server::{Key, Kind, Server, ServerConfig};
 use crate::workspace::{copy, demo_zones, edit, reading_from};
 
 on_every_kind! {
@@ -55,15 +54,18 @@ fn longest_name() -> String {
 }
 
 /// Makes a workspace whose zones are on a server, and starts that.
-fn start(workspace: &Path) -> Option<Bind> {
+fn start(workspace: &Path) -> Option<Server> {
     let base = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/_base");
     copy(&base, workspace);
     let zones = workspace.join("zones");
     let web = zones.join("web.example.net.zone");
     let text = fs::read_to_string(&web).expect("the zone of the base");
     fs::write(&web, format!("{text}{HARD}{} 60 A 192.0.2.71\n", longest_name())).expect("a file");
-    let key = BindKey::new("snapshot");
-    let bind = Bind::start(&BindConfig { keys: vec![key.clone()], ..BindConfig::default() }.zones_of(&zones))?;
+    let key = Key::new("snapshot");
+    let bind = Server::start(
+        Kind::Bind,
+        &ServerConfig { keys: vec![key.clone()], ..ServerConfig::default() }.zones_of(&zones),
+    )?;
     fs::remove_dir_all(zones).expect("the folder is ours");
     let settings = workspace.join("zonewright.toml");
     let target = format!(
@@ -160,9 +162,9 @@ fn bind_serves_the_files_of_a_snapshot_as_they_were_transferred() {
         }
     }
     // The same settings, but for the port of another server that has the snapshot's files for its own.
-    let key = BindKey::new("snapshot");
-    let config = BindConfig { keys: vec![key], ..BindConfig::default() }.zones_of(&first);
-    let bind = Bind::start(&config).expect("BIND was there a moment ago");
+    let key = Key::new("snapshot");
+    let config = ServerConfig { keys: vec![key], ..ServerConfig::default() }.zones_of(&first);
+    let bind = Server::start(Kind::Bind, &config).expect("BIND was there a moment ago");
     let settings = workspace.join("zonewright.toml");
     let text = fs::read_to_string(&settings).expect("the settings");
     let moved = text.lines().map(|line| match line.starts_with("server = ") {

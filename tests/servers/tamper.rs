@@ -414,16 +414,7 @@ fn a_signed_transfer_spoiled_at_any_octet_is_the_zone_or_an_error(kind: Kind) {
         }));
         // The last two fields are zero: a zero inserted there leaves the message whole, and an octet after it.
         let inserted = if at >= loose.len() - 4 && octet == 0 { Allowed::Either } else { Allowed::Error };
-        cases.push(Case::octets(format!("octet {octet} inserted at {at}"), inserted, move |messages| {
-            let mut octets = stream(messages);
-            octets.insert(at, octet);
-            octets
-        }));
-        cases.push(Case::octets(format!("octet {at} removed"), Allowed::Error, move |messages| {
-            let mut octets = stream(messages);
-            octets.remove(at);
-            octets
-        }));
+        cases.extend(out_of_frame(at, octet, inserted));
         let cut = Allowed::Code("transfer-cut");
         cases.push(Case::octets(format!("cut at {at}"), cut, move |messages| stream(messages)[..at].to_vec()));
     }
@@ -487,19 +478,28 @@ fn without_a_key_a_transfer_that_ends_early_or_loses_its_ends_is_an_error(kind: 
         let (at, octet) = (random.below(length - 1), random.below(256) as u8);
         cases.push(Case::octets(format!("cut at {at}"), cut, move |messages| stream(messages)[..at].to_vec()));
         // All that comes after it is out of its frame.
-        cases.push(Case::octets(format!("octet {octet} inserted at {at}"), Allowed::Error, move |messages| {
-            let mut octets = stream(messages);
-            octets.insert(at, octet);
-            octets
-        }));
-        cases.push(Case::octets(format!("octet {at} removed"), Allowed::Error, move |messages| {
-            let mut octets = stream(messages);
-            octets.remove(at);
-            octets
-        }));
+        cases.extend(out_of_frame(at, octet, Allowed::Error));
     }
     let tally = field.run(cases);
     eprintln!("{count} messages, {tally}");
     assert_eq!(tally.errors(), 6 * count + 4 + 3 * RANDOM);
     assert_eq!(tally.zones(), 2 + (last - 1) + (last - 2));
+}
+
+/// An octet inserted, and one removed, so that all after it is out of its frame; `inserted` is what the first may come to.
+fn out_of_frame(at: usize, octet: u8, inserted: Allowed) -> [Case; 2] {
+    let insert = move |messages: &[Vec<u8>]| {
+        let mut octets = stream(messages);
+        octets.insert(at, octet);
+        octets
+    };
+    let remove = move |messages: &[Vec<u8>]| {
+        let mut octets = stream(messages);
+        octets.remove(at);
+        octets
+    };
+    [
+        Case::octets(format!("octet {octet} inserted at {at}"), inserted, insert),
+        Case::octets(format!("octet {at} removed"), Allowed::Error, remove),
+    ]
 }
