@@ -19,7 +19,7 @@ use crate::inventory::model::Registry;
 use crate::inventory::value::Time;
 use crate::live::asked::{AskedZone, Question};
 use crate::live::{Apexes, Live, LiveZone, ZoneIndex};
-use crate::provider::{AskZone, ReadError};
+use crate::provider::{AskZone, TargetError};
 
 /// A zone that is asked name by name.
 pub struct Asking<'t> {
@@ -32,7 +32,7 @@ pub struct Asking<'t> {
     /// What was answered so far.
     pub asked: AskedZone,
     /// Why it is unknown, if it is.
-    pub failed: Option<ReadError>,
+    pub failed: Option<TargetError>,
 }
 
 impl Asking<'_> {
@@ -43,7 +43,7 @@ impl Asking<'_> {
             match self.asked.to_live(apexes) {
                 Ok(live) => return live,
                 Err(error) => {
-                    self.failed = Some(ReadError {
+                    self.failed = Some(TargetError {
                         place: self.target.place(name),
                         code: "bad-message",
                         message: format!("its answers make no zone: {error}"),

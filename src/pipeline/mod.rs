@@ -28,7 +28,7 @@ use crate::inventory::model::{Config, Inventory, Pool, ProjectIndex};
 use crate::inventory::read::{self, Loaded, LoadedConfig};
 use crate::inventory::value::{Inv, Time};
 use crate::plan::Plan;
-use crate::provider::{self, ReadError};
+use crate::provider::{self, TargetError};
 use crate::snapshot::Snapshot;
 use zones::Zones;
 
@@ -67,7 +67,7 @@ pub struct Findings {
     /// What is questionable in zones that could be read all the same.
     pub zones: Vec<provider::Findings>,
     /// Why zones could not be read, in the order of the configuration; what keeps several from being read stands once.
-    pub unread: Vec<ReadError>,
+    pub unread: Vec<TargetError>,
 }
 
 impl Findings {
@@ -116,7 +116,7 @@ pub enum MakeError {
     /// The command line names a project that nothing else names.
     NoSuchProject(String),
     /// What the command line names is no snapshot.
-    NoSnapshot(ReadError),
+    NoSnapshot(TargetError),
 }
 
 impl fmt::Display for MakeError {
@@ -212,7 +212,7 @@ pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> Findings {
 }
 
 /// Drops the errors that say what an earlier one says, as those of a target do for all its zones.
-fn each_once(errors: impl Iterator<Item = ReadError>) -> Vec<ReadError> {
+fn each_once(errors: impl Iterator<Item = TargetError>) -> Vec<TargetError> {
     let mut said = BTreeSet::new();
     errors.filter(|error| said.insert(error.to_string())).collect()
 }

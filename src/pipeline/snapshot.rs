@@ -7,7 +7,7 @@ use super::zones::{self, Zones};
 use super::{Findings, MakeError, Progress, TOOL, each_once, load, load_config};
 use crate::dns::ZoneName;
 use crate::inventory::value::Time;
-use crate::provider::{self, Access, ReadError};
+use crate::provider::{self, Access, TargetError};
 use crate::snapshot::{SaveError, SavedZone, UnreadZone, Writer};
 
 /// What was saved, and what was found.
@@ -72,7 +72,7 @@ pub fn save(workspace: &Path, now: Time, target: &Path, progress: &dyn Progress)
 }
 
 /// A zone that was saved, with what is questionable in it; or why it could not be saved; or why it could not be read.
-type Outcome = Result<Result<(SavedZone, Option<Box<provider::Findings>>), SaveError>, ReadError>;
+type Outcome = Result<Result<(SavedZone, Option<Box<provider::Findings>>), SaveError>, TargetError>;
 
 /// Reads and saves one zone.
 fn save_whole(writer: &Writer, access: &Access, zone: &ZoneName) -> Outcome {
@@ -103,7 +103,7 @@ fn save_known(
 }
 
 /// What the manifest says of a zone that could not be read.
-fn list(zone: ZoneName, error: &ReadError) -> UnreadZone {
-    let ReadError { place, code, message, hint, .. } = error;
+fn list(zone: ZoneName, error: &TargetError) -> UnreadZone {
+    let TargetError { place, code, message, hint, .. } = error;
     UnreadZone { zone, place: place.clone(), code: (*code).to_owned(), message: message.clone(), hint: hint.clone() }
 }

@@ -14,7 +14,7 @@ use crate::inventory::value::Time;
 use crate::live::asked::{AskedZone, Knowledge};
 use crate::live::{Apexes, Live, LiveZone, ZoneIndex};
 use crate::plan::ZoneSeen;
-use crate::provider::{self, Access, AskZone, Context, ReadError, ZoneRead};
+use crate::provider::{self, Access, AskZone, Context, TargetError, ZoneRead};
 use crate::snapshot::{SavedLive, Snapshot};
 
 /// The configured zones as they are live.
@@ -27,7 +27,7 @@ pub struct Zones {
     /// Those of them that were asked name by name.
     pub asked: Vec<ZoneName>,
     /// Those that could not be read, in the order of the configuration.
-    pub unread: Vec<(ZoneName, ReadError)>,
+    pub unread: Vec<(ZoneName, TargetError)>,
     /// The files they were read from, with their SHA-256.
     pub inputs: Vec<(String, String)>,
     /// What is questionable in those that were read.
@@ -83,7 +83,7 @@ pub fn read_snapshot(inventory: &Inventory, snapshot: &Snapshot, now: Time, prog
 }
 
 /// Opens the target of each pool.
-pub fn open_targets(config: &Config, workspace: &Path) -> Vec<Result<Access, ReadError>> {
+pub fn open_targets(config: &Config, workspace: &Path) -> Vec<Result<Access, TargetError>> {
     let context = Context { workspace, source: &config.source };
     let targets = config.pools.iter().map(|pool| &pool.target);
     targets.map(|target| provider::open(&target.provider, &target.settings, &context)).collect()
@@ -92,10 +92,10 @@ pub fn open_targets(config: &Config, workspace: &Path) -> Vec<Result<Access, Rea
 /// Runs `act` for each configured zone and its target, side by side; the answers have the order of the configuration.
 pub fn each_zone<'t, T: Send>(
     config: &Config,
-    targets: &'t [Result<Access, ReadError>],
+    targets: &'t [Result<Access, TargetError>],
     progress: &dyn Progress,
-    act: impl Fn(&'t Access, &ZoneName) -> Result<T, ReadError> + Sync,
-) -> Vec<Result<T, ReadError>> {
+    act: impl Fn(&'t Access, &ZoneName) -> Result<T, TargetError> + Sync,
+) -> Vec<Result<T, TargetError>> {
     let specs = &config.zones;
     progress.stage("reading zones", Some(specs.len() as u64));
     let pools: Vec<usize> = specs.iter().map(|spec| spec.pool).collect();
@@ -110,7 +110,7 @@ pub fn each_zone<'t, T: Send>(
 }
 
 /// Reads one zone, or what its server says of its apex.
-fn read_one<'t>(access: &'t Access, zone: &ZoneName, apexes: &Apexes) -> Result<Reading<'t>, ReadError> {
+fn read_one<'t>(access: &'t Access, zone: &ZoneName, apexes: &Apexes) -> Result<Reading<'t>, TargetError> {
     match access {
         Access::Whole(target) => Ok(known(target.read_zone(zone)?, None, apexes)),
         Access::ByName(target) => {
@@ -136,12 +136,12 @@ fn join(
     inventory: &Inventory,
     now: Time,
     apexes: Apexes,
-    readings: Vec<Result<Reading<'_>, ReadError>>,
+    readings: Vec<Result<Reading<'_>, TargetError>>,
     progress: &dyn Progress,
 ) -> Zones {
     let (mut inputs, mut findings, mut zones, mut seen) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut asking = Vec::new();
-    let mut failed: Vec<(ZoneIndex, ReadError)> = Vec::new();
+    let mut failed: Vec<(ZoneIndex, TargetError)> = Vec::new();
     for (place, (spec, reading)) in inventory.config.zones.iter().zip(readings).enumerate() {
         let zone = ZoneIndex(place as u32);
         zones.push(match reading {
@@ -186,7 +186,7 @@ pub struct LocalZones {
     /// What is questionable in zones that can be read.
     pub findings: Vec<provider::Findings>,
     /// The zones that cannot be read.
-    pub unread: Vec<ReadError>,
+    pub unread: Vec<TargetError>,
 }
 
 /// Reads the zones that are files, for what is wrong with them.

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use super::ReadError;
+use super::TargetError;
 use crate::dns::{Name, Rtype, ZoneContents, ZoneName};
 
 /// A target as it was found.
@@ -120,9 +120,9 @@ pub struct Fault {
     pub hint: Option<String>,
 }
 
-impl From<ReadError> for Fault {
-    fn from(error: ReadError) -> Fault {
-        let ReadError { code, message, hint, .. } = error;
+impl From<TargetError> for Fault {
+    fn from(error: TargetError) -> Fault {
+        let TargetError { code, message, hint, .. } = error;
         Fault { code, message, hint }
     }
 }

@@ -55,7 +55,7 @@ struct Provider {
 }
 
 /// The way into a target, or why there is none.
-type Opened = Result<Access, ReadError>;
+type Opened = Result<Access, TargetError>;
 
 /// How the zones of a target are read.
 pub enum Access {
@@ -82,7 +82,7 @@ pub trait ReadZone: Send + Sync {
     /// Reads one zone whole.
     ///
     /// Errors: whatever keeps the zone from being known; nothing is ever left out in silence.
-    fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, ReadError>;
+    fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, TargetError>;
 }
 
 /// Asks for single names in the zones of one target. Zones may be asked side by side.
@@ -93,7 +93,7 @@ pub trait AskZone: Send + Sync {
     /// Asks for names of one zone; gives the answers in the order of the questions.
     ///
     /// Errors: whatever keeps any question from being answered by the authority for the zone.
-    fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, ReadError>;
+    fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, TargetError>;
 }
 
 /// A zone, read whole.
@@ -107,9 +107,9 @@ pub struct ZoneRead {
     pub findings: Option<Box<Findings>>,
 }
 
-/// Why a zone could not be read.
+/// Why a zone could not be read or written.
 #[derive(Debug, Clone)]
-pub struct ReadError {
+pub struct TargetError {
     /// Where: a file, or server and zone.
     pub place: String,
     /// A stable kebab-case code.
@@ -122,13 +122,13 @@ pub struct ReadError {
     pub findings: Option<Box<Findings>>,
 }
 
-impl fmt::Display for ReadError {
+impl fmt::Display for TargetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: error[{}]: {}", self.place, self.code, self.message)
     }
 }
 
-impl std::error::Error for ReadError {}
+impl std::error::Error for TargetError {}
 
 /// Checks the settings of a target of type `provider`; an unknown type is a finding too.
 pub fn check(provider: &str, settings: &Node, source: &SourceText) -> Diagnostics {

@@ -12,7 +12,7 @@ use crate::dns::{ZoneContents, ZoneName};
 use crate::inventory::value::Time;
 use crate::live::asked::Knowledge;
 use crate::plan::ZoneSeen;
-use crate::provider::{self, ReadError, ZoneRead};
+use crate::provider::{self, TargetError, ZoneRead};
 
 /// The largest file, in octets: places in zone files are kept as 32 bits.
 const MAX_FILE: u64 = u32::MAX as u64;
@@ -47,10 +47,10 @@ impl Snapshot {
     /// Reads the manifest of a snapshot, by the path of its folder or of the manifest itself.
     ///
     /// Errors: there is no snapshot, or another version's.
-    pub fn open(path: &Path) -> Result<Snapshot, ReadError> {
+    pub fn open(path: &Path) -> Result<Snapshot, TargetError> {
         let folder = if path.is_dir() { path.to_owned() } else { parent_of_manifest(path)? };
         let file = folder.join(MANIFEST);
-        let fail = |message: String| ReadError {
+        let fail = |message: String| TargetError {
             place: shown(&file),
             code: "not-a-snapshot",
             message,
@@ -81,13 +81,13 @@ impl Snapshot {
     /// Reads one zone, and checks all that the manifest says of it.
     ///
     /// Errors: it is not in the snapshot, could not be read when that was made, or is damaged.
-    pub fn read_zone(&self, zone: &ZoneName) -> Result<SavedLive, ReadError> {
+    pub fn read_zone(&self, zone: &ZoneName) -> Result<SavedLive, TargetError> {
         if let Some(saved) = self.manifest.zones.iter().find(|saved| saved.zone == *zone) {
             return self.read_saved(saved);
         }
         let place = format!("{} zone {zone}", self.input.0);
         let Some(unread) = self.manifest.unread.iter().find(|unread| unread.zone == *zone) else {
-            return Err(ReadError {
+            return Err(TargetError {
                 place,
                 code: "snapshot-lacks-zone",
                 message: "the zone is configured, and the snapshot does not have it".to_owned(),
@@ -96,7 +96,7 @@ impl Snapshot {
             });
         };
         let error = format!("{}: error[{}]: {}", unread.place, unread.code, unread.message);
-        Err(ReadError {
+        Err(TargetError {
             place,
             code: "snapshot-unread",
             message: format!("the zone could not be read when the snapshot was made: {error}"),
@@ -106,12 +106,12 @@ impl Snapshot {
     }
 
     /// Reads the files of one zone.
-    fn read_saved(&self, saved: &SavedZone) -> Result<SavedLive, ReadError> {
+    fn read_saved(&self, saved: &SavedZone) -> Result<SavedLive, TargetError> {
         let place = shown(&self.folder.join(&saved.file));
         let (text, input) = self.read_file(&saved.file, &saved.sha256)?;
         let contents = provider::parse_text(&saved.zone, &place, text).map_err(|findings| {
             let message = format!("{} errors in the file", findings.1.error_count());
-            ReadError { findings: Some(findings), ..damaged(&place, message) }
+            TargetError { findings: Some(findings), ..damaged(&place, message) }
         })?;
         check(saved, &contents).map_err(|message| damaged(&place, message))?;
         let mut inputs = vec![input];
@@ -127,7 +127,7 @@ impl Snapshot {
     }
 
     /// Reads a file that the manifest names; gives it with its name in messages and its SHA-256.
-    fn read_file(&self, name: &str, sha256: &str) -> Result<(Vec<u8>, (String, String)), ReadError> {
+    fn read_file(&self, name: &str, sha256: &str) -> Result<(Vec<u8>, (String, String)), TargetError> {
         let path = self.folder.join(name);
         let place = shown(&path);
         if !matches!(Path::new(name).components().collect::<Vec<_>>()[..], [Component::Normal(_)]) {
@@ -146,8 +146,8 @@ impl Snapshot {
 }
 
 /// The error of a file that is not what was saved.
-fn damaged(place: &str, message: String) -> ReadError {
-    ReadError {
+fn damaged(place: &str, message: String) -> TargetError {
+    TargetError {
         place: place.to_owned(),
         code: "snapshot-damaged",
         message,
@@ -179,12 +179,12 @@ fn check(saved: &SavedZone, contents: &ZoneContents) -> Result<(), String> {
 /// The folder of a manifest.
 ///
 /// Errors: the path ends otherwise, so that some other file was meant.
-fn parent_of_manifest(path: &Path) -> Result<PathBuf, ReadError> {
+fn parent_of_manifest(path: &Path) -> Result<PathBuf, TargetError> {
     let missing = fs::metadata(path).err();
     if missing.is_none() && path.file_name().is_some_and(|name| name == MANIFEST) {
         return Ok(path.parent().unwrap_or(Path::new("")).to_owned());
     }
-    Err(ReadError {
+    Err(TargetError {
         place: shown(path),
         code: "not-a-snapshot",
         message: missing.map_or(format!("this is neither a folder nor a `{MANIFEST}`"), |error| lowered(&error)),

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::dns::{Name, NameRef, Rtype, Ttl, Wire, ZoneBuilder, ZoneContents};
 use crate::inventory::value::Time;
-use crate::provider::{self, ReadError};
+use crate::provider::{self, TargetError};
 
 /// A zone's name.
 fn zone(name: &str) -> ZoneName {
@@ -395,7 +395,7 @@ fn a_snapshot_that_is_not_finished_leaves_nothing() {
 }
 
 /// Edits a file of a snapshot, and gives what reading it says.
-fn damaged(file: &str, edit: impl Fn(String) -> String) -> ReadError {
+fn damaged(file: &str, edit: impl Fn(String) -> String) -> TargetError {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("live");
     save(&target).unwrap();

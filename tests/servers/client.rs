@@ -10,7 +10,7 @@ use zonewright::dns::{Name, Rtype, ZoneName};
 use zonewright::inventory::config::node::SourceText;
 use zonewright::inventory::config::toml;
 use zonewright::live::asked::{Answer, Question};
-use zonewright::provider::{self, Access, Context, ReadError, ZoneRead};
+use zonewright::provider::{self, Access, Context, TargetError, ZoneRead};
 
 use crate::server::{Key, Server};
 
@@ -36,19 +36,24 @@ impl Client {
     }
 
     /// Reads a zone from the server at `address`; each message may take `timeout`, as the settings write it.
-    pub fn read(&self, address: &str, zone: &str, timeout: &str) -> Result<ZoneRead, ReadError> {
+    pub fn read(&self, address: &str, zone: &str, timeout: &str) -> Result<ZoneRead, TargetError> {
         let settings = format!("server = \"{address}\"\ntimeout = \"{timeout}\"\n{}", self.key);
         read("rfc2136", &settings, self.workspace.path(), zone)
     }
 
     /// Asks the server at `address` for a zone's SOA.
-    pub fn ask_soa(&self, address: &str, zone: &str) -> Result<Vec<Answer>, ReadError> {
+    pub fn ask_soa(&self, address: &str, zone: &str) -> Result<Vec<Answer>, TargetError> {
         let question = Question { name: zone_name(zone).as_name().to_name(), rtype: Rtype::SOA };
         self.ask(address, (zone, &[question]), "30s")
     }
 
     /// Asks the server at `address` these questions about a zone; the server may be silent for `timeout`.
-    pub fn ask(&self, address: &str, questions: (&str, &[Question]), timeout: &str) -> Result<Vec<Answer>, ReadError> {
+    pub fn ask(
+        &self,
+        address: &str,
+        questions: (&str, &[Question]),
+        timeout: &str,
+    ) -> Result<Vec<Answer>, TargetError> {
         let settings = format!("server = \"{address}\"\ntimeout = \"{timeout}\"\nread = \"query\"\n{}", self.key);
         match open("rfc2136", &settings, self.workspace.path())? {
             Access::ByName(target) => target.ask(&zone_name(questions.0), questions.1),
@@ -58,7 +63,7 @@ impl Client {
 }
 
 /// Transfers a zone from the server at `address` (`HOST:PORT`), signed with a key where there is one.
-pub fn transfer(address: &str, key: Option<&Key>, zone: &str) -> Result<ZoneRead, ReadError> {
+pub fn transfer(address: &str, key: Option<&Key>, zone: &str) -> Result<ZoneRead, TargetError> {
     Client::new(key).read(address, zone, "30s")
 }
 
@@ -78,7 +83,7 @@ pub fn lines(read: &ZoneRead) -> Vec<String> {
 }
 
 /// Reads a zone from a target with these settings.
-fn read(provider: &str, settings: &str, workspace: &Path, zone: &str) -> Result<ZoneRead, ReadError> {
+fn read(provider: &str, settings: &str, workspace: &Path, zone: &str) -> Result<ZoneRead, TargetError> {
     match open(provider, settings, workspace)? {
         Access::Whole(target) => target.read_zone(&zone_name(zone)),
         Access::ByName(_) => panic!("the settings say nothing of `read`"),
@@ -86,7 +91,7 @@ fn read(provider: &str, settings: &str, workspace: &Path, zone: &str) -> Result<
 }
 
 /// Opens a target with these settings.
-fn open(provider: &str, settings: &str, workspace: &Path) -> Result<Access, ReadError> {
+fn open(provider: &str, settings: &str, workspace: &Path) -> Result<Access, TargetError> {
     let text = format!("type = \"{provider}\"\n{settings}");
     let source = SourceText { file: Files::default().add("zonewright.toml"), text };
     let settings = toml::parse(&source).root;

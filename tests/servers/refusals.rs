@@ -1,6 +1,6 @@
 //! What each kind of server says when it gives away no zone or name, and what is made of it.
 
-use zonewright::provider::ReadError;
+use zonewright::provider::TargetError;
 
 use crate::axfr::zone;
 use crate::client::{Client, transfer};
@@ -139,7 +139,7 @@ fn server_and_attempts(kind: Kind) -> Option<(Server, Vec<Attempt>)> {
 }
 
 /// Checks that an error says one of these things, and of which zone of which server.
-fn assert_said(error: &ReadError, said: &[Said], place: &str) {
+fn assert_said(error: &TargetError, said: &[Said], place: &str) {
     let is_said = |(code, message, hint): &Said| {
         (*code, *message) == (error.code, &error.message) && error.hint.as_ref().is_some_and(|all| all.contains(hint))
     };

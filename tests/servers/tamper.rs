@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use zonewright::provider::ReadError;
+use zonewright::provider::TargetError;
 
 use crate::client::Client;
 use crate::proxy::{End, Exchange, Proxy, Sent, Size, WATCHDOG, framed, stream};
@@ -190,7 +190,7 @@ impl Field {
         match read.recv_timeout(WATCHDOG).expect("a read returns") {
             Ok(read) if read.contents.digest(|_| true) == self.digest => Outcome::Zone,
             Ok(_) => Outcome::OtherZone,
-            Err(ReadError { code, .. }) => Outcome::Error(code),
+            Err(TargetError { code, .. }) => Outcome::Error(code),
         }
     }
 

@@ -165,7 +165,7 @@ mod tests {
     use super::super::tests::{Signer, apex, framed, reader};
     use super::*;
     use crate::dns::{Name, Rtype};
-    use crate::provider::{AskZone as _, ReadError};
+    use crate::provider::{AskZone as _, TargetError};
 
     /// The header flags of an authoritative answer without an error.
     const GOOD: [u8; 2] = [0x84, 0];
@@ -238,7 +238,7 @@ mod tests {
     }
 
     /// Asks a server without a key for the AAAA of some hosts.
-    fn ask(server: Server, count: usize) -> Result<Vec<Answer>, ReadError> {
+    fn ask(server: Server, count: usize) -> Result<Vec<Answer>, TargetError> {
         reader(vec![server], false).ask(&apex(), &questions(count))
     }
 

@@ -37,7 +37,7 @@ use domain::dep::octseq::array::Array;
 use domain::rdata::tsig::Time48;
 use domain::tsig::{Key, KeyName};
 
-use super::{Access, AskZone, Context, Exchange, Opened, ReadError, ReadMethod, ReadZone, ZoneRead};
+use super::{Access, AskZone, Context, Exchange, Opened, ReadMethod, ReadZone, TargetError, ZoneRead};
 use crate::diag::Diagnostics;
 use crate::dns::{ZoneContents, ZoneName};
 use crate::inventory::config::node::{Node, SourceText};
@@ -93,7 +93,7 @@ impl fmt::Debug for NameServers {
 }
 
 impl ReadZone for NameServers {
-    fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, ReadError> {
+    fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, TargetError> {
         let contents = self.first_that_can(zone, |server, key| self.transfer(server, zone, key))?;
         Ok(ZoneRead { contents, inputs: Vec::new(), findings: None })
     }
@@ -104,7 +104,7 @@ impl AskZone for NameServers {
         format!("{} zone {zone}", self.places())
     }
 
-    fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, ReadError> {
+    fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, TargetError> {
         let Exchange { timeout, window, .. } = self.settings.exchange;
         let window = window.map_or(DEFAULT_WINDOW, |window| usize::from(window).min(MAX_WINDOW));
         self.first_that_can(zone, |server, key| Asker { server, zone, key, timeout, window }.ask(questions))
@@ -129,7 +129,7 @@ impl NameServers {
         &self,
         zone: &ZoneName,
         act: impl Fn(&Server, Option<Arc<Key>>) -> Result<T, Failure>,
-    ) -> Result<T, ReadError> {
+    ) -> Result<T, TargetError> {
         let place = |servers: String| format!("{servers} zone {zone}");
         let key = self.key().map_err(|error| secret_error(error, place(self.places())))?;
         let mut failures = Vec::new();
@@ -191,9 +191,9 @@ impl NameServers {
 }
 
 /// The error of a secret that cannot be had.
-fn secret_error(error: SecretError, place: String) -> ReadError {
+fn secret_error(error: SecretError, place: String) -> TargetError {
     let SecretError { code, message, hint } = error;
-    ReadError { place, code, message, hint: Some(hint.to_owned()), findings: None }
+    TargetError { place, code, message, hint: Some(hint.to_owned()), findings: None }
 }
 
 /// What a fault of the connection means after what had come.
@@ -207,9 +207,9 @@ fn explain_wire(fault: WireFault, progress: Progress) -> Failure {
 }
 
 /// The error of a failure; `others` is added to its message.
-fn read_error(place: String, failure: &Failure, others: &str) -> ReadError {
+fn read_error(place: String, failure: &Failure, others: &str) -> TargetError {
     let message = format!("{failure}{others}");
-    ReadError { place, code: failure.code(), message, hint: Some(failure.hint().to_owned()), findings: None }
+    TargetError { place, code: failure.code(), message, hint: Some(failure.hint().to_owned()), findings: None }
 }
 
 /// An ID that others cannot foresee (RFC 5452 section 4.3).

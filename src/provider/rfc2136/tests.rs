@@ -194,7 +194,7 @@ fn failure(server: Server) -> (&'static str, String) {
 }
 
 /// The digest of what is read with a key.
-fn digest(server: Server) -> Result<[u8; 32], ReadError> {
+fn digest(server: Server) -> Result<[u8; 32], TargetError> {
     reader(vec![server], true).read_zone(&apex()).map(|read| read.contents.digest(|_| true))
 }
 

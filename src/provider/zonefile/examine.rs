@@ -8,7 +8,7 @@ use super::{ZoneFiles, file_name, read_settings};
 use crate::dns::ZoneName;
 use crate::inventory::config::node::Node;
 use crate::provider::examine::{Capabilities, Clock, Examined, Fault, Measures, PlaceExamined, ZoneExamined};
-use crate::provider::{Context, ReadError, ReadZone as _};
+use crate::provider::{Context, ReadZone as _, TargetError};
 
 /// Looks at the folder of a target, and at the files of these zones.
 pub fn examine(settings: &Node, context: &Context<'_>, zones: &[&ZoneName]) -> Examined {
@@ -41,7 +41,7 @@ fn examine_zone(files: &ZoneFiles, workspace: &Path, zone: &ZoneName) -> ZoneExa
 }
 
 /// The fault of a zone that cannot be read.
-fn explain(error: ReadError) -> Fault {
+fn explain(error: TargetError) -> Fault {
     let has_places = error.findings.is_some();
     let fault = Fault::from(error);
     let hint = "`zonewright check` shows where; until they are corrected the zone counts as unknown";

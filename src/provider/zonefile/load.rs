@@ -9,7 +9,7 @@ use std::rc::Rc;
 use sha2::{Digest, Sha256};
 
 use crate::diag::{FileId, Files};
-use crate::provider::ReadError;
+use crate::provider::TargetError;
 
 /// The largest file, in octets: places in it are kept as 32 bits.
 const MAX_FILE: u64 = u32::MAX as u64;
@@ -59,8 +59,8 @@ impl Folder {
     /// Finds `dir` inside the workspace.
     ///
     /// Errors: there is no such folder, or a symbolic link leads out of the workspace.
-    pub fn open(workspace: &Path, dir: &str) -> Result<Folder, ReadError> {
-        let fail = |code, message: String, hint: &str| ReadError {
+    pub fn open(workspace: &Path, dir: &str) -> Result<Folder, TargetError> {
+        let fail = |code, message: String, hint: &str| TargetError {
             place: dir.to_owned(),
             code,
             message,

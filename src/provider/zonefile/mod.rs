@@ -28,7 +28,7 @@ pub mod text;
 
 use std::path::{Component, Path};
 
-use super::{Access, Context, Exchange, Findings, Opened, ReadError, ReadZone, ZoneRead};
+use super::{Access, Context, Exchange, Findings, Opened, ReadZone, TargetError, ZoneRead};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::dns::contents::ContentsError;
 use crate::dns::{ZoneBuilder, ZoneName};
@@ -87,7 +87,7 @@ struct ZoneFiles {
 }
 
 impl ReadZone for ZoneFiles {
-    fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, ReadError> {
+    fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, TargetError> {
         let name = file_name(zone);
         let place = self.folder.shown_file(&name);
         let mut loader = Loader::new(&self.folder);
@@ -100,12 +100,12 @@ impl ReadZone for ZoneFiles {
                     ("unreadable-file", "the file must be readable, and lie in the target's folder itself".to_owned())
                 }
             };
-            ReadError { place: place.clone(), code, message: error.to_string(), hint: Some(hint), findings: None }
+            TargetError { place: place.clone(), code, message: error.to_string(), hint: Some(hint), findings: None }
         })?;
         read_loaded(zone, loader, first).map_err(|(findings, errors)| {
             let message = format!("{errors} error{} in the files of `{zone}`", if errors == 1 { "" } else { "s" });
             let hint = Some("correct the file; until then the zone counts as unknown".to_owned());
-            ReadError { place, code: "bad-zone-file", message, hint, findings: Some(findings) }
+            TargetError { place, code: "bad-zone-file", message, hint, findings: Some(findings) }
         })
     }
 }

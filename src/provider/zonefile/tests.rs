@@ -16,7 +16,7 @@ fn apex() -> ZoneName {
 }
 
 /// Writes files into a workspace of its own and reads `zones/example.net.zone`.
-fn read_files(files: &[(&str, &[u8])]) -> Result<ZoneRead, ReadError> {
+fn read_files(files: &[(&str, &[u8])]) -> Result<ZoneRead, TargetError> {
     let workspace = tempfile::tempdir().unwrap();
     for (name, text) in files {
         let path = workspace.path().join(name);
@@ -27,7 +27,7 @@ fn read_files(files: &[(&str, &[u8])]) -> Result<ZoneRead, ReadError> {
 }
 
 /// Reads one text as the zone.
-fn read(text: &str) -> Result<ZoneRead, ReadError> {
+fn read(text: &str) -> Result<ZoneRead, TargetError> {
     read_files(&[("zones/example.net.zone", text.as_bytes())])
 }
 
@@ -49,7 +49,7 @@ fn printed(contents: &ZoneContents, soa: bool) -> String {
 }
 
 /// An error as a user sees it.
-fn shown(error: &ReadError) -> String {
+fn shown(error: &TargetError) -> String {
     let findings = error.findings.as_deref().map(|(files, findings)| diag::render(findings, files));
     format!("{error}\n{}", findings.unwrap_or_default())
 }
@@ -60,7 +60,7 @@ fn codes(text: &str) -> Vec<String> {
 }
 
 /// The codes in an error, each with its line and column.
-fn codes_of(error: &ReadError) -> Vec<String> {
+fn codes_of(error: &TargetError) -> Vec<String> {
     let found = &error.findings.as_ref().unwrap_or_else(|| panic!("{error}")).1;
     let place = |origin: Origin| format!("{}:{}", origin.line, origin.col);
     found.iter().map(|diagnostic| format!("{} {}", place(diagnostic.origin), diagnostic.code)).collect()
