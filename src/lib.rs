@@ -33,6 +33,12 @@ pub mod plan;
 
 pub mod provider;
 
+pub mod apply;
+
+pub mod verify;
+
+pub mod state;
+
 pub mod snapshot;
 
 pub mod doctor;

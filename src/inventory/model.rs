@@ -124,6 +124,8 @@ pub struct Config {
     pub max_bad_rows: Percent,
     /// How long a saved plan may be applied.
     pub plan_expires: Duration,
+    /// Where the state is kept: a file, relative to the workspace.
+    pub state_file: String,
     /// What `[[zone]]` lists, in the file's order; no name twice.
     pub zones: Vec<ZoneSpec>,
     /// What `[pool.X]` lists; [`ZoneSpec::pool`] counts into it.
@@ -156,10 +158,21 @@ pub struct ZoneSpec {
     pub claim_addresses: ClaimAddresses,
     /// The TTL of its records where the project has none.
     pub ttl: Option<Ttl>,
+    /// Whether a marker fences updates; where nothing is said, the provider knows what is right.
+    pub fence: Option<Fence>,
     /// Where it is configured.
     pub origin: Origin,
     /// Where `ttl` is set, for evidence.
     pub ttl_origin: Option<Origin>,
+}
+
+/// What tells one run that another has written to a zone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fence {
+    /// A marker, swapped in every update.
+    Marker,
+    /// Nothing but what every update says of the RRsets that it touches.
+    None,
 }
 
 /// What may be changed in a zone.

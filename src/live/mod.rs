@@ -8,6 +8,8 @@ pub mod asked;
 
 mod index;
 
+mod own;
+
 mod zone;
 
 use std::collections::{HashMap, HashSet};
@@ -17,6 +19,7 @@ use crate::dns::{Name, NameRef, RrsetRef, Rtype, ZoneContents, ZoneName};
 
 use asked::Knowledge;
 use index::HashIndex;
+pub use own::OwnRrsets;
 pub use zone::LiveZone;
 
 /// The number of a zone in the list that [`Live::new`] got.
@@ -36,6 +39,8 @@ pub struct Live {
     by_target: HashIndex,
     /// The names that NS and MX data of the zones point to.
     pointed_to: HashSet<Name>,
+    /// The RRsets that the state says we created.
+    own: OwnRrsets,
 }
 
 /// An RRset with the zone that holds it.
@@ -112,17 +117,27 @@ impl Live {
         }
         let by_address = HashIndex::new(by_address);
         let by_target = HashIndex::new(by_target);
-        Live { zones, apexes, by_address, by_target, pointed_to }
+        Live { zones, apexes, by_address, by_target, pointed_to, own: OwnRrsets::default() }
+    }
+
+    /// Takes what the state says of who created what.
+    pub fn with_own(self, own: OwnRrsets) -> Live {
+        Live { own, ..self }
+    }
+
+    /// Whether the state says that zonewright created an RRset.
+    pub fn is_recorded_own(&self, owner: NameRef<'_>, rtype: Rtype) -> bool {
+        self.own.contains(owner, rtype)
     }
 
     /// Puts other zones in the place of some, of which more is known now.
     pub fn replace(self, zones: Vec<(ZoneIndex, LiveZone)>) -> Live {
-        let Live { zones: earlier, apexes, .. } = self;
+        let Live { zones: earlier, apexes, own, .. } = self;
         let mut all: Vec<LiveZone> = earlier.into_iter().map(|zone| zone.found_anew(&apexes)).collect();
         for (number, zone) in zones {
             all[number.0 as usize] = zone;
         }
-        Live::new(all, apexes)
+        Live::new(all, apexes).with_own(own)
     }
 
     /// What finds the zone of a name.

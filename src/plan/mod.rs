@@ -4,6 +4,8 @@
 
 pub mod model;
 
+pub mod marker;
+
 mod json;
 
 mod order;
@@ -18,5 +20,6 @@ pub mod store;
 pub mod fixture;
 
 pub use crate::change::{BlockCode, Blocked, Change, ChangeKind, Notice, NoticeCode, Reason, Rule, SkipCode, Skipped};
+pub use marker::{Marker, marker_key};
 pub use model::{LimitState, Plan, ZoneSeen};
 pub use sealed::SealedPlan;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::marker::marker_key;
 use crate::change::{Blocked, Change, Notice, Skipped};
-use crate::dns::{Name, RrsetRef, Rtype, ZoneContents, ZoneName};
+use crate::dns::{RrKey, RrsetRef, Rtype, ZoneContents, ZoneName};
 use crate::inventory::value::Time;
 
 /// All that a run would change, and all that it would not and why.
@@ -64,9 +65,10 @@ pub struct ZoneSeen {
 impl ZoneSeen {
     /// How a zone's contents are seen.
     pub fn of(contents: &ZoneContents) -> ZoneSeen {
-        let marker = Name::prepend(b"_zonewright", contents.apex().as_name()).ok();
+        let marker = marker_key(contents.apex());
         let counts = |rrset: RrsetRef<'_>| {
-            let marks = rrset.rtype() == Rtype::TXT && Some(rrset.owner()) == marker.as_ref().map(Name::as_name);
+            let is_marker = |key: &RrKey| key.rtype == rrset.rtype() && key.owner.as_name() == rrset.owner();
+            let marks = marker.as_ref().is_some_and(is_marker);
             !marks && rrset.rtype() != Rtype::SOA && !is_dnssec(rrset.rtype())
         };
         let digest: String = contents.digest(counts).iter().map(|octet| format!("{octet:02x}")).collect();

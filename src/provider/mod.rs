@@ -1,9 +1,11 @@
-//! Targets: where zones are read from, and later written to.
+//! Targets: where zones are read from and written to.
 //!
 //! Comes in: a target's settings and the name of a zone. Goes out: the zone's contents, whole, or an error that names the
-//! cause. A new provider is a folder and a word in the list below; nothing elsewhere names one.
+//! cause; and what became of the updates that were sent to it ([`write`]). A new provider is a folder and a word in the list below; nothing elsewhere names one.
 
 pub mod examine;
+
+pub mod write;
 
 use std::fmt;
 use std::path::Path;
@@ -26,7 +28,9 @@ macro_rules! providers {
                 name: stringify!($name),
                 check: $name::check,
                 is_local: $name::IS_LOCAL,
+                is_fenced: $name::IS_FENCED,
                 open: $name::open,
+                open_writer: $name::open_writer,
                 examine: $name::examine,
             },)*];
     };
@@ -38,6 +42,7 @@ providers! {
 }
 
 use self::examine::Examined;
+use self::write::WriteZone;
 pub use zonefile::text::{RdataCheck, parse_text};
 
 /// One provider.
@@ -48,14 +53,21 @@ struct Provider {
     check: fn(&Node, &SourceText) -> Diagnostics,
     /// Whether zones are files of the workspace, so that reading them asks no server.
     is_local: bool,
+    /// Whether others may write at the same time, so that a marker fences each zone unless its settings say otherwise.
+    is_fenced: bool,
     /// Opens a target by its settings.
     open: fn(&Node, &Context<'_>) -> Opened,
+    /// Opens a target to write to it.
+    open_writer: fn(&Node, &Context<'_>) -> OpenedWriter,
     /// Looks at a target and some of its zones.
     examine: fn(&Node, &Context<'_>, &[&ZoneName]) -> Examined,
 }
 
 /// The way into a target, or why there is none.
 type Opened = Result<Access, TargetError>;
+
+/// The way to write to a target, or why there is none.
+type OpenedWriter = Result<Box<dyn WriteZone>, TargetError>;
 
 /// How the zones of a target are read.
 pub enum Access {
@@ -159,6 +171,19 @@ pub fn open(provider: &str, settings: &Node, context: &Context<'_>) -> Opened {
     (known.expect("`check` passed the type").open)(settings, context)
 }
 
+/// Opens a target whose settings [`check`] passed, to write to it.
+///
+/// Errors: as for [`open`].
+pub fn open_writer(provider: &str, settings: &Node, context: &Context<'_>) -> OpenedWriter {
+    let known = PROVIDERS.iter().find(|known| known.name == provider);
+    (known.expect("`check` passed the type").open_writer)(settings, context)
+}
+
+/// Whether a marker fences the zones of a target of this type where their settings do not say.
+pub fn is_fenced(provider: &str) -> bool {
+    PROVIDERS.iter().any(|known| known.name == provider && known.is_fenced)
+}
+
 /// Looks at a target whose settings [`check`] passed, and at these zones on it; what does not work is among the facts.
 pub fn examine(provider: &str, settings: &Node, context: &Context<'_>, zones: &[&ZoneName]) -> Examined {
     let known = PROVIDERS.iter().find(|known| known.name == provider);
@@ -209,12 +234,8 @@ impl Exchange {
         let read = reader.choice("read", &methods).unwrap_or(ReadMethod::Axfr);
         let window = reader.integer("window").and_then(|(node, window)| {
             let valid = u16::try_from(window).ok().filter(|window| *window > 0);
-            match (valid, read) {
-                (None, _) => {
-                    reader.error(node, "bad-value", format!("`{window}` is not a number of 1 to {MAX_WINDOW}"))
-                }
-                (Some(_), ReadMethod::Axfr) => warn_unused(reader, node, "window", "nothing is written yet"),
-                (Some(_), ReadMethod::Query) => {}
+            if valid.is_none() {
+                reader.error(node, "bad-value", format!("`{window}` is not a number of 1 to {MAX_WINDOW}"));
             }
             valid
         });

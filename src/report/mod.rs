@@ -4,6 +4,8 @@
 //! from input passes `diag::sanitize` here, before it can reach a terminal. What a plan looks like is in templates/,
 //! which a workspace may override.
 
+pub mod apply;
+
 mod doctor;
 
 mod explain;

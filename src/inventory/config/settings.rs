@@ -9,7 +9,9 @@ use super::shared::{A_DURATION, A_PERCENTAGE, Unenforced, check_limits, read_ttl
 use crate::diag::{Diagnostics, Origin};
 use crate::dns::reverse::reverse_zone;
 use crate::dns::{Name, ZoneName};
-use crate::inventory::model::{ClaimAddresses, Config, Permission, Pool, ProjectAdmin, Registry, TargetSpec, ZoneSpec};
+use crate::inventory::model::{
+    ClaimAddresses, Config, Fence, Permission, Pool, ProjectAdmin, Registry, TargetSpec, ZoneSpec,
+};
 use crate::inventory::source::{Occurs, Pattern, SourceSpec};
 use crate::inventory::value::{Duration, Percent};
 
@@ -42,6 +44,9 @@ const MAX_BAD_ROWS: Percent = Percent::from_whole(1);
 /// How long a saved plan may be applied where nothing says: the project's documented default.
 const PLAN_EXPIRES: Duration = Duration::from_secs(86_400);
 
+/// Where the state is kept where nothing says: the project's documented default.
+const STATE_FILE: &str = ".zonewright/state.db";
+
 /// Where released hosts get their names where nothing says: below a domain that never exists (RFC 2606 section 2).
 const FREE_DOMAIN: &str = "free.invalid";
 
@@ -66,7 +71,7 @@ pub fn read(source: SourceText, parsed: Parsed, formats: &[(&'static str, Occurs
         unenforced.note("delete_after", key, &reader);
         reader.parse_node::<Duration>(node, A_DURATION);
     }
-    check_state(&mut reader, &mut unenforced);
+    let state_file = read_state(&mut reader).unwrap_or_else(|| STATE_FILE.to_owned());
     let plan_expires = read_plan(&mut reader).unwrap_or(PLAN_EXPIRES);
     if let Some(node) = reader.take("limits") {
         check_limits(node, &mut reader, &mut unenforced);
@@ -82,7 +87,7 @@ pub fn read(source: SourceText, parsed: Parsed, formats: &[(&'static str, Occurs
             let free_domain = free_domain.unwrap_or_else(|| Name::parse(FREE_DOMAIN).expect("a constant name"));
             #[rustfmt::skip]
             let config = Config {
-                owner, registry, free_domain, name_cooldown, max_bad_rows, plan_expires, zones, pools, source,
+                owner, registry, free_domain, name_cooldown, max_bad_rows, plan_expires, state_file, zones, pools, source,
             };
             Some(Settings { config, admins, projects, sources })
         }
@@ -132,18 +137,20 @@ fn read_domain(node: &Node, reader: &mut Reader<'_>) -> Option<Name> {
     }
 }
 
-/// Checks `[state]`.
-fn check_state(reader: &mut Reader<'_>, unenforced: &mut Unenforced) {
-    let Some(node) = reader.take("state") else { return };
+/// Reads `[state]`: the file that the state is kept in, relative to the workspace.
+fn read_state(reader: &mut Reader<'_>) -> Option<String> {
+    let node = reader.take("state")?;
     let mut state = Reader::new(node, reader.source());
-    if let Some((key, url)) = state.take_entry("url") {
-        unenforced.note("state.url", key, &state);
-        let sqlite = |text: &str| text.strip_prefix("sqlite:").is_some_and(|path| !path.is_empty());
-        if state.text_of(url).is_some_and(|text| !sqlite(text)) {
+    let url = state.take("url").and_then(|url| state.text_of(url).map(|text| (url, text)));
+    let file = url.and_then(|(url, text)| {
+        let file = text.strip_prefix("sqlite:").filter(|path| !path.is_empty() && !path.contains('\0'));
+        if file.is_none() {
             state.error(url, "bad-value", "the state is kept in `sqlite:` and a path");
         }
-    }
+        file.map(str::to_owned)
+    });
     reader.append(state.finish());
+    file
 }
 
 /// Reads `[plan]`: how long a plan may be applied.
@@ -428,6 +435,7 @@ fn read_zones(
         let claim_addresses = table.choice("claim_addresses", &claims).unwrap_or(ClaimAddresses::Hosts);
         let ttl_entry = table.take_entry("ttl");
         let ttl = ttl_entry.and_then(|(_, node)| read_ttl(node, &mut table));
+        let fence = table.choice("fence", &[("marker", Fence::Marker), ("none", Fence::None)]);
         check_guards(&mut table, unenforced);
         if let Some((node, name)) = &apex {
             if let Some(first) = seen.get(name) {
@@ -443,7 +451,7 @@ fn read_zones(
         reader.append(table.finish());
         if let (Some((_, name)), Some(pool)) = (apex, pool) {
             let (origin, ttl_origin) = (node.origin, ttl_entry.map(|(key, _)| key.origin));
-            zones.push(ZoneSpec { name, pool, permission, claim_addresses, ttl, origin, ttl_origin });
+            zones.push(ZoneSpec { name, pool, permission, claim_addresses, ttl, fence, origin, ttl_origin });
         }
     }
     zones
@@ -508,10 +516,6 @@ fn read_pool<'a>(node: &'a Node, places: &HashMap<&str, usize>, table: &mut Read
 
 /// Checks the settings of a zone that guards will use.
 fn check_guards(table: &mut Reader<'_>, unenforced: &mut Unenforced) {
-    if let Some((key, _)) = table.take_entry("fence") {
-        unenforced.note("zone.fence", key, table);
-        table.choice("fence", &[("marker", ()), ("none", ())]);
-    }
     if let Some((key, list)) = table.take_entry("protect") {
         unenforced.note("zone.protect", key, table);
         for node in table.list_of(list).unwrap_or_default() {

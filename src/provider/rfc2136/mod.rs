@@ -37,7 +37,7 @@ use domain::dep::octseq::array::Array;
 use domain::rdata::tsig::Time48;
 use domain::tsig::{Key, KeyName};
 
-use super::{Access, AskZone, Context, Exchange, Opened, ReadMethod, ReadZone, TargetError, ZoneRead};
+use super::{Access, AskZone, Context, Exchange, Opened, OpenedWriter, ReadMethod, ReadZone, TargetError, ZoneRead};
 use crate::diag::Diagnostics;
 use crate::dns::{ZoneContents, ZoneName};
 use crate::inventory::config::node::{Node, SourceText};
@@ -54,6 +54,9 @@ use self::wire::{Connection, WireFault};
 
 /// Zones are on servers.
 pub const IS_LOCAL: bool = false;
+
+/// Anybody with a key may write to a server's zones.
+pub const IS_FENCED: bool = true;
 
 /// Checks settings without using them.
 pub fn check(settings: &Node, source: &SourceText) -> Diagnostics {
@@ -72,6 +75,12 @@ pub fn open(settings: &Node, context: &Context<'_>) -> Opened {
         ReadMethod::Axfr => Access::Whole(Box::new(servers)),
         ReadMethod::Query => Access::ByName(Box::new(servers)),
     })
+}
+
+/// Opens a target to write to it; fetches the key's secret as [`open`] does.
+pub fn open_writer(settings: &Node, context: &Context<'_>) -> OpenedWriter {
+    let _ = (settings, context);
+    unimplemented!()
 }
 
 /// The servers of one target, of which any may answer.

@@ -28,7 +28,7 @@ pub mod text;
 
 use std::path::{Component, Path};
 
-use super::{Access, Context, Exchange, Findings, Opened, ReadZone, TargetError, ZoneRead};
+use super::{Access, Context, Exchange, Findings, Opened, OpenedWriter, ReadZone, TargetError, ZoneRead};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::dns::contents::ContentsError;
 use crate::dns::{ZoneBuilder, ZoneName};
@@ -40,6 +40,9 @@ use self::load::{Folder, Loader};
 /// Zones are files of the workspace.
 pub const IS_LOCAL: bool = true;
 
+/// A file has no writer but the one that replaces it.
+pub const IS_FENCED: bool = false;
+
 /// Checks settings without using them.
 pub fn check(settings: &Node, source: &SourceText) -> Diagnostics {
     read_settings(settings, source).1
@@ -49,6 +52,12 @@ pub fn check(settings: &Node, source: &SourceText) -> Diagnostics {
 pub fn open(settings: &Node, context: &Context<'_>) -> Opened {
     let dir = read_settings(settings, context.source).0.expect("`check` passed the settings");
     Ok(Access::Whole(Box::new(ZoneFiles { folder: Folder::open(context.workspace, &dir)? })))
+}
+
+/// Finds the folder of a target to write to it.
+pub fn open_writer(settings: &Node, context: &Context<'_>) -> OpenedWriter {
+    let _ = (settings, context);
+    unimplemented!()
 }
 
 /// Reads the settings: gives `dir`, and what is wrong.

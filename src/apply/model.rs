@@ -1,0 +1,175 @@
+//! What is sent, what became of it, and who is told.
+
+use std::error::Error;
+use std::time::Duration;
+
+use crate::change::Change;
+use crate::dns::{Rrset, ZoneName};
+use crate::inventory::value::Inv;
+use crate::plan::Marker;
+use crate::provider::TargetError;
+
+/// In which order zones are written, so that a PTR never names what is not there yet or no longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Phase {
+    /// Forward zones: what is created or modified.
+    Forward,
+    /// Reverse zones.
+    Reverse,
+    /// Forward zones: what is deleted.
+    Deletes,
+}
+
+impl Phase {
+    /// All of them, in their order.
+    pub const ALL: [Phase; 3] = [Phase::Forward, Phase::Reverse, Phase::Deletes];
+
+    /// Its word in the journal.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Phase::Forward => "forward",
+            Phase::Reverse => "reverse",
+            Phase::Deletes => "deletes",
+        }
+    }
+}
+
+/// One marker in the place of another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Swap {
+    /// The RRset that must stand there, where one does.
+    pub before: Option<Rrset>,
+    /// What is put in its place.
+    pub after: Marker,
+}
+
+/// One update, as the journal keeps it: whole hosts, as far as one phase and zone concern them.
+#[derive(Debug, Clone)]
+pub struct Batch<'a> {
+    /// Its number within the apply, from 1; every update has its own, also one that says again what another said.
+    pub number: u64,
+    /// The zone.
+    pub zone: &'a ZoneName,
+    /// The phase.
+    pub phase: Phase,
+    /// The swap of the marker, where the zone is fenced.
+    pub swap: Option<Swap>,
+    /// The changes, in the order of the plan; never empty.
+    pub changes: Vec<&'a Change>,
+}
+
+/// What became of a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Settled {
+    /// It took effect.
+    Done,
+    /// Provably nothing of it took effect, and why.
+    Undone(String),
+    /// Nobody knows, and why.
+    Unknown(String),
+}
+
+/// Something that happens while a plan is applied.
+#[derive(Debug, Clone, Copy)]
+pub enum Event<'a> {
+    /// A batch is about to be sent. It is not, unless this event was taken well: it must be durable by then.
+    Sending(&'a Batch<'a>),
+    /// What became of a batch that was sent. Every batch that was sent settles once.
+    Settled(&'a Batch<'a>, &'a Settled),
+    /// So many more hosts are through, whatever became of them.
+    Hosts(usize),
+}
+
+/// Told what happens; asked whether to go on. Zones are written side by side, and all of them tell the same one.
+pub trait Watch: Sync {
+    /// Takes an event.
+    ///
+    /// Errors: it could not be kept; nothing more is sent then.
+    fn event(&self, event: Event<'_>) -> Result<(), Box<dyn Error + Send + Sync>>;
+
+    /// Waits before something is tried again.
+    fn wait(&self, pause: Duration);
+}
+
+crate::change::words! {
+    /// What became of a host.
+    Outcome {
+        /// All its changes were made, and were read back.
+        Applied = "applied",
+        /// All of it was as it should be before anything was sent.
+        AlreadyApplied = "already-applied",
+        /// Something of it is not as the plan saw it: it was left as it is, whole.
+        Stale = "stale",
+        /// Some of its changes were made and others not.
+        Partial = "partial",
+        /// The server said that it made a change, and did not.
+        NotApplied = "not-applied",
+        /// Its changes could not be made.
+        Failed = "failed",
+        /// It was not its turn before the apply stopped.
+        NotReached = "not-reached",
+    }
+}
+
+/// What became of one host, or of one name that no host has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostOutcome {
+    /// The host; none where an orphan is removed.
+    pub host: Option<Inv>,
+    /// Its project.
+    pub project: String,
+    /// The owner name of its first change.
+    pub name: String,
+    /// How many changes it has.
+    pub changes: usize,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Why it is not `applied` or `already-applied`, in words: lower case, no full stop.
+    pub message: Option<String>,
+    /// What to do, where there is something.
+    pub hint: Option<String>,
+}
+
+/// What was sent to one zone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ZoneWritten {
+    /// The zone.
+    pub zone: ZoneName,
+    /// How many updates took effect.
+    pub updates: usize,
+    /// How many changes were in them.
+    pub changes: usize,
+    /// From the first update sent to the last settled; zero where none was sent.
+    pub took: Duration,
+}
+
+/// Why a plan is not applied at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// Where: a file, a server and zone, or the state.
+    pub place: String,
+    /// A stable kebab-case code.
+    pub code: &'static str,
+    /// What was found: lower case, no full stop.
+    pub message: String,
+    /// What to do, where there is something.
+    pub hint: Option<String>,
+}
+
+/// What became of a plan.
+#[derive(Debug, Clone, Default)]
+pub struct Applied {
+    /// Every host of the plan's changes, in their order.
+    pub hosts: Vec<HostOutcome>,
+    /// The zones of the plan's changes, sorted by name.
+    pub zones: Vec<ZoneWritten>,
+    /// What went wrong with targets and zones as a whole, each once.
+    pub problems: Vec<TargetError>,
+}
+
+impl Applied {
+    /// How many hosts had this outcome.
+    pub fn count(&self, outcome: Outcome) -> usize {
+        self.hosts.iter().filter(|host| host.outcome == outcome).count()
+    }
+}

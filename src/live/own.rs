@@ -1,0 +1,26 @@
+//! The RRsets that zonewright itself created, as its state keeps them.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::dns::{Name, NameRef, Rtype};
+
+/// Owner names and types; empty where there is no state.
+#[derive(Debug, Default)]
+pub struct OwnRrsets(HashMap<Rtype, HashSet<Name>>);
+
+impl OwnRrsets {
+    /// Whether zonewright created this RRset.
+    pub fn contains(&self, owner: NameRef<'_>, rtype: Rtype) -> bool {
+        self.0.get(&rtype).is_some_and(|owners| owners.contains(owner.as_wire()))
+    }
+}
+
+impl FromIterator<(Name, Rtype)> for OwnRrsets {
+    fn from_iter<T: IntoIterator<Item = (Name, Rtype)>>(rrsets: T) -> OwnRrsets {
+        let mut own = OwnRrsets::default();
+        for (owner, rtype) in rrsets {
+            own.0.entry(rtype).or_default().insert(owner);
+        }
+        own
+    }
+}

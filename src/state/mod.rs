@@ -1,0 +1,156 @@
+//! What is remembered between runs: journal, ledger, own RRsets, markers, breakers and accepted sources.
+//!
+//! Comes in: what is about to be done, and what became of it. Goes out: the same, after a crash too. Behind one trait, so
+//! that the file of today can be the database of tomorrow.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::apply::{Applied, Batch, Settled};
+use crate::dns::ZoneName;
+use crate::inventory::value::{Inv, Time};
+use crate::live::OwnRrsets;
+use crate::plan::Marker;
+
+/// Why the state could not be used.
+#[derive(Debug, Clone)]
+pub struct StateError {
+    /// Where: the file.
+    pub place: String,
+    /// A stable kebab-case code.
+    pub code: &'static str,
+    /// What happened: lower case, no full stop.
+    pub message: String,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+impl fmt::Display for StateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: error[{}]: {}", self.place, self.code, self.message)
+    }
+}
+
+impl std::error::Error for StateError {}
+
+/// Names an apply: a number that grows, from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ApplyId(pub u64);
+
+/// An apply that begins.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewApply {
+    /// The plan's `id`.
+    pub plan: String,
+    /// The plan's `effect`.
+    pub effect: String,
+    /// When it begins.
+    pub started: Time,
+    /// Who runs it, as the system knows them; empty where it does not.
+    pub who: String,
+    /// Why, where somebody said so.
+    pub reason: Option<String>,
+    /// SHA-256 of every input file of the plan, by name.
+    pub inputs: BTreeMap<String, String>,
+    /// How many hosts it is to change.
+    pub hosts: usize,
+}
+
+/// An apply, as `status` and histories show it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApplySummary {
+    /// Which.
+    pub id: ApplyId,
+    /// What it was begun as; without inputs.
+    pub new: NewApply,
+    /// When it ended; none where it did not, or runs.
+    pub finished: Option<Time>,
+    /// The hosts of each outcome, by the outcome's word; empty where it did not end.
+    pub outcomes: BTreeMap<String, usize>,
+    /// How many updates took effect.
+    pub updates_done: usize,
+    /// How many updates were sent of which it is not known what became of them.
+    pub updates_open: usize,
+}
+
+/// What the state knows of a zone's marker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownMarker {
+    /// The latest that is known to stand there; none where none did.
+    pub marker: Option<Marker>,
+    /// Those of updates that were sent of which it is not known what became of them, in the order of sending.
+    pub open: Vec<Marker>,
+}
+
+impl KnownMarker {
+    /// Whether a marker that stands in a zone is one that this state knows of, or an older one.
+    pub fn covers(&self, live: &Marker) -> bool {
+        let known = || self.marker.iter().chain(&self.open);
+        known().any(|marker| marker == live) || known().any(|marker| marker.epoch > live.epoch)
+    }
+
+    /// The greatest epoch that is known; 0 where there is none.
+    pub fn epoch(&self) -> u64 {
+        self.marker.iter().chain(&self.open).map(|marker| marker.epoch).max().unwrap_or(0)
+    }
+}
+
+/// A scope whose breaker has tripped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Breaker {
+    /// `global`, or `project:` and the id.
+    pub scope: String,
+    /// When it tripped.
+    pub tripped: Time,
+    /// Why.
+    pub why: String,
+}
+
+/// What is remembered between runs. Whatever a method wrote is durable when it returns.
+pub trait State: Send {
+    /// The RRsets that zonewright created.
+    fn own(&self) -> Result<OwnRrsets, StateError>;
+
+    /// What is known of the markers, by zone.
+    fn markers(&self) -> Result<BTreeMap<ZoneName, KnownMarker>, StateError>;
+
+    /// The tripped breakers, sorted by scope.
+    fn breakers(&self) -> Result<Vec<Breaker>, StateError>;
+
+    /// The latest applies, the latest first; at most `count`.
+    fn applies(&self, count: usize) -> Result<Vec<ApplySummary>, StateError>;
+
+    /// The applies that never ended, the latest first.
+    fn unfinished(&self) -> Result<Vec<ApplySummary>, StateError>;
+
+    /// The hosts that were changed since a time, each change of a host once: project, host, when.
+    fn changed_since(&self, since: Time) -> Result<Vec<(String, Inv, Time)>, StateError>;
+
+    /// Begins an apply.
+    fn begin(&mut self, apply: &NewApply) -> Result<ApplyId, StateError>;
+
+    /// Keeps a batch that is about to be sent.
+    fn note_sending(&mut self, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), StateError>;
+
+    /// Keeps what became of a batch. What took effect moves the marker, changes which RRsets are own, and enters the
+    /// ledger.
+    fn note_settled(
+        &mut self,
+        apply: ApplyId,
+        batch: &Batch<'_>,
+        settled: &Settled,
+        now: Time,
+    ) -> Result<(), StateError>;
+
+    /// Ends an apply. Its inputs become the accepted ones where `accepted` says so.
+    fn finish(&mut self, apply: ApplyId, applied: &Applied, accepted: bool, now: Time) -> Result<(), StateError>;
+
+    /// Takes the markers that stand in these zones for known, because somebody says so and why.
+    fn adopt_markers(
+        &mut self,
+        markers: &[(ZoneName, Option<Marker>)],
+        who: &str,
+        reason: &str,
+        now: Time,
+    ) -> Result<(), StateError>;
+}
