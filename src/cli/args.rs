@@ -238,6 +238,8 @@ pub enum SchemaKind {
     Doctor,
     /// What `explain` prints as JSON.
     Explain,
+    /// What `apply` prints as JSON.
+    Apply,
 }
 
 /// How messages are written.
