@@ -14,7 +14,7 @@ use std::time::Duration;
 use crate::diag::{Diagnostic, Diagnostics, Files, Severity};
 use crate::dns::{Rtype, ZoneContents, ZoneName};
 use crate::inventory::config::node::{Node, Reader, SourceText, Value};
-use crate::inventory::value;
+use crate::inventory::value::{self, Time};
 use crate::live::asked::{Answer, Question};
 
 /// Declares the providers: each word is a module, and an entry of the table.
@@ -87,6 +87,8 @@ pub struct Context<'a> {
     pub workspace: &'a Path,
     /// The text of the settings file, for diagnostics.
     pub source: &'a SourceText,
+    /// The clock, for serials that tell dates.
+    pub now: Time,
 }
 
 /// Reads zones of one target. Zones may be read side by side.
