@@ -241,7 +241,7 @@ pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> Findings {
         Err(MakeError::Config(findings)) => return *findings,
         Err(_) => unreachable!("`load` selects nothing, and reads no snapshot"),
     };
-    let local = zones::check_local(&inventory, workspace, progress);
+    let local = zones::check_local(&inventory, workspace, now, progress);
     let files_read = inventory.inputs.len() + local.files_read;
     let (zones, unread) = (local.findings, each_once(local.unread.into_iter()));
     Findings { files: inventory.files, diagnostics, files_read, zones, unread }

@@ -97,7 +97,8 @@ fn open(provider: &str, settings: &str, workspace: &Path) -> Result<Access, Targ
     let settings = toml::parse(&source).root;
     let found = provider::check(provider, &settings, &source);
     assert_eq!(found.error_count(), 0, "{found:?}");
-    provider::open(provider, &settings, &Context { workspace, source: &source })
+    let now = "2026-11-20T03:00:00Z".parse().expect("a time");
+    provider::open(provider, &settings, &Context { workspace, source: &source, now })
 }
 
 /// The name of a zone.
