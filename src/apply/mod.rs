@@ -42,7 +42,9 @@ use crate::provider::TargetError;
 
 use self::board::Board;
 pub use self::board::UnitState;
-pub use self::model::{Applied, Batch, Ending, Event, HostOutcome, Outcome, Phase, Refusal, Settled, Swap, Watch, ZoneWritten};
+pub use self::model::{
+    Applied, Batch, Ending, Event, HostOutcome, Outcome, Phase, Refusal, Settled, Swap, Watch, ZoneWritten,
+};
 pub use self::order::Unit;
 pub use self::survey::{Standing, Survey, Surveyed, Verdict, ZoneAccess, survey};
 use self::writer::ZoneWriter;

@@ -40,7 +40,9 @@ pub fn consents(limits: &ApplyLimits) -> Result<bool, Failure> {
     }
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         let failure = Failure::new("there is no terminal to ask on: nothing was changed");
-        return Err(failure.hint("give `--yes` to apply without asking, or save the plan, review it, and apply the file"));
+        return Err(
+            failure.hint("give `--yes` to apply without asking, or save the plan, review it, and apply the file")
+        );
     }
     let mut answer = String::new();
     let asked = write!(std::io::stderr(), "{QUESTION}").and_then(|()| std::io::stdin().read_line(&mut answer));

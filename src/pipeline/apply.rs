@@ -104,7 +104,7 @@ pub fn apply(request: &ApplyRequest<'_>, progress: &dyn Progress) -> Result<Ran,
     let _lock = Lock::take(&file, request.who, request.now)?;
     let mut state = state::open_to_write(&file)?;
     progress.stage("reading what stands", None);
-    let writers = open_writers(&config, &zones, request.workspace);
+    let writers = open_writers(&config, &zones, request.workspace, request.now);
     let survey = apply::survey(plan, accesses(&config, &zones, &writers));
     let known = state.markers()?;
     if let Some(refusal) = state_lost(&survey, &known) {
@@ -193,8 +193,8 @@ fn zones_of<'c>(plan: &Plan, config: &'c Config, place: &str) -> Result<Vec<&'c 
 type Writers = BTreeMap<usize, Result<Box<dyn WriteZone>, TargetError>>;
 
 /// Opens the targets of these zones to write.
-fn open_writers(config: &Config, zones: &[&ZoneSpec], workspace: &Path) -> Writers {
-    let context = Context { workspace, source: &config.source };
+fn open_writers(config: &Config, zones: &[&ZoneSpec], workspace: &Path, now: Time) -> Writers {
+    let context = Context { workspace, source: &config.source, now };
     let pools: BTreeSet<usize> = zones.iter().map(|spec| spec.pool).collect();
     let open = |pool: usize| {
         let target = &config.pools[pool].target;
@@ -232,7 +232,9 @@ fn state_lost(survey: &Survey<'_>, known: &BTreeMap<ZoneName, KnownMarker>) -> O
     Some(Refusal {
         place: zone.writer.place(zone.zone),
         code: "state-lost",
-        message: format!("the zone's marker is `{live}`, and {knows}: an apply wrote here that this state has not seen"),
+        message: format!(
+            "the zone's marker is `{live}`, and {knows}: an apply wrote here that this state has not seen"
+        ),
         hint: Some(hint.to_owned()),
     })
 }

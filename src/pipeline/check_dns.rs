@@ -29,15 +29,14 @@ pub fn check_dns(
     let selection = Selection { hosts: named, ..selection };
     let (mut notices, _) = found_notices(&inventory, &zones);
     let clock = (request.now, &selection);
-    let (decided, explanations) =
-        decide::decide_and(&inventory, &zones.live, clock, |context, standings, decided| {
-            notices.extend(decided.notices.iter().cloned());
-            let own = decided.notices.clone();
-            let told = Decided { notices, ..decided };
-            let explain = |inv: &Inv| answer(context, standings, (&told, &diagnostics), &Question::Host(*inv));
-            let explanations = selection.hosts.iter().map(explain).collect();
-            (Decided { notices: own, ..told }, explanations)
-        });
+    let (decided, explanations) = decide::decide_and(&inventory, &zones.live, clock, |context, standings, decided| {
+        notices.extend(decided.notices.iter().cloned());
+        let own = decided.notices.clone();
+        let told = Decided { notices, ..decided };
+        let explain = |inv: &Inv| answer(context, standings, (&told, &diagnostics), &Question::Host(*inv));
+        let explanations = selection.hosts.iter().map(explain).collect();
+        (Decided { notices: own, ..told }, explanations)
+    });
     Ok((made(request.now, (inventory, diagnostics), zones, snapshot, decided), explanations))
 }
 
