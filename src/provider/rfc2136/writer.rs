@@ -3,7 +3,7 @@
 //! It is the first server of the settings and no other: what the marker of a zone proves, it proves of one server.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use domain::base::iana::Rcode;
@@ -15,6 +15,7 @@ use super::lower::{self, LIMITS};
 use super::observe::{Probes, answer_from};
 use super::session::Session;
 use super::settings::Server;
+use super::version::is_knot;
 use super::wire::{Connection, WireFault};
 use super::{NameServers, read_error, secret_error};
 use crate::dns::ZoneName;
@@ -25,6 +26,11 @@ use crate::provider::{Exchange, ReadMethod, TargetError};
 /// The most updates in flight, whatever the settings say: each may be as long as a message.
 const MAX_IN_FLIGHT: usize = 16;
 
+/// How many updates are in flight to Knot where the settings say nothing. It makes one transaction of all that wait: with 8
+/// of 500 edits it does 1.7 times as many as with one, and of 5 edits 4 times; 16 are hardly better. BIND and PowerDNS
+/// do one after the other, so that more than one gain nothing.
+const IN_FLIGHT_TO_KNOT: usize = 8;
+
 /// What a question costs a server, and what a record of a transfer does, in microseconds (BIND 9.18, measured).
 const COSTS: (u64, u64) = (11, 2);
 
@@ -32,6 +38,8 @@ const COSTS: (u64, u64) = (11, 2);
 pub struct Primary {
     /// The settings, with this one server, and the key.
     servers: NameServers,
+    /// How many updates of a zone may be in flight, once that was asked.
+    window: OnceLock<usize>,
 }
 
 impl WriteZone for Primary {
@@ -81,7 +89,7 @@ impl WriteZone for Primary {
 impl Primary {
     /// The one server of these.
     pub fn new(servers: NameServers) -> Primary {
-        Primary { servers }
+        Primary { servers, window: OnceLock::new() }
     }
 
     /// The key; fetches its secret the first time.
@@ -99,9 +107,13 @@ impl Primary {
         Connection::open(self.server(), self.timeout())
     }
 
-    /// How many updates of a zone may be in flight.
+    /// How many updates of a zone may be in flight; asks the server what it is, once, where the settings do not say.
     pub fn window(&self) -> usize {
-        self.exchange().window.map_or(1, |window| usize::from(window).min(MAX_IN_FLIGHT))
+        *self.window.get_or_init(|| match self.exchange().window {
+            Some(window) => usize::from(window).min(MAX_IN_FLIGHT),
+            None if is_knot(self.server(), self.timeout()) => IN_FLIGHT_TO_KNOT,
+            None => 1,
+        })
     }
 
     /// The server.
