@@ -197,13 +197,14 @@ impl Failure {
                  without the marker at that name"
             }
             Failure::UpdateRefused { rcode: Rcode::REFUSED, .. } => {
-                "let the server take updates of AAAA, PTR and TXT of this zone from the key or this machine, \
+                "see that the server has the zone as its primary, and let it take updates of AAAA, PTR and TXT of this zone from the key or this machine, \
                  `_zonewright.ZONE` among their names (BIND: `update-policy` or `allow-update`; Knot: an `acl` with \
                  `action: update` and `update-type`; PowerDNS: `dnsupdate=yes`, `ALLOW-DNSUPDATE-FROM`, \
                  `TSIG-ALLOW-DNSUPDATE`); `fence = \"none\"` does without the marker at that name"
             }
             Failure::UpdateRefused { rcode: Rcode::NOTAUTH, .. } => {
-                "is the zone configured on this server, as its primary, and its name right?"
+                "is the zone configured on this server, as its primary, and its name right? without a `tsig_key`, Knot also \
+                 says so of a zone that it does not let this machine update"
             }
             Failure::UpdateRefused { rcode: Rcode::NOTIMP, .. } => {
                 "this server takes no updates (NSD never does): name first in `server` a primary that takes them"
