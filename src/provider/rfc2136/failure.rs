@@ -190,16 +190,16 @@ impl Failure {
             Failure::NoAuthority => "name a server that has the zone itself, not one that asks others for it",
             Failure::QueryRefused { .. } => "the server's log says why",
             Failure::UpdateRefused { rcode: Rcode::REFUSED | Rcode::NOTAUTH, unproven: true } => {
-                "the server does not say why: compare the key's name, algorithm and secret and both clocks, see that it has \
-                 the zone, and let it take updates of AAAA, PTR and TXT from the key, `_zonewright.ZONE` among their names \
-                 (BIND: `update-policy` or `allow-update`; Knot: an `acl` with `action: update` and `update-type`; \
+                "the server does not say why: compare the key's name, algorithm and secret and both clocks, see that it is \
+                 the zone's primary, and let it take updates of AAAA, PTR and TXT from the key, `_zonewright.ZONE` among \
+                 their names (BIND: `update-policy` or `allow-update`; Knot: an `acl` with `action: update` and `update-type`; \
                  PowerDNS: `dnsupdate=yes`, `ALLOW-DNSUPDATE-FROM`, `TSIG-ALLOW-DNSUPDATE`); `fence = \"none\"` does \
                  without the marker at that name"
             }
             Failure::UpdateRefused { rcode: Rcode::REFUSED, .. } => {
-                "see that the server has the zone as its primary, and let it take updates of AAAA, PTR and TXT of this zone from the key or this machine, \
-                 `_zonewright.ZONE` among their names (BIND: `update-policy` or `allow-update`; Knot: an `acl` with \
-                 `action: update` and `update-type`; PowerDNS: `dnsupdate=yes`, `ALLOW-DNSUPDATE-FROM`, \
+                "see that the server is the primary of this zone, and let it take updates of AAAA, PTR and TXT from the key \
+                 or this machine, `_zonewright.ZONE` among their names (BIND: `update-policy` or `allow-update`; Knot: an \
+                 `acl` with `action: update` and `update-type`; PowerDNS: `dnsupdate=yes`, `ALLOW-DNSUPDATE-FROM`, \
                  `TSIG-ALLOW-DNSUPDATE`); `fence = \"none\"` does without the marker at that name"
             }
             Failure::UpdateRefused { rcode: Rcode::NOTAUTH, .. } => {
