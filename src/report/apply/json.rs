@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::ApplyReport;
 use crate::apply::{HostOutcome, Outcome, Refusal, ZoneWritten};
+use crate::plan::SealedPlan;
 use crate::provider::TargetError;
 use crate::report::TOOL;
 
@@ -20,9 +21,9 @@ struct Document<'a> {
     /// The program.
     tool: &'static str,
     /// The plan's id.
-    plan: &'a str,
+    plan: Option<&'a str>,
     /// The plan's effect.
-    effect: &'a str,
+    effect: Option<&'a str>,
     /// Its number in the journal.
     apply: Option<u64>,
     /// When it began.
@@ -94,8 +95,8 @@ pub fn render(report: &ApplyReport<'_>) -> String {
     let document = Document {
         format: FORMAT,
         tool: TOOL,
-        plan: report.sealed.id(),
-        effect: report.sealed.effect(),
+        plan: report.sealed.map(SealedPlan::id),
+        effect: report.sealed.map(SealedPlan::effect),
         apply: report.apply.map(|apply| apply.0),
         started: report.started.to_string(),
         exit: report.exit,

@@ -22,8 +22,8 @@ pub const DECLINED: &str = "Nothing was changed.\n";
 /// All that is told of an apply.
 #[derive(Debug, Clone, Copy)]
 pub struct ApplyReport<'a> {
-    /// The plan.
-    pub sealed: &'a SealedPlan,
+    /// The plan; none where it could not be read.
+    pub sealed: Option<&'a SealedPlan>,
     /// Its number in the journal; none where nothing was begun.
     pub apply: Option<ApplyId>,
     /// When it began.

@@ -86,7 +86,7 @@ fn report<T>(applied: &Applied, refusal: Option<&Refusal>, exit: u8, with: impl 
     let sealed = SealedPlan::new(fixture::fleet());
     let moved = ["racktables/hosts.csv".to_owned(), "zone search.example.net.".to_owned()];
     with(&ApplyReport {
-        sealed: &sealed,
+        sealed: Some(&sealed),
         apply: refusal.is_none().then_some(ApplyId(12)),
         started: "2026-11-20T02:00:00Z".parse().unwrap(),
         refusal,

@@ -171,7 +171,8 @@ impl Page<'_> {
         };
         let style = self.paint.dim.clone();
         self.out.push('\n');
-        self.painted(0, &style, &format!("{apply}; plan {}.", short(report.sealed.id())));
+        let plan = report.sealed.map_or(String::new(), |sealed| format!("; plan {}", short(sealed.id())));
+        self.painted(0, &style, &format!("{apply}{plan}."));
     }
 }
 
