@@ -7,7 +7,7 @@ therefore stands in one message whole; how many units share a message is not dec
 
   phase   forward (what is created or modified in forward zones), reverse, deletes (what is deleted in forward zones)
   zone    the zone
-  unit    the hosts that stand or fall together, sorted; of what no host has, the one owner name
+  unit    the hosts that stand or fall together, sorted; of what no host has, the names that stand or fall together
   rrsets  [owner name, type] of each change, in the order of the plan
 """
 
@@ -102,10 +102,18 @@ def _units(changes, partners):
 
 
 def _members(change, partner):
-    """Whom a change concerns: its hosts; where it is nobody's, the owner name, of the RRset where it is a registry TXT."""
+    """Whom a change concerns: its hosts; where it is nobody's, the names that no host has: for a PTR those that it no
+    longer points to, for a registry TXT those of the RRset that it tells of."""
     if change["host"] is None:
-        return [("name", (partner or change)["name"])]
+        leading = partner or change
+        return [("name", name) for name in (_dropped(leading) if leading["type"] == "PTR" else [leading["name"]])]
     return [("host", host) for host in [change["host"], *change.get("also", [])]]
+
+
+def _dropped(change):
+    """The RDATA that a change removes, sorted."""
+    kept = change["after"]["rdata"] if change["after"] else []
+    return sorted(set(change["before"]["rdata"]) - set(kept))
 
 
 def _shown(member):
