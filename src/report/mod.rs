@@ -38,7 +38,7 @@ pub use schema::{SchemaKind, schema};
 pub use status::{adopted, status};
 pub use summary::{check_summary, snapshot_summary};
 pub use templates::{TemplateError, Templates};
-pub use text::TextOptions;
+pub use text::{Purpose, TextOptions};
 pub use words::{Explained, Words, explain};
 
 /// The program with its version, as documents name it.

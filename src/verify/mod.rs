@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use crate::apply::compare::{is_after, is_before, shown};
 use crate::apply::{self, Applied, HostOutcome, Outcome, ReadBack, Standing, Unit, UnitState, Verdict, Written};
 use crate::change::{Change, ChangeKind};
-use crate::dns::{NameRef, RrKey, Rtype};
+use crate::dns::{NameRef, RrKey, Rtype, reverse};
 use crate::inventory::value::Inv;
 use crate::live::asked::Answer;
 use crate::provider::TargetError;
@@ -87,10 +87,13 @@ fn told(changes: &[Change], unit: &Unit, verdict: &Verdict) -> Vec<(usize, HostO
     let host = |key @ (project, host): (&str, Option<Inv>)| {
         let own = unit.changes.iter().copied().filter(|place| key == (&*changes[*place].project, changes[*place].host));
         let places: Vec<usize> = own.collect();
+        // A name of the host's says more to people than the reverse name of an address.
+        let is_forward = |place: &&usize| !reverse::is_reverse(changes[**place].zone.as_name());
+        let shown = places.iter().find(is_forward).unwrap_or(&places[0]);
         let outcome = HostOutcome {
             host,
             project: project.to_owned(),
-            name: changes[places[0]].key.owner.to_string(),
+            name: changes[*shown].key.owner.to_string(),
             changes: places.len(),
             outcome: verdict.outcome,
             message: (!verdict.message.is_empty()).then(|| verdict.message.clone()),
