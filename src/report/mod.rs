@@ -18,6 +18,8 @@ mod paint;
 
 mod schema;
 
+mod status;
+
 mod summary;
 
 mod templates;
@@ -33,6 +35,7 @@ use crate::plan::{SealedPlan, v1};
 
 pub use doctor::doctor;
 pub use schema::{SchemaKind, schema};
+pub use status::{adopted, status};
 pub use summary::{check_summary, snapshot_summary};
 pub use templates::{TemplateError, Templates};
 pub use text::{Purpose, TextOptions};
