@@ -256,8 +256,7 @@ fn any_statement() -> impl Strategy<Value = String> {
             let close = if owner.starts_with('(') { "\n)" } else { "" };
             format!("{}{options}{data}{close}{comment}", if owner.is_empty() { "   " } else { owner })
         });
-    let others =
-        ["$TTL 300", "$ORIGIN sub.example.net.", "$ORIGIN example.net.", "", "; a comment", "  ", "d NS a"];
+    let others = ["$TTL 300", "$ORIGIN sub.example.net.", "$ORIGIN example.net.", "", "; a comment", "  ", "d NS a"];
     prop_oneof![5 => record, 2 => select(others.to_vec()).prop_map(str::to_owned)]
 }
 
