@@ -1,6 +1,9 @@
 //! Files before and after edits.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
+
+use proptest::prelude::*;
+use proptest::sample::select;
 
 use super::super::compare;
 use super::super::load::Loader;
@@ -227,4 +230,161 @@ fn a_soa_in_octets_has_no_serial_to_raise() {
     let text = "@ 60 SOA \\# 22 00000000000000000000000000000000000000000000\n";
     let layout = read(text, &[]).1;
     assert_eq!(check(&layout), Err(Unfit::NoSerial));
+}
+
+/// A line of a random file, without its end: a record with more or less of what it may leave out, or something else.
+fn any_statement() -> impl Strategy<Value = String> {
+    let owner =
+        select(vec!["", "", "", "a ", "b\t", "c.a  ", "@ ", "example.net.\t", "a.example.net. ", "(a ", "\\065 "]);
+    let ttl = prop_oneof![2 => Just(String::new()), 1 => select(vec!["60 ", "1h ", "90\t"]).prop_map(str::to_owned)];
+    let class = select(vec!["", "", "IN ", "in\t"]);
+    let data = select(vec![
+        "A 192.0.2.1",
+        "a  192.0.2.2",
+        "A ( 192.0.2.3 ; (\n )",
+        "AAAA ::1",
+        "AAAA\t( ; why\n  ::2\n)",
+        "TXT \"x ; (\" y",
+        "PTR b",
+        "MX 10 a",
+        "TYPE65280 \\# 1 00",
+    ]);
+    let comment = select(vec!["", "", " ; why", " ;"]);
+    let record =
+        (owner, ttl, class, any::<bool>(), data, comment).prop_map(|(owner, ttl, class, swap, data, comment)| {
+            let options = if swap { format!("{class}{ttl}") } else { format!("{ttl}{class}") };
+            let close = if owner.starts_with('(') { "\n)" } else { "" };
+            format!("{}{options}{data}{close}{comment}", if owner.is_empty() { "   " } else { owner })
+        });
+    let others = ["$TTL 300", "$ORIGIN sub.example.net.", "$ORIGIN example.net.", "", "; a comment", "  ", "d NS a"];
+    prop_oneof![5 => record, 2 => select(others.to_vec()).prop_map(str::to_owned)]
+}
+
+/// A random file: a SOA somewhere, and what a record may have its TTL and owner from before anything else.
+fn any_text() -> impl Strategy<Value = String> {
+    let soa = select(vec![
+        "example.net. SOA ns host 9 2 3 4 5",
+        "example.net.\tIN 5m SOA ns host ( 99 ; serial\n 2 3 4 5 )",
+        "example.net. 70 SOA ( ns host\n009  ; serial\n 2 3 4\n5 )",
+    ]);
+    let first = select(vec!["$TTL 1d\na A 192.0.2.9", "a 40 A 192.0.2.9", "@ NS a"]);
+    let statements = || proptest::collection::vec(any_statement(), 0..8);
+    (first, statements(), soa, statements(), any::<bool>()).prop_map(|(first, before, soa, after, crlf)| {
+        // A SOA alone may say nothing of a TTL, and what stands before it would have none.
+        let before = if first.starts_with('@') { Vec::new() } else { [vec![first.to_owned()], before].concat() };
+        let lines = [before, vec![soa.to_owned()], after].concat();
+        let text = lines.join("\n") + "\n";
+        if crlf { text.replace('\n', "\r\n") } else { text }
+    })
+}
+
+/// Which RRset is to change, by a number; to what TTL and how many records, if any.
+type Pick = (usize, u64, u8);
+
+/// The changes of picked RRsets: of those that stand in a zone, and of some that do not.
+fn pick(zone: &ZoneContents, picks: &[Pick]) -> Vec<(RrKey, ChangeKind)> {
+    let rtypes = [Rtype::A, Rtype::AAAA, Rtype::TXT, Rtype::PTR];
+    let standing = zone.rrsets().filter(|rrset| rtypes.contains(&rrset.rtype()));
+    let mut keys: Vec<(Name, Rtype)> = standing.map(|rrset| (rrset.owner().to_name(), rrset.rtype())).collect();
+    let fresh =
+        ["example.net", "a.example.net", "a.sub.example.net", "n.example.net"].map(|name| Name::parse(name).unwrap());
+    keys.extend(fresh.iter().flat_map(|name| rtypes.map(|rtype| (name.clone(), rtype))));
+    keys.sort_unstable();
+    keys.dedup();
+    let mut picked = BTreeMap::new();
+    for (number, ttl, count) in picks {
+        let (name, rtype) = keys[number % keys.len()].clone();
+        let before = zone.rrset(name.as_name(), rtype).map(|rrset| rrset.to_rrset());
+        let rdata = (0..*count).map(|number| some_rdata(rtype, number)).collect();
+        let kind = match (before, Rrset::new(Ttl::from_secs(*ttl).unwrap(), rdata)) {
+            (None, Some(after)) => ChangeKind::Create { after },
+            (Some(before), Some(after)) => ChangeKind::Modify { before, after },
+            (Some(before), None) => ChangeKind::Delete { before },
+            (None, None) => continue,
+        };
+        picked.insert(RrKey { owner: apex().owner(name.as_name()).unwrap(), rtype }, kind);
+    }
+    picked.into_iter().collect()
+}
+
+/// Data of a type, different for each number.
+fn some_rdata(rtype: Rtype, number: u8) -> Rdata {
+    let text = match rtype {
+        Rtype::A => format!("198.51.100.{number}"),
+        Rtype::AAAA => format!("2001:db8::{number}"),
+        Rtype::TXT => format!("\"new ; ( {number}\""),
+        _ => format!("h{number}.example.net"),
+    };
+    Rdata::parse(rtype, &text).unwrap()
+}
+
+/// All RRsets but the SOA, each with its records and their TTLs.
+fn rrsets(zone: &ZoneContents) -> BTreeMap<(Name, Rtype), Vec<(Ttl, String)>> {
+    let others = zone.rrsets().filter(|rrset| rrset.rtype() != Rtype::SOA);
+    let records = |(ttl, rdata): (Ttl, crate::dns::RdataRef<'_>)| (ttl, rdata.to_string());
+    others.map(|rrset| ((rrset.owner().to_name(), rrset.rtype()), rrset.records().map(records).collect())).collect()
+}
+
+/// What must stand in the new text in this order, each as the end of a line: the lines that no edit touches, whole,
+/// and those of which the owner name or TTL may have been written out, without what is before these.
+fn kept(text: &str, layout: &Layout, edits: &[(RrKey, ChangeKind)]) -> Vec<(bool, String)> {
+    let mut kept = Vec::new();
+    let mut at = 0;
+    let whole = |text: &str| text.split_inclusive('\n').map(|line| (true, line.to_owned())).collect::<Vec<_>>();
+    for line in &layout.lines {
+        kept.extend(whole(&text[at..line.range.start]));
+        at = line.range.end;
+        let is =
+            |(key, _): &(RrKey, ChangeKind)| key.owner.as_name() == line.owner.as_name() && key.rtype == line.rtype;
+        if line.rtype == Rtype::SOA || edits.iter().any(is) {
+            continue;
+        }
+        if line.owner_at.is_some() && line.ttl_from != TtlFrom::Latest {
+            kept.extend(whole(&text[line.range.clone()]));
+        } else {
+            let mut rest = whole(&text[line.head_at..line.range.end]);
+            rest[0].0 = false;
+            kept.extend(rest);
+        }
+    }
+    kept.extend(whole(&text[at..]));
+    kept
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn a_file_holds_what_it_held_with_the_edits_made(
+        text in any_text(),
+        picks in proptest::collection::vec((any::<usize>(), 0..200u64, 0..3u8), 1..5),
+    ) {
+        let (old, layout) = read(&text, &[]);
+        let picked = pick(&old, &picks);
+        let edits: Vec<Edit<'_>> = picked.iter().map(|(key, kind)| Edit { key, kind }).collect();
+        let serial = Serial(old.serial().into_int() + 1);
+        let new = String::from_utf8(edit(text.as_bytes(), &layout, &edits, serial).unwrap()).unwrap();
+        let after = read(&new, &[]).0;
+        let mut expected = rrsets(&old);
+        for (key, kind) in &picked {
+            let place = (key.owner.as_name().to_name(), key.rtype);
+            match kind.after() {
+                Some(rrset) => {
+                    let records = rrset.rdata().iter().map(|rdata| (rrset.ttl(), rdata.as_rdata(key.rtype).to_string()));
+                    expected.insert(place, records.collect());
+                }
+                None => {
+                    expected.remove(&place);
+                }
+            }
+        }
+        prop_assert_eq!(rrsets(&after), expected, "{}", new);
+        prop_assert_eq!(after.serial(), serial);
+        prop_assert!(compare::is_edited(&old, &after, &edits));
+        let mut lines = new.split_inclusive('\n');
+        for (whole, text) in kept(&text, &layout, &picked) {
+            let found = lines.any(|line| if whole { line == text } else { line.ends_with(&text) });
+            prop_assert!(found, "{text:?} is gone from\n{new}");
+        }
+    }
 }

@@ -221,16 +221,36 @@ fn a_file_that_is_wrong_or_gone_is_a_failure() {
 
 #[test]
 fn a_folder_that_takes_no_file_leaves_the_old_one() {
-    let workspace = Workspace::new(&[("example.net.zone", ZONE)]);
-    let writer = workspace.writer(None);
-    // A place that is a folder can be written beside, as any user, but not replaced by a file.
-    let folder = workspace.path("folder");
-    fs::create_dir(&folder).unwrap();
-    assert!(matches!(writer.replace(&apex(), &folder, (b"", b"new\n")), Err(Reply::Prerequisite(_))));
-    let missing = workspace.path("none").join("file");
-    let Err(Reply::Failed(error)) = writer.replace(&apex(), &missing, (b"", b"new\n")) else { panic!("no failure") };
+    // The name beside it would be longer than names of files can be.
+    let long = "x".repeat(250);
+    let workspace = Workspace::new(&[(&long, ZONE)]);
+    let (writer, path) = (workspace.writer(None), workspace.path(&long));
+    let Err(Reply::Failed(error)) = writer.replace(&apex(), &path, (ZONE.as_bytes(), b"new\n")) else {
+        panic!("it cannot be written beside")
+    };
     assert_eq!(error.code, "file-not-written");
-    assert_eq!(workspace.file_count(), 2);
+    assert_eq!(fs::read_to_string(&path).unwrap(), ZONE);
+    assert_eq!(workspace.file_count(), 1);
+    assert!(!writer.is_changed.into_inner());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_must_not_be_written_is_refused() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let workspace = Workspace::new(&[("example.net.zone", ZONE)]);
+    let folder = workspace.path("");
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o555)).unwrap();
+    // Root may write where nobody may.
+    let is_root = fs::write(folder.join("probe"), "").is_ok();
+    let told = send(&workspace.writer(None), &[create("b")]);
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+    if is_root {
+        assert_eq!(told, "done");
+    } else {
+        assert!(told.starts_with("refused: zones/example.net.zone: error[file-not-written]: "), "{told}");
+        assert_eq!(workspace.text(), ZONE);
+    }
 }
 
 #[cfg(unix)]
