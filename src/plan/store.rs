@@ -50,12 +50,7 @@ impl fmt::Display for StoreError {
                 write!(f, "{}:{line}:{column}: error[plan-malformed]: {message}", path.display())
             }
             StoreError::Plan { path, source } => {
-                let code = match source {
-                    PlanError::Format { .. } => "plan-format",
-                    PlanError::Malformed { .. } | PlanError::Inconsistent(_) => "plan-malformed",
-                    PlanError::Altered(_) => "plan-altered",
-                };
-                write!(f, "{}: error[{code}]: {source}", path.display())
+                write!(f, "{}: error[{}]: {source}", path.display(), source.code())
             }
         }
     }

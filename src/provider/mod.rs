@@ -1,7 +1,7 @@
 //! Targets: where zones are read from and written to.
 //!
 //! Comes in: a target's settings and the name of a zone. Goes out: the zone's contents, whole, or an error that names the
-//! cause; and what became of the updates that were sent to it ([`write`]). A new provider is a folder and a word in the list below; nothing elsewhere names one.
+//! cause; and what became of the updates that were sent to it ([`mod@write`]). A new provider is a folder and a word in the list below; nothing elsewhere names one.
 
 mod answers;
 

@@ -10,11 +10,15 @@ mod doctor;
 
 mod explain;
 
+mod gather;
+
 mod mark;
 
 mod paint;
 
 mod schema;
+
+mod status;
 
 mod summary;
 
@@ -31,10 +35,14 @@ use crate::plan::{SealedPlan, v1};
 
 pub use doctor::doctor;
 pub use schema::{SchemaKind, schema};
+pub use status::{adopted, status};
 pub use summary::{check_summary, snapshot_summary};
 pub use templates::{TemplateError, Templates};
-pub use text::TextOptions;
+pub use text::{Purpose, TextOptions};
 pub use words::{Explained, Words, explain};
+
+/// The program with its version, as documents name it.
+const TOOL: &str = concat!("zonewright ", env!("CARGO_PKG_VERSION"));
 
 /// How a plan or diagnosis is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
