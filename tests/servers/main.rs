@@ -39,6 +39,7 @@ mod tamper_query;
 mod update;
 mod witness;
 mod workspace;
+mod zonefile;
 
 /// Whether a program is there. Where it is not, says so aloud on stderr, past the test harness; in CI that is a failure.
 fn have(program: &Path) -> bool {

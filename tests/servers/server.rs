@@ -187,6 +187,11 @@ impl Server {
         found
     }
 
+    /// The number of its process.
+    pub fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     /// The folder of its files: `NAME.zone` for each zone, and `log`.
     pub fn folder(&self) -> &Path {
         self.folder.path()
