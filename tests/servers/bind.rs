@@ -23,7 +23,7 @@ fn named_conf(setup: &Setup<'_>) -> String {
     let Setup { config, folder, port, identity, .. } = setup;
     let folder = folder.display();
     let keys: String = config.keys.iter().map(|key| format!("key \"{}\"; ", key.name)).collect();
-    let (transfer, update) = if keys.is_empty() { ("any; ", "none; ") } else { (keys.as_str(), keys.as_str()) };
+    let allowed = if keys.is_empty() { "any; " } else { keys.as_str() };
     let v6 = if setup.addresses.iter().any(IpAddr::is_ipv6) { "::1" } else { "none" };
     let mut text = format!(
         r#"
@@ -39,7 +39,7 @@ options {{
   notify no;
   empty-zones-enable no;
   check-names primary ignore;
-  allow-transfer {{ {transfer}}};
+  allow-transfer {{ {allowed}}};
 }};
 controls {{ }};
 "#
@@ -48,7 +48,7 @@ controls {{ }};
         text += &format!("key \"{name}\" {{ algorithm {algorithm}; secret \"{secret}\"; }};\n");
     }
     for (name, _) in &config.zones {
-        text += &format!("zone \"{name}\" {{ type primary; file \"{name}.zone\"; allow-update {{ {update}}}; }};\n");
+        text += &format!("zone \"{name}\" {{ type primary; file \"{name}.zone\"; allow-update {{ {allowed}}}; }};\n");
     }
     text
 }

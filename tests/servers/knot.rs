@@ -17,7 +17,8 @@ pub fn prepare(setup: &Setup<'_>) -> Command {
     command
 }
 
-/// The settings of the server. Zones are served as their files say: no journal, no check that refuses one.
+/// The settings of the server. No check refuses a zone. Updates are in the journal alone: the files stay as they were, and
+/// a server that is started again reads both.
 fn knot_conf(setup: &Setup<'_>) -> String {
     let Setup { config, folder, identity, .. } = setup;
     let folder = folder.display();
@@ -45,19 +46,22 @@ log:
   any: info
 database:
   storage: "{folder}/db"
+  journal-db-max-size: 256M
 key:
 {known}
 acl:
-- id: transfer
+- id: all
 {allowed}
-  action: transfer
+  action: [ transfer, update ]
 template:
 - id: default
   storage: "{folder}"
   file: "%s.zone"
-  acl: transfer
+  acl: all
   semantic-checks: off
-  journal-content: none
+  zonefile-load: whole
+  zonefile-sync: -1
+  journal-content: changes
 zone:
 {zones}"#
     )

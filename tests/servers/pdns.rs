@@ -23,13 +23,14 @@ pub fn prepare(setup: &Setup<'_>) -> Command {
         let output = load.output().expect("pdnsutil runs");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
-    sqlite(setup, &keys(setup));
+    sqlite(setup, &permissions(setup));
     let mut command = Command::new(NEEDS[0]);
     command.arg("--config-dir=.");
     command
 }
 
-/// The settings of the server. Without keys everybody may transfer, with keys nobody for the address alone.
+/// The settings of the server. Without keys everybody may transfer, with keys nobody for the address alone; who may update
+/// is in the database.
 fn pdns_conf(setup: &Setup<'_>) -> String {
     let Setup { config, port, identity, .. } = setup;
     let addresses: Vec<_> = setup.addresses.iter().map(ToString::to_string).collect();
@@ -46,6 +47,9 @@ server-id={identity}
 allow-axfr-ips={allowed}
 socket-dir=.
 dname-processing=yes
+dnsupdate=yes
+# Each zone says for itself who may.
+allow-dnsupdate-from=
 # It would ask the network for news of its version.
 security-poll-suffix=
 guardian=no
@@ -58,17 +62,24 @@ signing-threads=1
     )
 }
 
-/// The statements that make the keys known, and let those of the description transfer every zone.
-fn keys(setup: &Setup<'_>) -> String {
+/// The statements that make the keys known, and let those of the description transfer and update every zone. A zone that
+/// names no key takes updates from every address that it lets update.
+fn permissions(setup: &Setup<'_>) -> String {
     let mut text = "BEGIN;\n".to_owned();
     for Key { name, algorithm, secret } in setup.keys {
         text +=
             &format!("INSERT INTO tsigkeys (name, algorithm, secret) VALUES ('{name}', '{algorithm}', '{secret}');\n");
     }
-    for Key { name, .. } in &setup.config.keys {
+    let mut allow = |kind: &str, content: &str| {
         text += &format!(
-            "INSERT INTO domainmetadata (domain_id, kind, content) SELECT id, 'TSIG-ALLOW-AXFR', '{name}' FROM domains;\n"
+            "INSERT INTO domainmetadata (domain_id, kind, content) SELECT id, '{kind}', '{content}' FROM domains;\n"
         );
+    };
+    allow("ALLOW-DNSUPDATE-FROM", "127.0.0.0/8");
+    allow("ALLOW-DNSUPDATE-FROM", "::1");
+    for Key { name, .. } in &setup.config.keys {
+        allow("TSIG-ALLOW-AXFR", name);
+        allow("TSIG-ALLOW-DNSUPDATE", name);
     }
     text + "COMMIT;\n"
 }

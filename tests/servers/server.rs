@@ -65,7 +65,7 @@ impl Key {
 /// What a server is to serve.
 #[derive(Debug, Clone, Default)]
 pub struct ServerConfig {
-    /// The keys, each of which may transfer every zone (and update it, on BIND). Without any, everybody may transfer.
+    /// The keys, each of which may transfer and update every zone; without any, everybody may. NSD takes no updates.
     pub keys: Vec<Key>,
     /// The zones: name without the final dot, and text of the master file.
     pub zones: Vec<(String, String)>,
