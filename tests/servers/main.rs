@@ -19,6 +19,16 @@ macro_rules! on_every_kind {
     };
 }
 
+/// The same for the kinds that take updates.
+macro_rules! on_every_writer {
+    ($($fact:ident)*) => {
+        on_every_kind! { @kind bind Bind $($fact)* }
+        on_every_kind! { @kind knot Knot $($fact)* }
+        on_every_kind! { @kind power_dns PowerDns $($fact)* }
+    };
+}
+
+mod apply_round;
 mod axfr;
 mod bind;
 mod client;
@@ -31,6 +41,7 @@ mod pdns;
 mod proxy;
 mod query;
 mod refusals;
+mod rig;
 mod server;
 mod several;
 mod snapshot;
