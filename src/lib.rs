@@ -9,9 +9,9 @@
 //! ```
 //!
 //! Every arrow is a plain value that can be printed, compared and put in a test. `inventory::read`, `provider`,
-//! `snapshot`, `plan::store` and `cli` touch the world; all other rooms are pure: they do no input or output, read no clock or
-//! environment, and give the same answer for the same arguments. `pipeline` joins the rooms, and runs sources, zones and
-//! hosts in parallel.
+//! `snapshot`, `plan::store`, `disk` and `cli` touch the world; all other rooms are pure: they do no input or output, read
+//! no clock or environment, and give the same answer for the same arguments. `pipeline` joins the rooms, and runs sources,
+//! zones and hosts in parallel.
 
 pub mod dns;
 
@@ -28,6 +28,8 @@ pub mod desired;
 pub mod diff;
 
 pub mod explain;
+
+pub mod disk;
 
 pub mod plan;
 

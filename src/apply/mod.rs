@@ -1,9 +1,158 @@
 //! A plan to updates, and what became of them: exactly the plan, or nothing.
 //!
-//! Comes in: a plan, and the writers of the zones that it changes. Goes out: an outcome for each host, and before and after
-//! every update an event, of which the first must be durable before the update is sent. Nothing is decided here: what the
-//! plan says is sent, with what the plan saw as its prerequisite, or it is not.
+//! Comes in: a plan, and the writers of the zones that it changes. Goes out: what was written of each unit and why not more,
+//! and before and after every update an event, of which the first must be durable before the update is sent. Nothing is
+//! decided here: what the plan says is sent, with what the plan saw as its prerequisite, or it is not.
+//!
+//! | part | what it does |
+//! |---|---|
+//! | `accept` | pure: whether a plan may be applied at all |
+//! | `order` | pure: changes to units and phases |
+//! | `survey` | reads what stands before anything is sent |
+//! | `batch` | pure: units to batches |
+//! | `writer` | writes one zone |
+//! | `board` | how far each unit is |
+//! | `compare` | pure: what stands against what the plan says |
+
+pub mod accept;
+
+mod batch;
+
+mod board;
+
+pub mod compare;
 
 pub mod model;
 
-pub use model::{Applied, Batch, Event, HostOutcome, Outcome, Phase, Refusal, Settled, Swap, Watch, ZoneWritten};
+mod order;
+
+pub mod survey;
+
+mod writer;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use crate::change::Change;
+use crate::dns::ZoneName;
+use crate::inventory::value::Inv;
+use crate::live::asked::Answer;
+use crate::provider::TargetError;
+
+use self::board::Board;
+pub use self::board::UnitState;
+pub use self::model::{
+    Applied, Batch, Ending, Event, HostOutcome, Outcome, Phase, Refusal, Settled, Swap, Watch, ZoneWritten,
+};
+pub use self::order::Unit;
+pub use self::survey::{Standing, Survey, Surveyed, Verdict, ZoneAccess, survey};
+use self::writer::ZoneWriter;
+
+/// How many zones are written or read side by side. Most of the time is the servers' (no official source).
+const SIDE_BY_SIDE: usize = 8;
+
+/// How a plan is to be applied.
+#[derive(Debug, Clone)]
+pub struct Orders {
+    /// What the markers call the plan: its `id`.
+    pub plan: String,
+    /// What tells the markers of this run from those of any other that applies the same plan: 1 to 999 999 999.
+    pub run: u64,
+    /// The greatest epoch that the state knows of each zone.
+    pub epochs: BTreeMap<ZoneName, u64>,
+    /// After how many failed hosts nothing more is sent.
+    pub max_failures: Option<usize>,
+}
+
+/// What was written.
+pub struct Written<'a> {
+    /// What was known before.
+    pub survey: Survey<'a>,
+    /// What was done for each unit, and why no more.
+    pub units: Vec<UnitState>,
+    /// What was sent to each zone that can be written.
+    pub zones: Vec<ZoneWritten>,
+    /// Why the journal could not be kept, where it could not.
+    pub halted: Option<String>,
+    /// From the first phase to the end of the last.
+    pub took: Duration,
+}
+
+/// What the RRsets are read as that were written, by the place of their change.
+pub type ReadBack = HashMap<usize, Result<Answer, TargetError>>;
+
+/// Writes all open units of a survey: phase by phase, zones side by side.
+pub fn write<'a>(survey: Survey<'a>, orders: &Orders, watch: &dyn Watch) -> Written<'a> {
+    let started = Instant::now();
+    let board = Board::new(&survey, orders, watch);
+    let mut writers: Vec<ZoneWriter<'_>> = survey.zones.iter().map(|zone| ZoneWriter::new(&board, zone)).collect();
+    for phase in Phase::ALL {
+        let work = writers.iter_mut().map(|writer| (writer.pieces(phase), writer));
+        let work = work.filter(|(pieces, _)| !pieces.is_empty()).collect();
+        side_by_side(work, |(pieces, writer): (_, &mut ZoneWriter<'_>)| writer.write(phase, pieces));
+    }
+    let zones = writers.into_iter().map(ZoneWriter::finish).collect();
+    let (units, halted) = board.finish();
+    Written { survey, units, zones, halted, took: started.elapsed() }
+}
+
+/// Reads back every RRset that was written, zones side by side.
+pub fn read_back(written: &Written<'_>) -> ReadBack {
+    let Written { survey, units, .. } = written;
+    let mut by_zone: BTreeMap<&ZoneName, Vec<usize>> = BTreeMap::new();
+    for place in units.iter().flat_map(|unit| &unit.done) {
+        by_zone.entry(&survey.changes[*place].zone).or_default().push(*place);
+    }
+    let zones = survey.zones.iter().filter_map(|zone| Some((zone, by_zone.remove(zone.zone)?))).collect();
+    let read = side_by_side(zones, |(zone, places): (&Surveyed<'_>, Vec<usize>)| {
+        let questions: Vec<_> = places.iter().map(|place| survey::question(&survey.changes[*place].key)).collect();
+        let answers = zone.writer.observe(zone.zone, &questions, zone.rrsets);
+        match answers {
+            Ok(answers) => places.into_iter().zip(answers.into_iter().map(Ok)).collect(),
+            Err(error) => places.into_iter().map(|place| (place, Err(error.clone()))).collect::<Vec<_>>(),
+        }
+    });
+    read.into_iter().flatten().collect()
+}
+
+/// Names a host of a unit: its project and number; none of the latter where orphans are removed.
+pub type HostKey<'a> = (&'a str, Option<Inv>);
+
+/// The hosts whose changes a unit has, in the order of the plan.
+pub fn hosts_of<'a>(changes: &'a [Change], unit: &Unit) -> Vec<HostKey<'a>> {
+    let mut hosts: Vec<HostKey<'_>> = Vec::new();
+    for place in &unit.changes {
+        let change = &changes[*place];
+        let host = (change.project.as_str(), change.host);
+        if !hosts.contains(&host) {
+            hosts.push(host);
+        }
+    }
+    hosts
+}
+
+/// Runs `act` on all items, some at once; the answers have the order of the items.
+fn side_by_side<I: Send, T: Send>(items: Vec<I>, act: impl Fn(I) -> T + Sync) -> Vec<T> {
+    let count = items.len();
+    let waiting = Mutex::new(items.into_iter().enumerate());
+    let done: Mutex<Vec<(usize, T)>> = Mutex::new(Vec::with_capacity(count));
+    std::thread::scope(|scope| {
+        for _ in 0..count.min(SIDE_BY_SIDE) {
+            scope.spawn(|| {
+                loop {
+                    let next = waiting.lock().expect(HELD).next();
+                    let Some((place, item)) = next else { return };
+                    let answer = act(item);
+                    done.lock().expect(HELD).push((place, answer));
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().expect(HELD);
+    done.sort_by_key(|(place, _)| *place);
+    done.into_iter().map(|(_, answer)| answer).collect()
+}
+
+/// Why a lock can be taken.
+const HELD: &str = "no thread panics while it holds the lock";

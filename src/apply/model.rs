@@ -118,7 +118,7 @@ pub struct HostOutcome {
     pub host: Option<Inv>,
     /// Its project.
     pub project: String,
-    /// The owner name of its first change.
+    /// The owner name of its first change in a forward zone, else of its first.
     pub name: String,
     /// How many changes it has.
     pub changes: usize,
@@ -167,7 +167,33 @@ pub struct Applied {
     pub problems: Vec<TargetError>,
 }
 
+/// How an apply ended as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// All hosts are as the plan wants them.
+    Done,
+    /// Something went wrong, and nothing was changed; or all was changed, and something besides went wrong.
+    Error,
+    /// Every host was stale.
+    AllStale,
+    /// Some hosts are as the plan wants them or were changed, and others not.
+    InPart,
+}
+
 impl Applied {
+    /// How the apply ended.
+    pub fn ending(&self) -> Ending {
+        let fine = self.count(Outcome::Applied) + self.count(Outcome::AlreadyApplied);
+        let changed = self.count(Outcome::Partial) + self.count(Outcome::NotApplied);
+        match self.hosts.len() {
+            all if fine == all && self.problems.is_empty() => Ending::Done,
+            all if fine == all => Ending::Error,
+            all if self.count(Outcome::Stale) == all => Ending::AllStale,
+            _ if fine + changed == 0 => Ending::Error,
+            _ => Ending::InPart,
+        }
+    }
+
     /// How many hosts had this outcome.
     pub fn count(&self, outcome: Outcome) -> usize {
         self.hosts.iter().filter(|host| host.outcome == outcome).count()

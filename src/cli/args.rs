@@ -10,7 +10,8 @@ use crate::inventory::value::{Inv, Time};
 /// What `--help` says below the commands.
 const AFTER_HELP: &str = "\
 Exit codes: 0 done · 1 error (a plan for which a zone or source could not be read is still printed)
-            2 `plan --detailed-exitcode`: there are changes";
+            2 `plan --detailed-exitcode`: there are changes · 3 refused, or every host of a plan is stale
+            4 applied in part";
 
 /// Keeps the DNS records of a server fleet true: derives names and addresses from inventory, compares them with live DNS
 /// record by record, and plans the changes that make the two agree.
@@ -74,6 +75,14 @@ pub enum Command {
     /// Derives the records that every host must have, reads live DNS, and prints the difference with the reason and the
     /// inventory lines behind every change, then what was blocked or skipped, and why.
     Plan(PlanArgs),
+    /// Change DNS by what a plan says: exactly that, or nothing.
+    ///
+    /// With a file, applies the plan that `plan --out` saved; nothing is derived anew. Without, plans, shows the plan, asks,
+    /// and applies it. Whatever somebody else changed since the plan is never overwritten: such a host is stale and left as
+    /// it is, and the others go on. Every change is read back.
+    Apply(ApplyArgs),
+    /// Plan and apply for a few hosts, as your own act: explain each, show the plan, ask, apply.
+    CheckDns(CheckDnsArgs),
     /// Explain what is decided about a host, a name or an address, and why; change nothing.
     ///
     /// Shows the whole chain: where name, MAC, networks and addresses come from, what is live, and which rule changes what,
@@ -113,6 +122,44 @@ pub struct PlanArgs {
     /// Take live DNS from this snapshot, its folder or its manifest; ask no server, and use no secret.
     #[arg(long, value_name = "PATH")]
     pub live_snapshot: Option<PathBuf>,
+}
+
+/// What `apply` takes.
+#[derive(Debug, Args)]
+pub struct ApplyArgs {
+    /// The saved plan; without one a plan is made, shown and applied.
+    pub file: Option<PathBuf>,
+    /// How the outcome is printed.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
+    /// Refuse any plan but the one with this effect, as `show` and `plan` print it.
+    #[arg(long, value_name = "DIGEST", value_parser = parse_digest)]
+    pub expect: Option<String>,
+    /// How far it goes.
+    #[command(flatten)]
+    pub limits: ApplyLimits,
+}
+
+/// What both commands take that apply.
+#[derive(Debug, Args)]
+pub struct ApplyLimits {
+    /// Apply without asking.
+    #[arg(long)]
+    pub yes: bool,
+    /// Send nothing more once this many hosts could not be changed.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_failures: Option<u32>,
+}
+
+/// What `check-dns` takes.
+#[derive(Debug, Args)]
+pub struct CheckDnsArgs {
+    /// Inventory numbers, or names that hosts have.
+    #[arg(value_name = "HOST", required = true)]
+    pub subjects: Vec<String>,
+    /// How far it goes.
+    #[command(flatten)]
+    pub limits: ApplyLimits,
 }
 
 /// What `explain` takes.
@@ -191,6 +238,8 @@ pub enum SchemaKind {
     Doctor,
     /// What `explain` prints as JSON.
     Explain,
+    /// What `apply` prints as JSON.
+    Apply,
 }
 
 /// How messages are written.
@@ -211,6 +260,15 @@ pub enum Color {
     Always,
     /// Never.
     Never,
+}
+
+/// Reads the digest that names an effect.
+fn parse_digest(text: &str) -> Result<String, String> {
+    let digits = text.strip_prefix("sha256:").unwrap_or_default();
+    match digits.len() == 64 && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')) {
+        true => Ok(text.to_owned()),
+        false => Err("an effect is `sha256:` and 64 hexadecimal digits in lower case".to_owned()),
+    }
 }
 
 /// Reads an inventory number.

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-/// How a command ended. Where several hold, `Error` goes before `Refused`, and that before `Changes`.
+/// How a command ended. Where several hold, `Error` goes before `Refused`, that before `InPart`, and that before `Changes`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// Done; for `plan`, without `--detailed-exitcode`, whatever it found.
@@ -11,14 +11,27 @@ pub enum Exit {
     Error,
     /// `plan --detailed-exitcode`: there are changes.
     Changes,
+    /// Nothing was changed: the plan is expired, altered or not the expected one, or every host of it is stale.
+    Refused,
+    /// Some hosts were changed, and others could not be.
+    InPart,
+}
+
+impl Exit {
+    /// The number that the process ends with.
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Done => 0,
+            Exit::Error => 1,
+            Exit::Changes => 2,
+            Exit::Refused => 3,
+            Exit::InPart => 4,
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(match exit {
-            Exit::Done => 0,
-            Exit::Error => 1,
-            Exit::Changes => 2,
-        })
+        ExitCode::from(exit.code())
     }
 }

@@ -16,6 +16,12 @@ mod check;
 
 mod plan;
 
+mod apply;
+
+mod check_dns;
+
+mod carry_out;
+
 mod explain;
 
 mod show;
@@ -49,6 +55,8 @@ pub fn main() -> ExitCode {
     let outcome = match &cli.command {
         Command::Check => check::run(&cli.shared),
         Command::Plan(args) => plan::run(&cli.shared, args),
+        Command::Apply(args) => apply::run(&cli.shared, args),
+        Command::CheckDns(args) => check_dns::run(&cli.shared, args),
         Command::Explain(args) => explain::run(&cli.shared, args),
         Command::Show(args) => show::run(&cli.shared, args),
         Command::Snapshot(args) => snapshot::run(&cli.shared, args),

@@ -27,6 +27,8 @@ pub fn not_made(shared: &Shared, error: MakeError) -> Result<Exit, Failure> {
             Ok(Exit::Error)
         }
         MakeError::NoSnapshot(error) => Err(Failure { message: error.to_string(), hint: error.hint }),
+        MakeError::NoState(error) => Err(Failure { message: error.to_string(), hint: error.hint }),
+        MakeError::NoSubject(error) => Err(Failure { message: error.to_string(), hint: Some(error.hint) }),
         error => Err(Failure::new(error)),
     }
 }

@@ -178,6 +178,16 @@ impl Time {
         i64::try_from(timestamp.as_nanosecond()).ok().map(Time)
     }
 
+    /// Takes nanoseconds since 1970-01-01T00:00:00Z.
+    pub const fn from_nanos(nanos: i64) -> Time {
+        Time(nanos)
+    }
+
+    /// The nanoseconds since 1970-01-01T00:00:00Z.
+    pub const fn as_nanos(self) -> i64 {
+        self.0
+    }
+
     /// How much later this is than `earlier`; `None` where it is not later.
     pub fn since(self, earlier: Time) -> Option<Duration> {
         let nanos = i128::from(self.0) - i128::from(earlier.0);

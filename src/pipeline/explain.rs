@@ -43,7 +43,7 @@ pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> R
 }
 
 /// Answers a question about what was decided.
-fn answer(
+pub(super) fn answer(
     context: &Context<'_>,
     standings: &Standings,
     (decided, diagnostics): (&Decided, &Diagnostics),

@@ -16,6 +16,10 @@ pub mod decide;
 
 pub mod explain;
 
+pub mod apply;
+
+pub mod check_dns;
+
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
@@ -24,12 +28,16 @@ use crate::change::{Notice, NoticeCode};
 use crate::diag::{Diagnostics, Files};
 use crate::diff::Selection;
 use crate::dns::{ZoneName, reverse};
-use crate::inventory::model::{Config, Inventory, Pool, ProjectIndex};
+use crate::explain::SubjectError;
+use crate::inventory::model::{Config, Inventory, Pool, ProjectIndex, Registry};
 use crate::inventory::read::{self, Loaded, LoadedConfig};
 use crate::inventory::value::{Inv, Time};
+use crate::live::OwnRrsets;
 use crate::plan::Plan;
 use crate::provider::{self, TargetError};
 use crate::snapshot::Snapshot;
+use crate::state::{self, StateError};
+use decide::Decided;
 use zones::Zones;
 
 /// Told what is going on, for people who wait.
@@ -117,6 +125,10 @@ pub enum MakeError {
     NoSuchProject(String),
     /// What the command line names is no snapshot.
     NoSnapshot(TargetError),
+    /// The state cannot be read.
+    NoState(StateError),
+    /// The command line names something that is no host.
+    NoSubject(SubjectError),
 }
 
 impl fmt::Display for MakeError {
@@ -126,6 +138,8 @@ impl fmt::Display for MakeError {
             MakeError::NoSuchHost(inv) => write!(f, "no host of the inventory has the number {inv}"),
             MakeError::NoSuchProject(id) => write!(f, "no file names a project `{id}`"),
             MakeError::NoSnapshot(error) => error.fmt(f),
+            MakeError::NoState(error) => error.fmt(f),
+            MakeError::NoSubject(error) => error.fmt(f),
         }
     }
 }
@@ -142,14 +156,25 @@ pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made,
     let Gathered { inventory, diagnostics, selection, zones, snapshot } = gather(request, progress)?;
     progress.stage("comparing hosts with live DNS", None);
     let decided = decide::decide(&inventory, &zones.live, request.now, &selection);
+    Ok(made(request.now, (inventory, diagnostics), zones, snapshot, decided))
+}
+
+/// Makes a plan of what was decided.
+fn made(
+    now: Time,
+    (inventory, diagnostics): (Inventory, Diagnostics),
+    zones: Zones,
+    snapshot: Option<SnapshotUsed>,
+    decided: Decided,
+) -> Made {
     let (mut notices, is_partial) = found_notices(&inventory, &zones);
     notices.extend(decided.notices);
     let mut inputs = inventory.inputs.clone();
     inputs.extend(zones.inputs);
     let plan = Plan {
         tool: TOOL.to_owned(),
-        created: request.now,
-        expires: request.now.plus(inventory.config.plan_expires),
+        created: now,
+        expires: now.plus(inventory.config.plan_expires),
         inputs,
         changes: decided.changes,
         blocked: decided.blocked,
@@ -161,7 +186,7 @@ pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made,
     let unread = each_once(zones.unread.into_iter().map(|(_, error)| error));
     let files_read = plan.inputs.len();
     let findings = Findings { files: inventory.files, diagnostics, files_read, zones: zones.findings, unread };
-    Ok(Made { plan, findings, is_partial, snapshot })
+    Made { plan, findings, is_partial, snapshot }
 }
 
 /// All that a decision is made by.
@@ -187,8 +212,19 @@ fn gather(request: &Request<'_>, progress: &dyn Progress) -> Result<Gathered, Ma
         Some(snapshot) => zones::read_snapshot(&inventory, snapshot, request.now, progress),
         None => zones::read_all(&inventory, request.workspace, request.now, progress),
     };
+    let own = own_rrsets(&inventory.config, request.workspace).map_err(MakeError::NoState)?;
+    let zones = Zones { live: zones.live.with_own(own), ..zones };
     let snapshot = snapshot.map(|snapshot| used(&snapshot, &inventory));
     Ok(Gathered { inventory, diagnostics, selection, zones, snapshot })
+}
+
+/// The RRsets that the state says we created, where it is the state that says so.
+fn own_rrsets(config: &Config, workspace: &Path) -> Result<OwnRrsets, StateError> {
+    if config.registry != Registry::Journal {
+        return Ok(OwnRrsets::default());
+    }
+    let state = state::open_to_read(&workspace.join(&config.state_file))?;
+    state.map_or_else(|| Ok(OwnRrsets::default()), |state| state.own())
 }
 
 /// What is told of the snapshot that stands for live DNS.
@@ -205,7 +241,7 @@ pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> Findings {
         Err(MakeError::Config(findings)) => return *findings,
         Err(_) => unreachable!("`load` selects nothing, and reads no snapshot"),
     };
-    let local = zones::check_local(&inventory, workspace, progress);
+    let local = zones::check_local(&inventory, workspace, now, progress);
     let files_read = inventory.inputs.len() + local.files_read;
     let (zones, unread) = (local.findings, each_once(local.unread.into_iter()));
     Findings { files: inventory.files, diagnostics, files_read, zones, unread }

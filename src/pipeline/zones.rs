@@ -62,7 +62,7 @@ const SIDE_BY_SIDE: usize = 4;
 pub fn read_all(inventory: &Inventory, workspace: &Path, now: Time, progress: &dyn Progress) -> Zones {
     let config = &inventory.config;
     let apexes = Apexes::new(config.zones.iter().map(|spec| &spec.name));
-    let targets = open_targets(config, workspace);
+    let targets = open_targets(config, workspace, now);
     let readings = each_zone(config, &targets, progress, |access, zone| read_one(access, zone, &apexes));
     join(inventory, now, apexes, readings, progress)
 }
@@ -83,8 +83,8 @@ pub fn read_snapshot(inventory: &Inventory, snapshot: &Snapshot, now: Time, prog
 }
 
 /// Opens the target of each pool.
-pub fn open_targets(config: &Config, workspace: &Path) -> Vec<Result<Access, TargetError>> {
-    let context = Context { workspace, source: &config.source };
+pub fn open_targets(config: &Config, workspace: &Path, now: Time) -> Vec<Result<Access, TargetError>> {
+    let context = Context { workspace, source: &config.source, now };
     let targets = config.pools.iter().map(|pool| &pool.target);
     targets.map(|target| provider::open(&target.provider, &target.settings, &context)).collect()
 }
@@ -190,12 +190,12 @@ pub struct LocalZones {
 }
 
 /// Reads the zones that are files, for what is wrong with them.
-pub fn check_local(inventory: &Inventory, workspace: &Path, progress: &dyn Progress) -> LocalZones {
+pub fn check_local(inventory: &Inventory, workspace: &Path, now: Time, progress: &dyn Progress) -> LocalZones {
     let config = &inventory.config;
     let local = |pool: usize| provider::is_local(&config.pools[pool].target.provider);
     let specs: Vec<_> = config.zones.iter().filter(|spec| local(spec.pool)).collect();
     progress.stage("reading zone files", Some(specs.len() as u64));
-    let context = Context { workspace, source: &config.source };
+    let context = Context { workspace, source: &config.source, now };
     let apexes = Apexes::new(config.zones.iter().map(|spec| &spec.name));
     let pools: Vec<usize> = specs.iter().map(|spec| spec.pool).collect();
     let outcomes = side_by_side(&pools, |place| {

@@ -1,13 +1,11 @@
 //! Plans on disk. The only part of this room that does input and output.
 
-use std::ffi::OsString;
-use std::fmt;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::{fmt, fs, io};
 
 use super::SealedPlan;
 use super::v1::{self, PlanError};
+use crate::disk;
 
 /// Why a plan could not be saved or loaded.
 #[derive(Debug)]
@@ -52,12 +50,7 @@ impl fmt::Display for StoreError {
                 write!(f, "{}:{line}:{column}: error[plan-malformed]: {message}", path.display())
             }
             StoreError::Plan { path, source } => {
-                let code = match source {
-                    PlanError::Format { .. } => "plan-format",
-                    PlanError::Malformed { .. } | PlanError::Inconsistent(_) => "plan-malformed",
-                    PlanError::Altered(_) => "plan-altered",
-                };
-                write!(f, "{}: error[{code}]: {source}", path.display())
+                write!(f, "{}: error[{}]: {source}", path.display(), source.code())
             }
         }
     }
@@ -77,7 +70,7 @@ impl std::error::Error for StoreError {
 /// Errors: [`StoreError::Write`].
 pub fn save(path: &Path, sealed: &SealedPlan) -> Result<(), StoreError> {
     let text = v1::to_json(sealed);
-    replace(path, text.as_bytes()).map_err(|source| StoreError::Write { path: path.to_owned(), source })
+    disk::replace(path, text.as_bytes()).map_err(|source| StoreError::Write { path: path.to_owned(), source })
 }
 
 /// Loads a plan and checks all of it.
@@ -86,59 +79,6 @@ pub fn save(path: &Path, sealed: &SealedPlan) -> Result<(), StoreError> {
 pub fn load(path: &Path) -> Result<SealedPlan, StoreError> {
     let text = fs::read_to_string(path).map_err(|source| StoreError::Read { path: path.to_owned(), source })?;
     v1::parse(&text).map_err(|source| StoreError::Plan { path: path.to_owned(), source })
-}
-
-/// Puts `content` in the place of a file: writes beside it, syncs, renames.
-///
-/// A link stays, and what it leads to is replaced; what is no file, such as a pipe or a device, is written to.
-fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let target = fs::canonicalize(path);
-    let path = target.as_deref().unwrap_or(path);
-    if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-        return OpenOptions::new().write(true).open(path)?.write_all(content);
-    }
-    let (beside, file) = create_beside(path)?;
-    let written = write_synced(file, content).and_then(|()| fs::rename(&beside, path));
-    if written.is_err() {
-        // What failed is told; that the half-written file could not be removed either would only hide it.
-        let _ = fs::remove_file(&beside);
-        return written;
-    }
-    sync_folder(path)
-}
-
-/// How many names are tried for the file beside; each one taken is what a run left that was killed.
-const ATTEMPTS: u32 = 100;
-
-/// Creates a new file in the folder of `path`, with the mode that the umask leaves.
-fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
-    let name = path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "this names no file"))?;
-    let mut attempt = 0;
-    loop {
-        let mut beside = OsString::from(".");
-        beside.push(name);
-        beside.push(format!(".{}-{attempt}.tmp", std::process::id()));
-        let beside = path.with_file_name(beside);
-        match OpenOptions::new().write(true).create_new(true).open(&beside) {
-            Ok(file) => return Ok((beside, file)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < ATTEMPTS => attempt += 1,
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-/// Writes and syncs a file.
-fn write_synced(mut file: File, content: &[u8]) -> io::Result<()> {
-    file.write_all(content)?;
-    file.sync_all()
-}
-
-/// Syncs the folder of a file, so that the rename lasts.
-fn sync_folder(path: &Path) -> io::Result<()> {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => File::open(folder)?.sync_all(),
-        _ => File::open(".")?.sync_all(),
-    }
 }
 
 #[cfg(test)]
@@ -164,7 +104,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (path, other) = (folder.path().join("plan.json"), folder.path().join("other"));
         save(&path, &SealedPlan::new(fixture::empty())).unwrap();
-        File::create(&other).unwrap();
+        fs::File::create(&other).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
         assert_eq!(mode(&path), mode(&other));
     }

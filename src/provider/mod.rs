@@ -3,6 +3,8 @@
 //! Comes in: a target's settings and the name of a zone. Goes out: the zone's contents, whole, or an error that names the
 //! cause; and what became of the updates that were sent to it ([`write`]). A new provider is a folder and a word in the list below; nothing elsewhere names one.
 
+mod answers;
+
 pub mod examine;
 
 pub mod write;
@@ -14,7 +16,7 @@ use std::time::Duration;
 use crate::diag::{Diagnostic, Diagnostics, Files, Severity};
 use crate::dns::{Rtype, ZoneContents, ZoneName};
 use crate::inventory::config::node::{Node, Reader, SourceText, Value};
-use crate::inventory::value;
+use crate::inventory::value::{self, Time};
 use crate::live::asked::{Answer, Question};
 
 /// Declares the providers: each word is a module, and an entry of the table.
@@ -87,6 +89,8 @@ pub struct Context<'a> {
     pub workspace: &'a Path,
     /// The text of the settings file, for diagnostics.
     pub source: &'a SourceText,
+    /// The clock, for serials that tell dates.
+    pub now: Time,
 }
 
 /// Reads zones of one target. Zones may be read side by side.

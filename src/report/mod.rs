@@ -10,6 +10,8 @@ mod doctor;
 
 mod explain;
 
+mod gather;
+
 mod mark;
 
 mod paint;
@@ -35,6 +37,9 @@ pub use summary::{check_summary, snapshot_summary};
 pub use templates::{TemplateError, Templates};
 pub use text::TextOptions;
 pub use words::{Explained, Words, explain};
+
+/// The program with its version, as documents name it.
+const TOOL: &str = concat!("zonewright ", env!("CARGO_PKG_VERSION"));
 
 /// How a plan or diagnosis is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

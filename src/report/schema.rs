@@ -13,6 +13,8 @@ pub enum SchemaKind {
     Project,
     /// What `doctor` finds.
     Doctor,
+    /// What `apply` prints as JSON.
+    Apply,
 }
 
 /// The schema of a file, as JSON text. Source: JSON Schema draft 2020-12.
@@ -21,6 +23,7 @@ pub fn schema(kind: SchemaKind) -> &'static str {
         SchemaKind::Plan => include_str!("../../schemas/plan.schema.json"),
         SchemaKind::Explain => include_str!("../../schemas/explain.schema.json"),
         SchemaKind::Config => include_str!("../../schemas/config.schema.json"),
+        SchemaKind::Apply => include_str!("../../schemas/apply.schema.json"),
         SchemaKind::Doctor => include_str!("../../schemas/doctor.schema.json"),
         SchemaKind::Project => include_str!("../../schemas/project.schema.json"),
     }
@@ -31,11 +34,18 @@ pub mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::apply::Outcome;
     use crate::plan::{BlockCode, NoticeCode, Rule, SealedPlan, SkipCode, fixture, v1};
 
     /// All schemas.
-    const ALL: [SchemaKind; 5] =
-        [SchemaKind::Plan, SchemaKind::Explain, SchemaKind::Config, SchemaKind::Project, SchemaKind::Doctor];
+    const ALL: [SchemaKind; 6] = [
+        SchemaKind::Plan,
+        SchemaKind::Explain,
+        SchemaKind::Config,
+        SchemaKind::Project,
+        SchemaKind::Doctor,
+        SchemaKind::Apply,
+    ];
 
     /// A schema as a value.
     fn value(kind: SchemaKind) -> Value {
@@ -232,7 +242,7 @@ pub mod tests {
     }
 
     #[test]
-    fn the_schema_of_plans_has_every_word_and_no_other() {
+    fn the_schemas_have_every_word_and_no_other() {
         let schema = value(SchemaKind::Plan);
         let listed = |pointer: &str| schema.pointer(pointer).unwrap().clone();
         let words = |words: Vec<&str>| json!(words);
@@ -249,6 +259,10 @@ pub mod tests {
         assert_eq!(listed("/$defs/skipped/properties/code/enum"), words(codes));
         let codes = NoticeCode::ALL.iter().map(|word| word.as_str()).collect();
         assert_eq!(listed("/$defs/notice/properties/code/enum"), words(codes));
+        let apply = value(SchemaKind::Apply);
+        let outcomes = words(Outcome::ALL.iter().map(|word| word.as_str()).collect());
+        assert_eq!(*apply.pointer("/$defs/host/properties/outcome/enum").unwrap(), outcomes);
+        assert_eq!(*apply.pointer("/properties/counts/required").unwrap(), outcomes);
     }
 
     /// Visits every key that a schema declares.

@@ -1,6 +1,7 @@
-//! What every code of a plan means, in words: the one place where they are explained.
+//! What every code of a plan or an apply means, in words: the one place where they are explained.
 
 use super::wrap::wrap;
+use crate::apply::Outcome;
 use crate::plan::{BlockCode, NoticeCode, Rule, SkipCode};
 
 /// What a code means.
@@ -19,7 +20,7 @@ const fn words(title: &'static str, brief: &'static str, long: &'static str) -> 
     Words { title, brief, long }
 }
 
-/// A code that a plan may hold.
+/// A code that a plan or what became of one may hold.
 pub trait Explained: Copy {
     /// What it means.
     fn words(self) -> Words;
@@ -271,6 +272,60 @@ impl Explained for NoticeCode {
     }
 }
 
+impl Explained for Outcome {
+    fn words(self) -> Words {
+        match self {
+            Outcome::Applied => words(
+                "applied",
+                "all their changes were made, and were read back",
+                "The plan's changes for the host were made, and the primary gives every one of its RRsets as the plan \
+                 wants it. There is nothing left to do.",
+            ),
+            Outcome::AlreadyApplied => words(
+                "already applied",
+                "all was as the plan wants it before anything was sent",
+                "Every RRset of the host was as the plan wants it before the first message, so that nothing was sent \
+                 for it: somebody else made the changes, or this plan was applied before.",
+            ),
+            Outcome::Stale => words(
+                "stale",
+                "changed since the plan was made, and left: plan again",
+                "An RRset of the host is neither as the plan saw it nor as the plan wants it, or a prerequisite did \
+                 not hold when its turn came: somebody else changed it since. The host was left as it is, whole. \
+                 Plan again; the new plan starts from what is there now.",
+            ),
+            Outcome::Partial => words(
+                "partial",
+                "some of their changes were made, others not: plan again",
+                "Some of the host's changes were made, then one could not be. The order of the phases sees to it that \
+                 what stands there is legal: no PTR names what is not there. Remove the cause that the message \
+                 names and plan again; the new plan holds what is missing.",
+            ),
+            Outcome::NotApplied => words(
+                "not applied",
+                "the server took a change, and does not have it: see below",
+                "The server answered that it had made the host's changes, and what is read back from it says \
+                 otherwise. Servers pass over some changes in silence, such as an address where a CNAME stands. The \
+                 message names the rule that is the likely cause. Remove it and plan again.",
+            ),
+            Outcome::Failed => words(
+                "failed",
+                "their changes could not be made: see below, then plan again",
+                "The host's changes could not be sent, were refused, or nobody knows what became of them; the message \
+                 says which. Remove the cause and plan again, or apply the same plan again: what is done already \
+                 is not done twice.",
+            ),
+            Outcome::NotReached => words(
+                "not reached",
+                "the apply stopped before their turn: apply the plan again",
+                "The apply stopped before it was the host's turn, because of `--max-failures`, or because a message \
+                 before it in the same zone has no certain answer. Nothing was sent for it. Apply the same plan \
+                 again, or plan again.",
+            ),
+        }
+    }
+}
+
 /// Explains a code in lines of at most `width` columns; `None` for what is no code.
 ///
 /// A word that is a code of two kinds, such as `zone-unknown`, gets both explanations.
@@ -279,7 +334,8 @@ pub fn explain(code: &str, width: usize) -> Option<String> {
     let blocked = BlockCode::parse(code).map(|blocked| ("blocked hosts", blocked.words()));
     let skipped = SkipCode::parse(code).map(|skipped| ("skipped hosts", skipped.words()));
     let notice = NoticeCode::parse(code).map(|notice| ("notice", notice.words()));
-    let found: Vec<String> = [rule, blocked, skipped, notice]
+    let outcome = Outcome::parse(code).map(|outcome| ("outcome of a host", outcome.words()));
+    let found: Vec<String> = [rule, blocked, skipped, notice, outcome]
         .into_iter()
         .flatten()
         .map(|(kind, Words { brief, long, .. })| {
@@ -301,7 +357,7 @@ mod tests {
 
     #[test]
     fn every_code_has_words_that_fit_eighty_columns() {
-        let kinds = [all(Rule::ALL), all(BlockCode::ALL), all(SkipCode::ALL), all(NoticeCode::ALL)];
+        let kinds = [all(Rule::ALL), all(BlockCode::ALL), all(SkipCode::ALL), all(NoticeCode::ALL), all(Outcome::ALL)];
         for (code, Words { title, brief, long }) in kinds.into_iter().flatten() {
             assert!(title.len() < 24 && brief.len() < 72, "{code}");
             assert!(long.ends_with('.') && !long.contains("  "), "{code}");

@@ -3,14 +3,48 @@
 //! Comes in: what is about to be done, and what became of it. Goes out: the same, after a crash too. Behind one trait, so
 //! that the file of today can be the database of tomorrow.
 
+mod error;
+
+mod folder;
+
+mod journal;
+
+pub mod lock;
+
+mod schema;
+
+mod sqlite;
+
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::Path;
 
 use crate::apply::{Applied, Batch, Settled};
 use crate::dns::ZoneName;
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
 use crate::plan::Marker;
+
+pub use lock::{Holder, Lock};
+
+/// Opens the state that is kept in a file, to write to it; creates it where there is none.
+///
+/// Errors: `state-unwritable`, `state-unreadable`, `state-too-new`.
+pub fn open_to_write(file: &Path) -> Result<Box<dyn State>, StateError> {
+    sqlite::Sqlite::open_to_write(file).map(|state| Box::new(state) as Box<dyn State>)
+}
+
+/// Opens the state that is kept in a file, to read it; `None` where there is none. Nothing is created.
+///
+/// Only where a crash left the file in the middle of a write is that write taken back on the disk.
+///
+/// Errors: `state-unreadable`, `state-too-new`, `state-too-old`.
+pub fn open_to_read(file: &Path) -> Result<Option<Box<dyn State>>, StateError> {
+    Ok(sqlite::Sqlite::open_to_read(file)?.map(|state| Box::new(state) as Box<dyn State>))
+}
 
 /// Why the state could not be used.
 #[derive(Debug, Clone)]

@@ -1,4 +1,165 @@
 //! What of a plan stands in DNS: what was read back, compared with what was to be.
 //!
-//! Comes in: changes, and what their RRsets are read as. Goes out: what is not as it should be, with the rule that it
-//! probably fell to. Pure.
+//! Comes in: what was written, and what its RRsets are read as. Goes out: an outcome for each host; where something does not
+//! stand that a server said it wrote, the rule that it probably fell to. Pure.
+//!
+//! An update that is answered NOERROR may have been passed over in part (RFC 2136 sections 3.4.2.2 to 3.4.2.4), and servers
+//! have rules of their own beside.
+
+use std::collections::HashSet;
+
+use crate::apply::compare::{is_after, is_before, shown};
+use crate::apply::{self, Applied, HostOutcome, Outcome, ReadBack, Standing, Unit, UnitState, Verdict, Written};
+use crate::change::{Change, ChangeKind};
+use crate::dns::{NameRef, RrKey, Rtype, reverse};
+use crate::inventory::value::Inv;
+use crate::live::asked::Answer;
+use crate::provider::TargetError;
+
+/// From how many records on an RRset may be over a limit of the server (BIND's `max-records-per-type` is 100).
+const MANY: usize = 100;
+
+/// What does not stand as it should.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Mismatch {
+    /// What differs, and why probably: lower case, no full stop.
+    message: String,
+    /// What to do.
+    hint: String,
+}
+
+/// Gives every host its outcome. `problems` are those of targets as a whole; what kept zones from being looked at or read
+/// back is added.
+pub fn judge(written: &Written<'_>, read_back: &ReadBack, problems: Vec<TargetError>) -> Applied {
+    let survey = &written.survey;
+    let mut hosts: Vec<(usize, HostOutcome)> = Vec::new();
+    for ((unit, standing), state) in survey.units.iter().zip(&survey.standings).zip(&written.units) {
+        let verdict = verdict(survey.changes, unit, (standing, state), read_back);
+        hosts.extend(told(survey.changes, unit, &verdict));
+    }
+    hosts.sort_by_key(|(place, _)| *place);
+    let unread = read_back.values().filter_map(|read| read.as_ref().err());
+    let mut problems: Vec<TargetError> =
+        survey.problems.iter().cloned().chain(problems).chain(unread.cloned()).collect();
+    let mut said = HashSet::new();
+    problems.retain(|problem| said.insert(problem.to_string()));
+    let hosts = hosts.into_iter().map(|(_, host)| host).collect();
+    Applied { hosts, zones: written.zones.clone(), problems }
+}
+
+/// What became of a unit as a whole.
+fn verdict(
+    changes: &[Change],
+    unit: &Unit,
+    (standing, state): (&Standing, &UnitState),
+    read_back: &ReadBack,
+) -> Verdict {
+    let fine = |outcome| Verdict { outcome, message: String::new(), hint: None };
+    match (standing, &state.verdict) {
+        (Standing::Already, _) => fine(Outcome::AlreadyApplied),
+        (_, Some(verdict)) if state.done.is_empty() => verdict.clone(),
+        (_, Some(verdict)) => {
+            let (done, all) = (state.done.len(), unit.changes.len());
+            let message = format!("{done} of {all} changes were made; then: {}", verdict.message);
+            Verdict { outcome: Outcome::Partial, message, hint: verdict.hint.clone() }
+        }
+        (_, None) => unread(changes, &state.done, read_back).unwrap_or(fine(Outcome::Applied)),
+    }
+}
+
+/// The first change of a unit that was made and does not stand, or could not be read back.
+fn unread(changes: &[Change], done: &[usize], read_back: &ReadBack) -> Option<Verdict> {
+    done.iter().find_map(|place| match &read_back[place] {
+        Ok(answer) => check(&changes[*place], answer).map(|Mismatch { message, hint }| Verdict {
+            outcome: Outcome::NotApplied,
+            message,
+            hint: Some(hint),
+        }),
+        Err(error) => {
+            let message = format!("it was written, and could not be read back: {error}");
+            Some(Verdict { outcome: Outcome::Failed, message, hint: error.hint.clone() })
+        }
+    })
+}
+
+/// A unit's verdict told of each of its hosts, with the place of the host's first change.
+fn told(changes: &[Change], unit: &Unit, verdict: &Verdict) -> Vec<(usize, HostOutcome)> {
+    let host = |key @ (project, host): (&str, Option<Inv>)| {
+        let own = unit.changes.iter().copied().filter(|place| key == (&*changes[*place].project, changes[*place].host));
+        let places: Vec<usize> = own.collect();
+        // A name of the host's says more to people than the reverse name of an address.
+        let is_forward = |place: &&usize| !reverse::is_reverse(changes[**place].zone.as_name());
+        let shown = places.iter().find(is_forward).unwrap_or(&places[0]);
+        let outcome = HostOutcome {
+            host,
+            project: project.to_owned(),
+            name: changes[*shown].key.owner.to_string(),
+            changes: places.len(),
+            outcome: verdict.outcome,
+            message: (!verdict.message.is_empty()).then(|| verdict.message.clone()),
+            hint: verdict.hint.clone(),
+        };
+        (places[0], outcome)
+    };
+    apply::hosts_of(changes, unit).into_iter().map(host).collect()
+}
+
+/// Compares a change that was made with what its RRset is read as; `None` where it stands.
+fn check(change: &Change, answer: &Answer) -> Option<Mismatch> {
+    if is_after(change, answer) {
+        return None;
+    }
+    let RrKey { owner, rtype } = &change.key;
+    let (why, hint) = likely_rule(change, answer);
+    let message = format!("{rtype} of `{owner}` is not as it was written: there is {}; {why}", shown(answer));
+    Some(Mismatch { message, hint: hint.to_owned() })
+}
+
+/// The rule that a change probably fell to, and what to do.
+fn likely_rule(change: &Change, answer: &Answer) -> (String, &'static str) {
+    match answer {
+        Answer::Holds(Rtype::CNAME, _) => (
+            "a server passes over data where a CNAME stands (RFC 2136 section 3.4.2.2)".to_owned(),
+            "remove the CNAME, or give the host another name",
+        ),
+        Answer::Delegated(cut, _) => (
+            format!("`{cut}` is delegated, and what lies at or below a delegation is never answered"),
+            "write it into the child zone, or remove the delegation",
+        ),
+        Answer::BelowDname(owner, _) => (
+            format!("the DNAME at `{owner}` hides all names below it (RFC 6672 section 2.4)"),
+            "remove the DNAME, or give the host another name",
+        ),
+        answer if is_before(change, answer) => unchanged(change),
+        _ => (
+            "somebody else probably changed it right after".to_owned(),
+            "plan again: the new plan starts from what stands there now",
+        ),
+    }
+}
+
+/// Why a server leaves an RRset as it was although it says otherwise.
+fn unchanged(change: &Change) -> (String, &'static str) {
+    let after = change.kind.after().map_or(0, |after| after.rdata().len());
+    if after >= MANY {
+        return (
+            format!("the server probably limits how many records an RRset has, and this one is to have {after}"),
+            "raise its limit (BIND: `max-records-per-type`)",
+        );
+    }
+    if !matches!(change.kind, ChangeKind::Delete { .. }) && !is_host_name(change.key.owner.as_name()) {
+        return (
+            "the server probably checks names, and this one is no host name (RFC 952)".to_owned(),
+            "let the server take it (BIND: `check-names primary ignore;`)",
+        );
+    }
+    (
+        "the server said that it was done and left it as it was: an update policy probably passed over it".to_owned(),
+        "let the server's policy allow this name and type to the key",
+    )
+}
+
+/// Whether every label is of letters, digits and hyphens, as `check-names` wants it.
+fn is_host_name(name: NameRef<'_>) -> bool {
+    name.labels().flatten().all(|octet| octet.is_ascii_alphanumeric() || *octet == b'-')
+}

@@ -7,9 +7,11 @@ use std::path::Path;
 use tempfile::TempDir;
 use zonewright::diag::Files;
 use zonewright::dns::{Name, Rtype, ZoneName};
-use zonewright::inventory::config::node::SourceText;
+use zonewright::inventory::config::node::{Node, SourceText};
 use zonewright::inventory::config::toml;
+use zonewright::inventory::value::Time;
 use zonewright::live::asked::{Answer, Question};
+use zonewright::provider::write::WriteZone;
 use zonewright::provider::{self, Access, Context, TargetError, ZoneRead};
 
 use crate::server::{Key, Server};
@@ -39,6 +41,14 @@ impl Client {
     pub fn read(&self, address: &str, zone: &str, timeout: &str) -> Result<ZoneRead, TargetError> {
         let settings = format!("server = \"{address}\"\ntimeout = \"{timeout}\"\n{}", self.key);
         read("rfc2136", &settings, self.workspace.path(), zone)
+    }
+
+    /// A writer of the zones of the server at `address`, with these further settings.
+    pub fn writer(&self, address: &str, settings: &str) -> Box<dyn WriteZone> {
+        let settings = format!("server = \"{address}\"\n{settings}{}", self.key);
+        let (settings, source) = settings_of("rfc2136", &settings);
+        let context = Context { workspace: self.workspace.path(), source: &source, now: now() };
+        provider::open_writer("rfc2136", &settings, &context).expect("the secret is there")
     }
 
     /// Asks the server at `address` for a zone's SOA.
@@ -92,15 +102,26 @@ fn read(provider: &str, settings: &str, workspace: &Path, zone: &str) -> Result<
 
 /// Opens a target with these settings.
 fn open(provider: &str, settings: &str, workspace: &Path) -> Result<Access, TargetError> {
+    let (settings, source) = settings_of(provider, settings);
+    provider::open(provider, &settings, &Context { workspace, source: &source, now: now() })
+}
+
+/// These settings of a target, checked, with their text.
+fn settings_of(provider: &str, settings: &str) -> (Node, SourceText) {
     let text = format!("type = \"{provider}\"\n{settings}");
     let source = SourceText { file: Files::default().add("zonewright.toml"), text };
     let settings = toml::parse(&source).root;
     let found = provider::check(provider, &settings, &source);
     assert_eq!(found.error_count(), 0, "{found:?}");
-    provider::open(provider, &settings, &Context { workspace, source: &source })
+    (settings, source)
+}
+
+/// A clock that nothing here depends on.
+fn now() -> Time {
+    "2026-11-20T03:00:00Z".parse().expect("a time")
 }
 
 /// The name of a zone.
-fn zone_name(text: &str) -> ZoneName {
+pub fn zone_name(text: &str) -> ZoneName {
     ZoneName::new(Name::parse(text).expect("a name"))
 }

@@ -12,6 +12,8 @@ pub const NEEDS: &[&str] = &["/usr/sbin/knotd"];
 pub fn prepare(setup: &Setup<'_>) -> Command {
     let settings = setup.folder.join("knot.conf");
     fs::write(&settings, knot_conf(setup)).expect("knot.conf");
+    // It makes the databases, but not the folder around them.
+    fs::create_dir(setup.folder.join("db")).expect("a folder");
     let mut command = Command::new(NEEDS[0]);
     command.arg("-c").arg(&settings);
     command

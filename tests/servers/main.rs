@@ -47,6 +47,7 @@ mod several;
 mod snapshot;
 mod tamper;
 mod tamper_query;
+mod update;
 mod witness;
 mod workspace;
 

@@ -55,6 +55,17 @@ pub enum Altered {
     Id,
 }
 
+impl PlanError {
+    /// A stable code.
+    pub fn code(&self) -> &'static str {
+        match self {
+            PlanError::Format { .. } => "plan-format",
+            PlanError::Malformed { .. } | PlanError::Inconsistent(_) => "plan-malformed",
+            PlanError::Altered(_) => "plan-altered",
+        }
+    }
+}
+
 impl fmt::Display for PlanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

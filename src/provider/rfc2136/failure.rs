@@ -7,7 +7,7 @@ use domain::base::iana::Rcode;
 
 use crate::live::asked::Question;
 
-/// Why a zone could not be read from one server.
+/// Why a zone could not be read from one server, or written to it.
 #[derive(Debug)]
 pub enum Failure {
     /// There is no connection.
@@ -66,6 +66,17 @@ pub enum Failure {
     },
     /// The server answers a question about one name, but not as the authority for the zone.
     NoAuthority,
+    /// The server answered an update with an error.
+    UpdateRefused {
+        /// The error.
+        rcode: Rcode,
+        /// Whether the update was signed and the answer is not.
+        unproven: bool,
+    },
+    /// The connection ended before the answer to an update; with what the system says, where it does.
+    UpdateCut(Option<io::Error>),
+    /// An update that no message holds.
+    UpdateTooLarge,
     /// What went wrong with this one question of many.
     AtQuestion(Question, Box<Failure>),
 }
@@ -115,6 +126,15 @@ impl Failure {
             Failure::QueryRefused { rcode: Rcode::NOTAUTH, unproven: true } => "query-refused",
             Failure::QueryRefused { rcode: Rcode::NOTAUTH, .. } | Failure::NoAuthority => "zone-not-served",
             Failure::QueryRefused { .. } => "server-failure",
+            Failure::UpdateRefused { rcode: Rcode::REFUSED, .. } => "update-refused",
+            // As above: nothing proves that it is about the zone.
+            Failure::UpdateRefused { rcode: Rcode::NOTAUTH, unproven: true } => "update-refused",
+            Failure::UpdateRefused { rcode: Rcode::NOTAUTH, .. } => "zone-not-served",
+            Failure::UpdateRefused { rcode: Rcode::NOTIMP, .. } => "update-not-implemented",
+            Failure::UpdateRefused { rcode: Rcode::SERVFAIL, .. } => "server-failure",
+            Failure::UpdateRefused { .. } => "update-rejected",
+            Failure::UpdateCut(_) => "update-cut",
+            Failure::UpdateTooLarge => "update-too-large",
             Failure::AtQuestion(_, failure) => failure.code(),
         }
     }
@@ -169,6 +189,28 @@ impl Failure {
             }
             Failure::NoAuthority => "name a server that has the zone itself, not one that asks others for it",
             Failure::QueryRefused { .. } => "the server's log says why",
+            Failure::UpdateRefused { rcode: Rcode::REFUSED | Rcode::NOTAUTH, unproven: true } => {
+                "the server does not say why: compare the key's name, algorithm and secret and both clocks, see that it has \
+                 the zone, and let it take updates of AAAA, PTR and TXT from the key, `_zonewright.ZONE` among their names \
+                 (BIND: `update-policy` or `allow-update`; Knot: an `acl` with `action: update` and `update-type`; \
+                 PowerDNS: `dnsupdate=yes`, `ALLOW-DNSUPDATE-FROM`, `TSIG-ALLOW-DNSUPDATE`); `fence = \"none\"` does \
+                 without the marker at that name"
+            }
+            Failure::UpdateRefused { rcode: Rcode::REFUSED, .. } => {
+                "let the server take updates of AAAA, PTR and TXT of this zone from the key or this machine, \
+                 `_zonewright.ZONE` among their names (BIND: `update-policy` or `allow-update`; Knot: an `acl` with \
+                 `action: update` and `update-type`; PowerDNS: `dnsupdate=yes`, `ALLOW-DNSUPDATE-FROM`, \
+                 `TSIG-ALLOW-DNSUPDATE`); `fence = \"none\"` does without the marker at that name"
+            }
+            Failure::UpdateRefused { rcode: Rcode::NOTAUTH, .. } => {
+                "is the zone configured on this server, as its primary, and its name right?"
+            }
+            Failure::UpdateRefused { rcode: Rcode::NOTIMP, .. } => {
+                "this server takes no updates (NSD never does): name first in `server` a primary that takes them"
+            }
+            Failure::UpdateRefused { .. } => "the server's log says why",
+            Failure::UpdateCut(_) => "the server's log says why it ended the connection",
+            Failure::UpdateTooLarge => "give the host fewer records, or change some of them by hand",
             Failure::AtQuestion(_, failure) => failure.hint(),
         }
     }
@@ -204,6 +246,15 @@ impl fmt::Display for Failure {
                 write!(f, "the server answers {rcode} to a question about a name{unproven}")
             }
             Failure::NoAuthority => write!(f, "the server answers, but not as the authority for the zone"),
+            Failure::UpdateRefused { rcode, unproven } => {
+                let unproven = if *unproven { ", unsigned, so that anybody may have said it" } else { "" };
+                write!(f, "the server answers {rcode} to an update{unproven}")
+            }
+            Failure::UpdateCut(None) => write!(f, "the connection was closed before the answer to an update"),
+            Failure::UpdateCut(Some(error)) => {
+                write!(f, "the connection broke before the answer to an update: {}", lowered(error))
+            }
+            Failure::UpdateTooLarge => write!(f, "the update is longer than a message may be, 65 535 octets"),
             Failure::AtQuestion(Question { name, rtype }, failure) => {
                 write!(f, "{failure}, when it was asked for `{name}` {rtype}")
             }
@@ -214,7 +265,7 @@ impl fmt::Display for Failure {
 impl std::error::Error for Failure {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Failure::Connect(error) | Failure::Io(error) => Some(error),
+            Failure::Connect(error) | Failure::Io(error) | Failure::UpdateCut(Some(error)) => Some(error),
             _ => None,
         }
     }

@@ -16,17 +16,27 @@
 //! | `failure` | pure: what can go wrong |
 //! | `health` | what a run has learned of a server |
 //! | `examine` | asks each server what works |
+//! | `lower` | pure: updates to messages |
+//! | `outcome` | pure: the answer to an update to what became of it |
+//! | `session` | updates over one connection |
+//! | `observe` | pure: answers out of a whole zone, and those that a wildcard gives |
+//! | `writer` | the primary: what is written, and read for that |
 
 mod ask;
 mod axfr;
 mod examine;
 mod failure;
 mod health;
+mod lower;
 mod message;
+mod observe;
+mod outcome;
 mod query;
 mod secret;
+mod session;
 mod settings;
 mod wire;
+mod writer;
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -51,6 +61,7 @@ use self::health::Health;
 use self::secret::{SecretError, SecretSource};
 use self::settings::{KeySettings, Server, Settings};
 use self::wire::{Connection, WireFault};
+use self::writer::Primary;
 
 /// Zones are on servers.
 pub const IS_LOCAL: bool = false;
@@ -66,11 +77,7 @@ pub fn check(settings: &Node, source: &SourceText) -> Diagnostics {
 /// Opens a target; fetches the key's secret, unless a command gives it: that runs when the first message is signed.
 pub fn open(settings: &Node, context: &Context<'_>) -> Opened {
     let settings = settings::parse(settings, context.source).0.expect("`check` passed the settings");
-    let servers = NameServers::new(settings, context.workspace.to_owned(), OnceLock::new());
-    let by_command = matches!(servers.settings.key, Some(KeySettings { secret: SecretSource::Command(_), .. }));
-    if !by_command {
-        servers.key().map_err(|error| secret_error(error, servers.places()))?;
-    }
+    let servers = open_servers(settings, context)?;
     Ok(match servers.settings.exchange.read {
         ReadMethod::Axfr => Access::Whole(Box::new(servers)),
         ReadMethod::Query => Access::ByName(Box::new(servers)),
@@ -79,8 +86,20 @@ pub fn open(settings: &Node, context: &Context<'_>) -> Opened {
 
 /// Opens a target to write to it; fetches the key's secret as [`open`] does.
 pub fn open_writer(settings: &Node, context: &Context<'_>) -> OpenedWriter {
-    let _ = (settings, context);
-    unimplemented!()
+    let mut settings = settings::parse(settings, context.source).0.expect("`check` passed the settings");
+    // One primary is fenced by its markers, not any of several.
+    settings.servers.truncate(1);
+    Ok(Box::new(Primary::new(open_servers(settings, context)?)))
+}
+
+/// Servers, the key's secret fetched unless a command gives it.
+fn open_servers(settings: Settings, context: &Context<'_>) -> Result<NameServers, TargetError> {
+    let servers = NameServers::new(settings, context.workspace.to_owned(), OnceLock::new());
+    let by_command = matches!(servers.settings.key, Some(KeySettings { secret: SecretSource::Command(_), .. }));
+    if !by_command {
+        servers.key().map_err(|error| secret_error(error, servers.places()))?;
+    }
+    Ok(servers)
 }
 
 /// The servers of one target, of which any may answer.

@@ -71,7 +71,11 @@ impl Connection {
 
     /// Receives one message into `message`; it must be whole before the deadline, however slowly it drips.
     pub fn receive(&mut self, message: &mut Vec<u8>) -> Result<(), WireFault> {
-        let deadline = Instant::now() + self.timeout;
+        self.receive_until(Instant::now() + self.timeout, message)
+    }
+
+    /// Receives one message as [`Connection::receive`] does, before this deadline.
+    pub fn receive_until(&mut self, deadline: Instant, message: &mut Vec<u8>) -> Result<(), WireFault> {
         message.clear();
         while self.end - self.start < 2 {
             self.fill(deadline)?;
@@ -92,6 +96,18 @@ impl Connection {
     /// Whether octets came that were not given out.
     pub fn has_more(&self) -> bool {
         self.start < self.end
+    }
+
+    /// Whether a connection on which nothing is awaited is still open, and nothing came on it: without waiting.
+    pub fn is_idle(&self) -> bool {
+        let peek = || {
+            self.stream.set_nonblocking(true)?;
+            let peeked = self.stream.peek(&mut [0]);
+            self.stream.set_nonblocking(false)?;
+            peeked
+        };
+        // No octet at all is the end of the stream.
+        !self.has_more() && peek().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
     }
 
     /// Reads what there is, at least one octet.

@@ -1,15 +1,29 @@
-//! What became of an apply, as text and as a document.
+//! What became of an apply, as text for people and as a document; and what is asked before one.
 
-use crate::apply::{Applied, Refusal};
+mod json;
+
+mod text;
+
+use super::TextOptions;
+use crate::apply::{Applied, Outcome, Refusal};
 use crate::inventory::value::Time;
 use crate::plan::SealedPlan;
 use crate::state::ApplyId;
 
+/// What is asked on a terminal before anything is written. Anything but [`YES`] is a no.
+pub const QUESTION: &str = "Apply these changes to DNS? Only \"yes\" is taken for it: ";
+
+/// The answer that is taken for consent.
+pub const YES: &str = "yes";
+
+/// What is said where the answer was another.
+pub const DECLINED: &str = "Nothing was changed.\n";
+
 /// All that is told of an apply.
 #[derive(Debug, Clone, Copy)]
 pub struct ApplyReport<'a> {
-    /// The plan.
-    pub sealed: &'a SealedPlan,
+    /// The plan; none where it could not be read.
+    pub sealed: Option<&'a SealedPlan>,
     /// Its number in the journal; none where nothing was begun.
     pub apply: Option<ApplyId>,
     /// When it began.
@@ -23,3 +37,25 @@ pub struct ApplyReport<'a> {
     /// The exit code of the command.
     pub exit: u8,
 }
+
+impl ApplyReport<'_> {
+    /// How many hosts, and names that no host has, are as the plan wants them.
+    fn done(&self) -> usize {
+        self.applied.count(Outcome::Applied) + self.applied.count(Outcome::AlreadyApplied)
+    }
+}
+
+/// Prints what became of an apply, for people: the verdict first, then all that is not done, then what was written.
+pub fn text(report: &ApplyReport<'_>, options: &TextOptions) -> String {
+    text::render(report, options)
+}
+
+/// Prints what became of an apply as a document. `schemas/apply.schema.json` describes it.
+///
+/// But for `started` and the number of the apply nothing in it depends on when it ran or how long it took.
+pub fn json(report: &ApplyReport<'_>) -> String {
+    json::render(report)
+}
+
+#[cfg(test)]
+mod tests;

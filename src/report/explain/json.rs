@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::explain::Explanation;
+use crate::report::TOOL;
 
 /// The document: the explanation, with the name of the format in front.
 #[derive(Serialize)]
@@ -18,8 +19,7 @@ struct Document<'a> {
 
 /// Writes the document, with a final newline.
 pub fn render(explanation: &Explanation) -> String {
-    let tool = concat!("zonewright ", env!("CARGO_PKG_VERSION"));
-    let document = Document { format: "zonewright.explain/1", tool, explanation };
+    let document = Document { format: "zonewright.explain/1", tool: TOOL, explanation };
     let text = serde_json::to_string_pretty(&document).expect("texts, numbers and lists are JSON");
     text + "\n"
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::super::gather::gather;
 use super::super::words::Explained as _;
 use super::TextOptions;
 use crate::diag::sanitize;
@@ -82,21 +83,6 @@ pub fn blocked(plan: &Plan, options: &TextOptions) -> Vec<BlockedView> {
         hints: gather(&all, |blocked| &blocked.hint).into_iter().map(|of_hint| hint(&of_hint, options)).collect(),
     };
     codes.into_iter().map(view).collect()
-}
-
-/// Gathers items by a text of theirs: the groups with most items first, and of equal ones the one that begins first.
-fn gather<'a, T>(items: &[&'a T], text: impl Fn(&'a T) -> &'a str) -> Vec<Vec<&'a T>> {
-    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut groups: Vec<Vec<&T>> = Vec::new();
-    for item in items {
-        let place = *places.entry(text(item)).or_insert(groups.len());
-        if place == groups.len() {
-            groups.push(Vec::new());
-        }
-        groups[place].push(item);
-    }
-    groups.sort_by_key(|group| std::cmp::Reverse(group.len()));
-    groups
 }
 
 /// What one hint helps against.

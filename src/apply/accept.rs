@@ -1,0 +1,83 @@
+//! Whether a plan may be applied at all. Pure.
+//!
+//! Its digests, format and order are proven where it is loaded (`plan::store`). What is left is what its `id` does not cover,
+//! its age, and what whoever applies it expects of it.
+
+use super::model::Refusal;
+use crate::inventory::value::{Duration, Time};
+use crate::plan::SealedPlan;
+
+/// What a plan is measured by.
+#[derive(Debug, Clone, Copy)]
+pub struct Terms<'a> {
+    /// The clock.
+    pub now: Time,
+    /// How long a plan may be applied, `[plan] expires`.
+    pub expires: Duration,
+    /// The effect that was reviewed, where somebody says so.
+    pub expect: Option<&'a str>,
+}
+
+/// Refuses a plan that must not be applied; `place` names it.
+///
+/// The times are no part of the plan's `id`: that one follows from the other by the setting proves them.
+pub fn accept(sealed: &SealedPlan, place: &str, terms: &Terms<'_>) -> Result<(), Refusal> {
+    let refuse = |code, message, hint: &str| {
+        Err(Refusal { place: place.to_owned(), code, message, hint: Some(hint.to_owned()) })
+    };
+    let plan = sealed.plan();
+    if plan.expires != plan.created.plus(terms.expires) {
+        let message = format!(
+            "it says that it was made at {} and expires at {}, which is not `[plan] expires` ({}) later",
+            plan.created, plan.expires, terms.expires
+        );
+        return refuse("plan-times", message, "its times were altered, or the setting was: plan again");
+    }
+    if plan.expires < terms.now {
+        let message = format!("it expired at {}, and it is {} now", plan.expires, terms.now);
+        return refuse("plan-expired", message, "plan again");
+    }
+    match terms.expect {
+        Some(expect) if expect != sealed.effect() => {
+            let message = format!("its effect is `{}`, and `{expect}` is expected", sealed.effect());
+            refuse("not-expected", message, "review this plan, and expect its own effect")
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Plan, fixture};
+
+    /// What becomes of the fixture, a day old at most, at a time and with an expectation.
+    fn outcome(change: impl FnOnce(&mut Plan), now: &str, expect: Option<&str>) -> Result<(), &'static str> {
+        let mut plan = fixture::fleet();
+        plan.created = "2026-11-20T02:00:00Z".parse().unwrap();
+        plan.expires = "2026-11-21T02:00:00Z".parse().unwrap();
+        change(&mut plan);
+        let sealed = SealedPlan::new(plan);
+        let terms = Terms { now: now.parse().unwrap(), expires: Duration::from_secs(86_400), expect };
+        accept(&sealed, "plan.json", &terms).map_err(|refusal| refusal.code)
+    }
+
+    #[test]
+    fn a_plan_is_refused_after_it_expired() {
+        assert_eq!(outcome(|_| {}, "2026-11-21T02:00:00Z", None), Ok(()));
+        assert_eq!(outcome(|_| {}, "2026-11-21T02:00:01Z", None), Err("plan-expired"));
+    }
+
+    #[test]
+    fn a_plan_whose_times_were_altered_is_refused() {
+        let later = |plan: &mut Plan| plan.expires = "2027-11-21T02:00:00Z".parse().unwrap();
+        assert_eq!(outcome(later, "2026-11-20T03:00:00Z", None), Err("plan-times"));
+    }
+
+    #[test]
+    fn a_plan_of_another_effect_than_expected_is_refused() {
+        let effect = SealedPlan::new(fixture::fleet()).effect().to_owned();
+        assert_eq!(outcome(|_| {}, "2026-11-20T03:00:00Z", Some(&effect)), Ok(()));
+        assert_eq!(outcome(|_| {}, "2026-11-20T03:00:00Z", Some("sha256:00")), Err("not-expected"));
+    }
+}

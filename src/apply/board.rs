@@ -1,0 +1,167 @@
+//! How far each unit is, shared by the writers of all zones.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use super::batch::Piece;
+use super::model::{Event, Outcome, Watch};
+use super::survey::{Standing, Survey, Verdict};
+use super::{HostKey, Orders, hosts_of};
+
+/// What was done for a unit, and why no more.
+#[derive(Debug, Clone, Default)]
+pub struct UnitState {
+    /// The places of the changes that were made, as far as the server says.
+    pub done: Vec<usize>,
+    /// Why the rest is not.
+    pub verdict: Option<Verdict>,
+}
+
+/// The state of an apply.
+pub struct Board<'a> {
+    /// What was known before.
+    pub survey: &'a Survey<'a>,
+    /// Who is told.
+    watch: &'a dyn Watch,
+    /// How it is to be done.
+    pub orders: &'a Orders,
+    /// The units.
+    units: Vec<Mutex<UnitState>>,
+    /// The latest number of a batch.
+    number: AtomicU64,
+    /// How many hosts failed.
+    failures: AtomicUsize,
+    /// Whether nothing more is to be sent.
+    stopped: AtomicBool,
+    /// Why the journal could not be kept, where it could not.
+    halted: Mutex<Option<String>>,
+}
+
+impl<'a> Board<'a> {
+    /// Begins: what the survey left is left.
+    pub fn new(survey: &'a Survey<'a>, orders: &'a Orders, watch: &'a dyn Watch) -> Board<'a> {
+        let board = Board {
+            survey,
+            watch,
+            orders,
+            units: survey.units.iter().map(|_| Mutex::default()).collect(),
+            number: AtomicU64::new(0),
+            failures: AtomicUsize::new(0),
+            stopped: AtomicBool::new(false),
+            halted: Mutex::new(None),
+        };
+        for (unit, standing) in survey.standings.iter().enumerate() {
+            match standing {
+                Standing::Open => {}
+                Standing::Already => board.tell_hosts(unit),
+                Standing::Left(verdict) => board.leave_unit(unit, verdict),
+            }
+        }
+        board
+    }
+
+    /// The number of the next batch.
+    pub fn next_number(&self) -> u64 {
+        self.number.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Tells an event; where it cannot be kept nothing more is sent.
+    pub fn tell(&self, event: Event<'_>) -> bool {
+        match self.watch.event(event) {
+            Ok(()) => true,
+            Err(error) => {
+                self.stopped.store(true, Ordering::SeqCst);
+                self.halted.lock().expect(HELD).get_or_insert(error.to_string());
+                false
+            }
+        }
+    }
+
+    /// Waits before something is tried again.
+    pub fn wait(&self, pause: std::time::Duration) {
+        self.watch.wait(pause);
+    }
+
+    /// Whether nothing more is to be sent.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::SeqCst)
+    }
+
+    /// Whether a unit is still to be written.
+    pub fn is_alive(&self, unit: usize) -> bool {
+        self.survey.standings[unit] == Standing::Open && self.unit(unit).verdict.is_none()
+    }
+
+    /// Notes that pieces were written.
+    pub fn done(&self, pieces: &[Piece]) {
+        for piece in pieces {
+            let mut state = self.unit(piece.unit);
+            state.done.extend(&piece.changes);
+            let through = state.done.len() == self.survey.units[piece.unit].changes.len();
+            drop(state);
+            if through {
+                self.tell_hosts(piece.unit);
+            }
+        }
+    }
+
+    /// Notes why pieces are not written, and their units no further.
+    pub fn leave(&self, pieces: &[Piece], verdict: &Verdict) {
+        pieces.iter().for_each(|piece| self.leave_unit(piece.unit, verdict));
+    }
+
+    /// Notes why a unit is written no further.
+    fn leave_unit(&self, unit: usize, verdict: &Verdict) {
+        let mut state = self.unit(unit);
+        if state.verdict.is_some() {
+            return;
+        }
+        state.verdict = Some(verdict.clone());
+        drop(state);
+        if verdict.outcome != Outcome::NotReached {
+            let hosts = self.hosts(unit).len();
+            let failures = self.failures.fetch_add(hosts, Ordering::SeqCst) + hosts;
+            if self.orders.max_failures.is_some_and(|max| failures >= max) {
+                self.stopped.store(true, Ordering::SeqCst);
+            }
+        }
+        self.tell_hosts(unit);
+    }
+
+    /// Why nothing more is sent after a stop, for those that it was not the turn of.
+    pub fn stop_verdict(&self) -> Verdict {
+        let halted = self.halted.lock().expect(HELD);
+        let (message, hint) = match (&*halted, self.orders.max_failures) {
+            (Some(error), _) => (format!("the apply stopped: {error}"), "mend the state's disk, and plan again"),
+            (None, Some(max)) => {
+                (format!("the apply stopped after {max} failed hosts"), "look at the failed hosts, and plan again")
+            }
+            (None, None) => ("the apply stopped".to_owned(), "plan again"),
+        };
+        Verdict { outcome: Outcome::NotReached, message, hint: Some(hint.to_owned()) }
+    }
+
+    /// Ends: the units, and why the journal could not be kept.
+    pub fn finish(self) -> (Vec<UnitState>, Option<String>) {
+        let units = self.units.into_iter().map(|unit| unit.into_inner().expect(HELD)).collect();
+        (units, self.halted.into_inner().expect(HELD))
+    }
+
+    /// The state of a unit.
+    fn unit(&self, unit: usize) -> std::sync::MutexGuard<'_, UnitState> {
+        self.units[unit].lock().expect(HELD)
+    }
+
+    /// The hosts of a unit.
+    fn hosts(&self, unit: usize) -> Vec<HostKey<'_>> {
+        hosts_of(self.survey.changes, &self.survey.units[unit])
+    }
+
+    /// Tells that the hosts of a unit are through.
+    fn tell_hosts(&self, unit: usize) {
+        self.tell(Event::Hosts(self.hosts(unit).len()));
+    }
+}
+
+/// Why a lock can be taken.
+const HELD: &str = "no thread panics while it holds the lock";

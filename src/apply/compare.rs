@@ -1,0 +1,55 @@
+//! What stands at an RRset's place, compared with what a plan says of it. Pure.
+
+use crate::change::{Change, ChangeKind};
+use crate::dns::{Rrset, Rtype};
+use crate::live::asked::Answer;
+
+/// Whether an RRset is as the plan saw it, the TTL too; where something is to be added, nothing else may bar the place.
+pub fn is_before(change: &Change, answer: &Answer) -> bool {
+    match (&change.kind, answer) {
+        (ChangeKind::Create { .. }, answer) => *answer == Answer::Nothing,
+        (ChangeKind::Modify { before, .. } | ChangeKind::Delete { before }, answer) => holds(change, before, answer),
+    }
+}
+
+/// Whether an RRset is as the plan wants it, the TTL too.
+pub fn is_after(change: &Change, answer: &Answer) -> bool {
+    match (&change.kind, answer) {
+        (ChangeKind::Create { after } | ChangeKind::Modify { after, .. }, answer) => holds(change, after, answer),
+        (ChangeKind::Delete { .. }, Answer::Nothing) => true,
+        // A CNAME stands alone: the RRset is gone.
+        (ChangeKind::Delete { .. }, Answer::Holds(Rtype::CNAME, _)) => change.key.rtype != Rtype::CNAME,
+        (ChangeKind::Delete { .. }, _) => false,
+    }
+}
+
+/// Whether this very RRset stands there.
+fn holds(change: &Change, wanted: &Rrset, answer: &Answer) -> bool {
+    matches!(answer, Answer::Holds(rtype, rrset) if *rtype == change.key.rtype && rrset == wanted)
+}
+
+/// What an RRset's place holds, in words.
+pub fn shown(answer: &Answer) -> String {
+    match answer {
+        Answer::Holds(rtype, rrset) => shown_rrset(*rtype, rrset),
+        Answer::Nothing => "nothing".to_owned(),
+        Answer::Delegated(cut, _) => format!("what lies at or below the delegation `{cut}`"),
+        Answer::BelowDname(owner, _) => format!("what lies below the DNAME at `{owner}`"),
+    }
+}
+
+/// The most records that are listed.
+const LISTED: usize = 4;
+
+/// An RRset in words.
+fn shown_rrset(rtype: Rtype, rrset: &Rrset) -> String {
+    let texts = rrset.rdata_texts(rtype);
+    let more = texts.len().saturating_sub(LISTED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{rtype} {}{more} with TTL {}", texts[..texts.len().min(LISTED)].join(", "), rrset.ttl())
+}
+
+/// What the plan saw at an RRset's place, in words.
+pub fn shown_before(change: &Change) -> String {
+    change.kind.before().map_or_else(|| "nothing".to_owned(), |before| shown_rrset(change.key.rtype, before))
+}

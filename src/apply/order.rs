@@ -1,0 +1,131 @@
+//! Which changes are made together, and in which order. Pure.
+//!
+//! Comes in: the changes of a plan. Goes out: units, which are accepted or refused as a whole, and the phase of each change.
+
+use std::collections::HashMap;
+
+use super::model::Phase;
+use crate::change::{Change, ChangeKind, Rule};
+use crate::diff::own::txt_name;
+use crate::dns::{Name, Rdata, Rtype, reverse};
+use crate::inventory::value::Inv;
+
+/// Changes that stand or fall together: those of hosts that share one, or of a name that no host has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unit {
+    /// The places of its changes in the plan, ascending; never empty.
+    pub changes: Vec<usize>,
+}
+
+/// What ties changes together.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Tie {
+    /// A host.
+    Host(Inv),
+    /// A name that no host has.
+    Name(Name),
+}
+
+/// Joins changes into units, in the order of their first changes.
+pub fn units(changes: &[Change]) -> Vec<Unit> {
+    let companions = companions(changes);
+    let mut groups = Groups::new(changes.len());
+    let mut first: HashMap<Tie, usize> = HashMap::new();
+    for (place, change) in changes.iter().enumerate() {
+        for tie in ties(change) {
+            groups.join(place, *first.entry(tie).or_insert(place));
+        }
+        if let Some(companion) = companions[place] {
+            groups.join(place, companion);
+        }
+    }
+    let mut units: Vec<Unit> = Vec::new();
+    let mut of_group: HashMap<usize, usize> = HashMap::new();
+    for place in 0..changes.len() {
+        let unit = *of_group.entry(groups.find(place)).or_insert_with(|| {
+            units.push(Unit { changes: Vec::new() });
+            units.len() - 1
+        });
+        units[unit].changes.push(place);
+    }
+    units
+}
+
+/// The phase of each change. A TXT of the registry goes with the RRset that it records.
+pub fn phases(changes: &[Change]) -> Vec<Phase> {
+    let companions = companions(changes);
+    let leading = |place: usize| companions[place].map_or(place, |companion| companion);
+    (0..changes.len()).map(|place| phase(&changes[leading(place)])).collect()
+}
+
+/// The phase of a change by itself.
+fn phase(change: &Change) -> Phase {
+    match (&change.kind, reverse::is_reverse(change.zone.as_name())) {
+        (_, true) => Phase::Reverse,
+        (ChangeKind::Delete { .. }, false) => Phase::Deletes,
+        (ChangeKind::Create { .. } | ChangeKind::Modify { .. }, false) => Phase::Forward,
+    }
+}
+
+/// For each change that is a TXT of the registry: the place of the change of the RRset that it records.
+fn companions(changes: &[Change]) -> Vec<Option<usize>> {
+    let is_registry = |change: &Change| {
+        change.key.rtype == Rtype::TXT && change.reasons.iter().any(|reason| reason.rule == Rule::Registry)
+    };
+    let mut recorded: HashMap<Name, usize> = HashMap::new();
+    for (place, change) in changes.iter().enumerate().filter(|(_, change)| !is_registry(change)) {
+        if let Some(Ok(name)) = txt_name(change.key.owner.as_name(), change.key.rtype) {
+            recorded.insert(name, place);
+        }
+    }
+    let companion = |change: &Change| recorded.get(change.key.owner.as_name().as_wire()).copied();
+    changes.iter().map(|change| if is_registry(change) { companion(change) } else { None }).collect()
+}
+
+/// What a change is tied to: its hosts; where it has none, the names that nobody has and that it is about.
+fn ties(change: &Change) -> Vec<Tie> {
+    if let Some(host) = change.host {
+        return std::iter::once(host).chain(change.also.iter().copied()).map(Tie::Host).collect();
+    }
+    match change.key.rtype {
+        Rtype::PTR => removed(change).filter_map(target).map(Tie::Name).collect(),
+        Rtype::TXT => Vec::new(),
+        _ => vec![Tie::Name(change.key.owner.as_name().to_name())],
+    }
+}
+
+/// What a change removes.
+fn removed(change: &Change) -> impl Iterator<Item = &Rdata> {
+    let stays = change.kind.after().map_or(&[][..], |after| after.rdata());
+    change.kind.before().map_or(&[][..], |before| before.rdata()).iter().filter(|rdata| !stays.contains(rdata))
+}
+
+/// The name that a PTR points to.
+fn target(rdata: &Rdata) -> Option<Name> {
+    rdata.as_rdata(Rtype::PTR).target().map(|name| name.to_name())
+}
+
+/// Disjoint sets of changes.
+struct Groups(Vec<usize>);
+
+impl Groups {
+    /// Each change by itself.
+    fn new(count: usize) -> Groups {
+        Groups((0..count).collect())
+    }
+
+    /// The least change of the set that a change is in.
+    fn find(&mut self, mut place: usize) -> usize {
+        while self.0[place] != place {
+            self.0[place] = self.0[self.0[place]];
+            place = self.0[place];
+        }
+        place
+    }
+
+    /// Makes one set of two.
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.find(a), self.find(b));
+        self.0[a.max(b)] = a.min(b);
+    }
+}

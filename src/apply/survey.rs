@@ -1,0 +1,238 @@
+//! What stands before anything is sent: every RRset that a plan touches, and the marker of every fenced zone.
+//!
+//! Comes in: a plan, and the writers of its zones. Goes out: for each unit whether it is done already, stale, out of reach,
+//! or to be written. Nothing is sent but questions.
+
+use std::collections::BTreeMap;
+
+use super::compare::{is_after, is_before, shown, shown_before};
+use super::model::{Outcome, Phase};
+use super::order::{self, Unit};
+use super::side_by_side;
+use crate::change::Change;
+use crate::dns::{RrKey, Rrset, Rtype, ZoneName};
+use crate::live::asked::{Answer, Question};
+use crate::plan::{Marker, Plan, marker_key};
+use crate::provider::TargetError;
+use crate::provider::write::WriteZone;
+
+/// The way to a zone that a plan changes.
+pub struct ZoneAccess<'a> {
+    /// The zone.
+    pub zone: &'a ZoneName,
+    /// Its writer, or why there is none.
+    pub writer: Result<&'a dyn WriteZone, TargetError>,
+    /// Whether a marker fences it.
+    pub is_fenced: bool,
+}
+
+/// Why a unit is not written, or no further.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// The outcome, as long as nothing of the unit was written.
+    pub outcome: Outcome,
+    /// Why: lower case, no full stop.
+    pub message: String,
+    /// What to do, where there is something.
+    pub hint: Option<String>,
+}
+
+impl Verdict {
+    /// A host whose RRsets are not what the plan saw.
+    pub fn stale(message: String) -> Verdict {
+        let hint = "plan again: the new plan starts from what stands there now".to_owned();
+        Verdict { outcome: Outcome::Stale, message, hint: Some(hint) }
+    }
+
+    /// What a target's error means for a unit.
+    pub fn of_error(outcome: Outcome, error: &TargetError) -> Verdict {
+        Verdict { outcome, message: error.to_string(), hint: error.hint.clone() }
+    }
+}
+
+/// Where a unit stands before anything is sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standing {
+    /// All its RRsets are as the plan wants them.
+    Already,
+    /// All its RRsets are as the plan saw them.
+    Open,
+    /// It is left as it is.
+    Left(Verdict),
+}
+
+/// What is known of a zone that can be written.
+pub struct Surveyed<'a> {
+    /// The zone.
+    pub zone: &'a ZoneName,
+    /// Its writer.
+    pub writer: &'a dyn WriteZone,
+    /// Where its marker stands and what stands there; none where the zone is not fenced.
+    pub fence: Option<(RrKey, Option<Rrset>)>,
+    /// The SOA's serial, where the target has one.
+    pub serial: Option<u32>,
+    /// How many RRsets the plan saw in it.
+    pub rrsets: Option<u64>,
+}
+
+impl Surveyed<'_> {
+    /// The marker that stands in the zone.
+    pub fn marker(&self) -> Option<Marker> {
+        self.fence.as_ref()?.1.as_ref().and_then(Marker::of_rrset)
+    }
+}
+
+/// All that is known before anything is sent.
+pub struct Survey<'a> {
+    /// The changes of the plan.
+    pub changes: &'a [Change],
+    /// What stands or falls together, in the order of the plan.
+    pub units: Vec<Unit>,
+    /// Where each unit stands.
+    pub standings: Vec<Standing>,
+    /// The phase of each change.
+    pub phases: Vec<Phase>,
+    /// The zones that can be written, sorted by name.
+    pub zones: Vec<Surveyed<'a>>,
+    /// Why the others cannot, sorted by zone.
+    pub problems: Vec<TargetError>,
+}
+
+impl Survey<'_> {
+    /// Whether there is anything to be sent.
+    pub fn is_open(&self) -> bool {
+        self.standings.contains(&Standing::Open)
+    }
+}
+
+/// Looks at all that a plan touches, zones side by side.
+pub fn survey<'a>(plan: &'a Plan, accesses: Vec<ZoneAccess<'a>>) -> Survey<'a> {
+    let changes = &plan.changes;
+    let mut by_zone: BTreeMap<&ZoneName, Vec<usize>> = BTreeMap::new();
+    for (place, change) in changes.iter().enumerate() {
+        by_zone.entry(&change.zone).or_default().push(place);
+    }
+    let mut accesses: BTreeMap<&ZoneName, ZoneAccess<'a>> =
+        accesses.into_iter().map(|access| (access.zone, access)).collect();
+    let work: Vec<(ZoneAccess<'a>, Vec<usize>)> = by_zone
+        .into_iter()
+        .map(|(zone, places)| (accesses.remove(zone).expect("every zone of the plan has a way to it"), places))
+        .collect();
+    let looked = side_by_side(work, |(access, places)| {
+        let found = look(plan, &access, &places);
+        (places, found)
+    });
+    let mut answers: Vec<Option<Result<Answer, TargetError>>> = changes.iter().map(|_| None).collect();
+    let (mut zones, mut problems) = (Vec::new(), Vec::new());
+    for (places, found) in looked {
+        match found {
+            Ok((surveyed, found)) => {
+                places.into_iter().zip(found).for_each(|(place, answer)| answers[place] = Some(Ok(answer)));
+                zones.push(surveyed);
+            }
+            Err(error) => {
+                places.into_iter().for_each(|place| answers[place] = Some(Err(error.clone())));
+                problems.push(error);
+            }
+        }
+    }
+    let units = order::units(changes);
+    let answer = |place: usize| answers[place].as_ref().expect("every change lies in a zone of the plan");
+    let standings = units.iter().map(|unit| standing(changes, unit, &answer)).collect();
+    Survey { changes, units, standings, phases: order::phases(changes), zones, problems }
+}
+
+/// Reads what a plan touches in one zone, and what is to be known of the zone; the answers have the order of `places`.
+fn look<'a>(
+    plan: &Plan,
+    access: &ZoneAccess<'a>,
+    places: &[usize],
+) -> Result<(Surveyed<'a>, Vec<Answer>), TargetError> {
+    let (zone, writer) = (access.zone, access.writer.clone()?);
+    let marker = if access.is_fenced { Some(marker_key(zone).ok_or_else(|| no_room(writer, zone))?) } else { None };
+    let mut questions = vec![Question { name: zone.as_name().to_name(), rtype: Rtype::SOA }];
+    questions.extend(marker.iter().map(question));
+    questions.extend(places.iter().map(|place| question(&plan.changes[*place].key)));
+    let rrsets = plan.zones.iter().find(|seen| seen.zone == *zone).map(|seen| seen.rrsets);
+    let mut answers = writer.observe(zone, &questions, rrsets)?.into_iter();
+    let serial = answers.next().and_then(|answer| serial(&answer));
+    let fence = match marker {
+        None => None,
+        Some(key) => Some((key, standing_marker(writer, zone, answers.next())?)),
+    };
+    Ok((Surveyed { zone, writer, fence, serial, rrsets }, answers.collect()))
+}
+
+/// The question for an RRset.
+pub fn question(key: &RrKey) -> Question {
+    Question { name: key.owner.as_name().to_name(), rtype: key.rtype }
+}
+
+/// The serial of a SOA (RFC 1035 section 3.3.13: the first of the five numbers at its end).
+fn serial(answer: &Answer) -> Option<u32> {
+    let Answer::Holds(Rtype::SOA, rrset) = answer else { return None };
+    let octets = rrset.rdata().first()?.as_octets();
+    let start = octets.len().checked_sub(20)?;
+    Some(u32::from_be_bytes(octets[start..start + 4].try_into().ok()?))
+}
+
+/// What stands at a marker's place.
+///
+/// Errors: something that no update can put a marker in the place of.
+pub fn standing_marker(
+    writer: &dyn WriteZone,
+    zone: &ZoneName,
+    answer: Option<Answer>,
+) -> Result<Option<Rrset>, TargetError> {
+    match answer {
+        Some(Answer::Holds(Rtype::TXT, rrset)) => Ok(Some(rrset)),
+        Some(Answer::Nothing) | None => Ok(None),
+        Some(other) => {
+            let message = format!("no marker can stand at `_zonewright.{zone}`: there is {}", shown(&other));
+            Err(marker_error(writer, zone, message))
+        }
+    }
+}
+
+/// The error of a zone whose name is too long for a marker below it.
+fn no_room(writer: &dyn WriteZone, zone: &ZoneName) -> TargetError {
+    marker_error(writer, zone, format!("`{zone}` is too long for a marker at `_zonewright.{zone}`"))
+}
+
+/// The error of a zone that cannot be fenced.
+fn marker_error(writer: &dyn WriteZone, zone: &ZoneName, message: String) -> TargetError {
+    let hint = "clear the name, or write the zone without a marker: `fence = \"none\"`".to_owned();
+    TargetError { place: writer.place(zone), code: "no-marker", message, hint: Some(hint), findings: None }
+}
+
+/// Where a unit stands.
+fn standing<'r>(
+    changes: &[Change],
+    unit: &Unit,
+    answer: &impl Fn(usize) -> &'r Result<Answer, TargetError>,
+) -> Standing {
+    let mut read = Vec::new();
+    for place in &unit.changes {
+        match answer(*place) {
+            Ok(answer) => read.push((&changes[*place], answer)),
+            Err(error) => return Standing::Left(Verdict::of_error(Outcome::Failed, error)),
+        }
+    }
+    if read.iter().all(|(change, answer)| is_after(change, answer)) {
+        return Standing::Already;
+    }
+    match read.into_iter().find(|(change, answer)| !is_before(change, answer)) {
+        None => Standing::Open,
+        Some((change, answer)) => Standing::Left(Verdict::stale(differs(change, answer))),
+    }
+}
+
+/// What is there instead of what the plan saw, in words.
+pub fn differs(change: &Change, answer: &Answer) -> String {
+    let RrKey { owner, rtype } = &change.key;
+    let (was, is) = (shown_before(change), shown(answer));
+    match is_after(change, answer) {
+        true => format!("{rtype} of `{owner}` is already as the plan wants it: {is}; other RRsets of the host are not"),
+        false => format!("{rtype} of `{owner}` changed since the plan: it was {was}, and is {is}"),
+    }
+}

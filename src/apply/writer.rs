@@ -1,0 +1,473 @@
+//! One zone: its batches one after another, or a chain of them in flight, and what is done where one does not take effect.
+//!
+//! Comes in: pieces of units. Goes out: to the board which of them were written, and why others were not.
+//!
+//! Every batch names the marker that its predecessor wrote, so that a batch that is refused stops those behind it. Where it is
+//! not known whether a batch took effect, the marker tells, and the batch is sent again as it was, with the marker that it
+//! was to write: the late original and the copy cannot both take effect. A batch that a prerequisite stops is halved until
+//! the host that changed stands alone. A marker that is nobody's known means another run: nothing more is sent.
+
+use std::collections::{HashSet, VecDeque};
+use std::time::{Duration, Instant};
+
+use super::batch::{self, Piece};
+use super::board::Board;
+use super::compare::{is_after, is_before};
+use super::model::{Batch, Event, Outcome, Phase, Settled, Swap, ZoneWritten};
+use super::survey::{Surveyed, Verdict, differs, question, standing_marker};
+use crate::change::{Change, ChangeKind};
+use crate::dns::{RrKey, Rrset};
+use crate::live::asked::Answer;
+use crate::plan::Marker;
+use crate::provider::TargetError;
+use crate::provider::write::{Edit, Reply, Ticket, Update, UpdateZone};
+
+/// How often something is tried before it is given up.
+const TRIES: u32 = 4;
+
+/// How long is waited before the second try; each further one waits twice as long (no official source).
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// After so many single units that a server refused, with none between that it took, it will not take the others.
+const STRIKES: u32 = 3;
+
+/// Batches have numbers below this within an apply, so that `b=` of a marker is that of no other run.
+const BATCHES: u64 = 1_000_000;
+
+/// The writer of one zone.
+pub struct ZoneWriter<'a> {
+    /// The apply.
+    board: &'a Board<'a>,
+    /// The zone.
+    zone: &'a Surveyed<'a>,
+    /// The way to its primary.
+    session: Box<dyn UpdateZone + 'a>,
+    /// What stands at the marker's place, as far as is known.
+    marker: Option<Rrset>,
+    /// The epoch of this apply.
+    epoch: u64,
+    /// Why nothing more is sent here.
+    given_up: Option<Verdict>,
+    /// How often the batch in front was tried without success.
+    tries: u32,
+    /// How many single units were refused since one was taken.
+    strikes: u32,
+    /// How many updates and changes took effect.
+    written: (usize, usize),
+    /// When the first update was sent, and the last settled.
+    clock: Option<(Instant, Instant)>,
+}
+
+/// A batch that was sent.
+struct Sent<'a> {
+    /// What the journal has of it.
+    batch: Batch<'a>,
+    /// What it is made of.
+    pieces: Vec<Piece>,
+    /// What its reply is asked for with, or why it could not be sent.
+    ticket: Result<Ticket, TargetError>,
+}
+
+/// What a look at the primary says of a chain of batches.
+enum Look {
+    /// So many of its first took effect, and no others.
+    Took(usize),
+    /// The marker is none of the chain: another run writes the zone.
+    Moved(String),
+    /// Without a marker: some RRsets are as they were to be, others not.
+    Mixed,
+    /// The primary cannot be asked.
+    Unreadable(TargetError),
+}
+
+/// What can be known of batches whose answers were lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Doubt {
+    /// The marker says that they took no effect.
+    Undone,
+    /// What stands there can be read.
+    Readable,
+    /// Nothing.
+    Blind,
+}
+
+impl<'a> ZoneWriter<'a> {
+    /// Starts; nothing is sent yet.
+    pub fn new(board: &'a Board<'a>, zone: &'a Surveyed<'a>) -> ZoneWriter<'a> {
+        let read = zone.marker().map_or(0, |marker| marker.epoch);
+        let known = board.orders.epochs.get(zone.zone).copied().unwrap_or(0);
+        ZoneWriter {
+            board,
+            zone,
+            session: zone.writer.open(zone.zone),
+            marker: zone.fence.as_ref().and_then(|(_, standing)| standing.clone()),
+            epoch: read.max(known) + 1,
+            given_up: None,
+            tries: 0,
+            strikes: 0,
+            written: (0, 0),
+            clock: None,
+        }
+    }
+
+    /// The pieces of a phase that are to be written here.
+    pub fn pieces(&self, phase: Phase) -> Vec<Piece> {
+        let survey = self.board.survey;
+        let alive = survey.units.iter().enumerate().filter(|(unit, _)| self.board.is_alive(*unit));
+        batch::pieces(alive, |place| survey.phases[place] == phase && survey.changes[place].zone == *self.zone.zone)
+    }
+
+    /// Writes the pieces of a phase.
+    pub fn write(&mut self, phase: Phase, pieces: Vec<Piece>) {
+        let (zone, writer) = (self.zone.zone, self.zone.writer);
+        let changes = self.board.survey.changes;
+        let octets = |place: usize| {
+            let change = &changes[place];
+            writer.octets(zone, Edit { key: &change.key, kind: &change.kind })
+        };
+        let mut queue: VecDeque<Vec<Piece>> = batch::cut(pieces, writer.limits(), octets).into();
+        let mut flight: VecDeque<Sent<'a>> = VecDeque::new();
+        loop {
+            self.fill(phase, &mut queue, &mut flight);
+            let Some(front) = flight.front() else { break };
+            match reply(&mut *self.session, front) {
+                Reply::Done => self.settle_done(&mut flight),
+                reply => self.recover(reply, &mut flight, &mut queue),
+            }
+        }
+        let rest: Vec<Piece> = queue.into_iter().flatten().filter(|piece| self.board.is_alive(piece.unit)).collect();
+        let verdict = self.given_up.clone().unwrap_or_else(|| self.board.stop_verdict());
+        self.board.leave(&rest, &verdict);
+    }
+
+    /// What was sent here.
+    pub fn finish(self) -> ZoneWritten {
+        let (updates, changes) = self.written;
+        let took = self.clock.map_or(Duration::ZERO, |(first, last)| last - first);
+        ZoneWritten { zone: self.zone.zone.clone(), updates, changes, took }
+    }
+
+    /// Sends batches as long as there is room in the window.
+    fn fill(&mut self, phase: Phase, queue: &mut VecDeque<Vec<Piece>>, flight: &mut VecDeque<Sent<'a>>) {
+        // Without markers nothing would stop the batches behind one that is refused or lost.
+        let window = if queue.len() > 1 && self.zone.fence.is_some() { self.session.window() } else { 1 };
+        while flight.len() < window && self.given_up.is_none() && !self.board.is_stopped() {
+            let Some(mut pieces) = queue.pop_front() else { return };
+            pieces.retain(|piece| self.board.is_alive(piece.unit));
+            if pieces.is_empty() {
+                continue;
+            }
+            let before = flight.back().map_or_else(|| self.marker.clone(), |last| after(&last.batch));
+            let batch = self.batch(phase, &pieces, before);
+            if !self.board.tell(Event::Sending(&batch)) {
+                queue.push_front(pieces);
+                return;
+            }
+            let ticket = self.send(&batch);
+            flight.push_back(Sent { batch, pieces, ticket });
+        }
+    }
+
+    /// Makes a batch of pieces, which swaps the marker `before` for one of its own.
+    fn batch(&self, phase: Phase, pieces: &[Piece], before: Option<Rrset>) -> Batch<'a> {
+        let number = self.board.next_number();
+        let orders = self.board.orders;
+        let after =
+            Marker { epoch: self.epoch, plan: orders.plan.clone(), batch: orders.run * BATCHES + number % BATCHES };
+        let changes = pieces.iter().flat_map(|piece| &piece.changes).map(|place| self.change(*place));
+        Batch {
+            number,
+            zone: self.zone.zone,
+            phase,
+            swap: self.zone.fence.is_some().then_some(Swap { before, after }),
+            changes: changes.collect(),
+        }
+    }
+
+    /// A change of the plan.
+    fn change(&self, place: usize) -> &'a Change {
+        &self.board.survey.changes[place]
+    }
+
+    /// Sends a batch.
+    fn send(&mut self, batch: &Batch<'a>) -> Result<Ticket, TargetError> {
+        let now = Instant::now();
+        self.clock.get_or_insert((now, now));
+        let swap = batch.swap.as_ref().map(swap_kind);
+        let key = self.zone.fence.as_ref().map(|(key, _)| key);
+        let marker: Option<Edit<'_>> = key.zip(swap.as_ref()).map(|(key, kind)| Edit { key, kind });
+        let changes = batch.changes.iter().map(|change| Edit { key: &change.key, kind: &change.kind });
+        let edits = marker.into_iter().chain(changes).collect();
+        self.session.send(&Update { zone: self.zone.zone, edits })
+    }
+
+    /// Takes the batch in front for done.
+    fn settle_done(&mut self, flight: &mut VecDeque<Sent<'a>>) {
+        let Some(sent) = flight.pop_front() else { return };
+        (self.tries, self.strikes) = (0, 0);
+        self.written = (self.written.0 + 1, self.written.1 + sent.batch.changes.len());
+        self.marker = after(&sent.batch);
+        self.settle(&sent.batch, Settled::Done);
+        self.board.done(&sent.pieces);
+    }
+
+    /// Tells what became of a batch.
+    fn settle(&mut self, batch: &Batch<'a>, settled: Settled) {
+        if let Some((_, last)) = &mut self.clock {
+            *last = Instant::now();
+        }
+        self.board.tell(Event::Settled(batch, &settled));
+    }
+
+    /// Finds out what became of the batches in flight, of which the first has no good reply, and goes on from there.
+    fn recover(&mut self, first: Reply, flight: &mut VecDeque<Sent<'a>>, queue: &mut VecDeque<Vec<Piece>>) {
+        let mut replies = VecDeque::from([first]);
+        replies.extend(flight.iter().skip(1).map(|sent| reply(&mut *self.session, sent)));
+        let is_doubtful = replies.iter().any(|reply| matches!(reply, Reply::Unknown(_)));
+        let may_be_moved = matches!(replies[0], Reply::Prerequisite(_)) && self.zone.fence.is_some();
+        if is_doubtful || may_be_moved {
+            match self.look(flight) {
+                Look::Took(count) => {
+                    for _ in 0..count {
+                        self.settle_done(flight);
+                        replies.pop_front();
+                    }
+                }
+                Look::Moved(marker) => return self.give_up_moved(&marker, flight, &replies),
+                Look::Mixed => return self.give_up_mixed(flight, &replies),
+                Look::Unreadable(error) => {
+                    return self.give_up(
+                        &Verdict::of_error(Outcome::NotReached, &error),
+                        flight,
+                        &replies,
+                        Doubt::Blind,
+                    );
+                }
+            }
+        }
+        match replies.pop_front() {
+            None => {}
+            Some(Reply::Done) => self.settle_done(flight),
+            Some(Reply::Unknown(error)) => match self.may_try_again() {
+                true => self.send_again(flight),
+                false => {
+                    replies.push_front(Reply::Unknown(error.clone()));
+                    self.give_up(&Verdict::of_error(Outcome::NotReached, &error), flight, &replies, Doubt::Undone);
+                }
+            },
+            Some(Reply::Failed(error)) => match self.may_try_again() {
+                true => self.send_again(flight),
+                false => self.halve(flight, queue, &error.to_string(), |writer, _| writer.strike(&error)),
+            },
+            Some(Reply::Refused(error)) => {
+                self.halve(flight, queue, &error.to_string(), |writer, _| writer.strike(&error));
+            }
+            Some(Reply::Prerequisite(words)) => {
+                self.halve(flight, queue, &words, |writer, pieces| writer.stale(pieces, &words));
+            }
+        }
+    }
+
+    /// Whether the batch in front may be tried once more; waits before that.
+    fn may_try_again(&mut self) -> bool {
+        self.tries += 1;
+        let may = self.tries < TRIES && !self.board.is_stopped();
+        if may {
+            self.board.wait(PAUSE * (1 << (self.tries - 1)));
+        }
+        may
+    }
+
+    /// Sends all batches in flight again, just as they were.
+    fn send_again(&mut self, flight: &mut VecDeque<Sent<'a>>) {
+        for sent in flight {
+            sent.ticket = self.send(&sent.batch);
+        }
+    }
+
+    /// Halves the batch in front, or leaves its one piece with the verdict that `alone` gives; what is behind it in flight did
+    /// not take effect either, and is made anew.
+    fn halve(
+        &mut self,
+        flight: &mut VecDeque<Sent<'a>>,
+        queue: &mut VecDeque<Vec<Piece>>,
+        why: &str,
+        alone: impl FnOnce(&mut ZoneWriter<'a>, &[Piece]) -> Verdict,
+    ) {
+        let Some(mut front) = flight.pop_front() else { return };
+        self.tries = 0;
+        self.settle(&front.batch, Settled::Undone(why.to_owned()));
+        while let Some(behind) = flight.pop_back() {
+            self.settle(&behind.batch, Settled::Undone("its predecessor did not take effect".to_owned()));
+            queue.push_front(behind.pieces);
+        }
+        match front.pieces.len() {
+            1 => {
+                let verdict = alone(self, &front.pieces);
+                self.board.leave(&front.pieces, &verdict);
+            }
+            count => {
+                let second = front.pieces.split_off(count / 2);
+                queue.push_front(second);
+                queue.push_front(front.pieces);
+            }
+        }
+    }
+
+    /// The verdict on a unit that the server will not take; after a few of them the zone is given up.
+    fn strike(&mut self, error: &TargetError) -> Verdict {
+        self.strikes += 1;
+        if self.strikes >= STRIKES {
+            self.given_up = Some(Verdict::of_error(Outcome::NotReached, error));
+        }
+        Verdict::of_error(Outcome::Failed, error)
+    }
+
+    /// The verdict on a unit whose prerequisites do not hold.
+    fn stale(&mut self, pieces: &[Piece], words: &str) -> Verdict {
+        let places: Vec<usize> = pieces.iter().flat_map(|piece| piece.changes.iter().copied()).collect();
+        let found = self.observe(&places).ok();
+        let read = found.iter().flatten().zip(&places).map(|(answer, place)| (self.change(*place), answer));
+        match read.into_iter().find(|(change, answer)| !is_before(change, answer)) {
+            Some((change, answer)) => Verdict::stale(differs(change, answer)),
+            None => Verdict::stale(format!("a prerequisite did not hold: {words}")),
+        }
+    }
+
+    /// Reads RRsets of changes.
+    fn observe(&self, places: &[usize]) -> Result<Vec<Answer>, TargetError> {
+        let questions: Vec<_> = places.iter().map(|place| question(&self.change(*place).key)).collect();
+        self.zone.writer.observe(self.zone.zone, &questions, None)
+    }
+
+    /// Looks which batches in flight took effect.
+    fn look(&self, flight: &VecDeque<Sent<'a>>) -> Look {
+        let mut tries = 0;
+        loop {
+            let looked = match &self.zone.fence {
+                Some((key, _)) => self.look_at_marker(key, flight),
+                None => self.look_at_rrsets(flight),
+            };
+            match looked {
+                Ok(look) => return look,
+                Err(error) => {
+                    tries += 1;
+                    if tries == TRIES {
+                        return Look::Unreadable(error);
+                    }
+                    self.board.wait(PAUSE * (1 << (tries - 1)));
+                }
+            }
+        }
+    }
+
+    /// Reads the marker, and finds it in the chain.
+    fn look_at_marker(&self, key: &RrKey, flight: &VecDeque<Sent<'a>>) -> Result<Look, TargetError> {
+        let answer = self.zone.writer.observe(self.zone.zone, &[question(key)], None)?.pop();
+        let standing = standing_marker(self.zone.writer, self.zone.zone, answer)?;
+        let data = |rrset: &Option<Rrset>| rrset.as_ref().map(|rrset| rrset.rdata().to_vec());
+        let chain = std::iter::once(self.marker.clone()).chain(flight.iter().map(|sent| after(&sent.batch)));
+        // The latest: of equal ones, which only a chain without effect could have, nothing would follow anyway.
+        let took =
+            chain.enumerate().filter(|(_, marker)| data(marker) == data(&standing)).map(|(count, _)| count).last();
+        Ok(match (took, standing.as_ref().and_then(Marker::of_rrset)) {
+            (Some(count), _) => Look::Took(count),
+            (None, Some(marker)) => Look::Moved(format!("`{marker}`")),
+            (None, None) => Look::Moved("gone".to_owned()),
+        })
+    }
+
+    /// Without a marker: reads what the one batch in flight was to write.
+    fn look_at_rrsets(&self, flight: &VecDeque<Sent<'a>>) -> Result<Look, TargetError> {
+        let Some(sent) = flight.front() else { return Ok(Look::Took(0)) };
+        let places: Vec<usize> = sent.pieces.iter().flat_map(|piece| piece.changes.iter().copied()).collect();
+        let answers = self.observe(&places)?;
+        let all = |is: fn(&Change, &Answer) -> bool| {
+            places.iter().zip(&answers).all(|(place, answer)| is(self.change(*place), answer))
+        };
+        Ok(match (all(is_after), all(is_before)) {
+            (true, _) => Look::Took(1),
+            (false, true) => Look::Took(0),
+            (false, false) => Look::Mixed,
+        })
+    }
+
+    /// Gives the zone up because another run writes it.
+    fn give_up_moved(&mut self, marker: &str, flight: &mut VecDeque<Sent<'a>>, replies: &VecDeque<Reply>) {
+        let message = format!("another run writes this zone: its marker is {marker}, which is none of ours");
+        let hint = "plan again, and see that only one run at a time writes here".to_owned();
+        let place = self.zone.writer.place(self.zone.zone);
+        let error = TargetError { place, code: "fence-lost", message, hint: Some(hint), findings: None };
+        self.give_up(&Verdict::of_error(Outcome::NotReached, &error), flight, replies, Doubt::Readable);
+    }
+
+    /// Gives the zone up because what stands there is neither what was nor what was to be.
+    fn give_up_mixed(&mut self, flight: &mut VecDeque<Sent<'a>>, replies: &VecDeque<Reply>) {
+        let message = "an answer was lost, and of its RRsets some are as they were to be and others not".to_owned();
+        let hint = "plan again: the new plan starts from what stands there now".to_owned();
+        let place = self.zone.writer.place(self.zone.zone);
+        let error = TargetError { place, code: "outcome-unknown", message, hint: Some(hint), findings: None };
+        self.give_up(&Verdict::of_error(Outcome::NotReached, &error), flight, replies, Doubt::Readable);
+    }
+
+    /// Gives the zone up. Batches in flight that provably took no effect were not reached; of the others it is read which of
+    /// their units stand, where that can be read.
+    fn give_up(&mut self, verdict: &Verdict, flight: &mut VecDeque<Sent<'a>>, replies: &VecDeque<Reply>, doubt: Doubt) {
+        for (sent, reply) in std::mem::take(flight).into_iter().zip(replies) {
+            match reply {
+                Reply::Unknown(error) => {
+                    self.settle(&sent.batch, Settled::Unknown(error.to_string()));
+                    self.leave_doubtful(&sent.pieces, verdict, error, doubt);
+                }
+                _ => {
+                    self.settle(&sent.batch, Settled::Undone(verdict.message.clone()));
+                    self.board.leave(&sent.pieces, verdict);
+                }
+            }
+        }
+        self.given_up = Some(verdict.clone());
+    }
+
+    /// Leaves pieces whose answer was lost; those that stand as they were to be are done.
+    fn leave_doubtful(&self, pieces: &[Piece], verdict: &Verdict, error: &TargetError, doubt: Doubt) {
+        let places: Vec<usize> = pieces.iter().flat_map(|piece| piece.changes.iter().copied()).collect();
+        let answers = if doubt == Doubt::Readable { self.observe(&places).ok() } else { None };
+        let read = answers.iter().flatten().zip(&places);
+        let standing: HashSet<usize> =
+            read.filter(|(answer, place)| is_after(self.change(**place), answer)).map(|(_, place)| *place).collect();
+        let message = match doubt {
+            Doubt::Undone => error.to_string(),
+            Doubt::Readable | Doubt::Blind => format!("it is not known whether its update took effect: {error}"),
+        };
+        let hint = if doubt == Doubt::Undone { error.hint.clone() } else { verdict.hint.clone() };
+        let lost = Verdict { outcome: Outcome::Failed, message, hint };
+        for piece in pieces {
+            match piece.changes.iter().all(|place| standing.contains(place)) {
+                true => self.board.done(std::slice::from_ref(piece)),
+                false => self.board.leave(std::slice::from_ref(piece), &lost),
+            }
+        }
+    }
+}
+
+/// The reply to a batch that was sent, or could not be.
+fn reply(session: &mut dyn UpdateZone, sent: &Sent<'_>) -> Reply {
+    match &sent.ticket {
+        Ok(ticket) => session.reply(*ticket),
+        Err(error) => Reply::Unknown(error.clone()),
+    }
+}
+
+/// What stands at the marker's place after a batch.
+fn after(batch: &Batch<'_>) -> Option<Rrset> {
+    batch.swap.as_ref().map(|swap| swap.after.to_rrset())
+}
+
+/// The swap of a marker as a change of its RRset.
+fn swap_kind(swap: &Swap) -> ChangeKind {
+    let after = swap.after.to_rrset();
+    match swap.before.clone() {
+        None => ChangeKind::Create { after },
+        Some(before) => ChangeKind::Modify { before, after },
+    }
+}

@@ -1,0 +1,78 @@
+//! `apply`: DNS as a plan says.
+
+use std::path::Path;
+
+use super::args::{ApplyArgs, Format, Shared};
+use super::carry_out::{self, Task};
+use super::exit::Exit;
+use super::output::{self, Failure};
+use super::progress::Line;
+use super::request::{not_made, request};
+use super::show::View;
+use crate::apply::Refusal;
+use crate::pipeline::{self, Progress as _};
+use crate::plan::SealedPlan;
+use crate::plan::store::{self, StoreError};
+
+/// Applies a saved plan, or one that is made now.
+pub fn run(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
+    match &args.file {
+        Some(file) => apply_saved(shared, args, file),
+        None => plan_and_apply(shared, args),
+    }
+}
+
+/// Applies a saved plan.
+fn apply_saved(shared: &Shared, args: &ApplyArgs, file: &Path) -> Result<Exit, Failure> {
+    if !shared.hosts.is_empty() || !shared.projects.is_empty() {
+        let failure = Failure::new("a saved plan is applied as it is: `--host` and `--project` narrow what is planned");
+        return Err(failure.hint("plan anew with them, and apply that"));
+    }
+    let now = output::now(shared)?;
+    let sealed = match store::load(file) {
+        Ok(sealed) => sealed,
+        Err(StoreError::Plan { path, source }) => {
+            let hint = Some("plan again; a plan is never edited".to_owned());
+            let (place, code) = (path.display().to_string(), source.code());
+            let refusal = Refusal { place, code, message: source.to_string(), hint };
+            return carry_out::refuse(shared, args.format, now, &refusal);
+        }
+        Err(error) => return Err(Failure::new(error)),
+    };
+    carry_out::carry_out(shared, &task(&sealed, &file.display().to_string(), now, args))
+}
+
+/// Makes a plan, shows it, asks, and applies it.
+fn plan_and_apply(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
+    let now = output::now(shared)?;
+    let request = request(shared, now, None);
+    let view = View::new(shared, Format::Text, false)?;
+    let progress = Line::start(shared);
+    let made = pipeline::make_plan(&request, &progress);
+    progress.stage("digesting the plan", None);
+    let made = made.map(|made| (SealedPlan::new(made.plan), made.findings, made.is_partial));
+    progress.finish();
+    let (sealed, findings, is_partial) = match made {
+        Ok(made) => made,
+        Err(error) => return not_made(shared, error),
+    };
+    output::findings(shared, &findings);
+    if args.format == Format::Text {
+        view.print(&sealed)?;
+    }
+    if !sealed.plan().changes.is_empty() && !carry_out::consents(&args.limits)? {
+        return Ok(Exit::Done);
+    }
+    let exit = carry_out::carry_out(shared, &task(&sealed, "the plan", now, args))?;
+    Ok(if is_partial { Exit::Error } else { exit })
+}
+
+/// What is to be done.
+fn task<'a>(
+    sealed: &'a SealedPlan,
+    place: &'a str,
+    now: crate::inventory::value::Time,
+    args: &'a ApplyArgs,
+) -> Task<'a> {
+    Task { sealed, place, now, expect: args.expect.as_deref(), limits: &args.limits, format: args.format }
+}

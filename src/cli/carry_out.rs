@@ -1,0 +1,146 @@
+//! What `apply` and `check-dns` have in common: asking, applying, telling what came of it.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::io::{IsTerminal as _, Write as _};
+
+use super::args::{ApplyLimits, Format, Shared};
+use super::exit::Exit;
+use super::output::{self, Failure};
+use super::progress::Line;
+use crate::apply::{Applied, Ending, Refusal};
+use crate::inventory::value::Time;
+use crate::pipeline::apply::{ApplyError, ApplyRequest, Ran, apply};
+use crate::plan::SealedPlan;
+use crate::report::apply::{ApplyReport, DECLINED, QUESTION, YES};
+use crate::report::{self, TextOptions};
+
+/// What is to be applied, and how it is told.
+#[derive(Debug, Clone, Copy)]
+pub struct Task<'a> {
+    /// The plan.
+    pub sealed: &'a SealedPlan,
+    /// What messages call it.
+    pub place: &'a str,
+    /// The clock.
+    pub now: Time,
+    /// The effect that was reviewed.
+    pub expect: Option<&'a str>,
+    /// How far it goes.
+    pub limits: &'a ApplyLimits,
+    /// How the outcome is printed.
+    pub format: Format,
+}
+
+/// Asks whether the plan that was shown is to be applied; `--yes` is the answer where it is given.
+///
+/// Errors: there is nobody to ask.
+pub fn consents(limits: &ApplyLimits) -> Result<bool, Failure> {
+    if limits.yes {
+        return Ok(true);
+    }
+    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        let failure = Failure::new("there is no terminal to ask on: nothing was changed");
+        return Err(
+            failure.hint("give `--yes` to apply without asking, or save the plan, review it, and apply the file")
+        );
+    }
+    let mut answer = String::new();
+    let asked = write!(std::io::stderr(), "{QUESTION}").and_then(|()| std::io::stdin().read_line(&mut answer));
+    asked.map_err(|error| Failure::new(format!("cannot ask: {error}: nothing was changed")))?;
+    let consents = answer.trim() == YES;
+    if !consents {
+        output::print(DECLINED)?;
+    }
+    Ok(consents)
+}
+
+/// Applies a plan, and tells what became of it.
+pub fn carry_out(shared: &Shared, task: &Task<'_>) -> Result<Exit, Failure> {
+    let who = who();
+    let request = ApplyRequest {
+        workspace: &shared.workspace,
+        now: task.now,
+        sealed: task.sealed,
+        place: task.place,
+        expect: task.expect,
+        who: &who,
+        reason: shared.reason.as_deref(),
+        max_failures: task.limits.max_failures.map(|most| most as usize),
+        run: 1 + RandomState::new().hash_one(()) % 999_999_999,
+    };
+    let progress = Line::start(shared);
+    let ran = apply(&request, &progress);
+    progress.finish();
+    match ran {
+        Ok(ran) => tell(shared, task, &ran),
+        Err(ApplyError::Config(findings)) => {
+            output::findings(shared, &findings);
+            Ok(Exit::Error)
+        }
+        Err(ApplyError::State(error)) => Err(Failure { message: error.to_string(), hint: error.hint }),
+    }
+}
+
+/// Tells of a plan that was not even read that it is refused.
+pub fn refuse(shared: &Shared, format: Format, now: Time, refusal: &Refusal) -> Result<Exit, Failure> {
+    let applied = Applied::default();
+    let report = ApplyReport {
+        sealed: None,
+        apply: None,
+        started: now,
+        refusal: Some(refusal),
+        applied: &applied,
+        moved: &[],
+        exit: Exit::Refused.code(),
+    };
+    print(shared, format, &report)?;
+    Ok(Exit::Refused)
+}
+
+/// Tells what became of an apply.
+fn tell(shared: &Shared, task: &Task<'_>, ran: &Ran) -> Result<Exit, Failure> {
+    let Ran { apply, refusal, applied, moved, is_journaled, took } = ran;
+    let exit = match applied.ending() {
+        _ if refusal.is_some() => Exit::Refused,
+        _ if !is_journaled => Exit::Error,
+        Ending::Done => Exit::Done,
+        Ending::Error => Exit::Error,
+        Ending::AllStale => Exit::Refused,
+        Ending::InPart => Exit::InPart,
+    };
+    tracing::debug!("sending took {:.3} s, reading back {:.3} s", took.0.as_secs_f64(), took.1.as_secs_f64());
+    let report = ApplyReport {
+        sealed: Some(task.sealed),
+        apply: *apply,
+        started: task.now,
+        refusal: refusal.as_ref(),
+        applied,
+        moved,
+        exit: exit.code(),
+    };
+    print(shared, task.format, &report)?;
+    match is_journaled {
+        true => Ok(exit),
+        false => Err(Failure::new("the journal could not be kept to the end: it does not tell all of what was done")
+            .hint("mend the state's disk; what stands in DNS is what a new `plan` starts from")),
+    }
+}
+
+/// Prints the outcome.
+fn print(shared: &Shared, format: Format, report: &ApplyReport<'_>) -> Result<(), Failure> {
+    let options = TextOptions {
+        color: output::color(shared),
+        width: output::width(),
+        verbose: shared.verbose > 0,
+        ..TextOptions::default()
+    };
+    output::print(&match format {
+        Format::Text => report::apply::text(report, &options),
+        Format::Json => report::apply::json(report),
+    })
+}
+
+/// Who runs this, as the system knows them; empty where it does not.
+pub fn who() -> String {
+    ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok()).unwrap_or_default()
+}

@@ -1,0 +1,44 @@
+//! `check-dns`: a few hosts explained, planned and applied.
+
+use super::args::{CheckDnsArgs, Format, Shared};
+use super::carry_out::{self, Task};
+use super::exit::Exit;
+use super::output::{self, Failure};
+use super::progress::Line;
+use super::request::{not_made, request};
+use super::show::View;
+use crate::pipeline::check_dns::check_dns;
+use crate::plan::SealedPlan;
+use crate::report::{self, TextOptions};
+
+/// Explains the hosts, shows their plan, asks, and applies it.
+pub fn run(shared: &Shared, args: &CheckDnsArgs) -> Result<Exit, Failure> {
+    if !shared.hosts.is_empty() {
+        return Err(Failure::new("`check-dns` takes its hosts as arguments, and no `--host`"));
+    }
+    let now = output::now(shared)?;
+    let request = request(shared, now, None);
+    let view = View::new(shared, Format::Text, false)?;
+    let progress = Line::start(shared);
+    let made = check_dns(&request, &args.subjects, &progress);
+    progress.finish();
+    let (made, explanations) = match made {
+        Ok(made) => made,
+        Err(error) => return not_made(shared, error),
+    };
+    output::findings_in_short(shared, &made.findings);
+    let options = TextOptions { color: output::color(shared), width: output::width(), ..TextOptions::default() };
+    for explanation in &explanations {
+        output::print(&report::explanation(explanation, report::Format::Text, &options))?;
+        output::print("\n")?;
+    }
+    let sealed = SealedPlan::new(made.plan);
+    view.print(&sealed)?;
+    if !sealed.plan().changes.is_empty() && !carry_out::consents(&args.limits)? {
+        return Ok(Exit::Done);
+    }
+    let limits = &args.limits;
+    let task = Task { sealed: &sealed, place: "the plan", now, expect: None, limits, format: Format::Text };
+    let exit = carry_out::carry_out(shared, &task)?;
+    Ok(if made.is_partial { Exit::Error } else { exit })
+}

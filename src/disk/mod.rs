@@ -1,0 +1,146 @@
+//! Files that are replaced whole.
+//!
+//! Comes in: a path and what is to stand there. Goes out: readers see the old file or the new one, never a part of either,
+//! even after a power cut. What the octets mean is the business of other rooms.
+
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// Puts `content` in the place of a file, with the mode that any new file gets.
+///
+/// A link stays, and what it leads to is replaced; what is no file, such as a pipe or a device, is written to.
+pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let target = fs::canonicalize(path);
+    let path = target.as_deref().unwrap_or(path);
+    if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        return OpenOptions::new().write(true).open(path)?.write_all(content);
+    }
+    Beside::write(path, content, None)?.put_in_place()?;
+    sync_folder(path)
+}
+
+/// A file that is written and synced beside the one whose place it is to take; removed unless it does.
+#[derive(Debug)]
+pub struct Beside {
+    /// Where it is; none once it stands in its place.
+    beside: Option<PathBuf>,
+    /// Its place.
+    place: PathBuf,
+}
+
+impl Beside {
+    /// Writes and syncs a file beside `place`. It gets the mode of `like`, where that is given, and as far as the system
+    /// lets us its owner and group.
+    pub fn write(place: &Path, content: &[u8], like: Option<&Metadata>) -> io::Result<Beside> {
+        let (path, mut file) = create_beside(place)?;
+        let beside = Beside { beside: Some(path), place: place.to_owned() };
+        if let Some(like) = like {
+            make_alike(&file, like)?;
+        }
+        file.write_all(content)?;
+        file.sync_all()?;
+        Ok(beside)
+    }
+
+    /// Puts it in its place. That lasts once [`sync_folder`] was run on the place too.
+    pub fn put_in_place(mut self) -> io::Result<()> {
+        if let Some(beside) = &self.beside {
+            fs::rename(beside, &self.place)?;
+        }
+        self.beside = None;
+        Ok(())
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        if let Some(beside) = &self.beside {
+            // What failed before is told; that the file could not be removed either would only hide it.
+            let _ = fs::remove_file(beside);
+        }
+    }
+}
+
+/// How many names are tried for the file beside; each one taken is what a run left that was killed.
+const ATTEMPTS: u32 = 100;
+
+/// Creates a new file in the folder of `path`, with the mode that the umask leaves.
+fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
+    let name = path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "this names no file"))?;
+    let mut attempt = 0;
+    loop {
+        let mut beside = OsString::from(".");
+        beside.push(name);
+        beside.push(format!(".{}-{attempt}.tmp", std::process::id()));
+        let beside = path.with_file_name(beside);
+        match OpenOptions::new().write(true).create_new(true).open(&beside) {
+            Ok(file) => return Ok((beside, file)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < ATTEMPTS => attempt += 1,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Gives a file the mode of another, and its owner and group where the system lets us: root may give files away, others
+/// only to groups of theirs. What cannot be given is no error, since the content is what counts.
+#[cfg(unix)]
+fn make_alike(file: &File, like: &Metadata) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt as _, fchown};
+    let is = file.metadata()?;
+    if (is.uid(), is.gid()) != (like.uid(), like.gid()) {
+        let _ = fchown(file, Some(like.uid()), Some(like.gid())).or_else(|_| fchown(file, None, Some(like.gid())));
+    }
+    // After the owner: giving a file away takes bits off its mode.
+    file.set_permissions(like.permissions())
+}
+
+/// Systems without owners and modes have other ways, which the folder hands on.
+#[cfg(not(unix))]
+fn make_alike(_: &File, _: &Metadata) -> io::Result<()> {
+    Ok(())
+}
+
+/// Syncs the folder of a file, so that a rename in it lasts.
+pub fn sync_folder(path: &Path) -> io::Result<()> {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => File::open(folder)?.sync_all(),
+        _ => File::open(".")?.sync_all(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_put_in_place_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "old").unwrap();
+        drop(Beside::write(&path, b"new", None).unwrap());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        Beside::write(&path, b"new", None).unwrap().put_in_place().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_can_get_the_mode_and_owner_of_another() {
+        use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o646)).unwrap();
+        // Only root may give it away; for others it stays theirs.
+        let _ = chown(&path, Some(1), Some(1));
+        let before = fs::metadata(&path).unwrap();
+        Beside::write(&path, b"new", Some(&before)).unwrap().put_in_place().unwrap();
+        let after = fs::metadata(&path).unwrap();
+        let shown = |found: &Metadata| (found.mode(), found.uid(), found.gid());
+        assert_eq!(shown(&after), shown(&before));
+    }
+}

@@ -1,0 +1,324 @@
+//! A plan to DNS: lock, state, survey, writing, reading back.
+//!
+//! Comes in: a plan, a workspace for its targets and state, and how it is to be applied. Goes out: what became of every host,
+//! or why nothing was sent.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use sha2::{Digest, Sha256};
+
+use super::{Findings, Progress, load_config};
+use crate::apply::accept::{Terms, accept};
+use crate::apply::{self, Applied, Event, Orders, Outcome, Refusal, Survey, Surveyed, Watch, ZoneAccess};
+use crate::dns::ZoneName;
+use crate::inventory::model::{Config, Fence, ZoneSpec};
+use crate::inventory::value::{self, Time};
+use crate::plan::{Plan, SealedPlan};
+use crate::provider::write::WriteZone;
+use crate::provider::{self, Context, TargetError};
+use crate::state::{self, ApplyId, KnownMarker, Lock, NewApply, State, StateError};
+use crate::verify;
+
+/// What to apply, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct ApplyRequest<'a> {
+    /// The folder of the workspace.
+    pub workspace: &'a Path,
+    /// The clock that the plan's age is measured against.
+    pub now: Time,
+    /// The plan.
+    pub sealed: &'a SealedPlan,
+    /// What messages call it.
+    pub place: &'a str,
+    /// The effect that was reviewed, where somebody says so.
+    pub expect: Option<&'a str>,
+    /// Who applies it; empty where nobody knows.
+    pub who: &'a str,
+    /// Why, where somebody says so.
+    pub reason: Option<&'a str>,
+    /// After how many failed hosts nothing more is sent.
+    pub max_failures: Option<usize>,
+    /// A number that no other run is likely to have: 1 to 999 999 999.
+    pub run: u64,
+}
+
+/// What became of it.
+#[derive(Debug, Default)]
+pub struct Ran {
+    /// Its number in the journal; none where nothing was begun.
+    pub apply: Option<ApplyId>,
+    /// Why nothing was sent, where the plan was refused.
+    pub refusal: Option<Refusal>,
+    /// What became of its hosts; empty where it was refused.
+    pub applied: Applied,
+    /// The zones and input files that are not what they were when the plan was made, sorted.
+    pub moved: Vec<String>,
+    /// Whether the journal could be kept to the end.
+    pub is_journaled: bool,
+    /// How long sending took, and reading back.
+    pub took: (Duration, Duration),
+}
+
+impl Ran {
+    /// A plan that is refused.
+    fn refused(refusal: Refusal) -> Ran {
+        Ran { refusal: Some(refusal), is_journaled: true, ..Ran::default() }
+    }
+}
+
+/// Why a plan could not even be looked at.
+#[derive(Debug)]
+pub enum ApplyError {
+    /// zonewright.toml cannot be used.
+    Config(Box<Findings>),
+    /// The state cannot be used, or is in use.
+    State(StateError),
+}
+
+impl From<StateError> for ApplyError {
+    fn from(error: StateError) -> ApplyError {
+        ApplyError::State(error)
+    }
+}
+
+/// Applies a plan, or refuses it; nothing is derived anew.
+///
+/// Errors: [`ApplyError`]; nothing was sent then.
+pub fn apply(request: &ApplyRequest<'_>, progress: &dyn Progress) -> Result<Ran, ApplyError> {
+    let (config, _) = load_config(request.workspace).map_err(ApplyError::Config)?;
+    let terms = Terms { now: request.now, expires: config.plan_expires, expect: request.expect };
+    let plan = request.sealed.plan();
+    let accepted = accept(request.sealed, request.place, &terms).and_then(|()| zones_of(plan, &config, request.place));
+    let zones = match accepted {
+        Ok(zones) => zones,
+        Err(refusal) => return Ok(Ran::refused(refusal)),
+    };
+    if plan.changes.is_empty() {
+        return Ok(Ran { is_journaled: true, ..Ran::default() });
+    }
+    let file = request.workspace.join(&config.state_file);
+    let _lock = Lock::take(&file, request.who, request.now)?;
+    let mut state = state::open_to_write(&file)?;
+    progress.stage("reading what stands", None);
+    let writers = open_writers(&config, &zones, request.workspace, request.now);
+    let survey = apply::survey(plan, accesses(&config, &zones, &writers));
+    let known = state.markers()?;
+    if let Some(refusal) = state_lost(&survey, &known) {
+        return Ok(Ran::refused(refusal));
+    }
+    let moved = moved(plan, &survey, request.workspace);
+    if !survey.is_open() {
+        let orders = orders(request, &known);
+        let written = apply::write(survey, &orders, &Unwatched);
+        let applied = verify::judge(&written, &apply::ReadBack::new(), Vec::new());
+        return Ok(Ran { applied, moved, is_journaled: true, ..Ran::default() });
+    }
+    let ran = run(request, progress, (survey, &known, &writers), &mut *state)?;
+    Ok(Ran { moved, ..ran })
+}
+
+/// Writes what is open, reads it back, and keeps all of it in the journal.
+fn run(
+    request: &ApplyRequest<'_>,
+    progress: &dyn Progress,
+    (survey, known, writers): (Survey<'_>, &BTreeMap<ZoneName, KnownMarker>, &Writers),
+    state: &mut dyn State,
+) -> Result<Ran, ApplyError> {
+    let hosts: usize = survey.units.iter().map(|unit| apply::hosts_of(survey.changes, unit).len()).sum();
+    let begun = Instant::now();
+    let id = state.begin(&new_apply(request, hosts))?;
+    progress.stage("applying: hosts", Some(hosts as u64));
+    let journal = Journal { state: Mutex::new(state), id, now: request.now, begun, progress };
+    let written = apply::write(survey, &orders(request, known), &journal);
+    let took = written.took;
+    progress.stage("reading back", None);
+    let problems = finish_targets(writers);
+    let begun_reading = Instant::now();
+    let read_back = apply::read_back(&written);
+    let read_for = begun_reading.elapsed();
+    let applied = verify::judge(&written, &read_back, problems);
+    let fine = applied.count(Outcome::Applied) + applied.count(Outcome::AlreadyApplied);
+    let (now, accepted) = (journal.now(), fine == applied.hosts.len());
+    let state = journal.state.into_inner().expect(HELD);
+    let finished = state.finish(id, &applied, accepted, now);
+    let is_journaled = written.halted.is_none() && finished.is_ok();
+    Ok(Ran { apply: Some(id), applied, is_journaled, took: (took, read_for), ..Ran::default() })
+}
+
+/// What the journal keeps of an apply that begins.
+fn new_apply(request: &ApplyRequest<'_>, hosts: usize) -> NewApply {
+    NewApply {
+        plan: request.sealed.id().to_owned(),
+        effect: request.sealed.effect().to_owned(),
+        started: request.now,
+        who: request.who.to_owned(),
+        reason: request.reason.map(str::to_owned),
+        inputs: request.sealed.plan().inputs.clone(),
+        hosts,
+    }
+}
+
+/// How the plan is to be applied.
+fn orders(request: &ApplyRequest<'_>, known: &BTreeMap<ZoneName, KnownMarker>) -> Orders {
+    Orders {
+        plan: request.sealed.id().to_owned(),
+        run: request.run,
+        epochs: known.iter().map(|(zone, known)| (zone.clone(), known.epoch())).collect(),
+        max_failures: request.max_failures,
+    }
+}
+
+/// The settings of the zones that a plan changes.
+///
+/// Errors: one is not configured.
+fn zones_of<'c>(plan: &Plan, config: &'c Config, place: &str) -> Result<Vec<&'c ZoneSpec>, Refusal> {
+    let names: BTreeSet<&ZoneName> = plan.changes.iter().map(|change| &change.zone).collect();
+    let spec = |name: &ZoneName| {
+        let spec = config.zones.iter().find(|spec| spec.name == *name);
+        spec.ok_or_else(|| Refusal {
+            place: place.to_owned(),
+            code: "unknown-zone",
+            message: format!("it changes the zone `{name}`, which is not configured"),
+            hint: Some("plan again, or configure the zone".to_owned()),
+        })
+    };
+    names.into_iter().map(spec).collect()
+}
+
+/// The writers of the targets that a plan needs, by pool.
+type Writers = BTreeMap<usize, Result<Box<dyn WriteZone>, TargetError>>;
+
+/// Opens the targets of these zones to write.
+fn open_writers(config: &Config, zones: &[&ZoneSpec], workspace: &Path, now: Time) -> Writers {
+    let context = Context { workspace, source: &config.source, now };
+    let pools: BTreeSet<usize> = zones.iter().map(|spec| spec.pool).collect();
+    let open = |pool: usize| {
+        let target = &config.pools[pool].target;
+        (pool, provider::open_writer(&target.provider, &target.settings, &context))
+    };
+    pools.into_iter().map(open).collect()
+}
+
+/// The way to each zone.
+fn accesses<'a>(config: &Config, zones: &[&'a ZoneSpec], writers: &'a Writers) -> Vec<ZoneAccess<'a>> {
+    let access = |spec: &&'a ZoneSpec| ZoneAccess {
+        zone: &spec.name,
+        writer: writers[&spec.pool].as_deref().map_err(TargetError::clone),
+        is_fenced: match spec.fence {
+            Some(fence) => fence == Fence::Marker,
+            None => provider::is_fenced(&config.pools[spec.pool].target.provider),
+        },
+    };
+    zones.iter().map(access).collect()
+}
+
+/// Refuses to write to a zone whose marker the state does not know, unless it is older than what the state knows.
+fn state_lost(survey: &Survey<'_>, known: &BTreeMap<ZoneName, KnownMarker>) -> Option<Refusal> {
+    let lost = |zone: &&Surveyed<'_>| {
+        zone.marker().is_some_and(|live| !known.get(zone.zone).is_some_and(|known| known.covers(&live)))
+    };
+    let zone = survey.zones.iter().find(lost)?;
+    let live = zone.marker()?;
+    let knows = match known.get(zone.zone).and_then(|known| known.marker.as_ref()) {
+        Some(marker) => format!("the latest that the state knows is `{marker}`"),
+        None => "the state knows of none".to_owned(),
+    };
+    let hint = "restore the state (`[state] url`) of the run that wrote it; or look at what it did, and take its markers for \
+                known: `zonewright state init --reason TEXT`";
+    Some(Refusal {
+        place: zone.writer.place(zone.zone),
+        code: "state-lost",
+        message: format!(
+            "the zone's marker is `{live}`, and {knows}: an apply wrote here that this state has not seen"
+        ),
+        hint: Some(hint.to_owned()),
+    })
+}
+
+/// The zones and input files that are not what they were when the plan was made.
+fn moved(plan: &Plan, survey: &Survey<'_>, workspace: &Path) -> Vec<String> {
+    let serial = |zone: &Surveyed<'_>| {
+        let seen = plan.zones.iter().find(|seen| seen.zone == *zone.zone)?.serial;
+        let now = zone.serial.filter(|now| *now != seen)?;
+        Some(format!("zone `{}`: serial {now}, the plan saw {seen}", zone.zone))
+    };
+    let input = |(name, digest): (&String, &String)| {
+        let text = std::fs::read(workspace.join(name));
+        match text {
+            Ok(text) if hex(&Sha256::digest(&text)) == *digest => None,
+            Ok(_) => Some(format!("{name}: changed")),
+            Err(_) => Some(format!("{name}: no longer readable")),
+        }
+    };
+    let mut moved: Vec<String> = survey.zones.iter().filter_map(serial).collect();
+    moved.extend(plan.inputs.iter().filter_map(input));
+    moved.sort();
+    moved
+}
+
+/// Octets in hexadecimal.
+fn hex(octets: &[u8]) -> String {
+    octets.iter().map(|octet| format!("{octet:02x}")).collect()
+}
+
+/// Ends all targets; gives what went wrong.
+fn finish_targets(writers: &Writers) -> Vec<TargetError> {
+    let writers = writers.values().filter_map(|writer| writer.as_ref().ok());
+    writers.filter_map(|writer| writer.finish().err()).collect()
+}
+
+/// Why a lock can be taken.
+const HELD: &str = "no thread panics while it holds the lock";
+
+/// Keeps what happens in the state, and tells people how far it is.
+struct Journal<'a> {
+    /// The state.
+    state: Mutex<&'a mut dyn State>,
+    /// Which apply this is.
+    id: ApplyId,
+    /// The clock when it began.
+    now: Time,
+    /// When that was.
+    begun: Instant,
+    /// Who waits.
+    progress: &'a dyn Progress,
+}
+
+impl Journal<'_> {
+    /// The clock.
+    fn now(&self) -> Time {
+        self.now.plus(value::Duration::from_secs(self.begun.elapsed().as_secs()))
+    }
+}
+
+impl Watch for Journal<'_> {
+    fn event(&self, event: Event<'_>) -> Result<(), Box<dyn Error + Send + Sync>> {
+        let now = self.now();
+        let mut state = self.state.lock().expect(HELD);
+        match event {
+            Event::Sending(batch) => state.note_sending(self.id, batch, now)?,
+            Event::Settled(batch, settled) => state.note_settled(self.id, batch, settled, now)?,
+            Event::Hosts(count) => (0..count).for_each(|_| self.progress.step()),
+        }
+        Ok(())
+    }
+
+    fn wait(&self, pause: Duration) {
+        std::thread::sleep(pause);
+    }
+}
+
+/// Told of an apply that sends nothing.
+struct Unwatched;
+
+impl Watch for Unwatched {
+    fn event(&self, _: Event<'_>) -> Result<(), Box<dyn Error + Send + Sync>> {
+        Ok(())
+    }
+
+    fn wait(&self, _: Duration) {}
+}

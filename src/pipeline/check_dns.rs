@@ -1,0 +1,67 @@
+//! A few hosts: the plan for them alone, and why it is what it is.
+
+use std::collections::BTreeSet;
+
+use super::explain::answer;
+use super::{Gathered, Made, MakeError, Progress, Request, decide, found_notices, gather, made};
+use crate::desired::NameIndex;
+use crate::desired::names::HolderRow;
+use crate::diff::Selection;
+use crate::explain::{Explanation, Question, SubjectError};
+use crate::inventory::Inventory;
+use crate::inventory::value::Inv;
+use crate::live::Live;
+use decide::Decided;
+
+/// Plans for the hosts that somebody names by number or name, as that person's own act; explains each of them.
+///
+/// Errors: [`MakeError`]; a text that names no host, too.
+pub fn check_dns(
+    request: &Request<'_>,
+    hosts: &[String],
+    progress: &dyn Progress,
+) -> Result<(Made, Vec<Explanation>), MakeError> {
+    let Gathered { inventory, diagnostics, selection, zones, snapshot } = gather(request, progress)?;
+    progress.stage("comparing hosts with live DNS", None);
+    let names = NameIndex::new(&inventory);
+    let named = hosts.iter().map(|text| find_host(&inventory, &names, &zones.live, text));
+    let named = named.collect::<Result<BTreeSet<Inv>, _>>().map_err(MakeError::NoSubject)?;
+    let selection = Selection { hosts: named, ..selection };
+    let (mut notices, _) = found_notices(&inventory, &zones);
+    let clock = (request.now, &selection);
+    let (decided, explanations) = decide::decide_and(&inventory, &zones.live, clock, |context, standings, decided| {
+        notices.extend(decided.notices.iter().cloned());
+        let own = decided.notices.clone();
+        let told = Decided { notices, ..decided };
+        let explain = |inv: &Inv| answer(context, standings, (&told, &diagnostics), &Question::Host(*inv));
+        let explanations = selection.hosts.iter().map(explain).collect();
+        (Decided { notices: own, ..told }, explanations)
+    });
+    Ok((made(request.now, (inventory, diagnostics), zones, snapshot, decided), explanations))
+}
+
+/// Finds the host that a text names.
+///
+/// Errors: it names none, or a name that no host or several have.
+fn find_host(inventory: &Inventory, names: &NameIndex, live: &Live, text: &str) -> Result<Inv, SubjectError> {
+    let error = |message: String| {
+        Err(SubjectError { message, hint: "name a host by its inventory number or by the name that it has".to_owned() })
+    };
+    let name = match Question::find(inventory, names, live, text)? {
+        Question::Host(inv) => return Ok(inv),
+        Question::Address(_) => return error(format!("`{text}` is an address, and no host")),
+        Question::Name(name) => name,
+    };
+    let holders = names.holders(inventory, name.as_name()).filter(|holder| holder.now);
+    let holders: BTreeSet<Inv> = holders
+        .map(|holder| match holder.by {
+            HolderRow::Host(place) => inventory.hosts[place as usize].inv,
+            HolderRow::Lock(place) => inventory.lock[place as usize].inv,
+        })
+        .collect();
+    match (holders.first(), holders.len()) {
+        (Some(inv), 1) => Ok(*inv),
+        (None, _) => error(format!("no host has the name `{name}`")),
+        (Some(_), several) => error(format!("{several} hosts have the name `{name}`")),
+    }
+}

@@ -1,0 +1,104 @@
+//! What a zone that is known whole says of single names, as its server would.
+//!
+//! Comes in: the zone's contents and a question. Goes out: the answer to it, with one thing left out: a name that only a
+//! wildcard covers counts as nothing, since nothing stands there. Pure.
+
+use crate::dns::{NameRef, RrsetRef, Rtype, ZoneContents};
+use crate::live::asked::{Answer, Question};
+
+/// Answers one question about a name in the zone.
+///
+/// Source: RFC 1034 section 4.3.2 for what goes before what: a delegation before all that lies at or below it, a DNAME
+/// before what lies below it (RFC 6672 section 3.2), and of those on the way the highest; then the type that was asked
+/// for, then a CNAME. A delegation answers for DS too, although the zone itself has that (RFC 4035 section 3.1.4.1).
+pub fn answer(contents: &ZoneContents, question: &Question) -> Answer {
+    let name = question.name.as_name();
+    if let Some(above) = answer_from_above(contents, name) {
+        return above;
+    }
+    let found = [question.rtype, Rtype::CNAME].into_iter().find_map(|rtype| contents.rrset(name, rtype));
+    found.map_or(Answer::Nothing, |rrset| Answer::Holds(rrset.rtype(), rrset.to_rrset()))
+}
+
+/// The answer of the highest delegation at or above a name, or of the highest DNAME above it.
+fn answer_from_above(contents: &ZoneContents, name: NameRef<'_>) -> Option<Answer> {
+    let apex = contents.apex().as_name();
+    let inside = name.ancestors().take_while(|ancestor| ancestor.is_at_or_below(apex));
+    let found = inside.filter_map(|ancestor| {
+        let is = |rtype| move |rrset: &RrsetRef<'_>| rrset.rtype() == rtype;
+        let servers = contents.at_owner(ancestor).find(is(Rtype::NS)).filter(|_| ancestor != apex);
+        if let Some(servers) = servers {
+            return Some(Answer::Delegated(ancestor.to_name(), Some(servers.to_rrset())));
+        }
+        let dname = contents.at_owner(ancestor).find(is(Rtype::DNAME)).filter(|_| ancestor != name)?;
+        Some(Answer::BelowDname(ancestor.to_name(), dname.to_rrset()))
+    });
+    found.last()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dns::{Name, ZoneName};
+    use crate::provider::parse_text;
+
+    /// What a zone with these records beside its SOA says of names, as one line for each.
+    fn answers(records: &str, questions: &[(&str, Rtype)]) -> String {
+        let apex = ZoneName::new(Name::parse("example.net").unwrap());
+        let text = format!("$TTL 60\n@ SOA ns host 1 2 3 4 5\n@ NS ns\n{records}");
+        let contents = parse_text(&apex, "zone", text.into_bytes()).unwrap();
+        let line = |(name, rtype): &(&str, Rtype)| {
+            let question = Question { name: Name::parse(name).unwrap(), rtype: *rtype };
+            let texts = |rtype, rrset: &crate::dns::Rrset| rrset.rdata_texts(rtype).join(", ");
+            let said = match answer(&contents, &question) {
+                Answer::Holds(rtype, rrset) => format!("holds {rtype} {} {}", rrset.ttl(), texts(rtype, &rrset)),
+                Answer::Nothing => "nothing".to_owned(),
+                Answer::Delegated(cut, servers) => {
+                    format!("delegated at {cut} to {}", texts(Rtype::NS, &servers.unwrap()))
+                }
+                Answer::BelowDname(owner, rrset) => format!("below {owner} DNAME {}", texts(Rtype::DNAME, &rrset)),
+            };
+            format!("{name} {rtype}: {said}\n")
+        };
+        questions.iter().map(line).collect()
+    }
+
+    #[test]
+    fn what_stands_at_a_name_is_the_answer_or_the_cname_in_its_place() {
+        let records = "a AAAA ::2\na AAAA ::1\nc CNAME a\n* A 192.0.2.1\nx.y A 192.0.2.1\n";
+        let names = ["example.net", "a.example.net", "c.example.net", "nobody.example.net", "y.example.net"];
+        let mut questions: Vec<_> = names.iter().map(|name| (*name, Rtype::AAAA)).collect();
+        questions.extend([("c.example.net", Rtype::CNAME), ("example.net", Rtype::NS)]);
+        insta::assert_snapshot!(answers(records, &questions), @r"
+        example.net AAAA: nothing
+        a.example.net AAAA: holds AAAA 60 ::1, ::2
+        c.example.net AAAA: holds CNAME 60 a.example.net.
+        nobody.example.net AAAA: nothing
+        y.example.net AAAA: nothing
+        c.example.net CNAME: holds CNAME 60 a.example.net.
+        example.net NS: holds NS 60 ns.example.net.
+        ");
+    }
+
+    #[test]
+    fn what_is_delegated_or_renamed_is_answered_from_above() {
+        let records = "sub NS ns.sub\nns.sub AAAA ::1\nlow.sub NS ns\nd DNAME sub\nd A 192.0.2.1\nx.d NS ns\n";
+        let names = ["sub", "ns.sub", "x.low.sub", "d", "x.d"].map(|name| format!("{name}.example.net"));
+        let questions: Vec<_> = names.iter().map(|name| (name.as_str(), Rtype::A)).collect();
+        insta::assert_snapshot!(answers(records, &questions), @r"
+        sub.example.net A: delegated at sub.example.net. to ns.sub.example.net.
+        ns.sub.example.net A: delegated at sub.example.net. to ns.sub.example.net.
+        x.low.sub.example.net A: delegated at sub.example.net. to ns.sub.example.net.
+        d.example.net A: holds A 60 192.0.2.1
+        x.d.example.net A: below d.example.net. DNAME sub.example.net.
+        ");
+        let at_apex = answers(
+            "@ DNAME example.com.\n@ A 192.0.2.1\n",
+            &[("example.net", Rtype::A), ("a.b.example.net", Rtype::A)],
+        );
+        insta::assert_snapshot!(at_apex, @r"
+        example.net A: holds A 60 192.0.2.1
+        a.b.example.net A: below example.net. DNAME example.com.
+        ");
+    }
+}

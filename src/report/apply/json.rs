@@ -1,0 +1,142 @@
+//! What became of an apply as JSON. `schemas/apply.schema.json` describes it.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::ApplyReport;
+use crate::apply::{HostOutcome, Outcome, Refusal, ZoneWritten};
+use crate::plan::SealedPlan;
+use crate::provider::TargetError;
+use crate::report::TOOL;
+
+/// What `format` says.
+const FORMAT: &str = "zonewright.apply/1";
+
+/// The document.
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    /// [`FORMAT`].
+    format: &'static str,
+    /// The program.
+    tool: &'static str,
+    /// The plan's id.
+    plan: Option<&'a str>,
+    /// The plan's effect.
+    effect: Option<&'a str>,
+    /// Its number in the journal.
+    apply: Option<u64>,
+    /// When it began.
+    started: String,
+    /// The exit code.
+    exit: u8,
+    /// Why the plan was refused.
+    refused: Option<FaultView<'a>>,
+    /// How many hosts had each outcome; all outcomes are there.
+    counts: BTreeMap<&'static str, usize>,
+    /// The hosts, in the order of the plan.
+    hosts: Vec<HostView<'a>>,
+    /// The zones.
+    zones: Vec<ZoneView>,
+    /// What went wrong as a whole.
+    problems: Vec<FaultView<'a>>,
+    /// What is not what it was when the plan was made.
+    moved: &'a [String],
+}
+
+/// A refusal or a problem.
+#[derive(Debug, Serialize)]
+struct FaultView<'a> {
+    /// Where.
+    place: &'a str,
+    /// Its code.
+    code: &'static str,
+    /// What was found.
+    message: &'a str,
+    /// What to do.
+    hint: Option<&'a str>,
+}
+
+/// A host, or a name that no host has.
+#[derive(Debug, Serialize)]
+struct HostView<'a> {
+    /// Its number; none where no host has the name.
+    host: Option<u64>,
+    /// Its project.
+    project: &'a str,
+    /// The owner name of its first change.
+    name: &'a str,
+    /// How many changes it has.
+    changes: usize,
+    /// What became of it.
+    outcome: &'static str,
+    /// Why it is not done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
+    /// What to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'a str>,
+}
+
+/// A zone. How long it took is not in the document, so that two can be compared.
+#[derive(Debug, Serialize)]
+struct ZoneView {
+    /// Its name.
+    zone: String,
+    /// How many updates took effect.
+    updates: usize,
+    /// How many changes were in them.
+    changes: usize,
+}
+
+/// Renders the document, with a final newline.
+pub fn render(report: &ApplyReport<'_>) -> String {
+    let applied = report.applied;
+    let document = Document {
+        format: FORMAT,
+        tool: TOOL,
+        plan: report.sealed.map(SealedPlan::id),
+        effect: report.sealed.map(SealedPlan::effect),
+        apply: report.apply.map(|apply| apply.0),
+        started: report.started.to_string(),
+        exit: report.exit,
+        refused: report.refusal.map(refusal),
+        counts: Outcome::ALL.iter().map(|outcome| (outcome.as_str(), applied.count(*outcome))).collect(),
+        hosts: applied.hosts.iter().map(host).collect(),
+        zones: applied.zones.iter().map(zone).collect(),
+        problems: applied.problems.iter().map(problem).collect(),
+        moved: report.moved,
+    };
+    serde_json::to_string_pretty(&document).expect("texts and numbers are JSON") + "\n"
+}
+
+/// A refusal for the document.
+fn refusal(refusal: &Refusal) -> FaultView<'_> {
+    let Refusal { place, code, message, hint } = refusal;
+    FaultView { place, code, message, hint: hint.as_deref() }
+}
+
+/// A problem for the document. What was found in files is told on standard error.
+fn problem(problem: &TargetError) -> FaultView<'_> {
+    let TargetError { place, code, message, hint, findings: _ } = problem;
+    FaultView { place, code, message, hint: hint.as_deref() }
+}
+
+/// A host for the document.
+fn host(found: &HostOutcome) -> HostView<'_> {
+    let HostOutcome { host, project, name, changes, outcome, message, hint } = found;
+    HostView {
+        host: host.map(|inv| inv.0),
+        project,
+        name,
+        changes: *changes,
+        outcome: outcome.as_str(),
+        message: message.as_deref(),
+        hint: hint.as_deref(),
+    }
+}
+
+/// A zone for the document.
+fn zone(written: &ZoneWritten) -> ZoneView {
+    ZoneView { zone: written.zone.to_string(), updates: written.updates, changes: written.changes }
+}

@@ -1,0 +1,302 @@
+//! What became of an apply, in both forms.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{ApplyReport, text};
+use crate::apply::{Applied, HostOutcome, Outcome, Refusal, ZoneWritten};
+use crate::inventory::value::Inv;
+use crate::plan::{SealedPlan, fixture};
+use crate::provider::TargetError;
+use crate::report::schema::tests::check_one;
+use crate::report::{SchemaKind, TextOptions};
+use crate::state::ApplyId;
+
+/// A host of the project `search`; orphans where `inv` is 0.
+fn host(inv: u64, outcome: Outcome, message: &str, hint: &str) -> HostOutcome {
+    let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    HostOutcome {
+        host: (inv > 0).then_some(Inv(inv)),
+        project: "search".to_owned(),
+        name: format!("sas1-{inv:04}.search.example.net."),
+        changes: 4,
+        outcome,
+        message: some(message),
+        hint: some(hint),
+    }
+}
+
+/// Hosts of one outcome, without words.
+fn hosts(range: std::ops::Range<u64>, outcome: Outcome) -> Vec<HostOutcome> {
+    range.map(|inv| host(inv, outcome, "", "")).collect()
+}
+
+/// What became of these hosts, in two zones of which one was written.
+fn applied(hosts: Vec<HostOutcome>, changes: usize) -> Applied {
+    let zone = |name, updates, changes, took| ZoneWritten {
+        zone: fixture::zone(name),
+        updates,
+        changes,
+        took: Duration::from_millis(took),
+    };
+    let zones = vec![
+        zone("0.0.8.b.6.0.2.0.a.2.ip6.arpa", 0, 0, 0),
+        zone("search.example.net", usize::from(changes > 0), changes, 1_234),
+    ];
+    Applied { hosts, zones, problems: Vec::new() }
+}
+
+/// One in which every outcome occurs, with problems.
+fn everything() -> Applied {
+    let is = "`AAAA sas1-0003.search.example.net.` is `2a02:6b8::3`, the plan saw `2a02:6b8::2`";
+    let refused = "ns1.example.net:53 zone search.example.net.: the server answers REFUSED";
+    let policy = "let `update-policy` grant the key this type";
+    let mut all = hosts(1..3, Outcome::Applied);
+    all.push(host(3, Outcome::Stale, is, ""));
+    all.push(host(4, Outcome::Stale, "a CNAME stands at `\u{1b}[31m`", ""));
+    all.push(host(5, Outcome::Partial, "stale in the reverse zone", "plan again"));
+    all.push(host(6, Outcome::NotApplied, "nothing was there; a CNAME stands beside it", "remove it"));
+    all.extend((7..20).map(|inv| host(inv, Outcome::Failed, refused, policy)));
+    all.push(host(0, Outcome::Failed, "the answer was lost", ""));
+    all.extend(hosts(20..27, Outcome::NotReached));
+    all.push(host(27, Outcome::AlreadyApplied, "", ""));
+    let problem = TargetError {
+        place: "zones".to_owned(),
+        code: "reload-failed",
+        message: "`rndc` ended with 1: \u{1b}[2J".to_owned(),
+        hint: Some("the file is written: load it by hand".to_owned()),
+        findings: None,
+    };
+    Applied { problems: vec![problem], ..applied(all, 8) }
+}
+
+/// A refusal.
+fn refusal() -> Refusal {
+    Refusal {
+        place: "plan.json".to_owned(),
+        code: "plan-expired",
+        message: "the plan was good until 2026-11-21T01:30:00Z".to_owned(),
+        hint: Some("plan again".to_owned()),
+    }
+}
+
+/// Calls `with` with a report.
+fn report<T>(applied: &Applied, refusal: Option<&Refusal>, exit: u8, with: impl FnOnce(&ApplyReport<'_>) -> T) -> T {
+    let sealed = SealedPlan::new(fixture::fleet());
+    let moved = ["racktables/hosts.csv".to_owned(), "zone search.example.net.".to_owned()];
+    with(&ApplyReport {
+        sealed: Some(&sealed),
+        apply: refusal.is_none().then_some(ApplyId(12)),
+        started: "2026-11-20T02:00:00Z".parse().unwrap(),
+        refusal,
+        applied,
+        moved: if exit == 0 { &[] } else { &moved },
+        exit,
+    })
+}
+
+/// The text of what became of a plan.
+fn shown(applied: &Applied, exit: u8) -> String {
+    report(applied, None, exit, |report| text(report, &TextOptions::default()))
+}
+
+/// The first paragraph of the text for these hosts, of which `changes` were written.
+fn verdict(hosts: Vec<Vec<HostOutcome>>, changes: usize) -> String {
+    shown(&applied(hosts.concat(), changes), 0).split("\n\n").next().unwrap().to_owned()
+}
+
+/// The document of what became of a plan.
+fn document(applied: &Applied, refusal: Option<&Refusal>, exit: u8) -> Value {
+    report(applied, refusal, exit, |report| serde_json::from_str(&super::json(report)).unwrap())
+}
+
+#[test]
+fn the_verdict_stands_first() {
+    use Outcome::{AlreadyApplied, Applied, Failed, Partial, Stale};
+    let lines = [
+        verdict(vec![], 0),
+        verdict(vec![hosts(1..2, AlreadyApplied)], 0),
+        verdict(vec![hosts(1..29, AlreadyApplied)], 0),
+        verdict(vec![hosts(1..29, Applied)], 110),
+        verdict(vec![hosts(1..3, Applied), hosts(0..1, Applied), hosts(3..5, AlreadyApplied)], 1),
+        verdict(vec![hosts(1..26, Applied), hosts(26..28, Stale), hosts(28..29, Failed)], 100),
+        verdict(vec![hosts(1..26, Applied), hosts(26..28, AlreadyApplied), hosts(28..29, Failed)], 100),
+        verdict(vec![hosts(1..29, Stale)], 0),
+        verdict(vec![hosts(1..4, AlreadyApplied), hosts(4..29, Stale)], 0),
+        verdict(vec![hosts(1..3, Partial)], 2),
+    ];
+    insta::assert_snapshot!(lines.join("\n"), @"
+    Nothing to do: the plan has no changes.
+    Nothing to do: 1 host was as the plan wants it.
+    Nothing to do: all 28 hosts were as the plan wants them.
+    Applied: 28 hosts changed (110 RRsets in 1 zone), nothing left.
+    Applied: 2 hosts and 1 orphan changed (1 RRset in 1 zone), 2 already so, nothing
+      left.
+    Applied in part: 25 of 28 hosts; 1 failed, 2 stale.
+    Applied in part: 27 of 28 hosts, 2 of them already; 1 failed.
+    None applied of 28 hosts: 28 stale.
+    None applied of 28 hosts: 3 as the plan wants already, 25 stale.
+    Applied in part: 0 of 2 hosts; 2 partial.
+    ");
+}
+
+#[test]
+fn text_says_what_is_left_and_what_to_do() {
+    insta::assert_snapshot!(shown(&everything(), 4), @r"
+    Applied in part: 3 of 27 hosts and 1 orphan, 1 of them already; 1 partial, 1
+      not-applied, 14 failed, 2 stale, 7 not-reached; 1 problem.
+
+    Problems
+      zones: error[reload-failed]: `rndc` ended with 1: \u{1b}[2J
+        hint: the file is written: load it by hand
+
+    partial, 1 host: some of their changes were made, others not: plan again
+      host 5 of search, sas1-0005.search.example.net.: stale in the reverse zone
+      hint: plan again
+
+    not-applied, 1 host: the server took a change, and does not have it: see below
+      host 6 of search, sas1-0006.search.example.net.: nothing was there; a CNAME
+        stands beside it
+      hint: remove it
+
+    failed, 13 hosts and 1 orphan: their changes could not be made: see below, then
+      plan again
+      ns1.example.net:53 zone search.example.net.: the server answers REFUSED
+        host 7 of search, sas1-0007.search.example.net.
+        host 8 of search, sas1-0008.search.example.net.
+        host 9 of search, sas1-0009.search.example.net.
+        host 10 of search, sas1-0010.search.example.net.
+        host 11 of search, sas1-0011.search.example.net.
+        and 8 hosts more (-v lists all)
+      hint: let `update-policy` grant the key this type
+      orphan of search, sas1-0000.search.example.net.: the answer was lost
+
+    stale, 2 hosts: changed since the plan was made, and left: plan again
+      host 3 of search, sas1-0003.search.example.net.: `AAAA
+        sas1-0003.search.example.net.` is `2a02:6b8::3`, the plan saw `2a02:6b8::2`
+      host 4 of search, sas1-0004.search.example.net.: a CNAME stands at
+        `\u{1b}[31m`
+
+    not-reached, 7 hosts: the apply stopped before their turn: apply the plan again
+      host 20 of search, sas1-0020.search.example.net.
+      host 21 of search, sas1-0021.search.example.net.
+      host 22 of search, sas1-0022.search.example.net.
+      host 23 of search, sas1-0023.search.example.net.
+      host 24 of search, sas1-0024.search.example.net.
+      and 2 hosts more (-v lists all)
+
+    Written
+      updates  changes  seconds  zone
+            0        0     0.00  0.0.8.b.6.0.2.0.a.2.ip6.arpa.
+            1        8     1.23  search.example.net.
+
+    Moved since the plan was made; for information, as what counts is each host
+      racktables/hosts.csv
+      zone search.example.net.
+
+    Apply 12 in the journal, begun 2026-11-20T02:00:00Z; plan sha256:747b2dbc7271.
+    ");
+}
+
+#[test]
+fn a_refused_plan_says_that_nothing_was_changed() {
+    let refusal = refusal();
+    let text = report(&Applied::default(), Some(&refusal), 3, |report| text(report, &TextOptions::default()));
+    insta::assert_snapshot!(text, @"
+    Refused: plan.json: error[plan-expired]: the plan was good until
+      2026-11-21T01:30:00Z
+      hint: plan again
+      Nothing was changed.
+
+    Moved since the plan was made; for information, as what counts is each host
+      racktables/hosts.csv
+      zone search.example.net.
+
+    Nothing is in the journal; plan sha256:747b2dbc7271.
+    ");
+}
+
+#[test]
+fn nothing_is_cut_where_all_is_asked_for() {
+    let options = TextOptions { verbose: true, ..TextOptions::default() };
+    let text = report(&everything(), None, 4, |report| text(report, &options));
+    for inv in 3..27 {
+        assert!(text.contains(&format!("host {inv} of search")), "{inv}: {text}");
+    }
+    assert!(!text.contains(" more"), "{text}");
+}
+
+#[test]
+fn colour_changes_nothing_but_colour() {
+    let options = TextOptions { color: true, ..TextOptions::default() };
+    let colored = report(&everything(), None, 4, |report| text(report, &options));
+    let plain = shown(&everything(), 4);
+    assert!(colored.contains('\u{1b}') && !plain.contains('\u{1b}'));
+    let mut stripped = String::new();
+    for part in colored.split('\u{1b}') {
+        stripped
+            .push_str(part.split_once('m').filter(|(code, _)| code.starts_with('[')).map_or(part, |(_, rest)| rest));
+    }
+    assert_eq!(stripped, plain);
+}
+
+#[test]
+fn the_document_has_everything_and_fits_its_schema() {
+    let document = document(&everything(), None, 4);
+    assert_eq!(check_one(SchemaKind::Apply, document.clone()), "");
+    let counts = json!({
+        "applied": 2, "already-applied": 1, "stale": 2, "partial": 1, "not-applied": 1, "failed": 14, "not-reached": 7,
+    });
+    assert_eq!(document["counts"], counts);
+    assert_eq!(document["hosts"].as_array().unwrap().len(), 28);
+    let first = json!({
+        "host": 1, "project": "search", "name": "sas1-0001.search.example.net.", "changes": 4, "outcome": "applied",
+    });
+    assert_eq!(document["hosts"][0], first);
+    assert_eq!(document["hosts"][19]["host"], Value::Null);
+    assert_eq!(document["hosts"][6]["hint"], "let `update-policy` grant the key this type");
+    assert_eq!(document["zones"][1], json!({"zone": "search.example.net.", "updates": 1, "changes": 8}));
+    assert_eq!(document["problems"][0]["code"], "reload-failed");
+    assert_eq!((&document["exit"], &document["apply"], &document["refused"]), (&json!(4), &json!(12), &Value::Null));
+    assert_eq!(document["moved"], json!(["racktables/hosts.csv", "zone search.example.net."]));
+}
+
+#[test]
+fn the_document_of_a_refused_plan_fits_its_schema() {
+    let document = document(&Applied::default(), Some(&refusal()), 3);
+    assert_eq!(check_one(SchemaKind::Apply, document.clone()), "");
+    assert_eq!((&document["apply"], &document["hosts"]), (&Value::Null, &json!([])));
+    assert_eq!(document["refused"]["code"], "plan-expired");
+}
+
+#[test]
+fn two_documents_of_one_course_are_equal_however_long_it_took() {
+    let mut slower = everything();
+    slower.zones.iter_mut().for_each(|zone| zone.took *= 3);
+    assert_eq!(document(&slower, None, 4), document(&everything(), None, 4));
+}
+
+#[test]
+fn documents_with_anything_else_in_them_do_not_fit() {
+    let whole = document(&everything(), None, 4);
+    for (pointer, new) in [
+        ("", json!("more")),
+        ("/format", json!("zonewright.apply/2")),
+        ("/plan", json!("sha256:12")),
+        ("/exit", json!(2)),
+        ("/apply", json!(0)),
+        ("/counts/stale", json!(-1)),
+        ("/hosts/0/outcome", json!("done")),
+        ("/hosts/0/message", Value::Null),
+        ("/hosts/0/host", json!("1")),
+        ("/zones/0/seconds", json!(1)),
+        ("/refused", json!({"code": "x"})),
+        ("/problems/0/place", Value::Null),
+    ] {
+        let mut edited = whole.clone();
+        let (parent, key) = pointer.rsplit_once('/').unwrap_or(("", "more"));
+        edited.pointer_mut(parent).unwrap()[key] = new;
+        assert_ne!(check_one(SchemaKind::Apply, edited), "", "{pointer}");
+    }
+}

@@ -1,0 +1,246 @@
+//! What became of an apply as text: the verdict, what is left, what was written, and where to look it up.
+
+use super::ApplyReport;
+use crate::apply::{Applied, HostOutcome, Outcome, Refusal};
+use crate::diag::sanitize;
+use crate::provider::TargetError;
+use crate::report::TextOptions;
+use crate::report::gather::gather;
+use crate::report::paint::Paint;
+use crate::report::summary::counted;
+use crate::report::words::Explained as _;
+use crate::report::wrap::{table, wrap};
+
+/// The outcomes that leave something to do, those first that need a person most.
+const LEFT: [Outcome; 5] =
+    [Outcome::Partial, Outcome::NotApplied, Outcome::Failed, Outcome::Stale, Outcome::NotReached];
+
+/// How many hexadecimal digits of a plan's digest are shown; 12 tell all plans of a lifetime apart (no official source).
+const DIGITS: usize = 12;
+
+/// Renders what became of an apply.
+pub fn render(report: &ApplyReport<'_>, options: &TextOptions) -> String {
+    let mut page = Page { out: String::new(), options, paint: Paint::new(options.color) };
+    page.verdict(report);
+    page.problems(&report.applied.problems);
+    for outcome in LEFT {
+        page.outcome(outcome, report.applied);
+    }
+    page.zones(report.applied);
+    page.moved(report.moved);
+    page.reference(report);
+    page.out
+}
+
+/// Text that is written from top to bottom.
+struct Page<'a> {
+    /// What was written.
+    out: String,
+    /// How much is shown, and how.
+    options: &'a TextOptions,
+    /// The styles.
+    paint: Paint,
+}
+
+impl Page<'_> {
+    /// Adds a paragraph: the first line indented by `depth`, the others by two more.
+    fn line(&mut self, depth: usize, text: &str) {
+        self.painted(depth, "", text);
+    }
+
+    /// Adds a paragraph in a style, which ends in each line, as logs show lines alone.
+    fn painted(&mut self, depth: usize, style: &str, text: &str) {
+        let off = if style.is_empty() { "" } else { &self.paint.off };
+        for line in wrap(&sanitize(text), self.options.width, depth, depth + 2).lines() {
+            self.out.push_str(&format!("{style}{line}{off}\n"));
+        }
+    }
+
+    /// Adds a heading, with a blank line above it.
+    fn heading(&mut self, text: &str) {
+        self.out.push('\n');
+        let style = self.paint.head.clone();
+        self.painted(0, &style, text);
+    }
+
+    /// Adds the first line, which tells all in short, and where the plan was refused what to do.
+    fn verdict(&mut self, report: &ApplyReport<'_>) {
+        let Applied { hosts, problems, .. } = report.applied;
+        let is_whole = report.done() == hosts.len() && problems.is_empty();
+        let style = if report.refusal.is_none() && is_whole { &self.paint.create } else { &self.paint.alarm };
+        let style = style.clone();
+        match report.refusal {
+            Some(Refusal { place, code, message, hint }) => {
+                self.painted(0, &style, &format!("Refused: {place}: error[{code}]: {message}"));
+                self.hint(2, hint.as_deref());
+                self.line(2, "Nothing was changed.");
+            }
+            None => self.painted(0, &style, &verdict(report)),
+        }
+    }
+
+    /// Adds what is wrong with targets and zones as a whole.
+    fn problems(&mut self, problems: &[TargetError]) {
+        if !problems.is_empty() {
+            self.heading("Problems");
+        }
+        for problem in problems {
+            self.line(2, &problem.to_string());
+            self.hint(4, problem.hint.as_deref());
+        }
+    }
+
+    /// Adds the hosts of one outcome: what it means, then by hint and message who is concerned.
+    fn outcome(&mut self, outcome: Outcome, applied: &Applied) {
+        let hosts: Vec<&HostOutcome> = applied.hosts.iter().filter(|host| host.outcome == outcome).collect();
+        if hosts.is_empty() {
+            return;
+        }
+        self.heading(&format!("{outcome}, {}: {}", subjects(hosts.iter().copied()), outcome.words().brief));
+        for of_hint in gather(&hosts, |host| host.hint.as_deref().unwrap_or_default()) {
+            let causes = gather(&of_hint, |host| host.message.as_deref().unwrap_or_default());
+            let (shown, rest) = causes.split_at(self.options.shown(causes.len()));
+            shown.iter().for_each(|hosts| self.cause(hosts));
+            if !rest.is_empty() {
+                let more: Vec<&HostOutcome> = rest.concat();
+                self.line(2, &format!("and {} more (-v lists all)", subjects(more)));
+            }
+            self.hint(2, of_hint[0].hint.as_deref());
+        }
+    }
+
+    /// Adds one cause, and the hosts that it concerns.
+    fn cause(&mut self, hosts: &[&HostOutcome]) {
+        let message = hosts[0].message.as_deref().unwrap_or_default();
+        match hosts {
+            [host] if message.is_empty() => self.line(2, &subject(host)),
+            [host] => self.line(2, &format!("{}: {message}", subject(host))),
+            _ => {
+                let depth = if message.is_empty() { 2 } else { 4 };
+                if !message.is_empty() {
+                    self.line(2, message);
+                }
+                let (shown, rest) = hosts.split_at(self.options.shown(hosts.len()));
+                shown.iter().for_each(|host| self.line(depth, &subject(host)));
+                if !rest.is_empty() {
+                    self.line(depth, &format!("and {} more (-v lists all)", subjects(rest.iter().copied())));
+                }
+            }
+        }
+    }
+
+    /// Adds what to do, where there is something.
+    fn hint(&mut self, depth: usize, hint: Option<&str>) {
+        if let Some(hint) = hint {
+            self.line(depth, &format!("hint: {hint}"));
+        }
+    }
+
+    /// Adds what was written, zone by zone; the names last, for they may be long.
+    fn zones(&mut self, applied: &Applied) {
+        if applied.zones.iter().all(|zone| zone.updates == 0) {
+            return;
+        }
+        self.heading("Written");
+        let mut rows = vec![["updates", "changes", "seconds", "zone"].map(str::to_owned).to_vec()];
+        rows.extend(applied.zones.iter().map(|zone| {
+            let seconds = format!("{:.2}", zone.took.as_secs_f64());
+            vec![zone.updates.to_string(), zone.changes.to_string(), seconds, sanitize(&zone.zone.to_string())]
+        }));
+        self.out.push_str(&table(&rows, "rrrl", 2));
+    }
+
+    /// Adds what is not what it was when the plan was made.
+    fn moved(&mut self, moved: &[String]) {
+        if moved.is_empty() {
+            return;
+        }
+        self.heading("Moved since the plan was made; for information, as what counts is each host");
+        let shown = self.options.shown(moved.len());
+        moved[..shown].iter().for_each(|what| self.line(2, what));
+        if shown < moved.len() {
+            self.line(2, &format!("and {} more (-v lists all)", moved.len() - shown));
+        }
+    }
+
+    /// Adds where the journal and the plan are to be found.
+    fn reference(&mut self, report: &ApplyReport<'_>) {
+        let apply = match report.apply {
+            Some(apply) => format!("Apply {} in the journal, begun {}", apply.0, report.started),
+            None => "Nothing is in the journal".to_owned(),
+        };
+        let style = self.paint.dim.clone();
+        self.out.push('\n');
+        let plan = report.sealed.map_or(String::new(), |sealed| format!("; plan {}", short(sealed.id())));
+        self.painted(0, &style, &format!("{apply}{plan}."));
+    }
+}
+
+/// What became of a plan that was not refused, in a line.
+fn verdict(report: &ApplyReport<'_>) -> String {
+    let applied = report.applied;
+    let all = subjects(&applied.hosts);
+    let left = counts(applied);
+    let already = applied.count(Outcome::AlreadyApplied);
+    let untouched = applied.zones.iter().all(|zone| zone.changes == 0);
+    let text = match (applied.hosts.len(), report.done()) {
+        (0, _) => "Nothing to do: the plan has no changes".to_owned(),
+        (1, 1) if already == 1 => format!("Nothing to do: {all} was as the plan wants it"),
+        (total, _) if already == total => format!("Nothing to do: all {all} were as the plan wants them"),
+        (total, done) if done == total => whole(applied),
+        (_, 0) if untouched => format!("None applied of {all}: {left}"),
+        (_, done) if untouched && done == already => {
+            format!("None applied of {all}: {already} as the plan wants already, {left}")
+        }
+        (_, done) if already > 0 => format!("Applied in part: {done} of {all}, {already} of them already; {left}"),
+        (_, done) => format!("Applied in part: {done} of {all}; {left}"),
+    };
+    match applied.problems.len() {
+        0 => format!("{text}."),
+        problems => format!("{text}; {}.", counted(problems, "problem")),
+    }
+}
+
+/// The verdict where all of it is done, and something was sent.
+fn whole(applied: &Applied) -> String {
+    let changed = applied.hosts.iter().filter(|host| host.outcome == Outcome::Applied);
+    let written = applied.zones.iter().filter(|zone| zone.changes > 0);
+    let zones = counted(written.clone().count(), "zone");
+    let rrsets = counted(written.map(|zone| zone.changes).sum(), "RRset");
+    let already = match applied.count(Outcome::AlreadyApplied) {
+        0 => String::new(),
+        already => format!(" {already} already so,"),
+    };
+    format!("Applied: {} changed ({rrsets} in {zones}),{already} nothing left", subjects(changed))
+}
+
+/// How many had each outcome that leaves something to do: `2 stale, 1 failed`.
+fn counts(applied: &Applied) -> String {
+    let found = LEFT.into_iter().map(|outcome| (applied.count(outcome), outcome)).filter(|(count, _)| *count > 0);
+    found.map(|(count, outcome)| format!("{count} {outcome}")).collect::<Vec<_>>().join(", ")
+}
+
+/// How many hosts, and names that no host has: `28 hosts and 1 orphan`.
+fn subjects<'a>(all: impl IntoIterator<Item = &'a HostOutcome>) -> String {
+    let (hosts, orphans): (Vec<_>, Vec<_>) = all.into_iter().partition(|host| host.host.is_some());
+    match (hosts.len(), orphans.len()) {
+        (hosts, 0) => counted(hosts, "host"),
+        (0, orphans) => counted(orphans, "orphan"),
+        (hosts, orphans) => format!("{} and {}", counted(hosts, "host"), counted(orphans, "orphan")),
+    }
+}
+
+/// One host, or name that no host has.
+fn subject(found: &HostOutcome) -> String {
+    let HostOutcome { host, project, name, .. } = found;
+    match host {
+        Some(host) => format!("host {host} of {project}, {name}"),
+        None => format!("orphan of {project}, {name}"),
+    }
+}
+
+/// The beginning of a digest.
+fn short(id: &str) -> &str {
+    let end = id.find(':').map_or(0, |colon| colon + 1) + DIGITS;
+    id.get(..end).unwrap_or(id)
+}

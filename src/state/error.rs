@@ -1,0 +1,81 @@
+//! What keeps a state from being used, in words.
+
+use std::io;
+use std::path::Path;
+
+use rusqlite::{ErrorCode, ffi};
+
+use super::StateError;
+
+/// What was tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attempt {
+    /// To read.
+    Read,
+    /// To write.
+    Write,
+}
+
+impl Attempt {
+    /// The code of an error that is of no special kind.
+    fn code(self) -> &'static str {
+        match self {
+            Attempt::Read => "state-unreadable",
+            Attempt::Write => "state-unwritable",
+        }
+    }
+
+    /// What could not be done.
+    fn words(self) -> &'static str {
+        match self {
+            Attempt::Read => "the state cannot be read",
+            Attempt::Write => "the state cannot be written",
+        }
+    }
+}
+
+/// What to do about a file that is no state.
+const RESTORE: &str = "restore the file from its last good copy; or move it away and run `zonewright state init \
+                       --reason TEXT`, which forgets the journal";
+
+/// What to do about a file or folder that the system does not let be used.
+const ACCESS: &str =
+    "see to the file's owner, its mode, and the free space of its disk; `[state] url` says where it is";
+
+/// Puts an error together.
+pub fn error(file: &Path, code: &'static str, message: impl Into<String>, hint: &str) -> StateError {
+    StateError { place: file.display().to_string(), code, message: message.into(), hint: Some(hint.to_owned()) }
+}
+
+/// What the database says.
+pub fn of_database(file: &Path, attempt: Attempt, source: &rusqlite::Error) -> StateError {
+    match source.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => unreadable(file, "the file is no database"),
+        Some(ErrorCode::DatabaseCorrupt) => unreadable(file, "the database is damaged"),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            let message = format!("{}: another process has been writing to it for too long", attempt.words());
+            error(file, "state-busy", message, "wait until it is done, and see `zonewright status`")
+        }
+        _ if needs_recovery(source) => {
+            let message = "a crash left the state in the middle of a write, which cannot be taken back where nothing may \
+                           be written";
+            error(file, "state-unreadable", message, "run `zonewright status` as somebody who may write to its folder")
+        }
+        _ => error(file, attempt.code(), format!("{}: {source}", attempt.words()), ACCESS),
+    }
+}
+
+/// Whether a crash left the file in the middle of a write, and whoever reads it may not take that back.
+pub fn needs_recovery(source: &rusqlite::Error) -> bool {
+    source.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_READONLY_ROLLBACK)
+}
+
+/// What the system says of the file or its folder.
+pub fn of_system(file: &Path, attempt: Attempt, source: &io::Error) -> StateError {
+    error(file, attempt.code(), format!("{}: {source}", attempt.words()), ACCESS)
+}
+
+/// The file holds something that no state holds.
+pub fn unreadable(file: &Path, what: impl Into<String>) -> StateError {
+    error(file, "state-unreadable", what, RESTORE)
+}

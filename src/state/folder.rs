@@ -1,0 +1,95 @@
+//! The folder and the file of a state: made so that they last, and are nobody else's business.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
+use std::path::Path;
+
+/// The folder that is all ours.
+const FOLDER: &str = ".zonewright";
+
+/// Creates the folder of a file where it is not there; what stands in ours stays out of version control.
+///
+/// Errors: it cannot be created or written to.
+pub fn prepare(file: &Path) -> io::Result<()> {
+    let folder = of(file);
+    if let Err(error) = private(&mut DirBuilder::new()).create(folder) {
+        match error.kind() {
+            ErrorKind::AlreadyExists => {}
+            // Folders above belong to whoever configured them, and have the mode that is usual there.
+            ErrorKind::NotFound => {
+                fs::create_dir_all(of(folder))?;
+                private(&mut DirBuilder::new()).create(folder)?;
+            }
+            _ => return Err(error),
+        }
+    } else {
+        sync(of(folder))?;
+    }
+    if folder.file_name().is_some_and(|name| name == FOLDER) { ignore_all(folder) } else { Ok(()) }
+}
+
+/// Writes a `.gitignore` that covers the folder, where there is none.
+fn ignore_all(folder: &Path) -> io::Result<()> {
+    match OpenOptions::new().write(true).create_new(true).open(folder.join(".gitignore")) {
+        Ok(mut file) => {
+            file.write_all(b"*\n")?;
+            file.sync_all()?;
+            sync(folder)
+        }
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Creates an empty file where there is none.
+///
+/// Errors: it cannot be created.
+pub fn create(file: &Path) -> io::Result<()> {
+    match private_file(OpenOptions::new().write(true).create_new(true)).open(file) {
+        Ok(created) => {
+            created.sync_all()?;
+            sync(of(file))
+        }
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Makes what is created readable for its owner alone.
+#[cfg(unix)]
+pub fn private_file(options: &mut OpenOptions) -> &mut OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    options.mode(0o600)
+}
+
+/// Elsewhere folders hand their rights down.
+#[cfg(not(unix))]
+pub fn private_file(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}
+
+/// Makes a folder that is created open to its owner alone.
+#[cfg(unix)]
+fn private(builder: &mut DirBuilder) -> &mut DirBuilder {
+    use std::os::unix::fs::DirBuilderExt as _;
+    builder.mode(0o700)
+}
+
+/// Elsewhere folders hand their rights down.
+#[cfg(not(unix))]
+fn private(builder: &mut DirBuilder) -> &mut DirBuilder {
+    builder
+}
+
+/// The folder that a file or folder is in.
+fn of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Makes what was created in a folder last.
+fn sync(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}

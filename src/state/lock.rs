@@ -1,0 +1,134 @@
+//! One run that writes at a time: a lock on a file, which dies with its process.
+//!
+//! It is politeness and no safety: what keeps two runs from harming each other is the fence of each zone, which also works
+//! between machines. The file stays; what it says is for messages alone.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::StateError;
+use super::error::{Attempt, error, of_system};
+use super::folder;
+use crate::inventory::value::Time;
+
+/// Who holds a lock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    /// The process; none where the lock does not say yet.
+    pub pid: Option<u32>,
+    /// Who runs it; empty where that is not known.
+    pub who: String,
+    /// Since when; none where the lock does not say yet.
+    pub since: Option<Time>,
+}
+
+/// What the file says.
+#[derive(Debug, Serialize, Deserialize)]
+struct Content {
+    /// The process.
+    pid: u32,
+    /// Who runs it.
+    who: String,
+    /// Since when.
+    since: String,
+}
+
+/// The lock, held until it is dropped.
+#[derive(Debug)]
+pub struct Lock {
+    /// The file that is locked.
+    file: File,
+}
+
+/// How often a lock is tried that somebody holds: who looks at it for `status` holds it for a moment, too.
+const TRIES: u32 = 10;
+
+/// How long to wait between two tries.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// More octets than the file ever has.
+const MAX_CONTENT: u64 = 64 * 1024;
+
+impl Lock {
+    /// Takes the lock of the state that is kept in `file`.
+    ///
+    /// Errors: `locked`, where another process holds it; `state-unwritable`, where there can be no lock.
+    pub fn take(file: &Path, who: &str, now: Time) -> Result<Lock, StateError> {
+        let path = path(file);
+        let failed = |source| of_system(&path, Attempt::Write, &source);
+        folder::prepare(file).map_err(failed)?;
+        // What it says of another holder stays until the lock is ours.
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        let held = folder::private_file(&mut options).open(&path).map_err(failed)?;
+        for attempt in 1..=TRIES {
+            match held.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if attempt < TRIES => thread::sleep(PAUSE),
+                Err(TryLockError::WouldBlock) => return Err(locked(&path, &read(&held))),
+                Err(TryLockError::Error(source)) => return Err(failed(source)),
+            }
+        }
+        let lock = Lock { file: held };
+        lock.sign(who, now).map_err(failed)?;
+        Ok(lock)
+    }
+
+    /// Who holds the lock of the state that is kept in `file`; `None` where nobody does, or it cannot be told.
+    pub fn holder(file: &Path) -> Option<Holder> {
+        let looked = File::open(path(file)).ok()?;
+        // Let go when `looked` is closed.
+        match looked.try_lock_shared() {
+            Err(TryLockError::WouldBlock) => Some(read(&looked)),
+            Ok(()) | Err(TryLockError::Error(_)) => None,
+        }
+    }
+
+    /// Writes who holds it.
+    fn sign(&self, who: &str, now: Time) -> std::io::Result<()> {
+        let content = Content { pid: std::process::id(), who: who.to_owned(), since: now.to_string() };
+        let text = serde_json::to_string(&content).expect("a number and texts are JSON");
+        self.file.set_len(0)?;
+        writeln!(&self.file, "{text}")
+    }
+}
+
+impl Drop for Lock {
+    /// Clears what the file says; the lock goes with the file.
+    fn drop(&mut self) {
+        // Nobody reads what a free lock says.
+        let _ = self.file.set_len(0);
+    }
+}
+
+/// The file that is locked for a state: beside it, so that each state has its own.
+fn path(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".lock");
+    PathBuf::from(name)
+}
+
+/// Reads who holds a lock, as far as the file says.
+fn read(mut file: &File) -> Holder {
+    let mut text = String::new();
+    // What cannot be read says nothing.
+    let _ = file.rewind().and_then(|()| file.take(MAX_CONTENT).read_to_string(&mut text));
+    match serde_json::from_str::<Content>(&text) {
+        Ok(Content { pid, who, since }) => Holder { pid: Some(pid), who, since: since.parse().ok() },
+        Err(_) => Holder { pid: None, who: String::new(), since: None },
+    }
+}
+
+/// Another process holds the lock.
+fn locked(path: &Path, holder: &Holder) -> StateError {
+    let who = if holder.who.is_empty() { String::new() } else { format!(" of {}", holder.who) };
+    let process = holder.pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}{who}"));
+    let since = holder.since.map(|since| format!(", since {since}")).unwrap_or_default();
+    let hint = "wait until it is done, or see `zonewright status`; the lock goes with its process";
+    error(path, "locked", format!("another run is at work: {process}{since}"), hint)
+}

@@ -1,0 +1,156 @@
+//! The tables of a state, and how they came about: one step a version.
+//!
+//! The SQL is what SQLite and PostgreSQL have in common. Times are nanoseconds since 1970 (UTC). Numbers of hosts use all 64
+//! bits, and are kept as signed ones of the same bits. Names are in presentation format, lower case, with the final dot.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior};
+
+use super::StateError;
+use super::error::{Attempt, error, of_database, unreadable};
+
+/// What makes each version of the one before; the first is made of nothing.
+const STEPS: &[&str] = &[V1];
+
+/// The version that this program reads and writes.
+pub const VERSION: i64 = STEPS.len() as i64;
+
+/// The tables of version 1.
+///
+/// The changes of a batch have a table of their own: they are long, and stay as they are when the batch settles.
+const V1: &str = "
+CREATE TABLE applies (
+    id BIGINT NOT NULL PRIMARY KEY,
+    plan TEXT NOT NULL,
+    effect TEXT NOT NULL,
+    started BIGINT NOT NULL,
+    who TEXT NOT NULL,
+    reason TEXT,
+    inputs TEXT NOT NULL,
+    hosts BIGINT NOT NULL,
+    finished BIGINT,
+    outcomes TEXT
+);
+CREATE TABLE batches (
+    apply BIGINT NOT NULL REFERENCES applies (id),
+    number BIGINT NOT NULL,
+    zone TEXT NOT NULL,
+    phase TEXT NOT NULL,
+    marker_before TEXT,
+    marker_after TEXT,
+    awaited BIGINT NOT NULL,
+    hosts BIGINT NOT NULL,
+    sent_at BIGINT NOT NULL,
+    settled TEXT,
+    why TEXT,
+    settled_at BIGINT,
+    PRIMARY KEY (apply, number)
+);
+CREATE TABLE batch_changes (
+    apply BIGINT NOT NULL,
+    number BIGINT NOT NULL,
+    changes TEXT NOT NULL,
+    PRIMARY KEY (apply, number),
+    FOREIGN KEY (apply, number) REFERENCES batches (apply, number)
+);
+CREATE INDEX batches_awaited ON batches (zone) WHERE awaited = 1;
+CREATE TABLE own_rrsets (
+    name TEXT NOT NULL,
+    type TEXT NOT NULL,
+    zone TEXT NOT NULL,
+    apply BIGINT NOT NULL REFERENCES applies (id),
+    PRIMARY KEY (name, type)
+);
+CREATE TABLE markers (
+    zone TEXT NOT NULL PRIMARY KEY,
+    marker TEXT NOT NULL,
+    at BIGINT NOT NULL
+);
+CREATE TABLE adoptions (
+    zone TEXT NOT NULL,
+    marker TEXT,
+    who TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    at BIGINT NOT NULL
+);
+CREATE TABLE ledger (
+    apply BIGINT NOT NULL REFERENCES applies (id),
+    host BIGINT NOT NULL,
+    project TEXT NOT NULL,
+    at BIGINT NOT NULL,
+    PRIMARY KEY (apply, host, project)
+);
+CREATE INDEX ledger_at ON ledger (at);
+CREATE TABLE breakers (
+    scope TEXT NOT NULL PRIMARY KEY,
+    tripped BIGINT NOT NULL,
+    why TEXT NOT NULL
+);
+CREATE TABLE accepted_sources (
+    name TEXT NOT NULL PRIMARY KEY,
+    digest TEXT NOT NULL,
+    at BIGINT NOT NULL,
+    apply BIGINT NOT NULL REFERENCES applies (id)
+);
+";
+
+/// What a file holds.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Nothing: a state is still to be made of it.
+    Nothing,
+    /// A state of this version, which is not above [`VERSION`].
+    Version(i64),
+}
+
+/// Finds out what a file holds.
+///
+/// Errors: `state-unreadable` for what is no state, `state-too-new`.
+pub fn look(db: &Connection, file: &Path) -> Result<Found, StateError> {
+    let database = |source| of_database(file, Attempt::Read, &source);
+    let tables = |name: &str| {
+        let sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name LIKE ?1";
+        db.query_row(sql, [name], |row| row.get::<_, i64>(0)).map_err(database)
+    };
+    if tables("schema_version")? == 0 {
+        return match tables("%")? {
+            0 => Ok(Found::Nothing),
+            _ => Err(unreadable(file, "the file is a database, but no state of zonewright")),
+        };
+    }
+    let version = db.query_row("SELECT version FROM schema_version", [], |row| row.get::<_, i64>(0)).optional();
+    match version.map_err(database)? {
+        Some(version) if version > VERSION => {
+            let message = format!("the state is of version {version}, and this program knows those up to {VERSION}");
+            Err(error(file, "state-too-new", message, "use the version of zonewright that wrote it, or a newer one"))
+        }
+        Some(version) if version > 0 => Ok(Found::Version(version)),
+        _ => Err(unreadable(file, "the state does not say of which version it is")),
+    }
+}
+
+/// Brings a file up to [`VERSION`], whole or not at all.
+///
+/// Errors: as for [`look`], and whatever keeps it from being written.
+pub fn migrate(db: &mut Connection, file: &Path) -> Result<(), StateError> {
+    if look(db, file)? == Found::Version(VERSION) {
+        return Ok(());
+    }
+    let database = |source| of_database(file, Attempt::Write, &source);
+    let change = db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(database)?;
+    // Another process may have done it in the meantime.
+    let done = match look(&change, file)? {
+        Found::Version(version) => version,
+        Found::Nothing => {
+            change.execute_batch("CREATE TABLE schema_version (version BIGINT NOT NULL)").map_err(database)?;
+            change.execute("INSERT INTO schema_version VALUES (0)", []).map_err(database)?;
+            0
+        }
+    };
+    for step in STEPS.iter().skip(done as usize) {
+        change.execute_batch(step).map_err(database)?;
+    }
+    change.execute("UPDATE schema_version SET version = ?1", [VERSION]).map_err(database)?;
+    change.commit().map_err(database)
+}

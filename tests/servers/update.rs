@@ -1,0 +1,286 @@
+//! What servers make of updates, and what is made of their answers.
+
+use zonewright::change::ChangeKind;
+use zonewright::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl};
+use zonewright::live::asked::{Answer, Question};
+use zonewright::provider::write::{Edit, Reply, Update, WriteZone};
+
+use crate::client::{Client, lines, transfer, zone_name};
+use crate::server::{Key, Kind, Server, ServerConfig};
+
+/// Makes a test of each function for each kind of server that takes updates.
+macro_rules! on_every_primary {
+    ($($fact:ident)*) => {
+        on_every_kind! { @kind bind Bind $($fact)* }
+        on_every_kind! { @kind knot Knot $($fact)* }
+        on_every_kind! { @kind power_dns PowerDns $($fact)* }
+    };
+}
+
+on_every_primary! {
+    an_update_does_what_it_says_and_is_read_back
+    an_update_whose_prerequisite_fails_does_nothing
+    what_stands_there_is_compared_without_regard_to_case
+    updates_are_signed_with_each_algorithm_or_not_at_all
+    a_refused_update_names_its_cause_as_far_as_the_server_does
+    an_answer_of_a_wildcard_is_told_from_a_name
+    updates_that_name_their_predecessors_take_effect_in_order
+}
+
+/// The zone of all tests.
+const APEX: &str = "example.net";
+
+/// What it holds.
+const ZONE: &str = "$TTL 3600
+@ SOA ns1 hostmaster 1 1d 2h 4w 10m
+@ NS ns1
+ns1 A 192.0.2.53
+old AAAA 2a02::1
+gone AAAA 2a02::2
+slow AAAA 2a02::3
+many AAAA 2a02::4
+many AAAA 2a02::5
+pointer PTR Host.Example.NET.
+alias CNAME old
+cut NS ns.cut
+ns.cut A 192.0.2.54
+tree DNAME old
+*.wild AAAA 2a02::e
+same.wild AAAA 2a02::e
+other.wild AAAA 2a02::f
+";
+
+/// An RRset: `TTL RDATA, RDATA`; nothing where it is empty.
+fn rrset(rtype: Rtype, text: &str) -> Option<Rrset> {
+    let (ttl, rdata) = text.split_once(' ')?;
+    let rdata = rdata.split(", ").map(|rdata| match rtype {
+        Rtype::CNAME => Rdata::from_name(name(rdata).as_name()),
+        _ => Rdata::parse(rtype, rdata).expect("RDATA"),
+    });
+    Rrset::new(Ttl::from_secs(ttl.parse().expect("a number")).expect("a TTL"), rdata.collect())
+}
+
+/// A name, relative to the zone.
+fn name(text: &str) -> Name {
+    Name::parse_relative(text.as_bytes(), &Name::parse(APEX).expect("a name")).expect("a name")
+}
+
+/// A change of one RRset: its name and type, before, and after.
+fn change(owner: &str, rtype: Rtype, before: &str, after: &str) -> (RrKey, ChangeKind) {
+    let key = RrKey { owner: zone_name(APEX).owner(name(owner).as_name()).expect("in the zone"), rtype };
+    let kind = match (rrset(rtype, before), rrset(rtype, after)) {
+        (None, Some(after)) => ChangeKind::Create { after },
+        (Some(before), Some(after)) => ChangeKind::Modify { before, after },
+        (Some(before), None) => ChangeKind::Delete { before },
+        (None, None) => panic!("no change"),
+    };
+    (key, kind)
+}
+
+/// Sends changes of a zone as one update.
+fn send_to(writer: &dyn WriteZone, zone: &str, changes: &[(RrKey, ChangeKind)]) -> Reply {
+    let zone = zone_name(zone);
+    let edits = changes.iter().map(|(key, kind)| Edit { key, kind }).collect();
+    let mut session = writer.open(&zone);
+    match session.send(&Update { zone: &zone, edits }) {
+        Ok(ticket) => session.reply(ticket),
+        Err(error) => Reply::Unknown(error),
+    }
+}
+
+/// Sends changes as one update.
+fn send(writer: &dyn WriteZone, changes: &[(RrKey, ChangeKind)]) -> Reply {
+    send_to(writer, APEX, changes)
+}
+
+/// What stands at names, one line each: asked name by name, and read out of a transfer, which must be the same.
+fn observe(writer: &dyn WriteZone, names: &[(&str, Rtype)]) -> Vec<String> {
+    let question = |(owner, rtype): &(&str, Rtype)| Question { name: name(owner), rtype: *rtype };
+    let questions: Vec<_> = names.iter().map(question).collect();
+    let seen = |rrsets| {
+        let answers = writer.observe(&zone_name(APEX), &questions, rrsets).expect("the zone is there");
+        names.iter().zip(answers).map(|((owner, _), answer)| format!("{owner} {}", shown(&answer))).collect::<Vec<_>>()
+    };
+    let asked = seen(None);
+    assert_eq!(asked, seen(Some(1)));
+    asked
+}
+
+/// An answer in words.
+fn shown(answer: &Answer) -> String {
+    match answer {
+        Answer::Holds(rtype, rrset) => format!("{} {rtype} {}", rrset.ttl(), rrset.rdata_texts(*rtype).join(", ")),
+        Answer::Nothing => "nothing".to_owned(),
+        Answer::Delegated(cut, servers) => format!("delegated {cut} {}", servers.is_some()),
+        Answer::BelowDname(owner, _) => format!("below {owner}"),
+    }
+}
+
+/// A server of the zone with a key, and a writer with it.
+fn server_and_writer(kind: Kind) -> Option<(Server, Key, Box<dyn WriteZone>)> {
+    let key = Key::new("zonewright");
+    let server = start(kind, &[&key])?;
+    let writer = Client::new(Some(&key)).writer(&server.address(), "");
+    Some((server, key, writer))
+}
+
+/// A server of the zone with these keys.
+fn start(kind: Kind, keys: &[&Key]) -> Option<Server> {
+    let keys = keys.iter().map(|key| (*key).clone()).collect();
+    Server::start(kind, &ServerConfig { keys, zones: vec![(APEX.to_owned(), ZONE.to_owned())] })
+}
+
+/// One update of all kinds of edits.
+fn an_update_does_what_it_says_and_is_read_back(kind: Kind) {
+    let Some((server, key, writer)) = server_and_writer(kind) else { return };
+    let marker = "\"e=1 p=x b=1\"";
+    let changes = [
+        change("_zonewright", Rtype::TXT, "", &format!("0 {marker}")),
+        change("new", Rtype::AAAA, "", "300 2a02::10, 2a02::11"),
+        change("new", Rtype::TXT, "", "300 \"of the registry\""),
+        change("old", Rtype::AAAA, "3600 2a02::1", "300 2a02::12"),
+        change("gone", Rtype::AAAA, "3600 2a02::2", ""),
+        change("slow", Rtype::AAAA, "3600 2a02::3", "60 2a02::3"),
+        change("many", Rtype::AAAA, "3600 2a02::4, 2a02::5", "3600 2a02::5, 2a02::6"),
+    ];
+    let reply = send(&*writer, &changes);
+    assert!(matches!(reply, Reply::Done), "{reply:?}");
+    let seen = observe(
+        &*writer,
+        &[
+            ("_zonewright", Rtype::TXT),
+            ("new", Rtype::AAAA),
+            ("new", Rtype::TXT),
+            ("old", Rtype::AAAA),
+            ("gone", Rtype::AAAA),
+            ("slow", Rtype::AAAA),
+            ("many", Rtype::AAAA),
+            ("alias", Rtype::AAAA),
+            ("x.cut", Rtype::AAAA),
+            ("x.tree", Rtype::AAAA),
+        ],
+    );
+    let expected = [
+        &format!("_zonewright 0 TXT {marker}"),
+        "new 300 AAAA 2a02::10, 2a02::11",
+        "new 300 TXT \"of the registry\"",
+        "old 300 AAAA 2a02::12",
+        "gone nothing",
+        "slow 60 AAAA 2a02::3",
+        "many 3600 AAAA 2a02::5, 2a02::6",
+        "alias 3600 CNAME old.example.net.",
+        "x.cut delegated cut.example.net. true",
+        "x.tree below tree.example.net.",
+    ];
+    assert_eq!(seen, expected);
+    let read = transfer(&server.address(), Some(&key), APEX).expect("the zone is there");
+    let slow: Vec<_> = lines(&read).into_iter().filter(|line| line.starts_with("slow.")).collect();
+    assert_eq!(slow, ["slow.example.net. 60 AAAA 2a02::3"]);
+}
+
+/// Updates of which one edit is not as it was seen.
+fn an_update_whose_prerequisite_fails_does_nothing(kind: Kind) {
+    let Some((_server, _, writer)) = server_and_writer(kind) else { return };
+    let good = change("good", Rtype::AAAA, "", "300 2a02::10");
+    for (bad, rcode) in [
+        (change("old", Rtype::AAAA, "3600 2a02::99", "300 2a02::12"), "NXRRSET"),
+        (change("many", Rtype::AAAA, "3600 2a02::4", ""), "NXRRSET"),
+        (change("nowhere", Rtype::AAAA, "300 2a02::1", ""), "NXRRSET"),
+        (change("old", Rtype::AAAA, "", "300 2a02::12"), "YXRRSET"),
+        (change("alias", Rtype::AAAA, "", "300 2a02::12"), "YXRRSET"),
+    ] {
+        let reply = send(&*writer, &[good.clone(), bad]);
+        let Reply::Prerequisite(words) = reply else { panic!("{reply:?}") };
+        assert!(words.starts_with(&format!("the server answers {rcode}: ")), "{words}");
+    }
+    let seen = observe(&*writer, &[("good", Rtype::AAAA), ("old", Rtype::AAAA), ("alias", Rtype::AAAA)]);
+    assert_eq!(seen, ["good nothing", "old 3600 AAAA 2a02::1", "alias 3600 CNAME old.example.net."]);
+}
+
+/// A PTR that the server keeps as it was written, and we in lower case.
+fn what_stands_there_is_compared_without_regard_to_case(kind: Kind) {
+    let Some((_server, _, writer)) = server_and_writer(kind) else { return };
+    let reply = send(&*writer, &[change("pointer", Rtype::PTR, "3600 host.example.net.", "60 other.example.net.")]);
+    assert!(matches!(reply, Reply::Done), "{reply:?}");
+    assert_eq!(observe(&*writer, &[("pointer", Rtype::PTR)]), ["pointer 60 PTR other.example.net."]);
+}
+
+/// A key of each algorithm, of which one is named within the zone; then none at all.
+fn updates_are_signed_with_each_algorithm_or_not_at_all(kind: Kind) {
+    let algorithms = ["hmac-sha1", "hmac-sha256", "hmac-sha384", "hmac-sha512"];
+    let mut keys: Vec<Key> =
+        algorithms.iter().map(|algorithm| Key::with_algorithm(&format!("key-{algorithm}"), algorithm)).collect();
+    keys.push(Key::new("old.example.net"));
+    let Some(server) = start(kind, &keys.iter().collect::<Vec<_>>()) else { return };
+    for (number, key) in keys.iter().enumerate() {
+        let writer = Client::new(Some(key)).writer(&server.address(), "");
+        let reply = send(&*writer, &[change(&format!("h{number}"), Rtype::AAAA, "", "300 2a02::10")]);
+        assert!(matches!(reply, Reply::Done), "{}: {reply:?}", key.algorithm);
+    }
+    let Some(server) = start(kind, &[]) else { return };
+    let writer = Client::new(None).writer(&server.address(), "");
+    let edit = change("new", Rtype::AAAA, "", "300 2a02::10");
+    assert!(matches!(send(&*writer, std::slice::from_ref(&edit)), Reply::Done));
+    // Without a key every answer counts.
+    assert!(matches!(send(&*writer, &[edit]), Reply::Prerequisite(_)));
+    assert_eq!(observe(&*writer, &[("new", Rtype::AAAA)]), ["new 300 AAAA 2a02::10"]);
+}
+
+/// Attempts that must fail.
+fn a_refused_update_names_its_cause_as_far_as_the_server_does(kind: Kind) {
+    let Some((server, key, _)) = server_and_writer(kind) else { return };
+    for (what, key, zone) in [
+        ("secret", Some(Key { secret: "d3Jvbmcgc2VjcmV0".to_owned(), ..key.clone() }), APEX),
+        ("unknown", Some(Key::new("other")), APEX),
+        ("powerless", Some(Key::powerless()), APEX),
+        ("none", None, APEX),
+        ("zone", Some(key), "example.org"),
+        ("zone, none", None, "example.org"),
+    ] {
+        let writer = Client::new(key.as_ref()).writer(&server.address(), "");
+        let owner = zone_name(zone).owner(Name::parse(&format!("new.{zone}")).unwrap().as_name()).unwrap();
+        let (_, kind_) = change("new", Rtype::AAAA, "", "300 2a02::10");
+        eprintln!("{kind:?} {what} {:?}", send_to(&*writer, zone, &[(RrKey { owner, rtype: Rtype::AAAA }, kind_)]));
+    }
+}
+
+/// Names below a wildcard: one that is not there, one that holds what the wildcard does, and one with other data.
+fn an_answer_of_a_wildcard_is_told_from_a_name(kind: Kind) {
+    let Some((_server, _, writer)) = server_and_writer(kind) else { return };
+    let asked = ["any.wild", "x.any.wild", "same.wild", "x.same.wild", "other.wild", "*.wild", "wild"];
+    assert_eq!(
+        observe(&*writer, &asked.map(|owner| (owner, Rtype::AAAA))),
+        [
+            "any.wild nothing",
+            "x.any.wild nothing",
+            "same.wild 3600 AAAA 2a02::e",
+            "x.same.wild nothing",
+            "other.wild 3600 AAAA 2a02::f",
+            "*.wild 3600 AAAA 2a02::e",
+            "wild nothing",
+        ]
+    );
+}
+
+/// Many updates in flight, each of which names what the one before it wrote.
+fn updates_that_name_their_predecessors_take_effect_in_order(kind: Kind) {
+    let Some((_server, _, writer)) = server_and_writer(kind) else { return };
+    let zone = zone_name(APEX);
+    let mut session = writer.open(&zone);
+    let text = |number: usize| if number == 0 { String::new() } else { format!("0 \"e=1 p=x b={number}\"") };
+    let tickets: Vec<_> = (0..16)
+        .map(|number| {
+            let changes = [
+                change("_zonewright", Rtype::TXT, &text(number), &text(number + 1)),
+                change(&format!("h{number}"), Rtype::AAAA, "", "300 2a02::10"),
+            ];
+            let edits = changes.iter().map(|(key, kind)| Edit { key, kind }).collect();
+            session.send(&Update { zone: &zone, edits }).expect("the server is there")
+        })
+        .collect();
+    for ticket in tickets {
+        let reply = session.reply(ticket);
+        assert!(matches!(reply, Reply::Done), "{ticket:?}: {reply:?}");
+    }
+    assert_eq!(observe(&*writer, &[("_zonewright", Rtype::TXT)]), ["_zonewright 0 TXT \"e=1 p=x b=16\""]);
+}
