@@ -28,7 +28,9 @@ macro_rules! on_every_writer {
     };
 }
 
+mod apply_refused;
 mod apply_round;
+mod apply_stale;
 mod axfr;
 mod bind;
 mod client;

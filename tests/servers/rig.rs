@@ -102,7 +102,7 @@ impl Rig {
 
     /// Plans, and saves the plan in the workspace.
     pub fn plan(&self) -> Planned {
-        plan_in(self.workspace.path(), NOW, &[])
+        plan_in(self.workspace.path(), &[])
     }
 
     /// Applies a plan.
@@ -193,11 +193,11 @@ pub fn write_secret(workspace: &Path, key: &Key) {
     fs::set_permissions(&secret, Permissions::from_mode(0o600)).expect("it is ours");
 }
 
-/// Plans a workspace as if it were `now`, and saves the plan in it.
-pub fn plan_in(workspace: &Path, now: &str, args: &[&str]) -> Planned {
+/// Plans a workspace, and saves the plan in it.
+pub fn plan_in(workspace: &Path, args: &[&str]) -> Planned {
     let file = workspace.join("plan.json");
     let output = zonewright()
-        .args(["plan", "--format", "json", "-q", "--color", "never", "--now", now, "-C"])
+        .args(["plan", "--format", "json", "-q", "--color", "never", "--now", NOW, "-C"])
         .arg(workspace)
         .arg("--out")
         .arg(&file)
