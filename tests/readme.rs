@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
+use zonewright::apply::Outcome;
 use zonewright::change::{BlockCode, NoticeCode, Rule, SkipCode};
 
 /// What stands for lines that are left out.
@@ -204,6 +205,21 @@ fn every_code_of_a_plan_is_explained() {
     let codes = codes.chain(SkipCode::ALL.iter().map(|code| code.as_str()));
     for code in codes.chain(NoticeCode::ALL.iter().map(|code| code.as_str())) {
         assert!(rules.contains(&format!("`{code}`")), "docs/rules.md does not explain `{code}`");
+    }
+}
+
+#[test]
+fn every_outcome_and_key_of_an_apply_is_explained() {
+    let apply = text("docs/apply.md");
+    for outcome in Outcome::ALL {
+        assert!(apply.contains(&format!("\n| `{outcome}` |")), "docs/apply.md does not explain `{outcome}`");
+    }
+    let schema: Value = serde_json::from_str(&zonewright(&["schema", "apply"])).expect("a schema is JSON");
+    let mut keys = Vec::new();
+    collect_keys(&schema, &mut keys);
+    assert!(keys.len() > 20, "{keys:?}");
+    for key in keys {
+        assert!(apply.contains(&format!("`{key}`")), "docs/apply.md does not mention `{key}` of the document");
     }
 }
 

@@ -92,6 +92,11 @@ impl<'a> Board<'a> {
         self.survey.standings[unit] == Standing::Open && self.unit(unit).verdict.is_none()
     }
 
+    /// Whether a piece is still to be written.
+    pub fn is_to_do(&self, piece: &Piece) -> bool {
+        self.is_alive(piece.unit) && !self.unit(piece.unit).done.contains(&piece.changes[0])
+    }
+
     /// Notes that pieces were written.
     pub fn done(&self, pieces: &[Piece]) {
         for piece in pieces {

@@ -5,7 +5,8 @@
 //! Every batch names the marker that its predecessor wrote, so that a batch that is refused stops those behind it. Where it is
 //! not known whether a batch took effect, the marker tells, and the batch is sent again as it was, with the marker that it
 //! was to write: the late original and the copy cannot both take effect. A batch that a prerequisite stops is halved until
-//! the host that changed stands alone. A marker that is nobody's known means another run: nothing more is sent.
+//! the host that changed stands alone; should its lost original come late all the same, its marker tells that too. A marker
+//! that is none of ours means another run: nothing more is sent.
 
 use std::collections::{HashSet, VecDeque};
 use std::time::{Duration, Instant};
@@ -48,6 +49,9 @@ pub struct ZoneWriter<'a> {
     epoch: u64,
     /// Why nothing more is sent here.
     given_up: Option<Verdict>,
+    /// Batches that were made anew as others, and of which an answer was lost: they may come late, until any other batch
+    /// takes effect. They are yet to settle.
+    late: Vec<Sent<'a>>,
     /// How often the batch in front was tried without success.
     tries: u32,
     /// How many single units were refused since one was taken.
@@ -66,12 +70,16 @@ struct Sent<'a> {
     pieces: Vec<Piece>,
     /// What its reply is asked for with, or why it could not be sent.
     ticket: Result<Ticket, TargetError>,
+    /// Whether an answer to it was lost, so that it may take effect later than anybody looks.
+    was_lost: bool,
 }
 
 /// What a look at the primary says of a chain of batches.
 enum Look {
     /// So many of its first took effect, and no others.
     Took(usize),
+    /// A batch took effect that was made anew since: its place among those that may come late.
+    Late(usize),
     /// The marker is none of the chain: another run writes the zone.
     Moved(String),
     /// Without a marker: some RRsets are as they were to be, others not.
@@ -103,6 +111,7 @@ impl<'a> ZoneWriter<'a> {
             marker: zone.fence.as_ref().and_then(|(_, standing)| standing.clone()),
             epoch: read.max(known) + 1,
             given_up: None,
+            late: Vec::new(),
             tries: 0,
             strikes: 0,
             written: (0, 0),
@@ -135,7 +144,8 @@ impl<'a> ZoneWriter<'a> {
                 reply => self.recover(reply, &mut flight, &mut queue),
             }
         }
-        let rest: Vec<Piece> = queue.into_iter().flatten().filter(|piece| self.board.is_alive(piece.unit)).collect();
+        self.give_up_late();
+        let rest: Vec<Piece> = queue.into_iter().flatten().filter(|piece| self.board.is_to_do(piece)).collect();
         let verdict = self.given_up.clone().unwrap_or_else(|| self.board.stop_verdict());
         self.board.leave(&rest, &verdict);
     }
@@ -153,7 +163,7 @@ impl<'a> ZoneWriter<'a> {
         let window = if queue.len() > 1 && self.zone.fence.is_some() { self.session.window() } else { 1 };
         while flight.len() < window && self.given_up.is_none() && !self.board.is_stopped() {
             let Some(mut pieces) = queue.pop_front() else { return };
-            pieces.retain(|piece| self.board.is_alive(piece.unit));
+            pieces.retain(|piece| self.board.is_to_do(piece));
             if pieces.is_empty() {
                 continue;
             }
@@ -164,7 +174,7 @@ impl<'a> ZoneWriter<'a> {
                 return;
             }
             let ticket = self.send(&batch);
-            flight.push_back(Sent { batch, pieces, ticket });
+            flight.push_back(Sent { batch, pieces, ticket, was_lost: false });
         }
     }
 
@@ -204,11 +214,40 @@ impl<'a> ZoneWriter<'a> {
     /// Takes the batch in front for done.
     fn settle_done(&mut self, flight: &mut VecDeque<Sent<'a>>) {
         let Some(sent) = flight.pop_front() else { return };
+        for late in std::mem::take(&mut self.late) {
+            self.settle(&late.batch, Settled::Undone("another update took effect in its place".to_owned()));
+        }
+        self.took(&sent);
+    }
+
+    /// Notes that a batch took effect.
+    fn took(&mut self, sent: &Sent<'a>) {
         (self.tries, self.strikes) = (0, 0);
         self.written = (self.written.0 + 1, self.written.1 + sent.batch.changes.len());
         self.marker = after(&sent.batch);
         self.settle(&sent.batch, Settled::Done);
         self.board.done(&sent.pieces);
+    }
+
+    /// Notes that a batch took effect late. Those in flight named the marker that it found, so that they never will.
+    fn take_late(&mut self, place: usize, flight: &mut VecDeque<Sent<'a>>, queue: &mut VecDeque<Vec<Piece>>) {
+        let late = self.late.swap_remove(place);
+        flight.extend(std::mem::take(&mut self.late));
+        while let Some(sent) = flight.pop_back() {
+            self.settle(&sent.batch, Settled::Undone("another update took effect in its place".to_owned()));
+            queue.push_front(sent.pieces);
+        }
+        self.took(&late);
+    }
+
+    /// Leaves what may still come late when nothing more is sent.
+    fn give_up_late(&mut self) {
+        for late in std::mem::take(&mut self.late) {
+            let message = "an answer was lost, and its update may take effect late".to_owned();
+            self.settle(&late.batch, Settled::Unknown(message.clone()));
+            let hint = Some("plan again: the new plan starts from what stands there now".to_owned());
+            self.board.leave(&late.pieces, &Verdict { outcome: Outcome::Failed, message, hint });
+        }
     }
 
     /// Tells what became of a batch.
@@ -233,6 +272,7 @@ impl<'a> ZoneWriter<'a> {
                         replies.pop_front();
                     }
                 }
+                Look::Late(place) => return self.take_late(place, flight, queue),
                 Look::Moved(marker) => return self.give_up_moved(&marker, flight, &replies),
                 Look::Mixed => return self.give_up_mixed(flight, &replies),
                 Look::Unreadable(error) => {
@@ -281,6 +321,7 @@ impl<'a> ZoneWriter<'a> {
     /// Sends all batches in flight again, just as they were.
     fn send_again(&mut self, flight: &mut VecDeque<Sent<'a>>) {
         for sent in flight {
+            sent.was_lost = true;
             sent.ticket = self.send(&sent.batch);
         }
     }
@@ -294,22 +335,26 @@ impl<'a> ZoneWriter<'a> {
         why: &str,
         alone: impl FnOnce(&mut ZoneWriter<'a>, &[Piece]) -> Verdict,
     ) {
-        let Some(mut front) = flight.pop_front() else { return };
+        let Some(front) = flight.pop_front() else { return };
         self.tries = 0;
-        self.settle(&front.batch, Settled::Undone(why.to_owned()));
         while let Some(behind) = flight.pop_back() {
             self.settle(&behind.batch, Settled::Undone("its predecessor did not take effect".to_owned()));
             queue.push_front(behind.pieces);
         }
-        match front.pieces.len() {
+        let pieces = front.pieces.clone();
+        match front.was_lost {
+            true => self.late.push(front),
+            false => self.settle(&front.batch, Settled::Undone(why.to_owned())),
+        }
+        match pieces.len() {
             1 => {
-                let verdict = alone(self, &front.pieces);
-                self.board.leave(&front.pieces, &verdict);
+                let verdict = alone(self, &pieces);
+                self.board.leave(&pieces, &verdict);
             }
             count => {
-                let second = front.pieces.split_off(count / 2);
-                queue.push_front(second);
-                queue.push_front(front.pieces);
+                let (first, second) = pieces.split_at(count / 2);
+                queue.push_front(second.to_vec());
+                queue.push_front(first.to_vec());
             }
         }
     }
@@ -370,8 +415,12 @@ impl<'a> ZoneWriter<'a> {
         // The latest: of equal ones, which only a chain without effect could have, nothing would follow anyway.
         let took =
             chain.enumerate().filter(|(_, marker)| data(marker) == data(&standing)).map(|(count, _)| count).last();
-        Ok(match (took, standing.as_ref().and_then(Marker::of_rrset)) {
-            (Some(count), _) => Look::Took(count),
+        if let Some(count) = took {
+            return Ok(Look::Took(count));
+        }
+        let late = self.late.iter().position(|late| data(&after(&late.batch)) == data(&standing));
+        Ok(match (late, standing.as_ref().and_then(Marker::of_rrset)) {
+            (Some(place), _) => Look::Late(place),
             (None, Some(marker)) => Look::Moved(format!("`{marker}`")),
             (None, None) => Look::Moved("gone".to_owned()),
         })
@@ -413,6 +462,7 @@ impl<'a> ZoneWriter<'a> {
     /// Gives the zone up. Batches in flight that provably took no effect were not reached; of the others it is read which of
     /// their units stand, where that can be read.
     fn give_up(&mut self, verdict: &Verdict, flight: &mut VecDeque<Sent<'a>>, replies: &VecDeque<Reply>, doubt: Doubt) {
+        self.give_up_late();
         for (sent, reply) in std::mem::take(flight).into_iter().zip(replies) {
             match reply {
                 Reply::Unknown(error) => {

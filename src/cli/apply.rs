@@ -13,6 +13,7 @@ use crate::apply::Refusal;
 use crate::pipeline::{self, Progress as _};
 use crate::plan::SealedPlan;
 use crate::plan::store::{self, StoreError};
+use crate::report::Purpose;
 
 /// Applies a saved plan, or one that is made now.
 pub fn run(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
@@ -46,7 +47,7 @@ fn apply_saved(shared: &Shared, args: &ApplyArgs, file: &Path) -> Result<Exit, F
 fn plan_and_apply(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
     let now = output::now(shared)?;
     let request = request(shared, now, None);
-    let view = View::new(shared, Format::Text, false)?;
+    let view = View::new(shared, Format::Text, Purpose::Apply)?;
     let progress = Line::start(shared);
     let made = pipeline::make_plan(&request, &progress);
     progress.stage("digesting the plan", None);
@@ -60,10 +61,11 @@ fn plan_and_apply(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
     if args.format == Format::Text {
         view.print(&sealed)?;
     }
-    if !sealed.plan().changes.is_empty() && !carry_out::consents(&args.limits)? {
+    let task = task(&sealed, "the plan", now, args);
+    if task.may_be_expected() && !sealed.plan().changes.is_empty() && !carry_out::consents(&args.limits)? {
         return Ok(Exit::Done);
     }
-    let exit = carry_out::carry_out(shared, &task(&sealed, "the plan", now, args))?;
+    let exit = carry_out::carry_out(shared, &task)?;
     Ok(if is_partial { Exit::Error } else { exit })
 }
 

@@ -101,6 +101,10 @@ pub enum Command {
     /// allows the transfer, to whom, how large the zone is, what serial and clock it has. Changes nothing. Exits 1
     /// where there is a problem.
     Doctor(DoctorArgs),
+    /// Show who is at work, what did not end, the last applies, and the markers that the state knows; ask no server.
+    Status(StatusArgs),
+    /// Look after the state, the journal of what was applied.
+    State(StateArgs),
     /// Print the JSON Schema of a file format.
     Schema(SchemaArgs),
     /// Print a completion script for a shell.
@@ -202,6 +206,33 @@ pub struct DoctorArgs {
     pub format: Format,
 }
 
+/// What `status` takes.
+#[derive(Debug, Args)]
+pub struct StatusArgs {
+    /// How it is printed.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
+}
+
+/// What `state` takes.
+#[derive(Debug, Args)]
+pub struct StateArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: StateCommand,
+}
+
+/// What can be done with the state.
+#[derive(Debug, Subcommand)]
+pub enum StateCommand {
+    /// Take the markers that stand in the zones for known; create the state where there is none.
+    ///
+    /// For when an apply is refused with `state-lost`: somebody applied with another state, or the state is gone. Look first
+    /// at what was done; `--reason` says why this is right, and is kept. Changes nothing in DNS. A zone that cannot be read
+    /// is named and not taken over, and the command exits 1.
+    Init,
+}
+
 /// What `schema` takes.
 #[derive(Debug, Args)]
 pub struct SchemaArgs {
@@ -240,6 +271,8 @@ pub enum SchemaKind {
     Explain,
     /// What `apply` prints as JSON.
     Apply,
+    /// What `status` prints as JSON.
+    Status,
 }
 
 /// How messages are written.

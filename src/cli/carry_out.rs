@@ -31,6 +31,13 @@ pub struct Task<'a> {
     pub format: Format,
 }
 
+impl Task<'_> {
+    /// Whether the plan has the effect that is expected, where one is; if not, it is refused without a question.
+    pub fn may_be_expected(&self) -> bool {
+        self.expect.is_none_or(|expect| expect == self.sealed.effect())
+    }
+}
+
 /// Asks whether the plan that was shown is to be applied; `--yes` is the answer where it is given.
 ///
 /// Errors: there is nobody to ask.

@@ -9,7 +9,7 @@ use super::request::{not_made, request};
 use super::show::View;
 use crate::pipeline::check_dns::check_dns;
 use crate::plan::SealedPlan;
-use crate::report::{self, TextOptions};
+use crate::report::{self, Purpose, TextOptions};
 
 /// Explains the hosts, shows their plan, asks, and applies it.
 pub fn run(shared: &Shared, args: &CheckDnsArgs) -> Result<Exit, Failure> {
@@ -18,7 +18,7 @@ pub fn run(shared: &Shared, args: &CheckDnsArgs) -> Result<Exit, Failure> {
     }
     let now = output::now(shared)?;
     let request = request(shared, now, None);
-    let view = View::new(shared, Format::Text, false)?;
+    let view = View::new(shared, Format::Text, Purpose::Apply)?;
     let progress = Line::start(shared);
     let made = check_dns(&request, &args.subjects, &progress);
     progress.finish();

@@ -30,6 +30,10 @@ mod snapshot;
 
 mod doctor;
 
+mod status;
+
+mod state;
+
 mod schema;
 
 mod completions;
@@ -61,6 +65,8 @@ pub fn main() -> ExitCode {
         Command::Show(args) => show::run(&cli.shared, args),
         Command::Snapshot(args) => snapshot::run(&cli.shared, args),
         Command::Doctor(args) => doctor::run(&cli.shared, args),
+        Command::Status(args) => status::run(&cli.shared, args),
+        Command::State(args) => state::run(&cli.shared, args),
         Command::Schema(args) => schema::run(args),
         Command::Completions(args) => completions::run(args),
     };

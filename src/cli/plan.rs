@@ -8,12 +8,13 @@ use super::request::{not_made, request, tell_snapshot};
 use super::show::View;
 use crate::pipeline::{self, Progress as _};
 use crate::plan::{SealedPlan, store};
+use crate::report::Purpose;
 
 /// Makes a plan, prints it, and saves it where that is asked for.
 pub fn run(shared: &Shared, args: &PlanArgs) -> Result<Exit, Failure> {
     let now = output::now(shared)?;
     let request = request(shared, now, args.live_snapshot.as_deref());
-    let view = View::new(shared, args.format, args.out.is_some())?;
+    let view = View::new(shared, args.format, if args.out.is_some() { Purpose::Saved } else { Purpose::Look })?;
     let progress = Line::start(shared);
     let made = pipeline::make_plan(&request, &progress);
     progress.stage("digesting the plan", None);

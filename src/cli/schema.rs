@@ -12,6 +12,7 @@ pub fn run(args: &SchemaArgs) -> Result<Exit, Failure> {
         SchemaKind::Project => report::SchemaKind::Project,
         SchemaKind::Explain => report::SchemaKind::Explain,
         SchemaKind::Plan => report::SchemaKind::Plan,
+        SchemaKind::Status => report::SchemaKind::Status,
         SchemaKind::Apply => report::SchemaKind::Apply,
         SchemaKind::Doctor => report::SchemaKind::Doctor,
     };

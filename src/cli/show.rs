@@ -9,11 +9,11 @@ use super::exit::Exit;
 use super::output::{self, Failure};
 use crate::dns::{Name, ZoneName};
 use crate::plan::{Notice, NoticeCode, Plan, SealedPlan, store};
-use crate::report::{self, Templates, TextOptions};
+use crate::report::{self, Purpose, Templates, TextOptions};
 
 /// Prints a saved plan.
 pub fn run(shared: &Shared, args: &ShowArgs) -> Result<Exit, Failure> {
-    let view = View::new(shared, args.format, true)?;
+    let view = View::new(shared, args.format, Purpose::Saved)?;
     let sealed = store::load(&args.file).map_err(Failure::new)?;
     view.print(&sealed)?;
     Ok(Exit::Done)
@@ -33,10 +33,10 @@ pub struct View {
 }
 
 impl View {
-    /// Settles how plans are printed; `saved` says that the plan comes from a file.
+    /// Settles how plans are printed, and what for.
     ///
     /// Errors: a `--zone` that is no name, a template of the workspace that cannot be used.
-    pub fn new(shared: &Shared, format: Format, saved: bool) -> Result<View, Failure> {
+    pub fn new(shared: &Shared, format: Format, purpose: Purpose) -> Result<View, Failure> {
         Ok(View {
             format: format.into(),
             templates: Templates::load(overrides(&shared.workspace)?).map_err(Failure::new)?,
@@ -45,7 +45,7 @@ impl View {
                 width: output::width(),
                 max_hosts: None,
                 verbose: shared.verbose > 0,
-                saved,
+                purpose,
                 is_view: false,
             },
             zones: zones(shared)?,

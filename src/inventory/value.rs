@@ -188,6 +188,16 @@ impl Time {
         self.0
     }
 
+    /// The day, in UTC.
+    pub fn date(self) -> jiff::civil::Date {
+        self.to_timestamp().to_zoned(jiff::tz::TimeZone::UTC).date()
+    }
+
+    /// The library's form of it.
+    fn to_timestamp(self) -> jiff::Timestamp {
+        jiff::Timestamp::from_nanosecond(i128::from(self.0)).expect("years 1678 to 2262 exist")
+    }
+
     /// How much later this is than `earlier`; `None` where it is not later.
     pub fn since(self, earlier: Time) -> Option<Duration> {
         let nanos = i128::from(self.0) - i128::from(earlier.0);
@@ -237,8 +247,7 @@ impl FromStr for Time {
 
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let timestamp = jiff::Timestamp::from_nanosecond(i128::from(self.0)).expect("years 1678 to 2262 exist");
-        timestamp.fmt(f)
+        self.to_timestamp().fmt(f)
     }
 }
 

@@ -190,10 +190,10 @@ fn zones_of<'c>(plan: &Plan, config: &'c Config, place: &str) -> Result<Vec<&'c 
 }
 
 /// The writers of the targets that a plan needs, by pool.
-type Writers = BTreeMap<usize, Result<Box<dyn WriteZone>, TargetError>>;
+pub(super) type Writers = BTreeMap<usize, Result<Box<dyn WriteZone>, TargetError>>;
 
 /// Opens the targets of these zones to write.
-fn open_writers(config: &Config, zones: &[&ZoneSpec], workspace: &Path, now: Time) -> Writers {
+pub(super) fn open_writers(config: &Config, zones: &[&ZoneSpec], workspace: &Path, now: Time) -> Writers {
     let context = Context { workspace, source: &config.source, now };
     let pools: BTreeSet<usize> = zones.iter().map(|spec| spec.pool).collect();
     let open = |pool: usize| {
@@ -204,16 +204,21 @@ fn open_writers(config: &Config, zones: &[&ZoneSpec], workspace: &Path, now: Tim
 }
 
 /// The way to each zone.
-fn accesses<'a>(config: &Config, zones: &[&'a ZoneSpec], writers: &'a Writers) -> Vec<ZoneAccess<'a>> {
+pub(super) fn accesses<'a>(config: &Config, zones: &[&'a ZoneSpec], writers: &'a Writers) -> Vec<ZoneAccess<'a>> {
     let access = |spec: &&'a ZoneSpec| ZoneAccess {
         zone: &spec.name,
         writer: writers[&spec.pool].as_deref().map_err(TargetError::clone),
-        is_fenced: match spec.fence {
-            Some(fence) => fence == Fence::Marker,
-            None => provider::is_fenced(&config.pools[spec.pool].target.provider),
-        },
+        is_fenced: is_fenced(config, spec),
     };
     zones.iter().map(access).collect()
+}
+
+/// Whether a marker fences a zone: as its settings say, else as its provider needs it.
+pub(super) fn is_fenced(config: &Config, spec: &ZoneSpec) -> bool {
+    match spec.fence {
+        Some(fence) => fence == Fence::Marker,
+        None => provider::is_fenced(&config.pools[spec.pool].target.provider),
+    }
 }
 
 /// Refuses to write to a zone whose marker the state does not know, unless it is older than what the state knows.

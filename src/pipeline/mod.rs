@@ -12,6 +12,8 @@ pub mod snapshot;
 
 pub mod doctor;
 
+pub mod state;
+
 pub mod decide;
 
 pub mod explain;
@@ -36,7 +38,7 @@ use crate::live::OwnRrsets;
 use crate::plan::Plan;
 use crate::provider::{self, TargetError};
 use crate::snapshot::Snapshot;
-use crate::state::{self, StateError};
+use crate::state::{StateError, open_to_read};
 use decide::Decided;
 use zones::Zones;
 
@@ -223,7 +225,7 @@ fn own_rrsets(config: &Config, workspace: &Path) -> Result<OwnRrsets, StateError
     if config.registry != Registry::Journal {
         return Ok(OwnRrsets::default());
     }
-    let state = state::open_to_read(&workspace.join(&config.state_file))?;
+    let state = open_to_read(&workspace.join(&config.state_file))?;
     state.map_or_else(|| Ok(OwnRrsets::default()), |state| state.own())
 }
 

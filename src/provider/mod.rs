@@ -1,7 +1,7 @@
 //! Targets: where zones are read from and written to.
 //!
 //! Comes in: a target's settings and the name of a zone. Goes out: the zone's contents, whole, or an error that names the
-//! cause; and what became of the updates that were sent to it ([`write`]). A new provider is a folder and a word in the list below; nothing elsewhere names one.
+//! cause; and what became of the updates that were sent to it ([`mod@write`]). A new provider is a folder and a word in the list below; nothing elsewhere names one.
 
 mod answers;
 
@@ -13,7 +13,7 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::diag::{Diagnostic, Diagnostics, Files, Severity};
+use crate::diag::{Diagnostics, Files};
 use crate::dns::{Rtype, ZoneContents, ZoneName};
 use crate::inventory::config::node::{Node, Reader, SourceText, Value};
 use crate::inventory::value::{self, Time};
@@ -251,12 +251,6 @@ impl Exchange {
 /// 41 is EDNS).
 fn is_zone_data(rtype: Rtype) -> bool {
     !matches!(rtype.to_int(), 0 | 41 | 128..=255)
-}
-
-/// Warns that a setting is right but has no effect.
-fn warn_unused(reader: &mut Reader<'_>, node: &Node, key: &str, why: &str) {
-    let found = reader.source().error("not-enforced", node.origin, node.width, format!("`{key}` has no effect: {why}"));
-    reader.push(Diagnostic { severity: Severity::Warning, ..found });
 }
 
 /// Reads a command: a list of texts, of which the first is the program; reports anything else.

@@ -18,6 +18,8 @@ mod paint;
 
 mod schema;
 
+mod status;
+
 mod summary;
 
 mod templates;
@@ -33,9 +35,10 @@ use crate::plan::{SealedPlan, v1};
 
 pub use doctor::doctor;
 pub use schema::{SchemaKind, schema};
+pub use status::{adopted, status};
 pub use summary::{check_summary, snapshot_summary};
 pub use templates::{TemplateError, Templates};
-pub use text::TextOptions;
+pub use text::{Purpose, TextOptions};
 pub use words::{Explained, Words, explain};
 
 /// The program with its version, as documents name it.

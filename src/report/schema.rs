@@ -15,6 +15,8 @@ pub enum SchemaKind {
     Doctor,
     /// What `apply` prints as JSON.
     Apply,
+    /// What `status` prints as JSON.
+    Status,
 }
 
 /// The schema of a file, as JSON text. Source: JSON Schema draft 2020-12.
@@ -24,6 +26,7 @@ pub fn schema(kind: SchemaKind) -> &'static str {
         SchemaKind::Explain => include_str!("../../schemas/explain.schema.json"),
         SchemaKind::Config => include_str!("../../schemas/config.schema.json"),
         SchemaKind::Apply => include_str!("../../schemas/apply.schema.json"),
+        SchemaKind::Status => include_str!("../../schemas/status.schema.json"),
         SchemaKind::Doctor => include_str!("../../schemas/doctor.schema.json"),
         SchemaKind::Project => include_str!("../../schemas/project.schema.json"),
     }
@@ -38,13 +41,14 @@ pub mod tests {
     use crate::plan::{BlockCode, NoticeCode, Rule, SealedPlan, SkipCode, fixture, v1};
 
     /// All schemas.
-    const ALL: [SchemaKind; 6] = [
+    const ALL: [SchemaKind; 7] = [
         SchemaKind::Plan,
         SchemaKind::Explain,
         SchemaKind::Config,
         SchemaKind::Project,
         SchemaKind::Doctor,
         SchemaKind::Apply,
+        SchemaKind::Status,
     ];
 
     /// A schema as a value.
@@ -263,6 +267,8 @@ pub mod tests {
         let outcomes = words(Outcome::ALL.iter().map(|word| word.as_str()).collect());
         assert_eq!(*apply.pointer("/$defs/host/properties/outcome/enum").unwrap(), outcomes);
         assert_eq!(*apply.pointer("/properties/counts/required").unwrap(), outcomes);
+        let status = value(SchemaKind::Status);
+        assert_eq!(*status.pointer("/$defs/apply/properties/outcomes/propertyNames/enum").unwrap(), outcomes);
     }
 
     /// Visits every key that a schema declares.

@@ -311,16 +311,16 @@ impl Explained for Outcome {
             Outcome::Failed => words(
                 "failed",
                 "their changes could not be made: see below, then plan again",
-                "The host's changes could not be sent, were refused, or nobody knows what became of them; the message \
-                 says which. Remove the cause and plan again, or apply the same plan again: what is done already \
+                "The host's changes could not be sent, were refused, or nobody knows what became of them; or they were \
+                 made and could not be read back. The message says which. Remove the cause and plan again, or apply the same plan again: what is done already \
                  is not done twice.",
             ),
             Outcome::NotReached => words(
                 "not reached",
                 "the apply stopped before their turn: apply the plan again",
-                "The apply stopped before it was the host's turn, because of `--max-failures`, or because a message \
-                 before it in the same zone has no certain answer. Nothing was sent for it. Apply the same plan \
-                 again, or plan again.",
+                "The apply, or the host's zone, was given up before it was the host's turn: because of `--max-failures`, \
+                 a server that refused one host after another, a lost answer, or another run that writes the zone. \
+                 Apply the same plan again, or plan again.",
             ),
         }
     }

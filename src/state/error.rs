@@ -44,7 +44,9 @@ const ACCESS: &str =
 
 /// Puts an error together.
 pub fn error(file: &Path, code: &'static str, message: impl Into<String>, hint: &str) -> StateError {
-    StateError { place: file.display().to_string(), code, message: message.into(), hint: Some(hint.to_owned()) }
+    // The folder where one stands goes without saying.
+    let place = file.strip_prefix(".").unwrap_or(file).display().to_string();
+    StateError { place, code, message: message.into(), hint: Some(hint.to_owned()) }
 }
 
 /// What the database says.

@@ -15,6 +15,8 @@ mod schema;
 
 mod sqlite;
 
+pub mod status;
+
 #[cfg(test)]
 mod tests;
 
@@ -29,6 +31,7 @@ use crate::live::OwnRrsets;
 use crate::plan::Marker;
 
 pub use lock::{Holder, Lock};
+pub use status::{Memory, Status};
 
 /// Opens the state that is kept in a file, to write to it; creates it where there is none.
 ///

@@ -196,10 +196,6 @@ fn a_workspace_is_read_whole() {
       6 | delete_after = "1h"
         | ^^^^^^^^^^^^
         = hint: do not rely on it
-    zonewright.toml:9:1: warning[not-enforced]: `state.url` is accepted, but nothing enforces it yet
-      9 | url = "sqlite:.zonewright/state.db"
-        | ^^^
-        = hint: do not rely on it
     zonewright.toml:14:49: warning[not-enforced]: `sources.max_age` is accepted, but nothing enforces it yet
       14 | l3_tors    = { path = "racktables/l3-tors.txt", max_age = "6h", max_shrink = "10%", max_churn = "5%", min_rows = 1 }
          |                                                 ^^^^^^^
@@ -219,10 +215,6 @@ fn a_workspace_is_read_whole() {
     zonewright.toml:15:54: warning[not-enforced]: `sources.digest` is accepted, but nothing enforces it yet
       15 | net_layout = { path = ["racktables/net-layout.xml"], digest = "sha256:00" }
          |                                                      ^^^^^^
-         = hint: do not rely on it
-    zonewright.toml:54:1: warning[not-enforced]: `zone.fence` is accepted, but nothing enforces it yet
-      54 | fence = "marker"
-         | ^^^^^
          = hint: do not rely on it
     zonewright.toml:55:1: warning[not-enforced]: `zone.protect` is accepted, but nothing enforces it yet
       55 | protect = ["www.search.example.net", "db-*"]

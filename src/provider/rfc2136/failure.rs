@@ -190,20 +190,21 @@ impl Failure {
             Failure::NoAuthority => "name a server that has the zone itself, not one that asks others for it",
             Failure::QueryRefused { .. } => "the server's log says why",
             Failure::UpdateRefused { rcode: Rcode::REFUSED | Rcode::NOTAUTH, unproven: true } => {
-                "the server does not say why: compare the key's name, algorithm and secret and both clocks, see that it has \
-                 the zone, and let it take updates of AAAA, PTR and TXT from the key, `_zonewright.ZONE` among their names \
-                 (BIND: `update-policy` or `allow-update`; Knot: an `acl` with `action: update` and `update-type`; \
+                "the server does not say why: compare the key's name, algorithm and secret and both clocks, see that it is \
+                 the zone's primary, and let it take updates of AAAA, PTR and TXT from the key, `_zonewright.ZONE` among \
+                 their names (BIND: `update-policy` or `allow-update`; Knot: an `acl` with `action: update` and `update-type`; \
                  PowerDNS: `dnsupdate=yes`, `ALLOW-DNSUPDATE-FROM`, `TSIG-ALLOW-DNSUPDATE`); `fence = \"none\"` does \
                  without the marker at that name"
             }
             Failure::UpdateRefused { rcode: Rcode::REFUSED, .. } => {
-                "let the server take updates of AAAA, PTR and TXT of this zone from the key or this machine, \
-                 `_zonewright.ZONE` among their names (BIND: `update-policy` or `allow-update`; Knot: an `acl` with \
-                 `action: update` and `update-type`; PowerDNS: `dnsupdate=yes`, `ALLOW-DNSUPDATE-FROM`, \
+                "see that the server is the primary of this zone, and let it take updates of AAAA, PTR and TXT from the key \
+                 or this machine, `_zonewright.ZONE` among their names (BIND: `update-policy` or `allow-update`; Knot: an \
+                 `acl` with `action: update` and `update-type`; PowerDNS: `dnsupdate=yes`, `ALLOW-DNSUPDATE-FROM`, \
                  `TSIG-ALLOW-DNSUPDATE`); `fence = \"none\"` does without the marker at that name"
             }
             Failure::UpdateRefused { rcode: Rcode::NOTAUTH, .. } => {
-                "is the zone configured on this server, as its primary, and its name right?"
+                "is the zone configured on this server, as its primary, and its name right? without a `tsig_key`, Knot also \
+                 says so of a zone that it does not let this machine update"
             }
             Failure::UpdateRefused { rcode: Rcode::NOTIMP, .. } => {
                 "this server takes no updates (NSD never does): name first in `server` a primary that takes them"

@@ -173,3 +173,200 @@ impl<'a> Entry<'a> {
         (library_name(self.owner), self.class, self.ttl, rdata)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use hickory_proto::op::{Message, OpCode};
+    use hickory_proto::rr::Record;
+    use proptest::prelude::*;
+
+    use super::super::tests::{apex, reader};
+    use super::*;
+    use crate::change::ChangeKind;
+    use crate::dns::{Name, Rdata, RrKey, Ttl};
+
+    /// An RRset: its TTL, and its RDATA in presentation format.
+    fn rrset(rtype: Rtype, ttl: u64, rdata: &[&str]) -> Rrset {
+        let rdata = rdata.iter().map(|text| match rtype {
+            Rtype::CNAME => Rdata::from_name(Name::parse(text).unwrap().as_name()),
+            _ => Rdata::parse(rtype, text).unwrap(),
+        });
+        Rrset::new(Ttl::from_secs(ttl).unwrap(), rdata.collect()).unwrap()
+    }
+
+    /// The key of an RRset of the zone.
+    fn key(owner: &str, rtype: Rtype) -> RrKey {
+        RrKey { owner: apex().owner(Name::parse(owner).unwrap().as_name()).unwrap(), rtype }
+    }
+
+    /// The message of these edits, not signed.
+    fn lowered(edits: &[(RrKey, ChangeKind)]) -> Vec<u8> {
+        let edits = edits.iter().map(|(key, kind)| Edit { key, kind }).collect();
+        lower(&Update { zone: &apex(), edits }, 7, None, Time48::now()).unwrap().octets
+    }
+
+    /// Records, one line each, as another library reads them.
+    fn lines(records: &[Record]) -> Vec<String> {
+        let line = |record: &Record| {
+            let (name, class, rtype) = (&record.name, record.dns_class, record.record_type());
+            // It calls RDATA of no octets so.
+            let rdata = record.data.to_string().replace("UPDATE", "-");
+            format!("{name} {} {class} {rtype} {rdata}", record.ttl)
+        };
+        records.iter().map(line).collect()
+    }
+
+    /// Prerequisites and updates of a message, as another library reads them.
+    fn read(octets: &[u8]) -> (Vec<String>, Vec<String>) {
+        let message = Message::from_vec(octets).unwrap();
+        assert_eq!((message.metadata.id, message.metadata.op_code), (7, OpCode::Update));
+        let zones: Vec<_> = message.queries.iter().map(ToString::to_string).collect();
+        assert_eq!(zones, ["example.net. IN SOA"]);
+        (lines(&message.answers), lines(&message.authorities))
+    }
+
+    #[test]
+    fn what_is_created_was_not_there_and_is_beside_no_cname() {
+        let after = rrset(Rtype::AAAA, 300, &["2a02::1", "2a02::2"]);
+        let text = rrset(Rtype::TXT, 60, &["\"x\""]);
+        let octets = lowered(&[
+            (key("a.example.net", Rtype::AAAA), ChangeKind::Create { after }),
+            (key("a.example.net", Rtype::TXT), ChangeKind::Create { after: text }),
+        ]);
+        let (prerequisites, updates) = read(&octets);
+        assert_eq!(
+            prerequisites,
+            ["a.example.net. 0 NONE AAAA -", "a.example.net. 0 NONE CNAME -", "a.example.net. 0 NONE TXT -"]
+        );
+        let added =
+            ["a.example.net. 300 IN AAAA 2a02::1", "a.example.net. 300 IN AAAA 2a02::2", "a.example.net. 60 IN TXT x"];
+        assert_eq!(updates, added);
+    }
+
+    #[test]
+    fn what_is_modified_is_replaced_whole_after_all_that_is_deleted() {
+        let octets = lowered(&[
+            (
+                key("a.example.net", Rtype::AAAA),
+                ChangeKind::Modify {
+                    before: rrset(Rtype::AAAA, 300, &["2a02::1", "2a02::2"]),
+                    after: rrset(Rtype::AAAA, 60, &["2a02::2"]),
+                },
+            ),
+            (
+                key("b.example.net", Rtype::PTR),
+                ChangeKind::Delete { before: rrset(Rtype::PTR, 300, &["a.example.net."]) },
+            ),
+        ]);
+        let (prerequisites, updates) = read(&octets);
+        assert_eq!(
+            prerequisites,
+            [
+                "a.example.net. 0 IN AAAA 2a02::1",
+                "a.example.net. 0 IN AAAA 2a02::2",
+                "a.example.net. 0 NONE CNAME -",
+                "b.example.net. 0 IN PTR a.example.net."
+            ]
+        );
+        let expected =
+            ["a.example.net. 0 ANY AAAA -", "b.example.net. 0 ANY PTR -", "a.example.net. 60 IN AAAA 2a02::2"];
+        assert_eq!(updates, expected);
+    }
+
+    #[test]
+    fn a_cname_that_is_itself_changed_needs_no_further_prerequisite() {
+        let octets = lowered(&[
+            (
+                key("a.example.net", Rtype::CNAME),
+                ChangeKind::Delete { before: rrset(Rtype::CNAME, 300, &["b.example.net."]) },
+            ),
+            (key("a.example.net", Rtype::A), ChangeKind::Create { after: rrset(Rtype::A, 300, &["192.0.2.1"]) }),
+        ]);
+        let (prerequisites, updates) = read(&octets);
+        assert_eq!(prerequisites, ["a.example.net. 0 IN CNAME b.example.net.", "a.example.net. 0 NONE A -"]);
+        assert_eq!(updates, ["a.example.net. 0 ANY CNAME -", "a.example.net. 300 IN A 192.0.2.1"]);
+    }
+
+    #[test]
+    fn owner_names_are_compressed_and_rdata_are_not() {
+        let after = rrset(Rtype::PTR, 300, &["a.example.net."]);
+        let octets = lowered(&[(key("a.example.net", Rtype::PTR), ChangeKind::Create { after })]);
+        let expected = [
+            &b"\0\x07\x28\0\0\x01\0\x02\0\x01\0\0"[..],
+            b"\x07example\x03net\0\0\x06\0\x01",
+            b"\x01a\xc0\x0c\0\x0c\0\xfe\0\0\0\0\0\0",
+            b"\xc0\x1d\0\x05\0\xfe\0\0\0\0\0\0",
+            b"\xc0\x1d\0\x0c\0\x01\0\0\x01\x2c\0\x0f\x01a\x07example\x03net\0",
+        ];
+        assert_eq!(octets, expected.concat());
+    }
+
+    /// A zone name, and edits of any kind in it.
+    fn any_edits() -> impl Strategy<Value = Vec<(RrKey, ChangeKind)>> {
+        let label = "[a-z]{1,20}";
+        let name = proptest::collection::vec(label, 0..4).prop_map(|labels| {
+            let relative: String = labels.iter().map(|label| format!("{label}.")).collect();
+            format!("{relative}example.net")
+        });
+        let rrset = proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..300), 1..4).prop_map(|rdata| {
+            let rdata = rdata.iter().map(|octets| crate::dns::RdataRef { rtype: Rtype::TXT, octets }.to_rdata());
+            Rrset::new(Ttl::DEFAULT, rdata.collect()).unwrap()
+        });
+        let kind = (rrset.clone(), rrset, 0..3).prop_map(|(before, after, kind)| match kind {
+            0 => ChangeKind::Create { after },
+            1 => ChangeKind::Modify { before, after },
+            _ => ChangeKind::Delete { before },
+        });
+        proptest::collection::vec((name.prop_map(|name| key(&name, Rtype::TXT)), kind), 1..40)
+    }
+
+    proptest! {
+        #[test]
+        fn a_message_is_never_longer_than_was_said(edits in any_edits()) {
+            let tsig = reader(vec![], true).key().unwrap();
+            let room = 12 + apex().as_name().as_wire().len() + 4 + usize::from(tsig.as_ref().unwrap().compose_len());
+            let edits: Vec<_> = edits.iter().map(|(key, kind)| Edit { key, kind }).collect();
+            let said: usize = edits.iter().map(|edit| octets(&apex(), *edit)).sum();
+            let lowered = lower(&Update { zone: &apex(), edits }, 7, tsig, Time48::now());
+            match lowered {
+                Ok(lowered) => prop_assert!(lowered.octets.len() <= said + room, "{} {said}", lowered.octets.len()),
+                Err(TooLarge) => prop_assert!(said + room > MAX_MESSAGE),
+            }
+        }
+    }
+
+    #[test]
+    fn what_keeps_to_the_limits_fits_with_any_zone_and_key() {
+        // Header, zone, and a signature with the longest key name and algorithm name, and 64 octets of SHA-512.
+        let room = 12 + 255 + 4 + 255 + FIXED + 13 + 16 + 64;
+        assert!(LIMITS.octets + room <= MAX_MESSAGE);
+        let edits: Vec<_> = (0..LIMITS.edits)
+            .map(|number| {
+                let kind = ChangeKind::Create { after: rrset(Rtype::AAAA, 300, &["2a02::1"]) };
+                (key(&format!("host-{number}.rack.example.net"), Rtype::AAAA), kind)
+            })
+            .collect();
+        let said: usize = edits.iter().map(|(key, kind)| octets(&apex(), Edit { key, kind })).sum();
+        assert!(said <= LIMITS.octets && said < 3 * lowered(&edits).len(), "{said}");
+    }
+
+    #[test]
+    fn what_no_message_holds_is_an_error_and_what_just_fits_is_none() {
+        let message = |records: usize, last: usize, key: Option<Arc<Key>>| {
+            let mut rdata: Vec<_> = (0..records).map(|number| vec![number as u8; 1000]).collect();
+            rdata.push(vec![255; last]);
+            let rdata = rdata.iter().map(|octets| crate::dns::RdataRef { rtype: Rtype::TXT, octets }.to_rdata());
+            let kind = ChangeKind::Create { after: Rrset::new(Ttl::DEFAULT, rdata.collect()).unwrap() };
+            let rrset = self::key("a.example.net", Rtype::TXT);
+            let update = Update { zone: &apex(), edits: vec![Edit { key: &rrset, kind: &kind }] };
+            lower(&update, 7, key, Time48::now()).map(|lowered| lowered.octets.len())
+        };
+        let tsig = reader(vec![], true).key().unwrap();
+        for key in [None, tsig] {
+            let rest = MAX_MESSAGE - message(64, 0, key.clone()).unwrap();
+            assert_eq!(message(64, rest, key.clone()), Ok(MAX_MESSAGE));
+            assert_eq!(message(64, rest + 1, key.clone()), Err(TooLarge));
+            assert_eq!(message(200, 0, key), Err(TooLarge));
+        }
+    }
+}

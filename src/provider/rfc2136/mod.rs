@@ -20,6 +20,7 @@
 //! | `outcome` | pure: the answer to an update to what became of it |
 //! | `session` | updates over one connection |
 //! | `observe` | pure: answers out of a whole zone, and those that a wildcard gives |
+//! | `version` | asks a server what it is |
 //! | `writer` | the primary: what is written, and read for that |
 
 mod ask;
@@ -35,6 +36,7 @@ mod query;
 mod secret;
 mod session;
 mod settings;
+mod version;
 mod wire;
 mod writer;
 

@@ -96,3 +96,109 @@ fn child(question: &Question) -> Option<Question> {
     let name = Name::prepend(PROBE, question.name.as_name()).ok()?;
     Some(Question { name, rtype: question.rtype })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dns::{Rdata, RdataRef, Rrset, Ttl, ZoneBuilder};
+
+    /// A name.
+    fn name(text: &str) -> Name {
+        Name::parse(text).unwrap()
+    }
+
+    /// A question.
+    fn question(text: &str, rtype: Rtype) -> Question {
+        Question { name: name(text), rtype }
+    }
+
+    /// An RRset of one record.
+    fn one(rdata: Rdata) -> Rrset {
+        Rrset::new(Ttl::DEFAULT, vec![rdata]).unwrap()
+    }
+
+    /// The RRset of one pointer.
+    fn to(target: &str) -> Rrset {
+        one(Rdata::from_name(name(target).as_name()))
+    }
+
+    /// The zone `example.net.` with a SOA and these pointers.
+    fn zone(records: &[(&str, Rtype, &str)]) -> ZoneContents {
+        let mut builder = ZoneBuilder::new(ZoneName::new(name("example.net")));
+        let soa = RdataRef { rtype: Rtype::SOA, octets: &[0; 22] }.to_rdata();
+        builder.push(name("example.net").as_name(), Rtype::SOA, Ttl::DEFAULT, soa.as_octets()).unwrap();
+        for (owner, rtype, target) in records {
+            let rdata = Rdata::from_name(name(target).as_name());
+            builder.push(name(owner).as_name(), *rtype, Ttl::DEFAULT, rdata.as_octets()).unwrap();
+        }
+        builder.finish().unwrap()
+    }
+
+    #[test]
+    fn a_whole_zone_answers_as_its_server_would() {
+        let zone = zone(&[
+            ("example.net", Rtype::NS, "ns.example.net"),
+            ("p.example.net", Rtype::PTR, "x.example.net"),
+            ("c.example.net", Rtype::CNAME, "x.example.net"),
+            ("cut.example.net", Rtype::NS, "ns.cut.example.net"),
+            ("d.example.net", Rtype::DNAME, "e.example.net"),
+            ("d.example.net", Rtype::PTR, "x.example.net"),
+            ("y.d.example.net", Rtype::NS, "ns.example.net"),
+        ]);
+        let answer = |text, rtype| answer_from(&zone, &question(text, rtype));
+        assert_eq!(answer("example.net", Rtype::NS), Answer::Holds(Rtype::NS, to("ns.example.net")));
+        assert_eq!(answer("p.example.net", Rtype::PTR), Answer::Holds(Rtype::PTR, to("x.example.net")));
+        assert_eq!(answer("p.example.net", Rtype::TXT), Answer::Nothing);
+        assert_eq!(answer("c.example.net", Rtype::PTR), Answer::Holds(Rtype::CNAME, to("x.example.net")));
+        let cut = Answer::Delegated(name("cut.example.net"), Some(to("ns.cut.example.net")));
+        assert_eq!(answer("cut.example.net", Rtype::PTR), cut);
+        assert_eq!(answer("a.b.cut.example.net", Rtype::PTR), cut);
+        assert_eq!(answer("d.example.net", Rtype::PTR), Answer::Holds(Rtype::PTR, to("x.example.net")));
+        let below = Answer::BelowDname(name("d.example.net"), to("e.example.net"));
+        assert_eq!(answer("a.d.example.net", Rtype::PTR), below);
+        // What is below the DNAME is not there, a delegation among it.
+        assert_eq!(answer("y.d.example.net", Rtype::PTR), below);
+    }
+
+    /// What is made of the answers to these questions by a zone whose server answers the rest like this.
+    fn settled(questions: &[(&str, &str)], rest: impl Fn(&str) -> Answer) -> Vec<bool> {
+        let zone = ZoneName::new(name("example.net"));
+        let holds = |(_, target): &(&str, &str)| Answer::Holds(Rtype::PTR, to(target));
+        let answers = questions.iter().map(holds).collect();
+        let questions: Vec<_> = questions.iter().map(|(text, _)| question(text, Rtype::PTR)).collect();
+        let probes = Probes { zone: &zone, questions: &questions, answers };
+        let ask = |probes: Vec<Question>| -> HashMap<Question, Answer> {
+            probes.into_iter().map(|probe| (probe.clone(), rest(&probe.name.to_string()))).collect()
+        };
+        let beside = ask(probes.beside());
+        let below = ask(probes.below(&beside));
+        probes.settle(&below).iter().map(|answer| matches!(answer, Answer::Holds(..))).collect()
+    }
+
+    #[test]
+    fn what_a_wildcard_answers_is_nothing_unless_the_name_is_there() {
+        // The zone holds `*.w`, and `a.w` with the same data.
+        let server = |name: &str| match name {
+            "_zonewright-probe.a.w.example.net." => Answer::Nothing,
+            below if below.ends_with(".w.example.net.") => Answer::Holds(Rtype::PTR, to("w.example.net")),
+            _ => Answer::Nothing,
+        };
+        let asked = [
+            ("a.w.example.net", "w.example.net"),
+            ("b.w.example.net", "w.example.net"),
+            ("c.w.example.net", "other.example.net"),
+            ("d.example.net", "w.example.net"),
+            ("example.net", "w.example.net"),
+        ];
+        assert_eq!(settled(&asked, server), [true, false, true, true, true]);
+    }
+
+    #[test]
+    fn nothing_more_is_asked_where_nothing_stands() {
+        let zone = ZoneName::new(name("example.net"));
+        let questions = [question("a.example.net", Rtype::PTR), question("example.net", Rtype::PTR)];
+        let answers = vec![Answer::Nothing, Answer::Holds(Rtype::PTR, to("x.example.net"))];
+        let probes = Probes { zone: &zone, questions: &questions, answers };
+        assert_eq!(probes.beside(), []);
+    }
+}

@@ -94,3 +94,133 @@ fn unmet(rcode: Rcode) -> Option<&'static str> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::lower::lower;
+    use super::super::tests::{Signer, apex, reader};
+    use super::*;
+    use crate::change::ChangeKind;
+    use crate::dns::{Name, Rdata, RrKey, Rrset, Ttl};
+    use crate::provider::write::{Edit, Update};
+
+    /// An answer to the update with ID 7: these flags, and the zone section in these octets.
+    fn answer(flags: [u8; 2], zones: u8, zone: &[u8]) -> Vec<u8> {
+        [&[0, 7], &flags[..], &[0, zones, 0, 0, 0, 0, 0, 0], zone].concat()
+    }
+
+    /// An answer with an error, without a zone section.
+    fn error(rcode: u8) -> Vec<u8> {
+        answer([0xa8, rcode], 0, &[])
+    }
+
+    /// What is made of an answer to a signed update, or one that is not: its kind, and its code or words.
+    fn outcome(keyed: bool, answer: impl FnOnce(&[u8]) -> Vec<u8>) -> (&'static str, String) {
+        let after = Rrset::new(Ttl::DEFAULT, vec![Rdata::from_text("x").unwrap()]).unwrap();
+        let owner = apex().owner(Name::parse("a.example.net").unwrap().as_name()).unwrap();
+        let (key, kind) = (RrKey { owner, rtype: Rtype::TXT }, ChangeKind::Create { after });
+        let update = Update { zone: &apex(), edits: vec![Edit { key: &key, kind: &kind }] };
+        let lowered = lower(&update, 7, reader(vec![], keyed).key().unwrap(), Time48::now()).unwrap();
+        let expected = Expected { zone: &apex(), transaction: lowered.transaction.as_ref() };
+        match expected.read(answer(&lowered.octets), Time48::now(), "here".into()) {
+            Reply::Done => ("done", String::new()),
+            Reply::Prerequisite(words) => ("prerequisite", words),
+            Reply::Refused(error) => ("refused", error.code.to_owned()),
+            Reply::Failed(error) => ("failed", error.code.to_owned()),
+            Reply::Unknown(error) => ("unknown", error.code.to_owned()),
+        }
+    }
+
+    /// The errors that are not about prerequisites, and what they mean.
+    const ERRORS: [(u8, &str, &str); 7] = [
+        (1, "refused", "update-rejected"),
+        (2, "failed", "server-failure"),
+        (4, "refused", "update-not-implemented"),
+        (5, "refused", "update-refused"),
+        (9, "refused", "zone-not-served"),
+        (10, "refused", "update-rejected"),
+        (15, "refused", "update-rejected"),
+    ];
+
+    #[test]
+    fn a_signed_answer_says_what_became_of_the_update() {
+        let signed = |rcode| outcome(true, move |update| Signer::new(update).sign(error(rcode)));
+        assert_eq!(signed(0).0, "done");
+        for (rcode, name) in [(3, "NXDOMAIN"), (6, "YXDOMAIN"), (7, "YXRRSET"), (8, "NXRRSET")] {
+            let (kind, words) = signed(rcode);
+            assert_eq!(kind, "prerequisite");
+            assert!(words.starts_with(&format!("the server answers {name}: ")), "{words}");
+        }
+        for (rcode, kind, code) in ERRORS {
+            assert_eq!(signed(rcode), (kind, code.to_owned()));
+        }
+    }
+
+    #[test]
+    fn an_unsigned_answer_to_a_signed_update_proves_nothing() {
+        let unsigned = |rcode| outcome(true, move |_| error(rcode));
+        for rcode in [0, 3, 6, 7, 8] {
+            assert_eq!(unsigned(rcode), ("unknown", "tsig-unsigned".to_owned()));
+        }
+        for (rcode, _, code) in ERRORS {
+            // Nothing says that it is about the zone.
+            let code = if rcode == 9 { "update-refused" } else { code };
+            assert_eq!(unsigned(rcode), ("unknown", code.to_owned()));
+        }
+    }
+
+    #[test]
+    fn without_a_key_every_answer_counts() {
+        let unsigned = |rcode| outcome(false, move |_| error(rcode));
+        assert_eq!((unsigned(0).0, unsigned(8).0), ("done", "prerequisite"));
+        for (rcode, kind, code) in ERRORS {
+            assert_eq!(unsigned(rcode), (kind, code.to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_signature_that_is_wrong_proves_nothing() {
+        let changed = |at: usize| {
+            outcome(true, move |update| {
+                let mut answer = Signer::new(update).sign(error(5));
+                answer[at] ^= 5;
+                answer
+            })
+        };
+        // REFUSED made NOERROR.
+        assert_eq!(changed(3), ("unknown", "tsig-bad-sig".to_owned()));
+        let late = outcome(true, |update| {
+            let mut signer = Signer::new(update);
+            signer.skew = 1000;
+            signer.sign(error(0))
+        });
+        assert_eq!(late, ("unknown", "tsig-bad-time".to_owned()));
+        let of_another = outcome(true, |_| {
+            let (_, question) = crate::provider::rfc2136::axfr::Transfer::start(
+                &apex(),
+                reader(vec![], true).key().unwrap(),
+                7,
+                Time48::now(),
+            );
+            Signer::new(&question).sign(error(0))
+        });
+        assert_eq!(of_another, ("unknown", "tsig-bad-sig".to_owned()));
+    }
+
+    #[test]
+    fn only_an_answer_to_an_update_of_this_zone_counts() {
+        let kind = |octets: Vec<u8>| outcome(false, move |_| octets);
+        let zone = b"\x07example\x03net\0\0\x06\0\x01";
+        assert_eq!(kind(answer([0xa8, 0], 1, zone)).0, "done");
+        for bad in [
+            answer([0xa8, 0], 1, b"\x07example\x03org\0\0\x06\0\x01"),
+            answer([0xa8, 0], 1, &zone[..12]),
+            answer([0xa8, 0], 2, &[&zone[..], zone].concat()),
+            answer([0x28, 0], 0, &[]),
+            answer([0x80, 0], 0, &[]),
+            vec![0, 7, 0xa8],
+        ] {
+            assert_eq!(kind(bad.clone()), ("unknown", "bad-message".to_owned()), "{bad:?}");
+        }
+    }
+}

@@ -154,3 +154,156 @@ fn explain_wire(fault: WireFault) -> Failure {
         WireFault::Io(error) => Failure::UpdateCut(Some(error)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::{TcpListener, TcpStream};
+    use std::sync::mpsc;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::super::NameServers;
+    use super::super::settings::Server;
+    use super::super::tests::{Signer, apex, framed, reader};
+    use super::*;
+    use crate::change::ChangeKind;
+    use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl};
+    use crate::provider::write::Edit;
+
+    /// Reads a framed message; none at the end.
+    fn read(stream: &mut TcpStream) -> Option<Vec<u8>> {
+        let mut length = [0; 2];
+        stream.read_exact(&mut length).ok()?;
+        let mut message = vec![0; usize::from(u16::from_be_bytes(length))];
+        stream.read_exact(&mut message).ok()?;
+        Some(message)
+    }
+
+    /// An answer with this error to an update, signed as it is.
+    fn answer(update: &[u8], rcode: u8) -> Vec<u8> {
+        let answer = [&update[..2], &[0xa8, rcode, 0, 0, 0, 0, 0, 0, 0, 0]].concat();
+        if update[11] == 0 { answer } else { Signer::new(update).sign(answer) }
+    }
+
+    /// A primary that serves one connection after the other as `act` says, the number of the connection given.
+    fn primary(keyed: bool, act: impl Fn(usize, &mut TcpStream) + Send + 'static) -> Primary {
+        Primary::new(servers(keyed, act))
+    }
+
+    /// The same, with settings to be changed.
+    fn servers(keyed: bool, act: impl Fn(usize, &mut TcpStream) + Send + 'static) -> NameServers {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        thread::spawn(move || {
+            for number in 0.. {
+                let (mut stream, _) = listener.accept().unwrap();
+                act(number, &mut stream);
+            }
+        });
+        reader(vec![Server { host: "127.0.0.1".into(), port }], keyed)
+    }
+
+    /// Sends an update that creates a TXT of some octets.
+    fn send(session: &mut Session<'_>, octets: usize) -> Result<Ticket, TargetError> {
+        let rdata = (0..octets.div_ceil(200)).map(|number| Rdata::from_text(&format!("{number:0200}")).unwrap());
+        let kind = ChangeKind::Create { after: Rrset::new(Ttl::DEFAULT, rdata.collect()).unwrap() };
+        let owner = apex().owner(Name::parse("a.example.net").unwrap().as_name()).unwrap();
+        let key = RrKey { owner, rtype: Rtype::TXT };
+        session.send(&Update { zone: &apex(), edits: vec![Edit { key: &key, kind: &kind }] })
+    }
+
+    /// The kind of a reply, with its code where it is an error.
+    fn kind(reply: &Reply) -> &'static str {
+        match reply {
+            Reply::Done => "done",
+            Reply::Prerequisite(_) => "prerequisite",
+            Reply::Refused(error) | Reply::Failed(error) | Reply::Unknown(error) => error.code,
+        }
+    }
+
+    #[test]
+    fn answers_in_any_order_find_their_updates_and_others_are_passed_over() {
+        let primary = primary(true, |_, stream| {
+            let updates: Vec<_> = (0..3).map_while(|_| read(stream)).collect();
+            let stray = [&[updates[0][0] ^ 1][..], &answer(&updates[0], 0)[1..]].concat();
+            let answers = [2, 0, 1].map(|place| answer(&updates[place], [0, 8, 2][place]));
+            stream.write_all(&framed(&[vec![0; 5], stray])).unwrap();
+            stream.write_all(&framed(&answers)).unwrap();
+        });
+        let mut session = Session::new(&primary, &apex());
+        let tickets = [0; 3].map(|_| send(&mut session, 1).unwrap());
+        let replies = tickets.map(|ticket| kind(&session.reply(ticket)));
+        assert_eq!(replies, ["done", "prerequisite", "server-failure"]);
+    }
+
+    #[test]
+    fn after_an_answer_that_proves_nothing_another_connection_is_made() {
+        let primary = primary(true, |number, stream| {
+            let updates: Vec<_> = (0..2 - number).map_while(|_| read(stream)).collect();
+            let mut first = answer(&updates[0], 0);
+            if number == 0 {
+                first[3] ^= 1;
+            }
+            stream.write_all(&framed(&[first])).unwrap();
+            // Until the other side closes it.
+            while read(stream).is_some() {}
+        });
+        let mut session = Session::new(&primary, &apex());
+        let tickets = [0; 2].map(|_| send(&mut session, 1).unwrap());
+        assert_eq!(tickets.map(|ticket| kind(&session.reply(ticket))), ["tsig-bad-sig"; 2]);
+        let ticket = send(&mut session, 1).unwrap();
+        assert_eq!(kind(&session.reply(ticket)), "done");
+    }
+
+    #[test]
+    fn a_connection_that_was_closed_meanwhile_is_not_written_to() {
+        let (closed, is_closed) = mpsc::channel();
+        let primary = primary(false, move |_, stream| {
+            let update = read(stream).unwrap();
+            stream.write_all(&framed(&[answer(&update, 0)])).unwrap();
+            stream.shutdown(std::net::Shutdown::Both).unwrap();
+            closed.send(()).unwrap();
+        });
+        let mut session = Session::new(&primary, &apex());
+        for _ in 0..5 {
+            let ticket = send(&mut session, 1).unwrap();
+            assert_eq!(kind(&session.reply(ticket)), "done");
+            is_closed.recv().unwrap();
+        }
+    }
+
+    #[test]
+    fn an_answer_that_does_not_come_is_unknown() {
+        let mut silent = servers(false, |number, stream| {
+            let update = read(stream).unwrap();
+            if number > 0 {
+                stream.write_all(&framed(&[answer(&update, 0)])).unwrap();
+            }
+            while read(stream).is_some() {}
+        });
+        silent.settings.exchange.timeout = Duration::from_millis(100);
+        let silent = Primary::new(silent);
+        let mut session = Session::new(&silent, &apex());
+        let ticket = send(&mut session, 1).unwrap();
+        assert_eq!(kind(&session.reply(ticket)), "timeout");
+        // Nobody waits twice.
+        assert_eq!(kind(&session.reply(ticket)), "update-cut");
+        let ticket = send(&mut session, 1).unwrap();
+        assert_eq!(kind(&session.reply(ticket)), "done");
+        let hangs_up = primary(false, |_, stream| drop(read(stream)));
+        let mut session = Session::new(&hangs_up, &apex());
+        let ticket = send(&mut session, 1).unwrap();
+        assert_eq!(kind(&session.reply(ticket)), "update-cut");
+    }
+
+    #[test]
+    fn what_cannot_be_sent_is_an_error() {
+        let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let primary = Primary::new(reader(vec![Server { host: "127.0.0.1".into(), port: gone }], true));
+        let mut session = Session::new(&primary, &apex());
+        let error = send(&mut session, 1).unwrap_err();
+        assert_eq!((error.code, error.place), ("connect-failed", format!("127.0.0.1:{gone} zone example.net.")));
+        assert_eq!(send(&mut session, 70_000).unwrap_err().code, "update-too-large");
+    }
+}

@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::path::Path;
 
 use super::load::Folder;
-use super::{ZoneFiles, file_name, read_settings};
+use super::{Settings, ZoneFiles, file_name, read_settings};
 use crate::dns::ZoneName;
 use crate::inventory::config::node::Node;
 use crate::provider::examine::{Capabilities, Clock, Examined, Fault, Measures, PlaceExamined, ZoneExamined};
@@ -12,7 +12,7 @@ use crate::provider::{Context, ReadZone as _, TargetError};
 
 /// Looks at the folder of a target, and at the files of these zones.
 pub fn examine(settings: &Node, context: &Context<'_>, zones: &[&ZoneName]) -> Examined {
-    let dir = read_settings(settings, context.source).0.expect("`check` passed the settings");
+    let Settings { dir, .. } = read_settings(settings, context.source).0.expect("`check` passed the settings");
     let mut place = PlaceExamined { place: dir.clone(), fault: None, clock: Clock::NotTold, zones: Vec::new() };
     match Folder::open(context.workspace, &dir) {
         Err(error) => place.fault = Some(Fault::from(error)),

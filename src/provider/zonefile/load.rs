@@ -169,6 +169,17 @@ impl<'a> Loader<'a> {
         &self.loaded[number]
     }
 
+    /// Where the file with this number is, without symbolic links.
+    pub fn path(&self, number: usize) -> PathBuf {
+        let inside = &self.loaded[number].inside;
+        self.folder.map_or_else(|| inside.clone(), |folder| folder.root.join(inside))
+    }
+
+    /// Takes another text for what the file with this number holds, as if it had been loaded so.
+    pub fn set_text(&mut self, number: usize, text: Vec<u8>) {
+        self.loaded[number].text = Rc::new(text);
+    }
+
     /// The names of the files.
     pub fn files(&self) -> &Files {
         &self.files
@@ -181,7 +192,7 @@ impl<'a> Loader<'a> {
 }
 
 /// Reads a file that is nothing but a file: opening a pipe could wait for ever.
-fn read_regular(path: &Path) -> Result<Vec<u8>, LoadError> {
+pub fn read_regular(path: &Path) -> Result<Vec<u8>, LoadError> {
     let metadata = path.metadata().map_err(LoadError::Io)?;
     if !metadata.is_file() {
         return Err(LoadError::NotAFile);

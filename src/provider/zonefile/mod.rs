@@ -1,7 +1,8 @@
-//! Zones from master files: a folder with one file NAME.zone for each zone.
+//! Zones in master files: a folder with one file NAME.zone for each zone.
 //!
 //! Comes in: the files. Goes out: the zone's contents with the digests of all files read, or everything that is wrong in
-//! them. Nothing outside the target's folder is ever opened.
+//! them; and files in which RRsets are edited and all else is as it was. Nothing outside the target's folder is ever
+//! opened.
 //!
 //! The library `domain` (0.12.3) has a parser of whole files, and a scanner of RDATA for each type that it knows. We use
 //! the scanners (`scan`), and cut entries ourselves (`entry`), for its parser, as tried:
@@ -17,25 +18,35 @@
 //! What both lack: `$GENERATE`; the presentation format of rare types such as LOC and CERT, whose data must be written
 //! as RFC 3597 says; and service parameters (SVCB, HTTPS) with a `z` or `9` in their names.
 
+mod compare;
 mod consistency;
+mod edit;
 mod entry;
 mod examine;
+mod layout;
 mod load;
 mod parse;
 mod rdata;
+mod reload;
 mod scan;
+mod serial;
 pub mod text;
+mod writer;
 
 use std::path::{Component, Path};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use super::{Access, Context, Exchange, Findings, Opened, OpenedWriter, ReadZone, TargetError, ZoneRead};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::dns::contents::ContentsError;
-use crate::dns::{ZoneBuilder, ZoneName};
+use crate::dns::{ZoneBuilder, ZoneContents, ZoneName};
 use crate::inventory::config::node::{Node, Reader, SourceText};
 
 pub use self::examine::examine;
 use self::load::{Folder, Loader};
+use self::reload::Reload;
+use self::writer::FileWriter;
 
 /// Zones are files of the workspace.
 pub const IS_LOCAL: bool = true;
@@ -50,18 +61,36 @@ pub fn check(settings: &Node, source: &SourceText) -> Diagnostics {
 
 /// Finds the folder of a target.
 pub fn open(settings: &Node, context: &Context<'_>) -> Opened {
-    let dir = read_settings(settings, context.source).0.expect("`check` passed the settings");
+    let Settings { dir, .. } = read_settings(settings, context.source).0.expect("`check` passed the settings");
     Ok(Access::Whole(Box::new(ZoneFiles { folder: Folder::open(context.workspace, &dir)? })))
 }
 
 /// Finds the folder of a target to write to it.
 pub fn open_writer(settings: &Node, context: &Context<'_>) -> OpenedWriter {
-    let _ = (settings, context);
-    unimplemented!()
+    let settings = read_settings(settings, context.source).0.expect("`check` passed the settings");
+    let Settings { dir, reload, timeout } = settings;
+    let workspace = context.workspace.to_owned();
+    Ok(Box::new(FileWriter {
+        files: ZoneFiles { folder: Folder::open(context.workspace, &dir)? },
+        today: context.now.date(),
+        reload: reload.map(|words| Reload { words, workspace, timeout }),
+        dir,
+        is_changed: AtomicBool::new(false),
+    }))
 }
 
-/// Reads the settings: gives `dir`, and what is wrong.
-fn read_settings(settings: &Node, source: &SourceText) -> (Option<String>, Diagnostics) {
+/// The settings of a target.
+struct Settings {
+    /// The folder of the files, relative to the workspace.
+    dir: String,
+    /// What to run after files were written.
+    reload: Option<Vec<String>>,
+    /// How long that may take.
+    timeout: Duration,
+}
+
+/// Reads the settings, and what is wrong in them.
+fn read_settings(settings: &Node, source: &SourceText) -> (Option<Settings>, Diagnostics) {
     let mut reader = Reader::new(settings, source);
     reader.take("type");
     let dir = reader.require("dir").and_then(|node| reader.text_of(node).map(|text| (node, text)));
@@ -79,13 +108,9 @@ fn read_settings(settings: &Node, source: &SourceText) -> (Option<String>, Diagn
         }
         Some(text.to_owned())
     });
-    if let Some(node) = reader.take("reload")
-        && super::read_command(&mut reader, node).is_some()
-    {
-        super::warn_unused(&mut reader, node, "reload", "nothing is written yet");
-    }
-    Exchange::parse(&mut reader);
-    (dir, reader.finish())
+    let reload = reader.take("reload").and_then(|node| super::read_command(&mut reader, node));
+    let Exchange { timeout, .. } = Exchange::parse(&mut reader);
+    (dir.map(|dir| Settings { dir, reload, timeout }), reader.finish())
 }
 
 /// A folder of master files.
@@ -97,10 +122,21 @@ struct ZoneFiles {
 
 impl ReadZone for ZoneFiles {
     fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, TargetError> {
-        let name = file_name(zone);
-        let place = self.folder.shown_file(&name);
         let mut loader = Loader::new(&self.folder);
-        let first = loader.load(None, &name).map_err(|error| {
+        let first = self.load(zone, &mut loader)?;
+        read_loaded(zone, loader, first).map_err(|refused| self.explain(zone, refused))
+    }
+}
+
+impl ZoneFiles {
+    /// The file of a zone, as messages name it.
+    fn place(&self, zone: &ZoneName) -> String {
+        self.folder.shown_file(&file_name(zone))
+    }
+
+    /// Loads the file of a zone; gives its number.
+    fn load(&self, zone: &ZoneName, loader: &mut Loader<'_>) -> Result<usize, TargetError> {
+        loader.load(None, &file_name(zone)).map_err(|error| {
             let (code, hint) = match error.is_missing() {
                 true => {
                     ("missing-file", format!("put the zone's master file there, or let `{zone}` have another pool"))
@@ -109,13 +145,16 @@ impl ReadZone for ZoneFiles {
                     ("unreadable-file", "the file must be readable, and lie in the target's folder itself".to_owned())
                 }
             };
-            TargetError { place: place.clone(), code, message: error.to_string(), hint: Some(hint), findings: None }
-        })?;
-        read_loaded(zone, loader, first).map_err(|(findings, errors)| {
-            let message = format!("{errors} error{} in the files of `{zone}`", if errors == 1 { "" } else { "s" });
-            let hint = Some("correct the file; until then the zone counts as unknown".to_owned());
-            TargetError { place, code: "bad-zone-file", message, hint, findings: Some(findings) }
+            let place = self.place(zone);
+            TargetError { place, code, message: error.to_string(), hint: Some(hint), findings: None }
         })
+    }
+
+    /// Says that the files of a zone are wrong.
+    fn explain(&self, zone: &ZoneName, (findings, errors): Refused) -> TargetError {
+        let message = format!("{errors} error{} in the files of `{zone}`", if errors == 1 { "" } else { "s" });
+        let hint = Some("correct the file; until then the zone counts as unknown".to_owned());
+        TargetError { place: self.place(zone), code: "bad-zone-file", message, hint, findings: Some(findings) }
     }
 }
 
@@ -130,24 +169,7 @@ type Refused = (Box<Findings>, usize);
 
 /// Reads a zone whose first file is loaded.
 fn read_loaded(zone: &ZoneName, mut loader: Loader<'_>, first: usize) -> Result<ZoneRead, Refused> {
-    let mut builder = ZoneBuilder::new(zone.clone());
-    let parse::Parsed { mut found, has_soa } = parse::parse_zone(zone, &mut loader, first, &mut |record, _| {
-        builder.push(record.owner, record.rtype, record.ttl, record.rdata)
-    });
-    let contents = match builder.finish() {
-        Ok(contents) => {
-            found.append(consistency::check(&contents, &mut loader, first));
-            Some(contents)
-        }
-        Err(error) => {
-            // A SOA that is wrong was reported where it stands; one that is not there may be what a fault made unreadable.
-            if !has_soa && found.error_count() == 0 {
-                found.push(no_contents(error, &loader, first));
-            }
-            None
-        }
-    };
-    found.settle();
+    let (contents, found) = read_noting(zone, &mut loader, first, &mut |_, _| ());
     let errors = found.error_count();
     let (files, inputs) = loader.finish();
     match contents {
@@ -156,6 +178,36 @@ fn read_loaded(zone: &ZoneName, mut loader: Loader<'_>, first: usize) -> Result<
         }
         _ => Err((Box::new((files, found)), errors)),
     }
+}
+
+/// Reads a zone whose first file is loaded, and tells `note` of each record; gives what it holds, unless it is no zone,
+/// and what is wrong.
+fn read_noting(
+    zone: &ZoneName,
+    loader: &mut Loader<'_>,
+    first: usize,
+    note: &mut dyn FnMut(&parse::Record<'_>, &parse::Place<'_>),
+) -> (Option<ZoneContents>, Diagnostics) {
+    let mut builder = ZoneBuilder::new(zone.clone());
+    let parse::Parsed { mut found, has_soa } = parse::parse_zone(zone, loader, first, &mut |record, place| {
+        note(record, place);
+        builder.push(record.owner, record.rtype, record.ttl, record.rdata)
+    });
+    let contents = match builder.finish() {
+        Ok(contents) => {
+            found.append(consistency::check(&contents, loader, first));
+            Some(contents)
+        }
+        Err(error) => {
+            // A SOA that is wrong was reported where it stands; one that is not there may be what a fault made unreadable.
+            if !has_soa && found.error_count() == 0 {
+                found.push(no_contents(error, loader, first));
+            }
+            None
+        }
+    };
+    found.settle();
+    (contents, found)
 }
 
 /// Why records make no zone: they have no SOA.

@@ -31,8 +31,21 @@ pub struct Record<'a> {
     pub rtype: Rtype,
     /// The TTL, given or taken over.
     pub ttl: Ttl,
+    /// Which of these.
+    pub ttl_from: TtlFrom,
     /// Canonical wire format.
     pub rdata: &'a [u8],
+}
+
+/// Where a record has its TTL from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TtlFrom {
+    /// It says it itself.
+    Record,
+    /// $TTL, or a SOA without a TTL of its own, says it for all records.
+    Default,
+    /// The record before that says one.
+    Latest,
 }
 
 /// Takes records; the place makes diagnostics about them.
@@ -108,6 +121,29 @@ impl Place<'_> {
         self.error(code, self.tokens[0], message)
     }
 
+    /// What stands before the data of a good record.
+    pub fn head(&self) -> Head<'_> {
+        let (owner, rest) = match (self.entry.indented, self.tokens) {
+            (false, [owner, rest @ ..]) => (Some(*owner), rest),
+            _ => (None, self.tokens),
+        };
+        let rdata = parse_head(self, rest).expect("the record is good").2;
+        let (rtype, options) = rest[..rest.len() - rdata.len()].split_last().expect("a record has a type");
+        let ttl = options.iter().find(|token| !is_internet(self.word(**token)));
+        let class = options.iter().find(|token| is_internet(self.word(**token)));
+        Head { owner, ttl: ttl.copied(), class: class.copied(), rtype: *rtype, rdata }
+    }
+
+    /// The file.
+    pub fn file(&self) -> FileId {
+        self.file
+    }
+
+    /// The octets of the record's lines.
+    pub fn range(&self) -> std::ops::Range<usize> {
+        self.entry.range.clone()
+    }
+
     /// Where the record begins.
     pub fn origin(&self) -> Origin {
         Origin { file: self.file, line: self.entry.line, col: 0 }
@@ -122,6 +158,21 @@ impl Place<'_> {
     fn shown(&self, token: Token) -> String {
         String::from_utf8_lossy(self.word(token)).into_owned()
     }
+}
+
+/// The tokens of a record.
+#[derive(Debug, Clone, Copy)]
+pub struct Head<'a> {
+    /// The owner name; none where it is that of the record before.
+    pub owner: Option<Token>,
+    /// The TTL, where there is one.
+    pub ttl: Option<Token>,
+    /// The class, where it is said.
+    pub class: Option<Token>,
+    /// The type.
+    pub rtype: Token,
+    /// The data.
+    pub rdata: &'a [Token],
 }
 
 /// What a record without an owner name belongs to.
@@ -300,23 +351,21 @@ impl Parser<'_, '_, '_> {
         }
         let source = RdataText { text: place.text, tokens, origin: self.origin.as_name() };
         let rdata = self.rdata.read(rtype, source).map_err(|fault| explain_rdata(place, tokens, rtype, fault))?;
-        let ttl = match (ttl, self.default_ttl.or(self.latest_ttl)) {
-            (Some(ttl), _) => {
-                self.latest_ttl = Some(ttl);
-                ttl
-            }
-            (None, Some(ttl)) => ttl,
-            (None, None) if rtype == Rtype::SOA => {
+        let (ttl, ttl_from) = match (ttl, self.default_ttl, self.latest_ttl) {
+            (Some(ttl), ..) => (*self.latest_ttl.insert(ttl), TtlFrom::Record),
+            (None, Some(ttl), _) => (ttl, TtlFrom::Default),
+            (None, None, Some(ttl)) => (ttl, TtlFrom::Latest),
+            (None, None, None) if rtype == Rtype::SOA => {
                 // What servers do with a SOA of which nothing says the TTL: its last field counts, for all that follow.
                 let minimum: [u8; 4] = rdata[rdata.len() - 4..].try_into().expect("four octets");
-                *self.default_ttl.insert(Ttl::from_wire(u32::from_be_bytes(minimum)))
+                (*self.default_ttl.insert(Ttl::from_wire(u32::from_be_bytes(minimum))), TtlFrom::Default)
             }
-            (None, None) => {
+            (None, None, None) => {
                 let error = place.record_error("no-ttl", "nothing says the TTL of this record");
                 return Err(error.hint("put a line such as `$TTL 3600` at the top of the file").into());
             }
         };
-        let record = Record { owner: self.owner.as_name(), rtype, ttl, rdata };
+        let record = Record { owner: self.owner.as_name(), rtype, ttl, ttl_from, rdata };
         (self.take)(&record, place).map_err(|error| self.explain_refusal(place, error))
     }
 

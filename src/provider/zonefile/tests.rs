@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::diag::{self, Files, Origin};
-use crate::dns::{Name, NameBuffer, Rtype, Ttl, Wire, ZoneContents};
+use crate::dns::{Name, NameBuffer, Rtype, Ttl, Wire};
 use crate::inventory::config::node::{Key, Value};
 
 /// A SOA and a TTL that most tests do not care about.

@@ -17,6 +17,17 @@ use super::words::Explained as _;
 use crate::diag::sanitize;
 use crate::plan::{Notice, Plan, SealedPlan};
 
+/// What a plan is shown for, which decides how it closes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// To be looked at: it tells how to save it.
+    Look,
+    /// It is in a file: it tells of when, and how long it is valid.
+    Saved,
+    /// It is about to be applied.
+    Apply,
+}
+
 /// How much is shown, and how.
 #[derive(Debug, Clone)]
 pub struct TextOptions {
@@ -28,8 +39,8 @@ pub struct TextOptions {
     pub max_hosts: Option<usize>,
     /// Whether long lists of blocked and skipped hosts and of notices are shown whole.
     pub verbose: bool,
-    /// Whether the plan was read from a file, so that there is no need to tell how to save it.
-    pub saved: bool,
+    /// What the plan is shown for.
+    pub purpose: Purpose,
     /// Whether only some of the changes are shown.
     pub is_view: bool,
 }
@@ -37,7 +48,7 @@ pub struct TextOptions {
 impl Default for TextOptions {
     /// No colour and 80 columns, which suits pipes and the narrowest terminals in use (no official source).
     fn default() -> TextOptions {
-        TextOptions { color: false, width: 80, max_hosts: None, verbose: false, saved: false, is_view: false }
+        TextOptions { color: false, width: 80, max_hosts: None, verbose: false, purpose: Purpose::Look, is_view: false }
     }
 }
 
@@ -58,7 +69,8 @@ pub fn render(sealed: &SealedPlan, templates: &Templates, options: &TextOptions)
     let view = PlanView {
         paint: &paint,
         width: options.width,
-        saved: options.saved,
+        saved: options.purpose == Purpose::Saved,
+        applies: options.purpose == Purpose::Apply,
         is_view: options.is_view,
         is_partial: plan.notices.iter().any(|notice| notice.code.tells_of_failure()),
         projects: changes::projects(plan, templates, options, &paint)?,
@@ -87,8 +99,10 @@ struct PlanView<'a> {
     paint: &'a Paint,
     /// The columns to keep within.
     width: usize,
-    /// Whether the plan was read from a file.
+    /// Whether the plan was read from a file or goes to one.
     saved: bool,
+    /// Whether the plan is about to be applied.
+    applies: bool,
     /// Whether only some of the changes are shown.
     is_view: bool,
     /// Whether a source or zone could not be read.

@@ -196,7 +196,7 @@ fn a_plan_without_changes_says_so_in_one_line() {
 
 #[test]
 fn a_saved_plan_tells_when_it_was_made_and_expires() {
-    let options = TextOptions { saved: true, ..TextOptions::default() };
+    let options = TextOptions { purpose: Purpose::Saved, ..TextOptions::default() };
     let text = shown(fixture::empty(), &options);
     assert!(text.ends_with("\nMade 2026-11-20T01:30:00Z by zonewright 0.1.0, valid until 2026-11-21T01:30:00Z.\n"));
 }
@@ -253,8 +253,8 @@ fn hostile() -> Plan {
 
 #[test]
 fn nothing_in_a_plan_reaches_the_terminal_as_a_command() {
-    for saved in [false, true] {
-        let text = shown(hostile(), &TextOptions { saved, ..TextOptions::default() });
+    for purpose in [Purpose::Look, Purpose::Saved, Purpose::Apply] {
+        let text = shown(hostile(), &TextOptions { purpose, ..TextOptions::default() });
         let harmless = |c: char| c == '\n' || !(c.is_control() || c == '\u{202e}');
         assert!(text.chars().all(harmless), "{text:?}");
         assert!(text.contains("\\u{1b}]0;x\\u{7}\\u{d}"));

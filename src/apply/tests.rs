@@ -1,0 +1,365 @@
+//! Facts about applies, shown on a primary in memory; and many random ones, with faults and other editors.
+
+use std::collections::{HashMap, HashSet};
+use std::error::Error;
+use std::sync::Mutex;
+
+use super::fake::{Fake, Fault, World, place};
+use super::*;
+use crate::change::Rule;
+use crate::dns::{Name, RrKey, Rrset, Rtype};
+use crate::plan::{Marker, Plan, fixture, marker_key};
+use crate::provider::write::{UpdateLimits, WriteZone};
+use crate::verify;
+
+/// What a journal was told: the markers of batches, and how each settled.
+#[derive(Default)]
+struct Journal {
+    /// Batch number to marker and changes.
+    sent: Mutex<Vec<(u64, Option<Marker>, usize)>>,
+    /// Batch number to what became of it.
+    settled: Mutex<HashMap<u64, Settled>>,
+    /// From which batch on the disk is full.
+    full_from: Option<u64>,
+}
+
+impl Watch for Journal {
+    fn event(&self, event: Event<'_>) -> Result<(), Box<dyn Error + Send + Sync>> {
+        match event {
+            Event::Sending(batch) if self.full_from.is_some_and(|full| batch.number >= full) => {
+                return Err("the disk is full".into());
+            }
+            Event::Sending(batch) => {
+                let marker = batch.swap.as_ref().map(|swap| swap.after.clone());
+                self.sent.lock().unwrap().push((batch.number, marker, batch.changes.len()));
+            }
+            Event::Settled(batch, settled) => {
+                let earlier = self.settled.lock().unwrap().insert(batch.number, settled.clone());
+                assert_eq!(earlier, None, "a batch settles once");
+            }
+            Event::Hosts(_) => {}
+        }
+        Ok(())
+    }
+
+    fn wait(&self, _: Duration) {}
+}
+
+/// A plan for so many hosts: each moves to another address, with its PTR; every fifth has an orphan neighbour that goes.
+fn plan(hosts: usize) -> Plan {
+    let reasons = [fixture::reason(Rule::WrongAddress, None, &[])];
+    let mut changes = Vec::new();
+    for number in 0..hosts {
+        let host = ("search", Some(number as u64));
+        let name = format!("h{number}.search.example.net");
+        let full_name = format!("{name}.");
+        let (old, new) = (format!("2a02:6b8::1:{number:x}"), format!("2a02:6b8::2:{number:x}"));
+        let (old_data, new_data, name_data) = ([old.as_str()], [new.as_str()], [full_name.as_str()]);
+        let none: (u64, &[&str]) = (600, &[]);
+        let mut push = |what: (&str, Rtype), before: (u64, &[&str]), after: (u64, &[&str])| {
+            changes.push(fixture::change(host, what, (before, after), &reasons));
+        };
+        push((&name, Rtype::AAAA), (600, &old_data), (600, &new_data));
+        push((&old, Rtype::PTR), (600, &name_data), none);
+        push((&new, Rtype::PTR), none, (600, &name_data));
+        if number % 5 == 0 {
+            push((&format!("gone{number}.search.example.net"), Rtype::AAAA), (600, &new_data), none);
+        }
+    }
+    Plan { changes, ..fixture::empty() }
+}
+
+/// A primary that holds what a plan saw.
+fn primary(plan: &Plan, window: usize) -> Fake {
+    let before = plan.changes.iter().filter_map(|change| Some((place(&change.key), change.kind.before()?.clone())));
+    let mut world = World::default();
+    world.rrsets.extend(before);
+    Fake { world: Mutex::new(world), window, limits: UpdateLimits { edits: 8, octets: usize::MAX } }
+}
+
+/// Applies a plan to a primary.
+fn run(plan: &Plan, fake: &Fake, is_fenced: bool, journal: &Journal, max_failures: Option<usize>) -> Applied {
+    let zones: std::collections::BTreeSet<&ZoneName> = plan.changes.iter().map(|change| &change.zone).collect();
+    let access = |zone| ZoneAccess { zone, writer: Ok(fake as &dyn WriteZone), is_fenced };
+    let survey = survey(plan, zones.into_iter().map(access).collect());
+    let orders = Orders { plan: "sha256:00".into(), run: 7, epochs: BTreeMap::new(), max_failures };
+    let written = write(survey, &orders, journal);
+    verify::judge(&written, &read_back(&written), Vec::new())
+}
+
+/// Applies a plan with faults; gives the outcomes and the primary.
+fn with_faults(plan: &Plan, faults: &[Fault], window: usize, is_fenced: bool) -> (Applied, Fake, Journal) {
+    let (fake, journal) = (primary(plan, window), Journal::default());
+    fake.world.lock().unwrap().faults.extend(faults.iter().cloned());
+    let applied = run(plan, &fake, is_fenced, &journal, None);
+    (applied, fake, journal)
+}
+
+/// The outcomes and how often each was.
+fn counts(applied: &Applied) -> String {
+    let all = Outcome::ALL.iter().map(|outcome| (applied.count(*outcome), outcome));
+    let some = all.filter(|(count, _)| *count > 0).map(|(count, outcome)| format!("{count} {outcome}"));
+    some.collect::<Vec<_>>().join(", ")
+}
+
+/// The hosts of an outcome.
+fn hosts(applied: &Applied, outcome: Outcome) -> Vec<u64> {
+    applied.hosts.iter().filter(|host| host.outcome == outcome).filter_map(|host| Some(host.host?.0)).collect()
+}
+
+/// The AAAA RRset of a host.
+fn address_key(plan: &Plan, host: usize) -> RrKey {
+    let name = format!("h{host}.search.example.net.");
+    let found = plan.changes.iter().find(|change| change.key.owner.to_string() == name);
+    found.unwrap().key.clone()
+}
+
+/// Somebody else's address.
+fn foreign(number: u64) -> Rrset {
+    fixture::rrset(Rtype::AAAA, 600, &[&format!("2a02:6b8::f:{number:x}")]).unwrap()
+}
+
+#[test]
+fn all_is_applied_in_an_order_that_leaves_no_ptr_to_nothing() {
+    let plan = plan(20);
+    let (applied, fake, journal) = with_faults(&plan, &[], 1, true);
+    assert_eq!(counts(&applied), "20 applied");
+    assert_eq!(applied.ending(), Ending::Done);
+    let world = fake.world.lock().unwrap();
+    let types: Vec<Vec<Rtype>> =
+        world.done.iter().map(|message| message.iter().map(|edit| edit.0.rtype).collect()).collect();
+    let is_phase = |rtype: Rtype, delete: bool| {
+        world.done.iter().map(move |message| {
+            message.iter().any(|(key, kind)| key.rtype == rtype && kind.after().is_none() == delete)
+        })
+    };
+    let last_address = is_phase(Rtype::AAAA, false).rposition_of_true();
+    let first_ptr = types.iter().position(|types| types.contains(&Rtype::PTR)).unwrap();
+    let last_ptr = types.iter().rposition(|types| types.contains(&Rtype::PTR)).unwrap();
+    let first_delete = is_phase(Rtype::AAAA, true).position(|found| found).unwrap();
+    assert!(last_address < first_ptr && last_ptr < first_delete);
+    assert!(types.iter().all(|types| types[0] == Rtype::TXT && types.len() <= 9));
+    let settled = journal.settled.lock().unwrap();
+    assert_eq!(settled.len(), journal.sent.lock().unwrap().len());
+    assert!(settled.values().all(|settled| *settled == Settled::Done));
+    drop((world, settled));
+    assert_eq!(counts(&run(&plan, &fake, true, &Journal::default(), None)), "20 already-applied");
+}
+
+/// The last place at which an iterator of truths is true.
+trait LastTrue {
+    /// That place.
+    fn rposition_of_true(self) -> usize;
+}
+
+impl<I: Iterator<Item = bool>> LastTrue for I {
+    fn rposition_of_true(self) -> usize {
+        self.enumerate().filter(|(_, found)| *found).map(|(place, _)| place).last().unwrap()
+    }
+}
+
+#[test]
+fn a_host_that_changed_before_is_stale_and_left_whole() {
+    let plan = plan(10);
+    let (fake, key) = (primary(&plan, 1), address_key(&plan, 3));
+    fake.world.lock().unwrap().rrsets.insert(place(&key), foreign(1));
+    let applied = run(&plan, &fake, true, &Journal::default(), None);
+    assert_eq!(counts(&applied), "9 applied, 1 stale");
+    assert_eq!(applied.ending(), Ending::InPart);
+    insta::assert_snapshot!(applied.hosts[3].message.as_deref().unwrap(), @"AAAA of `h3.search.example.net.` changed since the plan: it was AAAA 2a02:6b8::1:3 with TTL 600, and is AAAA 2a02:6b8::f:1 with TTL 600");
+    assert_eq!(fake.world.lock().unwrap().rrsets[&place(&key)], foreign(1));
+}
+
+#[test]
+fn a_ttl_that_changed_makes_a_host_stale() {
+    let plan = plan(2);
+    let (fake, key) = (primary(&plan, 1), address_key(&plan, 0));
+    let edited = fixture::rrset(Rtype::AAAA, 601, &["2a02:6b8::1:0"]).unwrap();
+    fake.world.lock().unwrap().rrsets.insert(place(&key), edited);
+    let applied = run(&plan, &fake, true, &Journal::default(), None);
+    assert_eq!(hosts(&applied, Outcome::Stale), [0]);
+}
+
+#[test]
+fn a_host_that_changes_meanwhile_stands_alone_in_the_end() {
+    let plan = plan(20);
+    let key = address_key(&plan, 5);
+    for window in [1, 4] {
+        let edited = [Fault::Edited(key.clone(), foreign(2))];
+        let (applied, fake, _) = with_faults(&plan, &edited, window, true);
+        assert_eq!((counts(&applied), hosts(&applied, Outcome::Stale)), ("19 applied, 1 stale".into(), vec![5]));
+        assert_eq!(fake.world.lock().unwrap().rrsets[&place(&key)], foreign(2));
+    }
+}
+
+#[test]
+fn a_host_that_changes_between_phases_is_partial() {
+    let plan = plan(1);
+    let new_ptr = plan.changes[2].key.clone();
+    let other = fixture::rrset(Rtype::PTR, 600, &["other.example.net."]).unwrap();
+    let (applied, _, _) = with_faults(&plan, &[Fault::None, Fault::Edited(new_ptr, other)], 1, true);
+    assert_eq!(counts(&applied), "1 partial");
+    assert!(applied.hosts[0].message.as_deref().unwrap().starts_with("1 of 4 changes were made; then: PTR of"));
+}
+
+#[test]
+fn lost_answers_are_resolved_whether_the_update_was_done_or_not() {
+    let plan = plan(20);
+    for fault in [Fault::LostAnswer, Fault::Lost, Fault::Late, Fault::ServFail] {
+        for (window, is_fenced) in [(1, true), (4, true), (1, false)] {
+            let (applied, fake, journal) = with_faults(&plan, &[fault.clone(), fault.clone()], window, is_fenced);
+            assert_eq!(counts(&applied), "20 applied", "{fault:?} {window} {is_fenced}");
+            let changes: usize = fake.world.lock().unwrap().done.iter().map(|message| message.len()).sum();
+            let messages = if is_fenced { fake.world.lock().unwrap().done.len() } else { 0 };
+            assert_eq!(changes - messages, plan.changes.len(), "everything once");
+            assert!(journal.settled.lock().unwrap().values().all(|settled| *settled == Settled::Done));
+        }
+    }
+}
+
+#[test]
+fn what_a_server_swallows_is_not_applied() {
+    let plan = plan(1);
+    let (applied, _, _) = with_faults(&plan, &[Fault::Swallowed], 1, true);
+    assert_eq!(counts(&applied), "1 not-applied");
+    insta::assert_snapshot!(applied.hosts[0].message.as_deref().unwrap(), @"AAAA of `h0.search.example.net.` is not as it was written: there is AAAA 2a02:6b8::1:0 with TTL 600; the server said that it was done and left it as it was: an update policy probably passed over it");
+}
+
+#[test]
+fn a_server_that_refuses_everything_is_left_after_a_few_tries() {
+    let plan = plan(40);
+    let (applied, fake, _) = with_faults(&plan, &vec![Fault::Refused; 1000], 1, true);
+    assert_eq!(counts(&applied), "3 failed, 37 not-reached");
+    assert_eq!(applied.ending(), Ending::Error);
+    assert!(fake.world.lock().unwrap().faults.len() > 980);
+}
+
+#[test]
+fn an_apply_stops_after_as_many_failures_as_were_allowed() {
+    let plan = plan(40);
+    let (fake, journal) = (primary(&plan, 1), Journal::default());
+    fake.world.lock().unwrap().rrsets.insert(place(&address_key(&plan, 0)), foreign(1));
+    assert_eq!(counts(&run(&plan, &fake, true, &journal, Some(1))), "1 stale, 39 not-reached");
+    assert_eq!(journal.sent.lock().unwrap().len(), 0);
+}
+
+#[test]
+fn nothing_is_sent_that_the_journal_does_not_hold() {
+    let plan = plan(40);
+    let (fake, journal) = (primary(&plan, 1), Journal { full_from: Some(3), ..Journal::default() });
+    let applied = run(&plan, &fake, true, &journal, None);
+    assert_eq!(fake.world.lock().unwrap().done.len(), 2);
+    assert_eq!(applied.count(Outcome::Applied), 0);
+    assert!(applied.count(Outcome::Partial) > 0 && applied.count(Outcome::NotReached) > 0);
+    assert!(applied.hosts[39].message.as_deref().unwrap().contains("the disk is full"));
+}
+
+#[test]
+fn another_run_that_takes_the_fence_ends_this_one_in_that_zone() {
+    let plan = plan(20);
+    let key = marker_key(&plan.changes[0].zone).unwrap();
+    let other = Marker { epoch: 9, plan: "sha256:other".into(), batch: 1 };
+    let (applied, fake, _) = with_faults(&plan, &[Fault::None, Fault::Edited(key.clone(), other.to_rrset())], 1, true);
+    assert_eq!(counts(&applied), "6 applied, 2 partial, 12 not-reached");
+    assert!(applied.hosts[19].message.as_deref().unwrap().contains("error[fence-lost]"));
+    assert_eq!(fake.world.lock().unwrap().rrsets[&place(&key)], other.to_rrset());
+}
+
+/// A small generator of numbers (an LCG with the multiplier of Knuth's MMIX).
+struct Numbers(u64);
+
+impl Numbers {
+    /// A number below another.
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % bound
+    }
+}
+
+/// Some faults of a seed: losses, failures, and editors that write what nobody else does.
+fn faults(plan: &Plan, numbers: &mut Numbers) -> Vec<Fault> {
+    // On some servers nearly nothing goes well.
+    let kinds = [14, 14, 14, 8][numbers.below(4)];
+    let fault = |number: usize, numbers: &mut Numbers| match numbers.below(kinds) {
+        0 => Fault::LostAnswer,
+        1 => Fault::Lost,
+        2 => Fault::Late,
+        3 => Fault::ServFail,
+        4 => Fault::Refused,
+        5 | 6 => {
+            let host = numbers.below(plan.changes.len());
+            let key = plan.changes[host].key.clone();
+            let rrset = match key.rtype {
+                Rtype::PTR => fixture::rrset(Rtype::PTR, 600, &[&format!("foreign{number}.example.net.")]).unwrap(),
+                _ => foreign(number as u64),
+            };
+            Fault::Edited(key, rrset)
+        }
+        _ => Fault::None,
+    };
+    (0..60).map(|number| fault(number, numbers)).collect()
+}
+
+/// Checks what must hold after any apply.
+fn check_invariants(plan: &Plan, applied: &Applied, fake: &Fake, journal: &Journal, seed: u64) {
+    let mut world = fake.world.lock().unwrap();
+    let of_host: HashMap<u64, Outcome> =
+        applied.hosts.iter().map(|host| (host.host.unwrap().0, host.outcome)).collect();
+    world.execute_late();
+    let World { rrsets, done, foreign, .. } = &*world;
+    let mut times: HashMap<(Name, Rtype), usize> = HashMap::new();
+    done.iter().flatten().for_each(|(key, _)| *times.entry(place(key)).or_default() += 1);
+    for change in &plan.changes {
+        let key = place(&change.key);
+        let (standing, made) = (rrsets.get(&key), times.get(&key).copied().unwrap_or(0));
+        assert!(made <= 1, "seed {seed}: {key:?} was written {made} times");
+        let outcome = of_host[&change.host.unwrap().0];
+        if let Some(theirs) = foreign.get(&key) {
+            assert_eq!(standing, Some(theirs), "seed {seed}: a foreign change was overwritten");
+        }
+        match outcome {
+            Outcome::Applied => {
+                assert_eq!(made, 1, "seed {seed}: {key:?}");
+                assert_eq!(standing, change.kind.after(), "seed {seed}: {key:?}");
+            }
+            Outcome::Stale | Outcome::NotReached => assert_eq!(made, 0, "seed {seed}: {key:?} {outcome}"),
+            _ => {}
+        }
+    }
+    let markers: HashSet<String> = done
+        .iter()
+        .map(|message| {
+            message[0].1.after().map_or(String::new(), |rrset| {
+                Marker::of_rrset(rrset).map_or(String::new(), |marker| marker.to_string())
+            })
+        })
+        .collect();
+    let (sent, settled) = (journal.sent.lock().unwrap(), journal.settled.lock().unwrap());
+    for (number, marker, _) in &*sent {
+        let was_done = marker.as_ref().is_some_and(|marker| markers.contains(&marker.to_string()));
+        match settled.get(number).expect("every batch settles") {
+            Settled::Done => assert!(was_done, "seed {seed}: batch {number}"),
+            Settled::Undone(why) => assert!(!was_done, "seed {seed}: batch {number}: {why}"),
+            Settled::Unknown(_) => {}
+        }
+    }
+    assert_eq!(sent.len(), settled.len());
+}
+
+#[test]
+fn whatever_is_lost_or_changed_meanwhile_nothing_foreign_is_overwritten_and_nothing_is_told_wrong() {
+    let plan = plan(12);
+    let seeds = std::env::var("APPLY_SEEDS").map_or(400, |count| count.parse().unwrap());
+    let mut seen = HashSet::new();
+    for seed in 0..seeds {
+        let mut numbers = Numbers(seed);
+        let faults = faults(&plan, &mut numbers);
+        let window = [1, 1, 2, 4][numbers.below(4)];
+        let (applied, fake, journal) = with_faults(&plan, &faults, window, true);
+        check_invariants(&plan, &applied, &fake, &journal, seed);
+        seen.extend(applied.hosts.iter().map(|host| host.outcome.as_str()));
+    }
+    let mut seen: Vec<&str> = seen.into_iter().collect();
+    seen.sort_unstable();
+    assert_eq!(seen, ["applied", "failed", "not-applied", "not-reached", "partial", "stale"]);
+}

@@ -1,0 +1,43 @@
+//! `state`: looks after the state.
+
+use super::args::{Shared, StateArgs, StateCommand};
+use super::carry_out::who;
+use super::exit::Exit;
+use super::output::{self, Failure};
+use super::progress::Line;
+use super::status::{not_done, options};
+use crate::pipeline::state::{self, Adoption};
+use crate::report;
+
+/// Does what is asked.
+pub fn run(shared: &Shared, args: &StateArgs) -> Result<Exit, Failure> {
+    match args.command {
+        StateCommand::Init => init(shared),
+    }
+}
+
+/// Takes the markers that stand in the zones for known.
+fn init(shared: &Shared) -> Result<Exit, Failure> {
+    let now = output::now(shared)?;
+    let Some(reason) = shared.reason.as_deref().filter(|reason| !reason.trim().is_empty()) else {
+        let failure = Failure::new("`state init` needs `--reason TEXT`: it takes over what this state has not seen");
+        return Err(
+            failure.hint("say why that is right, such as `--reason \"runner replaced, applies 40 to 42 looked at\"`")
+        );
+    };
+    let who = who();
+    let adoption = Adoption { workspace: &shared.workspace, now, who: &who, reason };
+    let progress = Line::start(shared);
+    let adopted = state::init(&adoption, &progress);
+    progress.finish();
+    match adopted {
+        Ok(adopted) => {
+            output::findings(shared, &adopted.findings);
+            if !shared.quiet {
+                output::print(&report::adopted(&adopted.place, &adopted.markers, &adopted.unread, &options(shared)))?;
+            }
+            Ok(if adopted.unread.is_empty() { Exit::Done } else { Exit::Error })
+        }
+        Err(failure) => not_done(shared, failure),
+    }
+}

@@ -1,0 +1,126 @@
+//! The state by itself: what it says, and how it gets to know markers that it did not see written.
+
+use std::path::{Path, PathBuf};
+
+use super::apply::{accesses, is_fenced, open_writers};
+use super::{Findings, Progress, TOOL, each_once, load_config, zones};
+use crate::apply::ZoneAccess;
+use crate::apply::survey::standing_marker;
+use crate::dns::ZoneName;
+use crate::inventory::model::{Config, ZoneSpec};
+use crate::inventory::value::Time;
+use crate::live::asked::Question;
+use crate::plan::{Marker, marker_key};
+use crate::provider::TargetError;
+use crate::state::{self, Lock, Memory, StateError, Status};
+
+/// Why nothing was done.
+#[derive(Debug)]
+pub enum StateFailure {
+    /// zonewright.toml cannot be used.
+    Config(Box<Findings>),
+    /// The state cannot be used, or is in use.
+    State(StateError),
+}
+
+impl From<StateError> for StateFailure {
+    fn from(error: StateError) -> StateFailure {
+        StateFailure::State(error)
+    }
+}
+
+/// Looks at the state of a workspace, and at no more than `count` applies; asks no server and writes nothing.
+///
+/// Errors: [`StateFailure`].
+pub fn status(workspace: &Path, now: Time, count: usize) -> Result<Status, StateFailure> {
+    let (config, _) = load_config(workspace).map_err(StateFailure::Config)?;
+    let file = file(workspace, &config);
+    // In this order, so that what is seen as at work is not over yet when the journal is read.
+    let holder = Lock::holder(&file);
+    let memory = state::open_to_read(&file)?.map(|state| Memory::read(&*state, count)).transpose()?;
+    Ok(Status { tool: TOOL.to_owned(), created: now, place: config.state_file, holder, memory })
+}
+
+/// Where the state of a workspace is kept.
+fn file(workspace: &Path, config: &Config) -> PathBuf {
+    workspace.join(&config.state_file)
+}
+
+/// Who takes markers for known, and why.
+#[derive(Debug, Clone, Copy)]
+pub struct Adoption<'a> {
+    /// The folder of the workspace.
+    pub workspace: &'a Path,
+    /// The clock.
+    pub now: Time,
+    /// Who; empty where nobody knows.
+    pub who: &'a str,
+    /// Why.
+    pub reason: &'a str,
+}
+
+/// What was taken for known.
+#[derive(Debug)]
+pub struct Adopted {
+    /// Where the state is kept.
+    pub place: String,
+    /// The fenced zones that could be read, in the order of the configuration, with the markers that stand in them.
+    pub markers: Vec<(ZoneName, Option<Marker>)>,
+    /// Those that could not.
+    pub unread: Vec<ZoneName>,
+    /// Why not.
+    pub findings: Findings,
+}
+
+/// Takes the markers that stand in all fenced zones for known; creates the state where there is none.
+///
+/// Errors: [`StateFailure`]; nothing was written then.
+pub fn init(adoption: &Adoption<'_>, progress: &dyn Progress) -> Result<Adopted, StateFailure> {
+    let Adoption { workspace, now, who, reason } = *adoption;
+    let (config, _) = load_config(workspace).map_err(StateFailure::Config)?;
+    let file = file(workspace, &config);
+    let _lock = Lock::take(&file, who, now)?;
+    let mut state = state::open_to_write(&file)?;
+    let (mut markers, mut unread, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+    for (zone, found) in standing(&config, workspace, now, progress) {
+        match found {
+            Ok(marker) => markers.push((zone, marker)),
+            Err(error) => {
+                unread.push(zone);
+                errors.push(error);
+            }
+        }
+    }
+    state.adopt_markers(&markers, who, reason, now)?;
+    let findings = Findings { unread: each_once(errors.into_iter()), ..Findings::default() };
+    Ok(Adopted { place: config.state_file, markers, unread, findings })
+}
+
+/// The markers that stand in all fenced zones, in the order of the configuration.
+fn standing(
+    config: &Config,
+    workspace: &Path,
+    now: Time,
+    progress: &dyn Progress,
+) -> Vec<(ZoneName, Result<Option<Marker>, TargetError>)> {
+    let specs: Vec<&ZoneSpec> = config.zones.iter().filter(|spec| is_fenced(config, spec)).collect();
+    let writers = open_writers(config, &specs, workspace, now);
+    let fenced = accesses(config, &specs, &writers);
+    let pools: Vec<usize> = specs.iter().map(|spec| spec.pool).collect();
+    progress.stage("reading markers", Some(fenced.len() as u64));
+    let found = zones::side_by_side(&pools, |place| {
+        let marker = read_marker(&fenced[place]);
+        progress.step();
+        marker
+    });
+    fenced.iter().map(|access| access.zone.clone()).zip(found).collect()
+}
+
+/// The marker that stands in a zone; `None` where there is none, or no room for one.
+fn read_marker(access: &ZoneAccess<'_>) -> Result<Option<Marker>, TargetError> {
+    let writer = access.writer.clone()?;
+    let Some(key) = marker_key(access.zone) else { return Ok(None) };
+    let question = Question { name: key.owner.as_name().to_name(), rtype: key.rtype };
+    let answer = writer.observe(access.zone, &[question], None)?.into_iter().next();
+    Ok(standing_marker(writer, access.zone, answer)?.as_ref().and_then(Marker::of_rrset))
+}

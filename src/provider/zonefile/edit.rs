@@ -1,0 +1,236 @@
+//! The text of a zone's main file, edited.
+//!
+//! Comes in: the text, where its records stand, edits of whole RRsets, and the next serial. Goes out: the new text, in
+//! which every line that the edits do not touch is as it was, or why the file cannot be edited. Pure.
+//!
+//! A record may leave out its owner name and its TTL, and has them from the records before it then. So while lines are
+//! copied, the owner name and TTL are kept that a reader of the new text would have in mind, and a record to which they
+//! would give another meaning gets its own written out. What this misses, such as records of an included file that have
+//! their TTL from the file that includes it, is found by whoever reads the new text again.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::layout::{Key, Layout, Line};
+use super::parse::TtlFrom;
+use crate::diag::Origin;
+use crate::dns::{NameRef, Rrset, Rtype, Serial, Ttl};
+use crate::provider::write::Edit;
+
+/// Why a file cannot be edited.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unfit {
+    /// A record of an RRset that is to change, or the SOA, stands in an included file.
+    Included(Key, Origin),
+    /// The SOA is not written as fields, so that its serial has no place of its own.
+    NoSerial,
+}
+
+/// Whether the main file holds all that is to be edited, a serial too.
+pub fn check(layout: &Layout) -> Result<(), Unfit> {
+    if let Some((key, origin)) = layout.included.iter().min_by_key(|(_, origin)| **origin) {
+        return Err(Unfit::Included(key.clone(), *origin));
+    }
+    let has_serial = layout.lines.iter().any(|line| line.serial_at.is_some());
+    if has_serial { Ok(()) } else { Err(Unfit::NoSerial) }
+}
+
+/// Makes the edits, each of another RRset of which the text holds what the edit says is before, and sets the serial.
+///
+/// Errors: as for [`check`].
+pub fn edit(text: &[u8], layout: &Layout, edits: &[Edit<'_>], serial: Serial) -> Result<Vec<u8>, Unfit> {
+    check(layout)?;
+    let mut todo = Todo::new(layout, edits);
+    let mut copy = Copy { text, out: Vec::with_capacity(text.len() + text.len() / 8), at: 0, owner: None, ttl: None };
+    for (number, line) in layout.lines.iter().enumerate() {
+        copy.go_to(line);
+        match todo.replaced.get_mut(&(line.owner.as_wire(), line.rtype)) {
+            Some(rrset) => {
+                copy.at = line.range.end;
+                if let Some(New { key, after }) = rrset.take() {
+                    copy.write(line, key, after);
+                }
+            }
+            None => copy.keep(line, serial),
+        }
+        for New { key, after } in todo.behind.remove(&number).unwrap_or_default() {
+            copy.write(line, key, after);
+        }
+    }
+    copy.out.extend_from_slice(&text[copy.at..]);
+    for New { key, after } in todo.at_end {
+        copy.write_at_end(layout.lines.last(), key, after);
+    }
+    Ok(copy.out)
+}
+
+/// An RRset that is to be written.
+#[derive(Debug, Clone, Copy)]
+struct New<'a> {
+    /// The owner name and type.
+    key: (NameRef<'a>, Rtype),
+    /// Its data.
+    after: &'a Rrset,
+}
+
+/// What is to be done with which lines.
+struct Todo<'a> {
+    /// The RRsets whose lines go, each with what takes the place of the first; none once that was written.
+    replaced: HashMap<(&'a [u8], Rtype), Option<New<'a>>>,
+    /// What comes behind the line with a number.
+    behind: HashMap<usize, Vec<New<'a>>>,
+    /// What comes at the end of the file.
+    at_end: Vec<New<'a>>,
+}
+
+impl<'a> Todo<'a> {
+    /// Finds the place of each edit.
+    fn new(layout: &Layout, edits: &[Edit<'a>]) -> Todo<'a> {
+        let mut todo = Todo { replaced: HashMap::new(), behind: HashMap::new(), at_end: Vec::new() };
+        let mut created: HashMap<&[u8], (Option<usize>, Vec<New<'a>>)> = HashMap::new();
+        for edit in edits {
+            let owner = edit.key.owner.as_name();
+            let new = edit.kind.after().map(|after| New { key: (owner, edit.key.rtype), after });
+            if edit.kind.before().is_some() {
+                todo.replaced.insert((owner.as_wire(), edit.key.rtype), new);
+            } else {
+                created.entry(owner.as_wire()).or_default().1.extend(new);
+            }
+        }
+        for (number, line) in layout.lines.iter().enumerate() {
+            if let Some((last, _)) = created.get_mut(line.owner.as_wire()) {
+                *last = Some(number);
+            }
+        }
+        for edit in edits {
+            match created.remove(edit.key.owner.as_name().as_wire()) {
+                Some((Some(number), new)) => {
+                    todo.behind.insert(number, new);
+                }
+                Some((None, new)) => todo.at_end.extend(new),
+                None => {}
+            }
+        }
+        todo
+    }
+}
+
+/// The new text, as far as it is written.
+struct Copy<'a> {
+    /// The old text.
+    text: &'a [u8],
+    /// The new one.
+    out: Vec<u8>,
+    /// The first octet of the old one that is not dealt with yet.
+    at: usize,
+    /// The owner name that a record without one would have here.
+    owner: Option<NameRef<'a>>,
+    /// The TTL that a record without one would have here, where nothing says one for all.
+    ttl: Option<Ttl>,
+}
+
+impl<'a> Copy<'a> {
+    /// Copies what stands before a line: comments, directives, empty lines.
+    fn go_to(&mut self, line: &Line) {
+        self.out.extend_from_slice(&self.text[self.at..line.range.start]);
+        self.at = line.range.start;
+        self.ttl = line.included_ttl.or(self.ttl);
+    }
+
+    /// Copies a record; what it leaves out is added where it would have another meaning now. A SOA gets the serial.
+    fn keep(&mut self, line: &'a Line, serial: Serial) {
+        if line.owner_at.is_none() && self.owner != Some(line.owner.as_name()) {
+            self.out.extend_from_slice(line.owner.to_string().as_bytes());
+        }
+        self.copy_to(line.head_at);
+        if line.ttl_from == TtlFrom::Latest && self.ttl != Some(line.ttl) {
+            self.out.extend_from_slice(format!("{} ", line.ttl).as_bytes());
+        }
+        if let Some(serial_at) = &line.serial_at {
+            self.copy_to(serial_at.start);
+            self.write_serial(serial_at.clone(), serial);
+        }
+        self.copy_to(line.range.end);
+        self.owner = Some(line.owner.as_name());
+        if line.ttl_from != TtlFrom::Default {
+            self.ttl = Some(line.ttl);
+        }
+    }
+
+    /// Copies up to an octet of the old text.
+    fn copy_to(&mut self, end: usize) {
+        self.out.extend_from_slice(&self.text[self.at..end]);
+        self.at = end;
+    }
+
+    /// Writes a serial in the place of another; as far as the blanks behind it allow, what follows keeps its column.
+    fn write_serial(&mut self, old: Range<usize>, serial: Serial) {
+        let width = old.len();
+        let leading_zero = self.text[old.start] == b'0';
+        let digits = match leading_zero {
+            true => format!("{:0width$}", serial.into_int()),
+            false => serial.into_int().to_string(),
+        };
+        self.out.extend_from_slice(digits.as_bytes());
+        let blanks = self.text[old.end..].iter().take_while(|octet| **octet == b' ').count();
+        // One blank stays in any case: it may be what separates the serial from the next field.
+        self.at = old.end + digits.len().saturating_sub(width).min(blanks.saturating_sub(1));
+        if blanks > 0 {
+            self.out.resize(self.out.len() + width.saturating_sub(digits.len()), b' ');
+        }
+    }
+
+    /// Writes an RRset in the place of, or behind, a record of its owner, each of its records in the shape of that one.
+    fn write(&mut self, line: &Line, key: (NameRef<'a>, Rtype), rrset: &Rrset) {
+        let end = if self.text[line.range.clone()].ends_with(b"\r\n") { "\r\n" } else { "\n" };
+        for rdata in rrset.rdata() {
+            self.write_head(line, key, rrset.ttl());
+            self.out.extend_from_slice(format!("{}{end}", rdata.as_rdata(key.1)).as_bytes());
+            self.owner = Some(key.0);
+            self.ttl = Some(rrset.ttl());
+        }
+    }
+
+    /// Writes what stands before the data: as a record of the same owner has it, unless comments, parentheses or quotes
+    /// are in between there.
+    fn write_head(&mut self, line: &Line, (owner, rtype): (NameRef<'a>, Rtype), ttl: Ttl) {
+        let text = self.text;
+        let before_data = &text[line.range.start..line.rdata_at];
+        if line.rdata_at == line.rtype_at.end || before_data.iter().any(|octet| b"();\"\n".contains(octet)) {
+            let class = if line.has_class { "IN " } else { "" };
+            self.out.extend_from_slice(format!("{owner} {ttl} {class}{rtype} ").as_bytes());
+            return;
+        }
+        if line.owner_at.is_none() && self.owner != Some(owner) {
+            self.out.extend_from_slice(owner.to_string().as_bytes());
+        }
+        let (before, after) = match &line.ttl_at {
+            Some(ttl_at) => (line.range.start..ttl_at.start, ttl_at.end..line.rtype_at.start),
+            None => (line.range.start..line.head_at, line.head_at..line.rtype_at.start),
+        };
+        self.out.extend_from_slice(&text[before]);
+        let blank = if line.ttl_at.is_none() { " " } else { "" };
+        self.out.extend_from_slice(format!("{ttl}{blank}").as_bytes());
+        self.out.extend_from_slice(&text[after]);
+        match rtype == line.rtype {
+            true => self.out.extend_from_slice(&text[line.rtype_at.start..line.rdata_at]),
+            false => {
+                self.out.extend_from_slice(rtype.to_string().as_bytes());
+                self.out.extend_from_slice(&text[line.rtype_at.end..line.rdata_at]);
+            }
+        }
+    }
+
+    /// Writes an RRset at the end of the file, with the class where the last record there has it.
+    fn write_at_end(&mut self, last: Option<&Line>, (owner, rtype): (NameRef<'a>, Rtype), rrset: &Rrset) {
+        let class = if last.is_some_and(|line| line.has_class) { "IN " } else { "" };
+        let end = if self.text.ends_with(b"\r\n") { "\r\n" } else { "\n" };
+        for rdata in rrset.rdata() {
+            let line = format!("{owner} {} {class}{rtype} {}{end}", rrset.ttl(), rdata.as_rdata(rtype));
+            self.out.extend_from_slice(line.as_bytes());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

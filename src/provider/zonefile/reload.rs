@@ -1,0 +1,134 @@
+//! The command that tells a name server of new zone files.
+//!
+//! Comes in: the command, as the settings have it. Goes out: that it succeeded, or why not, with what it said.
+
+use std::io::{self, PipeReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How often the command is asked whether it has ended.
+const POLL: Duration = Duration::from_millis(5);
+
+/// How long to wait for the output of a command that has ended: another process may hold on to it.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// How much of the output is told, in octets: its end, since what went wrong is said last.
+const MAX_OUTPUT: usize = 2048;
+
+/// A command that is run after zone files were written.
+#[derive(Debug)]
+pub struct Reload {
+    /// Its program and arguments. No shell reads them.
+    pub words: Vec<String>,
+    /// The folder that it runs in.
+    pub workspace: PathBuf,
+    /// How long it may take.
+    pub timeout: Duration,
+}
+
+impl Reload {
+    /// Runs the command.
+    ///
+    /// Errors: in words, that it could not be run, failed, or did not end in time, with the end of what it printed.
+    pub fn run(&self) -> Result<(), String> {
+        let program = self.words.first().map_or("", String::as_str);
+        let deadline = Instant::now() + self.timeout;
+        let started = self.start(program);
+        let cannot_run = |error: io::Error| format!("`{program}` cannot be run: {}", error.to_string().to_lowercase());
+        let (mut child, output) = started.map_err(cannot_run)?;
+        let failure = match wait(&mut child, deadline).map_err(cannot_run)? {
+            Some(status) if status.success() => return Ok(()),
+            Some(status) => format!("`{program}` failed: {status}"),
+            None => format!("`{program}` did not end within {} s", self.timeout.as_secs()),
+        };
+        let said = output.recv_timeout(GRACE).unwrap_or_default();
+        Err(if said.is_empty() { failure } else { format!("{failure}; it said: {said}") })
+    }
+
+    /// Starts the command; gives it, and what will bring the end of its output.
+    fn start(&self, program: &str) -> io::Result<(Child, Receiver<String>)> {
+        let (reader, writer) = io::pipe()?;
+        // What a relative path of a program is relative to differs between systems.
+        let path = if program.contains('/') { self.workspace.join(program) } else { Path::new(program).to_owned() };
+        let mut command = Command::new(path);
+        command.args(&self.words[1..]).current_dir(&self.workspace).stdin(Stdio::null());
+        // Both go into one pipe, so that messages keep their order.
+        command.stdout(writer.try_clone()?).stderr(writer);
+        let child = command.spawn()?;
+        let (sender, receiver) = mpsc::channel();
+        // The thread ends when all processes that hold the other end of the pipe have ended.
+        thread::spawn(move || {
+            // Nobody may be left to listen.
+            let _ = sender.send(read_end(reader));
+        });
+        Ok((child, receiver))
+    }
+}
+
+/// Waits until a process ends; ends it at the deadline, and gives `None`.
+fn wait(child: &mut Child, deadline: Instant) -> io::Result<Option<ExitStatus>> {
+    loop {
+        match child.try_wait()? {
+            Some(status) => return Ok(Some(status)),
+            None if Instant::now() < deadline => thread::sleep(POLL),
+            None => {
+                // If it ended just now there is nothing left to do either.
+                let _ = child.kill();
+                let _ = child.wait();
+                return Ok(None);
+            }
+        }
+    }
+}
+
+/// Reads all that comes, and gives the end of it as one line that is safe to print.
+fn read_end(mut reader: PipeReader) -> String {
+    let mut end = Vec::new();
+    let mut part = [0; MAX_OUTPUT];
+    while let Ok(length @ 1..) = reader.read(&mut part) {
+        end.extend_from_slice(&part[..length]);
+        end.drain(..end.len().saturating_sub(MAX_OUTPUT));
+    }
+    let text = String::from_utf8_lossy(&end);
+    let lines = text.lines().map(|line| line.split(char::is_control).collect::<Vec<_>>().join(" "));
+    let lines: Vec<String> = lines.map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect();
+    lines.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What becomes of a shell command that may take so many seconds.
+    fn run(script: &str, seconds: u64) -> Result<(), String> {
+        let words = ["sh", "-c", script].map(str::to_owned).to_vec();
+        Reload { words, workspace: std::env::temp_dir(), timeout: Duration::from_secs(seconds) }.run()
+    }
+
+    #[test]
+    fn a_command_that_fails_tells_what_it_said() {
+        assert_eq!(run("echo fine", 20), Ok(()));
+        assert_eq!(run("exit 3", 20).unwrap_err(), "`sh` failed: exit status: 3");
+        let said = run("echo one; echo; printf 'two\\033[31m\\n' >&2; exit 1", 20).unwrap_err();
+        assert_eq!(said, "`sh` failed: exit status: 1; it said: one; two [31m");
+        let long = run("yes | head -n 100000; echo end; exit 1", 20).unwrap_err();
+        assert!(long.ends_with("; y; end") && long.len() < 4 * MAX_OUTPUT, "{long}");
+    }
+
+    #[test]
+    fn a_command_has_so_much_time_and_no_more() {
+        assert_eq!(run("echo begun; exec sleep 60", 1).unwrap_err(), "`sh` did not end within 1 s; it said: begun");
+        // What it leaves behind is its own business.
+        assert_eq!(run("sleep 5 & exit 0", 20), Ok(()));
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_says_so() {
+        let words = vec!["./none".to_owned()];
+        let reload = Reload { words, workspace: std::env::temp_dir(), timeout: Duration::from_secs(20) };
+        assert!(reload.run().unwrap_err().starts_with("`./none` cannot be run: no such file"));
+    }
+}

@@ -1,0 +1,254 @@
+//! Zones written to master files: each update is one new file in the place of the old one.
+//!
+//! Comes in: updates. Goes out: what became of each, proven, since a file either took the place of the old one or did not.
+//! A file is only replaced while it is the one that was read, and only by one that reads as the zone should.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::{fs, io};
+
+use jiff::civil::Date;
+
+use super::edit::{self, Unfit};
+use super::layout::Layout;
+use super::load::{Loader, read_regular};
+use super::reload::Reload;
+use super::{ZoneFiles, compare, read_noting, serial};
+use crate::disk::{self, Beside};
+use crate::dns::{Rtype, ZoneContents, ZoneName};
+use crate::live::asked::{Answer, Question};
+use crate::provider::write::{Edit, Reply, Ticket, Update, UpdateLimits, UpdateZone, WriteZone};
+use crate::provider::{TargetError, answers};
+
+/// Writes the zones of one target.
+#[derive(Debug)]
+pub struct FileWriter {
+    /// The files.
+    pub files: ZoneFiles,
+    /// The day that serials tell.
+    pub today: Date,
+    /// What to run after the last file.
+    pub reload: Option<Reload>,
+    /// The folder of the target, as messages name it.
+    pub dir: String,
+    /// Whether any file was written for which `reload` was not run yet.
+    pub is_changed: AtomicBool,
+}
+
+impl WriteZone for FileWriter {
+    fn place(&self, zone: &ZoneName) -> String {
+        self.files.place(zone)
+    }
+
+    fn limits(&self) -> UpdateLimits {
+        UpdateLimits { edits: usize::MAX, octets: usize::MAX }
+    }
+
+    fn octets(&self, _: &ZoneName, _: Edit<'_>) -> usize {
+        0
+    }
+
+    fn observe(&self, zone: &ZoneName, questions: &[Question], _: Option<u64>) -> Result<Vec<Answer>, TargetError> {
+        let mut loader = Loader::new(&self.files.folder);
+        let read = self.read(zone, &mut loader, &[])?;
+        self.check_signatures(zone, &read.contents)?;
+        edit::check(&read.layout).map_err(|unfit| self.explain(zone, &loader, unfit))?;
+        Ok(questions.iter().map(|question| answers::answer(&read.contents, question)).collect())
+    }
+
+    fn open(&self, zone: &ZoneName) -> Box<dyn UpdateZone + '_> {
+        Box::new(FileUpdates { writer: self, zone: zone.clone(), sent: 0, replies: HashMap::new() })
+    }
+
+    fn finish(&self) -> Result<(), TargetError> {
+        let Some(reload) = &self.reload else { return Ok(()) };
+        if !self.is_changed.swap(false, Ordering::AcqRel) {
+            return Ok(());
+        }
+        reload.run().map_err(|message| TargetError {
+            place: self.dir.clone(),
+            code: "reload-failed",
+            message,
+            hint: Some("the files are written: run the command of `reload` by hand, so that servers load them".into()),
+            findings: None,
+        })
+    }
+}
+
+/// The updates of one zone.
+struct FileUpdates<'w> {
+    /// Writes it.
+    writer: &'w FileWriter,
+    /// The zone.
+    zone: ZoneName,
+    /// How many were sent.
+    sent: u64,
+    /// What became of those that nobody asked for yet.
+    replies: HashMap<Ticket, Reply>,
+}
+
+impl UpdateZone for FileUpdates<'_> {
+    fn window(&mut self) -> usize {
+        1
+    }
+
+    fn send(&mut self, update: &Update<'_>) -> Result<Ticket, TargetError> {
+        let ticket = Ticket(self.sent);
+        self.sent += 1;
+        let reply = self.writer.write(&self.zone, &update.edits).unwrap_or_else(|reply| reply);
+        self.replies.insert(ticket, reply);
+        Ok(ticket)
+    }
+
+    fn reply(&mut self, ticket: Ticket) -> Reply {
+        self.replies.remove(&ticket).expect("each ticket is asked for once")
+    }
+}
+
+impl FileWriter {
+    /// Makes the edits in the file of a zone. What keeps them from being made is a reply too.
+    fn write(&self, zone: &ZoneName, edits: &[Edit<'_>]) -> Result<Reply, Reply> {
+        let mut loader = Loader::new(&self.files.folder);
+        let read = self.read(zone, &mut loader, edits).map_err(Reply::Failed)?;
+        self.check_signatures(zone, &read.contents).map_err(Reply::Refused)?;
+        if let Some(difference) = edits.iter().find_map(|edit| difference(&read.contents, *edit)) {
+            return Err(Reply::Prerequisite(difference));
+        }
+        let text = loader.get(read.first).text.clone();
+        let serial = serial::next(read.contents.serial(), self.today);
+        let new = edit::edit(&text, &read.layout, edits, serial);
+        let new = new.map_err(|unfit| Reply::Refused(self.explain(zone, &loader, unfit)))?;
+        let path = loader.path(read.first);
+        self.check_edited(zone, loader, &read, (&new, edits)).map_err(Reply::Refused)?;
+        self.replace(zone, &path, (&text, &new))
+    }
+
+    /// Reads a zone, and where its records stand.
+    fn read(&self, zone: &ZoneName, loader: &mut Loader<'_>, edits: &[Edit<'_>]) -> Result<Read, TargetError> {
+        let first = self.files.load(zone, loader)?;
+        let wanted = edits.iter().map(|edit| (edit.key.owner.as_name().to_name(), edit.key.rtype));
+        let mut layout = Layout::new(loader.get(first).file, wanted.collect());
+        let read = read_noting(zone, loader, first, &mut |record, place| layout.note(record, place));
+        match read {
+            (Some(contents), found) if found.error_count() == 0 => Ok(Read { first, contents, layout }),
+            (_, found) => {
+                let errors = found.error_count();
+                Err(self.files.explain(zone, (Box::new((loader.files().clone(), found)), errors)))
+            }
+        }
+    }
+
+    /// Refuses a zone with signatures: those of what changes would be wrong afterwards.
+    fn check_signatures(&self, zone: &ZoneName, contents: &ZoneContents) -> Result<(), TargetError> {
+        if !contents.rrsets().any(|rrset| rrset.rtype() == Rtype::RRSIG) {
+            return Ok(());
+        }
+        let message = "the file holds signatures (RRSIG), which would be wrong after a change";
+        let hint = "let the name server sign the zone, and keep the file that it reads unsigned";
+        Err(self.error(zone, "signed-zone-file", message.to_owned(), hint))
+    }
+
+    /// Says why a file cannot be edited.
+    fn explain(&self, zone: &ZoneName, loader: &Loader<'_>, unfit: Unfit) -> TargetError {
+        let ((owner, rtype), origin) = match unfit {
+            Unfit::Included(key, origin) => (key, origin),
+            Unfit::NoSerial => {
+                let message = "the SOA has no serial that could be raised: its data are not written as fields";
+                let hint = "write it as `PRIMARY MAILBOX SERIAL REFRESH RETRY EXPIRE MINIMUM`";
+                return self.error(zone, "zone-file-not-editable", message.to_owned(), hint);
+            }
+        };
+        let place = loader.files().place(origin);
+        let message = format!("the {rtype} of `{owner}` stands in the included file, at {place}");
+        let hint = match rtype {
+            Rtype::SOA => "move the SOA into the zone's own file, so that its serial can be raised",
+            _ => "change it there by hand, or move the record into the zone's own file",
+        };
+        self.error(zone, "record-in-included-file", message, hint)
+    }
+
+    /// Reads the new text and makes sure that it says what it should.
+    fn check_edited(
+        &self,
+        zone: &ZoneName,
+        mut loader: Loader<'_>,
+        read: &Read,
+        (text, edits): (&[u8], &[Edit<'_>]),
+    ) -> Result<(), TargetError> {
+        loader.set_text(read.first, text.to_owned());
+        let (contents, found) = read_noting(zone, &mut loader, read.first, &mut |_, _| ());
+        if found.error_count() == 0
+            && contents.is_some_and(|contents| compare::is_edited(&read.contents, &contents, edits))
+        {
+            return Ok(());
+        }
+        let message = "the edited file would not say what it should, so it was left as it is";
+        let hint = "make the changes by hand, or write the file in plainer form: records of included files with TTLs of \
+                    their own, and no CNAME where something else is to stand";
+        Err(self.error(zone, "zone-file-not-editable", message.to_owned(), hint))
+    }
+
+    /// Puts the new text in the place of the old one.
+    fn replace(&self, zone: &ZoneName, path: &Path, (old, new): (&[u8], &[u8])) -> Result<Reply, Reply> {
+        let failed = |error: io::Error| {
+            let message = format!("the new file could not be written: {}", error.to_string().to_lowercase());
+            let hint = "the file is as it was; its folder must be writable, and the disk have room";
+            let told = self.error(zone, "file-not-written", message, hint);
+            match error.kind() {
+                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Reply::Refused(told),
+                _ => Reply::Failed(told),
+            }
+        };
+        let beside = fs::metadata(path).and_then(|like| Beside::write(path, new, Some(&like))).map_err(failed)?;
+        if !read_regular(path).is_ok_and(|text| text == old) {
+            return Err(Reply::Prerequisite("the file was changed meanwhile".to_owned()));
+        }
+        beside.put_in_place().map_err(failed)?;
+        self.is_changed.store(true, Ordering::Release);
+        disk::sync_folder(path).map_err(|error| {
+            let message = format!("the folder could not be synced: {}", error.to_string().to_lowercase());
+            let hint = "the new file stands, but may be lost if the power fails";
+            Reply::Unknown(self.error(zone, "file-not-synced", message, hint))
+        })?;
+        Ok(Reply::Done)
+    }
+
+    /// An error about the file of a zone.
+    fn error(&self, zone: &ZoneName, code: &'static str, message: String, hint: &str) -> TargetError {
+        TargetError { place: self.files.place(zone), code, message, hint: Some(hint.to_owned()), findings: None }
+    }
+}
+
+/// A zone that was read, and where its records stand.
+#[derive(Debug)]
+struct Read {
+    /// The number of its main file.
+    first: usize,
+    /// What it holds.
+    contents: ZoneContents,
+    /// Where.
+    layout: Layout,
+}
+
+/// How what stands in a zone differs from what an edit says is before, in words; none where it does not.
+fn difference(contents: &ZoneContents, edit: Edit<'_>) -> Option<String> {
+    let (owner, rtype) = (&edit.key.owner, edit.key.rtype);
+    let found = answers::answer(contents, &Question { name: owner.as_name().to_name(), rtype });
+    Some(match (found, edit.kind.before()) {
+        (Answer::Holds(held, found), Some(before)) if held == rtype && found == *before => return None,
+        (Answer::Nothing, None) => return None,
+        (Answer::Holds(held, _), _) if held != rtype => format!("a {held} stands at `{owner}`"),
+        (Answer::Holds(_, found), Some(before)) if found.rdata() == before.rdata() => {
+            format!("the TTL of the {rtype} records of `{owner}` is {} by now", found.ttl())
+        }
+        (Answer::Holds(..), Some(_)) => format!("the {rtype} records of `{owner}` are others by now"),
+        (Answer::Holds(..), None) => format!("`{owner}` has {rtype} records by now"),
+        (Answer::Nothing, Some(_)) => format!("`{owner}` has no {rtype} records any more"),
+        (Answer::Delegated(cut, _), _) => format!("`{owner}` lies at or below the delegation of `{cut}`"),
+        (Answer::BelowDname(above, _), _) => format!("`{owner}` lies below the DNAME of `{above}`"),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,28 @@
+//! What a state says, as text for people or as JSON; and which markers it was told.
+
+mod json;
+
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+use super::{Format, TextOptions};
+use crate::state::{KnownMarker, Memory, Status};
+
+pub use text::adopted;
+
+/// Prints what a state says.
+pub fn status(status: &Status, format: Format, options: &TextOptions) -> String {
+    match format {
+        Format::Text => text::render(status, options),
+        Format::Json => json::render(status),
+    }
+}
+
+/// The markers, sorted by the zone's name as text.
+fn markers(memory: &Memory) -> Vec<(String, &KnownMarker)> {
+    let mut markers: Vec<_> = memory.markers.iter().map(|(zone, known)| (zone.to_string(), known)).collect();
+    markers.sort_by(|a, b| a.0.cmp(&b.0));
+    markers
+}

@@ -1,0 +1,176 @@
+//! A status in both forms.
+
+use super::*;
+use crate::inventory::value::{Duration, Time};
+use crate::plan::{Marker, fixture};
+use crate::report::SchemaKind;
+use crate::report::schema::tests::check_one;
+use crate::state::{ApplyId, ApplySummary, Breaker, Holder, KnownMarker, Memory, NewApply};
+
+/// So many seconds after some moment.
+fn at(seconds: u64) -> Time {
+    "2026-11-20T02:00:00Z".parse::<Time>().unwrap().plus(Duration::from_secs(seconds))
+}
+
+/// A digest.
+const PLAN: &str = "sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+
+/// An apply that did not end.
+fn begun(id: u64) -> ApplySummary {
+    let new = NewApply {
+        plan: PLAN.into(),
+        effect: PLAN.into(),
+        started: at(id * 60),
+        who: "ops".into(),
+        reason: None,
+        inputs: [].into(),
+        hosts: 40,
+    };
+    ApplySummary { id: ApplyId(id), new, finished: None, outcomes: [].into(), updates_done: 2, updates_open: 1 }
+}
+
+/// An apply that ended.
+fn ended(id: u64) -> ApplySummary {
+    let outcomes = [("applied".to_owned(), 39), ("stale".to_owned(), 1)].into();
+    let new = NewApply { reason: Some("ticket 7\u{1b}[31m".into()), who: String::new(), ..begun(id).new };
+    ApplySummary { new, finished: Some(at(id * 60 + 7)), outcomes, updates_open: 0, ..begun(id) }
+}
+
+/// A marker.
+fn marker(epoch: u64, batch: u64) -> Marker {
+    Marker { epoch, plan: PLAN.into(), batch }
+}
+
+/// A status, with or without a state.
+fn status(holder: Option<Holder>, memory: Option<Memory>) -> Status {
+    let (tool, place) = ("zonewright 0.1.0".to_owned(), ".zonewright/state.db".to_owned());
+    Status { tool, created: at(999), place, holder, memory }
+}
+
+/// A state of which there is much to say.
+fn full() -> Memory {
+    let known = KnownMarker { marker: Some(marker(7, 12)), open: vec![marker(8, 1)] };
+    let fresh = KnownMarker { marker: None, open: vec![marker(1, 1)] };
+    Memory {
+        applies: vec![begun(4), begun(3), ended(2), begun(1)],
+        unfinished: vec![begun(4), begun(3)],
+        markers: [(fixture::zone("search.example.net"), known), (fixture::zone("example.net"), fresh)].into(),
+        breakers: vec![Breaker { scope: "project:search".into(), tripped: at(1), why: "31 hosts, 20 allowed".into() }],
+    }
+}
+
+/// Somebody at work since a time.
+fn holder(since: Time) -> Holder {
+    Holder { pid: Some(4711), who: "ops".into(), since: Some(since) }
+}
+
+/// The text.
+fn text(status: &Status) -> String {
+    super::status(status, Format::Text, &TextOptions { width: 80, ..TextOptions::default() })
+}
+
+#[test]
+fn text_says_who_is_at_work_and_what_is_left() {
+    insta::assert_snapshot!(text(&status(Some(holder(at(240))), Some(full()))), @r"
+    State: .zonewright/state.db
+    Lock: held by process 4711 of ops, since 2026-11-20T02:04:00Z
+
+    Unfinished
+      apply 3, begun 2026-11-20T02:03:00Z by ops: 2 updates done, 1 perhaps
+      hint: plan and apply again: the new plan shows what is left, and what was done
+        is not done twice
+
+    Last applies
+      4: begun 2026-11-20T02:04:00Z by ops, at work
+        40 hosts; 2 updates done, 1 perhaps; plan sha256:001122334455
+      3: begun 2026-11-20T02:03:00Z by ops, never ended
+        40 hosts; 2 updates done, 1 perhaps; plan sha256:001122334455
+      2: begun 2026-11-20T02:02:00Z, ended 2026-11-20T02:02:07Z
+        40 hosts: 39 applied, 1 stale; 2 updates done; plan sha256:001122334455
+        reason: ticket 7\u{1b}[31m
+      1: begun 2026-11-20T02:01:00Z by ops, never ended
+        40 hosts; 2 updates done, 1 perhaps; plan sha256:001122334455
+
+    Markers
+      example.net.
+        none known
+        perhaps: epoch 1, update 1 of plan sha256:001122334455
+      search.example.net.
+        epoch 7, update 12 of plan sha256:001122334455
+        perhaps: epoch 8, update 1 of plan sha256:001122334455
+
+    Breakers
+      project:search: tripped 2026-11-20T02:00:01Z: 31 hosts, 20 allowed
+    ");
+}
+
+#[test]
+fn text_of_little_is_short() {
+    insta::assert_snapshot!(text(&status(None, None)), @r"
+    State: none yet at .zonewright/state.db; the first `apply` creates it
+    Lock: free
+    ");
+    let empty = Memory { applies: vec![], unfinished: vec![], markers: [].into(), breakers: vec![] };
+    insta::assert_snapshot!(text(&status(None, Some(empty))), @r"
+    State: .zonewright/state.db
+    Lock: free
+    Applies: none yet
+    ");
+    let unsigned = Holder { pid: None, who: String::new(), since: None };
+    insta::assert_snapshot!(text(&status(Some(unsigned), None)), @r"
+    State: none yet at .zonewright/state.db; the first `apply` creates it
+    Lock: held by a process
+    ");
+}
+
+#[test]
+fn no_line_is_wider_than_the_page_and_none_is_a_command() {
+    let long = ApplySummary { new: NewApply { reason: Some("why ".repeat(60)), ..ended(9).new }, ..ended(9) };
+    let shown = text(&status(Some(holder(at(1))), Some(Memory { applies: vec![long, ended(2)], ..full() })));
+    assert!(shown.lines().all(|line| line.len() <= 80), "{shown}");
+    assert!(!shown.contains('\u{1b}') && shown.contains("\\u{1b}"));
+}
+
+#[test]
+fn an_apply_is_at_work_only_while_the_lock_is_held_since_before_it() {
+    for (holder, running) in [(Some(holder(at(240))), true), (Some(holder(at(241))), false), (None, false)] {
+        let status = status(holder, Some(full()));
+        assert_eq!(status.is_running(&begun(4)), running);
+        assert!(!status.is_running(&begun(3)), "there is one at a time");
+        assert_eq!(text(&status).contains("  apply 4, begun"), !running);
+    }
+}
+
+#[test]
+fn the_document_fits_its_schema() {
+    for status in [
+        status(Some(holder(at(240))), Some(full())),
+        status(None, None),
+        status(Some(Holder { pid: None, who: String::new(), since: None }), None),
+    ] {
+        let json = super::status(&status, Format::Json, &TextOptions::default());
+        assert_eq!(check_one(SchemaKind::Status, serde_json::from_str(&json).unwrap()), "");
+    }
+    let mut json: serde_json::Value =
+        serde_json::from_str(&super::status(&status(None, Some(full())), Format::Json, &TextOptions::default()))
+            .unwrap();
+    assert_eq!(json["markers"][0]["open"][0], format!("e=1 p={PLAN} b=1"));
+    json["applies"][0]["outcomes"]["odd"] = 1.into();
+    assert_ne!(check_one(SchemaKind::Status, json), "");
+}
+
+#[test]
+fn what_was_taken_for_known_is_told_by_zone() {
+    let markers = [(fixture::zone("example.net"), Some(marker(7, 12))), (fixture::zone("web.example.net"), None)];
+    let options = TextOptions { width: 80, ..TextOptions::default() };
+    let unread = [fixture::zone("search.example.net")];
+    insta::assert_snapshot!(adopted(".zonewright/state.db", &markers, &unread, &options), @r"
+    example.net.
+      epoch 7, update 12 of plan sha256:001122334455
+    web.example.net.
+      no marker
+    search.example.net.
+      could not be read: what the state knows of it stays as it was
+    State .zonewright/state.db: the markers of 2 zones are known, 1 zone left
+    ");
+}
