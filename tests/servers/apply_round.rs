@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::rig::{Applied, Planned, Rig, Zone, folded, key_of, marker_name};
 use crate::server::Kind;
 
-on_every_writer! {
+on_every_primary! {
     the_demo_becomes_what_its_plan_says
     the_demo_without_a_fence_becomes_what_its_plan_says
     the_demo_by_questions_becomes_what_its_plan_says

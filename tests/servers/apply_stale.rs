@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::rig::{Applied, Edit, Planned, Rig, Zone, folded, key_of, marker_name};
 use crate::server::Kind;
 
-on_every_writer! {
+on_every_primary! {
     hosts_that_somebody_changed_are_left_alone_and_the_others_are_done
     where_every_host_was_changed_nothing_is_done
     without_a_fence_hosts_that_somebody_changed_are_left_alone

@@ -20,7 +20,7 @@ macro_rules! on_every_kind {
 }
 
 /// The same for the kinds that take updates.
-macro_rules! on_every_writer {
+macro_rules! on_every_primary {
     ($($fact:ident)*) => {
         on_every_kind! { @kind bind Bind $($fact)* }
         on_every_kind! { @kind knot Knot $($fact)* }
@@ -28,6 +28,8 @@ macro_rules! on_every_writer {
     };
 }
 
+mod apply_journal;
+mod apply_race;
 mod apply_refused;
 mod apply_round;
 mod apply_stale;
@@ -43,6 +45,7 @@ mod pdns;
 mod proxy;
 mod query;
 mod refusals;
+mod relay;
 mod rig;
 mod server;
 mod several;

@@ -10,6 +10,7 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -29,8 +30,6 @@ pub struct Rig {
     pub server: Server,
     /// The workspace.
     pub workspace: TempDir,
-    /// The key of both.
-    pub key: Key,
     /// The zones of the server, with the final dot.
     pub zones: Vec<String>,
 }
@@ -69,7 +68,7 @@ impl Rig {
         let text = format!("key \"{name}\" {{ algorithm {algorithm}; secret \"{secret}\"; }};\n");
         fs::write(server.folder().join("key"), text).expect("a file");
         let zones = config.zones.iter().map(|(name, _)| format!("{name}.")).collect();
-        Some(Rig { workspace: workspace(&server), server, key, zones })
+        Some(Rig { workspace: workspace(&server), server, zones })
     }
 
     /// Another workspace for the same server: a copy without state.
@@ -133,12 +132,6 @@ impl Rig {
         self.zones.iter().map(|zone| (zone.clone(), self.zone(zone))).collect()
     }
 
-    /// What stands at a name and type, as the server answers.
-    pub fn lookup(&self, name: &str, rtype: &str) -> BTreeSet<String> {
-        let output = self.other("dig").args(["+short", "+tcp", name, rtype]).output().expect("dig runs");
-        text_of(&output.stdout).lines().map(str::to_owned).collect()
-    }
-
     /// Changes a zone by `nsupdate`; these are the lines between `zone` and `send`.
     pub fn nsupdate(&self, zone: &str, lines: &str) {
         let mut command = self.other("nsupdate");
@@ -193,9 +186,10 @@ pub fn write_secret(workspace: &Path, key: &Key) {
     fs::set_permissions(&secret, Permissions::from_mode(0o600)).expect("it is ours");
 }
 
-/// Plans a workspace, and saves the plan in it.
+/// Plans a workspace, and saves the plan in it, in a file of its own.
 pub fn plan_in(workspace: &Path, args: &[&str]) -> Planned {
-    let file = workspace.join("plan.json");
+    static PLANS: AtomicUsize = AtomicUsize::new(0);
+    let file = workspace.join(format!("plan-{}.json", PLANS.fetch_add(1, Ordering::Relaxed)));
     let output = zonewright()
         .args(["plan", "--format", "json", "-q", "--color", "never", "--now", NOW, "-C"])
         .arg(workspace)
