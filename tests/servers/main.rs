@@ -33,6 +33,7 @@ mod apply_race;
 mod apply_refused;
 mod apply_round;
 mod apply_stale;
+mod apply_swallowed;
 mod axfr;
 mod bind;
 mod client;

@@ -25,6 +25,8 @@ pub enum Fate {
     AnswerSwallowed,
     /// The server never has it, and from now on nobody reaches it.
     Dead,
+    /// The server never has it, and whoever sent it is told that it is done; for clients without a key.
+    Pretended,
     /// The server gets it, and with the answer it goes: from now on nobody reaches it.
     LastBreath,
 }
@@ -102,6 +104,12 @@ fn serve(mut client: TcpStream, shared: &Arc<Shared>) {
         if matches!(fate, Fate::Lost | Fate::Dead) || shared.is_dead.load(Ordering::SeqCst) {
             break;
         }
+        if fate == Fate::Pretended {
+            if client.write_all(&framed(&done(&message))).is_err() {
+                break;
+            }
+            continue;
+        }
         fates.lock().expect("nothing panics with it").insert([message[0], message[1]], fate);
         if server.write_all(&framed(&message)).is_err() {
             break;
@@ -143,6 +151,13 @@ fn pass_answers(mut server: TcpStream, mut client: TcpStream, fates: &Mutex<Hash
     }
     let _ = client.shutdown(Shutdown::Both);
     let _ = server.shutdown(Shutdown::Both);
+}
+
+/// The unsigned answer to an update that it is done: its zone section alone.
+fn done(update: &[u8]) -> Vec<u8> {
+    let labels = update[12..].iter().position(|octet| *octet == 0).expect("the zone's name ends");
+    let head = [&update[..2], &[0xa8, 0, 0, 1, 0, 0, 0, 0, 0, 0]].concat();
+    [&head[..], &update[12..12 + labels + 5]].concat()
 }
 
 /// Whether a message is an update (RFC 2136 section 1.3: opcode 5).

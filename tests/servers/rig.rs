@@ -39,14 +39,37 @@ impl Rig {
     pub fn demo(kind: Kind) -> Option<Rig> {
         let key = Key::new("zonewright");
         let config = demo_zones(&key);
-        Rig::start(kind, &config, |server| reading_from(&[server.address()], &key))
+        Rig::start(kind, &config, &|_| {}, |server| reading_from(&[server.address()], &key))
+    }
+
+    /// The demo in BIND, with a part of its settings that is there once replaced.
+    pub fn demo_in_bind(part: &str, by: &str) -> Option<Rig> {
+        let key = Key::new("zonewright");
+        let change = |folder: &Path| {
+            let file = folder.join("named.conf");
+            let text = fs::read_to_string(&file).expect("the settings");
+            assert_eq!(text.matches(part).count(), 1, "{part}");
+            fs::write(&file, text.replace(part, by)).expect("the settings");
+        };
+        Rig::start(Kind::Bind, &demo_zones(&key), &change, |server| reading_from(&[server.address()], &key))
+    }
+
+    /// The demo in a server that lets everybody do everything, and whose answers nobody signs.
+    pub fn unsigned_demo(kind: Kind) -> Option<Rig> {
+        let key = Key::powerless();
+        let config = ServerConfig { keys: Vec::new(), ..demo_zones(&key) };
+        Rig::start(kind, &config, &|_| {}, |server| {
+            let workspace = reading_from(&[server.address()], &key);
+            edit(workspace.path(), &key_line(&key), "");
+            workspace
+        })
     }
 
     /// A copy of a workspace whose only target is its folder `zones`, served.
     pub fn of_files(kind: Kind, from: &Path) -> Option<Rig> {
         let key = Key::new("zonewright");
         let config = ServerConfig { keys: vec![key.clone()], zones: Vec::new() }.zones_of(&from.join("zones"));
-        Rig::start(kind, &config, |server| {
+        Rig::start(kind, &config, &|_| {}, |server| {
             let folder = tempfile::tempdir().expect("a folder");
             copy(from, folder.path());
             fs::remove_dir_all(folder.path().join("zones")).expect("the copy of the zones");
@@ -58,12 +81,17 @@ impl Rig {
     }
 
     /// Starts the server, and makes the workspace for it.
-    fn start(kind: Kind, config: &ServerConfig, workspace: impl FnOnce(&Server) -> TempDir) -> Option<Rig> {
+    fn start(
+        kind: Kind,
+        config: &ServerConfig,
+        change: &dyn Fn(&Path),
+        workspace: impl FnOnce(&Server) -> TempDir,
+    ) -> Option<Rig> {
         if !OTHERS.iter().all(|program| crate::have(Path::new(program))) {
             return None;
         }
-        let server = Server::start(kind, config)?;
-        let key = config.keys[0].clone();
+        let server = Server::start_changed(kind, config, change)?;
+        let key = config.keys.first().cloned().unwrap_or_else(Key::powerless);
         let Key { name, algorithm, secret } = &key;
         let text = format!("key \"{name}\" {{ algorithm {algorithm}; secret \"{secret}\"; }};\n");
         fs::write(server.folder().join("key"), text).expect("a file");
@@ -172,11 +200,13 @@ impl Rig {
 
 /// The settings of a target at an address.
 pub fn target(address: &str, key: &Key) -> String {
+    format!("type = \"rfc2136\"\nserver = \"{address}\"\n{}", key_line(key))
+}
+
+/// What the settings of a target say of a key.
+fn key_line(key: &Key) -> String {
     let Key { name, algorithm, .. } = key;
-    format!(
-        "type = \"rfc2136\"\nserver = \"{address}\"\n\
-         tsig_key = {{ name = \"{name}\", algorithm = \"{algorithm}\", secret_file = \"secret\" }}\n"
-    )
+    format!("tsig_key = {{ name = \"{name}\", algorithm = \"{algorithm}\", secret_file = \"secret\" }}\n")
 }
 
 /// Writes the secret of a key where a workspace looks for it.
