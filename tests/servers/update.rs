@@ -13,15 +13,6 @@ use zonewright::provider::write::{Edit, Reply, Update, WriteZone};
 use crate::client::{Client, lines, transfer, zone_name};
 use crate::server::{Key, Kind, Server, ServerConfig};
 
-/// Makes a test of each function for each kind of server that takes updates.
-macro_rules! on_every_primary {
-    ($($fact:ident)*) => {
-        on_every_kind! { @kind bind Bind $($fact)* }
-        on_every_kind! { @kind knot Knot $($fact)* }
-        on_every_kind! { @kind power_dns PowerDns $($fact)* }
-    };
-}
-
 on_every_primary! {
     an_update_does_what_it_says_and_is_read_back
     an_update_whose_prerequisite_fails_does_nothing
