@@ -144,7 +144,7 @@ impl<'a> Copy<'a> {
         }
         self.copy_to(line.head_at);
         if line.ttl_from == TtlFrom::Latest && self.ttl != Some(line.ttl) {
-            self.out.extend_from_slice(format!("{} ", line.ttl).as_bytes());
+            self.write_ttl(line.ttl, 0);
         }
         if let Some(serial_at) = &line.serial_at {
             self.copy_to(serial_at.start);
@@ -204,14 +204,10 @@ impl<'a> Copy<'a> {
         if line.owner_at.is_none() && self.owner != Some(owner) {
             self.out.extend_from_slice(owner.to_string().as_bytes());
         }
-        let (before, after) = match &line.ttl_at {
-            Some(ttl_at) => (line.range.start..ttl_at.start, ttl_at.end..line.rtype_at.start),
-            None => (line.range.start..line.head_at, line.head_at..line.rtype_at.start),
-        };
-        self.out.extend_from_slice(&text[before]);
-        let blank = if line.ttl_at.is_none() { " " } else { "" };
-        self.out.extend_from_slice(format!("{ttl}{blank}").as_bytes());
-        self.out.extend_from_slice(&text[after]);
+        let ttl_at = line.ttl_at.clone().unwrap_or(line.head_at..line.head_at);
+        self.out.extend_from_slice(&text[line.range.start..ttl_at.start]);
+        self.write_ttl(ttl, ttl_at.len());
+        self.out.extend_from_slice(&text[ttl_at.end..line.rtype_at.start]);
         match rtype == line.rtype {
             true => self.out.extend_from_slice(&text[line.rtype_at.start..line.rdata_at]),
             false => {
@@ -219,6 +215,17 @@ impl<'a> Copy<'a> {
                 self.out.extend_from_slice(&text[line.rtype_at.end..line.rdata_at]);
             }
         }
+    }
+
+    /// Writes a TTL in the place of one of so many digits, or of none. Where blanks before it make a column, and there are
+    /// enough of them, so many more or fewer stand there then that what follows keeps its column.
+    fn write_ttl(&mut self, ttl: Ttl, old: usize) {
+        let new = if old == 0 { format!("{ttl} ") } else { ttl.to_string() };
+        let blanks = self.out.iter().rev().take_while(|octet| **octet == b' ').count();
+        if blanks > 1 && blanks + old > new.len() {
+            self.out.resize(self.out.len() + old - new.len(), b' ');
+        }
+        self.out.extend_from_slice(new.as_bytes());
     }
 
     /// Writes an RRset at the end of the file, with the class where the last record there has it.

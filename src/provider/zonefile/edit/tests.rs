@@ -111,6 +111,32 @@ c AAAA ::4
 }
 
 #[test]
+fn columns_stay_where_there_is_room() {
+    let text = "\
+$TTL 60
+@         SOA ns host 7 2 3 4 5
+a         A   192.0.2.1
+b    3600 A   192.0.2.2
+c      60 A   192.0.2.3
+          TXT \"c\"
+";
+    let wishes = [
+        ("a", Rtype::A, "600 192.0.2.4"),
+        ("b", Rtype::A, "600 192.0.2.5"),
+        ("c", Rtype::A, "86400 192.0.2.6"),
+        ("c", Rtype::TXT, "5 \"d\""),
+    ];
+    insta::assert_snapshot!(edited(text, &wishes), @r#"
+    $TTL 60
+    @         SOA ns host 8 2 3 4 5
+    a     600 A   192.0.2.4
+    b     600 A   192.0.2.5
+    c   86400 A   192.0.2.6
+            5 TXT "d"
+    "#);
+}
+
+#[test]
 fn a_new_rrset_stands_behind_its_owner_or_at_the_end() {
     let text = "\
 $TTL 60
