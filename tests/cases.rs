@@ -80,7 +80,7 @@ const UNSHOWN: &[(&str, &str)] = &[
     ("file-too-large", "it takes a file of a mebibyte"),
     ("include-limit", "it takes ten thousand lines"),
     ("query-refused", NEEDS_A_SERVER),
-    ("reload-failed", "how long a write took is printed with it"),
+    ("reload-failed", "text says how long a write took, so its case prints JSON"),
     ("secret-exposed", "it depends on the mode of a file, which version control does not keep"),
     ("server-failure", NEEDS_A_SERVER),
     ("soa-changed", NEEDS_A_SERVER),
