@@ -3,15 +3,15 @@
 //! Data moves one way, room by room, and each room imports only rooms above it in the list below:
 //!
 //! ```text
-//! files ──▶ inventory ──┬────────────▶ desired ─┐         ┌─▶ explain ─┐
-//!                       │                 ▲     ├─▶ diff ─┴─▶ plan ────┴─▶ report
-//! servers ─▶ provider ─▶ live ────────────┴─────┘
+//! files ──▶ inventory ──┬────────────▶ desired ─┐         ┌─▶ explain ──────────────────────────┐
+//!                       │                 ▲     ├─▶ diff ─┴─▶ plan ─▶ apply ─▶ verify ─▶ state ─┴─▶ report
+//! servers ─▶ provider ─▶ live ────────────┴─────┘                       └─▶ provider ─▶ servers
 //! ```
 //!
-//! Every arrow is a plain value that can be printed, compared and put in a test. `inventory::read`, `provider`,
-//! `snapshot`, `plan::store`, `disk` and `cli` touch the world; all other rooms are pure: they do no input or output, read
-//! no clock or environment, and give the same answer for the same arguments. `pipeline` joins the rooms, and runs sources,
-//! zones and hosts in parallel.
+//! Every arrow is a plain value that can be printed, compared and put in a test. `inventory::read`, `provider`, `apply`,
+//! `state`, `snapshot`, `plan::store`, `disk` and `cli` touch the world; all other rooms are pure: they do no input or
+//! output, read no clock or environment, and give the same answer for the same arguments. `pipeline` joins the rooms, and
+//! runs sources, zones and hosts in parallel.
 
 pub mod dns;
 

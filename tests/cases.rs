@@ -91,6 +91,11 @@ const UNSHOWN: &[(&str, &str)] = &[
     ("tsig-bad-sig", NEEDS_A_SERVER),
     ("tsig-bad-time", NEEDS_A_SERVER),
     ("tsig-unsigned", NEEDS_A_SERVER),
+    ("update-cut", NEEDS_A_SERVER),
+    ("update-not-implemented", NEEDS_A_SERVER),
+    ("update-refused", NEEDS_A_SERVER),
+    ("update-rejected", NEEDS_A_SERVER),
+    ("update-too-large", NEEDS_A_SERVER),
     ("zone-not-served", NEEDS_A_SERVER),
 ];
 

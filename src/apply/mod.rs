@@ -154,11 +154,5 @@ fn side_by_side<I: Send, T: Send>(items: Vec<I>, act: impl Fn(I) -> T + Sync) ->
     done.into_iter().map(|(_, answer)| answer).collect()
 }
 
-#[cfg(test)]
-mod fake;
-
-#[cfg(test)]
-mod tests;
-
 /// Why a lock can be taken.
 const HELD: &str = "no thread panics while it holds the lock";

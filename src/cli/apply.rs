@@ -36,7 +36,7 @@ fn apply_saved(shared: &Shared, args: &ApplyArgs, file: &Path) -> Result<Exit, F
             let hint = Some("plan again; a plan is never edited".to_owned());
             let (place, code) = (path.display().to_string(), source.code());
             let refusal = Refusal { place, code, message: source.to_string(), hint };
-            return carry_out::refuse(shared, args.format, now, &refusal);
+            return carry_out::refuse_unread(shared, args.format, now, &refusal);
         }
         Err(error) => return Err(Failure::new(error)),
     };

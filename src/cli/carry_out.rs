@@ -13,6 +13,7 @@ use crate::pipeline::apply::{ApplyError, ApplyRequest, Ran, apply};
 use crate::plan::SealedPlan;
 use crate::report::apply::{ApplyReport, DECLINED, QUESTION, YES};
 use crate::report::{self, TextOptions};
+use crate::state::StateError;
 
 /// What is to be applied, and how it is told.
 #[derive(Debug, Clone, Copy)]
@@ -84,24 +85,38 @@ pub fn carry_out(shared: &Shared, task: &Task<'_>) -> Result<Exit, Failure> {
             output::findings(shared, &findings);
             Ok(Exit::Error)
         }
-        Err(ApplyError::State(error)) => Err(Failure { message: error.to_string(), hint: error.hint }),
+        Err(ApplyError::State(StateError { place, code, message, hint })) => {
+            let refusal = Refusal { place, code, message, hint };
+            refuse(shared, task.format, (Some(task.sealed), task.now), &refusal, Exit::Error)
+        }
     }
 }
 
 /// Tells of a plan that was not even read that it is refused.
-pub fn refuse(shared: &Shared, format: Format, now: Time, refusal: &Refusal) -> Result<Exit, Failure> {
+pub fn refuse_unread(shared: &Shared, format: Format, now: Time, refusal: &Refusal) -> Result<Exit, Failure> {
+    refuse(shared, format, (None, now), refusal, Exit::Refused)
+}
+
+/// Tells that nothing was sent, and why.
+fn refuse(
+    shared: &Shared,
+    format: Format,
+    (sealed, started): (Option<&SealedPlan>, Time),
+    refusal: &Refusal,
+    exit: Exit,
+) -> Result<Exit, Failure> {
     let applied = Applied::default();
     let report = ApplyReport {
-        sealed: None,
+        sealed,
         apply: None,
-        started: now,
+        started,
         refusal: Some(refusal),
         applied: &applied,
         moved: &[],
-        exit: Exit::Refused.code(),
+        exit: exit.code(),
     };
     print(shared, format, &report)?;
-    Ok(Exit::Refused)
+    Ok(exit)
 }
 
 /// Tells what became of an apply.

@@ -77,8 +77,16 @@ pub fn save(path: &Path, sealed: &SealedPlan) -> Result<(), StoreError> {
 ///
 /// Errors: [`StoreError::Read`], [`StoreError::Plan`].
 pub fn load(path: &Path) -> Result<SealedPlan, StoreError> {
-    let text = fs::read_to_string(path).map_err(|source| StoreError::Read { path: path.to_owned(), source })?;
-    v1::parse(&text).map_err(|source| StoreError::Plan { path: path.to_owned(), source })
+    let octets = fs::read(path).map_err(|source| StoreError::Read { path: path.to_owned(), source })?;
+    let text = str::from_utf8(&octets).map_err(|error| not_text(&octets[..error.valid_up_to()]));
+    text.and_then(v1::parse).map_err(|source| StoreError::Plan { path: path.to_owned(), source })
+}
+
+/// The error of a file that is no text after `valid`.
+fn not_text(valid: &[u8]) -> PlanError {
+    let line = valid.iter().filter(|octet| **octet == b'\n').count() + 1;
+    let column = valid.iter().rev().take_while(|octet| **octet != b'\n').count() + 1;
+    PlanError::Malformed { line, column, message: "this is no UTF-8".to_owned() }
 }
 
 #[cfg(test)]
@@ -139,7 +147,7 @@ mod tests {
             "plan.json: error[plan-format]: its format is `zonewright.plan/2`, and this version reads \
              `zonewright.plan/1` only"
         );
-        assert!(shown(b"\xff").contains("error[plan-unreadable]"));
+        assert_eq!(shown(b"{\n  \xff"), "plan.json:2:3: error[plan-malformed]: this is no UTF-8");
         assert!(load(folder.path()).is_err());
     }
 }

@@ -290,8 +290,8 @@ impl Explained for Outcome {
             Outcome::Stale => words(
                 "stale",
                 "changed since the plan was made, and left: plan again",
-                "An RRset of the host is neither as the plan saw it nor as the plan wants it, or a prerequisite did \
-                 not hold when its turn came: somebody else changed it since. The host was left as it is, whole. \
+                "An RRset of the host was not as the plan saw it before anything was sent, or a prerequisite did not \
+                 hold when its turn came: somebody else changed it since. The host was left as it is, whole. \
                  Plan again; the new plan starts from what is there now.",
             ),
             Outcome::Partial => words(

@@ -1,51 +1,60 @@
 //! Changes as the journal keeps them: what stood there before and after, in the words of the plan document.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::apply::Batch;
 use crate::dns::{Rrset, Rtype};
 use crate::plan::Change;
 
 /// One change.
-#[derive(Debug, Serialize)]
-struct Kept<'a> {
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Kept {
     /// The host; null where an orphan is removed.
-    host: Option<u64>,
+    pub host: Option<u64>,
     /// The project.
-    project: &'a str,
+    pub project: String,
     /// The owner name.
-    name: String,
+    pub name: String,
     /// The type.
     #[serde(rename = "type")]
-    rtype: String,
+    pub rtype: String,
     /// What was there before.
-    before: Option<KeptRrset>,
+    pub before: Option<KeptRrset>,
     /// What is there after.
-    after: Option<KeptRrset>,
+    pub after: Option<KeptRrset>,
 }
 
 /// One RRset.
-#[derive(Debug, Serialize)]
-struct KeptRrset {
+#[derive(Debug, Serialize, Deserialize)]
+pub struct KeptRrset {
     /// Seconds.
-    ttl: u32,
+    pub ttl: u32,
     /// The RDATA in presentation format, sorted as text.
-    rdata: Vec<String>,
+    pub rdata: Vec<String>,
 }
 
-/// The changes of a batch as JSON.
-pub fn changes(batch: &Batch<'_>) -> String {
-    let kept: Vec<Kept<'_>> = batch.changes.iter().map(|change| kept(change)).collect();
-    serde_json::to_string(&kept).expect("texts and numbers are JSON")
+/// The changes of a batch.
+pub fn kept(batch: &Batch<'_>) -> Vec<Kept> {
+    batch.changes.iter().map(|change| kept_change(change)).collect()
+}
+
+/// Changes as JSON.
+pub fn to_json(changes: &[Kept]) -> String {
+    serde_json::to_string(changes).expect("texts and numbers are JSON")
+}
+
+/// Changes from JSON; `None` where it is not what [`to_json`] writes.
+pub fn from_json(text: &str) -> Option<Vec<Kept>> {
+    serde_json::from_str(text).ok()
 }
 
 /// One change for the journal.
-fn kept(change: &Change) -> Kept<'_> {
+fn kept_change(change: &Change) -> Kept {
     let rtype = change.key.rtype;
     let rrset = |rrset: Option<&Rrset>| rrset.map(|rrset| kept_rrset(rtype, rrset));
     Kept {
         host: change.host.map(|inv| inv.0),
-        project: &change.project,
+        project: change.project.clone(),
         name: change.key.owner.to_string(),
         rtype: rtype.to_string(),
         before: rrset(change.kind.before()),

@@ -3,6 +3,8 @@
 //! Comes in: what is about to be done, and what became of it. Goes out: the same, after a crash too. Behind one trait, so
 //! that the file of today can be the database of tomorrow.
 
+mod effect;
+
 mod error;
 
 mod folder;
@@ -178,6 +180,11 @@ pub trait State: Send {
         settled: &Settled,
         now: Time,
     ) -> Result<(), StateError>;
+
+    /// Settles what earlier applies left open in a zone, by the marker that stands there: what led to it took effect, and
+    /// of what did not nothing can come any more. Gives how many updates took effect. A marker that the state does not
+    /// know changes nothing.
+    fn note_standing(&mut self, zone: &ZoneName, live: &Marker, now: Time) -> Result<usize, StateError>;
 
     /// Ends an apply. Its inputs become the accepted ones where `accepted` says so.
     fn finish(&mut self, apply: ApplyId, applied: &Applied, accepted: bool, now: Time) -> Result<(), StateError>;

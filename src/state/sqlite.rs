@@ -10,13 +10,12 @@ use rusqlite::{CachedStatement, Connection, OpenFlags, Row, ToSql, Transaction, 
 
 use super::error::{Attempt, error, needs_recovery, of_database, of_system, unreadable};
 use super::schema::{self, Found};
-use super::{ApplyId, ApplySummary, Breaker, KnownMarker, NewApply, State, StateError, folder, journal};
+use super::{ApplyId, ApplySummary, Breaker, KnownMarker, NewApply, State, StateError, effect, folder, journal};
 use crate::apply::{Applied, Batch, Outcome, Settled};
-use crate::change::ChangeKind;
 use crate::dns::{Name, Rtype, ZoneName};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
-use crate::plan::{Change, Marker};
+use crate::plan::Marker;
 
 /// A state in a file.
 #[derive(Debug)]
@@ -222,7 +221,9 @@ impl State for Sqlite {
     }
 
     fn note_sending(&mut self, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), StateError> {
-        let changes = journal::changes(batch);
+        let changes = journal::kept(batch);
+        let hosts: BTreeSet<u64> = changes.iter().filter_map(|change| change.host).collect();
+        let changes = journal::to_json(&changes);
         let after = batch.swap.as_ref().map(|swap| swap.after.to_string());
         self.write(|change| {
             let sql = "INSERT INTO batches
@@ -231,7 +232,7 @@ impl State for Sqlite {
             #[rustfmt::skip]
             change.prepare_cached(sql)?.execute(params![
                 apply.0 as i64, batch.number as i64, batch.zone.to_string(), batch.phase.as_str(),
-                journal::marker_before(batch), after, after.is_some(), hosts(batch).len() as i64, now.as_nanos(),
+                journal::marker_before(batch), after, after.is_some(), hosts.len() as i64, now.as_nanos(),
             ])?;
             let sql = "INSERT INTO batch_changes (apply, number, changes) VALUES (?1, ?2, ?3)";
             change.prepare_cached(sql)?.execute(params![apply.0 as i64, batch.number as i64, changes])?;
@@ -257,10 +258,17 @@ impl State for Sqlite {
             let mut update = change.prepare_cached(sql)?;
             one_row(&mut update, params![apply.0 as i64, batch.number as i64, word, why, now.as_nanos(), is_open])?;
             match settled {
-                Settled::Done => keep_done(change, apply, batch, now),
+                Settled::Done => {
+                    let after = batch.swap.as_ref().map(|swap| &swap.after);
+                    effect::done(change, (apply, batch.zone), after, &journal::kept(batch), now)
+                }
                 Settled::Undone(_) | Settled::Unknown(_) => Ok(()),
             }
         })
+    }
+
+    fn note_standing(&mut self, zone: &ZoneName, live: &Marker, now: Time) -> Result<usize, StateError> {
+        self.write(|change| effect::settle_by(change, zone, live, now))
     }
 
     fn finish(&mut self, apply: ApplyId, applied: &Applied, accepted: bool, now: Time) -> Result<(), StateError> {
@@ -293,8 +301,9 @@ impl State for Sqlite {
             for (zone, marker) in markers {
                 match marker {
                     Some(marker) => {
-                        put_marker(change, zone, marker, now)?;
-                        close_until(change, zone, marker)?;
+                        effect::settle_by(change, zone, marker, now)?;
+                        effect::put_marker(change, zone, marker, now)?;
+                        effect::close_until(change, zone, marker)?;
                     }
                     None => {
                         change.execute("DELETE FROM markers WHERE zone = ?1", [zone.to_string()])?;
@@ -330,11 +339,6 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<ApplySummary> {
     })
 }
 
-/// The hosts of a batch, with their projects.
-fn hosts<'a>(batch: &Batch<'a>) -> BTreeSet<(Inv, &'a str)> {
-    batch.changes.iter().filter_map(|change: &&Change| Some((change.host?, change.project.as_str()))).collect()
-}
-
 /// Runs a statement that is about one row.
 ///
 /// Errors: there is no such row.
@@ -343,75 +347,6 @@ fn one_row(statement: &mut CachedStatement<'_>, params: &[&dyn ToSql]) -> rusqli
         0 => Err(rusqlite::Error::QueryReturnedNoRows),
         _ => Ok(()),
     }
-}
-
-/// Keeps that a batch took effect.
-fn keep_done(change: &Transaction<'_>, apply: ApplyId, batch: &Batch<'_>, now: Time) -> rusqlite::Result<()> {
-    if let Some(swap) = &batch.swap {
-        move_marker(change, batch.zone, &swap.after, now)?;
-        close_until(change, batch.zone, &swap.after)?;
-    }
-    keep_own(change, apply, batch)?;
-    let sql = "INSERT INTO ledger (apply, host, project, at) VALUES (?1, ?2, ?3, ?4)
-         ON CONFLICT (apply, host, project) DO UPDATE SET at = excluded.at";
-    let mut enter = change.prepare_cached(sql)?;
-    for (host, project) in hosts(batch) {
-        enter.execute(params![apply.0 as i64, host.0 as i64, project, now.as_nanos()])?;
-    }
-    Ok(())
-}
-
-/// Makes created RRsets own, and deleted ones no more.
-fn keep_own(change: &Transaction<'_>, apply: ApplyId, batch: &Batch<'_>) -> rusqlite::Result<()> {
-    let sql = "INSERT INTO own_rrsets (name, type, zone, apply) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
-    let mut create = change.prepare_cached(sql)?;
-    let mut delete = change.prepare_cached("DELETE FROM own_rrsets WHERE name = ?1 AND type = ?2")?;
-    let zone = batch.zone.to_string();
-    for of_rrset in &batch.changes {
-        let (name, rtype) = (of_rrset.key.owner.to_string(), of_rrset.key.rtype.to_string());
-        match of_rrset.kind {
-            ChangeKind::Create { .. } => drop(create.execute(params![name, rtype, zone, apply.0 as i64])?),
-            ChangeKind::Delete { .. } => drop(delete.execute([name, rtype])?),
-            ChangeKind::Modify { .. } => {}
-        }
-    }
-    Ok(())
-}
-
-/// Takes the marker of an update that took effect for the one that stands, unless an answer to a later one came first.
-fn move_marker(change: &Transaction<'_>, zone: &ZoneName, after: &Marker, now: Time) -> rusqlite::Result<()> {
-    let mut query = change.prepare_cached("SELECT marker FROM markers WHERE zone = ?1")?;
-    let texts = query.query_map([zone.to_string()], |row| row.get::<_, String>(0))?;
-    let known: Vec<String> = texts.collect::<rusqlite::Result<_>>()?;
-    let is_later = |known: &Marker| known.epoch == after.epoch && known.batch > after.batch;
-    match known.first().and_then(|text| Marker::parse(text)).is_some_and(|known| is_later(&known)) {
-        true => Ok(()),
-        false => put_marker(change, zone, after, now),
-    }
-}
-
-/// Takes a marker for the one that stands.
-fn put_marker(change: &Transaction<'_>, zone: &ZoneName, marker: &Marker, now: Time) -> rusqlite::Result<()> {
-    let sql = "INSERT INTO markers (zone, marker, at) VALUES (?1, ?2, ?3)
-         ON CONFLICT (zone) DO UPDATE SET marker = excluded.marker, at = excluded.at";
-    change.prepare_cached(sql)?.execute(params![zone.to_string(), marker.to_string(), now.as_nanos()])?;
-    Ok(())
-}
-
-/// Awaits no longer the markers of a zone that this one stands after: the update of each names one that is gone.
-fn close_until(change: &Transaction<'_>, zone: &ZoneName, marker: &Marker) -> rusqlite::Result<()> {
-    let sql = "SELECT apply, number, marker_after FROM batches WHERE zone = ?1 AND awaited = 1";
-    let row = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, String>(2)?));
-    let mut query = change.prepare_cached(sql)?;
-    let open: Vec<(i64, i64, String)> = query.query_map([zone.to_string()], row)?.collect::<rusqlite::Result<_>>()?;
-    let mut close = change.prepare_cached("UPDATE batches SET awaited = 0 WHERE apply = ?1 AND number = ?2")?;
-    for (apply, number, text) in open {
-        let is_past = |open: Marker| (open.epoch, open.batch) <= (marker.epoch, marker.batch);
-        if Marker::parse(&text).is_some_and(is_past) {
-            close.execute([apply, number])?;
-        }
-    }
-    Ok(())
 }
 
 /// Makes the inputs of an apply the accepted ones.

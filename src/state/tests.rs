@@ -192,6 +192,37 @@ fn an_answer_that_comes_late_moves_no_marker_back() {
 }
 
 #[test]
+fn the_marker_that_stands_settles_what_a_crash_left_open() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let id = state.begin(&new_apply()).unwrap();
+    let zone = fixture::zone("search.example.net");
+    let create = |name| [change(name, NONE, (600, &["2a02::1"]))];
+    let (a, b, c) = (create(A), create(B), create("c.search.example.net"));
+    let after = |marker: &Marker, number| {
+        let after = Marker { batch: number, ..marker.clone() };
+        Some(Swap { before: Some(marker.to_rrset()), after })
+    };
+    run(&mut *state, id, &batch(&a, 1, swap(marker(1, 1))), None);
+    // Sent again as the third, after a refusal of what went before.
+    run(&mut *state, id, &batch(&b, 2, after(&marker(1, 1), 2)), Some(Settled::Unknown("no answer".into())));
+    run(&mut *state, id, &batch(&b, 3, after(&marker(1, 1), 3)), None);
+    run(&mut *state, id, &batch(&c, 4, after(&marker(1, 3), 4)), None);
+    assert_eq!(state.note_standing(&zone, &marker(2, 9), at(8)).unwrap(), 0, "somebody else's says nothing");
+    assert_eq!(known(&*state).open.len(), 4);
+    assert_eq!(state.note_standing(&zone, &marker(1, 3), at(9)).unwrap(), 2);
+    assert_eq!(known(&*state), KnownMarker { marker: Some(marker(1, 3)), open: vec![marker(1, 4)] });
+    assert!(is_own(&*state, A) && is_own(&*state, B) && !is_own(&*state, "c.search.example.net"));
+    assert_eq!(state.changed_since(at(9)).unwrap(), [("search".to_owned(), Inv(7), at(9))]);
+    assert_eq!((state.unfinished().unwrap()[0].updates_done, state.unfinished().unwrap()[0].updates_open), (2, 1));
+    assert_eq!(state.note_standing(&zone, &marker(1, 3), at(9)).unwrap(), 0, "once is enough");
+    // Whoever takes the marker for known learns the same.
+    state.adopt_markers(&[(zone, Some(marker(1, 4)))], "ops", "looked at", at(10)).unwrap();
+    assert_eq!(known(&*state), KnownMarker { marker: Some(marker(1, 4)), open: vec![] });
+    assert!(is_own(&*state, "c.search.example.net"));
+}
+
+#[test]
 fn own_is_what_was_created_and_not_deleted_since() {
     let (_folder, file) = place();
     let mut state = open_to_write(&file).unwrap();

@@ -163,3 +163,9 @@ fn unchanged(change: &Change) -> (String, &'static str) {
 fn is_host_name(name: NameRef<'_>) -> bool {
     name.labels().flatten().all(|octet| octet.is_ascii_alphanumeric() || *octet == b'-')
 }
+
+#[cfg(test)]
+mod fake;
+
+#[cfg(test)]
+mod tests;

@@ -23,10 +23,14 @@ def new_mac(r):
     return bytes.fromhex(r.choice(OUIS)) + bytes(r.getrandbits(8) for _ in range(3))
 
 
-def build_fleet(r):
-    """A fleet with its inventory; the live zones hold only what every zone has."""
+def build_fleet(r, hosts=None, registry=None):
+    """A fleet with its inventory; the live zones hold only what every zone has.
+
+    With a number of hosts it has that many, and every zone gets permission full.
+    """
     w = World()
     w.registry = weighted(r, txt=60, noop=25, journal=15)
+    w.registry = registry or w.registry
     w.cooldown = r.choice([None, None, None, 7, 3, 30])
     w.tidy = r.random() < 0.6
     w.max_bad_rows = r.choice([None, "30%", "50%", "50%", "60%", "60%", "75%", "75%"])
@@ -36,8 +40,10 @@ def build_fleet(r):
     build_projects(w, r)
     build_zones(w, r)
     build_segments(w, r)
-    for _ in range(min(r.randint(5, 60), r.randint(5, 60))):
+    for _ in range(hosts or min(r.randint(5, 60), r.randint(5, 60))):
         add_host(w, r)
+    for zone in w.zones if hosts else ():
+        zone.permission = "full"
     return w
 
 
@@ -144,8 +150,9 @@ def fresh_name(w, r, project, location, domain=None):
     """A short name that fits the default template and that nobody has had."""
     taken = {name for h in w.hosts for name in (h.name, h.csv_name)}
     taken |= {row.name for row in w.lock if not isinstance(row, str)}
+    last = max(400, len(w.hosts))
     while True:
-        name = f"{location}{r.randint(0, 2)}-{r.randint(1, 400):04}.{domain or project.domain}"
+        name = f"{location}{r.randint(0, 2)}-{r.randint(1, last):04}.{domain or project.domain}"
         if name not in taken:
             return name
 

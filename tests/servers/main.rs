@@ -19,6 +19,21 @@ macro_rules! on_every_kind {
     };
 }
 
+/// The same for the kinds that take updates.
+macro_rules! on_every_primary {
+    ($($fact:ident)*) => {
+        on_every_kind! { @kind bind Bind $($fact)* }
+        on_every_kind! { @kind knot Knot $($fact)* }
+        on_every_kind! { @kind power_dns PowerDns $($fact)* }
+    };
+}
+
+mod apply_journal;
+mod apply_race;
+mod apply_refused;
+mod apply_round;
+mod apply_stale;
+mod apply_swallowed;
 mod axfr;
 mod bind;
 mod client;
@@ -31,6 +46,8 @@ mod pdns;
 mod proxy;
 mod query;
 mod refusals;
+mod relay;
+mod rig;
 mod server;
 mod several;
 mod snapshot;

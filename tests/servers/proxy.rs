@@ -188,7 +188,7 @@ fn read_messages(stream: &mut TcpStream, count: usize) -> io::Result<Vec<Vec<u8>
 }
 
 /// Reads a message with its length.
-fn read_message(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
+pub fn read_message(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
     let mut length = [0; 2];
     stream.read_exact(&mut length)?;
     let mut message = vec![0; usize::from(u16::from_be_bytes(length))];

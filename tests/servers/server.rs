@@ -160,12 +160,17 @@ impl Server {
     ///
     /// Where that kind is not installed this says so aloud and gives `None`, so that the test passes; in CI it fails.
     pub fn start(kind: Kind, config: &ServerConfig) -> Option<Server> {
+        Server::start_changed(kind, config, &|_| {})
+    }
+
+    /// The same, with settings that `change` has made others in the folder where they are.
+    pub fn start_changed(kind: Kind, config: &ServerConfig, change: &dyn Fn(&Path)) -> Option<Server> {
         if !kind.needs().iter().all(|file| crate::have(Path::new(file))) {
             return None;
         }
         let mut log = String::new();
         for _ in 0..ATTEMPTS {
-            match Server::try_start(kind, config) {
+            match Server::try_start(kind, config, change) {
                 Ok(server) => return Some(server),
                 Err(said) => log = said,
             }
@@ -198,7 +203,7 @@ impl Server {
     }
 
     /// Starts a server on a port that is free just now; gives its log if it does not come up.
-    fn try_start(kind: Kind, config: &ServerConfig) -> Result<Server, String> {
+    fn try_start(kind: Kind, config: &ServerConfig, change: &dyn Fn(&Path)) -> Result<Server, String> {
         let folder = tempfile::tempdir().expect("a folder");
         let addresses = loopback();
         let port = free_port(&addresses);
@@ -210,6 +215,7 @@ impl Server {
         let setup =
             Setup { config, folder: folder.path(), addresses: &addresses, port, identity: &identity, keys: &keys };
         let mut command = kind.prepare(&setup);
+        change(folder.path());
         let log = File::create(folder.path().join("log")).expect("a log");
         command.current_dir(folder.path()).stdin(Stdio::null());
         command.stdout(log.try_clone().expect("a log")).stderr(log);

@@ -182,9 +182,9 @@ struct Document {
     /// The program that made it.
     tool: String,
     /// When it was made.
-    created: Parsed<Time>,
+    created: PlanTime,
     /// When it may no longer be applied.
-    expires: Parsed<Time>,
+    expires: PlanTime,
     /// The digest of every input file.
     inputs: Inputs,
     /// The changes.
@@ -232,14 +232,15 @@ impl<'de> Deserialize<'de> for Digest {
     }
 }
 
-/// A value that is written as text.
-struct Parsed<T>(T);
+/// A time, written as plans write it: no digest covers the text, so that any other was altered.
+struct PlanTime(Time);
 
-impl<'de, T: FromStr> Deserialize<'de> for Parsed<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Parsed<T>, D::Error> {
+impl<'de> Deserialize<'de> for PlanTime {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<PlanTime, D::Error> {
         let text = Text::deserialize(deserializer)?.0;
-        let wrong = |_| de::Error::custom(format_args!("`{text}` is not a time of RFC 3339"));
-        text.parse().map(Parsed).map_err(wrong)
+        let time: Option<Time> = text.parse().ok().filter(|time: &Time| time.to_string() == text);
+        let wrong = || de::Error::custom(format_args!("`{text}` is not a time of RFC 3339 in UTC, in capital letters"));
+        time.map(PlanTime).ok_or_else(wrong)
     }
 }
 

@@ -167,7 +167,7 @@ impl Failure {
             Failure::BadKey { by_server: false } => "key name and algorithm must be the same here and on the server",
             Failure::BadKey { .. } => {
                 "key name and algorithm must be the same here and on the server, and Knot says so too of a key that no `acl` \
-                 grants this zone"
+                 grants this zone, or not what was sent (`action`, `update-type`)"
             }
             Failure::BadSignature { by_server: true } => "the secret is not that of the server's key of this name",
             Failure::BadSignature { .. } => {

@@ -270,6 +270,10 @@ mod tests {
             let ticket = send(&mut session, 1).unwrap();
             assert_eq!(kind(&session.reply(ticket)), "done");
             is_closed.recv().unwrap();
+            // It is noticed as soon as it has come through.
+            while session.connection.as_ref().is_some_and(Connection::is_idle) {
+                thread::yield_now();
+            }
         }
     }
 

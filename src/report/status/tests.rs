@@ -86,7 +86,7 @@ fn text_says_who_is_at_work_and_what_is_left() {
       3: begun 2026-11-20T02:03:00Z by ops, never ended
         40 hosts; 2 updates done, 1 perhaps; plan sha256:001122334455
       2: begun 2026-11-20T02:02:00Z, ended 2026-11-20T02:02:07Z
-        40 hosts: 39 applied, 1 stale; 2 updates done; plan sha256:001122334455
+        39 applied, 1 stale; 2 updates done; plan sha256:001122334455
         reason: ticket 7\u{1b}[31m
       1: begun 2026-11-20T02:01:00Z by ops, never ended
         40 hosts; 2 updates done, 1 perhaps; plan sha256:001122334455

@@ -167,13 +167,13 @@ fn by(who: &str) -> String {
     if who.is_empty() { String::new() } else { format!(" by {who}") }
 }
 
-/// How many hosts had which outcome; how many there were, where that is not known.
+/// How many hosts had which outcome, orphans too; how many there were, where it did not end.
 fn hosts(apply: &ApplySummary) -> String {
     if apply.outcomes.is_empty() {
         return counted(apply.new.hosts, "host");
     }
     let outcomes = apply.outcomes.iter().map(|(outcome, count)| format!("{count} {outcome}"));
-    format!("{}: {}", counted(apply.outcomes.values().sum(), "host"), outcomes.collect::<Vec<_>>().join(", "))
+    outcomes.collect::<Vec<_>>().join(", ")
 }
 
 /// How many updates took effect, and of how many that is not known.

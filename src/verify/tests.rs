@@ -1,16 +1,17 @@
 //! Facts about applies, shown on a primary in memory; and many random ones, with faults and other editors.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::error::Error;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use super::fake::{Fake, Fault, World, place};
-use super::*;
+use super::judge;
+use crate::apply::{Applied, Ending, Event, Orders, Outcome, Settled, Watch, ZoneAccess, read_back, survey, write};
 use crate::change::Rule;
-use crate::dns::{Name, RrKey, Rrset, Rtype};
+use crate::dns::{Name, RrKey, Rrset, Rtype, ZoneName};
 use crate::plan::{Marker, Plan, fixture, marker_key};
 use crate::provider::write::{UpdateLimits, WriteZone};
-use crate::verify;
 
 /// What a journal was told: the markers of batches, and how each settled.
 #[derive(Default)]
@@ -79,12 +80,12 @@ fn primary(plan: &Plan, window: usize) -> Fake {
 
 /// Applies a plan to a primary.
 fn run(plan: &Plan, fake: &Fake, is_fenced: bool, journal: &Journal, max_failures: Option<usize>) -> Applied {
-    let zones: std::collections::BTreeSet<&ZoneName> = plan.changes.iter().map(|change| &change.zone).collect();
+    let zones: BTreeSet<&ZoneName> = plan.changes.iter().map(|change| &change.zone).collect();
     let access = |zone| ZoneAccess { zone, writer: Ok(fake as &dyn WriteZone), is_fenced };
     let survey = survey(plan, zones.into_iter().map(access).collect());
     let orders = Orders { plan: "sha256:00".into(), run: 7, epochs: BTreeMap::new(), max_failures };
     let written = write(survey, &orders, journal);
-    verify::judge(&written, &read_back(&written), Vec::new())
+    judge(&written, &read_back(&written), Vec::new())
 }
 
 /// Applies a plan with faults; gives the outcomes and the primary.

@@ -1,0 +1,169 @@
+//! What it means for the rest of a state that an update took effect: marker, own RRsets, ledger.
+
+use std::collections::BTreeSet;
+
+use rusqlite::{OptionalExtension as _, Row, Transaction, params};
+
+use super::ApplyId;
+use super::journal::{self, Kept};
+use crate::dns::ZoneName;
+use crate::inventory::value::Time;
+use crate::plan::Marker;
+
+/// Keeps that an update of a zone took effect; `after` is the marker that it left, where the zone is fenced.
+pub fn done(
+    change: &Transaction<'_>,
+    (apply, zone): (ApplyId, &ZoneName),
+    after: Option<&Marker>,
+    changes: &[Kept],
+    now: Time,
+) -> rusqlite::Result<()> {
+    if let Some(after) = after {
+        move_marker(change, zone, after, now)?;
+        close_until(change, zone, after)?;
+    }
+    enter(change, apply, &zone.to_string(), changes, now)
+}
+
+/// Makes created RRsets own, and deleted ones no more; enters the hosts in the ledger.
+fn enter(change: &Transaction<'_>, apply: ApplyId, zone: &str, changes: &[Kept], now: Time) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO own_rrsets (name, type, zone, apply) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
+    let mut create = change.prepare_cached(sql)?;
+    let mut delete = change.prepare_cached("DELETE FROM own_rrsets WHERE name = ?1 AND type = ?2")?;
+    for Kept { name, rtype, before, after, .. } in changes {
+        match (before, after) {
+            (None, _) => drop(create.execute(params![name, rtype, zone, apply.0 as i64])?),
+            (_, None) => drop(delete.execute([name, rtype])?),
+            _ => {}
+        }
+    }
+    let sql = "INSERT INTO ledger (apply, host, project, at) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (apply, host, project) DO UPDATE SET at = excluded.at";
+    let mut enter = change.prepare_cached(sql)?;
+    let hosts: BTreeSet<(u64, &str)> =
+        changes.iter().filter_map(|change| Some((change.host?, change.project.as_str()))).collect();
+    for (host, project) in hosts {
+        enter.execute(params![apply.0 as i64, host as i64, project, now.as_nanos()])?;
+    }
+    Ok(())
+}
+
+/// Takes the marker of an update that took effect for the one that stands, unless an answer to a later one came first.
+fn move_marker(change: &Transaction<'_>, zone: &ZoneName, after: &Marker, now: Time) -> rusqlite::Result<()> {
+    let mut query = change.prepare_cached("SELECT marker FROM markers WHERE zone = ?1")?;
+    let texts = query.query_map([zone.to_string()], |row| row.get::<_, String>(0))?;
+    let known: Vec<String> = texts.collect::<rusqlite::Result<_>>()?;
+    let is_later = |known: &Marker| known.epoch == after.epoch && known.batch > after.batch;
+    match known.first().and_then(|text| Marker::parse(text)).is_some_and(|known| is_later(&known)) {
+        true => Ok(()),
+        false => put_marker(change, zone, after, now),
+    }
+}
+
+/// Takes a marker for the one that stands.
+pub fn put_marker(change: &Transaction<'_>, zone: &ZoneName, marker: &Marker, now: Time) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO markers (zone, marker, at) VALUES (?1, ?2, ?3)
+         ON CONFLICT (zone) DO UPDATE SET marker = excluded.marker, at = excluded.at";
+    change.prepare_cached(sql)?.execute(params![zone.to_string(), marker.to_string(), now.as_nanos()])?;
+    Ok(())
+}
+
+/// Awaits no longer the markers of a zone that this one stands after: the update of each names one that is gone.
+pub fn close_until(change: &Transaction<'_>, zone: &ZoneName, marker: &Marker) -> rusqlite::Result<()> {
+    let sql = "SELECT apply, number, marker_after FROM batches WHERE zone = ?1 AND awaited = 1";
+    let row = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, String>(2)?));
+    let mut query = change.prepare_cached(sql)?;
+    let open: Vec<(i64, i64, String)> = query.query_map([zone.to_string()], row)?.collect::<rusqlite::Result<_>>()?;
+    let mut close = change.prepare_cached("UPDATE batches SET awaited = 0 WHERE apply = ?1 AND number = ?2")?;
+    for (apply, number, text) in open {
+        let is_past = |open: Marker| (open.epoch, open.batch) <= (marker.epoch, marker.batch);
+        if Marker::parse(&text).is_some_and(is_past) {
+            close.execute([apply, number])?;
+        }
+    }
+    Ok(())
+}
+
+/// An update of which it is not known what became of it.
+struct Awaited {
+    /// Its apply.
+    apply: i64,
+    /// Its number within that.
+    number: i64,
+    /// What it leaves at the marker's place, as the journal says it.
+    after: Marker,
+}
+
+/// Settles the updates of a zone of which it is not known what became of them, by the marker that stands there: those in
+/// the chain that leads to it took effect, the others that it stands after did not, and those behind it stay open. Gives
+/// how many took effect.
+///
+/// A marker that the journal does not have says nothing of any of them.
+pub fn settle_by(change: &Transaction<'_>, zone: &ZoneName, live: &Marker, now: Time) -> rusqlite::Result<usize> {
+    let awaited = awaited(change, zone)?;
+    let Some(first) = awaited.iter().map(|awaited| awaited.apply).min() else { return Ok(0) };
+    let chain = chain(change, (zone, first), live)?;
+    if chain.is_empty() {
+        return Ok(0);
+    }
+    let sql =
+        "UPDATE batches SET settled = ?3, why = ?4, settled_at = ?5, awaited = 0 WHERE apply = ?1 AND number = ?2";
+    let mut settle = change.prepare_cached(sql)?;
+    let mut count = 0;
+    for Awaited { apply, number, after } in awaited {
+        let (word, why) = match chain.contains(&(apply, number)) {
+            true => ("done", "its marker stands, or one that was put in its place"),
+            false if (after.epoch, after.batch) < (live.epoch, live.batch) => {
+                ("undone", "another marker took its place")
+            }
+            false => continue,
+        };
+        settle.execute(params![apply, number, word, why, now.as_nanos()])?;
+        if word == "done" {
+            let sql = "SELECT changes FROM batch_changes WHERE apply = ?1 AND number = ?2";
+            let text: String = change.prepare_cached(sql)?.query_row([apply, number], |row| row.get(0))?;
+            let changes = journal::from_json(&text).ok_or(rusqlite::Error::InvalidQuery)?;
+            done(change, (ApplyId(apply as u64), zone), Some(&after), &changes, now)?;
+            count += 1;
+        }
+    }
+    Ok(count)
+}
+
+/// The updates of a zone whose markers may yet be found there, in the order of sending.
+fn awaited(change: &Transaction<'_>, zone: &ZoneName) -> rusqlite::Result<Vec<Awaited>> {
+    let sql = "SELECT apply, number, marker_after FROM batches WHERE zone = ?1 AND awaited = 1 ORDER BY apply, number";
+    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?));
+    let rows: Vec<(i64, i64, String)> =
+        change.prepare_cached(sql)?.query_map([zone.to_string()], row)?.collect::<rusqlite::Result<_>>()?;
+    let awaited = rows.into_iter();
+    Ok(awaited
+        .filter_map(|(apply, number, text)| Some(Awaited { apply, number, after: Marker::parse(&text)? }))
+        .collect())
+}
+
+/// The updates that led to a marker, each the one whose marker the next took the place of; back to an apply, and no
+/// further. Empty where the journal does not have the marker.
+fn chain(
+    change: &Transaction<'_>,
+    (zone, first): (&ZoneName, i64),
+    live: &Marker,
+) -> rusqlite::Result<BTreeSet<(i64, i64)>> {
+    let sql = "SELECT apply, number, marker_before FROM batches
+         WHERE zone = ?1 AND apply >= ?2 AND marker_after = ?3 AND (settled IS NULL OR settled <> 'undone')";
+    let mut query = change.prepare_cached(sql)?;
+    let mut chain = BTreeSet::new();
+    let mut marker = Some(live.to_string());
+    while let Some(text) = marker {
+        let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get::<_, Option<String>>(2)?));
+        let found: Option<(i64, i64, Option<String>)> =
+            query.query_row(params![zone.to_string(), first, text], row).optional()?;
+        let Some((apply, number, before)) = found else { break };
+        if !chain.insert((apply, number)) {
+            break;
+        }
+        // Kept as its TXT is written: in quotes.
+        marker = before.map(|before| before.trim_matches('"').to_owned());
+    }
+    Ok(chain)
+}

@@ -1,0 +1,265 @@
+//! What is sent when a plan is applied, against an independent reading in Python and a primary in memory.
+//!
+//! `FLEETS=1-2000` in the environment runs other seeds than the default.
+
+mod support;
+
+use std::collections::{BTreeSet, HashMap};
+use std::error::Error;
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use serde_json::Value;
+use zonewright::apply::{self, Event, Orders, Settled, Watch, Written, ZoneAccess};
+use zonewright::change::Change;
+use zonewright::dns::{Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
+use zonewright::live::asked::{Answer, Question};
+use zonewright::plan::{SealedPlan, store};
+use zonewright::provider::TargetError;
+use zonewright::provider::write::{Edit, Reply, Ticket, Update, UpdateLimits, UpdateZone, WriteZone};
+
+/// The seeds to run.
+fn seeds() -> RangeInclusive<u64> {
+    let Ok(text) = std::env::var("FLEETS") else { return 1..=20 };
+    let (from, to) = text.split_once('-').expect("FLEETS is FROM-TO");
+    from.parse().expect("a number")..=to.parse().expect("a number")
+}
+
+/// A primary for all zones, which obeys prerequisites.
+#[derive(Default)]
+struct Primary {
+    /// What stands there.
+    rrsets: Mutex<HashMap<Question, Rrset>>,
+}
+
+impl Primary {
+    /// One that holds what a plan saw.
+    fn before(changes: &[Change]) -> Primary {
+        let primary = Primary::default();
+        changes.iter().for_each(|change| primary.put(&change.key, change.kind.before().cloned()));
+        primary
+    }
+
+    /// Puts an RRset in the place of another, or none.
+    fn put(&self, key: &RrKey, rrset: Option<Rrset>) {
+        let mut rrsets = self.rrsets.lock().expect("no poison");
+        match rrset {
+            Some(rrset) => rrsets.insert(question(key), rrset),
+            None => rrsets.remove(&question(key)),
+        };
+    }
+
+    /// What stands there.
+    fn get(&self, key: &RrKey) -> Option<Rrset> {
+        self.rrsets.lock().expect("no poison").get(&question(key)).cloned()
+    }
+
+    /// Does an update whose prerequisites hold: as on servers, TTLs are no part of them.
+    fn update(&self, update: &Update<'_>) -> Reply {
+        let rdata = |rrset: Option<&Rrset>| rrset.map(|rrset| rrset.rdata().to_vec());
+        let holds = |edit: &Edit<'_>| rdata(self.get(edit.key).as_ref()) == rdata(edit.kind.before());
+        if !update.edits.iter().all(holds) {
+            return Reply::Prerequisite("an RRset is not as it was".to_owned());
+        }
+        update.edits.iter().for_each(|edit| self.put(edit.key, edit.kind.after().cloned()));
+        Reply::Done
+    }
+}
+
+impl WriteZone for Primary {
+    fn place(&self, zone: &ZoneName) -> String {
+        format!("memory zone {zone}")
+    }
+
+    fn limits(&self) -> UpdateLimits {
+        UpdateLimits { edits: 9, octets: usize::MAX }
+    }
+
+    fn octets(&self, _: &ZoneName, _: Edit<'_>) -> usize {
+        1
+    }
+
+    fn observe(&self, _: &ZoneName, questions: &[Question], _: Option<u64>) -> Result<Vec<Answer>, TargetError> {
+        let rrsets = self.rrsets.lock().expect("no poison");
+        let answer = |asked: &Question| {
+            rrsets.get(asked).map_or(Answer::Nothing, |rrset| Answer::Holds(asked.rtype, rrset.clone()))
+        };
+        Ok(questions.iter().map(answer).collect())
+    }
+
+    fn open(&self, _: &ZoneName) -> Box<dyn UpdateZone + '_> {
+        Box::new(Session { primary: self, replies: Vec::new() })
+    }
+
+    fn finish(&self) -> Result<(), TargetError> {
+        Ok(())
+    }
+}
+
+/// Writes one zone of a primary.
+struct Session<'p> {
+    /// The primary.
+    primary: &'p Primary,
+    /// What became of each update.
+    replies: Vec<Reply>,
+}
+
+impl UpdateZone for Session<'_> {
+    fn window(&mut self) -> usize {
+        3
+    }
+
+    fn send(&mut self, update: &Update<'_>) -> Result<Ticket, TargetError> {
+        self.replies.push(self.primary.update(update));
+        Ok(Ticket(self.replies.len() as u64 - 1))
+    }
+
+    fn reply(&mut self, ticket: Ticket) -> Reply {
+        self.replies[ticket.0 as usize].clone()
+    }
+}
+
+/// A message that took effect: its phase, its zone, and the owner name and type of each change, sorted.
+type Message = (String, String, BTreeSet<(String, String)>);
+
+/// Keeps the messages that took effect, in their order.
+#[derive(Default)]
+struct Journal(Mutex<Vec<Message>>);
+
+impl Watch for Journal {
+    fn event(&self, event: Event<'_>) -> Result<(), Box<dyn Error + Send + Sync>> {
+        if let Event::Settled(batch, Settled::Done) = event {
+            let rrsets = batch.changes.iter().map(|change| shown(&change.key)).collect();
+            let message = (batch.phase.as_str().to_owned(), batch.zone.to_string(), rrsets);
+            self.0.lock().expect("no poison").push(message);
+        }
+        Ok(())
+    }
+
+    fn wait(&self, _: Duration) {}
+}
+
+/// What is asked for an RRset.
+fn question(key: &RrKey) -> Question {
+    Question { name: key.owner.as_name().to_name(), rtype: key.rtype }
+}
+
+/// An RRset as documents name it.
+fn shown(key: &RrKey) -> (String, String) {
+    (key.owner.to_string(), key.rtype.to_string())
+}
+
+/// The plan of a random fleet with at least one change, and what the reference says of its messages: for each phase, zone
+/// and unit what it gets there, in the order of sending.
+fn plan(python: &Path, folder: &Path, seed: u64) -> Option<(SealedPlan, Vec<Message>)> {
+    let (fleet, file) = (folder.join(seed.to_string()), folder.join(format!("{seed}.json")));
+    support::write_fleet(python, seed, &fleet);
+    let flags = ["plan", "-q", "-C", fleet.to_str()?, "--out", file.to_str()?].map(str::to_owned);
+    support::zonewright(&[&flags[..], &support::fleet_args(&fleet)].concat(), None);
+    let sealed = store::load(&file).ok().filter(|sealed| !sealed.plan().changes.is_empty())?;
+    let reference = support::root().join("tests/reference/apply.py");
+    let output = Command::new(python).arg(reference).arg(&file).output().expect("Python was just found");
+    let said: Vec<Value> = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("the reference failed: {}", String::from_utf8_lossy(&output.stderr)));
+    let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    let pair = |value: &Value| (text(&value[0]), text(&value[1]));
+    let pairs = |value: &Value| value.as_array().expect("a list").iter().map(pair).collect();
+    Some((
+        sealed,
+        said.iter().map(|part| (text(&part["phase"]), text(&part["zone"]), pairs(&part["rrsets"]))).collect(),
+    ))
+}
+
+/// Applies a plan to a primary; `meanwhile` happens between the pre-read and the first message.
+fn apply<'a>(sealed: &'a SealedPlan, primary: &'a Primary, watch: &Journal, meanwhile: impl FnOnce()) -> Written<'a> {
+    let plan = sealed.plan();
+    let zones: BTreeSet<&ZoneName> = plan.changes.iter().map(|change| &change.zone).collect();
+    let access = |zone| ZoneAccess { zone, writer: Ok(primary as &dyn WriteZone), is_fenced: true };
+    let survey = apply::survey(plan, zones.into_iter().map(access).collect());
+    meanwhile();
+    let orders = Orders { plan: sealed.id().to_owned(), run: 1, epochs: Default::default(), max_failures: None };
+    apply::write(survey, &orders, watch)
+}
+
+/// An RRset that no plan makes.
+fn foreign(rtype: Rtype) -> Rrset {
+    let text = match rtype {
+        Rtype::AAAA => "2001:db8::dead",
+        Rtype::PTR => "somebody.example.",
+        _ => "\"somebody\"",
+    };
+    let rdata = Rdata::parse(rtype, text).expect("RDATA of this type");
+    Rrset::new(Ttl::from_secs(60).expect("a TTL"), vec![rdata]).expect("one record")
+}
+
+#[test]
+fn messages_are_those_of_an_independent_reading() {
+    let Some(python) = support::python() else {
+        support::skip("Python 3.11 is not there, so that the reference implementation cannot run");
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder for the fleets");
+    let mut count = 0;
+    for seed in seeds() {
+        let Some((sealed, parts)) = plan(&python, folder.path(), seed) else { continue };
+        let changes = &sealed.plan().changes;
+        let (primary, journal) = (Primary::before(changes), Journal::default());
+        apply(&sealed, &primary, &journal, || ());
+        for change in changes {
+            assert_eq!(primary.get(&change.key), change.kind.after().cloned(), "fleet {seed}: {:?}", change.key);
+        }
+        let sent = journal.0.into_inner().expect("no poison");
+        // The reference sorts by phase first, so that its order of phases is that of sending.
+        let phases: Vec<&String> = parts.iter().map(|(phase, ..)| phase).collect();
+        let place = |phase: &String| phases.iter().position(|other| *other == phase);
+        assert!(sent.is_sorted_by_key(|(phase, ..)| place(phase)), "fleet {seed}: {sent:?}");
+        let mut left = parts.clone();
+        for (phase, zone, rrsets) in &sent {
+            let within = |part: &Message| part.0 == *phase && part.1 == *zone && part.2.is_subset(rrsets);
+            let whole: BTreeSet<_> = left.extract_if(.., |part| within(part)).flat_map(|(.., own)| own).collect();
+            assert_eq!(whole, *rrsets, "fleet {seed}: a message of {phase} in {zone} holds whole units");
+        }
+        assert!(left.is_empty(), "fleet {seed}: not sent: {left:?}");
+        count += sent.len();
+    }
+    assert!(count > 50 || seeds() != (1..=20), "{count}");
+}
+
+#[test]
+fn what_somebody_changes_meanwhile_is_left_with_its_whole_unit() {
+    let Some(python) = support::python() else {
+        support::skip("Python 3.11 is not there, so that the reference implementation cannot run");
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder for the fleets");
+    let mut count = 0;
+    for seed in seeds() {
+        let Some((sealed, parts)) = plan(&python, folder.path(), seed) else { continue };
+        let changes = &sealed.plan().changes;
+        let victim = &changes[seed as usize * 7 % changes.len()];
+        let (primary, journal) = (Primary::before(changes), Journal::default());
+        let theirs = foreign(victim.key.rtype);
+        let written = apply(&sealed, &primary, &journal, || primary.put(&victim.key, Some(theirs.clone())));
+        assert_eq!(primary.get(&victim.key), Some(theirs), "fleet {seed}: what somebody changed is as they left it");
+        let units = written.survey.units.iter().zip(&written.units);
+        for (unit, state) in units {
+            let keys: BTreeSet<_> = unit.changes.iter().map(|place| shown(&changes[*place].key)).collect();
+            let is_hit = keys.contains(&shown(&victim.key));
+            assert_eq!(state.verdict.is_some(), is_hit, "fleet {seed}: {keys:?}");
+            for place in unit.changes.iter().filter(|_| !is_hit) {
+                let Change { key, kind, .. } = &changes[*place];
+                assert_eq!(primary.get(key), kind.after().cloned(), "fleet {seed}: {key:?}");
+            }
+        }
+        // The part of the unit that the victim stands in is as it was, whole.
+        let hit = parts.iter().find(|(.., rrsets)| rrsets.contains(&shown(&victim.key))).expect("all are in a part");
+        for change in changes.iter().filter(|change| change.key != victim.key && hit.2.contains(&shown(&change.key))) {
+            assert_eq!(primary.get(&change.key), change.kind.before().cloned(), "fleet {seed}: {:?}", change.key);
+        }
+        count += 1;
+    }
+    assert!(count > 10 || seeds() != (1..=20), "{count}");
+}

@@ -1,0 +1,166 @@
+//! A relay between any number of clients and a name server, which knows DNS over TCP and decides the fate of updates.
+//!
+//! Comes in: a server's address, and what is to become of the first update, the second, and so on, whoever sends them.
+//! Goes out: an address for the clients. Everything that is no update passes.
+
+use std::collections::HashMap;
+use std::io::Write as _;
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use crate::proxy::{framed, read_message};
+
+/// What becomes of an update.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It passes, and so does its answer.
+    Passes,
+    /// The connection ends before the server has it.
+    Lost,
+    /// The server gets it; the connection ends instead of an answer.
+    AnswerLost,
+    /// The server gets it; the answer never comes, and the connection stays open.
+    AnswerSwallowed,
+    /// The server never has it, and from now on nobody reaches it.
+    Dead,
+    /// The server never has it, and whoever sent it is told that it is done; for clients without a key.
+    Pretended,
+    /// The server gets it, and with the answer it goes: from now on nobody reaches it.
+    LastBreath,
+}
+
+/// Decides; told which update it is, from 1.
+type Decide = dyn Fn(usize) -> Fate + Send + Sync;
+
+/// A relay. It works as long as the test's process does.
+pub struct Relay {
+    /// Where it listens, on 127.0.0.1.
+    port: u16,
+    /// What its threads share.
+    shared: Arc<Shared>,
+}
+
+/// What the threads of a relay share.
+struct Shared {
+    /// The server.
+    server: String,
+    /// How many updates came.
+    updates: AtomicUsize,
+    /// Whether nobody reaches the server any more.
+    is_dead: AtomicBool,
+    /// Decides.
+    decide: Box<Decide>,
+}
+
+impl Relay {
+    /// Starts one.
+    pub fn start(server: &str, decide: impl Fn(usize) -> Fate + Send + Sync + 'static) -> Relay {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let port = listener.local_addr().expect("an address").port();
+        let shared = Arc::new(Shared {
+            server: server.to_owned(),
+            updates: AtomicUsize::new(0),
+            is_dead: AtomicBool::new(false),
+            decide: Box::new(decide),
+        });
+        let of_thread = Arc::clone(&shared);
+        thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                let shared = Arc::clone(&of_thread);
+                thread::spawn(move || serve(client, &shared));
+            }
+        });
+        Relay { port, shared }
+    }
+
+    /// The address for the clients.
+    pub fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    /// How many updates came.
+    pub fn updates(&self) -> usize {
+        self.shared.updates.load(Ordering::SeqCst)
+    }
+}
+
+/// Serves one client until either end hangs up.
+fn serve(mut client: TcpStream, shared: &Arc<Shared>) {
+    if shared.is_dead.load(Ordering::SeqCst) {
+        return;
+    }
+    let Ok(mut server) = TcpStream::connect(&shared.server) else { return };
+    let fates: Arc<Mutex<HashMap<[u8; 2], Fate>>> = Arc::default();
+    if client.set_nodelay(true).and_then(|()| server.set_nodelay(true)).is_err() {
+        return;
+    }
+    let (Ok(to_client), Ok(from_server)) = (client.try_clone(), server.try_clone()) else { return };
+    let (of_thread, shared_with) = (Arc::clone(&fates), Arc::clone(shared));
+    let answers = thread::spawn(move || pass_answers(from_server, to_client, &of_thread, &shared_with));
+    while let Ok(message) = read_message(&mut client) {
+        let fate = if is_update(&message) { shared.fate() } else { Fate::Passes };
+        if matches!(fate, Fate::Lost | Fate::Dead) || shared.is_dead.load(Ordering::SeqCst) {
+            break;
+        }
+        if fate == Fate::Pretended {
+            if client.write_all(&framed(&done(&message))).is_err() {
+                break;
+            }
+            continue;
+        }
+        fates.lock().expect("nothing panics with it").insert([message[0], message[1]], fate);
+        if server.write_all(&framed(&message)).is_err() {
+            break;
+        }
+    }
+    let _ = server.shutdown(Shutdown::Both);
+    let _ = client.shutdown(Shutdown::Both);
+    let _ = answers.join();
+}
+
+impl Shared {
+    /// What becomes of the update that just came.
+    fn fate(&self) -> Fate {
+        let fate = (self.decide)(self.updates.fetch_add(1, Ordering::SeqCst) + 1);
+        if fate == Fate::Dead {
+            self.is_dead.store(true, Ordering::SeqCst);
+        }
+        fate
+    }
+}
+
+/// Passes answers back, but for those that are to be lost.
+fn pass_answers(mut server: TcpStream, mut client: TcpStream, fates: &Mutex<HashMap<[u8; 2], Fate>>, shared: &Shared) {
+    while let Ok(message) = read_message(&mut server) {
+        let fate = fates.lock().expect("nothing panics with it").get(&[message[0], message[1]]).copied();
+        match fate {
+            Some(Fate::AnswerSwallowed) => continue,
+            Some(Fate::AnswerLost) => break,
+            Some(Fate::LastBreath) => {
+                shared.is_dead.store(true, Ordering::SeqCst);
+                break;
+            }
+            _ if shared.is_dead.load(Ordering::SeqCst) => break,
+            _ => {}
+        }
+        if client.write_all(&framed(&message)).is_err() {
+            break;
+        }
+    }
+    let _ = client.shutdown(Shutdown::Both);
+    let _ = server.shutdown(Shutdown::Both);
+}
+
+/// The unsigned answer to an update that it is done: its zone section alone.
+fn done(update: &[u8]) -> Vec<u8> {
+    let labels = update[12..].iter().position(|octet| *octet == 0).expect("the zone's name ends");
+    let head = [&update[..2], &[0xa8, 0, 0, 1, 0, 0, 0, 0, 0, 0]].concat();
+    [&head[..], &update[12..12 + labels + 5]].concat()
+}
+
+/// Whether a message is an update (RFC 2136 section 1.3: opcode 5).
+fn is_update(message: &[u8]) -> bool {
+    message.get(2).is_some_and(|flags| flags >> 3 & 0xf == 5)
+}
