@@ -14,6 +14,8 @@ use crate::workspace::{copy, stderr, zonewright};
 
 on_every_primary! {
     lost_updates_and_answers_are_made_good_and_nothing_is_done_twice
+    without_a_fence_lost_updates_and_answers_are_made_good_too
+    an_update_that_comes_when_all_is_over_does_nothing
     a_server_that_is_lost_on_the_way_leaves_hosts_as_they_were_or_as_planned
     an_apply_that_was_killed_is_told_and_another_completes_it
     without_its_memory_an_apply_is_refused_until_somebody_says_why
@@ -29,20 +31,58 @@ const SQLITE: &str = "/usr/bin/sqlite3";
 fn lost_updates_and_answers_are_made_good_and_nothing_is_done_twice(kind: Kind) {
     for fate in [Fate::Lost, Fate::AnswerLost, Fate::AnswerSwallowed] {
         let Some(rig) = Rig::demo(kind) else { return };
-        let relay = Relay::start(&rig.server.address(), move |update| if update < 4 { fate } else { Fate::Passes });
-        rig.go_through(&relay.address());
-        rig.set_target("timeout = \"1s\"");
-        let plan = rig.plan();
-        let before = rig.all_zones();
-        let applied = rig.apply(&plan, &[]);
-        applied.assert_all(0, "applied");
-        assert!(relay.updates() > 4, "{fate:?}");
-        if kind == Kind::Bind {
-            // It raises the serial by one for each update that changes anything.
-            assert_serials(&applied, &before, &rig.all_zones());
-        }
-        assert!(rig.plan().changes().is_empty(), "{fate:?}");
+        assert_made_good(kind, &rig, fate);
     }
+}
+
+/// What stands there tells which it was.
+fn without_a_fence_lost_updates_and_answers_are_made_good_too(kind: Kind) {
+    for fate in [Fate::Lost, Fate::AnswerLost] {
+        let Some(rig) = Rig::demo(kind) else { return };
+        rig.set_zones("fence = \"none\"");
+        assert_made_good(kind, &rig, fate);
+    }
+}
+
+/// The original of an update that was sent again: by then somebody has put everything back, so that all but the marker is
+/// as it wants it.
+fn an_update_that_comes_when_all_is_over_does_nothing(kind: Kind) {
+    let Some(rig) = Rig::demo(kind) else { return };
+    let relay = Relay::start(&rig.server.address(), |update| if update < 3 { Fate::Late } else { Fate::Passes });
+    rig.go_through(&relay.address());
+    let plan = rig.plan();
+    rig.apply(&plan, &[]).assert_all(0, "applied");
+    for change in plan.changes() {
+        let update = |line: &String| {
+            let (name, rest) = line.split_once(' ').expect("a line has an owner name");
+            format!("\nupdate add {name} {rest}")
+        };
+        let back: String = change.before.iter().map(update).collect();
+        rig.nsupdate(&change.zone, &format!("update delete {} {}{back}", change.name, change.rtype));
+    }
+    let before = rig.all_zones();
+    let rcodes = relay.deliver();
+    assert_eq!(rcodes.len(), 2);
+    // NXRRSET, or YXRRSET where there was no marker before (RFC 2136 section 3.2).
+    assert!(rcodes.iter().all(|rcode| matches!(rcode, 7 | 8)), "{rcodes:?}");
+    assert_eq!(rig.all_zones(), before);
+}
+
+/// Applies the demo while the first updates meet a fate; checks that all of it is done, once.
+fn assert_made_good(kind: Kind, rig: &Rig, fate: Fate) {
+    let relay = Relay::start(&rig.server.address(), move |update| if update < 4 { fate } else { Fate::Passes });
+    rig.go_through(&relay.address());
+    rig.set_target("timeout = \"1s\"");
+    let plan = rig.plan();
+    let before = rig.all_zones();
+    let applied = rig.apply(&plan, &[]);
+    applied.assert_all(0, "applied");
+    assert!(relay.updates() > 4, "{fate:?}");
+    if kind == Kind::Bind {
+        // It raises the serial by one for each update that changes anything.
+        assert_serials(&applied, &before, &rig.all_zones());
+    }
+    assert!(rig.plan().changes().is_empty(), "{fate:?}");
 }
 
 /// Checks that each zone took as many updates as were told.

@@ -19,6 +19,8 @@ pub enum Fate {
     Passes,
     /// The connection ends before the server has it.
     Lost,
+    /// The connection ends before the server has it; it is kept for [`Relay::deliver`].
+    Late,
     /// The server gets it; the connection ends instead of an answer.
     AnswerLost,
     /// The server gets it; the answer never comes, and the connection stays open.
@@ -48,6 +50,8 @@ struct Shared {
     server: String,
     /// How many updates came.
     updates: AtomicUsize,
+    /// The updates that are late.
+    late: Mutex<Vec<Vec<u8>>>,
     /// Whether nobody reaches the server any more.
     is_dead: AtomicBool,
     /// Decides.
@@ -62,6 +66,7 @@ impl Relay {
         let shared = Arc::new(Shared {
             server: server.to_owned(),
             updates: AtomicUsize::new(0),
+            late: Mutex::default(),
             is_dead: AtomicBool::new(false),
             decide: Box::new(decide),
         });
@@ -78,6 +83,17 @@ impl Relay {
     /// The address for the clients.
     pub fn address(&self) -> String {
         format!("127.0.0.1:{}", self.port)
+    }
+
+    /// Delivers the updates that are late, just as they were sent; gives what the server says, rcode by rcode.
+    pub fn deliver(&self) -> Vec<u8> {
+        let late = std::mem::take(&mut *self.shared.late.lock().expect("nothing panics with it"));
+        let deliver = |message: Vec<u8>| {
+            let mut server = TcpStream::connect(&self.shared.server)?;
+            server.write_all(&framed(&message))?;
+            read_message(&mut server).map(|answer| answer[3] & 0xf)
+        };
+        late.into_iter().map(|message| deliver(message).expect("the server answers")).collect()
     }
 
     /// How many updates came.
@@ -101,6 +117,10 @@ fn serve(mut client: TcpStream, shared: &Arc<Shared>) {
     let answers = thread::spawn(move || pass_answers(from_server, to_client, &of_thread, &shared_with));
     while let Ok(message) = read_message(&mut client) {
         let fate = if is_update(&message) { shared.fate() } else { Fate::Passes };
+        if fate == Fate::Late {
+            shared.late.lock().expect("nothing panics with it").push(message);
+            break;
+        }
         if matches!(fate, Fate::Lost | Fate::Dead) || shared.is_dead.load(Ordering::SeqCst) {
             break;
         }
