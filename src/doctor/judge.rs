@@ -2,7 +2,9 @@
 
 use super::{Finding, Level};
 use crate::dns::ZoneName;
-use crate::provider::examine::{Access, Clock, Examined, Fault, KeyExamined, Measures, PlaceExamined, ZoneExamined};
+use crate::provider::examine::{
+    Access, Capabilities, Clock, Examined, Fault, KeyExamined, Measures, PlaceExamined, UpdatesExamined, ZoneExamined,
+};
 
 /// From how many seconds of difference between two clocks on somebody should look: a tenth of the 300 s that signatures
 /// bear (RFC 8945 section 10 recommends these; the tenth has no official source).
@@ -12,6 +14,7 @@ const SKEW: i64 = 30;
 pub fn judge(zones: &[ZoneName], examined: &Examined) -> Vec<Finding> {
     let mut findings = key(examined);
     findings.extend(zones.iter().filter_map(|zone| serials(zone, examined)));
+    findings.extend(updates(examined));
     let usable = examined.key.as_ref().is_none_or(|key| key.fault.is_none());
     for place in &examined.places {
         let about = |finding| Finding { place: Some(place.place.clone()), ..finding };
@@ -97,6 +100,40 @@ fn serials(zone: &ZoneName, examined: &Examined) -> Option<Finding> {
     let hint = "a plan takes the zone from the first server that answers: if this lasts, look at the transfers between \
                 them, and name the primary first";
     Some(Finding { zone: Some(zone.clone()), ..finding(Level::Warning, "serials-differ", message).hint(hint) })
+}
+
+/// Tells of which zones updates are taken where they are written. What is said of all of them alike is said once.
+fn updates(examined: &Examined) -> Vec<Finding> {
+    let Capabilities::Asked(zones) = &examined.capabilities else { return Vec::new() };
+    // What keeps a zone from being read is told where that is, and keeps it from being written too.
+    let primary = examined.places.first();
+    let is_read = |zone: &ZoneName| {
+        let found = primary.and_then(|place| place.zones.iter().find(|found| found.zone == *zone));
+        found.is_none_or(|found| found.read.is_ok() || !examined.transfers)
+    };
+    let zones: Vec<&UpdatesExamined> =
+        zones.iter().filter(|asked| asked.fault.is_none() || is_read(&asked.zone)).collect();
+    let judged: Vec<Finding> = zones.iter().map(|asked| update(asked)).collect();
+    match judged.split_first() {
+        Some((first, others)) if !others.is_empty() && others.iter().all(|other| other == first) => {
+            vec![Finding { message: format!("each of the {} zones: {}", zones.len(), first.message), ..first.clone() }]
+        }
+        _ => {
+            let named = zones.iter().zip(judged);
+            named.map(|(examined, finding)| Finding { zone: Some(examined.zone.clone()), ..finding }).collect()
+        }
+    }
+}
+
+/// Tells whether updates of a zone are taken. Whoever only plans needs none, so that it is no problem if not.
+fn update(examined: &UpdatesExamined) -> Finding {
+    match &examined.fault {
+        None => finding(Level::Ok, "updates", "takes updates"),
+        Some(Fault { code, message, hint }) => {
+            let found = finding(Level::Warning, code, format!("`apply` cannot write it: {message}"));
+            Finding { hint: hint.clone(), ..found }
+        }
+    }
 }
 
 /// Judges whether a place can be reached, and its clock; `wanted` is how many zones were to be asked for.

@@ -5,7 +5,11 @@
 use std::time::Duration;
 
 use super::TargetError;
-use crate::dns::{Name, Rtype, ZoneContents, ZoneName};
+use super::write::{Edit, Reply, Update, WriteZone};
+use crate::change::ChangeKind;
+use crate::dns::{Name, Rdata, Rrset, Rtype, Ttl, ZoneContents, ZoneName};
+use crate::live::asked::Question;
+use crate::plan::marker_key;
 
 /// A target as it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,10 +38,23 @@ pub struct KeyExamined {
 }
 
 /// What a target can do for whoever writes to it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Capabilities {
-    /// Nobody asked: nothing is written yet.
+    /// Nobody asked, since it cannot even be reached, or its key not be read.
     NotAsked,
+    /// Whether it takes updates of each zone, in the order of the zones.
+    Asked(Vec<UpdatesExamined>),
+}
+
+/// Whether updates of a zone are taken where it is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UpdatesExamined {
+    /// The zone.
+    pub zone: ZoneName,
+    /// Where it is written.
+    pub place: String,
+    /// Why they are not taken; `None` where they are.
+    pub fault: Option<Fault>,
 }
 
 /// A server or folder.
@@ -125,6 +142,32 @@ impl From<TargetError> for Fault {
         let TargetError { code, message, hint, .. } = error;
         Fault { code, message, hint }
     }
+}
+
+/// What the record says that never stands at a marker's place, so that no update which demands it takes effect.
+const NEVER: &str = "what zonewright doctor asks for, and nobody writes";
+
+/// Asks where a zone is written whether updates are taken, by one whose prerequisite never holds.
+///
+/// Servers look at the permission for the zone first; that for single names and types they look at when all prerequisites
+/// hold, so that this is not found out (RFC 2136 section 3.3).
+pub(super) fn try_update(writer: &dyn WriteZone, zone: &ZoneName) -> UpdatesExamined {
+    let examined = |fault| UpdatesExamined { zone: zone.clone(), place: writer.place(zone), fault };
+    let soa = Question { name: zone.as_name().to_name(), rtype: Rtype::SOA };
+    if let Err(error) = writer.observe(zone, &[soa], None) {
+        return examined(Some(error.into()));
+    }
+    let Some(key) = marker_key(zone) else { return examined(None) };
+    let never = Rdata::from_text(NEVER).expect("a short text");
+    let before = Rrset::new(Ttl::DEFAULT, vec![never]).expect("one record");
+    let kind = ChangeKind::Delete { before };
+    let mut session = writer.open(zone);
+    let update = Update { zone, edits: vec![Edit { key: &key, kind: &kind }] };
+    let reply = session.send(&update).map(|ticket| session.reply(ticket));
+    examined(match reply {
+        Ok(Reply::Done | Reply::Prerequisite(_)) => None,
+        Ok(Reply::Refused(error) | Reply::Failed(error) | Reply::Unknown(error)) | Err(error) => Some(error.into()),
+    })
 }
 
 impl Measures {

@@ -43,7 +43,7 @@ providers! {
     zonefile,
 }
 
-use self::examine::Examined;
+use self::examine::{Capabilities, Examined};
 use self::write::WriteZone;
 pub use zonefile::text::{RdataCheck, parse_text};
 
@@ -190,8 +190,17 @@ pub fn is_fenced(provider: &str) -> bool {
 
 /// Looks at a target whose settings [`check`] passed, and at these zones on it; what does not work is among the facts.
 pub fn examine(provider: &str, settings: &Node, context: &Context<'_>, zones: &[&ZoneName]) -> Examined {
-    let known = PROVIDERS.iter().find(|known| known.name == provider);
-    (known.expect("`check` passed the type").examine)(settings, context, zones)
+    let known = PROVIDERS.iter().find(|known| known.name == provider).expect("`check` passed the type");
+    let examined = (known.examine)(settings, context, zones);
+    let is_reached = examined.places.first().is_some_and(|primary| primary.fault.is_none());
+    let can_sign = examined.key.as_ref().is_none_or(|key| key.fault.is_none());
+    let capabilities = match (known.open_writer)(settings, context) {
+        Ok(writer) if is_reached && can_sign => {
+            Capabilities::Asked(zones.iter().map(|zone| examine::try_update(&*writer, zone)).collect())
+        }
+        _ => Capabilities::NotAsked,
+    };
+    Examined { capabilities, ..examined }
 }
 
 /// How records are read.

@@ -26,6 +26,16 @@ pub struct Sqlite {
     file: PathBuf,
 }
 
+impl Drop for Sqlite {
+    /// Leaves one file behind, which can be copied and read by anybody: no log beside it.
+    fn drop(&mut self) {
+        if self.db.is_readonly("main").is_ok_and(|is_readonly| !is_readonly) {
+            // Where another process reads just now the log stays, and the next one that writes takes it in.
+            let _ = self.db.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()));
+        }
+    }
+}
+
 /// How long to wait for another process: what it does takes milliseconds, a disk that is busy seconds.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -41,6 +51,9 @@ impl Sqlite {
         folder::prepare(file).and_then(|()| folder::create(file)).map_err(system)?;
         let mut state = Sqlite::connect(file, Attempt::Write)?;
         schema::migrate(&mut state.db, file)?;
+        // One sync a commit, where a rollback journal takes five; when this is dropped one file is left all the same.
+        let log = state.db.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()));
+        log.map_err(|source| of_database(file, Attempt::Write, &source))?;
         Ok(state)
     }
 
@@ -82,8 +95,6 @@ impl Sqlite {
             if attempt == Attempt::Write {
                 db.pragma_update(None, "foreign_keys", "ON")?;
                 db.pragma_update(None, "synchronous", "FULL")?;
-                // A commit is the end of the journal. That it is cut off is synced at `FULL`; that it is removed is not.
-                db.pragma_update_and_check(None, "journal_mode", "TRUNCATE", |_| Ok(()))?;
             }
             Ok(db)
         };
@@ -98,7 +109,7 @@ impl Sqlite {
 
     /// Does work that writes: all of it is on the disk when this returns, or nothing.
     fn write<T>(&mut self, work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T, StateError> {
-        let Sqlite { db, file } = self;
+        let (db, file) = (&mut self.db, &self.file);
         let done = db.transaction_with_behavior(TransactionBehavior::Immediate).and_then(|change| {
             let value = work(&change)?;
             change.commit()?;

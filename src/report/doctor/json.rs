@@ -3,7 +3,9 @@
 use serde::Serialize;
 
 use crate::doctor::{Diagnosis, Finding, Level, Target};
-use crate::provider::examine::{Access, Capabilities, Clock, KeyExamined, PlaceExamined, ZoneExamined};
+use crate::provider::examine::{
+    Access, Capabilities, Clock, KeyExamined, PlaceExamined, UpdatesExamined, ZoneExamined,
+};
 
 /// What `format` says.
 const FORMAT: &str = "zonewright.doctor/1";
@@ -38,7 +40,7 @@ struct TargetView<'a> {
     /// Its key.
     key: Option<KeyView<'a>>,
     /// What it can do for whoever writes to it.
-    capabilities: &'static str,
+    capabilities: Option<Vec<UpdatesView>>,
     /// Its servers, or its folder.
     places: Vec<PlaceView<'a>>,
     /// What was found, in words.
@@ -113,6 +115,15 @@ struct FindingView<'a> {
     hint: Option<&'a str>,
 }
 
+/// Whether a zone takes updates.
+#[derive(Debug, Serialize)]
+struct UpdatesView {
+    /// Its name.
+    zone: String,
+    /// Whether it does.
+    updates: bool,
+}
+
 /// Renders a diagnosis.
 pub fn render(diagnosis: &Diagnosis) -> String {
     let document = Document {
@@ -137,12 +148,18 @@ fn target(target: &Target) -> TargetView<'_> {
         provider: &target.provider,
         zones: target.zones.iter().map(ToString::to_string).collect(),
         key: target.examined.key.as_ref().map(key),
-        capabilities: match target.examined.capabilities {
-            Capabilities::NotAsked => "not-asked",
+        capabilities: match &target.examined.capabilities {
+            Capabilities::NotAsked => None,
+            Capabilities::Asked(zones) => Some(zones.iter().map(updates).collect()),
         },
         places: target.examined.places.iter().map(place).collect(),
         findings: target.findings.iter().map(finding).collect(),
     }
+}
+
+/// Whether a zone takes updates, for the document.
+fn updates(examined: &UpdatesExamined) -> UpdatesView {
+    UpdatesView { zone: examined.zone.to_string(), updates: examined.fault.is_none() }
 }
 
 /// A place for the document.

@@ -6,7 +6,7 @@ use super::*;
 use crate::dns::{Name, ZoneName};
 use crate::doctor::{Level, Target};
 use crate::provider::examine::{
-    Access, Capabilities, Clock, Examined, Fault, KeyExamined, Measures, PlaceExamined, ZoneExamined,
+    Access, Capabilities, Clock, Examined, Fault, KeyExamined, Measures, PlaceExamined, UpdatesExamined, ZoneExamined,
 };
 use crate::report::SchemaKind;
 use crate::report::schema::tests::check_one;
@@ -44,7 +44,7 @@ fn fault(code: &'static str, message: &str) -> Fault {
 fn signed(algorithm: &str, places: Vec<PlaceExamined>) -> Examined {
     let name = Name::parse("zonewright").unwrap();
     let key = KeyExamined { name, algorithm: algorithm.to_owned(), fault: None };
-    Examined { key: Some(key), signs: true, transfers: true, places, capabilities: Capabilities::NotAsked }
+    Examined { key: Some(key), signs: true, transfers: true, places, capabilities: updates([None, None]) }
 }
 
 /// A diagnosis of targets, for two zones each.
@@ -56,6 +56,13 @@ fn diagnosis(targets: Vec<Examined>) -> Diagnosis {
         created: "2026-11-20T02:00:00Z".parse().unwrap(),
         targets: targets.into_iter().map(target).collect(),
     }
+}
+
+/// Why each of two zones takes no updates; of those that take them nothing.
+fn updates(faults: [Option<Fault>; 2]) -> Capabilities {
+    let zones = ["a.example", "b.example"].into_iter().zip(faults);
+    let examined = |(name, fault)| UpdatesExamined { zone: zone(name), place: "ns1:53".into(), fault };
+    Capabilities::Asked(zones.map(examined).collect())
 }
 
 /// One that has something of everything.
@@ -79,12 +86,15 @@ fn everything() -> Diagnosis {
     let exposed = fault("secret-exposed", "others can read `key`");
     let mut locked = signed("hmac-sha256", vec![place("ns1:53", Clock::NotTold, Vec::new())]);
     locked.key.iter_mut().for_each(|key| key.fault = Some(exposed.clone()));
+    locked.capabilities = Capabilities::NotAsked;
     let mut files = signed("", Vec::new());
     let file = |name, signed, warnings, writable| {
         let measures = Measures { took: None, signed, warnings, ..found(name, 1).read.unwrap() };
         ZoneExamined { authority: None, anybody: None, read: Ok(measures), writable: Some(writable), ..found(name, 1) }
     };
     let zones = vec![file("a.example", true, 0, true), file("b.example", false, 2, false)];
+    let no_updates = fault("signed-zone-file", "it holds signatures");
+    files.capabilities = updates([Some(no_updates), None]);
     files = Examined { key: None, signs: false, places: vec![place("zones", Clock::NotTold, zones)], ..files };
     let unsigned = Examined {
         key: None,
@@ -115,6 +125,7 @@ fn text_says_what_is_wrong_and_what_to_do() {
                hint: a plan takes the zone from the first server that answers: if
                  this lasts, look at the transfers between them, and name the
                  primary first
+      ok       each of the 2 zones: takes updates
 
       ns1:53
       ok       takes connections
@@ -154,8 +165,6 @@ fn text_says_what_is_wrong_and_what_to_do() {
       problem  each of the 2 zones: the server answers REFUSED
                hint: do something
 
-      What the target can do for `apply` was not asked: UPDATE is not tried yet.
-
     Pool main: rfc2136, 2 zones
 
       problem  others can read `key`
@@ -165,9 +174,13 @@ fn text_says_what_is_wrong_and_what_to_do() {
       ns1:53
       ok       takes connections
 
-      What the target can do for `apply` was not asked: UPDATE is not tried yet.
+      Whether it takes updates was not asked: what stands above comes first.
 
     Pool main: rfc2136, 2 zones
+
+      warning  a.example.: `apply` cannot write it: it holds signatures
+               hint: do something
+      ok       b.example.: takes updates
 
       zones
       ok       the folder is there
@@ -182,12 +195,11 @@ fn text_says_what_is_wrong_and_what_to_do() {
       note     b.example.: the file cannot be written by this user: it can be
                planned from, and not changed
 
-      What the target can do for `apply` was not asked: UPDATE is not tried yet.
-
     Pool main: rfc2136, 2 zones
 
       warning  messages are not signed: whoever is on the way can change the answers
                hint: give the target a `tsig_key`, and let the server ask for it
+      ok       each of the 2 zones: takes updates
 
       ns1:53
       ok       takes connections
@@ -196,9 +208,7 @@ fn text_says_what_is_wrong_and_what_to_do() {
                `read = "query"` says
       note     each of the 2 zones: no transfer: the server answers REFUSED
 
-      What the target can do for `apply` was not asked: UPDATE is not tried yet.
-
-    4 targets: 4 problems, 8 warnings
+    4 targets: 4 problems, 9 warnings
     "#);
 }
 
@@ -211,6 +221,7 @@ fn what_works_is_a_line_a_zone() {
     Pool main: rfc2136, 2 zones
 
       ok       the secret of the key `zonewright.` (hmac-sha256) can be read
+      ok       each of the 2 zones: takes updates
 
       ns1:53
       ok       takes connections
@@ -219,8 +230,6 @@ fn what_works_is_a_line_a_zone() {
                octets transferred in 1.23 s; refused without the key
       ok       b.example.: authoritative, serial 6; 40 RRsets, 42 records, 5000
                octets transferred in 1.23 s; refused without the key
-
-      What the target can do for `apply` was not asked: UPDATE is not tried yet.
 
     1 target: 0 problems, 0 warnings
     "#);

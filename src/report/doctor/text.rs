@@ -39,11 +39,9 @@ fn push_target(out: &mut String, target: &Target, width: usize, paint: &Paint) {
         }
         push_finding(out, finding, width, paint);
     }
-    match target.examined.capabilities {
-        Capabilities::NotAsked => {
-            let text = "What the target can do for `apply` was not asked: UPDATE is not tried yet.";
-            out.push_str(&format!("\n{}\n", wrap(text, width, 2, 2)));
-        }
+    if target.examined.capabilities == Capabilities::NotAsked {
+        let text = "Whether it takes updates was not asked: what stands above comes first.";
+        out.push_str(&format!("\n{}\n", wrap(text, width, 2, 2)));
     }
 }
 
