@@ -395,6 +395,13 @@ mod tests {
     }
 
     #[test]
+    fn the_day_of_a_time_is_that_in_utc() {
+        let date = |text: &str| text.parse::<Time>().unwrap().date().to_string();
+        assert_eq!(date("2026-11-20T23:59:59Z"), "2026-11-20");
+        assert_eq!(date("2026-11-21T01:59:59+02:00"), "2026-11-20");
+    }
+
+    #[test]
     fn times_are_rfc_3339() {
         let time: Time = "2026-11-20T01:00:00Z".parse().unwrap();
         assert_eq!(time.to_string(), "2026-11-20T01:00:00Z");

@@ -110,6 +110,12 @@ pub fn apply(request: &ApplyRequest<'_>, progress: &dyn Progress) -> Result<Ran,
     if let Some(refusal) = state_lost(&survey, &known) {
         return Ok(Ran::refused(refusal));
     }
+    // An apply that was killed may have been answered all the same: what its markers prove is settled before anything else.
+    for zone in &survey.zones {
+        if let Some(live) = zone.marker() {
+            state.note_standing(zone.zone, &live, request.now)?;
+        }
+    }
     let moved = moved(plan, &survey, request.workspace);
     if !survey.is_open() {
         let orders = orders(request, &known);

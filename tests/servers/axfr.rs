@@ -89,13 +89,21 @@ fn assert_transfers(server: &Server, keys: &[Option<&Key>]) {
 /// Of a server that knows a key of each algorithm.
 fn a_transfer_is_what_the_file_says_with_every_algorithm(kind: Kind) {
     let keys = ALGORITHMS.map(|algorithm| Key::with_algorithm(algorithm, algorithm)).to_vec();
-    let Some(server) = Server::start(kind, &ServerConfig { keys: keys.clone(), zones: zones(kind) }) else { return };
+    let Some(server) =
+        Server::start(kind, &ServerConfig { keys: keys.clone(), zones: zones(kind), ..ServerConfig::default() })
+    else {
+        return;
+    };
     assert_transfers(&server, &keys.iter().map(Some).collect::<Vec<_>>());
 }
 
 /// Of a server that knows none.
 fn a_server_without_keys_lets_everybody_transfer(kind: Kind) {
-    let Some(server) = Server::start(kind, &ServerConfig { keys: Vec::new(), zones: zones(kind) }) else { return };
+    let Some(server) =
+        Server::start(kind, &ServerConfig { keys: Vec::new(), zones: zones(kind), ..ServerConfig::default() })
+    else {
+        return;
+    };
     assert_transfers(&server, &[None]);
 }
 
@@ -104,7 +112,8 @@ fn a_zone_of_many_messages_comes_whole(kind: Kind) {
     let hosts = (0..20_000).map(|host| format!("h{host}.rack{} 300 AAAA 2001:db8::{host:x}\n", host % 97));
     let zone = zone(kind) + &hosts.collect::<String>();
     let keys = vec![Key::new("key")];
-    let config = ServerConfig { keys: keys.clone(), zones: vec![("example.net".to_owned(), zone)] };
+    let config =
+        ServerConfig { keys: keys.clone(), zones: vec![("example.net".to_owned(), zone)], ..ServerConfig::default() };
     let Some(server) = Server::start(kind, &config) else { return };
     let live = transfer(&server.address(), keys.first(), "example.net").expect("a transfer");
     assert!(live.contents.record_count() > 20_000);

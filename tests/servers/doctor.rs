@@ -27,7 +27,7 @@ fn zone(serial: u32, more: &str) -> (String, String) {
 
 /// A server with a key and a zone.
 fn start(kind: Kind, key: &Key, zone: (String, String)) -> Option<Server> {
-    Server::start(kind, &ServerConfig { keys: vec![key.clone()], zones: vec![zone] })
+    Server::start(kind, &ServerConfig { keys: vec![key.clone()], zones: vec![zone], ..ServerConfig::default() })
 }
 
 /// Runs `doctor` on a workspace of one target: its servers, its key, and the zones; gives the document and the exit code.

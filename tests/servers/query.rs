@@ -122,7 +122,7 @@ fn lines(plan: &Value, key: &str, values: &[&str]) -> Vec<String> {
 /// A server of these zones, by name and text.
 fn serve(kind: Kind, zones: &[(&str, &str)]) -> Option<Server> {
     let zones = zones.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
-    Server::start(kind, &ServerConfig { keys: Vec::new(), zones })
+    Server::start(kind, &ServerConfig { keys: Vec::new(), zones, ..ServerConfig::default() })
 }
 
 /// A server of the zones, and the plans by questions and from its files.

@@ -125,7 +125,11 @@ type Attempt = (Cause, Option<Key>, &'static str);
 /// A server of one zone, and everything but the right key for the right zone.
 fn server_and_attempts(kind: Kind) -> Option<(Server, Vec<Attempt>)> {
     let key = Key::new("key");
-    let config = ServerConfig { keys: vec![key.clone()], zones: vec![("example.net".to_owned(), zone(kind))] };
+    let config = ServerConfig {
+        keys: vec![key.clone()],
+        zones: vec![("example.net".to_owned(), zone(kind))],
+        ..ServerConfig::default()
+    };
     let attempts = vec![
         (Cause::WrongSecret, Some(Key { secret: "d3Jvbmcgc2VjcmV0".to_owned(), ..key.clone() }), "example.net"),
         (Cause::UnknownKey, Some(Key::new("other")), "example.net"),

@@ -68,7 +68,8 @@ impl Rig {
     /// A copy of a workspace whose only target is its folder `zones`, served.
     pub fn of_files(kind: Kind, from: &Path) -> Option<Rig> {
         let key = Key::new("zonewright");
-        let config = ServerConfig { keys: vec![key.clone()], zones: Vec::new() }.zones_of(&from.join("zones"));
+        let config = ServerConfig { keys: vec![key.clone()], zones: Vec::new(), ..ServerConfig::default() }
+            .zones_of(&from.join("zones"));
         Rig::start(kind, &config, &|_| {}, |server| {
             let folder = tempfile::tempdir().expect("a folder");
             copy(from, folder.path());

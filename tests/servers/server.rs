@@ -69,6 +69,8 @@ pub struct ServerConfig {
     pub keys: Vec<Key>,
     /// The zones: name without the final dot, and text of the master file.
     pub zones: Vec<(String, String)>,
+    /// Whether nobody may update, so that BIND loads its files anew when told.
+    pub is_static: bool,
 }
 
 impl ServerConfig {

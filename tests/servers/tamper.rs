@@ -156,7 +156,10 @@ impl Field {
     /// Starts the server, and transfers the zone once with nothing spoiled; `None` where it is not installed.
     fn start(kind: Kind, key: Option<&Key>) -> Option<Field> {
         let keys = key.cloned().into_iter().collect();
-        let server = Server::start(kind, &ServerConfig { keys, zones: vec![(APEX.to_owned(), zone())] })?;
+        let server = Server::start(
+            kind,
+            &ServerConfig { keys, zones: vec![(APEX.to_owned(), zone())], ..ServerConfig::default() },
+        )?;
         let client = Arc::new(Client::new(key));
         let direct = client.read(&server.address(), APEX, AMPLE).expect("nothing is in between");
         let proxy = Proxy::passing(&server.address(), |_| {});

@@ -75,7 +75,8 @@ fn cases(at: usize, key: &Key) -> Vec<Case> {
 /// Each answer in each of the ways, once with the connection closed after it and once with silence.
 fn a_signed_answer_spoiled_on_its_way_is_what_it_was_or_an_error(kind: Kind) {
     let key = Key::new("key");
-    let config = ServerConfig { keys: vec![key.clone()], zones: vec![(APEX.to_owned(), zone())] };
+    let config =
+        ServerConfig { keys: vec![key.clone()], zones: vec![(APEX.to_owned(), zone())], ..ServerConfig::default() };
     let Some(server) = Server::start(kind, &config) else { return };
     let client = Arc::new(Client::new(Some(&key)));
     let direct = client.ask(&server.address(), (APEX, &questions()), AMPLE).expect("nothing is in between");

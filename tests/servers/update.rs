@@ -129,7 +129,10 @@ fn server_and_writer(kind: Kind) -> Option<(Server, Key, Box<dyn WriteZone>)> {
 /// A server of the zone with these keys.
 fn start(kind: Kind, keys: &[&Key]) -> Option<Server> {
     let keys = keys.iter().map(|key| (*key).clone()).collect();
-    Server::start(kind, &ServerConfig { keys, zones: vec![(APEX.to_owned(), ZONE.to_owned())] })
+    Server::start(
+        kind,
+        &ServerConfig { keys, zones: vec![(APEX.to_owned(), ZONE.to_owned())], ..ServerConfig::default() },
+    )
 }
 
 /// One update of all kinds of edits.
@@ -518,8 +521,11 @@ fn all_that_the_limits_allow_is_one_update(kind: Kind) {
 fn zones_are_written_side_by_side(kind: Kind) {
     let key = Key::new("zonewright");
     let zones = ["a.example", "b.example", "c.example", "d.example"];
-    let config =
-        ServerConfig { keys: vec![key.clone()], zones: zones.map(|zone| (zone.to_owned(), ZONE.to_owned())).to_vec() };
+    let config = ServerConfig {
+        keys: vec![key.clone()],
+        zones: zones.map(|zone| (zone.to_owned(), ZONE.to_owned())).to_vec(),
+        ..ServerConfig::default()
+    };
     let Some(server) = Server::start(kind, &config) else { return };
     let writer = Client::new(Some(&key)).writer(&server.address(), "");
     let write = |zone: &str| {

@@ -20,7 +20,8 @@ pub fn demo() -> PathBuf {
 
 /// The demo's zones, for a server.
 pub fn demo_zones(key: &Key) -> ServerConfig {
-    ServerConfig { keys: vec![key.clone()], zones: Vec::new() }.zones_of(&demo().join("zones"))
+    ServerConfig { keys: vec![key.clone()], zones: Vec::new(), ..ServerConfig::default() }
+        .zones_of(&demo().join("zones"))
 }
 
 /// Makes a copy of the demo without its zones, which reads them from these addresses (`HOST:PORT`), signed with a key.

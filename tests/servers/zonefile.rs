@@ -38,7 +38,11 @@ fn nsd_serves_what_is_written() {
 
 /// Writes into the folder of a server, whose reload is a signal.
 fn is_served_once_it_is_written(kind: Kind) {
-    let config = ServerConfig { keys: Vec::new(), zones: vec![("example.net".to_owned(), ZONE.to_owned())] };
+    let config = ServerConfig {
+        zones: vec![("example.net".to_owned(), ZONE.to_owned())],
+        is_static: true,
+        ..ServerConfig::default()
+    };
     let Some(server) = Server::start(kind, &config) else { return };
     let writer = open(&server);
     let zone = ZoneName::new(Name::parse("example.net").expect("a name"));

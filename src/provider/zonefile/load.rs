@@ -175,7 +175,7 @@ impl<'a> Loader<'a> {
         self.folder.map_or_else(|| inside.clone(), |folder| folder.root.join(inside))
     }
 
-    /// Takes another text for what the file with this number holds, as if it had been loaded so.
+    /// Takes another text for what the file with this number holds; its digest stays that of what was loaded.
     pub fn set_text(&mut self, number: usize, text: Vec<u8>) {
         self.loaded[number].text = Rc::new(text);
     }
