@@ -14,14 +14,14 @@ on_every_primary! {
 }
 
 /// Hosts: each zone takes three updates of up to 500 changes.
-const HOSTS: usize = 1200;
+const HOSTS: usize = 1010;
 
 /// The fleet, served; its target waits a few seconds for an answer.
 fn rig(kind: Kind) -> Option<Rig> {
     let files = tempfile::tempdir().expect("a folder");
     fleet::write(files.path(), HOSTS);
     let rig = Rig::of_files(kind, files.path())?;
-    rig.set_target("timeout = \"5s\"");
+    rig.set_target("timeout = \"3s\"");
     Some(rig)
 }
 
