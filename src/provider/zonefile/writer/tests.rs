@@ -196,6 +196,20 @@ fn what_cannot_be_edited_is_refused() {
 }
 
 #[test]
+fn a_ttl_from_an_included_file_stays_what_it_is() {
+    let zone = "@ 60 SOA ns host 1 2 3 4 5\na 90 AAAA ::1\nc AAAA ::3\n$INCLUDE hosts.inc\nd AAAA ::4\n";
+    let workspace = Workspace::new(&[("example.net.zone", zone), ("hosts.inc", "b 30 AAAA ::2\n")]);
+    assert_eq!(send(&workspace.writer(None), &[delete("a", 90, "::1"), create("e")]), "done");
+    insta::assert_snapshot!(workspace.text(), @r"
+    @ 60 SOA ns host 2 2 3 4 5
+    c 90 AAAA ::3
+    $INCLUDE hosts.inc
+    d AAAA ::4
+    e.example.net. 60 AAAA ::9
+    ");
+}
+
+#[test]
 fn an_edit_that_would_say_something_else_is_refused() {
     let zone = "a 60 AAAA ::1\n@ 5 SOA ns host 1 2 3 4 5\na 60 A 192.0.2.1\n$INCLUDE hosts.inc\n";
     let workspace = Workspace::new(&[("example.net.zone", zone), ("hosts.inc", "b AAAA ::1\n")]);
