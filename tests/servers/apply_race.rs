@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use crate::fleet::{self, REVERSE_APEX, ZONE, host_name};
 use crate::rig::{Applied, Planned, Rig, Zone, apply_command, key_of, marker_name, plan_in, text_of};
 use crate::server::Kind;
 
@@ -33,30 +34,11 @@ const RUNS: usize = 6;
 /// The foreign writers, each of one host, two at a time of the same host.
 const FOREIGN: usize = 6;
 
-/// The forward zone.
-const ZONE: &str = "example.net.";
-
-/// What stands in it, beside the hosts.
-const ZONE_HEAD: &str = "$TTL 600
-@ SOA ns1 hostmaster 1 1d 2h 4w 10m
-@ NS ns1
-ns1 A 192.0.2.53
-";
-
-/// The reverse zone of 2a02:6b8:0:1::/64, without hosts.
-const REVERSE: &str = "$TTL 600
-@ SOA ns1.example.net. hostmaster.example.net. 1 1d 2h 4w 10m
-@ NS ns1.example.net.
-";
-
-/// The apex of [`REVERSE`].
-const REVERSE_APEX: &str = "1.0.0.0.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa";
-
 /// All rounds on one server.
 fn of_twelve_writers_at_once_one_wins_each_host_and_nobody_is_overwritten(kind: Kind) {
     let rounds = std::env::var("RACE_ROUNDS").map_or(ROUNDS, |rounds| rounds.parse().expect("a number"));
     let files = tempfile::tempdir().expect("a folder");
-    write_fleet(files.path());
+    fleet::write(files.path(), HOSTS);
     let Some(rig) = Rig::of_files(kind, files.path()) else { return };
     let runs: Vec<TempDir> = (0..RUNS).map(|_| rig.another_workspace()).collect();
     let mut tally = Tally::default();
@@ -170,11 +152,6 @@ fn foreign_script(rig: &Rig, before: &Zone, host: usize, value: &str) -> String 
         writeln!(lines, "prereq yxrrset {name} AAAA {rdata}").expect("a String grows");
     }
     rig.update_script(ZONE, &format!("{lines}update delete {name} AAAA\nupdate add {name} 600 AAAA {value}"))
-}
-
-/// The name of a host.
-fn host_name(host: usize) -> String {
-    format!("h{host}.{ZONE}")
 }
 
 /// Checks who won what.
@@ -295,35 +272,5 @@ impl Start {
         let ended = ended.collect();
         drop(pipe);
         ended
-    }
-}
-
-/// Writes a workspace of its own: hosts in one /64, right in both zones for MACs that nobody has any more.
-fn write_fleet(folder: &Path) {
-    let settings = "owner = \"fleet-dns\"\n[sources]\nprojects = \"p.yaml\"\nhosts = \"hosts.csv\"\nl3_tors = \"l3\"\n\
-         net_layout = \"layout.xml\"\nipv4_map = \"map\"\n[[sources.mac]]\nname = \"agent\"\npath = \"macs.jsonl\"\n\
-         [project.p]\ndns_domain = \"example.net\"\nautomation = \"allowed\"\n\
-         [pool.main]\n[[pool.main.target]]\ntype = \"zonefile\"\ndir = \"zones\"\n\
-         [[zone]]\nname = \"example.net\"\npool = \"main\"\npermission = \"full\"\n\
-         [[zone]]\nnetwork = \"2a02:6b8:0:1::/64\"\npool = \"main\"\npermission = \"full\"\n";
-    let hosts: String =
-        (0..HOSTS).map(|host| format!("{},h{host}.example.net,p,assigned,sas,,,s1,,\n", host + 1)).collect();
-    let hosts = format!("inv,name,project,status,location,queue,rack,switch,port,restrictions\n{hosts}");
-    let records: String = (0..HOSTS).map(|host| format!("h{host} AAAA 2a02:6b8:0:1::{:x}\n", host + 1)).collect();
-    let layout = "<net-layout><datacenter name=\"myt\"><vlan id=\"1\"><network>2a02:6b8:0:2::/64</network></vlan>\
-                  </datacenter></net-layout>\n";
-    fs::create_dir(folder.join("zones")).expect("a folder");
-    let files = [
-        ("zonewright.toml", settings.to_owned()),
-        ("p.yaml", "id: p\nvlan_scheme: static\nvlans: {main: 604}\nttl: 600\nautomation: true\n".to_owned()),
-        ("hosts.csv", hosts),
-        ("l3", "s1 604 2a02:6b8:0:1::/64\n".to_owned()),
-        ("layout.xml", layout.to_owned()),
-        ("map", "192.0.2.0/24 myt 1 2a02:6b8:0:2::/64\n".to_owned()),
-        ("zones/example.net.zone", format!("{ZONE_HEAD}{records}")),
-        (&format!("zones/{REVERSE_APEX}.zone"), REVERSE.to_owned()),
-    ];
-    for (name, text) in files {
-        fs::write(folder.join(name), text).expect("a file");
     }
 }

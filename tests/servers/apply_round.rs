@@ -18,7 +18,7 @@ on_every_primary! {
 }
 
 /// The hosts of a fleet, where nothing else is asked for.
-const HOSTS: &str = "250";
+const HOSTS: &str = "150";
 
 /// The projects of a fleet that are under `create-only`: their next plan creates what this one empties.
 const CREATE_ONLY: &str = "policy: create-only";

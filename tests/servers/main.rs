@@ -28,6 +28,7 @@ macro_rules! on_every_primary {
     };
 }
 
+mod apply_chain;
 mod apply_journal;
 mod apply_race;
 mod apply_refused;
@@ -40,6 +41,7 @@ mod client;
 mod clock;
 mod demo;
 mod doctor;
+mod fleet;
 mod knot;
 mod nsd;
 mod pdns;

@@ -19,6 +19,8 @@ pub enum Fate {
     Passes,
     /// The connection ends before the server has it.
     Lost,
+    /// The server never has it, and the connection stays open.
+    Held,
     /// The connection ends before the server has it; it is kept for [`Relay::deliver`].
     Late,
     /// The server gets it; the connection ends instead of an answer.
@@ -123,6 +125,9 @@ fn serve(mut client: TcpStream, shared: &Arc<Shared>) {
         }
         if matches!(fate, Fate::Lost | Fate::Dead) || shared.is_dead.load(Ordering::SeqCst) {
             break;
+        }
+        if fate == Fate::Held {
+            continue;
         }
         if fate == Fate::Pretended {
             if client.write_all(&framed(&done(&message))).is_err() {
