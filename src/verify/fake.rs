@@ -48,6 +48,8 @@ pub struct World {
     pub foreign: HashMap<(Name, Rtype), Rrset>,
     /// Whether questions are answered.
     pub is_down: bool,
+    /// How many sessions have a connection, and how many had at most.
+    pub connections: (usize, usize),
 }
 
 /// A primary of all zones.
@@ -194,6 +196,11 @@ impl UpdateZone for Session<'_> {
     fn send(&mut self, update: &Update<'_>) -> Result<Ticket, TargetError> {
         let message = update.edits.iter().map(|edit| (edit.key.clone(), edit.kind.clone())).collect();
         let reply = self.fake.world.lock().unwrap().receive(message);
+        if self.next == 0 {
+            let (now, most) = &mut self.fake.world.lock().unwrap().connections;
+            *now += 1;
+            *most = (*most).max(*now);
+        }
         self.next += 1;
         self.replies.insert(Ticket(self.next), reply);
         Ok(Ticket(self.next))
@@ -208,5 +215,14 @@ impl UpdateZone for Session<'_> {
             self.lost.extend(self.replies.keys());
         }
         reply
+    }
+}
+
+impl Drop for Session<'_> {
+    /// Closes its connection.
+    fn drop(&mut self) {
+        if self.next > 0 {
+            self.fake.world.lock().unwrap().connections.0 -= 1;
+        }
     }
 }

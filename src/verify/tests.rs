@@ -266,6 +266,14 @@ fn another_run_that_takes_the_fence_ends_this_one_in_that_zone() {
     assert_eq!(fake.world.lock().unwrap().rrsets[&place(&key)], other.to_rrset());
 }
 
+#[test]
+fn no_connection_is_kept_for_another_phase() {
+    let (applied, fake, _) = with_faults(&plan(20), &[], 1, true);
+    assert_eq!(counts(&applied), "20 applied");
+    // Forward and reverse zone are written one after the other, and the forward zone again.
+    assert_eq!(fake.world.lock().unwrap().connections, (0, 1));
+}
+
 /// A small generator of numbers (an LCG with the multiplier of Knuth's MMIX).
 struct Numbers(u64);
 
