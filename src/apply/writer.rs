@@ -109,7 +109,8 @@ impl<'a> ZoneWriter<'a> {
             zone,
             session: zone.writer.open(zone.zone),
             marker: zone.fence.as_ref().and_then(|(_, standing)| standing.clone()),
-            epoch: read.max(known) + 1,
+            // Somebody may have written the greatest number by hand.
+            epoch: read.max(known).saturating_add(1),
             given_up: None,
             late: Vec::new(),
             tries: 0,
@@ -266,8 +267,9 @@ impl<'a> ZoneWriter<'a> {
         let mut replies = VecDeque::from([first]);
         replies.extend(flight.iter().skip(1).map(|sent| reply(&mut *self.session, sent)));
         let is_doubtful = replies.iter().any(|reply| matches!(reply, Reply::Unknown(_)));
-        let may_be_moved = matches!(replies[0], Reply::Prerequisite(_)) && self.zone.fence.is_some();
-        if is_doubtful || may_be_moved {
+        // Another run may have moved the marker; or the original came late, and this is the answer to its copy.
+        let may_be_other = self.zone.fence.is_some() || flight.front().is_some_and(|sent| sent.was_lost);
+        if is_doubtful || may_be_other && matches!(replies[0], Reply::Prerequisite(_)) {
             match self.look(flight) {
                 Look::Took(count) => {
                     for _ in 0..count {
@@ -467,12 +469,16 @@ impl<'a> ZoneWriter<'a> {
     fn give_up(&mut self, verdict: &Verdict, flight: &mut VecDeque<Sent<'a>>, replies: &VecDeque<Reply>, doubt: Doubt) {
         self.give_up_late();
         for (sent, reply) in std::mem::take(flight).into_iter().zip(replies) {
-            match reply {
-                Reply::Unknown(error) => {
-                    self.settle(&sent.batch, Settled::Unknown(error.to_string()));
-                    self.leave_doubtful(&sent.pieces, verdict, error, doubt);
+            let why = match reply {
+                Reply::Unknown(error) => Some(error.to_string()),
+                _ => sent.was_lost.then(|| "an earlier answer was lost".to_owned()),
+            };
+            match why {
+                Some(why) => {
+                    self.settle(&sent.batch, Settled::Unknown(why.clone()));
+                    self.leave_doubtful(&sent.pieces, verdict, why, doubt);
                 }
-                _ => {
+                None => {
                     self.settle(&sent.batch, Settled::Undone(verdict.message.clone()));
                     self.board.leave(&sent.pieces, verdict);
                 }
@@ -482,18 +488,17 @@ impl<'a> ZoneWriter<'a> {
     }
 
     /// Leaves pieces whose answer was lost; those that stand as they were to be are done.
-    fn leave_doubtful(&self, pieces: &[Piece], verdict: &Verdict, error: &TargetError, doubt: Doubt) {
+    fn leave_doubtful(&self, pieces: &[Piece], verdict: &Verdict, why: String, doubt: Doubt) {
         let places: Vec<usize> = pieces.iter().flat_map(|piece| piece.changes.iter().copied()).collect();
         let answers = if doubt == Doubt::Readable { self.observe(&places).ok() } else { None };
         let read = answers.iter().flatten().zip(&places);
         let standing: HashSet<usize> =
             read.filter(|(answer, place)| is_after(self.change(**place), answer)).map(|(_, place)| *place).collect();
         let message = match doubt {
-            Doubt::Undone => error.to_string(),
-            Doubt::Readable | Doubt::Blind => format!("it is not known whether its update took effect: {error}"),
+            Doubt::Undone => why,
+            Doubt::Readable | Doubt::Blind => format!("it is not known whether its update took effect: {why}"),
         };
-        let hint = if doubt == Doubt::Undone { error.hint.clone() } else { verdict.hint.clone() };
-        let lost = Verdict { outcome: Outcome::Failed, message, hint };
+        let lost = Verdict { outcome: Outcome::Failed, message, hint: verdict.hint.clone() };
         for piece in pieces {
             match piece.changes.iter().all(|place| standing.contains(place)) {
                 true => self.board.done(std::slice::from_ref(piece)),

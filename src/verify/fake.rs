@@ -20,6 +20,8 @@ pub enum Fault {
     Lost,
     /// It is late: its sender hears nothing, and it is done after the next update.
     Late,
+    /// It is slow: its sender hears nothing, and it is done right before the next update.
+    Slow,
     /// The server fails, and does nothing.
     ServFail,
     /// The server refuses, and does nothing.
@@ -42,6 +44,8 @@ pub struct World {
     pub faults: VecDeque<Fault>,
     /// Updates that are late.
     late: Vec<Message>,
+    /// Updates that are slow.
+    slow: Vec<Message>,
     /// The updates that took effect, each with the order of its edits.
     pub done: Vec<Message>,
     /// What somebody else wrote, the latest of each RRset.
@@ -100,7 +104,7 @@ impl World {
 
     /// Does what is late.
     pub fn execute_late(&mut self) {
-        for message in std::mem::take(&mut self.late) {
+        for message in std::mem::take(&mut self.late).into_iter().chain(std::mem::take(&mut self.slow)) {
             self.execute(&message);
         }
     }
@@ -108,6 +112,9 @@ impl World {
     /// Takes an update; what its sender is told.
     fn receive(&mut self, message: Message) -> Reply {
         let late = std::mem::take(&mut self.late);
+        for message in std::mem::take(&mut self.slow) {
+            self.execute(&message);
+        }
         let fault = self.faults.pop_front().unwrap_or(Fault::None);
         let lost = || Reply::Unknown(error("timeout"));
         let answer = |did| if did { Reply::Done } else { Reply::Prerequisite("NXRRSET".into()) };
@@ -120,6 +127,10 @@ impl World {
             Fault::Lost => lost(),
             Fault::Late => {
                 self.late.push(message);
+                lost()
+            }
+            Fault::Slow => {
+                self.slow.push(message);
                 lost()
             }
             Fault::ServFail => Reply::Failed(error("server-failure")),

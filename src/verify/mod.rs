@@ -58,12 +58,13 @@ fn verdict(
     match (standing, &state.verdict) {
         (Standing::Already, _) => fine(Outcome::AlreadyApplied),
         (_, Some(verdict)) if state.done.is_empty() => verdict.clone(),
-        (_, Some(verdict)) => {
+        // All may be done after all: an update that was given up may come late.
+        (_, Some(verdict)) if state.done.len() < unit.changes.len() => {
             let (done, all) = (state.done.len(), unit.changes.len());
             let message = format!("{done} of {all} changes were made; then: {}", verdict.message);
             Verdict { outcome: Outcome::Partial, message, hint: verdict.hint.clone() }
         }
-        (_, None) => unread(changes, &state.done, read_back).unwrap_or(fine(Outcome::Applied)),
+        _ => unread(changes, &state.done, read_back).unwrap_or(fine(Outcome::Applied)),
     }
 }
 

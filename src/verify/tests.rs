@@ -206,7 +206,7 @@ fn a_host_that_changes_between_phases_is_partial() {
 #[test]
 fn lost_answers_are_resolved_whether_the_update_was_done_or_not() {
     let plan = plan(20);
-    for fault in [Fault::LostAnswer, Fault::Lost, Fault::Late, Fault::ServFail] {
+    for fault in [Fault::LostAnswer, Fault::Lost, Fault::Late, Fault::Slow, Fault::ServFail] {
         for (window, is_fenced) in [(1, true), (4, true), (1, false)] {
             let (applied, fake, journal) = with_faults(&plan, &[fault.clone(), fault.clone()], window, is_fenced);
             assert_eq!(counts(&applied), "20 applied", "{fault:?} {window} {is_fenced}");
@@ -288,14 +288,15 @@ impl Numbers {
 /// Some faults of a seed: losses, failures, and editors that write what nobody else does.
 fn faults(plan: &Plan, numbers: &mut Numbers) -> Vec<Fault> {
     // On some servers nearly nothing goes well.
-    let kinds = [14, 14, 14, 8][numbers.below(4)];
+    let kinds = [15, 15, 15, 9][numbers.below(4)];
     let fault = |number: usize, numbers: &mut Numbers| match numbers.below(kinds) {
         0 => Fault::LostAnswer,
         1 => Fault::Lost,
         2 => Fault::Late,
         3 => Fault::ServFail,
         4 => Fault::Refused,
-        5 | 6 => {
+        5 => Fault::Slow,
+        6 | 7 => {
             let host = numbers.below(plan.changes.len());
             let key = plan.changes[host].key.clone();
             let rrset = match key.rtype {
