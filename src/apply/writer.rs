@@ -233,15 +233,22 @@ impl<'a> ZoneWriter<'a> {
         self.board.done(&sent.pieces);
     }
 
-    /// Notes that a batch took effect late. Those in flight named the marker that it found, so that they never will.
+    /// Notes that a batch took effect late, after those that its chain begins with. What is in flight named the marker that
+    /// they found, and so did what else may be late, so that it never will; what that is made of was made anew already.
     fn take_late(&mut self, place: usize, flight: &mut VecDeque<Sent<'a>>, queue: &mut VecDeque<Vec<Piece>>) {
-        let late = self.late.swap_remove(place);
-        flight.extend(std::mem::take(&mut self.late));
+        let mut took = vec![self.late.swap_remove(place)];
+        while let Some(place) = self.late.iter().position(|late| is_before_all(late, &took)) {
+            took.push(self.late.swap_remove(place));
+        }
+        let undone = || Settled::Undone("another update took effect in its place".to_owned());
+        for late in std::mem::take(&mut self.late) {
+            self.settle(&late.batch, undone());
+        }
         while let Some(sent) = flight.pop_back() {
-            self.settle(&sent.batch, Settled::Undone("another update took effect in its place".to_owned()));
+            self.settle(&sent.batch, undone());
             queue.push_front(sent.pieces);
         }
-        self.took(&late);
+        took.iter().rev().for_each(|late| self.took(late));
     }
 
     /// Leaves what may still come late when nothing more is sent.
@@ -290,6 +297,9 @@ impl<'a> ZoneWriter<'a> {
                 }
             }
         }
+        for (sent, reply) in flight.iter_mut().zip(&replies) {
+            sent.was_lost |= matches!(reply, Reply::Unknown(_));
+        }
         match replies.pop_front() {
             None => {}
             Some(Reply::Done) => self.settle_done(flight),
@@ -326,7 +336,6 @@ impl<'a> ZoneWriter<'a> {
     /// Sends all batches in flight again, just as they were.
     fn send_again(&mut self, flight: &mut VecDeque<Sent<'a>>) {
         for sent in flight {
-            sent.was_lost = true;
             sent.ticket = self.send(&sent.batch);
         }
     }
@@ -343,14 +352,11 @@ impl<'a> ZoneWriter<'a> {
         let Some(front) = flight.pop_front() else { return };
         self.tries = 0;
         while let Some(behind) = flight.pop_back() {
-            self.settle(&behind.batch, Settled::Undone("its predecessor did not take effect".to_owned()));
-            queue.push_front(behind.pieces);
+            queue.push_front(behind.pieces.clone());
+            self.settle_or_await(behind, "its predecessor did not take effect");
         }
         let pieces = front.pieces.clone();
-        match front.was_lost {
-            true => self.late.push(front),
-            false => self.settle(&front.batch, Settled::Undone(why.to_owned())),
-        }
+        self.settle_or_await(front, why);
         match pieces.len() {
             1 => {
                 let verdict = alone(self, &pieces);
@@ -361,6 +367,14 @@ impl<'a> ZoneWriter<'a> {
                 queue.push_front(second.to_vec());
                 queue.push_front(first.to_vec());
             }
+        }
+    }
+
+    /// Takes a batch for undone, unless it may yet come late.
+    fn settle_or_await(&mut self, sent: Sent<'a>, why: &str) {
+        match sent.was_lost {
+            true => self.late.push(sent),
+            false => self.settle(&sent.batch, Settled::Undone(why.to_owned())),
         }
     }
 
@@ -514,6 +528,12 @@ fn reply(session: &mut dyn UpdateZone, sent: &Sent<'_>) -> Reply {
         Ok(ticket) => session.reply(*ticket),
         Err(error) => Reply::Unknown(error.clone()),
     }
+}
+
+/// Whether the first of a chain, told from its end, took the place of what this batch left.
+fn is_before_all(sent: &Sent<'_>, chain: &[Sent<'_>]) -> bool {
+    let first = chain.last().and_then(|first| first.batch.swap.as_ref());
+    first.is_some_and(|swap| swap.before == after(&sent.batch))
 }
 
 /// What stands at the marker's place after a batch.

@@ -22,6 +22,10 @@ pub enum Fault {
     Late,
     /// It is slow: its sender hears nothing, and it is done right before the next update.
     Slow,
+    /// It is stuck: its sender hears nothing, and it is done right before the next update that is told so.
+    Stuck,
+    /// It is done as it should be, after all that is stuck.
+    Freed,
     /// The server fails, and does nothing.
     ServFail,
     /// The server refuses, and does nothing.
@@ -46,6 +50,8 @@ pub struct World {
     late: Vec<Message>,
     /// Updates that are slow.
     slow: Vec<Message>,
+    /// Updates that are stuck.
+    stuck: Vec<Message>,
     /// The updates that took effect, each with the order of its edits.
     pub done: Vec<Message>,
     /// What somebody else wrote, the latest of each RRset.
@@ -104,7 +110,9 @@ impl World {
 
     /// Does what is late.
     pub fn execute_late(&mut self) {
-        for message in std::mem::take(&mut self.late).into_iter().chain(std::mem::take(&mut self.slow)) {
+        let World { late, slow, stuck, .. } = self;
+        let all: Vec<Message> = late.drain(..).chain(slow.drain(..)).chain(stuck.drain(..)).collect();
+        for message in all {
             self.execute(&message);
         }
     }
@@ -132,6 +140,16 @@ impl World {
             Fault::Slow => {
                 self.slow.push(message);
                 lost()
+            }
+            Fault::Stuck => {
+                self.stuck.push(message);
+                lost()
+            }
+            Fault::Freed => {
+                for stuck in std::mem::take(&mut self.stuck) {
+                    self.execute(&stuck);
+                }
+                answer(self.execute(&message))
             }
             Fault::ServFail => Reply::Failed(error("server-failure")),
             Fault::Refused => Reply::Refused(error("update-refused")),

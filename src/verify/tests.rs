@@ -219,6 +219,19 @@ fn lost_answers_are_resolved_whether_the_update_was_done_or_not() {
 }
 
 #[test]
+fn a_chain_that_comes_late_is_known_again() {
+    let plan = plan(20);
+    let mut faults = vec![Fault::Stuck; 2];
+    // The copies, until they are given up.
+    faults.extend(vec![Fault::ServFail; 6]);
+    faults.push(Fault::Freed);
+    let (applied, _, journal) = with_faults(&plan, &faults, 2, true);
+    assert_eq!(counts(&applied), "20 applied");
+    let settled = journal.settled.lock().unwrap();
+    assert_eq!((&settled[&1], &settled[&2]), (&Settled::Done, &Settled::Done));
+}
+
+#[test]
 fn what_a_server_swallows_is_not_applied() {
     let plan = plan(1);
     let (applied, _, _) = with_faults(&plan, &[Fault::Swallowed], 1, true);
@@ -288,7 +301,7 @@ impl Numbers {
 /// Some faults of a seed: losses, failures, and editors that write what nobody else does.
 fn faults(plan: &Plan, numbers: &mut Numbers) -> Vec<Fault> {
     // On some servers nearly nothing goes well.
-    let kinds = [15, 15, 15, 9][numbers.below(4)];
+    let kinds = [17, 17, 17, 11][numbers.below(4)];
     let fault = |number: usize, numbers: &mut Numbers| match numbers.below(kinds) {
         0 => Fault::LostAnswer,
         1 => Fault::Lost,
@@ -296,7 +309,9 @@ fn faults(plan: &Plan, numbers: &mut Numbers) -> Vec<Fault> {
         3 => Fault::ServFail,
         4 => Fault::Refused,
         5 => Fault::Slow,
-        6 | 7 => {
+        6 => Fault::Stuck,
+        7 => Fault::Freed,
+        8 | 9 => {
             let host = numbers.below(plan.changes.len());
             let key = plan.changes[host].key.clone();
             let rrset = match key.rtype {
