@@ -17,8 +17,8 @@ use super::compare::{is_after, is_before};
 use super::model::{Batch, Event, Outcome, Phase, Settled, Swap, ZoneWritten};
 use super::survey::{Surveyed, Verdict, differs, question, standing_marker};
 use crate::change::{Change, ChangeKind};
-use crate::dns::{RrKey, Rrset};
-use crate::live::asked::Answer;
+use crate::dns::{RrKey, Rrset, Rtype};
+use crate::live::asked::{Answer, Question};
 use crate::plan::Marker;
 use crate::provider::TargetError;
 use crate::provider::write::{Edit, Reply, Ticket, Update, UpdateZone};
@@ -137,6 +137,7 @@ impl<'a> ZoneWriter<'a> {
         };
         let mut queue: VecDeque<Vec<Piece>> = batch::cut(pieces, writer.limits(), octets).into();
         let mut flight: VecDeque<Sent<'a>> = VecDeque::new();
+        self.check_primary();
         loop {
             self.fill(phase, &mut queue, &mut flight);
             let Some(front) = flight.front() else { break };
@@ -152,6 +153,18 @@ impl<'a> ZoneWriter<'a> {
         // A connection is not kept until the next phase: those of a few hundred zones leave a server none for anybody else
         // (BIND's `tcp-clients` is 150).
         self.session = writer.open(zone);
+    }
+
+    /// Where a primary was lost meanwhile: sees that this one is there. Nothing is to be sent to each of many zones of which
+    /// nobody would know whether it took effect.
+    fn check_primary(&mut self) {
+        if self.given_up.is_some() || !self.board.is_any_lost() {
+            return;
+        }
+        let soa = Question { name: self.zone.zone.as_name().to_name(), rtype: Rtype::SOA };
+        if let Err(error) = self.zone.writer.observe(self.zone.zone, &[soa], None) {
+            self.given_up = Some(Verdict::of_error(Outcome::NotReached, &error));
+        }
     }
 
     /// What was sent here.
@@ -288,6 +301,7 @@ impl<'a> ZoneWriter<'a> {
                 Look::Moved(marker) => return self.give_up_moved(&marker, flight, &replies),
                 Look::Mixed => return self.give_up_mixed(flight, &replies),
                 Look::Unreadable(error) => {
+                    self.board.note_lost();
                     return self.give_up(
                         &Verdict::of_error(Outcome::NotReached, &error),
                         flight,

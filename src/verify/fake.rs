@@ -26,6 +26,8 @@ pub enum Fault {
     Stuck,
     /// It is done as it should be, after all that is stuck.
     Freed,
+    /// It is lost, and from now on nobody reaches the server.
+    Dead,
     /// The server fails, and does nothing.
     ServFail,
     /// The server refuses, and does nothing.
@@ -56,7 +58,7 @@ pub struct World {
     pub done: Vec<Message>,
     /// What somebody else wrote, the latest of each RRset.
     pub foreign: HashMap<(Name, Rtype), Rrset>,
-    /// Whether questions are answered.
+    /// Whether nobody reaches the server.
     pub is_down: bool,
     /// How many sessions have a connection, and how many had at most.
     pub connections: (usize, usize),
@@ -119,6 +121,9 @@ impl World {
 
     /// Takes an update; what its sender is told.
     fn receive(&mut self, message: Message) -> Reply {
+        if self.is_down {
+            return Reply::Unknown(error("connect-failed"));
+        }
         let late = std::mem::take(&mut self.late);
         for message in std::mem::take(&mut self.slow) {
             self.execute(&message);
@@ -150,6 +155,10 @@ impl World {
                     self.execute(&stuck);
                 }
                 answer(self.execute(&message))
+            }
+            Fault::Dead => {
+                self.is_down = true;
+                lost()
             }
             Fault::ServFail => Reply::Failed(error("server-failure")),
             Fault::Refused => Reply::Refused(error("update-refused")),

@@ -249,6 +249,20 @@ fn a_server_that_refuses_everything_is_left_after_a_few_tries() {
 }
 
 #[test]
+fn a_server_that_is_lost_is_sent_nothing_more_in_other_zones() {
+    let plan = plan(20);
+    // The third is the last of the forward zone.
+    let (applied, fake, journal) = with_faults(&plan, &[Fault::None, Fault::None, Fault::Dead], 1, true);
+    assert_eq!(counts(&applied), "16 partial, 4 failed");
+    assert_eq!(fake.world.lock().unwrap().done.len(), 2);
+    assert_eq!(journal.sent.lock().unwrap().len(), 3);
+    assert!(matches!(journal.settled.lock().unwrap()[&3], Settled::Unknown(_)));
+    assert!(
+        applied.hosts[0].message.as_deref().unwrap().contains("changes were made; then: fake: error[connect-failed]")
+    );
+}
+
+#[test]
 fn an_apply_stops_after_as_many_failures_as_were_allowed() {
     let plan = plan(40);
     let (fake, journal) = (primary(&plan, 1), Journal::default());
