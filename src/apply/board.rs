@@ -33,6 +33,8 @@ pub struct Board<'a> {
     failures: AtomicUsize,
     /// Whether nothing more is to be sent.
     stopped: AtomicBool,
+    /// Whether a primary could not be asked any more.
+    lost: AtomicBool,
     /// Why the journal could not be kept, where it could not.
     halted: Mutex<Option<String>>,
 }
@@ -48,6 +50,7 @@ impl<'a> Board<'a> {
             number: AtomicU64::new(0),
             failures: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
+            lost: AtomicBool::new(false),
             halted: Mutex::new(None),
         };
         for (unit, standing) in survey.standings.iter().enumerate() {
@@ -85,6 +88,16 @@ impl<'a> Board<'a> {
     /// Whether nothing more is to be sent.
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::SeqCst)
+    }
+
+    /// Notes that a primary cannot be asked any more.
+    pub fn note_lost(&self) {
+        self.lost.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether a primary could not be asked any more.
+    pub fn is_any_lost(&self) -> bool {
+        self.lost.load(Ordering::SeqCst)
     }
 
     /// Whether a unit is still to be written.

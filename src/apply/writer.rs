@@ -17,8 +17,8 @@ use super::compare::{is_after, is_before};
 use super::model::{Batch, Event, Outcome, Phase, Settled, Swap, ZoneWritten};
 use super::survey::{Surveyed, Verdict, differs, question, standing_marker};
 use crate::change::{Change, ChangeKind};
-use crate::dns::{RrKey, Rrset};
-use crate::live::asked::Answer;
+use crate::dns::{RrKey, Rrset, Rtype};
+use crate::live::asked::{Answer, Question};
 use crate::plan::Marker;
 use crate::provider::TargetError;
 use crate::provider::write::{Edit, Reply, Ticket, Update, UpdateZone};
@@ -109,7 +109,8 @@ impl<'a> ZoneWriter<'a> {
             zone,
             session: zone.writer.open(zone.zone),
             marker: zone.fence.as_ref().and_then(|(_, standing)| standing.clone()),
-            epoch: read.max(known) + 1,
+            // Somebody may have written the greatest number by hand.
+            epoch: read.max(known).saturating_add(1),
             given_up: None,
             late: Vec::new(),
             tries: 0,
@@ -136,6 +137,7 @@ impl<'a> ZoneWriter<'a> {
         };
         let mut queue: VecDeque<Vec<Piece>> = batch::cut(pieces, writer.limits(), octets).into();
         let mut flight: VecDeque<Sent<'a>> = VecDeque::new();
+        self.check_primary();
         loop {
             self.fill(phase, &mut queue, &mut flight);
             let Some(front) = flight.front() else { break };
@@ -148,6 +150,21 @@ impl<'a> ZoneWriter<'a> {
         let rest: Vec<Piece> = queue.into_iter().flatten().filter(|piece| self.board.is_to_do(piece)).collect();
         let verdict = self.given_up.clone().unwrap_or_else(|| self.board.stop_verdict());
         self.board.leave(&rest, &verdict);
+        // A connection is not kept until the next phase: those of a few hundred zones leave a server none for anybody else
+        // (BIND's `tcp-clients` is 150).
+        self.session = writer.open(zone);
+    }
+
+    /// Where a primary was lost meanwhile: sees that this one is there. Nothing is to be sent to each of many zones of which
+    /// nobody would know whether it took effect.
+    fn check_primary(&mut self) {
+        if self.given_up.is_some() || !self.board.is_any_lost() {
+            return;
+        }
+        let soa = Question { name: self.zone.zone.as_name().to_name(), rtype: Rtype::SOA };
+        if let Err(error) = self.zone.writer.observe(self.zone.zone, &[soa], None) {
+            self.given_up = Some(Verdict::of_error(Outcome::NotReached, &error));
+        }
     }
 
     /// What was sent here.
@@ -229,15 +246,22 @@ impl<'a> ZoneWriter<'a> {
         self.board.done(&sent.pieces);
     }
 
-    /// Notes that a batch took effect late. Those in flight named the marker that it found, so that they never will.
+    /// Notes that a batch took effect late, after those that its chain begins with. What is in flight named the marker that
+    /// they found, and so did what else may be late, so that it never will; what that is made of was made anew already.
     fn take_late(&mut self, place: usize, flight: &mut VecDeque<Sent<'a>>, queue: &mut VecDeque<Vec<Piece>>) {
-        let late = self.late.swap_remove(place);
-        flight.extend(std::mem::take(&mut self.late));
+        let mut took = vec![self.late.swap_remove(place)];
+        while let Some(place) = self.late.iter().position(|late| is_before_all(late, &took)) {
+            took.push(self.late.swap_remove(place));
+        }
+        let undone = || Settled::Undone("another update took effect in its place".to_owned());
+        for late in std::mem::take(&mut self.late) {
+            self.settle(&late.batch, undone());
+        }
         while let Some(sent) = flight.pop_back() {
-            self.settle(&sent.batch, Settled::Undone("another update took effect in its place".to_owned()));
+            self.settle(&sent.batch, undone());
             queue.push_front(sent.pieces);
         }
-        self.took(&late);
+        took.iter().rev().for_each(|late| self.took(late));
     }
 
     /// Leaves what may still come late when nothing more is sent.
@@ -263,8 +287,9 @@ impl<'a> ZoneWriter<'a> {
         let mut replies = VecDeque::from([first]);
         replies.extend(flight.iter().skip(1).map(|sent| reply(&mut *self.session, sent)));
         let is_doubtful = replies.iter().any(|reply| matches!(reply, Reply::Unknown(_)));
-        let may_be_moved = matches!(replies[0], Reply::Prerequisite(_)) && self.zone.fence.is_some();
-        if is_doubtful || may_be_moved {
+        // Another run may have moved the marker; or the original came late, and this is the answer to its copy.
+        let may_be_other = self.zone.fence.is_some() || flight.front().is_some_and(|sent| sent.was_lost);
+        if is_doubtful || may_be_other && matches!(replies[0], Reply::Prerequisite(_)) {
             match self.look(flight) {
                 Look::Took(count) => {
                     for _ in 0..count {
@@ -276,6 +301,7 @@ impl<'a> ZoneWriter<'a> {
                 Look::Moved(marker) => return self.give_up_moved(&marker, flight, &replies),
                 Look::Mixed => return self.give_up_mixed(flight, &replies),
                 Look::Unreadable(error) => {
+                    self.board.note_lost();
                     return self.give_up(
                         &Verdict::of_error(Outcome::NotReached, &error),
                         flight,
@@ -284,6 +310,9 @@ impl<'a> ZoneWriter<'a> {
                     );
                 }
             }
+        }
+        for (sent, reply) in flight.iter_mut().zip(&replies) {
+            sent.was_lost |= matches!(reply, Reply::Unknown(_));
         }
         match replies.pop_front() {
             None => {}
@@ -321,7 +350,6 @@ impl<'a> ZoneWriter<'a> {
     /// Sends all batches in flight again, just as they were.
     fn send_again(&mut self, flight: &mut VecDeque<Sent<'a>>) {
         for sent in flight {
-            sent.was_lost = true;
             sent.ticket = self.send(&sent.batch);
         }
     }
@@ -338,14 +366,11 @@ impl<'a> ZoneWriter<'a> {
         let Some(front) = flight.pop_front() else { return };
         self.tries = 0;
         while let Some(behind) = flight.pop_back() {
-            self.settle(&behind.batch, Settled::Undone("its predecessor did not take effect".to_owned()));
-            queue.push_front(behind.pieces);
+            queue.push_front(behind.pieces.clone());
+            self.settle_or_await(behind, "its predecessor did not take effect");
         }
         let pieces = front.pieces.clone();
-        match front.was_lost {
-            true => self.late.push(front),
-            false => self.settle(&front.batch, Settled::Undone(why.to_owned())),
-        }
+        self.settle_or_await(front, why);
         match pieces.len() {
             1 => {
                 let verdict = alone(self, &pieces);
@@ -356,6 +381,14 @@ impl<'a> ZoneWriter<'a> {
                 queue.push_front(second.to_vec());
                 queue.push_front(first.to_vec());
             }
+        }
+    }
+
+    /// Takes a batch for undone, unless it may yet come late.
+    fn settle_or_await(&mut self, sent: Sent<'a>, why: &str) {
+        match sent.was_lost {
+            true => self.late.push(sent),
+            false => self.settle(&sent.batch, Settled::Undone(why.to_owned())),
         }
     }
 
@@ -464,12 +497,16 @@ impl<'a> ZoneWriter<'a> {
     fn give_up(&mut self, verdict: &Verdict, flight: &mut VecDeque<Sent<'a>>, replies: &VecDeque<Reply>, doubt: Doubt) {
         self.give_up_late();
         for (sent, reply) in std::mem::take(flight).into_iter().zip(replies) {
-            match reply {
-                Reply::Unknown(error) => {
-                    self.settle(&sent.batch, Settled::Unknown(error.to_string()));
-                    self.leave_doubtful(&sent.pieces, verdict, error, doubt);
+            let why = match reply {
+                Reply::Unknown(error) => Some(error.to_string()),
+                _ => sent.was_lost.then(|| "an earlier answer was lost".to_owned()),
+            };
+            match why {
+                Some(why) => {
+                    self.settle(&sent.batch, Settled::Unknown(why.clone()));
+                    self.leave_doubtful(&sent.pieces, verdict, why, doubt);
                 }
-                _ => {
+                None => {
                     self.settle(&sent.batch, Settled::Undone(verdict.message.clone()));
                     self.board.leave(&sent.pieces, verdict);
                 }
@@ -479,18 +516,17 @@ impl<'a> ZoneWriter<'a> {
     }
 
     /// Leaves pieces whose answer was lost; those that stand as they were to be are done.
-    fn leave_doubtful(&self, pieces: &[Piece], verdict: &Verdict, error: &TargetError, doubt: Doubt) {
+    fn leave_doubtful(&self, pieces: &[Piece], verdict: &Verdict, why: String, doubt: Doubt) {
         let places: Vec<usize> = pieces.iter().flat_map(|piece| piece.changes.iter().copied()).collect();
         let answers = if doubt == Doubt::Readable { self.observe(&places).ok() } else { None };
         let read = answers.iter().flatten().zip(&places);
         let standing: HashSet<usize> =
             read.filter(|(answer, place)| is_after(self.change(**place), answer)).map(|(_, place)| *place).collect();
         let message = match doubt {
-            Doubt::Undone => error.to_string(),
-            Doubt::Readable | Doubt::Blind => format!("it is not known whether its update took effect: {error}"),
+            Doubt::Undone => why,
+            Doubt::Readable | Doubt::Blind => format!("it is not known whether its update took effect: {why}"),
         };
-        let hint = if doubt == Doubt::Undone { error.hint.clone() } else { verdict.hint.clone() };
-        let lost = Verdict { outcome: Outcome::Failed, message, hint };
+        let lost = Verdict { outcome: Outcome::Failed, message, hint: verdict.hint.clone() };
         for piece in pieces {
             match piece.changes.iter().all(|place| standing.contains(place)) {
                 true => self.board.done(std::slice::from_ref(piece)),
@@ -506,6 +542,12 @@ fn reply(session: &mut dyn UpdateZone, sent: &Sent<'_>) -> Reply {
         Ok(ticket) => session.reply(*ticket),
         Err(error) => Reply::Unknown(error.clone()),
     }
+}
+
+/// Whether the first of a chain, told from its end, took the place of what this batch left.
+fn is_before_all(sent: &Sent<'_>, chain: &[Sent<'_>]) -> bool {
+    let first = chain.last().and_then(|first| first.batch.swap.as_ref());
+    first.is_some_and(|swap| swap.before == after(&sent.batch))
 }
 
 /// What stands at the marker's place after a batch.

@@ -20,6 +20,14 @@ pub enum Fault {
     Lost,
     /// It is late: its sender hears nothing, and it is done after the next update.
     Late,
+    /// It is slow: its sender hears nothing, and it is done right before the next update.
+    Slow,
+    /// It is stuck: its sender hears nothing, and it is done right before the next update that is told so.
+    Stuck,
+    /// It is done as it should be, after all that is stuck.
+    Freed,
+    /// It is lost, and from now on nobody reaches the server.
+    Dead,
     /// The server fails, and does nothing.
     ServFail,
     /// The server refuses, and does nothing.
@@ -42,12 +50,18 @@ pub struct World {
     pub faults: VecDeque<Fault>,
     /// Updates that are late.
     late: Vec<Message>,
+    /// Updates that are slow.
+    slow: Vec<Message>,
+    /// Updates that are stuck.
+    stuck: Vec<Message>,
     /// The updates that took effect, each with the order of its edits.
     pub done: Vec<Message>,
     /// What somebody else wrote, the latest of each RRset.
     pub foreign: HashMap<(Name, Rtype), Rrset>,
-    /// Whether questions are answered.
+    /// Whether nobody reaches the server.
     pub is_down: bool,
+    /// How many sessions have a connection, and how many had at most.
+    pub connections: (usize, usize),
 }
 
 /// A primary of all zones.
@@ -98,14 +112,22 @@ impl World {
 
     /// Does what is late.
     pub fn execute_late(&mut self) {
-        for message in std::mem::take(&mut self.late) {
+        let World { late, slow, stuck, .. } = self;
+        let all: Vec<Message> = late.drain(..).chain(slow.drain(..)).chain(stuck.drain(..)).collect();
+        for message in all {
             self.execute(&message);
         }
     }
 
     /// Takes an update; what its sender is told.
     fn receive(&mut self, message: Message) -> Reply {
+        if self.is_down {
+            return Reply::Unknown(error("connect-failed"));
+        }
         let late = std::mem::take(&mut self.late);
+        for message in std::mem::take(&mut self.slow) {
+            self.execute(&message);
+        }
         let fault = self.faults.pop_front().unwrap_or(Fault::None);
         let lost = || Reply::Unknown(error("timeout"));
         let answer = |did| if did { Reply::Done } else { Reply::Prerequisite("NXRRSET".into()) };
@@ -118,6 +140,24 @@ impl World {
             Fault::Lost => lost(),
             Fault::Late => {
                 self.late.push(message);
+                lost()
+            }
+            Fault::Slow => {
+                self.slow.push(message);
+                lost()
+            }
+            Fault::Stuck => {
+                self.stuck.push(message);
+                lost()
+            }
+            Fault::Freed => {
+                for stuck in std::mem::take(&mut self.stuck) {
+                    self.execute(&stuck);
+                }
+                answer(self.execute(&message))
+            }
+            Fault::Dead => {
+                self.is_down = true;
                 lost()
             }
             Fault::ServFail => Reply::Failed(error("server-failure")),
@@ -194,6 +234,11 @@ impl UpdateZone for Session<'_> {
     fn send(&mut self, update: &Update<'_>) -> Result<Ticket, TargetError> {
         let message = update.edits.iter().map(|edit| (edit.key.clone(), edit.kind.clone())).collect();
         let reply = self.fake.world.lock().unwrap().receive(message);
+        if self.next == 0 {
+            let (now, most) = &mut self.fake.world.lock().unwrap().connections;
+            *now += 1;
+            *most = (*most).max(*now);
+        }
         self.next += 1;
         self.replies.insert(Ticket(self.next), reply);
         Ok(Ticket(self.next))
@@ -208,5 +253,14 @@ impl UpdateZone for Session<'_> {
             self.lost.extend(self.replies.keys());
         }
         reply
+    }
+}
+
+impl Drop for Session<'_> {
+    /// Closes its connection.
+    fn drop(&mut self) {
+        if self.next > 0 {
+            self.fake.world.lock().unwrap().connections.0 -= 1;
+        }
     }
 }

@@ -58,12 +58,13 @@ fn verdict(
     match (standing, &state.verdict) {
         (Standing::Already, _) => fine(Outcome::AlreadyApplied),
         (_, Some(verdict)) if state.done.is_empty() => verdict.clone(),
-        (_, Some(verdict)) => {
+        // All may be done after all: an update that was given up may come late.
+        (_, Some(verdict)) if state.done.len() < unit.changes.len() => {
             let (done, all) = (state.done.len(), unit.changes.len());
             let message = format!("{done} of {all} changes were made; then: {}", verdict.message);
             Verdict { outcome: Outcome::Partial, message, hint: verdict.hint.clone() }
         }
-        (_, None) => unread(changes, &state.done, read_back).unwrap_or(fine(Outcome::Applied)),
+        _ => unread(changes, &state.done, read_back).unwrap_or(fine(Outcome::Applied)),
     }
 }
 
@@ -87,13 +88,13 @@ fn told(changes: &[Change], unit: &Unit, verdict: &Verdict) -> Vec<(usize, HostO
     let host = |key @ (project, host): (&str, Option<Inv>)| {
         let own = unit.changes.iter().copied().filter(|place| key == (&*changes[*place].project, changes[*place].host));
         let places: Vec<usize> = own.collect();
-        // A name of the host's says more to people than the reverse name of an address.
-        let is_forward = |place: &&usize| !reverse::is_reverse(changes[**place].zone.as_name());
-        let shown = places.iter().find(is_forward).unwrap_or(&places[0]);
+        // A name of the host's says more to people than the reverse name of an address, or that of a TXT of the registry.
+        let forward = places.iter().copied().filter(|place| !reverse::is_reverse(changes[*place].zone.as_name()));
+        let shown = forward.min_by_key(|place| changes[*place].key.rtype == Rtype::TXT).unwrap_or(places[0]);
         let outcome = HostOutcome {
             host,
             project: project.to_owned(),
-            name: changes[*shown].key.owner.to_string(),
+            name: changes[shown].key.owner.to_string(),
             changes: places.len(),
             outcome: verdict.outcome,
             message: (!verdict.message.is_empty()).then(|| verdict.message.clone()),

@@ -206,7 +206,7 @@ fn a_host_that_changes_between_phases_is_partial() {
 #[test]
 fn lost_answers_are_resolved_whether_the_update_was_done_or_not() {
     let plan = plan(20);
-    for fault in [Fault::LostAnswer, Fault::Lost, Fault::Late, Fault::ServFail] {
+    for fault in [Fault::LostAnswer, Fault::Lost, Fault::Late, Fault::Slow, Fault::ServFail] {
         for (window, is_fenced) in [(1, true), (4, true), (1, false)] {
             let (applied, fake, journal) = with_faults(&plan, &[fault.clone(), fault.clone()], window, is_fenced);
             assert_eq!(counts(&applied), "20 applied", "{fault:?} {window} {is_fenced}");
@@ -216,6 +216,34 @@ fn lost_answers_are_resolved_whether_the_update_was_done_or_not() {
             assert!(journal.settled.lock().unwrap().values().all(|settled| *settled == Settled::Done));
         }
     }
+}
+
+#[test]
+fn a_host_is_told_by_a_name_of_its_own_and_not_by_that_of_a_text() {
+    let reasons = [fixture::reason(Rule::Registry, None, &[])];
+    let create = |what: (&str, Rtype), data: &str| {
+        fixture::change(("search", Some(1)), what, ((600, &[]), (600, &[data])), &reasons)
+    };
+    let changes = vec![
+        create(("2a02:6b8::1:1", Rtype::PTR), "h1.search.example.net."),
+        create(("aaaa-h1.search.example.net", Rtype::TXT), "\"heritage\""),
+        create(("h1.search.example.net", Rtype::AAAA), "2a02:6b8::1:1"),
+    ];
+    let (applied, ..) = with_faults(&Plan { changes, ..fixture::empty() }, &[], 1, true);
+    assert_eq!(applied.hosts[0].name, "h1.search.example.net.");
+}
+
+#[test]
+fn a_chain_that_comes_late_is_known_again() {
+    let plan = plan(20);
+    let mut faults = vec![Fault::Stuck; 2];
+    // The copies, until they are given up.
+    faults.extend(vec![Fault::ServFail; 6]);
+    faults.push(Fault::Freed);
+    let (applied, _, journal) = with_faults(&plan, &faults, 2, true);
+    assert_eq!(counts(&applied), "20 applied");
+    let settled = journal.settled.lock().unwrap();
+    assert_eq!((&settled[&1], &settled[&2]), (&Settled::Done, &Settled::Done));
 }
 
 #[test]
@@ -233,6 +261,20 @@ fn a_server_that_refuses_everything_is_left_after_a_few_tries() {
     assert_eq!(counts(&applied), "3 failed, 37 not-reached");
     assert_eq!(applied.ending(), Ending::Error);
     assert!(fake.world.lock().unwrap().faults.len() > 980);
+}
+
+#[test]
+fn a_server_that_is_lost_is_sent_nothing_more_in_other_zones() {
+    let plan = plan(20);
+    // The third is the last of the forward zone.
+    let (applied, fake, journal) = with_faults(&plan, &[Fault::None, Fault::None, Fault::Dead], 1, true);
+    assert_eq!(counts(&applied), "16 partial, 4 failed");
+    assert_eq!(fake.world.lock().unwrap().done.len(), 2);
+    assert_eq!(journal.sent.lock().unwrap().len(), 3);
+    assert!(matches!(journal.settled.lock().unwrap()[&3], Settled::Unknown(_)));
+    assert!(
+        applied.hosts[0].message.as_deref().unwrap().contains("changes were made; then: fake: error[connect-failed]")
+    );
 }
 
 #[test]
@@ -266,6 +308,14 @@ fn another_run_that_takes_the_fence_ends_this_one_in_that_zone() {
     assert_eq!(fake.world.lock().unwrap().rrsets[&place(&key)], other.to_rrset());
 }
 
+#[test]
+fn no_connection_is_kept_for_another_phase() {
+    let (applied, fake, _) = with_faults(&plan(20), &[], 1, true);
+    assert_eq!(counts(&applied), "20 applied");
+    // Forward and reverse zone are written one after the other, and the forward zone again.
+    assert_eq!(fake.world.lock().unwrap().connections, (0, 1));
+}
+
 /// A small generator of numbers (an LCG with the multiplier of Knuth's MMIX).
 struct Numbers(u64);
 
@@ -280,14 +330,17 @@ impl Numbers {
 /// Some faults of a seed: losses, failures, and editors that write what nobody else does.
 fn faults(plan: &Plan, numbers: &mut Numbers) -> Vec<Fault> {
     // On some servers nearly nothing goes well.
-    let kinds = [14, 14, 14, 8][numbers.below(4)];
+    let kinds = [17, 17, 17, 11][numbers.below(4)];
     let fault = |number: usize, numbers: &mut Numbers| match numbers.below(kinds) {
         0 => Fault::LostAnswer,
         1 => Fault::Lost,
         2 => Fault::Late,
         3 => Fault::ServFail,
         4 => Fault::Refused,
-        5 | 6 => {
+        5 => Fault::Slow,
+        6 => Fault::Stuck,
+        7 => Fault::Freed,
+        8 | 9 => {
             let host = numbers.below(plan.changes.len());
             let key = plan.changes[host].key.clone();
             let rrset = match key.rtype {

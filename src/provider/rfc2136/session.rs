@@ -53,15 +53,20 @@ impl UpdateZone for Session<'_> {
     fn send(&mut self, update: &Update<'_>) -> Result<Ticket, TargetError> {
         let key = self.primary.key(&self.zone)?;
         let id = self.free_id();
-        let lowered = lower(update, id, key, Time48::now());
-        let Lowered { octets, transaction } = lowered.map_err(|TooLarge| self.error(&Failure::UpdateTooLarge))?;
+        let ticket = Ticket(self.next);
+        self.next += 1;
+        let Lowered { octets, transaction } = match lower(update, id, key, Time48::now()) {
+            Ok(lowered) => lowered,
+            Err(TooLarge) => {
+                self.replies.insert(ticket, Reply::Refused(self.error(&Failure::UpdateTooLarge)));
+                return Ok(ticket);
+            }
+        };
         if let Err(failure) = self.send_octets(&octets) {
             let error = self.error(&failure);
             self.give_up(&error);
             return Err(error);
         }
-        let ticket = Ticket(self.next);
-        self.next += 1;
         self.in_flight.insert(id, Sent { ticket, transaction });
         Ok(ticket)
     }
@@ -308,6 +313,19 @@ mod tests {
         let mut session = Session::new(&primary, &apex());
         let error = send(&mut session, 1).unwrap_err();
         assert_eq!((error.code, error.place), ("connect-failed", format!("127.0.0.1:{gone} zone example.net.")));
-        assert_eq!(send(&mut session, 70_000).unwrap_err().code, "update-too-large");
+    }
+
+    #[test]
+    fn what_no_message_holds_is_refused_and_those_in_flight_are_not() {
+        let primary = primary(true, |_, stream| {
+            while let Some(update) = read(stream) {
+                stream.write_all(&framed(&[answer(&update, 0)])).unwrap();
+            }
+        });
+        let mut session = Session::new(&primary, &apex());
+        let tickets = [1, 70_000, 1].map(|octets| send(&mut session, octets).unwrap());
+        let replies = tickets.map(|ticket| session.reply(ticket));
+        assert_eq!(replies.each_ref().map(kind), ["done", "update-too-large", "done"]);
+        assert!(matches!(replies[1], Reply::Refused(_)));
     }
 }
