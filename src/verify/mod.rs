@@ -87,9 +87,12 @@ fn told(changes: &[Change], unit: &Unit, verdict: &Verdict) -> Vec<(usize, HostO
     let host = |key @ (project, host): (&str, Option<Inv>)| {
         let own = unit.changes.iter().copied().filter(|place| key == (&*changes[*place].project, changes[*place].host));
         let places: Vec<usize> = own.collect();
-        // A name of the host's says more to people than the reverse name of an address.
-        let is_forward = |place: &&usize| !reverse::is_reverse(changes[**place].zone.as_name());
-        let shown = places.iter().find(is_forward).unwrap_or(&places[0]);
+        // A name of the host's says more to people than the reverse name of an address, or that of a registry's TXT.
+        let distance = |place: &&usize| {
+            let change = &changes[**place];
+            (reverse::is_reverse(change.zone.as_name()), change.key.rtype == Rtype::TXT)
+        };
+        let shown = places.iter().min_by_key(distance).unwrap_or(&places[0]);
         let outcome = HostOutcome {
             host,
             project: project.to_owned(),

@@ -1,4 +1,4 @@
-//! What one apply leaves in the state, and what the next plan makes of it: which RRsets are own.
+//! What becomes of a workspace between a plan, its apply and the next plan: what is own then, and what was lost or spoiled.
 
 use std::fs;
 use std::path::Path;
@@ -94,4 +94,37 @@ fn what_an_apply_created_is_changed_by_the_next_and_removed_when_nobody_has_it()
 
     edit(workspace, "zones/web.example.net.zone", "\nsas0-0002 ", &format!("\nsas0-0001 AAAA {new}\nsas0-0002 "));
     assert!(planned(workspace).is_empty(), "what was deleted is own no more");
+}
+
+/// Saves a plan of a workspace; gives its path.
+fn saved(workspace: &Path) -> String {
+    let path = workspace.join("plan.json").display().to_string();
+    run(workspace, &["plan", "--out", &path]);
+    path
+}
+
+#[test]
+fn an_input_that_became_a_pipe_since_the_plan_is_told_and_not_waited_for() {
+    let folder = workspace();
+    let plan = saved(folder.path());
+    let input = folder.path().join("racktables/ipv4-map.txt");
+    fs::remove_file(&input).expect("the input");
+    let made = Command::new("mkfifo").arg(&input).status().expect("every system has it");
+    assert!(made.success());
+    let applied = run(folder.path(), &["apply", &plan]);
+    assert_eq!(applied["counts"]["applied"], 1, "{applied}");
+    assert_eq!(applied["moved"], serde_json::json!(["racktables/ipv4-map.txt: no longer readable"]));
+}
+
+#[test]
+fn what_is_wrong_with_a_zone_file_is_told_by_line_when_it_is_to_be_written() {
+    let folder = workspace();
+    let plan = saved(folder.path());
+    edit(folder.path(), "zones/web.example.net.zone", "@ NS", "@ NZ");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+    let output = command.args(["apply", &plan, "-q", "--now", NOW, "-C"]).arg(folder.path()).output();
+    let output = output.expect("the binary was built for this test");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.starts_with("zones/web.example.net.zone:3:3: error["), "{said}");
+    assert_eq!(output.status.code(), Some(1));
 }
