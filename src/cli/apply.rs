@@ -30,7 +30,8 @@ fn apply_saved(shared: &Shared, args: &ApplyArgs, file: &Path) -> Result<Exit, F
         return Err(failure.hint("plan anew with them, and apply that"));
     }
     if !shared.zones.is_empty() {
-        let failure = Failure::new("a saved plan is applied as it is, in all of its zones: `--zone` limits what is shown");
+        let failure =
+            Failure::new("a saved plan is applied as it is, in all of its zones: `--zone` limits what is shown");
         return Err(failure.hint("plan anew with `--host` or `--project`, and apply that"));
     }
     let now = output::now(shared)?;

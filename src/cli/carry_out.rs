@@ -47,7 +47,8 @@ pub fn consents(limits: &ApplyLimits, format: Format) -> Result<bool, Failure> {
         return Ok(true);
     }
     if format != Format::Text {
-        let failure = Failure::new("with `--format json` no plan is shown that could be agreed to: nothing was changed");
+        let failure =
+            Failure::new("with `--format json` no plan is shown that could be agreed to: nothing was changed");
         return Err(
             failure.hint("give `--yes` to apply without asking, or save the plan, review it, and apply the file")
         );

@@ -259,12 +259,10 @@ fn moved(plan: &Plan, survey: &Survey<'_>, workspace: &Path) -> Vec<String> {
         let now = zone.serial.filter(|now| *now != seen)?;
         Some(format!("zone `{}`: serial {now}, the plan saw {seen}", zone.zone))
     };
-    let input = |(name, digest): (&String, &String)| {
-        match digest_of(&workspace.join(name)) {
-            Ok(found) if found == *digest => None,
-            Ok(_) => Some(format!("{name}: changed")),
-            Err(_) => Some(format!("{name}: no longer readable")),
-        }
+    let input = |(name, digest): (&String, &String)| match digest_of(&workspace.join(name)) {
+        Ok(found) if found == *digest => None,
+        Ok(_) => Some(format!("{name}: changed")),
+        Err(_) => Some(format!("{name}: no longer readable")),
     };
     let mut moved: Vec<String> = survey.zones.iter().filter_map(serial).collect();
     moved.extend(plan.inputs.iter().filter_map(input));
