@@ -29,6 +29,11 @@ fn apply_saved(shared: &Shared, args: &ApplyArgs, file: &Path) -> Result<Exit, F
         let failure = Failure::new("a saved plan is applied as it is: `--host` and `--project` narrow what is planned");
         return Err(failure.hint("plan anew with them, and apply that"));
     }
+    if !shared.zones.is_empty() {
+        let failure =
+            Failure::new("a saved plan is applied as it is, in all of its zones: `--zone` limits what is shown");
+        return Err(failure.hint("plan anew with `--host` or `--project`, and apply that"));
+    }
     let now = output::now(shared)?;
     let sealed = match store::load(file) {
         Ok(sealed) => sealed,
@@ -60,9 +65,10 @@ fn plan_and_apply(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
     output::findings(shared, &findings);
     if args.format == Format::Text {
         view.print(&sealed)?;
+        view.tell_of_hidden(&sealed)?;
     }
     let task = task(&sealed, "the plan", now, args);
-    if task.may_be_expected() && !sealed.plan().changes.is_empty() && !carry_out::consents(&args.limits)? {
+    if task.may_be_expected() && !sealed.plan().changes.is_empty() && !carry_out::consents(&args.limits, args.format)? {
         return Ok(Exit::Done);
     }
     let exit = carry_out::carry_out(shared, &task)?;

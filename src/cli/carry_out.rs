@@ -41,10 +41,17 @@ impl Task<'_> {
 
 /// Asks whether the plan that was shown is to be applied; `--yes` is the answer where it is given.
 ///
-/// Errors: there is nobody to ask.
-pub fn consents(limits: &ApplyLimits) -> Result<bool, Failure> {
+/// Errors: there is nobody to ask, or nothing was shown.
+pub fn consents(limits: &ApplyLimits, format: Format) -> Result<bool, Failure> {
     if limits.yes {
         return Ok(true);
+    }
+    if format != Format::Text {
+        let failure =
+            Failure::new("with `--format json` no plan is shown that could be agreed to: nothing was changed");
+        return Err(
+            failure.hint("give `--yes` to apply without asking, or save the plan, review it, and apply the file")
+        );
     }
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         let failure = Failure::new("there is no terminal to ask on: nothing was changed");
@@ -140,6 +147,7 @@ fn tell(shared: &Shared, task: &Task<'_>, ran: &Ran) -> Result<Exit, Failure> {
         moved,
         exit: exit.code(),
     };
+    output::details(shared, &applied.problems);
     print(shared, task.format, &report)?;
     match is_journaled {
         true => Ok(exit),

@@ -34,7 +34,8 @@ pub fn run(shared: &Shared, args: &CheckDnsArgs) -> Result<Exit, Failure> {
     }
     let sealed = SealedPlan::new(made.plan);
     view.print(&sealed)?;
-    if !sealed.plan().changes.is_empty() && !carry_out::consents(&args.limits)? {
+    view.tell_of_hidden(&sealed)?;
+    if !sealed.plan().changes.is_empty() && !carry_out::consents(&args.limits, Format::Text)? {
         return Ok(Exit::Done);
     }
     let limits = &args.limits;

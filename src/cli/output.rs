@@ -4,9 +4,10 @@ use std::fmt;
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 
 use super::args::{Color, LogFormat, Shared};
-use crate::diag::{Severity, render, sanitize};
+use crate::diag::{Diagnostics, Files, Severity, render, sanitize};
 use crate::inventory::value::Time;
 use crate::pipeline::Findings;
+use crate::provider::TargetError;
 
 /// Why a command could not do what it was asked; a headline, and what to do.
 #[derive(Debug)]
@@ -109,6 +110,19 @@ pub fn findings_in_short(shared: &Shared, found: &Findings) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
+/// Prints on standard error what was found in the files of zones, where that is why they could not be read or written.
+pub fn details(shared: &Shared, problems: &[TargetError]) {
+    let mut text = String::new();
+    for (files, found) in problems.iter().filter_map(|problem| problem.findings.as_deref()) {
+        match shared.log_format {
+            LogFormat::Json => log_diagnostics(files, found),
+            LogFormat::Text => text.push_str(&render(&found.errors(), files)),
+        }
+    }
+    // As above.
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
 /// The zones that could not be read, and what to do about it.
 fn unread(findings: &Findings) -> String {
     let mut text = String::new();
@@ -124,19 +138,24 @@ fn unread(findings: &Findings) -> String {
 /// Logs each finding as an event with its fields.
 fn log_findings(findings: &Findings) {
     for (files, diagnostics) in findings.in_files() {
-        for found in diagnostics.iter() {
-            let file = files.name(found.origin.file);
-            let (line, col) = (found.origin.line, found.origin.col);
-            let (code, hint) = (found.code, found.hint.as_deref().unwrap_or_default());
-            match found.severity {
-                Severity::Error => tracing::error!(file, line, col, code, hint, "{}", found.message),
-                Severity::Warning => tracing::warn!(file, line, col, code, hint, "{}", found.message),
-            }
-        }
+        log_diagnostics(files, diagnostics);
     }
     for error in &findings.unread {
         let hint = error.hint.as_deref().unwrap_or_default();
         tracing::error!(place = error.place, code = error.code, hint, "{}", error.message);
+    }
+}
+
+/// Logs what was found in files.
+fn log_diagnostics(files: &Files, diagnostics: &Diagnostics) {
+    for found in diagnostics.iter() {
+        let file = files.name(found.origin.file);
+        let (line, col) = (found.origin.line, found.origin.col);
+        let (code, hint) = (found.code, found.hint.as_deref().unwrap_or_default());
+        match found.severity {
+            Severity::Error => tracing::error!(file, line, col, code, hint, "{}", found.message),
+            Severity::Warning => tracing::warn!(file, line, col, code, hint, "{}", found.message),
+        }
     }
 }
 

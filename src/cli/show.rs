@@ -7,6 +7,7 @@ use std::path::Path;
 use super::args::{Format, Shared, ShowArgs};
 use super::exit::Exit;
 use super::output::{self, Failure};
+use crate::change::Change;
 use crate::dns::{Name, ZoneName};
 use crate::plan::{Notice, NoticeCode, Plan, SealedPlan, store};
 use crate::report::{self, Purpose, Templates, TextOptions};
@@ -66,6 +67,15 @@ impl View {
         let options = TextOptions { is_view, ..self.options.clone() };
         let text = report::plan(shown, self.format, &self.templates, &options).map_err(Failure::new)?;
         output::print(&text)
+    }
+
+    /// Says how many changes of a plan were not shown, for whoever is to agree to all of them.
+    pub fn tell_of_hidden(&self, sealed: &SealedPlan) -> Result<(), Failure> {
+        let is_hidden = |change: &&Change| !self.zones.is_empty() && !self.zones.contains(&change.zone);
+        match sealed.plan().changes.iter().filter(is_hidden).count() {
+            0 => Ok(()),
+            hidden => output::print(&report::apply::hidden(hidden)),
+        }
     }
 }
 

@@ -12,12 +12,13 @@ use crate::live::LiveRrset;
 /// Removes the own AAAA RRsets in the domains of `sync` projects whose name no host and no current row of names.lock
 /// has, and the own PTR that name them.
 ///
-/// Nothing is done while removals rest, or where single hosts are named on the command line.
+/// Nothing is done while removals rest, where single hosts are named on the command line, or where nothing tells own
+/// records from others.
 pub fn remove_orphans(context: &Context<'_>) -> Vec<Act> {
     let mut acts = Vec::new();
     let domains = Domains::new(context);
     let registry = context.inventory.config.registry;
-    let idle = !domains.any_sync || !context.selection.hosts.is_empty() || registry != Registry::Txt;
+    let idle = !domains.any_sync || !context.selection.hosts.is_empty() || registry == Registry::Noop;
     if idle || context.removals_rest() {
         return acts;
     }

@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -257,19 +259,35 @@ fn moved(plan: &Plan, survey: &Survey<'_>, workspace: &Path) -> Vec<String> {
         let now = zone.serial.filter(|now| *now != seen)?;
         Some(format!("zone `{}`: serial {now}, the plan saw {seen}", zone.zone))
     };
-    let input = |(name, digest): (&String, &String)| {
-        let text = std::fs::read(workspace.join(name));
-        match text {
-            Ok(text) if hex(&Sha256::digest(&text)) == *digest => None,
-            Ok(_) => Some(format!("{name}: changed")),
-            Err(_) => Some(format!("{name}: no longer readable")),
-        }
+    let input = |(name, digest): (&String, &String)| match digest_of(&workspace.join(name)) {
+        Ok(found) if found == *digest => None,
+        Ok(_) => Some(format!("{name}: changed")),
+        Err(_) => Some(format!("{name}: no longer readable")),
     };
     let mut moved: Vec<String> = survey.zones.iter().filter_map(serial).collect();
     moved.extend(plan.inputs.iter().filter_map(input));
     moved.sort();
     moved
 }
+
+/// The SHA-256 of a file, in hexadecimal.
+///
+/// Errors: it cannot be read, or is no file. To open a pipe could take for ever, and a device has no end.
+fn digest_of(path: &Path) -> io::Result<String> {
+    if !path.metadata()?.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let (mut file, mut digest, mut part) = (File::open(path)?, Sha256::new(), vec![0; PART]);
+    loop {
+        match file.read(&mut part)? {
+            0 => return Ok(hex(&digest.finalize())),
+            length => digest.update(&part[..length]),
+        }
+    }
+}
+
+/// How many octets of a file are read at a time: enough that reading costs little (no official source).
+const PART: usize = 64 * 1024;
 
 /// Octets in hexadecimal.
 fn hex(octets: &[u8]) -> String {

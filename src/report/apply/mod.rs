@@ -19,6 +19,15 @@ pub const YES: &str = "yes";
 /// What is said where the answer was another.
 pub const DECLINED: &str = "Nothing was changed.\n";
 
+/// What is said before the question where not all of the plan's changes were shown.
+pub fn hidden(count: usize) -> String {
+    let (changes, are) = if count == 1 { ("change", "is") } else { ("changes", "are") };
+    format!(
+        "{count} {changes} in other zones {are} not shown, and {are} made as well:\n`--zone` limits what is shown, not what is \
+         done.\n"
+    )
+}
+
 /// All that is told of an apply.
 #[derive(Debug, Clone, Copy)]
 pub struct ApplyReport<'a> {

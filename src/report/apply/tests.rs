@@ -213,7 +213,7 @@ fn a_refused_plan_says_that_nothing_was_changed() {
       racktables/hosts.csv
       zone search.example.net.
 
-    Nothing is in the journal; plan sha256:747b2dbc7271.
+    Nothing was added to the journal; plan sha256:747b2dbc7271.
     ");
 }
 

@@ -167,7 +167,7 @@ impl Page<'_> {
     fn reference(&mut self, report: &ApplyReport<'_>) {
         let apply = match report.apply {
             Some(apply) => format!("Apply {} in the journal, begun {}", apply.0, report.started),
-            None => "Nothing is in the journal".to_owned(),
+            None => "Nothing was added to the journal".to_owned(),
         };
         let style = self.paint.dim.clone();
         self.out.push('\n');

@@ -1,0 +1,130 @@
+//! What becomes of a workspace between a plan, its apply and the next plan: what is own then, and what was lost or spoiled.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The clock of all commands.
+const NOW: &str = "2026-11-20T02:00:00Z";
+
+/// A small workspace, where the state says what is own, and own records of nobody go; the records of one name are still
+/// to be made.
+fn workspace() -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/_base"), folder.path());
+    let settings = fs::read_to_string(folder.path().join("zonewright.toml")).expect("the settings");
+    let settings = settings.replace("permission = \"full\"", "permission = \"own\"");
+    fs::write(folder.path().join("zonewright.toml"), settings).expect("the settings");
+    edit(folder.path(), "projects/web.yaml", "automation: true", "automation: true\npolicy: sync");
+    edit(folder.path(), "zones/web.example.net.zone", "\nsas0-0001 AAAA 2001:db8:0:1:0:1478:0:101", "");
+    let pointer = "1.0.1.0.0.0.0.0.8.7.4.1.0.0.0.0.1.0.0.0.0.0.0.0 PTR sas0-0001.web.example.net.\n";
+    edit(folder.path(), "zones/8.b.d.0.1.0.0.2.ip6.arpa.zone", pointer, "");
+    folder
+}
+
+/// Copies a folder with all that is in it.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder").map(|entry| entry.expect("an entry")) {
+        let to = to.join(entry.file_name());
+        match entry.path().is_dir() {
+            true => copy(&entry.path(), &to),
+            false => drop(fs::copy(entry.path(), to).expect("a file")),
+        }
+    }
+}
+
+/// Replaces a part of a file that is there once.
+fn edit(workspace: &Path, file: &str, part: &str, by: &str) {
+    let text = fs::read_to_string(workspace.join(file)).expect("a file of the workspace");
+    assert_eq!(text.matches(part).count(), 1, "{part}");
+    fs::write(workspace.join(file), text.replace(part, by)).expect("a file of the workspace");
+}
+
+/// Runs a command in a workspace; gives the document that it prints.
+fn run(workspace: &Path, args: &[&str]) -> Value {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+    command.args(args).args(["--format", "json", "-q", "--now", NOW, "-C"]).arg(workspace);
+    let output = command.output().expect("the binary was built for this test");
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
+}
+
+/// What a plan would change, sorted: `RULE TYPE BEFORE > AFTER`.
+fn planned(workspace: &Path) -> Vec<String> {
+    let side = |side: &Value| side["rdata"].as_array().map_or("-".to_owned(), |rdata| rdata[0].to_string());
+    let plan = run(workspace, &["plan"]);
+    let changes = plan["changes"].as_array().expect("a list").iter().map(|change| {
+        let rule = change["reasons"][0]["rule"].as_str().expect("text");
+        let (before, after) = (side(&change["before"]), side(&change["after"]));
+        format!("{rule} {} {before} > {after}", change["type"].as_str().expect("text")).replace('"', "")
+    });
+    let mut changes: Vec<String> = changes.collect();
+    changes.sort();
+    changes
+}
+
+#[test]
+fn what_an_apply_created_is_changed_by_the_next_and_removed_when_nobody_has_it() {
+    let folder = workspace();
+    let workspace = folder.path();
+    let applied = run(workspace, &["apply", "--yes"]);
+    assert_eq!(applied["counts"]["applied"], 1, "{applied}");
+    assert!(planned(workspace).is_empty());
+
+    edit(workspace, "racktables/l3-tors.txt", "sas-s1 604 2001:db8:0:1::/64", "sas-s1 604 2001:db8:0:9::/64");
+    edit(workspace, "racktables/hosts.csv", "102,sas0-0002.web.example.net,web", "102,,web");
+    let (old, new) = ("2001:db8:0:1:0:1478:0:101", "2001:db8:0:9:0:1478:0:101");
+    let expected = [
+        format!("missing AAAA {old} > {new}"),
+        "missing-ptr PTR - > sas0-0001.web.example.net.".to_owned(),
+        "ptr-elsewhere PTR sas0-0001.web.example.net. > -".to_owned(),
+    ];
+    assert_eq!(planned(workspace), expected);
+    run(workspace, &["apply", "--yes"]);
+    assert!(planned(workspace).is_empty());
+
+    let row = "101,sas0-0001.web.example.net,web,assigned,sas,q1,r1,sas-s1,ge1,\n";
+    edit(workspace, "racktables/hosts.csv", row, "");
+    let expected = [format!("orphan AAAA {new} > -"), "orphan PTR sas0-0001.web.example.net. > -".to_owned()];
+    assert_eq!(planned(workspace), expected, "what it did not create stays");
+    run(workspace, &["apply", "--yes"]);
+
+    edit(workspace, "zones/web.example.net.zone", "\nsas0-0002 ", &format!("\nsas0-0001 AAAA {new}\nsas0-0002 "));
+    assert!(planned(workspace).is_empty(), "what was deleted is own no more");
+}
+
+/// Saves a plan of a workspace; gives its path.
+fn saved(workspace: &Path) -> String {
+    let path = workspace.join("plan.json").display().to_string();
+    run(workspace, &["plan", "--out", &path]);
+    path
+}
+
+#[test]
+fn an_input_that_became_a_pipe_since_the_plan_is_told_and_not_waited_for() {
+    let folder = workspace();
+    let plan = saved(folder.path());
+    let input = folder.path().join("racktables/ipv4-map.txt");
+    fs::remove_file(&input).expect("the input");
+    let made = Command::new("mkfifo").arg(&input).status().expect("every system has it");
+    assert!(made.success());
+    let applied = run(folder.path(), &["apply", &plan]);
+    assert_eq!(applied["counts"]["applied"], 1, "{applied}");
+    assert_eq!(applied["moved"], serde_json::json!(["racktables/ipv4-map.txt: no longer readable"]));
+}
+
+#[test]
+fn what_is_wrong_with_a_zone_file_is_told_by_line_when_it_is_to_be_written() {
+    let folder = workspace();
+    let plan = saved(folder.path());
+    edit(folder.path(), "zones/web.example.net.zone", "@ NS", "@ NZ");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+    let output = command.args(["apply", &plan, "-q", "--now", NOW, "-C"]).arg(folder.path()).output();
+    let output = output.expect("the binary was built for this test");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.starts_with("zones/web.example.net.zone:3:3: error["), "{said}");
+    assert_eq!(output.status.code(), Some(1));
+}
