@@ -118,7 +118,7 @@ pub struct HostOutcome {
     pub host: Option<Inv>,
     /// Its project.
     pub project: String,
-    /// The owner name of its first change in a forward zone, else of its first.
+    /// The owner name of its first change in a forward zone, one that is no TXT before those; else of its first.
     pub name: String,
     /// How many changes it has.
     pub changes: usize,

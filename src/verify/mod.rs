@@ -88,13 +88,13 @@ fn told(changes: &[Change], unit: &Unit, verdict: &Verdict) -> Vec<(usize, HostO
     let host = |key @ (project, host): (&str, Option<Inv>)| {
         let own = unit.changes.iter().copied().filter(|place| key == (&*changes[*place].project, changes[*place].host));
         let places: Vec<usize> = own.collect();
-        // A name of the host's says more to people than the reverse name of an address.
-        let is_forward = |place: &&usize| !reverse::is_reverse(changes[**place].zone.as_name());
-        let shown = places.iter().find(is_forward).unwrap_or(&places[0]);
+        // A name of the host's says more to people than the reverse name of an address, or that of a TXT of the registry.
+        let forward = places.iter().copied().filter(|place| !reverse::is_reverse(changes[*place].zone.as_name()));
+        let shown = forward.min_by_key(|place| changes[*place].key.rtype == Rtype::TXT).unwrap_or(places[0]);
         let outcome = HostOutcome {
             host,
             project: project.to_owned(),
-            name: changes[*shown].key.owner.to_string(),
+            name: changes[shown].key.owner.to_string(),
             changes: places.len(),
             outcome: verdict.outcome,
             message: (!verdict.message.is_empty()).then(|| verdict.message.clone()),

@@ -219,6 +219,21 @@ fn lost_answers_are_resolved_whether_the_update_was_done_or_not() {
 }
 
 #[test]
+fn a_host_is_told_by_a_name_of_its_own_and_not_by_that_of_a_text() {
+    let reasons = [fixture::reason(Rule::Registry, None, &[])];
+    let create = |what: (&str, Rtype), data: &str| {
+        fixture::change(("search", Some(1)), what, ((600, &[]), (600, &[data])), &reasons)
+    };
+    let changes = vec![
+        create(("2a02:6b8::1:1", Rtype::PTR), "h1.search.example.net."),
+        create(("aaaa-h1.search.example.net", Rtype::TXT), "\"heritage\""),
+        create(("h1.search.example.net", Rtype::AAAA), "2a02:6b8::1:1"),
+    ];
+    let (applied, ..) = with_faults(&Plan { changes, ..fixture::empty() }, &[], 1, true);
+    assert_eq!(applied.hosts[0].name, "h1.search.example.net.");
+}
+
+#[test]
 fn a_chain_that_comes_late_is_known_again() {
     let plan = plan(20);
     let mut faults = vec![Fault::Stuck; 2];

@@ -64,7 +64,7 @@ struct HostView<'a> {
     host: Option<u64>,
     /// Its project.
     project: &'a str,
-    /// The owner name of its first change.
+    /// The owner name of one of its changes: in a forward zone, and no TXT, where it has such.
     name: &'a str,
     /// How many changes it has.
     changes: usize,
