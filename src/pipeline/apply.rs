@@ -152,8 +152,9 @@ fn run(
     let fine = applied.count(Outcome::Applied) + applied.count(Outcome::AlreadyApplied);
     let (now, accepted) = (journal.now(), fine == applied.hosts.len());
     let state = journal.state.into_inner().expect(HELD);
+    let disowned = state.disown(&verify::never_created(&written, &read_back));
     let finished = state.finish(id, &applied, accepted, now);
-    let is_journaled = written.halted.is_none() && finished.is_ok();
+    let is_journaled = written.halted.is_none() && disowned.is_ok() && finished.is_ok();
     Ok(Ran { apply: Some(id), applied, is_journaled, took: (took, read_for), ..Ran::default() })
 }
 

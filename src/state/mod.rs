@@ -27,7 +27,7 @@ use std::fmt;
 use std::path::Path;
 
 use crate::apply::{Applied, Batch, Settled};
-use crate::dns::ZoneName;
+use crate::dns::{RrKey, ZoneName};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
 use crate::plan::Marker;
@@ -185,6 +185,9 @@ pub trait State: Send {
     /// of what did not nothing can come any more. Gives how many updates took effect. A marker that the state does not
     /// know changes nothing.
     fn note_standing(&mut self, zone: &ZoneName, live: &Marker, now: Time) -> Result<usize, StateError>;
+
+    /// Takes RRsets for created by others, should anybody create them: a server said that it created them, and did not.
+    fn disown(&mut self, rrsets: &[&RrKey]) -> Result<(), StateError>;
 
     /// Ends an apply. Its inputs become the accepted ones where `accepted` says so.
     fn finish(&mut self, apply: ApplyId, applied: &Applied, accepted: bool, now: Time) -> Result<(), StateError>;

@@ -12,7 +12,7 @@ use super::error::{Attempt, error, needs_recovery, of_database, of_system, unrea
 use super::schema::{self, Found};
 use super::{ApplyId, ApplySummary, Breaker, KnownMarker, NewApply, State, StateError, effect, folder, journal};
 use crate::apply::{Applied, Batch, Outcome, Settled};
-use crate::dns::{Name, Rtype, ZoneName};
+use crate::dns::{Name, RrKey, Rtype, ZoneName};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
 use crate::plan::Marker;
@@ -280,6 +280,19 @@ impl State for Sqlite {
 
     fn note_standing(&mut self, zone: &ZoneName, live: &Marker, now: Time) -> Result<usize, StateError> {
         self.write(|change| effect::settle_by(change, zone, live, now))
+    }
+
+    fn disown(&mut self, rrsets: &[&RrKey]) -> Result<(), StateError> {
+        if rrsets.is_empty() {
+            return Ok(());
+        }
+        self.write(|change| {
+            let mut delete = change.prepare_cached("DELETE FROM own_rrsets WHERE name = ?1 AND type = ?2")?;
+            for key in rrsets {
+                delete.execute([key.owner.to_string(), key.rtype.to_string()])?;
+            }
+            Ok(())
+        })
     }
 
     fn finish(&mut self, apply: ApplyId, applied: &Applied, accepted: bool, now: Time) -> Result<(), StateError> {

@@ -268,6 +268,18 @@ fn the_ledger_has_each_host_of_an_apply_once() {
 }
 
 #[test]
+fn what_was_never_created_is_not_own() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let apply = state.begin(&new_apply()).unwrap();
+    let data: Side<'_> = (600, &["2a02:6b8::1"]);
+    let changes = ["a.search.example.net", "b.search.example.net"].map(|name| change(name, NONE, data));
+    run(&mut *state, apply, &batch(&changes, 1, None), Some(Settled::Done));
+    state.disown(&[&changes[0].key]).unwrap();
+    assert_eq!(["a.search.example.net", "b.search.example.net"].map(|name| is_own(&*state, name)), [false, true]);
+}
+
+#[test]
 fn adopted_markers_are_known() {
     let (_folder, file) = place();
     let mut state = open_to_write(&file).unwrap();

@@ -47,6 +47,23 @@ pub fn judge(written: &Written<'_>, read_back: &ReadBack, problems: Vec<TargetEr
     Applied { hosts, zones: written.zones.clone(), problems }
 }
 
+/// The RRsets that a server said it created, and of whose type nothing stands.
+pub fn never_created<'a>(written: &Written<'a>, read_back: &ReadBack) -> Vec<&'a RrKey> {
+    let is_absent = |change: &Change, answer: &Answer| match answer {
+        Answer::Holds(rtype, _) => *rtype != change.key.rtype,
+        Answer::Nothing => true,
+        // It may stand, though nobody is answered.
+        Answer::Delegated(..) | Answer::BelowDname(..) => false,
+    };
+    let changes = written.survey.changes;
+    let done = written.units.iter().flat_map(|unit| &unit.done).map(|place| (&changes[*place], read_back.get(place)));
+    let absent = done.filter(|(change, read)| match (&change.kind, read) {
+        (ChangeKind::Create { .. }, Some(Ok(answer))) => is_absent(change, answer),
+        _ => false,
+    });
+    absent.map(|(change, _)| &change.key).collect()
+}
+
 /// What became of a unit as a whole.
 fn verdict(
     changes: &[Change],

@@ -255,6 +255,27 @@ fn what_a_server_swallows_is_not_applied() {
 }
 
 #[test]
+fn a_create_that_a_server_swallows_was_never_made() {
+    let create = |name: &str, data: &str| {
+        fixture::change(("search", Some(1)), (name, Rtype::AAAA), ((600, &[]), (600, &[data])), &[])
+    };
+    let changes = vec![
+        create("a.search.example.net", "2a02:6b8::1:1"),
+        create("b.search.example.net", "2a02:6b8::1:2"),
+        create("c.search.example.net", "2a02:6b8::1:3"),
+    ];
+    let plan = Plan { changes, ..fixture::empty() };
+    let fake = primary(&plan, 1);
+    fake.world.lock().unwrap().faults.push_back(Fault::Swallowed);
+    let zone = &plan.changes[0].zone;
+    let access = ZoneAccess { zone, writer: Ok(&fake as &dyn WriteZone), is_fenced: false };
+    let orders = Orders { plan: "sha256:00".into(), run: 7, epochs: BTreeMap::new(), max_failures: None };
+    let written = write(survey(&plan, vec![access]), &orders, &Journal::default());
+    let never = super::never_created(&written, &read_back(&written));
+    assert_eq!(never, [&plan.changes[1].key, &plan.changes[2].key]);
+}
+
+#[test]
 fn a_server_that_refuses_everything_is_left_after_a_few_tries() {
     let plan = plan(40);
     let (applied, fake, _) = with_faults(&plan, &vec![Fault::Refused; 1000], 1, true);

@@ -70,7 +70,7 @@ impl WriteZone for Primary {
             Ok(questions.iter().map(|question| answer_from(&contents, question)).collect())
         });
         let answers = match transferred {
-            Some(Err(failure)) if !may_be_no_permission(&failure) => Err(failure),
+            Some(Err(failure)) if !may_be_answered_else(&failure) => Err(failure),
             Some(Ok(answers)) => Ok(answers),
             Some(Err(_)) | None => self.ask(zone, key, questions),
         };
@@ -152,10 +152,13 @@ impl Primary {
     }
 }
 
-/// Whether a transfer may have failed only because nobody may transfer the zone.
-fn may_be_no_permission(failure: &Failure) -> bool {
+/// Whether questions may be answered although a transfer failed: because nobody may transfer the zone, or too many do just
+/// then (BIND says SERVFAIL where its `transfers-out`, 10 by default, are all taken).
+fn may_be_answered_else(failure: &Failure) -> bool {
     match failure {
-        Failure::Refused { rcode, .. } => matches!(*rcode, Rcode::REFUSED | Rcode::NOTAUTH | Rcode::NOTIMP),
+        Failure::Refused { rcode, .. } => {
+            matches!(*rcode, Rcode::REFUSED | Rcode::NOTAUTH | Rcode::NOTIMP | Rcode::SERVFAIL)
+        }
         // Knot says so of a key that no `acl` lets transfer the zone, and some servers just hang up.
         Failure::BadKey { by_server: true } => true,
         Failure::Cut { progress } => progress.messages == 0,
@@ -176,6 +179,11 @@ mod tests {
 
     /// A primary of a small zone that may be transferred or not, and each type that it was asked for.
     fn primary(transfers: bool, read: ReadMethod) -> (Primary, Receiver<u8>) {
+        primary_that_says(if transfers { 0 } else { 5 }, read)
+    }
+
+    /// The same, which answers transfers with an error unless it is 0.
+    fn primary_that_says(rcode: u8, read: ReadMethod) -> (Primary, Receiver<u8>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let (asked, is_asked) = mpsc::channel();
@@ -189,7 +197,7 @@ mod tests {
                     let rtype = question[question.len() - 3];
                     // The test may have seen enough.
                     let _ = asked.send(rtype);
-                    let answers = answers(&question, rtype, transfers);
+                    let answers = answers(&question, rtype, rcode);
                     stream.write_all(&framed(&answers)).unwrap();
                 }
             }
@@ -199,12 +207,12 @@ mod tests {
         (Primary::new(servers), is_asked)
     }
 
-    /// What the server answers: to a transfer the zone or a refusal, and that `a.example.net` alone has an address.
-    fn answers(question: &[u8], rtype: u8, transfers: bool) -> Vec<Vec<u8>> {
+    /// What the server answers: to a transfer the zone or an error, and that `a.example.net` alone has an address.
+    fn answers(question: &[u8], rtype: u8, rcode: u8) -> Vec<Vec<u8>> {
         let id = u16::from_be_bytes([question[0], question[1]]);
-        match (rtype, transfers) {
-            (252, true) => zone().iter().map(|records| answer(id, 0, records)).collect(),
-            (252, false) => vec![answer(id, 5, &[])],
+        match (rtype, rcode) {
+            (252, 0) => zone().iter().map(|records| answer(id, 0, records)).collect(),
+            (252, rcode) => vec![answer(id, rcode, &[])],
             _ => {
                 let records =
                     if question[13] == b'a' { vec![a("a.example.net", 1), a("a.example.net", 3)] } else { vec![] };
@@ -246,6 +254,8 @@ mod tests {
         assert_eq!(asked(open(), 2, None), [question]);
         assert_eq!(asked(primary(true, ReadMethod::Query), 2, Some(3)), [question]);
         assert_eq!(asked(primary(false, ReadMethod::Axfr), 2, Some(3)), [axfr, question]);
+        let busy = primary_that_says(2, ReadMethod::Axfr);
+        assert_eq!(asked(busy, 2, Some(3)), [axfr, question]);
     }
 
     #[test]
