@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -127,4 +128,32 @@ fn what_is_wrong_with_a_zone_file_is_told_by_line_when_it_is_to_be_written() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.starts_with("zones/web.example.net.zone:3:3: error["), "{said}");
     assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn servers_are_told_by_the_next_apply_of_what_a_killed_one_wrote() {
+    let folder = workspace();
+    let workspace = folder.path();
+    let reload = "dir = \"zones\"\nreload = [\"sh\", \"-c\", \"echo >> told; [ -e quick ] || sleep 20\"]";
+    edit(workspace, "zonewright.toml", "dir = \"zones\"", reload);
+    let told = || fs::read_to_string(workspace.join("told")).unwrap_or_default().len();
+    let plan = saved(workspace);
+    let mut killed = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+    killed.args(["apply", &plan, "-q", "--now", NOW, "-C"]).arg(workspace);
+    let mut killed = killed.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary");
+    while told() == 0 {
+        assert!(killed.try_wait().expect("it is ours").is_none(), "it waits for the servers");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    killed.kill().expect("it is ours");
+    killed.wait().expect("it is ours");
+
+    fs::write(workspace.join("quick"), "").expect("a file");
+    assert!(planned(workspace).is_empty(), "all of it was written");
+    assert_eq!(run(workspace, &["apply", "--yes"])["exit"], 0);
+    assert_eq!(told(), 2);
+    assert_eq!(run(workspace, &["status"])["unfinished"], serde_json::json!([]));
+    assert_eq!(run(workspace, &["apply", "--yes"])["exit"], 0);
+    assert_eq!(run(workspace, &["apply", &plan])["exit"], 0);
+    assert_eq!(told(), 2, "once they know, there is nothing to tell");
 }

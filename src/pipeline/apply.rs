@@ -99,14 +99,19 @@ pub fn apply(request: &ApplyRequest<'_>, progress: &dyn Progress) -> Result<Ran,
         Ok(zones) => zones,
         Err(refusal) => return Ok(Ran::refused(refusal)),
     };
-    if plan.changes.is_empty() {
+    let file = request.workspace.join(&config.state_file);
+    if plan.changes.is_empty() && !was_killed(&file) {
         return Ok(Ran { is_journaled: true, ..Ran::default() });
     }
-    let file = request.workspace.join(&config.state_file);
     let _lock = Lock::take(&file, request.who, request.now)?;
     let mut state = state::open_to_write(&file)?;
     progress.stage("reading what stands", None);
-    let writers = open_writers(&config, &zones, request.workspace, request.now);
+    let is_after_a_kill = is_unfinished(&*state)?;
+    let to_finish = if is_after_a_kill { config.zones.iter().collect() } else { zones.clone() };
+    let writers = open_writers(&config, &to_finish, request.workspace, request.now);
+    if is_after_a_kill {
+        writers.values().flatten().for_each(|writer| writer.doubt());
+    }
     let survey = apply::survey(plan, accesses(&config, &zones, &writers));
     let known = state.markers()?;
     if let Some(refusal) = state_lost(&survey, &known) {
@@ -119,7 +124,7 @@ pub fn apply(request: &ApplyRequest<'_>, progress: &dyn Progress) -> Result<Ran,
         }
     }
     let moved = moved(plan, &survey, request.workspace);
-    if !survey.is_open() {
+    if !survey.is_open() && !is_after_a_kill {
         let orders = orders(request, &known);
         let written = apply::write(survey, &orders, &Unwatched);
         let applied = verify::judge(&written, &apply::ReadBack::new(), Vec::new());
@@ -127,6 +132,19 @@ pub fn apply(request: &ApplyRequest<'_>, progress: &dyn Progress) -> Result<Ran,
     }
     let ran = run(request, progress, (survey, &known, &writers), &mut *state)?;
     Ok(Ran { moved, ..ran })
+}
+
+/// Whether the latest apply never ended, and is not at work either: servers may not have been told of all that it wrote.
+///
+/// A state that cannot be read says nothing of it; that is told when there is something to write.
+fn was_killed(file: &Path) -> bool {
+    let unfinished = || state::open_to_read(file)?.map_or(Ok(false), |state| is_unfinished(&*state));
+    Lock::holder(file).is_none() && unfinished().is_ok_and(|is_unfinished| is_unfinished)
+}
+
+/// Whether the latest apply has not ended.
+fn is_unfinished(state: &dyn State) -> Result<bool, StateError> {
+    Ok(state.applies(1)?.first().is_some_and(|latest| latest.finished.is_none()))
 }
 
 /// Writes what is open, reads it back, and keeps all of it in the journal.
