@@ -157,3 +157,21 @@ fn servers_are_told_by_the_next_apply_of_what_a_killed_one_wrote() {
     assert_eq!(run(workspace, &["apply", &plan])["exit"], 0);
     assert_eq!(told(), 2, "once they know, there is nothing to tell");
 }
+
+#[test]
+fn what_a_killed_apply_created_in_a_zone_without_a_marker_is_own_once_the_next_has_read_it() {
+    let folder = workspace();
+    let workspace = folder.path();
+    run(workspace, &["apply", "--yes"]);
+    let state = rusqlite::Connection::open(workspace.join(".zonewright/state.db")).expect("the state");
+    // As if the process had ended after the files took their places, before any answer was kept.
+    let forget = "DELETE FROM own_rrsets; UPDATE batches SET settled = NULL, settled_at = NULL;
+                  UPDATE applies SET finished = NULL, outcomes = NULL;";
+    state.execute_batch(forget).expect("the tables");
+    drop(state);
+    edit(workspace, "racktables/l3-tors.txt", "sas-s1 604 2001:db8:0:1::/64", "sas-s1 604 2001:db8:0:9::/64");
+    edit(workspace, "racktables/hosts.csv", "102,sas0-0002.web.example.net,web", "102,,web");
+    assert!(planned(workspace).is_empty(), "nothing says whose the records are");
+    run(workspace, &["apply", "--yes"]);
+    assert_eq!(planned(workspace).len(), 3, "they are known as own");
+}

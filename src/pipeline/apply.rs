@@ -19,10 +19,11 @@ use crate::apply::{self, Applied, Event, Orders, Outcome, Refusal, Survey, Surve
 use crate::dns::ZoneName;
 use crate::inventory::model::{Config, Fence, ZoneSpec};
 use crate::inventory::value::{self, Time};
+use crate::live::asked::{Answer, Question};
 use crate::plan::{Plan, SealedPlan};
 use crate::provider::write::WriteZone;
 use crate::provider::{self, Context, TargetError};
-use crate::state::{self, ApplyId, KnownMarker, Lock, NewApply, State, StateError};
+use crate::state::{self, ApplyId, KeptRrset, KnownMarker, Lock, NewApply, State, StateError};
 use crate::verify;
 
 /// What to apply, and how.
@@ -111,6 +112,7 @@ pub fn apply(request: &ApplyRequest<'_>, progress: &dyn Progress) -> Result<Ran,
     let writers = open_writers(&config, &to_finish, request.workspace, request.now);
     if is_after_a_kill {
         writers.values().flatten().for_each(|writer| writer.doubt());
+        settle_found(&mut *state, &config, &writers, request.now)?;
     }
     let survey = apply::survey(plan, accesses(&config, &zones, &writers));
     let known = state.markers()?;
@@ -140,6 +142,27 @@ pub fn apply(request: &ApplyRequest<'_>, progress: &dyn Progress) -> Result<Ran,
 fn was_killed(file: &Path) -> bool {
     let unfinished = || state::open_to_read(file)?.map_or(Ok(false), |state| is_unfinished(&*state));
     Lock::holder(file).is_none() && unfinished().is_ok_and(|is_unfinished| is_unfinished)
+}
+
+/// Settles the updates without a marker that the latest apply left open, as far as all of one is found to stand there.
+///
+/// What cannot be read now, or has been changed since, stays open.
+fn settle_found(state: &mut dyn State, config: &Config, writers: &Writers, now: Time) -> Result<(), StateError> {
+    for open in state.unsettled()? {
+        let Some(spec) = config.zones.iter().find(|spec| spec.name == open.zone) else { continue };
+        let Ok(writer) = &writers[&spec.pool] else { continue };
+        let questions: Vec<Question> = open.after.iter().map(|(question, _)| question.clone()).collect();
+        let Ok(answers) = writer.observe(&open.zone, &questions, None) else { continue };
+        let stands = |((question, after), answer): (&(Question, Option<KeptRrset>), &Answer)| match (answer, after) {
+            (Answer::Holds(rtype, rrset), Some(after)) => *rtype == question.rtype && after.is(*rtype, rrset),
+            (answer, None) => *answer == Answer::Nothing,
+            _ => false,
+        };
+        if open.after.iter().zip(&answers).all(stands) {
+            state.note_found(&open, now)?;
+        }
+    }
+    Ok(())
 }
 
 /// Whether the latest apply has not ended.
