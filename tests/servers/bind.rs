@@ -47,7 +47,7 @@ controls {{ }};
     for Key { name, algorithm, secret } in setup.keys {
         text += &format!("key \"{name}\" {{ algorithm {algorithm}; secret \"{secret}\"; }};\n");
     }
-    let updating = if config.is_static { "none; " } else { &allowed };
+    let updating = if config.is_static { "none; " } else { allowed };
     for (name, _) in &config.zones {
         text += &format!("zone \"{name}\" {{ type primary; file \"{name}.zone\"; allow-update {{ {updating}}}; }};\n");
     }
