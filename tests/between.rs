@@ -175,3 +175,21 @@ fn what_a_killed_apply_created_in_a_zone_without_a_marker_is_own_once_the_next_h
     run(workspace, &["apply", "--yes"]);
     assert_eq!(planned(workspace).len(), 3, "they are known as own");
 }
+
+#[test]
+fn a_plan_of_a_snapshot_finds_its_files_where_the_snapshot_was_named() {
+    let folder = workspace();
+    let above = folder.path().parent().expect("a folder");
+    let named = Path::new(folder.path().file_name().expect("a name"));
+    let run = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+        command.current_dir(above).args(args).args(["-q", "--now", NOW, "-C"]).arg(named);
+        command.output().expect("the binary was built for this test")
+    };
+    let [snapshot, plan] = ["snapshot", "plan.json"].map(|file| named.join(file).display().to_string());
+    run(&["snapshot", "--out", &snapshot]);
+    run(&["plan", "--live-snapshot", &snapshot, "--out", &plan]);
+    let applied: Value = serde_json::from_slice(&run(&["apply", &plan, "--format", "json"]).stdout).expect("JSON");
+    assert_eq!(applied["counts"]["applied"], 1, "{applied}");
+    assert_eq!(applied["moved"], serde_json::json!([]));
+}

@@ -300,7 +300,9 @@ fn moved(plan: &Plan, survey: &Survey<'_>, workspace: &Path) -> Vec<String> {
         let now = zone.serial.filter(|now| *now != seen)?;
         Some(format!("zone `{}`: serial {now}, the plan saw {seen}", zone.zone))
     };
-    let input = |(name, digest): (&String, &String)| match digest_of(&workspace.join(name)) {
+    // The files of a snapshot are named as whoever planned named its folder.
+    let found = |name: &str| digest_of(&workspace.join(name)).or_else(|_| digest_of(Path::new(name)));
+    let input = |(name, digest): (&String, &String)| match found(name) {
         Ok(found) if found == *digest => None,
         Ok(_) => Some(format!("{name}: changed")),
         Err(_) => Some(format!("{name}: no longer readable")),
