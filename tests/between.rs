@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -127,4 +128,68 @@ fn what_is_wrong_with_a_zone_file_is_told_by_line_when_it_is_to_be_written() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.starts_with("zones/web.example.net.zone:3:3: error["), "{said}");
     assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn servers_are_told_by_the_next_apply_of_what_a_killed_one_wrote() {
+    let folder = workspace();
+    let workspace = folder.path();
+    let reload = "dir = \"zones\"\nreload = [\"sh\", \"-c\", \"echo >> told; [ -e quick ] || sleep 20\"]";
+    edit(workspace, "zonewright.toml", "dir = \"zones\"", reload);
+    let told = || fs::read_to_string(workspace.join("told")).unwrap_or_default().len();
+    let plan = saved(workspace);
+    let mut killed = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+    killed.args(["apply", &plan, "-q", "--now", NOW, "-C"]).arg(workspace);
+    let mut killed = killed.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary");
+    while told() == 0 {
+        assert!(killed.try_wait().expect("it is ours").is_none(), "it waits for the servers");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    killed.kill().expect("it is ours");
+    killed.wait().expect("it is ours");
+
+    fs::write(workspace.join("quick"), "").expect("a file");
+    assert!(planned(workspace).is_empty(), "all of it was written");
+    assert_eq!(run(workspace, &["apply", "--yes"])["exit"], 0);
+    assert_eq!(told(), 2);
+    assert_eq!(run(workspace, &["status"])["unfinished"], serde_json::json!([]));
+    assert_eq!(run(workspace, &["apply", "--yes"])["exit"], 0);
+    assert_eq!(run(workspace, &["apply", &plan])["exit"], 0);
+    assert_eq!(told(), 2, "once they know, there is nothing to tell");
+}
+
+#[test]
+fn what_a_killed_apply_created_in_a_zone_without_a_marker_is_own_once_the_next_has_read_it() {
+    let folder = workspace();
+    let workspace = folder.path();
+    run(workspace, &["apply", "--yes"]);
+    let state = rusqlite::Connection::open(workspace.join(".zonewright/state.db")).expect("the state");
+    // As if the process had ended after the files took their places, before any answer was kept.
+    let forget = "DELETE FROM own_rrsets; UPDATE batches SET settled = NULL, settled_at = NULL;
+                  UPDATE applies SET finished = NULL, outcomes = NULL;";
+    state.execute_batch(forget).expect("the tables");
+    drop(state);
+    edit(workspace, "racktables/l3-tors.txt", "sas-s1 604 2001:db8:0:1::/64", "sas-s1 604 2001:db8:0:9::/64");
+    edit(workspace, "racktables/hosts.csv", "102,sas0-0002.web.example.net,web", "102,,web");
+    assert!(planned(workspace).is_empty(), "nothing says whose the records are");
+    run(workspace, &["apply", "--yes"]);
+    assert_eq!(planned(workspace).len(), 3, "they are known as own");
+}
+
+#[test]
+fn a_plan_of_a_snapshot_finds_its_files_where_the_snapshot_was_named() {
+    let folder = workspace();
+    let above = folder.path().parent().expect("a folder");
+    let named = Path::new(folder.path().file_name().expect("a name"));
+    let run = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+        command.current_dir(above).args(args).args(["-q", "--now", NOW, "-C"]).arg(named);
+        command.output().expect("the binary was built for this test")
+    };
+    let [snapshot, plan] = ["snapshot", "plan.json"].map(|file| named.join(file).display().to_string());
+    run(&["snapshot", "--out", &snapshot]);
+    run(&["plan", "--live-snapshot", &snapshot, "--out", &plan]);
+    let applied: Value = serde_json::from_slice(&run(&["apply", &plan, "--format", "json"]).stdout).expect("JSON");
+    assert_eq!(applied["counts"]["applied"], 1, "{applied}");
+    assert_eq!(applied["moved"], serde_json::json!([]));
 }

@@ -19,10 +19,11 @@ use crate::apply::{self, Applied, Event, Orders, Outcome, Refusal, Survey, Surve
 use crate::dns::ZoneName;
 use crate::inventory::model::{Config, Fence, ZoneSpec};
 use crate::inventory::value::{self, Time};
+use crate::live::asked::{Answer, Question};
 use crate::plan::{Plan, SealedPlan};
 use crate::provider::write::WriteZone;
 use crate::provider::{self, Context, TargetError};
-use crate::state::{self, ApplyId, KnownMarker, Lock, NewApply, State, StateError};
+use crate::state::{self, ApplyId, KeptRrset, KnownMarker, Lock, NewApply, State, StateError};
 use crate::verify;
 
 /// What to apply, and how.
@@ -99,14 +100,20 @@ pub fn apply(request: &ApplyRequest<'_>, progress: &dyn Progress) -> Result<Ran,
         Ok(zones) => zones,
         Err(refusal) => return Ok(Ran::refused(refusal)),
     };
-    if plan.changes.is_empty() {
+    let file = request.workspace.join(&config.state_file);
+    if plan.changes.is_empty() && !was_killed(&file) {
         return Ok(Ran { is_journaled: true, ..Ran::default() });
     }
-    let file = request.workspace.join(&config.state_file);
     let _lock = Lock::take(&file, request.who, request.now)?;
     let mut state = state::open_to_write(&file)?;
     progress.stage("reading what stands", None);
-    let writers = open_writers(&config, &zones, request.workspace, request.now);
+    let is_after_a_kill = is_unfinished(&*state)?;
+    let to_finish = if is_after_a_kill { config.zones.iter().collect() } else { zones.clone() };
+    let writers = open_writers(&config, &to_finish, request.workspace, request.now);
+    if is_after_a_kill {
+        writers.values().flatten().for_each(|writer| writer.doubt());
+        settle_found(&mut *state, &config, &writers, request.now)?;
+    }
     let survey = apply::survey(plan, accesses(&config, &zones, &writers));
     let known = state.markers()?;
     if let Some(refusal) = state_lost(&survey, &known) {
@@ -119,7 +126,7 @@ pub fn apply(request: &ApplyRequest<'_>, progress: &dyn Progress) -> Result<Ran,
         }
     }
     let moved = moved(plan, &survey, request.workspace);
-    if !survey.is_open() {
+    if !survey.is_open() && !is_after_a_kill {
         let orders = orders(request, &known);
         let written = apply::write(survey, &orders, &Unwatched);
         let applied = verify::judge(&written, &apply::ReadBack::new(), Vec::new());
@@ -127,6 +134,40 @@ pub fn apply(request: &ApplyRequest<'_>, progress: &dyn Progress) -> Result<Ran,
     }
     let ran = run(request, progress, (survey, &known, &writers), &mut *state)?;
     Ok(Ran { moved, ..ran })
+}
+
+/// Whether the latest apply never ended, and is not at work either: servers may not have been told of all that it wrote.
+///
+/// A state that cannot be read says nothing of it; that is told when there is something to write.
+fn was_killed(file: &Path) -> bool {
+    let unfinished = || state::open_to_read(file)?.map_or(Ok(false), |state| is_unfinished(&*state));
+    Lock::holder(file).is_none() && unfinished().is_ok_and(|is_unfinished| is_unfinished)
+}
+
+/// Settles the updates without a marker that the latest apply left open, as far as all of one is found to stand there.
+///
+/// What cannot be read now, or has been changed since, stays open.
+fn settle_found(state: &mut dyn State, config: &Config, writers: &Writers, now: Time) -> Result<(), StateError> {
+    for open in state.unsettled()? {
+        let Some(spec) = config.zones.iter().find(|spec| spec.name == open.zone) else { continue };
+        let Ok(writer) = &writers[&spec.pool] else { continue };
+        let questions: Vec<Question> = open.after.iter().map(|(question, _)| question.clone()).collect();
+        let Ok(answers) = writer.observe(&open.zone, &questions, None) else { continue };
+        let stands = |((question, after), answer): (&(Question, Option<KeptRrset>), &Answer)| match (answer, after) {
+            (Answer::Holds(rtype, rrset), Some(after)) => *rtype == question.rtype && after.is(*rtype, rrset),
+            (answer, None) => *answer == Answer::Nothing,
+            _ => false,
+        };
+        if open.after.iter().zip(&answers).all(stands) {
+            state.note_found(&open, now)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether the latest apply has not ended.
+fn is_unfinished(state: &dyn State) -> Result<bool, StateError> {
+    Ok(state.applies(1)?.first().is_some_and(|latest| latest.finished.is_none()))
 }
 
 /// Writes what is open, reads it back, and keeps all of it in the journal.
@@ -260,7 +301,9 @@ fn moved(plan: &Plan, survey: &Survey<'_>, workspace: &Path) -> Vec<String> {
         let now = zone.serial.filter(|now| *now != seen)?;
         Some(format!("zone `{}`: serial {now}, the plan saw {seen}", zone.zone))
     };
-    let input = |(name, digest): (&String, &String)| match digest_of(&workspace.join(name)) {
+    // The files of a snapshot are named as whoever planned named its folder.
+    let found = |name: &str| digest_of(&workspace.join(name)).or_else(|_| digest_of(Path::new(name)));
+    let input = |(name, digest): (&String, &String)| match found(name) {
         Ok(found) if found == *digest => None,
         Ok(_) => Some(format!("{name}: changed")),
         Err(_) => Some(format!("{name}: no longer readable")),

@@ -76,6 +76,9 @@ pub trait WriteZone: Send + Sync {
     /// Starts to write a zone. Nothing is sent and no connection made yet.
     fn open(&self, zone: &ZoneName) -> Box<dyn UpdateZone + '_>;
 
+    /// Takes it for possible that an earlier run made updates, and ended before [`WriteZone::finish`].
+    fn doubt(&self) {}
+
     /// Does what is to be done once, after the last update of all zones.
     ///
     /// Errors: it could not be done; the updates stand all the same.

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 
-use super::ApplyId;
 use super::journal::{self, Kept};
+use super::{ApplyId, Unsettled};
 use crate::dns::ZoneName;
 use crate::inventory::value::Time;
 use crate::plan::Marker;
@@ -120,14 +120,28 @@ pub fn settle_by(change: &Transaction<'_>, zone: &ZoneName, live: &Marker, now: 
         };
         settle.execute(params![apply, number, word, why, now.as_nanos()])?;
         if word == "done" {
-            let sql = "SELECT changes FROM batch_changes WHERE apply = ?1 AND number = ?2";
-            let text: String = change.prepare_cached(sql)?.query_row([apply, number], |row| row.get(0))?;
-            let changes = journal::from_json(&text).ok_or(rusqlite::Error::InvalidQuery)?;
+            let changes = kept(change, apply, number)?;
             done(change, (ApplyId(apply as u64), zone), Some(&after), &changes, now)?;
             count += 1;
         }
     }
     Ok(count)
+}
+
+/// Settles an update without a marker: all that it was to leave stands there.
+pub fn settle_found(change: &Transaction<'_>, found: &Unsettled, now: Time) -> rusqlite::Result<()> {
+    let Unsettled { apply, number, zone, .. } = found;
+    let (id, number) = (apply.0 as i64, *number as i64);
+    let sql = "UPDATE batches SET settled = 'done', why = ?3, settled_at = ?4 WHERE apply = ?1 AND number = ?2";
+    change.prepare_cached(sql)?.execute(params![id, number, "all of it stands there", now.as_nanos()])?;
+    done(change, (*apply, zone), None, &kept(change, id, number)?, now)
+}
+
+/// The changes of an update.
+fn kept(change: &Transaction<'_>, apply: i64, number: i64) -> rusqlite::Result<Vec<Kept>> {
+    let sql = "SELECT changes FROM batch_changes WHERE apply = ?1 AND number = ?2";
+    let text: String = change.prepare_cached(sql)?.query_row([apply, number], |row| row.get(0))?;
+    journal::from_json(&text).ok_or(rusqlite::Error::InvalidQuery)
 }
 
 /// The updates of a zone whose markers may yet be found there, in the order of sending.

@@ -33,6 +33,13 @@ pub struct KeptRrset {
     pub rdata: Vec<String>,
 }
 
+impl KeptRrset {
+    /// Whether this is what an RRset of this type holds, the TTL too.
+    pub fn is(&self, rtype: Rtype, rrset: &Rrset) -> bool {
+        self.ttl == rrset.ttl().as_secs() && self.rdata == rrset.rdata_texts(rtype)
+    }
+}
+
 /// The changes of a batch.
 pub fn kept(batch: &Batch<'_>) -> Vec<Kept> {
     batch.changes.iter().map(|change| kept_change(change)).collect()

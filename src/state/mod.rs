@@ -30,8 +30,10 @@ use crate::apply::{Applied, Batch, Settled};
 use crate::dns::{RrKey, ZoneName};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
+use crate::live::asked::Question;
 use crate::plan::Marker;
 
+pub use journal::KeptRrset;
 pub use lock::{Holder, Lock};
 pub use status::{Memory, Status};
 
@@ -134,6 +136,19 @@ impl KnownMarker {
     }
 }
 
+/// An update without a marker, of which it is not known what became of it.
+#[derive(Debug)]
+pub struct Unsettled {
+    /// Its apply.
+    pub apply: ApplyId,
+    /// Its number within that.
+    pub number: u64,
+    /// The zone.
+    pub zone: ZoneName,
+    /// The RRsets that it changes, each with what stands there if it took effect.
+    pub after: Vec<(Question, Option<KeptRrset>)>,
+}
+
 /// A scope whose breaker has tripped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Breaker {
@@ -188,6 +203,12 @@ pub trait State: Send {
 
     /// Takes RRsets for created by others, should anybody create them: a server said that it created them, and did not.
     fn disown(&mut self, rrsets: &[&RrKey]) -> Result<(), StateError>;
+
+    /// The updates without a marker that the latest apply left open.
+    fn unsettled(&self) -> Result<Vec<Unsettled>, StateError>;
+
+    /// Keeps that an update that was left open took effect, as all of it stands there.
+    fn note_found(&mut self, found: &Unsettled, now: Time) -> Result<(), StateError>;
 
     /// Ends an apply. Its inputs become the accepted ones where `accepted` says so.
     fn finish(&mut self, apply: ApplyId, applied: &Applied, accepted: bool, now: Time) -> Result<(), StateError>;

@@ -9,12 +9,16 @@ use std::time::Duration;
 use rusqlite::{CachedStatement, Connection, OpenFlags, Row, ToSql, Transaction, TransactionBehavior, params};
 
 use super::error::{Attempt, error, needs_recovery, of_database, of_system, unreadable};
+use super::journal::Kept;
 use super::schema::{self, Found};
-use super::{ApplyId, ApplySummary, Breaker, KnownMarker, NewApply, State, StateError, effect, folder, journal};
+use super::{
+    ApplyId, ApplySummary, Breaker, KnownMarker, NewApply, State, StateError, Unsettled, effect, folder, journal,
+};
 use crate::apply::{Applied, Batch, Outcome, Settled};
 use crate::dns::{Name, RrKey, Rtype, ZoneName};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
+use crate::live::asked::Question;
 use crate::plan::Marker;
 
 /// A state in a file.
@@ -293,6 +297,29 @@ impl State for Sqlite {
             }
             Ok(())
         })
+    }
+
+    fn unsettled(&self) -> Result<Vec<Unsettled>, StateError> {
+        let sql = "SELECT apply, number, zone,
+               (SELECT changes FROM batch_changes AS kept WHERE kept.apply = batches.apply AND kept.number = batches.number)
+             FROM batches WHERE marker_after IS NULL AND (settled IS NULL OR settled = 'unknown')
+               AND apply = (SELECT MAX(id) FROM applies) ORDER BY number";
+        let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?, row.get::<_, String>(3)?));
+        let unsettled = |(apply, number, zone, changes): (i64, i64, String, String)| {
+            let kept = journal::from_json(&changes).ok_or_else(|| self.odd("list of changes", &changes))?;
+            let after = kept.into_iter().map(|Kept { name, rtype, after, .. }| {
+                let name = Name::parse(&name).map_err(|_| self.odd("name", &name))?;
+                let rtype = rtype.parse::<Rtype>().map_err(|_| self.odd("type of records", &rtype))?;
+                Ok((Question { name, rtype }, after))
+            });
+            let after = after.collect::<Result<_, StateError>>()?;
+            Ok(Unsettled { apply: ApplyId(apply as u64), number: number as u64, zone: self.zone(&zone)?, after })
+        };
+        self.read(sql, [], row)?.into_iter().map(unsettled).collect()
+    }
+
+    fn note_found(&mut self, found: &Unsettled, now: Time) -> Result<(), StateError> {
+        self.write(|change| effect::settle_found(change, found, now))
     }
 
     fn finish(&mut self, apply: ApplyId, applied: &Applied, accepted: bool, now: Time) -> Result<(), StateError> {

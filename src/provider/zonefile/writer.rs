@@ -32,7 +32,7 @@ pub struct FileWriter {
     pub reload: Option<Reload>,
     /// The folder of the target, as messages name it.
     pub dir: String,
-    /// Whether any file was written for which `reload` was not run yet.
+    /// Whether any file was written, or may have been, for which `reload` was not run yet.
     pub is_changed: AtomicBool,
 }
 
@@ -59,6 +59,10 @@ impl WriteZone for FileWriter {
 
     fn open(&self, zone: &ZoneName) -> Box<dyn UpdateZone + '_> {
         Box::new(FileUpdates { writer: self, zone: zone.clone(), sent: 0, replies: HashMap::new() })
+    }
+
+    fn doubt(&self) {
+        self.is_changed.store(true, Ordering::Release);
     }
 
     fn finish(&self) -> Result<(), TargetError> {
