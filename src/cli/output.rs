@@ -68,10 +68,25 @@ pub fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
+/// Warns that the state has not seen all that was applied, so that it does not know all that is own.
+fn forgotten(shared: &Shared, found: &Findings) {
+    let zones: Vec<String> = found.forgotten.iter().map(|zone| format!("`{zone}`")).collect();
+    if zones.is_empty() {
+        return;
+    }
+    let message = format!(
+        "the markers of {} are of applies that this state has not seen: it does not know all RRsets that are own, and \
+         `apply` will refuse (docs/state.md)",
+        zones.join(", ")
+    );
+    warning(shared, "the state", "state-lost", &message);
+}
+
 /// Prints what was found in files, and the zones that could not be read, on standard error.
 ///
 /// Under `--quiet` warnings are left out.
 pub fn findings(shared: &Shared, findings: &Findings) {
+    forgotten(shared, findings);
     if shared.log_format == LogFormat::Json {
         log_findings(findings);
         return;
@@ -96,6 +111,7 @@ pub fn findings_in_short(shared: &Shared, found: &Findings) {
     if shared.verbose > 0 || shared.log_format == LogFormat::Json {
         return findings(shared, found);
     }
+    forgotten(shared, found);
     let mut text = unread(found);
     let count: usize = found.in_files().map(|(_, diagnostics)| diagnostics.iter().count()).sum();
     let findings = match count {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::explain::answer;
-use super::{Gathered, Made, MakeError, Progress, Request, decide, found_notices, gather, made};
+use super::{Findings, Gathered, Made, MakeError, Progress, Request, decide, found_notices, gather, made};
 use crate::desired::NameIndex;
 use crate::desired::names::HolderRow;
 use crate::diff::Selection;
@@ -21,7 +21,7 @@ pub fn check_dns(
     hosts: &[String],
     progress: &dyn Progress,
 ) -> Result<(Made, Vec<Explanation>), MakeError> {
-    let Gathered { inventory, diagnostics, selection, zones, snapshot } = gather(request, progress)?;
+    let Gathered { inventory, diagnostics, selection, zones, forgotten, snapshot } = gather(request, progress)?;
     progress.stage("comparing hosts with live DNS", None);
     let names = NameIndex::new(&inventory);
     let named = hosts.iter().map(|text| find_host(&inventory, &names, &zones.live, text));
@@ -37,7 +37,8 @@ pub fn check_dns(
         let explanations = selection.hosts.iter().map(explain).collect();
         (Decided { notices: own, ..told }, explanations)
     });
-    Ok((made(request.now, (inventory, diagnostics), zones, snapshot, decided), explanations))
+    let made = made(request.now, (inventory, diagnostics), zones, snapshot, decided);
+    Ok((Made { findings: Findings { forgotten, ..made.findings }, ..made }, explanations))
 }
 
 /// Finds the host that a text names.

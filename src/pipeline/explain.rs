@@ -25,7 +25,7 @@ pub struct Explained {
 ///
 /// Errors: [`MakeError`], as for a plan.
 pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> Result<Explained, MakeError> {
-    let Gathered { inventory, diagnostics, selection, zones, snapshot } = gather(request, progress)?;
+    let Gathered { inventory, diagnostics, selection, zones, forgotten, snapshot } = gather(request, progress)?;
     progress.stage("comparing hosts with live DNS", None);
     let (mut notices, is_partial) = found_notices(&inventory, &zones);
     let clock = (request.now, &selection);
@@ -38,7 +38,8 @@ pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> R
     let files: BTreeSet<&String> = inventory.inputs.keys().chain(zones.inputs.iter().map(|(name, _)| name)).collect();
     let files_read = files.len();
     let unread = each_once(zones.unread.into_iter().map(|(_, error)| error));
-    let findings = Findings { files: inventory.files, diagnostics, files_read, zones: zones.findings, unread };
+    let findings =
+        Findings { files: inventory.files, diagnostics, files_read, zones: zones.findings, unread, forgotten };
     Ok(Explained { explanation, findings, is_partial, snapshot })
 }
 

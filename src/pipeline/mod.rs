@@ -22,7 +22,7 @@ pub mod apply;
 
 pub mod check_dns;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 
@@ -35,7 +35,7 @@ use crate::inventory::model::{Config, Inventory, Pool, ProjectIndex, Registry};
 use crate::inventory::read::{self, Loaded, LoadedConfig};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
-use crate::plan::Plan;
+use crate::plan::{Marker, Plan, marker_key};
 use crate::provider::{self, TargetError};
 use crate::snapshot::Snapshot;
 use crate::state::{StateError, open_to_read};
@@ -78,6 +78,8 @@ pub struct Findings {
     pub zones: Vec<provider::Findings>,
     /// Why zones could not be read, in the order of the configuration; what keeps several from being read stands once.
     pub unread: Vec<TargetError>,
+    /// The zones whose markers tell of an apply that the state has not seen, where the state says what is own.
+    pub forgotten: Vec<ZoneName>,
 }
 
 impl Findings {
@@ -155,10 +157,11 @@ const TOOL: &str = concat!("zonewright ", env!("CARGO_PKG_VERSION"));
 ///
 /// Errors: [`MakeError`]. A source or zone that cannot be read is no error: the plan says what it leaves for that.
 pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made, MakeError> {
-    let Gathered { inventory, diagnostics, selection, zones, snapshot } = gather(request, progress)?;
+    let Gathered { inventory, diagnostics, selection, zones, forgotten, snapshot } = gather(request, progress)?;
     progress.stage("comparing hosts with live DNS", None);
     let decided = decide::decide(&inventory, &zones.live, request.now, &selection);
-    Ok(made(request.now, (inventory, diagnostics), zones, snapshot, decided))
+    let made = made(request.now, (inventory, diagnostics), zones, snapshot, decided);
+    Ok(Made { findings: Findings { forgotten, ..made.findings }, ..made })
 }
 
 /// Makes a plan of what was decided.
@@ -187,7 +190,14 @@ fn made(
     };
     let unread = each_once(zones.unread.into_iter().map(|(_, error)| error));
     let files_read = plan.inputs.len();
-    let findings = Findings { files: inventory.files, diagnostics, files_read, zones: zones.findings, unread };
+    let findings = Findings {
+        files: inventory.files,
+        diagnostics,
+        files_read,
+        zones: zones.findings,
+        unread,
+        forgotten: Vec::new(),
+    };
     Made { plan, findings, is_partial, snapshot }
 }
 
@@ -201,6 +211,8 @@ struct Gathered {
     selection: Selection,
     /// Live DNS.
     zones: Zones,
+    /// The zones whose markers tell of an apply that the state has not seen, where the state says what is own.
+    forgotten: Vec<ZoneName>,
     /// The snapshot that stands for live DNS, where one does.
     snapshot: Option<SnapshotUsed>,
 }
@@ -214,19 +226,29 @@ fn gather(request: &Request<'_>, progress: &dyn Progress) -> Result<Gathered, Ma
         Some(snapshot) => zones::read_snapshot(&inventory, snapshot, request.now, progress),
         None => zones::read_all(&inventory, request.workspace, request.now, progress),
     };
-    let own = own_rrsets(&inventory.config, request.workspace).map_err(MakeError::NoState)?;
-    let zones = Zones { live: zones.live.with_own(own), ..zones };
+    let (zones, forgotten) = match inventory.config.registry {
+        Registry::Journal => remember(&inventory.config, zones, request.workspace).map_err(MakeError::NoState)?,
+        Registry::Txt | Registry::Noop => (zones, Vec::new()),
+    };
     let snapshot = snapshot.map(|snapshot| used(&snapshot, &inventory));
-    Ok(Gathered { inventory, diagnostics, selection, zones, snapshot })
+    Ok(Gathered { inventory, diagnostics, selection, zones, forgotten, snapshot })
 }
 
-/// The RRsets that the state says we created, where it is the state that says so.
-fn own_rrsets(config: &Config, workspace: &Path) -> Result<OwnRrsets, StateError> {
-    if config.registry != Registry::Journal {
-        return Ok(OwnRrsets::default());
-    }
+/// Takes from the state which RRsets we created; gives the zones, too, whose markers tell of an apply that it has not seen.
+fn remember(config: &Config, zones: Zones, workspace: &Path) -> Result<(Zones, Vec<ZoneName>), StateError> {
     let state = open_to_read(&workspace.join(&config.state_file))?;
-    state.map_or_else(|| Ok(OwnRrsets::default()), |state| state.own())
+    let (own, known) = match state {
+        Some(state) => (state.own()?, state.markers()?),
+        None => (OwnRrsets::default(), BTreeMap::new()),
+    };
+    let is_forgotten = |zone: &&ZoneName| {
+        let key = marker_key(zone);
+        let live = key.and_then(|key| zones.live.rrset(key.owner.as_name(), key.rtype));
+        let live = live.and_then(|found| Marker::of_rrset(&found.rrset.to_rrset()));
+        live.is_some_and(|live| !known.get(*zone).is_some_and(|known| known.covers(&live)))
+    };
+    let forgotten = config.zones.iter().map(|spec| &spec.name).filter(is_forgotten).cloned().collect();
+    Ok((Zones { live: zones.live.with_own(own), ..zones }, forgotten))
 }
 
 /// What is told of the snapshot that stands for live DNS.
@@ -246,7 +268,7 @@ pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> Findings {
     let local = zones::check_local(&inventory, workspace, now, progress);
     let files_read = inventory.inputs.len() + local.files_read;
     let (zones, unread) = (local.findings, each_once(local.unread.into_iter()));
-    Findings { files: inventory.files, diagnostics, files_read, zones, unread }
+    Findings { files: inventory.files, diagnostics, files_read, zones, unread, forgotten: Vec::new() }
 }
 
 /// Drops the errors that say what an earlier one says, as those of a target do for all its zones.
