@@ -286,7 +286,8 @@ impl<'a> ZoneWriter<'a> {
     fn recover(&mut self, first: Reply, flight: &mut VecDeque<Sent<'a>>, queue: &mut VecDeque<Vec<Piece>>) {
         let mut replies = VecDeque::from([first]);
         replies.extend(flight.iter().skip(1).map(|sent| reply(&mut *self.session, sent)));
-        let is_doubtful = replies.iter().any(|reply| matches!(reply, Reply::Unknown(_)));
+        // One behind the first that took effect shows that the first did too, its original being late.
+        let is_doubtful = replies.iter().any(|reply| matches!(reply, Reply::Unknown(_) | Reply::Done));
         // Another run may have moved the marker; or the original came late, and this is the answer to its copy.
         let may_be_other = self.zone.fence.is_some() || flight.front().is_some_and(|sent| sent.was_lost);
         if is_doubtful || may_be_other && matches!(replies[0], Reply::Prerequisite(_)) {
