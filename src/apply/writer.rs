@@ -52,6 +52,8 @@ pub struct ZoneWriter<'a> {
     /// Batches that were made anew as others, and of which an answer was lost: they may come late, until any other batch
     /// takes effect. They are yet to settle.
     late: Vec<Sent<'a>>,
+    /// How many of the next batches are halves of one that was refused.
+    halves: usize,
     /// How often the batch in front was tried without success.
     tries: u32,
     /// How many single units were refused since one was taken.
@@ -113,6 +115,7 @@ impl<'a> ZoneWriter<'a> {
             epoch: read.max(known).saturating_add(1),
             given_up: None,
             late: Vec::new(),
+            halves: 0,
             tries: 0,
             strikes: 0,
             written: (0, 0),
@@ -177,9 +180,15 @@ impl<'a> ZoneWriter<'a> {
     /// Sends batches as long as there is room in the window.
     fn fill(&mut self, phase: Phase, queue: &mut VecDeque<Vec<Piece>>, flight: &mut VecDeque<Sent<'a>>) {
         // Without markers nothing would stop the batches behind one that is refused or lost.
-        let window = if queue.len() > 1 && self.zone.fence.is_some() { self.session.window() } else { 1 };
-        while flight.len() < window && self.given_up.is_none() && !self.board.is_stopped() {
+        let most = if queue.len() > 1 && self.zone.fence.is_some() { self.session.window() } else { 1 };
+        while self.given_up.is_none() && !self.board.is_stopped() {
+            // Behind a half that is probably refused again all would be in vain.
+            let window = if self.halves > 0 { 1 } else { most };
+            if flight.len() >= window {
+                return;
+            }
             let Some(mut pieces) = queue.pop_front() else { return };
+            self.halves = self.halves.saturating_sub(1);
             pieces.retain(|piece| self.board.is_to_do(piece));
             if pieces.is_empty() {
                 continue;
@@ -381,6 +390,7 @@ impl<'a> ZoneWriter<'a> {
                 let (first, second) = pieces.split_at(count / 2);
                 queue.push_front(second.to_vec());
                 queue.push_front(first.to_vec());
+                self.halves += 2;
             }
         }
     }

@@ -194,6 +194,15 @@ fn a_host_that_changes_meanwhile_stands_alone_in_the_end() {
 }
 
 #[test]
+fn what_is_behind_a_refused_batch_waits_until_the_stale_host_stands_alone() {
+    let plan = plan(80);
+    let sent = |faults: &[Fault]| with_faults(&plan, faults, 4, true).2.sent.lock().unwrap().len();
+    let edited = Fault::Edited(address_key(&plan, 1), foreign(2));
+    // The batch and the three in flight behind it are made anew, and so are the halves and quarters of its eight hosts.
+    assert_eq!(sent(&[edited]) - sent(&[]), 3 + 2 + 2 + 2);
+}
+
+#[test]
 fn a_host_that_changes_between_phases_is_partial() {
     let plan = plan(1);
     let new_ptr = plan.changes[2].key.clone();
