@@ -87,7 +87,7 @@ impl<'a> Board<'a> {
 
     /// Whether nothing more is to be sent.
     pub fn is_stopped(&self) -> bool {
-        self.stopped.load(Ordering::SeqCst)
+        self.stopped.load(Ordering::SeqCst) || self.watch.is_interrupted()
     }
 
     /// Notes that a primary cannot be asked any more.
@@ -149,8 +149,10 @@ impl<'a> Board<'a> {
     /// Why nothing more is sent after a stop, for those that it was not the turn of.
     pub fn stop_verdict(&self) -> Verdict {
         let halted = self.halted.lock().expect(HELD);
+        let is_interrupted = self.watch.is_interrupted();
         let (message, hint) = match (&*halted, self.orders.max_failures) {
             (Some(error), _) => (format!("the apply stopped: {error}"), "mend the state's disk, and plan again"),
+            (None, _) if is_interrupted => ("the apply was interrupted".to_owned(), "plan again, and apply that"),
             (None, Some(max)) => {
                 (format!("the apply stopped after {max} failed hosts"), "look at the failed hosts, and plan again")
             }

@@ -89,6 +89,11 @@ pub trait Watch: Sync {
 
     /// Waits before something is tried again.
     fn wait(&self, pause: Duration);
+
+    /// Whether somebody wants the apply to end: what is in flight is waited for, and nothing more is sent.
+    fn is_interrupted(&self) -> bool {
+        false
+    }
 }
 
 crate::change::words! {

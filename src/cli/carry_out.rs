@@ -2,11 +2,13 @@
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{IsTerminal as _, Write as _};
+use std::sync::atomic::Ordering;
 
 use super::args::{ApplyLimits, Format, Shared};
 use super::exit::Exit;
 use super::output::{self, Failure};
 use super::progress::Line;
+use super::signals;
 use crate::apply::{Applied, Ending, Refusal};
 use crate::inventory::value::Time;
 use crate::pipeline::apply::{ApplyError, ApplyRequest, Ran, apply};
@@ -72,6 +74,7 @@ pub fn consents(limits: &ApplyLimits, format: Format) -> Result<bool, Failure> {
 /// Applies a plan, and tells what became of it.
 pub fn carry_out(shared: &Shared, task: &Task<'_>) -> Result<Exit, Failure> {
     let who = who();
+    let interrupted = signals::watch()?;
     let request = ApplyRequest {
         workspace: &shared.workspace,
         now: task.now,
@@ -82,12 +85,13 @@ pub fn carry_out(shared: &Shared, task: &Task<'_>) -> Result<Exit, Failure> {
         reason: shared.reason.as_deref(),
         max_failures: task.limits.max_failures.map(|most| most as usize),
         run: 1 + RandomState::new().hash_one(()) % 999_999_999,
+        interrupted: &interrupted,
     };
     let progress = Line::start(shared);
     let ran = apply(&request, &progress);
     progress.finish();
     match ran {
-        Ok(ran) => tell(shared, task, &ran),
+        Ok(ran) => tell(shared, task, &ran, interrupted.load(Ordering::SeqCst)),
         Err(ApplyError::Config(findings)) => {
             output::findings(shared, &findings);
             Ok(Exit::Error)
@@ -127,11 +131,13 @@ fn refuse(
 }
 
 /// Tells what became of an apply.
-fn tell(shared: &Shared, task: &Task<'_>, ran: &Ran) -> Result<Exit, Failure> {
+fn tell(shared: &Shared, task: &Task<'_>, ran: &Ran, is_interrupted: bool) -> Result<Exit, Failure> {
     let Ran { apply, refusal, applied, moved, is_journaled, took } = ran;
+    let is_untouched = applied.zones.iter().all(|zone| zone.updates == 0);
     let exit = match applied.ending() {
         _ if refusal.is_some() => Exit::Refused,
         _ if !is_journaled => Exit::Error,
+        Ending::InPart if is_interrupted && is_untouched => Exit::Error,
         Ending::Done => Exit::Done,
         Ending::Error => Exit::Error,
         Ending::AllStale => Exit::Refused,

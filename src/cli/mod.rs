@@ -22,6 +22,8 @@ mod check_dns;
 
 mod carry_out;
 
+mod signals;
+
 mod explain;
 
 mod show;

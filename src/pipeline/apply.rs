@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
@@ -47,6 +48,8 @@ pub struct ApplyRequest<'a> {
     pub max_failures: Option<usize>,
     /// A number that no other run is likely to have: 1 to 999 999 999.
     pub run: u64,
+    /// Set once somebody wants the apply to end.
+    pub interrupted: &'a AtomicBool,
 }
 
 /// What became of it.
@@ -181,7 +184,8 @@ fn run(
     let begun = Instant::now();
     let id = state.begin(&new_apply(request, hosts))?;
     progress.stage("applying: hosts", Some(hosts as u64));
-    let journal = Journal { state: Mutex::new(state), id, now: request.now, begun, progress };
+    let journal =
+        Journal { state: Mutex::new(state), id, now: request.now, begun, progress, interrupted: request.interrupted };
     let written = apply::write(survey, &orders(request, known), &journal);
     let took = written.took;
     progress.stage("reading back", None);
@@ -359,6 +363,8 @@ struct Journal<'a> {
     begun: Instant,
     /// Who waits.
     progress: &'a dyn Progress,
+    /// Set once somebody wants the apply to end.
+    interrupted: &'a AtomicBool,
 }
 
 impl Journal<'_> {
@@ -382,6 +388,10 @@ impl Watch for Journal<'_> {
 
     fn wait(&self, pause: Duration) {
         std::thread::sleep(pause);
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::SeqCst)
     }
 }
 

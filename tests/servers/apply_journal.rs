@@ -9,9 +9,9 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::relay::{Fate, Relay};
-use crate::rig::{Applied, NOW, Planned, Rig, Zone, apply_command, folded, marker_name, text_of};
+use crate::rig::{Applied, Planned, Rig, Zone, apply_command, folded, marker_name, text_of};
 use crate::server::Kind;
-use crate::workspace::{copy, stderr, zonewright};
+use crate::workspace::{copy, stderr};
 
 on_every_primary! {
     lost_updates_and_answers_are_made_good_and_nothing_is_done_twice
@@ -162,7 +162,7 @@ fn an_apply_that_was_killed_is_told_and_another_completes_it(kind: Kind) {
     child.kill().expect("it waits for an answer");
     child.wait().expect("a child");
 
-    assert!(status(rig.workspace.path()).contains("\nUnfinished\n  apply 1,"), "{}", status(rig.workspace.path()));
+    assert!(rig.status().contains("\nUnfinished\n  apply 1,"), "{}", rig.status());
     crate::workspace::edit(rig.workspace.path(), &relay.address(), &direct);
     let rest = rig.plan();
     assert!(!rest.changes().is_empty() && rest.changes().len() < plan.changes().len());
@@ -241,18 +241,6 @@ impl Drop for Ended {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
-}
-
-/// What `status` prints.
-fn status(workspace: &Path) -> String {
-    let output = zonewright()
-        .args(["--color", "never", "--now", NOW, "-C"])
-        .arg(workspace)
-        .arg("status")
-        .output()
-        .expect("it runs");
-    assert!(output.status.success(), "{}", stderr(&output));
-    text_of(&output.stdout)
 }
 
 #[test]

@@ -33,6 +33,7 @@ mod apply_journal;
 mod apply_race;
 mod apply_refused;
 mod apply_round;
+mod apply_signals;
 mod apply_stale;
 mod apply_swallowed;
 mod axfr;

@@ -35,6 +35,15 @@ pub struct Rig {
 }
 
 impl Rig {
+    /// What `status` prints.
+    pub fn status(&self) -> String {
+        let mut command = zonewright();
+        command.args(["--color", "never", "--now", NOW, "-C"]).arg(self.workspace.path()).arg("status");
+        let output = command.output().expect("it runs");
+        assert!(output.status.success(), "{}", stderr(&output));
+        text_of(&output.stdout)
+    }
+
     /// The demo, served; `None` where the kind of server or another program is not installed.
     pub fn demo(kind: Kind) -> Option<Rig> {
         let key = Key::new("zonewright");

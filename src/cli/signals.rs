@@ -1,0 +1,24 @@
+//! Ctrl-C and SIGTERM while a plan is applied: what is in flight is waited for, kept in the journal and read back, and nothing
+//! more is sent. The second one ends the process at once.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+
+use super::exit::Exit;
+use super::output::Failure;
+
+/// Begins to look out for signals; what is given is set by the first.
+pub fn watch() -> Result<Arc<AtomicBool>, Failure> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        // In this order, so that a signal does not find its own mark.
+        let code = i32::from(Exit::Error.code());
+        let at_once = flag::register_conditional_shutdown(signal, code, Arc::clone(&interrupted));
+        let watched = at_once.and_then(|_| flag::register(signal, Arc::clone(&interrupted)));
+        watched.map_err(|error| Failure::new(format!("cannot look out for signals: {error}: nothing was changed")))?;
+    }
+    Ok(interrupted)
+}

@@ -1,0 +1,65 @@
+//! Signals in the middle of an apply: what is in flight is finished, and nothing more is sent.
+
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use crate::relay::{Fate, Relay};
+use crate::rig::{Applied, Rig, apply_command};
+use crate::server::Kind;
+
+/// How long anything here may take.
+const LONG: Duration = Duration::from_secs(60);
+
+/// Starts an apply of the demo, and sends it signals while its first update is on the way; gives what came of it.
+fn interrupted(rig: &Rig, signals: &[&str]) -> Applied {
+    let (arrived, first) = mpsc::sync_channel(100);
+    let (go_on, went_on) = mpsc::channel::<()>();
+    let went_on = Mutex::new(went_on);
+    let relay = Relay::start(&rig.server.address(), move |update| {
+        if update == 1 {
+            let _ = arrived.send(());
+            let _ = went_on.lock().expect("one thread has the first update").recv();
+        }
+        Fate::Passes
+    });
+    rig.go_through(&relay.address());
+    let plan = rig.plan();
+    let mut command = apply_command(rig.workspace.path(), &plan.file, &[]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
+    first.recv_timeout(LONG).expect("there is an update");
+    for signal in signals {
+        let killed = Command::new("kill").args([*signal, &child.id().to_string()]).status().expect("kill runs");
+        assert!(killed.success());
+    }
+    drop(go_on);
+    let applied = Applied::new(child.wait_with_output().expect("a child"));
+    crate::workspace::edit(rig.workspace.path(), &relay.address(), &rig.server.address());
+    applied
+}
+
+#[test]
+fn an_apply_that_is_interrupted_finishes_what_is_in_flight_and_tells_what_is_left() {
+    for signal in ["-INT", "-TERM"] {
+        let Some(rig) = Rig::demo(Kind::Bind) else { return };
+        let applied = interrupted(&rig, &[signal]);
+        assert_eq!(applied.exit, Some(4), "{}", applied.said());
+        assert!(!applied.hosts("not-reached").is_empty() && !applied.hosts("partial").is_empty(), "{}", applied.said());
+        assert!(applied.said().contains("the apply was interrupted"), "{}", applied.said());
+        let written = applied.document["zones"].as_array().expect("zones").iter();
+        let updates: u64 = written.filter_map(|zone| zone["updates"].as_u64()).sum();
+        assert!((1..=4).contains(&updates), "one update for each forward zone: {}", applied.said());
+        assert!(!rig.status().contains("Unfinished"), "{}", rig.status());
+        rig.apply(&rig.plan(), &[]).assert_all(0, "applied");
+        assert!(rig.plan().changes().is_empty());
+    }
+}
+
+#[test]
+fn a_second_signal_ends_an_apply_at_once() {
+    let Some(rig) = Rig::demo(Kind::Bind) else { return };
+    let applied = interrupted(&rig, &["-INT", "-INT"]);
+    assert_eq!((applied.exit, applied.document.is_null()), (Some(1), true), "{}", applied.said());
+    assert!(rig.status().contains("Unfinished"), "{}", rig.status());
+}
