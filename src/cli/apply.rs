@@ -17,6 +17,9 @@ use crate::report::Purpose;
 
 /// Applies a saved plan, or one that is made now.
 pub fn run(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
+    if args.auto {
+        output::warning(shared, "--auto", "not-enforced", "nobody is asked, but no limit or breaker is enforced yet");
+    }
     match &args.file {
         Some(file) => apply_saved(shared, args, file),
         None => plan_and_apply(shared, args),
@@ -68,7 +71,8 @@ fn plan_and_apply(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
         view.tell_of_hidden(&sealed)?;
     }
     let task = task(&sealed, "the plan", now, args);
-    if task.may_be_expected() && !sealed.plan().changes.is_empty() && !carry_out::consents(&args.limits, args.format)? {
+    let asks = task.may_be_expected() && !sealed.plan().changes.is_empty() && !args.auto;
+    if asks && !carry_out::consents(&args.limits, args.format)? {
         return Ok(Exit::Done);
     }
     let exit = carry_out::carry_out(shared, &task)?;

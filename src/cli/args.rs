@@ -137,8 +137,11 @@ pub struct ApplyArgs {
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
     /// Refuse any plan but the one with this effect, as `show` and `plan` print it.
-    #[arg(long, value_name = "DIGEST", value_parser = parse_digest)]
+    #[arg(long, value_name = "DIGEST")]
     pub expect: Option<String>,
+    /// Run unattended: ask nobody. The limits and breakers of unattended runs are not enforced yet.
+    #[arg(long)]
+    pub auto: bool,
     /// How far it goes.
     #[command(flatten)]
     pub limits: ApplyLimits,
@@ -293,15 +296,6 @@ pub enum Color {
     Always,
     /// Never.
     Never,
-}
-
-/// Reads the digest that names an effect.
-fn parse_digest(text: &str) -> Result<String, String> {
-    let digits = text.strip_prefix("sha256:").unwrap_or_default();
-    match digits.len() == 64 && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')) {
-        true => Ok(text.to_owned()),
-        false => Err("an effect is `sha256:` and 64 hexadecimal digits in lower case".to_owned()),
-    }
 }
 
 /// Reads an inventory number.
