@@ -43,8 +43,11 @@ mod writer;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
+use domain::base::iana::Rcode;
 use domain::dep::octseq::array::Array;
 use domain::rdata::tsig::Time48;
 use domain::tsig::{Key, KeyName};
@@ -114,7 +117,13 @@ struct NameServers {
     key: OnceLock<Result<Option<Arc<Key>>, SecretError>>,
     /// What this run knows of each server.
     health: Vec<Health>,
+    /// Whether the one server failed until a transfer was given up, so that no other is waited for.
+    goes_on_failing: AtomicBool,
 }
+
+/// How long is waited before a transfer that failed is asked for again: BIND answers SERVFAIL while as many transfers run as
+/// `transfers-out` allows, 10 for all clients together (no official source for the times).
+const PAUSES: [Duration; 3] = [Duration::from_millis(250), Duration::from_millis(500), Duration::from_secs(1)];
 
 impl fmt::Debug for NameServers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -124,7 +133,7 @@ impl fmt::Debug for NameServers {
 
 impl ReadZone for NameServers {
     fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, TargetError> {
-        let contents = self.first_that_can(zone, |server, key| self.transfer(server, zone, key))?;
+        let contents = self.first_that_can(zone, |server, key| self.transfer_patiently(server, zone, key))?;
         Ok(ZoneRead { contents, inputs: Vec::new(), findings: None })
     }
 }
@@ -149,7 +158,7 @@ impl NameServers {
         key: OnceLock<Result<Option<Arc<Key>>, SecretError>>,
     ) -> NameServers {
         let health = settings.servers.iter().map(|_| Health::default()).collect();
-        NameServers { settings, workspace, key, health }
+        NameServers { settings, workspace, key, health, goes_on_failing: AtomicBool::new(false) }
     }
 
     /// What the first server gives that can.
@@ -200,6 +209,38 @@ impl NameServers {
             Ok(Some(Arc::new(key)))
         };
         self.key.get_or_init(fetch).clone()
+    }
+
+    /// Transfers a zone from one server; where it is the only one, and fails, again after a while.
+    ///
+    /// Errors: the first failure, as what follows may follow from it.
+    fn transfer_patiently(
+        &self,
+        server: &Server,
+        zone: &ZoneName,
+        key: Option<Arc<Key>>,
+    ) -> Result<ZoneContents, Failure> {
+        let failed =
+            |outcome: &Result<_, Failure>| matches!(outcome, Err(Failure::Refused { rcode: Rcode::SERVFAIL, .. }));
+        let first = self.transfer(server, zone, key.clone());
+        if !failed(&first) || self.settings.servers.len() > 1 {
+            return first;
+        }
+        for pause in PAUSES {
+            if self.goes_on_failing.load(Ordering::Relaxed) {
+                return first;
+            }
+            std::thread::sleep(pause);
+            let again = self.transfer(server, zone, key.clone());
+            if again.is_ok() {
+                return again;
+            }
+            if !failed(&again) {
+                return first;
+            }
+        }
+        self.goes_on_failing.store(true, Ordering::Relaxed);
+        first
     }
 
     /// Transfers a zone from one server.

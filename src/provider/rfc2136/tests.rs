@@ -493,6 +493,34 @@ fn servers_are_tried_in_turn() {
     assert!(error.message.contains(&format!("; then {}: the connection was closed before any answer", servers[1])));
 }
 
+/// A server that answers SERVFAIL to so many transfers, and to the next with the zone.
+fn busy(times: usize) -> Server {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        for number in 0..=times {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut length = [0; 2];
+            stream.read_exact(&mut length).unwrap();
+            let mut question = vec![0; usize::from(u16::from_be_bytes(length))];
+            stream.read_exact(&mut question).unwrap();
+            let id = u16::from_be_bytes([question[0], question[1]]);
+            let messages = if number < times { vec![answer(id, 2, &[])] } else { signed_zone(&question) };
+            // The client may hang up first.
+            let _ = stream.write_all(&framed(&messages));
+        }
+    });
+    Server { host: "127.0.0.1".into(), port }
+}
+
+#[test]
+fn a_server_that_fails_for_a_moment_is_asked_again_and_one_that_goes_on_is_not() {
+    assert_eq!(digest(busy(1)).unwrap(), zone_digest());
+    let reader = reader(vec![busy(usize::MAX - 1)], true);
+    reader.goes_on_failing.store(true, std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(reader.read_zone(&apex()).unwrap_err().code, "server-failure");
+}
+
 #[test]
 fn a_server_that_says_nothing_is_passed_over_from_then_on() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
