@@ -37,7 +37,7 @@ use std::time::{Duration, Instant};
 use crate::change::Change;
 use crate::dns::ZoneName;
 use crate::inventory::value::Inv;
-use crate::live::asked::Answer;
+use crate::live::asked::{Answer, Question};
 use crate::provider::TargetError;
 
 use self::board::Board;
@@ -106,7 +106,7 @@ pub fn read_back(written: &Written<'_>) -> ReadBack {
     }
     let zones = survey.zones.iter().filter_map(|zone| Some((zone, by_zone.remove(zone.zone)?))).collect();
     let read = side_by_side(zones, |(zone, places): (&Surveyed<'_>, Vec<usize>)| {
-        let questions: Vec<_> = places.iter().map(|place| survey::question(&survey.changes[*place].key)).collect();
+        let questions: Vec<_> = places.iter().map(|place| Question::of(&survey.changes[*place].key)).collect();
         let answers = zone.writer.observe(zone.zone, &questions, zone.rrsets);
         match answers {
             Ok(answers) => places.into_iter().zip(answers.into_iter().map(Ok)).collect(),

@@ -150,9 +150,9 @@ fn look<'a>(
 ) -> Result<(Surveyed<'a>, Vec<Answer>), TargetError> {
     let (zone, writer) = (access.zone, access.writer.clone()?);
     let marker = if access.is_fenced { Some(marker_key(zone).ok_or_else(|| no_room(writer, zone))?) } else { None };
-    let mut questions = vec![Question { name: zone.as_name().to_name(), rtype: Rtype::SOA }];
-    questions.extend(marker.iter().map(question));
-    questions.extend(places.iter().map(|place| question(&plan.changes[*place].key)));
+    let mut questions = vec![Question::soa(zone)];
+    questions.extend(marker.iter().map(Question::of));
+    questions.extend(places.iter().map(|place| Question::of(&plan.changes[*place].key)));
     let rrsets = plan.zones.iter().find(|seen| seen.zone == *zone).map(|seen| seen.rrsets);
     let mut answers = writer.observe(zone, &questions, rrsets)?.into_iter();
     let serial = answers.next().and_then(|answer| serial(&answer));
@@ -161,11 +161,6 @@ fn look<'a>(
         Some(key) => Some((key, standing_marker(writer, zone, answers.next())?)),
     };
     Ok((Surveyed { zone, writer, fence, serial, rrsets }, answers.collect()))
-}
-
-/// The question for an RRset.
-pub fn question(key: &RrKey) -> Question {
-    Question { name: key.owner.as_name().to_name(), rtype: key.rtype }
 }
 
 /// The serial of a SOA (RFC 1035 section 3.3.13: the first of the five numbers at its end).

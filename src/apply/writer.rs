@@ -15,9 +15,9 @@ use super::batch::{self, Piece};
 use super::board::Board;
 use super::compare::{is_after, is_before};
 use super::model::{Batch, Event, Outcome, Phase, Settled, Swap, ZoneWritten};
-use super::survey::{Surveyed, Verdict, differs, question, standing_marker};
+use super::survey::{Surveyed, Verdict, differs, standing_marker};
 use crate::change::{Change, ChangeKind};
-use crate::dns::{RrKey, Rrset, Rtype};
+use crate::dns::{RrKey, Rrset};
 use crate::live::asked::{Answer, Question};
 use crate::plan::Marker;
 use crate::provider::TargetError;
@@ -164,7 +164,7 @@ impl<'a> ZoneWriter<'a> {
         if self.given_up.is_some() || !self.board.is_any_lost() {
             return;
         }
-        let soa = Question { name: self.zone.zone.as_name().to_name(), rtype: Rtype::SOA };
+        let soa = Question::soa(self.zone.zone);
         if let Err(error) = self.zone.writer.observe(self.zone.zone, &[soa], None) {
             self.given_up = Some(Verdict::of_error(Outcome::NotReached, &error));
         }
@@ -425,7 +425,7 @@ impl<'a> ZoneWriter<'a> {
 
     /// Reads RRsets of changes.
     fn observe(&self, places: &[usize]) -> Result<Vec<Answer>, TargetError> {
-        let questions: Vec<_> = places.iter().map(|place| question(&self.change(*place).key)).collect();
+        let questions: Vec<_> = places.iter().map(|place| Question::of(&self.change(*place).key)).collect();
         self.zone.writer.observe(self.zone.zone, &questions, None)
     }
 
@@ -452,7 +452,7 @@ impl<'a> ZoneWriter<'a> {
 
     /// Reads the marker, and finds it in the chain.
     fn look_at_marker(&self, key: &RrKey, flight: &VecDeque<Sent<'a>>) -> Result<Look, TargetError> {
-        let answer = self.zone.writer.observe(self.zone.zone, &[question(key)], None)?.pop();
+        let answer = self.zone.writer.observe(self.zone.zone, &[Question::of(key)], None)?.pop();
         let standing = standing_marker(self.zone.writer, self.zone.zone, answer)?;
         let data = |rrset: &Option<Rrset>| rrset.as_ref().map(|rrset| rrset.rdata().to_vec());
         let chain = std::iter::once(self.marker.clone()).chain(flight.iter().map(|sent| after(&sent.batch)));

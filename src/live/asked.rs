@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::{Apexes, LiveZone};
 use crate::dns::contents::ContentsError;
-use crate::dns::{Name, NameRef, Rrset, Rtype, ZoneBuilder, ZoneContents, ZoneName};
+use crate::dns::{Name, NameRef, RrKey, Rrset, Rtype, ZoneBuilder, ZoneContents, ZoneName};
 
 /// The first label of names that nobody has.
 const PROBE: &[u8] = b"_zonewright-probe";
@@ -23,6 +23,30 @@ pub struct Question {
     pub name: Name,
     /// The type.
     pub rtype: Rtype,
+}
+
+impl Question {
+    /// The question for an RRset.
+    pub fn of(key: &RrKey) -> Question {
+        Question { name: key.owner.as_name().to_name(), rtype: key.rtype }
+    }
+
+    /// The question for the SOA of a zone.
+    pub fn soa(zone: &ZoneName) -> Question {
+        Question { name: zone.as_name().to_name(), rtype: Rtype::SOA }
+    }
+
+    /// The question for a neighbour that nobody has; none where that would have too long a name.
+    pub fn beside(&self) -> Option<Question> {
+        let name = Name::prepend(PROBE, self.name.as_name().parent()?).ok()?;
+        Some(Question { name, rtype: self.rtype })
+    }
+
+    /// The question for a name below that nobody has; none where that would be too long.
+    pub fn below(&self) -> Option<Question> {
+        let name = Name::prepend(PROBE, self.name.as_name()).ok()?;
+        Some(Question { name, rtype: self.rtype })
+    }
 }
 
 /// What a server says of one name and type.
@@ -113,14 +137,8 @@ impl AskedZone {
     pub fn probes(&self) -> Vec<Question> {
         let holding = self.answers.iter().filter(|(_, answer)| matches!(answer, Answer::Holds(..)));
         let probed = holding.filter(|(question, _)| self.needs_probe(question));
-        let probes: BTreeSet<Question> = probed.filter_map(|(question, _)| self.probe(question)).collect();
+        let probes: BTreeSet<Question> = probed.filter_map(|(question, _)| question.beside()).collect();
         probes.into_iter().filter(|probe| !self.answers.contains_key(probe)).collect()
-    }
-
-    /// The question beside another one; none where that would have too long a name.
-    fn probe(&self, question: &Question) -> Option<Question> {
-        let name = Name::prepend(PROBE, question.name.as_name().parent()?).ok()?;
-        Some(Question { name, rtype: question.rtype })
     }
 
     /// Whether a wildcard could have given the answer to a question: the zone has none above its apex, and what probes
@@ -168,7 +186,7 @@ impl AskedZone {
     /// The names whose answer is that of their neighbour which nobody has, or is not to be told from it.
     fn doubtful(&self) -> HashSet<Name> {
         let is_doubtful = |question: &Question, answer: &Answer| {
-            let probe = self.probe(question).map(|probe| self.answers.get(&probe));
+            let probe = question.beside().map(|probe| self.answers.get(&probe));
             let is_same = probe.is_none_or(|probe| probe == Some(answer));
             matches!(answer, Answer::Holds(..)) && self.needs_probe(question) && is_same
         };

@@ -120,7 +120,6 @@ fn standing(
 fn read_marker(access: &ZoneAccess<'_>) -> Result<Option<Marker>, TargetError> {
     let writer = access.writer.clone()?;
     let Some(key) = marker_key(access.zone) else { return Ok(None) };
-    let question = Question { name: key.owner.as_name().to_name(), rtype: key.rtype };
-    let answer = writer.observe(access.zone, &[question], None)?.into_iter().next();
+    let answer = writer.observe(access.zone, &[Question::of(&key)], None)?.into_iter().next();
     Ok(standing_marker(writer, access.zone, answer)?.as_ref().and_then(Marker::of_rrset))
 }

@@ -39,7 +39,7 @@ fn answer_from_above(contents: &ZoneContents, name: NameRef<'_>) -> Option<Answe
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dns::{Name, ZoneName};
+    use crate::dns::{Name, Rdata, RdataRef, Rrset, Ttl, ZoneBuilder, ZoneName};
     use crate::provider::parse_text;
 
     /// What a zone with these records beside its SOA says of names, as one line for each.
@@ -100,5 +100,58 @@ mod tests {
         example.net A: holds A 60 192.0.2.1
         a.b.example.net A: below example.net. DNAME example.com.
         ");
+    }
+
+    /// A name.
+    fn name(text: &str) -> Name {
+        Name::parse(text).unwrap()
+    }
+
+    /// A question.
+    fn question(text: &str, rtype: Rtype) -> Question {
+        Question { name: name(text), rtype }
+    }
+
+    /// The RRset of one pointer.
+    fn to(target: &str) -> Rrset {
+        Rrset::new(Ttl::DEFAULT, vec![Rdata::from_name(name(target).as_name())]).unwrap()
+    }
+
+    /// The zone `example.net.` with a SOA and these pointers.
+    fn zone(records: &[(&str, Rtype, &str)]) -> ZoneContents {
+        let mut builder = ZoneBuilder::new(ZoneName::new(name("example.net")));
+        let soa = RdataRef { rtype: Rtype::SOA, octets: &[0; 22] }.to_rdata();
+        builder.push(name("example.net").as_name(), Rtype::SOA, Ttl::DEFAULT, soa.as_octets()).unwrap();
+        for (owner, rtype, target) in records {
+            let rdata = Rdata::from_name(name(target).as_name());
+            builder.push(name(owner).as_name(), *rtype, Ttl::DEFAULT, rdata.as_octets()).unwrap();
+        }
+        builder.finish().unwrap()
+    }
+
+    #[test]
+    fn a_whole_zone_answers_as_its_server_would() {
+        let zone = zone(&[
+            ("example.net", Rtype::NS, "ns.example.net"),
+            ("p.example.net", Rtype::PTR, "x.example.net"),
+            ("c.example.net", Rtype::CNAME, "x.example.net"),
+            ("cut.example.net", Rtype::NS, "ns.cut.example.net"),
+            ("d.example.net", Rtype::DNAME, "e.example.net"),
+            ("d.example.net", Rtype::PTR, "x.example.net"),
+            ("y.d.example.net", Rtype::NS, "ns.example.net"),
+        ]);
+        let answer = |text, rtype| super::answer(&zone, &question(text, rtype));
+        assert_eq!(answer("example.net", Rtype::NS), Answer::Holds(Rtype::NS, to("ns.example.net")));
+        assert_eq!(answer("p.example.net", Rtype::PTR), Answer::Holds(Rtype::PTR, to("x.example.net")));
+        assert_eq!(answer("p.example.net", Rtype::TXT), Answer::Nothing);
+        assert_eq!(answer("c.example.net", Rtype::PTR), Answer::Holds(Rtype::CNAME, to("x.example.net")));
+        let cut = Answer::Delegated(name("cut.example.net"), Some(to("ns.cut.example.net")));
+        assert_eq!(answer("cut.example.net", Rtype::PTR), cut);
+        assert_eq!(answer("a.b.cut.example.net", Rtype::PTR), cut);
+        assert_eq!(answer("d.example.net", Rtype::PTR), Answer::Holds(Rtype::PTR, to("x.example.net")));
+        let below = Answer::BelowDname(name("d.example.net"), to("e.example.net"));
+        assert_eq!(answer("a.d.example.net", Rtype::PTR), below);
+        // What is below the DNAME is not there, a delegation among it.
+        assert_eq!(answer("y.d.example.net", Rtype::PTR), below);
     }
 }

@@ -153,7 +153,7 @@ const NEVER: &str = "what zonewright doctor asks for, and nobody writes";
 /// hold, so that this is not found out (RFC 2136 section 3.3).
 pub(super) fn try_update(writer: &dyn WriteZone, zone: &ZoneName) -> UpdatesExamined {
     let examined = |fault| UpdatesExamined { zone: zone.clone(), place: writer.place(zone), fault };
-    let soa = Question { name: zone.as_name().to_name(), rtype: Rtype::SOA };
+    let soa = Question::soa(zone);
     if let Err(error) = writer.observe(zone, &[soa], None) {
         return examined(Some(error.into()));
     }

@@ -12,7 +12,7 @@ use domain::tsig::Key;
 use super::ask::{Asker, DEFAULT_WINDOW, MAX_WINDOW};
 use super::failure::Failure;
 use super::lower::{self, LIMITS};
-use super::observe::{Probes, answer_from};
+use super::observe::Probes;
 use super::session::Session;
 use super::settings::Server;
 use super::version::is_knot;
@@ -21,7 +21,7 @@ use super::{NameServers, read_error, secret_error};
 use crate::dns::ZoneName;
 use crate::live::asked::{Answer, Question};
 use crate::provider::write::{Edit, UpdateLimits, UpdateZone, WriteZone};
-use crate::provider::{Exchange, ReadMethod, TargetError};
+use crate::provider::{Exchange, ReadMethod, TargetError, answers};
 
 /// The most updates in flight, whatever the settings say: each may be as long as a message.
 const MAX_IN_FLIGHT: usize = 16;
@@ -67,7 +67,7 @@ impl WriteZone for Primary {
         let key = self.key(zone)?;
         let transferred = self.transfer_pays(questions.len(), rrsets).then(|| {
             let contents = self.servers.transfer(self.server(), zone, key.clone())?;
-            Ok(questions.iter().map(|question| answer_from(&contents, question)).collect())
+            Ok(questions.iter().map(|question| answers::answer(&contents, question)).collect())
         });
         let answers = match transferred {
             Some(Err(failure)) if !may_be_answered_else(&failure) => Err(failure),

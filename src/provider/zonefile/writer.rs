@@ -238,7 +238,7 @@ struct Read {
 /// How what stands in a zone differs from what an edit says is before, in words; none where it does not.
 fn difference(contents: &ZoneContents, edit: Edit<'_>) -> Option<String> {
     let (owner, rtype) = (&edit.key.owner, edit.key.rtype);
-    let found = answers::answer(contents, &Question { name: owner.as_name().to_name(), rtype });
+    let found = answers::answer(contents, &Question::of(edit.key));
     Some(match (found, edit.kind.before()) {
         (Answer::Holds(held, found), Some(before)) if held == rtype && found == *before => return None,
         (Answer::Nothing, None) => return None,
