@@ -26,9 +26,17 @@ enum Tie {
     Name(Name),
 }
 
-/// Joins changes into units, in the order of their first changes.
-pub fn units(changes: &[Change]) -> Vec<Unit> {
+/// Joins changes into units, in the order of their first changes, and gives the phase of each change. A TXT of the
+/// registry goes with the RRset that it records.
+pub fn arrange(changes: &[Change]) -> (Vec<Unit>, Vec<Phase>) {
     let companions = companions(changes);
+    let leading = companions.iter().enumerate().map(|(place, companion)| companion.unwrap_or(place));
+    let phases = leading.map(|place| phase(&changes[place])).collect();
+    (units(changes, &companions), phases)
+}
+
+/// Joins changes into units.
+fn units(changes: &[Change], companions: &[Option<usize>]) -> Vec<Unit> {
     let mut groups = Groups::new(changes.len());
     let mut first: HashMap<Tie, usize> = HashMap::new();
     for (place, change) in changes.iter().enumerate() {
@@ -49,13 +57,6 @@ pub fn units(changes: &[Change]) -> Vec<Unit> {
         units[unit].changes.push(place);
     }
     units
-}
-
-/// The phase of each change. A TXT of the registry goes with the RRset that it records.
-pub fn phases(changes: &[Change]) -> Vec<Phase> {
-    let companions = companions(changes);
-    let leading = |place: usize| companions[place].map_or(place, |companion| companion);
-    (0..changes.len()).map(|place| phase(&changes[leading(place)])).collect()
 }
 
 /// The phase of a change by itself.

@@ -10,7 +10,7 @@ use super::model::{Outcome, Phase};
 use super::order::{self, Unit};
 use super::side_by_side;
 use crate::change::Change;
-use crate::dns::{RrKey, Rrset, Rtype, ZoneName};
+use crate::dns::{RrKey, Rrset, Rtype, Serial, ZoneName};
 use crate::live::asked::{Answer, Question};
 use crate::plan::{Marker, Plan, marker_key};
 use crate::provider::TargetError;
@@ -136,10 +136,10 @@ pub fn survey<'a>(plan: &'a Plan, accesses: Vec<ZoneAccess<'a>>) -> Survey<'a> {
             }
         }
     }
-    let units = order::units(changes);
+    let (units, phases) = order::arrange(changes);
     let answer = |place: usize| answers[place].as_ref().expect("every change lies in a zone of the plan");
     let standings = units.iter().map(|unit| standing(changes, unit, &answer)).collect();
-    Survey { changes, units, standings, phases: order::phases(changes), zones, problems }
+    Survey { changes, units, standings, phases, zones, problems }
 }
 
 /// Reads what a plan touches in one zone, and what is to be known of the zone; the answers have the order of `places`.
@@ -163,12 +163,10 @@ fn look<'a>(
     Ok((Surveyed { zone, writer, fence, serial, rrsets }, answers.collect()))
 }
 
-/// The serial of a SOA (RFC 1035 section 3.3.13: the first of the five numbers at its end).
+/// The serial of a SOA.
 fn serial(answer: &Answer) -> Option<u32> {
     let Answer::Holds(Rtype::SOA, rrset) = answer else { return None };
-    let octets = rrset.rdata().first()?.as_octets();
-    let start = octets.len().checked_sub(20)?;
-    Some(u32::from_be_bytes(octets[start..start + 4].try_into().ok()?))
+    rrset.rdata().first()?.as_rdata(Rtype::SOA).serial().map(Serial::into_int)
 }
 
 /// What stands at a marker's place.

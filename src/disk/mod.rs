@@ -1,12 +1,14 @@
-//! Files that are replaced whole.
+//! Files as octets: replaced whole, and digested.
 //!
-//! Comes in: a path and what is to stand there. Goes out: readers see the old file or the new one, never a part of either,
-//! even after a power cut. What the octets mean is the business of other rooms.
+//! Comes in: a path, and what is to stand there. Goes out: readers see the old file or the new one, never a part of either,
+//! even after a power cut; or the digest of what stands there. What the octets mean is the business of other rooms.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
 
 /// Puts `content` in the place of a file, with the mode that any new file gets.
 ///
@@ -108,6 +110,30 @@ pub fn sync_folder(path: &Path) -> io::Result<()> {
         Some(folder) if !folder.as_os_str().is_empty() => File::open(folder)?.sync_all(),
         _ => File::open(".")?.sync_all(),
     }
+}
+
+/// The SHA-256 of a file, in hexadecimal.
+///
+/// Errors: it cannot be read, or is no file. To open a pipe could take for ever, and a device has no end.
+pub fn digest(path: &Path) -> io::Result<String> {
+    if !path.metadata()?.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let (mut file, mut digest, mut part) = (File::open(path)?, Sha256::new(), vec![0; PART]);
+    loop {
+        match file.read(&mut part)? {
+            0 => return Ok(hex(&digest.finalize())),
+            length => digest.update(&part[..length]),
+        }
+    }
+}
+
+/// How many octets of a file are read at a time: enough that reading costs little (no official source).
+const PART: usize = 64 * 1024;
+
+/// Octets in hexadecimal.
+pub fn hex(octets: &[u8]) -> String {
+    octets.iter().map(|octet| format!("{octet:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -94,8 +94,7 @@ impl ZoneBuilder {
         if owner != self.apex.as_name() {
             return Err(ContentsError::StraySoa);
         }
-        let numbers = rdata.len().checked_sub(20).ok_or(ContentsError::NoSoa)?;
-        let serial = Serial(u32::from_be_bytes(rdata[numbers..numbers + 4].try_into().expect("four octets")));
+        let serial = RdataRef { rtype: Rtype::SOA, octets: rdata }.serial().ok_or(ContentsError::NoSoa)?;
         match self.serial.replace(serial) {
             Some(earlier) if earlier != serial => Err(ContentsError::TwoSoas),
             _ => Ok(()),

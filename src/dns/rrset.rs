@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use domain::base::zonefile_fmt::{DisplayKind, ZonefileFmt};
-use domain::base::{ParseRecordData, ParsedName, Rtype};
+use domain::base::{ParseRecordData, ParsedName, Rtype, Serial};
 use domain::dep::octseq::Parser;
 use domain::rdata::ZoneRecordData;
 
@@ -125,6 +125,13 @@ impl<'a> RdataRef<'a> {
             Rtype::MX => self.octets.get(2..).map(NameRef::trusted),
             _ => None,
         }
+    }
+
+    /// The serial, where this is SOA: the first of the five numbers at its end (RFC 1035 section 3.3.13).
+    pub fn serial(self) -> Option<Serial> {
+        let start = self.octets.len().checked_sub(20).filter(|_| self.rtype == Rtype::SOA)?;
+        let octets = self.octets[start..start + 4].try_into().expect("four octets");
+        Some(Serial(u32::from_be_bytes(octets)))
     }
 
     /// The character strings of a TXT record.

@@ -5,18 +5,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
-use std::fs::File;
-use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use sha2::{Digest, Sha256};
-
 use super::{Findings, Progress, load_config};
 use crate::apply::accept::{Terms, accept};
 use crate::apply::{self, Applied, Event, Orders, Outcome, Refusal, Survey, Surveyed, Watch, ZoneAccess};
+use crate::disk;
 use crate::dns::ZoneName;
 use crate::inventory::model::{Config, Fence, ZoneSpec};
 use crate::inventory::value::{self, Time};
@@ -306,7 +303,7 @@ fn moved(plan: &Plan, survey: &Survey<'_>, workspace: &Path) -> Vec<String> {
         Some(format!("zone `{}`: serial {now}, the plan saw {seen}", zone.zone))
     };
     // The files of a snapshot are named as whoever planned named its folder.
-    let found = |name: &str| digest_of(&workspace.join(name)).or_else(|_| digest_of(Path::new(name)));
+    let found = |name: &str| disk::digest(&workspace.join(name)).or_else(|_| disk::digest(Path::new(name)));
     let input = |(name, digest): (&String, &String)| match found(name) {
         Ok(found) if found == *digest => None,
         Ok(_) => Some(format!("{name}: changed")),
@@ -316,30 +313,6 @@ fn moved(plan: &Plan, survey: &Survey<'_>, workspace: &Path) -> Vec<String> {
     moved.extend(plan.inputs.iter().filter_map(input));
     moved.sort();
     moved
-}
-
-/// The SHA-256 of a file, in hexadecimal.
-///
-/// Errors: it cannot be read, or is no file. To open a pipe could take for ever, and a device has no end.
-fn digest_of(path: &Path) -> io::Result<String> {
-    if !path.metadata()?.is_file() {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
-    let (mut file, mut digest, mut part) = (File::open(path)?, Sha256::new(), vec![0; PART]);
-    loop {
-        match file.read(&mut part)? {
-            0 => return Ok(hex(&digest.finalize())),
-            length => digest.update(&part[..length]),
-        }
-    }
-}
-
-/// How many octets of a file are read at a time: enough that reading costs little (no official source).
-const PART: usize = 64 * 1024;
-
-/// Octets in hexadecimal.
-fn hex(octets: &[u8]) -> String {
-    octets.iter().map(|octet| format!("{octet:02x}")).collect()
 }
 
 /// Ends all targets; gives what went wrong.

@@ -17,6 +17,7 @@ pub mod write;
 
 use sha2::{Digest as _, Sha256};
 
+use crate::disk::hex;
 use crate::dns::ZoneName;
 
 pub use manifest::{SavedZone, UnreadZone};
@@ -56,11 +57,6 @@ fn file_stem(zone: &ZoneName) -> String {
         }
         stem => stem,
     }
-}
-
-/// Octets in hexadecimal.
-fn hex(octets: &[u8]) -> String {
-    octets.iter().map(|octet| format!("{octet:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@ use std::path::{Component, Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 
 use super::manifest::{Extent, Manifest, NamesFile, SHA256, SavedZone};
-use super::{MANIFEST, hex, names, text};
+use super::{MANIFEST, names, text};
+use crate::disk::hex;
 use crate::dns::{ZoneContents, ZoneName};
 use crate::inventory::value::Time;
 use crate::live::asked::Knowledge;

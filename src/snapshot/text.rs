@@ -45,7 +45,7 @@ fn push_data(line: &mut String, rdata: RdataRef<'_>, check: &mut RdataCheck) {
 /// Type and RDATA in the notation of RFC 3597, which every server reads of every type.
 fn generic(rdata: RdataRef<'_>) -> String {
     let blank = if rdata.octets.is_empty() { "" } else { " " };
-    let digits = super::hex(rdata.octets);
+    let digits = crate::disk::hex(rdata.octets);
     format!("TYPE{} \\# {}{blank}{digits}\n", rdata.rtype.to_int(), rdata.octets.len())
 }
 

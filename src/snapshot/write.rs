@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 
 use super::manifest::{Extent, FORMAT, Manifest, NamesFile, SHA256, SavedZone, UnreadZone};
-use super::{MANIFEST, NAMES_SUFFIX, SUFFIX, file_stem, folder, hex, names, text};
+use super::{MANIFEST, NAMES_SUFFIX, SUFFIX, file_stem, folder, names, text};
+use crate::disk::hex;
 use crate::dns::ZoneContents;
 use crate::inventory::value::Time;
 use crate::live::asked::Knowledge;

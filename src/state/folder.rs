@@ -1,8 +1,10 @@
 //! The folder and the file of a state: made so that they last, and are nobody else's business.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
+
+use crate::disk::sync_folder;
 
 /// The folder that is all ours.
 const FOLDER: &str = ".zonewright";
@@ -23,18 +25,19 @@ pub fn prepare(file: &Path) -> io::Result<()> {
             _ => return Err(error),
         }
     } else {
-        sync(of(folder))?;
+        sync_folder(folder)?;
     }
     if folder.file_name().is_some_and(|name| name == FOLDER) { ignore_all(folder) } else { Ok(()) }
 }
 
 /// Writes a `.gitignore` that covers the folder, where there is none.
 fn ignore_all(folder: &Path) -> io::Result<()> {
-    match OpenOptions::new().write(true).create_new(true).open(folder.join(".gitignore")) {
+    let path = folder.join(".gitignore");
+    match OpenOptions::new().write(true).create_new(true).open(&path) {
         Ok(mut file) => {
             file.write_all(b"*\n")?;
             file.sync_all()?;
-            sync(folder)
+            sync_folder(&path)
         }
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error),
@@ -48,7 +51,7 @@ pub fn create(file: &Path) -> io::Result<()> {
     match private_file(OpenOptions::new().write(true).create_new(true)).open(file) {
         Ok(created) => {
             created.sync_all()?;
-            sync(of(file))
+            sync_folder(file)
         }
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error),
@@ -87,9 +90,4 @@ fn of(path: &Path) -> &Path {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     }
-}
-
-/// Makes what was created in a folder last.
-fn sync(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
 }

@@ -1,4 +1,5 @@
-//! The state in a file: SQLite, with a rollback journal, so that the file alone is all of it and can be copied.
+//! The state in a file: SQLite, with a log beside it while somebody writes, and the file alone, which can be copied, when
+//! nobody does.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -143,6 +144,12 @@ impl Sqlite {
         Name::parse(text).map(ZoneName::new).map_err(|_| self.odd("name of a zone", text))
     }
 
+    /// Reads the owner name and the type of an RRset.
+    fn rrset(&self, name: &str, rtype: &str) -> Result<(Name, Rtype), StateError> {
+        let owner = Name::parse(name).map_err(|_| self.odd("name", name))?;
+        Ok((owner, rtype.parse().map_err(|_| self.odd("type of records", rtype))?))
+    }
+
     /// Reads a marker.
     fn marker(&self, text: &str) -> Result<Marker, StateError> {
         Marker::parse(text).ok_or_else(|| self.odd("marker", text))
@@ -172,11 +179,7 @@ impl State for Sqlite {
     fn own(&self) -> Result<OwnRrsets, StateError> {
         let row = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
         let rows = self.read("SELECT name, type FROM own_rrsets", [], row)?;
-        let rrset = |(name, rtype): (String, String)| {
-            let owner = Name::parse(&name).map_err(|_| self.odd("name", &name))?;
-            Ok((owner, rtype.parse::<Rtype>().map_err(|_| self.odd("type of records", &rtype))?))
-        };
-        rows.into_iter().map(rrset).collect()
+        rows.into_iter().map(|(name, rtype)| self.rrset(&name, &rtype)).collect()
     }
 
     fn markers(&self) -> Result<BTreeMap<ZoneName, KnownMarker>, StateError> {
@@ -308,8 +311,7 @@ impl State for Sqlite {
         let unsettled = |(apply, number, zone, changes): (i64, i64, String, String)| {
             let kept = journal::from_json(&changes).ok_or_else(|| self.odd("list of changes", &changes))?;
             let after = kept.into_iter().map(|Kept { name, rtype, after, .. }| {
-                let name = Name::parse(&name).map_err(|_| self.odd("name", &name))?;
-                let rtype = rtype.parse::<Rtype>().map_err(|_| self.odd("type of records", &rtype))?;
+                let (name, rtype) = self.rrset(&name, &rtype)?;
                 Ok((Question { name, rtype }, after))
             });
             let after = after.collect::<Result<_, StateError>>()?;

@@ -18,7 +18,7 @@ use super::message::{self, Header, bad, bad_wire, read_record};
 use super::settings::{self, Server, Settings};
 use super::wire::Connection;
 use super::{NameServers, explain_wire, random_id};
-use crate::dns::{NameBuffer, Rtype, Wire, ZoneName};
+use crate::dns::{NameBuffer, RdataRef, Rtype, Serial, Wire, ZoneName};
 use crate::inventory::config::node::Node;
 use crate::provider::examine::{
     Access, Capabilities, Clock, Examined, Fault, KeyExamined, Measures, PlaceExamined, ZoneExamined,
@@ -219,10 +219,10 @@ fn read_soa(octets: &[u8], zone: &ZoneName, id: u16) -> Result<SoaAnswer, Failur
     let mut rdata = Vec::new();
     Wire::message(octets).append_rdata(record.rtype, record.start..record.end, &mut rdata).map_err(bad_wire)?;
     let is_soa = record.rtype == Rtype::SOA && name.as_name() == zone.as_name();
-    let serial = rdata.len().checked_sub(20).and_then(|at| rdata.get(at..at + 4)?.try_into().ok());
+    let serial = RdataRef { rtype: record.rtype, octets: &rdata }.serial();
     Ok(SoaAnswer {
         authoritative: is_soa && header.flags & AUTHORITATIVE != 0,
-        serial: serial.filter(|_| is_soa).map(u32::from_be_bytes),
+        serial: serial.filter(|_| is_soa).map(Serial::into_int),
         clock: Clock::NotTold,
     })
 }

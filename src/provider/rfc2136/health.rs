@@ -14,6 +14,8 @@ pub struct Health {
     silent: AtomicBool,
     /// Whether it ever said anything.
     heard: AtomicBool,
+    /// Whether it failed until a transfer was given up.
+    failing: AtomicBool,
 }
 
 impl Health {
@@ -34,6 +36,16 @@ impl Health {
     /// Whether a question passed without a word: others are better asked first.
     pub fn was_silent(&self) -> bool {
         self.silent.load(Ordering::Relaxed)
+    }
+
+    /// Whether it failed until a transfer was given up, so that no other is waited for.
+    pub fn goes_on_failing(&self) -> bool {
+        self.failing.load(Ordering::Relaxed)
+    }
+
+    /// Notes that it failed until a transfer was given up.
+    pub fn note_failing(&self) {
+        self.failing.store(true, Ordering::Relaxed);
     }
 
     /// Notes how an exchange ended: with this failure, or well.

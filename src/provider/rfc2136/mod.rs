@@ -43,7 +43,6 @@ mod writer;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -117,8 +116,6 @@ struct NameServers {
     key: OnceLock<Result<Option<Arc<Key>>, SecretError>>,
     /// What this run knows of each server.
     health: Vec<Health>,
-    /// Whether the one server failed until a transfer was given up, so that no other is waited for.
-    goes_on_failing: AtomicBool,
 }
 
 /// How long is waited before a transfer that failed is asked for again: BIND answers SERVFAIL while as many transfers run as
@@ -158,7 +155,7 @@ impl NameServers {
         key: OnceLock<Result<Option<Arc<Key>>, SecretError>>,
     ) -> NameServers {
         let health = settings.servers.iter().map(|_| Health::default()).collect();
-        NameServers { settings, workspace, key, health, goes_on_failing: AtomicBool::new(false) }
+        NameServers { settings, workspace, key, health }
     }
 
     /// What the first server gives that can.
@@ -226,8 +223,9 @@ impl NameServers {
         if !failed(&first) || self.settings.servers.len() > 1 {
             return first;
         }
+        let health = &self.health[0];
         for pause in PAUSES {
-            if self.goes_on_failing.load(Ordering::Relaxed) {
+            if health.goes_on_failing() {
                 return first;
             }
             std::thread::sleep(pause);
@@ -239,7 +237,7 @@ impl NameServers {
                 return first;
             }
         }
-        self.goes_on_failing.store(true, Ordering::Relaxed);
+        health.note_failing();
         first
     }
 

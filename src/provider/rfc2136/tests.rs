@@ -517,7 +517,7 @@ fn busy(times: usize) -> Server {
 fn a_server_that_fails_for_a_moment_is_asked_again_and_one_that_goes_on_is_not() {
     assert_eq!(digest(busy(1)).unwrap(), zone_digest());
     let reader = reader(vec![busy(usize::MAX - 1)], true);
-    reader.goes_on_failing.store(true, std::sync::atomic::Ordering::Relaxed);
+    reader.health[0].note_failing();
     assert_eq!(reader.read_zone(&apex()).unwrap_err().code, "server-failure");
 }
 
