@@ -1,6 +1,7 @@
 //! Pieces of units to batches that a server takes. Pure.
 
-use super::order::Unit;
+use std::collections::BTreeMap;
+
 use crate::provider::write::UpdateLimits;
 
 /// What of a unit belongs to one phase and zone.
@@ -12,13 +13,13 @@ pub struct Piece {
     pub changes: Vec<usize>,
 }
 
-/// Takes from each unit what belongs to one phase and zone; units without anything are left out.
-pub fn pieces<'u>(units: impl Iterator<Item = (usize, &'u Unit)>, belongs: impl Fn(usize) -> bool) -> Vec<Piece> {
-    let piece = |(unit, all): (usize, &Unit)| {
-        let changes: Vec<usize> = all.changes.iter().copied().filter(|place| belongs(*place)).collect();
-        (!changes.is_empty()).then_some(Piece { unit, changes })
-    };
-    units.filter_map(piece).collect()
+/// Joins the changes at these places that belong to one phase into pieces, in the order of the units.
+pub fn pieces(places: &[usize], unit_of: impl Fn(usize) -> usize, belongs: impl Fn(usize) -> bool) -> Vec<Piece> {
+    let mut by_unit: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for place in places.iter().copied().filter(|place| belongs(*place)) {
+        by_unit.entry(unit_of(place)).or_default().push(place);
+    }
+    by_unit.into_iter().map(|(unit, changes)| Piece { unit, changes }).collect()
 }
 
 /// Cuts pieces into batches, in their order; a piece is never cut, so that one that is over the limits is alone.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use super::batch::Piece;
 use super::model::{Event, Outcome, Watch};
 use super::survey::{Standing, Survey, Verdict};
-use super::{HostKey, Orders, hosts_of};
+use super::{HELD, HostKey, Orders, hosts_of};
 
 /// What was done for a unit, and why no more.
 #[derive(Debug, Clone, Default)]
@@ -182,6 +182,3 @@ impl<'a> Board<'a> {
         self.tell(Event::Hosts(self.hosts(unit).len()));
     }
 }
-
-/// Why a lock can be taken.
-const HELD: &str = "no thread panics while it holds the lock";

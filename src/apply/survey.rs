@@ -73,6 +73,8 @@ pub struct Surveyed<'a> {
     pub serial: Option<u32>,
     /// How many RRsets the plan saw in it.
     pub rrsets: Option<u64>,
+    /// The places of its changes in the plan, ascending; never empty.
+    pub places: Vec<usize>,
 }
 
 impl Surveyed<'_> {
@@ -88,6 +90,8 @@ pub struct Survey<'a> {
     pub changes: &'a [Change],
     /// What stands or falls together, in the order of the plan.
     pub units: Vec<Unit>,
+    /// The unit of each change, by its place among them.
+    pub unit_of: Vec<usize>,
     /// Where each unit stands.
     pub standings: Vec<Standing>,
     /// The phase of each change.
@@ -139,7 +143,11 @@ pub fn survey<'a>(plan: &'a Plan, accesses: Vec<ZoneAccess<'a>>) -> Survey<'a> {
     let (units, phases) = order::arrange(changes);
     let answer = |place: usize| answers[place].as_ref().expect("every change lies in a zone of the plan");
     let standings = units.iter().map(|unit| standing(changes, unit, &answer)).collect();
-    Survey { changes, units, standings, phases, zones, problems }
+    let mut unit_of = vec![0; changes.len()];
+    for (number, unit) in units.iter().enumerate() {
+        unit.changes.iter().for_each(|place| unit_of[*place] = number);
+    }
+    Survey { changes, units, unit_of, standings, phases, zones, problems }
 }
 
 /// Reads what a plan touches in one zone, and what is to be known of the zone; the answers have the order of `places`.
@@ -160,7 +168,8 @@ fn look<'a>(
         None => None,
         Some(key) => Some((key, standing_marker(writer, zone, answers.next())?)),
     };
-    Ok((Surveyed { zone, writer, fence, serial, rrsets }, answers.collect()))
+    let places = places.to_vec();
+    Ok((Surveyed { zone, writer, fence, serial, rrsets, places }, answers.collect()))
 }
 
 /// The serial of a SOA.

@@ -126,8 +126,10 @@ impl<'a> ZoneWriter<'a> {
     /// The pieces of a phase that are to be written here.
     pub fn pieces(&self, phase: Phase) -> Vec<Piece> {
         let survey = self.board.survey;
-        let alive = survey.units.iter().enumerate().filter(|(unit, _)| self.board.is_alive(*unit));
-        batch::pieces(alive, |place| survey.phases[place] == phase && survey.changes[place].zone == *self.zone.zone)
+        let mut pieces =
+            batch::pieces(&self.zone.places, |place| survey.unit_of[place], |place| survey.phases[place] == phase);
+        pieces.retain(|piece| self.board.is_alive(piece.unit));
+        pieces
     }
 
     /// Writes the pieces of a phase.

@@ -6,11 +6,10 @@ use super::args::{ApplyArgs, Format, Shared};
 use super::carry_out::{self, Task};
 use super::exit::Exit;
 use super::output::{self, Failure};
-use super::progress::Line;
-use super::request::{not_made, request};
+use super::request::{Sealed, make, not_made, request};
 use super::show::View;
 use crate::apply::Refusal;
-use crate::pipeline::{self, Progress as _};
+use crate::inventory::value::Time;
 use crate::plan::SealedPlan;
 use crate::plan::store::{self, StoreError};
 use crate::report::Purpose;
@@ -56,12 +55,7 @@ fn plan_and_apply(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
     let now = output::now(shared)?;
     let request = request(shared, now, None);
     let view = View::new(shared, Format::Text, Purpose::Apply)?;
-    let progress = Line::start(shared);
-    let made = pipeline::make_plan(&request, &progress);
-    progress.stage("digesting the plan", None);
-    let made = made.map(|made| (SealedPlan::new(made.plan), made.findings, made.is_partial));
-    progress.finish();
-    let (sealed, findings, is_partial) = match made {
+    let Sealed { sealed, findings, is_partial, .. } = match make(shared, &request) {
         Ok(made) => made,
         Err(error) => return not_made(shared, error),
     };
@@ -80,11 +74,6 @@ fn plan_and_apply(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
 }
 
 /// What is to be done.
-fn task<'a>(
-    sealed: &'a SealedPlan,
-    place: &'a str,
-    now: crate::inventory::value::Time,
-    args: &'a ApplyArgs,
-) -> Task<'a> {
+fn task<'a>(sealed: &'a SealedPlan, place: &'a str, now: Time, args: &'a ApplyArgs) -> Task<'a> {
     Task { sealed, place, now, expect: args.expect.as_deref(), limits: &args.limits, format: args.format }
 }

@@ -13,8 +13,8 @@ use crate::apply::{Applied, Ending, Refusal};
 use crate::inventory::value::Time;
 use crate::pipeline::apply::{ApplyError, ApplyRequest, Ran, apply};
 use crate::plan::SealedPlan;
+use crate::report;
 use crate::report::apply::{ApplyReport, DECLINED, QUESTION, YES};
-use crate::report::{self, TextOptions};
 use crate::state::StateError;
 
 /// What is to be applied, and how it is told.
@@ -41,6 +41,9 @@ impl Task<'_> {
     }
 }
 
+/// What to do where nobody can be asked.
+const UNASKED: &str = "give `--yes` to apply without asking, or save the plan, review it, and apply the file";
+
 /// Asks whether the plan that was shown is to be applied; `--yes` is the answer where it is given.
 ///
 /// Errors: there is nobody to ask, or nothing was shown.
@@ -51,15 +54,11 @@ pub fn consents(limits: &ApplyLimits, format: Format) -> Result<bool, Failure> {
     if format != Format::Text {
         let failure =
             Failure::new("with `--format json` no plan is shown that could be agreed to: nothing was changed");
-        return Err(
-            failure.hint("give `--yes` to apply without asking, or save the plan, review it, and apply the file")
-        );
+        return Err(failure.hint(UNASKED));
     }
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         let failure = Failure::new("there is no terminal to ask on: nothing was changed");
-        return Err(
-            failure.hint("give `--yes` to apply without asking, or save the plan, review it, and apply the file")
-        );
+        return Err(failure.hint(UNASKED));
     }
     let mut answer = String::new();
     let asked = write!(std::io::stderr(), "{QUESTION}").and_then(|()| std::io::stdin().read_line(&mut answer));
@@ -164,12 +163,7 @@ fn tell(shared: &Shared, task: &Task<'_>, ran: &Ran, is_interrupted: bool) -> Re
 
 /// Prints the outcome.
 fn print(shared: &Shared, format: Format, report: &ApplyReport<'_>) -> Result<(), Failure> {
-    let options = TextOptions {
-        color: output::color(shared),
-        width: output::width(),
-        verbose: shared.verbose > 0,
-        ..TextOptions::default()
-    };
+    let options = output::text_options(shared);
     output::print(&match format {
         Format::Text => report::apply::text(report, &options),
         Format::Json => report::apply::json(report),

@@ -9,7 +9,7 @@ use super::request::{not_made, request};
 use super::show::View;
 use crate::pipeline::check_dns::check_dns;
 use crate::plan::SealedPlan;
-use crate::report::{self, Purpose, TextOptions};
+use crate::report::{self, Purpose};
 
 /// Explains the hosts, shows their plan, asks, and applies it.
 pub fn run(shared: &Shared, args: &CheckDnsArgs) -> Result<Exit, Failure> {
@@ -27,7 +27,7 @@ pub fn run(shared: &Shared, args: &CheckDnsArgs) -> Result<Exit, Failure> {
         Err(error) => return not_made(shared, error),
     };
     output::findings_in_short(shared, &made.findings);
-    let options = TextOptions { color: output::color(shared), width: output::width(), ..TextOptions::default() };
+    let options = output::text_options(shared);
     for explanation in &explanations {
         output::print(&report::explanation(explanation, report::Format::Text, &options))?;
         output::print("\n")?;

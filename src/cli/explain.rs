@@ -6,7 +6,7 @@ use super::output::{self, Failure};
 use super::progress::Line;
 use super::request::{not_made, request, tell_snapshot};
 use crate::pipeline::explain::{Explained, explain};
-use crate::report::{self, TextOptions};
+use crate::report;
 
 /// Prints the explanation of what was asked for.
 pub fn run(shared: &Shared, args: &ExplainArgs) -> Result<Exit, Failure> {
@@ -22,7 +22,7 @@ pub fn run(shared: &Shared, args: &ExplainArgs) -> Result<Exit, Failure> {
     tell_snapshot(shared, &request, snapshot.as_ref());
     output::findings_in_short(shared, &findings);
     let explanation = explanation.map_err(|error| Failure::new(&error).hint(error.hint.clone()))?;
-    let options = TextOptions { color: output::color(shared), width: output::width(), ..TextOptions::default() };
+    let options = output::text_options(shared);
     let format = match args.format {
         Format::Text => report::Format::Text,
         Format::Json => report::Format::Json,

@@ -8,6 +8,7 @@ use crate::diag::{Diagnostics, Files, Severity, render, sanitize};
 use crate::inventory::value::Time;
 use crate::pipeline::Findings;
 use crate::provider::TargetError;
+use crate::report::TextOptions;
 
 /// Why a command could not do what it was asked; a headline, and what to do.
 #[derive(Debug)]
@@ -193,6 +194,11 @@ pub fn color(shared: &Shared) -> bool {
             std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
         }
     }
+}
+
+/// How reports are printed: how wide, how long, with colour or not.
+pub fn text_options(shared: &Shared) -> TextOptions {
+    TextOptions { color: color(shared), width: width(), verbose: shared.verbose > 0, ..TextOptions::default() }
 }
 
 /// The columns of standard output: the terminal's, else 80, so that a file does not depend on who wrote it.

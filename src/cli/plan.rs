@@ -3,11 +3,9 @@
 use super::args::{PlanArgs, Shared};
 use super::exit::Exit;
 use super::output::{self, Failure};
-use super::progress::Line;
-use super::request::{not_made, request, tell_snapshot};
+use super::request::{Sealed, make, not_made, request, tell_snapshot};
 use super::show::View;
-use crate::pipeline::{self, Progress as _};
-use crate::plan::{SealedPlan, store};
+use crate::plan::store;
 use crate::report::Purpose;
 
 /// Makes a plan, prints it, and saves it where that is asked for.
@@ -15,12 +13,7 @@ pub fn run(shared: &Shared, args: &PlanArgs) -> Result<Exit, Failure> {
     let now = output::now(shared)?;
     let request = request(shared, now, args.live_snapshot.as_deref());
     let view = View::new(shared, args.format, if args.out.is_some() { Purpose::Saved } else { Purpose::Look })?;
-    let progress = Line::start(shared);
-    let made = pipeline::make_plan(&request, &progress);
-    progress.stage("digesting the plan", None);
-    let made = made.map(|made| (SealedPlan::new(made.plan), made.findings, made.is_partial, made.snapshot));
-    progress.finish();
-    let (sealed, findings, is_partial, snapshot) = match made {
+    let Sealed { sealed, findings, is_partial, snapshot } = match make(shared, &request) {
         Ok(made) => made,
         Err(error) => return not_made(shared, error),
     };

@@ -5,8 +5,10 @@ use std::path::Path;
 use super::args::Shared;
 use super::exit::Exit;
 use super::output::{self, Failure};
+use super::progress::Line;
 use crate::inventory::value::Time;
-use crate::pipeline::{MakeError, Request, SnapshotUsed};
+use crate::pipeline::{self, Findings, Made, MakeError, Progress as _, Request, SnapshotUsed};
+use crate::plan::SealedPlan;
 
 /// The request that the command line makes.
 pub fn request<'a>(shared: &'a Shared, now: Time, live_snapshot: Option<&'a Path>) -> Request<'a> {
@@ -17,6 +19,35 @@ pub fn request<'a>(shared: &'a Shared, now: Time, live_snapshot: Option<&'a Path
         projects: shared.projects.clone(),
         live_snapshot,
     }
+}
+
+/// A plan that was made and digested, and what was found on the way.
+pub struct Sealed {
+    /// The plan.
+    pub sealed: SealedPlan,
+    /// What was found.
+    pub findings: Findings,
+    /// Whether a zone or a source could not be read whole.
+    pub is_partial: bool,
+    /// The snapshot that it was made from, where it was.
+    pub snapshot: Option<SnapshotUsed>,
+}
+
+/// Makes a plan and digests it, with its progress shown.
+///
+/// Errors: [`MakeError`].
+pub fn make(shared: &Shared, request: &Request<'_>) -> Result<Sealed, MakeError> {
+    let progress = Line::start(shared);
+    let made = pipeline::make_plan(request, &progress);
+    progress.stage("digesting the plan", None);
+    let sealed = made.map(|Made { plan, findings, is_partial, snapshot }| Sealed {
+        sealed: SealedPlan::new(plan),
+        findings,
+        is_partial,
+        snapshot,
+    });
+    progress.finish();
+    sealed
 }
 
 /// Tells why nothing could be decided at all.

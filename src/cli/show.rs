@@ -41,14 +41,7 @@ impl View {
         Ok(View {
             format: format.into(),
             templates: Templates::load(overrides(&shared.workspace)?).map_err(Failure::new)?,
-            options: TextOptions {
-                color: output::color(shared),
-                width: output::width(),
-                max_hosts: None,
-                verbose: shared.verbose > 0,
-                purpose,
-                is_view: false,
-            },
+            options: TextOptions { purpose, ..output::text_options(shared) },
             zones: zones(shared)?,
         })
     }

@@ -5,7 +5,7 @@ use super::carry_out::who;
 use super::exit::Exit;
 use super::output::{self, Failure};
 use super::progress::Line;
-use super::status::{not_done, options};
+use super::status::not_done;
 use crate::pipeline::state::{self, Adoption};
 use crate::report;
 
@@ -34,7 +34,12 @@ fn init(shared: &Shared) -> Result<Exit, Failure> {
         Ok(adopted) => {
             output::findings(shared, &adopted.findings);
             if !shared.quiet {
-                output::print(&report::adopted(&adopted.place, &adopted.markers, &adopted.unread, &options(shared)))?;
+                output::print(&report::adopted(
+                    &adopted.place,
+                    &adopted.markers,
+                    &adopted.unread,
+                    &output::text_options(shared),
+                ))?;
             }
             Ok(if adopted.unread.is_empty() { Exit::Done } else { Exit::Error })
         }

@@ -4,7 +4,7 @@ use super::args::{Shared, StatusArgs};
 use super::exit::Exit;
 use super::output::{self, Failure};
 use crate::pipeline::state::{self, StateFailure};
-use crate::report::{self, TextOptions};
+use crate::report;
 
 /// How many applies are shown where nobody asks for all.
 const APPLIES: usize = 10;
@@ -15,20 +15,10 @@ pub fn run(shared: &Shared, args: &StatusArgs) -> Result<Exit, Failure> {
     let count = if shared.verbose > 0 { usize::MAX } else { APPLIES };
     match state::status(&shared.workspace, now, count) {
         Ok(status) => {
-            output::print(&report::status(&status, args.format.into(), &options(shared)))?;
+            output::print(&report::status(&status, args.format.into(), &output::text_options(shared)))?;
             Ok(Exit::Done)
         }
         Err(failure) => not_done(shared, failure),
-    }
-}
-
-/// How text is printed.
-pub fn options(shared: &Shared) -> TextOptions {
-    TextOptions {
-        color: output::color(shared),
-        width: output::width(),
-        verbose: shared.verbose > 0,
-        ..TextOptions::default()
     }
 }
 

@@ -274,9 +274,7 @@ pub(super) fn is_fenced(config: &Config, spec: &ZoneSpec) -> bool {
 
 /// Refuses to write to a zone whose marker the state does not know, unless it is older than what the state knows.
 fn state_lost(survey: &Survey<'_>, known: &BTreeMap<ZoneName, KnownMarker>) -> Option<Refusal> {
-    let lost = |zone: &&Surveyed<'_>| {
-        zone.marker().is_some_and(|live| !known.get(zone.zone).is_some_and(|known| known.covers(&live)))
-    };
+    let lost = |zone: &&Surveyed<'_>| zone.marker().is_some_and(|live| !state::knows(known, zone.zone, &live));
     let zone = survey.zones.iter().find(lost)?;
     let live = zone.marker()?;
     let knows = match known.get(zone.zone).and_then(|known| known.marker.as_ref()) {

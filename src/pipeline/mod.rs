@@ -38,7 +38,7 @@ use crate::live::OwnRrsets;
 use crate::plan::{Marker, Plan, marker_key};
 use crate::provider::{self, TargetError};
 use crate::snapshot::Snapshot;
-use crate::state::{StateError, open_to_read};
+use crate::state::{StateError, knows, open_to_read};
 use decide::Decided;
 use zones::Zones;
 
@@ -245,7 +245,7 @@ fn remember(config: &Config, zones: Zones, workspace: &Path) -> Result<(Zones, V
         let key = marker_key(zone);
         let live = key.and_then(|key| zones.live.rrset(key.owner.as_name(), key.rtype));
         let live = live.and_then(|found| Marker::of_rrset(&found.rrset.to_rrset()));
-        live.is_some_and(|live| !known.get(*zone).is_some_and(|known| known.covers(&live)))
+        live.is_some_and(|live| !knows(&known, zone, &live))
     };
     let forgotten = config.zones.iter().map(|spec| &spec.name).filter(is_forgotten).cloned().collect();
     Ok((Zones { live: zones.live.with_own(own), ..zones }, forgotten))

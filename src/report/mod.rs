@@ -14,6 +14,8 @@ mod gather;
 
 mod mark;
 
+mod page;
+
 mod paint;
 
 mod schema;

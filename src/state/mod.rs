@@ -136,6 +136,11 @@ impl KnownMarker {
     }
 }
 
+/// Whether a marker that stands in a zone is one that the state knows of, or an older one.
+pub fn knows(markers: &BTreeMap<ZoneName, KnownMarker>, zone: &ZoneName, live: &Marker) -> bool {
+    markers.get(zone).is_some_and(|known| known.covers(live))
+}
+
 /// An update without a marker, of which it is not known what became of it.
 #[derive(Debug)]
 pub struct Unsettled {

@@ -6,10 +6,10 @@ use crate::diag::sanitize;
 use crate::provider::TargetError;
 use crate::report::TextOptions;
 use crate::report::gather::gather;
-use crate::report::paint::Paint;
+use crate::report::page::Page;
 use crate::report::summary::counted;
 use crate::report::words::Explained as _;
-use crate::report::wrap::{table, wrap};
+use crate::report::wrap::table;
 
 /// The outcomes that leave something to do, those first that need a person most.
 const LEFT: [Outcome; 5] =
@@ -20,7 +20,7 @@ const DIGITS: usize = 12;
 
 /// Renders what became of an apply.
 pub fn render(report: &ApplyReport<'_>, options: &TextOptions) -> String {
-    let mut page = Page { out: String::new(), options, paint: Paint::new(options.color) };
+    let mut page = Page::new(options);
     page.verdict(report);
     page.problems(&report.applied.problems);
     for outcome in LEFT {
@@ -32,37 +32,7 @@ pub fn render(report: &ApplyReport<'_>, options: &TextOptions) -> String {
     page.out
 }
 
-/// Text that is written from top to bottom.
-struct Page<'a> {
-    /// What was written.
-    out: String,
-    /// How much is shown, and how.
-    options: &'a TextOptions,
-    /// The styles.
-    paint: Paint,
-}
-
 impl Page<'_> {
-    /// Adds a paragraph: the first line indented by `depth`, the others by two more.
-    fn line(&mut self, depth: usize, text: &str) {
-        self.painted(depth, "", text);
-    }
-
-    /// Adds a paragraph in a style, which ends in each line, as logs show lines alone.
-    fn painted(&mut self, depth: usize, style: &str, text: &str) {
-        let off = if style.is_empty() { "" } else { &self.paint.off };
-        for line in wrap(&sanitize(text), self.options.width, depth, depth + 2).lines() {
-            self.out.push_str(&format!("{style}{line}{off}\n"));
-        }
-    }
-
-    /// Adds a heading, with a blank line above it.
-    fn heading(&mut self, text: &str) {
-        self.out.push('\n');
-        let style = self.paint.head.clone();
-        self.painted(0, &style, text);
-    }
-
     /// Adds the first line, which tells all in short, and where the plan was refused what to do.
     fn verdict(&mut self, report: &ApplyReport<'_>) {
         let Applied { hosts, problems, .. } = report.applied;

@@ -1,12 +1,10 @@
 //! What a state says, as text: who is at work, what did not end, the last applies, the markers.
 
-use crate::diag::sanitize;
 use crate::dns::ZoneName;
 use crate::plan::Marker;
 use crate::report::TextOptions;
-use crate::report::paint::Paint;
+use crate::report::page::Page;
 use crate::report::summary::counted;
-use crate::report::wrap::wrap;
 use crate::state::{ApplySummary, Holder, KnownMarker, Memory, Status};
 
 /// What to do about an apply that did not end.
@@ -14,7 +12,7 @@ const UNFINISHED: &str = "plan and apply again: the new plan shows what is left,
 
 /// Renders a status.
 pub fn render(status: &Status, options: &TextOptions) -> String {
-    let mut page = Page { out: String::new(), options, paint: Paint::new(options.color) };
+    let mut page = Page::new(options);
     page.head(status);
     if let Some(memory) = &status.memory {
         page.unfinished(status, memory);
@@ -32,7 +30,7 @@ pub fn adopted(
     unread: &[ZoneName],
     options: &TextOptions,
 ) -> String {
-    let mut page = Page { out: String::new(), options, paint: Paint::new(options.color) };
+    let mut page = Page::new(options);
     for (zone, marker) in markers {
         page.line(0, &zone.to_string());
         page.line(2, &marker.as_ref().map_or_else(|| "no marker".to_owned(), words));
@@ -53,29 +51,7 @@ pub fn adopted(
     page.out
 }
 
-/// Text that is written from top to bottom.
-struct Page<'a> {
-    /// What was written.
-    out: String,
-    /// How much is shown, and how.
-    options: &'a TextOptions,
-    /// The styles.
-    paint: Paint,
-}
-
 impl Page<'_> {
-    /// Adds a paragraph: the first line indented by `depth`, the others by two more.
-    fn line(&mut self, depth: usize, text: &str) {
-        self.out.push_str(&wrap(&sanitize(text), self.options.width, depth, depth + 2));
-        self.out.push('\n');
-    }
-
-    /// Adds a heading, with a blank line above it.
-    fn heading(&mut self, text: &str) {
-        let Paint { head, off, .. } = &self.paint;
-        self.out.push_str(&format!("\n{head}{text}{off}\n"));
-    }
-
     /// Adds where the state is, and who is at work.
     fn head(&mut self, status: &Status) {
         self.line(
