@@ -31,6 +31,8 @@ pub mod explain;
 
 pub mod disk;
 
+pub mod parallel;
+
 pub mod plan;
 
 pub mod provider;

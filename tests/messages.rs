@@ -195,19 +195,29 @@ fn foreign(rtype: Rtype) -> Rrset {
     Rrset::new(Ttl::from_secs(60).expect("a TTL"), vec![rdata]).expect("one record")
 }
 
-#[test]
-fn messages_are_those_of_an_independent_reading() {
+/// Lets `look` look at the plan of each fleet that has one, and at its messages as the reference reads them. Where Python
+/// is missing it says so aloud, and gives `false`.
+fn each_fleet(mut look: impl FnMut(u64, &SealedPlan, &[Message])) -> bool {
     let Some(python) = support::python() else {
         support::skip("Python 3.11 is not there, so that the reference implementation cannot run");
-        return;
+        return false;
     };
     let folder = tempfile::tempdir().expect("a folder for the fleets");
-    let mut count = 0;
     for seed in seeds() {
-        let Some((sealed, parts)) = plan(&python, folder.path(), seed) else { continue };
+        if let Some((sealed, parts)) = plan(&python, folder.path(), seed) {
+            look(seed, &sealed, &parts);
+        }
+    }
+    true
+}
+
+#[test]
+fn messages_are_those_of_an_independent_reading() {
+    let mut count = 0;
+    let is_looked = each_fleet(|seed, sealed, parts| {
         let changes = &sealed.plan().changes;
         let (primary, journal) = (Primary::before(changes), Journal::default());
-        apply(&sealed, &primary, &journal, || ());
+        apply(sealed, &primary, &journal, || ());
         for change in changes {
             assert_eq!(primary.get(&change.key), change.kind.after().cloned(), "fleet {seed}: {:?}", change.key);
         }
@@ -216,7 +226,7 @@ fn messages_are_those_of_an_independent_reading() {
         let phases: Vec<&String> = parts.iter().map(|(phase, ..)| phase).collect();
         let place = |phase: &String| phases.iter().position(|other| *other == phase);
         assert!(sent.is_sorted_by_key(|(phase, ..)| place(phase)), "fleet {seed}: {sent:?}");
-        let mut left = parts.clone();
+        let mut left = parts.to_vec();
         for (phase, zone, rrsets) in &sent {
             let within = |part: &Message| part.0 == *phase && part.1 == *zone && part.2.is_subset(rrsets);
             let whole: BTreeSet<_> = left.extract_if(.., |part| within(part)).flat_map(|(.., own)| own).collect();
@@ -224,25 +234,19 @@ fn messages_are_those_of_an_independent_reading() {
         }
         assert!(left.is_empty(), "fleet {seed}: not sent: {left:?}");
         count += sent.len();
-    }
-    assert!(count > 50 || seeds() != (1..=20), "{count}");
+    });
+    assert!(!is_looked || count > 50 || seeds() != (1..=20), "{count}");
 }
 
 #[test]
 fn what_somebody_changes_meanwhile_is_left_with_its_whole_unit() {
-    let Some(python) = support::python() else {
-        support::skip("Python 3.11 is not there, so that the reference implementation cannot run");
-        return;
-    };
-    let folder = tempfile::tempdir().expect("a folder for the fleets");
     let mut count = 0;
-    for seed in seeds() {
-        let Some((sealed, parts)) = plan(&python, folder.path(), seed) else { continue };
+    let is_looked = each_fleet(|seed, sealed, parts| {
         let changes = &sealed.plan().changes;
         let victim = &changes[seed as usize * 7 % changes.len()];
         let (primary, journal) = (Primary::before(changes), Journal::default());
         let theirs = foreign(victim.key.rtype);
-        let written = apply(&sealed, &primary, &journal, || primary.put(&victim.key, Some(theirs.clone())));
+        let written = apply(sealed, &primary, &journal, || primary.put(&victim.key, Some(theirs.clone())));
         assert_eq!(primary.get(&victim.key), Some(theirs), "fleet {seed}: what somebody changed is as they left it");
         let units = written.survey.units.iter().zip(&written.units);
         for (unit, state) in units {
@@ -260,6 +264,6 @@ fn what_somebody_changes_meanwhile_is_left_with_its_whole_unit() {
             assert_eq!(primary.get(&change.key), change.kind.before().cloned(), "fleet {seed}: {:?}", change.key);
         }
         count += 1;
-    }
-    assert!(count > 10 || seeds() != (1..=20), "{count}");
+    });
+    assert!(!is_looked || count > 10 || seeds() != (1..=20), "{count}");
 }

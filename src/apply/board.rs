@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use super::batch::Piece;
 use super::model::{Event, Outcome, Watch};
 use super::survey::{Standing, Survey, Verdict};
-use super::{HELD, HostKey, Orders, hosts_of};
+use super::{HostKey, Orders, hosts_of};
+use crate::parallel::HELD;
 
 /// What was done for a unit, and why no more.
 #[derive(Debug, Clone, Default)]

@@ -31,13 +31,13 @@ pub mod survey;
 mod writer;
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::change::Change;
 use crate::dns::ZoneName;
 use crate::inventory::value::Inv;
 use crate::live::asked::{Answer, Question};
+use crate::parallel::side_by_side;
 use crate::provider::TargetError;
 
 use self::board::Board;
@@ -90,7 +90,7 @@ pub fn write<'a>(survey: Survey<'a>, orders: &Orders, watch: &dyn Watch) -> Writ
     for phase in Phase::ALL {
         let work = writers.iter_mut().map(|writer| (writer.pieces(phase), writer));
         let work = work.filter(|(pieces, _)| !pieces.is_empty()).collect();
-        side_by_side(work, |(pieces, writer): (_, &mut ZoneWriter<'_>)| writer.write(phase, pieces));
+        side_by_side(work, SIDE_BY_SIDE, |(pieces, writer): (_, &mut ZoneWriter<'_>)| writer.write(phase, pieces));
     }
     let zones = writers.into_iter().map(ZoneWriter::finish).collect();
     let (units, halted) = board.finish();
@@ -105,7 +105,7 @@ pub fn read_back(written: &Written<'_>) -> ReadBack {
         by_zone.entry(&survey.changes[*place].zone).or_default().push(*place);
     }
     let zones = survey.zones.iter().filter_map(|zone| Some((zone, by_zone.remove(zone.zone)?))).collect();
-    let read = side_by_side(zones, |(zone, places): (&Surveyed<'_>, Vec<usize>)| {
+    let read = side_by_side(zones, SIDE_BY_SIDE, |(zone, places): (&Surveyed<'_>, Vec<usize>)| {
         let questions: Vec<_> = places.iter().map(|place| Question::of(&survey.changes[*place].key)).collect();
         let answers = zone.writer.observe(zone.zone, &questions, zone.rrsets);
         match answers {
@@ -131,28 +131,3 @@ pub fn hosts_of<'a>(changes: &'a [Change], unit: &Unit) -> Vec<HostKey<'a>> {
     }
     hosts
 }
-
-/// Runs `act` on all items, some at once; the answers have the order of the items.
-fn side_by_side<I: Send, T: Send>(items: Vec<I>, act: impl Fn(I) -> T + Sync) -> Vec<T> {
-    let count = items.len();
-    let waiting = Mutex::new(items.into_iter().enumerate());
-    let done: Mutex<Vec<(usize, T)>> = Mutex::new(Vec::with_capacity(count));
-    std::thread::scope(|scope| {
-        for _ in 0..count.min(SIDE_BY_SIDE) {
-            scope.spawn(|| {
-                loop {
-                    let next = waiting.lock().expect(HELD).next();
-                    let Some((place, item)) = next else { return };
-                    let answer = act(item);
-                    done.lock().expect(HELD).push((place, answer));
-                }
-            });
-        }
-    });
-    let mut done = done.into_inner().expect(HELD);
-    done.sort_by_key(|(place, _)| *place);
-    done.into_iter().map(|(_, answer)| answer).collect()
-}
-
-/// Why a lock can be taken.
-const HELD: &str = "no thread panics while it holds the lock";

@@ -5,13 +5,14 @@
 
 use std::collections::BTreeMap;
 
+use super::SIDE_BY_SIDE;
 use super::compare::{is_after, is_before, shown, shown_before};
 use super::model::{Outcome, Phase};
 use super::order::{self, Unit};
-use super::side_by_side;
 use crate::change::Change;
 use crate::dns::{RrKey, Rrset, Rtype, Serial, ZoneName};
 use crate::live::asked::{Answer, Question};
+use crate::parallel::side_by_side;
 use crate::plan::{Marker, Plan, marker_key};
 use crate::provider::TargetError;
 use crate::provider::write::WriteZone;
@@ -122,7 +123,7 @@ pub fn survey<'a>(plan: &'a Plan, accesses: Vec<ZoneAccess<'a>>) -> Survey<'a> {
         .into_iter()
         .map(|(zone, places)| (accesses.remove(zone).expect("every zone of the plan has a way to it"), places))
         .collect();
-    let looked = side_by_side(work, |(access, places)| {
+    let looked = side_by_side(work, SIDE_BY_SIDE, |(access, places)| {
         let found = look(plan, &access, &places);
         (places, found)
     });

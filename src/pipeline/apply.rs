@@ -18,6 +18,7 @@ use crate::dns::ZoneName;
 use crate::inventory::model::{Config, Fence, ZoneSpec};
 use crate::inventory::value::{self, Time};
 use crate::live::asked::{Answer, Question};
+use crate::parallel::HELD;
 use crate::plan::{Plan, SealedPlan};
 use crate::provider::write::WriteZone;
 use crate::provider::{self, Context, TargetError};
@@ -318,9 +319,6 @@ fn finish_targets(writers: &Writers) -> Vec<TargetError> {
     let writers = writers.values().filter_map(|writer| writer.as_ref().ok());
     writers.filter_map(|writer| writer.finish().err()).collect()
 }
-
-/// Why a lock can be taken.
-const HELD: &str = "no thread panics while it holds the lock";
 
 /// Keeps what happens in the state, and tells people how far it is.
 struct Journal<'a> {

@@ -1,9 +1,7 @@
 //! All configured zones, read side by side.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Progress;
 use super::inquiry::{self, Asking};
@@ -13,6 +11,7 @@ use crate::inventory::model::Config;
 use crate::inventory::value::Time;
 use crate::live::asked::{AskedZone, Knowledge};
 use crate::live::{Apexes, Live, LiveZone, ZoneIndex};
+use crate::parallel;
 use crate::plan::ZoneSeen;
 use crate::provider::{self, Access, AskZone, Context, TargetError, ZoneRead};
 use crate::snapshot::{SavedLive, Snapshot};
@@ -226,25 +225,15 @@ pub fn check_local(inventory: &Inventory, workspace: &Path, now: Time, progress:
 
 /// Runs `work` for each place in `pools`, a few of each pool at once, and gives the answers in order.
 pub fn side_by_side<T: Send>(pools: &[usize], work: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let done: Mutex<Vec<(usize, T)>> = Mutex::new(Vec::with_capacity(pools.len()));
-    let by_pool = pools.iter().collect::<BTreeSet<_>>().into_iter().map(|pool| {
-        let places: Vec<usize> = (0..pools.len()).filter(|place| pools[*place] == *pool).collect();
-        (places, AtomicUsize::new(0))
+    let mut by_pool: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (place, pool) in pools.iter().enumerate() {
+        by_pool.entry(*pool).or_default().push(place);
+    }
+    let count = by_pool.len();
+    let of_pools = parallel::side_by_side(by_pool.into_values().collect(), count, |places: Vec<usize>| {
+        parallel::side_by_side(places, SIDE_BY_SIDE, |place| (place, work(place)))
     });
-    let by_pool: Vec<(Vec<usize>, AtomicUsize)> = by_pool.collect();
-    std::thread::scope(|scope| {
-        for (places, next) in &by_pool {
-            for _ in 0..places.len().min(SIDE_BY_SIDE) {
-                scope.spawn(|| {
-                    while let Some(place) = places.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let answer = work(*place);
-                        done.lock().expect("no thread panics while it holds the lock").push((*place, answer));
-                    }
-                });
-            }
-        }
-    });
-    let mut done = done.into_inner().expect("no thread panics while it holds the lock");
+    let mut done: Vec<(usize, T)> = of_pools.into_iter().flatten().collect();
     done.sort_by_key(|(place, _)| *place);
     done.into_iter().map(|(_, answer)| answer).collect()
 }

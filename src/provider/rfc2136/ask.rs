@@ -158,11 +158,11 @@ impl Asker<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Read, Write};
+    use std::io::Write;
     use std::net::{TcpListener, TcpStream};
     use std::thread;
 
-    use super::super::tests::{Signer, apex, framed, reader};
+    use super::super::tests::{Signer, apex, framed, read, reader};
     use super::*;
     use crate::dns::{Name, Rtype};
     use crate::provider::{AskZone as _, TargetError};
@@ -204,15 +204,6 @@ mod tests {
 
     /// `example.net.` in wire format.
     const APEX: &[u8] = b"\x07example\x03net\0";
-
-    /// Reads a framed message; none at the end.
-    fn read(stream: &mut TcpStream) -> Option<Vec<u8>> {
-        let mut length = [0; 2];
-        stream.read_exact(&mut length).ok()?;
-        let mut message = vec![0; usize::from(u16::from_be_bytes(length))];
-        stream.read_exact(&mut message).ok()?;
-        Some(message)
-    }
 
     /// A server that serves one connection after the other as `act` says, the number of the connection given.
     fn server(connections: usize, act: impl Fn(usize, &mut TcpStream) + Send + 'static) -> Server {

@@ -4,7 +4,7 @@
 //! server that does not answer no further zone is asked for, so that it costs one deadline and no more. Nothing here
 //! looks for what an UPDATE could do.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use domain::base::Message;
@@ -20,6 +20,7 @@ use super::wire::Connection;
 use super::{NameServers, explain_wire, random_id};
 use crate::dns::{NameBuffer, RdataRef, Rtype, Serial, Wire, ZoneName};
 use crate::inventory::config::node::Node;
+use crate::parallel::side_by_side;
 use crate::provider::examine::{
     Access, Capabilities, Clock, Examined, Fault, KeyExamined, Measures, PlaceExamined, ZoneExamined,
 };
@@ -59,7 +60,9 @@ impl NameServers {
             }),
             signs: true,
             transfers: exchange.read == ReadMethod::Axfr,
-            places: side_by_side(servers, |server| self.examine_server(server, zones, key.as_ref())),
+            places: side_by_side(servers.iter().collect(), SIDE_BY_SIDE, |server: &Server| {
+                self.examine_server(server, zones, key.as_ref())
+            }),
             capabilities: Capabilities::NotAsked,
         }
     }
@@ -259,26 +262,6 @@ fn fault(failure: &Failure) -> Fault {
     Fault { code: failure.code(), message: failure.to_string(), hint: Some(failure.hint().to_owned()) }
 }
 
-/// Looks at each server on a thread of its own, a few at a time; gives the answers in order.
-fn side_by_side<T: Send>(servers: &[Server], look: impl Fn(&Server) -> T + Sync) -> Vec<T> {
-    let left = Mutex::new(servers.iter().enumerate());
-    let done = Mutex::new(Vec::with_capacity(servers.len()));
-    let next = || left.lock().expect("no thread panics while it holds the lock").next();
-    std::thread::scope(|scope| {
-        for _ in 0..servers.len().min(SIDE_BY_SIDE) {
-            scope.spawn(|| {
-                while let Some((number, server)) = next() {
-                    let answer = look(server);
-                    done.lock().expect("no thread panics while it holds the lock").push((number, answer));
-                }
-            });
-        }
-    });
-    let mut done = done.into_inner().expect("no thread panics while it holds the lock");
-    done.sort_by_key(|(number, _)| *number);
-    done.into_iter().map(|(_, answer)| answer).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::{Read as _, Write as _};
@@ -289,7 +272,7 @@ mod tests {
     use std::time::Duration;
 
     use super::super::secret::SecretError;
-    use super::super::tests::{Signer, answer, apex, framed, reader, soa, zone};
+    use super::super::tests::{Signer, answer, apex, framed, read, reader, soa, zone};
     use super::*;
     use crate::provider::Exchange;
 
@@ -305,11 +288,8 @@ mod tests {
         thread::spawn(move || {
             for stream in listener.incoming() {
                 let mut stream = stream.unwrap();
-                let mut length = [0; 2];
                 // A connection that brings no question only looks whether anybody is there.
-                if stream.read_exact(&mut length).is_ok() {
-                    let mut question = vec![0; usize::from(u16::from_be_bytes(length))];
-                    stream.read_exact(&mut question).unwrap();
+                if let Some(question) = read(&mut stream) {
                     counter.fetch_add(1, Ordering::Relaxed);
                     act(&mut stream, &question);
                 }

@@ -162,7 +162,7 @@ fn explain_wire(fault: WireFault) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Read as _, Write as _};
+    use std::io::Write as _;
     use std::net::{TcpListener, TcpStream};
     use std::sync::mpsc;
     use std::thread;
@@ -170,20 +170,11 @@ mod tests {
 
     use super::super::NameServers;
     use super::super::settings::Server;
-    use super::super::tests::{Signer, apex, framed, reader};
+    use super::super::tests::{Signer, apex, framed, read, reader};
     use super::*;
     use crate::change::ChangeKind;
     use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl};
     use crate::provider::write::Edit;
-
-    /// Reads a framed message; none at the end.
-    fn read(stream: &mut TcpStream) -> Option<Vec<u8>> {
-        let mut length = [0; 2];
-        stream.read_exact(&mut length).ok()?;
-        let mut message = vec![0; usize::from(u16::from_be_bytes(length))];
-        stream.read_exact(&mut message).ok()?;
-        Some(message)
-    }
 
     /// An answer with this error to an update, signed as it is.
     fn answer(update: &[u8], rcode: u8) -> Vec<u8> {

@@ -161,13 +161,19 @@ pub(super) fn serve(act: impl FnOnce(&mut TcpStream, Vec<u8>) + Send + 'static) 
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
-        let mut length = [0; 2];
-        stream.read_exact(&mut length).unwrap();
-        let mut question = vec![0; usize::from(u16::from_be_bytes(length))];
-        stream.read_exact(&mut question).unwrap();
+        let question = read(&mut stream).unwrap();
         act(&mut stream, question);
     });
     Server { host: "127.0.0.1".into(), port }
+}
+
+/// Reads a framed message; none at the end.
+pub(super) fn read(stream: &mut TcpStream) -> Option<Vec<u8>> {
+    let mut length = [0; 2];
+    stream.read_exact(&mut length).ok()?;
+    let mut message = vec![0; usize::from(u16::from_be_bytes(length))];
+    stream.read_exact(&mut message).ok()?;
+    Some(message)
 }
 
 /// A server that answers with what `octets` makes of the question, then closes the connection.
@@ -500,10 +506,7 @@ fn busy(times: usize) -> Server {
     thread::spawn(move || {
         for number in 0..=times {
             let (mut stream, _) = listener.accept().unwrap();
-            let mut length = [0; 2];
-            stream.read_exact(&mut length).unwrap();
-            let mut question = vec![0; usize::from(u16::from_be_bytes(length))];
-            stream.read_exact(&mut question).unwrap();
+            let question = read(&mut stream).unwrap();
             let id = u16::from_be_bytes([question[0], question[1]]);
             let messages = if number < times { vec![answer(id, 2, &[])] } else { signed_zone(&question) };
             // The client may hang up first.

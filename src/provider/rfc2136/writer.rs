@@ -168,7 +168,7 @@ fn may_be_answered_else(failure: &Failure) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Read as _, Write as _};
+    use std::io::Write as _;
     use std::net::TcpListener;
     use std::sync::mpsc::{self, Receiver};
     use std::thread;
@@ -190,10 +190,7 @@ mod tests {
         thread::spawn(move || {
             for stream in listener.incoming() {
                 let mut stream = stream.unwrap();
-                let mut length = [0; 2];
-                while stream.read_exact(&mut length).is_ok() {
-                    let mut question = vec![0; usize::from(u16::from_be_bytes(length))];
-                    stream.read_exact(&mut question).unwrap();
+                while let Some(question) = super::super::tests::read(&mut stream) {
                     let rtype = question[question.len() - 3];
                     // The test may have seen enough.
                     let _ = asked.send(rtype);

@@ -1,0 +1,52 @@
+//! Work on several threads at once, for what mostly waits: servers and disks.
+//!
+//! Comes in: items, and what is to be done with each. Goes out: the outcomes, in the order of the items.
+
+use std::sync::Mutex;
+
+/// Why a lock can be taken.
+pub const HELD: &str = "no thread panics while it holds the lock";
+
+/// Runs `act` on all items, at most so many at once; the outcomes have the order of the items.
+pub fn side_by_side<I: Send, T: Send>(items: Vec<I>, most: usize, act: impl Fn(I) -> T + Sync) -> Vec<T> {
+    let count = items.len();
+    let waiting = Mutex::new(items.into_iter().enumerate());
+    let done: Mutex<Vec<(usize, T)>> = Mutex::new(Vec::with_capacity(count));
+    std::thread::scope(|scope| {
+        for _ in 0..count.min(most) {
+            scope.spawn(|| {
+                loop {
+                    let next = waiting.lock().expect(HELD).next();
+                    let Some((place, item)) = next else { return };
+                    let outcome = act(item);
+                    done.lock().expect(HELD).push((place, outcome));
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().expect(HELD);
+    done.sort_by_key(|(place, _)| *place);
+    done.into_iter().map(|(_, outcome)| outcome).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+
+    use super::*;
+
+    #[test]
+    fn outcomes_have_the_order_of_their_items_and_as_many_run_as_may() {
+        let (first, second) = (Barrier::new(3), Barrier::new(3));
+        let outcomes = side_by_side((0..6).collect(), 3, |item| {
+            if item < 3 {
+                first.wait()
+            } else {
+                second.wait()
+            };
+            item * 10
+        });
+        assert_eq!(outcomes, [0, 10, 20, 30, 40, 50]);
+        assert!(side_by_side(Vec::<()>::new(), 3, |()| ()).is_empty());
+    }
+}
