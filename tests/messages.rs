@@ -180,7 +180,8 @@ fn apply<'a>(sealed: &'a SealedPlan, primary: &'a Primary, watch: &Journal, mean
     let access = |zone| ZoneAccess { zone, writer: Ok(primary as &dyn WriteZone), is_fenced: true };
     let survey = apply::survey(plan, zones.into_iter().map(access).collect());
     meanwhile();
-    let orders = Orders { plan: sealed.id().to_owned(), run: 1, epochs: Default::default(), max_failures: None };
+    let orders =
+        Orders { plan: sealed.id().to_owned(), run: 1, sent: 0, epochs: Default::default(), max_failures: None };
     apply::write(survey, &orders, watch)
 }
 

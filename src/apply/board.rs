@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use super::batch::Piece;
 use super::model::{Event, Outcome, Watch};
 use super::survey::{Standing, Survey, Verdict};
-use super::{HostKey, Orders, hosts_of};
+use super::{HostKey, Orders, Unit, hosts_of};
 use crate::parallel::HELD;
 
 /// What was done for a unit, and why no more.
@@ -16,6 +16,12 @@ pub struct UnitState {
     pub done: Vec<usize>,
     /// Why the rest is not.
     pub verdict: Option<Verdict>,
+}
+
+/// A unit of which nothing is done yet but what an earlier part of the apply did.
+fn made_already(survey: &Survey<'_>, unit: &Unit) -> UnitState {
+    let done = unit.changes.iter().copied().filter(|place| survey.made[*place]).collect();
+    UnitState { done, verdict: None }
 }
 
 /// The state of an apply.
@@ -47,8 +53,8 @@ impl<'a> Board<'a> {
             survey,
             watch,
             orders,
-            units: survey.units.iter().map(|_| Mutex::default()).collect(),
-            number: AtomicU64::new(0),
+            units: survey.units.iter().map(|unit| Mutex::new(made_already(survey, unit))).collect(),
+            number: AtomicU64::new(orders.sent),
             failures: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
             lost: AtomicBool::new(false),
@@ -56,7 +62,7 @@ impl<'a> Board<'a> {
         };
         for (unit, standing) in survey.standings.iter().enumerate() {
             match standing {
-                Standing::Open => {}
+                Standing::Open => board.tell_if_through(unit),
                 Standing::Already => board.tell_hosts(unit),
                 Standing::Left(verdict) => board.leave_unit(unit, verdict),
             }
@@ -116,11 +122,16 @@ impl<'a> Board<'a> {
         for piece in pieces {
             let mut state = self.unit(piece.unit);
             state.done.extend(&piece.changes);
-            let through = state.done.len() == self.survey.units[piece.unit].changes.len();
             drop(state);
-            if through {
-                self.tell_hosts(piece.unit);
-            }
+            self.tell_if_through(piece.unit);
+        }
+    }
+
+    /// Tells that the hosts of a unit are through, if all of it was done.
+    fn tell_if_through(&self, unit: usize) {
+        let done = self.unit(unit).done.len();
+        if done == self.survey.units[unit].changes.len() {
+            self.tell_hosts(unit);
         }
     }
 

@@ -59,6 +59,8 @@ pub struct Orders {
     pub plan: String,
     /// What tells the markers of this run from those of any other that applies the same plan: 1 to 999 999 999.
     pub run: u64,
+    /// How many updates earlier parts of this apply sent: the numbers of further ones follow.
+    pub sent: u64,
     /// The greatest epoch that the state knows of each zone.
     pub epochs: BTreeMap<ZoneName, u64>,
     /// After how many failed hosts nothing more is sent.

@@ -93,10 +93,14 @@ pub struct Survey<'a> {
     pub units: Vec<Unit>,
     /// The unit of each change, by its place among them.
     pub unit_of: Vec<usize>,
+    /// What each change's RRset is read as.
+    answers: Vec<Result<Answer, TargetError>>,
     /// Where each unit stands.
     pub standings: Vec<Standing>,
     /// The phase of each change.
     pub phases: Vec<Phase>,
+    /// Whether each change was made already, by an earlier part of this apply.
+    pub made: Vec<bool>,
     /// The zones that can be written, sorted by name.
     pub zones: Vec<Surveyed<'a>>,
     /// Why the others cannot, sorted by zone.
@@ -104,6 +108,13 @@ pub struct Survey<'a> {
 }
 
 impl Survey<'_> {
+    /// The same, of which these changes were made by an earlier part of the apply: they are not made again, and a unit of
+    /// which one no longer stands is left as it is.
+    pub fn with_made(self, made: Vec<bool>) -> Self {
+        let standings = standings(self.changes, &self.units, &made, &self.answers);
+        Survey { made, standings, ..self }
+    }
+
     /// Whether there is anything to be sent.
     pub fn is_open(&self) -> bool {
         self.standings.contains(&Standing::Open)
@@ -142,13 +153,15 @@ pub fn survey<'a>(plan: &'a Plan, accesses: Vec<ZoneAccess<'a>>) -> Survey<'a> {
         }
     }
     let (units, phases) = order::arrange(changes);
-    let answer = |place: usize| answers[place].as_ref().expect("every change lies in a zone of the plan");
-    let standings = units.iter().map(|unit| standing(changes, unit, &answer)).collect();
+    let answers: Vec<Result<Answer, TargetError>> =
+        answers.into_iter().map(|answer| answer.expect("every change lies in a zone of the plan")).collect();
+    let made = vec![false; changes.len()];
+    let standings = standings(changes, &units, &made, &answers);
     let mut unit_of = vec![0; changes.len()];
     for (number, unit) in units.iter().enumerate() {
         unit.changes.iter().for_each(|place| unit_of[*place] = number);
     }
-    Survey { changes, units, unit_of, standings, phases, zones, problems }
+    Survey { changes, units, unit_of, answers, standings, phases, made, zones, problems }
 }
 
 /// Reads what a plan touches in one zone, and what is to be known of the zone; the answers have the order of `places`.
@@ -208,26 +221,44 @@ fn marker_error(writer: &dyn WriteZone, zone: &ZoneName, message: String) -> Tar
     TargetError { place: writer.place(zone), code: "no-marker", message, hint: Some(hint), findings: None }
 }
 
-/// Where a unit stands.
-fn standing<'r>(
+/// Where each unit stands.
+fn standings(
     changes: &[Change],
-    unit: &Unit,
-    answer: &impl Fn(usize) -> &'r Result<Answer, TargetError>,
-) -> Standing {
+    units: &[Unit],
+    made: &[bool],
+    answers: &[Result<Answer, TargetError>],
+) -> Vec<Standing> {
+    units.iter().map(|unit| standing(changes, unit, made, answers)).collect()
+}
+
+/// Where a unit stands.
+fn standing(changes: &[Change], unit: &Unit, made: &[bool], answers: &[Result<Answer, TargetError>]) -> Standing {
     let mut read = Vec::new();
     for place in &unit.changes {
-        match answer(*place) {
-            Ok(answer) => read.push((&changes[*place], answer)),
+        match &answers[*place] {
+            Ok(answer) => read.push((&changes[*place], made[*place], answer)),
             Err(error) => return Standing::Left(Verdict::of_error(Outcome::Failed, error)),
         }
     }
-    if read.iter().all(|(change, answer)| is_after(change, answer)) {
+    let is_as_planned = read.iter().all(|(change, _, answer)| is_after(change, answer));
+    if is_as_planned && !read.iter().all(|(_, made, _)| *made) {
         return Standing::Already;
     }
-    match read.into_iter().find(|(change, answer)| !is_before(change, answer)) {
+    let stands = |change: &Change, made: bool, answer: &Answer| match made {
+        true => is_after(change, answer),
+        false => is_before(change, answer),
+    };
+    match read.into_iter().find(|(change, made, answer)| !stands(change, *made, answer)) {
         None => Standing::Open,
-        Some((change, answer)) => Standing::Left(Verdict::stale(differs(change, answer))),
+        Some((change, true, answer)) => Standing::Left(Verdict::stale(undone_since(change, answer))),
+        Some((change, false, answer)) => Standing::Left(Verdict::stale(differs(change, answer))),
     }
+}
+
+/// What is there instead of what an earlier part of the apply made, in words.
+fn undone_since(change: &Change, answer: &Answer) -> String {
+    let RrKey { owner, rtype } = &change.key;
+    format!("{rtype} of `{owner}` was made, and changed since: there is {}", shown(answer))
 }
 
 /// What is there instead of what the plan saw, in words.

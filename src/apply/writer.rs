@@ -126,8 +126,11 @@ impl<'a> ZoneWriter<'a> {
     /// The pieces of a phase that are to be written here.
     pub fn pieces(&self, phase: Phase) -> Vec<Piece> {
         let survey = self.board.survey;
-        let mut pieces =
-            batch::pieces(&self.zone.places, |place| survey.unit_of[place], |place| survey.phases[place] == phase);
+        let mut pieces = batch::pieces(
+            &self.zone.places,
+            |place| survey.unit_of[place],
+            |place| survey.phases[place] == phase && !survey.made[place],
+        );
         pieces.retain(|piece| self.board.is_alive(piece.unit));
         pieces
     }

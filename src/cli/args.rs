@@ -83,6 +83,12 @@ pub enum Command {
     Apply(ApplyArgs),
     /// Plan and apply for a few hosts, as your own act: explain each, show the plan, ask, apply.
     CheckDns(CheckDnsArgs),
+    /// Take up an apply that was killed or could not do all of its plan, and finish it.
+    ///
+    /// Finds out by the journal and the zones' markers what of it took effect, and sends what is missing, with the
+    /// prerequisites that it had: nothing is sent twice, and nothing that changed since is overwritten. A host that changed
+    /// since is named and left. May be run as often as one likes.
+    Resume(ResumeArgs),
     /// Explain what is decided about a host, a name or an address, and why; change nothing.
     ///
     /// Shows the whole chain: where name, MAC, networks and addresses come from, what is live, and which rule changes what,
@@ -153,6 +159,20 @@ pub struct ApplyLimits {
     /// Apply without asking.
     #[arg(long)]
     pub yes: bool,
+    /// Send nothing more once this many hosts could not be changed.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_failures: Option<u32>,
+}
+
+/// What `resume` takes.
+#[derive(Debug, Args)]
+pub struct ResumeArgs {
+    /// The number of the apply, as `status` and `history` show it; the latest where none is given.
+    #[arg(value_name = "ID", value_parser = clap::value_parser!(u64).range(1..))]
+    pub id: Option<u64>,
+    /// How the outcome is printed.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
     /// Send nothing more once this many hosts could not be changed.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_failures: Option<u32>,

@@ -11,7 +11,7 @@ use super::progress::Line;
 use super::signals;
 use crate::apply::{Applied, Ending, Refusal};
 use crate::inventory::value::Time;
-use crate::pipeline::apply::{ApplyError, ApplyRequest, Ran, apply};
+use crate::pipeline::apply::{ApplyError, Conduct, Given, Ran, apply};
 use crate::plan::SealedPlan;
 use crate::report;
 use crate::report::apply::{ApplyReport, DECLINED, QUESTION, YES};
@@ -72,32 +72,54 @@ pub fn consents(limits: &ApplyLimits, format: Format) -> Result<bool, Failure> {
 
 /// Applies a plan, and tells what became of it.
 pub fn carry_out(shared: &Shared, task: &Task<'_>) -> Result<Exit, Failure> {
+    let given = Given { sealed: task.sealed, place: task.place, expect: task.expect };
+    let (ran, is_interrupted) =
+        conduct(shared, task.now, task.limits.max_failures, |request, progress| apply(&given, request, progress))?;
+    match ran {
+        Ok(ran) => tell(shared, (task.sealed, task.format, task.now), &ran, is_interrupted),
+        Err(error) => not_begun(shared, task.format, (Some(task.sealed), task.now), error),
+    }
+}
+
+/// Does work that writes, with its progress shown and signals heeded; tells, too, whether somebody wanted it to end.
+pub fn conduct<T>(
+    shared: &Shared,
+    now: Time,
+    max_failures: Option<u32>,
+    work: impl FnOnce(&Conduct<'_>, &Line) -> T,
+) -> Result<(T, bool), Failure> {
     let who = who();
     let interrupted = signals::watch()?;
-    let request = ApplyRequest {
+    let request = Conduct {
         workspace: &shared.workspace,
-        now: task.now,
-        sealed: task.sealed,
-        place: task.place,
-        expect: task.expect,
+        now,
         who: &who,
         reason: shared.reason.as_deref(),
-        max_failures: task.limits.max_failures.map(|most| most as usize),
+        max_failures: max_failures.map(|most| most as usize),
         run: 1 + RandomState::new().hash_one(()) % 999_999_999,
         interrupted: &interrupted,
     };
     let progress = Line::start(shared);
-    let ran = apply(&request, &progress);
+    let done = work(&request, &progress);
     progress.finish();
-    match ran {
-        Ok(ran) => tell(shared, task, &ran, interrupted.load(Ordering::SeqCst)),
-        Err(ApplyError::Config(findings)) => {
+    Ok((done, interrupted.load(Ordering::SeqCst)))
+}
+
+/// Tells why nothing was even begun.
+pub fn not_begun(
+    shared: &Shared,
+    format: Format,
+    about: (Option<&SealedPlan>, Time),
+    error: ApplyError,
+) -> Result<Exit, Failure> {
+    match error {
+        ApplyError::Config(findings) => {
             output::findings(shared, &findings);
             Ok(Exit::Error)
         }
-        Err(ApplyError::State(StateError { place, code, message, hint })) => {
+        ApplyError::State(StateError { place, code, message, hint }) => {
             let refusal = Refusal { place, code, message, hint };
-            refuse(shared, task.format, (Some(task.sealed), task.now), &refusal, Exit::Error)
+            refuse(shared, format, about, &refusal, Exit::Error)
         }
     }
 }
@@ -105,6 +127,27 @@ pub fn carry_out(shared: &Shared, task: &Task<'_>) -> Result<Exit, Failure> {
 /// Tells of a plan that was not even read that it is refused.
 pub fn refuse_unread(shared: &Shared, format: Format, now: Time, refusal: &Refusal) -> Result<Exit, Failure> {
     refuse(shared, format, (None, now), refusal, Exit::Refused)
+}
+
+/// Tells that there was nothing to do, of a plan that is no longer kept.
+pub fn tell_nothing(shared: &Shared, format: Format, now: Time, words: &str) -> Result<Exit, Failure> {
+    match format {
+        Format::Text => output::print(words)?,
+        Format::Json => {
+            let (applied, exit) = (Applied::default(), Exit::Done.code());
+            let report = ApplyReport {
+                sealed: None,
+                apply: None,
+                started: now,
+                refusal: None,
+                applied: &applied,
+                moved: &[],
+                exit,
+            };
+            print(shared, format, &report)?;
+        }
+    }
+    Ok(Exit::Done)
 }
 
 /// Tells that nothing was sent, and why.
@@ -130,7 +173,12 @@ fn refuse(
 }
 
 /// Tells what became of an apply.
-fn tell(shared: &Shared, task: &Task<'_>, ran: &Ran, is_interrupted: bool) -> Result<Exit, Failure> {
+pub fn tell(
+    shared: &Shared,
+    (sealed, format, started): (&SealedPlan, Format, Time),
+    ran: &Ran,
+    is_interrupted: bool,
+) -> Result<Exit, Failure> {
     let Ran { apply, refusal, applied, moved, is_journaled, took } = ran;
     let is_untouched = applied.zones.iter().all(|zone| zone.updates == 0);
     let exit = match applied.ending() {
@@ -144,16 +192,16 @@ fn tell(shared: &Shared, task: &Task<'_>, ran: &Ran, is_interrupted: bool) -> Re
     };
     tracing::debug!("sending took {:.3} s, reading back {:.3} s", took.0.as_secs_f64(), took.1.as_secs_f64());
     let report = ApplyReport {
-        sealed: Some(task.sealed),
+        sealed: Some(sealed),
         apply: *apply,
-        started: task.now,
+        started,
         refusal: refusal.as_ref(),
         applied,
         moved,
         exit: exit.code(),
     };
     output::details(shared, &applied.problems);
-    print(shared, task.format, &report)?;
+    print(shared, format, &report)?;
     match is_journaled {
         true => Ok(exit),
         false => Err(Failure::new("the journal could not be kept to the end: it does not tell all of what was done")

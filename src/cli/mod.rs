@@ -22,6 +22,8 @@ mod check_dns;
 
 mod carry_out;
 
+mod resume;
+
 mod signals;
 
 mod explain;
@@ -63,6 +65,7 @@ pub fn main() -> ExitCode {
         Command::Plan(args) => plan::run(&cli.shared, args),
         Command::Apply(args) => apply::run(&cli.shared, args),
         Command::CheckDns(args) => check_dns::run(&cli.shared, args),
+        Command::Resume(args) => resume::run(&cli.shared, args),
         Command::Explain(args) => explain::run(&cli.shared, args),
         Command::Show(args) => show::run(&cli.shared, args),
         Command::Snapshot(args) => snapshot::run(&cli.shared, args),

@@ -19,25 +19,30 @@ use crate::inventory::model::{Config, Fence, ZoneSpec};
 use crate::inventory::value::{self, Time};
 use crate::live::asked::{Answer, Question};
 use crate::parallel::HELD;
-use crate::plan::{Plan, SealedPlan};
+use crate::plan::{Plan, SealedPlan, v1};
 use crate::provider::write::WriteZone;
 use crate::provider::{self, Context, TargetError};
-use crate::state::{self, ApplyId, KeptRrset, KnownMarker, Lock, NewApply, State, StateError};
+use crate::state::{self, ApplyId, KeptRrset, KnownMarker, Lock, NewApply, PlanText, State, StateError};
 use crate::verify;
 
-/// What to apply, and how.
+/// A plan to apply.
 #[derive(Debug, Clone, Copy)]
-pub struct ApplyRequest<'a> {
-    /// The folder of the workspace.
-    pub workspace: &'a Path,
-    /// The clock that the plan's age is measured against.
-    pub now: Time,
+pub struct Given<'a> {
     /// The plan.
     pub sealed: &'a SealedPlan,
     /// What messages call it.
     pub place: &'a str,
     /// The effect that was reviewed, where somebody says so.
     pub expect: Option<&'a str>,
+}
+
+/// How to apply: where, when, who, and how far.
+#[derive(Debug, Clone, Copy)]
+pub struct Conduct<'a> {
+    /// The folder of the workspace.
+    pub workspace: &'a Path,
+    /// The clock that the plan's age is measured against.
+    pub now: Time,
     /// Who applies it; empty where nobody knows.
     pub who: &'a str,
     /// Why, where somebody says so.
@@ -69,7 +74,7 @@ pub struct Ran {
 
 impl Ran {
     /// A plan that is refused.
-    fn refused(refusal: Refusal) -> Ran {
+    pub(super) fn refused(refusal: Refusal) -> Ran {
         Ran { refusal: Some(refusal), is_journaled: true, ..Ran::default() }
     }
 }
@@ -92,11 +97,11 @@ impl From<StateError> for ApplyError {
 /// Applies a plan, or refuses it; nothing is derived anew.
 ///
 /// Errors: [`ApplyError`]; nothing was sent then.
-pub fn apply(request: &ApplyRequest<'_>, progress: &dyn Progress) -> Result<Ran, ApplyError> {
+pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) -> Result<Ran, ApplyError> {
     let (config, _) = load_config(request.workspace).map_err(ApplyError::Config)?;
-    let terms = Terms { now: request.now, expires: config.plan_expires, expect: request.expect };
-    let plan = request.sealed.plan();
-    let accepted = accept(request.sealed, request.place, &terms).and_then(|()| zones_of(plan, &config, request.place));
+    let terms = Terms { now: request.now, expires: config.plan_expires, expect: given.expect };
+    let plan = given.sealed.plan();
+    let accepted = accept(given.sealed, given.place, &terms).and_then(|()| zones_of(plan, &config, given.place));
     let zones = match accepted {
         Ok(zones) => zones,
         Err(refusal) => return Ok(Ran::refused(refusal)),
@@ -108,50 +113,69 @@ pub fn apply(request: &ApplyRequest<'_>, progress: &dyn Progress) -> Result<Ran,
     let _lock = Lock::take(&file, request.who, request.now)?;
     let mut state = state::open_to_write(&file)?;
     progress.stage("reading what stands", None);
-    let is_after_a_kill = is_unfinished(&*state)?;
-    let to_finish = if is_after_a_kill { config.zones.iter().collect() } else { zones.clone() };
+    let killed = latest_unfinished(&*state)?;
+    let to_finish = if killed.is_some() { config.zones.iter().collect() } else { zones.clone() };
     let writers = open_writers(&config, &to_finish, request.workspace, request.now);
-    if is_after_a_kill {
+    if let Some(killed) = killed {
         writers.values().flatten().for_each(|writer| writer.doubt());
-        settle_found(&mut *state, &config, &writers, request.now)?;
+        settle_found(&mut *state, killed, &config, &writers, request.now)?;
     }
     let survey = apply::survey(plan, accesses(&config, &zones, &writers));
     let known = state.markers()?;
     if let Some(refusal) = state_lost(&survey, &known) {
         return Ok(Ran::refused(refusal));
     }
-    // An apply that was killed may have been answered all the same: what its markers prove is settled before anything else.
-    for zone in &survey.zones {
-        if let Some(live) = zone.marker() {
-            state.note_standing(zone.zone, &live, request.now)?;
-        }
-    }
+    settle_standing(&mut *state, &survey, request.now)?;
     let moved = moved(plan, &survey, request.workspace);
-    if !survey.is_open() && !is_after_a_kill {
-        let orders = orders(request, &known);
+    if !survey.is_open() && killed.is_none() {
+        let orders = orders(given.sealed, request, &known, 0);
         let written = apply::write(survey, &orders, &Unwatched);
         let applied = verify::judge(&written, &apply::ReadBack::new(), Vec::new());
         return Ok(Ran { applied, moved, is_journaled: true, ..Ran::default() });
     }
-    let ran = run(request, progress, (survey, &known, &writers), &mut *state)?;
+    let document = v1::to_json(given.sealed);
+    let text = PlanText { document: &document, expires: plan.expires };
+    let id = state.begin(&new_apply(given.sealed, request, &survey), &text)?;
+    let orders = orders(given.sealed, request, &known, 0);
+    let ran = run(request, progress, (id, survey, &orders, &writers), &mut *state);
     Ok(Ran { moved, ..ran })
+}
+
+/// Settles what applies that were killed left open, as far as markers prove it: they may have been answered all the same.
+///
+/// Gives how many updates it found to have taken effect.
+pub(super) fn settle_standing(state: &mut dyn State, survey: &Survey<'_>, now: Time) -> Result<usize, StateError> {
+    let mut found = 0;
+    for zone in &survey.zones {
+        if let Some(live) = zone.marker() {
+            found += state.note_standing(zone.zone, &live, now)?;
+        }
+    }
+    Ok(found)
 }
 
 /// Whether the latest apply never ended, and is not at work either: servers may not have been told of all that it wrote.
 ///
 /// A state that cannot be read says nothing of it; that is told when there is something to write.
 fn was_killed(file: &Path) -> bool {
-    let unfinished = || state::open_to_read(file)?.map_or(Ok(false), |state| is_unfinished(&*state));
-    Lock::holder(file).is_none() && unfinished().is_ok_and(|is_unfinished| is_unfinished)
+    let unfinished = || state::open_to_read(file)?.map_or(Ok(None), |state| latest_unfinished(&*state));
+    Lock::holder(file).is_none() && unfinished().is_ok_and(|unfinished| unfinished.is_some())
 }
 
-/// Settles the updates without a marker that the latest apply left open, as far as all of one is found to stand there.
+/// Settles the updates without a marker that an apply left open, as far as all of one is found to stand there.
 ///
-/// What cannot be read now, or has been changed since, stays open.
-fn settle_found(state: &mut dyn State, config: &Config, writers: &Writers, now: Time) -> Result<(), StateError> {
-    for open in state.unsettled()? {
+/// What cannot be read now, or has been changed since, stays open. Gives how many it found.
+pub(super) fn settle_found(
+    state: &mut dyn State,
+    id: ApplyId,
+    config: &Config,
+    writers: &Writers,
+    now: Time,
+) -> Result<usize, StateError> {
+    let mut found = 0;
+    for open in state.unsettled(id)? {
         let Some(spec) = config.zones.iter().find(|spec| spec.name == open.zone) else { continue };
-        let Ok(writer) = &writers[&spec.pool] else { continue };
+        let Some(Ok(writer)) = writers.get(&spec.pool) else { continue };
         let questions: Vec<Question> = open.after.iter().map(|(question, _)| question.clone()).collect();
         let Ok(answers) = writer.observe(&open.zone, &questions, None) else { continue };
         let stands = |((question, after), answer): (&(Question, Option<KeptRrset>), &Answer)| match (answer, after) {
@@ -161,30 +185,35 @@ fn settle_found(state: &mut dyn State, config: &Config, writers: &Writers, now: 
         };
         if open.after.iter().zip(&answers).all(stands) {
             state.note_found(&open, now)?;
+            found += 1;
         }
     }
-    Ok(())
+    Ok(found)
 }
 
-/// Whether the latest apply has not ended.
-fn is_unfinished(state: &dyn State) -> Result<bool, StateError> {
-    Ok(state.applies(1)?.first().is_some_and(|latest| latest.finished.is_none()))
+/// The latest apply, where it has not ended.
+fn latest_unfinished(state: &dyn State) -> Result<Option<ApplyId>, StateError> {
+    let latest = state.applies(1)?.pop();
+    Ok(latest.filter(|latest| latest.finished.is_none()).map(|latest| latest.id))
+}
+
+/// How many hosts a plan changes.
+fn host_count(survey: &Survey<'_>) -> usize {
+    survey.units.iter().map(|unit| apply::hosts_of(survey.changes, unit).len()).sum()
 }
 
 /// Writes what is open, reads it back, and keeps all of it in the journal.
-fn run(
-    request: &ApplyRequest<'_>,
+pub(super) fn run(
+    request: &Conduct<'_>,
     progress: &dyn Progress,
-    (survey, known, writers): (Survey<'_>, &BTreeMap<ZoneName, KnownMarker>, &Writers),
+    (id, survey, orders, writers): (ApplyId, Survey<'_>, &Orders, &Writers),
     state: &mut dyn State,
-) -> Result<Ran, ApplyError> {
-    let hosts: usize = survey.units.iter().map(|unit| apply::hosts_of(survey.changes, unit).len()).sum();
+) -> Ran {
     let begun = Instant::now();
-    let id = state.begin(&new_apply(request, hosts))?;
-    progress.stage("applying: hosts", Some(hosts as u64));
+    progress.stage("applying: hosts", Some(host_count(&survey) as u64));
     let journal =
         Journal { state: Mutex::new(state), id, now: request.now, begun, progress, interrupted: request.interrupted };
-    let written = apply::write(survey, &orders(request, known), &journal);
+    let written = apply::write(survey, orders, &journal);
     let took = written.took;
     progress.stage("reading back", None);
     let problems = finish_targets(writers);
@@ -193,32 +222,39 @@ fn run(
     let read_for = begun_reading.elapsed();
     let applied = verify::judge(&written, &read_back, problems);
     let fine = applied.count(Outcome::Applied) + applied.count(Outcome::AlreadyApplied);
-    let (now, accepted) = (journal.now(), fine == applied.hosts.len());
+    let (now, accepted) = (journal.now(), fine == applied.hosts.len() && applied.problems.is_empty());
     let state = journal.state.into_inner().expect(HELD);
     let disowned = state.disown(&verify::never_created(&written, &read_back));
     let finished = state.finish(id, &applied, accepted, now);
     let is_journaled = written.halted.is_none() && disowned.is_ok() && finished.is_ok();
-    Ok(Ran { apply: Some(id), applied, is_journaled, took: (took, read_for), ..Ran::default() })
+    Ran { apply: Some(id), applied, is_journaled, took: (took, read_for), ..Ran::default() }
 }
 
 /// What the journal keeps of an apply that begins.
-fn new_apply(request: &ApplyRequest<'_>, hosts: usize) -> NewApply {
+fn new_apply(sealed: &SealedPlan, request: &Conduct<'_>, survey: &Survey<'_>) -> NewApply {
     NewApply {
-        plan: request.sealed.id().to_owned(),
-        effect: request.sealed.effect().to_owned(),
+        plan: sealed.id().to_owned(),
+        effect: sealed.effect().to_owned(),
         started: request.now,
         who: request.who.to_owned(),
         reason: request.reason.map(str::to_owned),
-        inputs: request.sealed.plan().inputs.clone(),
-        hosts,
+        inputs: sealed.plan().inputs.clone(),
+        hosts: host_count(survey),
+        undoes: None,
     }
 }
 
-/// How the plan is to be applied.
-fn orders(request: &ApplyRequest<'_>, known: &BTreeMap<ZoneName, KnownMarker>) -> Orders {
+/// How a plan is to be applied, of which so many updates were sent already.
+pub(super) fn orders(
+    sealed: &SealedPlan,
+    request: &Conduct<'_>,
+    known: &BTreeMap<ZoneName, KnownMarker>,
+    sent: u64,
+) -> Orders {
     Orders {
-        plan: request.sealed.id().to_owned(),
+        plan: sealed.id().to_owned(),
         run: request.run,
+        sent,
         epochs: known.iter().map(|(zone, known)| (zone.clone(), known.epoch())).collect(),
         max_failures: request.max_failures,
     }
@@ -227,7 +263,7 @@ fn orders(request: &ApplyRequest<'_>, known: &BTreeMap<ZoneName, KnownMarker>) -
 /// The settings of the zones that a plan changes.
 ///
 /// Errors: one is not configured.
-fn zones_of<'c>(plan: &Plan, config: &'c Config, place: &str) -> Result<Vec<&'c ZoneSpec>, Refusal> {
+pub(super) fn zones_of<'c>(plan: &Plan, config: &'c Config, place: &str) -> Result<Vec<&'c ZoneSpec>, Refusal> {
     let names: BTreeSet<&ZoneName> = plan.changes.iter().map(|change| &change.zone).collect();
     let spec = |name: &ZoneName| {
         let spec = config.zones.iter().find(|spec| spec.name == *name);
@@ -274,7 +310,7 @@ pub(super) fn is_fenced(config: &Config, spec: &ZoneSpec) -> bool {
 }
 
 /// Refuses to write to a zone whose marker the state does not know, unless it is older than what the state knows.
-fn state_lost(survey: &Survey<'_>, known: &BTreeMap<ZoneName, KnownMarker>) -> Option<Refusal> {
+pub(super) fn state_lost(survey: &Survey<'_>, known: &BTreeMap<ZoneName, KnownMarker>) -> Option<Refusal> {
     let lost = |zone: &&Surveyed<'_>| zone.marker().is_some_and(|live| !state::knows(known, zone.zone, &live));
     let zone = survey.zones.iter().find(lost)?;
     let live = zone.marker()?;
@@ -295,7 +331,7 @@ fn state_lost(survey: &Survey<'_>, known: &BTreeMap<ZoneName, KnownMarker>) -> O
 }
 
 /// The zones and input files that are not what they were when the plan was made.
-fn moved(plan: &Plan, survey: &Survey<'_>, workspace: &Path) -> Vec<String> {
+pub(super) fn moved(plan: &Plan, survey: &Survey<'_>, workspace: &Path) -> Vec<String> {
     let serial = |zone: &Surveyed<'_>| {
         let seen = plan.zones.iter().find(|seen| seen.zone == *zone.zone)?.serial;
         let now = zone.serial.filter(|now| *now != seen)?;

@@ -22,6 +22,8 @@ pub mod apply;
 
 pub mod check_dns;
 
+pub mod resume;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;

@@ -7,6 +7,8 @@ mod answers;
 
 pub mod examine;
 
+pub mod memory;
+
 pub mod write;
 
 use std::fmt;

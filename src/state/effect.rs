@@ -27,13 +27,24 @@ pub fn done(
 
 /// Makes created RRsets own, and deleted ones no more; enters the hosts in the ledger.
 fn enter(change: &Transaction<'_>, apply: ApplyId, zone: &str, changes: &[Kept], now: Time) -> rusqlite::Result<()> {
-    let sql = "INSERT INTO own_rrsets (name, type, zone, apply) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
+    // What an undo puts back is ours only where it was before the apply that is undone removed it.
+    let sql = "INSERT INTO own_rrsets (name, type, zone, apply) SELECT ?1, ?2, ?3, ?4
+         WHERE EXISTS (SELECT 1 FROM applies WHERE id = ?4 AND undoes IS NULL)
+            OR EXISTS (SELECT 1 FROM once_own, applies
+                       WHERE id = ?4 AND once_own.apply = undoes AND name = ?1 AND type = ?2)
+         ON CONFLICT DO NOTHING";
     let mut create = change.prepare_cached(sql)?;
+    let sql = "INSERT INTO once_own (apply, name, type) SELECT ?3, name, type FROM own_rrsets
+         WHERE name = ?1 AND type = ?2 ON CONFLICT DO NOTHING";
+    let mut keep = change.prepare_cached(sql)?;
     let mut delete = change.prepare_cached("DELETE FROM own_rrsets WHERE name = ?1 AND type = ?2")?;
     for Kept { name, rtype, before, after, .. } in changes {
         match (before, after) {
             (None, _) => drop(create.execute(params![name, rtype, zone, apply.0 as i64])?),
-            (_, None) => drop(delete.execute([name, rtype])?),
+            (_, None) => {
+                keep.execute(params![name, rtype, apply.0 as i64])?;
+                delete.execute([name, rtype])?;
+            }
             _ => {}
         }
     }

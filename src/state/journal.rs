@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::apply::Batch;
-use crate::dns::{Rrset, Rtype};
+use crate::dns::{Rdata, Rrset, Rtype, Ttl};
 use crate::plan::Change;
 
 /// One change.
@@ -11,6 +11,9 @@ use crate::plan::Change;
 pub struct Kept {
     /// The host; null where an orphan is removed.
     pub host: Option<u64>,
+    /// The other hosts whose rules contributed, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<u64>,
     /// The project.
     pub project: String,
     /// The owner name.
@@ -25,7 +28,7 @@ pub struct Kept {
 }
 
 /// One RRset.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptRrset {
     /// Seconds.
     pub ttl: u32,
@@ -37,6 +40,12 @@ impl KeptRrset {
     /// Whether this is what an RRset of this type holds, the TTL too.
     pub fn is(&self, rtype: Rtype, rrset: &Rrset) -> bool {
         self.ttl == rrset.ttl().as_secs() && self.rdata == rrset.rdata_texts(rtype)
+    }
+
+    /// The RRset; `None` where this is not what the journal writes.
+    pub fn to_rrset(&self, rtype: Rtype) -> Option<Rrset> {
+        let rdata = self.rdata.iter().map(|text| Rdata::parse(rtype, text)).collect::<Option<Vec<Rdata>>>()?;
+        Rrset::new(Ttl::from_secs(self.ttl.into())?, rdata)
     }
 }
 
@@ -61,6 +70,7 @@ fn kept_change(change: &Change) -> Kept {
     let rrset = |rrset: Option<&Rrset>| rrset.map(|rrset| kept_rrset(rtype, rrset));
     Kept {
         host: change.host.map(|inv| inv.0),
+        also: change.also.iter().map(|inv| inv.0).collect(),
         project: change.project.clone(),
         name: change.key.owner.to_string(),
         rtype: rtype.to_string(),

@@ -9,9 +9,13 @@ mod error;
 
 mod folder;
 
+pub mod history;
+
 mod journal;
 
 pub mod lock;
+
+mod past;
 
 mod schema;
 
@@ -27,12 +31,13 @@ use std::fmt;
 use std::path::Path;
 
 use crate::apply::{Applied, Batch, Settled};
-use crate::dns::{RrKey, ZoneName};
+use crate::dns::{Name, RrKey, ZoneName};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
 use crate::live::asked::Question;
 use crate::plan::Marker;
 
+pub use history::{LeftHost, Resumption, Sent, SentChange, SentFate};
 pub use journal::KeptRrset;
 pub use lock::{Holder, Lock};
 pub use status::{Memory, Status};
@@ -48,7 +53,7 @@ pub fn open_to_write(file: &Path) -> Result<Box<dyn State>, StateError> {
 ///
 /// Only where a crash left the file in the middle of a write is that write taken back on the disk.
 ///
-/// Errors: `state-unreadable`, `state-too-new`, `state-too-old`.
+/// Errors: `state-unreadable`, `state-too-new`. A state of an older version is read as this one would keep it.
 pub fn open_to_read(file: &Path) -> Result<Option<Box<dyn State>>, StateError> {
     Ok(sqlite::Sqlite::open_to_read(file)?.map(|state| Box::new(state) as Box<dyn State>))
 }
@@ -95,6 +100,17 @@ pub struct NewApply {
     pub inputs: BTreeMap<String, String>,
     /// How many hosts it is to change.
     pub hosts: usize,
+    /// The apply that it undoes, where it undoes one.
+    pub undoes: Option<ApplyId>,
+}
+
+/// The plan of an apply, kept as long as the apply may be taken up again.
+#[derive(Debug, Clone, Copy)]
+pub struct PlanText<'a> {
+    /// The document.
+    pub document: &'a str,
+    /// When it may no longer be applied.
+    pub expires: Time,
 }
 
 /// An apply, as `status` and histories show it.
@@ -185,8 +201,33 @@ pub trait State: Send {
     /// The hosts that were changed since a time, each change of a host once: project, host, when.
     fn changed_since(&self, since: Time) -> Result<Vec<(String, Inv, Time)>, StateError>;
 
-    /// Begins an apply.
-    fn begin(&mut self, apply: &NewApply) -> Result<ApplyId, StateError>;
+    /// One apply; `None` where there is none of this number.
+    fn apply(&self, id: ApplyId) -> Result<Option<ApplySummary>, StateError>;
+
+    /// The document of the plan of an apply; `None` once nothing of it can be taken up again.
+    fn document(&self, id: ApplyId) -> Result<Option<String>, StateError>;
+
+    /// All updates of an apply, in the order of sending.
+    fn sent(&self, id: ApplyId) -> Result<Vec<Sent>, StateError>;
+
+    /// Who took an apply up again, in the order of time.
+    fn resumptions(&self, id: ApplyId) -> Result<Vec<Resumption>, StateError>;
+
+    /// The hosts of an apply that it did not leave as its plan wants them, in the order of the plan; none before it ended.
+    fn left_hosts(&self, id: ApplyId) -> Result<Vec<LeftHost>, StateError>;
+
+    /// The applies that changed a host, the latest first.
+    fn applies_of(&self, host: Inv) -> Result<Vec<ApplyId>, StateError>;
+
+    /// The applies that changed, or tried to change, an RRset at a name, and those that made or removed a PTR to it; the
+    /// latest first.
+    fn applies_at(&self, name: &Name) -> Result<Vec<ApplyId>, StateError>;
+
+    /// Begins an apply, and keeps its plan. Plans that have expired are kept no longer.
+    fn begin(&mut self, apply: &NewApply, plan: &PlanText<'_>) -> Result<ApplyId, StateError>;
+
+    /// Keeps that an apply is taken up again: it has not ended from then on.
+    fn resume(&mut self, id: ApplyId, resumption: &Resumption) -> Result<(), StateError>;
 
     /// Keeps a batch that is about to be sent.
     fn note_sending(&mut self, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), StateError>;
@@ -209,13 +250,14 @@ pub trait State: Send {
     /// Takes RRsets for created by others, should anybody create them: a server said that it created them, and did not.
     fn disown(&mut self, rrsets: &[&RrKey]) -> Result<(), StateError>;
 
-    /// The updates without a marker that the latest apply left open.
-    fn unsettled(&self) -> Result<Vec<Unsettled>, StateError>;
+    /// The updates without a marker that an apply left open.
+    fn unsettled(&self, id: ApplyId) -> Result<Vec<Unsettled>, StateError>;
 
     /// Keeps that an update that was left open took effect, as all of it stands there.
     fn note_found(&mut self, found: &Unsettled, now: Time) -> Result<(), StateError>;
 
-    /// Ends an apply. Its inputs become the accepted ones where `accepted` says so.
+    /// Ends an apply; what became of each of its hosts takes the place of what an earlier end said. Its inputs become the
+    /// accepted ones where `accepted` says so, and then its plan is kept no longer.
     fn finish(&mut self, apply: ApplyId, applied: &Applied, accepted: bool, now: Time) -> Result<(), StateError>;
 
     /// Takes the markers that stand in these zones for known, because somebody says so and why.

@@ -11,7 +11,7 @@ use super::StateError;
 use super::error::{Attempt, error, of_database, unreadable};
 
 /// What makes each version of the one before; the first is made of nothing.
-const STEPS: &[&str] = &[V1];
+const STEPS: &[&str] = &[V1, V2];
 
 /// The version that this program reads and writes.
 pub const VERSION: i64 = STEPS.len() as i64;
@@ -92,6 +92,39 @@ CREATE TABLE accepted_sources (
     digest TEXT NOT NULL,
     at BIGINT NOT NULL,
     apply BIGINT NOT NULL REFERENCES applies (id)
+);
+";
+
+/// What version 2 adds: the plans of applies that may be taken up again, who did so, whose changes were not made and why,
+/// which applies undo others, and which RRsets were own when they were deleted.
+const V2: &str = "
+ALTER TABLE applies ADD COLUMN undoes BIGINT;
+CREATE TABLE plans (
+    apply BIGINT NOT NULL PRIMARY KEY REFERENCES applies (id),
+    expires BIGINT NOT NULL,
+    document TEXT NOT NULL
+);
+CREATE TABLE resumptions (
+    apply BIGINT NOT NULL REFERENCES applies (id),
+    at BIGINT NOT NULL,
+    who TEXT NOT NULL,
+    reason TEXT
+);
+CREATE TABLE left_hosts (
+    apply BIGINT NOT NULL REFERENCES applies (id),
+    place BIGINT NOT NULL,
+    host BIGINT,
+    project TEXT NOT NULL,
+    name TEXT NOT NULL,
+    outcome TEXT NOT NULL,
+    message TEXT,
+    PRIMARY KEY (apply, place)
+);
+CREATE TABLE once_own (
+    apply BIGINT NOT NULL REFERENCES applies (id),
+    name TEXT NOT NULL,
+    type TEXT NOT NULL,
+    PRIMARY KEY (apply, name, type)
 );
 ";
 

@@ -7,13 +7,16 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::backup::Backup;
 use rusqlite::{CachedStatement, Connection, OpenFlags, Row, ToSql, Transaction, TransactionBehavior, params};
 
-use super::error::{Attempt, error, needs_recovery, of_database, of_system, unreadable};
+use super::error::{Attempt, needs_recovery, of_database, of_system, unreadable};
 use super::journal::Kept;
+use super::past;
 use super::schema::{self, Found};
 use super::{
-    ApplyId, ApplySummary, Breaker, KnownMarker, NewApply, State, StateError, Unsettled, effect, folder, journal,
+    ApplyId, ApplySummary, Breaker, KnownMarker, LeftHost, NewApply, PlanText, Resumption, Sent, State, StateError,
+    Unsettled, effect, folder, journal,
 };
 use crate::apply::{Applied, Batch, Outcome, Settled};
 use crate::dns::{Name, RrKey, Rtype, ZoneName};
@@ -64,7 +67,7 @@ impl Sqlite {
 
     /// Opens a file to read it; `None` where there is none, or nothing in it.
     ///
-    /// Errors: `state-unreadable`, `state-too-new`, `state-too-old`.
+    /// Errors: `state-unreadable`, `state-too-new`.
     pub fn open_to_read(file: &Path) -> Result<Option<Sqlite>, StateError> {
         match fs::metadata(file) {
             Ok(_) => {}
@@ -79,12 +82,20 @@ impl Sqlite {
         match schema::look(&state.db, file)? {
             Found::Nothing => Ok(None),
             Found::Version(schema::VERSION) => Ok(Some(state)),
-            Found::Version(version) => {
-                let message =
-                    format!("the state is of version {version}, and this program reads version {}", schema::VERSION);
-                Err(error(file, "state-too-old", message, "the next `apply` brings it up to date"))
-            }
+            Found::Version(_) => state.copy_of_today().map(Some),
         }
+    }
+
+    /// A copy in memory of an older state, brought up to date: who only reads leaves the file as it is.
+    fn copy_of_today(&self) -> Result<Sqlite, StateError> {
+        let copied = Connection::open_in_memory().and_then(|mut copy| {
+            Backup::new(&self.db, &mut copy)?.run_to_completion(i32::MAX, PATIENCE, None)?;
+            Ok(copy)
+        });
+        let db = copied.map_err(|source| of_database(&self.file, Attempt::Read, &source))?;
+        let mut copy = Sqlite { db, file: self.file.clone() };
+        schema::migrate(&mut copy.db, &self.file)?;
+        Ok(copy)
     }
 
     /// Connects to a file that is there.
@@ -124,7 +135,7 @@ impl Sqlite {
     }
 
     /// Reads all rows that a query gives.
-    fn read<T>(
+    pub(super) fn read<T>(
         &self,
         sql: &str,
         params: impl rusqlite::Params,
@@ -135,17 +146,17 @@ impl Sqlite {
     }
 
     /// Says that a value in the file is none that was ever written.
-    fn odd(&self, what: &str, text: &str) -> StateError {
+    pub(super) fn odd(&self, what: &str, text: &str) -> StateError {
         unreadable(&self.file, format!("`{text}` is no {what}"))
     }
 
     /// Reads a zone's name.
-    fn zone(&self, text: &str) -> Result<ZoneName, StateError> {
+    pub(super) fn zone(&self, text: &str) -> Result<ZoneName, StateError> {
         Name::parse(text).map(ZoneName::new).map_err(|_| self.odd("name of a zone", text))
     }
 
     /// Reads the owner name and the type of an RRset.
-    fn rrset(&self, name: &str, rtype: &str) -> Result<(Name, Rtype), StateError> {
+    pub(super) fn rrset(&self, name: &str, rtype: &str) -> Result<(Name, Rtype), StateError> {
         let owner = Name::parse(name).map_err(|_| self.odd("name", name))?;
         Ok((owner, rtype.parse().map_err(|_| self.odd("type of records", rtype))?))
     }
@@ -158,7 +169,7 @@ impl Sqlite {
     /// The applies that a condition picks, the latest first.
     fn summaries(&self, rest: &str, params: impl rusqlite::Params) -> Result<Vec<ApplySummary>, StateError> {
         let sql = format!(
-            "SELECT id, plan, effect, started, who, reason, hosts, finished, outcomes,
+            "SELECT id, plan, effect, started, who, reason, hosts, finished, outcomes, undoes,
                (SELECT count(*) FROM batches WHERE apply = applies.id AND settled = 'done'),
                (SELECT count(*) FROM batches WHERE apply = applies.id AND (settled IS NULL OR settled = 'unknown'))
              FROM applies {rest}"
@@ -225,16 +236,59 @@ impl State for Sqlite {
         self.read(sql, [since.as_nanos()], changed)
     }
 
-    fn begin(&mut self, apply: &NewApply) -> Result<ApplyId, StateError> {
-        let NewApply { plan, effect, started, who, reason, inputs, hosts } = apply;
+    fn apply(&self, id: ApplyId) -> Result<Option<ApplySummary>, StateError> {
+        Ok(self.summaries("WHERE id = ?1", [id.0 as i64])?.pop())
+    }
+
+    fn document(&self, id: ApplyId) -> Result<Option<String>, StateError> {
+        Ok(self.read("SELECT document FROM plans WHERE apply = ?1", [id.0 as i64], |row| row.get(0))?.pop())
+    }
+
+    fn sent(&self, id: ApplyId) -> Result<Vec<Sent>, StateError> {
+        past::sent(self, id)
+    }
+
+    fn resumptions(&self, id: ApplyId) -> Result<Vec<Resumption>, StateError> {
+        past::resumptions(self, id)
+    }
+
+    fn left_hosts(&self, id: ApplyId) -> Result<Vec<LeftHost>, StateError> {
+        past::left_hosts(self, id)
+    }
+
+    fn applies_of(&self, host: Inv) -> Result<Vec<ApplyId>, StateError> {
+        past::applies_of(self, host)
+    }
+
+    fn applies_at(&self, name: &Name) -> Result<Vec<ApplyId>, StateError> {
+        past::applies_at(self, name)
+    }
+
+    fn begin(&mut self, apply: &NewApply, text: &PlanText<'_>) -> Result<ApplyId, StateError> {
+        let NewApply { plan, effect, started, who, reason, inputs, hosts, undoes } = apply;
+        let undoes = undoes.map(|id| id.0 as i64);
         let inputs = serde_json::to_string(inputs).expect("texts are JSON");
         self.write(|change| {
             let id: i64 = change.query_row("SELECT COALESCE(MAX(id), 0) + 1 FROM applies", [], |row| row.get(0))?;
-            let sql = "INSERT INTO applies (id, plan, effect, started, who, reason, inputs, hosts)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+            let sql = "INSERT INTO applies (id, plan, effect, started, who, reason, inputs, hosts, undoes)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
             let started = started.as_nanos();
-            change.execute(sql, params![id, plan, effect, started, who, reason, inputs, *hosts as i64])?;
+            change.execute(sql, params![id, plan, effect, started, who, reason, inputs, *hosts as i64, undoes])?;
+            change.execute("DELETE FROM plans WHERE expires < ?1", [started])?;
+            let sql = "INSERT INTO plans (apply, expires, document) VALUES (?1, ?2, ?3)";
+            change.execute(sql, params![id, text.expires.as_nanos(), text.document])?;
             Ok(ApplyId(id as u64))
+        })
+    }
+
+    fn resume(&mut self, id: ApplyId, resumption: &Resumption) -> Result<(), StateError> {
+        let Resumption { at, who, reason } = resumption;
+        self.write(|change| {
+            let sql = "UPDATE applies SET finished = NULL, outcomes = NULL WHERE id = ?1";
+            one_row(&mut change.prepare_cached(sql)?, params![id.0 as i64])?;
+            let sql = "INSERT INTO resumptions (apply, at, who, reason) VALUES (?1, ?2, ?3, ?4)";
+            change.execute(sql, params![id.0 as i64, at.as_nanos(), who, reason])?;
+            Ok(())
         })
     }
 
@@ -302,11 +356,11 @@ impl State for Sqlite {
         })
     }
 
-    fn unsettled(&self) -> Result<Vec<Unsettled>, StateError> {
+    fn unsettled(&self, id: ApplyId) -> Result<Vec<Unsettled>, StateError> {
         let sql = "SELECT apply, number, zone,
                (SELECT changes FROM batch_changes AS kept WHERE kept.apply = batches.apply AND kept.number = batches.number)
              FROM batches WHERE marker_after IS NULL AND (settled IS NULL OR settled = 'unknown')
-               AND apply = (SELECT MAX(id) FROM applies) ORDER BY number";
+               AND apply = ?1 ORDER BY number";
         let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?, row.get::<_, String>(3)?));
         let unsettled = |(apply, number, zone, changes): (i64, i64, String, String)| {
             let kept = journal::from_json(&changes).ok_or_else(|| self.odd("list of changes", &changes))?;
@@ -317,7 +371,7 @@ impl State for Sqlite {
             let after = after.collect::<Result<_, StateError>>()?;
             Ok(Unsettled { apply: ApplyId(apply as u64), number: number as u64, zone: self.zone(&zone)?, after })
         };
-        self.read(sql, [], row)?.into_iter().map(unsettled).collect()
+        self.read(sql, [id.0 as i64], row)?.into_iter().map(unsettled).collect()
     }
 
     fn note_found(&mut self, found: &Unsettled, now: Time) -> Result<(), StateError> {
@@ -336,8 +390,10 @@ impl State for Sqlite {
         self.write(|change| {
             let sql = "UPDATE applies SET finished = ?2, outcomes = ?3 WHERE id = ?1";
             one_row(&mut change.prepare_cached(sql)?, params![id, now.as_nanos(), outcomes])?;
+            past::leave(change, apply, applied)?;
             if accepted {
                 accept(change, apply, &inputs, now)?;
+                change.execute("DELETE FROM plans WHERE apply = ?1", [id])?;
             }
             Ok(())
         })
@@ -384,11 +440,12 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<ApplySummary> {
             reason: row.get(5)?,
             inputs: BTreeMap::new(),
             hosts: number(6)? as usize,
+            undoes: row.get::<_, Option<i64>>(9)?.map(|id| ApplyId(id as u64)),
         },
         finished: row.get::<_, Option<i64>>(7)?.map(Time::from_nanos),
         outcomes: BTreeMap::new(),
-        updates_done: number(9)? as usize,
-        updates_open: number(10)? as usize,
+        updates_done: number(10)? as usize,
+        updates_open: number(11)? as usize,
     })
 }
 

@@ -36,7 +36,14 @@ fn new_apply() -> NewApply {
         reason: Some("ticket 7".into()),
         inputs: [("racktables/hosts.csv".to_owned(), "00ff".to_owned())].into(),
         hosts: 2,
+        undoes: None,
     }
+}
+
+/// Begins an apply of some plan.
+fn begin(state: &mut dyn State, apply: &NewApply) -> ApplyId {
+    let text = PlanText { document: "{}", expires: at(86_400) };
+    state.begin(apply, &text).unwrap()
 }
 
 /// A marker of a plan.
@@ -99,7 +106,7 @@ fn what_was_written_is_there_after_opening_again() {
     assert!(open_to_read(&file).unwrap().is_none());
     let mut state = open_to_write(&file).unwrap();
     assert!(state.applies(10).unwrap().is_empty() && state.markers().unwrap().is_empty());
-    let id = state.begin(&new_apply()).unwrap();
+    let id = begin(&mut *state, &new_apply());
     let changes = [change(A, NONE, (600, &["2a02::1"]))];
     run(&mut *state, id, &batch(&changes, 1, swap(marker(1, 1))), Some(Settled::Done));
     let host = HostOutcome {
@@ -143,7 +150,7 @@ fn what_was_written_is_there_after_opening_again() {
 fn the_journal_says_what_stood_there_before() {
     let (_folder, file) = place();
     let mut state = open_to_write(&file).unwrap();
-    let id = state.begin(&new_apply()).unwrap();
+    let id = begin(&mut *state, &new_apply());
     let changes = [change(A, (3600, &["2a02::2", "2a02::10"]), (600, &["2a02::1"]))];
     run(&mut *state, id, &batch(&changes, 2, swap(marker(1, 2))), None);
     let db = Connection::open(&file).unwrap();
@@ -156,7 +163,7 @@ fn the_journal_says_what_stood_there_before() {
 fn a_batch_that_never_settled_leaves_its_marker_open() {
     let (_folder, file) = place();
     let mut state = open_to_write(&file).unwrap();
-    let id = state.begin(&new_apply()).unwrap();
+    let id = begin(&mut *state, &new_apply());
     let changes = [change(A, NONE, (600, &["2a02::1"]))];
     run(&mut *state, id, &batch(&changes, 1, swap(marker(1, 1))), Some(Settled::Done));
     run(&mut *state, id, &batch(&changes, 2, swap(marker(1, 2))), Some(Settled::Undone("refused".into())));
@@ -169,7 +176,7 @@ fn a_batch_that_never_settled_leaves_its_marker_open() {
     assert_eq!((unfinished[0].id, unfinished[0].updates_done, unfinished[0].updates_open), (id, 1, 2));
     assert!(unfinished[0].finished.is_none());
     // What took effect later in the zone shows that no other can.
-    let next = state.begin(&new_apply()).unwrap();
+    let next = begin(&mut *state, &new_apply());
     assert_eq!(next, ApplyId(2));
     run(&mut *state, next, &batch(&changes, 1, swap(marker(2, 1))), Some(Settled::Done));
     assert_eq!(known(&*state), KnownMarker { marker: Some(marker(2, 1)), open: vec![] });
@@ -179,7 +186,7 @@ fn a_batch_that_never_settled_leaves_its_marker_open() {
 fn an_answer_that_comes_late_moves_no_marker_back() {
     let (_folder, file) = place();
     let mut state = open_to_write(&file).unwrap();
-    let id = state.begin(&new_apply()).unwrap();
+    let id = begin(&mut *state, &new_apply());
     let changes = [change(A, NONE, (600, &["2a02::1"]))];
     let batches = [1, 2, 3].map(|number| batch(&changes, number, swap(marker(1, number))));
     for batch in &batches {
@@ -195,7 +202,7 @@ fn an_answer_that_comes_late_moves_no_marker_back() {
 fn the_marker_that_stands_settles_what_a_crash_left_open() {
     let (_folder, file) = place();
     let mut state = open_to_write(&file).unwrap();
-    let id = state.begin(&new_apply()).unwrap();
+    let id = begin(&mut *state, &new_apply());
     let zone = fixture::zone("search.example.net");
     let create = |name| [change(name, NONE, (600, &["2a02::1"]))];
     let (a, b, c) = (create(A), create(B), create("c.search.example.net"));
@@ -226,7 +233,7 @@ fn the_marker_that_stands_settles_what_a_crash_left_open() {
 fn own_is_what_was_created_and_not_deleted_since() {
     let (_folder, file) = place();
     let mut state = open_to_write(&file).unwrap();
-    let id = state.begin(&new_apply()).unwrap();
+    let id = begin(&mut *state, &new_apply());
     let (one, two): (Side<'_>, Side<'_>) = ((600, &["2a02::1"]), (600, &["2a02::2"]));
     let mut number = 0;
     let mut then = |state: &mut dyn State, before, after, settled| {
@@ -257,7 +264,7 @@ fn the_ledger_has_each_host_of_an_apply_once() {
     let also = Change { also: vec![Inv(8)], ..change(A, NONE, (600, &["2a02::1"])) };
     let changes = [also, change(B, NONE, (600, &["2a02::2"])), orphan, far];
     for _ in 0..2 {
-        let id = state.begin(&new_apply()).unwrap();
+        let id = begin(&mut *state, &new_apply());
         run(&mut *state, id, &batch(&changes, 1, None), Some(Settled::Done));
         run(&mut *state, id, &batch(&changes[..2], 4, None), Some(Settled::Done));
     }
@@ -271,7 +278,7 @@ fn the_ledger_has_each_host_of_an_apply_once() {
 fn what_was_never_created_is_not_own() {
     let (_folder, file) = place();
     let mut state = open_to_write(&file).unwrap();
-    let apply = state.begin(&new_apply()).unwrap();
+    let apply = begin(&mut *state, &new_apply());
     let data: Side<'_> = (600, &["2a02:6b8::1"]);
     let changes = ["a.search.example.net", "b.search.example.net"].map(|name| change(name, NONE, data));
     run(&mut *state, apply, &batch(&changes, 1, None), Some(Settled::Done));
@@ -283,7 +290,7 @@ fn what_was_never_created_is_not_own() {
 fn adopted_markers_are_known() {
     let (_folder, file) = place();
     let mut state = open_to_write(&file).unwrap();
-    let id = state.begin(&new_apply()).unwrap();
+    let id = begin(&mut *state, &new_apply());
     let changes = [change(A, NONE, (600, &["2a02::1"]))];
     run(&mut *state, id, &batch(&changes, 1, swap(marker(3, 1))), None);
     let zones = [(fixture::zone("search.example.net"), Some(marker(9, 2))), (fixture::zone("example.net"), None)];
@@ -316,7 +323,7 @@ fn a_state_covers_its_markers_and_older_ones() {
 fn what_was_never_sent_cannot_settle() {
     let (_folder, file) = place();
     let mut state = open_to_write(&file).unwrap();
-    let id = state.begin(&new_apply()).unwrap();
+    let id = begin(&mut *state, &new_apply());
     let changes = [change(A, NONE, (600, &["2a02::1"]))];
     let never = batch(&changes, 1, None);
     assert_eq!(state.note_settled(id, &never, &Settled::Done, at(1)).unwrap_err().code, "state-unwritable");
@@ -362,7 +369,7 @@ fn reading_writes_nothing_and_works_where_nothing_may_be_written() {
     let (folder, file) = place();
     assert!(open_to_read(&file).unwrap().is_none() && Lock::holder(&file).is_none());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-    open_to_write(&file).unwrap().begin(&new_apply()).unwrap();
+    begin(&mut *open_to_write(&file).unwrap(), &new_apply());
     let inside = file.parent().unwrap();
     let before = listing(inside);
     fs::set_permissions(&file, fs::Permissions::from_mode(0o400)).unwrap();
@@ -378,7 +385,7 @@ fn reading_writes_nothing_and_works_where_nothing_may_be_written() {
 #[test]
 fn the_file_alone_is_the_state() {
     let (folder, file) = place();
-    open_to_write(&file).unwrap().begin(&new_apply()).unwrap();
+    begin(&mut *open_to_write(&file).unwrap(), &new_apply());
     assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 2, "beside it there is .gitignore alone");
     let copy = folder.path().join("copy.db");
     fs::copy(&file, &copy).unwrap();
@@ -388,7 +395,7 @@ fn the_file_alone_is_the_state() {
 #[test]
 fn a_crash_in_the_middle_of_a_write_is_taken_back_by_whoever_reads() {
     let (folder, file) = place();
-    open_to_write(&file).unwrap().begin(&new_apply()).unwrap();
+    begin(&mut *open_to_write(&file).unwrap(), &new_apply());
     let mut db = Connection::open(&file).unwrap();
     db.pragma_update(None, "cache_size", 1).unwrap();
     let half = db.transaction().unwrap();
@@ -455,7 +462,7 @@ fn a_newer_state_is_left_alone() {
     db.execute("UPDATE schema_version SET version = 99", []).unwrap();
     for error in [read_error(&file), open_to_write(&file).err().unwrap()] {
         assert_eq!(error.code, "state-too-new");
-        assert_eq!(error.message, "the state is of version 99, and this program knows those up to 1");
+        assert_eq!(error.message, "the state is of version 99, and this program knows those up to 2");
         assert!(error.hint.is_some());
     }
 }

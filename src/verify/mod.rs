@@ -75,6 +75,8 @@ fn verdict(
     match (standing, &state.verdict) {
         (Standing::Already, _) => fine(Outcome::AlreadyApplied),
         (_, Some(verdict)) if state.done.is_empty() => verdict.clone(),
+        // All was made by an earlier part of the apply, and does not stand any more, or cannot be read.
+        (Standing::Left(verdict), _) if state.done.len() == unit.changes.len() => verdict.clone(),
         // All may be done after all: an update that was given up may come late.
         (_, Some(verdict)) if state.done.len() < unit.changes.len() => {
             let (done, all) = (state.done.len(), unit.changes.len());

@@ -83,7 +83,7 @@ fn run(plan: &Plan, fake: &Fake, is_fenced: bool, journal: &Journal, max_failure
     let zones: BTreeSet<&ZoneName> = plan.changes.iter().map(|change| &change.zone).collect();
     let access = |zone| ZoneAccess { zone, writer: Ok(fake as &dyn WriteZone), is_fenced };
     let survey = survey(plan, zones.into_iter().map(access).collect());
-    let orders = Orders { plan: "sha256:00".into(), run: 7, epochs: BTreeMap::new(), max_failures };
+    let orders = Orders { plan: "sha256:00".into(), run: 7, sent: 0, epochs: BTreeMap::new(), max_failures };
     let written = write(survey, &orders, journal);
     judge(&written, &read_back(&written), Vec::new())
 }
@@ -278,7 +278,7 @@ fn a_create_that_a_server_swallows_was_never_made() {
     fake.world.lock().unwrap().faults.push_back(Fault::Swallowed);
     let zone = &plan.changes[0].zone;
     let access = ZoneAccess { zone, writer: Ok(&fake as &dyn WriteZone), is_fenced: false };
-    let orders = Orders { plan: "sha256:00".into(), run: 7, epochs: BTreeMap::new(), max_failures: None };
+    let orders = Orders { plan: "sha256:00".into(), run: 7, sent: 0, epochs: BTreeMap::new(), max_failures: None };
     let written = write(survey(&plan, vec![access]), &orders, &Journal::default());
     let never = super::never_created(&written, &read_back(&written));
     assert_eq!(never, [&plan.changes[1].key, &plan.changes[2].key]);

@@ -25,6 +25,7 @@ fn begun(id: u64) -> ApplySummary {
         reason: None,
         inputs: [].into(),
         hosts: 40,
+        undoes: None,
     };
     ApplySummary { id: ApplyId(id), new, finished: None, outcomes: [].into(), updates_done: 2, updates_open: 1 }
 }
@@ -77,8 +78,7 @@ fn text_says_who_is_at_work_and_what_is_left() {
 
     Unfinished
       apply 3, begun 2026-11-20T02:03:00Z by ops: 2 updates done, 1 perhaps
-      hint: plan and apply again: the new plan shows what is left, and what was done
-        is not done twice
+      hint: `zonewright resume` finds out what took effect, and does what is missing
 
     Last applies
       4: begun 2026-11-20T02:04:00Z by ops, at work

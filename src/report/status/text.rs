@@ -8,7 +8,7 @@ use crate::report::summary::counted;
 use crate::state::{ApplySummary, Holder, KnownMarker, Memory, Status};
 
 /// What to do about an apply that did not end.
-const UNFINISHED: &str = "plan and apply again: the new plan shows what is left, and what was done is not done twice";
+const UNFINISHED: &str = "`zonewright resume` finds out what took effect, and does what is missing";
 
 /// Renders a status.
 pub fn render(status: &Status, options: &TextOptions) -> String {

@@ -1,0 +1,35 @@
+//! `resume`: an apply that did not do all of its plan, taken up again.
+
+use super::args::{ResumeArgs, Shared};
+use super::carry_out;
+use super::exit::Exit;
+use super::output::{self, Failure};
+use crate::pipeline::resume::{Resumed, resume};
+use crate::state::ApplyId;
+
+/// Takes up an apply, and tells what became of it.
+pub fn run(shared: &Shared, args: &ResumeArgs) -> Result<Exit, Failure> {
+    if !shared.hosts.is_empty() || !shared.projects.is_empty() || !shared.zones.is_empty() {
+        let failure =
+            Failure::new("an apply is taken up as it was begun: `--host`, `--project` and `--zone` narrow plans");
+        return Err(failure.hint("plan anew with them, and apply that"));
+    }
+    let now = output::now(shared)?;
+    let id = args.id.map(ApplyId);
+    let (resumed, is_interrupted) =
+        carry_out::conduct(shared, now, args.max_failures, |request, progress| resume(id, request, progress))?;
+    match resumed {
+        Ok(Resumed::Ran(sealed, ran)) => carry_out::tell(shared, (&sealed, args.format, now), &ran, is_interrupted),
+        Ok(Resumed::Complete(apply)) => {
+            let words = format!("Nothing to resume: apply {} did all of its plan.\n", apply.id.0);
+            carry_out::tell_nothing(shared, args.format, now, &words)
+        }
+        Ok(Resumed::NoSuchApply) => match args.id {
+            Some(id) => Err(Failure::new(format!("the journal has no apply {id}"))
+                .hint("`zonewright history` lists those that there are")),
+            None => carry_out::tell_nothing(shared, args.format, now, "Nothing to resume: nothing was ever applied.\n"),
+        },
+        Ok(Resumed::Refused(refusal)) => carry_out::refuse_unread(shared, args.format, now, &refusal),
+        Err(error) => carry_out::not_begun(shared, args.format, (None, now), error),
+    }
+}

@@ -1,0 +1,45 @@
+//! Updates as the protocol has them: what must hold, and what is to be done, in the order given.
+//!
+//! Source: RFC 2136 sections 2.4 and 2.5.
+
+use crate::dns::{Name, Rdata, Rtype, Ttl, ZoneName};
+
+/// One update of one zone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// The zone.
+    pub zone: ZoneName,
+    /// What must hold.
+    pub prerequisites: Vec<Prerequisite>,
+    /// What is to be done.
+    pub instructions: Vec<Instruction>,
+}
+
+/// Something that must hold before an update. Names may lie outside the zone, which is an error of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Prerequisite {
+    /// Something stands at a name (section 2.4.4).
+    InUse(Name),
+    /// Nothing stands at a name (section 2.4.5).
+    NotInUse(Name),
+    /// An RRset exists, whatever it holds (section 2.4.1).
+    Exists(Name, Rtype),
+    /// An RRset does not exist (section 2.4.3).
+    Absent(Name, Rtype),
+    /// One record of those that an RRset must hold; all of one name and type are taken together, and nothing else may stand
+    /// there (section 2.4.2).
+    Holds(Name, Rtype, Rdata),
+}
+
+/// Something that is to be done. Names may lie outside the zone, which is an error of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Instruction {
+    /// A record is added to an RRset (section 2.5.1).
+    Add(Name, Rtype, Ttl, Rdata),
+    /// An RRset is deleted (section 2.5.2).
+    DeleteRrset(Name, Rtype),
+    /// All RRsets at a name are deleted (section 2.5.3).
+    DeleteName(Name),
+    /// A record is deleted from an RRset (section 2.5.4).
+    DeleteRecord(Name, Rtype, Rdata),
+}

@@ -1,0 +1,127 @@
+//! What the journal says of single applies, read from its tables; and who of an apply was left, written to them.
+
+use rusqlite::{Row, Transaction, params};
+
+use super::journal::{self, Kept};
+use super::sqlite::Sqlite;
+use super::{ApplyId, LeftHost, Resumption, Sent, SentChange, SentFate, StateError};
+use crate::apply::{Applied, Outcome};
+use crate::dns::Name;
+use crate::inventory::value::{Inv, Time};
+
+/// All updates of an apply, in the order of sending.
+pub fn sent(state: &Sqlite, id: ApplyId) -> Result<Vec<Sent>, StateError> {
+    let sql = "SELECT batches.number, zone, phase, sent_at, settled, why, changes FROM batches
+         JOIN batch_changes ON batch_changes.apply = batches.apply AND batch_changes.number = batches.number
+         WHERE batches.apply = ?1 ORDER BY batches.number";
+    let rows = state.read(sql, [id.0 as i64], Found::of)?;
+    rows.into_iter().map(|row| row.check(state)).collect()
+}
+
+/// A row of a batch.
+struct Found {
+    /// Its number.
+    number: i64,
+    /// The zone.
+    zone: String,
+    /// The phase.
+    phase: String,
+    /// When it was sent.
+    at: i64,
+    /// The word of what became of it.
+    settled: Option<String>,
+    /// Why.
+    why: Option<String>,
+    /// Its changes as JSON.
+    changes: String,
+}
+
+impl Found {
+    /// Reads a row.
+    fn of(row: &Row<'_>) -> rusqlite::Result<Found> {
+        Ok(Found {
+            number: row.get(0)?,
+            zone: row.get(1)?,
+            phase: row.get(2)?,
+            at: row.get(3)?,
+            settled: row.get(4)?,
+            why: row.get(5)?,
+            changes: row.get(6)?,
+        })
+    }
+
+    /// Takes the texts for what they say.
+    fn check(self, state: &Sqlite) -> Result<Sent, StateError> {
+        let fate = match self.settled.as_deref() {
+            Some("done") => SentFate::Done,
+            Some("undone") => SentFate::Undone(self.why.unwrap_or_default()),
+            Some("unknown") | None => SentFate::Unknown(self.why),
+            Some(other) => return Err(state.odd("fate of an update", other)),
+        };
+        let kept = journal::from_json(&self.changes).ok_or_else(|| state.odd("list of changes", &self.changes))?;
+        let change = |Kept { host, also, project, name, rtype, before, after }: Kept| {
+            let (name, rtype) = state.rrset(&name, &rtype)?;
+            let also = also.into_iter().map(Inv).collect();
+            Ok(SentChange { host: host.map(Inv), also, project, name, rtype, before, after })
+        };
+        Ok(Sent {
+            number: self.number as u64,
+            zone: state.zone(&self.zone)?,
+            phase: self.phase,
+            at: Time::from_nanos(self.at),
+            fate,
+            changes: kept.into_iter().map(change).collect::<Result<_, StateError>>()?,
+        })
+    }
+}
+
+/// Who took an apply up again, in the order of time.
+pub fn resumptions(state: &Sqlite, id: ApplyId) -> Result<Vec<Resumption>, StateError> {
+    let sql = "SELECT at, who, reason FROM resumptions WHERE apply = ?1 ORDER BY at";
+    let resumption =
+        |row: &Row<'_>| Ok(Resumption { at: Time::from_nanos(row.get(0)?), who: row.get(1)?, reason: row.get(2)? });
+    state.read(sql, [id.0 as i64], resumption)
+}
+
+/// The hosts of an apply that it did not leave as its plan wants them, in the order of the plan.
+pub fn left_hosts(state: &Sqlite, id: ApplyId) -> Result<Vec<LeftHost>, StateError> {
+    let sql = "SELECT host, project, name, outcome, message FROM left_hosts WHERE apply = ?1 ORDER BY place";
+    let left = |row: &Row<'_>| {
+        let host = row.get::<_, Option<i64>>(0)?.map(|inv| Inv(inv as u64));
+        let (project, name) = (row.get(1)?, row.get(2)?);
+        Ok(LeftHost { host, project, name, outcome: row.get(3)?, message: row.get(4)? })
+    };
+    state.read(sql, [id.0 as i64], left)
+}
+
+/// Keeps which hosts an apply did not leave as its plan wants them, in the place of those that an earlier end left.
+pub fn leave(change: &Transaction<'_>, apply: ApplyId, applied: &Applied) -> rusqlite::Result<()> {
+    let id = apply.0 as i64;
+    change.execute("DELETE FROM left_hosts WHERE apply = ?1", [id])?;
+    let sql = "INSERT INTO left_hosts (apply, place, host, project, name, outcome, message)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let mut insert = change.prepare_cached(sql)?;
+    let is_left = |outcome| !matches!(outcome, Outcome::Applied | Outcome::AlreadyApplied);
+    for (place, host) in applied.hosts.iter().enumerate().filter(|(_, host)| is_left(host.outcome)) {
+        let inv = host.host.map(|inv| inv.0 as i64);
+        let outcome = host.outcome.as_str();
+        insert.execute(params![id, place as i64, inv, host.project, host.name, outcome, host.message])?;
+    }
+    Ok(())
+}
+
+/// The applies that changed a host, the latest first.
+pub fn applies_of(state: &Sqlite, host: Inv) -> Result<Vec<ApplyId>, StateError> {
+    let sql = "SELECT DISTINCT apply FROM ledger WHERE host = ?1 ORDER BY apply DESC";
+    state.read(sql, [host.0 as i64], |row| Ok(ApplyId(row.get::<_, i64>(0)? as u64)))
+}
+
+/// The applies that changed, or tried to change, an RRset at a name, and those that made or removed a PTR to it; the latest
+/// first.
+pub fn applies_at(state: &Sqlite, name: &Name) -> Result<Vec<ApplyId>, StateError> {
+    // As JSON has it: names of hosts hold nothing that JSON escapes but the backslash.
+    let text = serde_json::to_string(&name.to_string()).expect("a text is JSON");
+    let sql = "SELECT DISTINCT apply FROM batch_changes WHERE changes LIKE ?1 ESCAPE '!' ORDER BY apply DESC";
+    let pattern = format!("%{}%", text.replace('!', "!!").replace('%', "!%").replace('_', "!_"));
+    state.read(sql, [pattern], |row| Ok(ApplyId(row.get::<_, i64>(0)? as u64)))
+}
