@@ -24,6 +24,9 @@ pub mod check_dns;
 
 pub mod resume;
 
+#[cfg(test)]
+mod simulation;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
