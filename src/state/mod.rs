@@ -157,7 +157,7 @@ pub fn knows(markers: &BTreeMap<ZoneName, KnownMarker>, zone: &ZoneName, live: &
     markers.get(zone).is_some_and(|known| known.covers(live))
 }
 
-/// An update without a marker, of which it is not known what became of it.
+/// An update of which it is not known what became of it, and of which no marker will tell.
 #[derive(Debug)]
 pub struct Unsettled {
     /// Its apply.
@@ -250,7 +250,8 @@ pub trait State: Send {
     /// Takes RRsets for created by others, should anybody create them: a server said that it created them, and did not.
     fn disown(&mut self, rrsets: &[&RrKey]) -> Result<(), StateError>;
 
-    /// The updates without a marker that an apply left open.
+    /// The updates that an apply left open and of which no marker will tell: those without one, and those whose marker is
+    /// past.
     fn unsettled(&self, id: ApplyId) -> Result<Vec<Unsettled>, StateError>;
 
     /// Keeps that an update that was left open took effect, as all of it stands there.

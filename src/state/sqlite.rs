@@ -359,7 +359,7 @@ impl State for Sqlite {
     fn unsettled(&self, id: ApplyId) -> Result<Vec<Unsettled>, StateError> {
         let sql = "SELECT apply, number, zone,
                (SELECT changes FROM batch_changes AS kept WHERE kept.apply = batches.apply AND kept.number = batches.number)
-             FROM batches WHERE marker_after IS NULL AND (settled IS NULL OR settled = 'unknown')
+             FROM batches WHERE (marker_after IS NULL OR awaited = 0) AND (settled IS NULL OR settled = 'unknown')
                AND apply = ?1 ORDER BY number";
         let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?, row.get::<_, String>(3)?));
         let unsettled = |(apply, number, zone, changes): (i64, i64, String, String)| {
