@@ -177,7 +177,7 @@ fn a_new_plan_with_the_same_state_leaves_nothing_to_an_older_apply() {
 fn what_has_expired_is_settled_and_not_gone_on_with() {
     let Some(rig) = Rig::demo(Kind::Bind) else { return };
     let plan = rig.plan();
-    killed(&rig, &plan, 3, Fate::Passes);
+    assert_eq!(killed(&rig, &plan, 3, Fate::Late).deliver(), [0]);
     let late = ["--now", "2026-11-22T02:00:00Z"];
     let known = done(&rig);
     let before = rig.all_zones();
