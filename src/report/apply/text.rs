@@ -15,6 +15,9 @@ use crate::report::wrap::table;
 const LEFT: [Outcome; 5] =
     [Outcome::Partial, Outcome::NotApplied, Outcome::Failed, Outcome::Stale, Outcome::NotReached];
 
+/// The outcomes of hosts that `resume` goes on with.
+const RESUMABLE: [Outcome; 3] = [Outcome::Partial, Outcome::Failed, Outcome::NotReached];
+
 /// How many hexadecimal digits of a plan's digest are shown; 12 tell all plans of a lifetime apart (no official source).
 const DIGITS: usize = 12;
 
@@ -143,6 +146,10 @@ impl Page<'_> {
         self.out.push('\n');
         let plan = report.sealed.map_or(String::new(), |sealed| format!("; plan {}", short(sealed.id())));
         self.painted(0, &style, &format!("{apply}{plan}."));
+        let is_left = RESUMABLE.iter().any(|outcome| report.applied.count(*outcome) > 0);
+        if let (true, Some(apply)) = (is_left, report.apply) {
+            self.line(0, &format!("`zonewright resume {}` goes on with what is left.", apply.0));
+        }
     }
 }
 
@@ -157,6 +164,9 @@ fn verdict(report: &ApplyReport<'_>) -> String {
         (0, _) => "Nothing to do: the plan has no changes".to_owned(),
         (1, 1) if already == 1 => format!("Nothing to do: {all} was as the plan wants it"),
         (total, _) if already == total => format!("Nothing to do: all {all} were as the plan wants them"),
+        (total, done) if done == total && untouched => {
+            format!("Nothing was left to do: all {all} are as the plan wants them")
+        }
         (total, done) if done == total => whole(applied),
         (_, 0) if untouched => format!("None applied of {all}: {left}"),
         (_, done) if untouched && done == already => {
