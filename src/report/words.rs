@@ -296,7 +296,7 @@ impl Explained for Outcome {
             ),
             Outcome::Partial => words(
                 "partial",
-                "some of their changes were made, others not: see below, then resume",
+                "some of their changes were made, others not: see below",
                 "Some of the host's changes were made, then one could not be. The order of the phases sees to it that \
                  what stands there is legal: no PTR names what is not there. Remove the cause that the message \
                  names, and let `zonewright resume` make the others; or plan again.",
@@ -310,14 +310,14 @@ impl Explained for Outcome {
             ),
             Outcome::Failed => words(
                 "failed",
-                "their changes could not be made: see below, then resume",
+                "their changes could not be made: see below",
                 "The host's changes could not be sent, were refused, or nobody knows what became of them; or they were \
                  made and could not be read back. The message says which. Remove the cause, and let `zonewright resume` go \
                  on; or plan again. What is done already is not done twice.",
             ),
             Outcome::NotReached => words(
                 "not reached",
-                "the apply stopped before their turn: resume",
+                "the apply stopped before their turn",
                 "The apply, or the host's zone, was given up before it was the host's turn: because of `--max-failures`, \
                  a server that refused one host after another, a lost answer, or another run that writes the zone. \
                  `zonewright resume` goes on; or plan again.",

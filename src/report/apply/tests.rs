@@ -151,8 +151,7 @@ fn text_says_what_is_left_and_what_to_do() {
       zones: error[reload-failed]: `rndc` ended with 1: \u{1b}[2J
         hint: the file is written: load it by hand
 
-    partial, 1 host: some of their changes were made, others not: see below, then
-      resume
+    partial, 1 host: some of their changes were made, others not: see below
       host 5 of search, sas1-0005.search.example.net.: stale in the reverse zone
       hint: plan again
 
@@ -161,8 +160,8 @@ fn text_says_what_is_left_and_what_to_do() {
         stands beside it
       hint: remove it
 
-    failed, 13 hosts and 1 orphan: their changes could not be made: see below, then
-      resume
+    failed, 13 hosts and 1 orphan: their changes could not be made: see
+      below
       ns1.example.net:53 zone search.example.net.: the server answers REFUSED
         host 7 of search, sas1-0007.search.example.net.
         host 8 of search, sas1-0008.search.example.net.
@@ -179,7 +178,7 @@ fn text_says_what_is_left_and_what_to_do() {
       host 4 of search, sas1-0004.search.example.net.: a CNAME stands at
         `\u{1b}[31m`
 
-    not-reached, 7 hosts: the apply stopped before their turn: resume
+    not-reached, 7 hosts: the apply stopped before their turn
       host 20 of search, sas1-0020.search.example.net.
       host 21 of search, sas1-0021.search.example.net.
       host 22 of search, sas1-0022.search.example.net.
