@@ -160,8 +160,7 @@ fn text_says_what_is_left_and_what_to_do() {
         stands beside it
       hint: remove it
 
-    failed, 13 hosts and 1 orphan: their changes could not be made: see
-      below
+    failed, 13 hosts and 1 orphan: their changes could not be made: see below
       ns1.example.net:53 zone search.example.net.: the server answers REFUSED
         host 7 of search, sas1-0007.search.example.net.
         host 8 of search, sas1-0008.search.example.net.
