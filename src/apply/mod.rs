@@ -45,12 +45,12 @@ pub use self::board::UnitState;
 pub use self::model::{
     Applied, Batch, Ending, Event, HostOutcome, Outcome, Phase, Refusal, Settled, Swap, Watch, ZoneWritten,
 };
-pub use self::order::Unit;
+pub use self::order::{Unit, arrange};
 pub use self::survey::{Standing, Survey, Surveyed, Verdict, ZoneAccess, survey};
 use self::writer::ZoneWriter;
 
 /// How many zones are written or read side by side. Most of the time is the servers' (no official source).
-const SIDE_BY_SIDE: usize = 8;
+pub const SIDE_BY_SIDE: usize = 8;
 
 /// How a plan is to be applied.
 #[derive(Debug, Clone)]
