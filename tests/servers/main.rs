@@ -36,6 +36,7 @@ mod apply_round;
 mod apply_signals;
 mod apply_stale;
 mod apply_swallowed;
+mod apply_undo;
 mod axfr;
 mod bind;
 mod client;
