@@ -45,7 +45,7 @@ pub use self::board::UnitState;
 pub use self::model::{
     Applied, Batch, Ending, Event, HostOutcome, Outcome, Phase, Refusal, Settled, Swap, Watch, ZoneWritten,
 };
-pub use self::order::Unit;
+pub use self::order::{Unit, arrange};
 pub use self::survey::{Made, Standing, Survey, Surveyed, Verdict, ZoneAccess, survey};
 use self::writer::ZoneWriter;
 

@@ -89,6 +89,13 @@ pub enum Command {
     /// prerequisites that it had: nothing is sent twice, and nothing that changed since is overwritten. A host that changed
     /// since is named and left. May be run as often as one likes.
     Resume(ResumeArgs),
+    /// Plan to put back what an apply changed, show the plan, and apply it where you say so.
+    ///
+    /// Every RRset that stands as the apply left it is to stand as it did before, by the journal; no export is read. A host
+    /// of which anything was changed since is named and left as it is. On a terminal it asks before it applies; else
+    /// `--yes` says so. With `--out` the plan is saved, to be reviewed and applied like any other. `--host` and `--project`
+    /// narrow it. An undo is an apply, and can be undone.
+    Undo(UndoArgs),
     /// Explain what is decided about a host, a name or an address, and why; change nothing.
     ///
     /// Shows the whole chain: where name, MAC, networks and addresses come from, what is live, and which rule changes what,
@@ -153,7 +160,7 @@ pub struct ApplyArgs {
     pub limits: ApplyLimits,
 }
 
-/// What both commands take that apply.
+/// What all commands take that apply a plan.
 #[derive(Debug, Args)]
 pub struct ApplyLimits {
     /// Apply without asking.
@@ -176,6 +183,23 @@ pub struct ResumeArgs {
     /// Send nothing more once this many hosts could not be changed.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_failures: Option<u32>,
+}
+
+/// What `undo` takes.
+#[derive(Debug, Args)]
+pub struct UndoArgs {
+    /// The number of the apply, as `status` and `history` show it.
+    #[arg(value_name = "ID", value_parser = clap::value_parser!(u64).range(1..))]
+    pub id: u64,
+    /// How the plan is printed, or with `--yes` the outcome.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
+    /// Save the plan to this file, and do not apply it.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["yes", "max_failures"])]
+    pub out: Option<PathBuf>,
+    /// How far it goes.
+    #[command(flatten)]
+    pub limits: ApplyLimits,
 }
 
 /// What `check-dns` takes.

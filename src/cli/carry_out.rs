@@ -44,6 +44,11 @@ impl Task<'_> {
 /// What to do where nobody can be asked.
 const UNASKED: &str = "give `--yes` to apply without asking, or save the plan, review it, and apply the file";
 
+/// Whether there is somebody to ask, who is shown the plan.
+pub fn can_ask(format: Format) -> bool {
+    format == Format::Text && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
 /// Asks whether the plan that was shown is to be applied; `--yes` is the answer where it is given.
 ///
 /// Errors: there is nobody to ask, or nothing was shown.
@@ -56,7 +61,7 @@ pub fn consents(limits: &ApplyLimits, format: Format) -> Result<bool, Failure> {
             Failure::new("with `--format json` no plan is shown that could be agreed to: nothing was changed");
         return Err(failure.hint(UNASKED));
     }
-    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+    if !can_ask(format) {
         let failure = Failure::new("there is no terminal to ask on: nothing was changed");
         return Err(failure.hint(UNASKED));
     }

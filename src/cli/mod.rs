@@ -24,6 +24,8 @@ mod carry_out;
 
 mod resume;
 
+mod undo;
+
 mod signals;
 
 mod explain;
@@ -66,6 +68,7 @@ pub fn main() -> ExitCode {
         Command::Apply(args) => apply::run(&cli.shared, args),
         Command::CheckDns(args) => check_dns::run(&cli.shared, args),
         Command::Resume(args) => resume::run(&cli.shared, args),
+        Command::Undo(args) => undo::run(&cli.shared, args),
         Command::Explain(args) => explain::run(&cli.shared, args),
         Command::Show(args) => show::run(&cli.shared, args),
         Command::Snapshot(args) => snapshot::run(&cli.shared, args),

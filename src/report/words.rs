@@ -91,6 +91,12 @@ impl Explained for Rule {
                 "With `registry = \"txt\"` a TXT record beside each RRset that we create says who did. It is written \
                  and removed in the same message as its RRset.",
             ),
+            Rule::Undo => words(
+                "undo",
+                "as it was before the apply",
+                "`zonewright undo` puts back what an apply changed: the RRset stands as that apply left it, and is to \
+                 stand as it did before. The evidence names the apply, and the update of it in the journal.",
+            ),
         }
     }
 }
@@ -267,6 +273,13 @@ impl Explained for NoticeCode {
                  names of their addresses, and for what those point to. Records anywhere else in the zone were not \
                  seen, and nothing is done about them. Let the server allow transfers, and remove `read`, to have \
                  all of it looked at.",
+            ),
+            NoticeCode::EditedSince => words(
+                "edited since",
+                "an RRset was changed after the apply, so its host is left",
+                "An RRset stands neither as the apply that is undone left it, nor as it stood before. Somebody else's \
+                 edit is never overwritten, so that the host is left as it is, whole, with all hosts that share a \
+                 change with it. Where a later apply made the edit, undo that one first.",
             ),
         }
     }

@@ -14,6 +14,8 @@ use crate::inventory::value::Duration;
 use crate::plan::Change;
 use crate::plan::fixture;
 
+mod undone;
+
 /// A folder for a state, and the file in it.
 fn place() -> (TempDir, std::path::PathBuf) {
     let folder = tempfile::tempdir().unwrap();

@@ -37,6 +37,7 @@ mod apply_round;
 mod apply_signals;
 mod apply_stale;
 mod apply_swallowed;
+mod apply_undo;
 mod axfr;
 mod bind;
 mod carried_out;

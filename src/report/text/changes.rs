@@ -137,15 +137,18 @@ fn by_name<'a>(changes: &'a [Change], first: Option<&Name>) -> Vec<&'a Change> {
 
 /// The name that a PTR RRset comes to point to, or pointed to where it is removed; the first of several.
 fn target(change: &Change) -> Option<NameRef<'_>> {
-    let rrset = change.kind.after().or(change.kind.before())?;
-    rrset.rdata().first()?.as_rdata(change.key.rtype).target()
+    pointed_to(change.key.rtype, change.kind.after().or(change.kind.before())?)
+}
+
+/// The name that an RRset points to, the first of several; none where it does not point.
+fn pointed_to(rtype: Rtype, rrset: &Rrset) -> Option<NameRef<'_>> {
+    rrset.rdata().first()?.as_rdata(rtype).target()
 }
 
 /// The owner name of the RRset whose owner this TXT records: `t-LABEL.REST` belongs to type T at LABEL.REST.
 fn registered(change: &Change) -> Option<Name> {
-    let by_registry = change.reasons.iter().any(|reason| reason.rule == Rule::Registry);
     let owner = change.key.owner.as_name();
-    let label = owner.first_label().filter(|_| by_registry && change.key.rtype == Rtype::TXT)?;
+    let label = owner.first_label().filter(|_| change.is_registry())?;
     let label = label.strip_prefix(b"aaaa-").or(label.strip_prefix(b"ptr-"))?;
     Name::prepend(label, owner.parent()?).ok()
 }
@@ -153,14 +156,16 @@ fn registered(change: &Change) -> Option<Name> {
 /// The backbone name of the host whose changes these are, where they show one of its names.
 ///
 /// A plan does not say which name is the backbone's, but a fastbone name is always made by adding to it, so that the
-/// shortest of the host's names is the backbone's, if that is among them.
+/// shortest of the host's names is the backbone's, if that is among them. What an apply left that is undone is what was
+/// the host's then.
 fn backbone(changes: &[Change]) -> Option<NameRef<'_>> {
     let own = |rule| matches!(rule, Rule::Missing | Rule::WrongAddress | Rule::Ttl);
     let names = changes.iter().flat_map(|change| {
         let acts = change.reasons.iter().any(|reason| own(reason.rule) && reason.host == change.host);
+        let undone = change.kind.before().filter(|_| change.reasons.iter().any(|reason| reason.rule == Rule::Undo));
         match change.key.rtype {
-            Rtype::AAAA if acts => Some(change.key.owner.as_name()),
-            Rtype::PTR if change.kind.after().is_some() => target(change),
+            Rtype::AAAA if acts || undone.is_some() => Some(change.key.owner.as_name()),
+            Rtype::PTR => undone.or(change.kind.after()).and_then(|rrset| pointed_to(change.key.rtype, rrset)),
             _ => None,
         }
     });
