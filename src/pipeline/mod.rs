@@ -26,6 +26,8 @@ pub mod resume;
 
 pub mod undo;
 
+pub mod history;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
