@@ -114,9 +114,9 @@ pub enum Command {
     /// allows the transfer, to whom, how large the zone is, what serial and clock it has. Changes nothing. Exits 1
     /// where there is a problem.
     Doctor(DoctorArgs),
-    /// Show who is at work, what did not end, the last applies, and the markers that the state knows; ask no server.
+    /// Show who is at work, what did not end, the last applies, and the known markers.
     Status(StatusArgs),
-    /// Tell what was applied: when, by whom, why, what changed and what became of it; ask no server.
+    /// Tell what was applied: when, by whom, why, and what became of it; ask no server.
     ///
     /// Without an argument, lists the latest applies. `history 12` tells all of apply 12: its plan, how many changes of
     /// which kind in which zones, the hosts that it left, and each change with what stood before and after. `history 100001`
