@@ -5,11 +5,12 @@
 
 use std::collections::HashMap;
 use std::io::Write as _;
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use crate::faults::listen;
 use crate::proxy::{framed, read_message};
 
 /// What becomes of an update.
@@ -63,8 +64,6 @@ struct Shared {
 impl Relay {
     /// Starts one.
     pub fn start(server: &str, decide: impl Fn(usize) -> Fate + Send + Sync + 'static) -> Relay {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let port = listener.local_addr().expect("an address").port();
         let shared = Arc::new(Shared {
             server: server.to_owned(),
             updates: AtomicUsize::new(0),
@@ -73,12 +72,7 @@ impl Relay {
             decide: Box::new(decide),
         });
         let of_thread = Arc::clone(&shared);
-        thread::spawn(move || {
-            for client in listener.incoming().flatten() {
-                let shared = Arc::clone(&of_thread);
-                thread::spawn(move || serve(client, &shared));
-            }
-        });
+        let port = listen(move |client| serve(client, &of_thread));
         Relay { port, shared }
     }
 
