@@ -97,7 +97,8 @@ fn boundaries(passed: &Passed) -> Vec<Fault> {
             }
             for end in 0..=messages.len() {
                 let at = At::Octet(messages[..end].iter().sum());
-                faults.extend([Wrong::Cut, Wrong::HalfClosed, Wrong::Gone, Wrong::Silent].map(|wrong| fault(at, wrong)));
+                faults
+                    .extend([Wrong::Cut, Wrong::HalfClosed, Wrong::Gone, Wrong::Silent].map(|wrong| fault(at, wrong)));
             }
         }
     }

@@ -485,7 +485,10 @@ impl Zone {
 
     /// The records of an RRset, whatever the case of the owner name.
     pub fn rrset(&self, name: &str, rtype: &str) -> BTreeSet<String> {
-        let is = |line: &&String| key_of(line) == (name.to_ascii_lowercase(), rtype.to_owned());
+        let is = |line: &&String| {
+            let mut fields = line.split(' ');
+            fields.next().is_some_and(|owner| owner.eq_ignore_ascii_case(name)) && fields.nth(1) == Some(rtype)
+        };
         self.records.iter().filter(is).cloned().collect()
     }
 }

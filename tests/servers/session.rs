@@ -53,6 +53,8 @@ pub struct Stage {
     faults: Faults,
     /// What is applied.
     plan: Planned,
+    /// Its changes, with what stands there before and after in lower case.
+    changes: Vec<Edit>,
     /// The zones before.
     before: BTreeMap<String, Zone>,
     /// The settings of the workspace without the proxy, and with it.
@@ -94,7 +96,9 @@ impl Stage {
         rig.set_target(TIMEOUT);
         let through = fs::read_to_string(rig.workspace.path().join("zonewright.toml")).expect("the settings");
         let before = rig.all_zones();
-        Some(Stage { play, rig, faults, plan, before, settings: [direct, through] })
+        let lower = |change: Edit| Edit { before: lower(&change.before), after: lower(&change.after), ..change };
+        let changes = plan.changes().into_iter().map(lower).collect();
+        Some(Stage { play, rig, faults, plan, changes, before, settings: [direct, through] })
     }
 
     /// What passes where nothing is wrong.
@@ -198,10 +202,9 @@ impl Stage {
         }
         for (host, outcomes) in applied.outcomes() {
             let Some(host) = host else { continue };
-            let changes: Vec<Edit> =
-                self.plan.changes().into_iter().filter(|change| change.hosts.contains(&host)).collect();
+            let changes: Vec<&Edit> = self.changes.iter().filter(|change| change.hosts.contains(&host)).collect();
             let all = |are: fn(&Edit) -> &BTreeSet<String>| {
-                changes.iter().all(|change| stands(found, change) == set(are(change)))
+                changes.iter().all(|change| stands(found, change) == *are(change))
             };
             let is_so = outcomes.iter().all(|outcome| match outcome.as_str() {
                 "applied" | "already-applied" => all(|change| &change.after),
@@ -220,7 +223,7 @@ impl Stage {
 
     /// What stands in the zones and is neither of the plan nor a marker, and was not there; or was, and is not.
     fn check_others(&self, found: &BTreeMap<String, Zone>) -> Vec<String> {
-        let mut planned: BTreeSet<(String, String)> = self.plan.changes().iter().map(Edit::key).collect();
+        let mut planned: BTreeSet<(String, String)> = self.changes.iter().map(Edit::key).collect();
         planned.extend(self.before.keys().map(|zone| (marker_name(zone), "TXT".to_owned())));
         let is_other = |line: &&&String| !planned.contains(&crate::rig::key_of(line));
         let mut wrong = Vec::new();
@@ -238,10 +241,10 @@ impl Stage {
         found: &BTreeMap<String, Zone>,
     ) -> Vec<String> {
         let mut wrong = Vec::new();
-        for change in self.plan.changes() {
+        for change in &self.changes {
             let fates = fates.get(&change.key()).map(Vec::as_slice).unwrap_or_default();
-            let stands = stands(found, &change);
-            let (is_before, is_after) = (stands == set(&change.before), stands == set(&change.after));
+            let stands = stands(found, change);
+            let (is_before, is_after) = (stands == change.before, stands == change.after);
             let done = fates.iter().filter(|fate| **fate == SentFate::Done).count();
             let is_unknown = fates.iter().any(|fate| matches!(fate, SentFate::Unknown(_)));
             let is_so = match done {
@@ -263,9 +266,9 @@ impl Stage {
         if again.exit != Some(0) {
             wrong.push("it could not be taken up".to_owned());
         }
-        for change in self.plan.changes() {
-            let stands = stands(found, &change);
-            if stands != set(&change.after) {
+        for change in &self.changes {
+            let stands = stands(found, change);
+            if stands != change.after {
                 wrong.push(format!("in the end at {:?} there is {stands:?}", change.key()));
             }
         }
@@ -281,7 +284,7 @@ impl Stage {
         let Some(state) = self.state() else { return vec!["there is no state".to_owned()] };
         let mut wrong = Vec::new();
         let own = state.own().expect("the state can be read");
-        for change in self.plan.changes() {
+        for change in &self.changes {
             let (name, rtype) = (Name::parse(&change.name).expect("a name"), change.rtype.parse::<Rtype>());
             let is_own = own.contains(name.as_name(), rtype.expect("a type"));
             // What is modified was there before; whose it is, is not the plan's to change.
@@ -324,11 +327,11 @@ impl Stage {
 
 /// What stands at a change's place, in lower case.
 fn stands(found: &BTreeMap<String, Zone>, change: &Edit) -> BTreeSet<String> {
-    set(&found[&change.zone].rrset(&change.name, &change.rtype))
+    lower(&found[&change.zone].rrset(&change.name, &change.rtype))
 }
 
 /// Records' lines in lower case.
-fn set(lines: &BTreeSet<String>) -> BTreeSet<String> {
+fn lower(lines: &BTreeSet<String>) -> BTreeSet<String> {
     lines.iter().map(|line| folded(line)).collect()
 }
 
