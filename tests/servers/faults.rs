@@ -8,11 +8,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::{Arc, Condvar, Mutex, OnceLock};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-use crate::proxy::{WATCHDOG, framed, read_message};
+use crate::proxy::{WATCHDOG, exchange, framed, is_update, read_message};
 
 /// How long a message that is to come after the next one waits for that.
 const NEXT: Duration = Duration::from_millis(200);
@@ -58,6 +58,9 @@ pub enum Wrong {
     Gone,
     /// Nothing more passes on any connection, and all stay open.
     Silent,
+    /// As [`Wrong::Gone`], and the message comes in the next session, before the message up of this number from 0 there, or
+    /// after all.
+    Late(usize),
 }
 
 /// Where it is done.
@@ -82,8 +85,17 @@ pub struct Fault {
     pub wrong: Wrong,
 }
 
-/// What passed on a connection: the octets of each message with its length, up and down.
-pub type Passed = BTreeMap<Line, [Vec<usize>; 2]>;
+/// A message that came.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen {
+    /// Its octets, those of its length too.
+    pub octets: usize,
+    /// Whether it is an update, or the answer to one.
+    pub is_update: bool,
+}
+
+/// What came on each connection, up and down.
+pub type Passed = BTreeMap<Line, [Vec<Seen>; 2]>;
 
 /// A proxy. It works as long as the test's process does.
 pub struct Faults {
@@ -120,6 +132,10 @@ struct Session {
     open: usize,
     /// What all connections suffer from now on.
     lasting: Option<Wrong>,
+    /// What is to come in the next session, and before which message up.
+    late: Option<(usize, Vec<u8>)>,
+    /// The same, left by the last session.
+    left: Option<(usize, Vec<u8>)>,
 }
 
 /// What becomes of a message.
@@ -141,10 +157,10 @@ impl Faults {
         });
         let of_thread = Arc::clone(&shared);
         let port = listen(move |client| {
-            of_thread.session.lock().expect("nothing panics with it").open += 1;
+            of_thread.session().open += 1;
             // A connection that ends before it begins is one that a client gave up.
             let _ = serve(client, &of_thread);
-            of_thread.session.lock().expect("nothing panics with it").open -= 1;
+            of_thread.session().open -= 1;
             of_thread.ended.notify_all();
         });
         Faults { port, shared }
@@ -155,18 +171,23 @@ impl Faults {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// Lets a session pass, with this fault; gives what `work` gives, what passed, and whether the fault was met. All that
-    /// is late has arrived by then.
+    /// Lets a session pass, with this fault; gives what `work` gives, what came, and whether the fault was met. What is late
+    /// has arrived by then, but for what is to come in the next session; what the last one left has.
     pub fn session<T>(&self, fault: Option<Fault>, work: impl FnOnce() -> T) -> (T, Passed, bool) {
-        *self.shared.session.lock().expect("nothing panics with it") = Session { fault, ..Session::default() };
+        let mut session = self.shared.session();
+        *session = Session { fault, left: session.late.take(), ..Session::default() };
+        drop(session);
         let done = work();
-        let session = self.shared.session.lock().expect("nothing panics with it");
-        let (mut session, waited) = self
+        let session = self.shared.session();
+        let (session, waited) = self
             .shared
             .ended
             .wait_timeout_while(session, WATCHDOG, |session| session.open > 0)
             .expect("nothing panics with it");
         assert!(!waited.timed_out(), "{} connections do not end", session.open);
+        drop(session);
+        self.shared.deliver(usize::MAX);
+        let mut session = self.shared.session();
         (done, std::mem::take(&mut session.passed), session.is_struck)
     }
 }
@@ -229,9 +250,14 @@ impl Pump {
                 self.line.get_or_init(|| self.shared.line_of(&message));
             }
             let octets = framed(&message);
-            let passed = match self.fate(octets.len()) {
+            let fate = self.fate(&message, octets.len());
+            if self.way == Way::Up {
+                let ups = self.shared.session().ups();
+                self.shared.deliver(ups);
+            }
+            let passed = match fate {
                 Fate::Passes => self.send(&octets),
-                Fate::Wrong(first, Wrong::Cut | Wrong::Gone) => {
+                Fate::Wrong(first, Wrong::Cut | Wrong::Gone | Wrong::Late(_)) => {
                     let _ = self.send(&octets[..first]);
                     let _ = self.from.shutdown(Shutdown::Both);
                     let _ = self.to.lock().expect("nothing panics with it").shutdown(Shutdown::Both);
@@ -273,9 +299,14 @@ impl Pump {
     }
 
     /// What becomes of the message that just came.
-    fn fate(&self, octets: usize) -> Fate {
+    fn fate(&self, message: &[u8], octets: usize) -> Fate {
         let line = self.line.get().expect("no server speaks first");
-        self.shared.session.lock().expect("nothing panics with it").fate((line, self.way), octets)
+        let mut session = self.shared.session();
+        let fate = session.fate((line, self.way), Seen { octets, is_update: is_update(message) });
+        if let Fate::Wrong(_, Wrong::Late(before)) = fate {
+            session.late = Some((before, message.to_vec()));
+        }
+        fate
     }
 
     /// Sends octets.
@@ -311,36 +342,65 @@ impl Pump {
 }
 
 impl Shared {
+    /// The session.
+    fn session(&self) -> MutexGuard<'_, Session> {
+        self.session.lock().expect("nothing panics with it")
+    }
+
+    /// Delivers what the last session left, if it is to come before the message up of this number, from 1.
+    fn deliver(&self, number: usize) {
+        let left = self.session().left.take_if(|(before, _)| *before < number);
+        if let Some((_, message)) = left {
+            exchange(&self.server, &message).expect("the server answers");
+        }
+    }
+
     /// Which connection it is whose first message this is.
     fn line_of(&self, message: &[u8]) -> Line {
         let name = first_name(message);
         let is_in = |zone: &&String| name == **zone || name.ends_with(&format!(".{zone}"));
         let zone = self.zones.iter().filter(is_in).max_by_key(|zone| zone.len()).cloned().unwrap_or_default();
-        let mut session = self.session.lock().expect("nothing panics with it");
+        let mut session = self.session();
         let count = session.counts.entry(zone.clone()).or_default();
         *count += 1;
         (zone, *count - 1)
     }
 }
 
+/// The octets of messages.
+pub fn octets_of(messages: &[Seen]) -> usize {
+    messages.iter().map(|seen| seen.octets).sum()
+}
+
 impl Session {
+    /// How many messages came up.
+    fn ups(&self) -> usize {
+        self.passed.values().map(|ways| ways[Way::Up as usize].len()).sum()
+    }
+
     /// What becomes of a message of so many octets.
-    fn fate(&mut self, (line, way): (&Line, Way), octets: usize) -> Fate {
+    fn fate(&mut self, (line, way): (&Line, Way), seen: Seen) -> Fate {
         let passed = &mut self.passed.entry(line.clone()).or_default()[way as usize];
-        let (number, start) = (passed.len(), passed.iter().sum::<usize>());
-        passed.push(octets);
+        let (number, start) = (passed.len(), octets_of(passed));
+        passed.push(seen);
+        let octets = seen.octets;
         if let Some(lasting) = self.lasting {
             return Fate::Wrong(0, lasting);
         }
         let fault = self.fault.as_ref().filter(|fault| !self.is_struck && (&fault.line, fault.way) == (line, way));
         let Some(fault) = fault else { return Fate::Passes };
         let first = match fault.at {
+            At::Message(at) if at == number && matches!(fault.wrong, Wrong::Late(_)) => 0,
             At::Message(at) if at == number => octets,
             At::Octet(at) if (start < at || at == 0) && at <= start + octets => at - start,
             At::Message(_) | At::Octet(_) => return Fate::Passes,
         };
         self.is_struck = true;
-        self.lasting = Some(fault.wrong).filter(|wrong| matches!(wrong, Wrong::Gone | Wrong::Silent));
+        self.lasting = match fault.wrong {
+            Wrong::Late(_) | Wrong::Gone => Some(Wrong::Gone),
+            Wrong::Silent => Some(Wrong::Silent),
+            _ => None,
+        };
         Fate::Wrong(first, fault.wrong)
     }
 }

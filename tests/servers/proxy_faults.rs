@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::faults::{At, Fault, Passed, Way, Wrong};
+use crate::faults::{At, Fault, Passed, Way, Wrong, octets_of};
 use crate::session::{Play, Played, Stage};
 
 /// How many sessions of each kind are played side by side: most of their time they wait.
@@ -19,6 +19,9 @@ const OCTETS: usize = 334;
 
 /// Of so many faults at boundaries one is played, where nobody asks for all.
 const ONE_OF: usize = 5;
+
+/// A late update comes at the latest before this message up of those of `resume`; there are hardly more.
+const LATEST: usize = 24;
 
 /// After so many sessions a new plan is made.
 const PLANS: usize = 10;
@@ -68,7 +71,7 @@ fn assert_nothing_is_wrong(play: Play) {
 
 /// What is to be done wrong.
 fn faults(play: Play, passed: &Passed) -> Vec<Fault> {
-    let mut all = boundaries(passed);
+    let mut all = [boundaries(passed), late(passed)].concat();
     if std::env::var("PROXY_CASES").is_ok_and(|cases| cases == "all") {
         all.extend(octets(play, passed));
         return all;
@@ -96,10 +99,23 @@ fn boundaries(passed: &Passed) -> Vec<Fault> {
                 faults.extend(wrongs.map(|wrong| fault(At::Message(number), wrong)));
             }
             for end in 0..=messages.len() {
-                let at = At::Octet(messages[..end].iter().sum());
+                let at = At::Octet(octets_of(&messages[..end]));
                 faults
                     .extend([Wrong::Cut, Wrong::HalfClosed, Wrong::Gone, Wrong::Silent].map(|wrong| fault(at, wrong)));
             }
+        }
+    }
+    faults
+}
+
+/// Every update late: it comes while the apply is taken up, before one message or another.
+fn late(passed: &Passed) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for (line, [up, _]) in passed {
+        for number in (0..up.len()).filter(|number| up[*number].is_update) {
+            let (line, way, at) = (line.clone(), Way::Up, At::Message(number));
+            let fault = |before: usize| Fault { line: line.clone(), way, at, wrong: Wrong::Late(before) };
+            faults.extend((0..LATEST).map(fault));
         }
     }
     faults
@@ -111,10 +127,10 @@ fn octets(play: Play, passed: &Passed) -> Vec<Fault> {
     let mut random = Random(seed * 4 + play as u64 + 1);
     let fault = |number: usize| {
         let way = [Way::Up, Way::Down][number % 2];
-        let all: usize = passed.values().map(|ways| ways[way as usize].iter().sum::<usize>()).sum();
+        let all: usize = passed.values().map(|ways| octets_of(&ways[way as usize])).sum();
         let mut octet = random.below(all);
         for (line, ways) in passed {
-            let here: usize = ways[way as usize].iter().sum();
+            let here = octets_of(&ways[way as usize]);
             if octet < here {
                 let wrong = [Wrong::Cut, Wrong::HalfClosed, Wrong::Stalled, Wrong::Gone][number / 2 % 4];
                 return Fault { line: line.clone(), way, at: At::Octet(octet), wrong };
@@ -142,7 +158,7 @@ impl Random {
 /// Tells how many sessions came to what.
 fn tell(play: Play, passed: &Passed, played: &[(&Fault, Played)], took: Duration) {
     let messages: usize = passed.values().flatten().map(Vec::len).sum();
-    let octets: usize = passed.values().flatten().flatten().sum();
+    let octets: usize = passed.values().flatten().map(|messages| octets_of(messages)).sum();
     let mut by_fault: BTreeMap<String, usize> = BTreeMap::new();
     let mut by_end: BTreeMap<&str, usize> = BTreeMap::new();
     for (fault, played) in played {

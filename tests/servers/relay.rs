@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use crate::faults::listen;
-use crate::proxy::{framed, read_message};
+use crate::proxy::{exchange, framed, is_update, read_message};
 
 /// What becomes of an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,12 +84,8 @@ impl Relay {
     /// Delivers the updates that are late, just as they were sent; gives what the server says, rcode by rcode.
     pub fn deliver(&self) -> Vec<u8> {
         let late = std::mem::take(&mut *self.shared.late.lock().expect("nothing panics with it"));
-        let deliver = |message: Vec<u8>| {
-            let mut server = TcpStream::connect(&self.shared.server)?;
-            server.write_all(&framed(&message))?;
-            read_message(&mut server).map(|answer| answer[3] & 0xf)
-        };
-        late.into_iter().map(|message| deliver(message).expect("the server answers")).collect()
+        let deliver = |message: Vec<u8>| exchange(&self.shared.server, &message).expect("the server answers")[3] & 0xf;
+        late.into_iter().map(deliver).collect()
     }
 
     /// How many updates came.
@@ -177,9 +173,4 @@ fn done(update: &[u8]) -> Vec<u8> {
     let labels = update[12..].iter().position(|octet| *octet == 0).expect("the zone's name ends");
     let head = [&update[..2], &[0xa8, 0, 0, 1, 0, 0, 0, 0, 0, 0]].concat();
     [&head[..], &update[12..12 + labels + 5]].concat()
-}
-
-/// Whether a message is an update (RFC 2136 section 1.3: opcode 5).
-fn is_update(message: &[u8]) -> bool {
-    message.get(2).is_some_and(|flags| flags >> 3 & 0xf == 5)
 }

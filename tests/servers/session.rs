@@ -12,7 +12,7 @@ use std::time::Duration;
 use zonewright::dns::{Name, Rtype};
 use zonewright::state::{self, SentFate, State};
 
-use crate::faults::{Fault, Faults, Passed};
+use crate::faults::{Fault, Faults, Passed, Wrong};
 use crate::fleet;
 use crate::rig::{Applied, Edit, Planned, Rig, Zone, folded, marker_name, resume_in};
 use crate::server::Kind;
@@ -57,8 +57,8 @@ pub struct Stage {
     changes: Vec<Edit>,
     /// The zones before.
     before: BTreeMap<String, Zone>,
-    /// The settings of the workspace without the proxy, and with it.
-    settings: [String; 2],
+    /// The settings of the workspace: without the proxy, with it, and with it and little patience.
+    settings: [String; 3],
 }
 
 /// What came of a session.
@@ -90,20 +90,22 @@ impl Stage {
             }
         };
         let faults = Faults::start(&rig.server.address(), &rig.zones);
-        let direct = fs::read_to_string(rig.workspace.path().join("zonewright.toml")).expect("the settings");
         let plan = rig.plan();
+        let settings = || fs::read_to_string(rig.workspace.path().join("zonewright.toml")).expect("the settings");
+        let direct = settings();
         rig.go_through(&faults.address());
+        let through = settings();
         rig.set_target(TIMEOUT);
-        let through = fs::read_to_string(rig.workspace.path().join("zonewright.toml")).expect("the settings");
+        let settings = [direct, through, settings()];
         let before = rig.all_zones();
         let lower = |change: Edit| Edit { before: lower(&change.before), after: lower(&change.after), ..change };
         let changes = plan.changes().into_iter().map(lower).collect();
-        Some(Stage { play, rig, faults, plan, changes, before, settings: [direct, through] })
+        Some(Stage { play, rig, faults, plan, changes, before, settings })
     }
 
     /// What passes where nothing is wrong.
     pub fn record(&self) -> Passed {
-        self.use_settings(1);
+        self.use_settings(2);
         let (applied, passed, _) = self.faults.session(None, || self.rig.apply(&self.plan, &[]));
         applied.assert_all(0, "applied");
         self.reset(&self.rig.all_zones());
@@ -113,7 +115,7 @@ impl Stage {
     /// Plays a session with a fault, takes it up without, and sees that all is as it was told; looks for more to do where
     /// `plans`.
     pub fn play(&self, fault: &Fault, plans: bool) -> Played {
-        self.use_settings(1);
+        self.use_settings(2);
         let begun = self.rig.all_zones();
         assert!(begun.iter().all(|(zone, begun)| begun.records == self.before[zone].records), "it is as it was before");
         let (applied, _, is_struck) = self.faults.session(Some(fault.clone()), || self.rig.apply(&self.plan, &[]));
@@ -135,10 +137,19 @@ impl Stage {
             _ => "in part",
         };
 
-        self.use_settings(0);
-        let again = match is_begun {
+        let go_on = || match is_begun {
             true => resume_in(self.rig.workspace.path()),
             false => self.rig.apply(&self.plan, &[]),
+        };
+        let again = match fault.wrong {
+            Wrong::Late(_) => {
+                self.use_settings(1);
+                self.faults.session(None, go_on).0
+            }
+            _ => {
+                self.use_settings(0);
+                go_on()
+            }
         };
         let found = self.rig.all_zones();
         let mut wrong = self.check_end(&again, &found);
@@ -160,7 +171,7 @@ impl Stage {
         played
     }
 
-    /// Lets the workspace ask the server itself, or the proxy.
+    /// Gives the workspace one of its settings.
     fn use_settings(&self, which: usize) {
         fs::write(self.rig.workspace.path().join("zonewright.toml"), &self.settings[which]).expect("the settings");
     }
