@@ -47,6 +47,8 @@ pub mod snapshot;
 
 pub mod doctor;
 
+pub mod serve;
+
 pub mod report;
 
 pub mod pipeline;

@@ -271,7 +271,7 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
-    use super::super::secret::SecretError;
+    use crate::provider::secret::SecretError;
     use super::super::tests::{Signer, answer, apex, framed, read, reader, soa, zone};
     use super::*;
     use crate::provider::Exchange;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use domain::tsig::Algorithm;
 
-use super::secret::SecretSource;
+use crate::provider::secret::SecretSource;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::dns::Name;
 use crate::inventory::config::node::{Node, Reader, SourceText, Value};
