@@ -5,6 +5,8 @@
 
 mod answers;
 
+mod entries;
+
 pub mod examine;
 
 pub mod memory;
