@@ -38,6 +38,8 @@ mod status;
 
 mod state;
 
+mod serve;
+
 mod schema;
 
 mod completions;
@@ -72,6 +74,7 @@ pub fn main() -> ExitCode {
         Command::Doctor(args) => doctor::run(&cli.shared, args),
         Command::Status(args) => status::run(&cli.shared, args),
         Command::State(args) => state::run(&cli.shared, args),
+        Command::Serve(args) => serve::run(&cli.shared, args),
         Command::Schema(args) => schema::run(args),
         Command::Completions(args) => completions::run(args),
     };

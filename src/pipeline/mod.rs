@@ -24,6 +24,8 @@ pub mod check_dns;
 
 pub mod resume;
 
+pub mod serve;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;

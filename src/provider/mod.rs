@@ -51,6 +51,7 @@ providers! {
 
 use self::examine::{Capabilities, Examined};
 use self::write::WriteZone;
+pub use zonefile::read_in;
 pub use zonefile::text::{RdataCheck, parse_text};
 
 /// One provider.

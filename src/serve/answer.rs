@@ -9,7 +9,6 @@ use domain::base::message_builder::{AdditionalBuilder, HashCompressor, PushError
 use domain::base::name::Name as LibraryName;
 use domain::base::rdata::UnknownRecordData;
 use domain::base::{Message, MessageBuilder};
-use domain::dep::octseq::OctetsBuilder as _;
 use domain::rdata::tsig::Time48;
 use domain::tsig::{Key, ServerTransaction};
 
@@ -66,7 +65,7 @@ impl Manner {
 /// Makes the message of an answer. One that is too long over UDP becomes a hint to come by TCP (TC), over TCP a SERVFAIL.
 pub fn compose(request: &Message<Vec<u8>>, answer: &Answer, manner: Manner) -> Vec<u8> {
     let (limit, reserved) = (manner.limit(), manner.reserved());
-    let mut message = fill(request, answer, limit - reserved).unwrap_or_else(|PushError { .. }| {
+    let mut message = fill(request, answer, limit - reserved).unwrap_or_else(|_| {
         let rcode = if manner.is_udp { answer.rcode } else { Rcode::SERVFAIL };
         let short = Answer { is_authoritative: answer.is_authoritative, ..Answer::bare(rcode) };
         let mut message = fill(request, &short, limit - reserved).expect("a header and a question fit");

@@ -35,7 +35,7 @@ struct Transfer<'r> {
 pub fn messages(request: &Message<Vec<u8>>, zone: &Zone, signature: Option<Signature>) -> Vec<Vec<u8>> {
     match transfer(request, zone, signature.clone()) {
         Ok(messages) => messages,
-        Err(PushError { .. }) => {
+        Err(_) => {
             let manner = Manner { signature, edns: None, is_udp: false };
             vec![answer::compose(request, &Answer::bare(Rcode::SERVFAIL), manner)]
         }
@@ -45,11 +45,7 @@ pub fn messages(request: &Message<Vec<u8>>, zone: &Zone, signature: Option<Signa
 /// Makes the messages.
 ///
 /// Errors: a record that no message has room for.
-fn transfer(
-    request: &Message<Vec<u8>>,
-    zone: &Zone,
-    signature: Option<Signature>,
-) -> Result<Vec<Vec<u8>>, PushError> {
+fn transfer(request: &Message<Vec<u8>>, zone: &Zone, signature: Option<Signature>) -> Result<Vec<Vec<u8>>, PushError> {
     let signatures: Option<ServerSequence<_>> = signature.map(Into::into);
     let building = begin(request, reserved(signatures.as_ref()))?;
     let mut transfer = Transfer { request, signatures, building, done: Vec::new() };
@@ -92,10 +88,7 @@ impl Transfer<'_> {
 }
 
 /// Begins a message.
-fn begin(
-    request: &Message<Vec<u8>>,
-    reserved: usize,
-) -> Result<AnswerBuilder<HashCompressor<Vec<u8>>>, PushError> {
+fn begin(request: &Message<Vec<u8>>, reserved: usize) -> Result<AnswerBuilder<HashCompressor<Vec<u8>>>, PushError> {
     let mut message = answer::empty(MAX_TCP - reserved).start_answer(request, Rcode::NOERROR)?;
     message.header_mut().set_aa(true);
     Ok(message)

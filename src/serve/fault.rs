@@ -25,15 +25,15 @@ pub enum Fate {
     Ignored,
 }
 
-/// All fates, by the names that people give.
-pub const FATES: [(&str, Fate); 7] = [
-    ("servfail", Fate::ServFail),
-    ("refused", Fate::Refused),
-    ("lost", Fate::Lost),
-    ("lost-answer", Fate::LostAnswer),
-    ("slow", Fate::Slow),
-    ("late", Fate::Late),
-    ("ignored", Fate::Ignored),
+/// All fates: how they are written, and what each means, for `--help`.
+pub const FATES: [(&str, Fate, &str); 7] = [
+    ("servfail", Fate::ServFail, "answer SERVFAIL, and do nothing"),
+    ("refused", Fate::Refused, "answer REFUSED, and do nothing"),
+    ("lost", Fate::Lost, "do nothing, and close the connection without an answer"),
+    ("lost-answer", Fate::LostAnswer, "do it, and close the connection without an answer"),
+    ("slow", Fate::Slow, "close the connection without an answer, and do it right before the next update"),
+    ("late", Fate::Late, "close the connection without an answer, and do it right after the next update"),
+    ("ignored", Fate::Ignored, "do nothing, and answer as if it were done"),
 ];
 
 /// A fault to order: what becomes of one update.
@@ -51,8 +51,8 @@ impl FromStr for Fault {
     /// Reads `NAME=N`.
     fn from_str(text: &str) -> Result<Fault, String> {
         let (name, number) = text.split_once('=').ok_or("a fault is written NAME=N, such as `servfail=3`")?;
-        let fate = FATES.iter().find(|(known, _)| *known == name).map(|(_, fate)| *fate).ok_or_else(|| {
-            let names: Vec<String> = FATES.iter().map(|(name, _)| format!("`{name}`")).collect();
+        let fate = FATES.iter().find(|(known, ..)| *known == name).map(|(_, fate, _)| *fate).ok_or_else(|| {
+            let names: Vec<String> = FATES.iter().map(|(name, ..)| format!("`{name}`")).collect();
             format!("`{name}` is no fault; there are {}", names.join(", "))
         })?;
         match number.parse() {

@@ -163,7 +163,8 @@ fn refer(zone: &Zone, cut: Name, found: &mut Answer) {
     found.authority.push(Rows::of(cut.as_name(), Rtype::NS, servers));
     for server in servers.rdata() {
         let Some(server) = server.as_rdata(Rtype::NS).target() else { continue };
-        let addresses = [Rtype::A, Rtype::AAAA].into_iter().filter_map(|rtype| Some((rtype, zone.rrset(server, rtype)?)));
+        let addresses =
+            [Rtype::A, Rtype::AAAA].into_iter().filter_map(|rtype| Some((rtype, zone.rrset(server, rtype)?)));
         found.additional.extend(addresses.map(|(rtype, rrset)| Rows::of(server, rtype, rrset)));
     }
 }
@@ -265,7 +266,7 @@ x.new A 192.0.2.3
 
     #[test]
     fn what_others_have_is_referred_to_with_glue() {
-        let referral = "NOERROR referral |  | sub 600 NS x3 | ns 600 A x1, ns.sub 600 AAAA x1";
+        let referral = "NOERROR referral |  | sub 600 NS x3 | ns.sub 600 AAAA x1, ns 600 A x1";
         for name in ["sub", "ns.sub", "x.y.sub"] {
             assert_eq!(ask(name, Rtype::AAAA), referral);
         }

@@ -11,6 +11,7 @@
 //! | `answer` | answers out |
 //! | `axfr` | transfers out |
 //! | `tsig` | who signed, and what is said where that is no good |
+//! | `quirk` | pure: what it does otherwise than the RFC says |
 //! | `fault` | pure: what is to go wrong |
 //! | `service` | one request to what becomes of it |
 //! | `listen` | sockets and threads |
@@ -27,6 +28,8 @@ pub mod fault;
 mod listen;
 
 mod lookup;
+
+pub mod quirk;
 
 mod service;
 

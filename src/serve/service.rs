@@ -121,7 +121,11 @@ impl Service {
             Err(wire::Fault::NoRequest) => return nothing,
             Err(wire::Fault::Malformed) => return Outcome::Answered(vec![answer::malformed(&message)]),
         };
-        let signature = match tsig::check(self.key.as_ref(), &mut message, Time48::now()) {
+        let signature = match request.is_signed {
+            true => tsig::check(self.key.as_ref(), &mut message, Time48::now()),
+            false => Ok(None),
+        };
+        let signature = match signature {
             Ok(signature) => signature,
             Err(refusal) => return Outcome::Answered(vec![refusal]),
         };

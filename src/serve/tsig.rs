@@ -13,34 +13,33 @@ use domain::base::iana::{Class, Rcode, TsigRcode};
 use domain::base::{Message, ParsedName, Ttl};
 use domain::rdata::tsig::{Time48, Tsig};
 use domain::tsig::{Algorithm, Key, KeyName, ServerTransaction};
-use sha2::{Digest as _, Sha256};
+use ring::hmac;
 
 use super::answer::{self, Building, Signature};
 use crate::dns::Name;
 use crate::provider::secret::Secret;
-
-/// The block of SHA-256, in octets (RFC 2104 section 2, FIPS 180-4).
-const BLOCK: usize = 64;
 
 /// The one key of a server, of HMAC-SHA256.
 #[derive(Debug)]
 pub struct ServerKey {
     /// Its name.
     name: Name,
-    /// Its secret.
-    secret: Secret,
+    /// What the answers are signed with that the library cannot sign.
+    hmac: hmac::Key,
     /// What the library looks keys up in.
     store: HashMap<(KeyName, Algorithm), Arc<Key>>,
 }
 
 impl ServerKey {
     /// A key of this name.
-    pub fn new(name: Name, secret: Secret) -> ServerKey {
+    pub fn new(name: Name, secret: &Secret) -> ServerKey {
         let library = KeyName::from_octets(name.as_wire().try_into().expect("a name fits into 255 octets"));
         let library = library.expect("names are wire format");
         let algorithm = Algorithm::Sha256;
-        let key = Key::new(algorithm, secret.octets(), library.clone(), None, None).expect("no length is out of bounds");
-        ServerKey { name, secret, store: HashMap::from([((library, algorithm), Arc::new(key))]) }
+        let key =
+            Key::new(algorithm, secret.octets(), library.clone(), None, None).expect("no length is out of bounds");
+        let hmac = hmac::Key::new(hmac::HMAC_SHA256, secret.octets());
+        ServerKey { name, hmac, store: HashMap::from([((library, algorithm), Arc::new(key))]) }
     }
 
     /// Its name.
@@ -72,7 +71,7 @@ fn refuse(key: Option<&ServerKey>, request: &Message<Vec<u8>>, error: TsigRcode,
         (TsigRcode::BADTIME, Some(key)) => {
             let clock = now.into_octets();
             let mac = signed.mac_of_answer(key, message.as_slice(), &clock);
-            signed.push(&mut message, error, &mac, &clock);
+            signed.push(&mut message, error, mac.as_ref(), &clock);
         }
         // It could be read, so that this is what the library says of a signature that is not the right one.
         (TsigRcode::FORMERR, _) => signed.push(&mut message, TsigRcode::BADSIG, &[], &[]),
@@ -100,7 +99,6 @@ impl<'m> Signed<'m> {
 
     /// Adds a signature that tells of an error.
     fn push(&self, message: &mut Building, error: TsigRcode, mac: &[u8], other: &[u8]) {
-        let Tsig { .. } = &self.data;
         let data = Tsig::new(
             self.data.algorithm(),
             self.data.time_signed(),
@@ -115,7 +113,7 @@ impl<'m> Signed<'m> {
     }
 
     /// The signature of an answer that tells of a clock that is off (section 5.2.3).
-    fn mac_of_answer(&self, key: &ServerKey, answer: &[u8], clock: &[u8; 6]) -> [u8; 32] {
+    fn mac_of_answer(&self, key: &ServerKey, answer: &[u8], clock: &[u8; 6]) -> hmac::Tag {
         let request_mac = self.data.mac_slice();
         let variables = [
             key.name.as_wire(),
@@ -127,17 +125,6 @@ impl<'m> Signed<'m> {
             clock,
         ];
         let before = [&(request_mac.len() as u16).to_be_bytes()[..], request_mac, answer].concat();
-        hmac(key.secret.octets(), &[before, variables.concat()].concat())
+        hmac::sign(&key.hmac, &[before, variables.concat()].concat())
     }
-}
-
-/// HMAC-SHA256 (RFC 2104 section 2).
-fn hmac(secret: &[u8], text: &[u8]) -> [u8; 32] {
-    let mut block = [0; BLOCK];
-    match secret.len() > BLOCK {
-        true => block[..32].copy_from_slice(&Sha256::digest(secret)),
-        false => block[..secret.len()].copy_from_slice(secret),
-    }
-    let inner = Sha256::new().chain_update(block.map(|octet| octet ^ 0x36)).chain_update(text).finalize();
-    Sha256::new().chain_update(block.map(|octet| octet ^ 0x5c)).chain_update(inner).finalize().into()
 }

@@ -108,10 +108,12 @@ impl<'m> Request<'m> {
         let signed = additional.iter().position(misplaced);
         let is_last = signed.is_none_or(|place| place + 1 == additional.len());
         let options: Vec<&Record> = additional.iter().filter(|record| record.rtype == Rtype::OPT).collect();
-        if reader.at != octets.len() || !is_last || options.len() > 1 || answer.iter().chain(&authority).any(misplaced) {
+        if reader.at != octets.len() || !is_last || options.len() > 1 || answer.iter().chain(&authority).any(misplaced)
+        {
             return Err(Fault::Malformed);
         }
-        let edns = options.first().map(|record| Edns { payload: record.class.to_int(), version: (record.ttl >> 16) as u8 });
+        let edns =
+            options.first().map(|record| Edns { payload: record.class.to_int(), version: (record.ttl >> 16) as u8 });
         let opcode = Opcode::from_int(header[2] >> 3 & 0x0f);
         Ok(Request { octets, opcode, questions, answer, authority, edns, is_signed: signed.is_some() })
     }
