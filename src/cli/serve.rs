@@ -1,6 +1,5 @@
 //! `serve`: an authoritative server on loopback, to try things out on.
 
-use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,6 +13,7 @@ use super::signals;
 use crate::dns::{Name, ZoneContents};
 use crate::pipeline::serve::{self, ALGORITHM, Loaded, SECRET_FILE, ServedAt};
 use crate::provider::secret::{Secret, SecretSource};
+use crate::report::{self, Serving};
 use crate::serve::{ListenError, Options, Running, ServerKey, Service, listen, quirk};
 
 /// How often it looks whether it is to end.
@@ -51,12 +51,12 @@ pub fn run(shared: &Shared, args: &ServeArgs) -> Result<Exit, Failure> {
             Failure::new(format!("the workspace cannot be copied to `{}`: {error}", copy.display()))
         })?;
     }
-    output::print(&started(shared, args, &zones, (&running, &served)))?;
+    output::print(&report::serving(&told(shared, args, &zones, (&running, &served))))?;
     while !interrupted.load(Ordering::Relaxed) {
         thread::sleep(LOOK);
     }
     drop(running);
-    output::print(&ended(&service))?;
+    output::print(&report::served(service.counts()))?;
     Ok(Exit::Done)
 }
 
@@ -113,60 +113,19 @@ fn cannot_listen(error: ListenError) -> Failure {
     Failure::new(error).hint(hint)
 }
 
-/// What is told when it has begun.
-fn started(
+/// What is told of a server that has begun.
+fn told<'a>(
     shared: &Shared,
     args: &ServeArgs,
     zones: &[ZoneContents],
-    (running, served): (&[Running], &ServedAt),
-) -> String {
-    let addresses: Vec<String> = running.iter().map(|running| running.address().to_string()).collect();
-    let mut text =
-        format!("Serving {} on {}, UDP and TCP; ", counted(zones.len() as u64, "zone"), addresses.join(" and "));
-    text += &match &served.key {
-        Some((name, _)) => format!("transfers and updates need the key `{name}` ({ALGORITHM}).\n\n"),
-        None => "anybody on this machine may transfer and update.\n\n".to_owned(),
-    };
-    let width = zones.iter().map(|zone| zone.apex().to_string().len()).max().unwrap_or_default();
-    for zone in zones {
-        let (name, records) = (zone.apex().to_string(), counted(zone.record_count() as u64, "record"));
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "  {name:width$}  {records}");
+    (running, served): (&[Running], &'a ServedAt),
+) -> Serving<'a> {
+    let now = shared.now.map(|now| format!(" --now {now}")).unwrap_or_default();
+    Serving {
+        addresses: running.iter().map(|running| running.address().to_string()).collect(),
+        key: served.key.as_ref().map(|(name, _)| (name.to_string(), ALGORITHM)),
+        zones: zones.iter().map(|zone| (zone.apex().to_string(), zone.record_count())).collect(),
+        target: served.settings(),
+        command: args.try_on.as_ref().map(|copy| format!("zonewright -C {}{now} plan", copy.display())),
     }
-    match &args.try_on {
-        Some(copy) => {
-            let now = shared.now.map(|now| format!(" --now {now}")).unwrap_or_default();
-            let copy = copy.display();
-            let _ = write!(text, "\nTo try it out, in another terminal:\n\n    zonewright -C {copy}{now} plan\n");
-        }
-        None => {
-            text += "\nA target that has its zones here:\n\n    [[pool.X.target]]\n    type = \"rfc2136\"\n";
-            for (key, value) in served.settings() {
-                let _ = writeln!(text, "    {key} = {value}");
-            }
-        }
-    }
-    text + "\nCtrl-C ends it. Zones live in memory only.\n"
-}
-
-/// What is told when it has ended.
-fn ended(service: &Service) -> String {
-    let counts = service.counts();
-    format!(
-        "\nEnded: {} came, {} with NOERROR; {}. Nothing was saved: changes go with the server.\n",
-        counted(counts.updates, "update"),
-        match counts.done {
-            1 => "1 was answered".to_owned(),
-            done => format!("{done} were answered"),
-        },
-        match counts.transfers {
-            1 => "1 zone was transferred".to_owned(),
-            transfers => format!("{transfers} zones were transferred"),
-        },
-    )
-}
-
-/// A number of things.
-fn counted(number: u64, thing: &str) -> String {
-    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }

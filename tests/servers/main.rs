@@ -25,6 +25,7 @@ macro_rules! on_every_primary {
         on_every_kind! { @kind bind Bind $($fact)* }
         on_every_kind! { @kind knot Knot $($fact)* }
         on_every_kind! { @kind power_dns PowerDns $($fact)* }
+        on_every_kind! { @kind serve Serve $($fact)* }
     };
 }
 
@@ -45,12 +46,15 @@ mod doctor;
 mod fleet;
 mod knot;
 mod nsd;
+mod ours;
 mod pdns;
 mod proxy;
 mod query;
 mod refusals;
 mod relay;
 mod rig;
+mod serve;
+mod serve_random;
 mod server;
 mod several;
 mod snapshot;
