@@ -42,6 +42,8 @@ mod history;
 
 mod state;
 
+mod serve;
+
 mod schema;
 
 mod completions;
@@ -78,6 +80,7 @@ pub fn main() -> ExitCode {
         Command::Status(args) => status::run(&cli.shared, args),
         Command::History(args) => history::run(&cli.shared, args),
         Command::State(args) => state::run(&cli.shared, args),
+        Command::Serve(args) => serve::run(&cli.shared, args),
         Command::Schema(args) => schema::run(args),
         Command::Completions(args) => completions::run(args),
     };

@@ -28,6 +28,8 @@ pub mod undo;
 
 pub mod history;
 
+pub mod serve;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;

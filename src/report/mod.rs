@@ -26,6 +26,8 @@ mod paint;
 
 mod schema;
 
+mod serve;
+
 mod status;
 
 mod summary;
@@ -44,6 +46,7 @@ use crate::plan::{SealedPlan, v1};
 pub use doctor::doctor;
 pub use history::history;
 pub use schema::{SchemaKind, schema};
+pub use serve::{Serving, served, serving};
 pub use status::{adopted, status};
 pub use summary::{check_summary, snapshot_summary};
 pub use templates::{TemplateError, Templates};

@@ -25,6 +25,7 @@ macro_rules! on_every_primary {
         on_every_kind! { @kind bind Bind $($fact)* }
         on_every_kind! { @kind knot Knot $($fact)* }
         on_every_kind! { @kind power_dns PowerDns $($fact)* }
+        on_every_kind! { @kind serve Serve $($fact)* }
     };
 }
 
@@ -49,6 +50,7 @@ mod faults;
 mod fleet;
 mod knot;
 mod nsd;
+mod ours;
 mod pdns;
 mod proxy;
 mod proxy_faults;
@@ -56,6 +58,8 @@ mod query;
 mod refusals;
 mod relay;
 mod rig;
+mod serve;
+mod serve_random;
 mod server;
 mod session;
 mod several;
