@@ -5,11 +5,12 @@
 //! ```text
 //! files ──▶ inventory ──┬────────────▶ desired ─┐         ┌─▶ explain ──────────────────────────┐
 //!                       │                 ▲     ├─▶ diff ─┴─▶ plan ─▶ apply ─▶ verify ─▶ state ─┴─▶ report
-//! servers ─▶ provider ─▶ live ────────────┴─────┘                       └─▶ provider ─▶ servers
+//! servers ─▶ provider ─▶ live ────────────┴─────┘              ▲        └─▶ provider ─▶ servers │
+//!                                                              └───────────── undo ◀────────────┘
 //! ```
 //!
 //! Every arrow is a plain value that can be printed, compared and put in a test. `inventory::read`, `provider`, `apply`,
-//! `state`, `snapshot`, `plan::store`, `disk` and `cli` touch the world; all other rooms are pure: they do no input or
+//! `state`, `snapshot`, `serve`, `plan::store`, `disk` and `cli` touch the world; all other rooms are pure: they do no input or
 //! output, read no clock or environment, and give the same answer for the same arguments. `pipeline` joins the rooms, and
 //! runs sources, zones and hosts in parallel.
 
@@ -43,9 +44,13 @@ pub mod verify;
 
 pub mod state;
 
+pub mod undo;
+
 pub mod snapshot;
 
 pub mod doctor;
+
+pub mod serve;
 
 pub mod report;
 
