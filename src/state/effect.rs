@@ -20,6 +20,7 @@ pub fn done(
 ) -> rusqlite::Result<()> {
     if let Some(after) = after {
         move_marker(change, zone, after, now)?;
+        pass_over(change, zone, after, now)?;
         close_until(change, zone, after)?;
     }
     enter(change, apply, &zone.to_string(), changes, now)
@@ -137,6 +138,24 @@ pub fn settle_by(change: &Transaction<'_>, zone: &ZoneName, live: &Marker, now: 
         }
     }
     Ok(count)
+}
+
+/// Settles the updates of a zone that an update of ours that took effect stands after, and that did not lead to it: they did
+/// not take effect, and never will. What they were to leave may stand there all the same, as other updates made it.
+fn pass_over(change: &Transaction<'_>, zone: &ZoneName, after: &Marker, now: Time) -> rusqlite::Result<()> {
+    let awaited = awaited(change, zone)?;
+    let Some(first) = awaited.iter().map(|awaited| awaited.apply).min() else { return Ok(()) };
+    let chain = chain(change, (zone, first), after)?;
+    let sql = "UPDATE batches SET settled = 'undone', why = ?3, settled_at = ?4, awaited = 0
+         WHERE apply = ?1 AND number = ?2";
+    let mut settle = change.prepare_cached(sql)?;
+    for Awaited { apply, number, after: open } in awaited {
+        let is_past = (open.epoch, open.batch) < (after.epoch, after.batch);
+        if is_past && !chain.contains(&(apply, number)) {
+            settle.execute(params![apply, number, "another marker took its place", now.as_nanos()])?;
+        }
+    }
+    Ok(())
 }
 
 /// Settles an update without a marker: all that it was to leave stands there.
