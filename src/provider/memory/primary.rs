@@ -33,7 +33,8 @@ pub enum Fault {
     Stuck,
     /// It is done as it should be, after all that is stuck.
     Freed,
-    /// It comes twice: it is done as it should be, and its copy is stuck.
+    /// It comes twice: it is done as it should be, and if it was done its copy is stuck. A copy of one that was refused could
+    /// be done once its prerequisites hold again: nothing but TCP, which delivers once, stands against that.
     Doubled,
     /// It is lost, and from now on nobody reaches the server.
     Dead,
@@ -281,8 +282,11 @@ impl World {
                 Some(self.execute(message, true))
             }
             Fault::Doubled => {
-                Self::keep(&mut self.stuck, message);
-                Some(self.execute(message, true))
+                let said = self.execute(message, true);
+                if said == Rcode::NOERROR {
+                    Self::keep(&mut self.stuck, message);
+                }
+                Some(said)
             }
             Fault::Dead => {
                 self.is_down = true;
