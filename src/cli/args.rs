@@ -109,6 +109,13 @@ pub enum Command {
     Doctor(DoctorArgs),
     /// Show who is at work, what did not end, the last applies, and the markers that the state knows; ask no server.
     Status(StatusArgs),
+    /// Tell what was applied: when, by whom and why, what changed, and what became of it.
+    ///
+    /// Without an argument, lists the latest applies. `history 12` tells all of apply 12: its plan, how many changes of
+    /// which kind in which zones, the hosts that it left, and each change with what stood before and after. `history 100001`
+    /// tells what was ever done for that host (where there is an apply of that number, `--host 100001`), and
+    /// `history sas1-0001.search.example.net` what at that name. What was sent and refused, or never answered, is told too.
+    History(HistoryArgs),
     /// Look after the state, the journal of what was applied.
     State(StateArgs),
     /// Print the JSON Schema of a file format.
@@ -237,6 +244,18 @@ pub struct StatusArgs {
     pub format: Format,
 }
 
+/// What `history` takes.
+#[derive(Debug, Args)]
+pub struct HistoryArgs {
+    /// The number of an apply, an inventory number, a whole owner name, or an address for its reverse name; a list of the
+    /// applies where none is given.
+    #[arg(value_name = "ID|HOST|NAME")]
+    pub subject: Option<String>,
+    /// How it is printed.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
+}
+
 /// What `state` takes.
 #[derive(Debug, Args)]
 pub struct StateArgs {
@@ -296,6 +315,8 @@ pub enum SchemaKind {
     Apply,
     /// What `status` prints as JSON.
     Status,
+    /// What `history` prints as JSON.
+    History,
 }
 
 /// How messages are written.

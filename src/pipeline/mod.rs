@@ -24,6 +24,8 @@ pub mod check_dns;
 
 pub mod resume;
 
+pub mod history;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;

@@ -5,6 +5,7 @@ use crate::apply::{Applied, HostOutcome, Outcome, Refusal};
 use crate::diag::sanitize;
 use crate::provider::TargetError;
 use crate::report::TextOptions;
+use crate::report::applies::short;
 use crate::report::gather::gather;
 use crate::report::page::Page;
 use crate::report::summary::counted;
@@ -14,9 +15,6 @@ use crate::report::wrap::table;
 /// The outcomes that leave something to do, those first that need a person most.
 const LEFT: [Outcome; 5] =
     [Outcome::Partial, Outcome::NotApplied, Outcome::Failed, Outcome::Stale, Outcome::NotReached];
-
-/// How many hexadecimal digits of a plan's digest are shown; 12 tell all plans of a lifetime apart (no official source).
-const DIGITS: usize = 12;
 
 /// Renders what became of an apply.
 pub fn render(report: &ApplyReport<'_>, options: &TextOptions) -> String {
@@ -207,10 +205,4 @@ fn subject(found: &HostOutcome) -> String {
         Some(host) => format!("host {host} of {project}, {name}"),
         None => format!("orphan of {project}, {name}"),
     }
-}
-
-/// The beginning of a digest.
-fn short(id: &str) -> &str {
-    let end = id.find(':').map_or(0, |colon| colon + 1) + DIGITS;
-    id.get(..end).unwrap_or(id)
 }
