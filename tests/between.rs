@@ -193,3 +193,63 @@ fn a_plan_of_a_snapshot_finds_its_files_where_the_snapshot_was_named() {
     assert_eq!(applied["counts"]["applied"], 1, "{applied}");
     assert_eq!(applied["moved"], serde_json::json!([]));
 }
+
+#[test]
+fn the_history_tells_what_an_apply_did_for_whom_and_where() {
+    let folder = workspace();
+    let applied = run(folder.path(), &["apply", "--yes", "--reason", "ticket 7"]);
+    assert_eq!(applied["apply"], 1);
+    edit(folder.path(), "projects/web.yaml", "policy: sync", "policy: sync\nttl: 60");
+    run(folder.path(), &["apply", "--yes"]);
+    let list = run(folder.path(), &["history"]);
+    let ids: Vec<u64> = entries(&list["applies"]).filter_map(|one| one["id"].as_u64()).collect();
+    assert_eq!((ids, &list["more"]), (vec![2, 1], &Value::Bool(false)));
+    assert_eq!((&list["applies"][1]["reason"], &list["applies"][1]["plan"]), (&"ticket 7".into(), &applied["plan"]));
+    assert!(list["applies"][0]["updates"].is_null(), "a list does not tell what was changed");
+    let told = |args: &[&str]| told(&run(folder.path(), args));
+    let first = told(&["history", "1"]);
+    let of_host: Vec<&String> = first.iter().filter(|line| line.contains("101")).collect();
+    assert_eq!(of_host, ["1 done 101 AAAA", "1 done 101 PTR"]);
+    for args in
+        [["history", "101"].as_slice(), &["history", "--host", "101"], &["history", "sas0-0001.web.example.net"]]
+    {
+        let expected = ["2 done 101 AAAA", "2 done 101 PTR", "1 done 101 AAAA", "1 done 101 PTR"];
+        assert_eq!(told(args), expected, "{args:?}");
+    }
+    assert_eq!(told(&["history", "101", "--zone", "web.example.net"]), ["2 done 101 AAAA", "1 done 101 AAAA"]);
+    assert_eq!(told(&["history", "2001:db8:0:1:0:1478:0:101"]), ["2 done 101 PTR", "1 done 101 PTR"]);
+    assert!(told(&["history", "1", "--project", "nobodys"]).is_empty());
+}
+
+/// The items of a list in a document.
+fn entries(list: &Value) -> impl Iterator<Item = &Value> {
+    list.as_array().expect("a list").iter()
+}
+
+/// The changes that a history tells, in its order: `APPLY FATE HOST TYPE`.
+fn told(history: &Value) -> Vec<String> {
+    let mut told = Vec::new();
+    for apply in entries(&history["applies"]) {
+        for update in entries(&apply["updates"]) {
+            let fate = update["fate"].as_str().expect("a word");
+            told.extend(entries(&update["changes"]).map(|change| {
+                let rtype = change["type"].as_str().expect("a type");
+                format!("{} {fate} {} {rtype}", apply["id"], change["host"])
+            }));
+        }
+    }
+    told
+}
+
+#[test]
+fn who_took_an_apply_up_is_told() {
+    let folder = workspace();
+    edit(folder.path(), "zonewright.toml", "dir = \"zones\"", "dir = \"zones\"\nreload = [\"false\"]");
+    run(folder.path(), &["apply", "--yes"]);
+    assert_eq!(run(folder.path(), &["status"])["resumable"], Value::from(vec![1]), "the `reload` did not work");
+    edit(folder.path(), "zonewright.toml", "\nreload = [\"false\"]", "");
+    run(folder.path(), &["resume", "--reason", "the server is back"]);
+    let history = run(folder.path(), &["history", "1"]);
+    assert_eq!(history["applies"][0]["resumed"][0]["reason"], "the server is back");
+    assert_eq!((&history["resumable"], &history["applies"][0]["running"]), (&Value::Array(vec![]), &false.into()));
+}

@@ -120,7 +120,7 @@ pub enum Command {
     Doctor(DoctorArgs),
     /// Show who is at work, what did not end, the last applies, and the known markers.
     Status(StatusArgs),
-    /// Tell what was applied: when, by whom, why, and what became of it; ask no server.
+    /// Tell what was applied: when, by whom and why, what changed, and what became of it.
     ///
     /// Without an argument, lists the latest applies. `history 12` tells all of apply 12: its plan, how many changes of
     /// which kind in which zones, the hosts that it left, and each change with what stood before and after. `history 100001`
