@@ -137,7 +137,11 @@ pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) 
     let text = PlanText { document: &document, expires: plan.expires };
     let id = state.begin(&new_apply(given.sealed, request, &survey), &text)?;
     let orders = orders(given.sealed, request, &known, 0);
-    let ran = run(request, progress, (id, survey, &orders, &writers), &mut *state);
+    let mut ran = run(request, progress, (id, survey, &orders, &writers), &mut *state);
+    if let Some(killed) = killed {
+        // An update of it may have come between the look at it and the survey.
+        ran.is_journaled &= settle_found(&mut *state, killed, &config, &writers, request.now).is_ok();
+    }
     Ok(Ran { moved, ..ran })
 }
 
@@ -184,8 +188,7 @@ pub(super) fn settle_found(
             _ => false,
         };
         if open.after.iter().zip(&answers).all(stands) {
-            state.note_found(&open, now)?;
-            found += 1;
+            found += usize::from(state.note_found(&open, now)?);
         }
     }
     Ok(found)

@@ -110,7 +110,10 @@ impl Work<'_> {
         writers.values().flatten().for_each(|writer| writer.doubt());
         let mut ran = self.round(state, (&zones, &writers), true)?;
         for _ in 1..ROUNDS {
-            if ran.refusal.is_some() || !ran.is_journaled || ran.applied.ending() == Ending::Done {
+            if ran.refusal.is_some()
+                || !ran.is_journaled
+                || ran.applied.ending() == Ending::Done && !self.is_open(state)?
+            {
                 break;
             }
             // An update that the apply sent before it ended may have come late, and taken the place of what was sent now.
@@ -121,6 +124,12 @@ impl Work<'_> {
             ran = self.round(state, (&zones, &writers), false)?;
         }
         Ok(ran)
+    }
+
+    /// Whether it is not known of an update what became of it: it may have come after it was looked whether it did, and
+    /// before it was read what stands.
+    fn is_open(&self, state: &dyn State) -> Result<bool, ApplyError> {
+        Ok(state.sent(self.id)?.iter().any(|sent| matches!(sent.fate, SentFate::Unknown(_))))
     }
 
     /// Reads what stands, and settles what that proves; gives how many updates it found to have taken effect.
