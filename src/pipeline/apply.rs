@@ -211,7 +211,11 @@ impl Work<'_> {
         let document = v1::to_json(self.sealed);
         let text = PlanText { document: &document, expires: plan.expires };
         let id = state.begin(&new_apply(self.sealed, self.request, &survey), &text)?;
-        let ran = self.run((id, survey, &self.orders(&known, 0)), state);
+        let mut ran = self.run((id, survey, &self.orders(&known, 0)), state);
+        if let Some(killed) = killed {
+            // An update of it may have come between the look at it and the survey.
+            ran.is_journaled &= settle_found(state, killed, self.targets, self.request.now).is_ok();
+        }
         Ok(Ran { moved, ..ran })
     }
 
@@ -304,8 +308,7 @@ pub(super) fn settle_found(
             _ => false,
         };
         if open.after.iter().zip(&answers).all(stands) {
-            state.note_found(&open, now)?;
-            found += 1;
+            found += usize::from(state.note_found(&open, now)?);
         }
     }
     Ok(found)

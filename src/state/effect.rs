@@ -18,9 +18,12 @@ pub fn done(
     changes: &[Kept],
     now: Time,
 ) -> rusqlite::Result<()> {
-    if let Some(after) = after {
-        move_marker(change, zone, after, now)?;
-        close_until(change, zone, after)?;
+    match after {
+        Some(after) => {
+            move_marker(change, zone, after, now)?;
+            close_until(change, zone, after)?;
+        }
+        None => close_same(change, (apply, zone), changes, now)?,
     }
     enter(change, apply, &zone.to_string(), changes, now)
 }
@@ -139,13 +142,48 @@ pub fn settle_by(change: &Transaction<'_>, zone: &ZoneName, live: &Marker, now: 
     Ok(count)
 }
 
-/// Settles an update without a marker: all that it was to leave stands there.
-pub fn settle_found(change: &Transaction<'_>, found: &Unsettled, now: Time) -> rusqlite::Result<()> {
+/// Settles an update without a marker: all that it was to leave stands there. Gives whether it was still open.
+pub fn settle_found(change: &Transaction<'_>, found: &Unsettled, now: Time) -> rusqlite::Result<bool> {
     let Unsettled { apply, number, zone, .. } = found;
     let (id, number) = (apply.0 as i64, *number as i64);
-    let sql = "UPDATE batches SET settled = 'done', why = ?3, settled_at = ?4 WHERE apply = ?1 AND number = ?2";
-    change.prepare_cached(sql)?.execute(params![id, number, "all of it stands there", now.as_nanos()])?;
-    done(change, (*apply, zone), None, &kept(change, id, number)?, now)
+    let sql = "UPDATE batches SET settled = 'done', why = ?3, settled_at = ?4
+         WHERE apply = ?1 AND number = ?2 AND (settled IS NULL OR settled = 'unknown')";
+    let was_open =
+        change.prepare_cached(sql)?.execute(params![id, number, "all of it stands there", now.as_nanos()])?;
+    if was_open > 0 {
+        done(change, (*apply, zone), None, &kept(change, id, number)?, now)?;
+    }
+    Ok(was_open > 0)
+}
+
+/// Settles the other updates without a marker that were to make any of these changes, and of which it is not known what
+/// became of them: one alone could take effect, as each demands what stood there before.
+fn close_same(
+    change: &Transaction<'_>,
+    (apply, zone): (ApplyId, &ZoneName),
+    changes: &[Kept],
+    now: Time,
+) -> rusqlite::Result<()> {
+    let sql = "SELECT number FROM batches WHERE apply = ?1 AND zone = ?2 AND marker_after IS NULL
+         AND (settled IS NULL OR settled = 'unknown')";
+    let mut query = change.prepare_cached(sql)?;
+    let id = apply.0 as i64;
+    let open: Vec<i64> =
+        query.query_map(params![id, zone.to_string()], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    let made: BTreeSet<(&str, &str)> = changes.iter().map(place).collect();
+    let sql = "UPDATE batches SET settled = 'undone', why = ?3, settled_at = ?4 WHERE apply = ?1 AND number = ?2";
+    for number in open {
+        if kept(change, id, number)?.iter().any(|other| made.contains(&place(other))) {
+            let why = "another update took effect in its place";
+            change.prepare_cached(sql)?.execute(params![id, number, why, now.as_nanos()])?;
+        }
+    }
+    Ok(())
+}
+
+/// Where a change is made: owner name and type.
+fn place(change: &Kept) -> (&str, &str) {
+    (&change.name, &change.rtype)
 }
 
 /// The changes of an update.

@@ -379,7 +379,7 @@ impl State for Sqlite {
         self.read(sql, [id.0 as i64], row)?.into_iter().map(unsettled).collect()
     }
 
-    fn note_found(&mut self, found: &Unsettled, now: Time) -> Result<(), StateError> {
+    fn note_found(&mut self, found: &Unsettled, now: Time) -> Result<bool, StateError> {
         self.write(|change| effect::settle_found(change, found, now))
     }
 

@@ -235,3 +235,26 @@ fn what_was_never_sent_cannot_settle() {
     state.note_sending(id, &never, at(1)).unwrap();
     assert!(state.note_sending(id, &never, at(1)).is_err(), "each update has a number of its own");
 }
+
+#[test]
+fn of_updates_without_a_marker_that_say_the_same_one_took_effect() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let id = begin(&mut *state, &new_apply());
+    let a = [change("a.search.example.net.", NONE, (600, &["2001:db8::1"]))];
+    let b = [change("b.search.example.net.", NONE, (600, &["2001:db8::2"]))];
+    let lost = || Some(Settled::Unknown("no answer".into()));
+    run(&mut *state, id, &batch(&a, 1, None), lost());
+    run(&mut *state, id, &batch(&a, 2, None), lost());
+    run(&mut *state, id, &batch(&b, 3, None), lost());
+    run(&mut *state, id, &batch(&a, 4, None), lost());
+    let open = state.unsettled(id).unwrap();
+    assert!(state.note_found(&open[1], at(9)).unwrap());
+    assert!(!state.note_found(&open[0], at(9)).unwrap());
+    let fates: Vec<_> = state.sent(id).unwrap().into_iter().map(|sent| sent.fate).collect();
+    let undone = SentFate::Undone("another update took effect in its place".into());
+    assert_eq!(fates, [undone.clone(), SentFate::Done, SentFate::Unknown(Some("no answer".into())), undone]);
+    assert!(is_own(&*state, "a.search.example.net.") && !is_own(&*state, "b.search.example.net."));
+    run(&mut *state, id, &batch(&b, 5, None), Some(Settled::Done));
+    assert!(state.unsettled(id).unwrap().is_empty());
+}
