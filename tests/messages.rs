@@ -13,7 +13,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use serde_json::Value;
-use zonewright::apply::{self, Event, Orders, Settled, Watch, Written, ZoneAccess};
+use zonewright::apply::{self, Event, Orders, SIDE_BY_SIDE, Settled, Watch, Written, ZoneAccess};
 use zonewright::change::Change;
 use zonewright::dns::{Rdata, RrKey, Rrset, Rtype, Ttl, ZoneBuilder, ZoneName};
 use zonewright::plan::{SealedPlan, store};
@@ -113,7 +113,7 @@ fn apply<'a>(sealed: &'a SealedPlan, primary: &'a Primary, watch: &Journal, mean
     let plan = sealed.plan();
     let zones: BTreeSet<&ZoneName> = plan.changes.iter().map(|change| &change.zone).collect();
     let access = |zone| ZoneAccess { zone, writer: Ok(primary as &dyn WriteZone), is_fenced: true };
-    let survey = apply::survey(plan, zones.into_iter().map(access).collect());
+    let survey = apply::survey(plan, zones.into_iter().map(access).collect(), SIDE_BY_SIDE);
     meanwhile();
     let orders =
         Orders { plan: sealed.id().to_owned(), run: 1, sent: 0, epochs: Default::default(), max_failures: None };

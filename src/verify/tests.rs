@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use super::judge;
 use super::truth::{self, edit, is_marker, made, put, standing};
-use crate::apply::{Applied, Ending, Event, Orders, Outcome, Settled, Watch, ZoneAccess, read_back, survey, write};
+use crate::apply::{
+    Applied, Ending, Event, Orders, Outcome, SIDE_BY_SIDE, Settled, Watch, ZoneAccess, read_back, survey, write,
+};
 use crate::change::Rule;
 use crate::dns::{Name, RrKey, Rrset, Rtype, ZoneName};
 use crate::plan::{Marker, Plan, fixture, marker_key};
@@ -90,7 +92,7 @@ fn swallowed(plan: &Plan) -> Fault {
 fn run(plan: &Plan, primary: &Primary, is_fenced: bool, journal: &Journal, max_failures: Option<usize>) -> Applied {
     let zones: BTreeSet<&ZoneName> = plan.changes.iter().map(|change| &change.zone).collect();
     let access = |zone| ZoneAccess { zone, writer: Ok(primary as &dyn WriteZone), is_fenced };
-    let survey = survey(plan, zones.into_iter().map(access).collect());
+    let survey = survey(plan, zones.into_iter().map(access).collect(), SIDE_BY_SIDE);
     let orders = Orders { plan: "sha256:00".into(), run: 7, sent: 0, epochs: BTreeMap::new(), max_failures };
     let written = write(survey, &orders, journal);
     judge(&written, &read_back(&written), Vec::new())
@@ -286,7 +288,7 @@ fn a_create_that_a_server_swallows_was_never_made() {
     let zone = &plan.changes[0].zone;
     let access = ZoneAccess { zone, writer: Ok(&primary as &dyn WriteZone), is_fenced: false };
     let orders = Orders { plan: "sha256:00".into(), run: 7, sent: 0, epochs: BTreeMap::new(), max_failures: None };
-    let written = write(survey(&plan, vec![access]), &orders, &Journal::default());
+    let written = write(survey(&plan, vec![access], SIDE_BY_SIDE), &orders, &Journal::default());
     let never = super::never_created(&written, &read_back(&written));
     assert_eq!(never, [&plan.changes[1].key, &plan.changes[2].key]);
 }
