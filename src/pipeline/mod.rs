@@ -26,6 +26,9 @@ pub mod resume;
 
 pub mod serve;
 
+#[cfg(test)]
+mod simulation;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;

@@ -37,6 +37,9 @@ use crate::live::OwnRrsets;
 use crate::live::asked::Question;
 use crate::plan::Marker;
 
+#[cfg(test)]
+pub use sqlite::Sqlite;
+
 pub use history::{LeftHost, Resumption, Sent, SentChange, SentFate};
 pub use journal::KeptRrset;
 pub use lock::{Holder, Lock};
