@@ -153,9 +153,9 @@ pub(super) struct Work<'a> {
 /// The ways to zones.
 pub(super) struct Targets<'a> {
     /// The zones; those of a plan among them.
-    zones: Vec<ZoneAccess<'a>>,
+    pub zones: Vec<ZoneAccess<'a>>,
     /// Each way that could be opened, once.
-    writers: Vec<&'a dyn WriteZone>,
+    pub writers: Vec<&'a dyn WriteZone>,
 }
 
 impl<'a> Targets<'a> {
@@ -315,7 +315,7 @@ pub(super) fn settle_found(
 }
 
 /// The latest apply, where it has not ended.
-fn latest_unfinished(state: &dyn State) -> Result<Option<ApplyId>, StateError> {
+pub(super) fn latest_unfinished(state: &dyn State) -> Result<Option<ApplyId>, StateError> {
     let latest = state.applies(1)?.pop();
     Ok(latest.filter(|latest| latest.finished.is_none()).map(|latest| latest.id))
 }

@@ -30,6 +30,9 @@ pub mod history;
 
 pub mod serve;
 
+#[cfg(test)]
+mod simulation;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;

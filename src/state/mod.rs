@@ -40,6 +40,8 @@ use crate::plan::Marker;
 pub use history::{History, LeftHost, Past, Resumption, Sent, SentChange, SentFate, Told};
 pub use journal::KeptRrset;
 pub use lock::{Holder, Lock};
+#[cfg(test)]
+pub use sqlite::Sqlite;
 pub use status::{Memory, Status};
 
 /// Opens the state that is kept in a file, to write to it; creates it where there is none.

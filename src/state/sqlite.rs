@@ -98,6 +98,25 @@ impl Sqlite {
         Ok(copy)
     }
 
+    /// An empty state in memory.
+    #[cfg(test)]
+    pub fn in_memory() -> Sqlite {
+        let mut db = Connection::open_in_memory().unwrap();
+        db.set_prepared_statement_cache_capacity(STATEMENTS);
+        db.pragma_update(None, "foreign_keys", "ON").unwrap();
+        schema::migrate(&mut db, Path::new("memory")).unwrap();
+        Sqlite { db, file: "memory".into() }
+    }
+
+    /// Forgets all that it holds.
+    #[cfg(test)]
+    pub fn clear(&mut self) {
+        let sql = "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'schema_version'";
+        let tables: Vec<String> = self.read(sql, [], |row| row.get(0)).unwrap();
+        let deletes: String = tables.iter().map(|table| format!("DELETE FROM {table};")).collect();
+        self.db.execute_batch(&format!("BEGIN; PRAGMA defer_foreign_keys = ON; {deletes} COMMIT")).unwrap();
+    }
+
     /// Connects to a file that is there.
     fn connect(file: &Path, attempt: Attempt) -> Result<Sqlite, StateError> {
         let access = match attempt {

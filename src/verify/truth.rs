@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::dns::{Name, NameRef, RdataRef, RrKey, Rrset, Rtype, Ttl, ZoneBuilder, ZoneName};
+use crate::dns::{Name, NameRef, RrKey, Rrset, Rtype, Ttl, ZoneBuilder, ZoneName};
 use crate::plan::Plan;
 use crate::provider::memory::message::{Instruction, Message};
 use crate::provider::memory::primary::{Logged, Primary};
@@ -12,20 +12,37 @@ use crate::provider::memory::zone::Zone;
 /// A primary that holds what a plan saw, and keeps what it does.
 pub fn primary(plan: &Plan) -> Primary {
     let names: BTreeSet<&ZoneName> = plan.changes.iter().map(|change| &change.zone).collect();
-    let zone = |name: &&ZoneName| {
-        let mut builder = ZoneBuilder::new((*name).clone());
-        let soa = RdataRef { rtype: Rtype::SOA, octets: &[0; 22] }.to_rdata();
-        builder.push(name.as_name(), Rtype::SOA, Ttl::DEFAULT, soa.as_octets()).unwrap();
-        for change in plan.changes.iter().filter(|change| change.zone == **name) {
-            let (owner, rtype) = (change.key.owner.as_name(), change.key.rtype);
-            let before = change.kind.before().into_iter();
-            for (ttl, rdata) in before.flat_map(|rrset| rrset.rdata().iter().map(|rdata| (rrset.ttl(), rdata))) {
-                builder.push(owner, rtype, ttl, rdata.as_octets()).unwrap();
+    let before: Vec<(&RrKey, &Rrset)> =
+        plan.changes.iter().filter_map(|change| Some((&change.key, change.kind.before()?))).collect();
+    holding(&names.into_iter().cloned().collect::<Vec<_>>(), &before)
+}
+
+/// A primary of zones that hold these RRsets, and that keeps what it does.
+pub fn holding(zones: &[ZoneName], rrsets: &[(&RrKey, &Rrset)]) -> Primary {
+    let zone = |name: &ZoneName| {
+        let mut builder = ZoneBuilder::new(name.clone());
+        builder.push(name.as_name(), Rtype::SOA, Ttl::DEFAULT, &[0; 22]).unwrap();
+        let inside = rrsets.iter().filter(|(key, _)| zone_of(zones, key.owner.as_name()) == *name);
+        for (key, rrset) in inside {
+            for rdata in rrset.rdata() {
+                builder.push(key.owner.as_name(), key.rtype, rrset.ttl(), rdata.as_octets()).unwrap();
             }
         }
         Zone::of(&builder.finish().unwrap())
     };
-    Primary::new(names.iter().map(zone).collect::<Vec<_>>()).with_log()
+    Primary::new(zones.iter().map(zone).collect::<Vec<_>>()).keeping_log()
+}
+
+/// A small generator of numbers (an LCG with the multiplier of Knuth's MMIX).
+#[derive(Debug)]
+pub struct Numbers(pub u64);
+
+impl Numbers {
+    /// A number below another.
+    pub fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % bound
+    }
 }
 
 /// What stands at an RRset's place.
@@ -62,13 +79,12 @@ pub fn foreign(primary: &Primary) -> Vec<Vec<Difference>> {
 
 /// What the updates changed that a test picks.
 fn changed(primary: &Primary, picks: impl Fn(&Logged) -> bool) -> Vec<Vec<Difference>> {
-    let picked = primary.log().into_iter().filter(|logged| picks(logged));
-    let changed = picked.filter_map(|logged| {
-        let mut differences = logged.outcome.ok()?;
+    let changed = |logged: &Logged| {
+        let mut differences = logged.outcome.clone().ok()?;
         differences.retain(|difference| difference.rtype != Rtype::SOA);
         Some(differences)
-    });
-    changed.collect()
+    };
+    primary.with_log(|log| log.iter().filter(|logged| picks(logged)).filter_map(changed).collect())
 }
 
 /// Whether a marker stands at a name.

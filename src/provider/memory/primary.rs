@@ -49,8 +49,8 @@ pub enum Fault {
     Edited(Message),
 }
 
-/// Says what becomes of each update that comes.
-type Script = Box<dyn FnMut(&Message) -> Fault + Send>;
+/// Says what becomes of each update that comes, and may alter it.
+type Script = Box<dyn FnMut(&mut Message) -> Fault + Send>;
 
 /// An update that a primary looked at.
 #[derive(Debug, Clone, PartialEq)]
@@ -133,7 +133,7 @@ impl Primary {
 
     /// Keeps all updates that it looks at.
     #[must_use]
-    pub fn with_log(self) -> Primary {
+    pub fn keeping_log(self) -> Primary {
         self.world().log = Some(Vec::new());
         self
     }
@@ -167,8 +167,8 @@ impl Primary {
         self.decide(move |_| faults.pop_front().unwrap_or(Fault::None));
     }
 
-    /// Lets somebody say what becomes of each update that comes.
-    pub fn decide(&self, script: impl FnMut(&Message) -> Fault + Send + 'static) {
+    /// Lets somebody say what becomes of each update that comes; they may alter it, as whoever sits between may.
+    pub fn decide(&self, script: impl FnMut(&mut Message) -> Fault + Send + 'static) {
         self.world().script = Some(Box::new(script));
     }
 
@@ -190,9 +190,15 @@ impl Primary {
         self.world().is_down
     }
 
-    /// The updates that it looked at so far, in their order; empty where they are not kept.
-    pub fn log(&self) -> Vec<Logged> {
-        self.world().log.clone().unwrap_or_default()
+    /// Looks at the updates that it looked at so far, in their order; there are none where they are not kept.
+    pub fn with_log<R>(&self, look: impl FnOnce(&[Logged]) -> R) -> R {
+        look(self.world().log.as_deref().unwrap_or_default())
+    }
+
+    /// How many updates are yet to arrive.
+    pub fn on_the_way(&self) -> usize {
+        let world = self.world();
+        world.late.len() + world.slow.len() + world.stuck.len()
     }
 
     /// How many sessions have a connection now, and how many had at most.
@@ -239,8 +245,9 @@ impl World {
         let late = std::mem::take(&mut self.late);
         let slow = std::mem::take(&mut self.slow);
         self.execute_all(slow);
-        let fault = self.script.as_mut().map_or(Fault::None, |script| script(message));
-        let said = self.suffer(fault, message);
+        let mut message = message.clone();
+        let fault = self.script.as_mut().map_or(Fault::None, |script| script(&mut message));
+        let said = self.suffer(fault, &message);
         self.execute_all(late);
         said
     }

@@ -1,0 +1,280 @@
+//! What must never be, whatever happened: read off the log of the primary, which is the truth.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::fleet::slot;
+use super::stage::{Stage, Weakness, shown};
+use crate::apply::Outcome;
+use crate::change::Change;
+use crate::dns::{Name, Rrset, Rtype};
+use crate::pipeline::apply::Ran;
+use crate::plan::{Marker, SealedPlan};
+use crate::provider::memory::primary::Logged;
+use crate::provider::memory::rules::Difference;
+use crate::state::{SentFate, Sqlite, State};
+use crate::verify::truth;
+
+/// What a run said when it came to an end.
+pub struct Told<'r> {
+    /// The run.
+    pub run: usize,
+    /// Whether it was begun then, and not taken up.
+    pub is_first: bool,
+    /// What it said.
+    pub ran: &'r Ran,
+}
+
+/// What was found so far.
+#[derive(Default)]
+pub struct Checks {
+    /// What must not be.
+    pub faults: Vec<String>,
+    /// The changes of each run's plan.
+    plans: HashMap<usize, Vec<Change>>,
+    /// RRsets of hosts of which a run that was begun said that nothing was done: the run, how many updates had been sent by
+    /// then, and the RRset.
+    untouched: Vec<(usize, usize, Name, Rtype)>,
+}
+
+/// An update of a run that took effect.
+struct Effect {
+    /// The run.
+    run: usize,
+    /// Its place among all updates that were sent.
+    sent: usize,
+    /// Its place among all that the primary looked at.
+    logged: usize,
+    /// What it changed.
+    differences: Vec<Difference>,
+}
+
+impl Checks {
+    /// Notes a fault.
+    pub fn fault(&mut self, fault: String) {
+        self.faults.push(fault);
+    }
+
+    /// Takes the plan of a run.
+    pub fn plan(&mut self, run: usize, sealed: &SealedPlan) {
+        self.plans.insert(run, sealed.plan().changes.clone());
+    }
+
+    /// Takes what was found elsewhere.
+    pub fn join(&mut self, other: Checks) {
+        self.faults.extend(other.faults);
+        self.untouched.extend(other.untouched);
+    }
+
+    /// Checks what a run says: what is applied stands, or stood until somebody else changed it.
+    pub fn told(&mut self, stage: &Stage, told: &Told<'_>) {
+        let (run, sent) = (told.run, stage.cast().sent.len());
+        for host in &told.ran.applied.hosts {
+            let changes: Vec<Change> =
+                self.plans[&run].iter().filter(|change| change.host == host.host).cloned().collect();
+            for change in &changes {
+                let (name, rtype) = (change.key.owner.as_name().to_name(), change.key.rtype);
+                match host.outcome {
+                    Outcome::Applied | Outcome::AlreadyApplied => {
+                        let place = stage.fleet.place(&name, rtype).unwrap();
+                        let stood = stage.past(place).iter().any(|past| past.as_ref() == change.kind.after());
+                        if !stood {
+                            let outcome = host.outcome;
+                            self.fault(format!("run {run} tells {outcome}, and {name} {rtype} never was as planned"));
+                        }
+                    }
+                    Outcome::Stale | Outcome::NotReached if told.is_first => {
+                        self.untouched.push((run, sent, name, rtype));
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Checks what a run says in the calm: nothing is left to be done for it.
+    pub fn settled(&mut self, stage: &Stage, run: usize, ran: &Ran) {
+        for host in &ran.applied.hosts {
+            let (name, outcome) = (&host.name, host.outcome);
+            let is_fine = matches!(outcome, Outcome::Applied | Outcome::AlreadyApplied);
+            if !is_fine && !matches!(outcome, Outcome::Stale | Outcome::Partial) {
+                self.fault(format!("run {run} tells {outcome} of {name} in the calm: {:?}", host.message));
+            }
+            let changes: Vec<Change> =
+                self.plans[&run].iter().filter(|change| change.host == host.host).cloned().collect();
+            let stands = |change: &Change| truth::standing(&stage.primary, &change.key).as_ref() == change.kind.after();
+            if is_fine && !changes.iter().all(stands) {
+                self.fault(format!("run {run} tells {outcome} of {name} in the calm, and not all of it stands"));
+            }
+            if !is_fine && changes.iter().all(stands) {
+                self.fault(format!("run {run} tells {outcome} of {name} in the calm, and all of it stands"));
+            }
+        }
+    }
+
+    /// Checks all that can be checked once nothing happens any more.
+    pub fn end(&mut self, stage: &Stage, states: &[&Sqlite]) {
+        let effects = effects(stage);
+        // Without all protection what runs say is wrong anyhow; what counts is what happens to the zones.
+        if stage.weakness != Weakness::None {
+            self.faults.clear();
+        }
+        self.check_overwritten(&effects);
+        if stage.weakness == Weakness::None {
+            self.check_untouched(&effects);
+            self.check_journals(stage, states, &effects);
+            self.check_own(stage, states, &effects);
+        }
+        if !self.faults.is_empty() {
+            stage.primary.with_log(|log| log.iter().for_each(|logged| tell(stage, logged)));
+        }
+    }
+
+    /// What a run replaced stood as its plan saw it, and no change took effect twice.
+    fn check_overwritten(&mut self, effects: &[Effect]) {
+        let mut times: HashMap<(usize, &Name, Rtype), usize> = HashMap::new();
+        let mut faults = Vec::new();
+        for Effect { run, differences, .. } in effects {
+            for Difference { name, rtype, before, .. } in differences.iter().filter(|found| is_of_host(found)) {
+                let is_it =
+                    |change: &&Change| change.key.owner.as_name() == name.as_name() && change.key.rtype == *rtype;
+                let Some(change) = self.plans[run].iter().find(is_it) else {
+                    faults.push(format!("run {run} changed {name} {rtype}, which its plan does not"));
+                    continue;
+                };
+                if before.as_ref() != change.kind.before() {
+                    let shown = |rrset: Option<&Rrset>| {
+                        rrset.map_or("nothing".to_owned(), |rrset| {
+                            format!("{} {}", rrset.ttl(), rrset.rdata_texts(*rtype).join(", "))
+                        })
+                    };
+                    let (stood, saw) = (shown(before.as_ref()), shown(change.kind.before()));
+                    faults.push(format!("run {run} overwrote {name} {rtype}: {stood}, its plan saw {saw}"));
+                }
+                *times.entry((*run, name, *rtype)).or_default() += 1;
+            }
+        }
+        for ((run, name, rtype), count) in times.into_iter().filter(|(_, count)| *count > 1) {
+            faults.push(format!("run {run} changed {name} {rtype} {count} times"));
+        }
+        self.faults.extend(faults);
+    }
+
+    /// What a run said was left alone was, and is.
+    fn check_untouched(&mut self, effects: &[Effect]) {
+        for (run, sent, name, rtype) in std::mem::take(&mut self.untouched) {
+            let early = effects.iter().filter(|effect| effect.run == run && effect.sent < sent);
+            let is_touched = |found: &Difference| found.name == name && found.rtype == rtype;
+            if early.flat_map(|effect| &effect.differences).any(is_touched) {
+                self.fault(format!("run {run} said that it left {name} {rtype} alone, and had changed it"));
+            }
+        }
+    }
+
+    /// What a journal says took effect did, and what it says did not never did.
+    fn check_journals(&mut self, stage: &Stage, states: &[&Sqlite], effects: &[Effect]) {
+        let swaps = effects.iter().flat_map(|effect| &effect.differences).filter(|found| truth::is_marker(&found.name));
+        let executed: HashSet<String> =
+            swaps.filter_map(|swap| Some(Marker::of_rrset(swap.after.as_ref()?)?.to_string())).collect();
+        let fates: HashMap<(usize, u64, u64), SentFate> = states
+            .iter()
+            .enumerate()
+            .flat_map(|(number, state)| {
+                let applies = state.applies(10).unwrap();
+                let sent = applies.into_iter().flat_map(|apply| {
+                    let sent = state.sent(apply.id).unwrap();
+                    sent.into_iter().map(move |sent| ((apply.id.0, sent.number), sent.fate))
+                });
+                sent.map(move |((apply, batch), fate)| ((number, apply, batch), fate)).collect::<Vec<_>>()
+            })
+            .collect();
+        let mut faults = Vec::new();
+        for entry in &stage.cast().journaled {
+            let marker = entry.marker.as_ref().map(Marker::to_string).unwrap_or_default();
+            let was_done = executed.contains(&marker);
+            match &fates[&(entry.state, entry.apply.0, entry.number)] {
+                SentFate::Done if !was_done => {
+                    faults.push(format!("the journal says `{marker}` is done, and it is not"))
+                }
+                SentFate::Undone(why) if was_done => {
+                    faults.push(format!("the journal says `{marker}` is undone, and it took effect: {why}"));
+                }
+                _ => {}
+            }
+        }
+        self.faults.extend(faults);
+    }
+
+    /// The own RRsets of a state are those that its runs created and did not delete, as far as the state knows what became
+    /// of all updates. What somebody else changed since may have been taken for never created.
+    fn check_own(&mut self, stage: &Stage, states: &[&Sqlite], effects: &[Effect]) {
+        for (number, state) in states.iter().enumerate() {
+            if state.applies(10).unwrap().iter().any(|apply| apply.updates_open > 0) {
+                continue;
+            }
+            let mut own: BTreeSet<(&Name, Rtype)> = BTreeSet::new();
+            let mut created: HashMap<(&Name, Rtype), usize> = HashMap::new();
+            let of_state = |effect: &&Effect| states.len() == 1 || effect.run == number;
+            for effect in effects.iter().filter(of_state) {
+                for found in effect.differences.iter().filter(|found| is_of_host(found)) {
+                    let slot = (&found.name, found.rtype);
+                    match (&found.before, &found.after) {
+                        (None, _) => {
+                            own.insert(slot);
+                            created.insert(slot, effect.logged);
+                        }
+                        (_, None) => drop(own.remove(&slot)),
+                        _ => {}
+                    }
+                }
+            }
+            let known = state.own().unwrap();
+            for key in &stage.fleet.keys {
+                let (name, rtype) = slot(key);
+                let (is_own, is_known) = (own.contains(&(&name, rtype)), known.contains(name.as_name(), rtype));
+                let since = created.get(&(&name, rtype)).copied();
+                let may_be_disowned =
+                    is_own && since.is_some_and(|since| is_changed_by_others(stage, (&name, rtype), since));
+                if is_own != is_known && !may_be_disowned {
+                    self.fault(format!("state {number} takes {name} {rtype} for own: {is_known}, and it is: {is_own}"));
+                }
+            }
+        }
+    }
+}
+
+/// Whether somebody else changed an RRset behind a place of the log.
+fn is_changed_by_others(stage: &Stage, (name, rtype): (&Name, Rtype), since: usize) -> bool {
+    stage.primary.with_log(|log| {
+        let theirs = log[since..].iter().filter(|logged| !logged.is_delivered);
+        let mut differences = theirs.filter_map(|logged| logged.outcome.as_ref().ok()).flatten();
+        differences.any(|found| found.name == *name && found.rtype == rtype)
+    })
+}
+
+/// Whether a difference is one of a host's RRsets.
+fn is_of_host(found: &Difference) -> bool {
+    found.rtype != Rtype::SOA && !truth::is_marker(&found.name)
+}
+
+/// The updates of runs that took effect, in their order.
+fn effects(stage: &Stage) -> Vec<Effect> {
+    let cast = stage.cast();
+    stage.primary.with_log(|log| {
+        let effect = |(place, logged): (usize, &Logged)| {
+            let differences = logged.outcome.clone().ok().filter(|_| logged.is_delivered)?;
+            let sent = cast.sent.iter().position(|sent| sent.message == logged.message)?;
+            Some(Effect { run: cast.sent[sent].run, sent, logged: place, differences })
+        };
+        log.iter().enumerate().filter_map(effect).collect()
+    })
+}
+
+/// Tells an update that the primary looked at.
+fn tell(stage: &Stage, logged: &Logged) {
+    let by = if logged.is_delivered { "a run" } else { "somebody" };
+    let became = match &logged.outcome {
+        Ok(differences) => format!("{} RRsets changed", differences.len()),
+        Err(rcode) => rcode.to_string(),
+    };
+    stage.tell(|| format!("truth: {by}: {became}: {}", shown(&logged.message)));
+}

@@ -1,0 +1,157 @@
+//! A small fleet: its hosts, their RRsets, and what plans make of them.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use crate::change::{Change, ChangeKind, Rule};
+use crate::dns::reverse::reverse_name;
+use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
+use crate::inventory::value::Inv;
+use crate::plan::{Plan, SealedPlan, fixture};
+use crate::provider::memory::message::Instruction;
+use crate::provider::memory::primary::Primary;
+use crate::provider::write::UpdateLimits;
+use crate::verify::truth;
+
+/// How many RRsets a host has: its address, a PTR for each address that it has or may get, and the address of a name that
+/// nobody uses any more.
+const OF_HOST: usize = 5;
+
+/// The zones, and every RRset in them that anybody changes.
+pub struct Fleet {
+    /// The zones, sorted.
+    pub zones: Vec<ZoneName>,
+    /// The RRsets, [`OF_HOST`] for each host.
+    pub keys: Vec<RrKey>,
+    /// What stands there at first.
+    pub first: Vec<Option<Rrset>>,
+}
+
+/// The owner name and type of an RRset.
+pub fn slot(key: &RrKey) -> (Name, Rtype) {
+    (key.owner.as_name().to_name(), key.rtype)
+}
+
+/// An address of a host: 1 is what it has at first, 2 and 3 what the first and second plan give it, others are foreign.
+fn address(host: usize, kind: usize, number: usize) -> IpAddr {
+    Ipv6Addr::new(0x2a02, 0x6b8, 0, 0, 0, kind as u16, number as u16, host as u16).into()
+}
+
+/// The usual TTL.
+fn ttl() -> Ttl {
+    Ttl::from_secs(600).unwrap()
+}
+
+/// An RRset of one record.
+fn one(rdata: Rdata) -> Rrset {
+    Rrset::new(ttl(), vec![rdata]).unwrap()
+}
+
+/// A name.
+fn name(text: &str) -> Name {
+    Name::parse(text).unwrap()
+}
+
+impl Fleet {
+    /// A fleet of so many hosts.
+    pub fn new(hosts: usize) -> Fleet {
+        let zones = vec![fixture::zone("0.0.8.b.6.0.2.0.a.2.ip6.arpa"), fixture::zone("search.example.net")];
+        let key = |zone: &ZoneName, name: Name, rtype| RrKey { owner: zone.owner(name.as_name()).unwrap(), rtype };
+        let (mut keys, mut first) = (Vec::new(), Vec::new());
+        for host in 0..hosts {
+            let own = name(&format!("h{host}.search.example.net"));
+            keys.push(key(&zones[1], own.clone(), Rtype::AAAA));
+            first.push(Some(one(Rdata::from_address(address(host, 1, 0)))));
+            for kind in 1..=3 {
+                keys.push(key(&zones[0], reverse_name(address(host, kind, 0)), Rtype::PTR));
+                first.push((kind == 1).then(|| one(Rdata::from_name(own.as_name()))));
+            }
+            keys.push(key(&zones[1], name(&format!("gone{host}.search.example.net")), Rtype::AAAA));
+            first.push((host % 2 == 0).then(|| one(Rdata::from_address(address(host, 2, 0)))));
+        }
+        Fleet { zones, keys, first }
+    }
+
+    /// The primary that holds what stands at first.
+    pub fn primary(&self, window: usize, edits: usize) -> Primary {
+        let rrsets: Vec<(&RrKey, &Rrset)> =
+            self.keys.iter().zip(&self.first).filter_map(|(key, rrset)| Some((key, rrset.as_ref()?))).collect();
+        let limits = UpdateLimits { edits, octets: usize::MAX };
+        truth::holding(&self.zones, &rrsets).with_window(window).with_limits(limits)
+    }
+
+    /// The place of an RRset; `None` where it is none of the hosts'.
+    pub fn place(&self, name: &Name, rtype: Rtype) -> Option<usize> {
+        self.keys.iter().position(|key| key.rtype == rtype && key.owner.as_name() == name.as_name())
+    }
+
+    /// What a plan wants at a place; `None` where it wants nothing there.
+    fn wanted(&self, place: usize, run: usize) -> Option<Rrset> {
+        let (host, part) = (place / OF_HOST, place % OF_HOST);
+        match part {
+            0 => Some(one(Rdata::from_address(address(host, 2 + run, 0)))),
+            part if part == 2 + run => Some(one(Rdata::from_name(self.keys[host * OF_HOST].owner.as_name()))),
+            _ => None,
+        }
+    }
+
+    /// The plan of a run, made of what stands in a primary.
+    pub fn plan(&self, run: usize, primary: &Primary) -> SealedPlan {
+        let change = |(place, key): (usize, &RrKey)| {
+            let kind = match (truth::standing(primary, key), self.wanted(place, run)) {
+                (None, None) => return None,
+                (Some(before), Some(after)) if before == after => return None,
+                (None, Some(after)) => ChangeKind::Create { after },
+                (Some(before), Some(after)) => ChangeKind::Modify { before, after },
+                (Some(before), None) => ChangeKind::Delete { before },
+            };
+            let zone = self.zones.iter().find(|zone| key.owner.as_name().is_at_or_below(zone.as_name())).unwrap();
+            Some(Change {
+                zone: zone.clone(),
+                key: key.clone(),
+                host: Some(Inv((place / OF_HOST) as u64)),
+                also: Vec::new(),
+                project: "search".to_owned(),
+                kind,
+                reasons: vec![fixture::reason(Rule::WrongAddress, None, &[])],
+            })
+        };
+        let changes = self.keys.iter().enumerate().filter_map(change).collect();
+        let tool = format!("run {run}");
+        SealedPlan::new(Plan { tool, changes, inputs: Default::default(), zones: Vec::new(), ..fixture::empty() })
+    }
+
+    /// What no plan wants at a place.
+    pub fn foreign(&self, place: usize, number: usize) -> Rrset {
+        one(self.foreign_rdata(place, number))
+    }
+
+    /// RDATA that no plan wants at a place.
+    fn foreign_rdata(&self, place: usize, number: usize) -> Rdata {
+        match self.keys[place].rtype {
+            Rtype::PTR => Rdata::from_name(name(&format!("foreign{number}.example.net")).as_name()),
+            _ => Rdata::from_address(address(place / OF_HOST, 15, number)),
+        }
+    }
+
+    /// An RRset with one more record.
+    pub fn with_another(&self, place: usize, rrset: &Rrset, number: usize) -> Rrset {
+        let rdata = rrset.rdata().iter().cloned().chain([self.foreign_rdata(place, number)]);
+        Rrset::new(rrset.ttl(), rdata.collect()).unwrap()
+    }
+
+    /// An RRset with another TTL.
+    pub fn with_other_ttl(rrset: &Rrset) -> Rrset {
+        let ttl = u64::from(rrset.ttl().as_secs() ^ 1);
+        Rrset::new(Ttl::from_secs(ttl).unwrap(), rrset.rdata().to_vec()).unwrap()
+    }
+
+    /// What one of the plans wants at a place.
+    pub fn planned(&self, place: usize, number: usize) -> Option<Rrset> {
+        self.wanted(place, number % 2)
+    }
+
+    /// A CNAME at a name.
+    pub fn alias(&self, owner: Name) -> Instruction {
+        Instruction::Add(owner, Rtype::CNAME, ttl(), Rdata::from_name(name("elsewhere.example.net").as_name()))
+    }
+}

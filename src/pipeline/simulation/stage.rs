@@ -1,0 +1,400 @@
+//! Where editors meet: a primary, a network that loses and delays, and dice that say who goes on, who dies, and what
+//! somebody else changes meanwhile.
+
+use std::panic::resume_unwind;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+
+use super::fleet::{Fleet, slot};
+use crate::dns::{Rrset, Rtype};
+use crate::plan::Marker;
+use crate::provider::memory::message::{Instruction, Message, Prerequisite};
+use crate::provider::memory::primary::{Fault, Primary};
+use crate::state::ApplyId;
+use crate::verify::truth::{self, Numbers};
+
+/// What of the protection is switched off, to see that the simulation finds what it is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weakness {
+    /// Nothing.
+    None,
+    /// Updates lose their prerequisites on the way, but for that of the marker.
+    Prerequisites,
+    /// Zones are written without a marker.
+    Marker,
+    /// What stands before anything is sent is taken for what the plan saw.
+    PreRead,
+}
+
+/// The end of a process in the midst of its work.
+pub struct Crash;
+
+/// How often what happens, each as one of so many; 0 is never.
+struct Rates {
+    /// A run dies at a point.
+    crash: usize,
+    /// Somebody edits at a point.
+    edit: usize,
+    /// A request suffers a fault.
+    fault: usize,
+}
+
+/// An update as it was sent.
+pub struct Sent {
+    /// Which run sent it.
+    pub run: usize,
+    /// What came of it on the network.
+    pub message: Message,
+}
+
+/// A batch as the journal was told of it.
+pub struct Journaled {
+    /// The state.
+    pub state: usize,
+    /// The apply.
+    pub apply: ApplyId,
+    /// Its number.
+    pub number: u64,
+    /// The marker that it leaves.
+    pub marker: Option<Marker>,
+}
+
+/// What the dice have led to so far.
+pub struct Cast {
+    /// The dice.
+    pub dice: Numbers,
+    /// How often what happens.
+    rates: Rates,
+    /// Whether anything goes wrong at all.
+    is_stormy: bool,
+    /// Whose turn it is.
+    turn: usize,
+    /// Which runs have yet to go on.
+    alive: [bool; 2],
+    /// Which runs are at work.
+    active: [bool; 2],
+    /// How many crashes may yet be.
+    crashes: usize,
+    /// How often somebody edited.
+    edits: usize,
+    /// The updates that were sent.
+    pub sent: Vec<Sent>,
+    /// The batches of all journals.
+    pub journaled: Vec<Journaled>,
+    /// What happened, where somebody wants to read it.
+    history: Option<Vec<String>>,
+}
+
+impl Cast {
+    /// Whether one of so many is it.
+    fn one_of(&mut self, count: usize) -> bool {
+        count > 0 && self.dice.below(count) == 0
+    }
+
+    /// Keeps a line for whoever reads the history.
+    pub fn tell(&mut self, line: impl FnOnce() -> String) {
+        if let Some(history) = &mut self.history {
+            history.push(line());
+        }
+    }
+
+    /// What becomes of an update.
+    fn fault(&mut self) -> Fault {
+        let kinds = self.rates.fault;
+        if !self.is_stormy || kinds == 0 {
+            return Fault::None;
+        }
+        match self.dice.below(kinds) {
+            0 => Fault::LostAnswer,
+            1 => Fault::Lost,
+            2 => Fault::Late,
+            3 => Fault::Slow,
+            4 => Fault::Stuck,
+            5 => Fault::Freed,
+            6 => Fault::Doubled,
+            7 => Fault::ServFail,
+            8 if self.one_of(4) => Fault::Dead,
+            _ => Fault::None,
+        }
+    }
+}
+
+/// Something that happens between two steps of a run.
+enum Act {
+    /// Nothing.
+    Go,
+    /// Somebody edits.
+    Edit,
+    /// All that is on the way arrives.
+    Arrive,
+    /// The server comes back.
+    Up,
+    /// The run dies.
+    Crash,
+    /// The other run goes on.
+    Yield,
+}
+
+/// All that the editors of one seed share.
+pub struct Stage {
+    /// The truth.
+    pub primary: Primary,
+    /// The names and RRsets that it is all about.
+    pub fleet: Fleet,
+    /// What is switched off.
+    pub weakness: Weakness,
+    /// What the dice have led to.
+    cast: Arc<Mutex<Cast>>,
+    /// Woken whenever the turn changes.
+    woken: Condvar,
+}
+
+impl Stage {
+    /// The stage of a seed.
+    pub fn new(seed: u64, weakness: Weakness, is_told: bool) -> Stage {
+        let mut dice = Numbers(seed);
+        let rates = Rates {
+            crash: [0, 60, 25][dice.below(3)],
+            edit: [40, 15, 8][dice.below(3)],
+            fault: [0, 30, 14, 10][dice.below(4)],
+        };
+        let fleet = Fleet::new(1 + dice.below(3));
+        let (window, edits) = (1 + dice.below(3), 2 + dice.below(5));
+        let primary = fleet.primary(window, edits);
+        let cast = Cast {
+            dice,
+            rates,
+            is_stormy: true,
+            turn: 0,
+            alive: [true, false],
+            active: [false; 2],
+            crashes: 4,
+            edits: 0,
+            sent: Vec::new(),
+            journaled: Vec::new(),
+            history: is_told.then(Vec::new),
+        };
+        let cast = Arc::new(Mutex::new(cast));
+        let told = Arc::clone(&cast);
+        primary.decide(move |message| {
+            let mut cast = told.lock().unwrap();
+            if weakness == Weakness::Prerequisites {
+                message.prerequisites.retain(is_of_marker);
+            }
+            let run = cast.turn;
+            let fault = cast.fault();
+            cast.tell(|| format!("run {run} sends {}: {fault:?}", shown(message)));
+            cast.sent.push(Sent { run, message: message.clone() });
+            fault
+        });
+        Stage { primary, fleet, weakness, cast, woken: Condvar::new() }
+    }
+
+    /// What the dice have led to.
+    pub fn cast(&self) -> MutexGuard<'_, Cast> {
+        self.cast.lock().unwrap()
+    }
+
+    /// A number below another.
+    pub fn below(&self, bound: usize) -> usize {
+        self.cast().dice.below(bound)
+    }
+
+    /// Keeps a line for whoever reads the history.
+    pub fn tell(&self, line: impl FnOnce() -> String) {
+        self.cast().tell(line);
+    }
+
+    /// All lines.
+    pub fn history(&self) -> Vec<String> {
+        self.cast().history.clone().unwrap_or_default()
+    }
+
+    /// A point between two steps of a run that is at work: others may come between, and the run may die here.
+    pub fn point(&self, run: usize, what: &str) {
+        let act = {
+            let mut cast = self.cast();
+            if !cast.is_stormy {
+                return;
+            }
+            let (crash, edit) = (cast.rates.crash, cast.rates.edit);
+            if cast.crashes > 0 && cast.one_of(crash) {
+                cast.crashes -= 1;
+                Act::Crash
+            } else if cast.edits < 12 && cast.one_of(edit) {
+                cast.edits += 1;
+                Act::Edit
+            } else if cast.one_of(40) {
+                Act::Arrive
+            } else if cast.one_of(6) {
+                Act::Up
+            } else if cast.alive[1 - run] && cast.one_of(3) {
+                Act::Yield
+            } else {
+                Act::Go
+            }
+        };
+        match act {
+            Act::Go => {}
+            Act::Edit => self.edit(),
+            Act::Arrive => self.arrive(),
+            Act::Up => self.primary.set_down(false),
+            Act::Yield => self.give_way(run),
+            Act::Crash => {
+                self.tell(|| format!("run {run} dies: {what}"));
+                resume_unwind(Box::new(Crash));
+            }
+        }
+    }
+
+    /// A while in which a run is not at work.
+    pub fn pass(&self, run: usize) {
+        for _ in 0..self.below(4) {
+            let (edits, arrives, yields) = {
+                let mut cast = self.cast();
+                (cast.one_of(2), cast.one_of(4), cast.alive[1 - run])
+            };
+            if edits {
+                self.edit();
+            }
+            if arrives {
+                self.arrive();
+            }
+            if yields {
+                self.give_way(run);
+            }
+        }
+        if self.below(2) == 0 {
+            self.primary.set_down(false);
+        }
+    }
+
+    /// Lets all that is on the way arrive.
+    fn arrive(&self) {
+        if self.primary.on_the_way() > 0 {
+            self.tell(|| "all that is on the way arrives".to_owned());
+            self.primary.arrive();
+        }
+    }
+
+    /// From now on nothing goes wrong any more, and all that was on the way has arrived.
+    pub fn calm(&self) {
+        self.cast().is_stormy = false;
+        self.tell(|| "from here on nothing goes wrong".to_owned());
+        self.primary.set_down(false);
+        self.arrive();
+    }
+
+    /// Says that a run is at work, or is not.
+    pub fn set_active(&self, run: usize, is_active: bool) {
+        self.cast().active[run] = is_active;
+    }
+
+    /// Gives a run the turn, and lets nobody else go on.
+    pub fn solo(&self, run: usize) {
+        let mut cast = self.cast();
+        cast.turn = run;
+        cast.alive = [run == 0, run == 1];
+    }
+
+    /// Lets both runs go on by turns.
+    pub fn duet(&self) {
+        let mut cast = self.cast();
+        cast.alive = [true; 2];
+        cast.turn = cast.dice.below(2);
+    }
+
+    /// Gives the turn to the other run, and waits until it comes back.
+    fn give_way(&self, run: usize) {
+        let mut cast = self.cast();
+        cast.turn = 1 - run;
+        drop(cast);
+        self.woken.notify_all();
+        self.await_turn(run);
+    }
+
+    /// Waits until it is a run's turn.
+    pub fn await_turn(&self, run: usize) {
+        let mut cast = self.cast();
+        while cast.turn != run {
+            cast = self.woken.wait(cast).unwrap();
+        }
+    }
+
+    /// Ends a run's part: the turn is the other's.
+    pub fn leave(&self, run: usize) {
+        let mut cast = self.cast();
+        cast.alive[run] = false;
+        cast.turn = 1 - run;
+        drop(cast);
+        self.woken.notify_all();
+    }
+
+    /// Somebody changes an RRset of a host, or puts back what once stood there.
+    ///
+    /// TTLs are no part of prerequisites, so that nothing can find that a TTL alone changed after it was read: that is done
+    /// only while nobody is at work, and nothing on the way. What is put back has the TTL that it had last.
+    fn edit(&self) {
+        let (place, kind, number, is_idle) = {
+            let mut cast = self.cast();
+            let is_idle = cast.active == [false; 2];
+            (cast.dice.below(self.fleet.keys.len()), cast.dice.below(8), cast.edits * 8 + cast.dice.below(8), is_idle)
+        };
+        let key = &self.fleet.keys[place];
+        let standing = truth::standing(&self.primary, key);
+        let past = self.past(place);
+        let as_last = |rrset: &Rrset| past.iter().rev().flatten().find(|old| old.rdata() == rrset.rdata()).cloned();
+        let wanted = match kind {
+            0 | 1 => Some(self.fleet.foreign(place, number)),
+            2 => None,
+            3 => standing.as_ref().map(|standing| self.fleet.with_another(place, standing, number)),
+            4 if is_idle && self.primary.on_the_way() == 0 => standing.as_ref().map(Fleet::with_other_ttl),
+            5 => self.fleet.planned(place, number),
+            _ => past[number % past.len()].clone(),
+        };
+        let wanted = wanted.map(|wanted| if kind == 4 { wanted } else { as_last(&wanted).unwrap_or(wanted) });
+        if wanted == standing {
+            return;
+        }
+        let mut message = truth::edit(&self.fleet.zones, key, wanted.as_ref());
+        let owner = key.owner.as_name().to_name();
+        message.instructions.insert(0, Instruction::DeleteRrset(owner.clone(), Rtype::CNAME));
+        if wanted.is_none() && number % 3 == 0 {
+            message.instructions.push(self.fleet.alias(owner));
+        }
+        self.tell(|| format!("somebody sends {}", shown(&message)));
+        self.primary.update(&message);
+    }
+
+    /// What stood at an RRset's place, the first first, and what stands there now last.
+    pub fn past(&self, place: usize) -> Vec<Option<Rrset>> {
+        let mut past = vec![self.fleet.first[place].clone()];
+        let key = slot(&self.fleet.keys[place]);
+        self.primary.with_log(|log| {
+            let differences = log.iter().filter_map(|logged| logged.outcome.as_ref().ok()).flatten();
+            let own = differences.filter(|difference| (&difference.name, difference.rtype) == (&key.0, key.1));
+            past.extend(own.map(|difference| difference.after.clone()));
+        });
+        past
+    }
+}
+
+/// Whether a prerequisite is about a marker.
+fn is_of_marker(prerequisite: &Prerequisite) -> bool {
+    let (Prerequisite::InUse(name)
+    | Prerequisite::NotInUse(name)
+    | Prerequisite::Exists(name, _)
+    | Prerequisite::Absent(name, _)
+    | Prerequisite::Holds(name, ..)) = prerequisite;
+    truth::is_marker(name)
+}
+
+/// What an update does, on one line.
+pub fn shown(message: &Message) -> String {
+    let instruction = |instruction: &Instruction| match instruction {
+        Instruction::Add(name, rtype, ttl, rdata) => format!("+{name} {ttl} {rtype} {}", rdata.as_rdata(*rtype)),
+        Instruction::DeleteRrset(name, rtype) => format!("-{name} {rtype}"),
+        Instruction::DeleteName(name) => format!("-{name}"),
+        Instruction::DeleteRecord(name, rtype, rdata) => format!("-{name} {rtype} {}", rdata.as_rdata(*rtype)),
+    };
+    message.instructions.iter().map(instruction).collect::<Vec<_>>().join("; ")
+}

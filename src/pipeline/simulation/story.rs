@@ -1,0 +1,271 @@
+//! What happens under one seed: who plans when, who dies and is taken up again, and the calm in which all is brought to an
+//! end.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use super::check::{Checks, Told};
+use super::stage::{Crash, Stage, Weakness};
+use super::wires::{Book, Wire};
+use crate::apply::accept::Terms;
+use crate::apply::{Outcome, ZoneAccess};
+use crate::inventory::value::Duration;
+use crate::pipeline::apply::{Conduct, Ran, Targets, Work, latest_unfinished};
+use crate::plan::SealedPlan;
+use crate::provider::write::WriteZone;
+use crate::state::{ApplyId, Sqlite, State};
+
+/// How often a run is begun or taken up at most before the calm.
+const SESSIONS: usize = 4;
+
+/// A violation, with the seed that shows it.
+#[derive(Debug)]
+pub struct Violation {
+    /// What must not be: one line each.
+    pub faults: Vec<String>,
+    /// What happened, where that was kept.
+    pub history: Vec<String>,
+}
+
+/// How a session ended.
+enum End {
+    /// The run died.
+    Died,
+    /// Its apply did all of its plan, before it began.
+    Complete,
+    /// It came to an end.
+    Ran(Box<Ran>),
+}
+
+/// One run: a plan and a state.
+struct Run<'s> {
+    /// Its number: 0 or 1.
+    number: usize,
+    /// Its plan.
+    sealed: SealedPlan,
+    /// Its state.
+    book: Book<'s>,
+    /// How often it was begun or taken up.
+    sessions: usize,
+}
+
+/// Plays a seed; `is_told` keeps what happens.
+pub fn play(seed: u64, weakness: Weakness, is_told: bool, states: &mut [Sqlite; 2]) -> Result<(), Violation> {
+    states.iter_mut().for_each(Sqlite::clear);
+    let stage = Stage::new(seed, weakness, is_told);
+    let mut checks = Checks::default();
+    match stage.below(3) {
+        0 => alone(&stage, states, &mut checks),
+        1 => side_by_side(&stage, states, &mut checks),
+        _ => behind(&stage, states, &mut checks),
+    }
+    match checks.faults.is_empty() {
+        true => Ok(()),
+        false => Err(Violation { faults: checks.faults, history: stage.history() }),
+    }
+}
+
+/// One run, and somebody who edits.
+fn alone(stage: &Stage, states: &mut [Sqlite; 2], checks: &mut Checks) {
+    let [state, _] = states;
+    let sealed = stage.fleet.plan(0, &stage.primary);
+    let mut run = Run { number: 0, sealed, book: Book { stage, run: 0, number: 0, state }, sessions: 0 };
+    checks.plan(0, &run.sealed);
+    run.live(stage, checks, SESSIONS);
+    stage.calm();
+    run.settle(stage, checks, true);
+    checks.end(stage, &[&*run.book.state]);
+}
+
+/// Two runs with states and plans of their own, made of the same zones, at the same time.
+fn side_by_side(stage: &Stage, states: &mut [Sqlite; 2], checks: &mut Checks) {
+    let mut runs: Vec<Run<'_>> = states
+        .iter_mut()
+        .enumerate()
+        .map(|(number, state)| {
+            let sealed = stage.fleet.plan(number, &stage.primary);
+            Run { number, sealed, book: Book { stage, run: number, number, state }, sessions: 0 }
+        })
+        .collect();
+    runs.iter().for_each(|run| checks.plan(run.number, &run.sealed));
+    stage.duet();
+    let found: Vec<Checks> = std::thread::scope(|scope| {
+        let threads: Vec<_> = runs
+            .iter_mut()
+            .map(|run| {
+                scope.spawn(|| {
+                    let mut checks = Checks::default();
+                    checks.plan(run.number, &run.sealed);
+                    stage.await_turn(run.number);
+                    run.live(stage, &mut checks, SESSIONS);
+                    stage.leave(run.number);
+                    checks
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    found.into_iter().for_each(|found| checks.join(found));
+    stage.calm();
+    for run in &mut runs {
+        run.settle(stage, checks, false);
+    }
+    let states: Vec<&Sqlite> = runs.iter().map(|run| &*run.book.state).collect();
+    checks.end(stage, &states);
+}
+
+/// A run, and another that is planned after the first ended or died, with the same state; then both in any order.
+fn behind(stage: &Stage, states: &mut [Sqlite; 2], checks: &mut Checks) {
+    let [state, _] = states;
+    let first = stage.fleet.plan(0, &stage.primary);
+    checks.plan(0, &first);
+    let mut run = Run { number: 0, sealed: first, book: Book { stage, run: 0, number: 0, state }, sessions: 0 };
+    run.live(stage, checks, 1);
+    let Run { sealed: first, book, sessions: of_first, .. } = run;
+    let second = stage.fleet.plan(1, &stage.primary);
+    checks.plan(1, &second);
+    let (mut state, mut sessions) = (book.state, [of_first, 0]);
+    let count = if second.plan().changes.is_empty() { 1 } else { 2 };
+    let sealed = [first, second];
+    for _ in 0..1 + stage.below(SESSIONS) {
+        let number = if sessions[1] == 0 { count - 1 } else { stage.below(count) };
+        state = turn(stage, checks, (number, &sealed, &mut sessions), state, Run::step);
+    }
+    stage.calm();
+    for number in 0..count {
+        state = turn(stage, checks, (number, &sealed, &mut sessions), state, |run, stage, checks| {
+            run.settle(stage, checks, true);
+        });
+    }
+    checks.end(stage, &[&*state]);
+}
+
+/// Lets one of two runs with the same state do something; gives the state back.
+fn turn<'s>(
+    stage: &'s Stage,
+    checks: &mut Checks,
+    (number, sealed, sessions): (usize, &[SealedPlan; 2], &mut [usize; 2]),
+    state: &'s mut Sqlite,
+    act: impl FnOnce(&mut Run<'s>, &Stage, &mut Checks),
+) -> &'s mut Sqlite {
+    stage.solo(number);
+    let book = Book { stage, run: number, number: 0, state };
+    let mut run = Run { number, sealed: sealed[number].clone(), book, sessions: sessions[number] };
+    act(&mut run, stage, checks);
+    sessions[number] = run.sessions;
+    run.book.state
+}
+
+impl Run<'_> {
+    /// Begins the run, and takes it up again, so often at most.
+    fn live(&mut self, stage: &Stage, checks: &mut Checks, most: usize) {
+        for _ in 0..1 + stage.below(most) {
+            self.step(stage, checks);
+        }
+    }
+
+    /// Begins the run or takes it up once, then lets some time pass.
+    fn step(&mut self, stage: &Stage, checks: &mut Checks) {
+        let from = self.sessions;
+        stage.set_active(self.number, true);
+        let end = self.session(stage);
+        stage.set_active(self.number, false);
+        if let End::Ran(ran) = &end {
+            let told = Told { run: self.number, is_first: from == 0, ran };
+            checks.told(stage, &told);
+        }
+        stage.pass(self.number);
+    }
+
+    /// Takes the run up in the calm: after that there is nothing left to do for it, unless it is refused because another
+    /// state's run wrote since.
+    fn settle(&mut self, stage: &Stage, checks: &mut Checks, knows_all: bool) {
+        stage.solo(self.number);
+        let number = self.number;
+        match self.session(stage) {
+            End::Complete => {}
+            End::Died => checks.fault(format!("run {number} died in the calm")),
+            End::Ran(ran) => {
+                checks.told(stage, &Told { run: number, is_first: self.sessions == 1, ran: &ran });
+                if let Some(refusal) = &ran.refusal {
+                    if knows_all || refusal.code != "state-lost" {
+                        checks.fault(format!("run {number} is refused in the calm: {refusal:?}"));
+                    }
+                }
+                checks.settled(stage, number, &ran);
+            }
+        }
+    }
+
+    /// One process: an apply that is begun, or taken up again.
+    fn session(&mut self, stage: &Stage) -> End {
+        let (number, sealed) = (self.number, &self.sealed);
+        let interrupted = AtomicBool::new(false);
+        let earlier = self.book.state.applies(10).unwrap().into_iter().find(|apply| apply.new.plan == sealed.id());
+        if earlier.as_ref().is_some_and(|apply| self.book.state.document(apply.id).unwrap().is_none()) {
+            return End::Complete;
+        }
+        self.sessions += 1;
+        let plan = sealed.plan();
+        let conduct = Conduct {
+            workspace: Path::new("."),
+            now: plan.created,
+            who: "",
+            reason: None,
+            max_failures: None,
+            run: (1 + number + 2 * self.sessions) as u64,
+            interrupted: &interrupted,
+        };
+        let wire = Wire { stage, run: number, changes: &plan.changes };
+        let writer: &dyn WriteZone = &wire;
+        let is_fenced = stage.weakness != Weakness::Marker;
+        let zones = stage.fleet.zones.iter().map(|zone| ZoneAccess { zone, writer: Ok(writer), is_fenced });
+        let targets = Targets { zones: zones.collect(), writers: vec![writer] };
+        let terms = Terms { now: plan.created, expires: Duration::from_secs(86_400), expect: None };
+        let place = "plan";
+        let work = Work { sealed, place, terms, request: &conduct, progress: &wire, targets: &targets, at_once: 1 };
+        let id = earlier.map(|apply| apply.id);
+        stage.tell(|| format!("run {number} {}", if id.is_some() { "is taken up again" } else { "begins" }));
+        let end = self.book.carry_out(&work, id);
+        stage.tell(|| format!("run {number} ends: {}", shown(&end)));
+        end
+    }
+}
+
+impl Book<'_> {
+    /// Begins an apply, or takes one up; it may die.
+    fn carry_out(&mut self, work: &Work<'_>, id: Option<ApplyId>) -> End {
+        let done = catch_unwind(AssertUnwindSafe(|| match id {
+            Some(id) => work.go_on(self, id),
+            None => {
+                let killed = latest_unfinished(self)?;
+                work.begin(self, killed)
+            }
+        }));
+        match done {
+            Ok(ran) => End::Ran(Box::new(ran.unwrap())),
+            Err(cause) if cause.is::<Crash>() => End::Died,
+            Err(cause) => resume_unwind(cause),
+        }
+    }
+}
+
+/// How a session ended, in words.
+fn shown(end: &End) -> String {
+    match end {
+        End::Died => "died".to_owned(),
+        End::Complete => "was complete".to_owned(),
+        End::Ran(ran) => match &ran.refusal {
+            Some(refusal) => format!("refused {}", refusal.code),
+            None => {
+                let host = |host: &crate::apply::HostOutcome| {
+                    let is_fine = host.outcome == Outcome::Applied;
+                    let why = host.message.as_deref().filter(|_| !is_fine).unwrap_or_default();
+                    format!("{} {} {why}", host.name, host.outcome)
+                };
+                ran.applied.hosts.iter().map(host).collect::<Vec<_>>().join("; ")
+            }
+        },
+    }
+}

@@ -1,0 +1,185 @@
+//! What stands between a run and the world: before and after each request and each line of the journal others may come
+//! between, and the run may die.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::stage::{Journaled, Stage, Weakness};
+use crate::apply::{Applied, Batch, Settled};
+use crate::change::Change;
+use crate::dns::{Name, RrKey, Rtype, ZoneName};
+use crate::inventory::value::{Inv, Time};
+use crate::live::OwnRrsets;
+use crate::live::asked::{Answer, Question};
+use crate::pipeline::Progress;
+use crate::plan::Marker;
+use crate::provider::TargetError;
+use crate::provider::write::{Edit, Reply, Ticket, Update, UpdateLimits, UpdateZone, WriteZone};
+use crate::state::{
+    ApplyId, ApplySummary, Breaker, KnownMarker, LeftHost, NewApply, PlanText, Resumption, Sent, Sqlite, State,
+    StateError, Unsettled,
+};
+
+/// The way of a run to the primary.
+pub struct Wire<'s> {
+    /// The stage.
+    pub stage: &'s Stage,
+    /// The run.
+    pub run: usize,
+    /// The changes of its plan.
+    pub changes: &'s [Change],
+}
+
+impl Wire<'_> {
+    /// What the plan saw, as an answer.
+    fn seen(&self, question: &Question, answer: Answer) -> Answer {
+        let is_asked = |change: &&Change| Question::of(&change.key) == *question;
+        match self.changes.iter().find(is_asked).map(|change| change.kind.before()) {
+            Some(Some(before)) => Answer::Holds(question.rtype, before.clone()),
+            Some(None) => Answer::Nothing,
+            None => answer,
+        }
+    }
+}
+
+impl WriteZone for Wire<'_> {
+    fn place(&self, zone: &ZoneName) -> String {
+        WriteZone::place(&self.stage.primary, zone)
+    }
+
+    fn limits(&self) -> UpdateLimits {
+        self.stage.primary.limits()
+    }
+
+    fn octets(&self, zone: &ZoneName, edit: Edit<'_>) -> usize {
+        self.stage.primary.octets(zone, edit)
+    }
+
+    fn observe(&self, zone: &ZoneName, asked: &[Question], _: Option<u64>) -> Result<Vec<Answer>, TargetError> {
+        self.stage.point(self.run, "before it reads");
+        let answers = self.stage.primary.observe(zone, asked, None)?;
+        // Only the survey asks for the SOA with RRsets behind it.
+        let is_pre_read = asked.len() > 1 && asked[0].rtype == Rtype::SOA;
+        if is_pre_read && self.stage.weakness == Weakness::PreRead {
+            return Ok(asked.iter().zip(answers).map(|(question, answer)| self.seen(question, answer)).collect());
+        }
+        Ok(answers)
+    }
+
+    fn open(&self, zone: &ZoneName) -> Box<dyn UpdateZone + '_> {
+        Box::new(Line { wire: self, session: self.stage.primary.open(zone) })
+    }
+
+    fn finish(&self) -> Result<(), TargetError> {
+        Ok(())
+    }
+}
+
+/// The way of a run to one zone.
+struct Line<'w> {
+    /// The way to the primary.
+    wire: &'w Wire<'w>,
+    /// The session with it.
+    session: Box<dyn UpdateZone + 'w>,
+}
+
+impl UpdateZone for Line<'_> {
+    fn window(&mut self) -> usize {
+        self.session.window()
+    }
+
+    fn send(&mut self, update: &Update<'_>) -> Result<Ticket, TargetError> {
+        self.wire.stage.point(self.wire.run, "before it sends");
+        let ticket = self.session.send(update);
+        self.wire.stage.point(self.wire.run, "after it sent");
+        ticket
+    }
+
+    fn reply(&mut self, ticket: Ticket) -> Reply {
+        self.wire.stage.point(self.wire.run, "before it hears");
+        self.session.reply(ticket)
+    }
+}
+
+impl Progress for Wire<'_> {
+    fn stage(&self, _: &str, _: Option<u64>) {}
+
+    fn step(&self) {}
+
+    fn pause(&self, _: Duration) {
+        self.stage.point(self.run, "while it waits");
+    }
+}
+
+/// The state of a run.
+pub struct Book<'s> {
+    /// The stage.
+    pub stage: &'s Stage,
+    /// The run that writes.
+    pub run: usize,
+    /// Which state it is.
+    pub number: usize,
+    /// The state.
+    pub state: &'s mut Sqlite,
+}
+
+/// Hands methods through that only read.
+macro_rules! read {
+    ($(fn $name:ident($($arg:ident: $type:ty),*) -> $out:ty;)*) => {
+        $(fn $name(&self $(, $arg: $type)*) -> Result<$out, StateError> {
+            self.state.$name($($arg),*)
+        })*
+    };
+}
+
+/// Hands methods through that write: others may come before and after.
+macro_rules! write {
+    ($(fn $name:ident($($arg:ident: $type:ty),*) -> $out:ty;)*) => {
+        $(fn $name(&mut self $(, $arg: $type)*) -> Result<$out, StateError> {
+            self.stage.point(self.run, concat!("before ", stringify!($name)));
+            let done = self.state.$name($($arg),*);
+            self.stage.point(self.run, concat!("after ", stringify!($name)));
+            done
+        })*
+    };
+}
+
+impl State for Book<'_> {
+    read! {
+        fn own() -> OwnRrsets;
+        fn markers() -> BTreeMap<ZoneName, KnownMarker>;
+        fn breakers() -> Vec<Breaker>;
+        fn applies(count: usize) -> Vec<ApplySummary>;
+        fn unfinished() -> Vec<ApplySummary>;
+        fn changed_since(since: Time) -> Vec<(String, Inv, Time)>;
+        fn apply(id: ApplyId) -> Option<ApplySummary>;
+        fn document(id: ApplyId) -> Option<String>;
+        fn sent(id: ApplyId) -> Vec<Sent>;
+        fn resumptions(id: ApplyId) -> Vec<Resumption>;
+        fn left_hosts(id: ApplyId) -> Vec<LeftHost>;
+        fn applies_of(host: Inv) -> Vec<ApplyId>;
+        fn applies_at(name: &Name) -> Vec<ApplyId>;
+        fn unsettled(id: ApplyId) -> Vec<Unsettled>;
+    }
+
+    write! {
+        fn begin(apply: &NewApply, plan: &PlanText<'_>) -> ApplyId;
+        fn resume(id: ApplyId, resumption: &Resumption) -> ();
+        fn note_settled(apply: ApplyId, batch: &Batch<'_>, settled: &Settled, now: Time) -> ();
+        fn note_standing(zone: &ZoneName, live: &Marker, now: Time) -> usize;
+        fn disown(rrsets: &[&RrKey]) -> ();
+        fn note_found(found: &Unsettled, now: Time) -> ();
+        fn finish(apply: ApplyId, applied: &Applied, accepted: bool, now: Time) -> ();
+        fn adopt_markers(markers: &[(ZoneName, Option<Marker>)], who: &str, reason: &str, now: Time) -> ();
+    }
+
+    fn note_sending(&mut self, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), StateError> {
+        self.stage.point(self.run, "before note_sending");
+        self.state.note_sending(apply, batch, now)?;
+        let marker = batch.swap.as_ref().map(|swap| swap.after.clone());
+        let entry = Journaled { state: self.number, apply, number: batch.number, marker };
+        self.stage.cast().journaled.push(entry);
+        self.stage.point(self.run, "after note_sending");
+        Ok(())
+    }
+}
