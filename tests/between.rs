@@ -238,7 +238,10 @@ fn what_a_later_apply_changed_is_undone_after_that() {
     let named = notices(&plan, "edited-since");
     assert_eq!((exit, plan["changes"].as_array().map(Vec::len), named.len()), (Some(0), Some(0), 2), "{plan}");
     for message in named {
-        assert!(message.contains("; apply 2 changed it since, which is to be undone first; host 101 is left"), "{message}");
+        assert!(
+            message.contains("; apply 2 changed it since, which is to be undone first; host 101 is left"),
+            "{message}"
+        );
     }
     undo_whole(workspace, "2");
     assert_eq!(zones(workspace), first);
@@ -292,7 +295,8 @@ fn hosts_of_zones_that_cannot_be_read_are_left_and_an_undo_says_so() {
     let settings = "[[zone]]\nname = \"db.example.net\"\npool = \"main\"\npermission = \"own\"\n";
     edit(workspace, "zonewright.toml", settings, "");
     let (exit, plan, said) = undo(workspace, &["1"]);
-    let told = "zonewright.toml: error[unknown-zone]: the apply changed the zone `db.example.net.`, which is not configured";
+    let told =
+        "zonewright.toml: error[unknown-zone]: the apply changed the zone `db.example.net.`, which is not configured";
     assert_eq!((exit, notices(&plan, "zone-unknown")), (Some(1), vec![told]), "{plan}{said}");
     assert!(said.starts_with(told), "{said}");
 
