@@ -1,11 +1,14 @@
 //! What an apply did is put back, and what somebody edited since stays theirs.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::process::Output;
+use std::process::{Output, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::rig::{Applied, Edit, NOW, Planned, Rig, Zone, key_of, marker_name, text_of};
+use crate::relay::{Fate, Relay};
+use crate::rig::{Applied, Edit, NOW, Planned, Rig, Zone, apply_command, key_of, marker_name, text_of};
 use crate::server::Kind;
 use crate::workspace::{edit, zonewright};
 
@@ -15,6 +18,7 @@ on_every_primary! {
     what_was_edited_since_is_kept_and_named_and_the_others_are_put_back
     an_undo_can_be_undone_and_a_saved_one_is_applied_like_any_plan
     what_is_own_by_the_journal_is_what_it_was
+    an_apply_that_was_killed_is_undone_but_not_while_it_is_at_work
 }
 
 /// Markers, registry in TXT, all policies, hosts that share changes, orphans.
@@ -165,6 +169,40 @@ fn what_is_own_by_the_journal_is_what_it_was(kind: Kind) {
     applied(undo(&rig, &["3", "--format", "json", "--yes"])).assert_all(0, "applied");
     assert_eq!(records(&rig), before);
     assert_decides(&rig.plan(), &first);
+}
+
+/// When it dies some updates took effect and were answered, others took effect, and others never arrived.
+fn an_apply_that_was_killed_is_undone_but_not_while_it_is_at_work(kind: Kind) {
+    let Some(rig) = Rig::demo(kind) else { return };
+    edit(rig.workspace.path(), "registry = \"txt\"", "registry = \"journal\"");
+    let (sender, third) = mpsc::sync_channel(100);
+    let relay = Relay::start(&rig.server.address(), move |update| match update {
+        1 => Fate::Passes,
+        2 => Fate::AnswerSwallowed,
+        _ => {
+            let _ = sender.send(update);
+            Fate::Held
+        }
+    });
+    rig.go_through(&relay.address());
+    let (before, plan) = (records(&rig), rig.plan());
+    let mut command = apply_command(rig.workspace.path(), &plan.file, &[]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program runs");
+    third.recv_timeout(Duration::from_secs(60)).expect("there are three updates");
+    let refused = undo(&rig, &["1"]);
+    child.kill().expect("it waits for an answer");
+    child.wait().expect("a child");
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text_of(&refused.stderr).contains("error: apply 1 is at work"), "{}", text_of(&refused.stderr));
+
+    edit(rig.workspace.path(), &relay.address(), &rig.server.address());
+    let half = records(&rig);
+    assert_ne!(half, before);
+    for (id, expected) in [("1", &before), ("2", &half), ("3", &before)] {
+        applied(undo(&rig, &[id, "--format", "json", "--yes"])).assert_all(0, "applied");
+        assert_eq!(records(&rig), *expected);
+    }
+    assert_decides(&rig.plan(), &plan);
 }
 
 /// Runs `undo`.
