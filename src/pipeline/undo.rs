@@ -40,12 +40,6 @@ impl fmt::Display for UndoError {
 
 impl std::error::Error for UndoError {}
 
-impl From<StateError> for MakeError {
-    fn from(error: StateError) -> MakeError {
-        MakeError::NoState(error)
-    }
-}
-
 /// Plans the inverse of an apply: what of it stands as it left it is to stand as it did before. Hosts and projects of the
 /// request narrow it to what the apply changed of them.
 ///
