@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Every arrow is a plain value that can be printed, compared and put in a test. `inventory::read`, `provider`, `apply`,
-//! `state`, `snapshot`, `plan::store`, `disk` and `cli` touch the world; all other rooms are pure: they do no input or
+//! `state`, `snapshot`, `serve`, `plan::store`, `disk` and `cli` touch the world; all other rooms are pure: they do no input or
 //! output, read no clock or environment, and give the same answer for the same arguments. `pipeline` joins the rooms, and
 //! runs sources, zones and hosts in parallel.
 
@@ -49,6 +49,8 @@ pub mod undo;
 pub mod snapshot;
 
 pub mod doctor;
+
+pub mod serve;
 
 pub mod report;
 

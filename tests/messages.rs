@@ -4,7 +4,7 @@
 
 mod support;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -13,13 +13,15 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use serde_json::Value;
-use zonewright::apply::{self, Event, Orders, Settled, Watch, Written, ZoneAccess};
+use zonewright::apply::{self, Event, Orders, SIDE_BY_SIDE, Settled, Watch, Written, ZoneAccess};
 use zonewright::change::Change;
-use zonewright::dns::{Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
-use zonewright::live::asked::{Answer, Question};
+use zonewright::dns::{Rdata, RrKey, Rrset, Rtype, Ttl, ZoneBuilder, ZoneName};
 use zonewright::plan::{SealedPlan, store};
-use zonewright::provider::TargetError;
-use zonewright::provider::write::{Edit, Reply, Ticket, Update, UpdateLimits, UpdateZone, WriteZone};
+use zonewright::provider;
+use zonewright::provider::memory::message::Instruction;
+use zonewright::provider::memory::primary::Primary;
+use zonewright::provider::memory::zone::Zone;
+use zonewright::provider::write::{UpdateLimits, WriteZone};
 
 /// The seeds to run.
 fn seeds() -> RangeInclusive<u64> {
@@ -28,98 +30,36 @@ fn seeds() -> RangeInclusive<u64> {
     from.parse().expect("a number")..=to.parse().expect("a number")
 }
 
-/// A primary for all zones, which obeys prerequisites.
-#[derive(Default)]
-struct Primary {
-    /// What stands there.
-    rrsets: Mutex<HashMap<Question, Rrset>>,
-}
-
-impl Primary {
-    /// One that holds what a plan saw.
-    fn before(changes: &[Change]) -> Primary {
-        let primary = Primary::default();
-        changes.iter().for_each(|change| primary.put(&change.key, change.kind.before().cloned()));
-        primary
-    }
-
-    /// Puts an RRset in the place of another, or none.
-    fn put(&self, key: &RrKey, rrset: Option<Rrset>) {
-        let mut rrsets = self.rrsets.lock().expect("no poison");
-        match rrset {
-            Some(rrset) => rrsets.insert(question(key), rrset),
-            None => rrsets.remove(&question(key)),
-        };
-    }
-
-    /// What stands there.
-    fn get(&self, key: &RrKey) -> Option<Rrset> {
-        self.rrsets.lock().expect("no poison").get(&question(key)).cloned()
-    }
-
-    /// Does an update whose prerequisites hold: as on servers, TTLs are no part of them.
-    fn update(&self, update: &Update<'_>) -> Reply {
-        let rdata = |rrset: Option<&Rrset>| rrset.map(|rrset| rrset.rdata().to_vec());
-        let holds = |edit: &Edit<'_>| rdata(self.get(edit.key).as_ref()) == rdata(edit.kind.before());
-        if !update.edits.iter().all(holds) {
-            return Reply::Prerequisite("an RRset is not as it was".to_owned());
+/// A primary that holds what a plan saw.
+fn before(changes: &[Change]) -> Primary {
+    let mut zones: BTreeMap<&ZoneName, ZoneBuilder> = BTreeMap::new();
+    for Change { zone, key, kind, .. } in changes {
+        let builder = zones.entry(zone).or_insert_with(|| ZoneBuilder::new(zone.clone()));
+        for rdata in kind.before().into_iter().flat_map(Rrset::rdata) {
+            let ttl = kind.before().map_or(Ttl::DEFAULT, Rrset::ttl);
+            builder.push(key.owner.as_name(), key.rtype, ttl, rdata.as_octets()).expect("it lies in the zone");
         }
-        update.edits.iter().for_each(|edit| self.put(edit.key, edit.kind.after().cloned()));
-        Reply::Done
     }
+    let zone = |(name, mut builder): (&ZoneName, ZoneBuilder)| {
+        builder.push(name.as_name(), Rtype::SOA, Ttl::DEFAULT, &[0; 22]).expect("one SOA");
+        Zone::of(&builder.finish().expect("a SOA"))
+    };
+    let limits = UpdateLimits { edits: 9, octets: usize::MAX };
+    Primary::new(zones.into_iter().map(zone).collect::<Vec<_>>()).with_window(3).with_limits(limits)
 }
 
-impl WriteZone for Primary {
-    fn place(&self, zone: &ZoneName) -> String {
-        format!("memory zone {zone}")
-    }
-
-    fn limits(&self) -> UpdateLimits {
-        UpdateLimits { edits: 9, octets: usize::MAX }
-    }
-
-    fn octets(&self, _: &ZoneName, _: Edit<'_>) -> usize {
-        1
-    }
-
-    fn observe(&self, _: &ZoneName, questions: &[Question], _: Option<u64>) -> Result<Vec<Answer>, TargetError> {
-        let rrsets = self.rrsets.lock().expect("no poison");
-        let answer = |asked: &Question| {
-            rrsets.get(asked).map_or(Answer::Nothing, |rrset| Answer::Holds(asked.rtype, rrset.clone()))
-        };
-        Ok(questions.iter().map(answer).collect())
-    }
-
-    fn open(&self, _: &ZoneName) -> Box<dyn UpdateZone + '_> {
-        Box::new(Session { primary: self, replies: Vec::new() })
-    }
-
-    fn finish(&self) -> Result<(), TargetError> {
-        Ok(())
-    }
+/// What stands at the place of a change.
+fn standing(primary: &Primary, Change { zone, key, .. }: &Change) -> Option<Rrset> {
+    primary.with_zone(zone, |zone| zone.rrset(key.owner.as_name(), key.rtype).cloned()).flatten()
 }
 
-/// Writes one zone of a primary.
-struct Session<'p> {
-    /// The primary.
-    primary: &'p Primary,
-    /// What became of each update.
-    replies: Vec<Reply>,
-}
-
-impl UpdateZone for Session<'_> {
-    fn window(&mut self) -> usize {
-        3
-    }
-
-    fn send(&mut self, update: &Update<'_>) -> Result<Ticket, TargetError> {
-        self.replies.push(self.primary.update(update));
-        Ok(Ticket(self.replies.len() as u64 - 1))
-    }
-
-    fn reply(&mut self, ticket: Ticket) -> Reply {
-        self.replies[ticket.0 as usize].clone()
-    }
+/// Lets somebody put an RRset in the place of that of a change.
+fn put(primary: &Primary, Change { zone, key, .. }: &Change, rrset: &Rrset) {
+    let name = || key.owner.as_name().to_name();
+    let add = |rdata: &Rdata| Instruction::Add(name(), key.rtype, rrset.ttl(), rdata.clone());
+    let added = rrset.rdata().iter().map(add);
+    let instructions = [Instruction::DeleteRrset(name(), key.rtype)].into_iter().chain(added).collect();
+    primary.update(&provider::memory::message::Message { zone: zone.clone(), prerequisites: Vec::new(), instructions });
 }
 
 /// A message that took effect: its phase, its zone, and the owner name and type of each change, sorted.
@@ -140,11 +80,6 @@ impl Watch for Journal {
     }
 
     fn wait(&self, _: Duration) {}
-}
-
-/// What is asked for an RRset.
-fn question(key: &RrKey) -> Question {
-    Question { name: key.owner.as_name().to_name(), rtype: key.rtype }
 }
 
 /// An RRset as documents name it.
@@ -178,7 +113,7 @@ fn apply<'a>(sealed: &'a SealedPlan, primary: &'a Primary, watch: &Journal, mean
     let plan = sealed.plan();
     let zones: BTreeSet<&ZoneName> = plan.changes.iter().map(|change| &change.zone).collect();
     let access = |zone| ZoneAccess { zone, writer: Ok(primary as &dyn WriteZone), is_fenced: true };
-    let survey = apply::survey(plan, zones.into_iter().map(access).collect());
+    let survey = apply::survey(plan, zones.into_iter().map(access).collect(), SIDE_BY_SIDE);
     meanwhile();
     let orders =
         Orders { plan: sealed.id().to_owned(), run: 1, sent: 0, epochs: Default::default(), max_failures: None };
@@ -217,10 +152,10 @@ fn messages_are_those_of_an_independent_reading() {
     let mut count = 0;
     let is_looked = each_fleet(|seed, sealed, parts| {
         let changes = &sealed.plan().changes;
-        let (primary, journal) = (Primary::before(changes), Journal::default());
+        let (primary, journal) = (before(changes), Journal::default());
         apply(sealed, &primary, &journal, || ());
         for change in changes {
-            assert_eq!(primary.get(&change.key), change.kind.after().cloned(), "fleet {seed}: {:?}", change.key);
+            assert_eq!(standing(&primary, change), change.kind.after().cloned(), "fleet {seed}: {:?}", change.key);
         }
         let sent = journal.0.into_inner().expect("no poison");
         // The reference sorts by phase first, so that its order of phases is that of sending.
@@ -245,24 +180,24 @@ fn what_somebody_changes_meanwhile_is_left_with_its_whole_unit() {
     let is_looked = each_fleet(|seed, sealed, parts| {
         let changes = &sealed.plan().changes;
         let victim = &changes[seed as usize * 7 % changes.len()];
-        let (primary, journal) = (Primary::before(changes), Journal::default());
+        let (primary, journal) = (before(changes), Journal::default());
         let theirs = foreign(victim.key.rtype);
-        let written = apply(sealed, &primary, &journal, || primary.put(&victim.key, Some(theirs.clone())));
-        assert_eq!(primary.get(&victim.key), Some(theirs), "fleet {seed}: what somebody changed is as they left it");
+        let written = apply(sealed, &primary, &journal, || put(&primary, victim, &theirs));
+        assert_eq!(standing(&primary, victim), Some(theirs), "fleet {seed}: what somebody changed is as they left it");
         let units = written.survey.units.iter().zip(&written.units);
         for (unit, state) in units {
             let keys: BTreeSet<_> = unit.changes.iter().map(|place| shown(&changes[*place].key)).collect();
             let is_hit = keys.contains(&shown(&victim.key));
             assert_eq!(state.verdict.is_some(), is_hit, "fleet {seed}: {keys:?}");
             for place in unit.changes.iter().filter(|_| !is_hit) {
-                let Change { key, kind, .. } = &changes[*place];
-                assert_eq!(primary.get(key), kind.after().cloned(), "fleet {seed}: {key:?}");
+                let change = &changes[*place];
+                assert_eq!(standing(&primary, change), change.kind.after().cloned(), "fleet {seed}: {:?}", change.key);
             }
         }
         // The part of the unit that the victim stands in is as it was, whole.
         let hit = parts.iter().find(|(.., rrsets)| rrsets.contains(&shown(&victim.key))).expect("all are in a part");
         for change in changes.iter().filter(|change| change.key != victim.key && hit.2.contains(&shown(&change.key))) {
-            assert_eq!(primary.get(&change.key), change.kind.before().cloned(), "fleet {seed}: {:?}", change.key);
+            assert_eq!(standing(&primary, change), change.kind.before().cloned(), "fleet {seed}: {:?}", change.key);
         }
         count += 1;
     });

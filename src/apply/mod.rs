@@ -46,7 +46,7 @@ pub use self::model::{
     Applied, Batch, Ending, Event, HostOutcome, Outcome, Phase, Refusal, Settled, Swap, Watch, ZoneWritten,
 };
 pub use self::order::{Unit, arrange};
-pub use self::survey::{Standing, Survey, Surveyed, Verdict, ZoneAccess, survey};
+pub use self::survey::{Made, Standing, Survey, Surveyed, Verdict, ZoneAccess, survey};
 use self::writer::ZoneWriter;
 
 /// How many zones are written or read side by side. Most of the time is the servers' (no official source).
@@ -92,7 +92,7 @@ pub fn write<'a>(survey: Survey<'a>, orders: &Orders, watch: &dyn Watch) -> Writ
     for phase in Phase::ALL {
         let work = writers.iter_mut().map(|writer| (writer.pieces(phase), writer));
         let work = work.filter(|(pieces, _)| !pieces.is_empty()).collect();
-        side_by_side(work, SIDE_BY_SIDE, |(pieces, writer): (_, &mut ZoneWriter<'_>)| writer.write(phase, pieces));
+        side_by_side(work, survey.at_once, |(pieces, writer): (_, &mut ZoneWriter<'_>)| writer.write(phase, pieces));
     }
     let zones = writers.into_iter().map(ZoneWriter::finish).collect();
     let (units, halted) = board.finish();
@@ -107,7 +107,7 @@ pub fn read_back(written: &Written<'_>) -> ReadBack {
         by_zone.entry(&survey.changes[*place].zone).or_default().push(*place);
     }
     let zones = survey.zones.iter().filter_map(|zone| Some((zone, by_zone.remove(zone.zone)?))).collect();
-    let read = side_by_side(zones, SIDE_BY_SIDE, |(zone, places): (&Surveyed<'_>, Vec<usize>)| {
+    let read = side_by_side(zones, survey.at_once, |(zone, places): (&Surveyed<'_>, Vec<usize>)| {
         let questions: Vec<_> = places.iter().map(|place| Question::of(&survey.changes[*place].key)).collect();
         let answers = zone.writer.observe(zone.zone, &questions, zone.rrsets);
         match answers {

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use super::SIDE_BY_SIDE;
 use super::compare::{is_after, is_before, shown, shown_before};
 use super::model::{Outcome, Phase};
 use super::order::{self, Unit};
@@ -18,6 +17,7 @@ use crate::provider::TargetError;
 use crate::provider::write::WriteZone;
 
 /// The way to a zone that a plan changes.
+#[derive(Clone)]
 pub struct ZoneAccess<'a> {
     /// The zone.
     pub zone: &'a ZoneName,
@@ -60,6 +60,17 @@ pub enum Standing {
     Open,
     /// It is left as it is.
     Left(Verdict),
+}
+
+/// Whether an earlier part of an apply made a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Made {
+    /// It did not.
+    No,
+    /// Nobody knows.
+    Perhaps,
+    /// It did.
+    Yes,
 }
 
 /// What is known of a zone that can be written.
@@ -105,12 +116,20 @@ pub struct Survey<'a> {
     pub zones: Vec<Surveyed<'a>>,
     /// Why the others cannot, sorted by zone.
     pub problems: Vec<TargetError>,
+    /// How many zones are read or written side by side.
+    pub at_once: usize,
 }
 
 impl Survey<'_> {
-    /// The same, of which these changes were made by an earlier part of the apply: they are not made again, and a unit of
-    /// which one no longer stands is left as it is.
-    pub fn with_made(self, made: Vec<bool>) -> Self {
+    /// The same, with what an earlier part of the apply made, by the place of each change: it is not made again, and a unit
+    /// of which something no longer stands is left as it is. What was perhaps made was, where it stands.
+    pub fn with_made(self, made: &[Made]) -> Self {
+        let is_made = |(place, made): (usize, &Made)| match (made, &self.answers[place]) {
+            (Made::Yes, _) => true,
+            (Made::Perhaps, Ok(answer)) => is_after(&self.changes[place], answer),
+            (Made::Perhaps, Err(_)) | (Made::No, _) => false,
+        };
+        let made: Vec<bool> = made.iter().enumerate().map(is_made).collect();
         let standings = standings(self.changes, &self.units, &made, &self.answers);
         Survey { made, standings, ..self }
     }
@@ -121,8 +140,8 @@ impl Survey<'_> {
     }
 }
 
-/// Looks at all that a plan touches, zones side by side.
-pub fn survey<'a>(plan: &'a Plan, accesses: Vec<ZoneAccess<'a>>) -> Survey<'a> {
+/// Looks at all that a plan touches, so many zones side by side.
+pub fn survey<'a>(plan: &'a Plan, accesses: Vec<ZoneAccess<'a>>, at_once: usize) -> Survey<'a> {
     let changes = &plan.changes;
     let mut by_zone: BTreeMap<&ZoneName, Vec<usize>> = BTreeMap::new();
     for (place, change) in changes.iter().enumerate() {
@@ -134,7 +153,7 @@ pub fn survey<'a>(plan: &'a Plan, accesses: Vec<ZoneAccess<'a>>) -> Survey<'a> {
         .into_iter()
         .map(|(zone, places)| (accesses.remove(zone).expect("every zone of the plan has a way to it"), places))
         .collect();
-    let looked = side_by_side(work, SIDE_BY_SIDE, |(access, places)| {
+    let looked = side_by_side(work, at_once, |(access, places)| {
         let found = look(plan, &access, &places);
         (places, found)
     });
@@ -161,7 +180,7 @@ pub fn survey<'a>(plan: &'a Plan, accesses: Vec<ZoneAccess<'a>>) -> Survey<'a> {
     for (number, unit) in units.iter().enumerate() {
         unit.changes.iter().for_each(|place| unit_of[*place] = number);
     }
-    Survey { changes, units, unit_of, answers, standings, phases, made, zones, problems }
+    Survey { changes, units, unit_of, answers, standings, phases, made, zones, problems, at_once }
 }
 
 /// Reads what a plan touches in one zone, and what is to be known of the zone; the answers have the order of `places`.

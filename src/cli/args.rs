@@ -1,11 +1,15 @@
 //! The command line, as clap reads it; nothing here looks at the world.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::dns::Name;
 use crate::inventory::value::{Inv, Time};
+use crate::serve::fault::{FATES, Fault};
+use crate::serve::quirk::{QUIRKS, Quirk};
 
 /// What `--help` says below the commands.
 const AFTER_HELP: &str = "\
@@ -114,10 +118,25 @@ pub enum Command {
     /// allows the transfer, to whom, how large the zone is, what serial and clock it has. Changes nothing. Exits 1
     /// where there is a problem.
     Doctor(DoctorArgs),
-    /// Show who is at work, what did not end, the last applies, and the markers that the state knows; ask no server.
+    /// Show who is at work, what did not end, the last applies, and the known markers.
     Status(StatusArgs),
+    /// Tell what was applied: when, by whom, why, and what became of it; ask no server.
+    ///
+    /// Without an argument, lists the latest applies. `history 12` tells all of apply 12: its plan, how many changes of
+    /// which kind in which zones, the hosts that it left, and each change with what stood before and after. `history 100001`
+    /// tells what was ever done for that host (where there is an apply of that number, `--host 100001`), and
+    /// `history sas1-0001.search.example.net` what at that name. What was sent and refused, or never answered, is told too.
+    History(HistoryArgs),
     /// Look after the state, the journal of what was applied.
     State(StateArgs),
+    /// Serve zones from memory on loopback, to try things out on: queries, transfers, updates.
+    ///
+    /// Serves the zones of the files or folders that are named, else those that the workspace has in files (targets of type
+    /// `zonefile`). Obeys RFC 2136; a quirk makes it behave as some other server does, a fault lets an update go wrong. With
+    /// `--try DIR` it makes a copy of the workspace that has its zones here, so that `plan` and `apply` can be tried on it.
+    /// Runs until Ctrl-C; nothing is saved.
+    #[command(after_help = serve_help())]
+    Serve(ServeArgs),
     /// Print the JSON Schema of a file format.
     Schema(SchemaArgs),
     /// Print a completion script for a shell.
@@ -261,6 +280,18 @@ pub struct StatusArgs {
     pub format: Format,
 }
 
+/// What `history` takes.
+#[derive(Debug, Args)]
+pub struct HistoryArgs {
+    /// The number of an apply, an inventory number, a whole owner name, or an address for its reverse name; a list of the
+    /// applies where none is given.
+    #[arg(value_name = "ID|HOST|NAME")]
+    pub subject: Option<String>,
+    /// How it is printed.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
+}
+
 /// What `state` takes.
 #[derive(Debug, Args)]
 pub struct StateArgs {
@@ -278,6 +309,44 @@ pub enum StateCommand {
     /// at what was done; `--reason` says why this is right, and is kept. Changes nothing in DNS. A zone that cannot be read
     /// is named and not taken over, and the command exits 1.
     Init,
+}
+
+/// What `serve` takes.
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// Master files called APEX.zone, and folders of such; without any, the zones that the workspace has in files.
+    #[arg(value_name = "FILE|DIR")]
+    pub paths: Vec<PathBuf>,
+    /// Where to listen, a loopback address (repeatable); port 0 takes any that is free.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:5353", value_parser = parse_address)]
+    pub listen: Vec<SocketAddr>,
+    /// A file with the secret of an hmac-sha256 key in base64, which transfers and updates must then be signed with.
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+    /// The name of the key.
+    #[arg(long, value_name = "NAME", default_value = "zonewright.", value_parser = parse_key_name)]
+    pub key_name: Name,
+    /// Make this folder a copy of the workspace whose targets of type `zonefile` are this server, with a key of its own.
+    #[arg(long = "try", value_name = "DIR", conflicts_with_all = ["paths", "key"])]
+    pub try_on: Option<PathBuf>,
+    /// Do something otherwise than the RFC says (repeatable); see below.
+    #[arg(long = "quirk", value_name = "NAME")]
+    pub quirks: Vec<Quirk>,
+    /// Let the Nth update go wrong (repeatable); see below.
+    #[arg(long = "fault", value_name = "NAME=N")]
+    pub faults: Vec<Fault>,
+}
+
+/// What `serve --help` says below the flags.
+fn serve_help() -> String {
+    let list = |entries: &[(&str, &str)]| -> String {
+        entries.iter().map(|(name, meaning)| format!("  {name:18}  {meaning}\n")).collect()
+    };
+    format!(
+        "Quirks:\n{}\nFaults, of which N says which update, the first being 1:\n{}",
+        list(&QUIRKS),
+        list(&FATES.map(|(name, _, meaning)| (name, meaning)))
+    )
 }
 
 /// What `schema` takes.
@@ -320,6 +389,8 @@ pub enum SchemaKind {
     Apply,
     /// What `status` prints as JSON.
     Status,
+    /// What `history` prints as JSON.
+    History,
 }
 
 /// How messages are written.
@@ -345,6 +416,16 @@ pub enum Color {
 /// Reads an inventory number.
 fn parse_inv(text: &str) -> Result<Inv, String> {
     text.parse().map_err(|()| "an inventory number is a whole number, such as 100001".to_owned())
+}
+
+/// Reads an address with its port.
+fn parse_address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| "an address has a port, such as 127.0.0.1:5353 or [::1]:5353".to_owned())
+}
+
+/// Reads the name of a key.
+fn parse_key_name(text: &str) -> Result<Name, String> {
+    Name::parse(text).map_err(|error| error.to_string())
 }
 
 /// Reads a point in time.

@@ -15,7 +15,7 @@ use crate::pipeline::apply::{ApplyError, Conduct, Given, Ran, apply};
 use crate::plan::SealedPlan;
 use crate::report;
 use crate::report::apply::{ApplyReport, DECLINED, QUESTION, YES};
-use crate::state::StateError;
+use crate::state::{ApplyId, StateError};
 
 /// What is to be applied, and how it is told.
 #[derive(Debug, Clone, Copy)]
@@ -134,21 +134,19 @@ pub fn refuse_unread(shared: &Shared, format: Format, now: Time, refusal: &Refus
     refuse(shared, format, (None, now), refusal, Exit::Refused)
 }
 
-/// Tells that there was nothing to do, of a plan that is no longer kept.
-pub fn tell_nothing(shared: &Shared, format: Format, now: Time, words: &str) -> Result<Exit, Failure> {
+/// Tells that there was nothing to do, of an apply whose plan is no longer kept, or where there is none.
+pub fn tell_nothing(
+    shared: &Shared,
+    format: Format,
+    (apply, now): (Option<ApplyId>, Time),
+    words: &str,
+) -> Result<Exit, Failure> {
     match format {
         Format::Text => output::print(words)?,
         Format::Json => {
             let (applied, exit) = (Applied::default(), Exit::Done.code());
-            let report = ApplyReport {
-                sealed: None,
-                apply: None,
-                started: now,
-                refusal: None,
-                applied: &applied,
-                moved: &[],
-                exit,
-            };
+            let report =
+                ApplyReport { sealed: None, apply, started: now, refusal: None, applied: &applied, moved: &[], exit };
             print(shared, format, &report)?;
         }
     }

@@ -38,7 +38,11 @@ mod doctor;
 
 mod status;
 
+mod history;
+
 mod state;
+
+mod serve;
 
 mod schema;
 
@@ -74,7 +78,9 @@ pub fn main() -> ExitCode {
         Command::Snapshot(args) => snapshot::run(&cli.shared, args),
         Command::Doctor(args) => doctor::run(&cli.shared, args),
         Command::Status(args) => status::run(&cli.shared, args),
+        Command::History(args) => history::run(&cli.shared, args),
         Command::State(args) => state::run(&cli.shared, args),
+        Command::Serve(args) => serve::run(&cli.shared, args),
         Command::Schema(args) => schema::run(args),
         Command::Completions(args) => completions::run(args),
     };

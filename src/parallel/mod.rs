@@ -7,8 +7,12 @@ use std::sync::Mutex;
 /// Why a lock can be taken.
 pub const HELD: &str = "no thread panics while it holds the lock";
 
-/// Runs `act` on all items, at most so many at once; the outcomes have the order of the items.
+/// Runs `act` on all items, at most so many at once; the outcomes have the order of the items. Where one is the most, all
+/// of it runs on the thread of the caller.
 pub fn side_by_side<I: Send, T: Send>(items: Vec<I>, most: usize, act: impl Fn(I) -> T + Sync) -> Vec<T> {
+    if most == 1 {
+        return items.into_iter().map(act).collect();
+    }
     let count = items.len();
     let waiting = Mutex::new(items.into_iter().enumerate());
     let done: Mutex<Vec<(usize, T)>> = Mutex::new(Vec::with_capacity(count));
@@ -48,5 +52,11 @@ mod tests {
         });
         assert_eq!(outcomes, [0, 10, 20, 30, 40, 50]);
         assert!(side_by_side(Vec::<()>::new(), 3, |()| ()).is_empty());
+    }
+
+    #[test]
+    fn one_at_a_time_runs_on_the_thread_of_the_caller() {
+        let here = std::thread::current().id();
+        assert_eq!(side_by_side(vec![1, 2], 1, |item| (item, std::thread::current().id())), [(1, here), (2, here)]);
     }
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::{Findings, Progress, load_config};
 use crate::apply::accept::{Terms, accept};
-use crate::apply::{self, Applied, Event, Orders, Outcome, Refusal, Survey, Surveyed, Watch, ZoneAccess};
+use crate::apply::{self, Applied, Event, Orders, Outcome, Refusal, SIDE_BY_SIDE, Survey, Surveyed, Watch, ZoneAccess};
 use crate::disk;
 use crate::dns::ZoneName;
 use crate::inventory::model::{Config, Fence, ZoneSpec};
@@ -119,29 +119,148 @@ pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) 
     let killed = latest_unfinished(&*state)?;
     let to_finish = if killed.is_some() { config.zones.iter().collect() } else { zones.clone() };
     let writers = open_writers(&config, &to_finish, request.workspace, request.now);
-    if let Some(killed) = killed {
-        writers.values().flatten().for_each(|writer| writer.doubt());
-        settle_found(&mut *state, killed, &config, &writers, request.now)?;
+    let targets = Targets::new(&config, &to_finish, &writers);
+    let work = Work {
+        sealed: given.sealed,
+        place: given.place,
+        terms,
+        request,
+        progress,
+        targets: &targets,
+        at_once: SIDE_BY_SIDE,
+    };
+    Ok(work.begin(&mut *state, killed)?)
+}
+
+/// A plan to be carried out, or to be gone on with: all but the lock and the settings.
+pub(super) struct Work<'a> {
+    /// The plan.
+    pub sealed: &'a SealedPlan,
+    /// What messages call it.
+    pub place: &'a str,
+    /// What it is measured by.
+    pub terms: Terms<'a>,
+    /// How it is to be done.
+    pub request: &'a Conduct<'a>,
+    /// Who waits.
+    pub progress: &'a dyn Progress,
+    /// The ways to its zones.
+    pub targets: &'a Targets<'a>,
+    /// How many zones are read or written side by side.
+    pub at_once: usize,
+}
+
+/// The ways to zones.
+pub(super) struct Targets<'a> {
+    /// The zones; those of a plan among them.
+    zones: Vec<ZoneAccess<'a>>,
+    /// Each way that could be opened, once.
+    writers: Vec<&'a dyn WriteZone>,
+}
+
+impl<'a> Targets<'a> {
+    /// The ways to these zones, which were opened.
+    pub fn new(config: &Config, zones: &[&'a ZoneSpec], writers: &'a Writers) -> Targets<'a> {
+        let opened = writers.values().filter_map(|writer| writer.as_deref().ok());
+        Targets { zones: accesses(config, zones, writers), writers: opened.collect() }
     }
-    let survey = apply::survey(plan, accesses(&config, &zones, &writers));
-    let known = state.markers()?;
-    if let Some(refusal) = state_lost(&survey, &known) {
-        return Ok(Ran::refused(refusal));
+
+    /// Takes it for possible that an earlier run made updates, and did not end the targets.
+    pub fn doubt(&self) {
+        self.writers.iter().for_each(|writer| writer.doubt());
     }
-    settle_standing(&mut *state, &survey, request.now)?;
-    let moved = moved(plan, &survey, request.workspace);
-    if !survey.is_open() && killed.is_none() {
-        let orders = orders(given.sealed, request, &known, 0);
-        let written = apply::write(survey, &orders, &Unwatched);
-        let applied = verify::judge(&written, &apply::ReadBack::new(), Vec::new());
-        return Ok(Ran { applied, moved, is_journaled: true, ..Ran::default() });
+
+    /// The writer of a zone, where there is one.
+    fn writer(&self, zone: &ZoneName) -> Option<&'a dyn WriteZone> {
+        let access = self.zones.iter().find(|access| access.zone == zone)?;
+        access.writer.as_ref().ok().copied()
     }
-    let document = v1::to_json(given.sealed);
-    let text = PlanText { document: &document, expires: plan.expires };
-    let id = state.begin(&new_apply(given.sealed, request, &survey), &text)?;
-    let orders = orders(given.sealed, request, &known, 0);
-    let ran = run(request, progress, (id, survey, &orders, &writers), &mut *state);
-    Ok(Ran { moved, ..ran })
+
+    /// The ways to the zones of a plan.
+    fn of_plan(&self, plan: &Plan) -> Vec<ZoneAccess<'a>> {
+        let names: BTreeSet<&ZoneName> = plan.changes.iter().map(|change| &change.zone).collect();
+        self.zones.iter().filter(|access| names.contains(access.zone)).cloned().collect()
+    }
+
+    /// Ends all targets; gives what went wrong.
+    fn finish(&self) -> Vec<TargetError> {
+        self.writers.iter().filter_map(|writer| writer.finish().err()).collect()
+    }
+}
+
+impl Work<'_> {
+    /// Looks at what stands, and writes what is open; `killed` is the latest apply, where it never ended.
+    pub fn begin(&self, state: &mut dyn State, killed: Option<ApplyId>) -> Result<Ran, StateError> {
+        let plan = self.sealed.plan();
+        if let Some(killed) = killed {
+            self.targets.doubt();
+            settle_found(state, killed, self.targets, self.request.now)?;
+        }
+        let survey = self.survey();
+        let known = state.markers()?;
+        if let Some(refusal) = state_lost(&survey, &known) {
+            return Ok(Ran::refused(refusal));
+        }
+        settle_standing(state, &survey, self.request.now)?;
+        let moved = moved(plan, &survey, self.request.workspace);
+        if !survey.is_open() && killed.is_none() {
+            let written = apply::write(survey, &self.orders(&known, 0), &Unwatched);
+            let applied = verify::judge(&written, &apply::ReadBack::new(), Vec::new());
+            return Ok(Ran { applied, moved, is_journaled: true, ..Ran::default() });
+        }
+        let document = v1::to_json(self.sealed);
+        let text = PlanText { document: &document, expires: plan.expires };
+        let id = state.begin(&new_apply(self.sealed, self.request, &survey), &text)?;
+        let ran = self.run((id, survey, &self.orders(&known, 0)), state);
+        Ok(Ran { moved, ..ran })
+    }
+
+    /// Reads all that the plan touches.
+    pub fn survey(&self) -> Survey<'_> {
+        let plan = self.sealed.plan();
+        apply::survey(plan, self.targets.of_plan(plan), self.at_once)
+    }
+
+    /// How the plan is to be applied, of which so many updates were sent already.
+    pub fn orders(&self, known: &BTreeMap<ZoneName, KnownMarker>, sent: u64) -> Orders {
+        Orders {
+            plan: self.sealed.id().to_owned(),
+            run: self.request.run,
+            sent,
+            epochs: known.iter().map(|(zone, known)| (zone.clone(), known.epoch())).collect(),
+            max_failures: self.request.max_failures,
+        }
+    }
+
+    /// Writes what is open, reads it back, and keeps all of it in the journal.
+    pub fn run(&self, (id, survey, orders): (ApplyId, Survey<'_>, &Orders), state: &mut dyn State) -> Ran {
+        let Work { request, progress, .. } = *self;
+        let begun = Instant::now();
+        progress.stage("applying: hosts", Some(host_count(&survey) as u64));
+        let journal = Journal {
+            state: Mutex::new(state),
+            id,
+            now: request.now,
+            begun,
+            progress,
+            interrupted: request.interrupted,
+        };
+        let written = apply::write(survey, orders, &journal);
+        let took = written.took;
+        progress.stage("reading back", None);
+        let problems = self.targets.finish();
+        let begun_reading = Instant::now();
+        let read_back = apply::read_back(&written);
+        let read_for = begun_reading.elapsed();
+        let applied = verify::judge(&written, &read_back, problems);
+        let fine = applied.count(Outcome::Applied) + applied.count(Outcome::AlreadyApplied);
+        let (now, accepted) = (journal.now(), fine == applied.hosts.len() && applied.problems.is_empty());
+        let state = journal.state.into_inner().expect(HELD);
+        let disowned = state.disown(&verify::never_created(&written, &read_back));
+        let finished = state.finish(id, &applied, accepted, now);
+        let is_journaled = written.halted.is_none() && disowned.is_ok() && finished.is_ok();
+        Ran { apply: Some(id), applied, is_journaled, took: (took, read_for), ..Ran::default() }
+    }
 }
 
 /// Settles what applies that were killed left open, as far as markers prove it: they may have been answered all the same.
@@ -171,14 +290,12 @@ fn was_killed(file: &Path) -> bool {
 pub(super) fn settle_found(
     state: &mut dyn State,
     id: ApplyId,
-    config: &Config,
-    writers: &Writers,
+    targets: &Targets<'_>,
     now: Time,
 ) -> Result<usize, StateError> {
     let mut found = 0;
     for open in state.unsettled(id)? {
-        let Some(spec) = config.zones.iter().find(|spec| spec.name == open.zone) else { continue };
-        let Some(Ok(writer)) = writers.get(&spec.pool) else { continue };
+        let Some(writer) = targets.writer(&open.zone) else { continue };
         let questions: Vec<Question> = open.after.iter().map(|(question, _)| question.clone()).collect();
         let Ok(answers) = writer.observe(&open.zone, &questions, None) else { continue };
         let stands = |((question, after), answer): (&(Question, Option<KeptRrset>), &Answer)| match (answer, after) {
@@ -205,34 +322,6 @@ fn host_count(survey: &Survey<'_>) -> usize {
     survey.units.iter().map(|unit| apply::hosts_of(survey.changes, unit).len()).sum()
 }
 
-/// Writes what is open, reads it back, and keeps all of it in the journal.
-pub(super) fn run(
-    request: &Conduct<'_>,
-    progress: &dyn Progress,
-    (id, survey, orders, writers): (ApplyId, Survey<'_>, &Orders, &Writers),
-    state: &mut dyn State,
-) -> Ran {
-    let begun = Instant::now();
-    progress.stage("applying: hosts", Some(host_count(&survey) as u64));
-    let journal =
-        Journal { state: Mutex::new(state), id, now: request.now, begun, progress, interrupted: request.interrupted };
-    let written = apply::write(survey, orders, &journal);
-    let took = written.took;
-    progress.stage("reading back", None);
-    let problems = finish_targets(writers);
-    let begun_reading = Instant::now();
-    let read_back = apply::read_back(&written);
-    let read_for = begun_reading.elapsed();
-    let applied = verify::judge(&written, &read_back, problems);
-    let fine = applied.count(Outcome::Applied) + applied.count(Outcome::AlreadyApplied);
-    let (now, accepted) = (journal.now(), fine == applied.hosts.len() && applied.problems.is_empty());
-    let state = journal.state.into_inner().expect(HELD);
-    let disowned = state.disown(&verify::never_created(&written, &read_back));
-    let finished = state.finish(id, &applied, accepted, now);
-    let is_journaled = written.halted.is_none() && disowned.is_ok() && finished.is_ok();
-    Ran { apply: Some(id), applied, is_journaled, took: (took, read_for), ..Ran::default() }
-}
-
 /// What the journal keeps of an apply that begins.
 fn new_apply(sealed: &SealedPlan, request: &Conduct<'_>, survey: &Survey<'_>) -> NewApply {
     NewApply {
@@ -244,22 +333,6 @@ fn new_apply(sealed: &SealedPlan, request: &Conduct<'_>, survey: &Survey<'_>) ->
         inputs: sealed.plan().inputs.clone(),
         hosts: host_count(survey),
         undoes: sealed.plan().undoes.map(ApplyId),
-    }
-}
-
-/// How a plan is to be applied, of which so many updates were sent already.
-pub(super) fn orders(
-    sealed: &SealedPlan,
-    request: &Conduct<'_>,
-    known: &BTreeMap<ZoneName, KnownMarker>,
-    sent: u64,
-) -> Orders {
-    Orders {
-        plan: sealed.id().to_owned(),
-        run: request.run,
-        sent,
-        epochs: known.iter().map(|(zone, known)| (zone.clone(), known.epoch())).collect(),
-        max_failures: request.max_failures,
     }
 }
 
@@ -365,12 +438,6 @@ pub(super) fn moved(plan: &Plan, survey: &Survey<'_>, workspace: &Path) -> Vec<S
     moved
 }
 
-/// Ends all targets; gives what went wrong.
-fn finish_targets(writers: &Writers) -> Vec<TargetError> {
-    let writers = writers.values().filter_map(|writer| writer.as_ref().ok());
-    writers.filter_map(|writer| writer.finish().err()).collect()
-}
-
 /// Keeps what happens in the state, and tells people how far it is.
 struct Journal<'a> {
     /// The state.
@@ -407,7 +474,7 @@ impl Watch for Journal<'_> {
     }
 
     fn wait(&self, pause: Duration) {
-        std::thread::sleep(pause);
+        self.progress.pause(pause);
     }
 
     fn is_interrupted(&self) -> bool {

@@ -26,6 +26,10 @@ pub mod resume;
 
 pub mod undo;
 
+pub mod history;
+
+pub mod serve;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
@@ -53,6 +57,10 @@ pub trait Progress: Sync {
     fn stage(&self, what: &str, total: Option<u64>);
     /// One step is done.
     fn step(&self);
+    /// Lets so much time pass before something is tried again.
+    fn pause(&self, pause: std::time::Duration) {
+        std::thread::sleep(pause);
+    }
 }
 
 /// What to plan.

@@ -4,20 +4,18 @@
 //! journal and the markers prove is settled first; then what is missing is sent, with the prerequisites that it had, so that
 //! nothing is sent twice and nothing that changed since is overwritten.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use super::apply::{
-    ApplyError, Conduct, Ran, Writers, accesses, moved, open_writers, orders, run, settle_found, settle_standing,
-    state_lost, zones_of,
+    ApplyError, Conduct, Ran, Targets, Work, moved, open_writers, settle_found, settle_standing, state_lost, zones_of,
 };
 use super::{Progress, load_config};
 use crate::apply::accept::{Terms, accept};
-use crate::apply::{self, Ending, Outcome, Refusal};
+use crate::apply::{self, Ending, Made, Outcome, Refusal};
 use crate::change::Change;
 use crate::dns::{Name, Rtype};
-use crate::inventory::model::{Config, ZoneSpec};
 use crate::plan::{Plan, SealedPlan, v1};
-use crate::state::{self, ApplyId, ApplySummary, Lock, Resumption, Sent, SentFate, State};
+use crate::state::{self, ApplyId, ApplySummary, Lock, Resumption, Sent, SentFate, State, StateError};
 
 /// How often it is looked again where an update of the apply came late and was in the way (no official source).
 const ROUNDS: usize = 3;
@@ -61,8 +59,17 @@ pub fn resume(id: Option<ApplyId>, request: &Conduct<'_>, progress: &dyn Progres
         None if is_complete(&found) => return Ok(Resumed::Complete(Box::new(found))),
         None => return Ok(Resumed::Refused(not_kept(place))),
     };
-    let work = Work { config: &config, id: found.id, place: &place, sealed: &sealed, request, progress };
-    let ran = work.go_on(&mut *state)?;
+    let zones = match zones_of(sealed.plan(), &config, &place) {
+        Ok(zones) => zones,
+        Err(refusal) => return Ok(Resumed::Ran(Box::new(sealed), Ran::refused(refusal))),
+    };
+    let writers = open_writers(&config, &zones, request.workspace, request.now);
+    let targets = Targets::new(&config, &zones, &writers);
+    let terms = Terms { now: request.now, expires: config.plan_expires, expect: None };
+    let place = &place;
+    let work =
+        Work { sealed: &sealed, place, terms, request, progress, targets: &targets, at_once: apply::SIDE_BY_SIDE };
+    let ran = work.go_on(&mut *state, found.id)?;
     Ok(Resumed::Ran(Box::new(sealed), ran))
 }
 
@@ -82,97 +89,75 @@ fn not_kept(place: String) -> Refusal {
     }
 }
 
-/// An apply to be taken up.
-struct Work<'a> {
-    /// The settings of today.
-    config: &'a Config,
-    /// The apply.
-    id: ApplyId,
-    /// What messages call it.
-    place: &'a str,
-    /// Its plan.
-    sealed: &'a SealedPlan,
-    /// How it is gone on with.
-    request: &'a Conduct<'a>,
-    /// Who waits.
-    progress: &'a dyn Progress,
-}
-
 impl Work<'_> {
     /// Settles what is open, and does what is missing.
-    fn go_on(&self, state: &mut dyn State) -> Result<Ran, ApplyError> {
-        let zones = match zones_of(self.sealed.plan(), self.config, self.place) {
-            Ok(zones) => zones,
-            Err(refusal) => return Ok(Ran::refused(refusal)),
-        };
-        let Conduct { workspace, now, .. } = *self.request;
-        let writers = open_writers(self.config, &zones, workspace, now);
-        writers.values().flatten().for_each(|writer| writer.doubt());
-        let mut ran = self.round(state, (&zones, &writers), true)?;
+    pub fn go_on(&self, state: &mut dyn State, id: ApplyId) -> Result<Ran, StateError> {
+        self.targets.doubt();
+        let mut ran = self.round(state, id, true)?;
         for _ in 1..ROUNDS {
             if ran.refusal.is_some() || !ran.is_journaled || ran.applied.ending() == Ending::Done {
                 break;
             }
             // An update that the apply sent before it ended may have come late, and taken the place of what was sent now.
-            let (_, found) = self.look(state, (&zones, &writers))?;
+            let (_, found) = self.look(state, id)?;
             if found == 0 {
                 break;
             }
-            ran = self.round(state, (&zones, &writers), false)?;
+            ran = self.round(state, id, false)?;
         }
         Ok(ran)
     }
 
     /// Reads what stands, and settles what that proves; gives how many updates it found to have taken effect.
-    fn look<'w>(
-        &'w self,
-        state: &mut dyn State,
-        (zones, writers): (&[&'w ZoneSpec], &'w Writers),
-    ) -> Result<(apply::Survey<'w>, usize), ApplyError> {
+    fn look(&self, state: &mut dyn State, id: ApplyId) -> Result<(apply::Survey<'_>, usize), StateError> {
         self.progress.stage("reading what stands", None);
         let now = self.request.now;
-        let found = settle_found(state, self.id, self.config, writers, now)?;
-        let survey = apply::survey(self.sealed.plan(), accesses(self.config, zones, writers));
+        let found = settle_found(state, id, self.targets, now)?;
+        let survey = self.survey();
         let found = found + settle_standing(state, &survey, now)?;
         Ok((survey, found))
     }
 
     /// Looks, settles, and sends what is missing.
-    fn round<'w>(
-        &'w self,
-        state: &mut dyn State,
-        (zones, writers): (&[&'w ZoneSpec], &'w Writers),
-        is_first: bool,
-    ) -> Result<Ran, ApplyError> {
+    fn round(&self, state: &mut dyn State, id: ApplyId, is_first: bool) -> Result<Ran, StateError> {
         let Conduct { workspace, now, who, reason, .. } = *self.request;
         let plan = self.sealed.plan();
         let known = state.markers()?;
-        let (survey, _) = self.look(state, (zones, writers))?;
+        let (survey, _) = self.look(state, id)?;
         if let Some(refusal) = state_lost(&survey, &known) {
             return Ok(Ran::refused(refusal));
         }
-        let terms = Terms { now, expires: self.config.plan_expires, expect: None };
-        if let Err(refusal) = accept(self.sealed, self.place, &terms) {
+        if let Err(refusal) = accept(self.sealed, self.place, &self.terms) {
             return Ok(Ran::refused(refusal));
         }
         let moved = moved(plan, &survey, workspace);
-        let sent = state.sent(self.id)?;
-        let survey = survey.with_made(made(plan, &sent));
+        let sent = state.sent(id)?;
+        let survey = survey.with_made(&made(plan, &sent));
         if is_first {
             let (who, reason) = (who.to_owned(), reason.map(str::to_owned));
-            state.resume(self.id, &Resumption { at: now, who, reason })?;
+            state.resume(id, &Resumption { at: now, who, reason })?;
         }
         let numbers = sent.iter().map(|sent| sent.number).max().unwrap_or(0);
-        let orders = orders(self.sealed, self.request, &state.markers()?, numbers);
-        let ran = run(self.request, self.progress, (self.id, survey, &orders, writers), state);
+        let orders = self.orders(&state.markers()?, numbers);
+        let ran = self.run((id, survey, &orders), state);
         Ok(Ran { moved, ..ran })
     }
 }
 
-/// Which changes of a plan took effect, as the journal says.
-fn made(plan: &Plan, sent: &[Sent]) -> Vec<bool> {
-    let done = sent.iter().filter(|sent| sent.fate == SentFate::Done).flat_map(|sent| &sent.changes);
-    let done: HashSet<(&Name, Rtype)> = done.map(|change| (&change.name, change.rtype)).collect();
-    let is_done = |change: &Change| done.contains(&(&change.key.owner.as_name().to_name(), change.key.rtype));
-    plan.changes.iter().map(is_done).collect()
+/// Which changes of a plan took effect, as the journal says; in the order of the plan.
+fn made(plan: &Plan, sent: &[Sent]) -> Vec<Made> {
+    let mut made: HashMap<(&Name, Rtype), Made> = HashMap::new();
+    for Sent { fate, changes, .. } in sent {
+        let of_all = match fate {
+            SentFate::Done => Made::Yes,
+            SentFate::Unknown(_) => Made::Perhaps,
+            SentFate::Undone(_) => Made::No,
+        };
+        for change in changes {
+            let known = made.entry((&change.name, change.rtype)).or_insert(of_all);
+            *known = of_all.max(*known);
+        }
+    }
+    let of = |change: &Change| made.get(&(&change.key.owner.as_name().to_name(), change.key.rtype)).copied();
+    plan.changes.iter().map(|change| of(change).unwrap_or(Made::No)).collect()
 }

@@ -3,35 +3,55 @@
 //! Comes in: the zone's contents and a question. Goes out: the answer to it, with one thing left out: a name that only a
 //! wildcard covers counts as nothing, since nothing stands there. Pure.
 
-use crate::dns::{NameRef, RrsetRef, Rtype, ZoneContents};
+use crate::dns::{NameRef, Rrset, RrsetRef, Rtype, ZoneContents, ZoneName};
 use crate::live::asked::{Answer, Question};
+
+/// A zone that is known whole.
+pub trait Known {
+    /// The zone.
+    fn apex(&self) -> &ZoneName;
+
+    /// A copy of one RRset.
+    fn rrset(&self, name: NameRef<'_>, rtype: Rtype) -> Option<Rrset>;
+}
+
+impl Known for ZoneContents {
+    fn apex(&self) -> &ZoneName {
+        self.apex()
+    }
+
+    fn rrset(&self, name: NameRef<'_>, rtype: Rtype) -> Option<Rrset> {
+        self.rrset(name, rtype).map(RrsetRef::to_rrset)
+    }
+}
 
 /// Answers one question about a name in the zone.
 ///
 /// Source: RFC 1034 section 4.3.2 for what goes before what: a delegation before all that lies at or below it, a DNAME
 /// before what lies below it (RFC 6672 section 3.2), and of those on the way the highest; then the type that was asked
 /// for, then a CNAME. A delegation answers for DS too, although the zone itself has that (RFC 4035 section 3.1.4.1).
-pub fn answer(contents: &ZoneContents, question: &Question) -> Answer {
+pub fn answer(contents: &impl Known, question: &Question) -> Answer {
     let name = question.name.as_name();
     if let Some(above) = answer_from_above(contents, name) {
         return above;
     }
-    let found = [question.rtype, Rtype::CNAME].into_iter().find_map(|rtype| contents.rrset(name, rtype));
-    found.map_or(Answer::Nothing, |rrset| Answer::Holds(rrset.rtype(), rrset.to_rrset()))
+    let found =
+        [question.rtype, Rtype::CNAME].into_iter().find_map(|rtype| Some((rtype, contents.rrset(name, rtype)?)));
+    found.map_or(Answer::Nothing, |(rtype, rrset)| Answer::Holds(rtype, rrset))
 }
 
 /// The answer of the highest delegation at or above a name, or of the highest DNAME above it.
-fn answer_from_above(contents: &ZoneContents, name: NameRef<'_>) -> Option<Answer> {
+fn answer_from_above(contents: &impl Known, name: NameRef<'_>) -> Option<Answer> {
     let apex = contents.apex().as_name();
     let inside = name.ancestors().take_while(|ancestor| ancestor.is_at_or_below(apex));
     let found = inside.filter_map(|ancestor| {
-        let is = |rtype| move |rrset: &RrsetRef<'_>| rrset.rtype() == rtype;
-        let servers = contents.at_owner(ancestor).find(is(Rtype::NS)).filter(|_| ancestor != apex);
-        if let Some(servers) = servers {
-            return Some(Answer::Delegated(ancestor.to_name(), Some(servers.to_rrset())));
+        if ancestor != apex
+            && let Some(servers) = contents.rrset(ancestor, Rtype::NS)
+        {
+            return Some(Answer::Delegated(ancestor.to_name(), Some(servers)));
         }
-        let dname = contents.at_owner(ancestor).find(is(Rtype::DNAME)).filter(|_| ancestor != name)?;
-        Some(Answer::BelowDname(ancestor.to_name(), dname.to_rrset()))
+        let dname = (ancestor != name).then(|| contents.rrset(ancestor, Rtype::DNAME)).flatten()?;
+        Some(Answer::BelowDname(ancestor.to_name(), dname))
     });
     found.last()
 }

@@ -5,9 +5,13 @@
 
 mod answers;
 
+mod entries;
+
 pub mod examine;
 
 pub mod memory;
+
+pub mod secret;
 
 pub mod write;
 
@@ -47,6 +51,7 @@ providers! {
 
 use self::examine::{Capabilities, Examined};
 use self::write::WriteZone;
+pub use zonefile::read_in;
 pub use zonefile::text::{RdataCheck, parse_text};
 
 /// One provider.
@@ -260,7 +265,7 @@ impl Exchange {
 
 /// Whether records of a type can be in a zone (RFC 6895 section 3.1: 128 to 255 are types of questions and messages, and
 /// 41 is EDNS).
-fn is_zone_data(rtype: Rtype) -> bool {
+pub fn is_zone_data(rtype: Rtype) -> bool {
     !matches!(rtype.to_int(), 0 | 41 | 128..=255)
 }
 

@@ -6,11 +6,17 @@
 
 pub mod apply;
 
+mod applies;
+
+mod data;
+
 mod doctor;
 
 mod explain;
 
 mod gather;
+
+mod history;
 
 mod mark;
 
@@ -19,6 +25,8 @@ mod page;
 mod paint;
 
 mod schema;
+
+mod serve;
 
 mod status;
 
@@ -36,7 +44,9 @@ use crate::explain::Explanation;
 use crate::plan::{SealedPlan, v1};
 
 pub use doctor::doctor;
+pub use history::history;
 pub use schema::{SchemaKind, schema};
+pub use serve::{Serving, served, serving};
 pub use status::{adopted, status};
 pub use summary::{check_summary, snapshot_summary};
 pub use templates::{TemplateError, Templates};

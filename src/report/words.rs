@@ -309,10 +309,10 @@ impl Explained for Outcome {
             ),
             Outcome::Partial => words(
                 "partial",
-                "some of their changes were made, others not: plan again",
+                "some of their changes were made, others not: see below",
                 "Some of the host's changes were made, then one could not be. The order of the phases sees to it that \
                  what stands there is legal: no PTR names what is not there. Remove the cause that the message \
-                 names and plan again; the new plan holds what is missing.",
+                 names, and let `zonewright resume` make the others; or plan again.",
             ),
             Outcome::NotApplied => words(
                 "not applied",
@@ -323,17 +323,17 @@ impl Explained for Outcome {
             ),
             Outcome::Failed => words(
                 "failed",
-                "their changes could not be made: see below, then plan again",
+                "their changes could not be made: see below",
                 "The host's changes could not be sent, were refused, or nobody knows what became of them; or they were \
-                 made and could not be read back. The message says which. Remove the cause and plan again, or apply the same plan again: what is done already \
-                 is not done twice.",
+                 made and could not be read back. The message says which. Remove the cause, and let `zonewright resume` go \
+                 on; or plan again. What is done already is not done twice.",
             ),
             Outcome::NotReached => words(
                 "not reached",
-                "the apply stopped before their turn: apply the plan again",
+                "the apply stopped before their turn",
                 "The apply, or the host's zone, was given up before it was the host's turn: because of `--max-failures`, \
                  a server that refused one host after another, a lost answer, or another run that writes the zone. \
-                 Apply the same plan again, or plan again.",
+                 `zonewright resume` goes on; or plan again.",
             ),
         }
     }

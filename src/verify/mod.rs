@@ -185,7 +185,7 @@ fn is_host_name(name: NameRef<'_>) -> bool {
 }
 
 #[cfg(test)]
-mod fake;
+mod truth;
 
 #[cfg(test)]
 mod tests;

@@ -25,6 +25,7 @@ macro_rules! on_every_primary {
         on_every_kind! { @kind bind Bind $($fact)* }
         on_every_kind! { @kind knot Knot $($fact)* }
         on_every_kind! { @kind power_dns PowerDns $($fact)* }
+        on_every_kind! { @kind serve Serve $($fact)* }
     };
 }
 
@@ -32,6 +33,7 @@ mod apply_chain;
 mod apply_journal;
 mod apply_race;
 mod apply_refused;
+mod apply_resume;
 mod apply_round;
 mod apply_signals;
 mod apply_stale;
@@ -39,20 +41,27 @@ mod apply_swallowed;
 mod apply_undo;
 mod axfr;
 mod bind;
+mod carried_out;
 mod client;
 mod clock;
 mod demo;
 mod doctor;
+mod faults;
 mod fleet;
 mod knot;
 mod nsd;
+mod ours;
 mod pdns;
 mod proxy;
+mod proxy_faults;
 mod query;
 mod refusals;
 mod relay;
 mod rig;
+mod serve;
+mod serve_random;
 mod server;
+mod session;
 mod several;
 mod snapshot;
 mod tamper;

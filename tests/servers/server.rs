@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::{bind, knot, nsd, pdns};
+use crate::{bind, knot, nsd, ours, pdns};
 
 /// How long a start may take; a million records take BIND some seconds.
 const START: Duration = Duration::from_secs(60);
@@ -103,6 +103,8 @@ pub enum Kind {
     Nsd,
     /// PowerDNS Authoritative Server, its zones in SQLite.
     PowerDns,
+    /// `zonewright serve`.
+    Serve,
 }
 
 impl Kind {
@@ -113,6 +115,7 @@ impl Kind {
             Kind::Knot => knot::NEEDS,
             Kind::Nsd => nsd::NEEDS,
             Kind::PowerDns => pdns::NEEDS,
+            Kind::Serve => ours::NEEDS,
         }
     }
 
@@ -123,7 +126,13 @@ impl Kind {
             Kind::Knot => knot::prepare(setup),
             Kind::Nsd => nsd::prepare(setup),
             Kind::PowerDns => pdns::prepare(setup),
+            Kind::Serve => ours::prepare(setup),
         }
+    }
+
+    /// Whether it answers to those who ask for `id.server`, so that it cannot be taken for another one on its port.
+    fn has_identity(self) -> bool {
+        self != Kind::Serve
     }
 }
 
@@ -147,6 +156,8 @@ pub struct Setup<'a> {
 /// A running server; it ends when this is dropped, and its files go with it.
 #[derive(Debug)]
 pub struct Server {
+    /// What it is.
+    kind: Kind,
     /// The process.
     child: Child,
     /// Its files.
@@ -222,7 +233,7 @@ impl Server {
         command.current_dir(folder.path()).stdin(Stdio::null());
         command.stdout(log.try_clone().expect("a log")).stderr(log);
         let child = command.spawn().expect("the server's program runs");
-        let mut server = Server { child, folder, addresses, port };
+        let mut server = Server { kind, child, folder, addresses, port };
         let deadline = Instant::now() + START;
         loop {
             match server.state(&identity, config) {
@@ -246,6 +257,7 @@ impl Server {
         for address in &self.addresses {
             match ask(SocketAddr::new(*address, self.port), "id.server", TXT_CH) {
                 None => return State::Starting,
+                Some(_) if !self.kind.has_identity() => {}
                 Some(answer) if !answer.windows(identity.len()).any(|part| part == identity.as_bytes()) => {
                     return State::Foreign;
                 }

@@ -13,6 +13,8 @@ pub mod yaml;
 
 pub mod shared;
 
+pub mod retarget;
+
 pub mod settings;
 
 pub mod project;

@@ -271,10 +271,10 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
-    use super::super::secret::SecretError;
     use super::super::tests::{Signer, answer, apex, framed, read, reader, soa, zone};
     use super::*;
     use crate::provider::Exchange;
+    use crate::provider::secret::SecretError;
 
     /// What a server does with a question.
     type Act = dyn Fn(&mut TcpStream, &[u8]) + Send + Sync;

@@ -2,13 +2,8 @@
 //!
 //! Comes in: an update. Goes out: the octets of an UPDATE message. Pure.
 //!
-//! All prerequisites come first (section 2.4), then all that is deleted, then all that is added: servers differ in what
-//! they make of another order. An RRset is always replaced whole, because Knot passes over a record that is there already
-//! with another TTL.
-//!
 //! Source: RFC 2136 section 2.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use domain::base::MessageBuilder;
@@ -20,6 +15,7 @@ use domain::rdata::tsig::Time48;
 use domain::tsig::{ClientTransaction, Key};
 
 use crate::dns::{NameRef, Rrset, Rtype, ZoneName};
+use crate::provider::entries::{self, Entry};
 use crate::provider::write::{Edit, Update, UpdateLimits};
 
 /// What one update may hold. A message holds some 1 700 new RRsets of short names; 500 edits leave most of them well
@@ -66,9 +62,9 @@ pub fn lower(update: &Update<'_>, id: u16, key: Option<Arc<Key>>, now: Time48) -
     let mut message = message.question();
     message.push((library_name(update.zone.as_name()), Rtype::SOA, Class::IN))?;
     let mut message = message.answer();
-    push_prerequisites(&update.edits, |entry| message.push(entry.to_record()))?;
+    entries::prerequisites(&update.edits, |entry| message.push(record(entry)))?;
     let mut message = message.authority();
-    push_updates(&update.edits, |entry| message.push(entry.to_record()))?;
+    entries::updates(&update.edits, |entry| message.push(record(entry)))?;
     let mut message = message.additional();
     message.set_push_limit(MAX_MESSAGE + 1);
     let transaction = key.map(|key| sign(key, &mut message, now)).transpose()?;
@@ -90,40 +86,6 @@ pub fn octets(zone: &ZoneName, edit: Edit<'_>) -> usize {
     prerequisite + deleted + added
 }
 
-/// Adds what must hold before the update.
-fn push_prerequisites<'a>(edits: &[Edit<'a>], mut push: impl FnMut(Entry<'a>) -> Pushed) -> Pushed {
-    let of_cname = |edit: &&Edit<'a>| edit.key.rtype == Rtype::CNAME;
-    let mut without_cname: HashSet<NameRef<'a>> = edits.iter().filter(of_cname).map(owner).collect();
-    for edit in edits {
-        let entry = Entry::of(edit);
-        match edit.kind.before() {
-            Some(before) => before
-                .rdata()
-                .iter()
-                .try_for_each(|rdata| push(Entry { class: Class::IN, rdata: rdata.as_octets(), ..entry }))?,
-            None => push(Entry { class: Class::NONE, ..entry })?,
-        }
-        // A server passes over a record that comes beside a CNAME, and says that all is well (section 3.4.2.2).
-        if edit.kind.after().is_some() && without_cname.insert(entry.owner) {
-            push(Entry { class: Class::NONE, rtype: Rtype::CNAME, ..entry })?;
-        }
-    }
-    Ok(())
-}
-
-/// Adds what is deleted, then what is added.
-fn push_updates<'a>(edits: &[Edit<'a>], mut push: impl FnMut(Entry<'a>) -> Pushed) -> Pushed {
-    for edit in edits.iter().filter(|edit| edit.kind.before().is_some()) {
-        push(Entry { class: Class::ANY, ..Entry::of(edit) })?;
-    }
-    for edit in edits {
-        let Some(after) = edit.kind.after() else { continue };
-        let entry = Entry { class: Class::IN, ttl: after.ttl().as_secs(), ..Entry::of(edit) };
-        after.rdata().iter().try_for_each(|rdata| push(Entry { rdata: rdata.as_octets(), ..entry }))?;
-    }
-    Ok(())
-}
-
 /// Signs a message.
 fn sign(
     key: Arc<Key>,
@@ -133,45 +95,15 @@ fn sign(
     Ok(ClientTransaction::request(key, message, now)?)
 }
 
-/// The owner name of an edit.
-fn owner<'a>(edit: &Edit<'a>) -> NameRef<'a> {
-    edit.key.owner.as_name()
-}
-
 /// A name as the library has it.
 fn library_name(name: NameRef<'_>) -> LibraryName<&[u8]> {
     LibraryName::from_octets(name.as_wire()).expect("names are wire format")
 }
 
-/// Whether a record found room.
-type Pushed = Result<(), PushError>;
-
-/// One record of an update.
-#[derive(Clone, Copy)]
-struct Entry<'a> {
-    /// The owner name.
-    owner: NameRef<'a>,
-    /// The type.
-    rtype: Rtype,
-    /// What is meant: these data (IN), none (NONE), or all (ANY).
-    class: Class,
-    /// The TTL in seconds; 0 where nothing is added.
-    ttl: u32,
-    /// The RDATA; empty where the whole RRset is meant.
-    rdata: &'a [u8],
-}
-
-impl<'a> Entry<'a> {
-    /// The RRset of an edit: what to say of it is left open.
-    fn of(edit: &Edit<'a>) -> Entry<'a> {
-        Entry { owner: owner(edit), rtype: edit.key.rtype, class: Class::ANY, ttl: 0, rdata: &[] }
-    }
-
-    /// As the library composes it, the RDATA never compressed.
-    fn to_record(self) -> (LibraryName<&'a [u8]>, Class, u32, UnknownRecordData<&'a [u8]>) {
-        let rdata = UnknownRecordData::from_octets(self.rtype, self.rdata).expect("RDATA have at most 65 535 octets");
-        (library_name(self.owner), self.class, self.ttl, rdata)
-    }
+/// A record as the library composes it, the RDATA never compressed.
+fn record(entry: Entry<'_>) -> (LibraryName<&[u8]>, Class, u32, UnknownRecordData<&[u8]>) {
+    let rdata = UnknownRecordData::from_octets(entry.rtype, entry.rdata).expect("RDATA have at most 65 535 octets");
+    (library_name(entry.owner), entry.class, entry.ttl, rdata)
 }
 
 #[cfg(test)]

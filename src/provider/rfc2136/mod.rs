@@ -33,7 +33,7 @@ mod message;
 mod observe;
 mod outcome;
 mod query;
-mod secret;
+
 mod session;
 mod settings;
 mod version;
@@ -62,10 +62,10 @@ use self::axfr::Transfer;
 pub use self::examine::examine;
 use self::failure::{Failure, Progress};
 use self::health::Health;
-use self::secret::{SecretError, SecretSource};
 use self::settings::{KeySettings, Server, Settings};
 use self::wire::{Connection, WireFault};
 use self::writer::Primary;
+use super::secret::{SecretError, SecretSource};
 
 /// Zones are on servers.
 pub const IS_LOCAL: bool = false;

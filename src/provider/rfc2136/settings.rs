@@ -4,10 +4,10 @@ use std::fmt;
 
 use domain::tsig::Algorithm;
 
-use super::secret::SecretSource;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::dns::Name;
 use crate::inventory::config::node::{Node, Reader, SourceText, Value};
+use crate::provider::secret::SecretSource;
 use crate::provider::{Exchange, read_command};
 
 /// The port of DNS (RFC 1035 section 4.2).

@@ -79,6 +79,13 @@ pub fn open_writer(settings: &Node, context: &Context<'_>) -> OpenedWriter {
     }))
 }
 
+/// Reads a zone from its file in a folder that no settings name.
+///
+/// Errors: as for a target whose folder it is.
+pub fn read_in(folder: &Path, zone: &ZoneName) -> Result<ZoneRead, TargetError> {
+    ZoneFiles { folder: Folder::open(folder, "")? }.read_zone(zone)
+}
+
 /// The settings of a target.
 struct Settings {
     /// The folder of the files, relative to the workspace.

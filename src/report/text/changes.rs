@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
-use unicode_width::UnicodeWidthStr;
 
-use super::super::mark::differing;
+use super::super::data::{self, Line};
 use super::super::templates::{TemplateError, Templates};
 use super::super::words::Explained as _;
 use super::TextOptions;
@@ -63,15 +62,6 @@ struct ChangeView {
     reasons: Vec<String>,
     /// The other hosts that share the change.
     also: Vec<u64>,
-}
-
-/// One line of data.
-#[derive(Serialize)]
-struct Line {
-    /// `-` for what goes, `+` for what comes, a blank for what stays or for marks.
-    sign: char,
-    /// The data, or marks below what differs; painted.
-    text: String,
 }
 
 /// Renders the changes of all projects.
@@ -175,13 +165,9 @@ fn backbone(changes: &[Change]) -> Option<NameRef<'_>> {
 /// One change for the template; `evidence` is what the reason shown last rests on.
 fn view<'a>(change: &'a Change, evidence: &mut Option<&'a [String]>, paint: &Paint) -> ChangeView {
     let Change { key, kind, .. } = change;
-    let reverse = |name: NameRef<'_>| address_of(name).map(|address| address.to_string());
-    let rrset = match registered(change).and_then(|name| reverse(name.as_name())) {
+    let rrset = match registered(change).and_then(|name| address_of(name.as_name())) {
         Some(address) => format!("{} for PTR of {address}", key.rtype),
-        None => match reverse(key.owner.as_name()) {
-            Some(address) => format!("{} of {address}", key.rtype),
-            None => format!("{} {}", key.rtype, sanitize(&key.owner.to_string())),
-        },
+        None => data::rrset(key.rtype, key.owner.as_name()),
     };
     let (verb, ttl) = match kind {
         ChangeKind::Create { after } => ("create", after.ttl().to_string()),
@@ -201,44 +187,10 @@ fn view<'a>(change: &'a Change, evidence: &mut Option<&'a [String]>, paint: &Pai
     }
 }
 
-/// The data of a change: what stays, what goes, what comes, and marks below what differs of a single one.
+/// The data of a change.
 fn lines(rtype: Rtype, kind: &ChangeKind, paint: &Paint) -> Vec<Line> {
     let texts = |rrset: Option<&Rrset>| rrset.map(|rrset| rrset.rdata_texts(rtype)).unwrap_or_default();
-    let (before, after) = (texts(kind.before()), texts(kind.after()));
-    let (stays, goes): (Vec<&String>, Vec<&String>) = before.iter().partition(|text| after.contains(text));
-    let comes: Vec<&String> = after.iter().filter(|text| !before.contains(text)).collect();
-    let mut lines: Vec<Line> = stays.into_iter().map(|text| line(' ', "", text, paint)).collect();
-    if let ([old], [new]) = (goes.as_slice(), comes.as_slice()) {
-        lines.extend(pair(&sanitize(old), &sanitize(new), paint));
-        return lines;
-    }
-    lines.extend(goes.into_iter().map(|text| line('-', &paint.delete, text, paint)));
-    lines.extend(comes.into_iter().map(|text| line('+', &paint.create, text, paint)));
-    lines
-}
-
-/// A line of data without marks.
-fn line(sign: char, style: &str, text: &str, paint: &Paint) -> Line {
-    Line { sign, text: paint.marked(style, &sanitize(text), &[]) }
-}
-
-/// Old above new, with what differs marked: by style, or by a line of its own below.
-fn pair(old: &str, new: &str, paint: &Paint) -> Vec<Line> {
-    let (in_old, in_new) = differing(old, new).unwrap_or_default();
-    let mut lines = Vec::with_capacity(3);
-    for (sign, style, text, parts) in [('-', &paint.delete, old, &in_old), ('+', &paint.create, new, &in_new)] {
-        lines.push(Line { sign, text: paint.marked(style, text, parts) });
-        // One line of marks is enough; it stands below the old text only where the new one has nothing to mark.
-        if !paint.is_on() && !parts.is_empty() && (sign == '+' || in_new.is_empty()) {
-            let mut marks = String::new();
-            for part in parts {
-                marks.extend(std::iter::repeat_n(' ', text[..part.start].width() - marks.width()));
-                marks.extend(std::iter::repeat_n('^', text[part.clone()].width()));
-            }
-            lines.push(Line { sign: ' ', text: marks });
-        }
-    }
-    lines
+    data::lines(&texts(kind.before()), &texts(kind.after()), paint)
 }
 
 /// A reason in words: the rule, for whom where that is another host, and the evidence.

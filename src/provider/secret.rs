@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use domain::utils::base64;
+use ring::rand;
 
 /// The most octets that a secret may have as text, by far: what is longer is some other file.
 const MAX_TEXT: u64 = 64 * 1024;
@@ -27,6 +28,16 @@ impl fmt::Debug for Secret {
 }
 
 impl Secret {
+    /// A new secret that nobody foresees, with its base64: as long as what HMAC-SHA256 makes (RFC 8945 section 6, RFC 2104
+    /// section 3).
+    ///
+    /// Errors: the system gives no random numbers.
+    pub fn random() -> io::Result<(Secret, String)> {
+        let octets = rand::generate::<[u8; 32]>(&rand::SystemRandom::new());
+        let octets = octets.map_err(|_| io::Error::other("the system gives no random numbers"))?.expose();
+        Ok((Secret(octets.to_vec()), base64::encode_string(&octets)))
+    }
+
     /// The octets, for making a key.
     pub fn octets(&self) -> &[u8] {
         &self.0

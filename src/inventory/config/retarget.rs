@@ -1,0 +1,173 @@
+//! zonewright.toml with other targets, and all else in it as it was: comments, blanks, order.
+//!
+//! Comes in: the text. Goes out: the text. Pure.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// What becomes of the targets of one type.
+#[derive(Debug)]
+pub struct Retarget<'a> {
+    /// The type that is replaced.
+    pub from: &'a str,
+    /// The type that they get.
+    pub to: &'a str,
+    /// The keys that only the former type has.
+    pub dropped: &'a [&'a str],
+    /// The keys that they get, with their values as TOML.
+    pub added: &'a [(&'a str, String)],
+}
+
+/// A key with its value, each with its place.
+type Entry<'t> = (Spanned<std::borrow::Cow<'t, str>>, Spanned<DeValue<'t>>);
+
+impl Retarget<'_> {
+    /// Replaces the targets of the type; gives the text, and of how many pools.
+    ///
+    /// What is no TOML stays as it is: that is for others to say.
+    pub fn apply(&self, text: &str) -> (String, usize) {
+        let (root, _) = DeTable::parse_recoverable(text);
+        let mut edits: Vec<(Range<usize>, String)> = Vec::new();
+        let mut count = 0;
+        for (range, target) in targets(root.into_inner()) {
+            if text_of(&target, "type") == Some(self.from) {
+                let is_inline = text[range.start..].starts_with('{');
+                self.edit(text, target, is_inline, &mut edits);
+                count += 1;
+            }
+        }
+        edits.sort_by_key(|(range, _)| range.start);
+        let mut edited = text.to_owned();
+        for (range, by) in edits.into_iter().rev() {
+            edited.replace_range(range, &by);
+        }
+        (edited, count)
+    }
+
+    /// Notes what is to be edited in one target.
+    fn edit(&self, text: &str, target: DeTable<'_>, is_inline: bool, edits: &mut Vec<(Range<usize>, String)>) {
+        let added: Vec<String> = self.added.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+        let separator = if is_inline { ", " } else { "\n" };
+        let entries: Vec<Entry<'_>> = target.into_iter().collect();
+        for (key, value) in &entries {
+            let whole = key.span().start..value.span().end;
+            if key.get_ref() == "type" {
+                edits.push((value.span(), format!("\"{}\"{separator}{}", self.to, added.join(separator))));
+            } else if self.dropped.contains(&key.get_ref().as_ref()) {
+                let range = if is_inline { in_table(text, whole) } else { with_line(text, whole) };
+                edits.push((range, String::new()));
+            }
+        }
+    }
+}
+
+/// The tables of all targets, each with its place.
+fn targets(mut root: DeTable<'_>) -> Vec<(Range<usize>, DeTable<'_>)> {
+    let mut found = Vec::new();
+    let Some(DeValue::Table(pools)) = root.remove("pool").map(Spanned::into_inner) else { return found };
+    for (_, pool) in pools {
+        let DeValue::Table(mut pool) = pool.into_inner() else { continue };
+        let Some(DeValue::Array(targets)) = pool.remove("target").map(Spanned::into_inner) else { continue };
+        for target in targets {
+            let range = target.span();
+            if let DeValue::Table(target) = target.into_inner() {
+                found.push((range, target));
+            }
+        }
+    }
+    found
+}
+
+/// The text at a key.
+fn text_of<'t>(table: &'t DeTable<'_>, key: &str) -> Option<&'t str> {
+    match table.get(key)?.get_ref() {
+        DeValue::String(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// An entry of a table in lines, with its line; what else stands on the line, a comment, goes with it.
+fn with_line(text: &str, entry: Range<usize>) -> Range<usize> {
+    let start = text[..entry.start].rfind('\n').map_or(0, |at| at + 1);
+    let end = text[entry.end..].find('\n').map_or(text.len(), |at| entry.end + at + 1);
+    start..end
+}
+
+/// An entry of a table in braces, with the comma before it, or where it is the first with the one behind it.
+fn in_table(text: &str, entry: Range<usize>) -> Range<usize> {
+    let before = text[..entry.start].trim_end();
+    if before.ends_with(',') {
+        return before.len() - 1..entry.end;
+    }
+    let behind = &text[entry.end..];
+    let comma = behind.find(',').filter(|at| behind[..*at].trim().is_empty());
+    entry.start..comma.map_or(entry.end, |at| entry.end + at + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text with its targets of type `zonefile` replaced.
+    fn retarget(text: &str) -> (String, usize) {
+        let added = [("server", "\"127.0.0.1:53\"".to_owned()), ("key", "{ a = 1 }".to_owned())];
+        let retarget = Retarget { from: "zonefile", to: "rfc2136", dropped: &["dir", "reload"], added: &added };
+        retarget.apply(text)
+    }
+
+    #[test]
+    fn only_the_targets_of_the_type_change() {
+        let text = "\
+# a comment
+owner   = \"x\" # another
+[pool.a]
+[[pool.a.target]]   # here
+dir = \"zones\"  # goes with its line
+  type = 'zonefile'  # stays
+reload = [
+  \"rndc\",
+  \"reload\",
+]
+timeout = \"5s\"
+
+[pool.b]
+[[pool.b.target]]
+type = \"rfc2136\"
+dir = \"zonefile\"
+";
+        let expected = "\
+# a comment
+owner   = \"x\" # another
+[pool.a]
+[[pool.a.target]]   # here
+  type = \"rfc2136\"
+server = \"127.0.0.1:53\"
+key = { a = 1 }  # stays
+timeout = \"5s\"
+
+[pool.b]
+[[pool.b.target]]
+type = \"rfc2136\"
+dir = \"zonefile\"
+";
+        assert_eq!(retarget(text), (expected.to_owned(), 1));
+    }
+
+    #[test]
+    fn targets_in_braces_stay_there() {
+        let text = "[pool]\na.target = [{ dir = \"x\", type = \"zonefile\", reload = [\"a\"] }]\n\
+                    b.target = [{ type = \"zonefile\", dir = \"y\" }]\n";
+        let new = "{  type = \"rfc2136\", server = \"127.0.0.1:53\", key = { a = 1 } }";
+        let expected = format!("[pool]\na.target = [{new}]\nb.target = [{}]\n", new.replace("{  type", "{ type"));
+        assert_eq!(retarget(text), (expected, 2));
+    }
+
+    #[test]
+    fn what_is_no_toml_stays() {
+        for text in ["", "[pool", "pool = 1\n", "[pool.a]\ntarget = 3\n"] {
+            assert_eq!(retarget(text), (text.to_owned(), 0));
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Updates as records of a message: what is to become of RRsets, with what was seen of them as its prerequisite. Pure.
+//!
+//! All that is deleted comes before all that is added: servers differ in what they make of another order. An RRset is always
+//! replaced whole, because Knot passes over a record that is there already with another TTL.
+//!
+//! Source: RFC 2136 sections 2.4 and 2.5.
+
+use std::collections::HashSet;
+
+use domain::base::iana::Class;
+
+use super::write::Edit;
+use crate::dns::{NameRef, Rtype};
+
+/// One record of an update.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry<'a> {
+    /// The owner name.
+    pub owner: NameRef<'a>,
+    /// The type.
+    pub rtype: Rtype,
+    /// What is meant: these data (IN), none (NONE), or all (ANY).
+    pub class: Class,
+    /// The TTL in seconds; 0 where nothing is added.
+    pub ttl: u32,
+    /// The RDATA; empty where the whole RRset is meant.
+    pub rdata: &'a [u8],
+}
+
+impl<'a> Entry<'a> {
+    /// The RRset of an edit: what to say of it is left open.
+    fn of(edit: &Edit<'a>) -> Entry<'a> {
+        Entry { owner: owner(edit), rtype: edit.key.rtype, class: Class::ANY, ttl: 0, rdata: &[] }
+    }
+}
+
+/// Gives what must hold before the edits.
+///
+/// Errors: what `push` gives.
+pub fn prerequisites<'a, E>(edits: &[Edit<'a>], mut push: impl FnMut(Entry<'a>) -> Result<(), E>) -> Result<(), E> {
+    let of_cname = |edit: &&Edit<'a>| edit.key.rtype == Rtype::CNAME;
+    let mut without_cname: HashSet<NameRef<'a>> = edits.iter().filter(of_cname).map(owner).collect();
+    for edit in edits {
+        let entry = Entry::of(edit);
+        match edit.kind.before() {
+            Some(before) => before
+                .rdata()
+                .iter()
+                .try_for_each(|rdata| push(Entry { class: Class::IN, rdata: rdata.as_octets(), ..entry }))?,
+            None => push(Entry { class: Class::NONE, ..entry })?,
+        }
+        // A server passes over a record that comes beside a CNAME, and says that all is well (section 3.4.2.2).
+        if edit.kind.after().is_some() && without_cname.insert(entry.owner) {
+            push(Entry { class: Class::NONE, rtype: Rtype::CNAME, ..entry })?;
+        }
+    }
+    Ok(())
+}
+
+/// Gives what is deleted, then what is added.
+///
+/// Errors: what `push` gives.
+pub fn updates<'a, E>(edits: &[Edit<'a>], mut push: impl FnMut(Entry<'a>) -> Result<(), E>) -> Result<(), E> {
+    for edit in edits.iter().filter(|edit| edit.kind.before().is_some()) {
+        push(Entry { class: Class::ANY, ..Entry::of(edit) })?;
+    }
+    for edit in edits {
+        let Some(after) = edit.kind.after() else { continue };
+        let entry = Entry { class: Class::IN, ttl: after.ttl().as_secs(), ..Entry::of(edit) };
+        after.rdata().iter().try_for_each(|rdata| push(Entry { rdata: rdata.as_octets(), ..entry }))?;
+    }
+    Ok(())
+}
+
+/// The owner name of an edit.
+fn owner<'a>(edit: &Edit<'a>) -> NameRef<'a> {
+    edit.key.owner.as_name()
+}

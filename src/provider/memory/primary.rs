@@ -1,0 +1,303 @@
+//! Zones behind one lock, and what a network makes of the updates that are sent to them.
+//!
+//! Comes in: zones, updates, and what is to become of each. Goes out: what the sender of an update hears of it, if anything.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::sync::{Mutex, MutexGuard};
+
+use domain::base::iana::Rcode;
+
+use super::message::Message;
+use super::rules::{self, Difference, Quirks, SerialStep};
+use super::zone::Zone;
+use crate::dns::{Name, ZoneName};
+use crate::parallel::HELD;
+use crate::provider::write::UpdateLimits;
+
+/// What becomes of one update.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Fault {
+    /// It is done as it should be.
+    None,
+    /// It is done, and the answer is lost.
+    LostAnswer,
+    /// It is lost on the way.
+    Lost,
+    /// It is late: its sender hears nothing, and it is done after the next update.
+    Late,
+    /// It is slow: its sender hears nothing, and it is done right before the next update.
+    Slow,
+    /// It is stuck: its sender hears nothing, and it is done right before the next update that is told so, or when all that
+    /// is on the way arrives.
+    Stuck,
+    /// It is done as it should be, after all that is stuck.
+    Freed,
+    /// It comes twice: it is done as it should be, and its copy is stuck.
+    Doubled,
+    /// It is lost, and from now on nobody reaches the server.
+    Dead,
+    /// The server fails, and does nothing.
+    ServFail,
+    /// The server refuses, and does nothing.
+    Refused,
+    /// The server says that it is done, and passes over all that concerns these names.
+    Swallowed(Vec<Name>),
+    /// It is done as it should be, and the serial makes another step than it usually does.
+    Serial(SerialStep),
+    /// Right before it somebody else sends an update, which is done.
+    Edited(Message),
+}
+
+/// Says what becomes of each update that comes.
+type Script = Box<dyn FnMut(&Message) -> Fault + Send>;
+
+/// An update that a primary looked at.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Logged {
+    /// The update.
+    pub message: Message,
+    /// Whether it came over the network, subject to faults; those of somebody else do not.
+    pub is_delivered: bool,
+    /// What it changed, or what its sender was told.
+    pub outcome: Result<Vec<Difference>, Rcode>,
+}
+
+/// A primary of several zones.
+#[derive(Debug)]
+pub struct Primary {
+    /// What it holds, and what is on the way.
+    world: Mutex<World>,
+    /// How many updates may be in flight at once.
+    pub(super) window: usize,
+    /// What an update may hold.
+    pub(super) limits: UpdateLimits,
+}
+
+/// What a primary holds, and what is on the way to it.
+#[derive(Default)]
+pub(super) struct World {
+    /// The zones.
+    zones: BTreeMap<ZoneName, Zone>,
+    /// What it does otherwise than the RFC says.
+    quirks: Quirks,
+    /// What becomes of the updates that come.
+    script: Option<Script>,
+    /// Updates that are late.
+    late: Vec<Message>,
+    /// Updates that are slow.
+    slow: Vec<Message>,
+    /// Updates that are stuck.
+    stuck: Vec<Message>,
+    /// Whether nobody reaches it.
+    pub is_down: bool,
+    /// How many sessions have a connection, and how many had at most.
+    pub connections: (usize, usize),
+    /// The updates that it looked at, where they are kept.
+    log: Option<Vec<Logged>>,
+}
+
+impl fmt::Debug for World {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let zones: Vec<&ZoneName> = self.zones.keys().collect();
+        f.debug_struct("World").field("zones", &zones).field("is_down", &self.is_down).finish_non_exhaustive()
+    }
+}
+
+impl Primary {
+    /// A primary of these zones, without faults; one update is in flight at once, and may hold anything.
+    pub fn new(zones: impl IntoIterator<Item = Zone>) -> Primary {
+        let zones = zones.into_iter().map(|zone| (zone.apex().clone(), zone)).collect();
+        let limits = UpdateLimits { edits: usize::MAX, octets: usize::MAX };
+        Primary { world: Mutex::new(World { zones, ..World::default() }), window: 1, limits }
+    }
+
+    /// Does some things otherwise than the RFC says.
+    #[must_use]
+    pub fn with_quirks(self, quirks: Quirks) -> Primary {
+        self.world().quirks = quirks;
+        self
+    }
+
+    /// Takes so many updates at once from one session.
+    #[must_use]
+    pub fn with_window(self, window: usize) -> Primary {
+        Primary { window, ..self }
+    }
+
+    /// Takes updates of this size at most.
+    #[must_use]
+    pub fn with_limits(self, limits: UpdateLimits) -> Primary {
+        Primary { limits, ..self }
+    }
+
+    /// Keeps all updates that it looks at.
+    #[must_use]
+    pub fn with_log(self) -> Primary {
+        self.world().log = Some(Vec::new());
+        self
+    }
+
+    /// Does an update, without faults; gives what its sender is told.
+    ///
+    /// `NOTAUTH` where there is no such zone.
+    pub fn update(&self, message: &Message) -> Rcode {
+        self.world().execute(message, false)
+    }
+
+    /// Takes an update off the network, and does with it what the faults say; gives what its sender is told, where they
+    /// hear anything.
+    pub fn deliver(&self, message: &Message) -> Option<Rcode> {
+        self.world().deliver(message)
+    }
+
+    /// Looks at a zone; `None` where there is none of this name.
+    pub fn with_zone<R>(&self, zone: &ZoneName, look: impl FnOnce(&Zone) -> R) -> Option<R> {
+        self.world().zones.get(zone).map(look)
+    }
+
+    /// The names of the zones, sorted.
+    pub fn zones(&self) -> Vec<ZoneName> {
+        self.world().zones.keys().cloned().collect()
+    }
+
+    /// Says what becomes of the next updates; all after them go well.
+    pub fn expect(&self, faults: impl IntoIterator<Item = Fault>) {
+        let mut faults: VecDeque<Fault> = faults.into_iter().collect();
+        self.decide(move |_| faults.pop_front().unwrap_or(Fault::None));
+    }
+
+    /// Lets somebody say what becomes of each update that comes.
+    pub fn decide(&self, script: impl FnMut(&Message) -> Fault + Send + 'static) {
+        self.world().script = Some(Box::new(script));
+    }
+
+    /// Lets all that is on the way arrive.
+    pub fn arrive(&self) {
+        let mut world = self.world();
+        let World { late, slow, stuck, .. } = &mut *world;
+        let all = late.drain(..).chain(slow.drain(..)).chain(stuck.drain(..)).collect();
+        world.execute_all(all);
+    }
+
+    /// Whether anybody reaches it.
+    pub fn set_down(&self, is_down: bool) {
+        self.world().is_down = is_down;
+    }
+
+    /// Whether nobody reaches it.
+    pub fn is_down(&self) -> bool {
+        self.world().is_down
+    }
+
+    /// The updates that it looked at so far, in their order; empty where they are not kept.
+    pub fn log(&self) -> Vec<Logged> {
+        self.world().log.clone().unwrap_or_default()
+    }
+
+    /// How many sessions have a connection now, and how many had at most.
+    pub fn connections(&self) -> (usize, usize) {
+        self.world().connections
+    }
+
+    /// What it holds.
+    pub(super) fn world(&self) -> MutexGuard<'_, World> {
+        self.world.lock().expect(HELD)
+    }
+}
+
+impl World {
+    /// A zone.
+    pub fn zone(&self, zone: &ZoneName) -> Option<&Zone> {
+        self.zones.get(zone)
+    }
+
+    /// Does an update.
+    fn execute(&mut self, message: &Message, is_delivered: bool) -> Rcode {
+        let quirks = self.quirks.clone();
+        self.execute_with(message, is_delivered, &quirks)
+    }
+
+    /// Does an update as a server of these quirks does it.
+    fn execute_with(&mut self, message: &Message, is_delivered: bool, quirks: &Quirks) -> Rcode {
+        let outcome = match self.zones.get_mut(&message.zone) {
+            Some(zone) => rules::carry_out(zone, message, quirks),
+            None => Err(Rcode::NOTAUTH),
+        };
+        let rcode = outcome.as_ref().err().copied().unwrap_or(Rcode::NOERROR);
+        if let Some(log) = &mut self.log {
+            log.push(Logged { message: message.clone(), is_delivered, outcome });
+        }
+        rcode
+    }
+
+    /// Takes an update off the network.
+    fn deliver(&mut self, message: &Message) -> Option<Rcode> {
+        if self.is_down {
+            return None;
+        }
+        let late = std::mem::take(&mut self.late);
+        let slow = std::mem::take(&mut self.slow);
+        self.execute_all(slow);
+        let fault = self.script.as_mut().map_or(Fault::None, |script| script(message));
+        let said = self.suffer(fault, message);
+        self.execute_all(late);
+        said
+    }
+
+    /// Does what a fault makes of an update.
+    fn suffer(&mut self, fault: Fault, message: &Message) -> Option<Rcode> {
+        match fault {
+            Fault::None => Some(self.execute(message, true)),
+            Fault::LostAnswer => {
+                self.execute(message, true);
+                None
+            }
+            Fault::Lost => None,
+            Fault::Late => Self::keep(&mut self.late, message),
+            Fault::Slow => Self::keep(&mut self.slow, message),
+            Fault::Stuck => Self::keep(&mut self.stuck, message),
+            Fault::Freed => {
+                let stuck = std::mem::take(&mut self.stuck);
+                self.execute_all(stuck);
+                Some(self.execute(message, true))
+            }
+            Fault::Doubled => {
+                Self::keep(&mut self.stuck, message);
+                Some(self.execute(message, true))
+            }
+            Fault::Dead => {
+                self.is_down = true;
+                None
+            }
+            Fault::ServFail => Some(Rcode::SERVFAIL),
+            Fault::Refused => Some(Rcode::REFUSED),
+            Fault::Swallowed(names) => {
+                let mut quirks = self.quirks.clone();
+                quirks.ignores_names.extend(names);
+                Some(self.execute_with(message, true, &quirks))
+            }
+            Fault::Serial(serial) => {
+                let quirks = Quirks { serial, ..self.quirks.clone() };
+                Some(self.execute_with(message, true, &quirks))
+            }
+            Fault::Edited(theirs) => {
+                self.execute(&theirs, false);
+                Some(self.execute(message, true))
+            }
+        }
+    }
+
+    /// Keeps an update for later; its sender hears nothing.
+    fn keep(kept: &mut Vec<Message>, message: &Message) -> Option<Rcode> {
+        kept.push(message.clone());
+        None
+    }
+
+    /// Does updates that were kept; nobody hears what became of them.
+    fn execute_all(&mut self, messages: Vec<Message>) {
+        for message in messages {
+            self.execute(&message, true);
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! What a primary makes of an update: checks, prerequisites, then one instruction after another; all of it or nothing.
+//!
+//! Comes in: a zone and an update. Goes out: the zone as it is after it, and what its sender is told. Where RFC 2136 leaves
+//! something open this does what BIND 9.18 does; what other servers do otherwise is a switch of [`Quirks`].
+//!
+//! Source: RFC 2136 section 3.
+
+use std::collections::BTreeMap;
+
+use domain::base::iana::Rcode;
+
+use super::hosts::is_host_data;
+use super::message::{Instruction, Message, Prerequisite};
+use super::zone::Zone;
+use crate::dns::{Name, NameRef, Rdata, Rrset, Rtype, Serial, Ttl};
+use crate::provider::is_zone_data;
+
+/// What servers do otherwise than the RFC says; by default nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Quirks {
+    /// PowerDNS: refuses an update whole that puts a CNAME beside other data, or those beside a CNAME, instead of passing
+    /// over the newcomer.
+    pub refuses_cname_clash: bool,
+    /// Knot: passes over a record that is there already with another TTL.
+    pub ignores_ttl_change: bool,
+    /// PowerDNS: does all that deletes before all that adds, whatever the order of the update.
+    pub adds_after_deletes: bool,
+    /// BIND (`max-records-per-type`, 100): fails where an RRset would have more records than this.
+    pub max_records: Option<usize>,
+    /// BIND (`check-names`): refuses an update with an address, mail exchange or pointer at or to what is no name of a host.
+    pub checks_names: bool,
+    /// BIND, PowerDNS: policies that pass over instructions for these names in silence.
+    pub ignores_names: Vec<Name>,
+    /// What becomes of the serial.
+    pub serial: SerialStep,
+}
+
+/// What becomes of the serial of a zone whose contents changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SerialStep {
+    /// It grows by so much: BIND's `increment` by one, its other methods and Knot's and PowerDNS's dates by more.
+    By(u32),
+    /// It stays, as for all updates of one batch but the last (Knot).
+    Unmoved,
+}
+
+impl Default for SerialStep {
+    /// By one (section 3.6).
+    fn default() -> SerialStep {
+        SerialStep::By(1)
+    }
+}
+
+/// What became of one RRset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// The owner name.
+    pub name: Name,
+    /// The type.
+    pub rtype: Rtype,
+    /// What stood there; never what stands there now.
+    pub before: Option<Rrset>,
+    /// What stands there now.
+    pub after: Option<Rrset>,
+}
+
+/// Does an update, whole or not at all; gives what its sender is told.
+///
+/// `NOTAUTH` where the update is one of another zone.
+pub fn execute(zone: &mut Zone, message: &Message, quirks: &Quirks) -> Rcode {
+    carry_out(zone, message, quirks).err().unwrap_or(Rcode::NOERROR)
+}
+
+/// Does an update; gives what it changed, sorted by name and type, the SOA among it where the serial moved.
+///
+/// Errors: what its sender is told; nothing was changed then.
+pub fn carry_out(zone: &mut Zone, message: &Message, quirks: &Quirks) -> Result<Vec<Difference>, Rcode> {
+    if message.zone != *zone.apex() {
+        return Err(Rcode::NOTAUTH);
+    }
+    check_prerequisites(zone, &message.prerequisites)?;
+    message.instructions.iter().try_for_each(|instruction| check(zone, instruction, quirks))?;
+    let mut work = Work { zone, quirks, before: BTreeMap::new() };
+    let (added, deleted): (Vec<_>, Vec<_>) =
+        message.instructions.iter().partition(|instruction| matches!(instruction, Instruction::Add(..)));
+    let done = match quirks.adds_after_deletes {
+        true => deleted.into_iter().chain(added).try_for_each(|instruction| work.follow(instruction)),
+        false => message.instructions.iter().try_for_each(|instruction| work.follow(instruction)),
+    };
+    match done {
+        Ok(()) => Ok(work.finish()),
+        Err(rcode) => {
+            work.take_back();
+            Err(rcode)
+        }
+    }
+}
+
+/// Whether all prerequisites hold; those that give values are compared after all others.
+///
+/// Source: RFC 2136 section 3.2.5.
+fn check_prerequisites(zone: &Zone, prerequisites: &[Prerequisite]) -> Result<(), Rcode> {
+    let mut values: BTreeMap<(&Name, Rtype), Vec<Rdata>> = BTreeMap::new();
+    for prerequisite in prerequisites {
+        let (name, rcode, holds) = match prerequisite {
+            Prerequisite::InUse(name) => (name, Rcode::NXDOMAIN, zone.is_in_use(name.as_name())),
+            Prerequisite::NotInUse(name) => (name, Rcode::YXDOMAIN, !zone.is_in_use(name.as_name())),
+            Prerequisite::Exists(name, rtype) => (name, Rcode::NXRRSET, zone.rrset(name.as_name(), *rtype).is_some()),
+            Prerequisite::Absent(name, rtype) => (name, Rcode::YXRRSET, zone.rrset(name.as_name(), *rtype).is_none()),
+            Prerequisite::Holds(name, rtype, rdata) => {
+                values.entry((name, *rtype)).or_default().push(rdata.clone());
+                (name, Rcode::NXRRSET, true)
+            }
+        };
+        require(zone, name)?;
+        if !holds {
+            return Err(rcode);
+        }
+    }
+    let stands = |((name, rtype), rdata): ((&Name, Rtype), Vec<Rdata>)| {
+        let wanted = Rrset::new(Ttl::DEFAULT, rdata);
+        zone.rrset(name.as_name(), rtype).map(Rrset::rdata) == wanted.as_ref().map(Rrset::rdata)
+    };
+    if values.into_iter().all(stands) { Ok(()) } else { Err(Rcode::NXRRSET) }
+}
+
+/// Whether a name lies in the zone.
+fn require(zone: &Zone, name: &Name) -> Result<(), Rcode> {
+    match name.as_name().is_at_or_below(zone.apex().as_name()) {
+        true => Ok(()),
+        false => Err(Rcode::NOTZONE),
+    }
+}
+
+/// Whether an instruction is one at all, and one that the server takes.
+///
+/// Source: RFC 2136 section 3.4.1. That NSEC, NSEC3 and, but for the apex, RRSIG are refused is BIND's.
+fn check(zone: &Zone, instruction: &Instruction, quirks: &Quirks) -> Result<(), Rcode> {
+    let (name, rtype) = match instruction {
+        Instruction::DeleteName(name) => return require(zone, name),
+        Instruction::Add(name, rtype, ..)
+        | Instruction::DeleteRrset(name, rtype)
+        | Instruction::DeleteRecord(name, rtype, _) => (name, *rtype),
+    };
+    require(zone, name)?;
+    if !is_zone_data(rtype) {
+        return Err(Rcode::FORMERR);
+    }
+    if let Instruction::Add(_, _, _, rdata) = instruction
+        && quirks.checks_names
+        && !is_host_data(name.as_name(), rdata.as_rdata(rtype))
+    {
+        return Err(Rcode::REFUSED);
+    }
+    let is_apex = name.as_name() == zone.apex().as_name();
+    match rtype {
+        Rtype::NSEC | Rtype::NSEC3 => Err(Rcode::REFUSED),
+        Rtype::RRSIG if !is_apex => Err(Rcode::REFUSED),
+        _ => Ok(()),
+    }
+}
+
+/// An update at work.
+struct Work<'z> {
+    /// The zone.
+    zone: &'z mut Zone,
+    /// What the server does otherwise.
+    quirks: &'z Quirks,
+    /// What stood at each RRset's place that was touched.
+    before: BTreeMap<(Name, Rtype), Option<Rrset>>,
+}
+
+impl Work<'_> {
+    /// Follows one instruction.
+    ///
+    /// Source: RFC 2136 section 3.4.2.7.
+    fn follow(&mut self, instruction: &Instruction) -> Result<(), Rcode> {
+        let (Instruction::Add(name, ..)
+        | Instruction::DeleteRrset(name, _)
+        | Instruction::DeleteName(name)
+        | Instruction::DeleteRecord(name, ..)) = instruction;
+        if self.quirks.ignores_names.contains(name) {
+            return Ok(());
+        }
+        match instruction {
+            Instruction::Add(name, rtype, ttl, rdata) => self.add(name.as_name(), *rtype, *ttl, rdata)?,
+            Instruction::DeleteRrset(name, rtype) => {
+                if !(self.is_apex(name.as_name()) && is_kept(*rtype)) {
+                    self.put(name.as_name(), *rtype, None);
+                }
+            }
+            Instruction::DeleteName(name) => {
+                let is_apex = self.is_apex(name.as_name());
+                let types = self.zone.at(name.as_name()).map(|(rtype, _)| rtype);
+                let gone: Vec<Rtype> = types.filter(|rtype| !(is_apex && is_kept(*rtype))).collect();
+                gone.into_iter().for_each(|rtype| self.put(name.as_name(), rtype, None));
+            }
+            Instruction::DeleteRecord(name, rtype, rdata) => self.delete_record(name.as_name(), *rtype, rdata),
+        }
+        Ok(())
+    }
+
+    /// Adds a record, or passes over it.
+    fn add(&mut self, name: NameRef<'_>, rtype: Rtype, ttl: Ttl, rdata: &Rdata) -> Result<(), Rcode> {
+        if self.clashes(name, rtype) {
+            return match (self.quirks.refuses_cname_clash, self.touched(name)) {
+                (false, _) => Ok(()),
+                (true, false) => Err(Rcode::REFUSED),
+                // Both come in one update.
+                (true, true) => Err(Rcode::FORMERR),
+            };
+        }
+        if rtype == Rtype::SOA && !self.is_newer(name, rdata) || self.is_misplaced(name, rtype) {
+            return Ok(());
+        }
+        let standing = self.zone.rrset(name, rtype);
+        let is_there = standing.is_some_and(|rrset| rrset.rdata().contains(rdata));
+        if is_there && self.quirks.ignores_ttl_change {
+            return Ok(());
+        }
+        let kept = standing.into_iter().flat_map(Rrset::rdata).filter(|old| !replaces(rtype, rdata, old));
+        let all: Vec<Rdata> = kept.chain([rdata]).cloned().collect();
+        let rrset = Rrset::new(ttl, all).expect("one record at least");
+        if self.quirks.max_records.is_some_and(|max| !is_there && rrset.rdata().len() > max) {
+            return Err(Rcode::SERVFAIL);
+        }
+        self.put(name, rtype, Some(rrset));
+        Ok(())
+    }
+
+    /// Whether a CNAME would stand beside other data (section 3.4.2.2); what DNSSEC needs may (RFC 4034 section 2.5).
+    fn clashes(&self, name: NameRef<'_>, rtype: Rtype) -> bool {
+        let may_stand_beside = |rtype| matches!(rtype, Rtype::KEY | Rtype::RRSIG | Rtype::NSEC);
+        match rtype {
+            Rtype::CNAME => self.zone.at(name).any(|(other, _)| other != Rtype::CNAME && !may_stand_beside(other)),
+            _ => !may_stand_beside(rtype) && self.zone.rrset(name, Rtype::CNAME).is_some(),
+        }
+    }
+
+    /// Whether the update at work touched a name already.
+    fn touched(&self, name: NameRef<'_>) -> bool {
+        let created = |((at, _), before): (&(Name, Rtype), &Option<Rrset>)| at.as_name() == name && before.is_none();
+        self.before.iter().any(created)
+    }
+
+    /// Whether a SOA takes the place of that of the zone: its serial must be greater (section 3.4.2.2, RFC 1982).
+    fn is_newer(&self, name: NameRef<'_>, rdata: &Rdata) -> bool {
+        let serial = rdata.as_rdata(Rtype::SOA).serial();
+        self.is_apex(name) && serial.is_some_and(|serial| serial > self.zone.serial())
+    }
+
+    /// Whether BIND passes over a record here: NS at a wildcard, NSEC3PARAM below the apex.
+    fn is_misplaced(&self, name: NameRef<'_>, rtype: Rtype) -> bool {
+        match rtype {
+            Rtype::NS => name.is_wildcard(),
+            Rtype::NSEC3PARAM => !self.is_apex(name),
+            _ => false,
+        }
+    }
+
+    /// Deletes a record; the SOA and the last NS of the apex stay (section 3.4.2.4).
+    fn delete_record(&mut self, name: NameRef<'_>, rtype: Rtype, rdata: &Rdata) {
+        let Some(standing) = self.zone.rrset(name, rtype) else { return };
+        let is_last = standing.rdata().len() == 1;
+        if self.is_apex(name) && (rtype == Rtype::SOA || rtype == Rtype::NS && is_last) {
+            return;
+        }
+        let left: Vec<Rdata> = standing.rdata().iter().filter(|old| *old != rdata).cloned().collect();
+        let left = Rrset::new(standing.ttl(), left);
+        self.put(name, rtype, left);
+    }
+
+    /// Puts an RRset in the place of another, and keeps what stood there first.
+    fn put(&mut self, name: NameRef<'_>, rtype: Rtype, rrset: Option<Rrset>) {
+        let before = self.zone.put(name, rtype, rrset);
+        self.before.entry((name.to_name(), rtype)).or_insert(before);
+    }
+
+    /// Whether a name is the apex.
+    fn is_apex(&self, name: NameRef<'_>) -> bool {
+        name == self.zone.apex().as_name()
+    }
+
+    /// Takes everything back.
+    fn take_back(self) {
+        for ((name, rtype), before) in self.before {
+            self.zone.put(name.as_name(), rtype, before);
+        }
+    }
+
+    /// Ends: moves the serial where something changed; gives what did.
+    fn finish(mut self) -> Vec<Difference> {
+        self.delete_orphaned_ds();
+        let stands = |zone: &Zone, name: &Name, rtype| zone.rrset(name.as_name(), rtype).cloned();
+        let zone = &*self.zone;
+        self.before.retain(|(name, rtype), before| zone.rrset(name.as_name(), *rtype) != before.as_ref());
+        let apex = self.zone.apex().as_name().to_name();
+        if !self.before.is_empty() && !self.before.contains_key(&(apex.clone(), Rtype::SOA)) {
+            let soa = match self.quirks.serial {
+                SerialStep::By(step) => Some(self.zone.soa_with(after(self.zone.serial(), step))),
+                SerialStep::Unmoved => None,
+            };
+            soa.into_iter().for_each(|soa| self.put(apex.as_name(), Rtype::SOA, Some(soa)));
+        }
+        let Work { zone, before, .. } = self;
+        let differences = before.into_iter().map(|((name, rtype), before)| {
+            let after = stands(zone, &name, rtype);
+            Difference { name, rtype, before, after }
+        });
+        differences.collect()
+    }
+
+    /// Deletes the DS that the update left without NS beside it, at the apex too, as BIND does.
+    fn delete_orphaned_ds(&mut self) {
+        let is_of_cut = |(_, rtype): &&(Name, Rtype)| matches!(*rtype, Rtype::NS | Rtype::DS);
+        let names: Vec<Name> = self.before.keys().filter(is_of_cut).map(|(name, _)| name.clone()).collect();
+        for name in names {
+            let is_cut = self.zone.rrset(name.as_name(), Rtype::NS).is_some() && !self.is_apex(name.as_name());
+            if !is_cut && self.zone.rrset(name.as_name(), Rtype::DS).is_some() {
+                self.put(name.as_name(), Rtype::DS, None);
+            }
+        }
+    }
+}
+
+/// Whether an RRset of this type stays at the apex whatever is deleted there (section 3.4.2.3).
+fn is_kept(rtype: Rtype) -> bool {
+    matches!(rtype, Rtype::SOA | Rtype::NS)
+}
+
+/// Whether a record takes the place of another of its type, instead of standing beside it: where there may be but one of
+/// the type, or one WKS for an address and protocol (section 3.4.2.2).
+fn replaces(rtype: Rtype, new: &Rdata, old: &Rdata) -> bool {
+    match rtype {
+        Rtype::CNAME | Rtype::DNAME | Rtype::SOA => true,
+        Rtype::WKS => new.as_octets().get(..5) == old.as_octets().get(..5),
+        _ => new == old,
+    }
+}
+
+/// The serial so many steps after another; 0 is passed over, as some take it for no serial at all (RFC 2136 section 3.6 has
+/// no such rule, BIND does it).
+fn after(serial: Serial, step: u32) -> Serial {
+    match serial.into_int().wrapping_add(step) {
+        0 => Serial(1),
+        next => Serial(next),
+    }
+}

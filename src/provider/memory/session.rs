@@ -1,0 +1,208 @@
+//! The primary as a target: it is read, asked and written as any other.
+
+use std::collections::{HashMap, HashSet};
+use std::convert::Infallible;
+
+use domain::base::iana::{Class, Rcode};
+
+use super::message::{Instruction, Message, Prerequisite};
+use super::primary::Primary;
+use super::zone::Zone;
+use crate::dns::{NameRef, RdataRef, Rrset, Rtype, Ttl, ZoneBuilder, ZoneName};
+use crate::live::asked::{Answer, Question};
+use crate::provider::answers::{self, Known};
+use crate::provider::entries::{self, Entry};
+use crate::provider::write::{Edit, Reply, Ticket, Update, UpdateLimits, UpdateZone, WriteZone};
+use crate::provider::{AskZone, ReadZone, TargetError, ZoneRead};
+
+impl Known for Zone {
+    fn apex(&self) -> &ZoneName {
+        self.apex()
+    }
+
+    fn rrset(&self, name: NameRef<'_>, rtype: Rtype) -> Option<Rrset> {
+        self.rrset(name, rtype).cloned()
+    }
+}
+
+impl From<&Update<'_>> for Message {
+    /// The message that any server is sent of an update.
+    fn from(update: &Update<'_>) -> Message {
+        let (mut prerequisites, mut instructions) = (Vec::new(), Vec::new());
+        let Ok(()) = entries::prerequisites(&update.edits, |entry| keep(&mut prerequisites, prerequisite(entry)));
+        let Ok(()) = entries::updates(&update.edits, |entry| keep(&mut instructions, instruction(entry)));
+        Message { zone: update.zone.clone(), prerequisites, instructions }
+    }
+}
+
+/// Keeps one more.
+fn keep<T>(all: &mut Vec<T>, one: T) -> Result<(), Infallible> {
+    all.push(one);
+    Ok(())
+}
+
+/// What must hold.
+fn prerequisite(entry: Entry<'_>) -> Prerequisite {
+    let (name, rtype) = (entry.owner.to_name(), entry.rtype);
+    match entry.class {
+        Class::NONE => Prerequisite::Absent(name, rtype),
+        Class::ANY => Prerequisite::Exists(name, rtype),
+        _ => Prerequisite::Holds(name, rtype, RdataRef { rtype, octets: entry.rdata }.to_rdata()),
+    }
+}
+
+/// What is to be done.
+fn instruction(entry: Entry<'_>) -> Instruction {
+    let (name, rtype) = (entry.owner.to_name(), entry.rtype);
+    match entry.class {
+        Class::ANY => Instruction::DeleteRrset(name, rtype),
+        _ => {
+            let rdata = RdataRef { rtype, octets: entry.rdata }.to_rdata();
+            Instruction::Add(name, rtype, Ttl::from_wire(entry.ttl), rdata)
+        }
+    }
+}
+
+/// Where a zone is, as errors name it.
+fn place(zone: &ZoneName) -> String {
+    format!("memory zone {zone}")
+}
+
+/// An error at a zone.
+fn error(zone: &ZoneName, code: &'static str, message: impl Into<String>) -> TargetError {
+    TargetError { place: place(zone), code, message: message.into(), hint: None, findings: None }
+}
+
+impl Primary {
+    /// Looks at a zone as whoever asks for it over the network.
+    fn look<R>(&self, zone: &ZoneName, look: impl FnOnce(&Zone) -> R) -> Result<R, TargetError> {
+        let world = self.world();
+        if world.is_down {
+            return Err(error(zone, "connect-failed", "nobody reaches the server"));
+        }
+        let found = world.zone(zone).ok_or_else(|| error(zone, "not-authoritative", "the server has no such zone"))?;
+        Ok(look(found))
+    }
+}
+
+impl ReadZone for Primary {
+    fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, TargetError> {
+        let contents = self.look(zone, |found| {
+            let mut builder = ZoneBuilder::new(zone.clone());
+            for (name, rtype, rrset) in found.rrsets() {
+                for rdata in rrset.rdata() {
+                    builder.push(name, rtype, rrset.ttl(), rdata.as_octets())?;
+                }
+            }
+            builder.finish()
+        })?;
+        let contents = contents.map_err(|cause| error(zone, "bad-zone", cause.to_string()))?;
+        Ok(ZoneRead { contents, inputs: Vec::new(), findings: None })
+    }
+}
+
+impl AskZone for Primary {
+    fn place(&self, zone: &ZoneName) -> String {
+        place(zone)
+    }
+
+    fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, TargetError> {
+        self.look(zone, |found| questions.iter().map(|question| answers::answer(found, question)).collect())
+    }
+}
+
+impl WriteZone for Primary {
+    fn place(&self, zone: &ZoneName) -> String {
+        place(zone)
+    }
+
+    fn limits(&self) -> UpdateLimits {
+        self.limits
+    }
+
+    /// Counts edits: no message is composed.
+    fn octets(&self, _: &ZoneName, _: Edit<'_>) -> usize {
+        1
+    }
+
+    fn observe(&self, zone: &ZoneName, questions: &[Question], _: Option<u64>) -> Result<Vec<Answer>, TargetError> {
+        self.ask(zone, questions)
+    }
+
+    fn open(&self, _: &ZoneName) -> Box<dyn UpdateZone + '_> {
+        Box::new(Session { primary: self, replies: HashMap::new(), cut: HashSet::new(), next: 0 })
+    }
+
+    fn finish(&self) -> Result<(), TargetError> {
+        Ok(())
+    }
+}
+
+/// Writes one zone of a primary.
+struct Session<'p> {
+    /// The primary.
+    primary: &'p Primary,
+    /// The replies that were not asked for yet.
+    replies: HashMap<Ticket, Reply>,
+    /// The updates of which nothing comes any more.
+    cut: HashSet<Ticket>,
+    /// The latest ticket; 0 before the first update, as there is no connection before.
+    next: u64,
+}
+
+impl UpdateZone for Session<'_> {
+    fn window(&mut self) -> usize {
+        self.primary.window
+    }
+
+    fn send(&mut self, update: &Update<'_>) -> Result<Ticket, TargetError> {
+        let said = self.primary.deliver(&Message::from(update));
+        if self.next == 0 {
+            let (now, most) = &mut self.primary.world().connections;
+            *now += 1;
+            *most = (*most).max(*now);
+        }
+        self.next += 1;
+        let refused = |rcode| error(update.zone, "update-refused", format!("the server answers {rcode}"));
+        let reply = match said {
+            None => Reply::Unknown(error(update.zone, "timeout", "no answer comes")),
+            Some(Rcode::NOERROR) => Reply::Done,
+            Some(Rcode::SERVFAIL) => Reply::Failed(error(update.zone, "server-failure", "the server answers SERVFAIL")),
+            Some(rcode @ (Rcode::NXDOMAIN | Rcode::NXRRSET | Rcode::YXDOMAIN | Rcode::YXRRSET)) => {
+                Reply::Prerequisite(format!("the server answers {rcode}"))
+            }
+            Some(rcode) => Reply::Refused(refused(rcode)),
+        };
+        self.replies.insert(Ticket(self.next), reply);
+        Ok(Ticket(self.next))
+    }
+
+    fn reply(&mut self, ticket: Ticket) -> Reply {
+        let reply = self.replies.remove(&ticket).expect("every ticket is asked for once");
+        if self.cut.remove(&ticket) {
+            return match reply {
+                Reply::Unknown(error) => Reply::Unknown(error),
+                _ => Reply::Unknown(TargetError {
+                    place: "memory".to_owned(),
+                    code: "update-cut",
+                    message: "the connection was cut".to_owned(),
+                    hint: None,
+                    findings: None,
+                }),
+            };
+        }
+        if matches!(reply, Reply::Unknown(_)) {
+            self.cut.extend(self.replies.keys());
+        }
+        reply
+    }
+}
+
+impl Drop for Session<'_> {
+    /// Closes its connection.
+    fn drop(&mut self) {
+        if self.next > 0 {
+            self.primary.world().connections.0 -= 1;
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What `serve` says when it has begun, and when it ended.
+
+use super::summary::counted;
+use crate::serve::Counts;
+
+/// A server that has begun.
+#[derive(Debug)]
+pub struct Serving<'a> {
+    /// Where it listens.
+    pub addresses: Vec<String>,
+    /// The name of its key and its algorithm, where it has one.
+    pub key: Option<(String, &'a str)>,
+    /// The zones with their numbers of records.
+    pub zones: Vec<(String, usize)>,
+    /// The keys of a target that has its zones there, with their values.
+    pub target: Vec<(&'a str, String)>,
+    /// What to run, where there is a workspace to try it on.
+    pub command: Option<String>,
+}
+
+/// Says what is served, where, for whom, and what to do with it.
+pub fn serving(serving: &Serving<'_>) -> String {
+    let Serving { addresses, key, zones, target, command } = serving;
+    let count = counted(zones.len(), "zone");
+    let allowed = match key {
+        Some((name, algorithm)) => format!("transfers and updates need the key `{name}` ({algorithm})"),
+        None => "anybody on this machine may transfer and update".to_owned(),
+    };
+    let width = zones.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
+    let zones: String =
+        zones.iter().map(|(name, records)| format!("  {name:width$}  {}\n", counted(*records, "record"))).collect();
+    let next = match command {
+        Some(command) => format!("To try it out, in another terminal:\n\n    {command}\n"),
+        None => {
+            let lines: String = target.iter().map(|(key, value)| format!("    {key} = {value}\n")).collect();
+            format!("A target that has its zones here:\n\n    [[pool.X.target]]\n    type = \"rfc2136\"\n{lines}")
+        }
+    };
+    format!(
+        "Serving {count} on {}, UDP and TCP; {allowed}.\n\n{zones}\n{next}\n\
+         Ctrl-C ends it. Zones live in memory only.\n",
+        addresses.join(" and ")
+    )
+}
+
+/// Says what a server did.
+pub fn served(counts: Counts) -> String {
+    let Counts { updates, done, transfers } = counts;
+    format!(
+        "Ended after {} ({done} answered with NOERROR) and {}.\nNothing was saved: changes went with the server.\n",
+        counted(updates as usize, "update"),
+        counted(transfers as usize, "transfer")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_says_what_a_target_must_say() {
+        let shown = serving(&Serving {
+            addresses: vec!["127.0.0.1:5353".into(), "[::1]:5353".into()],
+            key: Some(("zonewright.".into(), "hmac-sha256")),
+            zones: vec![("example.net.".into(), 1), ("long.example.net.".into(), 22)],
+            target: vec![("server", "\"127.0.0.1:5353\"".into())],
+            command: None,
+        });
+        insta::assert_snapshot!(shown, @r#"
+        Serving 2 zones on 127.0.0.1:5353 and [::1]:5353, UDP and TCP; transfers and updates need the key `zonewright.` (hmac-sha256).
+
+          example.net.       1 record
+          long.example.net.  22 records
+
+        A target that has its zones here:
+
+            [[pool.X.target]]
+            type = "rfc2136"
+            server = "127.0.0.1:5353"
+
+        Ctrl-C ends it. Zones live in memory only.
+        "#);
+    }
+
+    #[test]
+    fn what_a_server_did_is_counted() {
+        let shown = served(Counts { updates: 3, done: 1, transfers: 1 });
+        insta::assert_snapshot!(shown, @"
+        Ended after 3 updates (1 answered with NOERROR) and 1 transfer.
+        Nothing was saved: changes went with the server.
+        ");
+    }
+}

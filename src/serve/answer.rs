@@ -1,0 +1,165 @@
+//! What goes out: answers as messages, owner names compressed, within what the sender takes. Pure.
+//!
+//! Source: RFC 1035 section 4.1; RFC 6891 section 6.1.
+
+use std::sync::Arc;
+
+use domain::base::iana::{Class, OptRcode, Rcode};
+use domain::base::message_builder::{AdditionalBuilder, HashCompressor, PushError};
+use domain::base::name::Name as LibraryName;
+use domain::base::rdata::UnknownRecordData;
+use domain::base::{Message, MessageBuilder};
+use domain::rdata::tsig::Time48;
+use domain::tsig::{Key, ServerTransaction};
+
+use super::lookup::{Answer, Rows};
+use super::wire::Edns;
+use crate::dns::{NameRef, Rdata, Rtype, Ttl};
+
+/// The longest message over TCP (RFC 1035 section 4.2.2).
+pub const MAX_TCP: usize = 65_535;
+
+/// The longest answer over UDP where the sender says nothing (RFC 1035 section 4.2.1).
+const MAX_PLAIN_UDP: usize = 512;
+
+/// The longest answer over UDP, whatever the sender takes, and what is taken from it (DNS Flag Day 2020, RFC 9715).
+pub const MAX_UDP: u16 = 1232;
+
+/// What EDNS takes in an answer: the root, type, class, TTL, length (RFC 6891 section 6.1.2).
+const OPT_OCTETS: usize = 11;
+
+/// The signature that an answer gets.
+pub type Signature = ServerTransaction<Arc<Key>>;
+
+/// A message in the making.
+pub type Building = AdditionalBuilder<HashCompressor<Vec<u8>>>;
+
+/// How an answer is to be made.
+#[derive(Debug)]
+pub struct Manner {
+    /// Who signs it, if anybody.
+    pub signature: Option<Signature>,
+    /// What the sender said of its abilities.
+    pub edns: Option<Edns>,
+    /// Whether it goes over UDP.
+    pub is_udp: bool,
+}
+
+impl Manner {
+    /// The longest message that may be made, in octets.
+    fn limit(&self) -> usize {
+        match (self.is_udp, self.edns) {
+            (false, _) => MAX_TCP,
+            (true, Some(edns)) => usize::from(edns.payload.min(MAX_UDP)).max(MAX_PLAIN_UDP),
+            (true, None) => MAX_PLAIN_UDP,
+        }
+    }
+
+    /// What of that is not for records.
+    fn reserved(&self) -> usize {
+        let signed = self.signature.as_ref().map_or(0, |signature| usize::from(signature.key().compose_len()));
+        signed + self.edns.map_or(0, |_| OPT_OCTETS)
+    }
+}
+
+/// Makes the message of an answer. One that is too long over UDP becomes a hint to come by TCP (TC), over TCP a SERVFAIL.
+pub fn compose(request: &Message<Vec<u8>>, answer: &Answer, manner: Manner) -> Vec<u8> {
+    let (limit, reserved) = (manner.limit(), manner.reserved());
+    let mut message = fill(request, answer, limit - reserved).unwrap_or_else(|_| {
+        let rcode = if manner.is_udp { answer.rcode } else { Rcode::SERVFAIL };
+        let short = Answer { is_authoritative: answer.is_authoritative, ..Answer::bare(rcode) };
+        let mut message = fill(request, &short, limit - reserved).expect("a header and a question fit");
+        message.header_mut().set_tc(manner.is_udp);
+        message
+    });
+    message.clear_push_limit();
+    if let Some(edns) = manner.edns {
+        add_edns(&mut message, edns);
+    }
+    if let Some(signature) = manner.signature {
+        signature.answer(&mut message, Time48::now()).expect("room was kept for the signature");
+    }
+    message.finish().into_target()
+}
+
+/// The answer to a message that begins like a request and goes wrong then.
+pub fn malformed(request: &Message<Vec<u8>>) -> Vec<u8> {
+    let mut message = empty(MAX_TCP);
+    let header = message.header_mut();
+    header.set_id(request.header().id());
+    header.set_qr(true);
+    header.set_opcode(request.header().opcode());
+    header.set_rcode(Rcode::FORMERR);
+    message.finish().into_target()
+}
+
+/// A message that begins as the answer to a request, with the same question.
+pub fn begin(request: &Message<Vec<u8>>, rcode: Rcode) -> Result<Building, PushError> {
+    Ok(empty(MAX_TCP).start_answer(request, rcode)?.additional())
+}
+
+/// An empty message of at most so many octets.
+pub fn empty(limit: usize) -> MessageBuilder<HashCompressor<Vec<u8>>> {
+    let mut message = MessageBuilder::from_target(HashCompressor::new(Vec::new())).expect("a header fits");
+    // The limit is the first length that is too long.
+    message.set_push_limit(limit + 1);
+    message
+}
+
+/// Puts an answer into a message of at most so many octets.
+fn fill(request: &Message<Vec<u8>>, answer: &Answer, limit: usize) -> Result<Building, PushError> {
+    let mut message = empty(limit).start_answer(request, answer.rcode)?;
+    message.header_mut().set_aa(answer.is_authoritative);
+    each(&answer.answer, |row| message.push(row.to_record()))?;
+    let mut message = message.authority();
+    each(&answer.authority, |row| message.push(row.to_record()))?;
+    let mut message = message.additional();
+    each(&answer.additional, |row| message.push(row.to_record()))?;
+    Ok(message)
+}
+
+/// Says what we can: our longest message, and where the sender speaks another version, that this one is the newest.
+fn add_edns(message: &mut Building, edns: Edns) {
+    let added = message.opt(|opt| {
+        opt.set_udp_payload_size(MAX_UDP);
+        if edns.version > 0 {
+            opt.set_rcode(OptRcode::BADVERS);
+        }
+        Ok(())
+    });
+    added.expect("room was kept for it");
+}
+
+/// Hands on every record.
+fn each(rows: &[Rows], mut push: impl FnMut(Row<'_>) -> Result<(), PushError>) -> Result<(), PushError> {
+    for Rows { owner, rtype, class, ttl, rdata } in rows {
+        for rdata in rdata {
+            push(Row { owner: owner.as_name(), rtype: *rtype, class: *class, ttl: *ttl, rdata })?;
+        }
+    }
+    Ok(())
+}
+
+/// One record.
+#[derive(Debug, Clone, Copy)]
+pub struct Row<'a> {
+    /// The owner name.
+    pub owner: NameRef<'a>,
+    /// The type.
+    pub rtype: Rtype,
+    /// The class.
+    pub class: Class,
+    /// The TTL.
+    pub ttl: Ttl,
+    /// The RDATA.
+    pub rdata: &'a Rdata,
+}
+
+impl<'a> Row<'a> {
+    /// As the library composes it, the RDATA never compressed.
+    pub fn to_record(self) -> (LibraryName<&'a [u8]>, Class, u32, UnknownRecordData<&'a [u8]>) {
+        let owner = LibraryName::from_octets(self.owner.as_wire()).expect("names are wire format");
+        let rdata = UnknownRecordData::from_octets(self.rtype, self.rdata.as_octets());
+        (owner, self.class, self.ttl.as_secs(), rdata.expect("RDATA have at most 65 535 octets"))
+    }
+}

@@ -1,0 +1,95 @@
+//! What the server is to do otherwise than RFC 2136 says, as people name it. Pure.
+
+use std::str::FromStr;
+
+use crate::dns::Name;
+use crate::provider::memory::rules::{Quirks, SerialStep};
+
+/// One way in which servers differ from the RFC.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Quirk {
+    /// An update that puts a CNAME beside other data, or those beside a CNAME, is refused whole (PowerDNS).
+    RefuseCnameClash,
+    /// A record that is there already with another TTL is passed over (Knot).
+    IgnoreTtlChange,
+    /// All that deletes is done before all that adds (PowerDNS).
+    AddsAfterDeletes,
+    /// An RRset of more records is a failure (BIND).
+    MaxRecords(usize),
+    /// Hosts must have names of hosts (BIND).
+    CheckNames,
+    /// What an update says of this name is passed over in silence (policies of BIND and PowerDNS).
+    IgnoreName(Name),
+    /// The serial grows by so much; by nothing, where that is 0 (Knot within a batch).
+    SerialStep(u32),
+}
+
+/// How they are written, and what each means, for `--help`.
+pub const QUIRKS: [(&str, &str); 7] = [
+    ("refuse-cname-clash", "refuse an update that puts a CNAME beside other data, or those beside a CNAME (PowerDNS)"),
+    ("ignore-ttl-change", "pass over a record that is there already with another TTL (Knot)"),
+    ("adds-after-deletes", "do all that deletes before all that adds, whatever the order (PowerDNS)"),
+    ("max-records=N", "fail where an RRset would have more than N records (BIND: 100)"),
+    ("check-names", "refuse addresses and pointers at or to what is no name of a host (BIND)"),
+    ("ignore-name=NAME", "pass over what an update says of this name, in silence (policies of BIND and PowerDNS)"),
+    ("serial-step=N", "let the serial grow by N; 0 leaves it as it is (Knot within a batch)"),
+];
+
+impl FromStr for Quirk {
+    type Err = String;
+
+    /// Reads `NAME` or `NAME=VALUE`.
+    fn from_str(text: &str) -> Result<Quirk, String> {
+        let number = |value: &str| value.parse().map_err(|_| format!("`{value}` is no number"));
+        match text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value))) {
+            ("refuse-cname-clash", None) => Ok(Quirk::RefuseCnameClash),
+            ("ignore-ttl-change", None) => Ok(Quirk::IgnoreTtlChange),
+            ("adds-after-deletes", None) => Ok(Quirk::AddsAfterDeletes),
+            ("max-records", Some(value)) => Ok(Quirk::MaxRecords(number(value)? as usize)),
+            ("check-names", None) => Ok(Quirk::CheckNames),
+            ("ignore-name", Some(value)) => {
+                Name::parse(value).map(Quirk::IgnoreName).map_err(|error| format!("`{value}`: {error}"))
+            }
+            ("serial-step", Some(value)) => Ok(Quirk::SerialStep(number(value)?)),
+            _ => {
+                let known: Vec<String> = QUIRKS.iter().map(|(name, _)| format!("`{name}`")).collect();
+                Err(format!("there are {}", known.join(", ")))
+            }
+        }
+    }
+}
+
+/// All of these together.
+pub fn collect(quirks: &[Quirk]) -> Quirks {
+    let mut all = Quirks::default();
+    for quirk in quirks {
+        match quirk {
+            Quirk::RefuseCnameClash => all.refuses_cname_clash = true,
+            Quirk::IgnoreTtlChange => all.ignores_ttl_change = true,
+            Quirk::AddsAfterDeletes => all.adds_after_deletes = true,
+            Quirk::MaxRecords(most) => all.max_records = Some(*most),
+            Quirk::CheckNames => all.checks_names = true,
+            Quirk::IgnoreName(name) => all.ignores_names.push(name.clone()),
+            Quirk::SerialStep(0) => all.serial = SerialStep::Unmoved,
+            Quirk::SerialStep(step) => all.serial = SerialStep::By(*step),
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_quirk_that_is_listed_can_be_read_and_does_something() {
+        for (name, _) in QUIRKS {
+            let text = name.replace("=NAME", "=a.example.net").replace("=N", "=7");
+            let quirk: Quirk = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert_ne!(collect(&[quirk]), Quirks::default(), "{text}");
+        }
+        for wrong in ["", "none", "max-records", "max-records=x", "check-names=1", "ignore-name=a..b"] {
+            assert!(wrong.parse::<Quirk>().is_err(), "{wrong}");
+        }
+    }
+}
