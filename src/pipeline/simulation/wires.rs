@@ -155,7 +155,7 @@ impl State for Book<'_> {
         fn apply(id: ApplyId) -> Option<ApplySummary>;
         fn document(id: ApplyId) -> Option<String>;
         fn sent(id: ApplyId) -> Vec<Sent>;
-        fn resumptions(id: ApplyId) -> Vec<Resumption>;
+        fn resumable(now: Time) -> Vec<ApplyId>;
         fn left_hosts(id: ApplyId) -> Vec<LeftHost>;
         fn applies_of(host: Inv) -> Vec<ApplyId>;
         fn applies_at(name: &Name) -> Vec<ApplyId>;
@@ -168,7 +168,7 @@ impl State for Book<'_> {
         fn note_settled(apply: ApplyId, batch: &Batch<'_>, settled: &Settled, now: Time) -> ();
         fn note_standing(zone: &ZoneName, live: &Marker, now: Time) -> usize;
         fn disown(rrsets: &[&RrKey]) -> ();
-        fn note_found(found: &Unsettled, now: Time) -> ();
+        fn note_found(found: &Unsettled, now: Time) -> bool;
         fn finish(apply: ApplyId, applied: &Applied, accepted: bool, now: Time) -> ();
         fn adopt_markers(markers: &[(ZoneName, Option<Marker>)], who: &str, reason: &str, now: Time) -> ();
     }
