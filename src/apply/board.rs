@@ -140,6 +140,17 @@ impl<'a> Board<'a> {
         pieces.iter().for_each(|piece| self.leave_unit(piece.unit, verdict));
     }
 
+    /// Notes that pieces may be written all the same, as an update of theirs may come late; whatever was said of them, such
+    /// as that they are left as they are, is proven no more.
+    pub fn doubt(&self, pieces: &[Piece], verdict: &Verdict) {
+        for piece in pieces {
+            if let Some(said) = &mut self.unit(piece.unit).verdict {
+                *said = verdict.clone();
+            }
+            self.leave_unit(piece.unit, verdict);
+        }
+    }
+
     /// Notes why a unit is written no further.
     fn leave_unit(&self, unit: usize, verdict: &Verdict) {
         let mut state = self.unit(unit);
