@@ -163,7 +163,9 @@ impl<'a> Board<'a> {
         let halted = self.halted.lock().expect(HELD);
         let is_interrupted = self.watch.is_interrupted();
         let (message, hint) = match (&*halted, self.orders.max_failures) {
-            (Some(error), _) => (format!("the apply stopped: {error}"), "mend the state's disk, and plan again"),
+            (Some(error), _) => {
+                (format!("the apply stopped: {error}"), "mend the state's disk, then `zonewright resume`")
+            }
             (None, _) if is_interrupted => ("the apply was interrupted".to_owned(), "plan again, and apply that"),
             (None, Some(max)) => {
                 (format!("the apply stopped after {max} failed hosts"), "look at the failed hosts, and plan again")
