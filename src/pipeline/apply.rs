@@ -258,7 +258,9 @@ impl Work<'_> {
         let read_for = begun_reading.elapsed();
         let applied = verify::judge(&written, &read_back, problems);
         let fine = applied.count(Outcome::Applied) + applied.count(Outcome::AlreadyApplied);
-        let (now, accepted) = (journal.now(), fine == applied.hosts.len() && applied.problems.is_empty());
+        // While the journal lacks what became of an update, there is something to take up.
+        let accepted = fine == applied.hosts.len() && applied.problems.is_empty() && written.halted.is_none();
+        let now = journal.now();
         let state = journal.state.into_inner().expect(HELD);
         let disowned = state.disown(&verify::never_created(&written, &read_back));
         let finished = state.finish(id, &applied, accepted, now);

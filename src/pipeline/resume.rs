@@ -73,10 +73,10 @@ pub fn resume(id: Option<ApplyId>, request: &Conduct<'_>, progress: &dyn Progres
     Ok(Resumed::Ran(Box::new(sealed), ran))
 }
 
-/// Whether an apply did all of its plan.
+/// Whether an apply did all of its plan, and the journal tells so of each update.
 fn is_complete(apply: &ApplySummary) -> bool {
     let is_fine = |word: &String| [Outcome::Applied, Outcome::AlreadyApplied].iter().any(|fine| fine.as_str() == word);
-    apply.finished.is_some() && apply.outcomes.keys().all(is_fine)
+    apply.finished.is_some() && apply.updates_open == 0 && apply.outcomes.keys().all(is_fine)
 }
 
 /// The refusal of an apply whose plan is no longer there.

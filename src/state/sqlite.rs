@@ -356,7 +356,7 @@ impl State for Sqlite {
             match settled {
                 Settled::Done => {
                     let after = batch.swap.as_ref().map(|swap| &swap.after);
-                    effect::done(change, (apply, batch.zone), after, &journal::kept(batch), now)
+                    effect::settled(change, (apply, batch.zone), after, &journal::kept(batch), now)
                 }
                 Settled::Undone(_) | Settled::Unknown(_) => Ok(()),
             }

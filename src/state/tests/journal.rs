@@ -83,6 +83,32 @@ fn a_batch_that_never_settled_leaves_its_marker_open() {
     assert_eq!(next, ApplyId(2));
     run(&mut *state, next, &batch(&changes, 1, swap(marker(2, 1))), Some(Settled::Done));
     assert_eq!(known(&*state), KnownMarker { marker: Some(marker(2, 1)), open: vec![] });
+    assert_eq!(fates(&*state, id)[2..], ["undone: another marker took its place"; 2]);
+    assert_eq!(state.apply(id).unwrap().unwrap().updates_open, 0);
+}
+
+/// What became of the updates of an apply, in words.
+fn fates(state: &dyn State, id: ApplyId) -> Vec<String> {
+    let word = |sent: Sent| match sent.fate {
+        SentFate::Done => "done".to_owned(),
+        SentFate::Undone(why) => format!("undone: {why}"),
+        SentFate::Unknown(_) => "open".to_owned(),
+    };
+    state.sent(id).unwrap().into_iter().map(word).collect()
+}
+
+#[test]
+fn without_a_marker_what_takes_effect_shows_what_did_not() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let id = begin(&mut *state, &new_apply());
+    let (one, two): (Side<'_>, Side<'_>) = ((600, &["2a02::1"]), (600, &["2a02::2"]));
+    run(&mut *state, id, &batch(&[change(A, NONE, one)], 1, None), None);
+    run(&mut *state, id, &batch(&[change(A, two, one)], 2, None), None);
+    run(&mut *state, id, &batch(&[change(B, NONE, one)], 3, None), None);
+    // Each found the first as it was to be found, the others not, or they are about something else.
+    run(&mut *state, id, &batch(&[change(A, NONE, two)], 4, None), Some(Settled::Done));
+    assert_eq!(fates(&*state, id), ["undone: another update took its place", "open", "open", "done"]);
 }
 
 #[test]
@@ -252,7 +278,7 @@ fn of_updates_without_a_marker_that_say_the_same_one_took_effect() {
     assert!(state.note_found(&open[1], at(9)).unwrap());
     assert!(!state.note_found(&open[0], at(9)).unwrap());
     let fates: Vec<_> = state.sent(id).unwrap().into_iter().map(|sent| sent.fate).collect();
-    let undone = SentFate::Undone("another update took effect in its place".into());
+    let undone = SentFate::Undone("another update took its place".into());
     assert_eq!(fates, [undone.clone(), SentFate::Done, SentFate::Unknown(Some("no answer".into())), undone]);
     assert!(is_own(&*state, "a.search.example.net.") && !is_own(&*state, "b.search.example.net."));
     run(&mut *state, id, &batch(&b, 5, None), Some(Settled::Done));
