@@ -193,3 +193,187 @@ fn a_plan_of_a_snapshot_finds_its_files_where_the_snapshot_was_named() {
     assert_eq!(applied["counts"]["applied"], 1, "{applied}");
     assert_eq!(applied["moved"], serde_json::json!([]));
 }
+
+#[test]
+fn the_history_tells_what_an_apply_did_for_whom_and_where() {
+    let folder = workspace();
+    let applied = run(folder.path(), &["apply", "--yes", "--reason", "ticket 7"]);
+    assert_eq!(applied["apply"], 1);
+    edit(folder.path(), "projects/web.yaml", "policy: sync", "policy: sync\nttl: 60");
+    run(folder.path(), &["apply", "--yes"]);
+    let list = run(folder.path(), &["history"]);
+    let ids: Vec<u64> = entries(&list["applies"]).filter_map(|one| one["id"].as_u64()).collect();
+    assert_eq!((ids, &list["more"]), (vec![2, 1], &Value::Bool(false)));
+    assert_eq!((&list["applies"][1]["reason"], &list["applies"][1]["plan"]), (&"ticket 7".into(), &applied["plan"]));
+    assert!(list["applies"][0]["updates"].is_null(), "a list does not tell what was changed");
+    let told = |args: &[&str]| told(&run(folder.path(), args));
+    let first = told(&["history", "1"]);
+    let of_host: Vec<&String> = first.iter().filter(|line| line.contains("101")).collect();
+    assert_eq!(of_host, ["1 done 101 AAAA", "1 done 101 PTR"]);
+    for args in
+        [["history", "101"].as_slice(), &["history", "--host", "101"], &["history", "sas0-0001.web.example.net"]]
+    {
+        let expected = ["2 done 101 AAAA", "2 done 101 PTR", "1 done 101 AAAA", "1 done 101 PTR"];
+        assert_eq!(told(args), expected, "{args:?}");
+    }
+    assert_eq!(told(&["history", "101", "--zone", "web.example.net"]), ["2 done 101 AAAA", "1 done 101 AAAA"]);
+    assert_eq!(told(&["history", "2001:db8:0:1:0:1478:0:101"]), ["2 done 101 PTR", "1 done 101 PTR"]);
+    assert!(told(&["history", "1", "--project", "nobodys"]).is_empty());
+}
+
+/// The items of a list in a document.
+fn entries(list: &Value) -> impl Iterator<Item = &Value> {
+    list.as_array().expect("a list").iter()
+}
+
+/// The changes that a history tells, in its order: `APPLY FATE HOST TYPE`.
+fn told(history: &Value) -> Vec<String> {
+    let mut told = Vec::new();
+    for apply in entries(&history["applies"]) {
+        for update in entries(&apply["updates"]) {
+            let fate = update["fate"].as_str().expect("a word");
+            told.extend(entries(&update["changes"]).map(|change| {
+                let rtype = change["type"].as_str().expect("a type");
+                format!("{} {fate} {} {rtype}", apply["id"], change["host"])
+            }));
+        }
+    }
+    told
+}
+
+#[test]
+fn who_took_an_apply_up_is_told() {
+    let folder = workspace();
+    edit(folder.path(), "zonewright.toml", "dir = \"zones\"", "dir = \"zones\"\nreload = [\"false\"]");
+    run(folder.path(), &["apply", "--yes"]);
+    assert_eq!(run(folder.path(), &["status"])["resumable"], Value::from(vec![1]), "the `reload` did not work");
+    edit(folder.path(), "zonewright.toml", "\nreload = [\"false\"]", "");
+    run(folder.path(), &["resume", "--reason", "the server is back"]);
+    let history = run(folder.path(), &["history", "1"]);
+    assert_eq!(history["applies"][0]["resumed"][0]["reason"], "the server is back");
+    assert_eq!((&history["resumable"], &history["applies"][0]["running"]), (&Value::Array(vec![]), &false.into()));
+}
+
+/// Runs `undo`; gives the exit code, the document, and what it said beside.
+fn undo(workspace: &Path, args: &[&str]) -> (Option<i32>, Value, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+    command.arg("undo").args(args).args(["--format", "json", "-q", "--now", NOW, "-C"]).arg(workspace);
+    let output = command.output().expect("the binary was built for this test");
+    let document = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
+    (output.status.code(), document, String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// Undoes an apply, all of which can be.
+fn undo_whole(workspace: &Path, id: &str) {
+    let (exit, applied, said) = undo(workspace, &[id, "--yes"]);
+    assert_eq!(exit, Some(0), "{applied}{said}");
+    assert_eq!(applied["counts"]["applied"], applied["hosts"].as_array().map_or(0, Vec::len), "{applied}");
+}
+
+/// The zones of a workspace without serials.
+fn zones(workspace: &Path) -> Vec<String> {
+    let read = |name| fs::read_to_string(workspace.join("zones").join(name)).expect("a zone");
+    let lines = ["web.example.net.zone", "8.b.d.0.1.0.0.2.ip6.arpa.zone"].map(read).concat();
+    let mut lines: Vec<String> = lines.lines().filter(|line| !line.contains("SOA")).map(str::to_owned).collect();
+    lines.sort();
+    lines
+}
+
+/// The messages of a plan's notices with a code.
+fn notices<'d>(plan: &'d Value, code: &str) -> Vec<&'d str> {
+    let notices = plan["notices"].as_array().expect("a list").iter().filter(|notice| notice["code"] == code);
+    notices.map(|notice| notice["message"].as_str().expect("text")).collect()
+}
+
+#[test]
+fn what_a_later_apply_changed_is_undone_after_that() {
+    let folder = workspace();
+    let workspace = folder.path();
+    run(workspace, &["apply", "--yes"]);
+    let first = zones(workspace);
+    edit(workspace, "projects/web.yaml", "policy: sync", "policy: sync\nttl: 600");
+    run(workspace, &["apply", "--yes"]);
+
+    let (exit, plan, _) = undo(workspace, &["1"]);
+    let named = notices(&plan, "edited-since");
+    assert_eq!((exit, plan["changes"].as_array().map(Vec::len), named.len()), (Some(0), Some(0), 2), "{plan}");
+    for message in named {
+        assert!(
+            message.contains("; apply 2 changed it since, which is to be undone first; host 101 is left"),
+            "{message}"
+        );
+    }
+    undo_whole(workspace, "2");
+    assert_eq!(zones(workspace), first);
+    undo_whole(workspace, "1");
+    assert_eq!(zones(workspace).len(), first.len() - 2);
+    assert!(notices(&undo(workspace, &["2"]).1, "edited-since")[0].contains("; apply 4 changed it since"));
+}
+
+#[test]
+fn what_an_undo_brings_back_is_own_where_it_was() {
+    let folder = workspace();
+    let workspace = folder.path();
+    run(workspace, &["apply", "--yes"]);
+    let row = "101,sas0-0001.web.example.net,web,assigned,sas,q1,r1,sas-s1,ge1,\n";
+    edit(workspace, "racktables/hosts.csv", row, "");
+    let (orphans, stood) = (planned(workspace), zones(workspace));
+    assert_eq!(orphans.len(), 2, "{orphans:?}");
+    run(workspace, &["apply", "--yes"]);
+    assert!(planned(workspace).is_empty());
+    undo_whole(workspace, "2");
+    assert_eq!((planned(workspace), zones(workspace)), (orphans, stood));
+    undo_whole(workspace, "1");
+    assert!(planned(workspace).is_empty());
+}
+
+#[test]
+fn hosts_of_zones_that_cannot_be_read_are_left_and_an_undo_says_so() {
+    let folder = workspace();
+    let workspace = folder.path();
+    edit(workspace, "zones/db.example.net.zone", "db-sas1 AAAA 2001:db8:0:3:0:ff:fe00:201\n", "");
+    let pointer = "1.0.2.0.0.0.e.f.f.f.0.0.0.0.0.0.3.0.0.0.0.0.0.0 PTR db-sas1.db.example.net.\n";
+    edit(workspace, "zones/8.b.d.0.1.0.0.2.ip6.arpa.zone", pointer, "");
+    let before = zones(workspace);
+    let applied = run(workspace, &["apply", "--yes"]);
+    assert_eq!(applied["counts"]["applied"], 2, "{applied}");
+
+    let file = workspace.join("zones/db.example.net.zone");
+    let text = fs::read(&file).expect("the zone");
+    fs::remove_file(&file).expect("the zone");
+    let (exit, plan, said) = undo(workspace, &["1"]);
+    assert_eq!((exit, notices(&plan, "zone-unknown").len()), (Some(1), 1), "{plan}{said}");
+    assert!(said.contains("zones/db.example.net.zone"), "{said}");
+    assert_eq!((&plan["blocked"][0]["host"], &plan["blocked"][0]["code"]), (&201.into(), &"zone-unknown".into()));
+    let hosts: Vec<&Value> = plan["changes"].as_array().expect("a list").iter().map(|change| &change["host"]).collect();
+    assert_eq!(hosts, [101, 101]);
+    let (exit, applied, said) = undo(workspace, &["1", "--yes"]);
+    assert_eq!((exit, &applied["counts"]["applied"]), (Some(1), &1.into()), "{applied}{said}");
+
+    // Nobody says any more where the zone is.
+    fs::write(&file, text).expect("the zone");
+    let settings = "[[zone]]\nname = \"db.example.net\"\npool = \"main\"\npermission = \"own\"\n";
+    edit(workspace, "zonewright.toml", settings, "");
+    let (exit, plan, said) = undo(workspace, &["1"]);
+    let told =
+        "zonewright.toml: error[unknown-zone]: the apply changed the zone `db.example.net.`, which is not configured";
+    assert_eq!((exit, notices(&plan, "zone-unknown")), (Some(1), vec![told]), "{plan}{said}");
+    assert!(said.starts_with(told), "{said}");
+
+    let text = fs::read_to_string(workspace.join("zonewright.toml")).expect("the settings");
+    fs::write(workspace.join("zonewright.toml"), text + settings).expect("the settings");
+    undo_whole(workspace, "1");
+    assert_eq!(zones(workspace), before);
+}
+
+#[test]
+fn an_undo_of_another_journal_is_refused() {
+    let (folder, other) = (workspace(), workspace());
+    run(folder.path(), &["apply", "--yes"]);
+    let path = folder.path().join("undo.json").display().to_string();
+    assert_eq!(undo(folder.path(), &["1", "--out", &path]).0, Some(0));
+    let before = zones(other.path());
+    let applied = run(other.path(), &["apply", &path]);
+    assert_eq!((&applied["exit"], &applied["refused"]["code"]), (&3.into(), &"unknown-apply".into()), "{applied}");
+    assert_eq!(zones(other.path()), before);
+}

@@ -120,7 +120,7 @@ pub enum Command {
     Doctor(DoctorArgs),
     /// Show who is at work, what did not end, the last applies, and the known markers.
     Status(StatusArgs),
-    /// Tell what was applied: when, by whom, why, and what became of it; ask no server.
+    /// Tell what was applied: when, by whom and why, what changed, and what became of it.
     ///
     /// Without an argument, lists the latest applies. `history 12` tells all of apply 12: its plan, how many changes of
     /// which kind in which zones, the hosts that it left, and each change with what stood before and after. `history 100001`
@@ -129,9 +129,9 @@ pub enum Command {
     History(HistoryArgs),
     /// Look after the state, the journal of what was applied.
     State(StateArgs),
-    /// Serve zones from memory on loopback, to try things out on: queries, transfers, updates.
+    /// Serve zones from memory on loopback, to try things out on.
     ///
-    /// Serves the zones of the files or folders that are named, else those that the workspace has in files (targets of type
+    /// Answers queries, transfers and updates. Serves the zones of the files or folders that are named, else those that the workspace has in files (targets of type
     /// `zonefile`). Obeys RFC 2136; a quirk makes it behave as some other server does, a fault lets an update go wrong. With
     /// `--try DIR` it makes a copy of the workspace that has its zones here, so that `plan` and `apply` can be tried on it.
     /// Runs until Ctrl-C; nothing is saved.

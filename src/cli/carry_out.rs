@@ -208,7 +208,7 @@ pub fn tell(
     match is_journaled {
         true => Ok(exit),
         false => Err(Failure::new("the journal could not be kept to the end: it does not tell all of what was done")
-            .hint("mend the state's disk; what stands in DNS is what a new `plan` starts from")),
+            .hint("mend the state's disk, then `zonewright resume`: it finds out what the journal lacks")),
     }
 }
 

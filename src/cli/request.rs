@@ -67,7 +67,7 @@ pub fn not_made(shared: &Shared, error: MakeError) -> Result<Exit, Failure> {
         MakeError::NoSnapshot(error) => Err(Failure { message: error.to_string(), hint: error.hint }),
         MakeError::NoState(error) => Err(Failure { message: error.to_string(), hint: error.hint }),
         MakeError::NoSubject(error) => Err(Failure { message: error.to_string(), hint: Some(error.hint) }),
-        MakeError::NoUndo(error) => Err(Failure { message: error.to_string(), hint: Some(error.hint.to_owned()) }),
+        MakeError::NoUndo(error) => Err(Failure { message: error.to_string(), hint: Some(error.hint) }),
         error => Err(Failure::new(error)),
     }
 }

@@ -52,7 +52,10 @@ impl View {
     /// zone that the plan does not know.
     pub fn print(&self, sealed: &SealedPlan) -> Result<(), Failure> {
         if let Some(zone) = self.zones.iter().find(|zone| !knows(sealed.plan(), zone)) {
-            return Err(Failure::new(format!("--zone: no zone `{zone}` is configured")));
+            return Err(Failure::new(match sealed.plan().undoes {
+                Some(id) => format!("--zone: nothing of apply {id} is to be undone in `{zone}`"),
+                None => format!("--zone: no zone `{zone}` is configured"),
+            }));
         }
         let is_view = !self.zones.is_empty();
         let cut = is_view.then(|| sealed.view(|change| self.zones.contains(&change.zone)));

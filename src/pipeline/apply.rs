@@ -211,7 +211,11 @@ impl Work<'_> {
         let document = v1::to_json(self.sealed);
         let text = PlanText { document: &document, expires: plan.expires };
         let id = state.begin(&new_apply(self.sealed, self.request, &survey), &text)?;
-        let ran = self.run((id, survey, &self.orders(&known, 0)), state);
+        let mut ran = self.run((id, survey, &self.orders(&known, 0)), state);
+        if let Some(killed) = killed {
+            // An update of it may have come between the look at it and the survey.
+            ran.is_journaled &= settle_found(state, killed, self.targets, self.request.now).is_ok();
+        }
         Ok(Ran { moved, ..ran })
     }
 
@@ -254,7 +258,9 @@ impl Work<'_> {
         let read_for = begun_reading.elapsed();
         let applied = verify::judge(&written, &read_back, problems);
         let fine = applied.count(Outcome::Applied) + applied.count(Outcome::AlreadyApplied);
-        let (now, accepted) = (journal.now(), fine == applied.hosts.len() && applied.problems.is_empty());
+        // While the journal lacks what became of an update, there is something to take up.
+        let accepted = fine == applied.hosts.len() && applied.problems.is_empty() && written.halted.is_none();
+        let now = journal.now();
         let state = journal.state.into_inner().expect(HELD);
         let disowned = state.disown(&verify::never_created(&written, &read_back));
         let finished = state.finish(id, &applied, accepted, now);
@@ -304,8 +310,7 @@ pub(super) fn settle_found(
             _ => false,
         };
         if open.after.iter().zip(&answers).all(stands) {
-            state.note_found(&open, now)?;
-            found += 1;
+            found += usize::from(state.note_found(&open, now)?);
         }
     }
     Ok(found)

@@ -169,6 +169,12 @@ impl fmt::Display for MakeError {
 
 impl std::error::Error for MakeError {}
 
+impl From<StateError> for MakeError {
+    fn from(error: StateError) -> MakeError {
+        MakeError::NoState(error)
+    }
+}
+
 /// The name of this program in documents.
 const TOOL: &str = concat!("zonewright ", env!("CARGO_PKG_VERSION"));
 
@@ -247,7 +253,7 @@ fn gather(request: &Request<'_>, progress: &dyn Progress) -> Result<Gathered, Ma
         None => zones::read_all(&inventory, request.workspace, request.now, progress),
     };
     let (zones, forgotten) = match inventory.config.registry {
-        Registry::Journal => remember(&inventory.config, zones, request.workspace).map_err(MakeError::NoState)?,
+        Registry::Journal => remember(&inventory.config, zones, request.workspace)?,
         Registry::Txt | Registry::Noop => (zones, Vec::new()),
     };
     let snapshot = snapshot.map(|snapshot| used(&snapshot, &inventory));

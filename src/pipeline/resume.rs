@@ -73,10 +73,10 @@ pub fn resume(id: Option<ApplyId>, request: &Conduct<'_>, progress: &dyn Progres
     Ok(Resumed::Ran(Box::new(sealed), ran))
 }
 
-/// Whether an apply did all of its plan.
+/// Whether an apply did all of its plan, and the journal tells so of each update.
 fn is_complete(apply: &ApplySummary) -> bool {
     let is_fine = |word: &String| [Outcome::Applied, Outcome::AlreadyApplied].iter().any(|fine| fine.as_str() == word);
-    apply.finished.is_some() && apply.outcomes.keys().all(is_fine)
+    apply.finished.is_some() && apply.updates_open == 0 && apply.outcomes.keys().all(is_fine)
 }
 
 /// The refusal of an apply whose plan is no longer there.
@@ -95,7 +95,10 @@ impl Work<'_> {
         self.targets.doubt();
         let mut ran = self.round(state, id, true)?;
         for _ in 1..ROUNDS {
-            if ran.refusal.is_some() || !ran.is_journaled || ran.applied.ending() == Ending::Done {
+            if ran.refusal.is_some()
+                || !ran.is_journaled
+                || ran.applied.ending() == Ending::Done && !is_open(state, id)?
+            {
                 break;
             }
             // An update that the apply sent before it ended may have come late, and taken the place of what was sent now.
@@ -142,6 +145,12 @@ impl Work<'_> {
         let ran = self.run((id, survey, &orders), state);
         Ok(Ran { moved, ..ran })
     }
+}
+
+/// Whether it is not known of an update what became of it: it may have come after it was looked whether it did, and before it
+/// was read what stands.
+fn is_open(state: &dyn State, id: ApplyId) -> Result<bool, StateError> {
+    Ok(state.sent(id)?.iter().any(|sent| matches!(sent.fate, SentFate::Unknown(_))))
 }
 
 /// Which changes of a plan took effect, as the journal says; in the order of the plan.

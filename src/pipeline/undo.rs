@@ -29,7 +29,7 @@ pub struct UndoError {
     /// What is wrong: lower case, no full stop.
     pub message: String,
     /// What to do.
-    pub hint: &'static str,
+    pub hint: String,
 }
 
 impl fmt::Display for UndoError {
@@ -40,12 +40,6 @@ impl fmt::Display for UndoError {
 
 impl std::error::Error for UndoError {}
 
-impl From<StateError> for MakeError {
-    fn from(error: StateError) -> MakeError {
-        MakeError::NoState(error)
-    }
-}
-
 /// Plans the inverse of an apply: what of it stands as it left it is to stand as it did before. Hosts and projects of the
 /// request narrow it to what the apply changed of them.
 ///
@@ -54,7 +48,7 @@ pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) ->
     let (config, files) = load_config(request.workspace).map_err(MakeError::Config)?;
     let file = request.workspace.join(&config.state_file);
     let state = state::open_to_read(&file)?;
-    let state = state.ok_or_else(|| refuse(format!("the journal has no apply {}", id.0), LISTED))?;
+    let state = state.ok_or_else(|| unknown(id))?;
     check_ended(&*state, id, &file)?;
     let done = undo::net(id, &state.sent(id)?).map_err(|odd| state_error(&file, &odd))?;
     let done = narrowed(done, request, id)?;
@@ -85,12 +79,14 @@ pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) ->
     Ok(Made { plan, findings: Findings { files, unread, ..Findings::default() }, is_partial, snapshot: None })
 }
 
-/// Where to look for numbers of applies.
-const LISTED: &str = "`zonewright status` shows the latest applies";
-
 /// An apply that cannot be undone.
-fn refuse(message: String, hint: &'static str) -> MakeError {
-    MakeError::NoUndo(UndoError { message, hint })
+fn refuse(message: String, hint: impl Into<String>) -> MakeError {
+    MakeError::NoUndo(UndoError { message, hint: hint.into() })
+}
+
+/// An apply that the journal does not have.
+fn unknown(id: ApplyId) -> MakeError {
+    refuse(format!("the journal has no apply {}", id.0), "`zonewright history` lists those that there are")
 }
 
 /// Says that the journal holds something else than what is ever written to it.
@@ -105,7 +101,7 @@ fn state_error(file: &Path, odd: &undo::Odd) -> MakeError {
 
 /// Checks that there is such an apply, and that it is not at work.
 fn check_ended(state: &dyn State, id: ApplyId, file: &Path) -> Result<(), MakeError> {
-    let apply = state.apply(id)?.ok_or_else(|| refuse(format!("the journal has no apply {}", id.0), LISTED))?;
+    let apply = state.apply(id)?.ok_or_else(|| unknown(id))?;
     let is_latest = state.applies(1)?.first().is_some_and(|latest| latest.id == id);
     match apply.finished.is_none() && is_latest && Lock::holder(file).is_some() {
         true => Err(refuse(format!("apply {} is at work", id.0), "wait for its end, or interrupt it, then undo it")),
@@ -117,7 +113,10 @@ fn check_ended(state: &dyn State, id: ApplyId, file: &Path) -> Result<(), MakeEr
 ///
 /// Errors: it did nothing to one of them.
 fn narrowed(done: Vec<Change>, request: &Request<'_>, id: ApplyId) -> Result<Vec<Change>, MakeError> {
-    let nothing = |whose: String| refuse(format!("apply {} changed nothing of {whose}", id.0), LISTED);
+    let nothing = |whose: String| {
+        let hint = format!("`zonewright history {}` shows what it changed", id.0);
+        refuse(format!("apply {} changed nothing of {whose}", id.0), hint)
+    };
     for inv in &request.hosts {
         let is_own = |change: &Change| change.host == Some(*inv) || change.also.contains(inv);
         done.iter().find(|change| is_own(change)).ok_or_else(|| nothing(format!("host {inv}")))?;

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::page::Page;
 use super::summary::counted;
+use crate::apply::Outcome;
 use crate::state::{ApplyId, ApplySummary, Resumption};
 
 /// How many hexadecimal digits of a plan's digest are shown; 12 tell all plans of a lifetime apart (no official source).
@@ -62,6 +63,15 @@ impl Page<'_> {
         self.line(4, &format!("{}; plan {}", totals(apply), short(&apply.new.plan)));
         remarks(apply).iter().for_each(|remark| self.line(4, remark));
     }
+}
+
+/// Whether there is anything in an apply that taking it up again would do: it did not end, or left more than stale hosts. Of
+/// those something else stands there than its plan saw, and only a new plan can say what to do about that.
+pub fn has_more_to_do(apply: &ApplySummary) -> bool {
+    let is_over = |word: &String| {
+        [Outcome::Applied, Outcome::AlreadyApplied, Outcome::Stale].iter().any(|over| over.as_str() == word)
+    };
+    apply.finished.is_none() || !apply.outcomes.keys().all(is_over)
 }
 
 /// What else there is to say of an apply: why it was run, what it undoes, who took it up again.

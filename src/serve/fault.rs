@@ -66,7 +66,7 @@ impl FromStr for Fault {
 pub fn script(faults: &[Fault]) -> impl FnMut(&Message) -> primary::Fault + Send + 'static {
     let faults: BTreeMap<u64, Fate> = faults.iter().map(|fault| (fault.update, fault.fate)).collect();
     let mut came = 0;
-    move |message| {
+    move |message: &Message| {
         came += 1;
         match faults.get(&came) {
             None => primary::Fault::None,

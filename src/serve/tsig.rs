@@ -93,7 +93,7 @@ impl<'m> Signed<'m> {
     fn of(message: &'m Message<Vec<u8>>) -> Option<Signed<'m>> {
         let last = message.additional().ok()?.last()?.ok()?;
         let record = last.into_record::<Tsig<_, _>>().ok()??;
-        let owner = record.owner().clone();
+        let owner = *record.owner();
         Some(Signed { owner, data: record.into_data() })
     }
 

@@ -1,17 +1,32 @@
 //! What it means for the rest of a state that an update took effect: marker, own RRsets, ledger.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 
-use super::journal::{self, Kept};
+use super::journal::{self, Kept, KeptRrset};
 use super::{ApplyId, Unsettled};
 use crate::dns::ZoneName;
 use crate::inventory::value::Time;
 use crate::plan::Marker;
 
+/// Keeps that an update that has just settled took effect, and what that proves of others of its zone that are open.
+pub fn settled(
+    change: &Transaction<'_>,
+    (apply, zone): (ApplyId, &ZoneName),
+    after: Option<&Marker>,
+    changes: &[Kept],
+    now: Time,
+) -> rusqlite::Result<()> {
+    done(change, (apply, zone), after, changes, now)?;
+    match after {
+        Some(after) => settle_by(change, zone, after, now).map(drop),
+        None => settle_overtaken(change, zone, changes, now),
+    }
+}
+
 /// Keeps that an update of a zone took effect; `after` is the marker that it left, where the zone is fenced.
-pub fn done(
+fn done(
     change: &Transaction<'_>,
     (apply, zone): (ApplyId, &ZoneName),
     after: Option<&Marker>,
@@ -20,8 +35,6 @@ pub fn done(
 ) -> rusqlite::Result<()> {
     if let Some(after) = after {
         move_marker(change, zone, after, now)?;
-        pass_over(change, zone, after, now)?;
-        close_until(change, zone, after)?;
     }
     enter(change, apply, &zone.to_string(), changes, now)
 }
@@ -107,14 +120,16 @@ struct Awaited {
 }
 
 /// Settles the updates of a zone of which it is not known what became of them, by the marker that stands there: those in
-/// the chain that leads to it took effect, the others that it stands after did not, and those behind it stay open. Gives
-/// how many took effect.
+/// the chain that leads to it took effect, the others that it stands after did not and never will, since each names a marker
+/// that is gone; and those behind it stay open. Gives how many took effect.
 ///
 /// A marker that the journal does not have says nothing of any of them.
 pub fn settle_by(change: &Transaction<'_>, zone: &ZoneName, live: &Marker, now: Time) -> rusqlite::Result<usize> {
-    let awaited = awaited(change, zone)?;
-    let Some(first) = awaited.iter().map(|awaited| awaited.apply).min() else { return Ok(0) };
-    let chain = chain(change, (zone, first), live)?;
+    let place = |marker: &Marker| (marker.epoch, marker.batch);
+    let mut awaited = awaited(change, zone)?;
+    awaited.retain(|awaited| place(&awaited.after) <= place(live));
+    let Some(first) = awaited.iter().map(|awaited| place(&awaited.after)).min() else { return Ok(0) };
+    let chain = chain(change, zone, first, live)?;
     if chain.is_empty() {
         return Ok(0);
     }
@@ -125,10 +140,7 @@ pub fn settle_by(change: &Transaction<'_>, zone: &ZoneName, live: &Marker, now: 
     for Awaited { apply, number, after } in awaited {
         let (word, why) = match chain.contains(&(apply, number)) {
             true => ("done", "its marker stands, or one that was put in its place"),
-            false if (after.epoch, after.batch) < (live.epoch, live.batch) => {
-                ("undone", "another marker took its place")
-            }
-            false => continue,
+            false => ("undone", "another marker took its place"),
         };
         settle.execute(params![apply, number, word, why, now.as_nanos()])?;
         if word == "done" {
@@ -140,31 +152,20 @@ pub fn settle_by(change: &Transaction<'_>, zone: &ZoneName, live: &Marker, now: 
     Ok(count)
 }
 
-/// Settles the updates of a zone that an update of ours that took effect stands after, and that did not lead to it: they did
-/// not take effect, and never will. What they were to leave may stand there all the same, as other updates made it.
-fn pass_over(change: &Transaction<'_>, zone: &ZoneName, after: &Marker, now: Time) -> rusqlite::Result<()> {
-    let awaited = awaited(change, zone)?;
-    let Some(first) = awaited.iter().map(|awaited| awaited.apply).min() else { return Ok(()) };
-    let chain = chain(change, (zone, first), after)?;
-    let sql = "UPDATE batches SET settled = 'undone', why = ?3, settled_at = ?4, awaited = 0
-         WHERE apply = ?1 AND number = ?2";
-    let mut settle = change.prepare_cached(sql)?;
-    for Awaited { apply, number, after: open } in awaited {
-        let is_past = (open.epoch, open.batch) < (after.epoch, after.batch);
-        if is_past && !chain.contains(&(apply, number)) {
-            settle.execute(params![apply, number, "another marker took its place", now.as_nanos()])?;
-        }
-    }
-    Ok(())
-}
-
-/// Settles an update without a marker: all that it was to leave stands there.
-pub fn settle_found(change: &Transaction<'_>, found: &Unsettled, now: Time) -> rusqlite::Result<()> {
+/// Settles an update of which no marker tells: all that it was to leave stands there. Gives whether it was still open.
+pub fn settle_found(change: &Transaction<'_>, found: &Unsettled, now: Time) -> rusqlite::Result<bool> {
     let Unsettled { apply, number, zone, .. } = found;
     let (id, number) = (apply.0 as i64, *number as i64);
-    let sql = "UPDATE batches SET settled = 'done', why = ?3, settled_at = ?4 WHERE apply = ?1 AND number = ?2";
-    change.prepare_cached(sql)?.execute(params![id, number, "all of it stands there", now.as_nanos()])?;
-    done(change, (*apply, zone), None, &kept(change, id, number)?, now)
+    let sql = "UPDATE batches SET settled = 'done', why = ?3, settled_at = ?4
+         WHERE apply = ?1 AND number = ?2 AND (settled IS NULL OR settled = 'unknown')";
+    let why = "all of it stands there";
+    let was_open = change.prepare_cached(sql)?.execute(params![id, number, why, now.as_nanos()])? > 0;
+    if was_open {
+        let changes = kept(change, id, number)?;
+        done(change, (*apply, zone), None, &changes, now)?;
+        settle_overtaken(change, zone, &changes, now)?;
+    }
+    Ok(was_open)
 }
 
 /// The changes of an update.
@@ -186,28 +187,52 @@ fn awaited(change: &Transaction<'_>, zone: &ZoneName) -> rusqlite::Result<Vec<Aw
         .collect())
 }
 
-/// The updates that led to a marker, each the one whose marker the next took the place of; back to an apply, and no
-/// further. Empty where the journal does not have the marker.
+/// The updates that led to a marker, each the one whose marker the next took the place of; back to the marker of an epoch
+/// and batch, and no further. Empty where the journal does not have the marker.
 fn chain(
     change: &Transaction<'_>,
-    (zone, first): (&ZoneName, i64),
+    zone: &ZoneName,
+    first: (u64, u64),
     live: &Marker,
 ) -> rusqlite::Result<BTreeSet<(i64, i64)>> {
     let sql = "SELECT apply, number, marker_before FROM batches
-         WHERE zone = ?1 AND apply >= ?2 AND marker_after = ?3 AND (settled IS NULL OR settled <> 'undone')";
+         WHERE zone = ?1 AND marker_after = ?2 AND (settled IS NULL OR settled <> 'undone')";
     let mut query = change.prepare_cached(sql)?;
     let mut chain = BTreeSet::new();
-    let mut marker = Some(live.to_string());
-    while let Some(text) = marker {
+    let mut marker = Some(live.clone());
+    while let Some(after) = marker.filter(|marker| (marker.epoch, marker.batch) >= first) {
         let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get::<_, Option<String>>(2)?));
         let found: Option<(i64, i64, Option<String>)> =
-            query.query_row(params![zone.to_string(), first, text], row).optional()?;
+            query.query_row(params![zone.to_string(), after.to_string()], row).optional()?;
         let Some((apply, number, before)) = found else { break };
         if !chain.insert((apply, number)) {
             break;
         }
         // Kept as its TXT is written: in quotes.
-        marker = before.map(|before| before.trim_matches('"').to_owned());
+        marker = before.and_then(|before| Marker::parse(before.trim_matches('"')));
     }
     Ok(chain)
+}
+
+/// Settles the updates without a marker that were open in a zone when another one took effect on an RRset that they found
+/// just as that one did: had they taken effect, its prerequisite would not have held, and now theirs does not.
+fn settle_overtaken(change: &Transaction<'_>, zone: &ZoneName, changes: &[Kept], now: Time) -> rusqlite::Result<()> {
+    let sql = "SELECT batches.apply, batches.number, changes FROM batches
+         JOIN batch_changes ON batch_changes.apply = batches.apply AND batch_changes.number = batches.number
+         WHERE zone = ?1 AND marker_after IS NULL AND (settled IS NULL OR settled = 'unknown')";
+    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?));
+    let open: Vec<(i64, i64, String)> =
+        change.prepare_cached(sql)?.query_map([zone.to_string()], row)?.collect::<rusqlite::Result<_>>()?;
+    let found: HashMap<(&str, &str), &Option<KeptRrset>> =
+        changes.iter().map(|kept| ((kept.name.as_str(), kept.rtype.as_str()), &kept.before)).collect();
+    let is_overtaken = |kept: &Kept| found.get(&(kept.name.as_str(), kept.rtype.as_str())) == Some(&&kept.before);
+    let sql = "UPDATE batches SET settled = 'undone', why = ?3, settled_at = ?4 WHERE apply = ?1 AND number = ?2";
+    let mut settle = change.prepare_cached(sql)?;
+    for (apply, number, text) in open {
+        let kept = journal::from_json(&text).ok_or(rusqlite::Error::InvalidQuery)?;
+        if kept.iter().any(is_overtaken) {
+            settle.execute(params![apply, number, "another update took its place", now.as_nanos()])?;
+        }
+    }
+    Ok(())
 }

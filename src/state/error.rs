@@ -63,8 +63,19 @@ pub fn of_database(file: &Path, attempt: Attempt, source: &rusqlite::Error) -> S
                            be written";
             error(file, "state-unreadable", message, "run `zonewright status` as somebody who may write to its folder")
         }
+        // Who writes needs room beside the file even to read it.
+        _ if lacks_room(source) => {
+            let message = format!("{}: there is no room on its disk", Attempt::Write.words());
+            error(file, Attempt::Write.code(), message, ACCESS)
+        }
         _ => error(file, attempt.code(), format!("{}: {source}", attempt.words()), ACCESS),
     }
+}
+
+/// Whether the disk is full.
+fn lacks_room(source: &rusqlite::Error) -> bool {
+    let of_log = || source.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_IOERR_SHMSIZE);
+    source.sqlite_error_code() == Some(ErrorCode::DiskFull) || of_log()
 }
 
 /// Whether a crash left the file in the middle of a write, and whoever reads it may not take that back.

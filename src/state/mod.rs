@@ -37,12 +37,11 @@ use crate::live::OwnRrsets;
 use crate::live::asked::Question;
 use crate::plan::Marker;
 
-#[cfg(test)]
-pub use sqlite::Sqlite;
-
 pub use history::{History, LeftHost, Past, Resumption, Sent, SentChange, SentFate, Told};
 pub use journal::KeptRrset;
 pub use lock::{Holder, Lock};
+#[cfg(test)]
+pub use sqlite::Sqlite;
 pub use status::{Memory, Status};
 
 /// Opens the state that is kept in a file, to write to it; creates it where there is none.
@@ -267,8 +266,9 @@ pub trait State: Send {
     /// past.
     fn unsettled(&self, id: ApplyId) -> Result<Vec<Unsettled>, StateError>;
 
-    /// Keeps that an update that was left open took effect, as all of it stands there.
-    fn note_found(&mut self, found: &Unsettled, now: Time) -> Result<(), StateError>;
+    /// Keeps that an update that was left open took effect, as all of it stands there. Gives whether it was still open: where
+    /// another one that made the same changes took effect, it did not.
+    fn note_found(&mut self, found: &Unsettled, now: Time) -> Result<bool, StateError>;
 
     /// Ends an apply; what became of each of its hosts takes the place of what an earlier end said. Its inputs become the
     /// accepted ones where `accepted` says so, and then its plan is kept no longer.

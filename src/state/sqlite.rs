@@ -356,7 +356,7 @@ impl State for Sqlite {
             match settled {
                 Settled::Done => {
                     let after = batch.swap.as_ref().map(|swap| &swap.after);
-                    effect::done(change, (apply, batch.zone), after, &journal::kept(batch), now)
+                    effect::settled(change, (apply, batch.zone), after, &journal::kept(batch), now)
                 }
                 Settled::Undone(_) | Settled::Unknown(_) => Ok(()),
             }
@@ -398,7 +398,7 @@ impl State for Sqlite {
         self.read(sql, [id.0 as i64], row)?.into_iter().map(unsettled).collect()
     }
 
-    fn note_found(&mut self, found: &Unsettled, now: Time) -> Result<(), StateError> {
+    fn note_found(&mut self, found: &Unsettled, now: Time) -> Result<bool, StateError> {
         self.write(|change| effect::settle_found(change, found, now))
     }
 

@@ -313,3 +313,15 @@ fn the_inverse_of_the_inverse_is_what_was_done() {
     let kinds = |changes: &[Change]| changes.iter().map(|change| change.kind.clone()).collect::<Vec<ChangeKind>>();
     assert_eq!(kinds(&again), kinds(&done));
 }
+
+#[test]
+fn a_text_of_the_registry_goes_with_the_rrset_that_it_records() {
+    let (ours, theirs) = ("\"heritage=external-dns,external-dns/owner=me\"", "\"a note\"");
+    let done = done(vec![
+        did(&[1], A, Rtype::AAAA, (NONE, ONE)),
+        did(&[1], "aaaa-a.search.example.net", Rtype::TXT, ((60, &[theirs]), (60, &[theirs, ours]))),
+    ]);
+    let judged = judge(&done, &[aaaa(ONE), stands(Rtype::TXT, (60, &[theirs, ours]))]);
+    let (_, phases) = crate::apply::arrange(&judged.changes);
+    assert_eq!(phases, [crate::apply::Phase::Deletes; 2]);
+}

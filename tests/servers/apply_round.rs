@@ -189,7 +189,7 @@ fn create_only(workspace: &Path) -> BTreeSet<String> {
 }
 
 /// Writes the fleet of a seed; `None` where Python is missing, which it says aloud.
-fn fleet(seed: u64, registry: &str) -> Option<TempDir> {
+pub fn fleet(seed: u64, registry: &str) -> Option<TempDir> {
     let python = Path::new("/usr/bin/python3");
     if !crate::have(python) {
         return None;

@@ -37,11 +37,7 @@ pub struct Rig {
 impl Rig {
     /// What `status` prints.
     pub fn status(&self) -> String {
-        let mut command = zonewright();
-        command.args(["--color", "never", "--now", NOW, "-C"]).arg(self.workspace.path()).arg("status");
-        let output = command.output().expect("it runs");
-        assert!(output.status.success(), "{}", stderr(&output));
-        text_of(&output.stdout)
+        status_in(self.workspace.path())
     }
 
     /// The demo, served; `None` where the kind of server or another program is not installed.
@@ -273,6 +269,15 @@ pub fn write_secret(workspace: &Path, key: &Key) {
     let secret = workspace.join("secret");
     fs::write(&secret, &key.secret).expect("a file");
     fs::set_permissions(&secret, Permissions::from_mode(0o600)).expect("it is ours");
+}
+
+/// What `status` prints of a workspace.
+pub fn status_in(workspace: &Path) -> String {
+    let mut command = zonewright();
+    command.args(["--color", "never", "--now", NOW, "-C"]).arg(workspace).arg("status");
+    let output = command.output().expect("it runs");
+    assert!(output.status.success(), "{}", stderr(&output));
+    text_of(&output.stdout)
 }
 
 /// Plans a workspace, and saves the plan in it, in a file of its own.

@@ -168,7 +168,7 @@ impl State for Book<'_> {
         fn note_settled(apply: ApplyId, batch: &Batch<'_>, settled: &Settled, now: Time) -> ();
         fn note_standing(zone: &ZoneName, live: &Marker, now: Time) -> usize;
         fn disown(rrsets: &[&RrKey]) -> ();
-        fn note_found(found: &Unsettled, now: Time) -> ();
+        fn note_found(found: &Unsettled, now: Time) -> bool;
         fn finish(apply: ApplyId, applied: &Applied, accepted: bool, now: Time) -> ();
         fn adopt_markers(markers: &[(ZoneName, Option<Marker>)], who: &str, reason: &str, now: Time) -> ();
     }

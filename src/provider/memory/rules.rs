@@ -249,10 +249,10 @@ impl Work<'_> {
         self.is_apex(name) && serial.is_some_and(|serial| serial > self.zone.serial())
     }
 
-    /// Whether BIND passes over a record here: NS at a wildcard, NSEC3PARAM below the apex.
+    /// Whether BIND passes over a record here: NS or DNAME at a wildcard, NSEC3PARAM below the apex.
     fn is_misplaced(&self, name: NameRef<'_>, rtype: Rtype) -> bool {
         match rtype {
-            Rtype::NS => name.is_wildcard(),
+            Rtype::NS | Rtype::DNAME => name.is_wildcard(),
             Rtype::NSEC3PARAM => !self.is_apex(name),
             _ => false,
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::diag::sanitize;
 use crate::inventory::value::Inv;
 use crate::report::TextOptions;
-use crate::report::applies::{remarks, times, totals};
+use crate::report::applies::{has_more_to_do, remarks, times, totals};
 use crate::report::data::{lines, rrset};
 use crate::report::gather::gather;
 use crate::report::page::Page;
@@ -43,7 +43,7 @@ impl Page<'_> {
         remarks(summary).iter().for_each(|remark| self.line(2, remark));
         self.line(2, &format!("plan    {}", summary.new.plan));
         self.line(2, &format!("effect  {}", summary.new.effect));
-        if history.resumable.contains(&summary.id) {
+        if history.resumable.contains(&summary.id) && has_more_to_do(summary) {
             self.line(2, &format!("hint: `zonewright resume {}` takes it up again", summary.id.0));
         }
         self.narrowed(history);

@@ -1,10 +1,9 @@
 //! What a state says, as text: who is at work, what did not end, the last applies, the markers.
 
-use crate::apply::Outcome;
 use crate::dns::ZoneName;
 use crate::plan::Marker;
 use crate::report::TextOptions;
-use crate::report::applies::{by, hosts, short, times, updates};
+use crate::report::applies::{by, has_more_to_do, hosts, short, times, updates};
 use crate::report::page::Page;
 use crate::report::summary::counted;
 use crate::state::{ApplySummary, Holder, KnownMarker, Memory, Status};
@@ -93,11 +92,7 @@ impl Page<'_> {
     /// Adds what the latest apply left, where that can be taken up again.
     fn in_part(&mut self, status: &Status, memory: &Memory) {
         let Some(latest) = memory.applies.first().filter(|apply| apply.finished.is_some()) else { return };
-        // A stale host is not what the plan saw: taking it up again changes nothing about that.
-        let done = [Outcome::Applied, Outcome::AlreadyApplied, Outcome::Stale].map(Outcome::as_str);
-        let left: usize =
-            latest.outcomes.iter().filter(|(word, _)| !done.contains(&word.as_str())).map(|of| of.1).sum();
-        if left == 0 || status.resumable().all(|id| id != latest.id) {
+        if !has_more_to_do(latest) || status.resumable().all(|id| id != latest.id) {
             return;
         }
         self.heading("Done in part");

@@ -6,7 +6,7 @@ use super::*;
 use crate::dns::Rtype;
 use crate::dns::reverse::reverse_name;
 use crate::plan::fixture::{self, fleet};
-use crate::plan::{Rule, v1};
+use crate::plan::{NoticeCode, Rule, v1};
 use crate::report::{Format, plan};
 
 /// A plan as text with the embedded templates.
@@ -346,4 +346,59 @@ fn records_of_the_registry_stand_beside_what_they_record() {
             "TXT aaaa-fb-b.web.example.net.  ttl 60",
         ]
     );
+}
+
+#[test]
+fn a_plan_that_undoes_an_apply_says_so() {
+    let undo = |name: &str, rtype, before, after| {
+        let reasons = [fixture::reason(Rule::Undo, Some(100_007), &["apply:12:3"])];
+        fixture::change(("search", Some(100_007)), (name, rtype), (before, after), &reasons)
+    };
+    let (name, heritage) = ("sas1-0007.search.example.net.", "\"heritage=external-dns,external-dns/owner=me\"");
+    let mut plan = Plan { undoes: Some(12), ..fixture::empty() };
+    plan.zones.clear();
+    plan.changes = vec![
+        undo("sas1-old.search.example.net.", Rtype::AAAA, (0, &[][..]), (600, &["2a02:6b8::1"][..])),
+        undo(name, Rtype::AAAA, (600, &["2a02:6b8::1"]), (0, &[])),
+        undo("aaaa-sas1-0007.search.example.net.", Rtype::TXT, (600, &[heritage]), (0, &[])),
+        undo("2a02:6b8::1", Rtype::PTR, (600, &[name]), (600, &["sas1-old.search.example.net."])),
+    ];
+    insta::assert_snapshot!(shown(plan.clone(), &TextOptions::default()), @r#"
+    Undoes apply 12
+
+    Project search
+
+      host 100007  sas1-0007.search.example.net.
+        delete AAAA sas1-0007.search.example.net.  ttl 600
+          - 2a02:6b8::1
+          undo: as it was before the apply (apply:12:3)
+        delete TXT aaaa-sas1-0007.search.example.net.  ttl 600
+          - "heritage=external-dns,external-dns/owner=me"
+          undo: as it was before the apply (as above)
+        create AAAA sas1-old.search.example.net.  ttl 600
+          + 2a02:6b8::1
+          undo: as it was before the apply (as above)
+        modify PTR of 2a02:6b8::1  ttl 600
+          - sas1-0007.search.example.net.
+          + sas1-old.search.example.net.
+                 ^^^
+          undo: as it was before the apply (as above)
+
+    Summary
+
+      project  hosts  create  modify  delete  blocked  skipped
+      search       1       1       1       2        -        -
+
+    plan    sha256:2f1e8e6be171d2684b5c8b04bc9330d07a4049cc2647f1cdb2dbc6d4cc7b26e1
+    effect  sha256:12e65c6a1254d5aeda97966ff24d4bfe19ada294aaaed032be2518e91a00a521
+    Nothing was written to DNS. `--yes` applies this plan, `--out FILE` saves it.
+    "#);
+    plan.changes.clear();
+    let first = |plan: &Plan| shown(plan.clone(), &TextOptions::default()).lines().next().map(str::to_owned);
+    let nothing = "Nothing to undo: whatever apply 12 changed stands as it did before.";
+    assert_eq!(first(&plan).as_deref(), Some(nothing));
+    assert!(!shown(plan.clone(), &TextOptions::default()).contains("--yes"));
+    plan.notices = vec![Notice { code: NoticeCode::EditedSince, ..fleet().notices.remove(0) }];
+    let edited = "Nothing to undo: what is left of apply 12 was changed since. See the notices.";
+    assert_eq!(first(&plan).as_deref(), Some(edited));
 }

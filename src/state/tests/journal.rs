@@ -1,0 +1,286 @@
+//! What an apply writes down is there, and moves markers, own RRsets and the ledger when it took effect.
+
+use super::*;
+
+#[test]
+fn what_was_written_is_there_after_opening_again() {
+    let (_folder, file) = place();
+    assert!(open_to_read(&file).unwrap().is_none());
+    let mut state = open_to_write(&file).unwrap();
+    assert!(state.applies(10).unwrap().is_empty() && state.markers().unwrap().is_empty());
+    let id = begin(&mut *state, &new_apply());
+    let changes = [change(A, NONE, (600, &["2a02::1"]))];
+    run(&mut *state, id, &batch(&changes, 1, swap(marker(1, 1))), Some(Settled::Done));
+    let host = HostOutcome {
+        host: Some(Inv(7)),
+        project: "search".into(),
+        name: A.into(),
+        changes: 1,
+        outcome: Outcome::Applied,
+        message: None,
+        hint: None,
+    };
+    state.finish(id, &Applied { hosts: vec![host], ..Applied::default() }, true, at(9)).unwrap();
+    drop(state);
+    for state in [open_to_read(&file).unwrap().unwrap(), open_to_write(&file).unwrap()] {
+        let expected = ApplySummary {
+            id: ApplyId(1),
+            new: NewApply { inputs: BTreeMap::new(), ..new_apply() },
+            finished: Some(at(9)),
+            outcomes: [("applied".to_owned(), 1)].into(),
+            updates_done: 1,
+            updates_open: 0,
+            resumed: vec![],
+        };
+        assert_eq!(state.applies(10).unwrap(), [expected]);
+        assert!(state.unfinished().unwrap().is_empty());
+        assert_eq!(known(&*state), KnownMarker { marker: Some(marker(1, 1)), open: vec![] });
+        assert!(is_own(&*state, A) && !is_own(&*state, B));
+        assert_eq!(state.changed_since(at(2)).unwrap(), [("search".to_owned(), Inv(7), at(2))]);
+        assert!(state.changed_since(at(3)).unwrap().is_empty());
+        assert!(state.breakers().unwrap().is_empty());
+    }
+    let db = Connection::open(&file).unwrap();
+    let sql = "SELECT name || ' ' || digest || ' ' || apply FROM accepted_sources";
+    assert_eq!(
+        db.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap(),
+        "racktables/hosts.csv 00ff 1",
+        "what an apply accepted"
+    );
+}
+
+#[test]
+fn the_journal_says_what_stood_there_before() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let id = begin(&mut *state, &new_apply());
+    let changes = [change(A, (3600, &["2a02::2", "2a02::10"]), (600, &["2a02::1"]))];
+    run(&mut *state, id, &batch(&changes, 2, swap(marker(1, 2))), None);
+    let db = Connection::open(&file).unwrap();
+    let text = |sql: &str| db.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap();
+    insta::assert_snapshot!(text("SELECT changes FROM batch_changes"), @r#"[{"host":7,"project":"search","name":"a.search.example.net.","type":"AAAA","before":{"ttl":3600,"rdata":["2a02::10","2a02::2"]},"after":{"ttl":600,"rdata":["2a02::1"]}}]"#);
+    assert_eq!(text("SELECT marker_before FROM batches"), "\"e=1 p=sha256:aa b=1\"");
+}
+
+#[test]
+fn a_batch_that_never_settled_leaves_its_marker_open() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let id = begin(&mut *state, &new_apply());
+    let changes = [change(A, NONE, (600, &["2a02::1"]))];
+    run(&mut *state, id, &batch(&changes, 1, swap(marker(1, 1))), Some(Settled::Done));
+    run(&mut *state, id, &batch(&changes, 2, swap(marker(1, 2))), Some(Settled::Undone("refused".into())));
+    run(&mut *state, id, &batch(&changes, 3, swap(marker(1, 3))), Some(Settled::Unknown("no answer".into())));
+    run(&mut *state, id, &batch(&changes, 4, swap(marker(1, 4))), None);
+    drop(state);
+    let mut state = open_to_write(&file).unwrap();
+    assert_eq!(known(&*state), KnownMarker { marker: Some(marker(1, 1)), open: vec![marker(1, 3), marker(1, 4)] });
+    let unfinished = state.unfinished().unwrap();
+    assert_eq!((unfinished[0].id, unfinished[0].updates_done, unfinished[0].updates_open), (id, 1, 2));
+    assert!(unfinished[0].finished.is_none());
+    // What took effect later in the zone shows that no other can.
+    let next = begin(&mut *state, &new_apply());
+    assert_eq!(next, ApplyId(2));
+    run(&mut *state, next, &batch(&changes, 1, swap(marker(2, 1))), Some(Settled::Done));
+    assert_eq!(known(&*state), KnownMarker { marker: Some(marker(2, 1)), open: vec![] });
+    assert_eq!(fates(&*state, id)[2..], ["undone: another marker took its place"; 2]);
+    assert_eq!(state.apply(id).unwrap().unwrap().updates_open, 0);
+}
+
+/// What became of the updates of an apply, in words.
+fn fates(state: &dyn State, id: ApplyId) -> Vec<String> {
+    let word = |sent: Sent| match sent.fate {
+        SentFate::Done => "done".to_owned(),
+        SentFate::Undone(why) => format!("undone: {why}"),
+        SentFate::Unknown(_) => "open".to_owned(),
+    };
+    state.sent(id).unwrap().into_iter().map(word).collect()
+}
+
+#[test]
+fn without_a_marker_what_takes_effect_shows_what_did_not() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let id = begin(&mut *state, &new_apply());
+    let (one, two): (Side<'_>, Side<'_>) = ((600, &["2a02::1"]), (600, &["2a02::2"]));
+    run(&mut *state, id, &batch(&[change(A, NONE, one)], 1, None), None);
+    run(&mut *state, id, &batch(&[change(A, two, one)], 2, None), None);
+    run(&mut *state, id, &batch(&[change(B, NONE, one)], 3, None), None);
+    // Each found the first as it was to be found, the others not, or they are about something else.
+    run(&mut *state, id, &batch(&[change(A, NONE, two)], 4, None), Some(Settled::Done));
+    assert_eq!(fates(&*state, id), ["undone: another update took its place", "open", "open", "done"]);
+}
+
+#[test]
+fn an_answer_that_comes_late_moves_no_marker_back() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let id = begin(&mut *state, &new_apply());
+    let changes = [change(A, NONE, (600, &["2a02::1"]))];
+    let batches = [1, 2, 3].map(|number| batch(&changes, number, swap(marker(1, number))));
+    for batch in &batches {
+        state.note_sending(id, batch, at(1)).unwrap();
+    }
+    state.note_settled(id, &batches[1], &Settled::Done, at(2)).unwrap();
+    assert_eq!(known(&*state), KnownMarker { marker: Some(marker(1, 2)), open: vec![marker(1, 3)] });
+    state.note_settled(id, &batches[0], &Settled::Done, at(3)).unwrap();
+    assert_eq!(known(&*state), KnownMarker { marker: Some(marker(1, 2)), open: vec![marker(1, 3)] });
+}
+
+#[test]
+fn the_marker_that_stands_settles_what_a_crash_left_open() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let id = begin(&mut *state, &new_apply());
+    let zone = fixture::zone("search.example.net");
+    let create = |name| [change(name, NONE, (600, &["2a02::1"]))];
+    let (a, b, c) = (create(A), create(B), create("c.search.example.net"));
+    let after = |marker: &Marker, number| {
+        let after = Marker { batch: number, ..marker.clone() };
+        Some(Swap { before: Some(marker.to_rrset()), after })
+    };
+    run(&mut *state, id, &batch(&a, 1, swap(marker(1, 1))), None);
+    // Sent again as the third, after a refusal of what went before.
+    run(&mut *state, id, &batch(&b, 2, after(&marker(1, 1), 2)), Some(Settled::Unknown("no answer".into())));
+    run(&mut *state, id, &batch(&b, 3, after(&marker(1, 1), 3)), None);
+    run(&mut *state, id, &batch(&c, 4, after(&marker(1, 3), 4)), None);
+    assert_eq!(state.note_standing(&zone, &marker(2, 9), at(8)).unwrap(), 0, "somebody else's says nothing");
+    assert_eq!(known(&*state).open.len(), 4);
+    assert_eq!(state.note_standing(&zone, &marker(1, 3), at(9)).unwrap(), 2);
+    assert_eq!(known(&*state), KnownMarker { marker: Some(marker(1, 3)), open: vec![marker(1, 4)] });
+    assert!(is_own(&*state, A) && is_own(&*state, B) && !is_own(&*state, "c.search.example.net"));
+    assert_eq!(state.changed_since(at(9)).unwrap(), [("search".to_owned(), Inv(7), at(9))]);
+    assert_eq!((state.unfinished().unwrap()[0].updates_done, state.unfinished().unwrap()[0].updates_open), (2, 1));
+    assert_eq!(state.note_standing(&zone, &marker(1, 3), at(9)).unwrap(), 0, "once is enough");
+    // Whoever takes the marker for known learns the same.
+    state.adopt_markers(&[(zone, Some(marker(1, 4)))], "ops", "looked at", at(10)).unwrap();
+    assert_eq!(known(&*state), KnownMarker { marker: Some(marker(1, 4)), open: vec![] });
+    assert!(is_own(&*state, "c.search.example.net"));
+}
+
+#[test]
+fn own_is_what_was_created_and_not_deleted_since() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let id = begin(&mut *state, &new_apply());
+    let (one, two): (Side<'_>, Side<'_>) = ((600, &["2a02::1"]), (600, &["2a02::2"]));
+    let mut number = 0;
+    let mut then = |state: &mut dyn State, before, after, settled| {
+        number += 1;
+        let changes = [change(A, before, after)];
+        run(state, id, &batch(&changes, number, None), Some(settled));
+        is_own(state, A)
+    };
+    let state = &mut *state;
+    assert!(!then(state, one, two, Settled::Done), "what others created stays theirs when it is modified");
+    assert!(!then(state, NONE, one, Settled::Undone("refused".into())));
+    assert!(!then(state, NONE, one, Settled::Unknown("no answer".into())));
+    assert!(then(state, NONE, one, Settled::Done));
+    assert!(then(state, NONE, one, Settled::Done), "what is own stays own");
+    assert!(then(state, one, two, Settled::Done));
+    assert!(then(state, two, NONE, Settled::Undone("refused".into())));
+    assert!(!then(state, two, NONE, Settled::Done));
+    assert!(state.markers().unwrap().is_empty(), "a zone without a fence has no marker");
+}
+
+#[test]
+fn the_ledger_has_each_host_of_an_apply_once() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let orphan = fixture::change(("search", None), (B, Rtype::AAAA), ((600, &["2a02::9"]), NONE), &[]);
+    // No number is too large.
+    let far = fixture::change(("web", Some(u64::MAX)), (B, Rtype::AAAA), (NONE, (600, &["2a02::9"])), &[]);
+    let also = Change { also: vec![Inv(8)], ..change(A, NONE, (600, &["2a02::1"])) };
+    let changes = [also, change(B, NONE, (600, &["2a02::2"])), orphan, far];
+    for _ in 0..2 {
+        let id = begin(&mut *state, &new_apply());
+        run(&mut *state, id, &batch(&changes, 1, None), Some(Settled::Done));
+        run(&mut *state, id, &batch(&changes[..2], 4, None), Some(Settled::Done));
+    }
+    let web = |when| ("web".to_owned(), Inv(u64::MAX), when);
+    let search = |when| ("search".to_owned(), Inv(7), when);
+    assert_eq!(state.changed_since(at(0)).unwrap(), [web(at(2)), web(at(2)), search(at(5)), search(at(5))]);
+    assert_eq!(state.changed_since(at(5)).unwrap().len(), 2);
+}
+
+#[test]
+fn what_was_never_created_is_not_own() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let apply = begin(&mut *state, &new_apply());
+    let data: Side<'_> = (600, &["2a02:6b8::1"]);
+    let changes = ["a.search.example.net", "b.search.example.net"].map(|name| change(name, NONE, data));
+    run(&mut *state, apply, &batch(&changes, 1, None), Some(Settled::Done));
+    state.disown(&[&changes[0].key]).unwrap();
+    assert_eq!(["a.search.example.net", "b.search.example.net"].map(|name| is_own(&*state, name)), [false, true]);
+}
+
+#[test]
+fn adopted_markers_are_known() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let id = begin(&mut *state, &new_apply());
+    let changes = [change(A, NONE, (600, &["2a02::1"]))];
+    run(&mut *state, id, &batch(&changes, 1, swap(marker(3, 1))), None);
+    let zones = [(fixture::zone("search.example.net"), Some(marker(9, 2))), (fixture::zone("example.net"), None)];
+    state.adopt_markers(&zones, "ops", "moved to another runner", at(1)).unwrap();
+    assert_eq!(known(&*state), KnownMarker { marker: Some(marker(9, 2)), open: vec![] });
+    assert_eq!(state.markers().unwrap().len(), 1);
+    let gone = [(fixture::zone("search.example.net"), None)];
+    state.adopt_markers(&gone, "ops", "made anew", at(2)).unwrap();
+    assert!(state.markers().unwrap().is_empty());
+    let db = Connection::open(&file).unwrap();
+    let kept = "SELECT count(*) FROM adoptions WHERE who = 'ops' AND reason <> ''";
+    assert_eq!(db.query_row(kept, [], |row| row.get::<_, i64>(0)).unwrap(), 3);
+}
+
+#[test]
+fn a_state_covers_its_markers_and_older_ones() {
+    let known = KnownMarker { marker: Some(marker(3, 2)), open: vec![marker(4, 1)] };
+    assert_eq!(known.epoch(), 4);
+    for covered in [marker(3, 2), marker(4, 1), marker(3, 9), marker(1, 1)] {
+        assert!(known.covers(&covered), "{covered}");
+    }
+    for other in [marker(4, 2), marker(5, 1), Marker { plan: "other".into(), ..marker(4, 1) }] {
+        assert!(!known.covers(&other), "{other}");
+    }
+    let nothing = KnownMarker { marker: None, open: vec![] };
+    assert!(!nothing.covers(&marker(1, 1)) && nothing.epoch() == 0);
+}
+
+#[test]
+fn what_was_never_sent_cannot_settle() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let id = begin(&mut *state, &new_apply());
+    let changes = [change(A, NONE, (600, &["2a02::1"]))];
+    let never = batch(&changes, 1, None);
+    assert_eq!(state.note_settled(id, &never, &Settled::Done, at(1)).unwrap_err().code, "state-unwritable");
+    assert!(!is_own(&*state, A), "nothing of it is kept");
+    assert!(state.note_sending(ApplyId(9), &never, at(1)).is_err(), "nor is there an apply 9");
+    state.note_sending(id, &never, at(1)).unwrap();
+    assert!(state.note_sending(id, &never, at(1)).is_err(), "each update has a number of its own");
+}
+
+#[test]
+fn of_updates_without_a_marker_that_say_the_same_one_took_effect() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let id = begin(&mut *state, &new_apply());
+    let a = [change("a.search.example.net.", NONE, (600, &["2001:db8::1"]))];
+    let b = [change("b.search.example.net.", NONE, (600, &["2001:db8::2"]))];
+    let lost = || Some(Settled::Unknown("no answer".into()));
+    run(&mut *state, id, &batch(&a, 1, None), lost());
+    run(&mut *state, id, &batch(&a, 2, None), lost());
+    run(&mut *state, id, &batch(&b, 3, None), lost());
+    run(&mut *state, id, &batch(&a, 4, None), lost());
+    let open = state.unsettled(id).unwrap();
+    assert!(state.note_found(&open[1], at(9)).unwrap());
+    assert!(!state.note_found(&open[0], at(9)).unwrap());
+    let fates: Vec<_> = state.sent(id).unwrap().into_iter().map(|sent| sent.fate).collect();
+    let undone = SentFate::Undone("another update took its place".into());
+    assert_eq!(fates, [undone.clone(), SentFate::Done, SentFate::Unknown(Some("no answer".into())), undone]);
+    assert!(is_own(&*state, "a.search.example.net.") && !is_own(&*state, "b.search.example.net."));
+    run(&mut *state, id, &batch(&b, 5, None), Some(Settled::Done));
+    assert!(state.unsettled(id).unwrap().is_empty());
+}

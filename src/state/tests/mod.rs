@@ -1,0 +1,114 @@
+//! What a state keeps, over crashes, versions and other processes.
+
+mod file;
+
+mod journal;
+
+mod lock;
+
+mod past;
+
+mod undone;
+
+use std::fs;
+use std::path::PathBuf;
+
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use super::*;
+use crate::apply::{HostOutcome, Outcome, Phase, Swap};
+use crate::dns::Rtype;
+use crate::inventory::value::Duration;
+use crate::plan::Change;
+use crate::plan::fixture;
+
+/// A folder for a state, and the file in it.
+fn place() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join(".zonewright").join("state.db");
+    (folder, file)
+}
+
+/// So many seconds after some moment.
+fn at(seconds: u64) -> Time {
+    "2026-11-20T02:00:00Z".parse::<Time>().unwrap().plus(Duration::from_secs(seconds))
+}
+
+/// An apply that begins.
+fn new_apply() -> NewApply {
+    NewApply {
+        plan: "sha256:aa".into(),
+        effect: "sha256:bb".into(),
+        started: at(0),
+        who: "ops".into(),
+        reason: Some("ticket 7".into()),
+        inputs: [("racktables/hosts.csv".to_owned(), "00ff".to_owned())].into(),
+        hosts: 2,
+        undoes: None,
+    }
+}
+
+/// Begins an apply of some plan.
+fn begin(state: &mut dyn State, apply: &NewApply) -> ApplyId {
+    let text = PlanText { document: "{}", expires: at(86_400) };
+    state.begin(apply, &text).unwrap()
+}
+
+/// A marker of a plan.
+fn marker(epoch: u64, batch: u64) -> Marker {
+    Marker { epoch, plan: "sha256:aa".into(), batch }
+}
+
+/// One side of a change.
+type Side<'a> = (u64, &'a [&'a str]);
+
+/// No RRset.
+const NONE: Side<'static> = (0, &[]);
+
+/// A change of the AAAA at a name of host 7.
+fn change(name: &str, before: Side<'_>, after: Side<'_>) -> Change {
+    fixture::change(("search", Some(7)), (name, Rtype::AAAA), (before, after), &[])
+}
+
+/// A batch of changes in one zone, fenced by a marker.
+fn batch<'a>(changes: &'a [Change], number: u64, swap: Option<Swap>) -> Batch<'a> {
+    Batch { number, zone: &changes[0].zone, phase: Phase::Forward, swap, changes: changes.iter().collect() }
+}
+
+/// The swap of one marker for the next.
+fn swap(after: Marker) -> Option<Swap> {
+    let before = (after.batch > 1).then(|| marker(after.epoch, after.batch - 1).to_rrset());
+    Some(Swap { before, after })
+}
+
+/// Sends a batch, and settles it where that is known.
+fn run(state: &mut dyn State, apply: ApplyId, batch: &Batch<'_>, settled: Option<Settled>) {
+    state.note_sending(apply, batch, at(batch.number)).unwrap();
+    if let Some(settled) = settled {
+        state.note_settled(apply, batch, &settled, at(batch.number + 1)).unwrap();
+    }
+}
+
+/// What is known of the marker of the zone of [`change`].
+fn known(state: &dyn State) -> KnownMarker {
+    state.markers().unwrap().remove(&fixture::zone("search.example.net")).unwrap()
+}
+
+/// Whether the AAAA at a name is own.
+fn is_own(state: &dyn State, name: &str) -> bool {
+    state.own().unwrap().contains(Name::parse(name).unwrap().as_name(), Rtype::AAAA)
+}
+
+const A: &str = "a.search.example.net";
+
+const B: &str = "b.search.example.net";
+
+/// A state of version 1 as it was once written: tables as they were then, and a row in most of them.
+const V1: &str = include_str!("v1.sql");
+
+/// Writes a state of version 1.
+fn v1(file: &Path) {
+    fs::create_dir(file.parent().unwrap()).unwrap();
+    Connection::open(file).unwrap().execute_batch(V1).unwrap();
+}
