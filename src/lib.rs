@@ -5,7 +5,8 @@
 //! ```text
 //! files ──▶ inventory ──┬────────────▶ desired ─┐         ┌─▶ explain ──────────────────────────┐
 //!                       │                 ▲     ├─▶ diff ─┴─▶ plan ─▶ apply ─▶ verify ─▶ state ─┴─▶ report
-//! servers ─▶ provider ─▶ live ────────────┴─────┘                       └─▶ provider ─▶ servers
+//! servers ─▶ provider ─▶ live ────────────┴─────┘              ▲        └─▶ provider ─▶ servers │
+//!                                                              └───────────── undo ◀────────────┘
 //! ```
 //!
 //! Every arrow is a plain value that can be printed, compared and put in a test. `inventory::read`, `provider`, `apply`,
@@ -42,6 +43,8 @@ pub mod apply;
 pub mod verify;
 
 pub mod state;
+
+pub mod undo;
 
 pub mod snapshot;
 

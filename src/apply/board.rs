@@ -140,6 +140,17 @@ impl<'a> Board<'a> {
         pieces.iter().for_each(|piece| self.leave_unit(piece.unit, verdict));
     }
 
+    /// Notes that pieces may be written all the same, as an update of theirs may come late; whatever was said of them, such
+    /// as that they are left as they are, is proven no more.
+    pub fn doubt(&self, pieces: &[Piece], verdict: &Verdict) {
+        for piece in pieces {
+            if let Some(said) = &mut self.unit(piece.unit).verdict {
+                *said = verdict.clone();
+            }
+            self.leave_unit(piece.unit, verdict);
+        }
+    }
+
     /// Notes why a unit is written no further.
     fn leave_unit(&self, unit: usize, verdict: &Verdict) {
         let mut state = self.unit(unit);
@@ -163,12 +174,17 @@ impl<'a> Board<'a> {
         let halted = self.halted.lock().expect(HELD);
         let is_interrupted = self.watch.is_interrupted();
         let (message, hint) = match (&*halted, self.orders.max_failures) {
-            (Some(error), _) => (format!("the apply stopped: {error}"), "mend the state's disk, and plan again"),
-            (None, _) if is_interrupted => ("the apply was interrupted".to_owned(), "plan again, and apply that"),
-            (None, Some(max)) => {
-                (format!("the apply stopped after {max} failed hosts"), "look at the failed hosts, and plan again")
+            (Some(error), _) => {
+                (format!("the apply stopped: {error}"), "mend the state's disk; then `zonewright resume` goes on")
             }
-            (None, None) => ("the apply stopped".to_owned(), "plan again"),
+            (None, _) if is_interrupted => {
+                ("the apply was interrupted".to_owned(), "`zonewright resume` goes on where it ended")
+            }
+            (None, Some(max)) => (
+                format!("the apply stopped after {max} failed hosts"),
+                "look at the failed hosts; `zonewright resume` goes on where it ended",
+            ),
+            (None, None) => ("the apply stopped".to_owned(), "`zonewright resume` goes on where it ended"),
         };
         Verdict { outcome: Outcome::NotReached, message, hint: Some(hint.to_owned()) }
     }

@@ -45,8 +45,8 @@ pub use self::board::UnitState;
 pub use self::model::{
     Applied, Batch, Ending, Event, HostOutcome, Outcome, Phase, Refusal, Settled, Swap, Watch, ZoneWritten,
 };
-pub use self::order::Unit;
-pub use self::survey::{Standing, Survey, Surveyed, Verdict, ZoneAccess, survey};
+pub use self::order::{Unit, arrange};
+pub use self::survey::{Made, Standing, Survey, Surveyed, Verdict, ZoneAccess, survey};
 use self::writer::ZoneWriter;
 
 /// How many zones are written or read side by side. Most of the time is the servers' (no official source).

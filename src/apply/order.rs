@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use super::model::Phase;
-use crate::change::{Change, ChangeKind, Rule};
+use crate::change::{Change, ChangeKind};
 use crate::diff::own::txt_name;
 use crate::dns::{Name, Rdata, Rtype, reverse};
 use crate::inventory::value::Inv;
@@ -70,17 +70,14 @@ fn phase(change: &Change) -> Phase {
 
 /// For each change that is a TXT of the registry: the place of the change of the RRset that it records.
 fn companions(changes: &[Change]) -> Vec<Option<usize>> {
-    let is_registry = |change: &Change| {
-        change.key.rtype == Rtype::TXT && change.reasons.iter().any(|reason| reason.rule == Rule::Registry)
-    };
     let mut recorded: HashMap<Name, usize> = HashMap::new();
-    for (place, change) in changes.iter().enumerate().filter(|(_, change)| !is_registry(change)) {
+    for (place, change) in changes.iter().enumerate().filter(|(_, change)| !change.is_registry()) {
         if let Some(Ok(name)) = txt_name(change.key.owner.as_name(), change.key.rtype) {
             recorded.insert(name, place);
         }
     }
     let companion = |change: &Change| recorded.get(change.key.owner.as_name().as_wire()).copied();
-    changes.iter().map(|change| if is_registry(change) { companion(change) } else { None }).collect()
+    changes.iter().map(|change| if change.is_registry() { companion(change) } else { None }).collect()
 }
 
 /// What a change is tied to: its hosts; where it has none, the names that nobody has and that it is about.
@@ -89,16 +86,18 @@ fn ties(change: &Change) -> Vec<Tie> {
         return std::iter::once(host).chain(change.also.iter().copied()).map(Tie::Host).collect();
     }
     match change.key.rtype {
-        Rtype::PTR => removed(change).filter_map(target).map(Tie::Name).collect(),
+        Rtype::PTR => differing(change).filter_map(target).map(Tie::Name).collect(),
         Rtype::TXT => Vec::new(),
         _ => vec![Tie::Name(change.key.owner.as_name().to_name())],
     }
 }
 
-/// What a change removes.
-fn removed(change: &Change) -> impl Iterator<Item = &Rdata> {
-    let stays = change.kind.after().map_or(&[][..], |after| after.rdata());
-    change.kind.before().map_or(&[][..], |before| before.rdata()).iter().filter(|rdata| !stays.contains(rdata))
+/// What a change removes, and what it adds.
+fn differing(change: &Change) -> impl Iterator<Item = &Rdata> {
+    let before = change.kind.before().map_or(&[][..], |before| before.rdata());
+    let after = change.kind.after().map_or(&[][..], |after| after.rdata());
+    let gone = before.iter().filter(|rdata| !after.contains(rdata));
+    gone.chain(after.iter().filter(|rdata| !before.contains(rdata)))
 }
 
 /// The name that a PTR points to.

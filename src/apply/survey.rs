@@ -62,6 +62,17 @@ pub enum Standing {
     Left(Verdict),
 }
 
+/// Whether an earlier part of an apply made a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Made {
+    /// It did not.
+    No,
+    /// Nobody knows.
+    Perhaps,
+    /// It did.
+    Yes,
+}
+
 /// What is known of a zone that can be written.
 pub struct Surveyed<'a> {
     /// The zone.
@@ -110,9 +121,15 @@ pub struct Survey<'a> {
 }
 
 impl Survey<'_> {
-    /// The same, of which these changes were made by an earlier part of the apply: they are not made again, and a unit of
-    /// which one no longer stands is left as it is.
-    pub fn with_made(self, made: Vec<bool>) -> Self {
+    /// The same, with what an earlier part of the apply made, by the place of each change: it is not made again, and a unit
+    /// of which something no longer stands is left as it is. What was perhaps made was, where it stands.
+    pub fn with_made(self, made: &[Made]) -> Self {
+        let is_made = |(place, made): (usize, &Made)| match (made, &self.answers[place]) {
+            (Made::Yes, _) => true,
+            (Made::Perhaps, Ok(answer)) => is_after(&self.changes[place], answer),
+            (Made::Perhaps, Err(_)) | (Made::No, _) => false,
+        };
+        let made: Vec<bool> = made.iter().enumerate().map(is_made).collect();
         let standings = standings(self.changes, &self.units, &made, &self.answers);
         Survey { made, standings, ..self }
     }

@@ -284,7 +284,7 @@ impl<'a> ZoneWriter<'a> {
             let message = "an answer was lost, and its update may take effect late".to_owned();
             self.settle(&late.batch, Settled::Unknown(message.clone()));
             let hint = Some("plan again: the new plan starts from what stands there now".to_owned());
-            self.board.leave(&late.pieces, &Verdict { outcome: Outcome::Failed, message, hint });
+            self.board.doubt(&late.pieces, &Verdict { outcome: Outcome::Failed, message, hint });
         }
     }
 

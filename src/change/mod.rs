@@ -2,7 +2,7 @@
 //!
 //! Comes in: what the rules decide. Goes out: plain values that diff makes, plan keeps and report prints. Pure.
 
-use crate::dns::{RrKey, Rrset, ZoneName};
+use crate::dns::{RrKey, Rrset, Rtype, ZoneName};
 use crate::inventory::value::Inv;
 
 /// What is to become of one RRset.
@@ -22,6 +22,15 @@ pub struct Change {
     pub kind: ChangeKind,
     /// Why, sorted by rule and host; never empty.
     pub reasons: Vec<Reason>,
+}
+
+impl Change {
+    /// Whether it is that of a TXT of the registry. Whoever undoes one no longer knows the rule, but no rule changes any
+    /// other TXT.
+    pub fn is_registry(&self) -> bool {
+        let of_registry = |reason: &Reason| matches!(reason.rule, Rule::Registry | Rule::Undo);
+        self.key.rtype == Rtype::TXT && self.reasons.iter().any(of_registry)
+    }
 }
 
 /// Before and after; never equal.
@@ -47,6 +56,16 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
+    /// What is to become of an RRset that is one thing and is to be another, where these differ.
+    pub fn between(before: Option<Rrset>, after: Option<Rrset>) -> Option<ChangeKind> {
+        match (before, after) {
+            (None, Some(after)) => Some(ChangeKind::Create { after }),
+            (Some(before), None) => Some(ChangeKind::Delete { before }),
+            (Some(before), Some(after)) if before != after => Some(ChangeKind::Modify { before, after }),
+            _ => None,
+        }
+    }
+
     /// What is there before.
     pub fn before(&self) -> Option<&Rrset> {
         match self {
@@ -71,7 +90,7 @@ pub struct Reason {
     pub rule: Rule,
     /// The host whose rule it is; none for orphans.
     pub host: Option<Inv>,
-    /// The lines it rests on, as `file:line`.
+    /// The lines it rests on, as `file:line`; where an apply is undone the updates of it, as `apply:number:update`.
     pub evidence: Vec<String>,
 }
 
@@ -130,6 +149,8 @@ words! {
         Orphan = "orphan",
         /// The TXT that records whose an RRset is.
         Registry = "registry",
+        /// An apply is undone.
+        Undo = "undo",
     }
 }
 
@@ -198,6 +219,8 @@ words! {
         ZoneUnknown = "zone-unknown",
         /// A zone was asked name by name, so that not all of it was looked at.
         ReadByQuery = "read-by-query",
+        /// An RRset was changed after the apply that is undone, so that its host is left.
+        EditedSince = "edited-since",
     }
 }
 
@@ -206,7 +229,7 @@ impl NoticeCode {
     pub fn tells_of_failure(self) -> bool {
         match self {
             NoticeCode::SourceUnknown | NoticeCode::ZoneUnknown => true,
-            NoticeCode::ForeignName | NoticeCode::ReadByQuery => false,
+            NoticeCode::ForeignName | NoticeCode::ReadByQuery | NoticeCode::EditedSince => false,
         }
     }
 }

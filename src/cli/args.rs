@@ -93,6 +93,13 @@ pub enum Command {
     /// prerequisites that it had: nothing is sent twice, and nothing that changed since is overwritten. A host that changed
     /// since is named and left. May be run as often as one likes.
     Resume(ResumeArgs),
+    /// Plan to put back what an apply changed, show the plan, and apply it where you say so.
+    ///
+    /// Every RRset that stands as the apply left it is to stand as it did before, by the journal; no export is read. A host
+    /// of which anything was changed since is named and left as it is. On a terminal it asks before it applies; else
+    /// `--yes` says so. With `--out` the plan is saved, to be reviewed and applied like any other. `--host` and `--project`
+    /// narrow it. An undo is an apply, and can be undone.
+    Undo(UndoArgs),
     /// Explain what is decided about a host, a name or an address, and why; change nothing.
     ///
     /// Shows the whole chain: where name, MAC, networks and addresses come from, what is live, and which rule changes what,
@@ -111,8 +118,15 @@ pub enum Command {
     /// allows the transfer, to whom, how large the zone is, what serial and clock it has. Changes nothing. Exits 1
     /// where there is a problem.
     Doctor(DoctorArgs),
-    /// Show who is at work, what did not end, the last applies, and the markers that the state knows; ask no server.
+    /// Show who is at work, what did not end, the last applies, and the known markers.
     Status(StatusArgs),
+    /// Tell what was applied: when, by whom, why, and what became of it; ask no server.
+    ///
+    /// Without an argument, lists the latest applies. `history 12` tells all of apply 12: its plan, how many changes of
+    /// which kind in which zones, the hosts that it left, and each change with what stood before and after. `history 100001`
+    /// tells what was ever done for that host (where there is an apply of that number, `--host 100001`), and
+    /// `history sas1-0001.search.example.net` what at that name. What was sent and refused, or never answered, is told too.
+    History(HistoryArgs),
     /// Look after the state, the journal of what was applied.
     State(StateArgs),
     /// Serve zones from memory on loopback, to try things out on.
@@ -166,7 +180,7 @@ pub struct ApplyArgs {
     pub limits: ApplyLimits,
 }
 
-/// What both commands take that apply.
+/// What all commands take that apply a plan.
 #[derive(Debug, Args)]
 pub struct ApplyLimits {
     /// Apply without asking.
@@ -189,6 +203,23 @@ pub struct ResumeArgs {
     /// Send nothing more once this many hosts could not be changed.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_failures: Option<u32>,
+}
+
+/// What `undo` takes.
+#[derive(Debug, Args)]
+pub struct UndoArgs {
+    /// The number of the apply, as `status` and `history` show it.
+    #[arg(value_name = "ID", value_parser = clap::value_parser!(u64).range(1..))]
+    pub id: u64,
+    /// How the plan is printed, or with `--yes` the outcome.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
+    /// Save the plan to this file, and do not apply it.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["yes", "max_failures"])]
+    pub out: Option<PathBuf>,
+    /// How far it goes.
+    #[command(flatten)]
+    pub limits: ApplyLimits,
 }
 
 /// What `check-dns` takes.
@@ -245,6 +276,18 @@ pub struct DoctorArgs {
 /// What `status` takes.
 #[derive(Debug, Args)]
 pub struct StatusArgs {
+    /// How it is printed.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
+}
+
+/// What `history` takes.
+#[derive(Debug, Args)]
+pub struct HistoryArgs {
+    /// The number of an apply, an inventory number, a whole owner name, or an address for its reverse name; a list of the
+    /// applies where none is given.
+    #[arg(value_name = "ID|HOST|NAME")]
+    pub subject: Option<String>,
     /// How it is printed.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
@@ -347,6 +390,8 @@ pub enum SchemaKind {
     Apply,
     /// What `status` prints as JSON.
     Status,
+    /// What `history` prints as JSON.
+    History,
 }
 
 /// How messages are written.

@@ -15,7 +15,7 @@ use crate::pipeline::apply::{ApplyError, Conduct, Given, Ran, apply};
 use crate::plan::SealedPlan;
 use crate::report;
 use crate::report::apply::{ApplyReport, DECLINED, QUESTION, YES};
-use crate::state::StateError;
+use crate::state::{ApplyId, StateError};
 
 /// What is to be applied, and how it is told.
 #[derive(Debug, Clone, Copy)]
@@ -44,6 +44,11 @@ impl Task<'_> {
 /// What to do where nobody can be asked.
 const UNASKED: &str = "give `--yes` to apply without asking, or save the plan, review it, and apply the file";
 
+/// Whether there is somebody to ask, who is shown the plan.
+pub fn can_ask(format: Format) -> bool {
+    format == Format::Text && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
 /// Asks whether the plan that was shown is to be applied; `--yes` is the answer where it is given.
 ///
 /// Errors: there is nobody to ask, or nothing was shown.
@@ -56,7 +61,7 @@ pub fn consents(limits: &ApplyLimits, format: Format) -> Result<bool, Failure> {
             Failure::new("with `--format json` no plan is shown that could be agreed to: nothing was changed");
         return Err(failure.hint(UNASKED));
     }
-    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+    if !can_ask(format) {
         let failure = Failure::new("there is no terminal to ask on: nothing was changed");
         return Err(failure.hint(UNASKED));
     }
@@ -129,21 +134,19 @@ pub fn refuse_unread(shared: &Shared, format: Format, now: Time, refusal: &Refus
     refuse(shared, format, (None, now), refusal, Exit::Refused)
 }
 
-/// Tells that there was nothing to do, of a plan that is no longer kept.
-pub fn tell_nothing(shared: &Shared, format: Format, now: Time, words: &str) -> Result<Exit, Failure> {
+/// Tells that there was nothing to do, of an apply whose plan is no longer kept, or where there is none.
+pub fn tell_nothing(
+    shared: &Shared,
+    format: Format,
+    (apply, now): (Option<ApplyId>, Time),
+    words: &str,
+) -> Result<Exit, Failure> {
     match format {
         Format::Text => output::print(words)?,
         Format::Json => {
             let (applied, exit) = (Applied::default(), Exit::Done.code());
-            let report = ApplyReport {
-                sealed: None,
-                apply: None,
-                started: now,
-                refusal: None,
-                applied: &applied,
-                moved: &[],
-                exit,
-            };
+            let report =
+                ApplyReport { sealed: None, apply, started: now, refusal: None, applied: &applied, moved: &[], exit };
             print(shared, format, &report)?;
         }
     }

@@ -24,6 +24,8 @@ mod carry_out;
 
 mod resume;
 
+mod undo;
+
 mod signals;
 
 mod explain;
@@ -35,6 +37,8 @@ mod snapshot;
 mod doctor;
 
 mod status;
+
+mod history;
 
 mod state;
 
@@ -68,11 +72,13 @@ pub fn main() -> ExitCode {
         Command::Apply(args) => apply::run(&cli.shared, args),
         Command::CheckDns(args) => check_dns::run(&cli.shared, args),
         Command::Resume(args) => resume::run(&cli.shared, args),
+        Command::Undo(args) => undo::run(&cli.shared, args),
         Command::Explain(args) => explain::run(&cli.shared, args),
         Command::Show(args) => show::run(&cli.shared, args),
         Command::Snapshot(args) => snapshot::run(&cli.shared, args),
         Command::Doctor(args) => doctor::run(&cli.shared, args),
         Command::Status(args) => status::run(&cli.shared, args),
+        Command::History(args) => history::run(&cli.shared, args),
         Command::State(args) => state::run(&cli.shared, args),
         Command::Serve(args) => serve::run(&cli.shared, args),
         Command::Schema(args) => schema::run(args),

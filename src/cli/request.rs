@@ -33,12 +33,19 @@ pub struct Sealed {
     pub snapshot: Option<SnapshotUsed>,
 }
 
-/// Makes a plan and digests it, with its progress shown.
+/// Plans, and digests the plan, with its progress shown.
 ///
 /// Errors: [`MakeError`].
 pub fn make(shared: &Shared, request: &Request<'_>) -> Result<Sealed, MakeError> {
+    seal(shared, |progress| pipeline::make_plan(request, progress))
+}
+
+/// Digests what is made, with its progress shown.
+///
+/// Errors: [`MakeError`].
+pub fn seal(shared: &Shared, make: impl FnOnce(&Line) -> Result<Made, MakeError>) -> Result<Sealed, MakeError> {
     let progress = Line::start(shared);
-    let made = pipeline::make_plan(request, &progress);
+    let made = make(&progress);
     progress.stage("digesting the plan", None);
     let sealed = made.map(|Made { plan, findings, is_partial, snapshot }| Sealed {
         sealed: SealedPlan::new(plan),
@@ -60,6 +67,7 @@ pub fn not_made(shared: &Shared, error: MakeError) -> Result<Exit, Failure> {
         MakeError::NoSnapshot(error) => Err(Failure { message: error.to_string(), hint: error.hint }),
         MakeError::NoState(error) => Err(Failure { message: error.to_string(), hint: error.hint }),
         MakeError::NoSubject(error) => Err(Failure { message: error.to_string(), hint: Some(error.hint) }),
+        MakeError::NoUndo(error) => Err(Failure { message: error.to_string(), hint: Some(error.hint.to_owned()) }),
         error => Err(Failure::new(error)),
     }
 }

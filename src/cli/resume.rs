@@ -22,12 +22,17 @@ pub fn run(shared: &Shared, args: &ResumeArgs) -> Result<Exit, Failure> {
         Ok(Resumed::Ran(sealed, ran)) => carry_out::tell(shared, (&sealed, args.format, now), &ran, is_interrupted),
         Ok(Resumed::Complete(apply)) => {
             let words = format!("Nothing to resume: apply {} did all of its plan.\n", apply.id.0);
-            carry_out::tell_nothing(shared, args.format, now, &words)
+            carry_out::tell_nothing(shared, args.format, (Some(apply.id), now), &words)
         }
         Ok(Resumed::NoSuchApply) => match args.id {
             Some(id) => Err(Failure::new(format!("the journal has no apply {id}"))
                 .hint("`zonewright history` lists those that there are")),
-            None => carry_out::tell_nothing(shared, args.format, now, "Nothing to resume: nothing was ever applied.\n"),
+            None => carry_out::tell_nothing(
+                shared,
+                args.format,
+                (None, now),
+                "Nothing to resume: nothing was ever applied.\n",
+            ),
         },
         Ok(Resumed::Refused(refusal)) => carry_out::refuse_unread(shared, args.format, now, &refusal),
         Err(error) => carry_out::not_begun(shared, args.format, (None, now), error),

@@ -13,6 +13,7 @@ pub fn run(args: &SchemaArgs) -> Result<Exit, Failure> {
         SchemaKind::Explain => report::SchemaKind::Explain,
         SchemaKind::Plan => report::SchemaKind::Plan,
         SchemaKind::Status => report::SchemaKind::Status,
+        SchemaKind::History => report::SchemaKind::History,
         SchemaKind::Apply => report::SchemaKind::Apply,
         SchemaKind::Doctor => report::SchemaKind::Doctor,
     };

@@ -92,10 +92,12 @@ pub fn zones(shared: &Shared) -> Result<Vec<ZoneName>, Failure> {
     shared.zones.iter().map(zone).collect()
 }
 
-/// Whether a plan looked at a zone, whether it could be read or not.
+/// Whether a plan looked at a zone, whether it could be read or not. What undoes an apply reads no zone whole.
 fn knows(plan: &Plan, zone: &ZoneName) -> bool {
     let unread = |notice: &Notice| notice.code == NoticeCode::ZoneUnknown && notice.name == zone.to_string();
-    plan.zones.iter().any(|seen| seen.zone == *zone) || plan.notices.iter().any(unread)
+    plan.zones.iter().any(|seen| seen.zone == *zone)
+        || plan.changes.iter().any(|change| change.zone == *zone)
+        || plan.notices.iter().any(unread)
 }
 
 /// The templates in the folder `templates` of a workspace, by file name; none where there is no such folder.

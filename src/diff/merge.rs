@@ -44,7 +44,7 @@ fn merge_one(context: &Context<'_>, acts: &[Act]) -> Option<Change> {
         Deed::Add(_) | Deed::Remove(_) => None,
     });
     let ttl = wanted.or(before.as_ref().map(Rrset::ttl)).unwrap_or_default();
-    let kind = change_kind(before, Rrset::new(ttl, rdata.into_iter().collect()))?;
+    let kind = ChangeKind::between(before, Rrset::new(ttl, rdata.into_iter().collect()))?;
     let sets_ttl = matches!(&kind, ChangeKind::Modify { before, after } if before.ttl() != after.ttl());
     let effective = acts.iter().filter(|act| sets_ttl || !matches!(act.deed, Deed::SetTtl(_)));
     let effective: Vec<&Act> = effective.collect();
@@ -64,17 +64,6 @@ fn merge_one(context: &Context<'_>, acts: &[Act]) -> Option<Change> {
 fn key(context: &Context<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype) -> RrKey {
     let owner = context.zone_spec(zone).name.owner(owner).expect("rules act on names in their zones");
     RrKey { owner, rtype }
-}
-
-/// What becomes of an RRset; none where nothing does.
-fn change_kind(before: Option<Rrset>, after: Option<Rrset>) -> Option<ChangeKind> {
-    match (before, after) {
-        (None, None) => None,
-        (None, Some(after)) => Some(ChangeKind::Create { after }),
-        (Some(before), None) => Some(ChangeKind::Delete { before }),
-        (Some(before), Some(after)) if before == after => None,
-        (Some(before), Some(after)) => Some(ChangeKind::Modify { before, after }),
-    }
 }
 
 /// Whose change it is, and which other hosts contributed.
@@ -125,7 +114,7 @@ fn registry_change(context: &Context<'_>, zone: ZoneIndex, change: &Change) -> O
         _ => return None,
     };
     Some(Change {
-        kind: change_kind(before, Rrset::new(ttl, rdata))?,
+        kind: ChangeKind::between(before, Rrset::new(ttl, rdata))?,
         key: key(context, zone, name.as_name(), Rtype::TXT),
         reasons: registry_reason(change),
         ..change.clone()

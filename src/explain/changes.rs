@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use super::Case;
 use super::model::{ChangeFacts, Data, ReasonFacts};
-use crate::change::{Change, ChangeKind, Rule};
+use crate::change::{Change, ChangeKind};
 use crate::desired::{DesiredHost, Interface};
 use crate::dns::{Name, NameRef, Rdata, Rrset, Rtype, reverse};
 use crate::inventory::value::Inv;
@@ -41,8 +41,7 @@ pub fn facts(change: &Change) -> ChangeFacts {
 
 /// The RRset whose owner a TXT of the registry records: the one of type T at LABEL.REST, where it stands at `t-LABEL.REST`.
 fn registered(change: &Change) -> Option<String> {
-    let by_registry = change.reasons.iter().any(|reason| reason.rule == Rule::Registry);
-    let (rtype, owner) = registered_rrset(change).filter(|_| by_registry)?;
+    let (rtype, owner) = registered_rrset(change).filter(|_| change.is_registry())?;
     Some(match reverse::address_of(owner.as_name()) {
         Some(address) => format!("{rtype} of {address}"),
         None => format!("{rtype} {owner}"),

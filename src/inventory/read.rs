@@ -26,7 +26,7 @@ mod projects;
 mod tests;
 
 /// The name of the administrator's file.
-const SETTINGS: &str = "zonewright.toml";
+pub const SETTINGS: &str = "zonewright.toml";
 
 /// The largest settings file, in octets: a thousand times what projects need (no official source).
 const MAX_SETTINGS: u64 = 1 << 20;

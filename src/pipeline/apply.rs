@@ -112,6 +112,9 @@ pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) 
     }
     let _lock = Lock::take(&file, request.who, request.now)?;
     let mut state = state::open_to_write(&file)?;
+    if let Some(refusal) = unknown_undone(plan, &*state, given.place)? {
+        return Ok(Ran::refused(refusal));
+    }
     progress.stage("reading what stands", None);
     let killed = latest_unfinished(&*state)?;
     let to_finish = if killed.is_some() { config.zones.iter().collect() } else { zones.clone() };
@@ -329,7 +332,7 @@ fn new_apply(sealed: &SealedPlan, request: &Conduct<'_>, survey: &Survey<'_>) ->
         reason: request.reason.map(str::to_owned),
         inputs: sealed.plan().inputs.clone(),
         hosts: host_count(survey),
-        undoes: None,
+        undoes: sealed.plan().undoes.map(ApplyId),
     }
 }
 
@@ -348,6 +351,18 @@ pub(super) fn zones_of<'c>(plan: &Plan, config: &'c Config, place: &str) -> Resu
         })
     };
     names.into_iter().map(spec).collect()
+}
+
+/// Refuses a plan that undoes an apply of another journal: this one says what that means for what is own.
+fn unknown_undone(plan: &Plan, state: &dyn State, place: &str) -> Result<Option<Refusal>, StateError> {
+    let Some(undoes) = plan.undoes else { return Ok(None) };
+    let refusal = || Refusal {
+        place: place.to_owned(),
+        code: "unknown-apply",
+        message: format!("it undoes apply {undoes}, which the journal does not have"),
+        hint: Some("apply it in the workspace where it was made, or `zonewright undo` there anew".to_owned()),
+    };
+    Ok(state.apply(ApplyId(undoes))?.is_none().then(refusal))
 }
 
 /// The writers of the targets that a plan needs, by pool.

@@ -24,6 +24,10 @@ pub mod check_dns;
 
 pub mod resume;
 
+pub mod undo;
+
+pub mod history;
+
 pub mod serve;
 
 #[cfg(test)]
@@ -47,6 +51,7 @@ use crate::provider::{self, TargetError};
 use crate::snapshot::Snapshot;
 use crate::state::{StateError, knows, open_to_read};
 use decide::Decided;
+use undo::UndoError;
 use zones::Zones;
 
 /// Told what is going on, for people who wait.
@@ -144,6 +149,8 @@ pub enum MakeError {
     NoState(StateError),
     /// The command line names something that is no host.
     NoSubject(SubjectError),
+    /// The command line names an apply that cannot be undone.
+    NoUndo(UndoError),
 }
 
 impl fmt::Display for MakeError {
@@ -155,6 +162,7 @@ impl fmt::Display for MakeError {
             MakeError::NoSnapshot(error) => error.fmt(f),
             MakeError::NoState(error) => error.fmt(f),
             MakeError::NoSubject(error) => error.fmt(f),
+            MakeError::NoUndo(error) => error.fmt(f),
         }
     }
 }
@@ -191,6 +199,7 @@ fn made(
         tool: TOOL.to_owned(),
         created: now,
         expires: now.plus(inventory.config.plan_expires),
+        undoes: None,
         inputs,
         changes: decided.changes,
         blocked: decided.blocked,
@@ -353,15 +362,15 @@ fn select(inventory: &Inventory, request: &Request<'_>) -> Result<Selection, Mak
 /// The notices about sources and zones, and whether any of them could not be read whole.
 fn found_notices(inventory: &Inventory, zones: &Zones) -> (Vec<Notice>, bool) {
     let mut notices = unknown_sources(inventory);
-    notices.extend(zones.unread.iter().map(|(zone, error)| Notice {
-        code: NoticeCode::ZoneUnknown,
-        name: zone.to_string(),
-        host: None,
-        message: error.to_string(),
-    }));
+    notices.extend(zones.unread.iter().map(|(zone, error)| zone_unknown(zone, error)));
     let is_partial = notices.iter().any(|notice| notice.code.tells_of_failure());
     notices.extend(zones.asked.iter().map(not_looked_for));
     (notices, is_partial)
+}
+
+/// The notice about a zone that could not be read.
+fn zone_unknown(zone: &ZoneName, error: &TargetError) -> Notice {
+    Notice { code: NoticeCode::ZoneUnknown, name: zone.to_string(), host: None, message: error.to_string() }
 }
 
 /// The notice about a zone that was asked name by name: what was not looked for there.

@@ -4,14 +4,14 @@
 //! journal and the markers prove is settled first; then what is missing is sent, with the prerequisites that it had, so that
 //! nothing is sent twice and nothing that changed since is overwritten.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use super::apply::{
     ApplyError, Conduct, Ran, Targets, Work, moved, open_writers, settle_found, settle_standing, state_lost, zones_of,
 };
 use super::{Progress, load_config};
 use crate::apply::accept::{Terms, accept};
-use crate::apply::{self, Ending, Outcome, Refusal};
+use crate::apply::{self, Ending, Made, Outcome, Refusal};
 use crate::change::Change;
 use crate::dns::{Name, Rtype};
 use crate::plan::{Plan, SealedPlan, v1};
@@ -132,7 +132,7 @@ impl Work<'_> {
         }
         let moved = moved(plan, &survey, workspace);
         let sent = state.sent(id)?;
-        let survey = survey.with_made(made(plan, &sent));
+        let survey = survey.with_made(&made(plan, &sent));
         if is_first {
             let (who, reason) = (who.to_owned(), reason.map(str::to_owned));
             state.resume(id, &Resumption { at: now, who, reason })?;
@@ -144,10 +144,20 @@ impl Work<'_> {
     }
 }
 
-/// Which changes of a plan took effect, as the journal says.
-fn made(plan: &Plan, sent: &[Sent]) -> Vec<bool> {
-    let done = sent.iter().filter(|sent| sent.fate == SentFate::Done).flat_map(|sent| &sent.changes);
-    let done: HashSet<(&Name, Rtype)> = done.map(|change| (&change.name, change.rtype)).collect();
-    let is_done = |change: &Change| done.contains(&(&change.key.owner.as_name().to_name(), change.key.rtype));
-    plan.changes.iter().map(is_done).collect()
+/// Which changes of a plan took effect, as the journal says; in the order of the plan.
+fn made(plan: &Plan, sent: &[Sent]) -> Vec<Made> {
+    let mut made: HashMap<(&Name, Rtype), Made> = HashMap::new();
+    for Sent { fate, changes, .. } in sent {
+        let of_all = match fate {
+            SentFate::Done => Made::Yes,
+            SentFate::Unknown(_) => Made::Perhaps,
+            SentFate::Undone(_) => Made::No,
+        };
+        for change in changes {
+            let known = made.entry((&change.name, change.rtype)).or_insert(of_all);
+            *known = of_all.max(*known);
+        }
+    }
+    let of = |change: &Change| made.get(&(&change.key.owner.as_name().to_name(), change.key.rtype)).copied();
+    plan.changes.iter().map(|change| of(change).unwrap_or(Made::No)).collect()
 }

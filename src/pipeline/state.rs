@@ -37,7 +37,7 @@ pub fn status(workspace: &Path, now: Time, count: usize) -> Result<Status, State
     let file = file(workspace, &config);
     // In this order, so that what is seen as at work is not over yet when the journal is read.
     let holder = Lock::holder(&file);
-    let memory = state::open_to_read(&file)?.map(|state| Memory::read(&*state, count)).transpose()?;
+    let memory = state::open_to_read(&file)?.map(|state| Memory::read(&*state, count, now)).transpose()?;
     Ok(Status { tool: TOOL.to_owned(), created: now, place: config.state_file, holder, memory })
 }
 

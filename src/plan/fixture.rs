@@ -46,11 +46,7 @@ pub fn change(
     ];
     let zone = zones.into_iter().find(|zone| name.as_name().is_at_or_below(zone.as_name())).unwrap();
     let owner = zone.owner(name.as_name()).unwrap();
-    let kind = match (rrset(rtype, before.0, before.1), rrset(rtype, after.0, after.1)) {
-        (None, Some(after)) => ChangeKind::Create { after },
-        (Some(before), Some(after)) => ChangeKind::Modify { before, after },
-        (before, None) => ChangeKind::Delete { before: before.unwrap() },
-    };
+    let kind = ChangeKind::between(rrset(rtype, before.0, before.1), rrset(rtype, after.0, after.1)).unwrap();
     Change {
         zone,
         key: RrKey { owner, rtype },
@@ -68,6 +64,7 @@ pub fn empty() -> Plan {
         tool: "zonewright 0.1.0".to_owned(),
         created: "2026-11-20T01:30:00Z".parse().unwrap(),
         expires: "2026-11-21T01:30:00Z".parse().unwrap(),
+        undoes: None,
         inputs: [("racktables/hosts.csv", '1'), ("racktables/l3-tors.txt", '2')]
             .map(|(file, digit)| (file.to_owned(), String::from(digit).repeat(64)))
             .into(),

@@ -16,6 +16,8 @@ pub struct Plan {
     pub created: Time,
     /// When it may no longer be applied.
     pub expires: Time,
+    /// The number of the apply that it undoes, in the state of the workspace; none where it undoes none.
+    pub undoes: Option<u64>,
     /// SHA-256 of every input file in hexadecimal, by name.
     pub inputs: BTreeMap<String, String>,
     /// The changes, sorted by project, host (none last), zone, owner, type; the names as text.

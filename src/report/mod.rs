@@ -6,11 +6,17 @@
 
 pub mod apply;
 
+mod applies;
+
+mod data;
+
 mod doctor;
 
 mod explain;
 
 mod gather;
+
+mod history;
 
 mod mark;
 
@@ -38,6 +44,7 @@ use crate::explain::Explanation;
 use crate::plan::{SealedPlan, v1};
 
 pub use doctor::doctor;
+pub use history::history;
 pub use schema::{SchemaKind, schema};
 pub use serve::{Serving, served, serving};
 pub use status::{adopted, status};

@@ -17,6 +17,8 @@ pub enum SchemaKind {
     Apply,
     /// What `status` prints as JSON.
     Status,
+    /// What `history` prints as JSON.
+    History,
 }
 
 /// The schema of a file, as JSON text. Source: JSON Schema draft 2020-12.
@@ -27,6 +29,7 @@ pub fn schema(kind: SchemaKind) -> &'static str {
         SchemaKind::Config => include_str!("../../schemas/config.schema.json"),
         SchemaKind::Apply => include_str!("../../schemas/apply.schema.json"),
         SchemaKind::Status => include_str!("../../schemas/status.schema.json"),
+        SchemaKind::History => include_str!("../../schemas/history.schema.json"),
         SchemaKind::Doctor => include_str!("../../schemas/doctor.schema.json"),
         SchemaKind::Project => include_str!("../../schemas/project.schema.json"),
     }
@@ -41,7 +44,7 @@ pub mod tests {
     use crate::plan::{BlockCode, NoticeCode, Rule, SealedPlan, SkipCode, fixture, v1};
 
     /// All schemas.
-    const ALL: [SchemaKind; 7] = [
+    const ALL: [SchemaKind; 8] = [
         SchemaKind::Plan,
         SchemaKind::Explain,
         SchemaKind::Config,
@@ -49,6 +52,7 @@ pub mod tests {
         SchemaKind::Doctor,
         SchemaKind::Apply,
         SchemaKind::Status,
+        SchemaKind::History,
     ];
 
     /// A schema as a value.
@@ -267,8 +271,15 @@ pub mod tests {
         let outcomes = words(Outcome::ALL.iter().map(|word| word.as_str()).collect());
         assert_eq!(*apply.pointer("/$defs/host/properties/outcome/enum").unwrap(), outcomes);
         assert_eq!(*apply.pointer("/properties/counts/required").unwrap(), outcomes);
-        let status = value(SchemaKind::Status);
-        assert_eq!(*status.pointer("/$defs/apply/properties/outcomes/propertyNames/enum").unwrap(), outcomes);
+        for kind in [SchemaKind::Status, SchemaKind::History] {
+            assert_eq!(*value(kind).pointer("/$defs/apply/properties/outcomes/propertyNames/enum").unwrap(), outcomes);
+        }
+        let all = value(SchemaKind::History);
+        let mut left = all.pointer("/$defs/left/properties/outcome/enum").unwrap().as_array().unwrap().clone();
+        left.extend([Outcome::Applied, Outcome::AlreadyApplied].map(|word| json!(word.as_str())));
+        assert!(
+            Outcome::ALL.iter().all(|word| left.contains(&json!(word.as_str()))) && left.len() == Outcome::ALL.len()
+        );
     }
 
     /// Visits every key that a schema declares.

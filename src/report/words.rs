@@ -91,6 +91,12 @@ impl Explained for Rule {
                 "With `registry = \"txt\"` a TXT record beside each RRset that we create says who did. It is written \
                  and removed in the same message as its RRset.",
             ),
+            Rule::Undo => words(
+                "undo",
+                "as it was before the apply",
+                "`zonewright undo` puts back what an apply changed: the RRset stands as that apply left it, and is to \
+                 stand as it did before. The evidence names the apply, and the update of it in the journal.",
+            ),
         }
     }
 }
@@ -268,6 +274,13 @@ impl Explained for NoticeCode {
                  seen, and nothing is done about them. Let the server allow transfers, and remove `read`, to have \
                  all of it looked at.",
             ),
+            NoticeCode::EditedSince => words(
+                "edited since",
+                "an RRset was changed after the apply, so its host is left",
+                "An RRset stands neither as the apply that is undone left it, nor as it stood before. Somebody else's \
+                 edit is never overwritten, so that the host is left as it is, whole, with all hosts that share a \
+                 change with it. Where a later apply made the edit, undo that one first.",
+            ),
         }
     }
 }
@@ -296,10 +309,10 @@ impl Explained for Outcome {
             ),
             Outcome::Partial => words(
                 "partial",
-                "some of their changes were made, others not: plan again",
+                "some of their changes were made, others not: see below",
                 "Some of the host's changes were made, then one could not be. The order of the phases sees to it that \
                  what stands there is legal: no PTR names what is not there. Remove the cause that the message \
-                 names and plan again; the new plan holds what is missing.",
+                 names, and let `zonewright resume` make the others; or plan again.",
             ),
             Outcome::NotApplied => words(
                 "not applied",
@@ -310,17 +323,17 @@ impl Explained for Outcome {
             ),
             Outcome::Failed => words(
                 "failed",
-                "their changes could not be made: see below, then plan again",
+                "their changes could not be made: see below",
                 "The host's changes could not be sent, were refused, or nobody knows what became of them; or they were \
-                 made and could not be read back. The message says which. Remove the cause and plan again, or apply the same plan again: what is done already \
-                 is not done twice.",
+                 made and could not be read back. The message says which. Remove the cause, and let `zonewright resume` go \
+                 on; or plan again. What is done already is not done twice.",
             ),
             Outcome::NotReached => words(
                 "not reached",
-                "the apply stopped before their turn: apply the plan again",
+                "the apply stopped before their turn",
                 "The apply, or the host's zone, was given up before it was the host's turn: because of `--max-failures`, \
                  a server that refused one host after another, a lost answer, or another run that writes the zone. \
-                 Apply the same plan again, or plan again.",
+                 `zonewright resume` goes on; or plan again.",
             ),
         }
     }

@@ -1,6 +1,9 @@
-//! What the journal says of single applies: what was sent, what became of it, who took it up again. Pure.
+//! What the journal says of past applies: what was sent, what became of it, who took it up again. Pure.
+
+use std::collections::HashMap;
 
 use super::journal::KeptRrset;
+use super::{ApplyId, ApplySummary};
 use crate::dns::{Name, Rtype, ZoneName};
 use crate::inventory::value::{Inv, Time};
 
@@ -30,6 +33,17 @@ pub enum SentFate {
     Undone(String),
     /// Nobody knows, and why; without a reason where the apply never got to know.
     Unknown(Option<String>),
+}
+
+impl SentFate {
+    /// What says more of what stands there is greater.
+    fn rank(&self) -> u8 {
+        match self {
+            SentFate::Undone(_) => 0,
+            SentFate::Unknown(_) => 1,
+            SentFate::Done => 2,
+        }
+    }
 }
 
 /// One change of an update.
@@ -75,4 +89,97 @@ pub struct LeftHost {
     pub outcome: String,
     /// Why, in words.
     pub message: Option<String>,
+}
+
+/// What a journal tells of the past.
+#[derive(Debug, Clone, PartialEq)]
+pub struct History {
+    /// The program that looked, such as `zonewright 0.1.0`.
+    pub tool: String,
+    /// When it looked.
+    pub created: Time,
+    /// Where the state is kept.
+    pub place: String,
+    /// The apply that is at work.
+    pub running: Option<ApplyId>,
+    /// The applies that can be taken up again, the latest first.
+    pub resumable: Vec<ApplyId>,
+    /// The projects whose changes alone are told, in the order of the command line; all where empty.
+    pub projects: Vec<String>,
+    /// The zones whose changes alone are told, the same.
+    pub zones: Vec<ZoneName>,
+    /// What was asked for.
+    pub told: Told,
+}
+
+/// What is told.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Told {
+    /// The latest applies, the latest first, and whether there are earlier ones.
+    Applies(Vec<ApplySummary>, bool),
+    /// One apply in full.
+    Apply(Box<Past>),
+    /// What was done for these hosts, the latest apply first; of each apply only what concerns them.
+    Hosts(Vec<Inv>, Vec<Past>),
+    /// What was done at this name, the same.
+    Name(Name, Vec<Past>),
+}
+
+/// An apply with its updates, or some of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Past {
+    /// The apply.
+    pub summary: ApplySummary,
+    /// Its updates, in the order of sending. None is without changes.
+    pub sent: Vec<Sent>,
+    /// The hosts that it did not leave as its plan wants them, in the order of the plan.
+    pub left: Vec<LeftHost>,
+}
+
+impl Past {
+    /// Keeps of the changes and of the hosts that were left those that somebody asks for.
+    pub fn retain(&mut self, change: impl Fn(&Sent, &SentChange) -> bool, host: impl Fn(&LeftHost) -> bool) {
+        for sent in &mut self.sent {
+            let mut changes = std::mem::take(&mut sent.changes);
+            changes.retain(|found| change(sent, found));
+            sent.changes = changes;
+        }
+        self.sent.retain(|sent| !sent.changes.is_empty());
+        self.left.retain(host);
+    }
+
+    /// Each RRset that it changed or tried to change once, in the order of sending: with the last update that took effect,
+    /// else of which it is not known, else that did not.
+    pub fn changes(&self) -> Vec<(&Sent, &SentChange)> {
+        let mut places: HashMap<(&Name, Rtype), usize> = HashMap::new();
+        let mut changes: Vec<(&Sent, &SentChange)> = Vec::new();
+        for (sent, change) in self.sent.iter().flat_map(|sent| sent.changes.iter().map(move |change| (sent, change))) {
+            let place = *places.entry((&change.name, change.rtype)).or_insert(changes.len());
+            match changes.get_mut(place) {
+                None => changes.push((sent, change)),
+                Some(known) if known.0.fate.rank() <= sent.fate.rank() => *known = (sent, change),
+                Some(_) => {}
+            }
+        }
+        changes
+    }
+
+    /// Whether there is nothing to tell but that the apply was.
+    pub fn is_empty(&self) -> bool {
+        self.sent.is_empty() && self.left.is_empty()
+    }
+}
+
+impl SentChange {
+    /// Whether it was made for a host, be it together with others.
+    pub fn is_for(&self, host: Inv) -> bool {
+        self.host == Some(host) || self.also.contains(&host)
+    }
+
+    /// Whether it is at a name, or makes or removes a PTR to it.
+    pub fn is_at(&self, name: &Name) -> bool {
+        let text = name.to_string();
+        let mut targets = self.before.iter().chain(&self.after).flat_map(|rrset| &rrset.rdata);
+        self.name == *name || self.rtype == Rtype::PTR && targets.any(|target| *target == text)
+    }
 }

@@ -40,7 +40,7 @@ use crate::plan::Marker;
 #[cfg(test)]
 pub use sqlite::Sqlite;
 
-pub use history::{LeftHost, Resumption, Sent, SentChange, SentFate};
+pub use history::{History, LeftHost, Past, Resumption, Sent, SentChange, SentFate, Told};
 pub use journal::KeptRrset;
 pub use lock::{Holder, Lock};
 pub use status::{Memory, Status};
@@ -131,6 +131,15 @@ pub struct ApplySummary {
     pub updates_done: usize,
     /// How many updates were sent of which it is not known what became of them.
     pub updates_open: usize,
+    /// Who took it up again, in the order of time.
+    pub resumed: Vec<Resumption>,
+}
+
+impl ApplySummary {
+    /// When it was last begun or taken up.
+    pub fn begun(&self) -> Time {
+        self.resumed.last().map_or(self.new.started, |resumption| resumption.at)
+    }
 }
 
 /// What the state knows of a zone's marker.
@@ -160,7 +169,7 @@ pub fn knows(markers: &BTreeMap<ZoneName, KnownMarker>, zone: &ZoneName, live: &
     markers.get(zone).is_some_and(|known| known.covers(live))
 }
 
-/// An update without a marker, of which it is not known what became of it.
+/// An update of which it is not known what became of it, and of which no marker will tell.
 #[derive(Debug)]
 pub struct Unsettled {
     /// Its apply.
@@ -207,23 +216,24 @@ pub trait State: Send {
     /// One apply; `None` where there is none of this number.
     fn apply(&self, id: ApplyId) -> Result<Option<ApplySummary>, StateError>;
 
+    /// The applies that can be taken up again at a time: their plan is kept and has not expired. The latest first.
+    fn resumable(&self, now: Time) -> Result<Vec<ApplyId>, StateError>;
+
     /// The document of the plan of an apply; `None` once nothing of it can be taken up again.
     fn document(&self, id: ApplyId) -> Result<Option<String>, StateError>;
 
     /// All updates of an apply, in the order of sending.
     fn sent(&self, id: ApplyId) -> Result<Vec<Sent>, StateError>;
 
-    /// Who took an apply up again, in the order of time.
-    fn resumptions(&self, id: ApplyId) -> Result<Vec<Resumption>, StateError>;
-
     /// The hosts of an apply that it did not leave as its plan wants them, in the order of the plan; none before it ended.
     fn left_hosts(&self, id: ApplyId) -> Result<Vec<LeftHost>, StateError>;
 
-    /// The applies that changed a host, the latest first.
+    /// The applies that changed, or tried to change, something for a host, be it together with others, and those that left
+    /// it otherwise than their plan wants it; the latest first.
     fn applies_of(&self, host: Inv) -> Result<Vec<ApplyId>, StateError>;
 
-    /// The applies that changed, or tried to change, an RRset at a name, and those that made or removed a PTR to it; the
-    /// latest first.
+    /// The applies that changed, or tried to change, an RRset at a name or a PTR to it, and those that left a host of this
+    /// name otherwise than their plan wants it; the latest first. May give others: [`history::SentChange::is_at`] tells.
     fn applies_at(&self, name: &Name) -> Result<Vec<ApplyId>, StateError>;
 
     /// Begins an apply, and keeps its plan. Plans that have expired are kept no longer.
@@ -253,7 +263,8 @@ pub trait State: Send {
     /// Takes RRsets for created by others, should anybody create them: a server said that it created them, and did not.
     fn disown(&mut self, rrsets: &[&RrKey]) -> Result<(), StateError>;
 
-    /// The updates without a marker that an apply left open.
+    /// The updates that an apply left open and of which no marker will tell: those without one, and those whose marker is
+    /// past.
     fn unsettled(&self, id: ApplyId) -> Result<Vec<Unsettled>, StateError>;
 
     /// Keeps that an update that was left open took effect, as all of it stands there.

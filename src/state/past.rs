@@ -1,5 +1,8 @@
 //! What the journal says of single applies, read from its tables; and who of an apply was left, written to them.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
 use rusqlite::{Row, Transaction, params};
 
 use super::journal::{self, Kept};
@@ -110,18 +113,54 @@ pub fn leave(change: &Transaction<'_>, apply: ApplyId, applied: &Applied) -> rus
     Ok(())
 }
 
-/// The applies that changed a host, the latest first.
+/// The applies that changed, or tried to change, something for a host, and those that left it otherwise than their plan
+/// wants it; the latest first.
 pub fn applies_of(state: &Sqlite, host: Inv) -> Result<Vec<ApplyId>, StateError> {
-    let sql = "SELECT DISTINCT apply FROM ledger WHERE host = ?1 ORDER BY apply DESC";
-    state.read(sql, [host.0 as i64], |row| Ok(ApplyId(row.get::<_, i64>(0)? as u64)))
+    // As JSON has it. Within a text each quote has a backslash before it, so that only the number of a host matches the
+    // first; the others may match more, and what is found is looked at.
+    let Inv(inv) = host;
+    let owner = format!("%\"host\":{inv},%");
+    let also = [format!("%[{inv},%"), format!("%[{inv}]%"), format!("%,{inv},%"), format!("%,{inv}]%")];
+    let sql = "SELECT apply, changes FROM batch_changes WHERE changes LIKE ?1
+           OR changes LIKE '%\"also\":[%'
+              AND (changes LIKE ?2 OR changes LIKE ?3 OR changes LIKE ?4 OR changes LIKE ?5)";
+    let row = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
+    let mut applies = left_applies(state, "host", host.0 as i64)?;
+    for (apply, text) in state.read(sql, params![owner, also[0], also[1], also[2], also[3]], row)? {
+        let kept = journal::from_json(&text).ok_or_else(|| state.odd("list of changes", &text))?;
+        if kept.iter().any(|change| change.host == Some(inv) || change.also.contains(&inv)) {
+            applies.insert(Reverse(ApplyId(apply as u64)));
+        }
+    }
+    Ok(in_order(applies))
 }
 
-/// The applies that changed, or tried to change, an RRset at a name, and those that made or removed a PTR to it; the latest
-/// first.
+/// The applies whose changes name a name, as owner or as what a record points to, and those that left a host of this name
+/// otherwise than their plan wants it; the latest first.
 pub fn applies_at(state: &Sqlite, name: &Name) -> Result<Vec<ApplyId>, StateError> {
-    // As JSON has it: names of hosts hold nothing that JSON escapes but the backslash.
-    let text = serde_json::to_string(&name.to_string()).expect("a text is JSON");
-    let sql = "SELECT DISTINCT apply FROM batch_changes WHERE changes LIKE ?1 ESCAPE '!' ORDER BY apply DESC";
+    let name = name.to_string();
+    // As JSON has it: with a backslash before each backslash and quote.
+    let text = serde_json::to_string(&name).expect("a text is JSON");
+    let sql = "SELECT DISTINCT apply FROM batch_changes WHERE changes LIKE ?1 ESCAPE '!'";
     let pattern = format!("%{}%", text.replace('!', "!!").replace('%', "!%").replace('_', "!_"));
-    state.read(sql, [pattern], |row| Ok(ApplyId(row.get::<_, i64>(0)? as u64)))
+    let found = state.read(sql, [pattern], |row| Ok(ApplyId(row.get::<_, i64>(0)? as u64)))?;
+    let mut applies = left_applies(state, "name", &name)?;
+    applies.extend(found.into_iter().map(Reverse));
+    Ok(in_order(applies))
+}
+
+/// The applies that left a host otherwise than their plan wants it, with a value in some column.
+fn left_applies(
+    state: &Sqlite,
+    column: &str,
+    value: impl rusqlite::ToSql,
+) -> Result<BTreeSet<Reverse<ApplyId>>, StateError> {
+    let sql = format!("SELECT DISTINCT apply FROM left_hosts WHERE {column} = ?1");
+    let found = state.read(&sql, params![value], |row| Ok(ApplyId(row.get::<_, i64>(0)? as u64)))?;
+    Ok(found.into_iter().map(Reverse).collect())
+}
+
+/// Applies as a list, the latest first.
+fn in_order(applies: BTreeSet<Reverse<ApplyId>>) -> Vec<ApplyId> {
+    applies.into_iter().map(|Reverse(id)| id).collect()
 }

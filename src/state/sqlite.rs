@@ -194,12 +194,15 @@ impl Sqlite {
              FROM applies {rest}"
         );
         let rows = self.read(&sql, params, |row| Ok((summary(row)?, row.get::<_, Option<String>>(8)?)))?;
-        let filled = |(summary, outcomes): (ApplySummary, Option<String>)| match outcomes {
-            None => Ok(summary),
-            Some(text) => match serde_json::from_str(&text) {
-                Ok(outcomes) => Ok(ApplySummary { outcomes, ..summary }),
-                Err(_) => Err(self.odd("list of outcomes", &text)),
-            },
+        let filled = |(summary, outcomes): (ApplySummary, Option<String>)| {
+            let summary = ApplySummary { resumed: past::resumptions(self, summary.id)?, ..summary };
+            match outcomes {
+                None => Ok(summary),
+                Some(text) => match serde_json::from_str(&text) {
+                    Ok(outcomes) => Ok(ApplySummary { outcomes, ..summary }),
+                    Err(_) => Err(self.odd("list of outcomes", &text)),
+                },
+            }
         };
         rows.into_iter().map(filled).collect()
     }
@@ -259,16 +262,17 @@ impl State for Sqlite {
         Ok(self.summaries("WHERE id = ?1", [id.0 as i64])?.pop())
     }
 
+    fn resumable(&self, now: Time) -> Result<Vec<ApplyId>, StateError> {
+        let sql = "SELECT apply FROM plans WHERE expires >= ?1 ORDER BY apply DESC";
+        self.read(sql, [now.as_nanos()], |row| Ok(ApplyId(row.get::<_, i64>(0)? as u64)))
+    }
+
     fn document(&self, id: ApplyId) -> Result<Option<String>, StateError> {
         Ok(self.read("SELECT document FROM plans WHERE apply = ?1", [id.0 as i64], |row| row.get(0))?.pop())
     }
 
     fn sent(&self, id: ApplyId) -> Result<Vec<Sent>, StateError> {
         past::sent(self, id)
-    }
-
-    fn resumptions(&self, id: ApplyId) -> Result<Vec<Resumption>, StateError> {
-        past::resumptions(self, id)
     }
 
     fn left_hosts(&self, id: ApplyId) -> Result<Vec<LeftHost>, StateError> {
@@ -305,6 +309,7 @@ impl State for Sqlite {
         self.write(|change| {
             let sql = "UPDATE applies SET finished = NULL, outcomes = NULL WHERE id = ?1";
             one_row(&mut change.prepare_cached(sql)?, params![id.0 as i64])?;
+            change.execute("DELETE FROM left_hosts WHERE apply = ?1", [id.0 as i64])?;
             let sql = "INSERT INTO resumptions (apply, at, who, reason) VALUES (?1, ?2, ?3, ?4)";
             change.execute(sql, params![id.0 as i64, at.as_nanos(), who, reason])?;
             Ok(())
@@ -378,7 +383,7 @@ impl State for Sqlite {
     fn unsettled(&self, id: ApplyId) -> Result<Vec<Unsettled>, StateError> {
         let sql = "SELECT apply, number, zone,
                (SELECT changes FROM batch_changes AS kept WHERE kept.apply = batches.apply AND kept.number = batches.number)
-             FROM batches WHERE marker_after IS NULL AND (settled IS NULL OR settled = 'unknown')
+             FROM batches WHERE (marker_after IS NULL OR awaited = 0) AND (settled IS NULL OR settled = 'unknown')
                AND apply = ?1 ORDER BY number";
         let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?, row.get::<_, String>(3)?));
         let unsettled = |(apply, number, zone, changes): (i64, i64, String, String)| {
@@ -446,7 +451,7 @@ impl State for Sqlite {
     }
 }
 
-/// Reads one apply, without its outcomes.
+/// Reads one apply, without its outcomes and resumptions.
 fn summary(row: &Row<'_>) -> rusqlite::Result<ApplySummary> {
     let number = |column: usize| row.get::<_, i64>(column);
     Ok(ApplySummary {
@@ -465,6 +470,7 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<ApplySummary> {
         outcomes: BTreeMap::new(),
         updates_done: number(10)? as usize,
         updates_open: number(11)? as usize,
+        resumed: Vec::new(),
     })
 }
 

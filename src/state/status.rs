@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{ApplySummary, Breaker, Holder, KnownMarker, State, StateError};
+use super::{ApplyId, ApplySummary, Breaker, Holder, KnownMarker, State, StateError};
 use crate::dns::ZoneName;
 use crate::inventory::value::Time;
 
@@ -26,8 +26,10 @@ pub struct Status {
 pub struct Memory {
     /// The latest applies, the latest first.
     pub applies: Vec<ApplySummary>,
-    /// Those that did not end, the latest first; only such as began after the last that did.
+    /// Those that did not end, the latest first; only such as were begun or taken up after the last that did.
     pub unfinished: Vec<ApplySummary>,
+    /// Those that can be taken up again, the latest first: their plan is kept and has not expired.
+    pub resumable: Vec<ApplyId>,
     /// The markers, by zone.
     pub markers: BTreeMap<ZoneName, KnownMarker>,
     /// The tripped breakers, sorted by scope.
@@ -35,22 +37,38 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Asks a state for all of it, and for at most `count` applies.
-    pub fn read(state: &dyn State, count: usize) -> Result<Memory, StateError> {
+    /// Asks a state for all of it as of a time, and for at most `count` applies.
+    pub fn read(state: &dyn State, count: usize, now: Time) -> Result<Memory, StateError> {
         let applies = state.applies(count)?;
-        let last = applies.iter().filter(|apply| apply.finished.is_some()).map(|apply| apply.id).max();
-        // Whatever an earlier one left was in the plan of those that came after it.
+        let last = applies.iter().find(|apply| apply.finished.is_some());
+        // Whatever an earlier one left was in the plan of those that came after it, unless it was taken up since.
+        let is_later = |apply: &ApplySummary, last: &ApplySummary| {
+            apply.id > last.id || !apply.resumed.is_empty() && Some(apply.begun()) >= last.finished
+        };
         let mut unfinished = state.unfinished()?;
-        unfinished.retain(|apply| last.is_none_or(|last| apply.id > last));
-        Ok(Memory { applies, unfinished, markers: state.markers()?, breakers: state.breakers()? })
+        unfinished.retain(|apply| last.is_none_or(|last| is_later(apply, last)));
+        let (resumable, markers, breakers) = (state.resumable(now)?, state.markers()?, state.breakers()?);
+        Ok(Memory { applies, unfinished, resumable, markers, breakers })
     }
 }
 
+/// Which of the applies that did not end is at work rather than broken off: the lock is held, and it was begun or taken up
+/// since. There is one at a time.
+pub fn at_work(holder: Option<&Holder>, unfinished: &[ApplySummary]) -> Option<ApplyId> {
+    let since = holder?.since?;
+    let since_then = unfinished.iter().filter(|apply| apply.begun() >= since);
+    since_then.max_by_key(|apply| (apply.begun(), apply.id)).map(|apply| apply.id)
+}
+
 impl Status {
-    /// Whether an apply is at work rather than broken off: the lock is held, and it began since.
-    pub fn is_running(&self, apply: &ApplySummary) -> bool {
-        let Some(Holder { since: Some(since), .. }) = &self.holder else { return false };
-        let latest = self.memory.as_ref().and_then(|memory| memory.applies.first());
-        apply.finished.is_none() && latest.is_some_and(|latest| latest.id == apply.id) && apply.new.started >= *since
+    /// Which apply is at work.
+    pub fn running(&self) -> Option<ApplyId> {
+        at_work(self.holder.as_ref(), &self.memory.as_ref()?.unfinished)
+    }
+
+    /// The applies that can be taken up again, the latest first; the one that is at work is none of them.
+    pub fn resumable(&self) -> impl Iterator<Item = ApplyId> {
+        let running = self.running();
+        self.memory.iter().flat_map(|memory| &memory.resumable).copied().filter(move |id| Some(*id) != running)
     }
 }

@@ -14,6 +14,8 @@ use crate::inventory::value::Duration;
 use crate::plan::Change;
 use crate::plan::fixture;
 
+mod undone;
+
 /// A folder for a state, and the file in it.
 fn place() -> (TempDir, std::path::PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -128,6 +130,7 @@ fn what_was_written_is_there_after_opening_again() {
             outcomes: [("applied".to_owned(), 1)].into(),
             updates_done: 1,
             updates_open: 0,
+            resumed: vec![],
         };
         assert_eq!(state.applies(10).unwrap(), [expected]);
         assert!(state.unfinished().unwrap().is_empty());

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::relay::{Fate, Relay};
-use crate::rig::{Applied, Rig, apply_command};
+use crate::rig::{Applied, NOW, Rig, apply_command};
 use crate::server::Kind;
 
 /// How long anything here may take.
@@ -62,4 +62,21 @@ fn a_second_signal_ends_an_apply_at_once() {
     let applied = interrupted(&rig, &["-INT", "-INT"]);
     assert_eq!((applied.exit, applied.document.is_null()), (Some(1), true), "{}", applied.said());
     assert!(rig.status().contains("Unfinished"), "{}", rig.status());
+}
+
+#[test]
+fn a_journal_that_may_not_grow_stops_an_apply_which_can_be_taken_up() {
+    let Some(rig) = Rig::demo(Kind::Bind) else { return };
+    let plan = rig.plan();
+    let apply = apply_command(rig.workspace.path(), &plan.file, &[]);
+    // 400 blocks of 512 octets: room for the plan, and for a part of what is to be kept of its updates.
+    let mut limited = Command::new("/bin/sh");
+    limited.args(["-c", "ulimit -f 400; exec \"$@\"", "sh"]).arg(apply.get_program()).args(apply.get_args());
+    let applied = Applied::new(limited.output().expect("it runs"));
+    assert_eq!(applied.exit, Some(1), "{}", applied.said());
+    assert!(applied.said().contains("the journal could not be kept"), "{}", applied.said());
+    let mut resume = crate::workspace::zonewright();
+    resume.args(["-q", "--now", NOW, "-C"]).arg(rig.workspace.path()).args(["resume", "--format", "json"]);
+    Applied::new(resume.output().expect("it runs")).assert_all(0, "applied");
+    assert!(rig.plan().changes().is_empty());
 }

@@ -195,3 +195,16 @@ pub fn read_message(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
     stream.read_exact(&mut message)?;
     Ok(message)
 }
+
+/// Sends a server one message over a connection of its own; gives its answer.
+pub fn exchange(server: &str, message: &[u8]) -> io::Result<Vec<u8>> {
+    let mut upstream = TcpStream::connect(server)?;
+    upstream.set_read_timeout(Some(WATCHDOG))?;
+    upstream.write_all(&framed(message))?;
+    read_message(&mut upstream)
+}
+
+/// Whether a message is an update (RFC 2136 section 1.3: opcode 5).
+pub fn is_update(message: &[u8]) -> bool {
+    message.get(2).is_some_and(|flags| flags >> 3 & 0xf == 5)
+}

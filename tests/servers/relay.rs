@@ -5,12 +5,13 @@
 
 use std::collections::HashMap;
 use std::io::Write as _;
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use crate::proxy::{framed, read_message};
+use crate::faults::listen;
+use crate::proxy::{exchange, framed, is_update, read_message};
 
 /// What becomes of an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,8 +64,6 @@ struct Shared {
 impl Relay {
     /// Starts one.
     pub fn start(server: &str, decide: impl Fn(usize) -> Fate + Send + Sync + 'static) -> Relay {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let port = listener.local_addr().expect("an address").port();
         let shared = Arc::new(Shared {
             server: server.to_owned(),
             updates: AtomicUsize::new(0),
@@ -73,12 +72,7 @@ impl Relay {
             decide: Box::new(decide),
         });
         let of_thread = Arc::clone(&shared);
-        thread::spawn(move || {
-            for client in listener.incoming().flatten() {
-                let shared = Arc::clone(&of_thread);
-                thread::spawn(move || serve(client, &shared));
-            }
-        });
+        let port = listen(move |client| serve(client, &of_thread));
         Relay { port, shared }
     }
 
@@ -90,12 +84,8 @@ impl Relay {
     /// Delivers the updates that are late, just as they were sent; gives what the server says, rcode by rcode.
     pub fn deliver(&self) -> Vec<u8> {
         let late = std::mem::take(&mut *self.shared.late.lock().expect("nothing panics with it"));
-        let deliver = |message: Vec<u8>| {
-            let mut server = TcpStream::connect(&self.shared.server)?;
-            server.write_all(&framed(&message))?;
-            read_message(&mut server).map(|answer| answer[3] & 0xf)
-        };
-        late.into_iter().map(|message| deliver(message).expect("the server answers")).collect()
+        let deliver = |message: Vec<u8>| exchange(&self.shared.server, &message).expect("the server answers")[3] & 0xf;
+        late.into_iter().map(deliver).collect()
     }
 
     /// How many updates came.
@@ -183,9 +173,4 @@ fn done(update: &[u8]) -> Vec<u8> {
     let labels = update[12..].iter().position(|octet| *octet == 0).expect("the zone's name ends");
     let head = [&update[..2], &[0xa8, 0, 0, 1, 0, 0, 0, 0, 0, 0]].concat();
     [&head[..], &update[12..12 + labels + 5]].concat()
-}
-
-/// Whether a message is an update (RFC 2136 section 1.3: opcode 5).
-fn is_update(message: &[u8]) -> bool {
-    message.get(2).is_some_and(|flags| flags >> 3 & 0xf == 5)
 }

@@ -77,14 +77,24 @@ impl Rig {
     /// A copy of a workspace whose only target is its folder `zones`, served.
     pub fn of_files(kind: Kind, from: &Path) -> Option<Rig> {
         let key = Key::new("zonewright");
-        let config = ServerConfig { keys: vec![key.clone()], zones: Vec::new(), ..ServerConfig::default() }
+        Rig::of_files_for(kind, from, (std::slice::from_ref(&key), &key_line(&key)))
+    }
+
+    /// The same for a server that lets everybody do everything, and whose answers nobody signs.
+    pub fn of_unsigned_files(kind: Kind, from: &Path) -> Option<Rig> {
+        Rig::of_files_for(kind, from, (&[], ""))
+    }
+
+    /// The same for a server with these keys; the other text is what the target says of one.
+    fn of_files_for(kind: Kind, from: &Path, (keys, signed): (&[Key], &str)) -> Option<Rig> {
+        let config = ServerConfig { keys: keys.to_vec(), zones: Vec::new(), ..ServerConfig::default() }
             .zones_of(&from.join("zones"));
         Rig::start(kind, &config, &|_| {}, |server| {
             let folder = tempfile::tempdir().expect("a folder");
             copy(from, folder.path());
             fs::remove_dir_all(folder.path().join("zones")).expect("the copy of the zones");
-            write_secret(folder.path(), &key);
-            let target = target(&server.address(), &key);
+            keys.iter().for_each(|key| write_secret(folder.path(), key));
+            let target = format!("type = \"rfc2136\"\nserver = \"{}\"\n{signed}", server.address());
             edit(folder.path(), "type = \"zonefile\"\ndir = \"zones\"\n", &target);
             folder
         })
@@ -101,10 +111,10 @@ impl Rig {
             return None;
         }
         let server = Server::start_changed(kind, config, change)?;
-        let key = config.keys.first().cloned().unwrap_or_else(Key::powerless);
-        let Key { name, algorithm, secret } = &key;
-        let text = format!("key \"{name}\" {{ algorithm {algorithm}; secret \"{secret}\"; }};\n");
-        fs::write(server.folder().join("key"), text).expect("a file");
+        if let Some(Key { name, algorithm, secret }) = config.keys.first() {
+            let text = format!("key \"{name}\" {{ algorithm {algorithm}; secret \"{secret}\"; }};\n");
+            fs::write(server.folder().join("key"), text).expect("a file");
+        }
         let zones = config.zones.iter().map(|(name, _)| format!("{name}.")).collect();
         Some(Rig { workspace: workspace(&server), server, zones })
     }
@@ -165,20 +175,61 @@ impl Rig {
         Zone::parse(&text).unwrap_or_else(|| panic!("{zone}: {text}{}", text_of(&output.stderr)))
     }
 
-    /// Transfers all zones.
+    /// Transfers all zones, by one run of `dig`.
     pub fn all_zones(&self) -> BTreeMap<String, Zone> {
-        self.zones.iter().map(|zone| (zone.clone(), self.zone(zone))).collect()
+        let mut dig = self.other("dig");
+        dig.args(["+noall", "+answer", "+onesoa"]);
+        for zone in &self.zones {
+            dig.args([zone, "AXFR"]);
+        }
+        let output = dig.output().expect("dig runs");
+        let text = String::from_utf8(output.stdout).expect("dig prints ASCII");
+        let mut texts: BTreeMap<&str, String> = BTreeMap::new();
+        let mut zone = "";
+        for line in text.lines() {
+            let mut fields = line.split_whitespace();
+            zone = fields.next().filter(|_| fields.nth(2) == Some("SOA")).unwrap_or(zone);
+            texts.entry(zone).or_default().extend([line, "\n"]);
+        }
+        let parse = |zone: &String| {
+            let text = texts.remove(zone.as_str()).unwrap_or_default();
+            let parsed = Zone::parse(&text);
+            (zone.clone(), parsed.unwrap_or_else(|| panic!("{zone}: {text}{}", text_of(&output.stderr))))
+        };
+        self.zones.iter().map(parse).collect()
     }
 
     /// Changes a zone by `nsupdate`; these are the lines between `zone` and `send`.
     pub fn nsupdate(&self, zone: &str, lines: &str) {
+        self.run_nsupdate(&self.update_script(zone, lines));
+    }
+
+    /// Puts the records of zones back that others than these stand there, by `nsupdate`; serials move on.
+    pub fn restore(&self, now: &BTreeMap<String, Zone>, before: &BTreeMap<String, Zone>) {
+        let mut script = String::new();
+        for (zone, before) in before {
+            let lines = |word: &str, from: &Zone, other: &Zone| -> String {
+                let records = from.records.difference(&other.records).filter(|line| key_of(line).1 != "SOA");
+                records.map(|line| format!("update {word} {line}\n")).collect()
+            };
+            let lines = lines("delete", &now[zone], before) + &lines("add", before, &now[zone]);
+            if !lines.is_empty() {
+                script += &self.update_script(zone, lines.trim_end());
+            }
+        }
+        if !script.is_empty() {
+            self.run_nsupdate(&script);
+        }
+    }
+
+    /// Runs `nsupdate`.
+    fn run_nsupdate(&self, script: &str) {
         let mut command = self.other("nsupdate");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("nsupdate runs");
-        let text = self.update_script(zone, lines);
-        child.stdin.take().expect("its input is piped").write_all(text.as_bytes()).expect("nsupdate reads");
+        child.stdin.take().expect("its input is piped").write_all(script.as_bytes()).expect("nsupdate reads");
         let output = child.wait_with_output().expect("nsupdate ends");
-        assert!(output.status.success(), "{text}{}", text_of(&output.stderr));
+        assert!(output.status.success(), "{script}{}", text_of(&output.stderr));
     }
 
     /// What `nsupdate` is told to change a zone.
@@ -187,7 +238,7 @@ impl Rig {
         format!("server {host} {port}\nzone {zone}\n{lines}\nsend\n")
     }
 
-    /// `dig` or `nsupdate`, with the key, and for `dig` the server.
+    /// `dig` or `nsupdate`, with the key where there is one, and for `dig` the server.
     pub fn other(&self, program: &str) -> Command {
         let mut command = Command::new(format!("/usr/bin/{program}"));
         let (host, port) = self.host_and_port();
@@ -196,7 +247,10 @@ impl Rig {
         } else {
             command.arg("-v");
         }
-        command.arg("-k").arg(self.server.folder().join("key"));
+        let key = self.server.folder().join("key");
+        if key.exists() {
+            command.arg("-k").arg(key);
+        }
         command
     }
 
@@ -206,11 +260,6 @@ impl Rig {
         let (host, port) = address.split_once(':').expect("an address with a port");
         (host.to_owned(), port.to_owned())
     }
-}
-
-/// The settings of a target at an address.
-pub fn target(address: &str, key: &Key) -> String {
-    format!("type = \"rfc2136\"\nserver = \"{address}\"\n{}", key_line(key))
 }
 
 /// What the settings of a target say of a key.
@@ -246,6 +295,13 @@ pub fn plan_in(workspace: &Path, args: &[&str]) -> Planned {
 /// Applies a plan to a workspace.
 pub fn apply_in(workspace: &Path, plan: &Path, args: &[&str]) -> Applied {
     Applied::new(apply_command(workspace, plan, args).output().expect("the program runs"))
+}
+
+/// Takes up the latest apply of a workspace.
+pub fn resume_in(workspace: &Path) -> Applied {
+    let mut command = zonewright();
+    command.args(["-q", "--color", "never", "--now", NOW, "-C"]).arg(workspace);
+    Applied::new(command.args(["resume", "--format", "json"]).output().expect("the program runs"))
 }
 
 /// The command that applies a plan.
@@ -429,7 +485,10 @@ impl Zone {
 
     /// The records of an RRset, whatever the case of the owner name.
     pub fn rrset(&self, name: &str, rtype: &str) -> BTreeSet<String> {
-        let is = |line: &&String| key_of(line) == (name.to_ascii_lowercase(), rtype.to_owned());
+        let is = |line: &&String| {
+            let mut fields = line.split(' ');
+            fields.next().is_some_and(|owner| owner.eq_ignore_ascii_case(name)) && fields.nth(1) == Some(rtype)
+        };
         self.records.iter().filter(is).cloned().collect()
     }
 }

@@ -175,11 +175,11 @@ impl Stage {
         };
         let cast = Arc::new(Mutex::new(cast));
         let told = Arc::clone(&cast);
+        if weakness == Weakness::Prerequisites {
+            primary.alter(|message| message.prerequisites.retain(is_of_marker));
+        }
         primary.decide(move |message| {
             let mut cast = told.lock().unwrap();
-            if weakness == Weakness::Prerequisites {
-                message.prerequisites.retain(is_of_marker);
-            }
             let run = cast.turn;
             let fault = cast.fault();
             cast.tell(|| format!("run {run} sends {}: {fault:?}", shown(message)));

@@ -188,10 +188,9 @@ impl Run<'_> {
             End::Died => checks.fault(format!("run {number} died in the calm")),
             End::Ran(ran) => {
                 checks.told(stage, &Told { run: number, is_first: self.sessions == 1, ran: &ran });
-                if let Some(refusal) = &ran.refusal {
-                    if knows_all || refusal.code != "state-lost" {
-                        checks.fault(format!("run {number} is refused in the calm: {refusal:?}"));
-                    }
+                let may_be_refused = |code| !knows_all && code == "state-lost";
+                if let Some(refusal) = ran.refusal.as_ref().filter(|refusal| !may_be_refused(refusal.code)) {
+                    checks.fault(format!("run {number} is refused in the calm: {refusal:?}"));
                 }
                 checks.settled(stage, number, &ran);
             }

@@ -155,7 +155,7 @@ impl State for Book<'_> {
         fn apply(id: ApplyId) -> Option<ApplySummary>;
         fn document(id: ApplyId) -> Option<String>;
         fn sent(id: ApplyId) -> Vec<Sent>;
-        fn resumptions(id: ApplyId) -> Vec<Resumption>;
+        fn resumable(now: Time) -> Vec<ApplyId>;
         fn left_hosts(id: ApplyId) -> Vec<LeftHost>;
         fn applies_of(host: Inv) -> Vec<ApplyId>;
         fn applies_at(name: &Name) -> Vec<ApplyId>;

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::marker::PhantomData;
+use std::num::NonZeroU64;
 use std::str::FromStr;
 
 use serde::de::value::MapAccessDeserializer;
@@ -98,6 +99,7 @@ pub fn parse(text: &str) -> Result<SealedPlan, PlanError> {
         tool: document.tool,
         created: document.created.0,
         expires: document.expires.0,
+        undoes: document.undoes.map(NonZeroU64::get),
         inputs: document.inputs.0,
         changes: document.changes.into_iter().map(|change| change.0).collect(),
         blocked: document.blocked.into_iter().map(|blocked| blocked.0).collect(),
@@ -185,6 +187,9 @@ struct Document {
     created: PlanTime,
     /// When it may no longer be applied.
     expires: PlanTime,
+    /// The apply that it undoes; left out where there is none.
+    #[serde(default, deserialize_with = "present")]
+    undoes: Option<NonZeroU64>,
     /// The digest of every input file.
     inputs: Inputs,
     /// The changes.
@@ -322,6 +327,11 @@ fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> 
     Option::deserialize(deserializer)
 }
 
+/// Reads a field that may be left out and is never null.
+fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
 /// A change as JSON has it.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -374,12 +384,8 @@ impl Documented for Change {
         let rtype = rtype.ok_or_else(|| format!("`{}` is no type that plans change", shape.rtype.0))?;
         let before = shape.before.map(|rrset| parse_rrset(rtype, &rrset.0)).transpose()?;
         let after = shape.after.map(|rrset| parse_rrset(rtype, &rrset.0)).transpose()?;
-        let kind = match (before, after) {
-            (None, Some(after)) => ChangeKind::Create { after },
-            (Some(before), None) => ChangeKind::Delete { before },
-            (Some(before), Some(after)) if before != after => ChangeKind::Modify { before, after },
-            _ => return Err("`before` and `after` are the same".to_owned()),
-        };
+        let kind = ChangeKind::between(before, after);
+        let kind = kind.ok_or_else(|| "`before` and `after` are the same".to_owned())?;
         let host = shape.host.map(Inv);
         let also: Vec<Inv> = shape.also.iter().flatten().copied().map(Inv).collect();
         let superfluous = shape.also.is_some() && also.is_empty();

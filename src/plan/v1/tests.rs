@@ -104,6 +104,7 @@ fn plan() -> impl Strategy<Value = Plan> {
             tool: text(0),
             created,
             expires: created.plus(Duration::from_secs(u64::from(seen.0))),
+            undoes: (seen.1 % 2 == 0).then_some(seen.1 | 1),
             inputs: texts.iter().map(|text| (text.clone(), "0f".repeat(32))).collect(),
             changes,
             blocked: hosts.iter().rev().enumerate().map(blocked).collect(),
@@ -294,6 +295,9 @@ const EDITS: &[(&str, &str, &str)] = &[
     ("\"exceeded\": true", "\"exceeded\": \"true\"", "invalid type"),
     ("\"serial\": 417", "\"serial\": 4294967296", "invalid value"),
     ("\"zones\": [", "\"zones\": [[],", "expected an object"),
+    ("\"inputs\": {", "\"undoes\": 12, \"inputs\": {", "not what `id` stands for"),
+    ("\"inputs\": {", "\"undoes\": 0, \"inputs\": {", "invalid value"),
+    ("\"inputs\": {", "\"undoes\": null, \"inputs\": {", "invalid type"),
     ("{\"ttl\": 3600, \"rdata\": [\"2a02:6b8:0:77::1\"]}", "[3600, [\"2a02:6b8:0:77::1\"]]", "expected an object"),
 ];
 

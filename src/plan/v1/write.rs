@@ -56,6 +56,7 @@ fn document(out: &mut Emitter, plan: &Plan, effect: &str, part: Part<'_>) {
         ("tool", Value::Text(&plan.tool)),
         ("created", whole(Value::Shown(&plan.created))),
         ("expires", whole(Value::Shown(&plan.expires))),
+        ("undoes", plan.undoes.map_or(Value::Absent, Value::Number)),
         ("inputs", Value::Written(&|out| inputs(out, plan))),
         ("changes", Value::Written(&|out| changes(out, &plan.changes, Reasons::Written))),
         ("blocked", Value::Written(&|out| out.list(Layout::Lines, &plan.blocked, blocked))),

@@ -49,8 +49,11 @@ pub enum Fault {
     Edited(Message),
 }
 
-/// Says what becomes of each update that comes, and may alter it.
-type Script = Box<dyn FnMut(&mut Message) -> Fault + Send>;
+/// Says what becomes of each update that comes.
+type Script = Box<dyn FnMut(&Message) -> Fault + Send>;
+
+/// Alters each update that comes.
+type Alteration = Box<dyn FnMut(&mut Message) + Send>;
 
 /// An update that a primary looked at.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,6 +86,8 @@ pub(super) struct World {
     quirks: Quirks,
     /// What becomes of the updates that come.
     script: Option<Script>,
+    /// How updates that come are altered.
+    alteration: Option<Alteration>,
     /// Updates that are late.
     late: Vec<Message>,
     /// Updates that are slow.
@@ -167,9 +172,14 @@ impl Primary {
         self.decide(move |_| faults.pop_front().unwrap_or(Fault::None));
     }
 
-    /// Lets somebody say what becomes of each update that comes; they may alter it, as whoever sits between may.
-    pub fn decide(&self, script: impl FnMut(&mut Message) -> Fault + Send + 'static) {
+    /// Lets somebody say what becomes of each update that comes.
+    pub fn decide(&self, script: impl FnMut(&Message) -> Fault + Send + 'static) {
         self.world().script = Some(Box::new(script));
+    }
+
+    /// Lets somebody alter each update that comes, before it is said what becomes of it.
+    pub fn alter(&self, alteration: impl FnMut(&mut Message) + Send + 'static) {
+        self.world().alteration = Some(Box::new(alteration));
     }
 
     /// Lets all that is on the way arrive.
@@ -246,7 +256,8 @@ impl World {
         let slow = std::mem::take(&mut self.slow);
         self.execute_all(slow);
         let mut message = message.clone();
-        let fault = self.script.as_mut().map_or(Fault::None, |script| script(&mut message));
+        self.alteration.as_mut().into_iter().for_each(|alter| alter(&mut message));
+        let fault = self.script.as_mut().map_or(Fault::None, |script| script(&message));
         let said = self.suffer(fault, &message);
         self.execute_all(late);
         said

@@ -1,10 +1,10 @@
 //! Many questions over one connection, several in flight.
 //!
 //! Comes in: questions about one zone. Goes out: an answer for each, or the failure that kept one from coming. Answers may
-//! come in any order (RFC 7766 section 7); a server may close the connection when it likes (section 6.2.4), and what it
-//! left unanswered is asked again over another.
+//! come in any order (RFC 7766 section 7), and twice; a server may close the connection when it likes (section 6.2.4), and
+//! what it left unanswered is asked again over another.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -79,6 +79,7 @@ impl Asker<'_> {
         let waiting: Vec<usize> = (0..questions.len()).filter(|place| answers[*place].is_none()).collect();
         let mut waiting = waiting.into_iter().peekable();
         let mut in_flight: HashMap<u16, Sent> = HashMap::new();
+        let mut answered: HashSet<u16> = HashSet::new();
         let mut id = random_id();
         let mut message = Vec::new();
         loop {
@@ -89,6 +90,7 @@ impl Asker<'_> {
                     && let Some(place) = waiting.next()
                 {
                     id = id.wrapping_add(1);
+                    answered.remove(&id);
                     let transaction = self.append_question(&questions[place], id, &mut framed);
                     in_flight.insert(id, Sent { place, transaction });
                 }
@@ -99,13 +101,20 @@ impl Asker<'_> {
             }
             connection.receive(&mut message).map_err(|fault| explain(fault, progress))?;
             let header = Header::read(&message).ok_or_else(|| bad("a message shorter than its header"))?;
-            let sent = in_flight.remove(&header.id).ok_or_else(|| bad("the answer to another question"))?;
+            let Some(sent) = in_flight.remove(&header.id) else {
+                // What comes twice says nothing new; what comes oftener may never end.
+                match answered.remove(&header.id) {
+                    true => continue,
+                    false => return Err(bad("the answer to another question")),
+                }
+            };
             let question = &questions[sent.place];
             let answer = self.accept(&mut message, &sent, question);
             let answer = answer.map_err(|failure| self.tell_question(question, failure))?;
             progress.messages += 1;
             progress.records += usize::from(header.counts[1]);
             answers[sent.place] = Some(answer);
+            answered.insert(header.id);
         }
     }
 
@@ -220,10 +229,15 @@ mod tests {
 
     /// A server that answers every question on one connection by itself.
     fn answering(answer: impl Fn(&[u8]) -> Vec<u8> + Send + 'static) -> Server {
+        answering_all(move |question| vec![answer(question)])
+    }
+
+    /// A server that gives every question on one connection these answers.
+    fn answering_all(answers: impl Fn(&[u8]) -> Vec<Vec<u8>> + Send + 'static) -> Server {
         server(1, move |_, stream| {
             while let Some(question) = read(stream) {
                 // The client may hang up first.
-                let _ = stream.write_all(&framed(&[answer(&question)]));
+                let _ = stream.write_all(&framed(&answers(&question)));
             }
         })
     }
@@ -262,6 +276,13 @@ mod tests {
         });
         let expected: Vec<String> = (0..500).map(|number| format!("h{number}")).collect();
         assert_eq!(labels(&ask(server, 500).unwrap()), expected);
+    }
+
+    #[test]
+    fn an_answer_that_comes_twice_counts_once_and_one_that_comes_oftener_not_at_all() {
+        let times = |count: usize| answering_all(move |question| vec![holds(question); count]);
+        assert_eq!(labels(&ask(times(2), 3).unwrap()), ["h0", "h1", "h2"]);
+        assert_eq!(ask(times(3), 3).unwrap_err().code, "bad-message");
     }
 
     #[test]

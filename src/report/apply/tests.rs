@@ -151,7 +151,7 @@ fn text_says_what_is_left_and_what_to_do() {
       zones: error[reload-failed]: `rndc` ended with 1: \u{1b}[2J
         hint: the file is written: load it by hand
 
-    partial, 1 host: some of their changes were made, others not: plan again
+    partial, 1 host: some of their changes were made, others not: see below
       host 5 of search, sas1-0005.search.example.net.: stale in the reverse zone
       hint: plan again
 
@@ -160,8 +160,7 @@ fn text_says_what_is_left_and_what_to_do() {
         stands beside it
       hint: remove it
 
-    failed, 13 hosts and 1 orphan: their changes could not be made: see below, then
-      plan again
+    failed, 13 hosts and 1 orphan: their changes could not be made: see below
       ns1.example.net:53 zone search.example.net.: the server answers REFUSED
         host 7 of search, sas1-0007.search.example.net.
         host 8 of search, sas1-0008.search.example.net.
@@ -178,7 +177,7 @@ fn text_says_what_is_left_and_what_to_do() {
       host 4 of search, sas1-0004.search.example.net.: a CNAME stands at
         `\u{1b}[31m`
 
-    not-reached, 7 hosts: the apply stopped before their turn: apply the plan again
+    not-reached, 7 hosts: the apply stopped before their turn
       host 20 of search, sas1-0020.search.example.net.
       host 21 of search, sas1-0021.search.example.net.
       host 22 of search, sas1-0022.search.example.net.
@@ -196,6 +195,7 @@ fn text_says_what_is_left_and_what_to_do() {
       zone search.example.net.
 
     Apply 12 in the journal, begun 2026-11-20T02:00:00Z; plan sha256:747b2dbc7271.
+    `zonewright resume 12` goes on with what is left.
     ");
 }
 

@@ -5,6 +5,7 @@ use crate::apply::{Applied, HostOutcome, Outcome, Refusal};
 use crate::diag::sanitize;
 use crate::provider::TargetError;
 use crate::report::TextOptions;
+use crate::report::applies::short;
 use crate::report::gather::gather;
 use crate::report::page::Page;
 use crate::report::summary::counted;
@@ -15,8 +16,8 @@ use crate::report::wrap::table;
 const LEFT: [Outcome; 5] =
     [Outcome::Partial, Outcome::NotApplied, Outcome::Failed, Outcome::Stale, Outcome::NotReached];
 
-/// How many hexadecimal digits of a plan's digest are shown; 12 tell all plans of a lifetime apart (no official source).
-const DIGITS: usize = 12;
+/// The outcomes of hosts that `resume` goes on with.
+const RESUMABLE: [Outcome; 3] = [Outcome::Partial, Outcome::Failed, Outcome::NotReached];
 
 /// Renders what became of an apply.
 pub fn render(report: &ApplyReport<'_>, options: &TextOptions) -> String {
@@ -143,6 +144,10 @@ impl Page<'_> {
         self.out.push('\n');
         let plan = report.sealed.map_or(String::new(), |sealed| format!("; plan {}", short(sealed.id())));
         self.painted(0, &style, &format!("{apply}{plan}."));
+        let is_left = RESUMABLE.iter().any(|outcome| report.applied.count(*outcome) > 0);
+        if let (true, Some(apply)) = (is_left, report.apply) {
+            self.line(0, &format!("`zonewright resume {}` goes on with what is left.", apply.0));
+        }
     }
 }
 
@@ -157,6 +162,9 @@ fn verdict(report: &ApplyReport<'_>) -> String {
         (0, _) => "Nothing to do: the plan has no changes".to_owned(),
         (1, 1) if already == 1 => format!("Nothing to do: {all} was as the plan wants it"),
         (total, _) if already == total => format!("Nothing to do: all {all} were as the plan wants them"),
+        (total, done) if done == total && untouched => {
+            format!("Nothing was left to do: all {all} are as the plan wants them")
+        }
         (total, done) if done == total => whole(applied),
         (_, 0) if untouched => format!("None applied of {all}: {left}"),
         (_, done) if untouched && done == already => {
@@ -207,10 +215,4 @@ fn subject(found: &HostOutcome) -> String {
         Some(host) => format!("host {host} of {project}, {name}"),
         None => format!("orphan of {project}, {name}"),
     }
-}
-
-/// The beginning of a digest.
-fn short(id: &str) -> &str {
-    let end = id.find(':').map_or(0, |colon| colon + 1) + DIGITS;
-    id.get(..end).unwrap_or(id)
 }

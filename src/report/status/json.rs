@@ -1,10 +1,9 @@
 //! What a state says, as JSON. `schemas/status.schema.json` describes it.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
 use crate::plan::Marker;
+use crate::report::applies::{self, ApplyView};
 use crate::state::{ApplySummary, Holder, KnownMarker, Memory, Status};
 
 /// What `format` says.
@@ -27,6 +26,8 @@ struct Document<'a> {
     lock: Option<LockView<'a>>,
     /// What did not end, and began after the last that did.
     unfinished: Vec<ApplyView<'a>>,
+    /// What can be taken up again.
+    resumable: Vec<u64>,
     /// The latest applies.
     applies: Vec<ApplyView<'a>>,
     /// The markers.
@@ -44,35 +45,6 @@ struct LockView<'a> {
     who: &'a str,
     /// Since when.
     since: Option<String>,
-}
-
-/// An apply.
-#[derive(Debug, Serialize)]
-struct ApplyView<'a> {
-    /// Its number.
-    id: u64,
-    /// The plan's `id`.
-    plan: &'a str,
-    /// The plan's `effect`.
-    effect: &'a str,
-    /// When it began.
-    started: String,
-    /// When it ended.
-    finished: Option<String>,
-    /// Whether it is at work.
-    running: bool,
-    /// Who ran it.
-    who: &'a str,
-    /// Why.
-    reason: Option<&'a str>,
-    /// How many hosts it was to change.
-    hosts: usize,
-    /// The hosts of each outcome.
-    outcomes: &'a BTreeMap<String, usize>,
-    /// How many updates took effect.
-    updates_done: usize,
-    /// Of how many it is not known.
-    updates_open: usize,
 }
 
 /// The marker of a zone.
@@ -100,8 +72,9 @@ struct BreakerView<'a> {
 /// Renders a status.
 pub fn render(status: &Status) -> String {
     let memory = status.memory.as_ref();
-    let applies = |list: fn(&Memory) -> &Vec<ApplySummary>| {
-        memory.map(list).into_iter().flatten().map(|summary| apply(status, summary)).collect()
+    let running = status.running();
+    let listed = |list: fn(&Memory) -> &Vec<ApplySummary>| {
+        memory.map(list).into_iter().flatten().map(|apply| applies::view(apply, running)).collect()
     };
     let breakers = memory.into_iter().flat_map(|memory| &memory.breakers);
     let document = Document {
@@ -111,8 +84,9 @@ pub fn render(status: &Status) -> String {
         state: &status.place,
         exists: memory.is_some(),
         lock: status.holder.as_ref().map(lock),
-        unfinished: applies(|memory| &memory.unfinished),
-        applies: applies(|memory| &memory.applies),
+        unfinished: listed(|memory| &memory.unfinished),
+        resumable: status.resumable().map(|id| id.0).collect(),
+        applies: listed(|memory| &memory.applies),
         markers: memory.into_iter().flat_map(super::markers).map(marker).collect(),
         breakers: breakers
             .map(|breaker| BreakerView {
@@ -128,24 +102,6 @@ pub fn render(status: &Status) -> String {
 /// Who is at work.
 fn lock(holder: &Holder) -> LockView<'_> {
     LockView { pid: holder.pid, who: &holder.who, since: holder.since.map(|since| since.to_string()) }
-}
-
-/// An apply for the document.
-fn apply<'a>(status: &Status, apply: &'a ApplySummary) -> ApplyView<'a> {
-    ApplyView {
-        id: apply.id.0,
-        plan: &apply.new.plan,
-        effect: &apply.new.effect,
-        started: apply.new.started.to_string(),
-        finished: apply.finished.map(|finished| finished.to_string()),
-        running: status.is_running(apply),
-        who: &apply.new.who,
-        reason: apply.new.reason.as_deref(),
-        hosts: apply.new.hosts,
-        outcomes: &apply.outcomes,
-        updates_done: apply.updates_done,
-        updates_open: apply.updates_open,
-    }
 }
 
 /// A zone's marker for the document.

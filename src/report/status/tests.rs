@@ -5,7 +5,7 @@ use crate::inventory::value::{Duration, Time};
 use crate::plan::{Marker, fixture};
 use crate::report::SchemaKind;
 use crate::report::schema::tests::check_one;
-use crate::state::{ApplyId, ApplySummary, Breaker, Holder, KnownMarker, Memory, NewApply};
+use crate::state::{ApplyId, ApplySummary, Breaker, Holder, KnownMarker, Memory, NewApply, Resumption};
 
 /// So many seconds after some moment.
 fn at(seconds: u64) -> Time {
@@ -27,7 +27,15 @@ fn begun(id: u64) -> ApplySummary {
         hosts: 40,
         undoes: None,
     };
-    ApplySummary { id: ApplyId(id), new, finished: None, outcomes: [].into(), updates_done: 2, updates_open: 1 }
+    ApplySummary {
+        id: ApplyId(id),
+        new,
+        finished: None,
+        outcomes: [].into(),
+        updates_done: 2,
+        updates_open: 1,
+        resumed: vec![],
+    }
 }
 
 /// An apply that ended.
@@ -55,6 +63,7 @@ fn full() -> Memory {
     Memory {
         applies: vec![begun(4), begun(3), ended(2), begun(1)],
         unfinished: vec![begun(4), begun(3)],
+        resumable: vec![ApplyId(4), ApplyId(3)],
         markers: [(fixture::zone("search.example.net"), known), (fixture::zone("example.net"), fresh)].into(),
         breakers: vec![Breaker { scope: "project:search".into(), tripped: at(1), why: "31 hosts, 20 allowed".into() }],
     }
@@ -110,7 +119,7 @@ fn text_of_little_is_short() {
     State: none yet at .zonewright/state.db; the first `apply` creates it
     Lock: free
     ");
-    let empty = Memory { applies: vec![], unfinished: vec![], markers: [].into(), breakers: vec![] };
+    let empty = Memory { applies: vec![], unfinished: vec![], resumable: vec![], markers: [].into(), breakers: vec![] };
     insta::assert_snapshot!(text(&status(None, Some(empty))), @r"
     State: .zonewright/state.db
     Lock: free
@@ -135,8 +144,8 @@ fn no_line_is_wider_than_the_page_and_none_is_a_command() {
 fn an_apply_is_at_work_only_while_the_lock_is_held_since_before_it() {
     for (holder, running) in [(Some(holder(at(240))), true), (Some(holder(at(241))), false), (None, false)] {
         let status = status(holder, Some(full()));
-        assert_eq!(status.is_running(&begun(4)), running);
-        assert!(!status.is_running(&begun(3)), "there is one at a time");
+        assert_eq!(status.running(), running.then_some(ApplyId(4)), "there is one at a time");
+        assert_eq!(status.resumable().any(|id| id == ApplyId(4)), !running);
         assert_eq!(text(&status).contains("  apply 4, begun"), !running);
     }
 }
@@ -173,4 +182,43 @@ fn what_was_taken_for_known_is_told_by_zone() {
       could not be read: what the state knows of it stays as it was
     State .zonewright/state.db: the markers of 2 zones are known, 1 zone left
     ");
+}
+
+#[test]
+fn an_apply_that_is_taken_up_is_at_work_though_others_began_since() {
+    let resumed = Resumption { at: at(600), who: "ops".into(), reason: Some("again".into()) };
+    let first = ApplySummary { resumed: vec![resumed], ..begun(1) };
+    let memory = Memory { applies: vec![ended(2), first.clone()], unfinished: vec![first], ..full() };
+    let shown = text(&status(Some(holder(at(600))), Some(memory)));
+    assert!(shown.contains("  1: begun 2026-11-20T02:01:00Z by ops, at work\n"), "{shown}");
+    assert!(
+        shown.contains("    resumed 2026-11-20T02:10:00Z by ops: again\n") && !shown.contains("Unfinished"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn text_says_how_to_go_on_as_long_as_one_can() {
+    let words = [("applied".to_owned(), 39), ("failed".to_owned(), 1)];
+    let failed = ApplySummary { outcomes: words.into(), ..ended(2) };
+    let shown = |applies: Vec<ApplySummary>, resumable: Vec<ApplyId>| {
+        let unfinished = applies.iter().filter(|apply| apply.finished.is_none()).cloned().collect();
+        text(&status(None, Some(Memory { applies, unfinished, resumable, ..full() })))
+    };
+    let both = vec![ApplyId(2)];
+    insta::assert_snapshot!(shown(vec![failed.clone()], both.clone()).lines().skip(2).take(6).collect::<Vec<_>>().join("\n"), @r"
+
+    Done in part
+      apply 2, begun 2026-11-20T02:02:00Z, ended 2026-11-20T02:02:07Z: 39 applied, 1
+        failed
+      hint: `zonewright resume` does what is missing, and leaves what changed since
+        alone
+    ");
+    assert!(!shown(vec![failed.clone()], vec![]).contains("resume"), "its plan is kept no longer");
+    assert!(!shown(vec![ended(2)], both.clone()).contains("resume"), "a stale host takes a new plan");
+    assert!(
+        !shown(vec![ended(3), failed], both).contains("resume"),
+        "what an earlier one left was in the plan of the last"
+    );
+    assert!(shown(vec![begun(4)], vec![]).contains("hint: its plan has expired: plan again and apply that"));
 }

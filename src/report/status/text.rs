@@ -1,8 +1,10 @@
 //! What a state says, as text: who is at work, what did not end, the last applies, the markers.
 
+use crate::apply::Outcome;
 use crate::dns::ZoneName;
 use crate::plan::Marker;
 use crate::report::TextOptions;
+use crate::report::applies::{by, hosts, short, times, updates};
 use crate::report::page::Page;
 use crate::report::summary::counted;
 use crate::state::{ApplySummary, Holder, KnownMarker, Memory, Status};
@@ -10,12 +12,19 @@ use crate::state::{ApplySummary, Holder, KnownMarker, Memory, Status};
 /// What to do about an apply that did not end.
 const UNFINISHED: &str = "`zonewright resume` finds out what took effect, and does what is missing";
 
+/// What to do about one whose plan is not there any more.
+const NOT_KEPT: &str = "its plan has expired: plan again and apply that; what was done is not done twice";
+
+/// What to do about an apply that left hosts.
+const LEFT: &str = "`zonewright resume` does what is missing, and leaves what changed since alone";
+
 /// Renders a status.
 pub fn render(status: &Status, options: &TextOptions) -> String {
     let mut page = Page::new(options);
     page.head(status);
     if let Some(memory) = &status.memory {
         page.unfinished(status, memory);
+        page.in_part(status, memory);
         page.applies(status, memory);
         page.markers(memory);
         page.breakers(memory);
@@ -69,16 +78,31 @@ impl Page<'_> {
 
     /// Adds the applies that did not end, and what to do.
     fn unfinished(&mut self, status: &Status, memory: &Memory) {
-        let broken: Vec<&ApplySummary> = memory.unfinished.iter().filter(|apply| !status.is_running(apply)).collect();
-        if broken.is_empty() {
-            return;
-        }
+        let running = status.running();
+        let broken: Vec<&ApplySummary> = memory.unfinished.iter().filter(|apply| running != Some(apply.id)).collect();
+        let Some(latest) = broken.first() else { return };
         self.heading("Unfinished");
         for apply in &broken {
             let done = updates(apply);
             self.line(2, &format!("apply {}, begun {}{}: {done}", apply.id.0, apply.new.started, by(&apply.new.who)));
         }
-        self.line(2, &format!("hint: {UNFINISHED}"));
+        let hint = if status.resumable().any(|id| id == latest.id) { UNFINISHED } else { NOT_KEPT };
+        self.line(2, &format!("hint: {hint}"));
+    }
+
+    /// Adds what the latest apply left, where that can be taken up again.
+    fn in_part(&mut self, status: &Status, memory: &Memory) {
+        let Some(latest) = memory.applies.first().filter(|apply| apply.finished.is_some()) else { return };
+        // A stale host is not what the plan saw: taking it up again changes nothing about that.
+        let done = [Outcome::Applied, Outcome::AlreadyApplied, Outcome::Stale].map(Outcome::as_str);
+        let left: usize =
+            latest.outcomes.iter().filter(|(word, _)| !done.contains(&word.as_str())).map(|of| of.1).sum();
+        if left == 0 || status.resumable().all(|id| id != latest.id) {
+            return;
+        }
+        self.heading("Done in part");
+        self.line(2, &format!("apply {}, {}: {}", latest.id.0, times(latest, None), hosts(latest)));
+        self.line(2, &format!("hint: {LEFT}"));
     }
 
     /// Adds the last applies.
@@ -87,18 +111,7 @@ impl Page<'_> {
             return self.line(0, "Applies: none yet");
         }
         self.heading(if self.options.verbose { "Applies" } else { "Last applies" });
-        for apply in &memory.applies {
-            let end = match apply.finished {
-                Some(finished) => format!("ended {finished}"),
-                None if status.is_running(apply) => "at work".to_owned(),
-                None => "never ended".to_owned(),
-            };
-            self.line(2, &format!("{}: begun {}{}, {end}", apply.id.0, apply.new.started, by(&apply.new.who)));
-            self.line(4, &format!("{}; {}; plan {}", hosts(apply), updates(apply), short(&apply.new.plan)));
-            if let Some(reason) = &apply.new.reason {
-                self.line(4, &format!("reason: {reason}"));
-            }
-        }
+        memory.applies.iter().for_each(|apply| self.apply(apply, status.running()));
     }
 
     /// Adds the markers, zone by zone.
@@ -136,36 +149,4 @@ fn words(marker: &Marker) -> String {
 /// Who runs something, where that is known.
 fn of(who: &str) -> String {
     if who.is_empty() { String::new() } else { format!(" of {who}") }
-}
-
-/// Who ran something, where that is known.
-fn by(who: &str) -> String {
-    if who.is_empty() { String::new() } else { format!(" by {who}") }
-}
-
-/// How many hosts had which outcome, orphans too; how many there were, where it did not end.
-fn hosts(apply: &ApplySummary) -> String {
-    if apply.outcomes.is_empty() {
-        return counted(apply.new.hosts, "host");
-    }
-    let outcomes = apply.outcomes.iter().map(|(outcome, count)| format!("{count} {outcome}"));
-    outcomes.collect::<Vec<_>>().join(", ")
-}
-
-/// How many updates took effect, and of how many that is not known.
-fn updates(apply: &ApplySummary) -> String {
-    let done = format!("{} done", counted(apply.updates_done, "update"));
-    match apply.updates_open {
-        0 => done,
-        open => format!("{done}, {open} perhaps"),
-    }
-}
-
-/// How many hexadecimal digits of a plan's digest are shown; 12 tell all plans of a lifetime apart (no official source).
-const DIGITS: usize = 12;
-
-/// The beginning of a digest.
-fn short(id: &str) -> &str {
-    let end = id.find(':').map_or(0, |colon| colon + 1) + DIGITS;
-    id.get(..end).unwrap_or(id)
 }

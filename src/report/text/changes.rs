@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
-use unicode_width::UnicodeWidthStr;
 
-use super::super::mark::differing;
+use super::super::data::{self, Line};
 use super::super::templates::{TemplateError, Templates};
 use super::super::words::Explained as _;
 use super::TextOptions;
@@ -63,15 +62,6 @@ struct ChangeView {
     reasons: Vec<String>,
     /// The other hosts that share the change.
     also: Vec<u64>,
-}
-
-/// One line of data.
-#[derive(Serialize)]
-struct Line {
-    /// `-` for what goes, `+` for what comes, a blank for what stays or for marks.
-    sign: char,
-    /// The data, or marks below what differs; painted.
-    text: String,
 }
 
 /// Renders the changes of all projects.
@@ -137,15 +127,18 @@ fn by_name<'a>(changes: &'a [Change], first: Option<&Name>) -> Vec<&'a Change> {
 
 /// The name that a PTR RRset comes to point to, or pointed to where it is removed; the first of several.
 fn target(change: &Change) -> Option<NameRef<'_>> {
-    let rrset = change.kind.after().or(change.kind.before())?;
-    rrset.rdata().first()?.as_rdata(change.key.rtype).target()
+    pointed_to(change.key.rtype, change.kind.after().or(change.kind.before())?)
+}
+
+/// The name that an RRset points to, the first of several; none where it does not point.
+fn pointed_to(rtype: Rtype, rrset: &Rrset) -> Option<NameRef<'_>> {
+    rrset.rdata().first()?.as_rdata(rtype).target()
 }
 
 /// The owner name of the RRset whose owner this TXT records: `t-LABEL.REST` belongs to type T at LABEL.REST.
 fn registered(change: &Change) -> Option<Name> {
-    let by_registry = change.reasons.iter().any(|reason| reason.rule == Rule::Registry);
     let owner = change.key.owner.as_name();
-    let label = owner.first_label().filter(|_| by_registry && change.key.rtype == Rtype::TXT)?;
+    let label = owner.first_label().filter(|_| change.is_registry())?;
     let label = label.strip_prefix(b"aaaa-").or(label.strip_prefix(b"ptr-"))?;
     Name::prepend(label, owner.parent()?).ok()
 }
@@ -153,14 +146,16 @@ fn registered(change: &Change) -> Option<Name> {
 /// The backbone name of the host whose changes these are, where they show one of its names.
 ///
 /// A plan does not say which name is the backbone's, but a fastbone name is always made by adding to it, so that the
-/// shortest of the host's names is the backbone's, if that is among them.
+/// shortest of the host's names is the backbone's, if that is among them. What an apply left that is undone is what was
+/// the host's then.
 fn backbone(changes: &[Change]) -> Option<NameRef<'_>> {
     let own = |rule| matches!(rule, Rule::Missing | Rule::WrongAddress | Rule::Ttl);
     let names = changes.iter().flat_map(|change| {
         let acts = change.reasons.iter().any(|reason| own(reason.rule) && reason.host == change.host);
+        let undone = change.kind.before().filter(|_| change.reasons.iter().any(|reason| reason.rule == Rule::Undo));
         match change.key.rtype {
-            Rtype::AAAA if acts => Some(change.key.owner.as_name()),
-            Rtype::PTR if change.kind.after().is_some() => target(change),
+            Rtype::AAAA if acts || undone.is_some() => Some(change.key.owner.as_name()),
+            Rtype::PTR => undone.or(change.kind.after()).and_then(|rrset| pointed_to(change.key.rtype, rrset)),
             _ => None,
         }
     });
@@ -170,13 +165,9 @@ fn backbone(changes: &[Change]) -> Option<NameRef<'_>> {
 /// One change for the template; `evidence` is what the reason shown last rests on.
 fn view<'a>(change: &'a Change, evidence: &mut Option<&'a [String]>, paint: &Paint) -> ChangeView {
     let Change { key, kind, .. } = change;
-    let reverse = |name: NameRef<'_>| address_of(name).map(|address| address.to_string());
-    let rrset = match registered(change).and_then(|name| reverse(name.as_name())) {
+    let rrset = match registered(change).and_then(|name| address_of(name.as_name())) {
         Some(address) => format!("{} for PTR of {address}", key.rtype),
-        None => match reverse(key.owner.as_name()) {
-            Some(address) => format!("{} of {address}", key.rtype),
-            None => format!("{} {}", key.rtype, sanitize(&key.owner.to_string())),
-        },
+        None => data::rrset(key.rtype, key.owner.as_name()),
     };
     let (verb, ttl) = match kind {
         ChangeKind::Create { after } => ("create", after.ttl().to_string()),
@@ -196,44 +187,10 @@ fn view<'a>(change: &'a Change, evidence: &mut Option<&'a [String]>, paint: &Pai
     }
 }
 
-/// The data of a change: what stays, what goes, what comes, and marks below what differs of a single one.
+/// The data of a change.
 fn lines(rtype: Rtype, kind: &ChangeKind, paint: &Paint) -> Vec<Line> {
     let texts = |rrset: Option<&Rrset>| rrset.map(|rrset| rrset.rdata_texts(rtype)).unwrap_or_default();
-    let (before, after) = (texts(kind.before()), texts(kind.after()));
-    let (stays, goes): (Vec<&String>, Vec<&String>) = before.iter().partition(|text| after.contains(text));
-    let comes: Vec<&String> = after.iter().filter(|text| !before.contains(text)).collect();
-    let mut lines: Vec<Line> = stays.into_iter().map(|text| line(' ', "", text, paint)).collect();
-    if let ([old], [new]) = (goes.as_slice(), comes.as_slice()) {
-        lines.extend(pair(&sanitize(old), &sanitize(new), paint));
-        return lines;
-    }
-    lines.extend(goes.into_iter().map(|text| line('-', &paint.delete, text, paint)));
-    lines.extend(comes.into_iter().map(|text| line('+', &paint.create, text, paint)));
-    lines
-}
-
-/// A line of data without marks.
-fn line(sign: char, style: &str, text: &str, paint: &Paint) -> Line {
-    Line { sign, text: paint.marked(style, &sanitize(text), &[]) }
-}
-
-/// Old above new, with what differs marked: by style, or by a line of its own below.
-fn pair(old: &str, new: &str, paint: &Paint) -> Vec<Line> {
-    let (in_old, in_new) = differing(old, new).unwrap_or_default();
-    let mut lines = Vec::with_capacity(3);
-    for (sign, style, text, parts) in [('-', &paint.delete, old, &in_old), ('+', &paint.create, new, &in_new)] {
-        lines.push(Line { sign, text: paint.marked(style, text, parts) });
-        // One line of marks is enough; it stands below the old text only where the new one has nothing to mark.
-        if !paint.is_on() && !parts.is_empty() && (sign == '+' || in_new.is_empty()) {
-            let mut marks = String::new();
-            for part in parts {
-                marks.extend(std::iter::repeat_n(' ', text[..part.start].width() - marks.width()));
-                marks.extend(std::iter::repeat_n('^', text[part.clone()].width()));
-            }
-            lines.push(Line { sign: ' ', text: marks });
-        }
-    }
-    lines
+    data::lines(&texts(kind.before()), &texts(kind.after()), paint)
 }
 
 /// A reason in words: the rule, for whom where that is another host, and the evidence.

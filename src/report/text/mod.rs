@@ -86,6 +86,7 @@ pub fn render(sealed: &SealedPlan, templates: &Templates, options: &TextOptions)
         tool: sanitize(&plan.tool),
         created: plan.created.to_string(),
         expires: plan.expires.to_string(),
+        undoes: plan.undoes,
         id: sealed.id(),
         effect: sealed.effect(),
     };
@@ -133,6 +134,8 @@ struct PlanView<'a> {
     created: String,
     /// When it expires.
     expires: String,
+    /// The apply that it undoes.
+    undoes: Option<u64>,
     /// The plan's id.
     id: &'a str,
     /// The plan's effect.

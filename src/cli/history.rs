@@ -1,0 +1,68 @@
+//! `history`: what was applied, when, by whom and why; of one apply, for hosts or at a name.
+
+use super::args::{HistoryArgs, Shared};
+use super::exit::Exit;
+use super::output::{self, Failure};
+use super::show::zones;
+use super::status::not_done;
+use crate::dns::Name;
+use crate::dns::reverse::reverse_name;
+use crate::pipeline::history::{Asked, Inquiry, NoHistory, history};
+use crate::report;
+
+/// How many applies are listed where nobody asks for all.
+const APPLIES: usize = 20;
+
+/// Prints what the journal tells.
+pub fn run(shared: &Shared, args: &HistoryArgs) -> Result<Exit, Failure> {
+    let asked = asked(shared, args)?;
+    if matches!(asked, Asked::Latest(_)) && !(shared.projects.is_empty() && shared.zones.is_empty()) {
+        let failure = Failure::new("`--project` and `--zone` limit which changes are shown, and a list shows none");
+        return Err(failure.hint("name an apply, a host or a name as well"));
+    }
+    let inquiry = Inquiry {
+        workspace: &shared.workspace,
+        now: output::now(shared)?,
+        asked,
+        projects: shared.projects.clone(),
+        zones: zones(shared)?,
+    };
+    match history(&inquiry) {
+        Ok(history) => {
+            output::print(&report::history(&history, args.format.into(), &output::text_options(shared)))?;
+            Ok(Exit::Done)
+        }
+        Err(NoHistory::State(failure)) => not_done(shared, failure),
+        Err(NoHistory::NoState(place)) => {
+            Err(Failure::new(format!("nothing was ever applied: there is no state at `{place}`"))
+                .hint("the first `zonewright apply` creates it; `[state] url` says where it is"))
+        }
+        Err(NoHistory::Nothing(what)) => Err(Failure::new(format!("the journal has {what}"))
+            .hint("`zonewright history` lists the applies; a name is written whole, as `zonewright explain` shows it")),
+    }
+}
+
+/// What the command line asks for.
+///
+/// Errors: two things at once; what is neither a number nor a name.
+fn asked(shared: &Shared, args: &HistoryArgs) -> Result<Asked, Failure> {
+    let subject = match (&args.subject, shared.hosts.is_empty()) {
+        (Some(_), false) => {
+            let failure = Failure::new("an apply, a host or a name is asked for, or `--host`, and not both");
+            return Err(failure.hint("ask twice"));
+        }
+        (None, false) => return Ok(Asked::Hosts(shared.hosts.clone())),
+        (None, true) if shared.verbose > 0 => return Ok(Asked::Latest(usize::MAX)),
+        (None, true) => return Ok(Asked::Latest(APPLIES)),
+        (Some(subject), true) => subject,
+    };
+    if !subject.is_empty() && subject.bytes().all(|octet| octet.is_ascii_digit()) {
+        let number = subject.parse().map_err(|_| Failure::new(format!("`{subject}` is no number of an apply or host")));
+        return number.map(Asked::Number);
+    }
+    if let Ok(address) = subject.parse() {
+        return Ok(Asked::Name(reverse_name(address)));
+    }
+    let name = Name::parse(subject).map_err(|error| Failure::new(format!("`{subject}` is no name: {error}")));
+    name.map(Asked::Name)
+}

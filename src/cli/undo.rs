@@ -1,0 +1,66 @@
+//! `undo`: the inverse of an apply, planned, and applied where somebody says so.
+
+use super::args::{Format, Shared, UndoArgs};
+use super::carry_out::{self, Task};
+use super::exit::Exit;
+use super::output::{self, Failure};
+use super::request::{Sealed, not_made, request, seal};
+use super::show::View;
+use crate::inventory::value::Time;
+use crate::pipeline::undo::make_undo;
+use crate::plan::{SealedPlan, store};
+use crate::report::Purpose;
+use crate::state::ApplyId;
+
+/// Plans the inverse of an apply, and shows, saves or applies it.
+pub fn run(shared: &Shared, args: &UndoArgs) -> Result<Exit, Failure> {
+    let now = output::now(shared)?;
+    let applies = args.out.is_none() && (args.limits.yes || carry_out::can_ask(args.format));
+    let purpose = match applies {
+        true => Purpose::Apply,
+        false if args.out.is_some() => Purpose::Saved,
+        false => Purpose::Look,
+    };
+    let view = View::new(shared, args.format, purpose)?;
+    let request = request(shared, now, None);
+    let Sealed { sealed, findings, is_partial, .. } =
+        match seal(shared, |progress| make_undo(&request, ApplyId(args.id), progress)) {
+            Ok(made) => made,
+            Err(error) => return not_made(shared, error),
+        };
+    output::findings(shared, &findings);
+    let exit = match applies {
+        true => show_and_apply(shared, args, &view, &sealed, now)?,
+        false => show_and_save(args, &view, &sealed)?,
+    };
+    Ok(if is_partial { Exit::Error } else { exit })
+}
+
+/// Prints a plan, and saves it where that is asked for.
+fn show_and_save(args: &UndoArgs, view: &View, sealed: &SealedPlan) -> Result<Exit, Failure> {
+    // A plan that cannot be saved is printed all the same.
+    let saved = args.out.as_ref().map_or(Ok(()), |file| store::save(file, sealed).map_err(Failure::new));
+    view.print(sealed)?;
+    saved?;
+    Ok(Exit::Done)
+}
+
+/// Prints a plan, asks unless `--yes` says so, and applies it. What is printed as JSON is the outcome alone.
+fn show_and_apply(
+    shared: &Shared,
+    args: &UndoArgs,
+    view: &View,
+    sealed: &SealedPlan,
+    now: Time,
+) -> Result<Exit, Failure> {
+    let UndoArgs { limits, format, .. } = args;
+    if *format == Format::Text {
+        view.print(sealed)?;
+        view.tell_of_hidden(sealed)?;
+        // The page has said that there is nothing to undo.
+        if sealed.plan().changes.is_empty() || !carry_out::consents(limits, *format)? {
+            return Ok(Exit::Done);
+        }
+    }
+    carry_out::carry_out(shared, &Task { sealed, place: "the plan", now, expect: None, limits, format: *format })
+}

@@ -1,0 +1,168 @@
+//! What the journal tells of past applies.
+//!
+//! Comes in: what somebody asks for. Goes out: the applies that have to do with it. No server is asked, nothing is locked
+//! or written.
+
+use std::path::Path;
+
+use super::state::StateFailure;
+use super::{TOOL, load_config};
+use crate::dns::{Name, ZoneName};
+use crate::inventory::value::{Inv, Time};
+use crate::state::status::at_work;
+use crate::state::{self, ApplyId, History, LeftHost, Lock, Past, Sent, SentChange, State, StateError, Told};
+
+/// What somebody asks for.
+#[derive(Debug, Clone)]
+pub enum Asked {
+    /// The latest applies, at most so many.
+    Latest(usize),
+    /// The apply of this number, or else the host.
+    Number(u64),
+    /// What was done for these hosts.
+    Hosts(Vec<Inv>),
+    /// What was done at this name.
+    Name(Name),
+}
+
+/// A question about the past.
+#[derive(Debug, Clone)]
+pub struct Inquiry<'a> {
+    /// The folder of the workspace.
+    pub workspace: &'a Path,
+    /// The clock.
+    pub now: Time,
+    /// What is asked for.
+    pub asked: Asked,
+    /// The projects whose changes are told; all where empty.
+    pub projects: Vec<String>,
+    /// The zones whose changes are told; all where empty.
+    pub zones: Vec<ZoneName>,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub enum NoHistory {
+    /// The state cannot be used.
+    State(StateFailure),
+    /// There never was a state: nothing was applied. Where it would be.
+    NoState(String),
+    /// The journal has nothing of what was asked for; in words what that was.
+    Nothing(String),
+}
+
+impl From<StateError> for NoHistory {
+    fn from(error: StateError) -> NoHistory {
+        NoHistory::State(error.into())
+    }
+}
+
+/// Answers a question about the past.
+///
+/// Errors: [`NoHistory`]; a list of applies may be empty all the same.
+pub fn history(inquiry: &Inquiry<'_>) -> Result<History, NoHistory> {
+    let Inquiry { workspace, now, asked, projects, zones } = inquiry;
+    let config = match load_config(workspace) {
+        Ok((config, _)) => config,
+        Err(findings) => return Err(NoHistory::State(StateFailure::Config(findings))),
+    };
+    let file = workspace.join(&config.state_file);
+    let mut history = History {
+        tool: TOOL.to_owned(),
+        created: *now,
+        place: config.state_file,
+        running: None,
+        resumable: Vec::new(),
+        projects: projects.clone(),
+        zones: zones.clone(),
+        told: Told::Applies(Vec::new(), false),
+    };
+    // In this order, so that what is seen as at work is not over yet when the journal is read.
+    let holder = Lock::holder(&file);
+    let Some(state) = state::open_to_read(&file)? else {
+        return match asked {
+            Asked::Latest(_) => Ok(history),
+            _ => Err(NoHistory::NoState(history.place)),
+        };
+    };
+    history.running = at_work(holder.as_ref(), &state.unfinished()?);
+    history.resumable = state.resumable(*now)?;
+    history.resumable.retain(|id| Some(*id) != history.running);
+    history.told = inquiry.tell(&*state)?;
+    Ok(history)
+}
+
+impl Inquiry<'_> {
+    /// Asks the journal.
+    fn tell(&self, state: &dyn State) -> Result<Told, NoHistory> {
+        match &self.asked {
+            Asked::Latest(count) => {
+                let mut applies = state.applies(count.saturating_add(1))?;
+                let is_cut = applies.len() > *count;
+                applies.truncate(*count);
+                Ok(Told::Applies(applies, is_cut))
+            }
+            Asked::Number(number) => match self.past(state, ApplyId(*number))? {
+                Some(past) => Ok(Told::Apply(Box::new(past))),
+                None => {
+                    let what = format!("no apply {number}, and no change for a host {number}");
+                    self.of_hosts(state, &[Inv(*number)], what)
+                }
+            },
+            Asked::Hosts(hosts) => {
+                let numbers: Vec<String> = hosts.iter().map(Inv::to_string).collect();
+                self.of_hosts(state, hosts, format!("no change for host {}", numbers.join(" or ")))
+            }
+            Asked::Name(name) => {
+                let text = name.to_string();
+                let of = |past: &mut Past| past.retain(|_, change| change.is_at(name), |left| left.name == text);
+                let applies = self.applies(state, state.applies_at(name)?, of)?;
+                some(applies, format!("no change at `{name}`")).map(|applies| Told::Name(name.clone(), applies))
+            }
+        }
+    }
+
+    /// What was done for hosts; `what` says what is missing where there is nothing.
+    fn of_hosts(&self, state: &dyn State, hosts: &[Inv], what: String) -> Result<Told, NoHistory> {
+        let mut ids = Vec::new();
+        for host in hosts {
+            ids.extend(state.applies_of(*host)?);
+        }
+        ids.sort_by(|a, b| b.cmp(a));
+        ids.dedup();
+        let change = |_: &Sent, change: &SentChange| hosts.iter().any(|host| change.is_for(*host));
+        let host = |left: &LeftHost| left.host.is_some_and(|host| hosts.contains(&host));
+        let applies = self.applies(state, ids, |past| past.retain(change, host))?;
+        some(applies, what).map(|applies| Told::Hosts(hosts.to_vec(), applies))
+    }
+
+    /// Applies, of each what `keep` leaves; without those of which nothing is left.
+    fn applies(&self, state: &dyn State, ids: Vec<ApplyId>, keep: impl Fn(&mut Past)) -> Result<Vec<Past>, NoHistory> {
+        let mut applies = Vec::new();
+        for id in ids {
+            let found = self.past(state, id)?;
+            applies.extend(found.map(|mut past| {
+                keep(&mut past);
+                past
+            }));
+        }
+        applies.retain(|past| !past.is_empty());
+        Ok(applies)
+    }
+
+    /// One apply, of its changes those of the projects and zones that are asked for.
+    fn past(&self, state: &dyn State, id: ApplyId) -> Result<Option<Past>, StateError> {
+        let Some(summary) = state.apply(id)? else { return Ok(None) };
+        let mut past = Past { summary, sent: state.sent(id)?, left: state.left_hosts(id)? };
+        let in_project = |project: &String| self.projects.is_empty() || self.projects.contains(project);
+        let in_zone = |zone: &ZoneName| self.zones.is_empty() || self.zones.contains(zone);
+        let change = |sent: &Sent, change: &SentChange| in_project(&change.project) && in_zone(&sent.zone);
+        past.retain(change, |left| in_project(&left.project));
+        Ok(Some(past))
+    }
+}
+
+/// Applies, if there are any; `what` says what is missing where there are none.
+fn some(applies: Vec<Past>, what: String) -> Result<Vec<Past>, NoHistory> {
+    if applies.is_empty() { Err(NoHistory::Nothing(what)) } else { Ok(applies) }
+}

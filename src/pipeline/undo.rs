@@ -1,0 +1,214 @@
+//! The inverse of an apply, as a plan: the journal's before-images, held against what stands now.
+//!
+//! Comes in: the number of an apply. Goes out: a plan. The exports are not read, so that what they did wrong can be undone
+//! while they are broken.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fmt;
+use std::path::Path;
+
+use super::apply::{accesses, open_writers};
+use super::{Findings, Made, MakeError, Progress, Request, TOOL, each_once, load_config, zone_unknown};
+use crate::apply::{SIDE_BY_SIDE, ZoneAccess};
+use crate::change::Change;
+use crate::disk;
+use crate::dns::{Name, RrKey, Rtype, ZoneName};
+use crate::inventory::model::{Config, ZoneSpec};
+use crate::inventory::read::SETTINGS;
+use crate::inventory::value::Time;
+use crate::live::asked::{Answer, Question};
+use crate::parallel::side_by_side;
+use crate::plan::Plan;
+use crate::provider::TargetError;
+use crate::state::{self, ApplyId, Lock, Sent, SentFate, State, StateError};
+use crate::undo::{self, Edited, Judged};
+
+/// Why an apply cannot be undone.
+#[derive(Debug)]
+pub struct UndoError {
+    /// What is wrong: lower case, no full stop.
+    pub message: String,
+    /// What to do.
+    pub hint: &'static str,
+}
+
+impl fmt::Display for UndoError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for UndoError {}
+
+impl From<StateError> for MakeError {
+    fn from(error: StateError) -> MakeError {
+        MakeError::NoState(error)
+    }
+}
+
+/// Plans the inverse of an apply: what of it stands as it left it is to stand as it did before. Hosts and projects of the
+/// request narrow it to what the apply changed of them.
+///
+/// Errors: [`MakeError`]. A zone that cannot be read is no error: the plan says whose changes it leaves for that.
+pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) -> Result<Made, MakeError> {
+    let (config, files) = load_config(request.workspace).map_err(MakeError::Config)?;
+    let file = request.workspace.join(&config.state_file);
+    let state = state::open_to_read(&file)?;
+    let state = state.ok_or_else(|| refuse(format!("the journal has no apply {}", id.0), LISTED))?;
+    check_ended(&*state, id, &file)?;
+    let done = undo::net(id, &state.sent(id)?).map_err(|odd| state_error(&file, &odd))?;
+    let done = narrowed(done, request, id)?;
+    progress.stage("reading what stands", None);
+    let (stands, unread) = observe(&done, &config, request.workspace, request.now);
+    let Judged { changes, edited, blocked } = undo::judge(&done, &stands);
+    let mut notices: Vec<_> = unread.iter().map(|(zone, error)| zone_unknown(zone, error)).collect();
+    let is_partial = !notices.is_empty();
+    let mut past = Past { state: &*state, id, changed: BTreeMap::new() };
+    for edited in &edited {
+        notices.push(undo::notice(id, edited, past.changed_by(edited)?));
+    }
+    let settings = disk::digest(&request.workspace.join(SETTINGS)).ok();
+    let plan = Plan {
+        tool: TOOL.to_owned(),
+        created: request.now,
+        expires: request.now.plus(config.plan_expires),
+        undoes: Some(id.0),
+        inputs: settings.map(|digest| (SETTINGS.to_owned(), digest)).into_iter().collect(),
+        changes,
+        blocked,
+        skipped: Vec::new(),
+        notices,
+        limits: Vec::new(),
+        zones: Vec::new(),
+    };
+    let unread = each_once(unread.into_iter().map(|(_, error)| error));
+    Ok(Made { plan, findings: Findings { files, unread, ..Findings::default() }, is_partial, snapshot: None })
+}
+
+/// Where to look for numbers of applies.
+const LISTED: &str = "`zonewright status` shows the latest applies";
+
+/// An apply that cannot be undone.
+fn refuse(message: String, hint: &'static str) -> MakeError {
+    MakeError::NoUndo(UndoError { message, hint })
+}
+
+/// Says that the journal holds something else than what is ever written to it.
+fn state_error(file: &Path, odd: &undo::Odd) -> MakeError {
+    MakeError::NoState(StateError {
+        place: file.display().to_string(),
+        code: "state-unreadable",
+        message: odd.to_string(),
+        hint: Some("bring the last good copy of the state back".to_owned()),
+    })
+}
+
+/// Checks that there is such an apply, and that it is not at work.
+fn check_ended(state: &dyn State, id: ApplyId, file: &Path) -> Result<(), MakeError> {
+    let apply = state.apply(id)?.ok_or_else(|| refuse(format!("the journal has no apply {}", id.0), LISTED))?;
+    let is_latest = state.applies(1)?.first().is_some_and(|latest| latest.id == id);
+    match apply.finished.is_none() && is_latest && Lock::holder(file).is_some() {
+        true => Err(refuse(format!("apply {} is at work", id.0), "wait for its end, or interrupt it, then undo it")),
+        false => Ok(()),
+    }
+}
+
+/// What an apply did to the hosts and projects that the request names.
+///
+/// Errors: it did nothing to one of them.
+fn narrowed(done: Vec<Change>, request: &Request<'_>, id: ApplyId) -> Result<Vec<Change>, MakeError> {
+    let nothing = |whose: String| refuse(format!("apply {} changed nothing of {whose}", id.0), LISTED);
+    for inv in &request.hosts {
+        let is_own = |change: &Change| change.host == Some(*inv) || change.also.contains(inv);
+        done.iter().find(|change| is_own(change)).ok_or_else(|| nothing(format!("host {inv}")))?;
+    }
+    for project in &request.projects {
+        let is_own = |change: &&Change| change.project == *project;
+        done.iter().find(is_own).ok_or_else(|| nothing(format!("project `{project}`")))?;
+    }
+    Ok(undo::narrow(done, &request.hosts, &request.projects))
+}
+
+/// Reads what stands where an apply changed something, zones side by side: in the order of its changes, nothing where it
+/// could not be read; and why zones could not be, sorted by zone.
+fn observe(
+    done: &[Change],
+    config: &Config,
+    workspace: &Path,
+    now: Time,
+) -> (Vec<Option<Answer>>, Vec<(ZoneName, TargetError)>) {
+    let mut places: BTreeMap<&ZoneName, Vec<usize>> = BTreeMap::new();
+    for (place, change) in done.iter().enumerate() {
+        places.entry(&change.zone).or_default().push(place);
+    }
+    let is_touched = |spec: &&ZoneSpec| places.contains_key(&spec.name);
+    let specs: Vec<&ZoneSpec> = config.zones.iter().filter(is_touched).collect();
+    let configured: BTreeSet<&ZoneName> = specs.iter().map(|spec| &spec.name).collect();
+    let gone = places.keys().filter(|zone| !configured.contains(*zone));
+    let mut unread: Vec<(ZoneName, TargetError)> = gone.map(|zone| ((*zone).clone(), not_configured(zone))).collect();
+    let writers = open_writers(config, &specs, workspace, now);
+    let answered = side_by_side(accesses(config, &specs, &writers), SIDE_BY_SIDE, |access| {
+        let questions: Vec<Question> =
+            places[access.zone].iter().map(|place| Question::of(&done[*place].key)).collect();
+        (access.zone, read(&access, &questions))
+    });
+    let mut stands: Vec<Option<Answer>> = done.iter().map(|_| None).collect();
+    for (zone, answers) in answered {
+        match answers {
+            Ok(answers) => places[zone].iter().zip(answers).for_each(|(place, answer)| stands[*place] = Some(answer)),
+            Err(error) => unread.push((zone.clone(), error)),
+        }
+    }
+    unread.sort_by_cached_key(|(zone, _)| zone.to_string());
+    (stands, unread)
+}
+
+/// Reads RRsets of a zone.
+fn read(access: &ZoneAccess<'_>, questions: &[Question]) -> Result<Vec<Answer>, TargetError> {
+    access.writer.clone()?.observe(access.zone, questions, None)
+}
+
+/// The error of a zone that is not configured any more.
+fn not_configured(zone: &ZoneName) -> TargetError {
+    TargetError {
+        place: SETTINGS.to_owned(),
+        code: "unknown-zone",
+        message: format!("the apply changed the zone `{zone}`, which is not configured"),
+        hint: Some("configure the zone, or leave its hosts as they are".to_owned()),
+        findings: None,
+    }
+}
+
+/// The applies after the one that is undone.
+struct Past<'a> {
+    /// The journal.
+    state: &'a dyn State,
+    /// The apply that is undone.
+    id: ApplyId,
+    /// What each later apply changed, as far as anybody asked.
+    changed: BTreeMap<ApplyId, HashSet<(Name, Rtype)>>,
+}
+
+impl Past<'_> {
+    /// The latest apply after the one that is undone that changed an RRset, or may have.
+    fn changed_by(&mut self, edited: &Edited) -> Result<Option<ApplyId>, StateError> {
+        let RrKey { owner, rtype } = &edited.inverse.key;
+        let name = owner.as_name().to_name();
+        let key = (name, *rtype);
+        for later in self.state.applies_at(&key.0)?.into_iter().filter(|later| *later > self.id) {
+            if !self.changed.contains_key(&later) {
+                self.changed.insert(later, keys(&self.state.sent(later)?));
+            }
+            if self.changed[&later].contains(&key) {
+                return Ok(Some(later));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The RRsets that updates changed, or may have.
+fn keys(sent: &[Sent]) -> HashSet<(Name, Rtype)> {
+    let made = sent.iter().filter(|update| !matches!(update.fate, SentFate::Undone(_)));
+    made.flat_map(|update| &update.changes).map(|change| (change.name.clone(), change.rtype)).collect()
+}

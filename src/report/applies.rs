@@ -1,0 +1,146 @@
+//! An apply in the journal, in words and as a part of documents.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::page::Page;
+use super::summary::counted;
+use crate::state::{ApplyId, ApplySummary, Resumption};
+
+/// How many hexadecimal digits of a plan's digest are shown; 12 tell all plans of a lifetime apart (no official source).
+const DIGITS: usize = 12;
+
+/// The beginning of a digest.
+pub fn short(id: &str) -> &str {
+    let end = id.find(':').map_or(0, |colon| colon + 1) + DIGITS;
+    id.get(..end).unwrap_or(id)
+}
+
+/// Who ran something, where that is known.
+pub fn by(who: &str) -> String {
+    if who.is_empty() { String::new() } else { format!(" by {who}") }
+}
+
+/// When an apply began, who ran it, and when it ended; `running` is the one that is at work.
+pub fn times(apply: &ApplySummary, running: Option<ApplyId>) -> String {
+    let end = match apply.finished {
+        Some(finished) => format!("ended {finished}"),
+        None if running == Some(apply.id) => "at work".to_owned(),
+        None => "never ended".to_owned(),
+    };
+    format!("begun {}{}, {end}", apply.new.started, by(&apply.new.who))
+}
+
+/// How many hosts had which outcome, orphans too; how many there were, where it did not end.
+pub fn hosts(apply: &ApplySummary) -> String {
+    if apply.outcomes.is_empty() {
+        return counted(apply.new.hosts, "host");
+    }
+    let outcomes = apply.outcomes.iter().map(|(outcome, count)| format!("{count} {outcome}"));
+    outcomes.collect::<Vec<_>>().join(", ")
+}
+
+/// How many updates took effect, and of how many that is not known.
+pub fn updates(apply: &ApplySummary) -> String {
+    let done = format!("{} done", counted(apply.updates_done, "update"));
+    match apply.updates_open {
+        0 => done,
+        open => format!("{done}, {open} perhaps"),
+    }
+}
+
+/// What became of its hosts and updates.
+pub fn totals(apply: &ApplySummary) -> String {
+    format!("{}; {}", hosts(apply), updates(apply))
+}
+
+impl Page<'_> {
+    /// Adds an apply in a list; `running` is the one that is at work.
+    pub fn apply(&mut self, apply: &ApplySummary, running: Option<ApplyId>) {
+        self.line(2, &format!("{}: {}", apply.id.0, times(apply, running)));
+        self.line(4, &format!("{}; plan {}", totals(apply), short(&apply.new.plan)));
+        remarks(apply).iter().for_each(|remark| self.line(4, remark));
+    }
+}
+
+/// What else there is to say of an apply: why it was run, what it undoes, who took it up again.
+pub fn remarks(apply: &ApplySummary) -> Vec<String> {
+    let reason = apply.new.reason.iter().map(|reason| format!("reason: {reason}"));
+    let undoes = apply.new.undoes.iter().map(|undone| format!("undoes apply {}", undone.0));
+    let resumed = apply.resumed.iter().map(|Resumption { at, who, reason }| {
+        let reason = reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        format!("resumed {at}{}{reason}", by(who))
+    });
+    reason.chain(undoes).chain(resumed).collect()
+}
+
+/// An apply for documents.
+#[derive(Debug, Serialize)]
+pub struct ApplyView<'a> {
+    /// Its number.
+    id: u64,
+    /// The plan's `id`.
+    plan: &'a str,
+    /// The plan's `effect`.
+    effect: &'a str,
+    /// When it began.
+    started: String,
+    /// When it ended.
+    finished: Option<String>,
+    /// Whether it is at work.
+    running: bool,
+    /// Who ran it.
+    who: &'a str,
+    /// Why.
+    reason: Option<&'a str>,
+    /// The apply that it undoes.
+    undoes: Option<u64>,
+    /// Who took it up again.
+    resumed: Vec<ResumptionView<'a>>,
+    /// How many hosts it was to change.
+    hosts: usize,
+    /// The hosts of each outcome.
+    outcomes: &'a BTreeMap<String, usize>,
+    /// How many updates took effect.
+    updates_done: usize,
+    /// Of how many it is not known.
+    updates_open: usize,
+}
+
+/// That an apply was taken up again.
+#[derive(Debug, Serialize)]
+struct ResumptionView<'a> {
+    /// When.
+    at: String,
+    /// Who did it.
+    who: &'a str,
+    /// Why.
+    reason: Option<&'a str>,
+}
+
+/// An apply for documents; `running` is the one that is at work.
+pub fn view(apply: &ApplySummary, running: Option<ApplyId>) -> ApplyView<'_> {
+    ApplyView {
+        id: apply.id.0,
+        plan: &apply.new.plan,
+        effect: &apply.new.effect,
+        started: apply.new.started.to_string(),
+        finished: apply.finished.map(|finished| finished.to_string()),
+        running: running == Some(apply.id),
+        who: &apply.new.who,
+        reason: apply.new.reason.as_deref(),
+        undoes: apply.new.undoes.map(|undone| undone.0),
+        resumed: apply.resumed.iter().map(resumption).collect(),
+        hosts: apply.new.hosts,
+        outcomes: &apply.outcomes,
+        updates_done: apply.updates_done,
+        updates_open: apply.updates_open,
+    }
+}
+
+/// A resumption for documents.
+fn resumption(resumption: &Resumption) -> ResumptionView<'_> {
+    let Resumption { at, who, reason } = resumption;
+    ResumptionView { at: at.to_string(), who, reason: reason.as_deref() }
+}

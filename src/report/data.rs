@@ -1,0 +1,66 @@
+//! An RRset that changes: what it is called, and its data before and after, line by line.
+
+use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
+
+use super::mark::differing;
+use super::paint::Paint;
+use crate::diag::sanitize;
+use crate::dns::reverse::address_of;
+use crate::dns::{NameRef, Rtype};
+
+/// One line of data.
+#[derive(Serialize)]
+pub struct Line {
+    /// `-` for what goes, `+` for what comes, a blank for what stays or for marks.
+    pub sign: char,
+    /// The data, or marks below what differs; painted.
+    pub text: String,
+}
+
+/// An RRset as people call it: `AAAA a.example.net.`, or `PTR of 2a02:6b8::1`.
+pub fn rrset(rtype: Rtype, name: NameRef<'_>) -> String {
+    match address_of(name) {
+        Some(address) => format!("{rtype} of {address}"),
+        None => format!("{rtype} {}", sanitize(&name.to_string())),
+    }
+}
+
+/// The data of a change, from RDATA in presentation format: what stays, what goes, what comes, and marks below what differs
+/// of a single one.
+pub fn lines(before: &[String], after: &[String], paint: &Paint) -> Vec<Line> {
+    let (stays, goes): (Vec<&String>, Vec<&String>) = before.iter().partition(|text| after.contains(text));
+    let comes: Vec<&String> = after.iter().filter(|text| !before.contains(text)).collect();
+    let mut lines: Vec<Line> = stays.into_iter().map(|text| line(' ', "", text, paint)).collect();
+    if let ([old], [new]) = (goes.as_slice(), comes.as_slice()) {
+        lines.extend(pair(&sanitize(old), &sanitize(new), paint));
+        return lines;
+    }
+    lines.extend(goes.into_iter().map(|text| line('-', &paint.delete, text, paint)));
+    lines.extend(comes.into_iter().map(|text| line('+', &paint.create, text, paint)));
+    lines
+}
+
+/// A line of data without marks.
+fn line(sign: char, style: &str, text: &str, paint: &Paint) -> Line {
+    Line { sign, text: paint.marked(style, &sanitize(text), &[]) }
+}
+
+/// Old above new, with what differs marked: by style, or by a line of its own below.
+fn pair(old: &str, new: &str, paint: &Paint) -> Vec<Line> {
+    let (in_old, in_new) = differing(old, new).unwrap_or_default();
+    let mut lines = Vec::with_capacity(3);
+    for (sign, style, text, parts) in [('-', &paint.delete, old, &in_old), ('+', &paint.create, new, &in_new)] {
+        lines.push(Line { sign, text: paint.marked(style, text, parts) });
+        // One line of marks is enough; it stands below the old text only where the new one has nothing to mark.
+        if !paint.is_on() && !parts.is_empty() && (sign == '+' || in_new.is_empty()) {
+            let mut marks = String::new();
+            for part in parts {
+                marks.extend(std::iter::repeat_n(' ', text[..part.start].width() - marks.width()));
+                marks.extend(std::iter::repeat_n('^', text[part.clone()].width()));
+            }
+            lines.push(Line { sign: ' ', text: marks });
+        }
+    }
+    lines
+}

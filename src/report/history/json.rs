@@ -1,0 +1,194 @@
+//! What a journal tells of past applies, as JSON. `schemas/history.schema.json` describes it.
+
+use serde::Serialize;
+
+use crate::dns::ZoneName;
+use crate::report::applies::{self, ApplyView};
+use crate::state::{ApplyId, History, KeptRrset, LeftHost, Past, Sent, SentChange, SentFate, Told};
+
+/// What `format` says.
+const FORMAT: &str = "zonewright.history/1";
+
+/// The document.
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    /// [`FORMAT`].
+    format: &'static str,
+    /// The program.
+    tool: &'a str,
+    /// When it looked.
+    created: String,
+    /// Where the state is kept.
+    state: &'a str,
+    /// What was asked for.
+    asked: Asked,
+    /// The projects whose changes alone are there.
+    projects: &'a [String],
+    /// The zones whose changes alone are there.
+    zones: Vec<String>,
+    /// What can be taken up again.
+    resumable: Vec<u64>,
+    /// The applies.
+    applies: Vec<EntryView<'a>>,
+    /// Whether there are earlier ones.
+    more: bool,
+}
+
+/// What was asked for: one of these, or none for all applies.
+#[derive(Debug, Default, Serialize)]
+struct Asked {
+    /// An apply.
+    apply: Option<u64>,
+    /// Hosts.
+    hosts: Vec<u64>,
+    /// A name.
+    name: Option<String>,
+}
+
+/// An apply, and where it was asked for what it did.
+#[derive(Debug, Serialize)]
+struct EntryView<'a> {
+    /// The apply.
+    #[serde(flatten)]
+    apply: ApplyView<'a>,
+    /// Its updates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updates: Option<Vec<UpdateView<'a>>>,
+    /// The hosts that it left.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left: Option<Vec<LeftView<'a>>>,
+}
+
+/// An update.
+#[derive(Debug, Serialize)]
+struct UpdateView<'a> {
+    /// Its number.
+    number: u64,
+    /// The zone.
+    zone: String,
+    /// The phase.
+    phase: &'a str,
+    /// When it was sent.
+    sent: String,
+    /// What became of it.
+    fate: &'static str,
+    /// Why.
+    why: Option<&'a str>,
+    /// What it changes.
+    changes: Vec<ChangeView<'a>>,
+}
+
+/// A change.
+#[derive(Debug, Serialize)]
+struct ChangeView<'a> {
+    /// The host.
+    host: Option<u64>,
+    /// Other hosts.
+    also: Vec<u64>,
+    /// The project.
+    project: &'a str,
+    /// The owner name.
+    name: String,
+    /// The type.
+    #[serde(rename = "type")]
+    rtype: String,
+    /// What was there before.
+    before: Option<&'a KeptRrset>,
+    /// What is there after.
+    after: Option<&'a KeptRrset>,
+}
+
+/// A host that was left.
+#[derive(Debug, Serialize)]
+struct LeftView<'a> {
+    /// The host.
+    host: Option<u64>,
+    /// Its project.
+    project: &'a str,
+    /// A name of it.
+    name: &'a str,
+    /// Its outcome.
+    outcome: &'a str,
+    /// Why.
+    message: Option<&'a str>,
+}
+
+/// Renders a history.
+pub fn render(history: &History) -> String {
+    let past = |past| full(past, history.running);
+    let (asked, applies, more) = match &history.told {
+        Told::Applies(applies, more) => {
+            let short = |apply| EntryView { apply: applies::view(apply, history.running), updates: None, left: None };
+            (Asked::default(), applies.iter().map(short).collect(), *more)
+        }
+        Told::Apply(one) => {
+            (Asked { apply: Some(one.summary.id.0), ..Asked::default() }, vec![past(one.as_ref())], false)
+        }
+        Told::Hosts(hosts, applies) => {
+            let hosts = hosts.iter().map(|host| host.0).collect();
+            (Asked { hosts, ..Asked::default() }, applies.iter().map(past).collect(), false)
+        }
+        Told::Name(name, applies) => {
+            (Asked { name: Some(name.to_string()), ..Asked::default() }, applies.iter().map(past).collect(), false)
+        }
+    };
+    let document = Document {
+        format: FORMAT,
+        tool: &history.tool,
+        created: history.created.to_string(),
+        state: &history.place,
+        asked,
+        projects: &history.projects,
+        zones: history.zones.iter().map(ZoneName::to_string).collect(),
+        resumable: history.resumable.iter().map(|id| id.0).collect(),
+        applies,
+        more,
+    };
+    serde_json::to_string_pretty(&document).expect("texts and numbers are JSON") + "\n"
+}
+
+/// An apply with what it did.
+fn full(past: &Past, running: Option<ApplyId>) -> EntryView<'_> {
+    EntryView {
+        apply: applies::view(&past.summary, running),
+        updates: Some(past.sent.iter().map(update).collect()),
+        left: Some(past.left.iter().map(left).collect()),
+    }
+}
+
+/// An update for the document.
+fn update(sent: &Sent) -> UpdateView<'_> {
+    let (fate, why) = match &sent.fate {
+        SentFate::Done => ("done", None),
+        SentFate::Undone(why) => ("undone", Some(why.as_str())),
+        SentFate::Unknown(why) => ("unknown", why.as_deref()),
+    };
+    UpdateView {
+        number: sent.number,
+        zone: sent.zone.to_string(),
+        phase: &sent.phase,
+        sent: sent.at.to_string(),
+        fate,
+        why,
+        changes: sent.changes.iter().map(change).collect(),
+    }
+}
+
+/// A change for the document.
+fn change(change: &SentChange) -> ChangeView<'_> {
+    ChangeView {
+        host: change.host.map(|host| host.0),
+        also: change.also.iter().map(|host| host.0).collect(),
+        project: &change.project,
+        name: change.name.to_string(),
+        rtype: change.rtype.to_string(),
+        before: change.before.as_ref(),
+        after: change.after.as_ref(),
+    }
+}
+
+/// A host that was left, for the document.
+fn left(left: &LeftHost) -> LeftView<'_> {
+    let LeftHost { host, project, name, outcome, message } = left;
+    LeftView { host: host.map(|host| host.0), project, name, outcome, message: message.as_deref() }
+}

@@ -1,0 +1,19 @@
+//! What a journal tells of past applies, as text for people or as JSON.
+
+mod json;
+
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+use super::{Format, TextOptions};
+use crate::state::History;
+
+/// Prints what a journal tells.
+pub fn history(history: &History, format: Format, options: &TextOptions) -> String {
+    match format {
+        Format::Text => text::render(history, options),
+        Format::Json => json::render(history),
+    }
+}

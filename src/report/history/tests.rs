@@ -1,0 +1,300 @@
+//! A history in both forms.
+
+use super::*;
+use crate::dns::{Name, Rtype};
+use crate::inventory::value::{Duration, Inv, Time};
+use crate::plan::fixture;
+use crate::report::SchemaKind;
+use crate::report::schema::tests::check_one;
+use crate::state::{
+    ApplyId, ApplySummary, KeptRrset, LeftHost, NewApply, Past, Resumption, Sent, SentChange, SentFate, Told,
+};
+
+/// So many seconds after some moment.
+fn at(seconds: u64) -> Time {
+    "2026-11-20T02:00:00Z".parse::<Time>().unwrap().plus(Duration::from_secs(seconds))
+}
+
+/// A digest.
+const PLAN: &str = "sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+
+/// An apply that undoes another, was taken up once, and ended.
+fn summary(id: u64) -> ApplySummary {
+    let new = NewApply {
+        plan: PLAN.into(),
+        effect: PLAN.into(),
+        started: at(id * 60),
+        who: "ops".into(),
+        reason: Some("ticket 7\u{1b}[31m".into()),
+        inputs: [].into(),
+        hosts: 40,
+        undoes: Some(ApplyId(1)),
+    };
+    ApplySummary {
+        id: ApplyId(id),
+        new,
+        finished: Some(at(id * 60 + 7)),
+        outcomes: [("applied".to_owned(), 37), ("stale".to_owned(), 2), ("failed".to_owned(), 1)].into(),
+        updates_done: 2,
+        updates_open: 1,
+        resumed: vec![Resumption { at: at(id * 60 + 5), who: "night".into(), reason: Some("after the reboot".into()) }],
+    }
+}
+
+/// One that did not end, and of which little is known.
+fn begun(id: u64) -> ApplySummary {
+    let new = NewApply { who: String::new(), reason: None, undoes: None, ..summary(id).new };
+    ApplySummary { new, finished: None, outcomes: [].into(), resumed: vec![], ..summary(id) }
+}
+
+/// An RRset.
+fn rrset(ttl: u32, rdata: &[&str]) -> Option<KeptRrset> {
+    Some(KeptRrset { ttl, rdata: rdata.iter().map(|text| (*text).to_owned()).collect() })
+}
+
+/// A change for host 7.
+fn change(name: &str, rtype: Rtype, before: Option<KeptRrset>, after: Option<KeptRrset>) -> SentChange {
+    let name = Name::parse(name).unwrap();
+    SentChange { host: Some(Inv(7)), also: vec![], project: "search".into(), name, rtype, before, after }
+}
+
+/// An update.
+fn sent(number: u64, fate: SentFate, changes: Vec<SentChange>) -> Sent {
+    let zone = fixture::zone(if changes[0].rtype == Rtype::PTR { "8.b.d.0.1.0.0.2.ip6.arpa" } else { "example.net" });
+    Sent { number, zone, phase: "forward".into(), at: at(number), fate, changes }
+}
+
+/// A host that was left.
+fn left(host: Option<u64>, outcome: &str, message: Option<&str>) -> LeftHost {
+    let name = format!("h{}.example.net.", host.unwrap_or_default());
+    let message = message.map(str::to_owned);
+    LeftHost { host: host.map(Inv), project: "search".into(), name, outcome: outcome.into(), message }
+}
+
+/// An apply in which everything happened.
+fn full() -> Past {
+    let create = |name: &str| change(name, Rtype::AAAA, None, rrset(600, &["2a02::1"]));
+    let modify = change("b.example.net", Rtype::AAAA, rrset(3600, &["2a02::8", "2a02::9"]), rrset(600, &["2a02::9"]));
+    let delete = SentChange { host: None, ..change("c.example.net", Rtype::AAAA, rrset(60, &["2a02::3"]), None) };
+    let pointer = "1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa";
+    let pointer = change(pointer, Rtype::PTR, rrset(600, &["b.example.net."]), rrset(600, &["a.example.net."]));
+    let shared = SentChange { also: vec![Inv(8), Inv(9)], ..create("a.example.net") };
+    let refused = || SentFate::Undone("the server refused the update (REFUSED)".into());
+    Past {
+        summary: summary(12),
+        sent: vec![
+            sent(1, refused(), vec![shared.clone(), modify.clone()]),
+            sent(2, SentFate::Done, vec![shared]),
+            sent(3, refused(), vec![modify.clone()]),
+            sent(4, SentFate::Done, vec![modify, delete]),
+            sent(5, SentFate::Unknown(Some("no answer".into())), vec![pointer]),
+            sent(6, SentFate::Unknown(None), vec![create("d.example.net")]),
+            sent(7, refused(), vec![create("e.example.net")]),
+        ],
+        left: vec![
+            left(Some(70), "stale", Some("`h70.example.net.` AAAA is 2a02::5")),
+            left(Some(71), "failed", Some("the server refused the update (REFUSED)")),
+            left(Some(72), "failed", Some("the server refused the update (REFUSED)")),
+            left(None, "not-reached", None),
+        ],
+    }
+}
+
+/// A history of whatever is told.
+fn history(told: Told) -> History {
+    History {
+        tool: "zonewright 0.1.0".into(),
+        created: at(9999),
+        place: ".zonewright/state.db".into(),
+        running: Some(ApplyId(13)),
+        resumable: vec![ApplyId(12)],
+        projects: vec![],
+        zones: vec![],
+        told,
+    }
+}
+
+/// The text.
+fn text(told: Told) -> String {
+    super::history(&history(told), Format::Text, &TextOptions { width: 80, ..TextOptions::default() })
+}
+
+/// The document.
+fn json(history: &History) -> serde_json::Value {
+    serde_json::from_str(&super::history(history, Format::Json, &TextOptions::default())).unwrap()
+}
+
+#[test]
+fn a_list_says_who_when_and_what_became_of_it() {
+    insta::assert_snapshot!(text(Told::Applies(vec![begun(13), summary(12)], true)), @r"
+    Last applies
+      13: begun 2026-11-20T02:13:00Z, at work
+        40 hosts; 2 updates done, 1 perhaps; plan sha256:001122334455
+      12: begun 2026-11-20T02:12:00Z by ops, ended 2026-11-20T02:12:07Z
+        37 applied, 1 failed, 2 stale; 2 updates done, 1 perhaps; plan
+          sha256:001122334455
+        reason: ticket 7\u{1b}[31m
+        undoes apply 1
+        resumed 2026-11-20T02:12:05Z by night: after the reboot
+      and earlier ones (-v lists all)
+    ");
+    assert_eq!(text(Told::Applies(vec![], false)), "Nothing was ever applied.\n");
+}
+
+#[test]
+fn one_apply_is_told_in_full() {
+    insta::assert_snapshot!(text(Told::Apply(Box::new(full()))), @r"
+    Apply 12: begun 2026-11-20T02:12:00Z by ops, ended 2026-11-20T02:12:07Z
+      37 applied, 1 failed, 2 stale; 2 updates done, 1 perhaps
+      reason: ticket 7\u{1b}[31m
+      undoes apply 1
+      resumed 2026-11-20T02:12:05Z by night: after the reboot
+      plan sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff
+      effect sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff
+      hint: `zonewright resume 12` takes it up again
+
+    Zones
+      created  modified  deleted  perhaps  not made  zone
+            -         -        -        1         -  8.b.d.0.1.0.0.2.ip6.arpa.
+            1         1        1        1         1  example.net.
+
+    Left otherwise than the plan wants them
+      failed, 2 hosts: the server refused the update (REFUSED)
+        host 71 of search, h71.example.net.
+        host 72 of search, h72.example.net.
+      stale, 1 host: `h70.example.net.` AAAA is 2a02::5
+        host 70 of search, h70.example.net.
+      not-reached, 1 host
+        orphan of search, h0.example.net.
+
+    Changes
+      create AAAA a.example.net. ttl 600
+        + 2a02::1
+        host 7 of search, also hosts 8, 9; update 2 to example.net.: done
+      modify AAAA b.example.net. ttl 3600 -> 600
+          2a02::9
+        - 2a02::8
+        host 7 of search; update 4 to example.net.: done
+      delete AAAA c.example.net. ttl 60
+        - 2a02::3
+        orphan of search; update 4 to example.net.: done
+      modify PTR of 2001:db8::1 ttl 600
+        - b.example.net.
+        + a.example.net.
+          ^
+        host 7 of search; update 5 to 8.b.d.0.1.0.0.2.ip6.arpa.: perhaps made: no
+          answer
+      create AAAA d.example.net. ttl 600
+        + 2a02::1
+        host 7 of search; update 6 to example.net.: perhaps made: the apply ended
+          before it knew
+      create AAAA e.example.net. ttl 600
+        + 2a02::1
+        host 7 of search; update 7 to example.net.: not made: the server refused the
+          update (REFUSED)
+    ");
+}
+
+#[test]
+fn what_was_done_for_a_host_is_told_apply_by_apply() {
+    let Past { summary, mut sent, mut left } = full();
+    sent.truncate(1);
+    left.truncate(1);
+    let earlier = Past { summary: begun(3), sent: vec![sent[0].clone()], left: vec![] };
+    insta::assert_snapshot!(text(Told::Hosts(vec![Inv(7), Inv(70)], vec![Past { summary, sent: vec![], left }, earlier])), @r"
+    What was done for hosts 7, 70, the latest apply first
+
+    Apply 12: begun 2026-11-20T02:12:00Z by ops, ended 2026-11-20T02:12:07Z
+      reason: ticket 7\u{1b}[31m
+      undoes apply 1
+      resumed 2026-11-20T02:12:05Z by night: after the reboot
+      left stale: host 70 of search, h70.example.net.: `h70.example.net.` AAAA is
+        2a02::5
+
+    Apply 3: begun 2026-11-20T02:03:00Z, never ended
+      create AAAA a.example.net. ttl 600
+        + 2a02::1
+        host 7 of search, also hosts 8, 9; update 1 to example.net.: not made: the
+          server refused the update (REFUSED)
+      modify AAAA b.example.net. ttl 3600 -> 600
+          2a02::9
+        - 2a02::8
+        host 7 of search; update 1 to example.net.: not made: the server refused the
+          update (REFUSED)
+    ");
+    let name = Name::parse("a.example.net").unwrap();
+    let shown = text(Told::Name(name, vec![full()]));
+    assert!(shown.starts_with("What was done at a.example.net., the latest apply first\n\nApply 12: begun"), "{shown}");
+}
+
+#[test]
+fn long_lists_are_cut_unless_somebody_asks_for_all() {
+    let names: Vec<String> = (0..30).map(|number| format!("h{number}.example.net")).collect();
+    let changes = names.iter().map(|name| change(name, Rtype::AAAA, None, rrset(600, &["2a02::1"]))).collect();
+    let many = (0..30).map(|host| left(Some(host), "failed", Some("refused"))).collect();
+    let past = Past { summary: summary(12), sent: vec![sent(1, SentFate::Done, changes)], left: many };
+    let told = Told::Apply(Box::new(past));
+    let shown = text(told.clone());
+    assert_eq!(shown.matches("and 25 more (-v lists all)").count(), 2, "{shown}");
+    assert!(shown.contains("       30         -        -        -         -  example.net.\n"), "{shown}");
+    let verbose = TextOptions { verbose: true, ..TextOptions::default() };
+    let whole = super::history(&history(told.clone()), Format::Text, &verbose);
+    assert!(
+        whole.contains("host 29 of search") && whole.contains("h29.example.net.") && !whole.contains("-v lists all")
+    );
+    assert_eq!(json(&history(told))["applies"][0]["updates"][0]["changes"].as_array().unwrap().len(), 30);
+}
+
+#[test]
+fn no_line_is_wider_than_the_page_and_none_is_a_command() {
+    let mut past = full();
+    past.summary.new.reason = Some("why\u{1b}[31m ".repeat(60));
+    past.summary.resumed[0].who = "\u{1b}]0;me".into();
+    past.sent[6].fate = SentFate::Undone("\u{7}because ".repeat(30));
+    past.sent[6].changes[0].project = "\u{1b}[2J".into();
+    past.sent[6].changes[0].after = rrset(60, &["\u{1b}[2J"]);
+    past.left[0].message = Some("\u{1b}[2J".into());
+    past.left[0].name = "\u{9b}31m".into();
+    for told in [Told::Applies(vec![past.summary.clone()], false), Told::Hosts(vec![Inv(7)], vec![past.clone()])] {
+        let shown = text(told);
+        assert!(shown.lines().all(|line| line.len() <= 80), "{shown}");
+        assert!(!shown.contains(|c: char| c.is_control() && c != '\n'), "{shown:?}");
+    }
+    let shown = text(Told::Apply(Box::new(past)));
+    assert!(!shown.contains(|c: char| c.is_control() && c != '\n') && shown.contains("\\u{1b}"), "{shown:?}");
+}
+
+#[test]
+fn a_narrowed_history_says_so() {
+    let zones = vec![fixture::zone("example.net"), fixture::zone("web.example.net")];
+    let narrowed = |told| History { projects: vec!["search".into()], zones: zones.clone(), ..history(told) };
+    for told in [Told::Apply(Box::new(full())), Told::Hosts(vec![Inv(7)], vec![full()])] {
+        let shown = super::history(&narrowed(told.clone()), Format::Text, &TextOptions::default());
+        assert!(shown.contains("Only what concerns the project search is shown.\n"), "{shown}");
+        assert!(shown.contains("Only what concerns the zone example.net. or web.example.net. is shown.\n"), "{shown}");
+        let json = json(&narrowed(told));
+        assert_eq!(
+            (json["projects"][0].as_str(), json["zones"][1].as_str()),
+            (Some("search"), Some("web.example.net."))
+        );
+    }
+}
+
+#[test]
+fn the_document_fits_its_schema() {
+    for told in [
+        Told::Applies(vec![], false),
+        Told::Applies(vec![begun(13), summary(12)], true),
+        Told::Apply(Box::new(full())),
+        Told::Hosts(vec![Inv(7), Inv(u64::MAX)], vec![full(), Past { sent: vec![], ..full() }]),
+        Told::Name(Name::parse("a.example.net").unwrap(), vec![full()]),
+    ] {
+        assert_eq!(check_one(SchemaKind::History, json(&history(told))), "");
+    }
+    let mut odd = json(&history(Told::Apply(Box::new(full()))));
+    assert_eq!(odd["applies"][0]["resumed"][0]["who"], "night");
+    assert_eq!((&odd["applies"][0]["undoes"], &odd["asked"]["apply"]), (&1.into(), &12.into()));
+    assert_eq!(odd["applies"][0]["updates"][0]["why"], "the server refused the update (REFUSED)");
+    odd["applies"][0]["updates"][0]["fate"] = "lost".into();
+    assert_ne!(check_one(SchemaKind::History, odd), "");
+}

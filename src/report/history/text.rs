@@ -1,0 +1,203 @@
+//! What a journal tells of past applies, as text: a list, one apply in full, or what was done for a host or at a name.
+
+use std::collections::BTreeMap;
+
+use crate::diag::sanitize;
+use crate::inventory::value::Inv;
+use crate::report::TextOptions;
+use crate::report::applies::{remarks, times, totals};
+use crate::report::data::{lines, rrset};
+use crate::report::gather::gather;
+use crate::report::page::Page;
+use crate::report::summary::counted;
+use crate::report::wrap::table;
+use crate::state::{History, KeptRrset, LeftHost, Past, Sent, SentChange, SentFate, Told};
+
+/// Renders a history.
+pub fn render(history: &History, options: &TextOptions) -> String {
+    let mut page = Page::new(options);
+    match &history.told {
+        Told::Applies(applies, _) if applies.is_empty() => page.line(0, "Nothing was ever applied."),
+        Told::Applies(applies, is_cut) => {
+            page.line(0, if *is_cut { "Last applies" } else { "Applies" });
+            applies.iter().for_each(|apply| page.apply(apply, history.running));
+            if *is_cut {
+                page.line(2, "and earlier ones (-v lists all)");
+            }
+        }
+        Told::Apply(past) => page.whole(past, history),
+        Told::Hosts(hosts, applies) => {
+            page.touching(&format!("What was done for {}", numbers(hosts)), applies, history);
+        }
+        Told::Name(name, applies) => page.touching(&format!("What was done at {name}"), applies, history),
+    }
+    page.out
+}
+
+impl Page<'_> {
+    /// Adds one apply in full.
+    fn whole(&mut self, past: &Past, history: &History) {
+        let summary = &past.summary;
+        self.line(0, &format!("Apply {}: {}", summary.id.0, times(summary, history.running)));
+        self.line(2, &totals(summary));
+        remarks(summary).iter().for_each(|remark| self.line(2, remark));
+        self.line(2, &format!("plan    {}", summary.new.plan));
+        self.line(2, &format!("effect  {}", summary.new.effect));
+        if history.resumable.contains(&summary.id) {
+            self.line(2, &format!("hint: `zonewright resume {}` takes it up again", summary.id.0));
+        }
+        self.narrowed(history);
+        let changes = past.changes();
+        self.counts(&changes);
+        self.left(&past.left);
+        if !changes.is_empty() {
+            self.heading("Changes");
+            self.changes(&changes);
+        }
+    }
+
+    /// Adds what applies did for somebody, the latest first.
+    fn touching(&mut self, what: &str, applies: &[Past], history: &History) {
+        self.line(0, &format!("{what}, the latest apply first"));
+        self.narrowed(history);
+        for past in applies {
+            self.heading(&format!("Apply {}: {}", past.summary.id.0, times(&past.summary, history.running)));
+            remarks(&past.summary).iter().for_each(|remark| self.line(2, remark));
+            past.left.iter().for_each(|host| self.line(2, &format!("left {}: {}", host.outcome, subject(host))));
+            self.changes(&past.changes());
+        }
+    }
+
+    /// Says that not all changes are told, where somebody asked for some.
+    fn narrowed(&mut self, history: &History) {
+        let zones: Vec<String> = history.zones.iter().map(ToString::to_string).collect();
+        for (what, of) in [("project", &history.projects), ("zone", &zones)] {
+            if !of.is_empty() {
+                self.line(0, &format!("Only what concerns the {what} {} is shown.", of.join(" or ")));
+            }
+        }
+    }
+
+    /// Adds how many changes of which kind were made in which zone; the names last, for they may be long.
+    fn counts(&mut self, changes: &[(&Sent, &SentChange)]) {
+        if changes.is_empty() {
+            return;
+        }
+        self.heading("Zones");
+        let mut zones: BTreeMap<String, [usize; 5]> = BTreeMap::new();
+        for (sent, change) in changes {
+            zones.entry(sent.zone.to_string()).or_default()[column(&sent.fate, change)] += 1;
+        }
+        let head = ["created", "modified", "deleted", "perhaps", "not made", "zone"];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        rows.extend(zones.into_iter().map(|(zone, counts)| {
+            let numbers = counts.iter().map(|count| if *count == 0 { "-".to_owned() } else { count.to_string() });
+            numbers.chain([sanitize(&zone)]).collect()
+        }));
+        self.out.push_str(&table(&rows, "rrrrrl", 2));
+    }
+
+    /// Adds the hosts that were left, by outcome and message.
+    fn left(&mut self, left: &[LeftHost]) {
+        if left.is_empty() {
+            return;
+        }
+        self.heading("Left otherwise than the plan wants them");
+        let all: Vec<&LeftHost> = left.iter().collect();
+        for of_outcome in gather(&all, |host| &host.outcome) {
+            for of_cause in gather(&of_outcome, |host| host.message.as_deref().unwrap_or_default()) {
+                let LeftHost { outcome, message, .. } = of_cause[0];
+                let message = message.as_ref().map(|message| format!(": {message}")).unwrap_or_default();
+                self.line(2, &format!("{outcome}, {}{message}", counted(of_cause.len(), "host")));
+                let (shown, rest) = of_cause.split_at(self.options.shown(of_cause.len()));
+                shown.iter().for_each(|host| self.line(4, &whose(host)));
+                self.more(4, rest.len());
+            }
+        }
+    }
+
+    /// Adds changes, and what became of each.
+    fn changes(&mut self, changes: &[(&Sent, &SentChange)]) {
+        let (shown, rest) = changes.split_at(self.options.shown(changes.len()));
+        shown.iter().for_each(|(sent, change)| self.change(sent, change));
+        self.more(2, rest.len());
+    }
+
+    /// Adds one change.
+    fn change(&mut self, sent: &Sent, change: &SentChange) {
+        let SentChange { name, rtype, before, after, .. } = change;
+        let (verb, ttl) = match (before, after) {
+            (None, after) => ("create", after.as_ref().map(|after| after.ttl.to_string())),
+            (Some(before), None) => ("delete", Some(before.ttl.to_string())),
+            (Some(before), Some(after)) if before.ttl != after.ttl => {
+                ("modify", Some(format!("{} -> {}", before.ttl, after.ttl)))
+            }
+            (Some(before), Some(_)) => ("modify", Some(before.ttl.to_string())),
+        };
+        self.line(2, &format!("{verb} {} ttl {}", rrset(*rtype, name.as_name()), ttl.unwrap_or_default()));
+        for line in lines(rdata(before), rdata(after), &self.paint) {
+            self.out.push_str(&format!("    {} {}\n", line.sign, line.text));
+        }
+        let host = change.host.map_or_else(|| "orphan".to_owned(), |host| format!("host {host}"));
+        let also = if change.also.is_empty() { String::new() } else { format!(", also {}", numbers(&change.also)) };
+        let project = &change.project;
+        let update = format!("update {} to {}", sent.number, sent.zone);
+        self.line(4, &format!("{host} of {project}{also}; {update}: {}", fate(&sent.fate)));
+    }
+
+    /// Says how many are not shown.
+    fn more(&mut self, depth: usize, count: usize) {
+        if count > 0 {
+            self.line(depth, &format!("and {count} more (-v lists all)"));
+        }
+    }
+}
+
+/// The data of an RRset, none where there is none.
+fn rdata(rrset: &Option<KeptRrset>) -> &[String] {
+    rrset.as_ref().map_or(&[], |rrset| &rrset.rdata)
+}
+
+/// The column of [`Page::counts`] that a change is counted in.
+fn column(fate: &SentFate, change: &SentChange) -> usize {
+    match (fate, &change.before, &change.after) {
+        (SentFate::Done, None, _) => 0,
+        (SentFate::Done, Some(_), Some(_)) => 1,
+        (SentFate::Done, Some(_), None) => 2,
+        (SentFate::Unknown(_), ..) => 3,
+        (SentFate::Undone(_), ..) => 4,
+    }
+}
+
+/// What became of an update, in words.
+fn fate(fate: &SentFate) -> String {
+    match fate {
+        SentFate::Done => "done".to_owned(),
+        SentFate::Undone(why) => format!("not made: {why}"),
+        SentFate::Unknown(None) => "perhaps made: the apply ended before it knew".to_owned(),
+        SentFate::Unknown(Some(why)) => format!("perhaps made: {why}"),
+    }
+}
+
+/// Hosts by their numbers: `hosts 7, 8`.
+fn numbers(hosts: &[Inv]) -> String {
+    let numbers: Vec<String> = hosts.iter().map(ToString::to_string).collect();
+    format!("{} {}", if hosts.len() == 1 { "host" } else { "hosts" }, numbers.join(", "))
+}
+
+/// Whose a host, or a name that no host has, is.
+fn whose(left: &LeftHost) -> String {
+    let LeftHost { host, project, name, .. } = left;
+    match host {
+        Some(host) => format!("host {host} of {project}, {name}"),
+        None => format!("orphan of {project}, {name}"),
+    }
+}
+
+/// A host that was left, and why.
+fn subject(left: &LeftHost) -> String {
+    match &left.message {
+        Some(message) => format!("{}: {message}", whose(left)),
+        None => whose(left),
+    }
+}

@@ -1,0 +1,315 @@
+//! What is put back, and who is left.
+
+use super::*;
+use crate::change::{Change, ChangeKind, Notice, Rule};
+use crate::dns::{Name, Rdata, Rrset, Rtype, Ttl, reverse};
+use crate::inventory::value::Inv;
+use crate::live::asked::Answer;
+use crate::plan::fixture::{self, rrset, zone};
+use crate::state::{ApplyId, KeptRrset, Sent, SentChange, SentFate};
+
+/// The apply that is undone.
+const APPLY: ApplyId = ApplyId(12);
+
+/// One side of a change.
+type Side<'a> = (u64, &'a [&'a str]);
+
+/// No RRset.
+const NONE: Side<'static> = (0, &[]);
+
+/// Some RRsets.
+const ONE: Side<'static> = (600, &["2a02::1"]);
+
+const TWO: Side<'static> = (600, &["2a02::2"]);
+
+const TO_A: Side<'static> = (600, &["a.search.example.net"]);
+
+const A: &str = "a.search.example.net";
+
+const B: &str = "b.search.example.net";
+
+/// The reverse name of [`ONE`].
+const REVERSE: &str = "2a02:6b8::1";
+
+/// An RRset as the journal keeps it.
+fn kept(rtype: Rtype, side: Side<'_>) -> Option<KeptRrset> {
+    let rrset = rrset(rtype, side.0, side.1)?;
+    Some(KeptRrset { ttl: rrset.ttl().as_secs(), rdata: rrset.rdata_texts(rtype) })
+}
+
+/// A change as the journal keeps it, with its zone, by which hosts.
+fn did(hosts: &[u64], name: &str, rtype: Rtype, (before, after): (Side<'_>, Side<'_>)) -> (String, SentChange) {
+    let (name, zone) = match name.parse() {
+        Ok(address) => (reverse::reverse_name(address), "0.0.8.b.6.0.2.0.a.2.ip6.arpa"),
+        Err(_) => (Name::parse(name).unwrap(), "search.example.net"),
+    };
+    let mut hosts = hosts.iter().copied().map(Inv);
+    let change = SentChange {
+        host: hosts.next(),
+        also: hosts.collect(),
+        project: "search".to_owned(),
+        name,
+        rtype,
+        before: kept(rtype, before),
+        after: kept(rtype, after),
+    };
+    (zone.to_owned(), change)
+}
+
+/// Updates of one change each, and what became of them.
+fn sent(updates: Vec<((String, SentChange), SentFate)>) -> Vec<Sent> {
+    let updates = updates.into_iter().zip(1..);
+    updates
+        .map(|(((of_zone, change), fate), number)| Sent {
+            number,
+            zone: zone(&of_zone),
+            phase: "forward".to_owned(),
+            at: "2026-11-20T02:00:00Z".parse().unwrap(),
+            fate,
+            changes: vec![change],
+        })
+        .collect()
+}
+
+/// What an apply did in all, all of whose updates took effect.
+fn done(changes: Vec<(String, SentChange)>) -> Vec<Change> {
+    net(APPLY, &sent(changes.into_iter().map(|change| (change, SentFate::Done)).collect())).unwrap()
+}
+
+/// The answer that an RRset stands there, or nothing.
+fn stands(rtype: Rtype, side: Side<'_>) -> Option<Answer> {
+    Some(rrset(rtype, side.0, side.1).map_or(Answer::Nothing, |rrset| Answer::Holds(rtype, rrset)))
+}
+
+/// An AAAA RRset, or nothing.
+fn aaaa(side: Side<'_>) -> Option<Answer> {
+    stands(Rtype::AAAA, side)
+}
+
+/// A PTR RRset, or nothing.
+fn ptr(side: Side<'_>) -> Option<Answer> {
+    stands(Rtype::PTR, side)
+}
+
+/// Changes in a line each.
+fn lines(changes: &[Change]) -> Vec<String> {
+    let side = |rtype, rrset: Option<&Rrset>| match rrset {
+        None => "nothing".to_owned(),
+        Some(rrset) => format!("{} {}", rrset.ttl(), rrset.rdata_texts(rtype).join(" ")),
+    };
+    let line = |change: &Change| {
+        let Change { key, kind, .. } = change;
+        format!("{} {}: {} > {}", key.owner, key.rtype, side(key.rtype, kind.before()), side(key.rtype, kind.after()))
+    };
+    changes.iter().map(line).collect()
+}
+
+/// What the notices say.
+fn messages(judged: &Judged) -> Vec<String> {
+    judged.edited.iter().map(|edited| notice(APPLY, edited, None).message).collect()
+}
+
+#[test]
+fn what_several_updates_did_to_an_rrset_is_one_change() {
+    let change = |before, after| did(&[7], A, Rtype::AAAA, (before, after));
+    let refused = || SentFate::Undone("refused".to_owned());
+    let updates = sent(vec![
+        (change(NONE, TWO), refused()),
+        (change(NONE, ONE), SentFate::Done),
+        (change(ONE, TWO), SentFate::Done),
+        (change(TWO, NONE), refused()),
+        (did(&[8], B, Rtype::AAAA, (ONE, NONE)), SentFate::Unknown(None)),
+    ]);
+    let changes = net(APPLY, &updates).unwrap();
+    assert_eq!(
+        lines(&changes),
+        ["a.search.example.net. AAAA: nothing > 600 2a02::2", "b.search.example.net. AAAA: 600 2a02::1 > nothing"]
+    );
+    assert_eq!(changes[0].reasons, [fixture::reason(Rule::Undo, Some(7), &["apply:12:3"])]);
+    assert_eq!(changes[1].reasons, [fixture::reason(Rule::Undo, Some(8), &["apply:12:5"])]);
+}
+
+#[test]
+fn what_was_changed_back_and_what_never_took_effect_is_no_change() {
+    let change = |before, after| did(&[7], A, Rtype::AAAA, (before, after));
+    let back = vec![(change(NONE, ONE), SentFate::Done), (change(ONE, NONE), SentFate::Done)];
+    assert_eq!(net(APPLY, &sent(back)), Ok(vec![]));
+    let never = vec![(change(NONE, ONE), SentFate::Undone("refused".to_owned()))];
+    assert_eq!(net(APPLY, &sent(never)), Ok(vec![]));
+}
+
+#[test]
+fn a_journal_that_holds_something_else_is_told() {
+    let mut updates = sent(vec![(did(&[7], A, Rtype::AAAA, (NONE, ONE)), SentFate::Done)]);
+    updates[0].changes[0].after = Some(KeptRrset { ttl: 600, rdata: vec!["192.0.2.1".to_owned()] });
+    let odd = Odd { update: 1, name: Name::parse(A).unwrap() };
+    assert_eq!(net(APPLY, &updates), Err(odd));
+    let mut updates = sent(vec![(did(&[7], A, Rtype::AAAA, (NONE, ONE)), SentFate::Done)]);
+    updates[0].zone = zone("web.example.net");
+    assert!(net(APPLY, &updates).is_err());
+}
+
+#[test]
+fn what_stands_as_it_was_left_is_put_back() {
+    let done = done(vec![
+        did(&[1], A, Rtype::AAAA, (NONE, ONE)),
+        did(&[2], B, Rtype::AAAA, (ONE, TWO)),
+        did(&[3], REVERSE, Rtype::PTR, (TO_A, NONE)),
+    ]);
+    let judged = judge(&done, &[aaaa(ONE), aaaa(TWO), ptr(NONE)]);
+    assert_eq!(
+        lines(&judged.changes),
+        [
+            "a.search.example.net. AAAA: 600 2a02::1 > nothing",
+            "b.search.example.net. AAAA: 600 2a02::2 > 600 2a02::1",
+            "1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa. PTR: nothing > 600 \
+             a.search.example.net.",
+        ]
+    );
+    assert!(judged.edited.is_empty() && judged.blocked.is_empty());
+}
+
+#[test]
+fn what_stands_as_before_needs_nothing() {
+    let done = done(vec![
+        did(&[1], A, Rtype::AAAA, (NONE, ONE)),
+        did(&[1], REVERSE, Rtype::PTR, (NONE, TO_A)),
+        did(&[2], B, Rtype::AAAA, (ONE, TWO)),
+    ]);
+    assert_eq!(judge(&done, &[aaaa(NONE), ptr(NONE), aaaa(ONE)]), Judged::default());
+    let judged = judge(&done, &[aaaa(NONE), ptr(TO_A), aaaa(ONE)]);
+    assert_eq!(judged.changes.len(), 1, "the rest of a host");
+    assert_eq!(judged.changes[0].key.rtype, Rtype::PTR);
+}
+
+#[test]
+fn an_update_of_unknown_fate_is_put_back_where_it_took_effect() {
+    let updates = sent(vec![
+        (did(&[1], A, Rtype::AAAA, (NONE, ONE)), SentFate::Unknown(Some("no answer".to_owned()))),
+        (did(&[2], B, Rtype::AAAA, (NONE, ONE)), SentFate::Unknown(None)),
+    ]);
+    let done = net(APPLY, &updates).unwrap();
+    let judged = judge(&done, &[aaaa(ONE), aaaa(NONE)]);
+    assert_eq!(lines(&judged.changes), ["a.search.example.net. AAAA: 600 2a02::1 > nothing"]);
+    assert!(judged.edited.is_empty());
+}
+
+#[test]
+fn a_host_of_which_anything_was_edited_is_left_whole_and_named() {
+    let done = done(vec![
+        did(&[1], A, Rtype::AAAA, (NONE, ONE)),
+        did(&[1], REVERSE, Rtype::PTR, (NONE, TO_A)),
+        did(&[2], B, Rtype::AAAA, (NONE, ONE)),
+    ]);
+    let judged = judge(&done, &[aaaa(TWO), ptr(TO_A), aaaa(ONE)]);
+    assert_eq!(lines(&judged.changes), ["b.search.example.net. AAAA: 600 2a02::1 > nothing"]);
+    assert_eq!(
+        messages(&judged),
+        [
+            "AAAA of `a.search.example.net.`: apply 12 left AAAA 2a02::1 with TTL 600, and there is AAAA 2a02::2 with TTL \
+             600; no later apply of this journal did so; host 1 is left"
+        ]
+    );
+    let Notice { name, host, message, .. } = notice(APPLY, &judged.edited[0], Some(ApplyId(14)));
+    assert_eq!((name.as_str(), host), ("a.search.example.net.", Some(Inv(1))));
+    assert!(message.contains("; apply 14 changed it since, which is to be undone first; host 1 is left"), "{message}");
+}
+
+#[test]
+fn an_edit_is_an_edit_though_it_is_only_of_the_ttl_or_by_a_cname() {
+    let done = done(vec![did(&[1], A, Rtype::AAAA, (ONE, TWO))]);
+    let cname = Rrset::new(Ttl::DEFAULT, vec![Rdata::from_name(Name::parse(B).unwrap().as_name())]).unwrap();
+    for edit in [(300, TWO.1), (300, ONE.1), NONE, (600, &["2a02::2", "2a02::3"])].map(aaaa) {
+        let judged = judge(&done, &[edit]);
+        assert_eq!((judged.changes.len(), judged.edited.len()), (0, 1), "{judged:?}");
+    }
+    for (before, after) in [(NONE, ONE), (ONE, NONE)] {
+        let done = net(APPLY, &sent(vec![(did(&[1], A, Rtype::AAAA, (before, after)), SentFate::Done)])).unwrap();
+        let judged = judge(&done, &[Some(Answer::Holds(Rtype::CNAME, cname.clone()))]);
+        assert_eq!((judged.changes.len(), judged.edited.len()), (0, 1), "{judged:?}");
+    }
+}
+
+#[test]
+fn hosts_that_share_a_change_are_put_back_together_or_left_together() {
+    let done = done(vec![
+        did(&[1, 2], REVERSE, Rtype::PTR, (NONE, TO_A)),
+        did(&[2], B, Rtype::AAAA, (NONE, ONE)),
+        did(&[1], A, Rtype::AAAA, (NONE, ONE)),
+    ]);
+    assert_eq!(judge(&done, &[ptr(TO_A), aaaa(ONE), aaaa(ONE)]).changes.len(), 3);
+    let judged = judge(&done, &[ptr(TO_A), aaaa(ONE), aaaa(TWO)]);
+    assert!(judged.changes.is_empty());
+    assert_eq!(judged.edited[0].hosts, [Inv(1), Inv(2)]);
+    assert!(messages(&judged)[0].ends_with("; host 1 is left, and with it host 2"), "{judged:?}");
+}
+
+#[test]
+fn an_orphan_comes_back_with_what_points_to_it() {
+    let done = done(vec![
+        did(&[], A, Rtype::AAAA, (ONE, NONE)),
+        did(&[], REVERSE, Rtype::PTR, (TO_A, NONE)),
+        did(&[], "aaaa-a.search.example.net", Rtype::TXT, ((600, &["\"heritage=x\""]), NONE)),
+    ]);
+    let nothing = || Some(Answer::Nothing);
+    let judged = judge(&done, &[nothing(), nothing(), nothing()]);
+    assert_eq!(judged.changes.len(), 3);
+    // The changes that put them back are tied as those were that removed them.
+    let (units, _) = crate::apply::arrange(&judged.changes);
+    assert_eq!(units.len(), 1);
+    let judged = judge(&done, &[aaaa(TWO), nothing(), nothing()]);
+    assert!(judged.changes.is_empty());
+    assert!(messages(&judged)[0].ends_with("; what belongs to the name is left"), "{judged:?}");
+}
+
+#[test]
+fn hosts_of_which_something_cannot_be_read_are_blocked() {
+    let done = done(vec![
+        did(&[1], A, Rtype::AAAA, (NONE, ONE)),
+        did(&[1], REVERSE, Rtype::PTR, (NONE, TO_A)),
+        did(&[2], B, Rtype::AAAA, (NONE, ONE)),
+    ]);
+    let judged = judge(&done, &[aaaa(ONE), None, aaaa(ONE)]);
+    assert_eq!(lines(&judged.changes), ["b.search.example.net. AAAA: 600 2a02::1 > nothing"]);
+    assert_eq!(judged.blocked.len(), 1);
+    assert_eq!((judged.blocked[0].host, judged.blocked[0].code.as_str()), (Inv(1), "zone-unknown"));
+    assert!(judged.blocked[0].message.contains("lies in `0.0.8.b.6.0.2.0.a.2.ip6.arpa.`, which could not be read"));
+}
+
+#[test]
+fn hosts_that_are_named_are_put_back_with_whom_they_share_changes() {
+    let done = || {
+        done(vec![
+            did(&[1, 2], REVERSE, Rtype::PTR, (NONE, TO_A)),
+            did(&[2], B, Rtype::AAAA, (NONE, ONE)),
+            did(&[3], A, Rtype::AAAA, (NONE, ONE)),
+        ])
+    };
+    let kept = |hosts: &[u64], projects: &[&str]| -> Vec<u64> {
+        let hosts: Vec<Inv> = hosts.iter().copied().map(Inv).collect();
+        let projects: Vec<String> = projects.iter().map(|id| (*id).to_owned()).collect();
+        narrow(done(), &hosts, &projects).iter().map(|change| change.host.unwrap().0).collect()
+    };
+    assert_eq!(kept(&[], &[]), [1, 2, 3]);
+    assert_eq!(kept(&[2], &[]), [1, 2]);
+    assert_eq!(kept(&[1, 3], &[]), [1, 2, 3]);
+    assert_eq!(kept(&[], &["search"]), [1, 2, 3]);
+    assert!(kept(&[3], &["web"]).is_empty());
+}
+
+#[test]
+fn the_inverse_of_the_inverse_is_what_was_done() {
+    let done = done(vec![
+        did(&[1], A, Rtype::AAAA, (NONE, ONE)),
+        did(&[2], B, Rtype::AAAA, (ONE, (300, TWO.1))),
+        did(&[3], REVERSE, Rtype::PTR, (TO_A, NONE)),
+    ]);
+    let after = |change: &Change| {
+        let rtype = change.key.rtype;
+        Some(change.kind.after().map_or(Answer::Nothing, |after| Answer::Holds(rtype, after.clone())))
+    };
+    let undone = judge(&done, &done.iter().map(after).collect::<Vec<_>>()).changes;
+    let again = judge(&undone, &undone.iter().map(after).collect::<Vec<_>>()).changes;
+    let kinds = |changes: &[Change]| changes.iter().map(|change| change.kind.clone()).collect::<Vec<ChangeKind>>();
+    assert_eq!(kinds(&again), kinds(&done));
+}

@@ -1,0 +1,230 @@
+//! What an apply did is put back, and what somebody edited since stays theirs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Output;
+
+use serde_json::Value;
+
+use crate::rig::{Applied, Edit, NOW, Planned, Rig, Zone, key_of, marker_name, text_of};
+use crate::server::Kind;
+use crate::workspace::{edit, zonewright};
+
+on_every_primary! {
+    what_an_apply_did_is_put_back_to_the_last_record
+    without_a_fence_what_an_apply_did_is_put_back
+    what_was_edited_since_is_kept_and_named_and_the_others_are_put_back
+    an_undo_can_be_undone_and_a_saved_one_is_applied_like_any_plan
+    what_is_own_by_the_journal_is_what_it_was
+}
+
+/// Markers, registry in TXT, all policies, hosts that share changes, orphans.
+fn what_an_apply_did_is_put_back_to_the_last_record(kind: Kind) {
+    let Some(rig) = Rig::demo(kind) else { return };
+    assert_put_back(&rig);
+}
+
+/// The same without markers.
+fn without_a_fence_what_an_apply_did_is_put_back(kind: Kind) {
+    let Some(rig) = Rig::demo(kind) else { return };
+    rig.set_zones("fence = \"none\"");
+    assert_put_back(&rig);
+}
+
+/// Applies and undoes: the zones are as before, and so is the next plan.
+fn assert_put_back(rig: &Rig) {
+    let before = records(rig);
+    let plan = rig.plan();
+    rig.apply(&plan, &[]).assert_all(0, "applied");
+    let changed = records(rig);
+    assert_ne!(changed, before);
+
+    let shown = undo(rig, &["1", "--format", "json"]);
+    assert_inverse(&plan, &document(&shown));
+    assert_eq!(records(rig), changed, "what is only shown changes nothing");
+
+    let undone = applied(undo(rig, &["1", "--format", "json", "--yes"]));
+    undone.assert_all(0, "applied");
+    assert_eq!(undone.document["apply"], 2, "{}", undone.said());
+    assert_eq!(records(rig), before);
+    assert_decides(&rig.plan(), &plan);
+
+    let again = undo(rig, &["1"]);
+    assert_eq!(again.status.code(), Some(0));
+    let said = text_of(&again.stdout);
+    assert!(said.starts_with("Nothing to undo: whatever apply 1 changed stands as it did before.\n"), "{said}");
+    let empty = document(&undo(rig, &["1", "--format", "json"]));
+    assert_eq!((&empty["changes"], &empty["notices"]), (&Value::Array(Vec::new()), &Value::Array(Vec::new())));
+}
+
+/// The way of an edit: another address, and only another TTL.
+fn what_was_edited_since_is_kept_and_named_and_the_others_are_put_back(kind: Kind) {
+    let Some(rig) = Rig::demo(kind) else { return };
+    let before = records(&rig);
+    let plan = rig.plan();
+    rig.apply(&plan, &[]).assert_all(0, "applied");
+    let changed = records(&rig);
+    let is_fit = |change: &&Edit| {
+        let alone = change.host.is_some_and(|host| plan.unit(host).len() == 1);
+        alone && change.rtype == "AAAA" && change.after.len() == 1
+    };
+    let mut fit = plan.changes().into_iter().filter(|change| is_fit(&change));
+    let (first, second) = (fit.next().expect("one host"), fit.find(|other| other.before.is_empty()).expect("another"));
+    assert_ne!(first.host, second.host);
+    let line = second.after.first().expect("it has one");
+    let rdata = line.rsplit(' ').next().expect("it ends in its address");
+    for (change, ttl, rdata) in [(&first, 60, "2001:db8::bad"), (&second, 77, rdata)] {
+        let name = &change.name;
+        let lines = format!("update delete {name} AAAA\nupdate add {name} {ttl} AAAA {rdata}\n");
+        rig.nsupdate(&change.zone, &lines);
+    }
+    let edited = records(&rig);
+    let left: BTreeSet<u64> = [&first, &second].iter().filter_map(|change| change.host).collect();
+
+    let shown = document(&undo(&rig, &["1", "--format", "json"]));
+    let named: BTreeSet<(&str, u64)> = notices(&shown, "edited-since");
+    let expected = [&first, &second].map(|change| (change.name.as_str(), change.host.expect("it is no orphan")));
+    assert_eq!(named, BTreeSet::from(expected));
+    applied(undo(&rig, &["1", "--format", "json", "--yes"])).assert_all(0, "applied");
+
+    let touched = |of: &dyn Fn(&Edit) -> bool| -> BTreeSet<(String, String)> {
+        plan.changes().iter().filter(|change| of(change)).map(Edit::key).collect()
+    };
+    let kept = touched(&|change| !change.hosts.is_disjoint(&left));
+    let now = records(&rig);
+    for (zone, found) in &now {
+        let of = |records: &BTreeSet<String>, is_kept: bool| -> BTreeSet<String> {
+            records.iter().filter(|line| kept.contains(&key_of(line)) == is_kept).cloned().collect()
+        };
+        assert_eq!(of(found, true), of(&edited[zone], true), "{zone}: hosts that are left");
+        assert_eq!(of(found, false), of(&before[zone], false), "{zone}: all others");
+    }
+    assert_ne!(edited, changed);
+
+    // What is left is named again; where it is put back by hand, it is undone too.
+    let page = text_of(&undo(&rig, &["1", "--yes"]).stdout);
+    assert!(page.starts_with("Nothing to undo: what is left of apply 1 was changed since. See the notices."), "{page}");
+    let name = &first.name;
+    let ttl = first.after.first().and_then(|line| line.split(' ').nth(1)).expect("a line has a TTL");
+    let rdata = first.after.first().and_then(|line| line.rsplit(' ').next()).expect("a line has RDATA");
+    rig.nsupdate(&first.zone, &format!("update delete {name} AAAA\nupdate add {name} {ttl} AAAA {rdata}\n"));
+    let last = applied(undo(&rig, &["1", "--format", "json", "--yes"]));
+    last.assert_all(0, "applied");
+    assert_eq!(last.hosts("applied"), BTreeSet::from_iter(first.host));
+}
+
+/// By a file, and narrowed to a host.
+fn an_undo_can_be_undone_and_a_saved_one_is_applied_like_any_plan(kind: Kind) {
+    let Some(rig) = Rig::demo(kind) else { return };
+    let before = records(&rig);
+    let plan = rig.plan();
+    rig.apply(&plan, &[]).assert_all(0, "applied");
+    let changed = records(&rig);
+
+    let file = rig.workspace.path().join("undo.json");
+    let path = file.display().to_string();
+    let saved = undo(&rig, &["1", "--out", &path, "--format", "json"]);
+    let planned = Planned { document: document(&saved), file };
+    assert_eq!(records(&rig), changed, "what is saved changes nothing");
+    rig.apply(&planned, &[]).assert_all(0, "applied");
+    assert_eq!(records(&rig), before);
+    rig.apply(&planned, &[]).assert_all(0, "already-applied");
+
+    // The exports may be broken: what they did wrong is what is undone.
+    std::fs::remove_dir_all(rig.workspace.path().join("racktables")).expect("the exports");
+    applied(undo(&rig, &["2", "--format", "json", "--yes"])).assert_all(0, "applied");
+    assert_eq!(records(&rig), changed);
+
+    let hosts: BTreeSet<u64> = plan.changes().iter().filter_map(|change| change.host).collect();
+    let one = hosts.into_iter().find(|host| plan.unit(*host).len() == 1).expect("one that shares nothing");
+    let narrowed = applied(undo(&rig, &["3", "--host", &one.to_string(), "--format", "json", "--yes"]));
+    narrowed.assert_all(0, "applied");
+    assert_eq!(narrowed.hosts("applied"), BTreeSet::from([one]));
+    applied(undo(&rig, &["4", "--format", "json", "--yes"])).assert_all(0, "applied");
+    assert_eq!(records(&rig), changed);
+    // What apply 1 did was put back by 2, and done again by 3: it stands as 1 left it.
+    applied(undo(&rig, &["1", "--format", "json", "--yes"])).assert_all(0, "applied");
+    assert_eq!(records(&rig), before);
+}
+
+/// With the registry in the journal nothing but the state knows what is own.
+fn what_is_own_by_the_journal_is_what_it_was(kind: Kind) {
+    let Some(rig) = Rig::demo(kind) else { return };
+    edit(rig.workspace.path(), "registry = \"txt\"", "registry = \"journal\"");
+    let (before, first) = (records(&rig), rig.plan());
+    rig.apply(&first, &[]).assert_all(0, "applied");
+    let (changed, second) = (records(&rig), rig.plan());
+
+    applied(undo(&rig, &["1", "--format", "json", "--yes"])).assert_all(0, "applied");
+    assert_eq!(records(&rig), before);
+    assert_decides(&rig.plan(), &first);
+
+    applied(undo(&rig, &["2", "--format", "json", "--yes"])).assert_all(0, "applied");
+    assert_eq!(records(&rig), changed);
+    assert_decides(&rig.plan(), &second);
+
+    applied(undo(&rig, &["3", "--format", "json", "--yes"])).assert_all(0, "applied");
+    assert_eq!(records(&rig), before);
+    assert_decides(&rig.plan(), &first);
+}
+
+/// Runs `undo`.
+fn undo(rig: &Rig, args: &[&str]) -> Output {
+    let mut command = zonewright();
+    command.args(["-q", "--color", "never", "--now", NOW, "-C"]).arg(rig.workspace.path()).arg("undo").args(args);
+    command.output().expect("the program runs")
+}
+
+/// What an undo came to that was applied.
+fn applied(output: Output) -> Applied {
+    Applied::new(output)
+}
+
+/// The plan that was printed.
+fn document(output: &Output) -> Value {
+    assert_eq!(output.status.code(), Some(0), "{}", text_of(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text_of(&output.stdout)))
+}
+
+/// The records of all zones without serials and markers.
+fn records(rig: &Rig) -> BTreeMap<String, BTreeSet<String>> {
+    let rest = |(zone, Zone { mut records, .. }): (String, Zone)| {
+        let marker = (marker_name(&zone), "TXT".to_owned());
+        records.retain(|line| key_of(line) != marker);
+        (zone, records)
+    };
+    rig.all_zones().into_iter().map(rest).collect()
+}
+
+/// Checks that a plan undoes another whole.
+fn assert_inverse(plan: &Planned, undo: &Value) {
+    assert_eq!(undo["undoes"], 1);
+    assert_eq!(undo["notices"], Value::Array(Vec::new()));
+    let sides = |document: &Value, before: &str, after: &str| -> BTreeSet<String> {
+        let changes = document["changes"].as_array().expect("a list");
+        let line = |change: &Value| {
+            let part = |key: &str| change[key].to_string();
+            [part("zone"), part("name"), part("type"), part("host"), part("also"), part(before), part(after)].join(" ")
+        };
+        changes.iter().map(line).collect()
+    };
+    assert_eq!(sides(undo, "before", "after"), sides(&plan.document, "after", "before"));
+    for change in undo["changes"].as_array().expect("a list") {
+        let reasons = change["reasons"].as_array().expect("a list");
+        let evidence = reasons[0]["evidence"][0].as_str().expect("text");
+        assert!(reasons.len() == 1 && reasons[0]["rule"] == "undo" && evidence.starts_with("apply:1:"), "{change:#}");
+    }
+}
+
+/// Checks that two plans decide the same, whatever the zones' serials.
+fn assert_decides(plan: &Planned, expected: &Planned) {
+    for key in ["effect", "changes", "blocked", "skipped", "notices"] {
+        assert_eq!(plan.document[key], expected.document[key], "{key}");
+    }
+}
+
+/// The names and hosts of the notices with a code.
+fn notices<'d>(document: &'d Value, code: &str) -> BTreeSet<(&'d str, u64)> {
+    let notices = document["notices"].as_array().expect("a list").iter().filter(|notice| notice["code"] == code);
+    let about = |notice: &'d Value| (notice["name"].as_str().expect("text"), notice["host"].as_u64().expect("a host"));
+    notices.map(about).collect()
+}
