@@ -63,10 +63,10 @@ impl FromStr for Fault {
 }
 
 /// Says of each update that comes what becomes of it; of two faults for one update the later counts.
-pub fn script(faults: &[Fault]) -> impl FnMut(&mut Message) -> primary::Fault + Send + 'static {
+pub fn script(faults: &[Fault]) -> impl FnMut(&Message) -> primary::Fault + Send + 'static {
     let faults: BTreeMap<u64, Fate> = faults.iter().map(|fault| (fault.update, fault.fate)).collect();
     let mut came = 0;
-    move |message: &mut Message| {
+    move |message: &Message| {
         came += 1;
         match faults.get(&came) {
             None => primary::Fault::None,
@@ -106,8 +106,8 @@ mod tests {
     fn updates_are_counted_from_one() {
         let mut script = script(&[Fault { update: 2, fate: Fate::Lost }]);
         let zone = ZoneName::new(Name::root());
-        let mut message = Message { zone, prerequisites: Vec::new(), instructions: Vec::new() };
-        let fates = [script(&mut message), script(&mut message), script(&mut message)];
+        let message = Message { zone, prerequisites: Vec::new(), instructions: Vec::new() };
+        let fates = [script(&message), script(&message), script(&message)];
         assert_eq!(fates, [primary::Fault::None, primary::Fault::Lost, primary::Fault::None]);
     }
 }
