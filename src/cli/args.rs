@@ -131,9 +131,10 @@ pub enum Command {
     State(StateArgs),
     /// Serve zones from memory on loopback, to try things out on.
     ///
-    /// Answers queries, transfers and updates. Serves the zones of the files or folders that are named, else those that the workspace has in files (targets of type
-    /// `zonefile`). Obeys RFC 2136; a quirk makes it behave as some other server does, a fault lets an update go wrong. With
-    /// `--try DIR` it makes a copy of the workspace that has its zones here, so that `plan` and `apply` can be tried on it.
+    /// Answers queries, transfers and updates. Serves the zones of the files or folders that are named, else those that the
+    /// workspace has in files (targets of type `zonefile`). Obeys RFC 2136; a quirk makes it behave as some other server
+    /// does, a fault lets an update go wrong. With `--try DIR` it makes a copy of the workspace that has its zones here, so
+    /// that `plan` and `apply` can be tried on it.
     /// Runs until Ctrl-C; nothing is saved.
     #[command(after_help = serve_help())]
     Serve(ServeArgs),
