@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::backup::Backup;
+use rusqlite::config::DbConfig;
 use rusqlite::{CachedStatement, Connection, OpenFlags, Row, ToSql, Transaction, TransactionBehavior, params};
 
 use super::error::{Attempt, needs_recovery, of_database, of_system, unreadable};
@@ -102,19 +103,24 @@ impl Sqlite {
     #[cfg(test)]
     pub fn in_memory() -> Sqlite {
         let mut db = Connection::open_in_memory().unwrap();
-        db.set_prepared_statement_cache_capacity(STATEMENTS);
+        keep_statements(&db).unwrap();
         db.pragma_update(None, "foreign_keys", "ON").unwrap();
         schema::migrate(&mut db, Path::new("memory")).unwrap();
+        // Nothing is ever taken back here, so that nothing need be kept for that.
+        db.pragma_update_and_check(None, "journal_mode", "OFF", |_| Ok(())).unwrap();
         Sqlite { db, file: "memory".into() }
     }
 
     /// Forgets all that it holds.
     #[cfg(test)]
     pub fn clear(&mut self) {
-        let sql = "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'schema_version'";
+        // The latest first: a table names only tables before it.
+        let sql =
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'schema_version' ORDER BY rowid DESC";
         let tables: Vec<String> = self.read(sql, [], |row| row.get(0)).unwrap();
-        let deletes: String = tables.iter().map(|table| format!("DELETE FROM {table};")).collect();
-        self.db.execute_batch(&format!("BEGIN; PRAGMA defer_foreign_keys = ON; {deletes} COMMIT")).unwrap();
+        for table in tables {
+            self.db.prepare_cached(&format!("DELETE FROM {table}")).unwrap().execute([]).unwrap();
+        }
     }
 
     /// Connects to a file that is there.
@@ -126,7 +132,7 @@ impl Sqlite {
         let open = || {
             let db = Connection::open_with_flags(file, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
             db.busy_timeout(PATIENCE)?;
-            db.set_prepared_statement_cache_capacity(STATEMENTS);
+            keep_statements(&db)?;
             if attempt == Attempt::Write {
                 db.pragma_update(None, "foreign_keys", "ON")?;
                 db.pragma_update(None, "synchronous", "FULL")?;
@@ -472,6 +478,12 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<ApplySummary> {
         updates_open: number(11)? as usize,
         resumed: Vec::new(),
     })
+}
+
+/// Lets every statement be parsed and planned once, and not again for each value that it is about.
+fn keep_statements(db: &Connection) -> rusqlite::Result<()> {
+    db.set_prepared_statement_cache_capacity(STATEMENTS);
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(drop)
 }
 
 /// Runs a statement that is about one row.
