@@ -343,15 +343,16 @@ impl Stage {
         let standing = truth::standing(&self.primary, key);
         let past = self.past(place);
         let as_last = |rrset: &Rrset| past.iter().rev().flatten().find(|old| old.rdata() == rrset.rdata()).cloned();
+        let may_be_ttl_alone = kind == 4 && is_idle && self.primary.on_the_way() == 0;
         let wanted = match kind {
             0 | 1 => Some(self.fleet.foreign(place, number)),
             2 => None,
             3 => standing.as_ref().map(|standing| self.fleet.with_another(place, standing, number)),
-            4 if is_idle && self.primary.on_the_way() == 0 => standing.as_ref().map(Fleet::with_other_ttl),
+            4 if may_be_ttl_alone => standing.as_ref().map(Fleet::with_other_ttl),
             5 => self.fleet.planned(place, number),
             _ => past[number % past.len()].clone(),
         };
-        let wanted = wanted.map(|wanted| if kind == 4 { wanted } else { as_last(&wanted).unwrap_or(wanted) });
+        let wanted = wanted.map(|wanted| if may_be_ttl_alone { wanted } else { as_last(&wanted).unwrap_or(wanted) });
         if wanted == standing {
             return;
         }
