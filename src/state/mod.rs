@@ -235,6 +235,9 @@ pub trait State: Send {
     /// name otherwise than their plan wants it; the latest first. May give others: [`history::SentChange::is_at`] tells.
     fn applies_at(&self, name: &Name) -> Result<Vec<ApplyId>, StateError>;
 
+    /// The latest apply after another that changed, or may have changed, each of these RRsets; in their order.
+    fn last_changed(&self, after: ApplyId, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, StateError>;
+
     /// Begins an apply, and keeps its plan. Plans that have expired are kept no longer.
     fn begin(&mut self, apply: &NewApply, plan: &PlanText<'_>) -> Result<ApplyId, StateError>;
 

@@ -287,6 +287,10 @@ impl State for Sqlite {
         past::applies_at(self, name)
     }
 
+    fn last_changed(&self, after: ApplyId, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, StateError> {
+        past::last_changed(self, after, rrsets)
+    }
+
     fn begin(&mut self, apply: &NewApply, text: &PlanText<'_>) -> Result<ApplyId, StateError> {
         let NewApply { plan, effect, started, who, reason, inputs, hosts, undoes } = apply;
         let undoes = undoes.map(|id| id.0 as i64);

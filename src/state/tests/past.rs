@@ -271,3 +271,22 @@ fn every_row_of_version_1_is_there_after_the_step() {
         assert!(!found.is_empty(), "{table}");
     }
 }
+
+#[test]
+fn the_latest_apply_after_another_that_changed_an_rrset_is_found() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let quoted = r"a\034b.search.example.net";
+    let text = |name: &str| fixture::change(("search", Some(7)), (name, Rtype::TXT), (NONE, (600, &["\"t\""])), &[]);
+    let first = sends(&mut *state, &[create(Some(7), A), create(Some(8), quoted)], Some(&Settled::Done));
+    let second = sends(&mut *state, &[create(Some(7), A), create(Some(8), quoted)], Some(&Settled::Done));
+    let third = sends(&mut *state, &[text(A), create(Some(7), A)], None);
+    sends(&mut *state, &[create(Some(7), A), text(B)], Some(&Settled::Undone("refused".into())));
+    let rrsets = [create(None, A), create(None, quoted), create(None, B), text(A), text(B), create(None, A)];
+    let keys: Vec<_> = rrsets.iter().map(|change| &change.key).collect();
+    let found = |after| state.last_changed(after, &keys).unwrap();
+    assert_eq!(found(first), [Some(third), Some(second), None, Some(third), None, Some(third)]);
+    assert_eq!(found(second), [Some(third), None, None, Some(third), None, Some(third)]);
+    assert_eq!(found(third), [None; 6]);
+    assert!(state.last_changed(first, &[]).unwrap().is_empty());
+}
