@@ -85,7 +85,7 @@ fn not_kept(place: String) -> Refusal {
     Refusal {
         place,
         code: "plan-not-kept",
-        message: "it did not do all of its plan, which has expired and is no longer kept".to_owned(),
+        message: "not all of it is known to be done, and its plan is no longer kept".to_owned(),
         hint: Some("plan again: what stands in DNS is what a new plan starts from".to_owned()),
     }
 }

@@ -421,7 +421,10 @@ impl State for Sqlite {
             past::leave(change, apply, applied)?;
             if accepted {
                 accept(change, apply, &inputs, now)?;
-                change.execute("DELETE FROM plans WHERE apply = ?1", [id])?;
+                // As long as it is not known of an update what became of it, that may yet be found out.
+                let sql = "DELETE FROM plans WHERE apply = ?1 AND NOT EXISTS
+                     (SELECT 1 FROM batches WHERE apply = ?1 AND (settled IS NULL OR settled = 'unknown'))";
+                change.execute(sql, [id])?;
             }
             Ok(())
         })
@@ -488,7 +491,8 @@ fn one_row(statement: &mut CachedStatement<'_>, params: &[&dyn ToSql]) -> rusqli
     }
 }
 
-/// Makes the inputs of an apply the accepted ones.
+/// Makes the inputs of an apply the accepted ones, but for those that a later apply had: an older one may have been taken up
+/// since.
 fn accept(
     change: &Transaction<'_>,
     apply: ApplyId,
@@ -496,7 +500,8 @@ fn accept(
     now: Time,
 ) -> rusqlite::Result<()> {
     let sql = "INSERT INTO accepted_sources (name, digest, at, apply) VALUES (?1, ?2, ?3, ?4)
-         ON CONFLICT (name) DO UPDATE SET digest = excluded.digest, at = excluded.at, apply = excluded.apply";
+         ON CONFLICT (name) DO UPDATE SET digest = excluded.digest, at = excluded.at, apply = excluded.apply
+         WHERE excluded.apply >= accepted_sources.apply";
     let mut accept = change.prepare_cached(sql)?;
     for (name, digest) in inputs {
         accept.execute(params![name, digest, now.as_nanos(), apply.0 as i64])?;

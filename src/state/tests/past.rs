@@ -67,6 +67,38 @@ fn a_plan_is_kept_until_all_of_it_is_done_or_it_has_expired() {
 }
 
 #[test]
+fn the_plan_of_an_apply_that_did_all_is_kept_as_long_as_an_update_is_open() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let id = state.begin(&new_apply(), &text("plan", at(100))).unwrap();
+    let changes = [create(Some(7), A)];
+    run(&mut *state, id, &batch(&changes, 1, None), Some(Settled::Unknown("no answer".into())));
+    let all = applied(vec![host(Some(7), A, Outcome::Applied)]);
+    state.finish(id, &all, true, at(1)).unwrap();
+    assert!(state.document(id).unwrap().is_some(), "it may yet be found out");
+    let [open] = state.unsettled(id).unwrap().try_into().unwrap();
+    assert!(state.note_found(&open, at(2)).unwrap());
+    state.finish(id, &all, true, at(3)).unwrap();
+    assert_eq!(state.document(id).unwrap(), None);
+}
+
+#[test]
+fn an_older_apply_that_is_taken_up_does_not_bring_older_inputs_back() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let of = |digest: &str| NewApply { inputs: [("hosts.csv".to_owned(), digest.to_owned())].into(), ..new_apply() };
+    let (older, newer) = (begin(&mut *state, &of("older")), begin(&mut *state, &of("newer")));
+    let digest = || {
+        let db = rusqlite::Connection::open(&file).unwrap();
+        db.query_row("SELECT digest FROM accepted_sources", [], |row| row.get::<_, String>(0)).unwrap()
+    };
+    for id in [newer, older] {
+        state.finish(id, &applied(vec![]), true, at(1)).unwrap();
+        assert_eq!(digest(), "newer");
+    }
+}
+
+#[test]
 fn what_is_taken_up_again_has_not_ended_and_ends_anew() {
     let (_folder, file) = place();
     let mut state = open_to_write(&file).unwrap();
