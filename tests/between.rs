@@ -159,6 +159,34 @@ fn servers_are_told_by_the_next_apply_of_what_a_killed_one_wrote() {
 }
 
 #[test]
+fn servers_are_told_by_the_next_apply_of_what_an_older_one_wrote_that_was_killed_when_it_was_taken_up() {
+    let folder = workspace();
+    let workspace = folder.path();
+    edit(
+        workspace,
+        "zonewright.toml",
+        "dir = \"zones\"",
+        "dir = \"zones\"\nreload = [\"sh\", \"-c\", \"echo >> told\"]",
+    );
+    let told = || fs::read_to_string(workspace.join("told")).unwrap_or_default().len();
+    run(workspace, &["apply", "--yes"]);
+    edit(workspace, "projects/web.yaml", "policy: sync", "policy: sync\nttl: 600");
+    run(workspace, &["apply", "--yes"]);
+    let state = rusqlite::Connection::open(workspace.join(".zonewright/state.db")).expect("the state");
+    // As if `resume 1` had ended before the servers were told.
+    let broken = "UPDATE applies SET finished = finished - 1000000000;
+                  UPDATE applies SET finished = NULL, outcomes = NULL WHERE id = 1;
+                  INSERT INTO resumptions SELECT 1, finished, 'night', NULL FROM applies WHERE id = 2;";
+    state.execute_batch(broken).expect("the tables");
+    drop(state);
+    assert_eq!(run(workspace, &["status"])["unfinished"][0]["id"], 1);
+    let before = told();
+    assert_eq!(run(workspace, &["apply", "--yes"])["exit"], 0);
+    assert_eq!(told(), before + 1);
+    assert_eq!(run(workspace, &["status"])["unfinished"], serde_json::json!([]));
+}
+
+#[test]
 fn what_a_killed_apply_created_in_a_zone_without_a_marker_is_own_once_the_next_has_read_it() {
     let folder = workspace();
     let workspace = folder.path();

@@ -22,6 +22,7 @@ use crate::parallel::HELD;
 use crate::plan::{Plan, SealedPlan, v1};
 use crate::provider::write::WriteZone;
 use crate::provider::{self, Context, TargetError};
+use crate::state::status::unfinished;
 use crate::state::{self, ApplyId, KeptRrset, KnownMarker, Lock, NewApply, PlanText, State, StateError};
 use crate::verify;
 
@@ -116,8 +117,8 @@ pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) 
         return Ok(Ran::refused(refusal));
     }
     progress.stage("reading what stands", None);
-    let killed = latest_unfinished(&*state)?;
-    let to_finish = if killed.is_some() { config.zones.iter().collect() } else { zones.clone() };
+    let killed = broken_off(&*state)?;
+    let to_finish = if killed.is_empty() { zones.clone() } else { config.zones.iter().collect() };
     let writers = open_writers(&config, &to_finish, request.workspace, request.now);
     let targets = Targets::new(&config, &to_finish, &writers);
     let work = Work {
@@ -129,7 +130,7 @@ pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) 
         targets: &targets,
         at_once: SIDE_BY_SIDE,
     };
-    Ok(work.begin(&mut *state, killed)?)
+    Ok(work.begin(&mut *state, &killed)?)
 }
 
 /// A plan to be carried out, or to be gone on with: all but the lock and the settings.
@@ -189,12 +190,14 @@ impl<'a> Targets<'a> {
 }
 
 impl Work<'_> {
-    /// Looks at what stands, and writes what is open; `killed` is the latest apply, where it never ended.
-    pub fn begin(&self, state: &mut dyn State, killed: Option<ApplyId>) -> Result<Ran, StateError> {
+    /// Looks at what stands, and writes what is open; `killed` are earlier applies that never ended.
+    pub fn begin(&self, state: &mut dyn State, killed: &[ApplyId]) -> Result<Ran, StateError> {
         let plan = self.sealed.plan();
-        if let Some(killed) = killed {
+        if !killed.is_empty() {
             self.targets.doubt();
-            settle_found(state, killed, self.targets, self.request.now)?;
+        }
+        for killed in killed {
+            settle_found(state, *killed, self.targets, self.request.now)?;
         }
         let survey = self.survey();
         let known = state.markers()?;
@@ -203,7 +206,7 @@ impl Work<'_> {
         }
         settle_standing(state, &survey, self.request.now)?;
         let moved = moved(plan, &survey, self.request.workspace);
-        if !survey.is_open() && killed.is_none() {
+        if !survey.is_open() && killed.is_empty() {
             let written = apply::write(survey, &self.orders(&known, 0), &Unwatched);
             let applied = verify::judge(&written, &apply::ReadBack::new(), Vec::new());
             return Ok(Ran { applied, moved, is_journaled: true, ..Ran::default() });
@@ -212,9 +215,9 @@ impl Work<'_> {
         let text = PlanText { document: &document, expires: plan.expires };
         let id = state.begin(&new_apply(self.sealed, self.request, &survey), &text)?;
         let mut ran = self.run((id, survey, &self.orders(&known, 0)), state);
-        if let Some(killed) = killed {
+        for killed in killed {
             // An update of it may have come between the look at it and the survey.
-            ran.is_journaled &= settle_found(state, killed, self.targets, self.request.now).is_ok();
+            ran.is_journaled &= settle_found(state, *killed, self.targets, self.request.now).is_ok();
         }
         Ok(Ran { moved, ..ran })
     }
@@ -282,12 +285,12 @@ pub(super) fn settle_standing(state: &mut dyn State, survey: &Survey<'_>, now: T
     Ok(found)
 }
 
-/// Whether the latest apply never ended, and is not at work either: servers may not have been told of all that it wrote.
+/// Whether an apply was broken off, and is not at work either: servers may not have been told of all that it wrote.
 ///
 /// A state that cannot be read says nothing of it; that is told when there is something to write.
 fn was_killed(file: &Path) -> bool {
-    let unfinished = || state::open_to_read(file)?.map_or(Ok(None), |state| latest_unfinished(&*state));
-    Lock::holder(file).is_none() && unfinished().is_ok_and(|unfinished| unfinished.is_some())
+    let killed = || state::open_to_read(file)?.map_or(Ok(Vec::new()), |state| broken_off(&*state));
+    Lock::holder(file).is_none() && killed().is_ok_and(|killed| !killed.is_empty())
 }
 
 /// Settles the updates without a marker that an apply left open, as far as all of one is found to stand there.
@@ -316,10 +319,9 @@ pub(super) fn settle_found(
     Ok(found)
 }
 
-/// The latest apply, where it has not ended.
-pub(super) fn latest_unfinished(state: &dyn State) -> Result<Option<ApplyId>, StateError> {
-    let latest = state.applies(1)?.pop();
-    Ok(latest.filter(|latest| latest.finished.is_none()).map(|latest| latest.id))
+/// The applies that did not end and that none made good since, in the order in which they were begun.
+pub(super) fn broken_off(state: &dyn State) -> Result<Vec<ApplyId>, StateError> {
+    Ok(unfinished(state)?.iter().rev().map(|apply| apply.id).collect())
 }
 
 /// How many hosts a plan changes.

@@ -4,17 +4,18 @@
 //! journal and the markers prove is settled first; then what is missing is sent, with the prerequisites that it had, so that
 //! nothing is sent twice and nothing that changed since is overwritten.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::apply::{
     ApplyError, Conduct, Ran, Targets, Work, moved, open_writers, settle_found, settle_standing, state_lost, zones_of,
 };
 use super::{Progress, load_config};
 use crate::apply::accept::{Terms, accept};
-use crate::apply::{self, Ending, Made, Outcome, Refusal};
+use crate::apply::{self, Ending, Made, Outcome, Refusal, ZoneWritten};
 use crate::change::Change;
-use crate::dns::{Name, Rtype};
+use crate::dns::{Name, Rtype, ZoneName};
 use crate::plan::{Plan, SealedPlan, v1};
+use crate::provider::TargetError;
 use crate::state::{self, ApplyId, ApplySummary, Lock, Resumption, Sent, SentFate, State, StateError};
 
 /// How often it is looked again where an update of the apply came late and was in the way (no official source).
@@ -84,7 +85,7 @@ fn not_kept(place: String) -> Refusal {
     Refusal {
         place,
         code: "plan-not-kept",
-        message: "it did not do all of its plan, which has expired and is no longer kept".to_owned(),
+        message: "not all of it is known to be done, and its plan is no longer kept".to_owned(),
         hint: Some("plan again: what stands in DNS is what a new plan starts from".to_owned()),
     }
 }
@@ -95,20 +96,26 @@ impl Work<'_> {
         self.targets.doubt();
         let mut ran = self.round(state, id, true)?;
         for _ in 1..ROUNDS {
-            if ran.refusal.is_some()
-                || !ran.is_journaled
-                || ran.applied.ending() == Ending::Done && !is_open(state, id)?
-            {
+            if ran.refusal.is_some() || !ran.is_journaled {
                 break;
             }
-            // An update that the apply sent before it ended may have come late, and taken the place of what was sent now.
-            let (_, found) = self.look(state, id)?;
-            if found == 0 {
-                break;
-            }
-            ran = self.round(state, id, false)?;
+            let Some(next) = self.again(state, id, &ran).transpose() else { break };
+            ran = after(ran, next);
         }
         Ok(ran)
+    }
+
+    /// Does what is still missing, where an update that the apply sent before it ended came late, and took the place of what
+    /// was sent now.
+    fn again(&self, state: &mut dyn State, id: ApplyId, ran: &Ran) -> Result<Option<Ran>, StateError> {
+        if ran.applied.ending() == Ending::Done && !is_open(state, id)? {
+            return Ok(None);
+        }
+        let (_, found) = self.look(state, id)?;
+        if found == 0 {
+            return Ok(None);
+        }
+        self.round(state, id, false).map(Some)
     }
 
     /// Reads what stands, and settles what that proves; gives how many updates it found to have taken effect.
@@ -147,6 +154,44 @@ impl Work<'_> {
     }
 }
 
+/// What came of an earlier round and the next one together. Where the next was kept from looking, what the earlier one says
+/// stands, and this is a problem: no refusal, as something was sent.
+fn after(earlier: Ran, next: Result<Ran, StateError>) -> Ran {
+    let (problem, is_journaled) = match next {
+        Ok(Ran { refusal: Some(Refusal { place, code, message, hint }), .. }) => {
+            (TargetError { place, code, message, hint, findings: None }, earlier.is_journaled)
+        }
+        Err(StateError { place, code, message, hint }) => {
+            (TargetError { place, code, message, hint, findings: None }, false)
+        }
+        Ok(mut next) => {
+            next.applied.zones = both(earlier.applied.zones, next.applied.zones);
+            next.took = (earlier.took.0 + next.took.0, earlier.took.1 + next.took.1);
+            return next;
+        }
+    };
+    let mut applied = earlier.applied;
+    applied.problems.push(problem);
+    Ran { applied, is_journaled, ..earlier }
+}
+
+/// What was sent to each zone in two rounds, sorted by name.
+fn both(earlier: Vec<ZoneWritten>, next: Vec<ZoneWritten>) -> Vec<ZoneWritten> {
+    let mut zones: BTreeMap<ZoneName, ZoneWritten> =
+        earlier.into_iter().map(|written| (written.zone.clone(), written)).collect();
+    for written in next {
+        zones
+            .entry(written.zone.clone())
+            .and_modify(|sum| {
+                sum.updates += written.updates;
+                sum.changes += written.changes;
+                sum.took += written.took;
+            })
+            .or_insert(written);
+    }
+    zones.into_values().collect()
+}
+
 /// Whether it is not known of an update what became of it: it may have come after it was looked whether it did, and before it
 /// was read what stands.
 fn is_open(state: &dyn State, id: ApplyId) -> Result<bool, StateError> {
@@ -169,4 +214,49 @@ fn made(plan: &Plan, sent: &[Sent]) -> Vec<Made> {
     }
     let of = |change: &Change| made.get(&(&change.key.owner.as_name().to_name(), change.key.rtype)).copied();
     plan.changes.iter().map(|change| of(change).unwrap_or(Made::No)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::plan::fixture;
+
+    /// What came of a round that sent so many updates to a zone.
+    fn round(sent: &[(&str, usize)]) -> Ran {
+        let zone = |(name, updates): &(&str, usize)| ZoneWritten {
+            zone: fixture::zone(name),
+            updates: *updates,
+            changes: 10 * updates,
+            took: Duration::from_secs(1),
+        };
+        let applied = apply::Applied { zones: sent.iter().map(zone).collect(), ..apply::Applied::default() };
+        Ran { apply: Some(ApplyId(7)), applied, is_journaled: true, ..Ran::default() }
+    }
+
+    /// How many updates each zone got.
+    fn updates(ran: &Ran) -> Vec<(String, usize, usize)> {
+        ran.applied.zones.iter().map(|zone| (zone.zone.to_string(), zone.updates, zone.changes)).collect()
+    }
+
+    #[test]
+    fn what_an_earlier_round_sent_is_told_with_the_next() {
+        let ran = after(round(&[("b.example", 1), ("a.example", 2)]), Ok(round(&[("b.example", 3)])));
+        assert_eq!(updates(&ran), [("a.example.".to_owned(), 2, 20), ("b.example.".to_owned(), 4, 40)]);
+    }
+
+    #[test]
+    fn a_later_round_that_is_refused_or_fails_does_not_say_that_nothing_was_sent() {
+        let (place, message, hint) = ("here".to_owned(), "another run".to_owned(), None);
+        let refusal = Refusal { place: place.clone(), code: "state-lost", message: message.clone(), hint: None };
+        let refused = after(round(&[("a.example", 2)]), Ok(Ran::refused(refusal)));
+        let failed = StateError { place, code: "state-unwritable", message, hint };
+        let failed = after(round(&[("a.example", 2)]), Err(failed));
+        for (ran, code, is_journaled) in [(&refused, "state-lost", true), (&failed, "state-unwritable", false)] {
+            assert_eq!((ran.apply, ran.refusal.is_none(), ran.is_journaled), (Some(ApplyId(7)), true, is_journaled));
+            assert_eq!(updates(ran), [("a.example.".to_owned(), 2, 20)]);
+            assert_eq!(ran.applied.problems.iter().map(|problem| problem.code).collect::<Vec<_>>(), [code]);
+        }
+    }
 }

@@ -3,7 +3,7 @@
 //! Comes in: the number of an apply. Goes out: a plan. The exports are not read, so that what they did wrong can be undone
 //! while they are broken.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use super::{Findings, Made, MakeError, Progress, Request, TOOL, each_once, load_
 use crate::apply::{SIDE_BY_SIDE, ZoneAccess};
 use crate::change::Change;
 use crate::disk;
-use crate::dns::{Name, RrKey, Rtype, ZoneName};
+use crate::dns::{RrKey, ZoneName};
 use crate::inventory::model::{Config, ZoneSpec};
 use crate::inventory::read::SETTINGS;
 use crate::inventory::value::Time;
@@ -20,8 +20,9 @@ use crate::live::asked::{Answer, Question};
 use crate::parallel::side_by_side;
 use crate::plan::Plan;
 use crate::provider::TargetError;
-use crate::state::{self, ApplyId, Lock, Sent, SentFate, State, StateError};
-use crate::undo::{self, Edited, Judged};
+use crate::state::status::at_work;
+use crate::state::{self, ApplyId, Lock, State, StateError};
+use crate::undo::{self, Judged};
 
 /// Why an apply cannot be undone.
 #[derive(Debug)]
@@ -57,10 +58,9 @@ pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) ->
     let Judged { changes, edited, blocked } = undo::judge(&done, &stands);
     let mut notices: Vec<_> = unread.iter().map(|(zone, error)| zone_unknown(zone, error)).collect();
     let is_partial = !notices.is_empty();
-    let mut past = Past { state: &*state, id, changed: BTreeMap::new() };
-    for edited in &edited {
-        notices.push(undo::notice(id, edited, past.changed_by(edited)?));
-    }
+    let rrsets: Vec<&RrKey> = edited.iter().map(|edited| &edited.inverse.key).collect();
+    let later = state.last_changed(id, &rrsets)?;
+    notices.extend(edited.iter().zip(later).map(|(edited, later)| undo::notice(id, edited, later)));
     let settings = disk::digest(&request.workspace.join(SETTINGS)).ok();
     let plan = Plan {
         tool: TOOL.to_owned(),
@@ -101,9 +101,10 @@ fn state_error(file: &Path, odd: &undo::Odd) -> MakeError {
 
 /// Checks that there is such an apply, and that it is not at work.
 fn check_ended(state: &dyn State, id: ApplyId, file: &Path) -> Result<(), MakeError> {
-    let apply = state.apply(id)?.ok_or_else(|| unknown(id))?;
-    let is_latest = state.applies(1)?.first().is_some_and(|latest| latest.id == id);
-    match apply.finished.is_none() && is_latest && Lock::holder(file).is_some() {
+    // In this order, so that what is seen as at work is not over yet when the journal is read.
+    let holder = Lock::holder(file);
+    state.apply(id)?.ok_or_else(|| unknown(id))?;
+    match at_work(holder.as_ref(), &state.unfinished()?) == Some(id) {
         true => Err(refuse(format!("apply {} is at work", id.0), "wait for its end, or interrupt it, then undo it")),
         false => Ok(()),
     }
@@ -176,38 +177,4 @@ fn not_configured(zone: &ZoneName) -> TargetError {
         hint: Some("configure the zone, or leave its hosts as they are".to_owned()),
         findings: None,
     }
-}
-
-/// The applies after the one that is undone.
-struct Past<'a> {
-    /// The journal.
-    state: &'a dyn State,
-    /// The apply that is undone.
-    id: ApplyId,
-    /// What each later apply changed, as far as anybody asked.
-    changed: BTreeMap<ApplyId, HashSet<(Name, Rtype)>>,
-}
-
-impl Past<'_> {
-    /// The latest apply after the one that is undone that changed an RRset, or may have.
-    fn changed_by(&mut self, edited: &Edited) -> Result<Option<ApplyId>, StateError> {
-        let RrKey { owner, rtype } = &edited.inverse.key;
-        let name = owner.as_name().to_name();
-        let key = (name, *rtype);
-        for later in self.state.applies_at(&key.0)?.into_iter().filter(|later| *later > self.id) {
-            if !self.changed.contains_key(&later) {
-                self.changed.insert(later, keys(&self.state.sent(later)?));
-            }
-            if self.changed[&later].contains(&key) {
-                return Ok(Some(later));
-            }
-        }
-        Ok(None)
-    }
-}
-
-/// The RRsets that updates changed, or may have.
-fn keys(sent: &[Sent]) -> HashSet<(Name, Rtype)> {
-    let made = sent.iter().filter(|update| !matches!(update.fate, SentFate::Undone(_)));
-    made.flat_map(|update| &update.changes).map(|change| (change.name.clone(), change.rtype)).collect()
 }

@@ -1,5 +1,7 @@
 //! Changes as the journal keeps them: what stood there before and after, in the words of the plan document.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::apply::Batch;
@@ -62,6 +64,23 @@ pub fn to_json(changes: &[Kept]) -> String {
 /// Changes from JSON; `None` where it is not what [`to_json`] writes.
 pub fn from_json(text: &str) -> Option<Vec<Kept>> {
     serde_json::from_str(text).ok()
+}
+
+/// Where a change was made: all that is read of it where nothing else counts.
+#[derive(Deserialize)]
+struct KeptKey<'a> {
+    /// The owner name.
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+    /// The type.
+    #[serde(borrow, rename = "type")]
+    rtype: Cow<'a, str>,
+}
+
+/// The owner names and types of changes as JSON; `None` where it is not what [`to_json`] writes.
+pub fn keys(text: &str) -> Option<Vec<(Cow<'_, str>, Cow<'_, str>)>> {
+    let keys: Vec<KeptKey<'_>> = serde_json::from_str(text).ok()?;
+    Some(keys.into_iter().map(|KeptKey { name, rtype }| (name, rtype)).collect())
 }
 
 /// One change for the journal.

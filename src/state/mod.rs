@@ -235,6 +235,9 @@ pub trait State: Send {
     /// name otherwise than their plan wants it; the latest first. May give others: [`history::SentChange::is_at`] tells.
     fn applies_at(&self, name: &Name) -> Result<Vec<ApplyId>, StateError>;
 
+    /// The latest apply after another that changed, or may have changed, each of these RRsets; in their order.
+    fn last_changed(&self, after: ApplyId, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, StateError>;
+
     /// Begins an apply, and keeps its plan. Plans that have expired are kept no longer.
     fn begin(&mut self, apply: &NewApply, plan: &PlanText<'_>) -> Result<ApplyId, StateError>;
 
@@ -271,7 +274,8 @@ pub trait State: Send {
     fn note_found(&mut self, found: &Unsettled, now: Time) -> Result<bool, StateError>;
 
     /// Ends an apply; what became of each of its hosts takes the place of what an earlier end said. Its inputs become the
-    /// accepted ones where `accepted` says so, and then its plan is kept no longer.
+    /// accepted ones where `accepted` says so, but for those that a later apply had; and then its plan is kept no longer,
+    /// unless it is not known of an update what became of it.
     fn finish(&mut self, apply: ApplyId, applied: &Applied, accepted: bool, now: Time) -> Result<(), StateError>;
 
     /// Takes the markers that stand in these zones for known, because somebody says so and why.

@@ -1,7 +1,7 @@
 //! What the journal says of single applies, read from its tables; and who of an apply was left, written to them.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use rusqlite::{Row, Transaction, params};
 
@@ -9,7 +9,7 @@ use super::journal::{self, Kept};
 use super::sqlite::Sqlite;
 use super::{ApplyId, LeftHost, Resumption, Sent, SentChange, SentFate, StateError};
 use crate::apply::{Applied, Outcome};
-use crate::dns::Name;
+use crate::dns::{Name, RrKey};
 use crate::inventory::value::{Inv, Time};
 
 /// All updates of an apply, in the order of sending.
@@ -147,6 +147,44 @@ pub fn applies_at(state: &Sqlite, name: &Name) -> Result<Vec<ApplyId>, StateErro
     let mut applies = left_applies(state, "name", &name)?;
     applies.extend(found.into_iter().map(Reverse));
     Ok(in_order(applies))
+}
+
+/// The latest apply after another that changed, or may have changed, each of some RRsets; in their order.
+///
+/// Of many RRsets the journal is read once, and no further back than it takes to find each.
+pub fn last_changed(state: &Sqlite, after: ApplyId, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, StateError> {
+    let key = |rrset: &&RrKey| (rrset.owner.to_string(), rrset.rtype.to_string());
+    let keys: Vec<(String, String)> = rrsets.iter().map(key).collect();
+    let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (place, (name, _)) in keys.iter().enumerate() {
+        open.entry(name).or_default().push(place);
+    }
+    let sql = "SELECT DISTINCT apply FROM batches WHERE apply > ?1 ORDER BY apply DESC";
+    let later: Vec<i64> = state.read(sql, [after.0 as i64], |row| row.get(0))?;
+    let sql = "SELECT changes FROM batches
+         JOIN batch_changes ON batch_changes.apply = batches.apply AND batch_changes.number = batches.number
+         WHERE batches.apply = ?1 AND (settled IS NULL OR settled <> 'undone')";
+    let mut found = vec![None; rrsets.len()];
+    for apply in later {
+        if open.is_empty() {
+            break;
+        }
+        for text in state.read(sql, [apply], |row| row.get::<_, String>(0))? {
+            let changed = journal::keys(&text).ok_or_else(|| state.odd("list of changes", &text))?;
+            for (name, rtype) in changed {
+                let Some(places) = open.get_mut(&*name) else { continue };
+                let is_other = |place: &usize| keys[*place].1 != *rtype;
+                places.iter().filter(|place| !is_other(place)).for_each(|place| {
+                    found[*place] = Some(ApplyId(apply as u64));
+                });
+                places.retain(is_other);
+                if places.is_empty() {
+                    open.remove(&*name);
+                }
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// The applies that left a host otherwise than their plan wants it, with a value in some column.

@@ -293,6 +293,10 @@ impl State for Sqlite {
         past::applies_at(self, name)
     }
 
+    fn last_changed(&self, after: ApplyId, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, StateError> {
+        past::last_changed(self, after, rrsets)
+    }
+
     fn begin(&mut self, apply: &NewApply, text: &PlanText<'_>) -> Result<ApplyId, StateError> {
         let NewApply { plan, effect, started, who, reason, inputs, hosts, undoes } = apply;
         let undoes = undoes.map(|id| id.0 as i64);
@@ -423,7 +427,10 @@ impl State for Sqlite {
             past::leave(change, apply, applied)?;
             if accepted {
                 accept(change, apply, &inputs, now)?;
-                change.execute("DELETE FROM plans WHERE apply = ?1", [id])?;
+                // As long as it is not known of an update what became of it, that may yet be found out.
+                let sql = "DELETE FROM plans WHERE apply = ?1 AND NOT EXISTS
+                     (SELECT 1 FROM batches WHERE apply = ?1 AND (settled IS NULL OR settled = 'unknown'))";
+                change.execute(sql, [id])?;
             }
             Ok(())
         })
@@ -496,7 +503,8 @@ fn one_row(statement: &mut CachedStatement<'_>, params: &[&dyn ToSql]) -> rusqli
     }
 }
 
-/// Makes the inputs of an apply the accepted ones.
+/// Makes the inputs of an apply the accepted ones, but for those that a later apply had: an older one may have been taken up
+/// since.
 fn accept(
     change: &Transaction<'_>,
     apply: ApplyId,
@@ -504,7 +512,8 @@ fn accept(
     now: Time,
 ) -> rusqlite::Result<()> {
     let sql = "INSERT INTO accepted_sources (name, digest, at, apply) VALUES (?1, ?2, ?3, ?4)
-         ON CONFLICT (name) DO UPDATE SET digest = excluded.digest, at = excluded.at, apply = excluded.apply";
+         ON CONFLICT (name) DO UPDATE SET digest = excluded.digest, at = excluded.at, apply = excluded.apply
+         WHERE excluded.apply >= accepted_sources.apply";
     let mut accept = change.prepare_cached(sql)?;
     for (name, digest) in inputs {
         accept.execute(params![name, digest, now.as_nanos(), apply.0 as i64])?;

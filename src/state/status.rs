@@ -39,17 +39,22 @@ pub struct Memory {
 impl Memory {
     /// Asks a state for all of it as of a time, and for at most `count` applies.
     pub fn read(state: &dyn State, count: usize, now: Time) -> Result<Memory, StateError> {
-        let applies = state.applies(count)?;
-        let last = applies.iter().find(|apply| apply.finished.is_some());
-        // Whatever an earlier one left was in the plan of those that came after it, unless it was taken up since.
-        let is_later = |apply: &ApplySummary, last: &ApplySummary| {
-            apply.id > last.id || !apply.resumed.is_empty() && Some(apply.begun()) >= last.finished
-        };
-        let mut unfinished = state.unfinished()?;
-        unfinished.retain(|apply| last.is_none_or(|last| is_later(apply, last)));
+        let (applies, unfinished) = (state.applies(count)?, unfinished(state)?);
         let (resumable, markers, breakers) = (state.resumable(now)?, state.markers()?, state.breakers()?);
         Ok(Memory { applies, unfinished, resumable, markers, breakers })
     }
+}
+
+/// The applies that did not end, the latest first; only such as were begun or taken up after the last that did.
+pub fn unfinished(state: &dyn State) -> Result<Vec<ApplySummary>, StateError> {
+    let mut unfinished = state.unfinished()?;
+    // One of so many ended, if any did.
+    let last = state.applies(unfinished.len() + 1)?.into_iter().find(|apply| apply.finished.is_some());
+    let Some(last) = last else { return Ok(unfinished) };
+    // Whatever an earlier one left was in the plan of those that came after it, unless it was taken up since.
+    let is_resumed_later = |apply: &ApplySummary| !apply.resumed.is_empty() && Some(apply.begun()) >= last.finished;
+    unfinished.retain(|apply| apply.id > last.id || is_resumed_later(apply));
+    Ok(unfinished)
 }
 
 /// Which of the applies that did not end is at work rather than broken off: the lock is held, and it was begun or taken up

@@ -11,7 +11,7 @@ use super::wires::{Book, Wire};
 use crate::apply::accept::Terms;
 use crate::apply::{Outcome, ZoneAccess};
 use crate::inventory::value::Duration;
-use crate::pipeline::apply::{Conduct, Ran, Targets, Work, latest_unfinished};
+use crate::pipeline::apply::{Conduct, Ran, Targets, Work, broken_off};
 use crate::plan::SealedPlan;
 use crate::provider::write::WriteZone;
 use crate::state::{ApplyId, Sqlite, State};
@@ -238,8 +238,8 @@ impl Book<'_> {
         let done = catch_unwind(AssertUnwindSafe(|| match id {
             Some(id) => work.go_on(self, id),
             None => {
-                let killed = latest_unfinished(self)?;
-                work.begin(self, killed)
+                let killed = broken_off(self)?;
+                work.begin(self, &killed)
             }
         }));
         match done {

@@ -159,6 +159,7 @@ impl State for Book<'_> {
         fn left_hosts(id: ApplyId) -> Vec<LeftHost>;
         fn applies_of(host: Inv) -> Vec<ApplyId>;
         fn applies_at(name: &Name) -> Vec<ApplyId>;
+        fn last_changed(after: ApplyId, rrsets: &[&RrKey]) -> Vec<Option<ApplyId>>;
         fn unsettled(id: ApplyId) -> Vec<Unsettled>;
     }
 

@@ -87,7 +87,8 @@ fn text_says_who_is_at_work_and_what_is_left() {
 
     Unfinished
       apply 3, begun 2026-11-20T02:03:00Z by ops: 2 updates done, 1 perhaps
-      hint: `zonewright resume` finds out what took effect, and does what is missing
+      hint: `zonewright resume 3` finds out what took effect, and does what is
+        missing
 
     Last applies
       4: begun 2026-11-20T02:04:00Z by ops, at work
@@ -220,5 +221,7 @@ fn text_says_how_to_go_on_as_long_as_one_can() {
         !shown(vec![ended(3), failed], both).contains("resume"),
         "what an earlier one left was in the plan of the last"
     );
+    let older = shown(vec![ended(5), begun(4)], vec![ApplyId(4)]);
+    assert!(older.contains("hint: `zonewright resume 4` finds out what took effect"), "{older}");
     assert!(shown(vec![begun(4)], vec![]).contains("hint: its plan has expired: plan again and apply that"));
 }

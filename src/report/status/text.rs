@@ -9,7 +9,7 @@ use crate::report::summary::counted;
 use crate::state::{ApplySummary, Holder, KnownMarker, Memory, Status};
 
 /// What to do about an apply that did not end.
-const UNFINISHED: &str = "`zonewright resume` finds out what took effect, and does what is missing";
+const UNFINISHED: &str = "finds out what took effect, and does what is missing";
 
 /// What to do about one whose plan is not there any more.
 const NOT_KEPT: &str = "its plan has expired: plan again and apply that; what was done is not done twice";
@@ -85,8 +85,16 @@ impl Page<'_> {
             let done = updates(apply);
             self.line(2, &format!("apply {}, begun {}{}: {done}", apply.id.0, apply.new.started, by(&apply.new.who)));
         }
-        let hint = if status.resumable().any(|id| id == latest.id) { UNFINISHED } else { NOT_KEPT };
-        self.line(2, &format!("hint: {hint}"));
+        // Without a number the latest apply is taken up, which may be one that came after.
+        let is_last = memory.applies.first().is_none_or(|last| last.id == latest.id);
+        let number = if is_last { String::new() } else { format!(" {}", latest.id.0) };
+        self.line(
+            2,
+            &match status.resumable().any(|id| id == latest.id) {
+                true => format!("hint: `zonewright resume{number}` {UNFINISHED}"),
+                false => format!("hint: {NOT_KEPT}"),
+            },
+        );
     }
 
     /// Adds what the latest apply left, where that can be taken up again.

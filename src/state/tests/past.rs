@@ -67,6 +67,38 @@ fn a_plan_is_kept_until_all_of_it_is_done_or_it_has_expired() {
 }
 
 #[test]
+fn the_plan_of_an_apply_that_did_all_is_kept_as_long_as_an_update_is_open() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let id = state.begin(&new_apply(), &text("plan", at(100))).unwrap();
+    let changes = [create(Some(7), A)];
+    run(&mut *state, id, &batch(&changes, 1, None), Some(Settled::Unknown("no answer".into())));
+    let all = applied(vec![host(Some(7), A, Outcome::Applied)]);
+    state.finish(id, &all, true, at(1)).unwrap();
+    assert!(state.document(id).unwrap().is_some(), "it may yet be found out");
+    let [open] = state.unsettled(id).unwrap().try_into().unwrap();
+    assert!(state.note_found(&open, at(2)).unwrap());
+    state.finish(id, &all, true, at(3)).unwrap();
+    assert_eq!(state.document(id).unwrap(), None);
+}
+
+#[test]
+fn an_older_apply_that_is_taken_up_does_not_bring_older_inputs_back() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let of = |digest: &str| NewApply { inputs: [("hosts.csv".to_owned(), digest.to_owned())].into(), ..new_apply() };
+    let (older, newer) = (begin(&mut *state, &of("older")), begin(&mut *state, &of("newer")));
+    let digest = || {
+        let db = rusqlite::Connection::open(&file).unwrap();
+        db.query_row("SELECT digest FROM accepted_sources", [], |row| row.get::<_, String>(0)).unwrap()
+    };
+    for id in [newer, older] {
+        state.finish(id, &applied(vec![]), true, at(1)).unwrap();
+        assert_eq!(digest(), "newer");
+    }
+}
+
+#[test]
 fn what_is_taken_up_again_has_not_ended_and_ends_anew() {
     let (_folder, file) = place();
     let mut state = open_to_write(&file).unwrap();
@@ -270,4 +302,23 @@ fn every_row_of_version_1_is_there_after_the_step() {
         assert_eq!(rows(&old, table, "*"), found, "{table}");
         assert!(!found.is_empty(), "{table}");
     }
+}
+
+#[test]
+fn the_latest_apply_after_another_that_changed_an_rrset_is_found() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let quoted = r"a\034b.search.example.net";
+    let text = |name: &str| fixture::change(("search", Some(7)), (name, Rtype::TXT), (NONE, (600, &["\"t\""])), &[]);
+    let first = sends(&mut *state, &[create(Some(7), A), create(Some(8), quoted)], Some(&Settled::Done));
+    let second = sends(&mut *state, &[create(Some(7), A), create(Some(8), quoted)], Some(&Settled::Done));
+    let third = sends(&mut *state, &[text(A), create(Some(7), A)], None);
+    sends(&mut *state, &[create(Some(7), A), text(B)], Some(&Settled::Undone("refused".into())));
+    let rrsets = [create(None, A), create(None, quoted), create(None, B), text(A), text(B), create(None, A)];
+    let keys: Vec<_> = rrsets.iter().map(|change| &change.key).collect();
+    let found = |after| state.last_changed(after, &keys).unwrap();
+    assert_eq!(found(first), [Some(third), Some(second), None, Some(third), None, Some(third)]);
+    assert_eq!(found(second), [Some(third), None, None, Some(third), None, Some(third)]);
+    assert_eq!(found(third), [None; 6]);
+    assert!(state.last_changed(first, &[]).unwrap().is_empty());
 }
