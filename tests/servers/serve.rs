@@ -200,9 +200,15 @@ fn what_is_no_request_does_no_harm() {
     for octets in [&b""[..], b"x", &[0; 11], &[0xff; 40]] {
         socket.send(octets).expect("it is sent");
     }
+    // Many questions, of which no datagram of 512 octets holds the answer.
+    let name = [&[60; 61][..], &[60; 61], &[60; 61], &[60; 61], &[0, 0, 1, 0, 1]].concat();
+    let many = [&[9, 9, 0, 0, 0, 10, 0, 0, 0, 0, 0, 0][..], &name.repeat(10)].concat();
+    socket.send(&many).expect("it is sent");
+    let mut answer = [0; 512];
+    let length = socket.recv(&mut answer).expect("an answer");
+    assert_eq!(answer[..length], [9, 9, 0x80, 1, 0, 0, 0, 0, 0, 0, 0, 0]);
     // A header that promises a question.
     socket.send(&[9, 9, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]).expect("it is sent");
-    let mut answer = [0; 512];
     let length = socket.recv(&mut answer).expect("an answer");
     assert_eq!(answer[..length], [9, 9, 0x80, 1, 0, 0, 0, 0, 0, 0, 0, 0]);
 }
