@@ -1,5 +1,6 @@
 //! `serve`: an authoritative server on loopback, to try things out on.
 
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -107,6 +108,10 @@ fn cannot_listen(error: ListenError) -> Failure {
     let hint = match &error {
         ListenError::NotLoopback(_) => {
             "this server is for trying things out, and listens on 127.0.0.0/8 and ::1 only, so that nobody else reaches it"
+        }
+        ListenError::Io(_, error) if error.kind() == ErrorKind::AddrInUse => {
+            "another program has this port (on many desktops multicast DNS has 5353); `--listen 127.0.0.1:0` takes any that \
+             is free"
         }
         ListenError::Io(..) => "`--listen 127.0.0.1:0` takes any port that is free",
     };

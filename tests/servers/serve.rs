@@ -224,6 +224,17 @@ fn only_loopback_addresses_are_listened_on() {
 }
 
 #[test]
+fn a_port_that_another_has_is_said_to_be_so() {
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("a socket");
+    let address = socket.local_addr().expect("an address").to_string();
+    let output = zonewright().args(["-C"]).arg(demo()).args(["serve", "--listen", &address]).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(1));
+    let said = stderr(&output);
+    assert!(said.contains(&format!("error: cannot listen on `{address}`: address already in use")), "{said}");
+    assert!(said.contains("another program has this port"), "{said}");
+}
+
+#[test]
 fn a_zone_of_40_000_hosts_is_transferred_signed() {
     let hosts: String = (0..40_000).map(|host| format!("host-{host} AAAA 2001:db8::{host:x}\n")).collect();
     let text = format!("$TTL 600\n@ SOA ns hostmaster 7 7200 900 1209600 300\n@ NS ns\nns A 192.0.2.53\n{hosts}");
