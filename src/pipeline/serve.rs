@@ -17,7 +17,7 @@ use crate::provider::{self, Access, Context, TargetError, ZoneRead};
 const FILES: &str = "zonefile";
 
 /// What the files of zones end in.
-const ENDING: &str = "zone";
+const ENDING: &str = ".zone";
 
 /// The settings of a workspace.
 const SETTINGS: &str = "zonewright.toml";
@@ -102,7 +102,7 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>, TargetError> {
         return Ok(vec![path.to_owned()]);
     }
     let entries = fs::read_dir(path).and_then(Iterator::collect::<io::Result<Vec<_>>>).map_err(failed)?;
-    let is_zone = |file: &PathBuf| file.extension().is_some_and(|ending| ending == ENDING);
+    let is_zone = |file: &PathBuf| file.as_os_str().as_encoded_bytes().ends_with(ENDING.as_bytes());
     let mut files: Vec<PathBuf> = entries.iter().map(fs::DirEntry::path).filter(is_zone).collect();
     files.sort();
     match files.is_empty() {
@@ -113,13 +113,23 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>, TargetError> {
 
 /// Reads the zone of a file, which has its name.
 fn read_file(file: &Path) -> Result<ZoneRead, TargetError> {
-    let is_zone = file.extension().is_some_and(|ending| ending == ENDING);
-    let stem = file.file_stem().and_then(|stem| stem.to_str()).filter(|_| is_zone);
-    let name = stem.and_then(|stem| Name::parse(stem).ok()).ok_or_else(|| {
+    let called = file.file_name().and_then(|called| called.to_str());
+    let zone = called.and_then(zone_of).ok_or_else(|| {
         file_error(file, "no-zone-name", "the name of the file does not say which zone it is of".to_owned())
     })?;
+    let expected = provider::file_name(&zone);
+    if called != Some(&expected) {
+        let message = format!("the file of `{zone}` must be called `{expected}`");
+        return Err(file_error(file, "zone-file-name", message));
+    }
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    provider::read_in(folder, &ZoneName::new(name))
+    provider::read_in(folder, &zone)
+}
+
+/// The zone that the name of a file says; that of the root has nothing before the ending.
+fn zone_of(called: &str) -> Option<ZoneName> {
+    let stem = called.strip_suffix(ENDING)?;
+    Name::parse(if stem.is_empty() { "." } else { stem }).ok().map(ZoneName::new)
 }
 
 /// What is wrong with a file that was to be served.
@@ -276,6 +286,12 @@ mod tests {
             load_files(&paths).findings.unread.iter().map(|error| error.code).collect()
         };
         assert_eq!(codes(&["readme.txt"]), ["no-zone-name"]);
+        fs::write(folder.path().join(".zone"), zone).unwrap();
+        assert!(codes(&[".zone"]).is_empty());
+        for other in ["Example.ORG.zone", "example.org..zone"] {
+            fs::write(folder.path().join(other), zone).unwrap();
+            assert_eq!(codes(&[other]), ["zone-file-name"], "{other}");
+        }
         assert_eq!(codes(&["gone.zone"]), ["unreadable-file"]);
         assert_eq!(codes(&["example.net.zone", "example.net.zone"]), ["zone-twice"]);
         fs::create_dir(folder.path().join("empty")).unwrap();
