@@ -120,7 +120,7 @@ fn read_file(file: &Path) -> Result<ZoneRead, TargetError> {
     let expected = provider::file_name(&zone);
     if called != Some(&expected) {
         let message = format!("the file of `{zone}` must be called `{expected}`");
-        return Err(file_error(file, "zone-file-name", message));
+        return Err(file_error(file, "no-zone-name", message));
     }
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     provider::read_in(folder, &zone)
@@ -290,7 +290,7 @@ mod tests {
         assert!(codes(&[".zone"]).is_empty());
         for other in ["Example.ORG.zone", "example.org..zone"] {
             fs::write(folder.path().join(other), zone).unwrap();
-            assert_eq!(codes(&[other]), ["zone-file-name"], "{other}");
+            assert_eq!(codes(&[other]), ["no-zone-name"], "{other}");
         }
         assert_eq!(codes(&["gone.zone"]), ["unreadable-file"]);
         assert_eq!(codes(&["example.net.zone", "example.net.zone"]), ["zone-twice"]);
