@@ -1,5 +1,6 @@
 //! `serve`: an authoritative server on loopback, to try things out on.
 
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -46,12 +47,12 @@ pub fn run(shared: &Shared, args: &ServeArgs) -> Result<Exit, Failure> {
     let listening = args.listen.iter().map(|address| listen(&service, *address));
     let running: Vec<Running> = listening.collect::<Result<_, _>>().map_err(cannot_listen)?;
     let served = ServedAt { address: running[0].address(), key: shown };
-    if let Some((copy, secret)) = args.try_on.as_deref().zip(fresh.as_deref()) {
-        serve::copy_workspace(&shared.workspace, copy, &served, secret).map_err(|error| {
-            Failure::new(format!("the workspace cannot be copied to `{}`: {error}", copy.display()))
-        })?;
-    }
-    output::print(&report::serving(&told(shared, args, &zones, (&running, &served))))?;
+    let others = match args.try_on.as_deref().zip(fresh.as_deref()) {
+        Some((copy, secret)) => serve::copy_workspace(&shared.workspace, copy, &served, secret)
+            .map_err(|error| Failure::new(format!("the workspace cannot be copied: {error}")))?,
+        None => Vec::new(),
+    };
+    output::print(&report::serving(&Serving { others, ..told(shared, args, &zones, (&running, &served)) }))?;
     while !interrupted.load(Ordering::Relaxed) {
         thread::sleep(LOOK);
     }
@@ -108,6 +109,10 @@ fn cannot_listen(error: ListenError) -> Failure {
         ListenError::NotLoopback(_) => {
             "this server is for trying things out, and listens on 127.0.0.0/8 and ::1 only, so that nobody else reaches it"
         }
+        ListenError::Io(_, error) if error.kind() == ErrorKind::AddrInUse => {
+            "another program has this port (on many desktops multicast DNS has 5353); `--listen 127.0.0.1:0` takes any that \
+             is free"
+        }
         ListenError::Io(..) => "`--listen 127.0.0.1:0` takes any port that is free",
     };
     Failure::new(error).hint(hint)
@@ -127,5 +132,6 @@ fn told<'a>(
         zones: zones.iter().map(|zone| (zone.apex().to_string(), zone.record_count())).collect(),
         target: served.settings(),
         command: args.try_on.as_ref().map(|copy| format!("zonewright -C {}{now} plan", copy.display())),
+        others: Vec::new(),
     }
 }

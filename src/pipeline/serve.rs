@@ -3,11 +3,12 @@
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::{Findings, load_config};
 use crate::dns::{Name, ZoneContents, ZoneName};
 use crate::inventory::config::retarget::Retarget;
+use crate::inventory::config::settings::STATE_FILE;
 use crate::inventory::model::Config;
 use crate::inventory::value::Time;
 use crate::provider::{self, Access, Context, TargetError, ZoneRead};
@@ -16,7 +17,7 @@ use crate::provider::{self, Access, Context, TargetError, ZoneRead};
 const FILES: &str = "zonefile";
 
 /// What the files of zones end in.
-const ENDING: &str = "zone";
+const ENDING: &str = ".zone";
 
 /// The settings of a workspace.
 const SETTINGS: &str = "zonewright.toml";
@@ -101,7 +102,7 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>, TargetError> {
         return Ok(vec![path.to_owned()]);
     }
     let entries = fs::read_dir(path).and_then(Iterator::collect::<io::Result<Vec<_>>>).map_err(failed)?;
-    let is_zone = |file: &PathBuf| file.extension().is_some_and(|ending| ending == ENDING);
+    let is_zone = |file: &PathBuf| file.as_os_str().as_encoded_bytes().ends_with(ENDING.as_bytes());
     let mut files: Vec<PathBuf> = entries.iter().map(fs::DirEntry::path).filter(is_zone).collect();
     files.sort();
     match files.is_empty() {
@@ -112,13 +113,23 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>, TargetError> {
 
 /// Reads the zone of a file, which has its name.
 fn read_file(file: &Path) -> Result<ZoneRead, TargetError> {
-    let is_zone = file.extension().is_some_and(|ending| ending == ENDING);
-    let stem = file.file_stem().and_then(|stem| stem.to_str()).filter(|_| is_zone);
-    let name = stem.and_then(|stem| Name::parse(stem).ok()).ok_or_else(|| {
+    let called = file.file_name().and_then(|called| called.to_str());
+    let zone = called.and_then(zone_of).ok_or_else(|| {
         file_error(file, "no-zone-name", "the name of the file does not say which zone it is of".to_owned())
     })?;
+    let expected = provider::file_name(&zone);
+    if called != Some(&expected) {
+        let message = format!("the file of `{zone}` must be called `{expected}`");
+        return Err(file_error(file, "no-zone-name", message));
+    }
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    provider::read_in(folder, &ZoneName::new(name))
+    provider::read_in(folder, &zone)
+}
+
+/// The zone that the name of a file says; that of the root has nothing before the ending.
+fn zone_of(called: &str) -> Option<ZoneName> {
+    let stem = called.strip_suffix(ENDING)?;
+    Name::parse(if stem.is_empty() { "." } else { stem }).ok().map(ZoneName::new)
 }
 
 /// What is wrong with a file that was to be served.
@@ -155,48 +166,78 @@ fn toml_text(text: &str) -> String {
 }
 
 /// Makes a copy of a workspace, without its state, whose zones in files are on a server instead; `secret` is that of the
-/// server's key, in base64.
+/// server's key, in base64. Gives the names of the pools whose targets stay what they were.
 ///
-/// Errors: the copy exists, or a file cannot be read or written.
-pub fn copy_workspace(workspace: &Path, copy: &Path, served: &ServedAt, secret: &str) -> Result<(), String> {
-    let failed = |error: &io::Error| error.to_string().to_lowercase();
+/// Errors: the copy exists, or a file cannot be read or written; there is no copy then.
+pub fn copy_workspace(workspace: &Path, copy: &Path, served: &ServedAt, secret: &str) -> Result<Vec<String>, String> {
     let (config, _) = load_config(workspace).map_err(|_| "its settings cannot be used any more".to_owned())?;
-    fs::create_dir(copy).map_err(|error| failed(&error))?;
-    let made = copy_all(workspace, copy, &config).and_then(|()| write_secret(&copy.join(SECRET_FILE), secret));
-    made.map_err(|error| failed(&error))?;
-    let settings = served.settings();
-    let retarget = Retarget { from: FILES, to: "rfc2136", dropped: &["dir", "reload"], added: &settings };
-    let (text, _) = retarget.apply(&config.source.text);
-    fs::write(copy.join(SETTINGS), text).map_err(|error| failed(&error))
+    fs::create_dir(copy).map_err(|error| failed(copy, &error))?;
+    if let Err(error) = fill(workspace, copy, &config, (served, secret)) {
+        // Half a copy is of no use, and in the way of the next. What went wrong is more than that it stays.
+        let _ = fs::remove_dir_all(copy);
+        return Err(error);
+    }
+    let others = config.pools.into_iter().filter(|pool| pool.target.provider != FILES);
+    Ok(others.map(|pool| pool.name).collect())
 }
 
-/// Copies what is in a workspace but its state.
-fn copy_all(workspace: &Path, copy: &Path, config: &Config) -> io::Result<()> {
-    let own = copy.canonicalize()?;
+/// Fills the copy of a workspace.
+fn fill(workspace: &Path, copy: &Path, config: &Config, (served, secret): (&ServedAt, &str)) -> Result<(), String> {
+    copy_all(workspace, copy, config)?;
+    let file = copy.join(SECRET_FILE);
+    write_secret(&file, secret).map_err(|error| failed(&file, &error))?;
+    let (added, own_state) = (served.settings(), format!("sqlite:{STATE_FILE}"));
+    // The copy's applies are none of the workspace's.
+    let state = leads_out(Path::new(&config.state_file)).then_some(own_state.as_str());
+    let retarget = Retarget { from: FILES, to: "rfc2136", dropped: &["dir", "reload"], added: &added, state };
+    let (text, _) = retarget.apply(&config.source.text);
+    let settings = copy.join(SETTINGS);
+    fs::write(&settings, text).map_err(|error| failed(&settings, &error))
+}
+
+/// Why something cannot be done with a file.
+fn failed(path: &Path, error: &io::Error) -> String {
+    format!("`{}`: {}", path.display(), error.to_string().to_lowercase())
+}
+
+/// Whether a path may lead out of the folder that it begins in.
+fn leads_out(path: &Path) -> bool {
+    path.components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir))
+}
+
+/// Copies what is in a workspace but its state, and its settings, which are others in the copy.
+fn copy_all(workspace: &Path, copy: &Path, config: &Config) -> Result<(), String> {
+    let own = copy.canonicalize().map_err(|error| failed(copy, &error))?;
     let state = workspace.join(&config.state_file);
     let is_left = |path: &Path| {
-        let beside_state = path.to_string_lossy().starts_with(&*state.to_string_lossy());
-        beside_state || path == workspace.join(STATE) || path.canonicalize().is_ok_and(|path| path == own)
+        // Beside the database are its log and its lock, called as it is and something more.
+        let rest = path.to_str().zip(state.to_str()).and_then(|(path, state)| path.strip_prefix(state));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.']))
+            || [STATE, SETTINGS].iter().any(|left| path == workspace.join(left))
+            || path.canonicalize().is_ok_and(|path| path == own)
     };
     copy_folder(workspace, copy, &is_left)
 }
 
 /// Copies what is in a folder but what is left out.
-fn copy_folder(from: &Path, to: &Path, is_left: &dyn Fn(&Path) -> bool) -> io::Result<()> {
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
+fn copy_folder(from: &Path, to: &Path, is_left: &dyn Fn(&Path) -> bool) -> Result<(), String> {
+    let entries = fs::read_dir(from).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+    for entry in entries.map_err(|error| failed(from, &error))? {
         let (path, to) = (entry.path(), to.join(entry.file_name()));
         if is_left(&path) {
             continue;
         }
-        if entry.file_type()?.is_dir() {
-            fs::create_dir(&to)?;
+        let is_link = entry.file_type().map_err(|error| failed(&path, &error))?.is_symlink();
+        let met = fs::metadata(&path).map_err(|error| failed(&path, &error))?;
+        if met.is_file() {
+            fs::copy(&path, &to).map_err(|error| failed(&path, &error))?;
+        } else if met.is_dir() && !is_link {
+            fs::create_dir(&to).map_err(|error| failed(&to, &error))?;
             copy_folder(&path, &to, is_left)?;
-        } else if fs::metadata(&path)?.is_file() {
-            fs::copy(&path, &to)?;
         } else {
             // A link to a folder may lead anywhere, to itself too; a pipe has no end.
-            return Err(io::Error::other(format!("`{}` is no file or folder", path.display())));
+            let what = if is_link { "a link to a folder is not followed" } else { "it is no file or folder" };
+            return Err(format!("`{}`: {what}", path.display()));
         }
     }
     Ok(())
@@ -245,9 +286,65 @@ mod tests {
             load_files(&paths).findings.unread.iter().map(|error| error.code).collect()
         };
         assert_eq!(codes(&["readme.txt"]), ["no-zone-name"]);
+        fs::write(folder.path().join(".zone"), zone).unwrap();
+        assert!(codes(&[".zone"]).is_empty());
+        for other in ["Example.ORG.zone", "example.org..zone"] {
+            fs::write(folder.path().join(other), zone).unwrap();
+            assert_eq!(codes(&[other]), ["no-zone-name"], "{other}");
+        }
         assert_eq!(codes(&["gone.zone"]), ["unreadable-file"]);
         assert_eq!(codes(&["example.net.zone", "example.net.zone"]), ["zone-twice"]);
         fs::create_dir(folder.path().join("empty")).unwrap();
         assert_eq!(codes(&["empty"]), ["missing-file"]);
+    }
+
+    /// A workspace whose settings are the demo's and these, as they are in its copy, and the pools that stay.
+    fn copied(settings: &str, copy: &Path) -> Result<(String, Vec<String>), String> {
+        let folder = tempfile::tempdir().unwrap();
+        let demo = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/inventory/zonewright.toml")).unwrap();
+        let text = format!("{demo}\n{settings}");
+        fs::write(folder.path().join(SETTINGS), text).unwrap();
+        for file in ["state.db", "state.db-wal", "state.db.lock", "state.dbx"] {
+            fs::write(folder.path().join(file), "").unwrap();
+        }
+        if copy.ends_with("linked") {
+            std::os::unix::fs::symlink(".", folder.path().join("Round")).unwrap();
+        }
+        let served = ServedAt { address: "127.0.0.1:53".parse().unwrap(), key: None };
+        let others = copy_workspace(folder.path(), copy, &served, "c2VjcmV0")?;
+        Ok((fs::read_to_string(copy.join(SETTINGS)).unwrap(), others))
+    }
+
+    #[test]
+    fn a_copy_has_a_state_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let copy = folder.path().join("copy");
+        let (text, others) = copied("[state]\nurl = \"sqlite:state.db\"\n", &copy).unwrap();
+        assert!(text.contains("\"sqlite:state.db\"") && others.is_empty(), "{text}");
+        let names = fs::read_dir(&copy).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.collect();
+        names.sort_unstable();
+        assert_eq!(names, ["keys", "state.dbx", "zonewright.toml"]);
+        for (number, shared) in ["/var/lib/x.db", "../x.db", "a/../../x.db"].into_iter().enumerate() {
+            let copy = folder.path().join(number.to_string());
+            let (text, _) = copied(&format!("[state]\nurl = \"sqlite:{shared}\"\n"), &copy).unwrap();
+            assert!(text.contains("url = \"sqlite:.zonewright/state.db\""), "{text}");
+        }
+    }
+
+    #[test]
+    fn pools_that_are_elsewhere_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let other = "[pool.b]\n[[pool.b.target]]\ntype = \"rfc2136\"\nserver = \"192.0.2.1\"\n";
+        assert_eq!(copied(other, &folder.path().join("copy")).unwrap().1, ["b"]);
+    }
+
+    #[test]
+    fn half_a_copy_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let copy = folder.path().join("linked");
+        let error = copied("", &copy).unwrap_err();
+        assert!(error.ends_with("/Round`: a link to a folder is not followed"), "{error}");
+        assert!(!copy.exists());
     }
 }

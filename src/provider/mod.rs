@@ -51,8 +51,8 @@ providers! {
 
 use self::examine::{Capabilities, Examined};
 use self::write::WriteZone;
-pub use zonefile::read_in;
 pub use zonefile::text::{RdataCheck, parse_text};
+pub use zonefile::{file_name, read_in};
 
 /// One provider.
 struct Provider {

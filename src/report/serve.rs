@@ -16,11 +16,13 @@ pub struct Serving<'a> {
     pub target: Vec<(&'a str, String)>,
     /// What to run, where there is a workspace to try it on.
     pub command: Option<String>,
+    /// The pools of that workspace whose targets are other servers than this one.
+    pub others: Vec<String>,
 }
 
 /// Says what is served, where, for whom, and what to do with it.
 pub fn serving(serving: &Serving<'_>) -> String {
-    let Serving { addresses, key, zones, target, command } = serving;
+    let Serving { addresses, key, zones, target, command, others } = serving;
     let count = counted(zones.len(), "zone");
     let allowed = match key {
         Some((name, algorithm)) => format!("transfers and updates need the key `{name}` ({algorithm})"),
@@ -30,7 +32,7 @@ pub fn serving(serving: &Serving<'_>) -> String {
     let zones: String =
         zones.iter().map(|(name, records)| format!("  {name:width$}  {}\n", counted(*records, "record"))).collect();
     let next = match command {
-        Some(command) => format!("To try it out, in another terminal:\n\n    {command}\n"),
+        Some(command) => format!("To try it out, in another terminal:\n\n    {command}\n{}", warning(others)),
         None => {
             let lines: String = target.iter().map(|(key, value)| format!("    {key} = {value}\n")).collect();
             format!("A target that has its zones here:\n\n    [[pool.X.target]]\n    type = \"rfc2136\"\n{lines}")
@@ -41,6 +43,19 @@ pub fn serving(serving: &Serving<'_>) -> String {
          Ctrl-C ends it. Zones live in memory only.\n",
         addresses.join(" and ")
     )
+}
+
+/// Warns of the pools that are elsewhere: whoever tries things out may not expect to change other servers.
+fn warning(others: &[String]) -> String {
+    let names: Vec<String> = others.iter().map(|name| format!("`{name}`")).collect();
+    match &names[..] {
+        [] => String::new(),
+        [name] => format!("\nCareful: the pool {name} keeps its target, and `apply` changes what is there.\n"),
+        _ => format!(
+            "\nCareful: the pools {} keep their targets, and `apply` changes what is there.\n",
+            names.join(", ")
+        ),
+    }
 }
 
 /// Says what a server did.
@@ -65,6 +80,7 @@ mod tests {
             zones: vec![("example.net.".into(), 1), ("long.example.net.".into(), 22)],
             target: vec![("server", "\"127.0.0.1:5353\"".into())],
             command: None,
+            others: vec![],
         });
         insta::assert_snapshot!(shown, @r#"
         Serving 2 zones on 127.0.0.1:5353 and [::1]:5353, UDP and TCP; transfers and updates need the key `zonewright.` (hmac-sha256).
@@ -80,6 +96,15 @@ mod tests {
 
         Ctrl-C ends it. Zones live in memory only.
         "#);
+    }
+
+    #[test]
+    fn whoever_tries_it_out_is_warned_of_other_servers() {
+        assert_eq!(warning(&[]), "");
+        let one = "\nCareful: the pool `a` keeps its target, and `apply` changes what is there.\n";
+        assert_eq!(warning(&["a".to_owned()]), one);
+        let two = "\nCareful: the pools `a`, `b` keep their targets, and `apply` changes what is there.\n";
+        assert_eq!(warning(&["a".to_owned(), "b".to_owned()]), two);
     }
 
     #[test]

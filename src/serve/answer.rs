@@ -68,7 +68,9 @@ pub fn compose(request: &Message<Vec<u8>>, answer: &Answer, manner: Manner) -> V
     let mut message = fill(request, answer, limit - reserved).unwrap_or_else(|_| {
         let rcode = if manner.is_udp { answer.rcode } else { Rcode::SERVFAIL };
         let short = Answer { is_authoritative: answer.is_authoritative, ..Answer::bare(rcode) };
-        let mut message = fill(request, &short, limit - reserved).expect("a header and a question fit");
+        // A long name leaves no room beside the signature of a key with a long name.
+        let mut message =
+            fill(request, &short, limit - reserved).unwrap_or_else(|_| headed(request, rcode).additional());
         message.header_mut().set_tc(manner.is_udp);
         message
     });
@@ -84,13 +86,19 @@ pub fn compose(request: &Message<Vec<u8>>, answer: &Answer, manner: Manner) -> V
 
 /// The answer to a message that begins like a request and goes wrong then.
 pub fn malformed(request: &Message<Vec<u8>>) -> Vec<u8> {
+    headed(request, Rcode::FORMERR).finish().into_target()
+}
+
+/// The header of an answer, and nothing else.
+fn headed(request: &Message<Vec<u8>>, rcode: Rcode) -> MessageBuilder<HashCompressor<Vec<u8>>> {
     let mut message = empty(MAX_TCP);
     let header = message.header_mut();
     header.set_id(request.header().id());
     header.set_qr(true);
     header.set_opcode(request.header().opcode());
-    header.set_rcode(Rcode::FORMERR);
-    message.finish().into_target()
+    header.set_rd(request.header().rd());
+    header.set_rcode(rcode);
+    message
 }
 
 /// A message that begins as the answer to a request, with the same question.

@@ -101,6 +101,11 @@ impl<'m> Request<'m> {
         }
         let count = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
         let mut reader = Reader { octets, at: HEADER, name: NameBuffer::default() };
+        // Nobody asks for two things at once, nor updates two zones (RFC 9619 section 4, RFC 2136 section 3.1.1). Answers
+        // repeat the question, and what repeats many is longer than a message may be.
+        if count(4) > 1 {
+            return Err(Fault::Malformed);
+        }
         let questions = (0..count(4)).map(|_| reader.question()).collect::<Result<_, _>>()?;
         let mut section = |at| (0..count(at)).map(|_| reader.record()).collect::<Result<Vec<_>, _>>();
         let (answer, authority, additional) = (section(6)?, section(8)?, section(10)?);
@@ -219,6 +224,13 @@ mod tests {
         }
         let longer = [&whole[..], &[0]].concat();
         assert_eq!(Request::parse(&longer).unwrap_err(), Fault::Malformed);
+    }
+
+    #[test]
+    fn two_questions_are_malformed() {
+        let mut octets = [&question([0, 0, 0])[..], b"\x01A\0\0\x01\0\x01"].concat();
+        octets[5] = 2;
+        assert_eq!(Request::parse(&octets).unwrap_err(), Fault::Malformed);
     }
 
     #[test]

@@ -200,9 +200,15 @@ fn what_is_no_request_does_no_harm() {
     for octets in [&b""[..], b"x", &[0; 11], &[0xff; 40]] {
         socket.send(octets).expect("it is sent");
     }
+    // Many questions, of which no datagram of 512 octets holds the answer.
+    let name = [&[60; 61][..], &[60; 61], &[60; 61], &[60; 61], &[0, 0, 1, 0, 1]].concat();
+    let many = [&[9, 9, 0, 0, 0, 10, 0, 0, 0, 0, 0, 0][..], &name.repeat(10)].concat();
+    socket.send(&many).expect("it is sent");
+    let mut answer = [0; 512];
+    let length = socket.recv(&mut answer).expect("an answer");
+    assert_eq!(answer[..length], [9, 9, 0x80, 1, 0, 0, 0, 0, 0, 0, 0, 0]);
     // A header that promises a question.
     socket.send(&[9, 9, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]).expect("it is sent");
-    let mut answer = [0; 512];
     let length = socket.recv(&mut answer).expect("an answer");
     assert_eq!(answer[..length], [9, 9, 0x80, 1, 0, 0, 0, 0, 0, 0, 0, 0]);
 }
@@ -215,6 +221,17 @@ fn only_loopback_addresses_are_listened_on() {
         assert_eq!(output.status.code(), Some(1));
         assert!(stderr(&output).contains(&format!("error: `{address}` is no loopback address")), "{}", stderr(&output));
     }
+}
+
+#[test]
+fn a_port_that_another_has_is_said_to_be_so() {
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("a socket");
+    let address = socket.local_addr().expect("an address").to_string();
+    let output = zonewright().args(["-C"]).arg(demo()).args(["serve", "--listen", &address]).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(1));
+    let said = stderr(&output);
+    assert!(said.contains(&format!("error: cannot listen on `{address}`: address already in use")), "{said}");
+    assert!(said.contains("another program has this port"), "{said}");
 }
 
 #[test]

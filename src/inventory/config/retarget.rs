@@ -18,6 +18,8 @@ pub struct Retarget<'a> {
     pub dropped: &'a [&'a str],
     /// The keys that they get, with their values as TOML.
     pub added: &'a [(&'a str, String)],
+    /// Where the state is kept instead, where it is not to stay where `[state]` says.
+    pub state: Option<&'a str>,
 }
 
 /// A key with its value, each with its place.
@@ -31,7 +33,9 @@ impl Retarget<'_> {
         let (root, _) = DeTable::parse_recoverable(text);
         let mut edits: Vec<(Range<usize>, String)> = Vec::new();
         let mut count = 0;
-        for (range, target) in targets(root.into_inner()) {
+        let root = root.into_inner();
+        edits.extend(self.state.zip(place_of_state(&root)).map(|(url, place)| (place, format!("\"{url}\""))));
+        for (range, target) in targets(root) {
             if text_of(&target, "type") == Some(self.from) {
                 let is_inline = text[range.start..].starts_with('{');
                 self.edit(text, target, is_inline, &mut edits);
@@ -60,6 +64,14 @@ impl Retarget<'_> {
                 edits.push((range, String::new()));
             }
         }
+    }
+}
+
+/// Where it is said where the state is kept.
+fn place_of_state(root: &DeTable<'_>) -> Option<Range<usize>> {
+    match root.get("state")?.get_ref() {
+        DeValue::Table(state) => Some(state.get("url")?.span()),
+        _ => None,
     }
 }
 
@@ -113,7 +125,8 @@ mod tests {
     /// The text with its targets of type `zonefile` replaced.
     fn retarget(text: &str) -> (String, usize) {
         let added = [("server", "\"127.0.0.1:53\"".to_owned()), ("key", "{ a = 1 }".to_owned())];
-        let retarget = Retarget { from: "zonefile", to: "rfc2136", dropped: &["dir", "reload"], added: &added };
+        let retarget =
+            Retarget { from: "zonefile", to: "rfc2136", dropped: &["dir", "reload"], added: &added, state: None };
         retarget.apply(text)
     }
 
@@ -162,6 +175,23 @@ dir = \"zonefile\"
         let new = "{  type = \"rfc2136\", server = \"127.0.0.1:53\", key = { a = 1 } }";
         let expected = format!("[pool]\na.target = [{new}]\nb.target = [{}]\n", new.replace("{  type", "{ type"));
         assert_eq!(retarget(text), (expected, 2));
+    }
+
+    #[test]
+    fn the_state_is_kept_elsewhere_where_that_is_wanted() {
+        let retarget = |state, text: &str| {
+            let retarget = Retarget { from: "zonefile", to: "rfc2136", dropped: &[], added: &[], state };
+            retarget.apply(text).0
+        };
+        for text in
+            ["[state]\nurl = 'sqlite:/a' # here\n", "state.url = 'sqlite:/a' # here\n", "state = { url = 'sqlite:/a' }"]
+        {
+            assert_eq!(retarget(None, text), text);
+            assert_eq!(retarget(Some("sqlite:b"), text), text.replace("'sqlite:/a'", "\"sqlite:b\""));
+        }
+        for text in ["", "state = 1\n", "[state]\n"] {
+            assert_eq!(retarget(Some("sqlite:b"), text), text);
+        }
     }
 
     #[test]

@@ -45,7 +45,7 @@ const MAX_BAD_ROWS: Percent = Percent::from_whole(1);
 const PLAN_EXPIRES: Duration = Duration::from_secs(86_400);
 
 /// Where the state is kept where nothing says: the project's documented default.
-const STATE_FILE: &str = ".zonewright/state.db";
+pub const STATE_FILE: &str = ".zonewright/state.db";
 
 /// Where released hosts get their names where nothing says: below a domain that never exists (RFC 2606 section 2).
 const FREE_DOMAIN: &str = "free.invalid";

@@ -166,7 +166,7 @@ impl ZoneFiles {
 }
 
 /// The name of a zone's file. A slash, which RFC 2317 puts into names, would make a folder of what stands before it.
-fn file_name(zone: &ZoneName) -> String {
+pub fn file_name(zone: &ZoneName) -> String {
     let name = zone.to_string().replace('/', "\\047");
     format!("{}.zone", name.strip_suffix('.').unwrap_or(&name))
 }
