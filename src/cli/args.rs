@@ -319,7 +319,7 @@ pub struct ServeArgs {
     #[arg(value_name = "FILE|DIR")]
     pub paths: Vec<PathBuf>,
     /// Where to listen, a loopback address (repeatable); port 0 takes any that is free.
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:5353", value_parser = parse_address)]
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:5300", value_parser = parse_address)]
     pub listen: Vec<SocketAddr>,
     /// A file with the secret of an hmac-sha256 key in base64, which transfers and updates must then be signed with.
     #[arg(long, value_name = "FILE")]
@@ -421,7 +421,7 @@ fn parse_inv(text: &str) -> Result<Inv, String> {
 
 /// Reads an address with its port.
 fn parse_address(text: &str) -> Result<SocketAddr, String> {
-    text.parse().map_err(|_| "an address has a port, such as 127.0.0.1:5353 or [::1]:5353".to_owned())
+    text.parse().map_err(|_| "an address has a port, such as 127.0.0.1:5300 or [::1]:5300".to_owned())
 }
 
 /// Reads the name of a key.

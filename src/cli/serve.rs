@@ -110,8 +110,7 @@ fn cannot_listen(error: ListenError) -> Failure {
             "this server is for trying things out, and listens on 127.0.0.0/8 and ::1 only, so that nobody else reaches it"
         }
         ListenError::Io(_, error) if error.kind() == ErrorKind::AddrInUse => {
-            "another program has this port (on many desktops multicast DNS has 5353); `--listen 127.0.0.1:0` takes any that \
-             is free"
+            "another program has this port, perhaps another `serve`; `--listen 127.0.0.1:0` takes any that is free"
         }
         ListenError::Io(..) => "`--listen 127.0.0.1:0` takes any port that is free",
     };
