@@ -80,7 +80,7 @@ impl Primary {
         if world.is_down {
             return Err(error(zone, "connect-failed", "nobody reaches the server"));
         }
-        let found = world.zone(zone).ok_or_else(|| error(zone, "not-authoritative", "the server has no such zone"))?;
+        let found = world.zone(zone).ok_or_else(|| error(zone, "zone-not-served", "the server has no such zone"))?;
         Ok(look(found))
     }
 }
@@ -96,7 +96,7 @@ impl ReadZone for Primary {
             }
             builder.finish()
         })?;
-        let contents = contents.map_err(|cause| error(zone, "bad-zone", cause.to_string()))?;
+        let contents = contents.map_err(|cause| error(zone, "bad-message", cause.to_string()))?;
         Ok(ZoneRead { contents, inputs: Vec::new(), findings: None })
     }
 }
