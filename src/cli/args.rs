@@ -195,7 +195,7 @@ pub struct ApplyLimits {
 #[derive(Debug, Args)]
 pub struct ResumeArgs {
     /// The number of the apply, as `status` and `history` show it; the latest where none is given.
-    #[arg(value_name = "ID", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(value_name = "ID", value_parser = parse_apply)]
     pub id: Option<u64>,
     /// How the outcome is printed.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
@@ -209,7 +209,7 @@ pub struct ResumeArgs {
 #[derive(Debug, Args)]
 pub struct UndoArgs {
     /// The number of the apply, as `status` and `history` show it.
-    #[arg(value_name = "ID", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(value_name = "ID", value_parser = parse_apply)]
     pub id: u64,
     /// How the plan is printed, or with `--yes` the outcome.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
@@ -427,6 +427,12 @@ fn parse_address(text: &str) -> Result<SocketAddr, String> {
 /// Reads the name of a key.
 fn parse_key_name(text: &str) -> Result<Name, String> {
     Name::parse(text).map_err(|error| error.to_string())
+}
+
+/// Reads the number of an apply.
+fn parse_apply(text: &str) -> Result<u64, String> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| "the number of an apply is a whole number from 1; `zonewright history` lists them".to_owned())
 }
 
 /// Reads a point in time.
