@@ -25,8 +25,8 @@ pub fn serving(serving: &Serving<'_>) -> String {
     let Serving { addresses, key, zones, target, command, others } = serving;
     let count = counted(zones.len(), "zone");
     let allowed = match key {
-        Some((name, algorithm)) => format!("transfers and updates need the key `{name}` ({algorithm})"),
-        None => "anybody on this machine may transfer and update".to_owned(),
+        Some((name, algorithm)) => format!("Transfers and updates need the key `{name}` ({algorithm})"),
+        None => "Anybody on this machine may transfer and update".to_owned(),
     };
     let width = zones.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
     let zones: String =
@@ -39,7 +39,7 @@ pub fn serving(serving: &Serving<'_>) -> String {
         }
     };
     format!(
-        "Serving {count} on {}, UDP and TCP; {allowed}.\n\n{zones}\n{next}\n\
+        "Serving {count} on {}, UDP and TCP.\n{allowed}.\n\n{zones}\n{next}\n\
          Ctrl-C ends it. Zones live in memory only.\n",
         addresses.join(" and ")
     )
@@ -83,7 +83,8 @@ mod tests {
             others: vec![],
         });
         insta::assert_snapshot!(shown, @r#"
-        Serving 2 zones on 127.0.0.1:5353 and [::1]:5353, UDP and TCP; transfers and updates need the key `zonewright.` (hmac-sha256).
+        Serving 2 zones on 127.0.0.1:5353 and [::1]:5353, UDP and TCP.
+        Transfers and updates need the key `zonewright.` (hmac-sha256).
 
           example.net.       1 record
           long.example.net.  22 records
