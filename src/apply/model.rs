@@ -116,6 +116,13 @@ crate::change::words! {
     }
 }
 
+impl Outcome {
+    /// Whether the host is as the plan wants it.
+    pub fn is_done(self) -> bool {
+        matches!(self, Outcome::Applied | Outcome::AlreadyApplied)
+    }
+}
+
 /// What became of one host, or of one name that no host has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostOutcome {
@@ -188,7 +195,7 @@ pub enum Ending {
 impl Applied {
     /// How the apply ended.
     pub fn ending(&self) -> Ending {
-        let fine = self.count(Outcome::Applied) + self.count(Outcome::AlreadyApplied);
+        let fine = self.done();
         let changed = self.count(Outcome::Partial) + self.count(Outcome::NotApplied);
         match self.hosts.len() {
             all if fine == all && self.problems.is_empty() => Ending::Done,
@@ -197,6 +204,11 @@ impl Applied {
             _ if fine + changed == 0 => Ending::Error,
             _ => Ending::InPart,
         }
+    }
+
+    /// How many hosts are as the plan wants them.
+    pub fn done(&self) -> usize {
+        self.hosts.iter().filter(|host| host.outcome.is_done()).count()
     }
 
     /// How many hosts had this outcome.

@@ -20,9 +20,9 @@ pub fn run(shared: &Shared, args: &ResumeArgs) -> Result<Exit, Failure> {
         carry_out::conduct(shared, now, args.max_failures, |request, progress| resume(id, request, progress))?;
     match resumed {
         Ok(Resumed::Ran(sealed, ran)) => carry_out::tell(shared, (&sealed, args.format, now), &ran, is_interrupted),
-        Ok(Resumed::Complete(apply)) => {
-            let words = format!("Nothing to resume: apply {} did all of its plan.\n", apply.id.0);
-            carry_out::tell_nothing(shared, args.format, (Some(apply.id), now), &words)
+        Ok(Resumed::Complete(id)) => {
+            let words = format!("Nothing to resume: apply {} did all of its plan.\n", id.0);
+            carry_out::tell_nothing(shared, args.format, (Some(id), now), &words)
         }
         Ok(Resumed::NoSuchApply) => match args.id {
             Some(id) => Err(Failure::new(format!("the journal has no apply {id}"))

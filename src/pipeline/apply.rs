@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::{Findings, Progress, load_config};
 use crate::apply::accept::{Terms, accept};
-use crate::apply::{self, Applied, Event, Orders, Outcome, Refusal, SIDE_BY_SIDE, Survey, Surveyed, Watch, ZoneAccess};
+use crate::apply::{self, Applied, Event, Orders, Refusal, SIDE_BY_SIDE, Survey, Surveyed, Watch, ZoneAccess};
 use crate::disk;
 use crate::dns::ZoneName;
 use crate::inventory::model::{Config, Fence, ZoneSpec};
@@ -260,9 +260,8 @@ impl Work<'_> {
         let read_back = apply::read_back(&written);
         let read_for = begun_reading.elapsed();
         let applied = verify::judge(&written, &read_back, problems);
-        let fine = applied.count(Outcome::Applied) + applied.count(Outcome::AlreadyApplied);
         // While the journal lacks what became of an update, there is something to take up.
-        let accepted = fine == applied.hosts.len() && applied.problems.is_empty() && written.halted.is_none();
+        let accepted = applied.done() == applied.hosts.len() && applied.problems.is_empty() && written.halted.is_none();
         let now = journal.now();
         let state = journal.state.into_inner().expect(HELD);
         let disowned = state.disown(&verify::never_created(&written, &read_back));

@@ -27,7 +27,7 @@ pub enum Resumed {
     /// The journal has no apply, or none of this number.
     NoSuchApply,
     /// The apply did all of its plan.
-    Complete(Box<ApplySummary>),
+    Complete(ApplyId),
     /// It was taken up again; with its plan.
     Ran(Box<SealedPlan>, Ran),
     /// It was not, and why.
@@ -57,7 +57,7 @@ pub fn resume(id: Option<ApplyId>, request: &Conduct<'_>, progress: &dyn Progres
             let hint = Some("plan again: what stands in DNS is what a new plan starts from".to_owned());
             return Ok(Resumed::Refused(Refusal { place, code: error.code(), message: error.to_string(), hint }));
         }
-        None if is_complete(&found) => return Ok(Resumed::Complete(Box::new(found))),
+        None if is_complete(&found) => return Ok(Resumed::Complete(found.id)),
         None => return Ok(Resumed::Refused(not_kept(place))),
     };
     let zones = match zones_of(sealed.plan(), &config, &place) {
@@ -76,7 +76,7 @@ pub fn resume(id: Option<ApplyId>, request: &Conduct<'_>, progress: &dyn Progres
 
 /// Whether an apply did all of its plan, and the journal tells so of each update.
 fn is_complete(apply: &ApplySummary) -> bool {
-    let is_fine = |word: &String| [Outcome::Applied, Outcome::AlreadyApplied].iter().any(|fine| fine.as_str() == word);
+    let is_fine = |word: &String| Outcome::parse(word).is_some_and(Outcome::is_done);
     apply.finished.is_some() && apply.updates_open == 0 && apply.outcomes.keys().all(is_fine)
 }
 
@@ -148,7 +148,7 @@ impl Work<'_> {
             state.resume(id, &Resumption { at: now, who, reason })?;
         }
         let numbers = sent.iter().map(|sent| sent.number).max().unwrap_or(0);
-        let orders = self.orders(&state.markers()?, numbers);
+        let orders = self.orders(&known, numbers);
         let ran = self.run((id, survey, &orders), state);
         Ok(Ran { moved, ..ran })
     }
@@ -195,7 +195,7 @@ fn both(earlier: Vec<ZoneWritten>, next: Vec<ZoneWritten>) -> Vec<ZoneWritten> {
 /// Whether it is not known of an update what became of it: it may have come after it was looked whether it did, and before it
 /// was read what stands.
 fn is_open(state: &dyn State, id: ApplyId) -> Result<bool, StateError> {
-    Ok(state.sent(id)?.iter().any(|sent| matches!(sent.fate, SentFate::Unknown(_))))
+    Ok(state.apply(id)?.is_some_and(|apply| apply.updates_open > 0))
 }
 
 /// Which changes of a plan took effect, as the journal says; in the order of the plan.

@@ -68,9 +68,8 @@ impl Page<'_> {
 /// Whether there is anything in an apply that taking it up again would do: it did not end, or left more than stale hosts. Of
 /// those something else stands there than its plan saw, and only a new plan can say what to do about that.
 pub fn has_more_to_do(apply: &ApplySummary) -> bool {
-    let is_over = |word: &String| {
-        [Outcome::Applied, Outcome::AlreadyApplied, Outcome::Stale].iter().any(|over| over.as_str() == word)
-    };
+    let is_over =
+        |word: &String| Outcome::parse(word).is_some_and(|outcome| outcome.is_done() || outcome == Outcome::Stale);
     apply.finished.is_none() || !apply.outcomes.keys().all(is_over)
 }
 

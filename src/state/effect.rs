@@ -95,16 +95,9 @@ pub fn put_marker(change: &Transaction<'_>, zone: &ZoneName, marker: &Marker, no
 
 /// Awaits no longer the markers of a zone that this one stands after: the update of each names one that is gone.
 pub fn close_until(change: &Transaction<'_>, zone: &ZoneName, marker: &Marker) -> rusqlite::Result<()> {
-    let sql = "SELECT apply, number, marker_after FROM batches WHERE zone = ?1 AND awaited = 1";
-    let row = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, String>(2)?));
-    let mut query = change.prepare_cached(sql)?;
-    let open: Vec<(i64, i64, String)> = query.query_map([zone.to_string()], row)?.collect::<rusqlite::Result<_>>()?;
     let mut close = change.prepare_cached("UPDATE batches SET awaited = 0 WHERE apply = ?1 AND number = ?2")?;
-    for (apply, number, text) in open {
-        let is_past = |open: Marker| (open.epoch, open.batch) <= (marker.epoch, marker.batch);
-        if Marker::parse(&text).is_some_and(is_past) {
-            close.execute([apply, number])?;
-        }
+    for Awaited { apply, number, .. } in awaited_until(change, zone, marker)? {
+        close.execute([apply, number])?;
     }
     Ok(())
 }
@@ -125,9 +118,7 @@ struct Awaited {
 ///
 /// A marker that the journal does not have says nothing of any of them.
 pub fn settle_by(change: &Transaction<'_>, zone: &ZoneName, live: &Marker, now: Time) -> rusqlite::Result<usize> {
-    let place = |marker: &Marker| (marker.epoch, marker.batch);
-    let mut awaited = awaited(change, zone)?;
-    awaited.retain(|awaited| place(&awaited.after) <= place(live));
+    let awaited = awaited_until(change, zone, live)?;
     let Some(first) = awaited.iter().map(|awaited| place(&awaited.after)).min() else { return Ok(0) };
     let chain = chain(change, zone, first, live)?;
     if chain.is_empty() {
@@ -175,16 +166,22 @@ fn kept(change: &Transaction<'_>, apply: i64, number: i64) -> rusqlite::Result<V
     journal::from_json(&text).ok_or(rusqlite::Error::InvalidQuery)
 }
 
-/// The updates of a zone whose markers may yet be found there, in the order of sending.
-fn awaited(change: &Transaction<'_>, zone: &ZoneName) -> rusqlite::Result<Vec<Awaited>> {
+/// Where a marker comes among those of its zone.
+fn place(marker: &Marker) -> (u64, u64) {
+    (marker.epoch, marker.batch)
+}
+
+/// The updates of a zone whose markers may yet be found there, of those that this one stands after, and its own; in the order
+/// of sending.
+fn awaited_until(change: &Transaction<'_>, zone: &ZoneName, last: &Marker) -> rusqlite::Result<Vec<Awaited>> {
     let sql = "SELECT apply, number, marker_after FROM batches WHERE zone = ?1 AND awaited = 1 ORDER BY apply, number";
     let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?));
     let rows: Vec<(i64, i64, String)> =
         change.prepare_cached(sql)?.query_map([zone.to_string()], row)?.collect::<rusqlite::Result<_>>()?;
-    let awaited = rows.into_iter();
-    Ok(awaited
-        .filter_map(|(apply, number, text)| Some(Awaited { apply, number, after: Marker::parse(&text)? }))
-        .collect())
+    let awaited = rows
+        .into_iter()
+        .filter_map(|(apply, number, text)| Some(Awaited { apply, number, after: Marker::parse(&text)? }));
+    Ok(awaited.filter(|awaited| place(&awaited.after) <= place(last)).collect())
 }
 
 /// The updates that led to a marker, each the one whose marker the next took the place of; back to the marker of an epoch
@@ -200,7 +197,7 @@ fn chain(
     let mut query = change.prepare_cached(sql)?;
     let mut chain = BTreeSet::new();
     let mut marker = Some(live.clone());
-    while let Some(after) = marker.filter(|marker| (marker.epoch, marker.batch) >= first) {
+    while let Some(after) = marker.filter(|marker| place(marker) >= first) {
         let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get::<_, Option<String>>(2)?));
         let found: Option<(i64, i64, Option<String>)> =
             query.query_row(params![zone.to_string(), after.to_string()], row).optional()?;

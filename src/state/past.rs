@@ -8,7 +8,7 @@ use rusqlite::{Row, Transaction, params};
 use super::journal::{self, Kept};
 use super::sqlite::Sqlite;
 use super::{ApplyId, LeftHost, Resumption, Sent, SentChange, SentFate, StateError};
-use crate::apply::{Applied, Outcome};
+use crate::apply::Applied;
 use crate::dns::{Name, RrKey};
 use crate::inventory::value::{Inv, Time};
 
@@ -104,8 +104,7 @@ pub fn leave(change: &Transaction<'_>, apply: ApplyId, applied: &Applied) -> rus
     let sql = "INSERT INTO left_hosts (apply, place, host, project, name, outcome, message)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let mut insert = change.prepare_cached(sql)?;
-    let is_left = |outcome| !matches!(outcome, Outcome::Applied | Outcome::AlreadyApplied);
-    for (place, host) in applied.hosts.iter().enumerate().filter(|(_, host)| is_left(host.outcome)) {
+    for (place, host) in applied.hosts.iter().enumerate().filter(|(_, host)| !host.outcome.is_done()) {
         let inv = host.host.map(|inv| inv.0 as i64);
         let outcome = host.outcome.as_str();
         insert.execute(params![id, place as i64, inv, host.project, host.name, outcome, host.message])?;

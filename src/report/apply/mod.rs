@@ -5,7 +5,7 @@ mod json;
 mod text;
 
 use super::TextOptions;
-use crate::apply::{Applied, Outcome, Refusal};
+use crate::apply::{Applied, Refusal};
 use crate::inventory::value::Time;
 use crate::plan::SealedPlan;
 use crate::state::ApplyId;
@@ -50,7 +50,7 @@ pub struct ApplyReport<'a> {
 impl ApplyReport<'_> {
     /// How many hosts, and names that no host has, are as the plan wants them.
     fn done(&self) -> usize {
-        self.applied.count(Outcome::Applied) + self.applied.count(Outcome::AlreadyApplied)
+        self.applied.done()
     }
 }
 
