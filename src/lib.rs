@@ -3,10 +3,10 @@
 //! Data moves one way, room by room, and each room imports only rooms above it in the list below:
 //!
 //! ```text
-//! files ──▶ inventory ──┬────────────▶ desired ─┐         ┌─▶ explain ──────────────────────────┐
-//!                       │                 ▲     ├─▶ diff ─┴─▶ plan ─▶ apply ─▶ verify ─▶ state ─┴─▶ report
-//! servers ─▶ provider ─▶ live ────────────┴─────┘              ▲        └─▶ provider ─▶ servers │
-//!                                                              └───────────── undo ◀────────────┘
+//! files ──▶ inventory ──┬────────────▶ desired ─┐         ┌─▶ explain ───────────────────────────────────┐
+//!                       │                 ▲     ├─▶ diff ─┴─▶ plan ─▶ guard ─▶ apply ─▶ verify ─▶ state ─┴─▶ report
+//! servers ─▶ provider ─▶ live ────────────┴─────┘              ▲                 └─▶ provider ─▶ servers │
+//!                                                              └────────────────── undo ◀────────────────┘
 //! ```
 //!
 //! Every arrow is a plain value that can be printed, compared and put in a test. `inventory::read`, `provider`, `apply`,
@@ -35,6 +35,8 @@ pub mod disk;
 pub mod parallel;
 
 pub mod plan;
+
+pub mod guard;
 
 pub mod provider;
 

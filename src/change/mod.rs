@@ -219,6 +219,12 @@ words! {
         ZoneUnknown = "zone-unknown",
         /// A zone was asked name by name, so that not all of it was looked at.
         ReadByQuery = "read-by-query",
+        /// A source fails a test of what makes it believable.
+        SourceUntrusted = "source-untrusted",
+        /// A rule would remove records at a protected name.
+        Protected = "protected",
+        /// What is live breaks a rule of DNS already.
+        PostState = "post-state",
         /// An RRset was changed after the apply that is undone, so that its host is left.
         EditedSince = "edited-since",
     }
@@ -229,7 +235,12 @@ impl NoticeCode {
     pub fn tells_of_failure(self) -> bool {
         match self {
             NoticeCode::SourceUnknown | NoticeCode::ZoneUnknown => true,
-            NoticeCode::ForeignName | NoticeCode::ReadByQuery | NoticeCode::EditedSince => false,
+            NoticeCode::ForeignName
+            | NoticeCode::ReadByQuery
+            | NoticeCode::SourceUntrusted
+            | NoticeCode::Protected
+            | NoticeCode::PostState
+            | NoticeCode::EditedSince => false,
         }
     }
 }

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use ipnet::Ipv4Net;
 
 use super::config::node::{Node, SourceText};
+use super::source::SourceSpec;
 use super::symbol::{Symbol, Symbols};
 use super::template::{FastboneTemplate, ShortnameTemplate};
 use super::value::{Duration, HbfProjectId, Inv, Mac, Net64, Percent, Time, Vlan};
-use crate::diag::{Files, Origin};
+use crate::diag::{FileId, Files, Origin};
 use crate::dns::{Name, Ttl, ZoneName};
 
 /// A workspace, read and checked.
@@ -38,6 +39,8 @@ pub struct Inventory {
     pub lock: Vec<LockRow>,
     /// How far each source can be trusted.
     pub trust: SourceTrust,
+    /// What is known of each configured export as a whole, in the order of the configuration.
+    pub exports: Vec<Export>,
     /// SHA-256 of every file that was read, by its name in messages, in hexadecimal.
     pub inputs: BTreeMap<String, String>,
     /// Whether some row of hosts.csv or names.lock was bad.
@@ -65,6 +68,21 @@ impl Inventory {
     }
 }
 
+/// An export as a whole: what trust in it is decided by.
+#[derive(Debug, Clone)]
+pub struct Export {
+    /// What zonewright.toml says of it.
+    pub spec: SourceSpec,
+    /// Its files by their names in messages, sorted; their digests are among [`Inventory::inputs`].
+    pub files: Vec<String>,
+    /// The first of them; where what is wrong with all of it is told.
+    pub first: Option<FileId>,
+    /// How many rows it has, bad ones included.
+    pub rows: usize,
+    /// When it was made, by its own word: the earliest of its files. `None` where any file does not say.
+    pub dated: Option<Time>,
+}
+
 /// The number of a project in [`Inventory::projects`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProjectIndex(pub u32);
@@ -79,6 +97,11 @@ pub enum Trust {
         /// The source and what is wrong with it, for people: ``source `hosts`: racktables/hosts.csv was cut``.
         reason: String,
     },
+    /// It was read whole, and failed a test of what makes it believable: as unknown as the other.
+    Distrusted {
+        /// The source, the test and its numbers, for people.
+        reason: String,
+    },
 }
 
 impl Trust {
@@ -86,7 +109,7 @@ impl Trust {
     pub fn doubt(&self) -> Option<&str> {
         match self {
             Trust::Known => None,
-            Trust::Unknown { reason } => Some(reason),
+            Trust::Unknown { reason } | Trust::Distrusted { reason } => Some(reason),
         }
     }
 }
@@ -126,12 +149,42 @@ pub struct Config {
     pub plan_expires: Duration,
     /// Where the state is kept: a file, relative to the workspace.
     pub state_file: String,
+    /// What may change within a time, and in one plan.
+    pub limits: Limits,
+    /// How long a name that nobody has keeps its records after a plan that was applied first wanted them gone.
+    pub delete_after: Duration,
     /// What `[[zone]]` lists, in the file's order; no name twice.
     pub zones: Vec<ZoneSpec>,
     /// What `[pool.X]` lists; [`ZoneSpec::pool`] counts into it.
     pub pools: Vec<Pool>,
     /// The file itself, for what providers find in their settings.
     pub source: SourceText,
+}
+
+/// What may change within a time, and in one plan. Shares are `None` where nothing is said; what holds then is `guard`'s.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// How many hosts may change within a period; in the file's order.
+    pub hosts: Vec<HostLimit>,
+    /// The share of a zone's live RRsets of the managed types that one plan may delete.
+    pub max_delete: Option<Percent>,
+    /// The share of them that one plan may modify.
+    pub max_modify: Option<Percent>,
+    /// The share of all changes that one row or setting of the inventory may cause.
+    pub max_by_cause: Option<Percent>,
+    /// How many records an RRset may have after the plan.
+    pub max_rrset: usize,
+}
+
+/// How many distinct hosts may change within a period.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HostLimit {
+    /// The period; never of no length.
+    pub period: Duration,
+    /// How many hosts.
+    pub max: u64,
+    /// Where it stands.
+    pub origin: Origin,
 }
 
 /// How it is known which RRsets zonewright created.
@@ -160,10 +213,21 @@ pub struct ZoneSpec {
     pub ttl: Option<Ttl>,
     /// Whether a marker fences updates; where nothing is said, the provider knows what is right.
     pub fence: Option<Fence>,
+    /// The names of it that no rule may change.
+    pub protect: Vec<ProtectPattern>,
     /// Where it is configured.
     pub origin: Origin,
     /// Where `ttl` is set, for evidence.
     pub ttl_origin: Option<Origin>,
+}
+
+/// A name, or a glob of names, that no rule may change.
+#[derive(Debug, Clone)]
+pub struct ProtectPattern {
+    /// In lower case, absolute, with the final dot; `*` and `?` match dots too.
+    pub glob: glob::Pattern,
+    /// Where it stands.
+    pub origin: Origin,
 }
 
 /// What tells one run that another has written to a zone.
@@ -291,6 +355,8 @@ pub struct ProjectSettings {
     pub policy: Policy,
     /// Where `policy` stands, or the file's first line.
     pub policy_origin: Origin,
+    /// How many of its hosts may change within a period; in the file's order.
+    pub limits: Vec<HostLimit>,
 }
 
 /// Which interfaces a project's hosts have.
@@ -379,6 +445,8 @@ pub enum HostStatus {
 pub struct Tors {
     /// Every switch that any row names, bad rows too: each is in an L3 segment.
     pub switches: HashSet<Symbol>,
+    /// Switches that no row names any more, and that accepted exports named: they stay in an L3 segment.
+    pub former: HashSet<Symbol>,
     /// The networks.
     pub networks: HashMap<(Symbol, Vlan), Entry<Net64>>,
     /// Switches of which some row does not say readably which VLAN it is about: it may be any.
@@ -447,6 +515,9 @@ pub struct MacSource {
     pub penalty: Duration,
     /// Whether it may be believed.
     pub trust: Trust,
+    /// Where it may not be: the hosts whose MAC it gave when it last could; `None` where nobody knows, so that it may be
+    /// any.
+    pub gave: Option<HashSet<Inv>>,
 }
 
 /// One MAC report with a readable inventory number.

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::config::node::SourceText;
 use super::config::settings::{self, Settings};
 use super::config::toml;
-use super::model::{Config, Inventory, SourceTrust};
+use super::model::{Config, Export, Inventory, SourceTrust};
 use super::source::{Occurs, SourceSpec};
 use super::sources::{Context, Draft, FORMATS, Fold, Format, Input, SourceFile, Tally};
 use super::value::Time;
@@ -60,7 +60,7 @@ pub fn load_workspace(dir: &Path, now: Time, progress: &(dyn Fn(&str) + Sync)) -
     };
     progress("projects");
     let (project_files, projects_trust) = projects::read(&mut workspace, &settings);
-    let mut draft = workspace.read_sources(&settings, now, progress);
+    let (mut draft, exports) = workspace.read_sources(&settings, now, progress);
     let projects = projects::join(&mut draft, settings.admins, project_files, &mut workspace.diagnostics);
     let Workspace { files, inputs, mut diagnostics, .. } = workspace;
     diagnostics.settle();
@@ -85,6 +85,7 @@ pub fn load_workspace(dir: &Path, now: Time, progress: &(dyn Fn(&str) + Sync)) -
         reports: draft.reports,
         lock: draft.lock,
         trust,
+        exports,
         inputs,
         has_bad_names: draft.has_bad_names,
     };
@@ -189,7 +190,12 @@ impl Workspace {
     }
 
     /// Reads all sources, side by side; takes them in in the order of the formats.
-    fn read_sources(&mut self, settings: &Settings, now: Time, progress: &(dyn Fn(&str) + Sync)) -> Draft {
+    fn read_sources(
+        &mut self,
+        settings: &Settings,
+        now: Time,
+        progress: &(dyn Fn(&str) + Sync),
+    ) -> (Draft, Vec<Export>) {
         let jobs: Vec<Job<'_>> = settings.sources.iter().filter_map(|spec| self.prepare(spec, settings)).collect();
         let context = Context {
             files: &self.files,
@@ -200,15 +206,21 @@ impl Workspace {
         };
         let folder = &self.folder;
         let done: Vec<Done> = jobs.into_par_iter().map(|job| job.run(folder, &context, progress)).collect();
-        let mut draft = Draft::default();
-        for Done { name, is_export, first, tally: mut found, fold, digests } in done {
+        let (mut draft, mut exports) = (Draft::default(), Vec::new());
+        for Done { spec, first, tally: mut found, fold, digests } in done {
+            let is_export =
+                FORMATS.iter().any(|format| format.key == spec.key && !matches!(format.occurs, Occurs::Fixed(_)));
             let limit = is_export.then_some(settings.config.max_bad_rows);
-            let trust = found.judge(&name, limit, first);
+            let trust = found.judge(&spec.name, limit, first);
             self.diagnostics.append(found.diagnostics);
+            let files = digests.iter().map(|(name, _)| name.clone()).collect();
             self.inputs.extend(digests);
+            if is_export {
+                exports.push(Export { spec, files, first, rows: found.rows, dated: found.dated });
+            }
             fold(&mut draft, trust);
         }
-        draft
+        (draft, exports)
     }
 
     /// Finds the files of one source; `None` for a fixed file that does not exist.
@@ -248,10 +260,8 @@ struct Job<'a> {
 
 /// One source, read.
 struct Done {
-    /// What messages call it.
-    name: String,
-    /// Whether it is an export; a fixed file is our own.
-    is_export: bool,
+    /// What zonewright.toml says of it.
+    spec: SourceSpec,
     /// Its first file.
     first: Option<FileId>,
     /// What is wrong with it.
@@ -279,7 +289,6 @@ impl Job<'_> {
         let (part, digests) = rayon::join(|| (self.format.read)(&input, context), hash);
         self.tally.append(part.tally);
         let first = self.files.first().map(|file| file.id);
-        let is_export = !matches!(self.format.occurs, Occurs::Fixed(_));
-        Done { name: self.spec.name.clone(), is_export, first, tally: self.tally, fold: part.fold, digests }
+        Done { spec: self.spec.clone(), first, tally: self.tally, fold: part.fold, digests }
     }
 }

@@ -1,6 +1,6 @@
 //! What zonewright.toml says of a source: the words that its readers share.
 
-use super::value::Duration;
+use super::value::{Duration, Percent};
 use crate::diag::Origin;
 
 /// One export, as it is configured.
@@ -14,10 +14,27 @@ pub struct SourceSpec {
     pub patterns: Vec<Pattern>,
     /// Whether each file must end in `# end ROWS`.
     pub require_end: bool,
+    /// What else it takes to be believed.
+    pub demands: Demands,
     /// Of a source of MACs: reports that are older do not count.
     pub max_age: Option<Duration>,
     /// Of a source of MACs: how much older than it says a report counts.
     pub penalty: Duration,
+}
+
+/// What it takes to believe an export that could be read whole; `None` and `false` where nothing is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Demands {
+    /// How old it may be, by its own date. Not of sources of MACs, whose reports have dates of their own.
+    pub max_age: Option<Duration>,
+    /// The share of the rows of the last accepted export that it may lack.
+    pub max_shrink: Option<Percent>,
+    /// The share of the rows of the last accepted export that may mean something else in it.
+    pub max_churn: Option<Percent>,
+    /// How few rows it may have.
+    pub min_rows: Option<usize>,
+    /// Whether each file must agree with the `FILE.sha256` beside it.
+    pub digest: bool,
 }
 
 /// A path or glob, relative to the workspace.

@@ -65,10 +65,12 @@ pub fn empty() -> Plan {
         created: "2026-11-20T01:30:00Z".parse().unwrap(),
         expires: "2026-11-21T01:30:00Z".parse().unwrap(),
         undoes: None,
+        only: None,
         inputs: [("racktables/hosts.csv", '1'), ("racktables/l3-tors.txt", '2')]
             .map(|(file, digit)| (file.to_owned(), String::from(digit).repeat(64)))
             .into(),
         changes: Vec::new(),
+        waiting: Vec::new(),
         blocked: Vec::new(),
         skipped: Vec::new(),
         notices: Vec::new(),
@@ -83,7 +85,7 @@ pub fn empty() -> Plan {
 
 /// A zone as it was read.
 fn seen(name: &str, serial: u32, rrsets: u64) -> ZoneSeen {
-    ZoneSeen { zone: zone(name), serial, rrsets, digest: "ab".repeat(32) }
+    ZoneSeen { zone: zone(name), serial, rrsets, managed: rrsets / 2, digest: "ab".repeat(32) }
 }
 
 /// A plan for three projects, in which nearly everything happens.
@@ -233,6 +235,7 @@ pub fn fleet() -> Plan {
                 used: 118,
                 planned: 5,
                 exceeded: false,
+                ..of_hosts()
             },
             LimitState {
                 scope: "project:search".to_owned(),
@@ -241,10 +244,27 @@ pub fn fleet() -> Plan {
                 used: 18,
                 planned: 3,
                 exceeded: true,
+                ..of_hosts()
             },
         ],
         zones: empty().zones,
         ..empty()
+    }
+}
+
+/// A limit of hosts of which nothing more is said.
+fn of_hosts() -> LimitState {
+    LimitState {
+        scope: "global".to_owned(),
+        period: "1h".to_owned(),
+        counts: LimitKind::Hosts,
+        max: 0,
+        used: 0,
+        planned: 0,
+        exceeded: false,
+        of: None,
+        cause: None,
+        frees: None,
     }
 }
 

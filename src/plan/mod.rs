@@ -21,5 +21,5 @@ pub mod fixture;
 
 pub use crate::change::{BlockCode, Blocked, Change, ChangeKind, Notice, NoticeCode, Reason, Rule, SkipCode, Skipped};
 pub use marker::{Marker, marker_key};
-pub use model::{LimitState, Plan, ZoneSeen};
+pub use model::{LimitKind, LimitState, Only, Plan, Waiting, ZoneSeen};
 pub use sealed::SealedPlan;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::marker::marker_key;
-use crate::change::{Blocked, Change, Notice, Skipped};
+use crate::change::{Blocked, Change, Notice, Rule, Skipped, words};
 use crate::dns::{RrKey, RrsetRef, Rtype, ZoneContents, ZoneName};
-use crate::inventory::value::Time;
+use crate::inventory::value::{Inv, Time};
 
 /// All that a run would change, and all that it would not and why.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,10 +18,14 @@ pub struct Plan {
     pub expires: Time,
     /// The number of the apply that it undoes, in the state of the workspace; none where it undoes none.
     pub undoes: Option<u64>,
+    /// What the command line narrowed it to; none where it is about the whole fleet.
+    pub only: Option<Only>,
     /// SHA-256 of every input file in hexadecimal, by name.
     pub inputs: BTreeMap<String, String>,
     /// The changes, sorted by project, host (none last), zone, owner, type; the names as text.
     pub changes: Vec<Change>,
+    /// The RRsets whose records nobody has, and that wait before they are deleted; sorted as `changes`.
+    pub waiting: Vec<Waiting>,
     /// The hosts that get no change although they should, sorted by host.
     pub blocked: Vec<Blocked>,
     /// The hosts that are not looked after, sorted by host.
@@ -34,21 +38,81 @@ pub struct Plan {
     pub zones: Vec<ZoneSeen>,
 }
 
+/// What the command line narrowed a plan to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Only {
+    /// The hosts, sorted; all of the projects where empty.
+    pub hosts: Vec<Inv>,
+    /// The projects, sorted; all where empty.
+    pub projects: Vec<String>,
+}
+
+/// An RRset that a rule wants to lose records because nobody has the name, and that waits.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Waiting {
+    /// The zone.
+    pub zone: ZoneName,
+    /// The owner name and type.
+    pub key: RrKey,
+    /// The host that had the name; none where an orphan is to be removed.
+    pub host: Option<Inv>,
+    /// The project.
+    pub project: String,
+    /// `released` or `orphan`.
+    pub rule: Rule,
+    /// When an apply first wanted it gone; none where no apply did yet.
+    pub since: Option<Time>,
+    /// From when on it may be deleted; none where no apply wanted it yet.
+    pub due: Option<Time>,
+}
+
 /// How much of a limit is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LimitState {
-    /// `global`, or `project:` and the id.
+    /// What it is about: `global`, `project:` and the id, or `zone:` and the name with the final dot.
     pub scope: String,
-    /// The period, such as `1h`.
+    /// The period, such as `1h`; `plan` where it is about this plan alone.
     pub period: String,
-    /// How many hosts may change within it.
+    /// What it counts.
+    pub counts: LimitKind,
+    /// How many may change.
     pub max: u64,
-    /// How many did.
+    /// How many did within the period; 0 where it is about this plan alone.
     pub used: u64,
     /// How many this plan would add.
     pub planned: u64,
     /// Whether that is too many.
     pub exceeded: bool,
+    /// Of a share: what `max` is a share of.
+    pub of: Option<u64>,
+    /// Of `max_by_cause`: the row or setting that causes most, as `file:line`.
+    pub cause: Option<String>,
+    /// From when on the plan would fit, if nothing else changes; none where it fits now, or never will.
+    pub frees: Option<Time>,
+}
+
+impl LimitState {
+    /// What people call the limit, and `--allow` names: `project:search/1h`, `zone:example.net./max_delete`.
+    pub fn name(&self) -> String {
+        match self.counts {
+            LimitKind::Hosts => format!("{}/{}", self.scope, self.period),
+            counts => format!("{}/{counts}", self.scope),
+        }
+    }
+}
+
+words! {
+    /// What a limit counts.
+    LimitKind {
+        /// Distinct hosts that change within the period.
+        Hosts = "hosts",
+        /// RRsets of a zone that one plan deletes.
+        MaxDelete = "max_delete",
+        /// RRsets of a zone that one plan modifies.
+        MaxModify = "max_modify",
+        /// Changes of one plan that have one cause.
+        MaxByCause = "max_by_cause",
+    }
 }
 
 /// A zone as it was read.
@@ -60,6 +124,8 @@ pub struct ZoneSeen {
     pub serial: u32,
     /// How many RRsets it has.
     pub rrsets: u64,
+    /// How many of them are of the types that the rules manage: AAAA and PTR.
+    pub managed: u64,
     /// SHA-256 over its content without SOA, DNSSEC types and the marker, in hexadecimal.
     pub digest: String,
 }
@@ -78,6 +144,7 @@ impl ZoneSeen {
             zone: contents.apex().clone(),
             serial: contents.serial().into_int(),
             rrsets: contents.rrsets().count() as u64,
+            managed: contents.rrsets().filter(|rrset| matches!(rrset.rtype(), Rtype::AAAA | Rtype::PTR)).count() as u64,
             digest,
         }
     }

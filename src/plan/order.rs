@@ -4,7 +4,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Blocked, Change, LimitState, Notice, Plan, Reason, Skipped, ZoneSeen};
+use super::{Blocked, Change, LimitState, Notice, Plan, Reason, Skipped, Waiting, ZoneSeen};
 use crate::inventory::value::Inv;
 
 /// Sorts everything in a plan, and drops what is said twice about one change.
@@ -16,6 +16,7 @@ pub fn settle(plan: &mut Plan) {
         change.reasons.dedup();
     }
     plan.changes.sort_by(changes);
+    plan.waiting.sort_by(waiting);
     plan.blocked.sort_by(blocked);
     plan.skipped.sort_by(skipped);
     plan.notices.sort_by(notices);
@@ -41,6 +42,15 @@ pub fn reasons(a: &Reason, b: &Reason) -> Ordering {
     rules.then_with(|| (none_last(a.host), &a.evidence).cmp(&(none_last(b.host), &b.evidence)))
 }
 
+/// By project, host (none last), zone, name, type.
+pub fn waiting(a: &Waiting, b: &Waiting) -> Ordering {
+    let key = |waiting: &Waiting| {
+        let Waiting { zone, key, host, project, .. } = waiting;
+        (project.clone(), none_last(*host), zone.to_string(), key.owner.to_string(), key.rtype.to_string())
+    };
+    key(a).cmp(&key(b))
+}
+
 /// By host.
 pub fn blocked(a: &Blocked, b: &Blocked) -> Ordering {
     a.host.cmp(&b.host)
@@ -57,9 +67,10 @@ pub fn notices(a: &Notice, b: &Notice) -> Ordering {
     codes.then_with(|| (&a.name, none_last(a.host), &a.message).cmp(&(&b.name, none_last(b.host), &b.message)))
 }
 
-/// By scope, period, size.
+/// By scope, period, what is counted, size.
 pub fn limits(a: &LimitState, b: &LimitState) -> Ordering {
-    (&a.scope, &a.period, a.max).cmp(&(&b.scope, &b.period, b.max))
+    let key = |limit: &LimitState| (limit.scope.clone(), limit.period.clone(), limit.counts.as_str(), limit.max);
+    key(a).cmp(&key(b))
 }
 
 /// By name.

@@ -257,8 +257,8 @@ impl Explained for NoticeCode {
             ),
             NoticeCode::SourceUnknown => words(
                 "source unknown",
-                "a source cannot be believed",
-                "The source was cut, empty, unreadable, too old, or wrong in too many rows. Hosts that need it are \
+                "a source could not be read whole",
+                "The source was cut, empty, unreadable, or wrong in too many rows. Hosts that need it are \
                  blocked `source-untrusted`. Renew the export.",
             ),
             NoticeCode::ZoneUnknown => words(
@@ -273,6 +273,26 @@ impl Explained for NoticeCode {
                  names of their addresses, and for what those point to. Records anywhere else in the zone were not \
                  seen, and nothing is done about them. Let the server allow transfers, and remove `read`, to have \
                  all of it looked at.",
+            ),
+            NoticeCode::SourceUntrusted => words(
+                "source untrusted",
+                "a source is not believed",
+                "The source was read whole and failed a test that zonewright.toml sets for it: it is too old, has too few \
+                 rows, lacks or changes too many of those that the last accepted export had, or does not agree with \
+                 its digest. Hosts that need it are blocked `source-untrusted`. Renew the export; or, where it is right \
+                 although it differs so much, accept it: `zonewright accept SOURCE --reason TEXT`.",
+            ),
+            NoticeCode::Protected => words(
+                "protected",
+                "records at a protected name are left",
+                "A rule would remove records at a name that `protect` lists, or that is always protected: an apex, a name \
+                 server or its glue, a configured server. They are left as they are.",
+            ),
+            NoticeCode::PostState => words(
+                "post state",
+                "live DNS breaks a rule of DNS already",
+                "A zone holds a PTR that names what does not exist, or an RRset of too many records. It was so before, and \
+                 this plan neither makes nor mends it. Mend it by hand.",
             ),
             NoticeCode::EditedSince => words(
                 "edited since",

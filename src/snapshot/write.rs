@@ -95,7 +95,7 @@ impl Writer {
 
     /// Saves one zone, or what is known of it; gives what the manifest says of it.
     pub fn write_zone(&self, contents: &ZoneContents, knowledge: Option<&Knowledge>) -> Result<SavedZone, SaveError> {
-        let ZoneSeen { zone, serial, rrsets, digest } = ZoneSeen::of(contents);
+        let ZoneSeen { zone, serial, rrsets, digest, .. } = ZoneSeen::of(contents);
         let file = file_stem(&zone) + SUFFIX;
         let sha256 = self.write_file(&file, |out| text::write_zone(contents, out))?;
         let extent = match knowledge {

@@ -11,7 +11,7 @@ use super::StateError;
 use super::error::{Attempt, error, of_database, unreadable};
 
 /// What makes each version of the one before; the first is made of nothing.
-const STEPS: &[&str] = &[V1, V2];
+const STEPS: &[&str] = &[V1, V2, V3];
 
 /// The version that this program reads and writes.
 pub const VERSION: i64 = STEPS.len() as i64;
@@ -125,6 +125,55 @@ CREATE TABLE once_own (
     name TEXT NOT NULL,
     type TEXT NOT NULL,
     PRIMARY KEY (apply, name, type)
+);
+";
+
+/// What version 3 adds: breakers that were reset, limits that somebody lifted for one apply, the exports that were last
+/// accepted with their content, the switches that any of them listed, and the RRsets that wait to be deleted.
+const V3: &str = "
+CREATE TABLE breaker_resets (
+    scope TEXT NOT NULL,
+    tripped BIGINT NOT NULL,
+    why TEXT NOT NULL,
+    at BIGINT NOT NULL,
+    who TEXT NOT NULL,
+    reason TEXT NOT NULL
+);
+CREATE TABLE allowances (
+    apply BIGINT NOT NULL REFERENCES applies (id),
+    name TEXT NOT NULL,
+    number BIGINT NOT NULL,
+    effect TEXT NOT NULL,
+    at BIGINT NOT NULL,
+    who TEXT NOT NULL,
+    PRIMARY KEY (apply, name)
+);
+DROP TABLE accepted_sources;
+CREATE TABLE exports (
+    source TEXT NOT NULL PRIMARY KEY,
+    row_count BIGINT NOT NULL,
+    dated BIGINT,
+    at BIGINT NOT NULL,
+    apply BIGINT REFERENCES applies (id),
+    who TEXT NOT NULL,
+    reason TEXT
+);
+CREATE TABLE export_files (
+    source TEXT NOT NULL REFERENCES exports (source),
+    name TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    content BLOB NOT NULL,
+    PRIMARY KEY (source, name)
+);
+CREATE TABLE l3_switches (
+    name TEXT NOT NULL PRIMARY KEY,
+    since BIGINT NOT NULL
+);
+CREATE TABLE waits (
+    name TEXT NOT NULL,
+    type TEXT NOT NULL,
+    since BIGINT NOT NULL,
+    PRIMARY KEY (name, type)
 );
 ";
 

@@ -417,16 +417,11 @@ impl State for Sqlite {
         let outcomes: BTreeMap<&str, usize> = counts.filter(|(_, count)| *count > 0).collect();
         let outcomes = serde_json::to_string(&outcomes).expect("texts and numbers are JSON");
         let id = apply.0 as i64;
-        let inputs =
-            self.read("SELECT inputs FROM applies WHERE id = ?1", [id], |row| row.get::<_, String>(0))?.concat();
-        let inputs: BTreeMap<String, String> =
-            serde_json::from_str(&inputs).map_err(|_| self.odd("list of inputs", &inputs))?;
         self.write(|change| {
             let sql = "UPDATE applies SET finished = ?2, outcomes = ?3 WHERE id = ?1";
             one_row(&mut change.prepare_cached(sql)?, params![id, now.as_nanos(), outcomes])?;
             past::leave(change, apply, applied)?;
             if accepted {
-                accept(change, apply, &inputs, now)?;
                 // As long as it is not known of an update what became of it, that may yet be found out.
                 let sql = "DELETE FROM plans WHERE apply = ?1 AND NOT EXISTS
                      (SELECT 1 FROM batches WHERE apply = ?1 AND (settled IS NULL OR settled = 'unknown'))";
@@ -501,22 +496,4 @@ fn one_row(statement: &mut CachedStatement<'_>, params: &[&dyn ToSql]) -> rusqli
         0 => Err(rusqlite::Error::QueryReturnedNoRows),
         _ => Ok(()),
     }
-}
-
-/// Makes the inputs of an apply the accepted ones, but for those that a later apply had: an older one may have been taken up
-/// since.
-fn accept(
-    change: &Transaction<'_>,
-    apply: ApplyId,
-    inputs: &BTreeMap<String, String>,
-    now: Time,
-) -> rusqlite::Result<()> {
-    let sql = "INSERT INTO accepted_sources (name, digest, at, apply) VALUES (?1, ?2, ?3, ?4)
-         ON CONFLICT (name) DO UPDATE SET digest = excluded.digest, at = excluded.at, apply = excluded.apply
-         WHERE excluded.apply >= accepted_sources.apply";
-    let mut accept = change.prepare_cached(sql)?;
-    for (name, digest) in inputs {
-        accept.execute(params![name, digest, now.as_nanos(), apply.0 as i64])?;
-    }
-    Ok(())
 }

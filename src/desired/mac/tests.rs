@@ -17,7 +17,13 @@ fn inventory() -> Inventory {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/_base");
     let loaded = load_workspace(&workspace, NOW.parse().unwrap(), &|_| {});
     let mut inventory = loaded.inventory.expect("the base of the cases is a workspace");
-    let source = |name: &str, max_age, penalty| MacSource { name: name.into(), max_age, penalty, trust: Trust::Known };
+    let source = |name: &str, max_age, penalty| MacSource {
+        name: name.into(),
+        max_age,
+        penalty,
+        gave: None,
+        trust: Trust::Known,
+    };
     let hours = |hours: u64| Duration::from_secs(hours * 3600);
     inventory.mac_sources = vec![
         source("agent", None, hours(0)),

@@ -1,9 +1,9 @@
 //! A project file: its tree to checked settings.
 
 use super::node::{Node, Parsed, Reader, SourceText, Value};
-use super::shared::{Unenforced, check_limits, read_ttl};
+use super::shared::{read_host_limits, read_ttl};
 use crate::diag::{Diagnostics, Origin};
-use crate::inventory::model::{Policy, ProjectSettings, Registry, VlanScheme};
+use crate::inventory::model::{HostLimit, Policy, ProjectSettings, Registry, VlanScheme};
 use crate::inventory::template::{FastboneTemplate, ShortnameTemplate, TemplateError};
 use crate::inventory::value::{HbfProjectId, Vlan};
 
@@ -29,7 +29,7 @@ const SHORTNAME_TEMPLATE: &str = "{location}{bucket}-{index:04}";
 const FASTBONE_NAME: &str = "fb-{shortname}";
 
 /// Checks the tree of a project file.
-pub fn read(source: &SourceText, parsed: &Parsed, registry: Registry, unenforced: &mut Unenforced) -> ProjectDocument {
+pub fn read(source: &SourceText, parsed: &Parsed, registry: Registry) -> ProjectDocument {
     let mut diagnostics = parsed.faults.clone();
     let mut reader = Reader::new(&parsed.root, source);
     let id = read_id(&mut reader);
@@ -37,7 +37,7 @@ pub fn read(source: &SourceText, parsed: &Parsed, registry: Registry, unenforced
     let id = id.map(|(id, node)| (id.to_owned(), node.origin));
     let mut settings = None;
     if parsed.whole {
-        settings = read_settings(&mut reader, registry, unenforced);
+        settings = read_settings(&mut reader, registry);
         diagnostics.append(reader.finish());
     }
     let fault = diagnostics.iter().map(|diagnostic| diagnostic.origin).min();
@@ -61,11 +61,7 @@ fn read_id<'a>(reader: &mut Reader<'a>) -> Option<(&'a str, &'a Node)> {
 }
 
 /// Reads all but `id`; `None` where something that must be there is not, which has been reported then.
-fn read_settings(
-    reader: &mut Reader<'_>,
-    registry: Registry,
-    unenforced: &mut Unenforced,
-) -> Option<Box<ProjectSettings>> {
+fn read_settings(reader: &mut Reader<'_>, registry: Registry) -> Option<Box<ProjectSettings>> {
     let file = reader.node().origin.file;
     let top = Origin::line(file, 1);
     let shortname_template =
@@ -76,9 +72,7 @@ fn read_settings(
     let ttl = reader.take_entry("ttl").and_then(|(key, node)| Some((read_ttl(node, reader)?, key.origin)));
     let automation = reader.boolean("automation").unwrap_or(false);
     let (policy, policy_origin) = read_policy(reader, registry).unwrap_or((Policy::Repair, top));
-    if let Some(node) = reader.take("limits") {
-        check_limits(node, reader, unenforced);
-    }
+    let limits = read_limits(reader);
     let (vlans, vlans_origin) = vlans?;
     let (fastbone_name, fastbone_origin) = fastbone?;
     #[rustfmt::skip]
@@ -86,7 +80,7 @@ fn read_settings(
         shortname_template: shortname_template?,
         vlans, vlans_origin,
         fastbone_name, fastbone_origin: fastbone_origin.unwrap_or(top),
-        hbf_project_id, ttl, automation, policy, policy_origin,
+        hbf_project_id, ttl, automation, policy, policy_origin, limits,
     };
     Some(Box::new(settings))
 }
@@ -202,6 +196,15 @@ fn read_hbf_project_id(reader: &mut Reader<'_>) -> Option<(HbfProjectId, Origin)
             None
         }
     }
+}
+
+/// Reads `limits`: the shares of zones are the administrator's, for a zone is shared.
+fn read_limits(reader: &mut Reader<'_>) -> Vec<HostLimit> {
+    let Some(node) = reader.take("limits") else { return Vec::new() };
+    let mut limits = Reader::new(node, reader.source());
+    let hosts = read_host_limits(&mut limits);
+    reader.append(limits.finish());
+    hosts
 }
 
 /// Reads `policy`; one that the registry forbids is an error.

@@ -5,14 +5,15 @@ use std::collections::{BTreeMap, HashMap};
 use ipnet::IpNet;
 
 use super::node::{Key, Node, Parsed, Reader, SourceText, Value};
-use super::shared::{A_DURATION, A_PERCENTAGE, Unenforced, check_limits, read_ttl};
+use super::shared::{A_DURATION, A_PERCENTAGE, read_host_limits, read_ttl};
 use crate::diag::{Diagnostics, Origin};
 use crate::dns::reverse::reverse_zone;
 use crate::dns::{Name, ZoneName};
 use crate::inventory::model::{
-    ClaimAddresses, Config, Fence, Permission, Pool, ProjectAdmin, Registry, TargetSpec, ZoneSpec,
+    ClaimAddresses, Config, Fence, Limits, Permission, Pool, ProjectAdmin, ProtectPattern, Registry, TargetSpec,
+    ZoneSpec,
 };
-use crate::inventory::source::{Occurs, Pattern, SourceSpec};
+use crate::inventory::source::{Demands, Occurs, Pattern, SourceSpec};
 use crate::inventory::value::{Duration, Percent};
 
 /// What zonewright.toml says.
@@ -44,6 +45,20 @@ const MAX_BAD_ROWS: Percent = Percent::from_whole(1);
 /// How long a saved plan may be applied where nothing says: the project's documented default.
 const PLAN_EXPIRES: Duration = Duration::from_secs(86_400);
 
+/// How long deletes wait where nothing says: not at all, as the project documents.
+const DELETE_AFTER: Duration = Duration::from_secs(0);
+
+/// How many records an RRset may have where nothing says: the project's documented default. A host has one name and a few
+/// addresses; 100 AAAA fill 2 800 octets, beyond what goes over UDP (RFC 9715 section 3: 1 400).
+const MAX_RRSET: usize = 100;
+
+impl Default for Limits {
+    /// What holds where there is no `[limits]`.
+    fn default() -> Limits {
+        Limits { hosts: Vec::new(), max_delete: None, max_modify: None, max_by_cause: None, max_rrset: MAX_RRSET }
+    }
+}
+
 /// Where the state is kept where nothing says: the project's documented default.
 pub const STATE_FILE: &str = ".zonewright/state.db";
 
@@ -59,7 +74,6 @@ pub fn read(source: SourceText, parsed: Parsed, formats: &[(&'static str, Occurs
     if !whole {
         return (None, diagnostics);
     }
-    let mut unenforced = Unenforced::default();
     let mut reader = Reader::new(&root, &source);
     let owner = read_owner(&mut reader);
     let registries = [("journal", Registry::Journal), ("txt", Registry::Txt), ("noop", Registry::Noop)];
@@ -67,19 +81,14 @@ pub fn read(source: SourceText, parsed: Parsed, formats: &[(&'static str, Occurs
     let free_domain = reader.take("free_domain").and_then(|node| read_domain(node, &mut reader));
     let name_cooldown = reader.parsed("name_cooldown", A_DURATION).unwrap_or(NAME_COOLDOWN);
     let max_bad_rows = reader.parsed("max_bad_rows", A_PERCENTAGE).unwrap_or(MAX_BAD_ROWS);
-    if let Some((key, node)) = reader.take_entry("delete_after") {
-        unenforced.note("delete_after", key, &reader);
-        reader.parse_node::<Duration>(node, A_DURATION);
-    }
+    let delete_after = reader.parsed("delete_after", A_DURATION).unwrap_or(DELETE_AFTER);
     let state_file = read_state(&mut reader).unwrap_or_else(|| STATE_FILE.to_owned());
     let plan_expires = read_plan(&mut reader).unwrap_or(PLAN_EXPIRES);
-    if let Some(node) = reader.take("limits") {
-        check_limits(node, &mut reader, &mut unenforced);
-    }
-    let (projects, sources) = read_sources(&mut reader, formats, &mut unenforced);
+    let limits = read_limits(&mut reader);
+    let (projects, sources) = read_sources(&mut reader, formats);
     let admins = read_admins(&mut reader);
     let pools = read_pools(&mut reader);
-    let zones = read_zones(&mut reader, &pools, &mut unenforced);
+    let zones = read_zones(&mut reader, &pools);
     diagnostics.append(reader.finish());
     let settings = match (owner, diagnostics.error_count()) {
         (Some(owner), 0) => {
@@ -87,13 +96,13 @@ pub fn read(source: SourceText, parsed: Parsed, formats: &[(&'static str, Occurs
             let free_domain = free_domain.unwrap_or_else(|| Name::parse(FREE_DOMAIN).expect("a constant name"));
             #[rustfmt::skip]
             let config = Config {
-                owner, registry, free_domain, name_cooldown, max_bad_rows, plan_expires, state_file, zones, pools, source,
+                owner, registry, free_domain, name_cooldown, max_bad_rows, plan_expires, state_file, limits, delete_after,
+                zones, pools, source,
             };
             Some(Settings { config, admins, projects, sources })
         }
         _ => None,
     };
-    diagnostics.append(unenforced.into_diagnostics());
     (settings, diagnostics)
 }
 
@@ -163,11 +172,7 @@ fn read_plan(reader: &mut Reader<'_>) -> Option<Duration> {
 }
 
 /// Reads `[sources]`: where project files are, and the sources.
-fn read_sources(
-    reader: &mut Reader<'_>,
-    formats: &[(&'static str, Occurs)],
-    unenforced: &mut Unenforced,
-) -> (Vec<Pattern>, Vec<SourceSpec>) {
+fn read_sources(reader: &mut Reader<'_>, formats: &[(&'static str, Occurs)]) -> (Vec<Pattern>, Vec<SourceSpec>) {
     let mut specs = Vec::new();
     let Some(node) = reader.require("sources") else { return (Vec::new(), specs) };
     let mut table = Reader::new(node, reader.source());
@@ -175,14 +180,14 @@ fn read_sources(
     for (key, occurs) in formats {
         match occurs {
             Occurs::Required => {
-                specs.extend(table.require(key).map(|node| read_source(key, node, &mut table, unenforced)));
+                specs.extend(table.require(key).map(|node| read_source(key, node, &mut table)));
             }
             Occurs::Optional => {
-                specs.extend(table.take(key).map(|node| read_source(key, node, &mut table, unenforced)));
+                specs.extend(table.take(key).map(|node| read_source(key, node, &mut table)));
             }
             Occurs::Listed => {
                 let items = table.list(key).unwrap_or_default();
-                let listed = items.iter().map(|item| read_mac_source(key, item, &mut table, unenforced));
+                let listed = items.iter().map(|item| read_mac_source(key, item, &mut table));
                 let listed: Vec<_> = listed.collect();
                 check_names(&listed, &mut table);
                 specs.extend(listed.into_iter().map(|(_, spec)| spec));
@@ -205,36 +210,29 @@ fn unnamed(key: &'static str) -> SourceSpec {
         name: key.to_owned(),
         patterns,
         require_end: false,
+        demands: Demands::default(),
         max_age: None,
         penalty: Duration::from_secs(0),
     }
 }
 
 /// Reads one source: a path, a list of them, or a table with `path` and what it takes to trust it.
-fn read_source(key: &'static str, node: &Node, outer: &mut Reader<'_>, unenforced: &mut Unenforced) -> SourceSpec {
+fn read_source(key: &'static str, node: &Node, outer: &mut Reader<'_>) -> SourceSpec {
     if !matches!(node.value, Value::Table(_)) {
         return SourceSpec { patterns: read_patterns(node, outer), ..unnamed(key) };
     }
     let mut table = Reader::new(node, outer.source());
-    let mut spec = read_trusted(key, &mut table, unenforced);
-    if let Some((age, node)) = table.take_entry("max_age") {
-        unenforced.note("sources.max_age", age, &table);
-        table.parse_node::<Duration>(node, A_DURATION);
-    }
+    let mut spec = read_trusted(key, &mut table);
+    spec.demands.max_age = table.parsed("max_age", A_DURATION);
     spec.name = key.to_owned();
     outer.append(table.finish());
     spec
 }
 
 /// Reads one `[[sources.mac]]`; gives the node of its name too.
-fn read_mac_source<'a>(
-    key: &'static str,
-    node: &'a Node,
-    outer: &mut Reader<'a>,
-    unenforced: &mut Unenforced,
-) -> (Option<&'a Node>, SourceSpec) {
+fn read_mac_source<'a>(key: &'static str, node: &'a Node, outer: &mut Reader<'a>) -> (Option<&'a Node>, SourceSpec) {
     let mut table = Reader::new(node, outer.source());
-    let mut spec = read_trusted(key, &mut table, unenforced);
+    let mut spec = read_trusted(key, &mut table);
     let name = table.require("name");
     if let Some(node) = name
         && let Some(text) = table.text_of(node)
@@ -251,28 +249,33 @@ fn read_mac_source<'a>(
 }
 
 /// Reads what any table of a source may hold.
-fn read_trusted(key: &'static str, table: &mut Reader<'_>, unenforced: &mut Unenforced) -> SourceSpec {
+fn read_trusted(key: &'static str, table: &mut Reader<'_>) -> SourceSpec {
     let patterns = table.require("path").map(|path| read_patterns(path, table)).unwrap_or_default();
     let require_end = table.boolean("require_end").unwrap_or(false);
-    for (share, kind) in [("max_shrink", "sources.max_shrink"), ("max_churn", "sources.max_churn")] {
-        if let Some((key, node)) = table.take_entry(share) {
-            unenforced.note(kind, key, table);
-            table.parse_node::<Percent>(node, A_PERCENTAGE);
-        }
-    }
-    if let Some((key, node)) = table.take_entry("min_rows") {
-        unenforced.note("sources.min_rows", key, table);
-        if table.integer_of(node).is_some_and(|rows| rows < 0) {
+    let max_shrink = table.parsed("max_shrink", A_PERCENTAGE);
+    let max_churn = table.parsed("max_churn", A_PERCENTAGE);
+    let min_rows = table.take("min_rows").and_then(|node| {
+        let rows = table.integer_of(node)?;
+        if rows < 0 {
             table.error(node, "bad-value", "a number of rows is not negative");
         }
-    }
-    if let Some((key, node)) = table.take_entry("digest") {
-        unenforced.note("sources.digest", key, table);
-        if table.text_of(node).is_some_and(str::is_empty) {
-            table.error(node, "bad-value", "an empty digest proves nothing");
+        usize::try_from(rows).ok()
+    });
+    let digest = table.take("digest").is_some_and(|node| read_digest(node, table));
+    let demands = Demands { max_age: None, max_shrink, max_churn, min_rows, digest };
+    SourceSpec { patterns, require_end, demands, ..unnamed(key) }
+}
+
+/// Reads `digest`: whether each file has a `FILE.sha256` beside it that it must agree with.
+fn read_digest(node: &Node, table: &mut Reader<'_>) -> bool {
+    match (&node.value, node.as_text()) {
+        (Value::Bool(wanted), _) => *wanted,
+        (_, Some("sha256" | ".sha256")) => true,
+        _ => {
+            table.error(node, "bad-value", "`digest` is `\"sha256\"`, `true` or `false`");
+            false
         }
     }
-    SourceSpec { patterns, require_end, ..unnamed(key) }
 }
 
 /// Reports sources with the name of an earlier one.
@@ -417,11 +420,7 @@ fn read_target<'a>(pool: &Node, targets: &'a [Node], reader: &mut Reader<'a>) ->
 }
 
 /// Reads `[[zone]]`.
-fn read_zones(
-    reader: &mut Reader<'_>,
-    pools: &[(String, Option<TargetSpec>)],
-    unenforced: &mut Unenforced,
-) -> Vec<ZoneSpec> {
+fn read_zones(reader: &mut Reader<'_>, pools: &[(String, Option<TargetSpec>)]) -> Vec<ZoneSpec> {
     let mut zones: Vec<ZoneSpec> = Vec::new();
     let mut seen: HashMap<ZoneName, Origin> = HashMap::new();
     let places: HashMap<&str, usize> = pools.iter().enumerate().map(|(at, (name, _))| (name.as_str(), at)).collect();
@@ -436,7 +435,7 @@ fn read_zones(
         let ttl_entry = table.take_entry("ttl");
         let ttl = ttl_entry.and_then(|(_, node)| read_ttl(node, &mut table));
         let fence = table.choice("fence", &[("marker", Fence::Marker), ("none", Fence::None)]);
-        check_guards(&mut table, unenforced);
+        let protect = read_protect(&mut table, apex.as_ref().map(|(_, name)| name));
         if let Some((node, name)) = &apex {
             if let Some(first) = seen.get(name) {
                 let message = format!("the zone `{name}` is configured twice");
@@ -451,7 +450,7 @@ fn read_zones(
         reader.append(table.finish());
         if let (Some((_, name)), Some(pool)) = (apex, pool) {
             let (origin, ttl_origin) = (node.origin, ttl_entry.map(|(key, _)| key.origin));
-            zones.push(ZoneSpec { name, pool, permission, claim_addresses, ttl, fence, origin, ttl_origin });
+            zones.push(ZoneSpec { name, pool, permission, claim_addresses, ttl, fence, protect, origin, ttl_origin });
         }
     }
     zones
@@ -514,17 +513,55 @@ fn read_pool<'a>(node: &'a Node, places: &HashMap<&str, usize>, table: &mut Read
     place
 }
 
-/// Checks the settings of a zone that guards will use.
-fn check_guards(table: &mut Reader<'_>, unenforced: &mut Unenforced) {
-    if let Some((key, list)) = table.take_entry("protect") {
-        unenforced.note("zone.protect", key, table);
-        for node in table.list_of(list).unwrap_or_default() {
-            let Some(text) = table.text_of(node) else { continue };
-            let plain =
-                |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '*' | '?' | '[' | ']' | '!');
-            if text.is_empty() || !text.chars().all(plain) || glob::Pattern::new(text).is_err() {
-                table.error(node, "bad-value", format!("`{text}` is no name and no glob of names"));
+/// Reads `protect`: names and globs of names, each whole or below the apex.
+fn read_protect(table: &mut Reader<'_>, apex: Option<&ZoneName>) -> Vec<ProtectPattern> {
+    let Some(apex) = apex else {
+        table.take("protect");
+        return Vec::new();
+    };
+    let mut patterns = Vec::new();
+    for node in table.list("protect").unwrap_or_default() {
+        let Some(text) = table.text_of(node) else { continue };
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '*' | '?' | '[' | ']' | '!');
+        match glob::Pattern::new(&absolute(text, apex)) {
+            Ok(glob) if !text.is_empty() && text.chars().all(plain) => {
+                patterns.push(ProtectPattern { glob, origin: node.origin });
             }
+            _ => table.error(node, "bad-value", format!("`{text}` is no name and no glob of names")),
         }
     }
+    patterns
+}
+
+/// A name or glob as names are printed; one that does not end as its zone does is meant below the apex.
+fn absolute(text: &str, apex: &ZoneName) -> String {
+    let (lower, apex) = (text.to_ascii_lowercase(), apex.to_string());
+    let whole = format!("{}.", lower.trim_end_matches('.'));
+    let ends_so = whole == apex || whole.ends_with(&format!(".{apex}")) || lower.ends_with('.');
+    // Every name ends with the dot of the root.
+    if ends_so || apex == "." { whole } else { format!("{whole}{apex}") }
+}
+
+/// Reads `[limits]`.
+fn read_limits(reader: &mut Reader<'_>) -> Limits {
+    let Some(node) = reader.take("limits") else { return Limits::default() };
+    let mut limits = Reader::new(node, reader.source());
+    let read = Limits {
+        hosts: read_host_limits(&mut limits),
+        max_delete: limits.parsed("max_delete", A_PERCENTAGE),
+        max_modify: limits.parsed("max_modify", A_PERCENTAGE),
+        max_by_cause: limits.parsed("max_by_cause", A_PERCENTAGE),
+        max_rrset: read_max_rrset(&mut limits).unwrap_or(MAX_RRSET),
+    };
+    reader.append(limits.finish());
+    read
+}
+
+/// Reads `max_rrset`.
+fn read_max_rrset(limits: &mut Reader<'_>) -> Option<usize> {
+    let (node, records) = limits.integer("max_rrset")?;
+    if records < 1 {
+        limits.error(node, "bad-value", "an RRset has at least one record");
+    }
+    usize::try_from(records).ok()
 }

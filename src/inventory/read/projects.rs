@@ -6,7 +6,6 @@ use super::{Workspace, disk};
 use crate::diag::{Diagnostic, Diagnostics, Origin};
 use crate::inventory::config::node::SourceText;
 use crate::inventory::config::settings::Settings;
-use crate::inventory::config::shared::Unenforced;
 use crate::inventory::config::{project, yaml};
 use crate::inventory::model::{Project, ProjectAdmin, ProjectFile, ProjectIndex, ProjectSettings, Trust};
 use crate::inventory::sources::Draft;
@@ -35,7 +34,6 @@ pub fn read(workspace: &mut Workspace, settings: &Settings) -> (Vec<ProjectRead>
             }
         }
     }
-    let mut unenforced = Unenforced::default();
     let mut documents = Vec::new();
     let mut nameless = Vec::new();
     for file in disk::number(listing, &mut workspace.files) {
@@ -44,7 +42,7 @@ pub fn read(workspace: &mut Workspace, settings: &Settings) -> (Vec<ProjectRead>
             nameless.push(file.name);
             continue;
         };
-        let document = project::read(&source, &yaml::parse(&source), settings.config.registry, &mut unenforced);
+        let document = project::read(&source, &yaml::parse(&source), settings.config.registry);
         workspace.diagnostics.append(document.diagnostics);
         let Some((id, origin)) = document.id else {
             nameless.push(file.name);
@@ -53,7 +51,6 @@ pub fn read(workspace: &mut Workspace, settings: &Settings) -> (Vec<ProjectRead>
         let file = document.settings.ok_or(document.fault.unwrap_or(origin));
         documents.push(Document { source, id_width: document.id_width, read: ProjectRead { id, origin, file } });
     }
-    workspace.diagnostics.append(unenforced.into_diagnostics());
     refuse_twins(&mut documents, workspace);
     report_missing(&documents, &nameless, settings, workspace);
     (documents.into_iter().map(|document| document.read).collect(), trust)

@@ -73,7 +73,7 @@ fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
     let (name, max_age, penalty) = (input.spec.name.clone(), input.spec.max_age, input.spec.penalty);
     let fold = move |draft: &mut Draft, trust: Trust| {
         let source = draft.mac_sources.len() as u16;
-        draft.mac_sources.push(MacSource { name, max_age, penalty, trust });
+        draft.mac_sources.push(MacSource { name, max_age, penalty, trust, gave: None });
         draft.reports.reserve(pieces.iter().map(|piece| piece.reports.len()).sum());
         for piece in pieces {
             let numbers = Renumbering::merge(&mut draft.symbols, &piece.symbols);

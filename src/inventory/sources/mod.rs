@@ -96,6 +96,8 @@ pub struct Tally {
     pub rows: usize,
     /// How many of them are bad.
     pub bad: usize,
+    /// When it was made, by its own word: the earliest of its files. `None` where any file does not say.
+    pub dated: Option<Time>,
     /// The first reason why the source as a whole cannot be believed, such as `racktables/hosts.csv was cut`.
     pub doubt: Option<String>,
     /// What is wrong.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::diag::{Origin, render};
 use crate::inventory::model::{Entry, HostStatus, Sighting};
-use crate::inventory::source::Pattern;
+use crate::inventory::source::{Demands, Pattern};
 use crate::inventory::value::{Inv, Vlan};
 
 /// What came of one source.
@@ -41,6 +41,7 @@ fn read_with(key: &'static str, contents: &[&[u8]], adjust: impl FnOnce(&mut Sou
     let origin = Origin::line(inputs[0].id, 1);
     let pattern = Pattern { text: key.into(), origin, width: 1 };
     let mut spec = SourceSpec {
+        demands: Demands::default(),
         key,
         name: key.into(),
         patterns: vec![pattern],

@@ -14,8 +14,8 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use super::super::SealedPlan;
 use super::super::order;
 use super::super::{
-    BlockCode, Blocked, Change, ChangeKind, LimitState, Notice, NoticeCode, Plan, Reason, Rule, SkipCode, Skipped,
-    ZoneSeen,
+    BlockCode, Blocked, Change, ChangeKind, LimitKind, LimitState, Notice, NoticeCode, Only, Plan, Reason, Rule,
+    SkipCode, Skipped, Waiting, ZoneSeen,
 };
 use super::{FORMAT, SHA256};
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
@@ -100,8 +100,10 @@ pub fn parse(text: &str) -> Result<SealedPlan, PlanError> {
         created: document.created.0,
         expires: document.expires.0,
         undoes: document.undoes.map(NonZeroU64::get),
+        only: document.only.map(|only| only.0),
         inputs: document.inputs.0,
         changes: document.changes.into_iter().map(|change| change.0).collect(),
+        waiting: document.waiting.into_iter().map(|waiting| waiting.0).collect(),
         blocked: document.blocked.into_iter().map(|blocked| blocked.0).collect(),
         skipped: document.skipped.into_iter().map(|skipped| skipped.0).collect(),
         notices: document.notices.into_iter().map(|notice| notice.0).collect(),
@@ -143,6 +145,7 @@ fn malformed(error: serde_json::Error) -> PlanError {
 /// Checks that every list is sorted and says nothing twice.
 fn check_order(plan: &Plan) -> Result<(), PlanError> {
     ascending("changes", &plan.changes, order::changes)?;
+    ascending("waiting", &plan.waiting, order::waiting)?;
     ascending("blocked", &plan.blocked, order::blocked)?;
     ascending("skipped", &plan.skipped, order::skipped)?;
     ascending("notices", &plan.notices, order::notices)?;
@@ -190,10 +193,16 @@ struct Document {
     /// The apply that it undoes; left out where there is none.
     #[serde(default, deserialize_with = "present")]
     undoes: Option<NonZeroU64>,
+    /// What it was narrowed to; left out where it is about the whole fleet.
+    #[serde(default, deserialize_with = "present")]
+    only: Option<Checked<Only>>,
     /// The digest of every input file.
     inputs: Inputs,
     /// The changes.
     changes: Vec<Checked<Change>>,
+    /// The RRsets that wait; left out where there are none.
+    #[serde(default)]
+    waiting: Vec<Checked<Waiting>>,
     /// The blocked hosts.
     blocked: Vec<Checked<Blocked>>,
     /// The skipped hosts.
@@ -477,6 +486,72 @@ impl Documented for Blocked {
     }
 }
 
+/// What a plan was narrowed to as JSON has it.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OnlyShape {
+    /// The hosts.
+    hosts: Vec<u64>,
+    /// The projects.
+    projects: Vec<String>,
+}
+
+impl Documented for Only {
+    type Shape<'de> = OnlyShape;
+
+    fn check(shape: OnlyShape) -> Result<Only, String> {
+        let OnlyShape { hosts, projects } = shape;
+        if !hosts.is_sorted() || !projects.is_sorted() || (hosts.is_empty() && projects.is_empty()) {
+            return Err("`only` names hosts or projects, sorted".to_owned());
+        }
+        Ok(Only { hosts: hosts.into_iter().map(Inv).collect(), projects })
+    }
+}
+
+/// An RRset that waits as JSON has it.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WaitingShape<'a> {
+    /// The zone.
+    #[serde(borrow)]
+    zone: Text<'a>,
+    /// The owner name.
+    #[serde(borrow)]
+    name: Text<'a>,
+    /// The type.
+    #[serde(borrow, rename = "type")]
+    rtype: Text<'a>,
+    /// The host.
+    #[serde(deserialize_with = "nullable")]
+    host: Option<u64>,
+    /// The project.
+    project: String,
+    /// The rule.
+    #[serde(borrow)]
+    rule: Text<'a>,
+    /// When it was first wanted.
+    #[serde(deserialize_with = "nullable")]
+    since: Option<PlanTime>,
+    /// When it may go.
+    #[serde(deserialize_with = "nullable")]
+    due: Option<PlanTime>,
+}
+
+impl Documented for Waiting {
+    type Shape<'de> = WaitingShape<'de>;
+
+    fn check(shape: WaitingShape<'_>) -> Result<Waiting, String> {
+        let zone = ZoneName::new(parse_name(&shape.zone.0)?);
+        let owner = parse_name(&shape.name.0)?;
+        let owner = zone.owner(owner.as_name()).ok_or_else(|| format!("`{owner}` is not in `{zone}`"))?;
+        let rtype = shape.rtype.0.parse().map_err(|_| format!("`{}` is no type of records", shape.rtype.0))?;
+        let rule = parse_word(&shape.rule, Rule::parse, "rule")?;
+        let (since, due) = (shape.since.map(|time| time.0), shape.due.map(|time| time.0));
+        let (host, project) = (shape.host.map(Inv), shape.project);
+        Ok(Waiting { zone, key: RrKey { owner, rtype }, host, project, rule, since, due })
+    }
+}
+
 /// A skipped host as JSON has it.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -532,7 +607,10 @@ struct LimitShape {
     scope: String,
     /// The period.
     period: String,
-    /// How many hosts.
+    /// What it counts; hosts where nothing is said.
+    #[serde(default)]
+    counts: Option<String>,
+    /// How many may.
     max: u64,
     /// How many did.
     used: u64,
@@ -540,17 +618,32 @@ struct LimitShape {
     planned: u64,
     /// Whether that is too many.
     exceeded: bool,
+    /// What the greatest number is a share of.
+    #[serde(default)]
+    of: Option<u64>,
+    /// What causes most.
+    #[serde(default)]
+    cause: Option<String>,
+    /// When it fits.
+    #[serde(default)]
+    frees: Option<PlanTime>,
 }
 
 impl Documented for LimitState {
     type Shape<'de> = LimitShape;
 
     fn check(shape: LimitShape) -> Result<LimitState, String> {
-        let LimitShape { scope, period, max, used, planned, exceeded } = shape;
-        if Duration::from_str(&period).is_err() {
+        let LimitShape { scope, period, counts, max, used, planned, exceeded, of, cause, frees } = shape;
+        let counts = match counts {
+            Some(word) => parse_word(&Text(word.into()), LimitKind::parse, "kind of limits")?,
+            None => LimitKind::Hosts,
+        };
+        let is_period = if counts == LimitKind::Hosts { Duration::from_str(&period).is_ok() } else { period == "plan" };
+        if !is_period {
             return Err(format!("`{period}` is not a length of time such as `1h`"));
         }
-        Ok(LimitState { scope, period, max, used, planned, exceeded })
+        let frees = frees.map(|frees| frees.0);
+        Ok(LimitState { scope, period, counts, max, used, planned, exceeded, of, cause, frees })
     }
 }
 
@@ -565,6 +658,8 @@ struct ZoneShape<'a> {
     serial: u32,
     /// How many RRsets.
     rrsets: u64,
+    /// How many of them the rules manage.
+    managed: u64,
     /// The digest of the content.
     digest: Digest,
 }
@@ -574,6 +669,7 @@ impl Documented for ZoneSeen {
 
     fn check(shape: ZoneShape<'_>) -> Result<ZoneSeen, String> {
         let zone = ZoneName::new(parse_name(&shape.zone.0)?);
-        Ok(ZoneSeen { zone, serial: shape.serial, rrsets: shape.rrsets, digest: shape.digest.0 })
+        let ZoneShape { serial, rrsets, managed, .. } = shape;
+        Ok(ZoneSeen { zone, serial, rrsets, managed, digest: shape.digest.0 })
     }
 }

@@ -100,13 +100,26 @@ fn plan() -> impl Strategy<Value = Plan> {
             hint: text(at + 2),
         };
         let created: Time = "2026-11-20T01:30:00.5Z".parse().unwrap();
+        let waits = |change: &Change| Waiting {
+            zone: change.zone.clone(),
+            key: change.key.clone(),
+            host: change.host,
+            project: change.project.clone(),
+            rule: if change.host.is_some() { Rule::Released } else { Rule::Orphan },
+            since: (seen.0 % 2 == 0).then_some(created),
+            due: (seen.0 % 2 == 0).then_some(created.plus(Duration::from_secs(seen.1 % 1000))),
+        };
+        let waiting = changes.iter().map(waits).collect();
         Plan {
             tool: text(0),
             created,
             expires: created.plus(Duration::from_secs(u64::from(seen.0))),
             undoes: (seen.1 % 2 == 0).then_some(seen.1 | 1),
+            only: (seen.1 % 3 == 0)
+                .then(|| Only { hosts: hosts.iter().rev().copied().collect(), projects: Vec::new() }),
             inputs: texts.iter().map(|text| (text.clone(), "0f".repeat(32))).collect(),
             changes,
+            waiting,
             blocked: hosts.iter().rev().enumerate().map(blocked).collect(),
             skipped: hosts
                 .iter()
@@ -125,7 +138,11 @@ fn plan() -> impl Strategy<Value = Plan> {
                 .iter()
                 .map(|host| LimitState {
                     scope: text(2),
-                    period: "1h30m".to_owned(),
+                    period: if host.0 % 2 == 0 { "1h30m" } else { "plan" }.to_owned(),
+                    counts: if host.0 % 2 == 0 { LimitKind::Hosts } else { LimitKind::MaxDelete },
+                    of: (host.0 % 2 == 1).then_some(seen.1),
+                    cause: (host.0 % 3 == 0).then(|| text(1)),
+                    frees: (host.0 % 5 == 0).then_some(created),
                     max: host.0,
                     used: seen.1,
                     planned: 0,
@@ -138,6 +155,7 @@ fn plan() -> impl Strategy<Value = Plan> {
                     zone: ZoneName::new(name),
                     serial: seen.0,
                     rrsets: seen.1,
+                    managed: seen.1 / 2,
                     digest: "c4".repeat(32),
                 })
                 .collect(),

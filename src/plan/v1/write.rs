@@ -2,7 +2,7 @@
 
 use super::super::SealedPlan;
 use super::super::json::{Emitter, Field, Layout, Value};
-use super::super::{Blocked, Change, LimitState, Notice, Plan, Reason, Skipped, ZoneSeen};
+use super::super::{Blocked, Change, LimitKind, LimitState, Notice, Only, Plan, Reason, Skipped, Waiting, ZoneSeen};
 use super::{FORMAT, SHA256};
 use crate::dns::{Rrset, Rtype};
 use crate::inventory::value::Inv;
@@ -49,6 +49,8 @@ enum Reasons {
 fn document(out: &mut Emitter, plan: &Plan, effect: &str, part: Part<'_>) {
     let whole = |value| if let Part::Whole(_) = part { value } else { Value::Absent };
     let id = if let Part::Whole(id) = part { Value::Text(id) } else { Value::Absent };
+    let narrowed = |out: &mut Emitter| plan.only.iter().for_each(|narrowed| only(out, narrowed));
+    let waits = |out: &mut Emitter| out.list(Layout::Lines, &plan.waiting, waiting);
     let fields: &mut [Field<'_>] = &mut [
         ("format", Value::Text(FORMAT)),
         ("id", id),
@@ -57,8 +59,10 @@ fn document(out: &mut Emitter, plan: &Plan, effect: &str, part: Part<'_>) {
         ("created", whole(Value::Shown(&plan.created))),
         ("expires", whole(Value::Shown(&plan.expires))),
         ("undoes", plan.undoes.map_or(Value::Absent, Value::Number)),
+        ("only", plan.only.as_ref().map_or(Value::Absent, |_| Value::Written(&narrowed))),
         ("inputs", Value::Written(&|out| inputs(out, plan))),
         ("changes", Value::Written(&|out| changes(out, &plan.changes, Reasons::Written))),
+        ("waiting", if plan.waiting.is_empty() { Value::Absent } else { Value::Written(&waits) }),
         ("blocked", Value::Written(&|out| out.list(Layout::Lines, &plan.blocked, blocked))),
         ("skipped", Value::Written(&|out| out.list(Layout::Lines, &plan.skipped, skipped))),
         ("notices", Value::Written(&|out| out.list(Layout::Lines, &plan.notices, notice))),
@@ -74,6 +78,30 @@ fn inputs(out: &mut Emitter, plan: &Plan) {
         plan.inputs.iter().map(|(file, digits)| (file.as_str(), format!("{SHA256}{digits}"))).collect();
     let mut fields: Vec<Field<'_>> = digests.iter().map(|(file, digest)| (*file, Value::Text(digest))).collect();
     out.object(Layout::Lines, &mut fields);
+}
+
+/// Writes what a plan was narrowed to.
+fn only(out: &mut Emitter, only: &Only) {
+    let hosts = |out: &mut Emitter| out.list(Layout::Inline, &only.hosts, |out, inv| out.value(Value::Number(inv.0)));
+    let projects = |out: &mut Emitter| out.list(Layout::Inline, &only.projects, |out, id| out.value(Value::Text(id)));
+    out.object(Layout::Inline, &mut [("hosts", Value::Written(&hosts)), ("projects", Value::Written(&projects))]);
+}
+
+/// Writes an RRset that waits.
+fn waiting(out: &mut Emitter, waiting: &Waiting) {
+    let since = waiting.since.map(|at| at.to_string());
+    let due = waiting.due.map(|at| at.to_string());
+    let fields: &mut [Field<'_>] = &mut [
+        ("zone", Value::Shown(&waiting.zone)),
+        ("name", Value::Shown(&waiting.key.owner)),
+        ("type", Value::Shown(&waiting.key.rtype)),
+        ("host", host(waiting.host)),
+        ("project", Value::Text(&waiting.project)),
+        ("rule", Value::Text(waiting.rule.as_str())),
+        ("since", since.as_deref().map_or(Value::Null, Value::Text)),
+        ("due", due.as_deref().map_or(Value::Null, Value::Text)),
+    ];
+    out.object(Layout::Inline, fields);
 }
 
 /// Writes the changes.
@@ -164,13 +192,19 @@ fn notice(out: &mut Emitter, notice: &Notice) {
 
 /// Writes a limit.
 fn limit(out: &mut Emitter, limit: &LimitState) {
+    let counts = if limit.counts == LimitKind::Hosts { Value::Absent } else { Value::Text(limit.counts.as_str()) };
+    let frees = limit.frees.map(|frees| frees.to_string());
     let fields: &mut [Field<'_>] = &mut [
         ("scope", Value::Text(&limit.scope)),
         ("period", Value::Text(&limit.period)),
+        ("counts", counts),
         ("max", Value::Number(limit.max)),
         ("used", Value::Number(limit.used)),
         ("planned", Value::Number(limit.planned)),
         ("exceeded", Value::Bool(limit.exceeded)),
+        ("of", limit.of.map_or(Value::Absent, Value::Number)),
+        ("cause", limit.cause.as_deref().map_or(Value::Absent, Value::Text)),
+        ("frees", frees.as_deref().map_or(Value::Absent, Value::Text)),
     ];
     out.object(Layout::Inline, fields);
 }
@@ -181,6 +215,7 @@ fn zone(out: &mut Emitter, zone: &ZoneSeen) {
         ("zone", Value::Shown(&zone.zone)),
         ("serial", Value::Number(u64::from(zone.serial))),
         ("rrsets", Value::Number(zone.rrsets)),
+        ("managed", Value::Number(zone.managed)),
         ("digest", Value::Shown(&format_args!("{SHA256}{}", zone.digest))),
     ];
     out.object(Layout::Inline, fields);

@@ -83,22 +83,6 @@ fn the_plan_of_an_apply_that_did_all_is_kept_as_long_as_an_update_is_open() {
 }
 
 #[test]
-fn an_older_apply_that_is_taken_up_does_not_bring_older_inputs_back() {
-    let (_folder, file) = place();
-    let mut state = open_to_write(&file).unwrap();
-    let of = |digest: &str| NewApply { inputs: [("hosts.csv".to_owned(), digest.to_owned())].into(), ..new_apply() };
-    let (older, newer) = (begin(&mut *state, &of("older")), begin(&mut *state, &of("newer")));
-    let digest = || {
-        let db = rusqlite::Connection::open(&file).unwrap();
-        db.query_row("SELECT digest FROM accepted_sources", [], |row| row.get::<_, String>(0)).unwrap()
-    };
-    for id in [newer, older] {
-        state.finish(id, &applied(vec![]), true, at(1)).unwrap();
-        assert_eq!(digest(), "newer");
-    }
-}
-
-#[test]
 fn what_is_taken_up_again_has_not_ended_and_ends_anew() {
     let (_folder, file) = place();
     let mut state = open_to_write(&file).unwrap();
@@ -297,7 +281,7 @@ fn every_row_of_version_1_is_there_after_the_step() {
     };
     let applies = "id, plan, effect, started, who, reason, inputs, hosts, finished, outcomes";
     assert_eq!(rows(&old, "applies", "*"), rows(&new, "applies", applies));
-    for table in ["batches", "batch_changes", "own_rrsets", "markers", "ledger", "breakers", "accepted_sources"] {
+    for table in ["batches", "batch_changes", "own_rrsets", "markers", "ledger", "breakers"] {
         let found = rows(&new, table, "*");
         assert_eq!(rows(&old, table, "*"), found, "{table}");
         assert!(!found.is_empty(), "{table}");
