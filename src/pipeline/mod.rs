@@ -49,7 +49,7 @@ use crate::live::OwnRrsets;
 use crate::plan::{Marker, Plan, marker_key};
 use crate::provider::{self, TargetError};
 use crate::snapshot::Snapshot;
-use crate::state::{StateError, knows, open_to_read};
+use crate::state::{State, StateError, knows, open_to_read};
 use decide::Decided;
 use undo::UndoError;
 use zones::Zones;
@@ -249,13 +249,14 @@ struct Gathered {
 fn gather(request: &Request<'_>, progress: &dyn Progress) -> Result<Gathered, MakeError> {
     let snapshot = request.live_snapshot.map(Snapshot::open).transpose().map_err(MakeError::NoSnapshot)?;
     let (inventory, diagnostics) = load(request.workspace, request.now, progress)?;
+    let state = open_to_read(&request.workspace.join(&inventory.config.state_file))?;
     let selection = select(&inventory, request)?;
     let zones = match &snapshot {
         Some(snapshot) => zones::read_snapshot(&inventory, snapshot, request.now, progress),
         None => zones::read_all(&inventory, request.workspace, request.now, progress),
     };
     let (zones, forgotten) = match inventory.config.registry {
-        Registry::Journal => remember(&inventory.config, zones, request.workspace)?,
+        Registry::Journal => remember(&inventory.config, zones, state.as_deref())?,
         Registry::Txt | Registry::Noop => (zones, Vec::new()),
     };
     let snapshot = snapshot.map(|snapshot| used(&snapshot, &inventory));
@@ -263,8 +264,7 @@ fn gather(request: &Request<'_>, progress: &dyn Progress) -> Result<Gathered, Ma
 }
 
 /// Takes from the state which RRsets we created; gives the zones, too, whose markers tell of an apply that it has not seen.
-fn remember(config: &Config, zones: Zones, workspace: &Path) -> Result<(Zones, Vec<ZoneName>), StateError> {
-    let state = open_to_read(&workspace.join(&config.state_file))?;
+fn remember(config: &Config, zones: Zones, state: Option<&dyn State>) -> Result<(Zones, Vec<ZoneName>), StateError> {
     let (own, known) = match state {
         Some(state) => (state.own()?, state.markers()?),
         None => (OwnRrsets::default(), BTreeMap::new()),
