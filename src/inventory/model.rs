@@ -66,6 +66,26 @@ impl Inventory {
         ];
         named.into_iter().chain(self.mac_sources.iter().map(|source| (source.name.as_str(), &source.trust)))
     }
+
+    /// Takes an export for unknown because a test of it failed; what could not even be read stays as it is.
+    ///
+    /// `place` is that of one of [`Inventory::exports`].
+    pub fn distrust(&mut self, place: usize, reason: String) {
+        let spec = &self.exports[place].spec;
+        let trust = match spec.key {
+            "hosts" => &mut self.trust.hosts,
+            "l3_tors" => &mut self.trust.l3_tors,
+            "net_layout" => &mut self.trust.net_layout,
+            "ipv4_map" => &mut self.trust.ipv4_map,
+            _ => {
+                let source = self.mac_sources.iter_mut().find(|source| source.name == spec.name);
+                &mut source.expect("every other export is one of MACs").trust
+            }
+        };
+        if *trust == Trust::Known {
+            *trust = Trust::Distrusted { reason };
+        }
+    }
 }
 
 /// An export as a whole: what trust in it is decided by.
