@@ -216,7 +216,7 @@ impl Workspace {
             let files = digests.iter().map(|(name, _)| name.clone()).collect();
             self.inputs.extend(digests);
             if is_export {
-                exports.push(Export { spec, files, first, rows: found.rows, dated: found.dated });
+                exports.push(Export { spec, files, first, rows: found.rows, dated: found.dated.time() });
             }
             fold(&mut draft, trust);
         }
