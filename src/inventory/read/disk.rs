@@ -56,8 +56,9 @@ impl Folder {
         metadata.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
 
-    /// The files that a pattern means; never empty. Folders that a glob matches are passed over.
-    pub fn find(&self, pattern: &Pattern) -> Result<Listing, FindError> {
+    /// The files that a pattern means; never empty. Folders that a glob matches are passed over, and so are files whose
+    /// names end in `beside`.
+    pub fn find(&self, pattern: &Pattern, beside: Option<&str>) -> Result<Listing, FindError> {
         if !pattern.text.contains(['*', '?', '[']) {
             let path = self.path.join(&pattern.text);
             return match path.symlink_metadata() {
@@ -80,7 +81,9 @@ impl Folder {
             let path = path.map_err(|error| FindError::Unreadable(error.to_string()))?;
             if !path.is_dir() {
                 let name = path.strip_prefix(&self.path).unwrap_or(&path).to_string_lossy().into_owned();
-                found.push((name, path));
+                if !beside.is_some_and(|ending| name.ends_with(ending)) {
+                    found.push((name, path));
+                }
             }
         }
         if found.is_empty() { Err(FindError::NoMatch) } else { Ok(found) }
@@ -89,6 +92,14 @@ impl Folder {
     /// Reads a file of at most `max` octets that lies in the folder, links followed.
     pub fn read(&self, file: &Found, max: u64) -> Result<Vec<u8>, FileError> {
         settled(|| self.read_once(&file.path, max, || {}))
+    }
+
+    /// Reads what `file` with `ending` behind its name leads to; it has at most `max` octets, and is no file of the
+    /// inventory.
+    pub fn read_beside(&self, file: &Found, ending: &str, max: u64) -> Result<Vec<u8>, FileError> {
+        let mut path = file.path.clone().into_os_string();
+        path.push(ending);
+        settled(|| self.read_once(Path::new(&path), max, || {}))
     }
 
     /// Reads a file once; `meanwhile` is called between its last octet and the second look at it.
