@@ -2,8 +2,8 @@
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use sha2::{Digest as _, Sha256};
 
@@ -130,23 +130,32 @@ impl Folder {
 /// What tells a file from another one, and from what it was before it was written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Look {
-    /// The device and the inode: which file it is.
+    /// Which file it is.
     file: (u64, u64),
     /// Its length.
     octets: u64,
-    /// When it was last written to, in seconds and nanoseconds.
-    modified: (i64, i64),
+    /// When it was last written to; `None` where the system does not say.
+    modified: Option<SystemTime>,
 }
 
 impl Look {
     /// What the system says of a file.
     fn at(metadata: &Metadata) -> Look {
-        Look {
-            file: (metadata.dev(), metadata.ino()),
-            octets: metadata.len(),
-            modified: (metadata.mtime(), metadata.mtime_nsec()),
-        }
+        Look { file: identity(metadata), octets: metadata.len(), modified: metadata.modified().ok() }
     }
+}
+
+/// The device and the inode of a file.
+#[cfg(unix)]
+fn identity(metadata: &Metadata) -> (u64, u64) {
+    use std::os::unix::fs::MetadataExt as _;
+    (metadata.dev(), metadata.ino())
+}
+
+/// Elsewhere nothing tells which file it is, and its length and age must do.
+#[cfg(not(unix))]
+fn identity(_: &Metadata) -> (u64, u64) {
+    (0, 0)
 }
 
 /// What was read of a file.
@@ -308,6 +317,7 @@ mod tests {
         assert!(!read_while(|path| fs::remove_file(path).unwrap()).1);
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_link_that_is_turned_meanwhile_is_noticed() {
         let (dir, folder, path) = folder();
