@@ -57,7 +57,7 @@ fn is_update() -> bool {
 }
 
 /// The rooms whose diagnostics are about input.
-const ROOMS: [&str; 3] = ["src/inventory", "src/provider", "src/snapshot"];
+const ROOMS: [&str; 4] = ["src/guard", "src/inventory", "src/provider", "src/snapshot"];
 
 /// Texts in those rooms that look like codes.
 const NO_CODES: &[&str] = &[
