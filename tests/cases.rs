@@ -57,7 +57,7 @@ fn is_update() -> bool {
 }
 
 /// The rooms whose diagnostics are about input.
-const ROOMS: [&str; 3] = ["src/inventory", "src/provider", "src/snapshot"];
+const ROOMS: [&str; 4] = ["src/guard", "src/inventory", "src/provider", "src/snapshot"];
 
 /// Texts in those rooms that look like codes.
 const NO_CODES: &[&str] = &[
@@ -74,6 +74,7 @@ const NO_CODES: &[&str] = &[
 /// The codes that no case shows, each with the reason. All of them have tests beside the code, or in `tests/servers`.
 const UNSHOWN: &[(&str, &str)] = &[
     ("bad-message", NEEDS_A_SERVER),
+    ("changed-while-read", "it takes somebody who writes at the same moment"),
     ("connect-failed", "the system's words for it differ"),
     ("file-not-synced", NEEDS_A_FAULT),
     ("file-not-written", NEEDS_A_FAULT),

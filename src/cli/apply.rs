@@ -47,7 +47,7 @@ fn apply_saved(shared: &Shared, args: &ApplyArgs, file: &Path) -> Result<Exit, F
         }
         Err(error) => return Err(Failure::new(error)),
     };
-    carry_out::carry_out(shared, &task(&sealed, &file.display().to_string(), now, args))
+    carry_out::carry_out(shared, &task(&sealed, &file.display().to_string(), now, args), Exit::Done)
 }
 
 /// Makes a plan, shows it, asks, and applies it.
@@ -55,10 +55,12 @@ fn plan_and_apply(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
     let now = output::now(shared)?;
     let request = request(shared, now, None);
     let view = View::new(shared, Format::Text, Purpose::Apply)?;
-    let Sealed { sealed, findings, is_partial, .. } = match make(shared, &request) {
+    let made = match make(shared, &request) {
         Ok(made) => made,
         Err(error) => return not_made(shared, error),
     };
+    let verdict = made.verdict();
+    let Sealed { sealed, findings, .. } = made;
     output::findings(shared, &findings);
     if args.format == Format::Text {
         view.print(&sealed)?;
@@ -69,8 +71,7 @@ fn plan_and_apply(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
     if asks && !carry_out::consents(&args.limits, args.format)? {
         return Ok(Exit::Done);
     }
-    let exit = carry_out::carry_out(shared, &task)?;
-    Ok(if is_partial { Exit::Error } else { exit })
+    carry_out::carry_out(shared, &task, verdict)
 }
 
 /// What is to be done.

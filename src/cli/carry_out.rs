@@ -75,13 +75,13 @@ pub fn consents(limits: &ApplyLimits, format: Format) -> Result<bool, Failure> {
     Ok(consents)
 }
 
-/// Applies a plan, and tells what became of it.
-pub fn carry_out(shared: &Shared, task: &Task<'_>) -> Result<Exit, Failure> {
+/// Applies a plan, and tells what became of it; `verdict` is how the command ends for the plan alone.
+pub fn carry_out(shared: &Shared, task: &Task<'_>, verdict: Exit) -> Result<Exit, Failure> {
     let given = Given { sealed: task.sealed, place: task.place, expect: task.expect };
     let (ran, is_interrupted) =
         conduct(shared, task.now, task.limits.max_failures, |request, progress| apply(&given, request, progress))?;
     match ran {
-        Ok(ran) => tell(shared, (task.sealed, task.format, task.now), &ran, is_interrupted),
+        Ok(ran) => tell(shared, (task.sealed, task.format, task.now), &ran, (is_interrupted, verdict)),
         Err(error) => not_begun(shared, task.format, (Some(task.sealed), task.now), error),
     }
 }
@@ -175,16 +175,16 @@ fn refuse(
     Ok(exit)
 }
 
-/// Tells what became of an apply.
+/// Tells what became of an apply; `verdict` is how the command ends for the plan alone.
 pub fn tell(
     shared: &Shared,
     (sealed, format, started): (&SealedPlan, Format, Time),
     ran: &Ran,
-    is_interrupted: bool,
+    (is_interrupted, verdict): (bool, Exit),
 ) -> Result<Exit, Failure> {
     let Ran { apply, refusal, applied, moved, is_journaled, took } = ran;
     let is_untouched = applied.zones.iter().all(|zone| zone.updates == 0);
-    let exit = match applied.ending() {
+    let ended = match applied.ending() {
         _ if refusal.is_some() => Exit::Refused,
         _ if !is_journaled => Exit::Error,
         Ending::InPart if is_interrupted && is_untouched => Exit::Error,
@@ -193,6 +193,7 @@ pub fn tell(
         Ending::AllStale => Exit::Refused,
         Ending::InPart => Exit::InPart,
     };
+    let exit = ended.and(verdict);
     tracing::debug!("sending took {:.3} s, reading back {:.3} s", took.0.as_secs_f64(), took.1.as_secs_f64());
     let report = ApplyReport {
         sealed: Some(sealed),

@@ -11,13 +11,26 @@ pub enum Exit {
     Error,
     /// `plan --detailed-exitcode`: there are changes.
     Changes,
-    /// Nothing was changed: the plan is expired, altered or not the expected one, or every host of it is stale.
+    /// Nothing was changed: the plan is expired, altered or not the expected one, or every host of it is stale. Also where
+    /// a test refuses an export, although hosts that do not need it were changed.
     Refused,
     /// Some hosts were changed, and others could not be.
     InPart,
 }
 
 impl Exit {
+    /// The one that goes before the other, where both hold.
+    pub fn and(self, other: Exit) -> Exit {
+        let place = |exit: &Exit| match exit {
+            Exit::Error => 0,
+            Exit::Refused => 1,
+            Exit::InPart => 2,
+            Exit::Changes => 3,
+            Exit::Done => 4,
+        };
+        std::cmp::min_by_key(self, other, place)
+    }
+
     /// The number that the process ends with.
     pub fn code(self) -> u8 {
         match self {
@@ -33,5 +46,20 @@ impl Exit {
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
         ExitCode::from(exit.code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_several_codes_the_gravest_is_told() {
+        let order = [Exit::Error, Exit::Refused, Exit::InPart, Exit::Changes, Exit::Done];
+        for (place, first) in order.into_iter().enumerate() {
+            for second in &order[place..] {
+                assert_eq!((first.and(*second), second.and(first)), (first, first));
+            }
+        }
     }
 }

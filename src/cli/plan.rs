@@ -13,19 +13,23 @@ pub fn run(shared: &Shared, args: &PlanArgs) -> Result<Exit, Failure> {
     let now = output::now(shared)?;
     let request = request(shared, now, args.live_snapshot.as_deref());
     let view = View::new(shared, args.format, if args.out.is_some() { Purpose::Saved } else { Purpose::Look })?;
-    let Sealed { sealed, findings, is_partial, snapshot } = match make(shared, &request) {
+    let made = match make(shared, &request) {
         Ok(made) => made,
         Err(error) => return not_made(shared, error),
     };
+    let verdict = made.verdict();
+    let Sealed { sealed, findings, is_partial, snapshot } = made;
     tell_snapshot(shared, &request, snapshot.as_ref());
     output::findings(shared, &findings);
     // A plan that cannot be saved is printed all the same: it took long to make.
     let saved = args.out.as_ref().map_or(Ok(()), |file| store::save(file, &sealed).map_err(Failure::new));
     view.print(&sealed)?;
     saved?;
-    Ok(match (is_partial, args.detailed_exitcode && !sealed.plan().changes.is_empty()) {
-        (true, _) => Exit::Error,
-        (false, true) => Exit::Changes,
-        (false, false) => Exit::Done,
+    let changes = if sealed.plan().changes.is_empty() { Exit::Done } else { Exit::Changes };
+    Ok(match args.detailed_exitcode {
+        true => verdict.and(changes),
+        // What would be refused is no fault of the plan, which says so.
+        false if is_partial => Exit::Error,
+        false => Exit::Done,
     })
 }

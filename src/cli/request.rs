@@ -8,7 +8,7 @@ use super::output::{self, Failure};
 use super::progress::Line;
 use crate::inventory::value::Time;
 use crate::pipeline::{self, Findings, Made, MakeError, Progress as _, Request, SnapshotUsed};
-use crate::plan::SealedPlan;
+use crate::plan::{NoticeCode, Plan, SealedPlan};
 
 /// The request that the command line makes.
 pub fn request<'a>(shared: &'a Shared, now: Time, live_snapshot: Option<&'a Path>) -> Request<'a> {
@@ -31,6 +31,23 @@ pub struct Sealed {
     pub is_partial: bool,
     /// The snapshot that it was made from, where it was.
     pub snapshot: Option<SnapshotUsed>,
+}
+
+impl Sealed {
+    /// How a command ends for the plan alone, whatever comes of its changes.
+    pub fn verdict(&self) -> Exit {
+        verdict(self.is_partial, self.sealed.plan())
+    }
+}
+
+/// How a command ends for a plan alone: whether all could be read that it hangs on, and whether a guard refuses any of it.
+pub fn verdict(is_partial: bool, plan: &Plan) -> Exit {
+    let refused = plan.notices.iter().any(|notice| notice.code == NoticeCode::SourceUntrusted);
+    match (is_partial, refused) {
+        (true, _) => Exit::Error,
+        (false, true) => Exit::Refused,
+        (false, false) => Exit::Done,
+    }
 }
 
 /// Plans, and digests the plan, with its progress shown.

@@ -19,7 +19,9 @@ pub fn run(shared: &Shared, args: &ResumeArgs) -> Result<Exit, Failure> {
     let (resumed, is_interrupted) =
         carry_out::conduct(shared, now, args.max_failures, |request, progress| resume(id, request, progress))?;
     match resumed {
-        Ok(Resumed::Ran(sealed, ran)) => carry_out::tell(shared, (&sealed, args.format, now), &ran, is_interrupted),
+        Ok(Resumed::Ran(sealed, ran)) => {
+            carry_out::tell(shared, (&sealed, args.format, now), &ran, (is_interrupted, Exit::Done))
+        }
         Ok(Resumed::Complete(id)) => {
             let words = format!("Nothing to resume: apply {} did all of its plan.\n", id.0);
             carry_out::tell_nothing(shared, args.format, (Some(id), now), &words)

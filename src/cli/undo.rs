@@ -4,7 +4,7 @@ use super::args::{Format, Shared, UndoArgs};
 use super::carry_out::{self, Task};
 use super::exit::Exit;
 use super::output::{self, Failure};
-use super::request::{Sealed, not_made, request, seal};
+use super::request::{Sealed, not_made, request, seal, verdict};
 use super::show::View;
 use crate::inventory::value::Time;
 use crate::pipeline::undo::make_undo;
@@ -29,8 +29,9 @@ pub fn run(shared: &Shared, args: &UndoArgs) -> Result<Exit, Failure> {
             Err(error) => return not_made(shared, error),
         };
     output::findings(shared, &findings);
+    let verdict = verdict(is_partial, sealed.plan());
     let exit = match applies {
-        true => show_and_apply(shared, args, &view, &sealed, now)?,
+        true => show_and_apply(shared, args, &view, (&sealed, verdict), now)?,
         false => show_and_save(args, &view, &sealed)?,
     };
     Ok(if is_partial { Exit::Error } else { exit })
@@ -50,7 +51,7 @@ fn show_and_apply(
     shared: &Shared,
     args: &UndoArgs,
     view: &View,
-    sealed: &SealedPlan,
+    (sealed, verdict): (&SealedPlan, Exit),
     now: Time,
 ) -> Result<Exit, Failure> {
     let UndoArgs { limits, format, .. } = args;
@@ -62,5 +63,6 @@ fn show_and_apply(
             return Ok(Exit::Done);
         }
     }
-    carry_out::carry_out(shared, &Task { sealed, place: "the plan", now, expect: None, limits, format: *format })
+    let task = Task { sealed, place: "the plan", now, expect: None, limits, format: *format };
+    carry_out::carry_out(shared, &task, verdict)
 }

@@ -67,6 +67,21 @@ impl Inventory {
         named.into_iter().chain(self.mac_sources.iter().map(|source| (source.name.as_str(), &source.trust)))
     }
 
+    /// The trust in an export; `place` is that of one of [`Inventory::exports`].
+    pub fn trust_in(&self, place: usize) -> &Trust {
+        let spec = &self.exports[place].spec;
+        match spec.key {
+            "hosts" => &self.trust.hosts,
+            "l3_tors" => &self.trust.l3_tors,
+            "net_layout" => &self.trust.net_layout,
+            "ipv4_map" => &self.trust.ipv4_map,
+            _ => {
+                let source = self.mac_sources.iter().find(|source| source.name == spec.name);
+                &source.expect("every other export is one of MACs").trust
+            }
+        }
+    }
+
     /// Takes an export for unknown because a test of it failed; what could not even be read stays as it is.
     ///
     /// `place` is that of one of [`Inventory::exports`].

@@ -11,12 +11,14 @@ use rayon::prelude::*;
 use super::config::node::SourceText;
 use super::config::settings::{self, Settings};
 use super::config::toml;
-use super::model::{Config, Export, Inventory, SourceTrust};
+use super::model::{Config, Export, Inventory, SourceTrust, Trust};
 use super::source::{Occurs, SourceSpec};
 use super::sources::{Context, Draft, FORMATS, Fold, Format, Input, SourceFile, Tally};
 use super::value::Time;
 use crate::diag::{Diagnostic, Diagnostics, FileId, Files, Origin, Severity};
 use disk::{Folder, Found};
+
+mod checksum;
 
 mod disk;
 
@@ -207,16 +209,19 @@ impl Workspace {
         let folder = &self.folder;
         let done: Vec<Done> = jobs.into_par_iter().map(|job| job.run(folder, &context, progress)).collect();
         let (mut draft, mut exports) = (Draft::default(), Vec::new());
-        for Done { spec, first, tally: mut found, fold, digests } in done {
+        for Done { spec, first, tally: mut found, fold, digests, disagrees } in done {
             let is_export =
                 FORMATS.iter().any(|format| format.key == spec.key && !matches!(format.occurs, Occurs::Fixed(_)));
             let limit = is_export.then_some(settings.config.max_bad_rows);
-            let trust = found.judge(&spec.name, limit, first);
+            let trust = match (found.judge(&spec.name, limit, first), disagrees) {
+                (Trust::Known, Some(cause)) => Trust::Distrusted { reason: format!("source `{}`: {cause}", spec.name) },
+                (trust, _) => trust,
+            };
             self.diagnostics.append(found.diagnostics);
             let files = digests.iter().map(|(name, _)| name.clone()).collect();
             self.inputs.extend(digests);
             if is_export {
-                exports.push(Export { spec, files, first, rows: found.rows, dated: found.dated });
+                exports.push(Export { spec, files, first, rows: found.rows, dated: found.dated.time() });
             }
             fold(&mut draft, trust);
         }
@@ -233,8 +238,10 @@ impl Workspace {
         }
         let mut tally = Tally::default();
         let mut found = Vec::new();
+        // Otherwise a glob such as `agents/*` takes the digests beside the exports for exports.
+        let beside = spec.demands.digest.then_some(checksum::ENDING);
         for pattern in &spec.patterns {
-            match self.folder.find(pattern) {
+            match self.folder.find(pattern, beside) {
                 Ok(files) => found.extend(files),
                 Err(error) => {
                     tally.doubt.get_or_insert_with(|| error.reason(pattern));
@@ -270,6 +277,8 @@ struct Done {
     fold: Fold,
     /// The digests of its files.
     digests: Vec<(String, String)>,
+    /// Why its first file that does not agree with the digest beside it does not, where that is demanded.
+    disagrees: Option<String>,
 }
 
 impl Job<'_> {
@@ -286,9 +295,17 @@ impl Job<'_> {
         }
         let input = Input { spec: self.spec, files: readable.iter().map(|(_, file)| *file).collect() };
         let hash = || readable.par_iter().map(|(found, file)| (found.name.clone(), disk::digest(file.bytes))).collect();
-        let (part, digests) = rayon::join(|| (self.format.read)(&input, context), hash);
+        let (part, digests): (_, Vec<(String, String)>) = rayon::join(|| (self.format.read)(&input, context), hash);
         self.tally.append(part.tally);
+        let mut disagrees = None;
+        if self.spec.demands.digest {
+            for ((found, _), (_, digest)) in readable.iter().zip(&digests) {
+                let Err(disagreement) = checksum::compare(folder, found, digest) else { continue };
+                self.tally.diagnostics.push(disagreement.diagnostic(&self.spec.name, found));
+                disagrees.get_or_insert(disagreement.reason);
+            }
+        }
         let first = self.files.first().map(|file| file.id);
-        Done { spec: self.spec.clone(), first, tally: self.tally, fold: part.fold, digests }
+        Done { spec: self.spec.clone(), first, tally: self.tally, fold: part.fold, digests, disagrees }
     }
 }

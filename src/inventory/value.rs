@@ -270,6 +270,9 @@ impl Duration {
     }
 }
 
+/// How far after the clock a date may lie, for clocks that differ (the documented formats' bound).
+pub const CLOCK_SKEW: Duration = Duration::from_secs(300);
+
 /// The units of a duration, largest first, in seconds.
 const UNITS: [(&str, u64); 5] = [("w", 604_800), ("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)];
 

@@ -42,7 +42,8 @@ use crate::diag::{Diagnostics, Files};
 use crate::diff::Selection;
 use crate::dns::{ZoneName, reverse};
 use crate::explain::SubjectError;
-use crate::inventory::model::{Config, Inventory, Pool, ProjectIndex, Registry};
+use crate::guard::trust;
+use crate::inventory::model::{Config, Inventory, Pool, ProjectIndex, Registry, Trust};
 use crate::inventory::read::{self, Loaded, LoadedConfig};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
@@ -305,7 +306,7 @@ fn each_once(errors: impl Iterator<Item = TargetError>) -> Vec<TargetError> {
     errors.filter(|error| said.insert(error.to_string())).collect()
 }
 
-/// Loads the inventory, and checks the targets' settings.
+/// Loads the inventory, tests its exports, and checks the targets' settings.
 ///
 /// Errors: `Config`, where either cannot be used.
 fn load(workspace: &Path, now: Time, progress: &dyn Progress) -> Result<(Inventory, Diagnostics), MakeError> {
@@ -313,10 +314,11 @@ fn load(workspace: &Path, now: Time, progress: &dyn Progress) -> Result<(Invento
     let Loaded { inventory, mut diagnostics } = read::load_workspace(workspace, now, &|_| {});
     let config_error =
         |files, diagnostics| Err(MakeError::Config(Box::new(Findings { files, diagnostics, ..Findings::default() })));
-    let inventory = match inventory {
+    let mut inventory = match inventory {
         Ok(inventory) => inventory,
         Err(files) => return config_error(files, diagnostics),
     };
+    diagnostics.append(trust::test_exports(&mut inventory, now));
     let targets = check_targets(&inventory.config);
     let unusable = targets.error_count() > 0;
     diagnostics.append(targets);
@@ -395,12 +397,13 @@ fn not_looked_for(zone: &ZoneName) -> Notice {
 
 /// A notice for every source that cannot be believed.
 fn unknown_sources(inventory: &Inventory) -> Vec<Notice> {
-    let notice = |(name, reason): (&str, &str)| Notice {
-        code: NoticeCode::SourceUnknown,
-        name: name.to_owned(),
-        host: None,
-        message: reason.to_owned(),
+    let notice = |(name, trust): (&str, &Trust)| {
+        let (code, reason) = match trust {
+            Trust::Known => return None,
+            Trust::Unknown { reason } => (NoticeCode::SourceUnknown, reason),
+            Trust::Distrusted { reason } => (NoticeCode::SourceUntrusted, reason),
+        };
+        Some(Notice { code, name: name.to_owned(), host: None, message: reason.clone() })
     };
-    let unknown = inventory.sources().filter_map(|(name, trust)| trust.doubt().map(|doubt| (name, doubt)));
-    unknown.map(notice).collect()
+    inventory.sources().filter_map(notice).collect()
 }

@@ -103,6 +103,7 @@ pub mod tests {
             registry = "journal"
             free_domain = "free.invalid"
             max_bad_rows = "0.5%"
+            delete_after = "1d"
             [state]
             url = "sqlite:.zonewright/state.db"
             [plan]
@@ -111,10 +112,12 @@ pub mod tests {
             projects = "projects/*.yaml"
             hosts = ["racktables/hosts.csv", "more/*.csv"]
             l3_tors = { path = "racktables/l3-tors.txt", max_age = "6h", max_shrink = "10%", require_end = true }
-            net_layout = "racktables/net-layout.xml"
+            net_layout = { path = "racktables/net-layout.xml", max_churn = "5%", min_rows = 100, digest = "sha256" }
             [[sources.mac]]
             name = "agent"
             path = "agents/agent-*.jsonl"
+            max_age = "12h"
+            digest = true
             [[sources.mac]]
             name = "racktables"
             path = "racktables/macs.jsonl"
@@ -135,12 +138,16 @@ pub mod tests {
             pool = "main"
             permission = "full"
             fence = "marker"
+            protect = ["ns*", "www.search.example.net."]
             [[zone]]
             network = "2a02:6b8::/40"
             pool = "demo"
             [limits]
             hosts = [{ period = "1h", max = 200 }, { period = "1d", max = 1000 }]
             max_delete = "10%"
+            max_modify = "30%"
+            max_by_cause = "50%"
+            max_rrset = 100
             "#,
         )
         .unwrap()
@@ -220,6 +227,15 @@ pub mod tests {
             ("/zone/0/name", Value::Null),
             ("/zone/0/network", json!("2a02:6b8::/40")),
             ("/zone/0/ttl", json!(-1)),
+            ("/sources/net_layout/digest", json!("md5")),
+            ("/sources/net_layout/digest", json!("0123")),
+            ("/sources/net_layout/min_rows", json!(-1)),
+            ("/sources/net_layout/penalty", json!("1h")),
+            ("/zone/0/protect", json!("ns1")),
+            ("/zone/0/protect/0", json!("")),
+            ("/delete_after", json!(86400)),
+            ("/limits/max_rrset", json!(0)),
+            ("/limits/max_delete", json!(10)),
             ("/limits/hosts/0/max", json!("200")),
         ] {
             assert!(!fits(SchemaKind::Config, &config, std::slice::from_ref(&edit)), "{edit:?}");
@@ -241,6 +257,8 @@ pub mod tests {
             ("/automation", json!("yes")),
             ("/policy", json!("delete")),
             ("/limits/hosts/0/period", json!("daily")),
+            ("/limits/max_delete", json!("10%")),
+            ("/limits/max_rrset", json!(100)),
             ("/colour", json!(1)),
         ] {
             assert!(!fits(SchemaKind::Project, &project, std::slice::from_ref(&edit)), "{edit:?}");

@@ -114,8 +114,9 @@ impl Explained for BlockCode {
             BlockCode::SourceUntrusted => words(
                 "source untrusted",
                 "a source that they need cannot be believed",
-                "A source that the host needs was cut, empty, unreadable, too old, or wrong in too many rows. What it \
-                 would have said is unknown, so nothing is concluded for the host. Renew the export.",
+                "A source that the host needs was cut, empty, unreadable, or wrong in too many rows, or it fails a test \
+                 that zonewright.toml sets for it. What it would have said is unknown, so nothing is concluded for the \
+                 host. Renew the export.",
             ),
             BlockCode::NoName => words(
                 "no name",

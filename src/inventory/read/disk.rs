@@ -1,8 +1,9 @@
 //! Files of a workspace: which there are, and their content.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use sha2::{Digest as _, Sha256};
 
@@ -55,8 +56,9 @@ impl Folder {
         metadata.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
 
-    /// The files that a pattern means; never empty. Folders that a glob matches are passed over.
-    pub fn find(&self, pattern: &Pattern) -> Result<Listing, FindError> {
+    /// The files that a pattern means; never empty. Folders that a glob matches are passed over, and so are files whose
+    /// names end in `beside`.
+    pub fn find(&self, pattern: &Pattern, beside: Option<&str>) -> Result<Listing, FindError> {
         if !pattern.text.contains(['*', '?', '[']) {
             let path = self.path.join(&pattern.text);
             return match path.symlink_metadata() {
@@ -79,7 +81,9 @@ impl Folder {
             let path = path.map_err(|error| FindError::Unreadable(error.to_string()))?;
             if !path.is_dir() {
                 let name = path.strip_prefix(&self.path).unwrap_or(&path).to_string_lossy().into_owned();
-                found.push((name, path));
+                if !beside.is_some_and(|ending| name.ends_with(ending)) {
+                    found.push((name, path));
+                }
             }
         }
         if found.is_empty() { Err(FindError::NoMatch) } else { Ok(found) }
@@ -87,22 +91,94 @@ impl Folder {
 
     /// Reads a file of at most `max` octets that lies in the folder, links followed.
     pub fn read(&self, file: &Found, max: u64) -> Result<Vec<u8>, FileError> {
-        let real = file.path.canonicalize().map_err(FileError::Io)?;
+        settled(|| self.read_once(&file.path, max, || {}))
+    }
+
+    /// Reads what `file` with `ending` behind its name leads to; it has at most `max` octets, and is no file of the
+    /// inventory.
+    pub fn read_beside(&self, file: &Found, ending: &str, max: u64) -> Result<Vec<u8>, FileError> {
+        let mut path = file.path.clone().into_os_string();
+        path.push(ending);
+        settled(|| self.read_once(Path::new(&path), max, || {}))
+    }
+
+    /// Reads a file once; `meanwhile` is called between its last octet and the second look at it.
+    fn read_once(&self, path: &Path, max: u64, meanwhile: impl FnOnce()) -> Result<Reading, FileError> {
+        let real = path.canonicalize().map_err(FileError::Io)?;
         if !self.real.as_ref().is_some_and(|folder| real.starts_with(folder)) {
             return Err(FileError::Outside);
         }
-        let metadata = real.metadata().map_err(FileError::Io)?;
         // Opening a pipe would wait for whoever writes to it.
-        if !metadata.is_file() {
+        if !real.metadata().map_err(FileError::Io)?.is_file() {
             return Err(FileError::NotAFile);
         }
-        if metadata.len() > max {
+        let mut handle = File::open(&real).map_err(FileError::Io)?;
+        let before = Look::at(&handle.metadata().map_err(FileError::Io)?);
+        if before.octets > max {
             return Err(FileError::TooLarge(max));
         }
-        let mut bytes = Vec::with_capacity(metadata.len() as usize);
-        File::open(&real).and_then(|file| file.take(max).read_to_end(&mut bytes)).map_err(FileError::Io)?;
-        Ok(bytes)
+        let mut bytes = Vec::with_capacity(before.octets as usize);
+        handle.by_ref().take(max).read_to_end(&mut bytes).map_err(FileError::Io)?;
+        meanwhile();
+        let after = Look::at(&handle.metadata().map_err(FileError::Io)?);
+        // A path that leads nowhere for the moment leads to another file, too.
+        let there = path.metadata().ok().map(|metadata| Look::at(&metadata));
+        Ok(Reading { bytes, is_settled: before == after && there == Some(after) })
     }
+}
+
+/// What tells a file from another one, and from what it was before it was written to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Look {
+    /// Which file it is.
+    file: (u64, u64),
+    /// Its length.
+    octets: u64,
+    /// When it was last written to; `None` where the system does not say.
+    modified: Option<SystemTime>,
+}
+
+impl Look {
+    /// What the system says of a file.
+    fn at(metadata: &Metadata) -> Look {
+        Look { file: identity(metadata), octets: metadata.len(), modified: metadata.modified().ok() }
+    }
+}
+
+/// The device and the inode of a file.
+#[cfg(unix)]
+fn identity(metadata: &Metadata) -> (u64, u64) {
+    use std::os::unix::fs::MetadataExt as _;
+    (metadata.dev(), metadata.ino())
+}
+
+/// Elsewhere nothing tells which file it is, and its length and age must do.
+#[cfg(not(unix))]
+fn identity(_: &Metadata) -> (u64, u64) {
+    (0, 0)
+}
+
+/// What was read of a file.
+struct Reading {
+    /// Its octets.
+    bytes: Vec<u8>,
+    /// Whether it was the same file before and after, and its path still led to it.
+    is_settled: bool,
+}
+
+/// How often a file is read again that changed meanwhile. Whoever renames a complete file into place does so once; who
+/// writes over it may take longer than any number of readings (no official source).
+const AGAIN: usize = 3;
+
+/// Reads until nobody changes the file meanwhile.
+fn settled(mut read: impl FnMut() -> Result<Reading, FileError>) -> Result<Vec<u8>, FileError> {
+    for _ in 0..=AGAIN {
+        let Reading { bytes, is_settled } = read()?;
+        if is_settled {
+            return Ok(bytes);
+        }
+    }
+    Err(FileError::Changed)
 }
 
 /// SHA-256 in hexadecimal.
@@ -154,6 +230,8 @@ pub enum FileError {
     NotAFile,
     /// It is larger than so many octets.
     TooLarge(u64),
+    /// Somebody changed it while it was read, each time.
+    Changed,
 }
 
 impl FileError {
@@ -165,6 +243,7 @@ impl FileError {
             FileError::Outside => "leads out of the workspace".into(),
             FileError::NotAFile => "is no regular file".into(),
             FileError::TooLarge(max) => format!("is larger than {max} octets"),
+            FileError::Changed => format!("changed while it was read, {} times in a row", AGAIN + 1),
         }
     }
 
@@ -177,7 +256,106 @@ impl FileError {
             FileError::Io(_) | FileError::NotAFile => ("source-unreadable", "make it a file that can be read"),
             FileError::Outside => ("outside-workspace", "move or copy the file into the workspace"),
             FileError::TooLarge(_) => ("file-too-large", "a settings file needs a thousandth of that; is it one?"),
+            FileError::Changed => (
+                "changed-while-read",
+                "write to another name and rename when complete, or run again once it is written",
+            ),
         };
         Diagnostic::file_error(code, file, format!("the file {}", self.reason())).hint(hint)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// A folder with one file, and both as they are named here.
+    fn folder() -> (tempfile::TempDir, Folder, PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("export");
+        fs::write(&path, "one\n").unwrap();
+        let folder = Folder::new(dir.path());
+        (dir, folder, path)
+    }
+
+    /// What a reading gives while `meanwhile` happens.
+    fn read_while(meanwhile: impl FnOnce(&Path)) -> (Vec<u8>, bool) {
+        let (_dir, folder, path) = folder();
+        let Ok(read) = folder.read_once(&path, 100, || meanwhile(&path)) else { panic!("it can be read") };
+        (read.bytes, read.is_settled)
+    }
+
+    #[test]
+    fn a_file_that_nobody_touches_is_settled() {
+        assert_eq!(read_while(|_| {}), (b"one\n".to_vec(), true));
+        // Whoever reads it, or writes beside it, does not change it.
+        assert!(read_while(|path| drop(fs::read(path).unwrap())).1);
+        assert!(read_while(|path| fs::write(path.with_extension("new"), "two\n").unwrap()).1);
+    }
+
+    #[test]
+    fn a_file_that_changes_meanwhile_is_not() {
+        let append = |path: &Path| {
+            let mut file = File::options().append(true).open(path).unwrap();
+            io::Write::write_all(&mut file, b"two\n").unwrap();
+        };
+        assert_eq!(read_while(append), (b"one\n".to_vec(), false));
+        let cut = |path: &Path| File::options().write(true).open(path).unwrap().set_len(2).unwrap();
+        assert!(!read_while(cut).1);
+        let rewrite = |path: &Path| {
+            let file = File::options().write(true).open(path).unwrap();
+            file.set_modified(std::time::UNIX_EPOCH).unwrap();
+        };
+        assert!(!read_while(rewrite).1);
+        let replace = |path: &Path| {
+            fs::write(path.with_extension("new"), "one\n").unwrap();
+            fs::rename(path.with_extension("new"), path).unwrap();
+        };
+        assert!(!read_while(replace).1);
+        assert!(!read_while(|path| fs::remove_file(path).unwrap()).1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_is_turned_meanwhile_is_noticed() {
+        let (dir, folder, path) = folder();
+        let (link, new) = (dir.path().join("current"), dir.path().join("new"));
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        let turn = || {
+            fs::write(&new, "two\n").unwrap();
+            std::os::unix::fs::symlink(&new, dir.path().join("next")).unwrap();
+            fs::rename(dir.path().join("next"), &link).unwrap();
+        };
+        assert!(folder.read_once(&link, 100, turn).is_ok_and(|read| !read.is_settled));
+        assert!(folder.read_once(&link, 100, || {}).is_ok_and(|read| read.is_settled && read.bytes == b"two\n"));
+    }
+
+    #[test]
+    fn a_file_that_changed_is_read_three_times_more() {
+        for (changes, readings, is_read) in [(0, 1, true), (1, 2, true), (3, 4, true), (4, 4, false), (9, 4, false)] {
+            let mut done = 0;
+            let read = settled(|| {
+                done += 1;
+                Ok(Reading { bytes: vec![done], is_settled: done > changes })
+            });
+            assert_eq!(done, readings, "{changes}");
+            match read {
+                Ok(bytes) => assert!(is_read && bytes == [readings], "{changes}"),
+                Err(error) => {
+                    assert!(!is_read, "{changes}");
+                    assert_eq!(error.reason(), "changed while it was read, 4 times in a row");
+                    let id = Files::default().add("export");
+                    assert_eq!(error.diagnostic(id).code, "changed-while-read");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_gone_at_another_reading_is_gone() {
+        let mut readings = vec![Err(FileError::Outside), Ok(Reading { bytes: Vec::new(), is_settled: false })];
+        assert!(matches!(settled(|| readings.pop().unwrap()), Err(FileError::Outside)));
     }
 }

@@ -25,7 +25,7 @@ pub fn read(workspace: &mut Workspace, settings: &Settings) -> (Vec<ProjectRead>
     let mut listing = Vec::new();
     let mut trust = Trust::Known;
     for pattern in &settings.projects {
-        match workspace.folder.find(pattern) {
+        match workspace.folder.find(pattern, None) {
             Ok(found) => listing.extend(found),
             Err(error) => {
                 let diagnostic = error.diagnostic("projects", pattern, &settings.config.source);

@@ -25,7 +25,7 @@ url = "sqlite:.zonewright/state.db"
 projects   = "projects/*.yaml"
 hosts      = "racktables/hosts.csv"
 l3_tors    = { path = "racktables/l3-tors.txt", max_age = "6h", max_shrink = "10%", max_churn = "5%", min_rows = 1 }
-net_layout = { path = ["racktables/net-layout.xml"], digest = "sha256:00" }
+net_layout = { path = ["racktables/net-layout.xml"], digest = "sha256" }
 ipv4_map   = "racktables/ipv4-map.txt"
 
 [[sources.mac]]
@@ -134,7 +134,15 @@ impl Fixture {
         ] {
             fixture.write(name, text);
         }
+        fixture.write_digest("racktables/net-layout.xml");
         fixture
+    }
+
+    /// Writes the digest of a file beside it, as `sha256sum` does.
+    fn write_digest(&self, name: &str) {
+        let digest = disk::digest(&fs::read(self.0.path().join(name)).unwrap());
+        let base = name.rsplit('/').next().unwrap();
+        self.write(&format!("{name}.sha256"), format!("{digest}  {base}\n"));
     }
 
     fn write(&self, name: &str, text: impl AsRef<[u8]>) {
@@ -191,56 +199,7 @@ fn good<'a>(inventory: &'a Inventory, id: &str) -> &'a ProjectSettings {
 #[test]
 fn a_workspace_is_read_whole() {
     let loaded = Fixture::new().load();
-    insta::assert_snapshot!(render(&loaded.diagnostics, loaded.files()), @r#"
-    zonewright.toml:6:1: warning[not-enforced]: `delete_after` is accepted, but nothing enforces it yet
-      6 | delete_after = "1h"
-        | ^^^^^^^^^^^^
-        = hint: do not rely on it
-    zonewright.toml:14:49: warning[not-enforced]: `sources.max_age` is accepted, but nothing enforces it yet
-      14 | l3_tors    = { path = "racktables/l3-tors.txt", max_age = "6h", max_shrink = "10%", max_churn = "5%", min_rows = 1 }
-         |                                                 ^^^^^^^
-         = hint: do not rely on it
-    zonewright.toml:14:65: warning[not-enforced]: `sources.max_shrink` is accepted, but nothing enforces it yet
-      14 | l3_tors    = { path = "racktables/l3-tors.txt", max_age = "6h", max_shrink = "10%", max_churn = "5%", min_rows = 1 }
-         |                                                                 ^^^^^^^^^^
-         = hint: do not rely on it
-    zonewright.toml:14:85: warning[not-enforced]: `sources.max_churn` is accepted, but nothing enforces it yet
-      14 | l3_tors    = { path = "racktables/l3-tors.txt", max_age = "6h", max_shrink = "10%", max_churn = "5%", min_rows = 1 }
-         |                                                                                     ^^^^^^^^^
-         = hint: do not rely on it
-    zonewright.toml:14:103: warning[not-enforced]: `sources.min_rows` is accepted, but nothing enforces it yet
-      14 | l3_tors    = { path = "racktables/l3-tors.txt", max_age = "6h", max_shrink = "10%", max_churn = "5%", min_rows = 1 }
-         |                                                                                                       ^^^^^^^^
-         = hint: do not rely on it
-    zonewright.toml:15:54: warning[not-enforced]: `sources.digest` is accepted, but nothing enforces it yet
-      15 | net_layout = { path = ["racktables/net-layout.xml"], digest = "sha256:00" }
-         |                                                      ^^^^^^
-         = hint: do not rely on it
-    zonewright.toml:55:1: warning[not-enforced]: `zone.protect` is accepted, but nothing enforces it yet
-      55 | protect = ["www.search.example.net", "db-*"]
-         | ^^^^^^^
-         = hint: do not rely on it
-    zonewright.toml:62:1: warning[not-enforced]: `limits.hosts` is accepted, but nothing enforces it yet
-      62 | hosts = [{ period = "1h", max = 200 }, { period = "1d", max = 1000 }]
-         | ^^^^^
-         = hint: do not rely on it
-    zonewright.toml:63:1: warning[not-enforced]: `max_delete` is accepted, but nothing enforces it yet
-      63 | max_delete = "10%"
-         | ^^^^^^^^^^
-         = hint: do not rely on it
-    zonewright.toml:64:1: warning[not-enforced]: `max_modify` is accepted, but nothing enforces it yet
-      64 | max_modify = "30%"
-         | ^^^^^^^^^^
-         = hint: do not rely on it
-    zonewright.toml:65:1: warning[not-enforced]: `max_by_cause` is accepted, but nothing enforces it yet
-      65 | max_by_cause = "20%"
-         | ^^^^^^^^^^^^
-         = hint: do not rely on it
-    projects/search.yaml:13:3: warning[not-enforced]: `limits.hosts` is accepted, but nothing enforces it yet
-      13 |   hosts: [{period: 1h, max: 20}]
-         |   ^^^^^
-         = hint: do not rely on it
-    "#);
+    assert_eq!(render(&loaded.diagnostics, loaded.files()), "");
     let inventory = loaded.inventory.unwrap();
     let config = &inventory.config;
     assert_eq!((config.owner.as_str(), config.registry), ("fleet-dns", Registry::Journal));
@@ -582,4 +541,58 @@ fn no_cut_of_a_settings_file_panics() {
         fixture.write("projects/search.yaml", &SEARCH[..end]);
         assert!(fixture.load().inventory.is_ok());
     }
+}
+
+/// The workspace with a `digest` demanded of the agents' reports, which any file of the folder is.
+fn with_digests() -> Fixture {
+    let fixture = Fixture::new();
+    fixture.remove("agents/eine-1.jsonl");
+    let toml = TOML.replacen("path = \"agents/agent-*.jsonl\"", "path = \"agents/agent*\"\ndigest = true", 1);
+    fixture.write(
+        "zonewright.toml",
+        toml.replacen("agents/eine-*.jsonl", "agents/agent-2.jsonl", 1).replacen(
+            "require_end = true",
+            "require_end = false",
+            1,
+        ),
+    );
+    fixture.write_digest("agents/agent-1.jsonl");
+    fixture.write_digest("agents/agent-2.jsonl");
+    fixture
+}
+
+#[test]
+fn a_source_that_agrees_with_its_digests_is_known_and_they_are_no_input() {
+    let loaded = with_digests().load();
+    assert_eq!(errors(&loaded), "");
+    let inventory = loaded.inventory.unwrap();
+    assert_eq!(inventory.mac_sources[0].trust, Trust::Known);
+    let agents = inventory.exports.iter().find(|export| export.spec.name == "agent").unwrap();
+    assert_eq!((agents.files.len(), agents.rows), (2, 2));
+    assert!(inventory.inputs.keys().all(|name| !name.contains("sha256")));
+}
+
+#[test]
+fn a_source_that_does_not_agree_with_its_digest_is_distrusted() {
+    let fixture = with_digests();
+    fixture.write("agents/agent-2.jsonl", "{\"time\":\"2026-11-20T01:00:00Z\",\"inv\":2,\"mac\":\"78e3b5089398\"}\n");
+    fixture.remove("agents/agent-1.jsonl.sha256");
+    let loaded = fixture.load();
+    insta::assert_snapshot!(errors(&loaded), @r#"
+    agents/agent-1.jsonl: error[digest-missing]: source `agent`: agents/agent-1.jsonl.sha256 is not there, and `digest` demands it
+        = rule: with `digest` each file must agree with the `.sha256` beside it (docs/formats.md, trust)
+        = hint: let whatever exports the file write its SHA-256 beside it, as `sha256sum` prints it
+    agents/agent-2.jsonl: error[digest-mismatch]: source `agent`: the SHA-256 of agents/agent-2.jsonl is d83c2db85bbe…, and agents/agent-2.jsonl.sha256 says 8e5cda4b7d3f…
+        = rule: with `digest` each file must agree with the `.sha256` beside it (docs/formats.md, trust)
+        = hint: export or copy both files again
+    "#);
+    let inventory = loaded.inventory.unwrap();
+    let reason = "source `agent`: agents/agent-1.jsonl.sha256 is not there, and `digest` demands it".to_owned();
+    assert_eq!(inventory.mac_sources[0].trust, Trust::Distrusted { reason });
+    // Another source of the same file demands nothing.
+    assert_eq!(inventory.mac_sources[1].trust, Trust::Known);
+    // What could not even be read whole stays unknown.
+    fixture.write("agents/agent-2.jsonl", "");
+    let inventory = fixture.load().inventory.unwrap();
+    assert!(matches!(inventory.mac_sources[0].trust, Trust::Unknown { .. }));
 }

@@ -72,6 +72,7 @@ fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
     let (pieces, mut tally) = text::read_rows(input, context, &shape, Piece::default, |piece, row, faults| {
         read_host(piece, row, faults, context);
     });
+    text::read_dates(input, &mut tally);
     let mut merged = Piece::default();
     merged.hosts.reserve_exact(pieces.iter().map(|piece| piece.hosts.len()).sum());
     for piece in pieces {

@@ -43,7 +43,7 @@ struct Piece {
 fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
     let shape = Shape { trailing_comments: true, ..Shape::default() };
     let (pieces, mut tally) = text::read_rows(input, context, &shape, Piece::default, read_row);
-    text::check_generated(input, &mut tally);
+    text::read_dates(input, &mut tally);
     let mut symbols = Symbols::default();
     let mut rows = Vec::new();
     let mut unreadable = Vec::new();

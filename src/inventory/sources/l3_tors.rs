@@ -35,7 +35,7 @@ struct Piece {
 fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
     let shape = Shape { trailing_comments: true, ..Shape::default() };
     let (pieces, mut tally) = text::read_rows(input, context, &shape, Piece::default, read_tor);
-    text::check_generated(input, &mut tally);
+    text::read_dates(input, &mut tally);
     let mut symbols = Symbols::default();
     let mut rows = Vec::with_capacity(pieces.iter().map(|piece| piece.rows.len()).sum());
     for piece in pieces {

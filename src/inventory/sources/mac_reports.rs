@@ -11,13 +11,10 @@ use super::{Context, Draft, Format, Input, Part, Renumbering};
 use crate::inventory::model::{MacSource, Report, Sighting, Trust};
 use crate::inventory::source::Occurs;
 use crate::inventory::symbol::{Symbol, Symbols};
-use crate::inventory::value::{Duration, Inv, Mac, Time};
+use crate::inventory::value::{CLOCK_SKEW, Inv, Mac, Time};
 
 /// The format.
 pub const FORMAT: Format = Format { key: "mac", occurs: Occurs::Listed, read };
-
-/// How far a report may be ahead of the clock, for clocks that differ (the documented format's bound).
-const AHEAD: Duration = Duration::from_secs(300);
 
 /// A line that is no JSON object.
 const BAD_JSON: Fault = Fault {
@@ -66,7 +63,7 @@ struct Piece {
 /// Reads one source of MACs.
 fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
     let shape = Shape { cut_is_a_row: true, ..Shape::default() };
-    let latest = context.now.plus(AHEAD);
+    let latest = context.now.plus(CLOCK_SKEW);
     let (pieces, tally) = text::read_rows(input, context, &shape, Piece::default, |piece, row, faults| {
         read_report(piece, row, faults, latest);
     });

@@ -89,6 +89,42 @@ pub struct Part {
 /// Puts what was read into the draft, with the trust in it.
 pub type Fold = Box<dyn FnOnce(&mut Draft, Trust) + Send>;
 
+/// When a source was made, by the word of its files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Dated {
+    /// No file was asked.
+    #[default]
+    Unasked,
+    /// All files say, and this is the earliest that they say: a source is as old as its oldest file.
+    At(Time),
+    /// Some file does not say, or not readably.
+    Unsaid,
+}
+
+impl Dated {
+    /// What one more file says; nothing readable where it is `None`.
+    pub fn of(date: Option<Time>) -> Dated {
+        date.map_or(Dated::Unsaid, Dated::At)
+    }
+
+    /// What both say together.
+    fn and(self, other: Dated) -> Dated {
+        match (self, other) {
+            (Dated::Unasked, said) | (said, Dated::Unasked) => said,
+            (Dated::At(one), Dated::At(other)) => Dated::At(one.min(other)),
+            (Dated::Unsaid, _) | (_, Dated::Unsaid) => Dated::Unsaid,
+        }
+    }
+
+    /// The date, where there is one.
+    pub fn time(self) -> Option<Time> {
+        match self {
+            Dated::At(time) => Some(time),
+            Dated::Unasked | Dated::Unsaid => None,
+        }
+    }
+}
+
 /// How much of a source is wrong.
 #[derive(Debug, Default)]
 pub struct Tally {
@@ -96,8 +132,8 @@ pub struct Tally {
     pub rows: usize,
     /// How many of them are bad.
     pub bad: usize,
-    /// When it was made, by its own word: the earliest of its files. `None` where any file does not say.
-    pub dated: Option<Time>,
+    /// When it was made, by its own word.
+    pub dated: Dated,
     /// The first reason why the source as a whole cannot be believed, such as `racktables/hosts.csv was cut`.
     pub doubt: Option<String>,
     /// What is wrong.
@@ -109,6 +145,7 @@ impl Tally {
     pub fn append(&mut self, below: Tally) {
         self.rows += below.rows;
         self.bad += below.bad;
+        self.dated = self.dated.and(below.dated);
         self.doubt = self.doubt.take().or(below.doubt);
         self.diagnostics.append(below.diagnostics);
     }

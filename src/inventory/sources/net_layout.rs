@@ -11,7 +11,7 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::reader::Reader;
 
 use super::text::{BAD_NETWORK, BAD_TIME, BAD_VLAN, Fault, NOT_A_64};
-use super::{Context, Draft, Format, Input, Part, Renumbering, SourceFile, Tally};
+use super::{Context, Dated, Draft, Format, Input, Part, Renumbering, SourceFile, Tally};
 use crate::diag::{Diagnostic, FileId, Origin, Severity};
 use crate::inventory::model::{Entry, Layout, Trust};
 use crate::inventory::source::Occurs;
@@ -245,7 +245,7 @@ impl<'a> Walk<'a> {
         }
         let open = match (self.open.last(), element.name().0) {
             (None, "net-layout") => {
-                self.check_date(element, &at)?;
+                self.read_date(element, &at)?;
                 Open::Root
             }
             (None, name) => {
@@ -369,11 +369,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Warns of a `generated` that gives no time.
-    fn check_date(&mut self, element: &BytesStart<'_>, at: &Range<usize>) -> Result<(), Fatal> {
-        if let Some(date) = self.attribute(element, "generated", at)?
-            && date.parse::<Time>().is_err()
-        {
+    /// Takes the date of the file from `generated`; warns of one that gives no time.
+    fn read_date(&mut self, element: &BytesStart<'_>, at: &Range<usize>) -> Result<(), Fatal> {
+        let date = self.attribute(element, "generated", at)?;
+        let time = date.as_ref().and_then(|date| date.parse::<Time>().ok());
+        self.tally.dated = Dated::of(time);
+        if let (Some(date), None) = (date, time) {
             let message = format!("`{date}` is no time, so that the export has no date");
             let diagnostic = locate(self.file, self.text, BAD_TIME.code, at.clone(), message);
             let diagnostic = diagnostic.rule(BAD_TIME.rule).hint(BAD_TIME.hint);

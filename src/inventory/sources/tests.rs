@@ -686,3 +686,46 @@ fn chunks_are_joined_in_order() {
         assert_eq!(host.name.is_none(), n % 3 == 0);
     }
 }
+
+#[test]
+fn exports_date_themselves() {
+    for (key, file) in [
+        ("hosts", format!("# generated: DATE\r\n# more\n{HEADER}ROW,,search,free,man,,,,,\n")),
+        ("l3_tors", "\u{feff}# generated: DATE\nsas1-s1 604 2a02:6b8:0:1::/64\n".into()),
+        ("ipv4_map", "# generated:DATE \n10.0.0.0/8 sas 604 2a02:6b8:0:3::/64\n".into()),
+        (
+            "net_layout",
+            "<net-layout generated=\"DATE\"><datacenter name=\"sas\"><vlan id=\"604\">\
+             <network>2a02:6b8:0:2::/64</network></vlan></datacenter></net-layout>\n"
+                .into(),
+        ),
+    ] {
+        let dated = |dates: &[&str]| {
+            let files: Vec<String> = (1..)
+                .zip(dates)
+                .map(|(row, date): (u64, _)| file.replace("DATE", date).replace("ROW", &row.to_string()))
+                .collect();
+            let files: Vec<&[u8]> = files.iter().map(String::as_bytes).collect();
+            let outcome = read_with(key, &files, |_| {});
+            assert_eq!(outcome.doubt(), "known", "{key}: {}", outcome.text());
+            (outcome.tally.dated.time().map(|time| time.to_string()), outcome.codes())
+        };
+        let at = |time: &str| Some(time.to_owned());
+        assert_eq!(dated(&["2026-11-20T01:00:00Z"]), (at("2026-11-20T01:00:00Z"), vec![]), "{key}");
+        // Of several files the oldest counts, whatever offsets they are written with.
+        let dates = ["2026-11-20T01:00:00+05:00", "2026-11-19T23:00:00-02:00", "2026-11-19T22:00:00Z"];
+        assert_eq!(dated(&dates), (at("2026-11-19T20:00:00Z"), vec![]), "{key}");
+        // A file that does not say may be of any age.
+        assert_eq!(dated(&["2026-11-20T01:00:00Z", "yesterday"]), (None, vec!["bad-time"]), "{key}");
+        assert_eq!(dated(&["2026-11-20T01:00:00", "2026-11-20T01:00:00Z"]), (None, vec!["bad-time"]), "{key}");
+    }
+    let undated = read("l3_tors", "sas1-s1 604 2a02:6b8:0:1::/64\n# generated: 2026-11-20T01:00:00Z\n");
+    assert_eq!((undated.tally.dated, undated.doubt()), (Dated::Unsaid, "known"));
+}
+
+#[test]
+fn a_date_before_the_header_moves_no_line() {
+    let outcome = read("hosts", &format!("# generated: 2026-11-20T01:00:00Z\n{HEADER}7,,search,maybe,man,,,,,\n"));
+    assert_eq!(outcome.draft.hosts[0].origin.line, 3);
+    assert_eq!((outcome.tally.rows, outcome.codes()), (1, vec!["bad-status"]));
+}

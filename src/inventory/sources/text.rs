@@ -5,7 +5,7 @@ use std::ops::Range;
 use ipnet::Ipv6Net;
 use rayon::prelude::*;
 
-use super::{Context, Input, SourceFile, Tally};
+use super::{Context, Dated, Input, SourceFile, Tally};
 use crate::diag::{Diagnostic, Diagnostics, FileId, Origin, is_formatting};
 use crate::dns::{Name, NameError};
 use crate::inventory::value::{Net64, Time, Vlan};
@@ -349,14 +349,16 @@ fn end_marker(bytes: &[u8]) -> Option<u64> {
     }
 }
 
-/// Warns of a `# generated:` in the first line that gives no time.
-pub fn check_generated(input: &Input<'_>, tally: &mut Tally) {
+/// Takes the date of a source from the `# generated:` in the first line of each file; warns of one that gives no time.
+pub fn read_dates(input: &Input<'_>, tally: &mut Tally) {
     for file in &input.files {
         let bytes = file.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file.bytes);
         let first = bytes.split(|octet| *octet == b'\n').next().unwrap_or_default();
         let first = String::from_utf8_lossy(first);
-        let Some(date) = first.strip_prefix("# generated:") else { continue };
-        if date.trim().parse::<Time>().is_err() {
+        let date = first.strip_prefix("# generated:");
+        let time = date.and_then(|date| date.trim().parse::<Time>().ok());
+        tally.dated = tally.dated.and(Dated::of(time));
+        if let (Some(date), None) = (date, time) {
             let message = format!("`{}` is no time, so that the export has no date", date.trim());
             let origin = Origin::line(file.id, 1);
             let diagnostic = Diagnostic::warning(BAD_TIME.code, origin, message).excerpt(first.trim_end(), 0);

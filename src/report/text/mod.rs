@@ -15,7 +15,7 @@ use super::paint::Paint;
 use super::templates::{TemplateError, Templates};
 use super::words::Explained as _;
 use crate::diag::sanitize;
-use crate::plan::{Notice, Plan, SealedPlan};
+use crate::plan::{Notice, NoticeCode, Plan, SealedPlan};
 
 /// What a plan is shown for, which decides how it closes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +73,7 @@ pub fn render(sealed: &SealedPlan, templates: &Templates, options: &TextOptions)
         applies: options.purpose == Purpose::Apply,
         is_view: options.is_view,
         is_partial: plan.notices.iter().any(|notice| notice.code.tells_of_failure()),
+        is_untrusted: plan.notices.iter().any(|notice| notice.code == NoticeCode::SourceUntrusted),
         projects: changes::projects(plan, templates, options, &paint)?,
         summary: tables::summary(plan),
         blocked: left::blocked(plan, options),
@@ -108,6 +109,8 @@ struct PlanView<'a> {
     is_view: bool,
     /// Whether a source or zone could not be read.
     is_partial: bool,
+    /// Whether a source was read and is not believed.
+    is_untrusted: bool,
     /// The projects that have changes, sorted.
     projects: Vec<ProjectView>,
     /// For each project and in total: hosts, creates, modifies, deletes, blocked, skipped.

@@ -1,0 +1,232 @@
+//! What an export must be to be believed, as far as the export alone tells: its age, and how many rows it has.
+//!
+//! Comes in: an inventory and the clock. Goes out: which exports fail, in their trust and in diagnostics. Ages are lengths
+//! between two instants, so that no offset and no change to summer time makes an export older or younger.
+
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::inventory::Inventory;
+use crate::inventory::model::{Export, Trust};
+use crate::inventory::value::{CLOCK_SKEW, Duration, Time};
+
+/// What an export that is too old, or of an unknown age, is not believed for.
+const AGE_RULE: &str = "with `max_age` an export must say when it was made, and be no older (docs/formats.md, trust)";
+
+/// What an export with too few rows is not believed for.
+const ROWS_RULE: &str = "an export has at least `min_rows` rows (docs/formats.md, trust)";
+
+/// Tests every export that could be read whole; those that fail are distrusted for the first reason, and all reasons are
+/// told. What could not be read whole is unknown already, and what there is of it proves nothing.
+pub fn test_exports(inventory: &mut Inventory, now: Time) -> Diagnostics {
+    let mut diagnostics = Diagnostics::default();
+    for place in 0..inventory.exports.len() {
+        if matches!(inventory.trust_in(place), Trust::Unknown { .. }) {
+            continue;
+        }
+        let export = &inventory.exports[place];
+        let found: Vec<Failure> = [test_age(export, now), test_rows(export)].into_iter().flatten().collect();
+        let name = export.spec.name.clone();
+        let file = export.first.expect("an export that was read has a file");
+        for Failure { code, cause, rule, hint } in found {
+            let reason = format!("source `{name}`: {cause}");
+            diagnostics.push(Diagnostic::file_error(code, file, reason.as_str()).rule(rule).hint(hint));
+            inventory.distrust(place, reason);
+        }
+    }
+    diagnostics
+}
+
+/// A test that an export failed.
+#[derive(Debug, PartialEq, Eq)]
+struct Failure {
+    /// The code.
+    code: &'static str,
+    /// What is wrong, to stand behind the source's name.
+    cause: String,
+    /// The rule that is broken.
+    rule: &'static str,
+    /// What to do.
+    hint: &'static str,
+}
+
+/// Tests the age of an export, where `max_age` is set.
+fn test_age(export: &Export, now: Time) -> Option<Failure> {
+    let max = export.spec.demands.max_age?;
+    let failure = |code, cause: String, hint| Some(Failure { code, cause, rule: AGE_RULE, hint });
+    let several = export.files.len() > 1;
+    let Some(dated) = export.dated else {
+        let whose = if several { "not every file of it has a date" } else { "no date" };
+        let hint = match export.spec.key {
+            "net_layout" => "let the export say `<net-layout generated=\"TIME\">`, or remove `max_age`",
+            _ => "let the export begin with a line `# generated: TIME`, or remove `max_age`",
+        };
+        return failure("source-undated", format!("it has `max_age`, and {whose} of its own"), hint);
+    };
+    if let Some(ahead) = dated.since(now)
+        && ahead > CLOCK_SKEW
+    {
+        let ahead = rounded(ahead);
+        let cause = format!("it is dated {dated}, which is {ahead} after the clock ({now}): one of the two is wrong");
+        return failure(
+            "source-from-the-future",
+            cause,
+            "set the clock that is wrong, here or where the export is made",
+        );
+    }
+    let age = now.since(dated)?;
+    if age <= max {
+        return None;
+    }
+    let what = if several { "its oldest file" } else { "it" };
+    let cause = format!("{what} is {} old (generated {dated}), and `max_age` is {max}", rounded(age));
+    failure("source-too-old", cause, "export again, or find out why nothing is exported any more")
+}
+
+/// A length in whole seconds, rounded up, so that what is too long is not shown as just long enough.
+fn rounded(length: Duration) -> Duration {
+    let whole = Duration::from_secs(length.as_secs());
+    if whole < length { Duration::from_secs(length.as_secs() + 1) } else { whole }
+}
+
+/// Tests the number of rows of an export, where `min_rows` is set.
+fn test_rows(export: &Export) -> Option<Failure> {
+    let (rows, min) = (export.rows, export.spec.demands.min_rows?);
+    let cause = || format!("it has {rows} row{}, and `min_rows` is {min}", if rows == 1 { "" } else { "s" });
+    (rows < min).then(|| Failure {
+        code: "too-few-rows",
+        cause: cause(),
+        rule: ROWS_RULE,
+        hint: "export again; or, where so few are right, lower `min_rows` in zonewright.toml",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::diag::render;
+    use crate::inventory::load_workspace;
+
+    /// The clock.
+    const NOW: &str = "2026-11-20T02:00:00Z";
+
+    /// A small workspace without demands.
+    fn inventory() -> Inventory {
+        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/_base");
+        let loaded = load_workspace(&workspace, NOW.parse().unwrap(), &|_| {});
+        loaded.inventory.expect("the base of the cases is a workspace")
+    }
+
+    /// Of that workspace the export `l3_tors`, dated so, with `max_age`.
+    fn dated(date: &str, max_age: &str) -> Export {
+        let inventory = inventory();
+        let mut export = inventory.exports.into_iter().find(|export| export.spec.key == "l3_tors").unwrap();
+        export.dated = (!date.is_empty()).then(|| date.parse().unwrap());
+        export.spec.demands.max_age = Some(max_age.parse().unwrap());
+        export
+    }
+
+    /// What is wrong with the age of an export.
+    fn wrong_age(date: &str, max_age: &str, now: &str) -> Option<String> {
+        test_age(&dated(date, max_age), now.parse().unwrap())
+            .map(|failure| format!("{}: {}", failure.code, failure.cause))
+    }
+
+    #[test]
+    fn an_export_may_be_as_old_as_max_age_and_no_older() {
+        assert_eq!(wrong_age("2026-11-19T20:00:00Z", "6h", NOW), None);
+        assert_eq!(
+            wrong_age("2026-11-19T19:00:00Z", "6h", NOW).unwrap(),
+            "source-too-old: it is 7h old (generated 2026-11-19T19:00:00Z), and `max_age` is 6h"
+        );
+        // A moment too old is not told as just old enough.
+        assert_eq!(
+            wrong_age("2026-11-19T20:00:00Z", "6h", "2026-11-20T02:00:00.000000001Z").unwrap(),
+            "source-too-old: it is 6h1s old (generated 2026-11-19T20:00:00Z), and `max_age` is 6h"
+        );
+        assert_eq!(wrong_age(NOW, "0s", NOW), None);
+    }
+
+    #[test]
+    fn ages_are_between_instants_whatever_the_offsets() {
+        // In the night of 25 October 2026 the clocks of Berlin show 02:30 twice, and the export was made at the first.
+        let (first, second) = ("2026-10-25T02:30:00+02:00", "2026-10-25T02:30:00+01:00");
+        assert_eq!(wrong_age(first, "1h", second), None);
+        assert!(wrong_age(first, "59m", second).is_some_and(|cause| cause.contains("it is 1h old")));
+        // On 29 March 2026 they show no 02:30: of two hours on the dial one went by.
+        assert_eq!(wrong_age("2026-03-29T01:30:00+01:00", "1h", "2026-03-29T03:30:00+02:00"), None);
+        assert_eq!(wrong_age("2026-11-20T07:00:00+05:00", "0s", NOW), None);
+    }
+
+    #[test]
+    fn a_date_in_the_future_is_wrong_beyond_what_clocks_differ() {
+        assert_eq!(wrong_age("2026-11-20T02:05:00Z", "6h", NOW), None);
+        assert_eq!(
+            wrong_age("2026-11-20T02:05:01Z", "6h", NOW).unwrap(),
+            "source-from-the-future: it is dated 2026-11-20T02:05:01Z, which is 5m1s after the clock \
+             (2026-11-20T02:00:00Z): one of the two is wrong"
+        );
+    }
+
+    #[test]
+    fn of_several_files_the_oldest_counts_and_each_needs_a_date() {
+        assert_eq!(wrong_age("", "6h", NOW).unwrap(), "source-undated: it has `max_age`, and no date of its own");
+        let of_two = |date| Export { files: vec!["a".into(), "b".into()], ..dated(date, "6h") };
+        let cause = |export| test_age(&export, NOW.parse().unwrap()).unwrap().cause;
+        assert_eq!(cause(of_two("")), "it has `max_age`, and not every file of it has a date of its own");
+        assert!(cause(of_two("2026-11-19T19:00:00Z")).starts_with("its oldest file is 7h old"));
+    }
+
+    #[test]
+    fn nothing_is_asked_where_nothing_is_demanded() {
+        let mut inventory = inventory();
+        assert!(test_exports(&mut inventory, "2036-11-20T02:00:00Z".parse().unwrap()).is_empty());
+        assert!(test_exports(&mut inventory, "2006-11-20T02:00:00Z".parse().unwrap()).is_empty());
+        assert!(inventory.sources().all(|(_, trust)| *trust == Trust::Known));
+    }
+
+    #[test]
+    fn all_that_fails_is_told_and_the_first_is_the_reason() {
+        let mut inventory = inventory();
+        for export in &mut inventory.exports {
+            export.spec.demands.min_rows = Some(3);
+        }
+        inventory.exports.iter_mut().find(|export| export.spec.key == "l3_tors").unwrap().spec.demands.max_age =
+            Some(Duration::from_secs(1800));
+        let mut found = test_exports(&mut inventory, NOW.parse().unwrap());
+        found.settle();
+        insta::assert_snapshot!(render(&found, &inventory.files), @r#"
+    racktables/l3-tors.txt: error[source-too-old]: source `l3_tors`: it is 1h old (generated 2026-11-20T01:00:00Z), and `max_age` is 30m
+        = rule: with `max_age` an export must say when it was made, and be no older (docs/formats.md, trust)
+        = hint: export again, or find out why nothing is exported any more
+    racktables/l3-tors.txt: error[too-few-rows]: source `l3_tors`: it has 2 rows, and `min_rows` is 3
+        = rule: an export has at least `min_rows` rows (docs/formats.md, trust)
+        = hint: export again; or, where so few are right, lower `min_rows` in zonewright.toml
+    racktables/net-layout.xml: error[too-few-rows]: source `net_layout`: it has 2 rows, and `min_rows` is 3
+        = rule: an export has at least `min_rows` rows (docs/formats.md, trust)
+        = hint: export again; or, where so few are right, lower `min_rows` in zonewright.toml
+    racktables/ipv4-map.txt: error[too-few-rows]: source `ipv4_map`: it has 1 row, and `min_rows` is 3
+        = rule: an export has at least `min_rows` rows (docs/formats.md, trust)
+        = hint: export again; or, where so few are right, lower `min_rows` in zonewright.toml
+    agents/eine.jsonl: error[too-few-rows]: source `eine`: it has 1 row, and `min_rows` is 3
+        = rule: an export has at least `min_rows` rows (docs/formats.md, trust)
+        = hint: export again; or, where so few are right, lower `min_rows` in zonewright.toml
+    "#);
+        let reason = "source `l3_tors`: it is 1h old (generated 2026-11-20T01:00:00Z), and `max_age` is 30m".to_owned();
+        assert_eq!(inventory.trust.l3_tors, Trust::Distrusted { reason });
+        let doubted: Vec<&str> = inventory.sources().filter_map(|(name, trust)| trust.doubt().map(|_| name)).collect();
+        assert_eq!(doubted, ["l3_tors", "net_layout", "ipv4_map", "eine"]);
+    }
+
+    #[test]
+    fn what_could_not_be_read_whole_is_not_tested() {
+        let mut inventory = inventory();
+        let unknown = Trust::Unknown { reason: "source `hosts`: it was cut".into() };
+        inventory.trust.hosts = unknown.clone();
+        for export in &mut inventory.exports {
+            export.spec.demands.min_rows = (export.spec.key == "hosts").then_some(1000);
+        }
+        assert!(test_exports(&mut inventory, NOW.parse().unwrap()).is_empty());
+        assert_eq!(inventory.trust.hosts, unknown);
+    }
+}
