@@ -98,8 +98,18 @@ fn no_network(
 ) -> Block {
     let symbols = &context.inventory.symbols;
     let location = symbols.text(host.location);
+    let is_former = switch.is_some_and(|switch| context.inventory.tors.former.contains(&switch));
     let switch = switch.map(|switch| symbols.text(switch));
     match (segment, switch) {
+        (Segment::L3, Some(switch)) if is_former => {
+            let message = format!(
+                "switch `{switch}` is in l3-tors no more: it stood in an accepted export until now, and stays in its L3 \
+                 segment, in which VLAN {vlan} has no network"
+            );
+            let hint = "put its rows back into l3-tors; or, if it left its L3 segment, \
+                        `zonewright accept l3_tors --reason TEXT`";
+            block(code, message, hint)
+        }
         (Segment::L3, Some(switch)) => {
             let message = format!("switch `{switch}` has no network for VLAN {vlan}");
             block(code, message, format!("add `{switch} {vlan} NETWORK` to l3-tors, or correct the VLAN"))

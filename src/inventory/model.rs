@@ -67,6 +67,19 @@ impl Inventory {
         named.into_iter().chain(self.mac_sources.iter().map(|source| (source.name.as_str(), &source.trust)))
     }
 
+    /// The trust in one of [`Inventory::exports`].
+    pub fn trust_of(&self, spec: &SourceSpec) -> &Trust {
+        let mut sources = self.sources();
+        let found = sources.find(|(name, _)| *name == spec.name).map(|(_, trust)| trust);
+        found.expect("every export is a source of its name")
+    }
+
+    /// The digests of the files of one of [`Inventory::exports`], by name; without those that could not be read.
+    pub fn digests_of(&self, export: &Export) -> BTreeMap<String, String> {
+        let digest = |name: &String| Some((name.clone(), self.inputs.get(name)?.clone()));
+        export.files.iter().filter_map(digest).collect()
+    }
+
     /// Takes an export for unknown because a test of it failed; what could not even be read stays as it is.
     ///
     /// `place` is that of one of [`Inventory::exports`].

@@ -21,6 +21,7 @@ const LEFT: &str = "`zonewright resume` does what is missing, and leaves what ch
 pub fn render(status: &Status, options: &TextOptions) -> String {
     let mut page = Page::new(options);
     page.head(status);
+    page.sources(status);
     if let Some(memory) = &status.memory {
         page.unfinished(status, memory);
         page.in_part(status, memory);
