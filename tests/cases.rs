@@ -220,6 +220,8 @@ fn run(case: &Path) -> Result<Found, Failure> {
             .current_dir(&workspace)
             .env("NO_COLOR", "1")
             .env_remove("RAYON_NUM_THREADS")
+            .env_remove("USER")
+            .env_remove("LOGNAME")
             .stdin(Stdio::null())
             .output()
             .map_err(|error| error.to_string())?;

@@ -118,7 +118,7 @@ pub enum Command {
     /// allows the transfer, to whom, how large the zone is, what serial and clock it has. Changes nothing. Exits 1
     /// where there is a problem.
     Doctor(DoctorArgs),
-    /// Show who is at work, the sources, what did not end, the last applies, and the known markers.
+    /// Show who is at work, what did not end, the last applies, and the known markers.
     Status(StatusArgs),
     /// Tell what was applied: when, by whom and why, what changed, and what became of it.
     ///

@@ -7,12 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::{Findings, MakeError, Progress, acceptance, accepted, load};
-use crate::guard::baseline::difference;
+use crate::guard::baseline::{Difference, difference};
 use crate::inventory::Inventory;
 use crate::inventory::model::Export;
 use crate::inventory::sources::meaning;
 use crate::inventory::value::Time;
-use crate::state::{self, Accepting, Acceptor, Exchange, Lock, State, StateError};
+use crate::state::{self, Accepting, Acceptor, Exchange, Lock, NewExport, State, StateError};
+
+/// The key of l3-tors.
+const L3_TORS: &str = "l3_tors";
 
 /// What is accepted, by whom and why.
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +62,11 @@ pub fn accept(request: &Request<'_>, progress: &dyn Progress) -> Result<Exchange
         Err(MakeError::Config(findings)) => return Err(AcceptError::Config(findings)),
         Err(_) => unreachable!("`load` selects nothing, and reads no snapshot"),
     };
+    let file = request.workspace.join(&inventory.config.state_file);
     let Some(export) = inventory.exports.iter().find(|export| export.spec.name == request.source) else {
+        if let Some(exchange) = forget(request, &file)? {
+            return Ok(exchange);
+        }
         let names = inventory.exports.iter().map(|export| export.spec.name.clone());
         return Err(AcceptError::NoSuchSource(names.collect()));
     };
@@ -67,13 +74,30 @@ pub fn accept(request: &Request<'_>, progress: &dyn Progress) -> Result<Exchange
         return Err(AcceptError::Doubted(doubt.to_owned()));
     }
     let new = acceptance::new_export(&inventory, export, request.workspace).ok_or(AcceptError::Changing)?;
-    let file = request.workspace.join(&inventory.config.state_file);
     let _lock = Lock::take(&file, request.who, request.now)?;
     let mut state = state::open_to_write(&file)?;
     let exchange = exchange(&inventory, export, &*state)?;
     let acceptor = Acceptor::Person(request.who, request.reason);
     state.accept(&[Accepting::Anew(new)], &acceptor, request.now)?;
     Ok(exchange)
+}
+
+/// Lets all switches leave their L3 segment, where zonewright.toml has no l3-tors any more, and accepted ones listed some:
+/// without it they would stay there for ever. `None` where something else was named.
+fn forget(request: &Request<'_>, file: &Path) -> Result<Option<Exchange>, StateError> {
+    let is_known = |state: &dyn State| Ok::<bool, StateError>(!state.l3_switches()?.is_empty());
+    if request.source != L3_TORS || !state::open_to_read(file)?.as_deref().map_or(Ok(false), is_known)? {
+        return Ok(None);
+    }
+    let _lock = Lock::take(file, request.who, request.now)?;
+    let mut state = state::open_to_write(file)?;
+    let (source, rows, dated) = (L3_TORS.to_owned(), 0, None);
+    let before = state.exports()?.into_iter().find(|before| before.source == L3_TORS);
+    let leaving = state.l3_switches()?;
+    let none = NewExport { source: source.clone(), rows, dated, files: Vec::new(), switches: Vec::new() };
+    let acceptor = Acceptor::Person(request.who, request.reason);
+    state.accept(&[Accepting::Anew(none)], &acceptor, request.now)?;
+    Ok(Some(Exchange { source, rows, dated, before, difference: Difference::default(), leaving }))
 }
 
 /// How an export differs from the accepted one of its source.
@@ -85,7 +109,7 @@ fn exchange(inventory: &Inventory, export: &Export, state: &dyn State) -> Result
         None => BTreeMap::new(),
     };
     let leaving = match spec.key {
-        "l3_tors" => {
+        L3_TORS => {
             let listed = inventory.tors.switches.iter().map(|switch| inventory.symbols.text(*switch));
             let listed: BTreeSet<&str> = listed.collect();
             state.l3_switches()?.into_iter().filter(|switch| !listed.contains(switch.as_str())).collect()

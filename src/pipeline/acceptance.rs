@@ -70,8 +70,8 @@ fn used(plan: &Plan, workspace: &Path) -> Vec<ExportFiles> {
     let macs_are_doubted = exports.iter().any(|export| export.is_of_macs && is_doubted(export));
     let is_input = |(name, digest): (&String, &String)| plan.inputs.get(name) == Some(digest);
     exports.retain(|export| {
-        let is_believed = !is_doubted(export) && !(export.is_of_macs && macs_are_doubted);
-        is_believed && !export.digests.is_empty() && export.digests.iter().all(is_input)
+        let is_doubted = if export.is_of_macs { macs_are_doubted } else { is_doubted(export) };
+        !is_doubted && !export.digests.is_empty() && export.digests.iter().all(is_input)
     });
     exports
 }

@@ -48,7 +48,7 @@ use crate::diag::{Diagnostics, Files};
 use crate::diff::Selection;
 use crate::dns::{ZoneName, reverse};
 use crate::explain::SubjectError;
-use crate::inventory::model::{Config, Inventory, Pool, ProjectIndex, Registry};
+use crate::inventory::model::{Config, Inventory, Pool, ProjectIndex, Registry, Trust};
 use crate::inventory::read::{self, Loaded, LoadedConfig};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
@@ -415,12 +415,13 @@ fn not_looked_for(zone: &ZoneName) -> Notice {
 
 /// A notice for every source that cannot be believed.
 fn unknown_sources(inventory: &Inventory) -> Vec<Notice> {
-    let notice = |(name, reason): (&str, &str)| Notice {
-        code: NoticeCode::SourceUnknown,
-        name: name.to_owned(),
-        host: None,
-        message: reason.to_owned(),
+    let notice = |(name, trust): (&str, &Trust)| {
+        let (code, reason) = match trust {
+            Trust::Known => return None,
+            Trust::Unknown { reason } => (NoticeCode::SourceUnknown, reason),
+            Trust::Distrusted { reason } => (NoticeCode::SourceUntrusted, reason),
+        };
+        Some(Notice { code, name: name.to_owned(), host: None, message: reason.clone() })
     };
-    let unknown = inventory.sources().filter_map(|(name, trust)| trust.doubt().map(|doubt| (name, doubt)));
-    unknown.map(notice).collect()
+    inventory.sources().filter_map(notice).collect()
 }

@@ -14,7 +14,11 @@ pub fn accepted(exchange: &Exchange, options: &TextOptions) -> String {
     let Exchange { source, rows, dated, before, difference, leaving } = exchange;
     let mut page = Page::new(options);
     let dated = dated.map(|dated| format!(", of {dated}")).unwrap_or_default();
-    page.line(0, &format!("Source `{source}`: its export is the accepted one: {}{dated}", counted(*rows, "row")));
+    let head = match *rows {
+        0 => format!("Source `{source}`: nothing is accepted any more"),
+        rows => format!("Source `{source}`: its export is the accepted one: {}{dated}", counted(rows, "row")),
+    };
+    page.line(0, &head);
     let Some(before) = before else {
         page.line(0, "Before: none was accepted");
         return page.out;

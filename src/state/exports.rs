@@ -115,7 +115,7 @@ pub struct NewExport {
     pub rows: usize,
     /// When it was made, by its own word.
     pub dated: Option<Time>,
-    /// Its files; never empty.
+    /// Its files; none where zonewright.toml has no such source any more.
     pub files: Vec<AcceptedFile>,
     /// Of l3-tors: the switches that it lists.
     pub switches: Vec<String>,

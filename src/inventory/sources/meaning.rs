@@ -133,3 +133,72 @@ fn collect(spec: &SourceSpec, said: &Said<'_>) -> BTreeMap<String, String> {
     }
     meanings
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::inventory::load_workspace;
+
+    /// The workspace that the cases start from.
+    fn inventory() -> Inventory {
+        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/_base");
+        load_workspace(&workspace, now(), &|_| {}).inventory.unwrap()
+    }
+
+    /// The clock.
+    fn now() -> Time {
+        "2026-11-20T02:00:00Z".parse().unwrap()
+    }
+
+    /// What an export says, a line each.
+    fn lines(meanings: &BTreeMap<String, String>) -> Vec<String> {
+        meanings.iter().map(|(key, meaning)| format!("{key} = {meaning}")).collect()
+    }
+
+    /// What other content of a source would say.
+    fn said(inventory: &Inventory, source: &str, content: &str) -> Vec<String> {
+        let spec = &inventory.exports.iter().find(|export| export.spec.name == source).unwrap().spec;
+        let earlier = Earlier { spec, files: &[("file", content.as_bytes())] };
+        lines(&meanings_of(&inventory.config, &earlier, now()))
+    }
+
+    #[test]
+    fn every_export_has_its_meanings() {
+        let inventory = inventory();
+        let of = |name: &str| {
+            let spec = &inventory.exports.iter().find(|export| export.spec.name == name).unwrap().spec;
+            lines(&meanings(&inventory, spec))
+        };
+        assert_eq!(of("hosts")[0], "101 = sas0-0001.web.example.net., web, assigned, sas, sas-s1");
+        assert_eq!(of("l3_tors"), ["sas-s1 604 = 2001:db8:0:1::/64", "sas-s1 761 = 2001:db8:0:2::/64"]);
+        assert_eq!(of("net_layout"), ["sas 700 = 2001:db8:0:3::/64, 2001:db8:0:4::/64"]);
+        assert_eq!(of("ipv4_map"), ["sas 700 192.0.2.0/24 = 2001:db8:0:5::/64"]);
+        assert_eq!(of("agent")[2], "201 = 02:00:00:00:02:01, no switch");
+        assert_eq!(of("eine"), ["101 = 02:00:00:00:01:01, no switch"]);
+    }
+
+    #[test]
+    fn lines_that_move_mean_the_same_and_bad_ones_nothing() {
+        let inventory = inventory();
+        let tors = "# later\nsas-s2 604 nonsense\nsas-s1 761 2001:db8:0:2::/64\nsas-s1 604 2001:db8:0:1::/64\n";
+        assert_eq!(
+            said(&inventory, "l3_tors", tors),
+            ["sas-s1 604 = 2001:db8:0:1::/64", "sas-s1 761 = 2001:db8:0:2::/64"]
+        );
+        let hosts = "inv,name,project,status,location,queue,rack,switch,port,restrictions\n\
+                     7,,search,free,man,q,r,,,automated-dns\n7x,,search,free,man,,,,,\n";
+        assert_eq!(said(&inventory, "hosts", hosts), ["7 = no name, search, free, man, no switch, restricted"]);
+    }
+
+    #[test]
+    fn the_latest_report_that_is_active_counts() {
+        let report = |time: &str, rest: &str| format!("{{\"time\":\"2026-11-20T{time}:00Z\",\"inv\":7,{rest}}}\n");
+        let reports = report("01:00", "\"mac\":\"02:00:00:00:00:01\"")
+            + &report("01:30", "\"mac\":\"02:00:00:00:00:02\",\"switch\":\"s1\"")
+            + &report("01:45", "\"mac\":\"02:00:00:00:00:02\",\"active\":false")
+            + &report("01:10", "\"mac\":\"02:00:00:00:00:03\"");
+        assert_eq!(said(&inventory(), "agent", &reports), ["7 = 02:00:00:00:00:02, s1"]);
+    }
+}

@@ -21,7 +21,6 @@ const LEFT: &str = "`zonewright resume` does what is missing, and leaves what ch
 pub fn render(status: &Status, options: &TextOptions) -> String {
     let mut page = Page::new(options);
     page.head(status);
-    page.sources(status);
     if let Some(memory) = &status.memory {
         page.unfinished(status, memory);
         page.in_part(status, memory);
@@ -29,6 +28,7 @@ pub fn render(status: &Status, options: &TextOptions) -> String {
         page.markers(memory);
         page.breakers(memory);
     }
+    page.sources(status);
     page.out
 }
 
