@@ -8,6 +8,7 @@
 //! | `live/` | zone files, the same for `zones/` |
 //! | `edits` | `@ FILE`, then lines `- OLD` that the file holds once, and `+ NEW` in their place; `+` alone adds lines at the end |
 //! | `remove` | files to remove, one a line |
+//! | `then` | edits as in `edits`, made after the first command |
 //! | `args` | arguments, one a line; `--then--` begins another command; `plan` as of [`NOW`] where there is no such file |
 //! | `expect/stdout`, `expect/stderr` | what is printed; nothing where there is no such file |
 //! | `expect/exit` | the exit codes, one a command; 0 where there is no such file |
@@ -30,7 +31,7 @@ const NOW: &str = "2026-11-20T02:00:00Z";
 const THEN: &str = "--then--";
 
 /// What a case may hold beside `expect`.
-const PARTS: [&str; 6] = ["inventory", "live", "edits", "remove", "args", "expect"];
+const PARTS: [&str; 7] = ["inventory", "live", "edits", "remove", "then", "args", "expect"];
 
 #[test]
 fn every_case_prints_what_it_expects() {
@@ -220,9 +221,14 @@ fn run(case: &Path) -> Result<Found, Failure> {
             .current_dir(&workspace)
             .env("NO_COLOR", "1")
             .env_remove("RAYON_NUM_THREADS")
+            .env_remove("USER")
+            .env_remove("LOGNAME")
             .stdin(Stdio::null())
             .output()
             .map_err(|error| error.to_string())?;
+        if number == 0 {
+            edit(&read(&case.join("then"))?, workspace.path())?;
+        }
         found.stdout += &plain(output.stdout, "standard output", workspace.path())?;
         found.stderr += &plain(output.stderr, "standard error", workspace.path())?;
         let code = output.status.code().ok_or_else(|| format!("the command was ended by {}", output.status))?;

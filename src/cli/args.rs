@@ -127,6 +127,12 @@ pub enum Command {
     /// tells what was ever done for that host (where there is an apply of that number, `--host 100001`), and
     /// `history sas1-0001.search.example.net` what at that name. What was sent and refused, or never answered, is told too.
     History(HistoryArgs),
+    /// Take the export of a source for right, whatever it lost or changed.
+    ///
+    /// An export that lost more rows than `max_shrink` allows since the one that was last accepted, or changed more than
+    /// `max_churn`, is not believed. This makes it the accepted one, and tells what is gone, new and changed. Of `l3_tors`,
+    /// switches that it does not list leave their L3 segment. An export that is cut, bad or fails any other test is refused.
+    Accept(AcceptArgs),
     /// Look after the state, the journal of what was applied.
     State(StateArgs),
     /// Serve zones from memory on loopback, to try things out on.
@@ -291,6 +297,13 @@ pub struct HistoryArgs {
     /// How it is printed.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
+}
+
+/// What `accept` takes.
+#[derive(Debug, Args)]
+pub struct AcceptArgs {
+    /// The source, as messages call it: hosts, l3_tors, net_layout, ipv4_map, or the name of a source of MACs.
+    pub source: String,
 }
 
 /// What `state` takes.

@@ -12,6 +12,8 @@ mod output;
 
 mod request;
 
+mod accept;
+
 mod check;
 
 mod plan;
@@ -79,6 +81,7 @@ pub fn main() -> ExitCode {
         Command::Doctor(args) => doctor::run(&cli.shared, args),
         Command::Status(args) => status::run(&cli.shared, args),
         Command::History(args) => history::run(&cli.shared, args),
+        Command::Accept(args) => accept::run(&cli.shared, args),
         Command::State(args) => state::run(&cli.shared, args),
         Command::Serve(args) => serve::run(&cli.shared, args),
         Command::Schema(args) => schema::run(args),

@@ -10,7 +10,7 @@ use crate::change::BlockCode;
 use crate::diag::Origin;
 use crate::dns::{Name, NameError, Rtype};
 use crate::inventory::Inventory;
-use crate::inventory::model::{Entry, Host, HostStatus, ProjectFile, ProjectSettings};
+use crate::inventory::model::{Entry, Host, HostStatus, MacSource, ProjectFile, ProjectSettings};
 use crate::inventory::symbol::Symbol;
 use crate::inventory::value::{Time, Vlan};
 use crate::live::Live;
@@ -225,7 +225,7 @@ fn by_network(
     desired: &mut DesiredHost,
 ) -> Vec<(Ipv6Addr, Origin)> {
     let Derivation { inventory, host, .. } = *this;
-    if let Some(reason) = inventory.mac_sources.iter().find_map(|source| source.trust.doubt()) {
+    if let Some(reason) = doubted_mac_source(inventory, host, desired.mac.active.is_some()) {
         desired.fault(BlockCode::SourceUntrusted, Detail::Source(reason.to_owned()));
     }
     if let Some(reason) = inventory.trust.l3_tors.doubt() {
@@ -257,6 +257,14 @@ fn by_network(
         None => eui64(network, active.mac),
     };
     networks.into_iter().map(|(network, origin)| (address(network), origin)).collect()
+}
+
+/// Why a source of MACs cannot be believed that may know the MAC of a host: it last gave it, or nobody knows whose it gave,
+/// or no other source gives one.
+fn doubted_mac_source<'i>(inventory: &'i Inventory, host: &Host, has_mac: bool) -> Option<&'i str> {
+    let may_know = |source: &&MacSource| !has_mac || source.gave.as_ref().is_none_or(|gave| gave.contains(&host.inv));
+    let mut sources = inventory.mac_sources.iter().filter(may_know);
+    sources.find_map(|source| source.trust.doubt())
 }
 
 /// The addresses of an IPv4 host's backbone, by its A records and ipv4-map.

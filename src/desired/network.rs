@@ -20,7 +20,7 @@ pub enum Networks {
 /// In which kind of segment a switch is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Segment {
-    /// `l3-tors` lists the switch: each of its VLANs is one /64.
+    /// `l3-tors` lists the switch, or an accepted one did: each of its VLANs is one /64.
     L3,
     /// It does not: the datacenter's VLAN has networks.
     L2,
@@ -30,6 +30,8 @@ pub enum Segment {
 pub fn segment(inventory: &Inventory, switch: Option<Symbol>) -> Segment {
     match switch {
         Some(switch) if inventory.tors.switches.contains(&switch) => Segment::L3,
+        // A row that was lost does not move a switch: the networks of its datacenter would not reach it.
+        Some(switch) if inventory.tors.former.contains(&switch) => Segment::L3,
         _ => Segment::L2,
     }
 }

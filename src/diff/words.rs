@@ -10,7 +10,7 @@ use crate::desired::names::HolderRow;
 use crate::desired::network::Segment;
 use crate::diag::Origin;
 use crate::dns::{Name, NameError, NameRef, RdataRef, Rtype, reverse};
-use crate::inventory::model::Host;
+use crate::inventory::model::{Host, Trust};
 use crate::inventory::value::{Inv, Vlan};
 use crate::live::{Place, ZoneIndex};
 
@@ -57,7 +57,14 @@ fn fault_block(context: &Context<'_>, place: usize, code: BlockCode, detail: &De
             let hint = format!("add a project file with `id: {project}`, or correct the one that cannot be read");
             block(code, format!("no readable project file has the id `{project}`"), hint)
         }
-        Detail::Source(reason) => block(code, reason.clone(), "get the source whole again; nothing is derived from it"),
+        Detail::Source(reason) => {
+            let is_distrusted = |trust: &Trust| matches!(trust, Trust::Distrusted { reason: doubt } if doubt == reason);
+            let hint = match context.inventory.sources().any(|(_, trust)| is_distrusted(trust)) {
+                true => "renew the export; the finding about it says what else can be done",
+                false => "get the source whole again; nothing is derived from it",
+            };
+            block(code, reason.clone(), hint)
+        }
         Detail::Name(None) => block(code, "it has no name".into(), "enter its name in hosts.csv or names.lock"),
         Detail::Name(Some(name)) => {
             let domain = context.admin(host.project).map(|admin| admin.dns_domain.to_string()).unwrap_or_default();
@@ -98,8 +105,18 @@ fn no_network(
 ) -> Block {
     let symbols = &context.inventory.symbols;
     let location = symbols.text(host.location);
+    let is_former = switch.is_some_and(|switch| context.inventory.tors.former.contains(&switch));
     let switch = switch.map(|switch| symbols.text(switch));
     match (segment, switch) {
+        (Segment::L3, Some(switch)) if is_former => {
+            let message = format!(
+                "switch `{switch}` is in l3-tors no more: it stood in an accepted export until now, and stays in its L3 \
+                 segment, in which VLAN {vlan} has no network"
+            );
+            let hint = "put its rows back into l3-tors; or, if it left its L3 segment, \
+                        `zonewright accept l3_tors --reason TEXT`";
+            block(code, message, hint)
+        }
         (Segment::L3, Some(switch)) => {
             let message = format!("switch `{switch}` has no network for VLAN {vlan}");
             block(code, message, format!("add `{switch} {vlan} NETWORK` to l3-tors, or correct the VLAN"))

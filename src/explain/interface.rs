@@ -119,6 +119,10 @@ impl Derivation<'_> {
         }
         let switch = self.case.context.desired[self.place].mac.switch_of(self.host);
         let from = match (network::segment(inventory, switch), switch) {
+            (Segment::L3, Some(switch)) if inventory.tors.former.contains(&switch) => {
+                let switch = inventory.symbols.text(switch);
+                format!("l3-tors, which listed switch `{switch}` when it was last accepted, by that and VLAN {vlan}")
+            }
             (Segment::L3, Some(switch)) => {
                 format!("l3-tors, by switch `{}` and VLAN {vlan}", inventory.symbols.text(switch))
             }

@@ -158,7 +158,7 @@ pub struct SwitchFacts {
     pub source: &'static str,
     /// `L3` or `L2`.
     pub segment: &'static str,
-    /// The first line of l3-tors that lists it, where one does.
+    /// The first line of l3-tors that lists it, where one does; none of an L3 segment where only an accepted export did.
     pub segment_line: Option<String>,
 }
 

@@ -4,3 +4,7 @@
 //! numbers and words. Pure: what is remembered is handed in as plain values, and nothing is sent, tripped or accepted here.
 
 pub mod trust;
+
+pub mod baseline;
+
+pub mod last;

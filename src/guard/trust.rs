@@ -19,7 +19,7 @@ const ROWS_RULE: &str = "an export has at least `min_rows` rows (docs/formats.md
 pub fn test_exports(inventory: &mut Inventory, now: Time) -> Diagnostics {
     let mut diagnostics = Diagnostics::default();
     for place in 0..inventory.exports.len() {
-        if matches!(inventory.trust_in(place), Trust::Unknown { .. }) {
+        if matches!(inventory.trust_of(&inventory.exports[place].spec), Trust::Unknown { .. }) {
             continue;
         }
         let export = &inventory.exports[place];

@@ -67,9 +67,8 @@ impl Inventory {
         named.into_iter().chain(self.mac_sources.iter().map(|source| (source.name.as_str(), &source.trust)))
     }
 
-    /// The trust in an export; `place` is that of one of [`Inventory::exports`].
-    pub fn trust_in(&self, place: usize) -> &Trust {
-        let spec = &self.exports[place].spec;
+    /// The trust in one of [`Inventory::exports`].
+    pub fn trust_of(&self, spec: &SourceSpec) -> &Trust {
         match spec.key {
             "hosts" => &self.trust.hosts,
             "l3_tors" => &self.trust.l3_tors,
@@ -80,6 +79,12 @@ impl Inventory {
                 &source.expect("every other export is one of MACs").trust
             }
         }
+    }
+
+    /// The digests of the files of one of [`Inventory::exports`], by name; without those that could not be read.
+    pub fn digests_of(&self, export: &Export) -> BTreeMap<String, String> {
+        let digest = |name: &String| Some((name.clone(), self.inputs.get(name)?.clone()));
+        export.files.iter().filter_map(digest).collect()
     }
 
     /// Takes an export for unknown because a test of it failed; what could not even be read stays as it is.

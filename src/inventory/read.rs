@@ -114,6 +114,40 @@ pub fn load_config(dir: &Path) -> LoadedConfig {
     LoadedConfig { config, files, diagnostics }
 }
 
+/// The files of an export, unread.
+#[derive(Debug, Clone)]
+pub struct ExportFiles {
+    /// The source.
+    pub source: String,
+    /// Whether it is one of MACs.
+    pub is_of_macs: bool,
+    /// The digests of its files, by name; empty where not all of them could be read.
+    pub digests: BTreeMap<String, String>,
+}
+
+/// Finds and hashes the files of all configured exports, without reading their rows; `None` where zonewright.toml cannot be
+/// used.
+pub fn export_files(dir: &Path) -> Option<Vec<ExportFiles>> {
+    let mut workspace = Workspace::new(dir);
+    let settings = workspace.read_settings()?;
+    let jobs: Vec<Job<'_>> = settings.sources.iter().filter_map(|spec| workspace.prepare(spec, &settings)).collect();
+    let of_job = |job: &Job<'_>| {
+        let hash = |file: &Found| Some((file.name.clone(), disk::digest(&workspace.folder.read(file, u64::MAX).ok()?)));
+        let digests: Option<BTreeMap<String, String>> = job.files.par_iter().map(hash).collect();
+        let digests = digests.filter(|_| job.tally.doubt.is_none()).unwrap_or_default();
+        let is_of_macs = job.format.occurs == Occurs::Listed;
+        ExportFiles { source: job.spec.name.clone(), is_of_macs, digests }
+    };
+    Some(jobs.iter().filter(|job| job.is_export()).map(of_job).collect())
+}
+
+/// Reads a file of an export once more, which must be as it was; `None` where it cannot be read, or is not.
+pub fn export_content(dir: &Path, name: &str, digest: &str) -> Option<Vec<u8>> {
+    let folder = Folder::new(dir);
+    let file = folder.file(name, &mut Files::default());
+    folder.read(&file, u64::MAX).ok().filter(|bytes| disk::digest(bytes) == digest)
+}
+
 /// A workspace that is being read.
 struct Workspace {
     /// Its folder.
@@ -282,6 +316,11 @@ struct Done {
 }
 
 impl Job<'_> {
+    /// Whether the source is an export, and no file of our own.
+    fn is_export(&self) -> bool {
+        !matches!(self.format.occurs, Occurs::Fixed(_))
+    }
+
     /// Reads, hashes and parses the files.
     fn run(mut self, folder: &Folder, context: &Context<'_>, progress: &(dyn Fn(&str) + Sync)) -> Done {
         progress(&self.spec.name);

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::{Findings, Progress, load_config};
+use super::{Findings, Progress, acceptance, load_config};
 use crate::apply::accept::{Terms, accept};
 use crate::apply::{self, Applied, Event, Orders, Refusal, SIDE_BY_SIDE, Survey, Surveyed, Watch, ZoneAccess};
 use crate::disk;
@@ -23,7 +23,7 @@ use crate::plan::{Plan, SealedPlan, v1};
 use crate::provider::write::WriteZone;
 use crate::provider::{self, Context, TargetError};
 use crate::state::status::unfinished;
-use crate::state::{self, ApplyId, KeptRrset, KnownMarker, Lock, NewApply, PlanText, State, StateError};
+use crate::state::{self, Acceptor, ApplyId, KeptRrset, KnownMarker, Lock, NewApply, PlanText, State, StateError};
 use crate::verify;
 
 /// A plan to apply.
@@ -109,6 +109,7 @@ pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) 
     };
     let file = request.workspace.join(&config.state_file);
     if plan.changes.is_empty() && !was_killed(&file) {
+        acceptance::accept_idle(plan, request, &file);
         return Ok(Ran { is_journaled: true, ..Ran::default() });
     }
     let _lock = Lock::take(&file, request.who, request.now)?;
@@ -209,6 +210,10 @@ impl Work<'_> {
         if !survey.is_open() && killed.is_empty() {
             let written = apply::write(survey, &self.orders(&known, 0), &Unwatched);
             let applied = verify::judge(&written, &apply::ReadBack::new(), Vec::new());
+            let accepting = if did_all(&applied) { acceptance::of_plan(plan, self.request, state) } else { Vec::new() };
+            if !accepting.is_empty() {
+                state.accept(&accepting, &Acceptor::IdleApply(self.request.who), self.request.now)?;
+            }
             return Ok(Ran { applied, moved, is_journaled: true, ..Ran::default() });
         }
         let document = v1::to_json(self.sealed);
@@ -261,14 +266,20 @@ impl Work<'_> {
         let read_for = begun_reading.elapsed();
         let applied = verify::judge(&written, &read_back, problems);
         // While the journal lacks what became of an update, there is something to take up.
-        let accepted = applied.done() == applied.hosts.len() && applied.problems.is_empty() && written.halted.is_none();
+        let accepts = did_all(&applied) && written.halted.is_none();
         let now = journal.now();
         let state = journal.state.into_inner().expect(HELD);
         let disowned = state.disown(&verify::never_created(&written, &read_back));
-        let finished = state.finish(id, &applied, accepted, now);
+        let accepted = accepts.then(|| acceptance::of_plan(self.sealed.plan(), request, state));
+        let finished = state.finish(id, &applied, accepted.as_deref(), now);
         let is_journaled = written.halted.is_none() && disowned.is_ok() && finished.is_ok();
         Ran { apply: Some(id), applied, is_journaled, took: (took, read_for), ..Ran::default() }
     }
+}
+
+/// Whether all hosts of a plan are as it wants them, and nothing went wrong.
+fn did_all(applied: &Applied) -> bool {
+    applied.done() == applied.hosts.len() && applied.problems.is_empty()
 }
 
 /// Settles what applies that were killed left open, as far as markers prove it: they may have been answered all the same.

@@ -8,6 +8,10 @@ pub mod zones;
 
 mod inquiry;
 
+mod accepted;
+
+mod acceptance;
+
 pub mod snapshot;
 
 pub mod doctor;
@@ -17,6 +21,8 @@ pub mod state;
 pub mod decide;
 
 pub mod explain;
+
+pub mod accept;
 
 pub mod apply;
 
@@ -249,8 +255,10 @@ struct Gathered {
 /// Reads the inventory and live DNS.
 fn gather(request: &Request<'_>, progress: &dyn Progress) -> Result<Gathered, MakeError> {
     let snapshot = request.live_snapshot.map(Snapshot::open).transpose().map_err(MakeError::NoSnapshot)?;
-    let (inventory, diagnostics) = load(request.workspace, request.now, progress)?;
+    let (mut inventory, mut diagnostics) = load(request.workspace, request.now, progress)?;
     let state = open_to_read(&request.workspace.join(&inventory.config.state_file))?;
+    diagnostics.append(accepted::hold_against(&mut inventory, state.as_deref())?);
+    diagnostics.settle();
     let selection = select(&inventory, request)?;
     let zones = match &snapshot {
         Some(snapshot) => zones::read_snapshot(&inventory, snapshot, request.now, progress),
@@ -289,14 +297,26 @@ fn used(snapshot: &Snapshot, inventory: &Inventory) -> SnapshotUsed {
 
 /// Checks a workspace without asking any server: all its files, the targets' settings, and zones that are files.
 pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> Findings {
-    let (inventory, diagnostics) = match load(workspace, now, progress) {
+    let (mut inventory, mut diagnostics) = match load(workspace, now, progress) {
         Ok(loaded) => loaded,
         Err(MakeError::Config(findings)) => return *findings,
         Err(_) => unreachable!("`load` selects nothing, and reads no snapshot"),
     };
+    let state = open_to_read(&workspace.join(&inventory.config.state_file));
+    let held = state.and_then(|state| accepted::hold_against(&mut inventory, state.as_deref()));
+    let unread = match held {
+        Ok(found) => {
+            diagnostics.append(found);
+            diagnostics.settle();
+            None
+        }
+        Err(StateError { place, code, message, hint }) => {
+            Some(TargetError { place, code, message, hint, findings: None })
+        }
+    };
     let local = zones::check_local(&inventory, workspace, now, progress);
     let files_read = inventory.inputs.len() + local.files_read;
-    let (zones, unread) = (local.findings, each_once(local.unread.into_iter()));
+    let (zones, unread) = (local.findings, each_once(unread.into_iter().chain(local.unread)));
     Findings { files: inventory.files, diagnostics, files_read, zones, unread, forgotten: Vec::new() }
 }
 

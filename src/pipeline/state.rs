@@ -3,16 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use super::apply::{accesses, is_fenced, open_writers};
-use super::{Findings, Progress, TOOL, each_once, load_config, zones};
+use super::{Findings, MakeError, Progress, TOOL, accepted, each_once, load, load_config, zones};
 use crate::apply::ZoneAccess;
 use crate::apply::survey::standing_marker;
 use crate::dns::ZoneName;
-use crate::inventory::model::{Config, ZoneSpec};
+use crate::inventory::Inventory;
+use crate::inventory::model::{Config, Export, ZoneSpec};
 use crate::inventory::value::Time;
 use crate::live::asked::Question;
 use crate::plan::{Marker, marker_key};
 use crate::provider::TargetError;
-use crate::state::{self, Lock, Memory, StateError, Status};
+use crate::state::{self, Acceptance, Lock, Memory, SourceStatus, StateError, Status};
 
 /// Why nothing was done.
 #[derive(Debug)]
@@ -29,16 +30,47 @@ impl From<StateError> for StateFailure {
     }
 }
 
-/// Looks at the state of a workspace, and at no more than `count` applies; asks no server and writes nothing.
+/// Looks at the state of a workspace, at its sources, and at no more than `count` applies; asks no server and writes nothing.
 ///
 /// Errors: [`StateFailure`].
 pub fn status(workspace: &Path, now: Time, count: usize) -> Result<Status, StateFailure> {
-    let (config, _) = load_config(workspace).map_err(StateFailure::Config)?;
-    let file = file(workspace, &config);
+    let (mut inventory, _) = match load(workspace, now, &Silent) {
+        Ok(loaded) => loaded,
+        Err(MakeError::Config(findings)) => return Err(StateFailure::Config(findings)),
+        Err(_) => unreachable!("`load` selects nothing, and reads no snapshot"),
+    };
+    let file = file(workspace, &inventory.config);
     // In this order, so that what is seen as at work is not over yet when the journal is read.
     let holder = Lock::holder(&file);
-    let memory = state::open_to_read(&file)?.map(|state| Memory::read(&*state, count, now)).transpose()?;
-    Ok(Status { tool: TOOL.to_owned(), created: now, place: config.state_file, holder, memory })
+    let state = state::open_to_read(&file)?;
+    let memory = state.as_deref().map(|state| Memory::read(state, count, now)).transpose()?;
+    accepted::hold_against(&mut inventory, state.as_deref())?;
+    let accepted = state.map(|state| state.exports()).transpose()?.unwrap_or_default();
+    let sources = inventory.exports.iter().map(|export| source(&inventory, export, &accepted)).collect();
+    let place = inventory.config.state_file;
+    Ok(Status { tool: TOOL.to_owned(), created: now, place, holder, sources, memory })
+}
+
+/// What there is to say of an export.
+fn source(inventory: &Inventory, export: &Export, accepted: &[Acceptance]) -> SourceStatus {
+    let accepted = accepted.iter().find(|own| own.source == export.spec.name).cloned();
+    SourceStatus {
+        source: export.spec.name.clone(),
+        rows: export.rows,
+        dated: export.dated,
+        doubt: inventory.trust_of(&export.spec).doubt().map(str::to_owned),
+        is_accepted: accepted.as_ref().is_some_and(|own| own.files == inventory.digests_of(export)),
+        accepted,
+    }
+}
+
+/// Nobody waits.
+struct Silent;
+
+impl Progress for Silent {
+    fn stage(&self, _: &str, _: Option<u64>) {}
+
+    fn step(&self) {}
 }
 
 /// Where the state of a workspace is kept.

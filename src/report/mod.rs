@@ -4,6 +4,8 @@
 //! from input passes `diag::sanitize` here, before it can reach a terminal. What a plan looks like is in templates/,
 //! which a workspace may override.
 
+mod accept;
+
 pub mod apply;
 
 mod applies;
@@ -43,6 +45,7 @@ mod wrap;
 use crate::explain::Explanation;
 use crate::plan::{SealedPlan, v1};
 
+pub use accept::accepted;
 pub use doctor::doctor;
 pub use history::history;
 pub use schema::{SchemaKind, schema};

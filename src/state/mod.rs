@@ -7,6 +7,8 @@ mod effect;
 
 mod error;
 
+pub mod exports;
+
 mod folder;
 
 pub mod history;
@@ -37,6 +39,7 @@ use crate::live::OwnRrsets;
 use crate::live::asked::Question;
 use crate::plan::Marker;
 
+pub use exports::{Acceptance, AcceptedFile, Accepting, Acceptor, Exchange, NewExport, SourceStatus};
 pub use history::{History, LeftHost, Past, Resumption, Sent, SentChange, SentFate, Told};
 pub use journal::KeptRrset;
 pub use lock::{Holder, Lock};
@@ -273,10 +276,16 @@ pub trait State: Send {
     /// another one that made the same changes took effect, it did not.
     fn note_found(&mut self, found: &Unsettled, now: Time) -> Result<bool, StateError>;
 
-    /// Ends an apply; what became of each of its hosts takes the place of what an earlier end said. Its inputs become the
-    /// accepted ones where `accepted` says so, but for those that a later apply had; and then its plan is kept no longer,
-    /// unless it is not known of an update what became of it.
-    fn finish(&mut self, apply: ApplyId, applied: &Applied, accepted: bool, now: Time) -> Result<(), StateError>;
+    /// Ends an apply; what became of each of its hosts takes the place of what an earlier end said. Where it did all of its
+    /// plan, these exports become the accepted ones, but for those of which a later apply accepted another; and then its
+    /// plan is kept no longer, unless it is not known of an update what became of it.
+    fn finish(
+        &mut self,
+        apply: ApplyId,
+        applied: &Applied,
+        accepted: Option<&[Accepting]>,
+        now: Time,
+    ) -> Result<(), StateError>;
 
     /// Takes the markers that stand in these zones for known, because somebody says so and why.
     fn adopt_markers(
@@ -286,4 +295,16 @@ pub trait State: Send {
         reason: &str,
         now: Time,
     ) -> Result<(), StateError>;
+
+    /// The exports that were last accepted, sorted by source.
+    fn exports(&self) -> Result<Vec<Acceptance>, StateError>;
+
+    /// The files of the accepted export of a source, sorted by name; none where there is no such export.
+    fn export_files(&self, source: &str) -> Result<Vec<AcceptedFile>, StateError>;
+
+    /// The switches that any accepted l3-tors listed since a person last accepted one, sorted.
+    fn l3_switches(&self) -> Result<Vec<String>, StateError>;
+
+    /// Makes exports the accepted ones.
+    fn accept(&mut self, exports: &[Accepting], acceptor: &Acceptor<'_>, now: Time) -> Result<(), StateError>;
 }

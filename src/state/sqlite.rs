@@ -16,8 +16,8 @@ use super::journal::Kept;
 use super::past;
 use super::schema::{self, Found};
 use super::{
-    ApplyId, ApplySummary, Breaker, KnownMarker, LeftHost, NewApply, PlanText, Resumption, Sent, State, StateError,
-    Unsettled, effect, folder, journal,
+    Acceptance, AcceptedFile, Accepting, Acceptor, ApplyId, ApplySummary, Breaker, KnownMarker, LeftHost, NewApply,
+    PlanText, Resumption, Sent, State, StateError, Unsettled, effect, exports, folder, journal,
 };
 use crate::apply::{Applied, Batch, Outcome, Settled};
 use crate::dns::{Name, RrKey, Rtype, ZoneName};
@@ -412,7 +412,13 @@ impl State for Sqlite {
         self.write(|change| effect::settle_found(change, found, now))
     }
 
-    fn finish(&mut self, apply: ApplyId, applied: &Applied, accepted: bool, now: Time) -> Result<(), StateError> {
+    fn finish(
+        &mut self,
+        apply: ApplyId,
+        applied: &Applied,
+        accepted: Option<&[Accepting]>,
+        now: Time,
+    ) -> Result<(), StateError> {
         let counts = Outcome::ALL.iter().map(|outcome| (outcome.as_str(), applied.count(*outcome)));
         let outcomes: BTreeMap<&str, usize> = counts.filter(|(_, count)| *count > 0).collect();
         let outcomes = serde_json::to_string(&outcomes).expect("texts and numbers are JSON");
@@ -421,7 +427,8 @@ impl State for Sqlite {
             let sql = "UPDATE applies SET finished = ?2, outcomes = ?3 WHERE id = ?1";
             one_row(&mut change.prepare_cached(sql)?, params![id, now.as_nanos(), outcomes])?;
             past::leave(change, apply, applied)?;
-            if accepted {
+            if let Some(accepted) = accepted {
+                exports::accept(change, accepted, &Acceptor::Apply(apply), now)?;
                 // As long as it is not known of an update what became of it, that may yet be found out.
                 let sql = "DELETE FROM plans WHERE apply = ?1 AND NOT EXISTS
                      (SELECT 1 FROM batches WHERE apply = ?1 AND (settled IS NULL OR settled = 'unknown'))";
@@ -456,6 +463,22 @@ impl State for Sqlite {
             }
             Ok(())
         })
+    }
+
+    fn exports(&self) -> Result<Vec<Acceptance>, StateError> {
+        exports::exports(self)
+    }
+
+    fn export_files(&self, source: &str) -> Result<Vec<AcceptedFile>, StateError> {
+        exports::export_files(self, source)
+    }
+
+    fn l3_switches(&self) -> Result<Vec<String>, StateError> {
+        exports::l3_switches(self)
+    }
+
+    fn accept(&mut self, exports: &[Accepting], acceptor: &Acceptor<'_>, now: Time) -> Result<(), StateError> {
+        self.write(|change| exports::accept(change, exports, acceptor, now))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{ApplyId, ApplySummary, Breaker, Holder, KnownMarker, State, StateError};
+use super::{ApplyId, ApplySummary, Breaker, Holder, KnownMarker, SourceStatus, State, StateError};
 use crate::dns::ZoneName;
 use crate::inventory::value::Time;
 
@@ -17,6 +17,8 @@ pub struct Status {
     pub place: String,
     /// Who is at work.
     pub holder: Option<Holder>,
+    /// The exports of the workspace, in the order of the configuration.
+    pub sources: Vec<SourceStatus>,
     /// What the state says; none where there is no state yet.
     pub memory: Option<Memory>,
 }

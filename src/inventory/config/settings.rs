@@ -62,6 +62,9 @@ impl Default for Limits {
 /// Where the state is kept where nothing says: the project's documented default.
 pub const STATE_FILE: &str = ".zonewright/state.db";
 
+/// What the sources are called that are none of MACs: messages, the state and `accept` know sources by their names alone.
+const OTHER_SOURCES: [&str; 6] = ["projects", "hosts", "l3_tors", "net_layout", "ipv4_map", "names.lock"];
+
 /// Where released hosts get their names where nothing says: below a domain that never exists (RFC 2606 section 2).
 const FREE_DOMAIN: &str = "free.invalid";
 
@@ -283,7 +286,9 @@ fn check_names(listed: &[(Option<&Node>, SourceSpec)], table: &mut Reader<'_>) {
     let mut seen: HashMap<&str, Origin> = HashMap::new();
     for (node, spec) in listed {
         let Some(node) = node else { continue };
-        if let Some(first) = seen.get(spec.name.as_str()) {
+        if OTHER_SOURCES.contains(&spec.name.as_str()) {
+            table.error(node, "bad-value", format!("`{}` is what another source is called", spec.name));
+        } else if let Some(first) = seen.get(spec.name.as_str()) {
             let message = format!("there are two sources `{}`", spec.name);
             let diagnostic = table.source().error("duplicate-source", node.origin, node.width, message);
             table.push(diagnostic.also(format!("the first stands on line {}", first.line)).hint("rename one of them"));

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::meaning::{Meaning, Said};
 use super::text::{self, BAD_INV, BAD_NAME, Conflict, FIELD_COUNT, Fault, Faults, Row, Shape};
 use super::{Context, Draft, Format, Input, Part, Renumbering, Tally, project_index};
 use crate::inventory::model::{Host, HostStatus, Trust};
@@ -13,7 +14,7 @@ use crate::inventory::symbol::Symbols;
 use crate::inventory::value::Inv;
 
 /// The format.
-pub const FORMAT: Format = Format { key: "hosts", occurs: Occurs::Required, read };
+pub const FORMAT: Format = Format { key: "hosts", occurs: Occurs::Required, read, meanings };
 
 /// The columns.
 const HEADER: &str = "inv,name,project,status,location,queue,rack,switch,port,restrictions";
@@ -233,4 +234,20 @@ fn quoted<'a>(line: &'a str, at: usize, faults: &mut Faults<'_, '_>) -> (Field<'
         faults.add(&BAD_QUOTING, at..end, || "text behind the closing quote of a field".into());
     }
     (Field { text, at: at..end }, end)
+}
+
+/// What each row says of its host; where it is plugged in and what waits for it is no matter of DNS.
+fn meanings(said: &Said<'_>) -> Vec<Meaning> {
+    let meaning = |host: &Host| {
+        let name = host.name.as_ref().map_or_else(|| "no name".to_owned(), |name| name.to_string());
+        let status = match host.status {
+            HostStatus::Assigned => "assigned",
+            HostStatus::Free => "free",
+        };
+        let (project, location) = (said.project(host.project), said.symbols.text(host.location));
+        let switch = host.switch.map(|switch| said.symbols.text(switch)).unwrap_or("no switch");
+        let restricted = if host.restricted { ", restricted" } else { "" };
+        (host.inv.to_string(), format!("{name}, {project}, {status}, {location}, {switch}{restricted}"))
+    };
+    said.hosts.iter().filter(|host| !host.bad).map(meaning).collect()
 }

@@ -4,15 +4,16 @@ use std::cmp::Reverse;
 
 use ipnet::Ipv4Net;
 
+use super::meaning::{Meaning, Said};
 use super::text::{self, BAD_NETWORK, FIELD_COUNT, Fault, Faults, KeyedRow, Row, Shape, Word};
 use super::{Context, Draft, Format, Input, Part, Renumbering};
-use crate::inventory::model::{Entry, Ipv4Map, Trust, UnreadableRow};
+use crate::inventory::model::{Entry, Ipv4Map, Ipv4Row, Trust, UnreadableRow};
 use crate::inventory::source::Occurs;
 use crate::inventory::symbol::{Symbol, Symbols};
 use crate::inventory::value::Vlan;
 
 /// The format.
-pub const FORMAT: Format = Format { key: "ipv4_map", occurs: Occurs::Optional, read };
+pub const FORMAT: Format = Format { key: "ipv4_map", occurs: Occurs::Optional, read, meanings };
 
 /// An IPv4 network with two /64s.
 const CONFLICT: Fault = Fault {
@@ -129,4 +130,18 @@ fn index(mut rows: Vec<MapRow>) -> Ipv4Map {
         map.rows.entry(key).or_default().push((ipv4.unwrap_or(ANY), entry));
     }
     map
+}
+
+/// Which /64 carries the addresses of each IPv4 network of a datacenter's VLAN.
+fn meanings(said: &Said<'_>) -> Vec<Meaning> {
+    let of_row = |location: Symbol, vlan: Vlan, (ipv4, entry): &Ipv4Row| match entry {
+        Entry::Good(network, _) => {
+            Some((format!("{} {vlan} {ipv4}", said.symbols.text(location)), network.to_string()))
+        }
+        Entry::Bad(_) => None,
+    };
+    let of_key = |((location, vlan), rows): (&(Symbol, Vlan), &Vec<Ipv4Row>)| -> Vec<Meaning> {
+        rows.iter().filter_map(|row| of_row(*location, *vlan, row)).collect()
+    };
+    said.ipv4_map.rows.iter().flat_map(of_key).collect()
 }

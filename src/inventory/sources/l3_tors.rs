@@ -2,15 +2,16 @@
 
 use std::collections::hash_map::Entry as Slot;
 
+use super::meaning::{Meaning, Said};
 use super::text::{self, FIELD_COUNT, Fault, Faults, KeyedRow, Row, Shape};
 use super::{Context, Draft, Format, Input, Part, Renumbering};
 use crate::inventory::model::{Entry, Tors, Trust};
 use crate::inventory::source::Occurs;
 use crate::inventory::symbol::{Symbol, Symbols};
-use crate::inventory::value::Vlan;
+use crate::inventory::value::{Net64, Vlan};
 
 /// The format.
-pub const FORMAT: Format = Format { key: "l3_tors", occurs: Occurs::Optional, read };
+pub const FORMAT: Format = Format { key: "l3_tors", occurs: Occurs::Optional, read, meanings };
 
 /// A switch and VLAN with two networks.
 const CONFLICT: Fault = Fault {
@@ -97,4 +98,13 @@ fn index(rows: &[TorRow]) -> Tors {
         }
     }
     tors
+}
+
+/// Which /64 each VLAN of a switch is.
+fn meanings(said: &Said<'_>) -> Vec<Meaning> {
+    let meaning = |((switch, vlan), entry): (&(Symbol, Vlan), &Entry<Net64>)| match entry {
+        Entry::Good(network, _) => Some((format!("{} {vlan}", said.symbols.text(*switch)), network.to_string())),
+        Entry::Bad(_) => None,
+    };
+    said.tors.networks.iter().filter_map(meaning).collect()
 }

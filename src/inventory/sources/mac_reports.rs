@@ -1,11 +1,13 @@
 //! MAC reports: JSON lines, one report a line.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use rayon::prelude::*;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::meaning::{Meaning, Said};
 use super::text::{self, BAD_TIME, Fault, Faults, Row, Shape};
 use super::{Context, Draft, Format, Input, Part, Renumbering};
 use crate::inventory::model::{MacSource, Report, Sighting, Trust};
@@ -14,7 +16,7 @@ use crate::inventory::symbol::{Symbol, Symbols};
 use crate::inventory::value::{CLOCK_SKEW, Inv, Mac, Time};
 
 /// The format.
-pub const FORMAT: Format = Format { key: "mac", occurs: Occurs::Listed, read };
+pub const FORMAT: Format = Format { key: "mac", occurs: Occurs::Listed, read, meanings };
 
 /// A line that is no JSON object.
 const BAD_JSON: Fault = Fault {
@@ -356,4 +358,22 @@ impl<'de> Visitor<'de> for ScalarVisitor {
         while entries.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(Scalar::Other)
     }
+}
+
+/// The MAC and the switch of each host, by the latest report of this source that says it is in use.
+fn meanings(said: &Said<'_>) -> Vec<Meaning> {
+    let active = |report: &&Report| report.source == said.source && matches!(report.sighting, Sighting::Active { .. });
+    let mut latest: BTreeMap<Inv, &Report> = BTreeMap::new();
+    for report in said.reports.iter().filter(active) {
+        let kept = latest.entry(report.inv).or_insert(report);
+        if kept.time < report.time {
+            *kept = report;
+        }
+    }
+    let meaning = |(inv, report): (Inv, &Report)| {
+        let mac = report.sighting.mac()?;
+        let switch = report.sighting.switch().map(|switch| said.symbols.text(switch)).unwrap_or("no switch");
+        Some((inv.to_string(), format!("{mac}, {switch}")))
+    };
+    latest.into_iter().filter_map(meaning).collect()
 }

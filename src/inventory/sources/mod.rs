@@ -12,8 +12,11 @@ use super::symbol::{Symbol, Symbols};
 use super::value::{Duration, Percent, Time};
 use crate::diag::{Diagnostic, Diagnostics, FileId, Files};
 use crate::dns::Name;
+use meaning::{Meaning, Said};
 
 mod text;
+
+pub mod meaning;
 
 #[cfg(test)]
 mod tests;
@@ -45,6 +48,8 @@ pub struct Format {
     pub occurs: Occurs,
     /// Reads all files of one source.
     pub read: fn(&Input<'_>, &Context<'_>) -> Part,
+    /// What its good rows say, each under what it says that of; nothing of a file of our own, which nobody exports.
+    pub meanings: fn(&Said<'_>) -> Vec<Meaning>,
 }
 
 /// The files of one source.

@@ -10,16 +10,17 @@ use quick_xml::escape::EscapeError;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::reader::Reader;
 
+use super::meaning::{Meaning, Said};
 use super::text::{BAD_NETWORK, BAD_TIME, BAD_VLAN, Fault, NOT_A_64};
 use super::{Context, Dated, Draft, Format, Input, Part, Renumbering, SourceFile, Tally};
 use crate::diag::{Diagnostic, FileId, Origin, Severity};
-use crate::inventory::model::{Entry, Layout, Trust};
+use crate::inventory::model::{Entry, Layout, LayoutNetworks, Trust};
 use crate::inventory::source::Occurs;
 use crate::inventory::symbol::{Symbol, Symbols};
 use crate::inventory::value::{Net64, Time, Vlan};
 
 /// The format.
-pub const FORMAT: Format = Format { key: "net_layout", occurs: Occurs::Optional, read };
+pub const FORMAT: Format = Format { key: "net_layout", occurs: Occurs::Optional, read, meanings };
 
 /// An element where it does not belong.
 const BAD_ELEMENT: Fault = Fault {
@@ -474,4 +475,16 @@ fn resolve(reference: &BytesRef<'_>, at: &Range<usize>) -> Result<String, Fatal>
         Some(text) => Ok(text.to_owned()),
         None => Err(entity(reference, at)),
     }
+}
+
+/// The /64s of each VLAN of a datacenter, in their order.
+fn meanings(said: &Said<'_>) -> Vec<Meaning> {
+    let meaning = |((location, vlan), entry): (&(Symbol, Vlan), &Entry<LayoutNetworks>)| match entry {
+        Entry::Good(networks, _) => {
+            let networks: Vec<String> = networks.iter().map(|(network, _)| network.to_string()).collect();
+            Some((format!("{} {vlan}", said.symbols.text(*location)), networks.join(", ")))
+        }
+        Entry::Bad(_) => None,
+    };
+    said.layout.networks.iter().filter_map(meaning).collect()
 }

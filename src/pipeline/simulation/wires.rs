@@ -16,8 +16,8 @@ use crate::plan::Marker;
 use crate::provider::TargetError;
 use crate::provider::write::{Edit, Reply, Ticket, Update, UpdateLimits, UpdateZone, WriteZone};
 use crate::state::{
-    ApplyId, ApplySummary, Breaker, KnownMarker, LeftHost, NewApply, PlanText, Resumption, Sent, Sqlite, State,
-    StateError, Unsettled,
+    Acceptance, AcceptedFile, Accepting, Acceptor, ApplyId, ApplySummary, Breaker, KnownMarker, LeftHost, NewApply,
+    PlanText, Resumption, Sent, Sqlite, State, StateError, Unsettled,
 };
 
 /// The way of a run to the primary.
@@ -161,6 +161,9 @@ impl State for Book<'_> {
         fn applies_at(name: &Name) -> Vec<ApplyId>;
         fn last_changed(after: ApplyId, rrsets: &[&RrKey]) -> Vec<Option<ApplyId>>;
         fn unsettled(id: ApplyId) -> Vec<Unsettled>;
+        fn exports() -> Vec<Acceptance>;
+        fn export_files(source: &str) -> Vec<AcceptedFile>;
+        fn l3_switches() -> Vec<String>;
     }
 
     write! {
@@ -170,8 +173,9 @@ impl State for Book<'_> {
         fn note_standing(zone: &ZoneName, live: &Marker, now: Time) -> usize;
         fn disown(rrsets: &[&RrKey]) -> ();
         fn note_found(found: &Unsettled, now: Time) -> bool;
-        fn finish(apply: ApplyId, applied: &Applied, accepted: bool, now: Time) -> ();
+        fn finish(apply: ApplyId, applied: &Applied, accepted: Option<&[Accepting]>, now: Time) -> ();
         fn adopt_markers(markers: &[(ZoneName, Option<Marker>)], who: &str, reason: &str, now: Time) -> ();
+        fn accept(exports: &[Accepting], acceptor: &Acceptor<'_>, now: Time) -> ();
     }
 
     fn note_sending(&mut self, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), StateError> {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::sources::{self, SourceView};
 use crate::plan::Marker;
 use crate::report::applies::{self, ApplyView};
 use crate::state::{ApplySummary, Holder, KnownMarker, Memory, Status};
@@ -32,6 +33,8 @@ struct Document<'a> {
     applies: Vec<ApplyView<'a>>,
     /// The markers.
     markers: Vec<MarkerView>,
+    /// The exports.
+    sources: Vec<SourceView<'a>>,
     /// The tripped breakers.
     breakers: Vec<BreakerView<'a>>,
 }
@@ -88,6 +91,7 @@ pub fn render(status: &Status) -> String {
         resumable: status.resumable().map(|id| id.0).collect(),
         applies: listed(|memory| &memory.applies),
         markers: memory.into_iter().flat_map(super::markers).map(marker).collect(),
+        sources: sources::views(status),
         breakers: breakers
             .map(|breaker| BreakerView {
                 scope: &breaker.scope,

@@ -2,6 +2,8 @@
 
 mod json;
 
+mod sources;
+
 mod text;
 
 #[cfg(test)]

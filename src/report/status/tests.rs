@@ -53,7 +53,7 @@ fn marker(epoch: u64, batch: u64) -> Marker {
 /// A status, with or without a state.
 fn status(holder: Option<Holder>, memory: Option<Memory>) -> Status {
     let (tool, place) = ("zonewright 0.1.0".to_owned(), ".zonewright/state.db".to_owned());
-    Status { tool, created: at(999), place, holder, memory }
+    Status { tool, created: at(999), place, holder, sources: Vec::new(), memory }
 }
 
 /// A state of which there is much to say.

@@ -28,6 +28,7 @@ pub fn render(status: &Status, options: &TextOptions) -> String {
         page.markers(memory);
         page.breakers(memory);
     }
+    page.sources(status);
     page.out
 }
 

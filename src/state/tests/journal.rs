@@ -20,7 +20,7 @@ fn what_was_written_is_there_after_opening_again() {
         message: None,
         hint: None,
     };
-    state.finish(id, &Applied { hosts: vec![host], ..Applied::default() }, true, at(9)).unwrap();
+    state.finish(id, &Applied { hosts: vec![host], ..Applied::default() }, Some(&[]), at(9)).unwrap();
     drop(state);
     for state in [open_to_read(&file).unwrap().unwrap(), open_to_write(&file).unwrap()] {
         let expected = ApplySummary {

@@ -45,8 +45,8 @@ fn a_plan_is_kept_until_all_of_it_is_done_or_it_has_expired() {
     let whole = state.begin(&new_apply(), &text("whole", at(100))).unwrap();
     let left = state.begin(&new_apply(), &text("left", at(100))).unwrap();
     let killed = state.begin(&new_apply(), &text("killed", at(50))).unwrap();
-    state.finish(whole, &applied(vec![host(Some(7), A, Outcome::Applied)]), true, at(1)).unwrap();
-    state.finish(left, &applied(vec![host(Some(7), A, Outcome::Stale)]), false, at(1)).unwrap();
+    state.finish(whole, &applied(vec![host(Some(7), A, Outcome::Applied)]), Some(&[]), at(1)).unwrap();
+    state.finish(left, &applied(vec![host(Some(7), A, Outcome::Stale)]), None, at(1)).unwrap();
     drop(state);
     let mut state = open_to_write(&file).unwrap();
     let document = |state: &dyn State, id| state.document(id).unwrap();
@@ -74,11 +74,11 @@ fn the_plan_of_an_apply_that_did_all_is_kept_as_long_as_an_update_is_open() {
     let changes = [create(Some(7), A)];
     run(&mut *state, id, &batch(&changes, 1, None), Some(Settled::Unknown("no answer".into())));
     let all = applied(vec![host(Some(7), A, Outcome::Applied)]);
-    state.finish(id, &all, true, at(1)).unwrap();
+    state.finish(id, &all, Some(&[]), at(1)).unwrap();
     assert!(state.document(id).unwrap().is_some(), "it may yet be found out");
     let [open] = state.unsettled(id).unwrap().try_into().unwrap();
     assert!(state.note_found(&open, at(2)).unwrap());
-    state.finish(id, &all, true, at(3)).unwrap();
+    state.finish(id, &all, Some(&[]), at(3)).unwrap();
     assert_eq!(state.document(id).unwrap(), None);
 }
 
@@ -94,7 +94,7 @@ fn what_is_taken_up_again_has_not_ended_and_ends_anew() {
         host(Some(9), "d.search.example.net.", Outcome::AlreadyApplied),
         host(Some(10), "e.search.example.net.", Outcome::Stale),
     ];
-    state.finish(id, &applied(hosts), false, at(5)).unwrap();
+    state.finish(id, &applied(hosts), None, at(5)).unwrap();
     let left = |inv: Option<u64>, name: &str, outcome: &str| LeftHost {
         host: inv.map(Inv),
         project: "search".into(),
@@ -119,12 +119,7 @@ fn what_is_taken_up_again_has_not_ended_and_ends_anew() {
     assert_eq!((summary.resumed.as_slice(), summary.begun()), (resumptions.as_slice(), at(30)));
     assert!(state.left_hosts(id).unwrap().is_empty(), "nobody knows any more");
     state
-        .finish(
-            id,
-            &applied(vec![host(Some(10), A, Outcome::Stale), host(Some(7), A, Outcome::Applied)]),
-            false,
-            at(40),
-        )
+        .finish(id, &applied(vec![host(Some(10), A, Outcome::Stale), host(Some(7), A, Outcome::Applied)]), None, at(40))
         .unwrap();
     let summary = state.apply(id).unwrap().unwrap();
     assert_eq!((summary.finished, summary.new.started), (Some(at(40)), at(0)));
@@ -186,7 +181,7 @@ fn the_applies_of_a_host_are_those_that_tried_something_for_it() {
     sends(&mut *state, &[Change { project: "a,7,\"host\":7,[7]".into(), ..also(&[5]) }], Some(&Settled::Done));
     let id = sends(&mut *state, &[create(Some(u64::MAX), B)], Some(&Settled::Unknown("no answer".into())));
     state
-        .finish(id, &applied(vec![host(Some(7), A, Outcome::Stale), host(Some(8), B, Outcome::Applied)]), false, at(9))
+        .finish(id, &applied(vec![host(Some(7), A, Outcome::Stale), host(Some(8), B, Outcome::Applied)]), None, at(9))
         .unwrap();
     let of = |inv| numbers(state.applies_of(Inv(inv)).unwrap());
     assert_eq!(of(7), [7, 5, 4, 3, 1]);
@@ -220,7 +215,7 @@ fn the_applies_at_a_name_are_those_of_that_name_alone() {
     let b = Name::parse(B).unwrap();
     assert!(!state.sent(ApplyId(8)).unwrap()[0].changes[0].is_at(&b));
     let hosts = vec![host(Some(7), "late.search.example.net.", Outcome::Failed)];
-    state.finish(ApplyId(4), &applied(hosts), false, at(9)).unwrap();
+    state.finish(ApplyId(4), &applied(hosts), None, at(9)).unwrap();
     let late = Name::parse("late.search.example.net").unwrap();
     assert_eq!(numbers(state.applies_at(&late).unwrap()), [4], "whom an apply left is told too");
     let name = Name::parse("a_b.search.example.net").unwrap();

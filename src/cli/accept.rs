@@ -1,0 +1,56 @@
+//! `accept`: makes the export of a source the accepted one.
+
+use super::args::{AcceptArgs, Shared};
+use super::carry_out::who;
+use super::exit::Exit;
+use super::output::{self, Failure};
+use super::progress::Line;
+use crate::pipeline::accept::{AcceptError, Request, accept};
+use crate::report;
+
+/// Accepts an export, and tells what it lost and changed.
+pub fn run(shared: &Shared, args: &AcceptArgs) -> Result<Exit, Failure> {
+    let now = output::now(shared)?;
+    let Some(reason) = shared.reason.as_deref().filter(|reason| !reason.trim().is_empty()) else {
+        let failure =
+            Failure::new("`accept` needs `--reason TEXT`: what it accepts lost or changed more than is usual");
+        return Err(
+            failure.hint("say why that is right, such as `--reason \"racks 7 to 9 were taken down, ticket 7\"`")
+        );
+    };
+    let who = who();
+    let request = Request { workspace: &shared.workspace, now, source: &args.source, who: &who, reason };
+    let progress = Line::start(shared);
+    let done = accept(&request, &progress);
+    progress.finish();
+    match done {
+        Ok(exchange) => {
+            if !shared.quiet {
+                output::print(&report::accepted(&exchange, &output::text_options(shared)))?;
+            }
+            Ok(Exit::Done)
+        }
+        Err(AcceptError::Config(findings)) => {
+            output::findings(shared, &findings);
+            Ok(Exit::Error)
+        }
+        Err(error) => Err(failure(&args.source, error)),
+    }
+}
+
+/// Why nothing was accepted, and what to do.
+fn failure(source: &str, error: AcceptError) -> Failure {
+    match error {
+        AcceptError::Config(_) => Failure::new("zonewright.toml cannot be used"),
+        AcceptError::State(error) => Failure { message: error.to_string(), hint: error.hint },
+        AcceptError::NoSuchSource(names) => {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            Failure::new(format!("there is no source `{source}`"))
+                .hint(format!("the sources of this workspace are {}", names.join(", ")))
+        }
+        AcceptError::Doubted(doubt) => Failure::new(format!("nothing was accepted: {doubt}"))
+            .hint("get the source whole again; only what it lost or changed can be accepted"),
+        AcceptError::Changing => Failure::new(format!("nothing was accepted: source `{source}` changed just now"))
+            .hint("run it again once the export is complete"),
+    }
+}

@@ -1,0 +1,127 @@
+//! An export that a person accepts, whatever it lost or changed.
+//!
+//! Comes in: the name of a source, who, and why. Goes out: how the export differs from the one that was accepted before, and
+//! a state in which it is the accepted one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use super::{Findings, MakeError, Progress, acceptance, accepted, load};
+use crate::guard::baseline::{Difference, difference};
+use crate::inventory::Inventory;
+use crate::inventory::model::Export;
+use crate::inventory::sources::meaning;
+use crate::inventory::value::Time;
+use crate::state::{self, Accepting, Acceptor, Exchange, Lock, NewExport, State, StateError};
+
+/// The key of l3-tors.
+const L3_TORS: &str = "l3_tors";
+
+/// What is accepted, by whom and why.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// The folder of the workspace.
+    pub workspace: &'a Path,
+    /// The clock.
+    pub now: Time,
+    /// The source, as messages call it.
+    pub source: &'a str,
+    /// Who; empty where nobody knows.
+    pub who: &'a str,
+    /// Why.
+    pub reason: &'a str,
+}
+
+/// Why nothing was accepted.
+#[derive(Debug)]
+pub enum AcceptError {
+    /// zonewright.toml cannot be used.
+    Config(Box<Findings>),
+    /// The state cannot be used, or is in use.
+    State(StateError),
+    /// There is no such source; those that there are.
+    NoSuchSource(Vec<String>),
+    /// It fails another test than those of what it lost and changed: which.
+    Doubted(String),
+    /// Its files changed while they were read.
+    Changing,
+}
+
+impl From<StateError> for AcceptError {
+    fn from(error: StateError) -> AcceptError {
+        AcceptError::State(error)
+    }
+}
+
+/// Makes the export of a source the accepted one.
+///
+/// Errors: [`AcceptError`]; nothing was accepted then.
+pub fn accept(request: &Request<'_>, progress: &dyn Progress) -> Result<Exchange, AcceptError> {
+    let (inventory, _) = match load(request.workspace, request.now, progress) {
+        Ok(loaded) => loaded,
+        Err(MakeError::Config(findings)) => return Err(AcceptError::Config(findings)),
+        Err(_) => unreachable!("`load` selects nothing, and reads no snapshot"),
+    };
+    let file = request.workspace.join(&inventory.config.state_file);
+    let Some(export) = inventory.exports.iter().find(|export| export.spec.name == request.source) else {
+        if let Some(exchange) = forget(request, &file)? {
+            return Ok(exchange);
+        }
+        let names = inventory.exports.iter().map(|export| export.spec.name.clone());
+        return Err(AcceptError::NoSuchSource(names.collect()));
+    };
+    if let Some(doubt) = inventory.trust_of(&export.spec).doubt() {
+        return Err(AcceptError::Doubted(doubt.to_owned()));
+    }
+    let new = acceptance::new_export(&inventory, export, request.workspace).ok_or(AcceptError::Changing)?;
+    let _lock = Lock::take(&file, request.who, request.now)?;
+    let mut state = state::open_to_write(&file)?;
+    let exchange = exchange(&inventory, export, &*state)?;
+    let acceptor = Acceptor::Person(request.who, request.reason);
+    state.accept(&[Accepting::Anew(new)], &acceptor, request.now)?;
+    Ok(exchange)
+}
+
+/// Lets all switches leave their L3 segment, where zonewright.toml has no l3-tors any more, and accepted ones listed some:
+/// without it they would stay there for ever. `None` where something else was named.
+fn forget(request: &Request<'_>, file: &Path) -> Result<Option<Exchange>, StateError> {
+    let is_known = |state: &dyn State| Ok::<bool, StateError>(!state.l3_switches()?.is_empty());
+    if request.source != L3_TORS || !state::open_to_read(file)?.as_deref().map_or(Ok(false), is_known)? {
+        return Ok(None);
+    }
+    let _lock = Lock::take(file, request.who, request.now)?;
+    let mut state = state::open_to_write(file)?;
+    let (source, rows, dated) = (L3_TORS.to_owned(), 0, None);
+    let before = state.exports()?.into_iter().find(|before| before.source == L3_TORS);
+    let leaving = state.l3_switches()?;
+    let none = NewExport { source: source.clone(), rows, dated, files: Vec::new(), switches: Vec::new() };
+    let acceptor = Acceptor::Person(request.who, request.reason);
+    state.accept(&[Accepting::Anew(none)], &acceptor, request.now)?;
+    Ok(Some(Exchange { source, rows, dated, before, difference: Difference::default(), leaving }))
+}
+
+/// How an export differs from the accepted one of its source.
+fn exchange(inventory: &Inventory, export: &Export, state: &dyn State) -> Result<Exchange, StateError> {
+    let spec = &export.spec;
+    let before = state.exports()?.into_iter().find(|before| before.source == spec.name);
+    let was = match &before {
+        Some(before) => accepted::said(inventory, spec, before, state)?,
+        None => BTreeMap::new(),
+    };
+    let leaving = match spec.key {
+        L3_TORS => {
+            let listed = inventory.tors.switches.iter().map(|switch| inventory.symbols.text(*switch));
+            let listed: BTreeSet<&str> = listed.collect();
+            state.l3_switches()?.into_iter().filter(|switch| !listed.contains(switch.as_str())).collect()
+        }
+        _ => Vec::new(),
+    };
+    Ok(Exchange {
+        source: spec.name.clone(),
+        rows: export.rows,
+        dated: export.dated,
+        before,
+        difference: difference(&was, &meaning::meanings(inventory, spec)),
+        leaving,
+    })
+}

@@ -1,0 +1,133 @@
+//! Which exports become the accepted ones when an apply succeeds, or when a person says so.
+//!
+//! Comes in: a plan that was applied, the workspace as it is now, and the state. Goes out: the exports that the plan was made
+//! of, as far as they are still there; with their content where they are not the accepted ones already.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use super::apply::Conduct;
+use crate::change::NoticeCode;
+use crate::inventory::Inventory;
+use crate::inventory::model::{Export, Trust};
+use crate::inventory::read::{self, ExportFiles};
+use crate::plan::Plan;
+use crate::state::{self, AcceptedFile, Accepting, Acceptor, Lock, NewExport, State, StateError};
+
+/// The exports that an apply of a plan accepts, if it did all of it: those of which no file changed since, and that the plan
+/// did not doubt.
+///
+/// What cannot be read now is not accepted, and no failure of the apply: what it was to do is done.
+pub(super) fn of_plan(plan: &Plan, request: &Conduct<'_>, state: &dyn State) -> Vec<Accepting> {
+    let exports = used(plan, request.workspace);
+    if exports.is_empty() {
+        return Vec::new();
+    }
+    match sorted(exports, state) {
+        Ok((mut accepting, changed)) => {
+            accepting.extend(anew(&changed, request).into_iter().map(Accepting::Anew));
+            accepting
+        }
+        Err(error) => {
+            tracing::debug!("no export is accepted: {error}");
+            Vec::new()
+        }
+    }
+}
+
+/// Accepts the exports of a plan that has nothing to do, where any is not the accepted one already. Nothing else is done
+/// then, so that a state that is in use or cannot be written is no failure either.
+pub(super) fn accept_idle(plan: &Plan, request: &Conduct<'_>, file: &Path) {
+    let exports = used(plan, request.workspace);
+    let is_accepted = || {
+        let Some(state) = state::open_to_read(file)? else { return Ok(exports.is_empty()) };
+        Ok::<bool, StateError>(sorted(exports.clone(), &*state)?.1.is_empty())
+    };
+    let accept = || {
+        let _lock = Lock::take(file, request.who, request.now)?;
+        let mut state = state::open_to_write(file)?;
+        let accepting = of_plan(plan, request, &*state);
+        state.accept(&accepting, &Acceptor::IdleApply(request.who), request.now)
+    };
+    let done = is_accepted().and_then(|is_accepted| if is_accepted { Ok(()) } else { accept() });
+    if let Err(error) = done {
+        tracing::debug!("no export is accepted: {error}");
+    }
+}
+
+/// The exports of a workspace that a plan was made of and believed, as far as no file of them changed since.
+///
+/// Sources of MACs are believed together: while one of them is not, what the others say since must not take its place.
+fn used(plan: &Plan, workspace: &Path) -> Vec<ExportFiles> {
+    let Some(mut exports) = read::export_files(workspace) else {
+        tracing::debug!("no export is accepted: zonewright.toml cannot be used");
+        return Vec::new();
+    };
+    let is_doubt = |code| matches!(code, NoticeCode::SourceUnknown | NoticeCode::SourceUntrusted);
+    let doubted = plan.notices.iter().filter(|notice| is_doubt(notice.code)).map(|notice| notice.name.as_str());
+    let doubted: BTreeSet<&str> = doubted.collect();
+    let is_doubted = |export: &ExportFiles| doubted.contains(export.source.as_str());
+    let macs_are_doubted = exports.iter().any(|export| export.is_of_macs && is_doubted(export));
+    let is_input = |(name, digest): (&String, &String)| plan.inputs.get(name) == Some(digest);
+    exports.retain(|export| {
+        let is_doubted = if export.is_of_macs { macs_are_doubted } else { is_doubted(export) };
+        !is_doubted && !export.digests.is_empty() && export.digests.iter().all(is_input)
+    });
+    exports
+}
+
+/// Sorts exports into those that are the accepted ones already, and the others.
+fn sorted(exports: Vec<ExportFiles>, state: &dyn State) -> Result<(Vec<Accepting>, Vec<ExportFiles>), StateError> {
+    let accepted = state.exports()?;
+    let is_accepted =
+        |export: &ExportFiles| accepted.iter().any(|own| own.source == export.source && own.files == export.digests);
+    let (same, changed): (Vec<ExportFiles>, Vec<ExportFiles>) = exports.into_iter().partition(is_accepted);
+    Ok((same.into_iter().map(|export| Accepting::Again(export.source)).collect(), changed))
+}
+
+/// Reads exports that changed, with what there is to know of them.
+fn anew(changed: &[ExportFiles], request: &Conduct<'_>) -> Vec<NewExport> {
+    if changed.is_empty() {
+        return Vec::new();
+    }
+    let Ok(inventory) = read::load_workspace(request.workspace, request.now, &|_| {}).inventory else {
+        tracing::debug!("no export is accepted: zonewright.toml cannot be used");
+        return Vec::new();
+    };
+    let read = |wanted: &ExportFiles| {
+        let export = inventory.exports.iter().find(|export| export.spec.name == wanted.source)?;
+        let found = new_export(&inventory, export, request.workspace);
+        found.filter(|found| digests(found) == wanted.digests)
+    };
+    let told = |wanted: &ExportFiles| {
+        let found = read(wanted);
+        if found.is_none() {
+            tracing::debug!("source `{}` is not accepted: it changed just now, or cannot be read", wanted.source);
+        }
+        found
+    };
+    changed.iter().filter_map(told).collect()
+}
+
+/// The digests of the files of an export.
+fn digests(export: &NewExport) -> BTreeMap<String, String> {
+    export.files.iter().map(|file| (file.name.clone(), file.digest.clone())).collect()
+}
+
+/// An export with its content; `None` where it could not be read whole, or its files are not what they were when the
+/// inventory was read.
+pub(super) fn new_export(inventory: &Inventory, export: &Export, workspace: &Path) -> Option<NewExport> {
+    let Export { spec, files, rows, dated, .. } = export;
+    if files.is_empty() || matches!(inventory.trust_of(spec), Trust::Unknown { .. }) {
+        return None;
+    }
+    let file = |name: &String| {
+        let digest = inventory.inputs.get(name)?;
+        let content = read::export_content(workspace, name, digest)?;
+        Some(AcceptedFile { name: name.clone(), digest: digest.clone(), content })
+    };
+    let switches = inventory.tors.switches.iter().map(|switch| inventory.symbols.text(*switch).to_owned());
+    let switches = if spec.key == "l3_tors" { switches.collect() } else { Vec::new() };
+    let files = files.iter().map(file).collect::<Option<_>>()?;
+    Some(NewExport { source: spec.name.clone(), rows: *rows, dated: *dated, files, switches })
+}

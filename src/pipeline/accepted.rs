@@ -1,0 +1,93 @@
+//! The inventory held against what is remembered of accepted exports.
+//!
+//! Comes in: an inventory, and the state. Goes out: the inventory with exports that are not believed, switches that stay
+//! where they are, and hosts whose MAC a doubted source gave.
+
+use std::collections::BTreeMap;
+
+use crate::diag::Diagnostics;
+use crate::guard::baseline::{self, Baseline};
+use crate::guard::last;
+use crate::inventory::Inventory;
+use crate::inventory::model::{Export, Trust};
+use crate::inventory::source::SourceSpec;
+use crate::inventory::sources::meaning::{self, Earlier};
+use crate::state::{Acceptance, AcceptedFile, State, StateError};
+
+/// Holds an inventory against what the state says was accepted; nothing where there is no state. Gives what is wrong.
+pub(super) fn hold_against(inventory: &mut Inventory, state: Option<&dyn State>) -> Result<Diagnostics, StateError> {
+    let Some(state) = state else { return Ok(Diagnostics::default()) };
+    let accepted = state.exports()?;
+    let baselines = inventory.exports.iter().enumerate().map(|(place, export)| {
+        let of_source = accepted.iter().find(|own| own.source == export.spec.name);
+        of_source.map_or(Ok(None), |of_source| baseline(inventory, (place, export), of_source, state))
+    });
+    let baselines: Vec<Option<Baseline>> = baselines.collect::<Result<_, StateError>>()?;
+    let baselines: Vec<Baseline> = baselines.into_iter().flatten().collect();
+    let found = baseline::test(inventory, &baselines);
+    last::keep_in_l3(inventory, &state.l3_switches()?);
+    find_given(inventory, &accepted, state)?;
+    Ok(found)
+}
+
+/// What an export is tested by; none where there is nothing to test, because nothing is asked, it was not read whole, or it
+/// is the accepted one.
+fn baseline(
+    inventory: &Inventory,
+    (place, export): (usize, &Export),
+    accepted: &Acceptance,
+    state: &dyn State,
+) -> Result<Option<Baseline>, StateError> {
+    let demands = export.spec.demands;
+    let is_asked = demands.max_shrink.is_some() || demands.max_churn.is_some();
+    let is_tested = is_asked && !matches!(inventory.trust_of(&export.spec), Trust::Unknown { .. });
+    if !is_tested || inventory.digests_of(export) == accepted.files {
+        return Ok(None);
+    }
+    let said = match demands.max_churn {
+        Some(_) => Some((said(inventory, &export.spec, accepted, state)?, meaning::meanings(inventory, &export.spec))),
+        None => None,
+    };
+    Ok(Some(Baseline { place, rows: accepted.rows, at: accepted.at, said }))
+}
+
+/// What the accepted export of a source said.
+pub(super) fn said(
+    inventory: &Inventory,
+    spec: &SourceSpec,
+    accepted: &Acceptance,
+    state: &dyn State,
+) -> Result<BTreeMap<String, String>, StateError> {
+    let files = state.export_files(&accepted.source)?;
+    let earlier = Earlier { spec, files: &contents(&files) };
+    Ok(meaning::meanings_of(&inventory.config, &earlier, accepted.at))
+}
+
+/// The names and contents of files.
+fn contents(files: &[AcceptedFile]) -> Vec<(&str, &[u8])> {
+    files.iter().map(|file| (file.name.as_str(), file.content.as_slice())).collect()
+}
+
+/// Finds the hosts whose MAC each doubted source gave when it was last accepted; of one that never was nobody knows.
+fn find_given(inventory: &mut Inventory, accepted: &[Acceptance], state: &dyn State) -> Result<(), StateError> {
+    let is_doubted = |place: &u16| inventory.mac_sources[usize::from(*place)].trust.doubt().is_some();
+    let doubted: Vec<u16> = (0..inventory.mac_sources.len() as u16).filter(is_doubted).collect();
+    if doubted.is_empty() {
+        return Ok(());
+    }
+    let is_of_macs = |spec: &SourceSpec| inventory.mac_sources.iter().any(|own| own.name == spec.name);
+    let specs: Vec<SourceSpec> =
+        inventory.exports.iter().map(|export| export.spec.clone()).filter(is_of_macs).collect();
+    let files = specs.iter().map(|spec| state.export_files(&spec.name));
+    let files: Vec<Vec<AcceptedFile>> = files.collect::<Result<_, StateError>>()?;
+    let files: Vec<Vec<(&str, &[u8])>> = files.iter().map(|files| contents(files)).collect();
+    let earlier: Vec<Earlier<'_>> = specs.iter().zip(&files).map(|(spec, files)| Earlier { spec, files }).collect();
+    for source in doubted {
+        let name = &inventory.mac_sources[usize::from(source)].name;
+        if let Some(Acceptance { at, .. }) = accepted.iter().find(|own| own.source == *name) {
+            let draft = meaning::read(&inventory.config, &earlier, *at);
+            last::find_given(inventory, source, draft, *at);
+        }
+    }
+    Ok(())
+}
