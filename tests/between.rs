@@ -282,6 +282,31 @@ fn who_took_an_apply_up_is_told() {
     assert_eq!((&history["resumable"], &history["applies"][0]["running"]), (&Value::Array(vec![]), &false.into()));
 }
 
+/// The sources of which an export was accepted, each with the apply that did.
+fn accepted(workspace: &Path) -> Vec<(String, Option<u64>)> {
+    let status = run(workspace, &["status"]);
+    let sources = status["sources"].as_array().expect("a list").iter().filter(|source| !source["accepted"].is_null());
+    let named =
+        |source: &Value| (source["source"].as_str().expect("text").to_owned(), source["accepted"]["apply"].as_u64());
+    sources.map(named).collect()
+}
+
+#[test]
+fn an_apply_that_is_taken_up_accepts_the_exports_that_did_not_change_since() {
+    let folder = workspace();
+    let workspace = folder.path();
+    edit(workspace, "zonewright.toml", "dir = \"zones\"", "dir = \"zones\"\nreload = [\"false\"]");
+    run(workspace, &["apply", "--yes"]);
+    assert_eq!(accepted(workspace), [], "it did not end well");
+    edit(workspace, "zonewright.toml", "\nreload = [\"false\"]", "");
+    edit(workspace, "racktables/ipv4-map.txt", "192.0.2.0/24", "# another\n192.0.2.0/24");
+    run(workspace, &["resume"]);
+    let of = |names: &[&str], apply| names.iter().map(|name| ((*name).to_owned(), apply)).collect::<Vec<_>>();
+    assert_eq!(accepted(workspace), of(&["hosts", "l3_tors", "net_layout", "agent", "eine"], Some(1)));
+    undo_whole(workspace, "1");
+    assert_eq!(accepted(workspace), of(&["hosts", "l3_tors", "net_layout", "agent", "eine"], Some(1)));
+}
+
 /// Runs `undo`; gives the exit code, the document, and what it said beside.
 fn undo(workspace: &Path, args: &[&str]) -> (Option<i32>, Value, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));

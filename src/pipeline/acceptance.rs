@@ -59,6 +59,9 @@ pub(super) fn accept_idle(plan: &Plan, request: &Conduct<'_>, file: &Path) {
 ///
 /// Sources of MACs are believed together: while one of them is not, what the others say since must not take its place.
 fn used(plan: &Plan, workspace: &Path) -> Vec<ExportFiles> {
+    if plan.undoes.is_some() {
+        return Vec::new(); // It was made of the journal.
+    }
     let Some(mut exports) = read::export_files(workspace) else {
         tracing::debug!("no export is accepted: zonewright.toml cannot be used");
         return Vec::new();

@@ -5,7 +5,9 @@ use crate::inventory::value::{Duration, Time};
 use crate::plan::{Marker, fixture};
 use crate::report::SchemaKind;
 use crate::report::schema::tests::check_one;
-use crate::state::{ApplyId, ApplySummary, Breaker, Holder, KnownMarker, Memory, NewApply, Resumption};
+use crate::state::{
+    Acceptance, ApplyId, ApplySummary, Breaker, Holder, KnownMarker, Memory, NewApply, Resumption, SourceStatus,
+};
 
 /// So many seconds after some moment.
 fn at(seconds: u64) -> Time {
@@ -112,6 +114,57 @@ fn text_says_who_is_at_work_and_what_is_left() {
     Breakers
       project:search: tripped 2026-11-20T02:00:01Z: 31 hosts, 20 allowed
     ");
+}
+
+/// Sources of all kinds: accepted and the same, not believed, and never accepted.
+fn sources() -> Vec<SourceStatus> {
+    let accepted = |apply, reason: Option<&str>| Acceptance {
+        source: String::new(),
+        rows: 400,
+        dated: Some(at(0)),
+        at: at(60),
+        apply,
+        who: "ops".into(),
+        reason: reason.map(str::to_owned),
+        files: [].into(),
+    };
+    let source = |source: &str, rows, accepted: Option<Acceptance>| SourceStatus {
+        source: source.into(),
+        rows,
+        dated: None,
+        doubt: None,
+        is_accepted: accepted.is_some(),
+        accepted,
+    };
+    let doubt = Some("source `l3_tors`: 240 of 400 rows are gone".to_owned());
+    vec![
+        SourceStatus { dated: Some(at(0)), ..source("hosts", 400, Some(accepted(Some(ApplyId(12)), None))) },
+        SourceStatus { doubt, is_accepted: false, ..source("l3_tors", 160, Some(accepted(None, Some("ticket 7")))) },
+        SourceStatus { dated: Some(at(5000)), ..source("net_layout", 1, Some(accepted(None, None))) },
+        source("agent", 0, None),
+    ]
+}
+
+#[test]
+fn sources_are_told_with_what_was_accepted() {
+    let status = Status { sources: sources(), ..status(None, None) };
+    insta::assert_snapshot!(text(&status), @r"
+    State: none yet at .zonewright/state.db; the first `apply` creates it
+    Lock: free
+
+    Sources
+      hosts: 400 rows, of 2026-11-20T02:00:00Z, 16m39s old
+        accepted 2026-11-20T02:01:00Z by apply 12
+      l3_tors: 160 rows, no date of its own
+        not believed: 240 of 400 rows are gone
+        another one, of 400 rows, was accepted 2026-11-20T02:01:00Z by ops: ticket 7
+      net_layout: 1 row, of 2026-11-20T03:23:20Z, which is yet to come
+        accepted 2026-11-20T02:01:00Z by an apply of ops with nothing to do
+      agent: 0 rows, no date of its own
+        never accepted
+    ");
+    let document = super::status(&status, Format::Json, &TextOptions::default());
+    assert_eq!(check_one(SchemaKind::Status, serde_json::from_str(&document).unwrap()), "");
 }
 
 #[test]
