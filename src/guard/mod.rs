@@ -2,3 +2,20 @@
 //!
 //! Comes in: inventory, live DNS, a plan, and what is remembered of earlier applies. Goes out: what fits and what does not, in
 //! numbers and words. Pure: what is remembered is handed in as plain values, and nothing is sent, tripped or accepted here.
+
+pub mod ledger;
+
+pub mod limits;
+
+pub mod causes;
+
+pub mod words;
+
+pub mod breakers;
+
+pub mod clearance;
+
+pub use breakers::Breaker;
+pub use clearance::{Allowance, Clearance, Stop, clear};
+pub use ledger::Ledger;
+pub use limits::{Rules, count};

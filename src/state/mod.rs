@@ -37,6 +37,7 @@ use crate::live::OwnRrsets;
 use crate::live::asked::Question;
 use crate::plan::Marker;
 
+pub use crate::guard::Breaker;
 pub use history::{History, LeftHost, Past, Resumption, Sent, SentChange, SentFate, Told};
 pub use journal::KeptRrset;
 pub use lock::{Holder, Lock};
@@ -179,17 +180,6 @@ pub struct Unsettled {
     pub zone: ZoneName,
     /// The RRsets that it changes, each with what stands there if it took effect.
     pub after: Vec<(Question, Option<KeptRrset>)>,
-}
-
-/// A scope whose breaker has tripped.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Breaker {
-    /// `global`, or `project:` and the id.
-    pub scope: String,
-    /// When it tripped.
-    pub tripped: Time,
-    /// Why.
-    pub why: String,
 }
 
 /// What is remembered between runs. Whatever a method wrote is durable when it returns.
