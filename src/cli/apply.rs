@@ -6,7 +6,7 @@ use super::args::{ApplyArgs, Format, Shared};
 use super::carry_out::{self, Task};
 use super::exit::Exit;
 use super::output::{self, Failure};
-use super::request::{Sealed, make, not_made, request};
+use super::request::{Sealed, make, not_made, request, tell_breakers};
 use super::show::View;
 use crate::apply::Refusal;
 use crate::inventory::value::Time;
@@ -16,9 +16,6 @@ use crate::report::Purpose;
 
 /// Applies a saved plan, or one that is made now.
 pub fn run(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
-    if args.auto {
-        output::warning(shared, "--auto", "not-enforced", "nobody is asked, but no limit or breaker is enforced yet");
-    }
     match &args.file {
         Some(file) => apply_saved(shared, args, file),
         None => plan_and_apply(shared, args),
@@ -55,16 +52,21 @@ fn plan_and_apply(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
     let now = output::now(shared)?;
     let request = request(shared, now, None);
     let view = View::new(shared, Format::Text, Purpose::Apply)?;
-    let Sealed { sealed, findings, is_partial, .. } = match make(shared, &request) {
+    let Sealed { sealed, findings, is_partial, breakers, .. } = match make(shared, &request) {
         Ok(made) => made,
         Err(error) => return not_made(shared, error),
     };
+    tell_breakers(shared, &breakers);
     output::findings(shared, &findings);
     if args.format == Format::Text {
         view.print(&sealed)?;
         view.tell_of_hidden(&sealed)?;
     }
     let task = task(&sealed, "the plan", now, args);
+    if let Some(refused) = carry_out::foresee(shared, &task, &breakers, !shared.hosts.is_empty()) {
+        let exit = refused?;
+        return Ok(if is_partial { Exit::Error } else { exit });
+    }
     let asks = task.may_be_expected() && !sealed.plan().changes.is_empty() && !args.auto;
     if asks && !carry_out::consents(&args.limits, args.format)? {
         return Ok(Exit::Done);
@@ -75,5 +77,6 @@ fn plan_and_apply(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
 
 /// What is to be done.
 fn task<'a>(sealed: &'a SealedPlan, place: &'a str, now: Time, args: &'a ApplyArgs) -> Task<'a> {
-    Task { sealed, place, now, expect: args.expect.as_deref(), limits: &args.limits, format: args.format }
+    let ApplyArgs { limits, format, auto, .. } = args;
+    Task { sealed, place, now, expect: args.expect.as_deref(), limits, format: *format, auto: *auto }
 }

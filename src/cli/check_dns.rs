@@ -35,11 +35,16 @@ pub fn run(shared: &Shared, args: &CheckDnsArgs) -> Result<Exit, Failure> {
     let sealed = SealedPlan::new(made.plan);
     view.print(&sealed)?;
     view.tell_of_hidden(&sealed)?;
+    let limits = &args.limits;
+    let task =
+        Task { sealed: &sealed, place: "the plan", now, expect: None, limits, format: Format::Text, auto: false };
+    if let Some(refused) = carry_out::foresee(shared, &task, &made.breakers, true) {
+        let exit = refused?;
+        return Ok(if made.is_partial { Exit::Error } else { exit });
+    }
     if !sealed.plan().changes.is_empty() && !carry_out::consents(&args.limits, Format::Text)? {
         return Ok(Exit::Done);
     }
-    let limits = &args.limits;
-    let task = Task { sealed: &sealed, place: "the plan", now, expect: None, limits, format: Format::Text };
     let exit = carry_out::carry_out(shared, &task)?;
     Ok(if made.is_partial { Exit::Error } else { exit })
 }

@@ -11,7 +11,8 @@ pub enum Exit {
     Error,
     /// `plan --detailed-exitcode`: there are changes.
     Changes,
-    /// Nothing was changed: the plan is expired, altered or not the expected one, or every host of it is stale.
+    /// Nothing was changed: the plan exceeds a limit, a breaker holds it back, it is expired, altered or not the expected
+    /// one, or every host of it is stale. `plan --detailed-exitcode`: it would be refused.
     Refused,
     /// Some hosts were changed, and others could not be.
     InPart,

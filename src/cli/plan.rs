@@ -3,7 +3,7 @@
 use super::args::{PlanArgs, Shared};
 use super::exit::Exit;
 use super::output::{self, Failure};
-use super::request::{Sealed, make, not_made, request, tell_snapshot};
+use super::request::{Sealed, make, not_made, request, tell_breakers, tell_snapshot};
 use super::show::View;
 use crate::plan::store;
 use crate::report::Purpose;
@@ -13,19 +13,27 @@ pub fn run(shared: &Shared, args: &PlanArgs) -> Result<Exit, Failure> {
     let now = output::now(shared)?;
     let request = request(shared, now, args.live_snapshot.as_deref());
     let view = View::new(shared, args.format, if args.out.is_some() { Purpose::Saved } else { Purpose::Look })?;
-    let Sealed { sealed, findings, is_partial, snapshot } = match make(shared, &request) {
+    let made = match make(shared, &request) {
         Ok(made) => made,
         Err(error) => return not_made(shared, error),
     };
+    let Sealed { sealed, findings, snapshot, breakers, .. } = &made;
     tell_snapshot(shared, &request, snapshot.as_ref());
-    output::findings(shared, &findings);
+    tell_breakers(shared, breakers);
+    output::findings(shared, findings);
     // A plan that cannot be saved is printed all the same: it took long to make.
-    let saved = args.out.as_ref().map_or(Ok(()), |file| store::save(file, &sealed).map_err(Failure::new));
-    view.print(&sealed)?;
+    let saved = args.out.as_ref().map_or(Ok(()), |file| store::save(file, sealed).map_err(Failure::new));
+    view.print(sealed)?;
     saved?;
-    Ok(match (is_partial, args.detailed_exitcode && !sealed.plan().changes.is_empty()) {
-        (true, _) => Exit::Error,
-        (false, true) => Exit::Changes,
-        (false, false) => Exit::Done,
-    })
+    Ok(exit(shared, args, &made))
+}
+
+/// How the command ends with a plan.
+fn exit(shared: &Shared, args: &PlanArgs, made: &Sealed) -> Exit {
+    match args.detailed_exitcode {
+        _ if made.is_partial => Exit::Error,
+        true if made.is_refused(shared) => Exit::Refused,
+        true if !made.sealed.plan().changes.is_empty() => Exit::Changes,
+        true | false => Exit::Done,
+    }
 }

@@ -43,36 +43,36 @@ impl FromStr for Allowance {
     }
 }
 
-/// Why there is no leave.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stop<'a> {
-    /// Somebody lifts a limit that does not exist.
-    NoSuchLimit(&'a Allowance),
-    /// These limits are exceeded; each with the greatest number that somebody allows, which is too small, if any.
-    Exceeded(Vec<(&'a LimitState, Option<u64>)>),
+/// A limit that a plan exceeds, and that was not lifted far enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Over<'a> {
+    /// The limit.
+    pub limit: &'a LimitState,
+    /// The greatest number that somebody allows, which is too small; none where nobody does.
+    pub allowed: Option<u64>,
 }
 
 /// Gives leave to carry out a plan that was counted, where it exceeds no limit but such as were lifted far enough.
+///
+/// Errors: the limits that it exceeds, never none.
 pub fn clear<'a>(
     sealed: &SealedPlan,
     counted: &'a [LimitState],
-    allowed: &'a [Allowance],
-) -> Result<Clearance, Stop<'a>> {
-    let mut exceeded = Vec::new();
-    if let Some(stray) = allowed.iter().find(|allowance| !exists(sealed.plan(), counted, &allowance.name)) {
-        return Err(Stop::NoSuchLimit(stray));
-    }
-    for limit in counted.iter().filter(|limit| limit.exceeded) {
+    allowed: &[Allowance],
+) -> Result<Clearance, Vec<Over<'a>>> {
+    let over = |limit: &'a LimitState| {
         let name = limit.name();
-        let most = allowed.iter().filter(|allowance| allowance.name == name).map(|allowance| allowance.number).max();
-        if most.is_none_or(|most| most < limit.used + limit.planned) {
-            exceeded.push((limit, most));
-        }
-    }
-    match exceeded.is_empty() {
-        true => Ok(Clearance { plan: sealed.id().to_owned() }),
-        false => Err(Stop::Exceeded(exceeded)),
-    }
+        let allowed = allowed.iter().filter(|allowance| allowance.name == name).map(|allowance| allowance.number).max();
+        let is_enough = allowed.is_some_and(|allowed| allowed >= limit.used + limit.planned);
+        (limit.exceeded && !is_enough).then_some(Over { limit, allowed })
+    };
+    let exceeded: Vec<Over<'_>> = counted.iter().filter_map(over).collect();
+    if exceeded.is_empty() { Ok(Clearance { plan: sealed.id().to_owned() }) } else { Err(exceeded) }
+}
+
+/// The first of what somebody lifts that is no limit.
+pub fn stray<'a>(plan: &Plan, counted: &[LimitState], allowed: &'a [Allowance]) -> Option<&'a Allowance> {
+    allowed.iter().find(|allowance| !exists(plan, counted, &allowance.name))
 }
 
 /// Whether there is a limit of this name. Those of one plan are there even where it does not come near them.
@@ -128,11 +128,14 @@ mod tests {
     fn each_limit_is_lifted_by_its_own_name_and_far_enough_or_not_at_all() {
         let sealed = SealedPlan::new(fixture::fleet());
         let counted = [limit("global/1h", 20), limit("project:search/1h", 20), limit("global/1d", 100)];
-        let stops = |texts: &[&str]| match clear(&sealed, &counted, &allow(texts)) {
-            Ok(_) => String::new(),
-            Err(Stop::NoSuchLimit(stray)) => format!("no {}", stray.name),
-            Err(Stop::Exceeded(found)) => {
-                found.iter().map(|(limit, most)| format!("{} {most:?};", limit.name())).collect()
+        let stops = |texts: &[&str]| {
+            let allowed = allow(texts);
+            match (stray(sealed.plan(), &counted, &allowed), clear(&sealed, &counted, &allowed)) {
+                (Some(stray), _) => format!("no {}", stray.name),
+                (None, Ok(_)) => String::new(),
+                (None, Err(over)) => {
+                    over.iter().map(|over| format!("{} {:?};", over.limit.name(), over.allowed)).collect()
+                }
             }
         };
         assert_eq!(stops(&["global/1h=34", "project:search/1h=40"]), "");

@@ -71,7 +71,7 @@ impl Rules {
 
 /// Counts a plan against all limits, when it is made; `is_old` tells of which places, as `file:line`, nothing new can come.
 pub fn count(plan: &Plan, rules: &Rules, ledger: &Ledger, now: Time, is_old: &dyn Fn(&str) -> bool) -> Vec<LimitState> {
-    let mut counted = of_hosts(plan, rules, ledger, now);
+    let mut counted = of_hosts(&plan.changes, rules, ledger, now);
     counted.extend(shares(plan, rules));
     counted.extend(by_cause(plan, rules, is_old));
     counted
@@ -79,18 +79,18 @@ pub fn count(plan: &Plan, rules: &Rules, ledger: &Ledger, now: Time, is_old: &dy
 
 /// Counts a plan again, when it is applied. What causes its changes was found when it was made, and is no other now.
 pub fn recount(plan: &Plan, rules: &Rules, ledger: &Ledger, now: Time) -> Vec<LimitState> {
-    let mut counted = of_hosts(plan, rules, ledger, now);
+    let mut counted = of_hosts(&plan.changes, rules, ledger, now);
     counted.extend(shares(plan, rules));
     let caused = plan.limits.iter().find(|limit| limit.counts == LimitKind::MaxByCause);
     counted.extend(caused.and_then(|caused| cause_limit(rules, caused.planned, caused.of?, caused.cause.clone()?)));
     counted
 }
 
-/// The limits of hosts, with what of them is used, and what a plan would add.
-pub fn of_hosts(plan: &Plan, rules: &Rules, ledger: &Ledger, now: Time) -> Vec<LimitState> {
+/// The limits of hosts, with what of them is used, and what changes would add.
+pub fn of_hosts(changes: &[Change], rules: &Rules, ledger: &Ledger, now: Time) -> Vec<LimitState> {
     let state = |rule: &HostRule| {
         let scope = Scope::parse(&rule.scope).expect("rules are about all hosts or those of a project");
-        let of_scope = plan.changes.iter().filter(|change| scope.has(&change.project));
+        let of_scope = changes.iter().filter(|change| scope.has(&change.project));
         let planned: BTreeSet<Inv> = of_scope.filter_map(|change| change.host).collect();
         let used = ledger.used(scope, rule.period, now);
         let added = planned.iter().filter(|host| !used.contains_key(host)).count() as u64;

@@ -16,6 +16,6 @@ pub mod breakers;
 pub mod clearance;
 
 pub use breakers::Breaker;
-pub use clearance::{Allowance, Clearance, Stop, clear};
+pub use clearance::{Allowance, Clearance, Over, clear};
 pub use ledger::Ledger;
 pub use limits::{Rules, count};

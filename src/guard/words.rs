@@ -22,17 +22,16 @@ pub fn numbers(limit: &LimitState) -> String {
 }
 
 /// When a plan would fit that exceeds a limit; empty where waiting does not help.
-pub fn frees(limit: &LimitState) -> String {
+fn frees(limit: &LimitState) -> String {
     limit.frees.map(|frees| format!("it would fit from {frees}")).unwrap_or_default()
+}
+
+/// What would come of a limit that is exceeded, and when it would not be.
+pub fn says(limit: &LimitState) -> String {
+    [numbers(limit), frees(limit)].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
 /// What lets a plan through that exceeds a limit: `--allow project:search/1h=34`.
 pub fn allow(limit: &LimitState) -> String {
     format!("--allow {}={}", limit.name(), limit.used + limit.planned)
-}
-
-/// All that there is to say of a limit that is exceeded.
-pub fn exceeded(limit: &LimitState) -> String {
-    let frees = Some(frees(limit)).filter(|frees| !frees.is_empty()).map(|frees| format!("; {frees}"));
-    format!("{}{}; `{}` lets this plan through", numbers(limit), frees.unwrap_or_default(), allow(limit))
 }

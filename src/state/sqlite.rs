@@ -15,6 +15,7 @@ use super::error::{Attempt, needs_recovery, of_database, of_system, unreadable};
 use super::journal::Kept;
 use super::past;
 use super::schema::{self, Found};
+use super::{Allowed, Reset, allowances, breakers};
 use super::{
     ApplyId, ApplySummary, Breaker, KnownMarker, LeftHost, NewApply, PlanText, Resumption, Sent, State, StateError,
     Unsettled, effect, folder, journal,
@@ -456,6 +457,26 @@ impl State for Sqlite {
             }
             Ok(())
         })
+    }
+
+    fn trip(&mut self, breaker: &Breaker) -> Result<(), StateError> {
+        self.write(|change| breakers::trip(change, breaker))
+    }
+
+    fn reset(&mut self, scope: &str, reset: Reset<'_>) -> Result<bool, StateError> {
+        self.write(|change| breakers::reset(change, scope, reset))
+    }
+
+    fn allow(&mut self, apply: ApplyId, allowed: &[Allowed]) -> Result<(), StateError> {
+        self.write(|change| allowances::allow(change, apply, allowed))
+    }
+
+    fn allowed(&self, apply: ApplyId) -> Result<Vec<Allowed>, StateError> {
+        allowances::of_apply(self, apply)
+    }
+
+    fn last_inputs(&self) -> Result<BTreeMap<String, String>, StateError> {
+        allowances::last_inputs(self)
     }
 }
 

@@ -16,8 +16,8 @@ use crate::plan::Marker;
 use crate::provider::TargetError;
 use crate::provider::write::{Edit, Reply, Ticket, Update, UpdateLimits, UpdateZone, WriteZone};
 use crate::state::{
-    ApplyId, ApplySummary, Breaker, KnownMarker, LeftHost, NewApply, PlanText, Resumption, Sent, Sqlite, State,
-    StateError, Unsettled,
+    Allowed, ApplyId, ApplySummary, Breaker, KnownMarker, LeftHost, NewApply, PlanText, Reset, Resumption, Sent,
+    Sqlite, State, StateError, Unsettled,
 };
 
 /// The way of a run to the primary.
@@ -161,6 +161,8 @@ impl State for Book<'_> {
         fn applies_at(name: &Name) -> Vec<ApplyId>;
         fn last_changed(after: ApplyId, rrsets: &[&RrKey]) -> Vec<Option<ApplyId>>;
         fn unsettled(id: ApplyId) -> Vec<Unsettled>;
+        fn allowed(apply: ApplyId) -> Vec<Allowed>;
+        fn last_inputs() -> BTreeMap<String, String>;
     }
 
     write! {
@@ -172,6 +174,9 @@ impl State for Book<'_> {
         fn note_found(found: &Unsettled, now: Time) -> bool;
         fn finish(apply: ApplyId, applied: &Applied, accepted: bool, now: Time) -> ();
         fn adopt_markers(markers: &[(ZoneName, Option<Marker>)], who: &str, reason: &str, now: Time) -> ();
+        fn trip(breaker: &Breaker) -> ();
+        fn reset(scope: &str, reset: Reset<'_>) -> bool;
+        fn allow(apply: ApplyId, allowed: &[Allowed]) -> ();
     }
 
     fn note_sending(&mut self, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), StateError> {
