@@ -7,7 +7,7 @@ pub fn numbers(limit: &LimitState) -> String {
     let LimitState { max, used, planned, of, cause, .. } = limit;
     let name = limit.name();
     let of = of.unwrap_or_default();
-    let share = if of == 0 { String::new() } else { format!(" ({}%)", max * 100 / of) };
+    let share = (max * 100).checked_div(of).map(|share| format!(" ({share}%)")).unwrap_or_default();
     match limit.counts {
         LimitKind::Hosts => {
             format!("{name}: {used} used + {planned} planned = {} hosts, and {max} may change", used + planned)

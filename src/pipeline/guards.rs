@@ -192,21 +192,21 @@ fn held(place: &str, breaker: &Breaker) -> Refusal {
 
 /// The refusal of an allowance that names no limit.
 fn unknown(place: &str, stray: &Allowance, counted: &[LimitState]) -> Refusal {
-    let mut names: Vec<String> = counted.iter().map(|limit| format!("`{}`", limit.name())).collect();
-    names.push("`zone:ZONE/max_delete` and `zone:ZONE/max_modify` of each zone of the plan".to_owned());
-    let names: BTreeSet<String> = names.into_iter().collect();
+    let names: BTreeSet<String> = counted.iter().map(|limit| format!("`{}`", limit.name())).collect();
+    let shares = "`zone:ZONE./max_delete` and `zone:ZONE./max_modify` of each zone that the plan saw".to_owned();
+    let names: Vec<String> = names.into_iter().chain([shares]).collect();
     Refusal {
         place: place.to_owned(),
         code: UNKNOWN_LIMIT,
         message: format!("`--allow {}={}` names no limit", stray.name, stray.number),
-        hint: Some(format!("the limits are {}", names.into_iter().collect::<Vec<_>>().join(", "))),
+        hint: Some(format!("the limits are {}", names.join(", "))),
     }
 }
 
 /// What is said of the limits that are exceeded.
 fn in_words(over: &[Over<'_>]) -> String {
     let one = |over: &Over<'_>| {
-        let allowed = over.allowed.map(|allowed| format!("; {allowed} are allowed, which is too few"));
+        let allowed = over.allowed.map(|allowed| format!("; `--allow` says {allowed}, which is too few"));
         format!("{}{}", words::says(over.limit), allowed.unwrap_or_default())
     };
     over.iter().map(one).collect::<Vec<_>>().join(" · ")
@@ -238,5 +238,69 @@ fn unattended(place: &str, over: &[Over<'_>], tripped: &[(String, String)]) -> R
             scopes.join(" and "),
             resets.join(" and ")
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inventory::value::Percent;
+    use crate::plan::{Rule, fixture};
+
+    /// A plan with thirty changes that rest on a row each and on one line of a project.
+    fn plan(inputs: &[(&str, &[u8])]) -> Plan {
+        let digest = |content: &[u8]| disk::hex(&Sha256::digest(content));
+        let change = |host: u64| {
+            let (name, evidence) = (format!("h{host}.search.example.net"), format!("hosts.csv:{host}"));
+            let reason = fixture::reason(Rule::Missing, Some(host), &[&evidence, "projects/search.yaml:2"]);
+            let sides = ((0, &[][..]), (60, &["2001:db8::1"][..]));
+            fixture::change(("search", Some(host)), (&name, crate::dns::Rtype::AAAA), sides, &[reason])
+        };
+        Plan {
+            inputs: inputs.iter().map(|(name, content)| ((*name).to_owned(), digest(content))).collect(),
+            changes: (1..=30).map(change).collect(),
+            ..fixture::empty()
+        }
+    }
+
+    #[test]
+    fn a_cause_is_what_was_not_there_at_the_last_apply_nor_in_the_accepted_export() {
+        let workspace = tempfile::tempdir().unwrap();
+        std::fs::create_dir(workspace.path().join("projects")).unwrap();
+        let hosts = (1..=30).map(|host| format!("row {host}\n")).collect::<String>().into_bytes();
+        let project = b"id: search\nvlans: {main: 605}\n";
+        std::fs::write(workspace.path().join("hosts.csv"), &hosts).unwrap();
+        std::fs::write(workspace.path().join("projects/search.yaml"), project).unwrap();
+        let plan = plan(&[("hosts.csv", &hosts), ("projects/search.yaml", project)]);
+        let rules = Rules { max_by_cause: Some(Percent::from_whole(50)), ..Rules::default() };
+        let cause = |inputs: BTreeMap<String, String>, accepted: &[u8]| {
+            let accepted = [("hosts.csv".to_owned(), accepted.to_vec())].into();
+            let remembered = Remembered { rules: rules.clone(), inputs, accepted, ..Remembered::default() };
+            let counted = remembered.count(&plan, workspace.path());
+            counted.first().map(|limit| (limit.cause.clone().unwrap(), limit.planned))
+        };
+        let said = |place: &str, count: u64| Some((place.to_owned(), count));
+        assert_eq!(cause(BTreeMap::new(), b""), said("projects/search.yaml:2", 30), "the file was edited");
+        let unchanged = [("projects/search.yaml".to_owned(), plan.inputs["projects/search.yaml"].clone())];
+        assert_eq!(cause(unchanged.clone().into(), b"row 1\n"), said("hosts.csv:2", 1), "its own row causes each");
+        assert_eq!(cause(unchanged.clone().into(), &hosts), None, "nothing is new");
+        std::fs::write(workspace.path().join("hosts.csv"), b"replaced").unwrap();
+        assert_eq!(cause(unchanged.into(), &hosts), said("hosts.csv:1", 1), "of another file nothing can be said");
+    }
+
+    #[test]
+    fn the_limits_of_a_project_whose_file_is_gone_are_those_that_the_plan_recorded() {
+        let limit = |scope: &str| LimitState { scope: scope.to_owned(), ..fixture::fleet().limits[1].clone() };
+        let plan =
+            Plan { limits: vec![limit("project:gone"), limit("project:here"), limit("global")], ..fixture::empty() };
+        let workspace = tempfile::tempdir().unwrap();
+        let settings = "owner = \"me\"\n[sources]\nprojects = \"p.yaml\"\nhosts = \"h\"\nl3_tors = \"t\"\nnet_layout = \"n\"\n\
+                        ipv4_map = \"i\"\n[[sources.mac]]\nname = \"a\"\npath = \"a\"\n";
+        std::fs::write(workspace.path().join("zonewright.toml"), settings).unwrap();
+        let config = crate::inventory::read::load_config(workspace.path()).config.unwrap();
+        let projects = [("here".to_owned(), Vec::new())].into();
+        let rules = rules_now(&config, &projects, Some(&plan));
+        let found: Vec<(&str, u64)> = rules.hosts.iter().map(|rule| (rule.scope.as_str(), rule.max)).collect();
+        assert_eq!(found, [("project:gone", 20)], "what is removed from a file that can be read is no limit any more");
     }
 }

@@ -3,16 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use super::apply::{accesses, is_fenced, open_writers};
-use super::{Findings, Progress, TOOL, each_once, load_config, zones};
+use super::guards::{rules_now, standing};
+use super::{Findings, Progress, TOOL, each_once, load_config, load_limits, zones};
 use crate::apply::ZoneAccess;
 use crate::apply::survey::standing_marker;
 use crate::dns::ZoneName;
+use crate::guard::Breaker;
 use crate::inventory::model::{Config, ZoneSpec};
 use crate::inventory::value::Time;
 use crate::live::asked::Question;
 use crate::plan::{Marker, marker_key};
 use crate::provider::TargetError;
-use crate::state::{self, Lock, Memory, StateError, Status};
+use crate::state::{self, Lock, Memory, Reset, State, StateError, Status};
 
 /// Why nothing was done.
 #[derive(Debug)]
@@ -33,12 +35,45 @@ impl From<StateError> for StateFailure {
 ///
 /// Errors: [`StateFailure`].
 pub fn status(workspace: &Path, now: Time, count: usize) -> Result<Status, StateFailure> {
-    let (config, _) = load_config(workspace).map_err(StateFailure::Config)?;
+    let (config, _, projects) = load_limits(workspace).map_err(StateFailure::Config)?;
     let file = file(workspace, &config);
     // In this order, so that what is seen as at work is not over yet when the journal is read.
     let holder = Lock::holder(&file);
-    let memory = state::open_to_read(&file)?.map(|state| Memory::read(&*state, count, now)).transpose()?;
-    Ok(Status { tool: TOOL.to_owned(), created: now, place: config.state_file, holder, memory })
+    let state = state::open_to_read(&file)?;
+    let limits = standing(&rules_now(&config, &projects, None), state.as_deref(), now)?;
+    let memory = state.map(|state| Memory::read(&*state, count, now)).transpose()?;
+    Ok(Status { tool: TOOL.to_owned(), created: now, place: config.state_file, holder, memory, limits })
+}
+
+/// What came of resetting a breaker.
+#[derive(Debug)]
+pub enum WasReset {
+    /// It was tripped, and is not any more.
+    Yes(Breaker),
+    /// It was not; those that are.
+    No(Vec<Breaker>),
+}
+
+/// Resets the breaker of a scope; nothing is written where it is not tripped.
+///
+/// Errors: [`StateFailure`].
+pub fn reset(workspace: &Path, scope: &str, reset: Reset<'_>) -> Result<WasReset, StateFailure> {
+    let (config, _) = load_config(workspace).map_err(StateFailure::Config)?;
+    let file = file(workspace, &config);
+    let tripped = |state: &dyn State| state.breakers();
+    let Some(found) = state::open_to_read(&file)?.map(|state| tripped(&*state)).transpose()? else {
+        return Ok(WasReset::No(Vec::new()));
+    };
+    if found.iter().all(|breaker| breaker.scope != scope) {
+        return Ok(WasReset::No(found));
+    }
+    let _lock = Lock::take(&file, reset.who, reset.now)?;
+    let mut state = state::open_to_write(&file)?;
+    let found = tripped(&*state)?;
+    match found.iter().position(|breaker| breaker.scope == scope) {
+        Some(place) if state.reset(scope, reset)? => Ok(WasReset::Yes(found[place].clone())),
+        _ => Ok(WasReset::No(found)),
+    }
 }
 
 /// Where the state of a workspace is kept.
@@ -82,7 +117,7 @@ pub fn init(adoption: &Adoption<'_>, progress: &dyn Progress) -> Result<Adopted,
     let _lock = Lock::take(&file, who, now)?;
     let mut state = state::open_to_write(&file)?;
     let (mut markers, mut unread, mut errors) = (Vec::new(), Vec::new(), Vec::new());
-    for (zone, found) in standing(&config, workspace, now, progress) {
+    for (zone, found) in standing_markers(&config, workspace, now, progress) {
         match found {
             Ok(marker) => markers.push((zone, marker)),
             Err(error) => {
@@ -97,7 +132,7 @@ pub fn init(adoption: &Adoption<'_>, progress: &dyn Progress) -> Result<Adopted,
 }
 
 /// The markers that stand in all fenced zones, in the order of the configuration.
-fn standing(
+fn standing_markers(
     config: &Config,
     workspace: &Path,
     now: Time,

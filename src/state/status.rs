@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::{ApplyId, ApplySummary, Breaker, Holder, KnownMarker, State, StateError};
 use crate::dns::ZoneName;
 use crate::inventory::value::Time;
+use crate::plan::LimitState;
 
 /// A state, looked at.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +20,8 @@ pub struct Status {
     pub holder: Option<Holder>,
     /// What the state says; none where there is no state yet.
     pub memory: Option<Memory>,
+    /// The limits of hosts, with what of them is used.
+    pub limits: Vec<LimitState>,
 }
 
 /// What a state says.
