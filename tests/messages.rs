@@ -16,6 +16,7 @@ use serde_json::Value;
 use zonewright::apply::{self, Event, Orders, SIDE_BY_SIDE, Settled, Watch, Written, ZoneAccess};
 use zonewright::change::Change;
 use zonewright::dns::{Rdata, RrKey, Rrset, Rtype, Ttl, ZoneBuilder, ZoneName};
+use zonewright::guard;
 use zonewright::plan::{SealedPlan, store};
 use zonewright::provider;
 use zonewright::provider::memory::message::Instruction;
@@ -115,8 +116,8 @@ fn apply<'a>(sealed: &'a SealedPlan, primary: &'a Primary, watch: &Journal, mean
     let access = |zone| ZoneAccess { zone, writer: Ok(primary as &dyn WriteZone), is_fenced: true };
     let survey = apply::survey(plan, zones.into_iter().map(access).collect(), SIDE_BY_SIDE);
     meanwhile();
-    let orders =
-        Orders { plan: sealed.id().to_owned(), run: 1, sent: 0, epochs: Default::default(), max_failures: None };
+    let clearance = guard::clear(sealed, &[], &[]).expect("no limit is about it");
+    let orders = Orders { clearance, run: 1, sent: 0, epochs: Default::default(), max_failures: None };
     apply::write(survey, &orders, watch)
 }
 

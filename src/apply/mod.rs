@@ -35,6 +35,7 @@ use std::time::{Duration, Instant};
 
 use crate::change::Change;
 use crate::dns::ZoneName;
+use crate::guard::Clearance;
 use crate::inventory::value::Inv;
 use crate::live::asked::{Answer, Question};
 use crate::parallel::side_by_side;
@@ -55,8 +56,8 @@ pub const SIDE_BY_SIDE: usize = 8;
 /// How a plan is to be applied.
 #[derive(Debug, Clone)]
 pub struct Orders {
-    /// What the markers call the plan: its `id`.
-    pub plan: String,
+    /// Leave to carry the plan out, which names it.
+    pub clearance: Clearance,
     /// What tells the markers of this run from those of any other that applies the same plan: 1 to 999 999 999.
     pub run: u64,
     /// How many updates earlier parts of this apply sent: the numbers of further ones follow.

@@ -213,8 +213,11 @@ impl<'a> ZoneWriter<'a> {
     fn batch(&self, phase: Phase, pieces: &[Piece], before: Option<Rrset>) -> Batch<'a> {
         let number = self.board.next_number();
         let orders = self.board.orders;
-        let after =
-            Marker { epoch: self.epoch, plan: orders.plan.clone(), batch: orders.run * BATCHES + number % BATCHES };
+        let after = Marker {
+            epoch: self.epoch,
+            plan: orders.clearance.plan().to_owned(),
+            batch: orders.run * BATCHES + number % BATCHES,
+        };
         let changes = pieces.iter().flat_map(|piece| &piece.changes).map(|place| self.change(*place));
         Batch {
             number,

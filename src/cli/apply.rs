@@ -6,7 +6,7 @@ use super::args::{ApplyArgs, Format, Shared};
 use super::carry_out::{self, Task};
 use super::exit::Exit;
 use super::output::{self, Failure};
-use super::request::{Sealed, make, not_made, request};
+use super::request::{Sealed, make, not_made, request, tell_breakers};
 use super::show::View;
 use crate::apply::Refusal;
 use crate::inventory::value::Time;
@@ -16,9 +16,6 @@ use crate::report::Purpose;
 
 /// Applies a saved plan, or one that is made now.
 pub fn run(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
-    if args.auto {
-        output::warning(shared, "--auto", "not-enforced", "nobody is asked, but no limit or breaker is enforced yet");
-    }
     match &args.file {
         Some(file) => apply_saved(shared, args, file),
         None => plan_and_apply(shared, args),
@@ -60,13 +57,17 @@ fn plan_and_apply(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
         Err(error) => return not_made(shared, error),
     };
     let verdict = made.verdict();
-    let Sealed { sealed, findings, .. } = made;
+    let Sealed { sealed, findings, breakers, .. } = made;
+    tell_breakers(shared, &breakers);
     output::findings(shared, &findings);
     if args.format == Format::Text {
         view.print(&sealed)?;
         view.tell_of_hidden(&sealed)?;
     }
     let task = task(&sealed, "the plan", now, args);
+    if let Some(refused) = carry_out::foresee(shared, &task, &breakers, !shared.hosts.is_empty()) {
+        return Ok(refused?.and(verdict));
+    }
     let asks = task.may_be_expected() && !sealed.plan().changes.is_empty() && !args.auto;
     if asks && !carry_out::consents(&args.limits, args.format)? {
         return Ok(Exit::Done);
@@ -76,5 +77,6 @@ fn plan_and_apply(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
 
 /// What is to be done.
 fn task<'a>(sealed: &'a SealedPlan, place: &'a str, now: Time, args: &'a ApplyArgs) -> Task<'a> {
-    Task { sealed, place, now, expect: args.expect.as_deref(), limits: &args.limits, format: args.format }
+    let ApplyArgs { limits, format, auto, .. } = args;
+    Task { sealed, place, now, expect: args.expect.as_deref(), limits, format: *format, auto: *auto }
 }

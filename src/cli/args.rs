@@ -7,6 +7,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::dns::Name;
+use crate::guard::Allowance;
 use crate::inventory::value::{Inv, Time};
 use crate::serve::fault::{FATES, Fault};
 use crate::serve::quirk::{QUIRKS, Quirk};
@@ -14,8 +15,8 @@ use crate::serve::quirk::{QUIRKS, Quirk};
 /// What `--help` says below the commands.
 const AFTER_HELP: &str = "\
 Exit codes: 0 done · 1 error (a plan for which a zone or source could not be read is still printed)
-            2 `plan --detailed-exitcode`: there are changes · 3 refused, or every host of a plan is stale
-            4 applied in part";
+            2 `plan --detailed-exitcode`: there are changes · 3 refused (limits, breakers, an expired or another plan), or
+            every host of a plan is stale · 4 applied in part";
 
 /// Keeps the DNS records of a server fleet true: derives names and addresses from inventory, compares them with live DNS
 /// record by record, and plans the changes that make the two agree.
@@ -118,7 +119,8 @@ pub enum Command {
     /// allows the transfer, to whom, how large the zone is, what serial and clock it has. Changes nothing. Exits 1
     /// where there is a problem.
     Doctor(DoctorArgs),
-    /// Show who is at work, what did not end, the last applies, and the known markers.
+    /// Show who is at work, what did not end, the last applies, the known markers, how much of the limits is used, and the
+    /// tripped breakers; or reset one.
     Status(StatusArgs),
     /// Tell what was applied: when, by whom and why, what changed, and what became of it.
     ///
@@ -159,7 +161,7 @@ pub struct PlanArgs {
     /// Save the plan to this file.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Exit 2 where there are changes.
+    /// Exit 2 where there are changes, 3 where the plan would be refused.
     #[arg(long)]
     pub detailed_exitcode: bool,
     /// Take live DNS from this snapshot, its folder or its manifest; ask no server, and use no secret.
@@ -178,8 +180,9 @@ pub struct ApplyArgs {
     /// Refuse any plan but the one with this effect, as `show` and `plan` print it.
     #[arg(long, value_name = "DIGEST")]
     pub expect: Option<String>,
-    /// Run unattended: ask nobody. The limits and breakers of unattended runs are not enforced yet.
-    #[arg(long)]
+    /// Run unattended: ask nobody. A plan that exceeds a limit is not applied, and trips the breaker of the limit's scope:
+    /// nothing is done there any more until somebody resets it (`status --reset`).
+    #[arg(long, conflicts_with = "allow")]
     pub auto: bool,
     /// How far it goes.
     #[command(flatten)]
@@ -195,6 +198,9 @@ pub struct ApplyLimits {
     /// Send nothing more once this many hosts could not be changed.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_failures: Option<u32>,
+    /// Let this plan exceed one limit, up to a number, such as `project:search/1h=34` (repeatable). Kept in the journal.
+    #[arg(long, value_name = "LIMIT=N")]
+    pub allow: Vec<Allowance>,
 }
 
 /// What `resume` takes.
@@ -209,6 +215,9 @@ pub struct ResumeArgs {
     /// Send nothing more once this many hosts could not be changed.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_failures: Option<u32>,
+    /// Let this plan exceed one limit, up to a number, such as `project:search/1h=34` (repeatable). Kept in the journal.
+    #[arg(long, value_name = "LIMIT=N")]
+    pub allow: Vec<Allowance>,
 }
 
 /// What `undo` takes.
@@ -221,7 +230,7 @@ pub struct UndoArgs {
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
     /// Save the plan to this file, and do not apply it.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["yes", "max_failures"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["yes", "max_failures", "allow"])]
     pub out: Option<PathBuf>,
     /// How far it goes.
     #[command(flatten)]
@@ -285,6 +294,9 @@ pub struct StatusArgs {
     /// How it is printed.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
+    /// Reset the breaker of this scope, `global` or `project:ID`; `--reason` says why, and is kept.
+    #[arg(long, value_name = "SCOPE", conflicts_with = "format")]
+    pub reset: Option<String>,
 }
 
 /// What `history` takes.

@@ -10,8 +10,10 @@ use super::output::{self, Failure};
 use super::progress::Line;
 use super::signals;
 use crate::apply::{Applied, Ending, Refusal};
+use crate::guard::{Allowance, Breaker};
 use crate::inventory::value::Time;
 use crate::pipeline::apply::{ApplyError, Conduct, Given, Ran, apply};
+use crate::pipeline::guards::{EXCEEDED, UNKNOWN_LIMIT, foreseen};
 use crate::plan::SealedPlan;
 use crate::report;
 use crate::report::apply::{ApplyReport, DECLINED, QUESTION, YES};
@@ -32,6 +34,8 @@ pub struct Task<'a> {
     pub limits: &'a ApplyLimits,
     /// How the outcome is printed.
     pub format: Format,
+    /// Whether nobody is there.
+    pub auto: bool,
 }
 
 impl Task<'_> {
@@ -39,6 +43,44 @@ impl Task<'_> {
     pub fn may_be_expected(&self) -> bool {
         self.expect.is_none_or(|expect| expect == self.sealed.effect())
     }
+
+    /// How far it goes.
+    fn reach(&self) -> Reach<'_> {
+        let ApplyLimits { max_failures, allow, .. } = self.limits;
+        Reach { max_failures: *max_failures, allow, auto: self.auto }
+    }
+}
+
+/// How far an apply goes.
+#[derive(Debug, Clone, Copy)]
+pub struct Reach<'a> {
+    /// After how many failed hosts nothing more is sent.
+    pub max_failures: Option<u32>,
+    /// The limits that are lifted.
+    pub allow: &'a [Allowance],
+    /// Whether nobody is there.
+    pub auto: bool,
+}
+
+/// Refuses a plan that was just made, where it can be told already that it will be: nobody need be asked then.
+///
+/// What exceeds a limit while nobody is there is counted at apply, so that the breaker trips.
+pub fn foresee(
+    shared: &Shared,
+    task: &Task<'_>,
+    breakers: &[Breaker],
+    is_named: bool,
+) -> Option<Result<Exit, Failure>> {
+    let refusal = foreseen((task.sealed, task.place), &task.limits.allow, breakers, is_named)?;
+    let is_counted_again = task.auto && refusal.code == EXCEEDED;
+    let exit = refused_exit(&refusal);
+    let told = || refuse(shared, task.format, (Some(task.sealed), task.now), &refusal, exit);
+    (!is_counted_again).then(told)
+}
+
+/// How a command ends whose plan is refused.
+fn refused_exit(refusal: &Refusal) -> Exit {
+    if refusal.code == UNKNOWN_LIMIT { Exit::Error } else { Exit::Refused }
 }
 
 /// What to do where nobody can be asked.
@@ -79,7 +121,7 @@ pub fn consents(limits: &ApplyLimits, format: Format) -> Result<bool, Failure> {
 pub fn carry_out(shared: &Shared, task: &Task<'_>, verdict: Exit) -> Result<Exit, Failure> {
     let given = Given { sealed: task.sealed, place: task.place, expect: task.expect };
     let (ran, is_interrupted) =
-        conduct(shared, task.now, task.limits.max_failures, |request, progress| apply(&given, request, progress))?;
+        conduct(shared, task.now, task.reach(), |request, progress| apply(&given, request, progress))?;
     match ran {
         Ok(ran) => tell(shared, (task.sealed, task.format, task.now), &ran, (is_interrupted, verdict)),
         Err(error) => not_begun(shared, task.format, (Some(task.sealed), task.now), error),
@@ -90,7 +132,7 @@ pub fn carry_out(shared: &Shared, task: &Task<'_>, verdict: Exit) -> Result<Exit
 pub fn conduct<T>(
     shared: &Shared,
     now: Time,
-    max_failures: Option<u32>,
+    reach: Reach<'_>,
     work: impl FnOnce(&Conduct<'_>, &Line) -> T,
 ) -> Result<(T, bool), Failure> {
     let who = who();
@@ -100,9 +142,11 @@ pub fn conduct<T>(
         now,
         who: &who,
         reason: shared.reason.as_deref(),
-        max_failures: max_failures.map(|most| most as usize),
+        max_failures: reach.max_failures.map(|most| most as usize),
         run: 1 + RandomState::new().hash_one(()) % 999_999_999,
         interrupted: &interrupted,
+        allow: reach.allow,
+        auto: reach.auto,
     };
     let progress = Line::start(shared);
     let done = work(&request, &progress);
@@ -183,17 +227,7 @@ pub fn tell(
     (is_interrupted, verdict): (bool, Exit),
 ) -> Result<Exit, Failure> {
     let Ran { apply, refusal, applied, moved, is_journaled, took } = ran;
-    let is_untouched = applied.zones.iter().all(|zone| zone.updates == 0);
-    let ended = match applied.ending() {
-        _ if refusal.is_some() => Exit::Refused,
-        _ if !is_journaled => Exit::Error,
-        Ending::InPart if is_interrupted && is_untouched => Exit::Error,
-        Ending::Done => Exit::Done,
-        Ending::Error => Exit::Error,
-        Ending::AllStale => Exit::Refused,
-        Ending::InPart => Exit::InPart,
-    };
-    let exit = ended.and(verdict);
+    let exit = exit(ran, is_interrupted).and(verdict);
     tracing::debug!("sending took {:.3} s, reading back {:.3} s", took.0.as_secs_f64(), took.1.as_secs_f64());
     let report = ApplyReport {
         sealed: Some(sealed),
@@ -210,6 +244,21 @@ pub fn tell(
         true => Ok(exit),
         false => Err(Failure::new("the journal could not be kept to the end: it does not tell all of what was done")
             .hint("mend the state's disk, then `zonewright resume`: it finds out what the journal lacks")),
+    }
+}
+
+/// How a command ends that applied a plan.
+fn exit(ran: &Ran, is_interrupted: bool) -> Exit {
+    let Ran { refusal, applied, is_journaled, .. } = ran;
+    let is_untouched = applied.zones.iter().all(|zone| zone.updates == 0);
+    match (refusal, applied.ending()) {
+        (Some(refusal), _) => refused_exit(refusal),
+        _ if !is_journaled => Exit::Error,
+        (_, Ending::InPart) if is_interrupted && is_untouched => Exit::Error,
+        (_, Ending::Done) => Exit::Done,
+        (_, Ending::Error) => Exit::Error,
+        (_, Ending::AllStale) => Exit::Refused,
+        (_, Ending::InPart) => Exit::InPart,
     }
 }
 

@@ -35,10 +35,14 @@ pub fn run(shared: &Shared, args: &CheckDnsArgs) -> Result<Exit, Failure> {
     let sealed = SealedPlan::new(made.plan);
     view.print(&sealed)?;
     view.tell_of_hidden(&sealed)?;
+    let (limits, verdict) = (&args.limits, verdict(made.is_partial, sealed.plan()));
+    let task =
+        Task { sealed: &sealed, place: "the plan", now, expect: None, limits, format: Format::Text, auto: false };
+    if let Some(refused) = carry_out::foresee(shared, &task, &made.breakers, true) {
+        return Ok(refused?.and(verdict));
+    }
     if !sealed.plan().changes.is_empty() && !carry_out::consents(&args.limits, Format::Text)? {
         return Ok(Exit::Done);
     }
-    let limits = &args.limits;
-    let task = Task { sealed: &sealed, place: "the plan", now, expect: None, limits, format: Format::Text };
-    carry_out::carry_out(shared, &task, verdict(made.is_partial, sealed.plan()))
+    carry_out::carry_out(shared, &task, verdict)
 }

@@ -11,8 +11,9 @@ pub enum Exit {
     Error,
     /// `plan --detailed-exitcode`: there are changes.
     Changes,
-    /// Nothing was changed: the plan is expired, altered or not the expected one, or every host of it is stale. Also where
-    /// a test refuses an export, although hosts that do not need it were changed.
+    /// Nothing was changed: the plan exceeds a limit, a breaker holds it back, it is expired, altered or not the expected
+    /// one, or every host of it is stale. Also where a test refuses an export, although hosts that do not need it were
+    /// changed. `plan --detailed-exitcode`: it would be refused.
     Refused,
     /// Some hosts were changed, and others could not be.
     InPart,

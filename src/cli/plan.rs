@@ -3,7 +3,7 @@
 use super::args::{PlanArgs, Shared};
 use super::exit::Exit;
 use super::output::{self, Failure};
-use super::request::{Sealed, make, not_made, request, tell_snapshot};
+use super::request::{Sealed, make, not_made, request, tell_breakers, tell_snapshot};
 use super::show::View;
 use crate::plan::store;
 use crate::report::Purpose;
@@ -17,19 +17,25 @@ pub fn run(shared: &Shared, args: &PlanArgs) -> Result<Exit, Failure> {
         Ok(made) => made,
         Err(error) => return not_made(shared, error),
     };
-    let verdict = made.verdict();
-    let Sealed { sealed, findings, is_partial, snapshot } = made;
+    let Sealed { sealed, findings, snapshot, breakers, .. } = &made;
     tell_snapshot(shared, &request, snapshot.as_ref());
-    output::findings(shared, &findings);
+    tell_breakers(shared, breakers);
+    output::findings(shared, findings);
     // A plan that cannot be saved is printed all the same: it took long to make.
-    let saved = args.out.as_ref().map_or(Ok(()), |file| store::save(file, &sealed).map_err(Failure::new));
-    view.print(&sealed)?;
+    let saved = args.out.as_ref().map_or(Ok(()), |file| store::save(file, sealed).map_err(Failure::new));
+    view.print(sealed)?;
     saved?;
-    let changes = if sealed.plan().changes.is_empty() { Exit::Done } else { Exit::Changes };
-    Ok(match args.detailed_exitcode {
-        true => verdict.and(changes),
+    Ok(exit(shared, args, &made))
+}
+
+/// How the command ends with a plan.
+fn exit(shared: &Shared, args: &PlanArgs, made: &Sealed) -> Exit {
+    let changes = if made.sealed.plan().changes.is_empty() { Exit::Done } else { Exit::Changes };
+    match args.detailed_exitcode {
+        true if made.is_refused(shared) => made.verdict().and(Exit::Refused),
+        true => made.verdict().and(changes),
         // What would be refused is no fault of the plan, which says so.
-        false if is_partial => Exit::Error,
+        false if made.is_partial => Exit::Error,
         false => Exit::Done,
-    })
+    }
 }

@@ -6,7 +6,9 @@ use super::args::Shared;
 use super::exit::Exit;
 use super::output::{self, Failure};
 use super::progress::Line;
+use crate::guard::Breaker;
 use crate::inventory::value::Time;
+use crate::pipeline::guards::foreseen;
 use crate::pipeline::{self, Findings, Made, MakeError, Progress as _, Request, SnapshotUsed};
 use crate::plan::{NoticeCode, Plan, SealedPlan};
 
@@ -31,6 +33,15 @@ pub struct Sealed {
     pub is_partial: bool,
     /// The snapshot that it was made from, where it was.
     pub snapshot: Option<SnapshotUsed>,
+    /// The tripped breakers, sorted by scope.
+    pub breakers: Vec<Breaker>,
+}
+
+impl Sealed {
+    /// Whether it would be refused if it were applied as it is.
+    pub fn is_refused(&self, shared: &Shared) -> bool {
+        foreseen((&self.sealed, ""), &[], &self.breakers, !shared.hosts.is_empty()).is_some()
+    }
 }
 
 impl Sealed {
@@ -64,11 +75,12 @@ pub fn seal(shared: &Shared, make: impl FnOnce(&Line) -> Result<Made, MakeError>
     let progress = Line::start(shared);
     let made = make(&progress);
     progress.stage("digesting the plan", None);
-    let sealed = made.map(|Made { plan, findings, is_partial, snapshot }| Sealed {
+    let sealed = made.map(|Made { plan, findings, is_partial, snapshot, breakers }| Sealed {
         sealed: SealedPlan::new(plan),
         findings,
         is_partial,
         snapshot,
+        breakers,
     });
     progress.finish();
     sealed
@@ -86,6 +98,13 @@ pub fn not_made(shared: &Shared, error: MakeError) -> Result<Exit, Failure> {
         MakeError::NoSubject(error) => Err(Failure { message: error.to_string(), hint: Some(error.hint) }),
         MakeError::NoUndo(error) => Err(Failure { message: error.to_string(), hint: Some(error.hint) }),
         error => Err(Failure::new(error)),
+    }
+}
+
+/// Says which breakers are tripped, since when and why, and how they are reset.
+pub fn tell_breakers(shared: &Shared, breakers: &[Breaker]) {
+    for breaker in breakers {
+        output::warning(shared, "the state", "breaker-tripped", &format!("{}; {}", breaker.says(), breaker.hint()));
     }
 }
 

@@ -1,7 +1,7 @@
 //! `resume`: an apply that did not do all of its plan, taken up again.
 
 use super::args::{ResumeArgs, Shared};
-use super::carry_out;
+use super::carry_out::{self, Reach};
 use super::exit::Exit;
 use super::output::{self, Failure};
 use crate::pipeline::resume::{Resumed, resume};
@@ -16,8 +16,9 @@ pub fn run(shared: &Shared, args: &ResumeArgs) -> Result<Exit, Failure> {
     }
     let now = output::now(shared)?;
     let id = args.id.map(ApplyId);
+    let reach = Reach { max_failures: args.max_failures, allow: &args.allow, auto: false };
     let (resumed, is_interrupted) =
-        carry_out::conduct(shared, now, args.max_failures, |request, progress| resume(id, request, progress))?;
+        carry_out::conduct(shared, now, reach, |request, progress| resume(id, request, progress))?;
     match resumed {
         Ok(Resumed::Ran(sealed, ran)) => {
             carry_out::tell(shared, (&sealed, args.format, now), &ran, (is_interrupted, Exit::Done))

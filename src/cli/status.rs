@@ -1,22 +1,56 @@
-//! `status`: who is at work, and what the state says.
+//! `status`: who is at work, and what the state says; and breakers reset.
 
 use super::args::{Shared, StatusArgs};
+use super::carry_out::who;
 use super::exit::Exit;
 use super::output::{self, Failure};
-use crate::pipeline::state::{self, StateFailure};
+use crate::inventory::value::Time;
+use crate::pipeline::state::{self, StateFailure, WasReset};
 use crate::report;
+use crate::state::Reset;
 
 /// How many applies are shown where nobody asks for all.
 const APPLIES: usize = 10;
 
-/// Prints what the state says.
+/// Prints what the state says, or resets a breaker.
 pub fn run(shared: &Shared, args: &StatusArgs) -> Result<Exit, Failure> {
     let now = output::now(shared)?;
+    if let Some(scope) = &args.reset {
+        return reset(shared, scope, now);
+    }
     let count = if shared.verbose > 0 { usize::MAX } else { APPLIES };
     match state::status(&shared.workspace, now, count) {
         Ok(status) => {
             output::print(&report::status(&status, args.format.into(), &output::text_options(shared)))?;
             Ok(Exit::Done)
+        }
+        Err(failure) => not_done(shared, failure),
+    }
+}
+
+/// Resets the breaker of a scope.
+fn reset(shared: &Shared, scope: &str, now: Time) -> Result<Exit, Failure> {
+    let Some(reason) = shared.reason.as_deref().filter(|reason| !reason.trim().is_empty()) else {
+        let failure = Failure::new("`status --reset` needs `--reason TEXT`: what tripped the breaker is done again");
+        return Err(
+            failure.hint("say what it was and why it is right now, such as `--reason \"the export was whole again\"`")
+        );
+    };
+    let who = who();
+    match state::reset(&shared.workspace, scope, Reset { who: &who, reason, now }) {
+        Ok(WasReset::Yes(breaker)) => {
+            if !shared.quiet {
+                output::print(&report::reset(&breaker, &output::text_options(shared)))?;
+            }
+            Ok(Exit::Done)
+        }
+        Ok(WasReset::No(tripped)) => {
+            let scopes: Vec<String> = tripped.iter().map(|breaker| format!("`{}`", breaker.scope)).collect();
+            let hint = match scopes.is_empty() {
+                true => "none is".to_owned(),
+                false => format!("tripped: {}", scopes.join(", ")),
+            };
+            Err(Failure::new(format!("the breaker `{scope}` is not tripped")).hint(hint))
         }
         Err(failure) => not_done(shared, failure),
     }

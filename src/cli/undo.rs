@@ -6,6 +6,7 @@ use super::exit::Exit;
 use super::output::{self, Failure};
 use super::request::{Sealed, not_made, request, seal, verdict};
 use super::show::View;
+use crate::guard::Breaker;
 use crate::inventory::value::Time;
 use crate::pipeline::undo::make_undo;
 use crate::plan::{SealedPlan, store};
@@ -23,7 +24,7 @@ pub fn run(shared: &Shared, args: &UndoArgs) -> Result<Exit, Failure> {
     };
     let view = View::new(shared, args.format, purpose)?;
     let request = request(shared, now, None);
-    let Sealed { sealed, findings, is_partial, .. } =
+    let Sealed { sealed, findings, is_partial, breakers, .. } =
         match seal(shared, |progress| make_undo(&request, ApplyId(args.id), progress)) {
             Ok(made) => made,
             Err(error) => return not_made(shared, error),
@@ -31,7 +32,7 @@ pub fn run(shared: &Shared, args: &UndoArgs) -> Result<Exit, Failure> {
     output::findings(shared, &findings);
     let verdict = verdict(is_partial, sealed.plan());
     let exit = match applies {
-        true => show_and_apply(shared, args, &view, (&sealed, verdict), now)?,
+        true => show_and_apply(shared, args, &view, (&sealed, &breakers, verdict), now)?,
         false => show_and_save(args, &view, &sealed)?,
     };
     Ok(if is_partial { Exit::Error } else { exit })
@@ -51,18 +52,24 @@ fn show_and_apply(
     shared: &Shared,
     args: &UndoArgs,
     view: &View,
-    (sealed, verdict): (&SealedPlan, Exit),
+    (sealed, breakers, verdict): (&SealedPlan, &[Breaker], Exit),
     now: Time,
 ) -> Result<Exit, Failure> {
     let UndoArgs { limits, format, .. } = args;
+    let task = Task { sealed, place: "the plan", now, expect: None, limits, format: *format, auto: false };
     if *format == Format::Text {
         view.print(sealed)?;
         view.tell_of_hidden(sealed)?;
         // The page has said that there is nothing to undo.
-        if sealed.plan().changes.is_empty() || !carry_out::consents(limits, *format)? {
+        if sealed.plan().changes.is_empty() {
+            return Ok(Exit::Done);
+        }
+        if let Some(refused) = carry_out::foresee(shared, &task, breakers, false) {
+            return refused;
+        }
+        if !carry_out::consents(limits, *format)? {
             return Ok(Exit::Done);
         }
     }
-    let task = Task { sealed, place: "the plan", now, expect: None, limits, format: *format };
     carry_out::carry_out(shared, &task, verdict)
 }

@@ -26,6 +26,17 @@ pub struct Context<'a> {
     pub now: Time,
     /// Whose rules run.
     pub selection: &'a Selection,
+    /// Whose rules rest.
+    pub tripped: &'a Tripped,
+}
+
+/// Whose rules rest because a breaker has tripped.
+#[derive(Debug, Clone, Default)]
+pub struct Tripped {
+    /// Whether everybody's do.
+    pub all: bool,
+    /// The projects whose hosts' do.
+    pub projects: BTreeSet<ProjectIndex>,
 }
 
 /// Whose rules run: all hosts', or those that the command line names.
@@ -84,6 +95,11 @@ impl<'a> Context<'a> {
     pub fn wanted_ttl(&self, project: ProjectIndex, zone: ZoneIndex) -> Ttl {
         let own = self.settings(project).and_then(|settings| settings.ttl).map(|(ttl, _)| ttl);
         own.or(self.zone_spec(zone).ttl).unwrap_or(Ttl::DEFAULT)
+    }
+
+    /// Whether a breaker holds back what is done by itself for a project.
+    pub fn is_tripped(&self, project: ProjectIndex) -> bool {
+        self.tripped.all || self.tripped.projects.contains(&project)
     }
 
     /// Whether removing names that nobody has must rest: a bad row could be somebody who has one.

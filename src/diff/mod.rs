@@ -26,5 +26,5 @@ pub mod orphans;
 pub mod merge;
 
 pub use act::Act;
-pub use context::{Context, Selection};
+pub use context::{Context, Selection, Tripped};
 pub use standing::{Block, Standing, Standings};

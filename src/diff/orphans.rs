@@ -12,7 +12,7 @@ use crate::live::LiveRrset;
 /// Removes the own AAAA RRsets in the domains of `sync` projects whose name no host and no current row of names.lock
 /// has, and the own PTR that name them.
 ///
-/// Nothing is done while removals rest, where single hosts are named on the command line, or where nothing tells own
+/// Nothing is done while removals rest, of projects whose breaker has tripped, where single hosts are named on the command line, or where nothing tells own
 /// records from others.
 pub fn remove_orphans(context: &Context<'_>) -> Vec<Act> {
     let mut acts = Vec::new();
@@ -59,7 +59,8 @@ impl<'c> Domains<'c> {
             .filter_map(|(index, project)| {
                 let admin = project.admin.as_ref()?;
                 let sync = project.file.settings().is_some_and(|s| s.automation && s.policy == Policy::Sync);
-                let runs = sync && admin.automation_allowed && context.selection.includes_project(index);
+                let rests = context.is_tripped(index);
+                let runs = sync && admin.automation_allowed && !rests && context.selection.includes_project(index);
                 Some((admin.dns_domain.as_name(), index, runs))
             })
             .collect();

@@ -27,6 +27,8 @@ pub enum Spared {
     LeftOut,
     /// The row's host keeps automation away, and nobody named it.
     Restricted,
+    /// A breaker has tripped, and nobody named the row's host.
+    Breaker,
     /// Removals rest.
     Resting,
     /// A host or a current row has the name again.
@@ -37,8 +39,8 @@ pub enum Spared {
 
 /// Removes the AAAA of a released name and of its fastbone name, and the PTR that name them.
 ///
-/// Nothing is done while removals rest, long after the release, or where the administrator, the policy or the host's
-/// restrictions forbid it. What blocks the host, and the owner's switch, do not matter.
+/// Nothing is done while removals rest, long after the release, or where the administrator, the policy, a breaker or the
+/// host's restrictions forbid it. What blocks the host, and the owner's switch, do not matter.
 pub fn release(context: &Context<'_>, row: &LockRow) -> Vec<Act> {
     let mut acts = Vec::new();
     if spared_row(context, row).is_some() {
@@ -73,6 +75,7 @@ fn spared_row(context: &Context<'_>, row: &LockRow) -> Option<Spared> {
         Some(policy @ (Policy::CreateOnly | Policy::UpsertOnly)) => Some(Spared::Policy(policy)),
         Some(_) if !context.selection.includes(row.inv, row.project) => Some(Spared::LeftOut),
         Some(_) if is_restricted(context, row) => Some(Spared::Restricted),
+        Some(_) if context.is_tripped(row.project) && !context.selection.names_host(row.inv) => Some(Spared::Breaker),
         Some(_) => context.removals_rest().then_some(Spared::Resting),
     }
 }

@@ -79,6 +79,9 @@ pub fn skip_or_policy(context: &Context<'_>, host: &Host) -> Result<Policy, Skip
     if host.restricted && !by_hand {
         return Err(SkipCode::Restricted);
     }
+    if context.is_tripped(host.project) && !by_hand {
+        return Err(SkipCode::Breaker);
+    }
     Ok(policy)
 }
 

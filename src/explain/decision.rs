@@ -145,7 +145,11 @@ impl Case<'_> {
             (SkipCode::Restricted, ..) => {
                 format!("{} restricts it by `automated-dns`; take that out, or name the host", self.line(host.origin))
             }
-            (SkipCode::Breaker, ..) => "a breaker has tripped; find out why, then reset it".to_owned(),
+            (SkipCode::Breaker, ..) => {
+                "a breaker has tripped: find out why by `zonewright status`, and reset it there; naming the host \
+                                        passes"
+                    .to_owned()
+            }
             (_, None, _) => format!(
                 "zonewright.toml has no [project.{id}], so nobody allowed automation; the administrator would add it with \
                  `automation = \"allowed\"`"

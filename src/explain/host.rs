@@ -278,6 +278,7 @@ impl Case<'_> {
             Spared::Policy(policy) => format!("policy `{}` removes nothing", policy_word(policy)),
             Spared::LeftOut => "`--host` or `--project` names others".to_owned(),
             Spared::Restricted => "`automated-dns` restricts the host".to_owned(),
+            Spared::Breaker => "a breaker has tripped".to_owned(),
             Spared::Resting => {
                 "removals rest while a row of hosts.csv or names.lock is bad, or a source unknown".to_owned()
             }

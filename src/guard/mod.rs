@@ -8,3 +8,20 @@ pub mod trust;
 pub mod baseline;
 
 pub mod last;
+
+pub mod ledger;
+
+pub mod limits;
+
+pub mod causes;
+
+pub mod words;
+
+pub mod breakers;
+
+pub mod clearance;
+
+pub use breakers::Breaker;
+pub use clearance::{Allowance, Clearance, Over, clear};
+pub use ledger::Ledger;
+pub use limits::{Rules, count};

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::config::node::SourceText;
 use super::config::settings::{self, Settings};
 use super::config::toml;
-use super::model::{Config, Export, Inventory, SourceTrust, Trust};
+use super::model::{Config, Export, HostLimit, Inventory, SourceTrust, Trust};
 use super::source::{Occurs, SourceSpec};
 use super::sources::{Context, Draft, FORMATS, Fold, Format, Input, SourceFile, Tally};
 use super::value::Time;
@@ -146,6 +146,19 @@ pub fn export_content(dir: &Path, name: &str, digest: &str) -> Option<Vec<u8>> {
     let folder = Folder::new(dir);
     let file = folder.file(name, &mut Files::default());
     folder.read(&file, u64::MAX).ok().filter(|bytes| disk::digest(bytes) == digest)
+}
+
+/// Reads zonewright.toml, and from the project files how many hosts may change; for what concerns no single host.
+///
+/// A project whose file is missing or bad is left out, and nothing is said of it.
+pub fn load_limits(dir: &Path) -> (LoadedConfig, BTreeMap<String, Vec<HostLimit>>) {
+    let mut workspace = Workspace::new(dir);
+    let settings = workspace.read_settings();
+    let mut diagnostics = std::mem::take(&mut workspace.diagnostics);
+    diagnostics.settle();
+    let limits = settings.as_ref().map(|settings| projects::limits(projects::read(&mut workspace, settings).0));
+    let config = settings.map(|settings| settings.config);
+    (LoadedConfig { config, files: workspace.files, diagnostics }, limits.unwrap_or_default())
 }
 
 /// A workspace that is being read.

@@ -10,11 +10,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::{Findings, Progress, acceptance, load_config};
+use super::guards::{Guards, rules_now};
+use super::{Findings, Progress, acceptance, load_limits};
 use crate::apply::accept::{Terms, accept};
 use crate::apply::{self, Applied, Event, Orders, Refusal, SIDE_BY_SIDE, Survey, Surveyed, Watch, ZoneAccess};
 use crate::disk;
 use crate::dns::ZoneName;
+use crate::guard::{self, Allowance, Clearance};
 use crate::inventory::model::{Config, Fence, ZoneSpec};
 use crate::inventory::value::{self, Time};
 use crate::live::asked::{Answer, Question};
@@ -23,7 +25,9 @@ use crate::plan::{Plan, SealedPlan, v1};
 use crate::provider::write::WriteZone;
 use crate::provider::{self, Context, TargetError};
 use crate::state::status::unfinished;
-use crate::state::{self, Acceptor, ApplyId, KeptRrset, KnownMarker, Lock, NewApply, PlanText, State, StateError};
+use crate::state::{
+    self, Acceptor, Allowed, ApplyId, KeptRrset, KnownMarker, Lock, NewApply, PlanText, State, StateError,
+};
 use crate::verify;
 
 /// A plan to apply.
@@ -54,6 +58,10 @@ pub struct Conduct<'a> {
     pub run: u64,
     /// Set once somebody wants the apply to end.
     pub interrupted: &'a AtomicBool,
+    /// The limits that are lifted.
+    pub allow: &'a [Allowance],
+    /// Whether nobody is there, so that a limit that is exceeded trips its breaker.
+    pub auto: bool,
 }
 
 /// What became of it.
@@ -99,7 +107,7 @@ impl From<StateError> for ApplyError {
 ///
 /// Errors: [`ApplyError`]; nothing was sent then.
 pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) -> Result<Ran, ApplyError> {
-    let (config, _) = load_config(request.workspace).map_err(ApplyError::Config)?;
+    let (config, _, limits) = load_limits(request.workspace).map_err(ApplyError::Config)?;
     let terms = Terms { now: request.now, expires: config.plan_expires, expect: given.expect };
     let plan = given.sealed.plan();
     let accepted = accept(given.sealed, given.place, &terms).and_then(|()| zones_of(plan, &config, given.place));
@@ -130,6 +138,7 @@ pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) 
         progress,
         targets: &targets,
         at_once: SIDE_BY_SIDE,
+        guards: Guards { rules: rules_now(&config, &limits, Some(plan)), allow: request.allow, auto: request.auto },
     };
     Ok(work.begin(&mut *state, &killed)?)
 }
@@ -150,6 +159,8 @@ pub(super) struct Work<'a> {
     pub targets: &'a Targets<'a>,
     /// How many zones are read or written side by side.
     pub at_once: usize,
+    /// What it is held against before anything is sent.
+    pub guards: Guards<'a>,
 }
 
 /// The ways to zones.
@@ -207,8 +218,13 @@ impl Work<'_> {
         }
         settle_standing(state, &survey, self.request.now)?;
         let moved = moved(plan, &survey, self.request.workspace);
+        let clearance = match self.clear(state, &survey, &[])? {
+            Ok(clearance) => clearance,
+            Err(refusal) => return Ok(Ran::refused(refusal)),
+        };
+        let orders = self.orders(clearance, &known, 0);
         if !survey.is_open() && killed.is_empty() {
-            let written = apply::write(survey, &self.orders(&known, 0), &Unwatched);
+            let written = apply::write(survey, &orders, &Unwatched);
             let applied = verify::judge(&written, &apply::ReadBack::new(), Vec::new());
             let accepting = if did_all(&applied) { acceptance::of_plan(plan, self.request, state) } else { Vec::new() };
             if !accepting.is_empty() {
@@ -219,7 +235,8 @@ impl Work<'_> {
         let document = v1::to_json(self.sealed);
         let text = PlanText { document: &document, expires: plan.expires };
         let id = state.begin(&new_apply(self.sealed, self.request, &survey), &text)?;
-        let mut ran = self.run((id, survey, &self.orders(&known, 0)), state);
+        self.note_allowed(state, id)?;
+        let mut ran = self.run((id, survey, &orders), state);
         for killed in killed {
             // An update of it may have come between the look at it and the survey.
             ran.is_journaled &= settle_found(state, *killed, self.targets, self.request.now).is_ok();
@@ -233,10 +250,39 @@ impl Work<'_> {
         apply::survey(plan, self.targets.of_plan(plan), self.at_once)
     }
 
+    /// Counts the plan again, and gives leave to send what is open; `earlier` was lifted for it before.
+    pub fn clear(
+        &self,
+        state: &mut dyn State,
+        survey: &Survey<'_>,
+        earlier: &[Allowance],
+    ) -> Result<Result<Clearance, Refusal>, StateError> {
+        match survey.is_open() {
+            true => self.guards.clear((self.sealed, self.place), earlier, state, self.request.now),
+            // Nothing will be sent, so that there is nothing to count.
+            false => Ok(Ok(guard::clear(self.sealed, &[], &[]).expect("no limit is counted"))),
+        }
+    }
+
+    /// Keeps which limits are lifted for an apply, by whom.
+    pub fn note_allowed(&self, state: &mut dyn State, id: ApplyId) -> Result<(), StateError> {
+        if self.guards.allow.is_empty() {
+            return Ok(());
+        }
+        let Conduct { who, now, .. } = *self.request;
+        let allowed = self.guards.allow.iter().map(|allowance| Allowed {
+            allowance: allowance.clone(),
+            effect: self.sealed.effect().to_owned(),
+            at: now,
+            who: who.to_owned(),
+        });
+        state.allow(id, &allowed.collect::<Vec<_>>())
+    }
+
     /// How the plan is to be applied, of which so many updates were sent already.
-    pub fn orders(&self, known: &BTreeMap<ZoneName, KnownMarker>, sent: u64) -> Orders {
+    pub fn orders(&self, clearance: Clearance, known: &BTreeMap<ZoneName, KnownMarker>, sent: u64) -> Orders {
         Orders {
-            plan: self.sealed.id().to_owned(),
+            clearance,
             run: self.request.run,
             sent,
             epochs: known.iter().map(|(zone, known)| (zone.clone(), known.epoch())).collect(),

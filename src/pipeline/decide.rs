@@ -7,7 +7,7 @@ use crate::desired::host;
 use crate::desired::{Collisions, DesiredHost, NameIndex};
 use crate::diff::rules::{self, Outcome};
 use crate::diff::standing::{self, Block};
-use crate::diff::{Context, Selection, Standing, Standings, merge, orphans, released};
+use crate::diff::{Context, Selection, Standing, Standings, Tripped, merge, orphans, released};
 use crate::inventory::Inventory;
 use crate::inventory::value::Time;
 use crate::live::Live;
@@ -25,22 +25,33 @@ pub struct Decided {
     pub notices: Vec<Notice>,
 }
 
+/// Whose rules run, and when.
+#[derive(Debug, Clone, Copy)]
+pub struct Terms<'a> {
+    /// The clock.
+    pub now: Time,
+    /// Whose rules run.
+    pub selection: &'a Selection,
+    /// Whose rules rest.
+    pub tripped: &'a Tripped,
+}
+
 /// Derives all hosts, decides where each stands, runs the rules, and joins what they do.
-pub fn decide(inventory: &Inventory, live: &Live, now: Time, selection: &Selection) -> Decided {
-    decide_and(inventory, live, (now, selection), |_, _, decided| decided)
+pub fn decide(inventory: &Inventory, live: &Live, terms: Terms<'_>) -> Decided {
+    decide_and(inventory, live, terms, |_, _, decided| decided)
 }
 
 /// Decides, and lets `look` see what it was decided by.
 pub fn decide_and<T>(
     inventory: &Inventory,
     live: &Live,
-    (now, selection): (Time, &Selection),
+    Terms { now, selection, tripped }: Terms<'_>,
     look: impl FnOnce(&Context<'_>, &Standings, Decided) -> T,
 ) -> T {
     let (names, desired) = rayon::join(|| NameIndex::new(inventory), || derive_all(inventory, live, now));
     let collisions = Collisions::find(inventory, &names, &desired);
     let context =
-        Context { inventory, live, names: &names, desired: &desired, collisions: &collisions, now, selection };
+        Context { inventory, live, names: &names, desired: &desired, collisions: &collisions, now, selection, tripped };
     let (standings, decided) = judge_all(&context);
     look(&context, &standings, decided)
 }

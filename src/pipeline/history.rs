@@ -153,7 +153,8 @@ impl Inquiry<'_> {
     /// One apply, of its changes those of the projects and zones that are asked for.
     fn past(&self, state: &dyn State, id: ApplyId) -> Result<Option<Past>, StateError> {
         let Some(summary) = state.apply(id)? else { return Ok(None) };
-        let mut past = Past { summary, sent: state.sent(id)?, left: state.left_hosts(id)? };
+        let (sent, left, allowed) = (state.sent(id)?, state.left_hosts(id)?, state.allowed(id)?);
+        let mut past = Past { summary, sent, left, allowed };
         let in_project = |project: &String| self.projects.is_empty() || self.projects.contains(project);
         let in_zone = |zone: &ZoneName| self.zones.is_empty() || self.zones.contains(zone);
         let change = |sent: &Sent, change: &SentChange| in_project(&change.project) && in_zone(&sent.zone);

@@ -20,6 +20,8 @@ pub mod state;
 
 pub mod decide;
 
+pub mod guards;
+
 pub mod explain;
 
 pub mod accept;
@@ -48,8 +50,8 @@ use crate::diag::{Diagnostics, Files};
 use crate::diff::Selection;
 use crate::dns::{ZoneName, reverse};
 use crate::explain::SubjectError;
-use crate::guard::trust;
-use crate::inventory::model::{Config, Inventory, Pool, ProjectIndex, Registry, Trust};
+use crate::guard::{Breaker, trust};
+use crate::inventory::model::{Config, HostLimit, Inventory, Pool, ProjectIndex, Registry, Trust};
 use crate::inventory::read::{self, Loaded, LoadedConfig};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
@@ -57,7 +59,8 @@ use crate::plan::{Marker, Plan, marker_key};
 use crate::provider::{self, TargetError};
 use crate::snapshot::Snapshot;
 use crate::state::{State, StateError, knows, open_to_read};
-use decide::Decided;
+use decide::{Decided, Terms};
+use guards::Remembered;
 use undo::UndoError;
 use zones::Zones;
 
@@ -130,6 +133,8 @@ pub struct Made {
     pub is_partial: bool,
     /// The snapshot that it was made from, where it was.
     pub snapshot: Option<SnapshotUsed>,
+    /// The tripped breakers, sorted by scope.
+    pub breakers: Vec<Breaker>,
 }
 
 /// A snapshot that a plan was made from.
@@ -189,11 +194,20 @@ const TOOL: &str = concat!("zonewright ", env!("CARGO_PKG_VERSION"));
 ///
 /// Errors: [`MakeError`]. A source or zone that cannot be read is no error: the plan says what it leaves for that.
 pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made, MakeError> {
-    let Gathered { inventory, diagnostics, selection, zones, forgotten, snapshot } = gather(request, progress)?;
+    let Gathered { inventory, diagnostics, selection, zones, forgotten, snapshot, remembered } =
+        gather(request, progress)?;
     progress.stage("comparing hosts with live DNS", None);
-    let decided = decide::decide(&inventory, &zones.live, request.now, &selection);
+    let tripped = remembered.tripped(&inventory);
+    let terms = Terms { now: request.now, selection: &selection, tripped: &tripped };
+    let decided = decide::decide(&inventory, &zones.live, terms);
     let made = made(request.now, (inventory, diagnostics), zones, snapshot, decided);
-    Ok(Made { findings: Findings { forgotten, ..made.findings }, ..made })
+    Ok(guarded(made, forgotten, remembered, request.workspace))
+}
+
+/// Adds to a plan what the state is good for: its limits, what is tripped, and what the state has not seen.
+fn guarded(mut made: Made, forgotten: Vec<ZoneName>, remembered: Remembered, workspace: &Path) -> Made {
+    made.plan.limits = remembered.count(&made.plan, workspace);
+    Made { findings: Findings { forgotten, ..made.findings }, breakers: remembered.breakers, ..made }
 }
 
 /// Makes a plan of what was decided.
@@ -233,7 +247,7 @@ fn made(
         unread,
         forgotten: Vec::new(),
     };
-    Made { plan, findings, is_partial, snapshot }
+    Made { plan, findings, is_partial, snapshot, breakers: Vec::new() }
 }
 
 /// All that a decision is made by.
@@ -250,6 +264,8 @@ struct Gathered {
     forgotten: Vec<ZoneName>,
     /// The snapshot that stands for live DNS, where one does.
     snapshot: Option<SnapshotUsed>,
+    /// What guards go by.
+    remembered: Remembered,
 }
 
 /// Reads the inventory and live DNS.
@@ -268,8 +284,9 @@ fn gather(request: &Request<'_>, progress: &dyn Progress) -> Result<Gathered, Ma
         Registry::Journal => remember(&inventory.config, zones, state.as_deref())?,
         Registry::Txt | Registry::Noop => (zones, Vec::new()),
     };
+    let remembered = Remembered::read(guards::rules_of(&inventory), state.as_deref(), request.now)?;
     let snapshot = snapshot.map(|snapshot| used(&snapshot, &inventory));
-    Ok(Gathered { inventory, diagnostics, selection, zones, forgotten, snapshot })
+    Ok(Gathered { inventory, diagnostics, selection, zones, forgotten, snapshot, remembered })
 }
 
 /// Takes from the state which RRsets we created; gives the zones, too, whose markers tell of an apply that it has not seen.
@@ -350,7 +367,26 @@ fn load(workspace: &Path, now: Time, progress: &dyn Progress) -> Result<(Invento
 ///
 /// Errors: what is wrong, where they cannot be used.
 fn load_config(workspace: &Path) -> Result<(Config, Files), Box<Findings>> {
-    let LoadedConfig { config, files, mut diagnostics } = read::load_config(workspace);
+    checked(read::load_config(workspace))
+}
+
+/// The settings, with the limits of the projects whose file can be read.
+type Settings = (Config, Files, BTreeMap<String, Vec<HostLimit>>);
+
+/// Loads zonewright.toml and the limits of projects, and checks the targets' settings.
+///
+/// Errors: what is wrong, where they cannot be used.
+fn load_limits(workspace: &Path) -> Result<Settings, Box<Findings>> {
+    let (loaded, limits) = read::load_limits(workspace);
+    let (config, files) = checked(loaded)?;
+    Ok((config, files, limits))
+}
+
+/// Checks the targets' settings.
+///
+/// Errors: what is wrong, where they cannot be used.
+fn checked(loaded: LoadedConfig) -> Result<(Config, Files), Box<Findings>> {
+    let LoadedConfig { config, files, mut diagnostics } = loaded;
     if let Some(config) = &config {
         diagnostics.append(check_targets(config));
         diagnostics.settle();

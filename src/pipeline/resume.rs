@@ -9,11 +9,13 @@ use std::collections::{BTreeMap, HashMap};
 use super::apply::{
     ApplyError, Conduct, Ran, Targets, Work, moved, open_writers, settle_found, settle_standing, state_lost, zones_of,
 };
-use super::{Progress, load_config};
+use super::guards::{Guards, rules_now};
+use super::{Progress, load_limits};
 use crate::apply::accept::{Terms, accept};
 use crate::apply::{self, Ending, Made, Outcome, Refusal, ZoneWritten};
 use crate::change::Change;
 use crate::dns::{Name, Rtype, ZoneName};
+use crate::guard::Allowance;
 use crate::plan::{Plan, SealedPlan, v1};
 use crate::provider::TargetError;
 use crate::state::{self, ApplyId, ApplySummary, Lock, Resumption, Sent, SentFate, State, StateError};
@@ -38,7 +40,7 @@ pub enum Resumed {
 ///
 /// Errors: [`ApplyError`]; nothing was sent then.
 pub fn resume(id: Option<ApplyId>, request: &Conduct<'_>, progress: &dyn Progress) -> Result<Resumed, ApplyError> {
-    let (config, _) = load_config(request.workspace).map_err(ApplyError::Config)?;
+    let (config, _, limits) = load_limits(request.workspace).map_err(ApplyError::Config)?;
     let file = request.workspace.join(&config.state_file);
     if state::open_to_read(&file)?.is_none() {
         return Ok(Resumed::NoSuchApply);
@@ -68,8 +70,17 @@ pub fn resume(id: Option<ApplyId>, request: &Conduct<'_>, progress: &dyn Progres
     let targets = Targets::new(&config, &zones, &writers);
     let terms = Terms { now: request.now, expires: config.plan_expires, expect: None };
     let place = &place;
-    let work =
-        Work { sealed: &sealed, place, terms, request, progress, targets: &targets, at_once: apply::SIDE_BY_SIDE };
+    let rules = rules_now(&config, &limits, Some(sealed.plan()));
+    let work = Work {
+        sealed: &sealed,
+        place,
+        terms,
+        request,
+        progress,
+        targets: &targets,
+        at_once: apply::SIDE_BY_SIDE,
+        guards: Guards { rules, allow: request.allow, auto: request.auto },
+    };
     let ran = work.go_on(&mut *state, found.id)?;
     Ok(Resumed::Ran(Box::new(sealed), ran))
 }
@@ -143,12 +154,19 @@ impl Work<'_> {
         let moved = moved(plan, &survey, workspace);
         let sent = state.sent(id)?;
         let survey = survey.with_made(&made(plan, &sent));
+        // What was allowed for this apply still holds.
+        let earlier: Vec<Allowance> = state.allowed(id)?.into_iter().map(|allowed| allowed.allowance).collect();
+        let clearance = match self.clear(state, &survey, &earlier)? {
+            Ok(clearance) => clearance,
+            Err(refusal) => return Ok(Ran::refused(refusal)),
+        };
         if is_first {
             let (who, reason) = (who.to_owned(), reason.map(str::to_owned));
             state.resume(id, &Resumption { at: now, who, reason })?;
+            self.note_allowed(state, id)?;
         }
         let numbers = sent.iter().map(|sent| sent.number).max().unwrap_or(0);
-        let orders = self.orders(&known, numbers);
+        let orders = self.orders(clearance, &known, numbers);
         let ran = self.run((id, survey, &orders), state);
         Ok(Ran { moved, ..ran })
     }

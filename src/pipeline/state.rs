@@ -3,17 +3,19 @@
 use std::path::{Path, PathBuf};
 
 use super::apply::{accesses, is_fenced, open_writers};
+use super::guards::{rules_of, standing as limits_standing};
 use super::{Findings, MakeError, Progress, TOOL, accepted, each_once, load, load_config, zones};
 use crate::apply::ZoneAccess;
 use crate::apply::survey::standing_marker;
 use crate::dns::ZoneName;
+use crate::guard::Breaker;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Config, Export, ZoneSpec};
 use crate::inventory::value::Time;
 use crate::live::asked::Question;
 use crate::plan::{Marker, marker_key};
 use crate::provider::TargetError;
-use crate::state::{self, Acceptance, Lock, Memory, SourceStatus, StateError, Status};
+use crate::state::{self, Acceptance, Lock, Memory, Reset, SourceStatus, State, StateError, Status};
 
 /// Why nothing was done.
 #[derive(Debug)]
@@ -45,10 +47,11 @@ pub fn status(workspace: &Path, now: Time, count: usize) -> Result<Status, State
     let state = state::open_to_read(&file)?;
     let memory = state.as_deref().map(|state| Memory::read(state, count, now)).transpose()?;
     accepted::hold_against(&mut inventory, state.as_deref())?;
+    let limits = limits_standing(&rules_of(&inventory), state.as_deref(), now)?;
     let accepted = state.map(|state| state.exports()).transpose()?.unwrap_or_default();
     let sources = inventory.exports.iter().map(|export| source(&inventory, export, &accepted)).collect();
     let place = inventory.config.state_file;
-    Ok(Status { tool: TOOL.to_owned(), created: now, place, holder, sources, memory })
+    Ok(Status { tool: TOOL.to_owned(), created: now, place, holder, sources, memory, limits })
 }
 
 /// What there is to say of an export.
@@ -71,6 +74,37 @@ impl Progress for Silent {
     fn stage(&self, _: &str, _: Option<u64>) {}
 
     fn step(&self) {}
+}
+
+/// What came of resetting a breaker.
+#[derive(Debug)]
+pub enum WasReset {
+    /// It was tripped, and is not any more.
+    Yes(Breaker),
+    /// It was not; those that are.
+    No(Vec<Breaker>),
+}
+
+/// Resets the breaker of a scope; nothing is written where it is not tripped.
+///
+/// Errors: [`StateFailure`].
+pub fn reset(workspace: &Path, scope: &str, reset: Reset<'_>) -> Result<WasReset, StateFailure> {
+    let (config, _) = load_config(workspace).map_err(StateFailure::Config)?;
+    let file = file(workspace, &config);
+    let tripped = |state: &dyn State| state.breakers();
+    let Some(found) = state::open_to_read(&file)?.map(|state| tripped(&*state)).transpose()? else {
+        return Ok(WasReset::No(Vec::new()));
+    };
+    if found.iter().all(|breaker| breaker.scope != scope) {
+        return Ok(WasReset::No(found));
+    }
+    let _lock = Lock::take(&file, reset.who, reset.now)?;
+    let mut state = state::open_to_write(&file)?;
+    let found = tripped(&*state)?;
+    match found.iter().position(|breaker| breaker.scope == scope) {
+        Some(place) if state.reset(scope, reset)? => Ok(WasReset::Yes(found[place].clone())),
+        _ => Ok(WasReset::No(found)),
+    }
 }
 
 /// Where the state of a workspace is kept.
@@ -114,7 +148,7 @@ pub fn init(adoption: &Adoption<'_>, progress: &dyn Progress) -> Result<Adopted,
     let _lock = Lock::take(&file, who, now)?;
     let mut state = state::open_to_write(&file)?;
     let (mut markers, mut unread, mut errors) = (Vec::new(), Vec::new(), Vec::new());
-    for (zone, found) in standing(&config, workspace, now, progress) {
+    for (zone, found) in standing_markers(&config, workspace, now, progress) {
         match found {
             Ok(marker) => markers.push((zone, marker)),
             Err(error) => {
@@ -129,7 +163,7 @@ pub fn init(adoption: &Adoption<'_>, progress: &dyn Progress) -> Result<Adopted,
 }
 
 /// The markers that stand in all fenced zones, in the order of the configuration.
-fn standing(
+fn standing_markers(
     config: &Config,
     workspace: &Path,
     now: Time,

@@ -8,7 +8,8 @@ use std::fmt;
 use std::path::Path;
 
 use super::apply::{accesses, open_writers};
-use super::{Findings, Made, MakeError, Progress, Request, TOOL, each_once, load_config, zone_unknown};
+use super::guards::{Remembered, rules_now};
+use super::{Findings, Made, MakeError, Progress, Request, TOOL, each_once, load_limits, zone_unknown};
 use crate::apply::{SIDE_BY_SIDE, ZoneAccess};
 use crate::change::Change;
 use crate::disk;
@@ -46,7 +47,7 @@ impl std::error::Error for UndoError {}
 ///
 /// Errors: [`MakeError`]. A zone that cannot be read is no error: the plan says whose changes it leaves for that.
 pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) -> Result<Made, MakeError> {
-    let (config, files) = load_config(request.workspace).map_err(MakeError::Config)?;
+    let (config, files, limits) = load_limits(request.workspace).map_err(MakeError::Config)?;
     let file = request.workspace.join(&config.state_file);
     let state = state::open_to_read(&file)?;
     let state = state.ok_or_else(|| unknown(id))?;
@@ -62,7 +63,8 @@ pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) ->
     let later = state.last_changed(id, &rrsets)?;
     notices.extend(edited.iter().zip(later).map(|(edited, later)| undo::notice(id, edited, later)));
     let settings = disk::digest(&request.workspace.join(SETTINGS)).ok();
-    let plan = Plan {
+    let remembered = Remembered::read(rules_now(&config, &limits, None), Some(&*state), request.now)?;
+    let mut plan = Plan {
         tool: TOOL.to_owned(),
         created: request.now,
         expires: request.now.plus(config.plan_expires),
@@ -77,8 +79,10 @@ pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) ->
         limits: Vec::new(),
         zones: Vec::new(),
     };
+    plan.limits = remembered.count(&plan, request.workspace);
     let unread = each_once(unread.into_iter().map(|(_, error)| error));
-    Ok(Made { plan, findings: Findings { files, unread, ..Findings::default() }, is_partial, snapshot: None })
+    let findings = Findings { files, unread, ..Findings::default() };
+    Ok(Made { plan, findings, is_partial, snapshot: None, breakers: remembered.breakers })
 }
 
 /// An apply that cannot be undone.

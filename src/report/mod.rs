@@ -50,7 +50,7 @@ pub use doctor::doctor;
 pub use history::history;
 pub use schema::{SchemaKind, schema};
 pub use serve::{Serving, served, serving};
-pub use status::{adopted, status};
+pub use status::{adopted, reset, status};
 pub use summary::{check_summary, snapshot_summary};
 pub use templates::{TemplateError, Templates};
 pub use text::{Purpose, TextOptions};

@@ -240,8 +240,9 @@ impl Explained for SkipCode {
             SkipCode::Breaker => words(
                 "breaker",
                 "a breaker has tripped, and stays tripped until somebody resets it",
-                "An unattended run would have changed more hosts than a limit allows, so that the breaker of the \
-                 project or of the fleet tripped. Find out why, then reset it.",
+                "An unattended run would have exceeded a limit, so that the breaker of the project or of the fleet \
+                 tripped. `zonewright status` says which, since when and why; find out what was wrong, then reset it by \
+                 `zonewright status --reset SCOPE --reason TEXT`. Naming the host with `--host` passes.",
             ),
         }
     }

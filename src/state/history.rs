@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::journal::KeptRrset;
-use super::{ApplyId, ApplySummary};
+use super::{Allowed, ApplyId, ApplySummary};
 use crate::dns::{Name, Rtype, ZoneName};
 use crate::inventory::value::{Inv, Time};
 
@@ -134,6 +134,8 @@ pub struct Past {
     pub sent: Vec<Sent>,
     /// The hosts that it did not leave as its plan wants them, in the order of the plan.
     pub left: Vec<LeftHost>,
+    /// The limits that were lifted for it, sorted by name.
+    pub allowed: Vec<Allowed>,
 }
 
 impl Past {

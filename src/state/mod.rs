@@ -3,6 +3,10 @@
 //! Comes in: what is about to be done, and what became of it. Goes out: the same, after a crash too. Behind one trait, so
 //! that the file of today can be the database of tomorrow.
 
+mod allowances;
+
+mod breakers;
+
 mod effect;
 
 mod error;
@@ -39,6 +43,9 @@ use crate::live::OwnRrsets;
 use crate::live::asked::Question;
 use crate::plan::Marker;
 
+pub use crate::guard::Breaker;
+pub use allowances::Allowed;
+pub use breakers::Reset;
 pub use exports::{Acceptance, AcceptedFile, Accepting, Acceptor, Exchange, NewExport, SourceStatus};
 pub use history::{History, LeftHost, Past, Resumption, Sent, SentChange, SentFate, Told};
 pub use journal::KeptRrset;
@@ -184,17 +191,6 @@ pub struct Unsettled {
     pub after: Vec<(Question, Option<KeptRrset>)>,
 }
 
-/// A scope whose breaker has tripped.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Breaker {
-    /// `global`, or `project:` and the id.
-    pub scope: String,
-    /// When it tripped.
-    pub tripped: Time,
-    /// Why.
-    pub why: String,
-}
-
 /// What is remembered between runs. Whatever a method wrote is durable when it returns.
 pub trait State: Send {
     /// The RRsets that zonewright created.
@@ -307,4 +303,20 @@ pub trait State: Send {
 
     /// Makes exports the accepted ones.
     fn accept(&mut self, exports: &[Accepting], acceptor: &Acceptor<'_>, now: Time) -> Result<(), StateError>;
+
+    /// Trips a breaker. One that is tripped already stays as it is.
+    fn trip(&mut self, breaker: &Breaker) -> Result<(), StateError>;
+
+    /// Resets the breaker of a scope, and keeps who did so and why; gives whether it was tripped.
+    fn reset(&mut self, scope: &str, reset: Reset<'_>) -> Result<bool, StateError>;
+
+    /// Keeps that limits are lifted for an apply.
+    fn allow(&mut self, apply: ApplyId, allowed: &[Allowed]) -> Result<(), StateError>;
+
+    /// The limits that were lifted for an apply, sorted by name.
+    fn allowed(&self, apply: ApplyId) -> Result<Vec<Allowed>, StateError>;
+
+    /// The input files, with their digests, of the latest apply that did all of its plan and undid nothing; none where
+    /// there is no such apply.
+    fn last_inputs(&self) -> Result<BTreeMap<String, String>, StateError>;
 }

@@ -19,6 +19,7 @@ use super::{
     Acceptance, AcceptedFile, Accepting, Acceptor, ApplyId, ApplySummary, Breaker, KnownMarker, LeftHost, NewApply,
     PlanText, Resumption, Sent, State, StateError, Unsettled, effect, exports, folder, journal,
 };
+use super::{Allowed, Reset, allowances, breakers};
 use crate::apply::{Applied, Batch, Outcome, Settled};
 use crate::dns::{Name, RrKey, Rtype, ZoneName};
 use crate::inventory::value::{Inv, Time};
@@ -479,6 +480,26 @@ impl State for Sqlite {
 
     fn accept(&mut self, exports: &[Accepting], acceptor: &Acceptor<'_>, now: Time) -> Result<(), StateError> {
         self.write(|change| exports::accept(change, exports, acceptor, now))
+    }
+
+    fn trip(&mut self, breaker: &Breaker) -> Result<(), StateError> {
+        self.write(|change| breakers::trip(change, breaker))
+    }
+
+    fn reset(&mut self, scope: &str, reset: Reset<'_>) -> Result<bool, StateError> {
+        self.write(|change| breakers::reset(change, scope, reset))
+    }
+
+    fn allow(&mut self, apply: ApplyId, allowed: &[Allowed]) -> Result<(), StateError> {
+        self.write(|change| allowances::allow(change, apply, allowed))
+    }
+
+    fn allowed(&self, apply: ApplyId) -> Result<Vec<Allowed>, StateError> {
+        allowances::of_apply(self, apply)
+    }
+
+    fn last_inputs(&self) -> Result<BTreeMap<String, String>, StateError> {
+        allowances::last_inputs(self)
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::{ApplyId, ApplySummary, Breaker, Holder, KnownMarker, SourceStatus, State, StateError};
 use crate::dns::ZoneName;
 use crate::inventory::value::Time;
+use crate::plan::LimitState;
 
 /// A state, looked at.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +22,8 @@ pub struct Status {
     pub sources: Vec<SourceStatus>,
     /// What the state says; none where there is no state yet.
     pub memory: Option<Memory>,
+    /// The limits of hosts, with what of them is used.
+    pub limits: Vec<LimitState>,
 }
 
 /// What a state says.

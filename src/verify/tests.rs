@@ -12,7 +12,8 @@ use crate::apply::{
 };
 use crate::change::Rule;
 use crate::dns::{Name, RrKey, Rrset, Rtype, ZoneName};
-use crate::plan::{Marker, Plan, fixture, marker_key};
+use crate::guard;
+use crate::plan::{Marker, Plan, SealedPlan, fixture, marker_key};
 use crate::provider::memory::primary::{Fault, Primary};
 use crate::provider::write::{UpdateLimits, WriteZone};
 
@@ -88,12 +89,18 @@ fn swallowed(plan: &Plan) -> Fault {
     Fault::Swallowed(plan.changes.iter().map(|change| change.key.owner.as_name().to_name()).collect())
 }
 
+/// How a plan is applied that no limit is about.
+fn orders(plan: &Plan, max_failures: Option<usize>) -> Orders {
+    let clearance = guard::clear(&SealedPlan::new(plan.clone()), &[], &[]).unwrap();
+    Orders { clearance, run: 7, sent: 0, epochs: BTreeMap::new(), max_failures }
+}
+
 /// Applies a plan to a primary.
 fn run(plan: &Plan, primary: &Primary, is_fenced: bool, journal: &Journal, max_failures: Option<usize>) -> Applied {
     let zones: BTreeSet<&ZoneName> = plan.changes.iter().map(|change| &change.zone).collect();
     let access = |zone| ZoneAccess { zone, writer: Ok(primary as &dyn WriteZone), is_fenced };
     let survey = survey(plan, zones.into_iter().map(access).collect(), SIDE_BY_SIDE);
-    let orders = Orders { plan: "sha256:00".into(), run: 7, sent: 0, epochs: BTreeMap::new(), max_failures };
+    let orders = orders(plan, max_failures);
     let written = write(survey, &orders, journal);
     judge(&written, &read_back(&written), Vec::new())
 }
@@ -287,7 +294,7 @@ fn a_create_that_a_server_swallows_was_never_made() {
     primary.expect([Fault::Swallowed(names.collect())]);
     let zone = &plan.changes[0].zone;
     let access = ZoneAccess { zone, writer: Ok(&primary as &dyn WriteZone), is_fenced: false };
-    let orders = Orders { plan: "sha256:00".into(), run: 7, sent: 0, epochs: BTreeMap::new(), max_failures: None };
+    let orders = orders(&plan, None);
     let written = write(survey(&plan, vec![access], SIDE_BY_SIDE), &orders, &Journal::default());
     let never = super::never_created(&written, &read_back(&written));
     assert_eq!(never, [&plan.changes[1].key, &plan.changes[2].key]);

@@ -7,7 +7,7 @@ use crate::diag::{Diagnostic, Diagnostics, Origin};
 use crate::inventory::config::node::SourceText;
 use crate::inventory::config::settings::Settings;
 use crate::inventory::config::{project, yaml};
-use crate::inventory::model::{Project, ProjectAdmin, ProjectFile, ProjectIndex, ProjectSettings, Trust};
+use crate::inventory::model::{HostLimit, Project, ProjectAdmin, ProjectFile, ProjectIndex, ProjectSettings, Trust};
 use crate::inventory::sources::Draft;
 
 /// A project file whose id could be read.
@@ -54,6 +54,11 @@ pub fn read(workspace: &mut Workspace, settings: &Settings) -> (Vec<ProjectRead>
     refuse_twins(&mut documents, workspace);
     report_missing(&documents, &nameless, settings, workspace);
     (documents.into_iter().map(|document| document.read).collect(), trust)
+}
+
+/// How many hosts of each project may change, as its file says; without the projects whose file is bad.
+pub fn limits(read: Vec<ProjectRead>) -> BTreeMap<String, Vec<HostLimit>> {
+    read.into_iter().filter_map(|ProjectRead { id, file, .. }| Some((id, file.ok()?.limits))).collect()
 }
 
 /// A project file with its text, for excerpts.

@@ -12,6 +12,7 @@ use crate::apply::accept::Terms;
 use crate::apply::{Outcome, ZoneAccess};
 use crate::inventory::value::Duration;
 use crate::pipeline::apply::{Conduct, Ran, Targets, Work, broken_off};
+use crate::pipeline::guards::Guards;
 use crate::plan::SealedPlan;
 use crate::provider::write::WriteZone;
 use crate::state::{ApplyId, Sqlite, State};
@@ -215,6 +216,8 @@ impl Run<'_> {
             max_failures: None,
             run: (1 + number + 2 * self.sessions) as u64,
             interrupted: &interrupted,
+            allow: &[],
+            auto: false,
         };
         let wire = Wire { stage, run: number, changes: &plan.changes };
         let writer: &dyn WriteZone = &wire;
@@ -223,7 +226,8 @@ impl Run<'_> {
         let targets = Targets { zones: zones.collect(), writers: vec![writer] };
         let terms = Terms { now: plan.created, expires: Duration::from_secs(86_400), expect: None };
         let place = "plan";
-        let work = Work { sealed, place, terms, request: &conduct, progress: &wire, targets: &targets, at_once: 1 };
+        let (targets, guards) = (&targets, Guards::default());
+        let work = Work { sealed, place, terms, request: &conduct, progress: &wire, targets, at_once: 1, guards };
         let id = earlier.map(|apply| apply.id);
         stage.tell(|| format!("run {number} {}", if id.is_some() { "is taken up again" } else { "begins" }));
         let end = self.book.carry_out(&work, id);

@@ -16,8 +16,8 @@ use crate::plan::Marker;
 use crate::provider::TargetError;
 use crate::provider::write::{Edit, Reply, Ticket, Update, UpdateLimits, UpdateZone, WriteZone};
 use crate::state::{
-    Acceptance, AcceptedFile, Accepting, Acceptor, ApplyId, ApplySummary, Breaker, KnownMarker, LeftHost, NewApply,
-    PlanText, Resumption, Sent, Sqlite, State, StateError, Unsettled,
+    Acceptance, AcceptedFile, Accepting, Acceptor, Allowed, ApplyId, ApplySummary, Breaker, KnownMarker, LeftHost,
+    NewApply, PlanText, Reset, Resumption, Sent, Sqlite, State, StateError, Unsettled,
 };
 
 /// The way of a run to the primary.
@@ -164,6 +164,8 @@ impl State for Book<'_> {
         fn exports() -> Vec<Acceptance>;
         fn export_files(source: &str) -> Vec<AcceptedFile>;
         fn l3_switches() -> Vec<String>;
+        fn allowed(apply: ApplyId) -> Vec<Allowed>;
+        fn last_inputs() -> BTreeMap<String, String>;
     }
 
     write! {
@@ -176,6 +178,9 @@ impl State for Book<'_> {
         fn finish(apply: ApplyId, applied: &Applied, accepted: Option<&[Accepting]>, now: Time) -> ();
         fn adopt_markers(markers: &[(ZoneName, Option<Marker>)], who: &str, reason: &str, now: Time) -> ();
         fn accept(exports: &[Accepting], acceptor: &Acceptor<'_>, now: Time) -> ();
+        fn trip(breaker: &Breaker) -> ();
+        fn reset(scope: &str, reset: Reset<'_>) -> bool;
+        fn allow(apply: ApplyId, allowed: &[Allowed]) -> ();
     }
 
     fn note_sending(&mut self, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), StateError> {

@@ -194,7 +194,7 @@ fn text_says_what_is_left_and_what_to_do() {
       racktables/hosts.csv
       zone search.example.net.
 
-    Apply 12 in the journal, begun 2026-11-20T02:00:00Z; plan sha256:747b2dbc7271.
+    Apply 12 in the journal, begun 2026-11-20T02:00:00Z; plan sha256:3cff7c6c962a.
     `zonewright resume 12` goes on with what is left.
     ");
 }
@@ -213,7 +213,7 @@ fn a_refused_plan_says_that_nothing_was_changed() {
       racktables/hosts.csv
       zone search.example.net.
 
-    Nothing was added to the journal; plan sha256:747b2dbc7271.
+    Nothing was added to the journal; plan sha256:3cff7c6c962a.
     ");
 }
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::dns::ZoneName;
 use crate::report::applies::{self, ApplyView};
-use crate::state::{ApplyId, History, KeptRrset, LeftHost, Past, Sent, SentChange, SentFate, Told};
+use crate::state::{Allowed, ApplyId, History, KeptRrset, LeftHost, Past, Sent, SentChange, SentFate, Told};
 
 /// What `format` says.
 const FORMAT: &str = "zonewright.history/1";
@@ -57,6 +57,24 @@ struct EntryView<'a> {
     /// The hosts that it left.
     #[serde(skip_serializing_if = "Option::is_none")]
     left: Option<Vec<LeftView<'a>>>,
+    /// The limits that were lifted for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allowed: Option<Vec<AllowedView<'a>>>,
+}
+
+/// A limit that was lifted.
+#[derive(Debug, Serialize)]
+struct AllowedView<'a> {
+    /// The limit.
+    limit: &'a str,
+    /// How many might change.
+    number: u64,
+    /// The effect of the plan that it was lifted for.
+    effect: &'a str,
+    /// When.
+    at: String,
+    /// Who did it.
+    who: &'a str,
 }
 
 /// An update.
@@ -118,7 +136,12 @@ pub fn render(history: &History) -> String {
     let past = |past| full(past, history.running);
     let (asked, applies, more) = match &history.told {
         Told::Applies(applies, more) => {
-            let short = |apply| EntryView { apply: applies::view(apply, history.running), updates: None, left: None };
+            let short = |apply| EntryView {
+                apply: applies::view(apply, history.running),
+                updates: None,
+                left: None,
+                allowed: None,
+            };
             (Asked::default(), applies.iter().map(short).collect(), *more)
         }
         Told::Apply(one) => {
@@ -153,7 +176,14 @@ fn full(past: &Past, running: Option<ApplyId>) -> EntryView<'_> {
         apply: applies::view(&past.summary, running),
         updates: Some(past.sent.iter().map(update).collect()),
         left: Some(past.left.iter().map(left).collect()),
+        allowed: Some(past.allowed.iter().map(allowed).collect()),
     }
+}
+
+/// A limit that was lifted, for the document.
+fn allowed(allowed: &Allowed) -> AllowedView<'_> {
+    let Allowed { allowance, effect, at, who } = allowed;
+    AllowedView { limit: &allowance.name, number: allowance.number, effect, at: at.to_string(), who }
 }
 
 /// An update for the document.

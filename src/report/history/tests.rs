@@ -7,7 +7,7 @@ use crate::plan::fixture;
 use crate::report::SchemaKind;
 use crate::report::schema::tests::check_one;
 use crate::state::{
-    ApplyId, ApplySummary, KeptRrset, LeftHost, NewApply, Past, Resumption, Sent, SentChange, SentFate, Told,
+    Allowed, ApplyId, ApplySummary, KeptRrset, LeftHost, NewApply, Past, Resumption, Sent, SentChange, SentFate, Told,
 };
 
 /// So many seconds after some moment.
@@ -97,6 +97,12 @@ fn full() -> Past {
             left(Some(72), "failed", Some("the server refused the update (REFUSED)")),
             left(None, "not-reached", None),
         ],
+        allowed: vec![Allowed {
+            allowance: "project:search/1h=34".parse().unwrap(),
+            effect: PLAN.into(),
+            at: at(1),
+            who: "ops".into(),
+        }],
     }
 }
 
@@ -149,6 +155,7 @@ fn one_apply_is_told_in_full() {
       reason: ticket 7\u{1b}[31m
       undoes apply 1
       resumed 2026-11-20T02:12:05Z by night: after the reboot
+      allowed project:search/1h=34 2026-11-20T02:00:01Z by ops
       plan sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff
       effect sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff
       hint: `zonewright resume 12` takes it up again
@@ -197,11 +204,11 @@ fn one_apply_is_told_in_full() {
 
 #[test]
 fn what_was_done_for_a_host_is_told_apply_by_apply() {
-    let Past { summary, mut sent, mut left } = full();
+    let Past { summary, mut sent, mut left, .. } = full();
     sent.truncate(1);
     left.truncate(1);
-    let earlier = Past { summary: begun(3), sent: vec![sent[0].clone()], left: vec![] };
-    insta::assert_snapshot!(text(Told::Hosts(vec![Inv(7), Inv(70)], vec![Past { summary, sent: vec![], left }, earlier])), @r"
+    let earlier = Past { summary: begun(3), sent: vec![sent[0].clone()], left: vec![], allowed: vec![] };
+    insta::assert_snapshot!(text(Told::Hosts(vec![Inv(7), Inv(70)], vec![Past { summary, sent: vec![], left, allowed: vec![] }, earlier])), @r"
     What was done for hosts 7, 70, the latest apply first
 
     Apply 12: begun 2026-11-20T02:12:00Z by ops, ended 2026-11-20T02:12:07Z
@@ -232,7 +239,7 @@ fn long_lists_are_cut_unless_somebody_asks_for_all() {
     let names: Vec<String> = (0..30).map(|number| format!("h{number}.example.net")).collect();
     let changes = names.iter().map(|name| change(name, Rtype::AAAA, None, rrset(600, &["2a02::1"]))).collect();
     let many = (0..30).map(|host| left(Some(host), "failed", Some("refused"))).collect();
-    let past = Past { summary: summary(12), sent: vec![sent(1, SentFate::Done, changes)], left: many };
+    let past = Past { summary: summary(12), sent: vec![sent(1, SentFate::Done, changes)], left: many, allowed: vec![] };
     let told = Told::Apply(Box::new(past));
     let shown = text(told.clone());
     assert_eq!(shown.matches("and 25 more (-v lists all)").count(), 2, "{shown}");

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use crate::diag::sanitize;
+use crate::guard::Allowance;
 use crate::inventory::value::Inv;
 use crate::report::TextOptions;
-use crate::report::applies::{has_more_to_do, remarks, times, totals};
+use crate::report::applies::{by, has_more_to_do, remarks, times, totals};
 use crate::report::data::{lines, rrset};
 use crate::report::gather::gather;
 use crate::report::page::Page;
 use crate::report::summary::counted;
 use crate::report::wrap::table;
-use crate::state::{History, KeptRrset, LeftHost, Past, Sent, SentChange, SentFate, Told};
+use crate::state::{Allowed, History, KeptRrset, LeftHost, Past, Sent, SentChange, SentFate, Told};
 
 /// Renders a history.
 pub fn render(history: &History, options: &TextOptions) -> String {
@@ -41,6 +42,9 @@ impl Page<'_> {
         self.line(0, &format!("Apply {}: {}", summary.id.0, times(summary, history.running)));
         self.line(2, &totals(summary));
         remarks(summary).iter().for_each(|remark| self.line(2, remark));
+        for Allowed { allowance: Allowance { name, number }, at, who, .. } in &past.allowed {
+            self.line(2, &format!("allowed {name}={number} {at}{}", by(who)));
+        }
         self.line(2, &format!("plan    {}", summary.new.plan));
         self.line(2, &format!("effect  {}", summary.new.effect));
         if history.resumable.contains(&summary.id) && has_more_to_do(summary) {

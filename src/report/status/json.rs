@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::sources::{self, SourceView};
-use crate::plan::Marker;
+use crate::plan::{LimitState, Marker};
 use crate::report::applies::{self, ApplyView};
 use crate::state::{ApplySummary, Holder, KnownMarker, Memory, Status};
 
@@ -35,6 +35,8 @@ struct Document<'a> {
     markers: Vec<MarkerView>,
     /// The exports.
     sources: Vec<SourceView<'a>>,
+    /// The limits of hosts.
+    limits: Vec<LimitView<'a>>,
     /// The tripped breakers.
     breakers: Vec<BreakerView<'a>>,
 }
@@ -59,6 +61,23 @@ struct MarkerView {
     marker: Option<String>,
     /// Those that may stand there.
     open: Vec<String>,
+}
+
+/// How much of a limit of hosts is used.
+#[derive(Debug, Serialize)]
+struct LimitView<'a> {
+    /// What `--allow` names it by.
+    name: String,
+    /// Of what.
+    scope: &'a str,
+    /// The period.
+    period: &'a str,
+    /// How many hosts may change.
+    max: u64,
+    /// How many did.
+    used: u64,
+    /// How many still may.
+    left: u64,
 }
 
 /// A tripped breaker.
@@ -92,6 +111,7 @@ pub fn render(status: &Status) -> String {
         applies: listed(|memory| &memory.applies),
         markers: memory.into_iter().flat_map(super::markers).map(marker).collect(),
         sources: sources::views(status),
+        limits: status.limits.iter().map(limit).collect(),
         breakers: breakers
             .map(|breaker| BreakerView {
                 scope: &breaker.scope,
@@ -106,6 +126,12 @@ pub fn render(status: &Status) -> String {
 /// Who is at work.
 fn lock(holder: &Holder) -> LockView<'_> {
     LockView { pid: holder.pid, who: &holder.who, since: holder.since.map(|since| since.to_string()) }
+}
+
+/// A limit for the document.
+fn limit(limit: &LimitState) -> LimitView<'_> {
+    let LimitState { scope, period, max, used, .. } = limit;
+    LimitView { name: limit.name(), scope, period, max: *max, used: *used, left: super::left(limit) }
 }
 
 /// A zone's marker for the document.

@@ -10,9 +10,10 @@ mod text;
 mod tests;
 
 use super::{Format, TextOptions};
+use crate::plan::LimitState;
 use crate::state::{KnownMarker, Memory, Status};
 
-pub use text::adopted;
+pub use text::{adopted, reset};
 
 /// Prints what a state says.
 pub fn status(status: &Status, format: Format, options: &TextOptions) -> String {
@@ -20,6 +21,11 @@ pub fn status(status: &Status, format: Format, options: &TextOptions) -> String 
         Format::Text => text::render(status, options),
         Format::Json => json::render(status),
     }
+}
+
+/// How many hosts may still change.
+fn left(limit: &LimitState) -> u64 {
+    limit.max.saturating_sub(limit.used)
 }
 
 /// The markers, sorted by the zone's name as text.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::inventory::value::{Duration, Time};
-use crate::plan::{Marker, fixture};
+use crate::plan::{LimitKind, Marker, fixture};
 use crate::report::SchemaKind;
 use crate::report::schema::tests::check_one;
 use crate::state::{
@@ -55,7 +55,28 @@ fn marker(epoch: u64, batch: u64) -> Marker {
 /// A status, with or without a state.
 fn status(holder: Option<Holder>, memory: Option<Memory>) -> Status {
     let (tool, place) = ("zonewright 0.1.0".to_owned(), ".zonewright/state.db".to_owned());
-    Status { tool, created: at(999), place, holder, sources: Vec::new(), memory }
+    let limits = if memory.as_ref().is_some_and(|memory| !memory.applies.is_empty()) {
+        vec![limit("global", "1d", 1000, 118), limit("project:search", "1h", 20, 34)]
+    } else {
+        vec![]
+    };
+    Status { tool, created: at(999), place, holder, sources: Vec::new(), memory, limits }
+}
+
+/// A limit of hosts.
+fn limit(scope: &str, period: &str, max: u64, used: u64) -> LimitState {
+    LimitState {
+        scope: scope.into(),
+        period: period.into(),
+        counts: LimitKind::Hosts,
+        max,
+        used,
+        planned: 0,
+        exceeded: false,
+        of: None,
+        cause: None,
+        frees: None,
+    }
 }
 
 /// A state of which there is much to say.
@@ -111,8 +132,15 @@ fn text_says_who_is_at_work_and_what_is_left() {
         epoch 7, update 12 of plan sha256:001122334455
         perhaps: epoch 8, update 1 of plan sha256:001122334455
 
+    Limits
+       max  used  left  limit
+      1000   118   882  global/1d
+        20    34     0  project:search/1h
+
     Breakers
       project:search: tripped 2026-11-20T02:00:01Z: 31 hosts, 20 allowed
+        hint: find out why, then `zonewright status --reset project:search --reason
+          TEXT`
     ");
 }
 

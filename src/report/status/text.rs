@@ -1,11 +1,14 @@
 //! What a state says, as text: who is at work, what did not end, the last applies, the markers.
 
+use crate::diag::sanitize;
 use crate::dns::ZoneName;
-use crate::plan::Marker;
+use crate::guard::Breaker;
+use crate::plan::{LimitState, Marker};
 use crate::report::TextOptions;
 use crate::report::applies::{by, has_more_to_do, hosts, short, times, updates};
 use crate::report::page::Page;
 use crate::report::summary::counted;
+use crate::report::wrap::table;
 use crate::state::{ApplySummary, Holder, KnownMarker, Memory, Status};
 
 /// What to do about an apply that did not end.
@@ -26,9 +29,18 @@ pub fn render(status: &Status, options: &TextOptions) -> String {
         page.in_part(status, memory);
         page.applies(status, memory);
         page.markers(memory);
-        page.breakers(memory);
     }
     page.sources(status);
+    page.limits(&status.limits);
+    status.memory.iter().for_each(|memory| page.breakers(memory));
+    page.out
+}
+
+/// Renders that a breaker was reset.
+pub fn reset(breaker: &Breaker, options: &TextOptions) -> String {
+    let mut page = Page::new(options);
+    let Breaker { scope, tripped, why } = breaker;
+    page.line(0, &format!("Reset: the breaker {scope}, tripped {tripped}: {why}"));
     page.out
 }
 
@@ -133,6 +145,20 @@ impl Page<'_> {
         }
     }
 
+    /// Adds the limits of hosts; the names last, for they may be long.
+    fn limits(&mut self, limits: &[LimitState]) {
+        if limits.is_empty() {
+            return;
+        }
+        self.heading("Limits");
+        let mut rows = vec![["max", "used", "left", "limit"].map(str::to_owned).to_vec()];
+        rows.extend(limits.iter().map(|limit| {
+            let numbers = [limit.max, limit.used, super::left(limit)].map(|number| number.to_string());
+            numbers.into_iter().chain([sanitize(&limit.name())]).collect()
+        }));
+        self.out.push_str(&table(&rows, "rrrl", 2));
+    }
+
     /// Adds the breakers.
     fn breakers(&mut self, memory: &Memory) {
         if memory.breakers.is_empty() {
@@ -141,6 +167,7 @@ impl Page<'_> {
         self.heading("Breakers");
         for breaker in &memory.breakers {
             self.line(2, &format!("{}: tripped {}: {}", breaker.scope, breaker.tripped, breaker.why));
+            self.line(4, &format!("hint: {}", breaker.hint()));
         }
     }
 }

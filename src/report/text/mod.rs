@@ -82,7 +82,7 @@ pub fn render(sealed: &SealedPlan, templates: &Templates, options: &TextOptions)
         skipped_count: plan.skipped.len(),
         notices: notices(plan, options),
         limits: tables::limits(plan),
-        exceeded: plan.limits.iter().any(|limit| limit.exceeded),
+        exceeded: tables::exceeded(plan),
         zones: tables::zones(plan),
         tool: sanitize(&plan.tool),
         created: plan.created.to_string(),
@@ -125,10 +125,10 @@ struct PlanView<'a> {
     skipped_count: usize,
     /// The notices by code.
     notices: Vec<NoticesView>,
-    /// For each limit: scope, period, max, used, planned, whether exceeded.
+    /// For each limit that the plan comes near: max, used, planned, name.
     limits: Cells,
-    /// Whether a limit is exceeded.
-    exceeded: bool,
+    /// For each limit that is exceeded: what is said of it, what lets the plan through.
+    exceeded: Cells,
     /// For each zone: serial, RRsets, name.
     zones: Cells,
     /// The program that made the plan.

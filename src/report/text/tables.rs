@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, HashSet};
 
 use crate::diag::sanitize;
+use crate::guard::ledger::Scope;
+use crate::guard::words;
 use crate::inventory::value::Inv;
-use crate::plan::{ChangeKind, Plan};
+use crate::plan::{ChangeKind, LimitKind, LimitState, Plan};
 
 /// Rows of cells, without a heading.
 pub type Cells = Vec<Vec<String>>;
@@ -58,19 +60,32 @@ fn row(first: String, counts: &Counts<'_>) -> Vec<String> {
     std::iter::once(first).chain(numbers.into_iter().map(cell)).collect()
 }
 
-/// The limits: scope, period, max, used, planned, and `exceeded` where one is.
+/// The limits that a plan comes near: max, used, planned, and the name last, for it may be long.
 pub fn limits(plan: &Plan) -> Cells {
-    let row = |limit: &crate::plan::LimitState| {
-        vec![
-            sanitize(&limit.scope),
-            sanitize(&limit.period),
-            limit.max.to_string(),
-            limit.used.to_string(),
-            limit.planned.to_string(),
-            if limit.exceeded { "exceeded".to_owned() } else { String::new() },
-        ]
+    let row = |limit: &LimitState| {
+        let numbers = [limit.max, limit.used, limit.planned].map(|number| number.to_string());
+        let name = sanitize(&limit.name());
+        let name = if limit.exceeded { format!("{name}, exceeded") } else { name };
+        numbers.into_iter().chain([name]).collect()
     };
-    plan.limits.iter().map(row).collect()
+    plan.limits.iter().filter(|limit| is_near(plan, limit)).map(row).collect()
+}
+
+/// Whether a plan comes near a limit: of hosts, that it changes any of them; of a share, that it takes more than half.
+fn is_near(plan: &Plan, limit: &LimitState) -> bool {
+    limit.exceeded
+        || match Scope::parse(&limit.scope).filter(|_| limit.counts == LimitKind::Hosts) {
+            Some(scope) => plan.changes.iter().any(|change| scope.has(&change.project)),
+            None => limit.planned.saturating_mul(2) > limit.max,
+        }
+}
+
+/// Of each limit that is exceeded what is said of it, and what lets the plan through.
+pub fn exceeded(plan: &Plan) -> Cells {
+    let words = |limit: &LimitState| {
+        vec![sanitize(&words::says(limit)), sanitize(&format!("`{}` lets this plan through", words::allow(limit)))]
+    };
+    plan.limits.iter().filter(|limit| limit.exceeded).map(words).collect()
 }
 
 /// The zones: serial, RRsets, and the name last, for it may be long.

@@ -151,14 +151,17 @@ fn a_plan_reads_well_at_eighty_columns() {
         www.example.net.: AAAA 2a02:6b8:0:160b:0:1478:b508:9398 belongs to host
           100001, but the name is no host's
 
-      source-unknown: a source cannot be believed
+      source-unknown: a source could not be read whole
         source `eine`: agents/eine-1.jsonl was cut: its last line has no end
 
-    Limits: hosts changed within a period, too many
+    Limits: the plan exceeds 1, and will be refused
 
-      limit           period   max  used  planned
-      global          1d      1000   118        5
-      project:search  1h        20    18        3  exceeded
+       max  used  planned  limit
+      1000   118        5  global/1d
+        20    18        3  project:search/1h, exceeded
+
+      project:search/1h: 18 used + 3 planned = 21 hosts, and 20 may change
+        `--allow project:search/1h=21` lets this plan through
 
     Zones as they were read
 
@@ -167,7 +170,7 @@ fn a_plan_reads_well_at_eighty_columns() {
       2026112001   62018  search.example.net.
              417    9114  web.example.net.
 
-    plan    sha256:747b2dbc7271f09c651fe70395e0e4d1179d2097b7d7695852c401c05ef9d332
+    plan    sha256:3cff7c6c962a455fbe888d92682d140846be48b971fe8f7cef10e9a65e23456d
     effect  sha256:7358688c3184476a6ac33c53df908b2b0d3c9beecbf0e055496dc82f3ef7f7d5
     Nothing was written to DNS. `--out FILE` saves this plan.
     "#);
@@ -185,7 +188,7 @@ fn a_plan_without_changes_says_so_in_one_line() {
       2026112001   62018  search.example.net.
              417    9114  web.example.net.
 
-    plan    sha256:006c794eb38b005d13580f544a2cf79bcfd4804a12497136967f3855a997eb2d
+    plan    sha256:ceb57fa151ee3838ef194cd099b579d6036f2c663a2930f9b70271361483e074
     effect  sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945
     Nothing was written to DNS. `--out FILE` saves this plan.
     ");

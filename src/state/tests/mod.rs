@@ -1,5 +1,7 @@
 //! What a state keeps, over crashes, versions and other processes.
 
+mod breakers;
+
 mod exports;
 
 mod file;

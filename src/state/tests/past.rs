@@ -161,7 +161,7 @@ fn what_became_of_each_update_is_told_in_the_order_of_sending() {
     assert!(state.sent(ApplyId(9)).unwrap().is_empty());
     // Each RRset is told once, with what says most of what stands there.
     let summary = state.apply(id).unwrap().unwrap();
-    let past = Past { summary, sent, left: vec![] };
+    let past = Past { summary, sent, left: vec![], allowed: vec![] };
     let told: Vec<(u64, String)> =
         past.changes().iter().map(|(sent, change)| (sent.number, change.name.to_string())).collect();
     assert_eq!(told, [(3, format!("{A}.")), (10, format!("{B}."))]);

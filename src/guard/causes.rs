@@ -1,0 +1,60 @@
+//! Which lines of the inventory stood there before, so that nothing new rests on them.
+//!
+//! Every change of a project rests on the line of its VLAN, which has stood there for years: a cause is what is new.
+
+use std::collections::{HashMap, HashSet};
+
+/// The lines that were there when the inventory was last applied whole.
+#[derive(Debug, Default)]
+pub struct OldLines {
+    /// The files that have not changed since.
+    unchanged: HashSet<String>,
+    /// Of files that have, the lines that have not, by number from 1.
+    compared: HashMap<String, HashSet<usize>>,
+}
+
+impl OldLines {
+    /// Takes all lines of a file for old.
+    pub fn unchanged(&mut self, file: &str) {
+        self.unchanged.insert(file.to_owned());
+    }
+
+    /// Takes those lines of a file for old that stand anywhere in what it was before: a row that moved says nothing new.
+    pub fn compared(&mut self, file: &str, now: &[u8], before: &[u8]) {
+        let before: HashSet<&[u8]> = lines(before).collect();
+        let old = lines(now).enumerate().filter(|(_, line)| before.contains(line));
+        self.compared.insert(file.to_owned(), old.map(|(place, _)| place + 1).collect());
+    }
+
+    /// Whether a place, as `file:line`, is an old line.
+    pub fn has(&self, place: &str) -> bool {
+        let Some((file, line)) = place.rsplit_once(':') else { return false };
+        let is_same = |lines: &HashSet<usize>| line.parse().is_ok_and(|line: usize| lines.contains(&line));
+        self.unchanged.contains(file) || self.compared.get(file).is_some_and(is_same)
+    }
+}
+
+/// The lines of a file, without what ends them.
+fn lines(content: &[u8]) -> impl Iterator<Item = &[u8]> {
+    content.split(|octet| *octet == b'\n').map(<[u8]>::trim_ascii_end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_moved_is_old_and_one_that_was_edited_is_new() {
+        let mut old = OldLines::default();
+        old.compared("tors.txt", b"new\nb\r\na\nc 2", b"a\nb\nc 1\n");
+        let found: Vec<bool> = (1..=5).map(|line| old.has(&format!("tors.txt:{line}"))).collect();
+        assert_eq!(found, [false, true, true, false, false]);
+    }
+
+    #[test]
+    fn a_file_that_did_not_change_has_old_lines_only() {
+        let mut old = OldLines::default();
+        old.unchanged("projects/a.yaml");
+        assert!(old.has("projects/a.yaml:4") && !old.has("projects/b.yaml:4") && !old.has("apply"));
+    }
+}

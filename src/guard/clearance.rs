@@ -1,0 +1,159 @@
+//! Leave to carry out one plan, which nobody gets who exceeds a limit that was not lifted.
+
+use std::str::FromStr;
+
+use crate::plan::{LimitKind, LimitState, Plan, SealedPlan};
+
+/// Leave to carry out one plan. Only [`clear`] gives it, and nothing is written without.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Clearance {
+    /// The plan's `id`.
+    plan: String,
+}
+
+impl Clearance {
+    /// The `id` of the plan that it is for.
+    pub fn plan(&self) -> &str {
+        &self.plan
+    }
+}
+
+/// A limit that somebody lifts for one plan, and how far.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Allowance {
+    /// The limit's name.
+    pub name: String,
+    /// How many may change.
+    pub number: u64,
+}
+
+impl FromStr for Allowance {
+    type Err = String;
+
+    /// Reads `project:search/1h=34`.
+    fn from_str(text: &str) -> Result<Allowance, String> {
+        let parts = text.rsplit_once('=').filter(|(name, _)| name.contains('/'));
+        let parsed = parts.and_then(|(name, number)| Some((name, number.parse().ok()?)));
+        let (name, number) = parsed.ok_or_else(|| {
+            "a limit is lifted by its name and a number, such as `project:search/1h=34`; a plan and `zonewright status` \
+             list the limits"
+                .to_owned()
+        })?;
+        Ok(Allowance { name: name.to_owned(), number })
+    }
+}
+
+/// A limit that a plan exceeds, and that was not lifted far enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Over<'a> {
+    /// The limit.
+    pub limit: &'a LimitState,
+    /// The greatest number that somebody allows, which is too small; none where nobody does.
+    pub allowed: Option<u64>,
+}
+
+/// Gives leave to carry out a plan that was counted, where it exceeds no limit but such as were lifted far enough.
+///
+/// Errors: the limits that it exceeds, never none.
+pub fn clear<'a>(
+    sealed: &SealedPlan,
+    counted: &'a [LimitState],
+    allowed: &[Allowance],
+) -> Result<Clearance, Vec<Over<'a>>> {
+    let over = |limit: &'a LimitState| {
+        let name = limit.name();
+        let allowed = allowed.iter().filter(|allowance| allowance.name == name).map(|allowance| allowance.number).max();
+        let is_enough = allowed.is_some_and(|allowed| allowed >= limit.used + limit.planned);
+        (limit.exceeded && !is_enough).then_some(Over { limit, allowed })
+    };
+    let exceeded: Vec<Over<'_>> = counted.iter().filter_map(over).collect();
+    if exceeded.is_empty() { Ok(Clearance { plan: sealed.id().to_owned() }) } else { Err(exceeded) }
+}
+
+/// The first of what somebody lifts that is no limit.
+pub fn stray<'a>(plan: &Plan, counted: &[LimitState], allowed: &'a [Allowance]) -> Option<&'a Allowance> {
+    allowed.iter().find(|allowance| !exists(plan, counted, &allowance.name))
+}
+
+/// Whether there is a limit of this name. Those of one plan are there even where it does not come near them.
+fn exists(plan: &Plan, counted: &[LimitState], name: &str) -> bool {
+    let is_share = || {
+        let (scope, kind) = name.rsplit_once('/')?;
+        match LimitKind::parse(kind)? {
+            LimitKind::Hosts => None,
+            LimitKind::MaxByCause => (scope == "global").then_some(()),
+            LimitKind::MaxDelete | LimitKind::MaxModify => {
+                let zone = scope.strip_prefix("zone:")?;
+                plan.zones.iter().any(|seen| seen.zone.to_string() == zone).then_some(())
+            }
+        }
+    };
+    counted.iter().any(|limit| limit.name() == name) || is_share().is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::fixture;
+
+    /// A limit of hosts with three used and 31 planned.
+    fn limit(name: &str, max: u64) -> LimitState {
+        let (scope, period) = name.rsplit_once('/').unwrap();
+        LimitState {
+            scope: scope.to_owned(),
+            period: period.to_owned(),
+            counts: LimitKind::Hosts,
+            max,
+            used: 3,
+            planned: 31,
+            exceeded: 34 > max,
+            of: None,
+            cause: None,
+            frees: None,
+        }
+    }
+
+    /// Allowances.
+    fn allow(texts: &[&str]) -> Vec<Allowance> {
+        texts.iter().map(|text| text.parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_plan_within_its_limits_is_cleared_by_its_id() {
+        let sealed = SealedPlan::new(fixture::fleet());
+        assert_eq!(clear(&sealed, &[limit("global/1h", 34)], &[]).unwrap().plan(), sealed.id());
+    }
+
+    #[test]
+    fn each_limit_is_lifted_by_its_own_name_and_far_enough_or_not_at_all() {
+        let sealed = SealedPlan::new(fixture::fleet());
+        let counted = [limit("global/1h", 20), limit("project:search/1h", 20), limit("global/1d", 100)];
+        let stops = |texts: &[&str]| {
+            let allowed = allow(texts);
+            match (stray(sealed.plan(), &counted, &allowed), clear(&sealed, &counted, &allowed)) {
+                (Some(stray), _) => format!("no {}", stray.name),
+                (None, Ok(_)) => String::new(),
+                (None, Err(over)) => {
+                    over.iter().map(|over| format!("{} {:?};", over.limit.name(), over.allowed)).collect()
+                }
+            }
+        };
+        assert_eq!(stops(&["global/1h=34", "project:search/1h=40"]), "");
+        assert_eq!(stops(&["global/1h=33", "project:search/1h=34"]), "global/1h Some(33);");
+        assert_eq!(stops(&["global/1h=34"]), "project:search/1h None;");
+        assert_eq!(stops(&["global/1h=34", "project:serch/1h=34"]), "no project:serch/1h");
+        assert_eq!(stops(&["zone:nowhere.example./max_delete=3"]), "no zone:nowhere.example./max_delete");
+        let near =
+            ["global/1h=34", "project:search/1h=34", "zone:web.example.net./max_modify=3", "global/max_by_cause=9"];
+        assert_eq!(stops(&near), "");
+    }
+
+    #[test]
+    fn an_allowance_is_a_name_and_a_number() {
+        let allowance: Allowance = "zone:a=b.example./max_delete=12".parse().unwrap();
+        assert_eq!((allowance.name.as_str(), allowance.number), ("zone:a=b.example./max_delete", 12));
+        for text in ["", "=", "5", "global/1h", "global/1h=", "global/1h=-1", "global=5", "global/1h=all"] {
+            assert!(text.parse::<Allowance>().is_err(), "{text}");
+        }
+    }
+}

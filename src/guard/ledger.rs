@@ -1,0 +1,187 @@
+//! The hosts that earlier applies changed, and how many of them a sliding period holds.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::inventory::value::{Duration, Inv, Time};
+
+/// Which hosts a limit is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope<'a> {
+    /// Those of all projects.
+    Global,
+    /// Those of one.
+    Project(&'a str),
+}
+
+impl<'a> Scope<'a> {
+    /// The scope that a plan and the state call so; none for those that are about no hosts.
+    pub fn parse(text: &'a str) -> Option<Scope<'a>> {
+        match text.strip_prefix("project:") {
+            Some(project) => Some(Scope::Project(project)),
+            None => (text == "global").then_some(Scope::Global),
+        }
+    }
+
+    /// Whether a host of a project is in it.
+    pub fn has(self, project: &str) -> bool {
+        match self {
+            Scope::Global => true,
+            Scope::Project(own) => own == project,
+        }
+    }
+}
+
+/// What earlier applies changed: project, host, when. In any order, and each host as often as it was changed.
+#[derive(Debug, Clone, Default)]
+pub struct Ledger(Vec<(String, Inv, Time)>);
+
+impl Ledger {
+    /// Takes entries as the state gives them.
+    pub fn new(entries: Vec<(String, Inv, Time)>) -> Ledger {
+        Ledger(entries)
+    }
+
+    /// The hosts of a scope that were changed within the period before `now`, each with the latest time.
+    ///
+    /// What is exactly a period old is free again. What lies after `now` counts: the clock was stepped back, and what was
+    /// changed before that was changed all the same.
+    pub fn used(&self, scope: Scope<'_>, period: Duration, now: Time) -> BTreeMap<Inv, Time> {
+        let since = now.minus(period);
+        let mut used = BTreeMap::new();
+        for (_, host, at) in self.0.iter().filter(|(project, _, at)| scope.has(project) && *at > since) {
+            let latest = used.entry(*host).or_insert(*at);
+            *latest = (*latest).max(*at);
+        }
+        used
+    }
+}
+
+/// The earliest time at which so many hosts at most are changed within a period, the planned ones among them, if nothing
+/// else is; none where they fit already, or are too many by themselves.
+pub fn frees(used: &BTreeMap<Inv, Time>, planned: &BTreeSet<Inv>, max: u64, period: Duration) -> Option<Time> {
+    let room = usize::try_from(max).unwrap_or(usize::MAX).checked_sub(planned.len())?;
+    let others = used.iter().filter(|(host, _)| !planned.contains(host));
+    let mut others: Vec<Time> = others.map(|(_, at)| *at).collect();
+    others.sort_unstable();
+    let too_many = others.len().checked_sub(room).filter(|too_many| *too_many > 0)?;
+    Some(others[too_many - 1].plus(period))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A time so many seconds after, or before, some moment.
+    fn at(seconds: i64) -> Time {
+        Time::from_nanos((1_800_000_000 + seconds) * 1_000_000_000)
+    }
+
+    /// A ledger of project, host and seconds.
+    fn ledger(entries: &[(&str, u64, i64)]) -> Ledger {
+        Ledger::new(
+            entries.iter().map(|(project, host, second)| ((*project).to_owned(), Inv(*host), at(*second))).collect(),
+        )
+    }
+
+    /// The hosts that a scope used within so many seconds.
+    fn used(ledger: &Ledger, scope: Scope<'_>, period: u64, now: i64) -> Vec<u64> {
+        ledger.used(scope, Duration::from_secs(period), at(now)).into_keys().map(|host| host.0).collect()
+    }
+
+    #[test]
+    fn what_is_exactly_a_period_old_is_free_again() {
+        let ledger = ledger(&[("a", 1, 0)]);
+        assert_eq!(used(&ledger, Scope::Global, 3600, 3599), [1]);
+        assert_eq!(used(&ledger, Scope::Global, 3600, 3600), [0; 0]);
+    }
+
+    #[test]
+    fn what_lies_after_the_clock_counts() {
+        let ledger = ledger(&[("a", 1, 90_000), ("a", 2, 10)]);
+        assert_eq!(used(&ledger, Scope::Global, 60, 20), [1, 2]);
+        assert_eq!(used(&ledger, Scope::Global, 60, -100_000), [1, 2], "a clock that is stepped back frees nothing");
+    }
+
+    #[test]
+    fn a_project_is_counted_by_itself_and_a_host_once() {
+        let ledger = ledger(&[("a", 1, 0), ("b", 2, 0), ("a", 1, 5), ("b", 1, 6)]);
+        assert_eq!(used(&ledger, Scope::Project("a"), 60, 10), [1]);
+        assert_eq!(used(&ledger, Scope::Project("b"), 60, 10), [1, 2]);
+        assert_eq!(used(&ledger, Scope::Global, 60, 10), [1, 2]);
+    }
+
+    #[test]
+    fn an_hour_is_an_hour_while_the_clocks_on_the_wall_are_set_back() {
+        // In Amsterdam it was half past two twice on 2026-10-25.
+        let first: Time = "2026-10-25T02:30:00+02:00".parse().unwrap();
+        let ledger = Ledger::new(vec![("a".to_owned(), Inv(1), first)]);
+        let hour = Duration::from_secs(3600);
+        let count = |now: &str| ledger.used(Scope::Global, hour, now.parse().unwrap()).len();
+        assert_eq!(count("2026-10-25T02:59:59+02:00"), 1);
+        assert_eq!(count("2026-10-25T02:29:59+01:00"), 1);
+        assert_eq!(count("2026-10-25T02:30:00+01:00"), 0);
+        // And in spring an hour of the wall is missing.
+        let spring = Ledger::new(vec![("a".to_owned(), Inv(1), "2026-03-29T01:59:00+01:00".parse().unwrap())]);
+        assert_eq!(spring.used(Scope::Global, hour, "2026-03-29T03:58:59+02:00".parse().unwrap()).len(), 1);
+        assert_eq!(spring.used(Scope::Global, hour, "2026-03-29T03:59:00+02:00".parse().unwrap()).len(), 0);
+    }
+
+    /// Entries of two projects and few hosts, around the clock and after it.
+    fn entries() -> impl Strategy<Value = Vec<(String, Inv, Time)>> {
+        let entry = (prop::sample::select(vec!["a", "b"]), 1..8_u64, -50..50_i64);
+        prop::collection::vec(
+            entry.prop_map(|(project, host, second)| (project.to_owned(), Inv(host), at(second))),
+            0..30,
+        )
+    }
+
+    /// The hosts in use, found by asking of each host whether any entry of it is young enough.
+    fn brute(entries: &[(String, Inv, Time)], scope: Scope<'_>, period: u64, now: i64) -> Vec<u64> {
+        let is_young = |at: &Time| {
+            i128::from(now) - i128::from(at.as_nanos() / 1_000_000_000 - 1_800_000_000) < i128::from(period)
+        };
+        let of_scope = |project: &str| matches!(scope, Scope::Global) || scope == Scope::Project(project);
+        (1..8)
+            .filter(|host| entries.iter().any(|(project, inv, at)| inv.0 == *host && is_young(at) && of_scope(project)))
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn the_window_is_what_a_count_by_hand_gives(mut entries in entries(), period in 1..60_u64, now in -60..60_i64, seed in any::<u64>()) {
+            for scope in [Scope::Global, Scope::Project("a"), Scope::Project("c")] {
+                let expected = brute(&entries, scope, period, now);
+                prop_assert_eq!(used(&Ledger::new(entries.clone()), scope, period, now), expected.clone());
+                // The order of entries means nothing.
+                entries.sort_by_key(|(_, host, at)| (host.0 ^ seed).wrapping_mul(at.as_nanos() as u64 ^ seed));
+                prop_assert_eq!(used(&Ledger::new(entries.clone()), scope, period, now), expected);
+            }
+        }
+
+        #[test]
+        fn a_clock_that_goes_on_only_frees(entries in entries(), period in 1..60_u64, now in -60..60_i64, step in 0..60_i64) {
+            let ledger = Ledger::new(entries);
+            let before = used(&ledger, Scope::Global, period, now);
+            prop_assert!(used(&ledger, Scope::Global, period, now + step).iter().all(|host| before.contains(host)));
+        }
+
+        #[test]
+        fn what_frees_up_is_the_first_second_at_which_it_fits(
+            entries in entries(),
+            planned in prop::collection::btree_set((1..10_u64).prop_map(Inv), 0..5),
+            (period, max) in (1..60_u64, 0..8_u64),
+        ) {
+            let ledger = Ledger::new(entries);
+            let period = Duration::from_secs(period);
+            let fits = |now: i64| {
+                let used = ledger.used(Scope::Global, period, at(now));
+                used.keys().chain(&planned).collect::<BTreeSet<_>>().len() as u64 <= max
+            };
+            let found = frees(&ledger.used(Scope::Global, period, at(-60)), &planned, max, period);
+            let expected = if fits(-60) { None } else { (-60..200).find(|second| fits(*second)).map(at) };
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! How much of each limit is used, and how much a plan would add.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::ledger::{Ledger, Scope, frees};
+use crate::change::{Change, ChangeKind, Rule};
+use crate::dns::Rtype;
+use crate::inventory::model::{HostLimit, Limits};
+use crate::inventory::value::{Duration, Inv, Percent, Time};
+use crate::plan::{LimitKind, LimitState, Plan, ZoneSeen};
+
+/// What [`Rules::max_delete`] is where nothing is said: of a zone's names a tenth may go in one plan (no official source).
+const MAX_DELETE: Percent = Percent::from_whole(10);
+
+/// What [`Rules::max_modify`] is where nothing is said: what is modified can be put back, so that it is thrice that (no
+/// official source).
+const MAX_MODIFY: Percent = Percent::from_whole(30);
+
+/// How many changes a share allows at least where nothing is said: a person can look through so many (no official source).
+const FLOOR: u64 = 50;
+
+/// From how many changes on it is asked what causes them: of a few any one row may cause most.
+const MANY: u64 = 20;
+
+/// The period of what is about one plan alone.
+const THIS_PLAN: &str = "plan";
+
+/// The limits in force.
+#[derive(Debug, Clone, Default)]
+pub struct Rules {
+    /// How many hosts may change within a period, the global ones first.
+    pub hosts: Vec<HostRule>,
+    /// The share of a zone's managed RRsets that one plan may delete.
+    pub max_delete: Option<Percent>,
+    /// The share of them that it may modify.
+    pub max_modify: Option<Percent>,
+    /// The share of its changes that one row or setting may cause.
+    pub max_by_cause: Option<Percent>,
+}
+
+/// How many hosts of a scope may change within a period.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostRule {
+    /// `global`, or `project:` and the id.
+    pub scope: String,
+    /// The period.
+    pub period: Duration,
+    /// How many.
+    pub max: u64,
+}
+
+impl Rules {
+    /// What zonewright.toml says, and project files.
+    pub fn new<'a>(global: &Limits, projects: impl IntoIterator<Item = (&'a str, &'a [HostLimit])>) -> Rules {
+        let rule =
+            |scope: &str, limit: &HostLimit| HostRule { scope: scope.to_owned(), period: limit.period, max: limit.max };
+        let mut hosts: Vec<HostRule> = global.hosts.iter().map(|limit| rule("global", limit)).collect();
+        for (project, limits) in projects {
+            let scope = format!("project:{project}");
+            hosts.extend(limits.iter().map(|limit| rule(&scope, limit)));
+        }
+        let Limits { max_delete, max_modify, max_by_cause, .. } = *global;
+        Rules { hosts, max_delete, max_modify, max_by_cause }
+    }
+
+    /// The longest period of any limit: what is older concerns nobody.
+    pub fn longest(&self) -> Duration {
+        self.hosts.iter().map(|rule| rule.period).max().unwrap_or(Duration::from_secs(0))
+    }
+}
+
+/// Counts a plan against all limits, when it is made; `is_old` tells of which places, as `file:line`, nothing new can come.
+pub fn count(plan: &Plan, rules: &Rules, ledger: &Ledger, now: Time, is_old: &dyn Fn(&str) -> bool) -> Vec<LimitState> {
+    let mut counted = of_hosts(&plan.changes, rules, ledger, now);
+    counted.extend(shares(plan, rules));
+    counted.extend(by_cause(plan, rules, is_old));
+    counted
+}
+
+/// Counts a plan again, when it is applied. What causes its changes was found when it was made, and is no other now.
+pub fn recount(plan: &Plan, rules: &Rules, ledger: &Ledger, now: Time) -> Vec<LimitState> {
+    let mut counted = of_hosts(&plan.changes, rules, ledger, now);
+    counted.extend(shares(plan, rules));
+    let caused = plan.limits.iter().find(|limit| limit.counts == LimitKind::MaxByCause);
+    counted.extend(caused.and_then(|caused| cause_limit(rules, caused.planned, caused.of?, caused.cause.clone()?)));
+    counted
+}
+
+/// The limits of hosts, with what of them is used, and what changes would add.
+pub fn of_hosts(changes: &[Change], rules: &Rules, ledger: &Ledger, now: Time) -> Vec<LimitState> {
+    let state = |rule: &HostRule| {
+        let scope = Scope::parse(&rule.scope).expect("rules are about all hosts or those of a project");
+        let of_scope = changes.iter().filter(|change| scope.has(&change.project));
+        let planned: BTreeSet<Inv> = of_scope.filter_map(|change| change.host).collect();
+        let used = ledger.used(scope, rule.period, now);
+        let added = planned.iter().filter(|host| !used.contains_key(host)).count() as u64;
+        // A plan that adds none changes nothing about a limit that others exceeded.
+        let exceeded = added > 0 && used.len() as u64 + added > rule.max;
+        let frees = exceeded.then(|| frees(&used, &planned, rule.max, rule.period)).flatten();
+        LimitState {
+            scope: rule.scope.clone(),
+            period: rule.period.to_string(),
+            counts: LimitKind::Hosts,
+            max: rule.max,
+            used: used.len() as u64,
+            planned: added,
+            exceeded,
+            of: None,
+            cause: None,
+            frees,
+        }
+    };
+    rules.hosts.iter().map(state).collect()
+}
+
+/// The shares of zones of which a plan deletes or modifies something; of zones that were not read whole nothing is known.
+fn shares(plan: &Plan, rules: &Rules) -> Vec<LimitState> {
+    let mut counts: HashMap<String, [u64; 2]> = HashMap::new();
+    for change in plan.changes.iter().filter(|change| matches!(change.key.rtype, Rtype::AAAA | Rtype::PTR)) {
+        let place = match change.kind {
+            ChangeKind::Create { .. } => continue,
+            ChangeKind::Delete { .. } => 0,
+            ChangeKind::Modify { .. } => 1,
+        };
+        counts.entry(change.zone.to_string()).or_default()[place] += 1;
+    }
+    let of_zone = |zone: &ZoneSeen| {
+        let name = zone.zone.to_string();
+        let [deleted, modified] = counts.get(&name).copied().unwrap_or_default();
+        let kinds = [
+            (LimitKind::MaxDelete, deleted, rules.max_delete, MAX_DELETE),
+            (LimitKind::MaxModify, modified, rules.max_modify, MAX_MODIFY),
+        ];
+        let state = |(counts, planned, share, default): (LimitKind, u64, Option<Percent>, Percent)| {
+            let max = match share {
+                Some(share) => part(share, zone.managed).max(1),
+                None => part(default, zone.managed).max(FLOOR),
+            };
+            (planned > 0).then(|| of_plan(&format!("zone:{name}"), counts, (max, planned, zone.managed)))
+        };
+        kinds.map(state).into_iter().flatten().collect::<Vec<_>>()
+    };
+    plan.zones.iter().flat_map(of_zone).collect()
+}
+
+/// The share of the changes that one new row or setting causes, where one does.
+fn by_cause(plan: &Plan, rules: &Rules, is_old: &dyn Fn(&str) -> bool) -> Option<LimitState> {
+    let mut causes: BTreeMap<&str, u64> = BTreeMap::new();
+    rules.max_by_cause?;
+    for change in &plan.changes {
+        for place in places(change) {
+            *causes.entry(place).or_default() += 1;
+        }
+    }
+    causes.retain(|place, _| !is_old(place));
+    // Of those that cause as many the first.
+    let (cause, most) = causes.into_iter().rev().max_by_key(|(_, count)| *count)?;
+    cause_limit(rules, most, plan.changes.len() as u64, cause.to_owned())
+}
+
+/// The lines that a change rests on. The updates that an undo names are none.
+fn places(change: &Change) -> BTreeSet<&str> {
+    let reasons = change.reasons.iter().filter(|reason| reason.rule != Rule::Undo);
+    reasons.flat_map(|reason| reason.evidence.iter().map(String::as_str)).collect()
+}
+
+/// The limit of what one cause changes, where one is set and there are enough changes.
+fn cause_limit(rules: &Rules, planned: u64, of: u64, cause: String) -> Option<LimitState> {
+    let max = part(rules.max_by_cause.filter(|_| of >= MANY)?, of).max(1);
+    let limit = of_plan("global", LimitKind::MaxByCause, (max, planned, of));
+    Some(LimitState { cause: Some(cause), ..limit })
+}
+
+/// A limit that is about one plan alone.
+fn of_plan(scope: &str, counts: LimitKind, (max, planned, of): (u64, u64, u64)) -> LimitState {
+    LimitState {
+        scope: scope.to_owned(),
+        period: THIS_PLAN.to_owned(),
+        counts,
+        max,
+        used: 0,
+        planned,
+        exceeded: planned > max,
+        of: Some(of),
+        cause: None,
+        frees: None,
+    }
+}
+
+/// A share of a number, rounded down.
+fn part(share: Percent, of: u64) -> u64 {
+    share.of(usize::try_from(of).unwrap_or(usize::MAX)) as u64
+}
+
+#[cfg(test)]
+mod tests;

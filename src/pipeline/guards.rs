@@ -1,0 +1,311 @@
+//! What is remembered, for guards; and leave to carry out a plan, or why there is none.
+//!
+//! Comes in: the state, and the limits as the workspace sets them. Goes out: a plan's limits with what of them is used, and
+//! at apply, when all of it is counted again, a clearance or a refusal.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::apply::Refusal;
+use crate::diff::Tripped;
+use crate::disk;
+use crate::guard::breakers::{GLOBAL, holding, to_trip};
+use crate::guard::causes::OldLines;
+use crate::guard::clearance::stray;
+use crate::guard::limits::{HostRule, recount};
+use crate::guard::{Allowance, Breaker, Clearance, Ledger, Over, Rules, clear, count, words};
+use crate::inventory::Inventory;
+use crate::inventory::model::{Config, HostLimit, ProjectIndex};
+use crate::inventory::value::Time;
+use crate::plan::{LimitKind, LimitState, Plan, SealedPlan};
+use crate::state::{State, StateError};
+
+/// The code of the refusal of an allowance that names no limit, which is an error of whoever gave it.
+pub const UNKNOWN_LIMIT: &str = "unknown-limit";
+
+/// The code of the refusal of a plan that exceeds a limit.
+pub const EXCEEDED: &str = "limit-exceeded";
+
+/// What a plan is judged by beside inventory and live DNS.
+#[derive(Debug, Default)]
+pub struct Remembered {
+    /// The limits in force.
+    rules: Rules,
+    /// What earlier applies changed.
+    ledger: Ledger,
+    /// The tripped breakers.
+    pub breakers: Vec<Breaker>,
+    /// The digests of what the last apply was made from that did all of its plan.
+    inputs: BTreeMap<String, String>,
+    /// The files of the exports that were last accepted, by name.
+    accepted: BTreeMap<String, Vec<u8>>,
+}
+
+impl Remembered {
+    /// Asks the state, where there is one.
+    pub fn read(rules: Rules, state: Option<&dyn State>, now: Time) -> Result<Remembered, StateError> {
+        let Some(state) = state else { return Ok(Remembered { rules, ..Remembered::default() }) };
+        let ledger = read_ledger(&rules, state, now)?;
+        let (breakers, inputs) = (state.breakers()?, state.last_inputs()?);
+        // They are long, and for nothing where nobody asks what causes the changes.
+        let sources = if rules.max_by_cause.is_some() { state.exports()? } else { Vec::new() };
+        let files = sources.into_iter().map(|export| state.export_files(&export.source));
+        let files = files.collect::<Result<Vec<_>, StateError>>()?.into_iter().flatten();
+        let accepted = files.map(|file| (file.name, file.content)).collect();
+        Ok(Remembered { rules, ledger, breakers, inputs, accepted })
+    }
+
+    /// Whose rules rest.
+    pub fn tripped(&self, inventory: &Inventory) -> Tripped {
+        let holds = |id: &str| self.breakers.iter().any(|breaker| breaker.holds(id));
+        let numbered = inventory.projects.iter().enumerate();
+        let projects = numbered.filter(|(_, project)| holds(&project.id));
+        Tripped {
+            all: self.breakers.iter().any(|breaker| breaker.scope == GLOBAL),
+            projects: projects.map(|(place, _)| ProjectIndex(place as u32)).collect(),
+        }
+    }
+
+    /// The limits of a plan, with what of them is used.
+    pub fn count(&self, plan: &Plan, workspace: &Path) -> Vec<LimitState> {
+        // To read files again takes a while, and is for nothing where nobody asks what causes the changes.
+        let old = self.rules.max_by_cause.map(|_| self.old_lines(plan, workspace)).unwrap_or_default();
+        count(plan, &self.rules, &self.ledger, plan.created, &|place| old.has(place))
+    }
+
+    /// The lines of the inventory that nothing new can come of: all of a file that is what it was at the last apply that did
+    /// all of its plan, and of an export those that the accepted one had.
+    fn old_lines(&self, plan: &Plan, workspace: &Path) -> OldLines {
+        let mut old = OldLines::default();
+        for (name, digest) in &plan.inputs {
+            if self.inputs.get(name) == Some(digest) {
+                old.unchanged(name);
+            } else if let Some(before) = self.accepted.get(name) {
+                // What is not there any more, or is another file by now, has no lines to compare.
+                let now = std::fs::read(workspace.join(name)).unwrap_or_default();
+                if disk::hex(&Sha256::digest(&now)) == *digest {
+                    old.compared(name, &now, before);
+                }
+            }
+        }
+        old
+    }
+}
+
+/// What earlier applies changed, as far as any limit looks back.
+fn read_ledger(rules: &Rules, state: &dyn State, now: Time) -> Result<Ledger, StateError> {
+    Ok(Ledger::new(state.changed_since(now.minus(rules.longest()))?))
+}
+
+/// The limits as an inventory sets them.
+pub fn rules_of(inventory: &Inventory) -> Rules {
+    let limits = inventory.projects.iter().filter_map(|project| {
+        let settings = project.file.settings()?;
+        Some((project.id.as_str(), settings.limits.as_slice()))
+    });
+    Rules::new(&inventory.config.limits, limits)
+}
+
+/// The limits as the settings set them; of projects whose file cannot be read now as a plan recorded them, where one did.
+pub fn rules_now(config: &Config, projects: &BTreeMap<String, Vec<HostLimit>>, plan: Option<&Plan>) -> Rules {
+    let mut rules = Rules::new(&config.limits, projects.iter().map(|(id, limits)| (id.as_str(), limits.as_slice())));
+    let recorded = plan.into_iter().flat_map(|plan| &plan.limits).filter(|limit| limit.counts == LimitKind::Hosts);
+    let unread =
+        |limit: &&LimitState| limit.scope.strip_prefix("project:").is_some_and(|id| !projects.contains_key(id));
+    rules.hosts.extend(recorded.filter(unread).filter_map(|limit| {
+        let period = limit.period.parse().ok()?;
+        Some(HostRule { scope: limit.scope.clone(), period, max: limit.max })
+    }));
+    rules
+}
+
+/// How much of the limits of hosts is used, without any plan.
+pub fn standing(rules: &Rules, state: Option<&dyn State>, now: Time) -> Result<Vec<LimitState>, StateError> {
+    let ledger = state.map_or_else(|| Ok(Ledger::default()), |state| read_ledger(rules, state, now))?;
+    Ok(crate::guard::limits::of_hosts(&[], rules, &ledger, now))
+}
+
+/// What a plan is held against when it is applied.
+#[derive(Debug, Clone, Default)]
+pub struct Guards<'a> {
+    /// The limits in force.
+    pub rules: Rules,
+    /// The limits that are lifted.
+    pub allow: &'a [Allowance],
+    /// Whether nobody is there, so that a limit that is exceeded trips its breaker.
+    pub auto: bool,
+}
+
+impl Guards<'_> {
+    /// Counts a plan again, and gives leave to carry it out or says why not; `earlier` was lifted for it before.
+    pub fn clear(
+        &self,
+        (sealed, place): (&SealedPlan, &str),
+        earlier: &[Allowance],
+        state: &mut dyn State,
+        now: Time,
+    ) -> Result<Result<Clearance, Refusal>, StateError> {
+        if let Some(breaker) = holding(sealed.plan(), &state.breakers()?) {
+            return Ok(Err(held(place, breaker)));
+        }
+        let counted = recount(sealed.plan(), &self.rules, &read_ledger(&self.rules, state, now)?, now);
+        if let Some(stray) = stray(sealed.plan(), &counted, self.allow) {
+            return Ok(Err(unknown(place, stray, &counted)));
+        }
+        let allowed = [earlier, self.allow].concat();
+        let over = match clear(sealed, &counted, &allowed) {
+            Ok(clearance) => return Ok(Ok(clearance)),
+            Err(over) => over,
+        };
+        if !self.auto {
+            return Ok(Err(exceeded(place, &over)));
+        }
+        let limits: Vec<&LimitState> = over.iter().map(|over| over.limit).collect();
+        let tripped = to_trip(&limits);
+        for (scope, why) in &tripped {
+            state.trip(&Breaker { scope: scope.clone(), tripped: now, why: why.clone() })?;
+        }
+        Ok(Err(unattended(place, &over, &tripped)))
+    }
+}
+
+/// Why a plan that was just made cannot be applied: what it says of its limits, and what is tripped. `is_named` says whether
+/// somebody named its hosts.
+///
+/// For whoever is to be asked: there is no sense in agreeing to what will be refused.
+pub fn foreseen(
+    (sealed, place): (&SealedPlan, &str),
+    allowed: &[Allowance],
+    breakers: &[Breaker],
+    is_named: bool,
+) -> Option<Refusal> {
+    let plan = sealed.plan();
+    let held_all = || breakers.iter().find(|breaker| breaker.scope == GLOBAL && !is_named);
+    if let Some(breaker) = held_all().or_else(|| holding(plan, breakers)) {
+        return Some(held(place, breaker));
+    }
+    let stray = stray(plan, &plan.limits, allowed).map(|stray| unknown(place, stray, &plan.limits));
+    stray.or_else(|| clear(sealed, &plan.limits, allowed).err().map(|over| exceeded(place, &over)))
+}
+
+/// The refusal of a plan that a breaker holds back.
+fn held(place: &str, breaker: &Breaker) -> Refusal {
+    Refusal { place: place.to_owned(), code: "breaker-tripped", message: breaker.says(), hint: Some(breaker.hint()) }
+}
+
+/// The refusal of an allowance that names no limit.
+fn unknown(place: &str, stray: &Allowance, counted: &[LimitState]) -> Refusal {
+    let names: BTreeSet<String> = counted.iter().map(|limit| format!("`{}`", limit.name())).collect();
+    let shares = "`zone:ZONE./max_delete` and `zone:ZONE./max_modify` of each zone that the plan saw".to_owned();
+    let names: Vec<String> = names.into_iter().chain([shares]).collect();
+    Refusal {
+        place: place.to_owned(),
+        code: UNKNOWN_LIMIT,
+        message: format!("`--allow {}={}` names no limit", stray.name, stray.number),
+        hint: Some(format!("the limits are {}", names.join(", "))),
+    }
+}
+
+/// What is said of the limits that are exceeded.
+fn in_words(over: &[Over<'_>]) -> String {
+    let one = |over: &Over<'_>| {
+        let allowed = over.allowed.map(|allowed| format!("; `--allow` says {allowed}, which is too few"));
+        format!("{}{}", words::says(over.limit), allowed.unwrap_or_default())
+    };
+    over.iter().map(one).collect::<Vec<_>>().join(" · ")
+}
+
+/// The refusal of a plan that exceeds limits.
+fn exceeded(place: &str, over: &[Over<'_>]) -> Refusal {
+    let allow: Vec<String> = over.iter().map(|over| words::allow(over.limit)).collect();
+    Refusal {
+        place: place.to_owned(),
+        code: EXCEEDED,
+        message: in_words(over),
+        hint: Some(format!("look at what it would do; if that is right, `{}` lets this plan through", allow.join(" "))),
+    }
+}
+
+/// The refusal of a plan that exceeds limits while nobody is there.
+fn unattended(place: &str, over: &[Over<'_>], tripped: &[(String, String)]) -> Refusal {
+    let scopes: Vec<String> = tripped.iter().map(|(scope, _)| format!("`{scope}`")).collect();
+    let (breaker, is) = if scopes.len() == 1 { ("breaker", "is") } else { ("breakers", "are") };
+    let resets: Vec<String> =
+        tripped.iter().map(|(scope, _)| format!("`zonewright status --reset {scope} --reason TEXT`")).collect();
+    Refusal {
+        place: place.to_owned(),
+        code: EXCEEDED,
+        message: in_words(over),
+        hint: Some(format!(
+            "the {breaker} {} {is} tripped now, and nothing is done there until somebody resets it: {}",
+            scopes.join(" and "),
+            resets.join(" and ")
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inventory::value::Percent;
+    use crate::plan::{Rule, fixture};
+
+    /// A plan with thirty changes that rest on a row each and on one line of a project.
+    fn plan(inputs: &[(&str, &[u8])]) -> Plan {
+        let digest = |content: &[u8]| disk::hex(&Sha256::digest(content));
+        let change = |host: u64| {
+            let (name, evidence) = (format!("h{host}.search.example.net"), format!("hosts.csv:{host}"));
+            let reason = fixture::reason(Rule::Missing, Some(host), &[&evidence, "projects/search.yaml:2"]);
+            let sides = ((0, &[][..]), (60, &["2001:db8::1"][..]));
+            fixture::change(("search", Some(host)), (&name, crate::dns::Rtype::AAAA), sides, &[reason])
+        };
+        Plan {
+            inputs: inputs.iter().map(|(name, content)| ((*name).to_owned(), digest(content))).collect(),
+            changes: (1..=30).map(change).collect(),
+            ..fixture::empty()
+        }
+    }
+
+    #[test]
+    fn a_cause_is_what_was_not_there_at_the_last_apply_nor_in_the_accepted_export() {
+        let workspace = tempfile::tempdir().unwrap();
+        std::fs::create_dir(workspace.path().join("projects")).unwrap();
+        let hosts = (1..=30).map(|host| format!("row {host}\n")).collect::<String>().into_bytes();
+        let project = b"id: search\nvlans: {main: 605}\n";
+        std::fs::write(workspace.path().join("hosts.csv"), &hosts).unwrap();
+        std::fs::write(workspace.path().join("projects/search.yaml"), project).unwrap();
+        let plan = plan(&[("hosts.csv", &hosts), ("projects/search.yaml", project)]);
+        let rules = Rules { max_by_cause: Some(Percent::from_whole(50)), ..Rules::default() };
+        let cause = |inputs: BTreeMap<String, String>, accepted: &[u8]| {
+            let accepted = [("hosts.csv".to_owned(), accepted.to_vec())].into();
+            let remembered = Remembered { rules: rules.clone(), inputs, accepted, ..Remembered::default() };
+            let counted = remembered.count(&plan, workspace.path());
+            counted.first().map(|limit| (limit.cause.clone().unwrap(), limit.planned))
+        };
+        let said = |place: &str, count: u64| Some((place.to_owned(), count));
+        assert_eq!(cause(BTreeMap::new(), b""), said("projects/search.yaml:2", 30), "the file was edited");
+        let unchanged = [("projects/search.yaml".to_owned(), plan.inputs["projects/search.yaml"].clone())];
+        assert_eq!(cause(unchanged.clone().into(), b"row 1\n"), said("hosts.csv:2", 1), "its own row causes each");
+        assert_eq!(cause(unchanged.clone().into(), &hosts), None, "nothing is new");
+        std::fs::write(workspace.path().join("hosts.csv"), b"replaced").unwrap();
+        assert_eq!(cause(unchanged.into(), &hosts), said("hosts.csv:1", 1), "of another file nothing can be said");
+    }
+
+    #[test]
+    fn the_limits_of_a_project_whose_file_is_gone_are_those_that_the_plan_recorded() {
+        let limit = |scope: &str| LimitState { scope: scope.to_owned(), ..fixture::fleet().limits[1].clone() };
+        let plan =
+            Plan { limits: vec![limit("project:gone"), limit("project:here"), limit("global")], ..fixture::empty() };
+        let workspace = tempfile::tempdir().unwrap();
+        let settings = "owner = \"me\"\n[sources]\nprojects = \"p.yaml\"\nhosts = \"h\"\nl3_tors = \"t\"\nnet_layout = \"n\"\n\
+                        ipv4_map = \"i\"\n[[sources.mac]]\nname = \"a\"\npath = \"a\"\n";
+        std::fs::write(workspace.path().join("zonewright.toml"), settings).unwrap();
+        let config = crate::inventory::read::load_config(workspace.path()).config.unwrap();
+        let projects = [("here".to_owned(), Vec::new())].into();
+        let rules = rules_now(&config, &projects, Some(&plan));
+        let found: Vec<(&str, u64)> = rules.hosts.iter().map(|rule| (rule.scope.as_str(), rule.max)).collect();
+        assert_eq!(found, [("project:gone", 20)], "what is removed from a file that can be read is no limit any more");
+    }
+}

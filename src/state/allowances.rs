@@ -1,0 +1,65 @@
+//! Limits that somebody lifted for an apply, and what the last apply was made from that did all of its plan.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Row, Transaction, params};
+
+use super::sqlite::Sqlite;
+use super::{ApplyId, StateError};
+use crate::apply::Outcome;
+use crate::guard::Allowance;
+use crate::inventory::value::Time;
+
+/// A limit that somebody lifted for an apply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Allowed {
+    /// Which, and how far.
+    pub allowance: Allowance,
+    /// The effect of the plan that it was lifted for.
+    pub effect: String,
+    /// When.
+    pub at: Time,
+    /// Who did it, as the system knows them; empty where it does not.
+    pub who: String,
+}
+
+/// Keeps that limits are lifted for an apply. One that was lifted before is lifted anew.
+pub fn allow(change: &Transaction<'_>, apply: ApplyId, allowed: &[Allowed]) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO allowances (apply, name, number, effect, at, who) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+         ON CONFLICT (apply, name)
+         DO UPDATE SET number = excluded.number, effect = excluded.effect, at = excluded.at, who = excluded.who";
+    let mut insert = change.prepare_cached(sql)?;
+    for Allowed { allowance: Allowance { name, number }, effect, at, who } in allowed {
+        insert.execute(params![apply.0 as i64, name, *number as i64, effect, at.as_nanos(), who])?;
+    }
+    Ok(())
+}
+
+/// The limits that were lifted for an apply, sorted by name.
+pub fn of_apply(state: &Sqlite, apply: ApplyId) -> Result<Vec<Allowed>, StateError> {
+    let allowed = |row: &Row<'_>| {
+        let allowance = Allowance { name: row.get(0)?, number: row.get::<_, i64>(1)? as u64 };
+        Ok(Allowed { allowance, effect: row.get(2)?, at: Time::from_nanos(row.get(3)?), who: row.get(4)? })
+    };
+    let sql = "SELECT name, number, effect, at, who FROM allowances WHERE apply = ?1";
+    let mut found = state.read(sql, [apply.0 as i64], allowed)?;
+    // Databases differ in how they sort text.
+    found.sort_by(|a, b| a.allowance.name.cmp(&b.allowance.name));
+    Ok(found)
+}
+
+/// The input files, with their digests, of the latest apply that did all of its plan and undid nothing; none where there
+/// is no such apply.
+pub fn last_inputs(state: &Sqlite) -> Result<BTreeMap<String, String>, StateError> {
+    let sql = "SELECT inputs, outcomes FROM applies WHERE finished IS NOT NULL AND undoes IS NULL ORDER BY id DESC";
+    let row = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, Option<String>>(1)?));
+    for (inputs, outcomes) in state.read(sql, [], row)? {
+        let outcomes = outcomes.unwrap_or_default();
+        let counts: BTreeMap<String, usize> =
+            serde_json::from_str(&outcomes).map_err(|_| state.odd("list of outcomes", &outcomes))?;
+        if counts.keys().all(|word| Outcome::parse(word).is_some_and(Outcome::is_done)) {
+            return serde_json::from_str(&inputs).map_err(|_| state.odd("list of inputs", &inputs));
+        }
+    }
+    Ok(BTreeMap::new())
+}
