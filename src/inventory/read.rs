@@ -24,6 +24,8 @@ mod disk;
 
 mod projects;
 
+mod steady;
+
 #[cfg(test)]
 mod tests;
 
@@ -337,7 +339,12 @@ impl Job<'_> {
     /// Reads, hashes and parses the files.
     fn run(mut self, folder: &Folder, context: &Context<'_>, progress: &(dyn Fn(&str) + Sync)) -> Done {
         progress(&self.spec.name);
-        let contents: Vec<_> = self.files.par_iter().map(|file| folder.read(file, u64::MAX)).collect();
+        let read = |file| match self.format.occurs {
+            // Agents append to their reports, and a report that is not there yet is none.
+            Occurs::Listed => folder.read_appended(file),
+            Occurs::Required | Occurs::Optional | Occurs::Fixed(_) => folder.read(file, u64::MAX),
+        };
+        let contents: Vec<_> = self.files.par_iter().map(read).collect();
         let mut readable = Vec::new();
         for (file, content) in self.files.iter().zip(&contents) {
             match content {

@@ -1,12 +1,12 @@
 //! Files of a workspace: which there are, and their content.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use sha2::{Digest as _, Sha256};
 
+use super::steady::{AGAIN, Fate, Look, Reading, agreed, settled};
 use crate::diag::{Diagnostic, FileId, Files};
 use crate::inventory::config::node::SourceText;
 use crate::inventory::source::Pattern;
@@ -91,7 +91,12 @@ impl Folder {
 
     /// Reads a file of at most `max` octets that lies in the folder, links followed.
     pub fn read(&self, file: &Found, max: u64) -> Result<Vec<u8>, FileError> {
-        settled(|| self.read_once(&file.path, max, || {}))
+        settled(|| self.read_once(&file.path, max, || {}))?.ok_or(FileError::Changed)
+    }
+
+    /// Reads a file of any length to which whoever writes it may be appending.
+    pub fn read_appended(&self, file: &Found) -> Result<Vec<u8>, FileError> {
+        agreed(|| self.read_once(&file.path, u64::MAX, || {}))?.ok_or(FileError::Changed)
     }
 
     /// Reads what `file` with `ending` behind its name leads to; it has at most `max` octets, and is no file of the
@@ -99,7 +104,7 @@ impl Folder {
     pub fn read_beside(&self, file: &Found, ending: &str, max: u64) -> Result<Vec<u8>, FileError> {
         let mut path = file.path.clone().into_os_string();
         path.push(ending);
-        settled(|| self.read_once(Path::new(&path), max, || {}))
+        settled(|| self.read_once(Path::new(&path), max, || {}))?.ok_or(FileError::Changed)
     }
 
     /// Reads a file once; `meanwhile` is called between its last octet and the second look at it.
@@ -123,62 +128,8 @@ impl Folder {
         let after = Look::at(&handle.metadata().map_err(FileError::Io)?);
         // A path that leads nowhere for the moment leads to another file, too.
         let there = path.metadata().ok().map(|metadata| Look::at(&metadata));
-        Ok(Reading { bytes, is_settled: before == after && there == Some(after) })
+        Ok(Reading { bytes, fate: Fate::of(before, after, there) })
     }
-}
-
-/// What tells a file from another one, and from what it was before it was written to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Look {
-    /// Which file it is.
-    file: (u64, u64),
-    /// Its length.
-    octets: u64,
-    /// When it was last written to; `None` where the system does not say.
-    modified: Option<SystemTime>,
-}
-
-impl Look {
-    /// What the system says of a file.
-    fn at(metadata: &Metadata) -> Look {
-        Look { file: identity(metadata), octets: metadata.len(), modified: metadata.modified().ok() }
-    }
-}
-
-/// The device and the inode of a file.
-#[cfg(unix)]
-fn identity(metadata: &Metadata) -> (u64, u64) {
-    use std::os::unix::fs::MetadataExt as _;
-    (metadata.dev(), metadata.ino())
-}
-
-/// Elsewhere nothing tells which file it is, and its length and age must do.
-#[cfg(not(unix))]
-fn identity(_: &Metadata) -> (u64, u64) {
-    (0, 0)
-}
-
-/// What was read of a file.
-struct Reading {
-    /// Its octets.
-    bytes: Vec<u8>,
-    /// Whether it was the same file before and after, and its path still led to it.
-    is_settled: bool,
-}
-
-/// How often a file is read again that changed meanwhile. Whoever renames a complete file into place does so once; who
-/// writes over it may take longer than any number of readings (no official source).
-const AGAIN: usize = 3;
-
-/// Reads until nobody changes the file meanwhile.
-fn settled(mut read: impl FnMut() -> Result<Reading, FileError>) -> Result<Vec<u8>, FileError> {
-    for _ in 0..=AGAIN {
-        let Reading { bytes, is_settled } = read()?;
-        if is_settled {
-            return Ok(bytes);
-        }
-    }
-    Err(FileError::Changed)
 }
 
 /// SHA-256 in hexadecimal.
@@ -281,18 +232,18 @@ mod tests {
     }
 
     /// What a reading gives while `meanwhile` happens.
-    fn read_while(meanwhile: impl FnOnce(&Path)) -> (Vec<u8>, bool) {
+    fn read_while(meanwhile: impl FnOnce(&Path)) -> (Vec<u8>, Fate) {
         let (_dir, folder, path) = folder();
         let Ok(read) = folder.read_once(&path, 100, || meanwhile(&path)) else { panic!("it can be read") };
-        (read.bytes, read.is_settled)
+        (read.bytes, read.fate)
     }
 
     #[test]
     fn a_file_that_nobody_touches_is_settled() {
-        assert_eq!(read_while(|_| {}), (b"one\n".to_vec(), true));
+        assert_eq!(read_while(|_| {}), (b"one\n".to_vec(), Fate::Settled));
         // Whoever reads it, or writes beside it, does not change it.
-        assert!(read_while(|path| drop(fs::read(path).unwrap())).1);
-        assert!(read_while(|path| fs::write(path.with_extension("new"), "two\n").unwrap()).1);
+        assert_eq!(read_while(|path| drop(fs::read(path).unwrap())).1, Fate::Settled);
+        assert_eq!(read_while(|path| fs::write(path.with_extension("new"), "two\n").unwrap()).1, Fate::Settled);
     }
 
     #[test]
@@ -301,20 +252,25 @@ mod tests {
             let mut file = File::options().append(true).open(path).unwrap();
             io::Write::write_all(&mut file, b"two\n").unwrap();
         };
-        assert_eq!(read_while(append), (b"one\n".to_vec(), false));
+        assert_eq!(read_while(append), (b"one\n".to_vec(), Fate::Grown));
         let cut = |path: &Path| File::options().write(true).open(path).unwrap().set_len(2).unwrap();
-        assert!(!read_while(cut).1);
+        assert_eq!(read_while(cut).1, Fate::Changed);
         let rewrite = |path: &Path| {
             let file = File::options().write(true).open(path).unwrap();
             file.set_modified(std::time::UNIX_EPOCH).unwrap();
         };
-        assert!(!read_while(rewrite).1);
+        assert_eq!(read_while(rewrite).1, Fate::Changed);
         let replace = |path: &Path| {
             fs::write(path.with_extension("new"), "one\n").unwrap();
             fs::rename(path.with_extension("new"), path).unwrap();
         };
-        assert!(!read_while(replace).1);
-        assert!(!read_while(|path| fs::remove_file(path).unwrap()).1);
+        assert_eq!(read_while(replace).1, Fate::Changed);
+        assert_eq!(read_while(|path| fs::remove_file(path).unwrap()).1, Fate::Changed);
+        let append_and_replace = |path: &Path| {
+            append(path);
+            replace(path);
+        };
+        assert_eq!(read_while(append_and_replace).1, Fate::Changed);
     }
 
     #[cfg(unix)]
@@ -328,34 +284,16 @@ mod tests {
             std::os::unix::fs::symlink(&new, dir.path().join("next")).unwrap();
             fs::rename(dir.path().join("next"), &link).unwrap();
         };
-        assert!(folder.read_once(&link, 100, turn).is_ok_and(|read| !read.is_settled));
-        assert!(folder.read_once(&link, 100, || {}).is_ok_and(|read| read.is_settled && read.bytes == b"two\n"));
+        assert!(folder.read_once(&link, 100, turn).is_ok_and(|read| read.fate == Fate::Changed));
+        assert!(
+            folder.read_once(&link, 100, || {}).is_ok_and(|read| read.fate == Fate::Settled && read.bytes == b"two\n")
+        );
     }
 
     #[test]
-    fn a_file_that_changed_is_read_three_times_more() {
-        for (changes, readings, is_read) in [(0, 1, true), (1, 2, true), (3, 4, true), (4, 4, false), (9, 4, false)] {
-            let mut done = 0;
-            let read = settled(|| {
-                done += 1;
-                Ok(Reading { bytes: vec![done], is_settled: done > changes })
-            });
-            assert_eq!(done, readings, "{changes}");
-            match read {
-                Ok(bytes) => assert!(is_read && bytes == [readings], "{changes}"),
-                Err(error) => {
-                    assert!(!is_read, "{changes}");
-                    assert_eq!(error.reason(), "changed while it was read, 4 times in a row");
-                    let id = Files::default().add("export");
-                    assert_eq!(error.diagnostic(id).code, "changed-while-read");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn what_is_gone_at_another_reading_is_gone() {
-        let mut readings = vec![Err(FileError::Outside), Ok(Reading { bytes: Vec::new(), is_settled: false })];
-        assert!(matches!(settled(|| readings.pop().unwrap()), Err(FileError::Outside)));
+    fn a_file_that_never_settles_is_told() {
+        let error = FileError::Changed;
+        assert_eq!(error.reason(), "changed while it was read, 4 times in a row");
+        assert_eq!(error.diagnostic(Files::default().add("export")).code, "changed-while-read");
     }
 }
