@@ -2,3 +2,5 @@
 //!
 //! Comes in: inventory, live DNS, a plan, and what is remembered of earlier applies. Goes out: what fits and what does not, in
 //! numbers and words. Pure: what is remembered is handed in as plain values, and nothing is sent, tripped or accepted here.
+
+pub mod post;

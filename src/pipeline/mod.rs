@@ -16,6 +16,8 @@ pub mod state;
 
 pub mod decide;
 
+mod post;
+
 pub mod explain;
 
 pub mod apply;
