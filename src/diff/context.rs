@@ -49,6 +49,11 @@ pub struct Selection {
 }
 
 impl Selection {
+    /// Whether all rules run.
+    pub fn is_all(&self) -> bool {
+        self.hosts.is_empty() && self.projects.is_empty()
+    }
+
     /// Whether somebody named this very host, which passes the owner's switch, restrictions and breakers.
     pub fn names_host(&self, inv: Inv) -> bool {
         self.hosts.contains(&inv)

@@ -11,8 +11,8 @@ use crate::inventory::model::Registry;
 use crate::inventory::value::Inv;
 use crate::live::ZoneIndex;
 
-/// Joins acts into one change an RRset, with those of the registry's TXT beside them.
-pub fn merge(context: &Context<'_>, mut acts: Vec<Act>) -> Vec<Change> {
+/// Joins acts, which it sorts, into one change an RRset, with those of the registry's TXT beside them.
+pub fn merge(context: &Context<'_>, acts: &mut [Act]) -> Vec<Change> {
     acts.sort_by(|a, b| (a.zone, &a.owner, a.rtype).cmp(&(b.zone, &b.owner, b.rtype)));
     let same_rrset = |a: &Act, b: &Act| (a.zone, &a.owner, a.rtype) == (b.zone, &b.owner, b.rtype);
     let mut changes = Vec::new();

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use super::act::{Act, Actor, Deed};
 use super::context::Context;
 use super::own::{self, Registration, RegistryName};
-use super::standing::{self, Block, Standings, kept_or_gained};
+use super::standing::{self, Block, Standing, Standings, kept_or_gained};
 use super::words;
 use crate::change::{BlockCode, Notice, NoticeCode, Rule};
 use crate::desired::{DesiredHost, Interface, InterfaceKind};
@@ -81,6 +81,12 @@ pub fn obstacles(context: &Context<'_>, standings: &Standings, place: usize, pol
     if derived && !blocks.iter().any(unsure) {
         let outcome = settle(context, standings, place, reconcile(context, place, policy));
         blocks.extend(outcome.blocks);
+    }
+    // What the zones would become was looked at once all hosts' changes were known.
+    if let Standing::Blocked(block) = &standings.0[place]
+        && block.code == BlockCode::PostState
+    {
+        blocks.push(block.clone());
     }
     blocks.sort_by_key(|block| block.code);
     let mut said = BTreeSet::new();

@@ -122,7 +122,7 @@ impl Case<'_> {
             return;
         }
         let outcome = rules::reconcile(self.context, place, Policy::Repair);
-        let outcome = rules::settle(self.context, self.standings, place, outcome);
+        let mut outcome = rules::settle(self.context, self.standings, place, outcome);
         if let Some(block) = outcome.block() {
             let (policy, code) = (policy_word(policy), block.code);
             facts.said = format!(
@@ -132,7 +132,7 @@ impl Case<'_> {
             );
         }
         let done: BTreeSet<_> = self.decision.changes.iter().map(|change| (&change.zone, &change.key)).collect();
-        let repaired: Vec<Change> = merge::merge(self.context, outcome.acts);
+        let repaired: Vec<Change> = merge::merge(self.context, &mut outcome.acts);
         let held = repaired.iter().filter(|change| !done.contains(&(&change.zone, &change.key)));
         facts.held_back = held.map(changes::facts).collect();
     }

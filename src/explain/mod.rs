@@ -75,7 +75,8 @@ pub struct Again {
 
 /// Answers a question about a decision.
 pub fn explain(case: &Case<'_>, question: &Question) -> Explanation {
-    let unseen = case.decision.notices.iter().filter(|notice| notice.code != NoticeCode::ForeignName);
+    let is_seen = |code| matches!(code, NoticeCode::ForeignName | NoticeCode::PostState);
+    let unseen = case.decision.notices.iter().filter(|notice| !is_seen(notice.code));
     let unseen = unseen.map(|notice| notice.message.clone()).collect();
     let explanation = match question {
         Question::Host(inv) => host::explain(case, *inv),

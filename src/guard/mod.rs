@@ -21,6 +21,8 @@ pub mod breakers;
 
 pub mod clearance;
 
+pub mod post;
+
 pub use breakers::Breaker;
 pub use clearance::{Allowance, Clearance, Over, clear};
 pub use ledger::Ledger;

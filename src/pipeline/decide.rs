@@ -2,12 +2,14 @@
 
 use rayon::prelude::*;
 
+use super::post::{self, Settled};
 use crate::change::{Blocked, Change, Notice, Skipped};
 use crate::desired::host;
 use crate::desired::{Collisions, DesiredHost, NameIndex};
+use crate::diff::act::Act;
 use crate::diff::rules::{self, Outcome};
 use crate::diff::standing::{self, Block};
-use crate::diff::{Context, Selection, Standing, Standings, Tripped, merge, orphans, released};
+use crate::diff::{Context, Selection, Standing, Standings, Tripped, orphans, released};
 use crate::inventory::Inventory;
 use crate::inventory::value::Time;
 use crate::live::Live;
@@ -65,10 +67,10 @@ pub fn judge_all(context: &Context<'_>) -> (Standings, Decided) {
         (standing, outcome)
     });
     let (standings, outcomes): (Vec<Standing>, Vec<Outcome>) = judged.unzip();
-    let standings = Standings(standings);
+    let mut standings = Standings(standings);
     let settled = outcomes.into_par_iter().enumerate();
     let outcomes = settled.map(|(place, outcome)| rules::settle(context, &standings, place, outcome)).collect();
-    let decided = collect(context, &standings, outcomes);
+    let decided = collect(context, &mut standings, outcomes);
     (standings, decided)
 }
 
@@ -88,8 +90,9 @@ fn run_rules(context: &Context<'_>, standing: &Standing, place: usize) -> Outcom
     }
 }
 
-/// Joins what the rules of all selected hosts do, and adds released names and orphans.
-fn collect(context: &Context<'_>, standings: &Standings, outcomes: Vec<Outcome>) -> Decided {
+/// Joins what the rules of all selected hosts do, and adds released names and orphans; hosts whose changes would break a
+/// rule of DNS are blocked then.
+fn collect(context: &Context<'_>, standings: &mut Standings, outcomes: Vec<Outcome>) -> Decided {
     let mut decided = Decided { changes: Vec::new(), blocked: Vec::new(), skipped: Vec::new(), notices: Vec::new() };
     let mut acts = Vec::new();
     for ((host, standing), outcome) in context.inventory.hosts.iter().zip(&standings.0).zip(outcomes) {
@@ -113,7 +116,7 @@ fn collect(context: &Context<'_>, standings: &Standings, outcomes: Vec<Outcome>)
     }
     acts.extend(context.inventory.lock.iter().flat_map(|row| released::release(context, row)));
     acts.extend(orphans::remove_orphans(context));
-    decided.changes = merge::merge(context, acts);
+    refuse_faults(context, standings, acts, &mut decided);
     // An inventory number that several rows claim is one host.
     decided.blocked.sort();
     decided.blocked.dedup_by_key(|blocked| blocked.host);
@@ -123,4 +126,20 @@ fn collect(context: &Context<'_>, standings: &Standings, outcomes: Vec<Outcome>)
     decided.skipped.sort();
     decided.skipped.dedup_by_key(|skipped| skipped.host);
     decided
+}
+
+/// Makes changes of acts, and blocks the hosts whose changes would break a rule of DNS in the zones as they would become.
+fn refuse_faults(context: &Context<'_>, standings: &mut Standings, acts: Vec<Act>, decided: &mut Decided) {
+    let Settled { changes, blocked, notices } = post::settle(context, acts);
+    decided.changes = changes;
+    // What a blocked host found and left is not told, as of every other block.
+    decided.notices.retain(|notice| notice.host.is_none_or(|inv| !blocked.contains_key(&inv)));
+    decided.notices.extend(notices);
+    for (inv, block) in blocked {
+        let place = context.inventory.place_of(inv).expect("rules run for hosts of the inventory");
+        let project = context.project_id(context.inventory.hosts[place].project).to_owned();
+        let Block { code, message, hint } = block.clone();
+        decided.blocked.push(Blocked { host: inv, project, code, message, hint });
+        standings.0[place] = Standing::Blocked(block);
+    }
 }

@@ -22,6 +22,8 @@ pub mod decide;
 
 pub mod guards;
 
+mod post;
+
 pub mod explain;
 
 pub mod accept;

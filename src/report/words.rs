@@ -215,8 +215,8 @@ impl Explained for BlockCode {
             BlockCode::PostState => words(
                 "post state",
                 "the zones would break a rule of DNS",
-                "With the host's changes a zone would hold a CNAME beside other data, an RRset of over 100 records, \
-                 or a PTR that names what does not exist.",
+                "With the host's changes a zone would hold a CNAME beside other data, an RRset of more records than \
+                 `max_rrset` allows, data at or below a delegation, or a PTR that names what does not exist.",
             ),
         }
     }
@@ -292,9 +292,10 @@ impl Explained for NoticeCode {
             ),
             NoticeCode::PostState => words(
                 "post state",
-                "live DNS breaks a rule of DNS already",
-                "A zone holds a PTR that names what does not exist, or an RRset of too many records. It was so before, and \
-                 this plan neither makes nor mends it. Mend it by hand.",
+                "a zone breaks a rule of DNS, or would",
+                "A zone holds a PTR that names what does not exist, an RRset of more records than `max_rrset` allows, or a \
+                 CNAME beside other data. It was so before, and this plan neither makes nor mends it; or it would be so if \
+                 the plan cleared a name away, which is therefore left. Mend it by hand.",
             ),
             NoticeCode::EditedSince => words(
                 "edited since",

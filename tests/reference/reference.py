@@ -12,6 +12,7 @@ import derive
 import exports
 import livedns
 import ownership
+import poststate
 import projects
 import reconcile
 import values
@@ -44,9 +45,10 @@ def plan(folder, now, hosts=None, project_ids=None):
         None if hosts is None else set(hosts), None if project_ids is None else set(project_ids)
     )
     result = reconcile.Reconciler(fleet, registry, scope)
+    changes = poststate.settle(result, _changes)
     return {
         "exit": 1 if inventory.unknown or live.unknown_zones else 0,
-        "changes": _changes(result),
+        "changes": changes,
         "blocked": _listed(result.blocked, result),
         "skipped": _listed(result.skipped, result),
         "notices": [

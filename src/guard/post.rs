@@ -1,0 +1,248 @@
+//! The zones as they would become: which rules of DNS changes would break, and which are broken already.
+//!
+//! Comes in: live DNS, the merged changes of a plan, and how many records an RRset may have. Goes out: the faults that the
+//! changes cause, each with the changes that do, and the faults that stay from before. Live DNS is not copied: the changes
+//! are looked at as a layer above it. Pure.
+//!
+//! | fault | caused by |
+//! |---|---|
+//! | a CNAME beside other data | whoever creates either |
+//! | an RRset of too many records | whoever makes it larger |
+//! | a PTR to a name at which nothing stands | whoever adds it, or takes away what stood there |
+//! | data at or below a delegation, or below a DNAME | whoever creates it |
+//!
+//! What stands at a name is known where it lies in a zone that was read whole, neither delegated nor below a DNAME, or in
+//! one that was asked for this very name. Elsewhere no PTR to it is at fault. That a new name keeps a wildcard from
+//! answering for another is told, but nobody's fault: nothing that stood there was taken away.
+//!
+//! Labels of the registry's TXT that do not fit are no part of this: the rules block a host for them.
+
+mod view;
+
+pub mod words;
+
+#[cfg(test)]
+mod tests;
+
+use crate::change::{Change, ChangeKind};
+use crate::dns::{Name, NameRef, Rdata, Rrset, RrsetRef, Rtype, reverse};
+use crate::live::{Live, ZoneIndex};
+use view::View;
+
+/// What the check came to.
+#[derive(Debug, Default)]
+pub struct Found<'a> {
+    /// The faults that the changes cause, sorted by fault.
+    pub caused: Vec<Caused<'a>>,
+    /// The faults that the changes neither cause nor mend, sorted.
+    pub standing: Vec<Fault<'a>>,
+}
+
+/// A fault with what causes it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Caused<'a> {
+    /// The fault.
+    pub fault: Fault<'a>,
+    /// The places of the changes that cause it; never empty.
+    pub by: Vec<usize>,
+}
+
+/// A rule of DNS that is broken at a name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Fault<'a> {
+    /// The zone of the name.
+    pub zone: ZoneIndex,
+    /// How it is broken.
+    pub kind: Kind<'a>,
+    /// The owner name.
+    pub owner: NameRef<'a>,
+}
+
+/// How a rule of DNS is broken.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind<'a> {
+    /// A CNAME stands beside RRsets of these types, sorted by number.
+    CnameBeside(Vec<Rtype>),
+    /// The RRset of this type has so many records.
+    TooMany(Rtype, usize),
+    /// The PTR names a name at which nothing stands.
+    Dangling {
+        /// That name.
+        target: NameRef<'a>,
+        /// Whether a change adds the PTR.
+        is_new: bool,
+    },
+    /// The RRset of this type is created at or below this delegation.
+    Delegated(Rtype, Name),
+    /// The RRset of this type is created below this DNAME.
+    BelowDname(Rtype, Name),
+}
+
+impl<'a> Found<'a> {
+    /// Puts together what was found in parts.
+    pub fn join(parts: impl IntoIterator<Item = Found<'a>>) -> Found<'a> {
+        let mut all = Found::default();
+        for Found { caused, standing } in parts {
+            all.caused.extend(caused);
+            all.standing.extend(standing);
+        }
+        all.caused.sort_unstable();
+        all.standing.sort_unstable();
+        all
+    }
+}
+
+/// What is compared. Its parts, the changes and each of the zones, can be looked at side by side.
+pub struct Check<'a> {
+    /// The changes.
+    changes: &'a [Change],
+    /// The zones as they are.
+    before: View<'a>,
+    /// The zones as they would be.
+    after: View<'a>,
+    /// How many records an RRset may have.
+    max_rrset: usize,
+}
+
+impl<'a> Check<'a> {
+    /// Lays `changes` over live DNS; an RRset may have `max_rrset` records. Each RRset has at most one change, the `before`
+    /// of which is live.
+    pub fn new(live: &'a Live, changes: &'a [Change], max_rrset: usize) -> Check<'a> {
+        Check { changes, before: View::new(live, &[]), after: View::new(live, changes), max_rrset }
+    }
+
+    /// Looks at what the changes are about.
+    pub fn changes(&self) -> Found<'a> {
+        let mut found = Found::default();
+        for (place, change) in self.changes.iter().enumerate() {
+            self.change(place, change, &mut found);
+        }
+        found
+    }
+
+    /// Looks at what no change is about in a zone.
+    pub fn zone(&self, zone: ZoneIndex) -> Found<'a> {
+        let mut found = Found::default();
+        for rrset in self.after.live().zone(zone).contents().into_iter().flat_map(|contents| contents.rrsets()) {
+            self.unchanged(zone, rrset, &mut found);
+        }
+        found
+    }
+
+    /// Looks at the RRset that a change is about.
+    fn change(&self, place: usize, change: &'a Change, found: &mut Found<'a>) {
+        let owner = change.key.owner.as_name();
+        let live = self.after.live();
+        let Some(zone) = live.zone_of(owner) else { return };
+        // Only the first change at a name looks at what stands beside a CNAME there.
+        let is_first = self.after.changes_at(owner).next().is_some_and(|(first, _)| first == place);
+        if is_first && self.after.shows(zone, owner) {
+            self.cname(zone, owner, found);
+        }
+        let Some(after) = change.kind.after() else { return };
+        let rtype = change.key.rtype;
+        let contents = live.zone(zone);
+        let hidden = contents.cut_at_or_above(owner).map(|cut| Kind::Delegated(rtype, cut));
+        let hidden = hidden.or_else(|| contents.dname_above(owner).map(|dname| Kind::BelowDname(rtype, dname)));
+        if let Some(kind) = hidden {
+            found.caused.push(Caused { fault: Fault { zone, kind, owner }, by: vec![place] });
+            return;
+        }
+        let had = change.kind.before().map_or(0, |before| before.rdata().len());
+        self.size(Fault { zone, kind: Kind::TooMany(rtype, after.rdata().len()), owner }, (had, place), found);
+        if rtype == Rtype::PTR && reverse::address_of(owner).is_some() {
+            self.pointers(zone, (place, change, after), found);
+        }
+    }
+
+    /// Looks at the number of records of an RRset that a change leaves, and that had so many before.
+    fn size(&self, fault: Fault<'a>, (had, place): (usize, usize), found: &mut Found<'a>) {
+        let Kind::TooMany(_, has) = fault.kind else { return };
+        if has > self.max_rrset {
+            match has > had {
+                true => found.caused.push(Caused { fault, by: vec![place] }),
+                false => found.standing.push(fault),
+            }
+        }
+    }
+
+    /// Looks at the PTR that a change leaves.
+    fn pointers(&self, zone: ZoneIndex, (place, change, after): (usize, &'a Change, &'a Rrset), found: &mut Found<'a>) {
+        let owner = change.key.owner.as_name();
+        let had = |rdata: &Rdata| change.kind.before().is_some_and(|before| before.rdata().contains(rdata));
+        for rdata in after.rdata() {
+            let Some(target) = rdata.as_rdata(Rtype::PTR).target() else { continue };
+            let adds = (!had(rdata)).then_some(place);
+            self.pointer(zone, (owner, target), adds, found);
+        }
+    }
+
+    /// Looks at one PTR, which a change adds, or which was there before.
+    fn pointer(
+        &self,
+        zone: ZoneIndex,
+        (owner, target): (NameRef<'a>, NameRef<'a>),
+        adds: Option<usize>,
+        found: &mut Found<'a>,
+    ) {
+        if !self.after.leads_nowhere(target) {
+            return;
+        }
+        let mut by: Vec<usize> = adds.into_iter().collect();
+        if !self.before.leads_nowhere(target) {
+            by.extend(self.after.taken_from(target));
+        }
+        let fault = Fault { zone, kind: Kind::Dangling { target, is_new: adds.is_some() }, owner };
+        match by.is_empty() {
+            false => found.caused.push(Caused { fault, by }),
+            true => found.standing.push(fault),
+        }
+    }
+
+    /// Looks at what would stand beside a CNAME at a name at which something changes.
+    fn cname(&self, zone: ZoneIndex, owner: NameRef<'a>, found: &mut Found<'a>) {
+        let Some(beside) = self.after.beside_cname(zone, owner) else { return };
+        let had = self.before.beside_cname(zone, owner);
+        let is_new = |rtype: Rtype| match &had {
+            Some(had) => beside.contains(&rtype) && !had.contains(&rtype),
+            None => beside.contains(&rtype) || rtype == Rtype::CNAME,
+        };
+        let creates = |change: &Change| matches!(change.kind, ChangeKind::Create { .. }) && is_new(change.key.rtype);
+        let causes = self.after.changes_at(owner).filter(|(_, change)| creates(change));
+        let by: Vec<usize> = causes.map(|(place, _)| place).collect();
+        let fault = Fault { zone, kind: Kind::CnameBeside(beside), owner };
+        match by.is_empty() {
+            false => found.caused.push(Caused { fault, by }),
+            true => found.standing.push(fault),
+        }
+    }
+
+    /// Looks at a live RRset, unless a change is about it.
+    fn unchanged(&self, zone: ZoneIndex, rrset: RrsetRef<'a>, found: &mut Found<'a>) {
+        let rtype = rrset.rtype();
+        let is_large = rrset.record_count() > self.max_rrset && !view::is_dnssec(rtype);
+        if !is_large && !matches!(rtype, Rtype::CNAME | Rtype::PTR) {
+            return;
+        }
+        let owner = rrset.owner();
+        // Nearly every PTR is as it should be, so that this comes before all that is asked of its own name.
+        let lost = |target: &NameRef<'a>| rtype == Rtype::PTR && self.after.leads_nowhere(*target);
+        let lost: Vec<NameRef<'a>> = rrset.rdata().filter_map(|rdata| rdata.target()).filter(lost).collect();
+        if (!is_large && rtype == Rtype::PTR && lost.is_empty()) || !self.after.shows(zone, owner) {
+            return;
+        }
+        if rtype == Rtype::CNAME && self.after.changes_at(owner).next().is_none() {
+            self.cname(zone, owner, found);
+        }
+        if self.after.change_of(owner, rtype).is_some() {
+            return;
+        }
+        if is_large {
+            let kind = Kind::TooMany(rtype, rrset.record_count());
+            found.standing.push(Fault { zone, kind, owner });
+        }
+        if reverse::address_of(owner).is_some() {
+            lost.into_iter().for_each(|target| self.pointer(zone, (owner, target), None, found));
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Live DNS with changes laid over it.
+
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::change::{Change, ChangeKind};
+use crate::dns::directory::Directory;
+use crate::dns::{Name, NameRef, Rtype};
+use crate::live::{Live, ZoneIndex};
+
+/// The zones as changes would leave them; as they are where there are none.
+pub struct View<'a> {
+    /// Live DNS.
+    live: &'a Live,
+    /// The changes.
+    changes: &'a [Change],
+    /// The hash of each change's owner name with the change's place, sorted.
+    index: Vec<(u64, u32)>,
+    /// Where in `index` a hash is.
+    directory: Directory,
+    /// The names of each zone that have others below them, found when first asked for.
+    enclosers: Vec<OnceLock<HashSet<Name>>>,
+}
+
+/// Whether records of a type make a name lead somewhere.
+fn leads_on(rtype: Rtype) -> bool {
+    matches!(rtype, Rtype::AAAA | Rtype::A | Rtype::CNAME)
+}
+
+/// Whether a type may have records where a CNAME is: RFC 4034 section 2.5 (RRSIG, NSEC) and RFC 2181 section 10.1 (their
+/// forerunners).
+pub fn is_dnssec(rtype: Rtype) -> bool {
+    matches!(rtype, Rtype::RRSIG | Rtype::NSEC | Rtype::KEY | Rtype::SIG | Rtype::NXT)
+}
+
+impl<'a> View<'a> {
+    /// Lays changes over live DNS.
+    pub fn new(live: &'a Live, changes: &'a [Change]) -> View<'a> {
+        let hash = |change: &Change| xxh3_64(change.key.owner.as_name().as_wire());
+        let numbered = changes.iter().enumerate();
+        let mut index: Vec<(u64, u32)> = numbered.map(|(place, change)| (hash(change), place as u32)).collect();
+        index.sort_unstable();
+        let directory = Directory::new(index.iter().map(|(hash, _)| *hash));
+        let enclosers = live.zones().map(|_| OnceLock::new()).collect();
+        View { live, changes, index, directory, enclosers }
+    }
+
+    /// Live DNS.
+    pub fn live(&self) -> &'a Live {
+        self.live
+    }
+
+    /// The changes at a name, with their places, in order.
+    pub fn changes_at(&self, name: NameRef<'_>) -> impl Iterator<Item = (usize, &'a Change)> {
+        let hash = xxh3_64(name.as_wire());
+        let range = self.directory.range(hash);
+        let entries = &self.index[range.start as usize..range.end as usize];
+        let same_hash = entries.iter().filter(move |(own, _)| *own == hash);
+        let changes = same_hash.map(|(_, place)| (*place as usize, &self.changes[*place as usize]));
+        changes.filter(move |(_, change)| change.key.owner.as_name() == name)
+    }
+
+    /// The change of an RRset.
+    pub fn change_of(&self, name: NameRef<'_>, rtype: Rtype) -> Option<&'a Change> {
+        self.changes_at(name).map(|(_, change)| change).find(|change| change.key.rtype == rtype)
+    }
+
+    /// The types of the RRsets at a name of a zone.
+    fn types_at(&self, zone: ZoneIndex, name: NameRef<'_>) -> impl Iterator<Item = Rtype> {
+        let goes = move |rtype: &Rtype| self.change_of(name, *rtype).is_some_and(|own| own.kind.after().is_none());
+        let contents = self.live.zone(zone).contents().into_iter();
+        let live = contents.flat_map(move |contents| contents.at_owner(name)).map(|rrset| rrset.rtype());
+        let created = self.changes_at(name).filter(|(_, own)| matches!(own.kind, ChangeKind::Create { .. }));
+        live.filter(move |rtype| !goes(rtype)).chain(created.map(|(_, own)| own.key.rtype))
+    }
+
+    /// The types beside a CNAME at a name of a zone, sorted; none where there is no CNAME, or nothing that it rules out.
+    pub fn beside_cname(&self, zone: ZoneIndex, name: NameRef<'_>) -> Option<Vec<Rtype>> {
+        if !self.types_at(zone, name).any(|rtype| rtype == Rtype::CNAME) {
+            return None;
+        }
+        let others = self.types_at(zone, name).filter(|rtype| *rtype != Rtype::CNAME && !is_dnssec(*rtype));
+        let mut others: Vec<Rtype> = others.collect();
+        others.sort_unstable();
+        (!others.is_empty()).then_some(others)
+    }
+
+    /// Whether data at a name are those of this zone, not hidden and not another configured zone's.
+    pub fn shows(&self, zone: ZoneIndex, name: NameRef<'_>) -> bool {
+        self.live.zone_of(name) == Some(zone) && !self.live.zone(zone).hides(name)
+    }
+
+    /// Whether a name is known to hold neither AAAA, A nor CNAME, and no wildcard to stand in for it.
+    pub fn leads_nowhere(&self, name: NameRef<'_>) -> bool {
+        let Some(number) = self.live.zone_of(name) else { return false };
+        let zone = self.live.zone(number);
+        if self.types_at(number, name).any(leads_on) || zone.contents().is_none() || zone.hides(name) {
+            return false;
+        }
+        match zone.knowledge() {
+            // The server answered for wildcards, too; whether one shows once all that stands there is gone, nobody asked.
+            Some(knowledge) => knowledge.covers(name) && self.taken_from(name).is_empty(),
+            None => !self.has_wildcard(number, name),
+        }
+    }
+
+    /// Whether a wildcard that leads somewhere stands in for a name that itself leads nowhere.
+    ///
+    /// Source: RFC 4592 section 3.3.1.
+    fn has_wildcard(&self, zone: ZoneIndex, name: NameRef<'_>) -> bool {
+        let leads = |name: NameRef<'_>| self.types_at(zone, name).any(leads_on);
+        // Which names exist only by others below them takes a look at the whole zone, so that it is asked last.
+        if !self.wildcards(zone, name).any(|wildcard| leads(wildcard.as_name())) {
+            return false;
+        }
+        let closest = self.above(zone, name).find(|above| self.exists(zone, *above));
+        closest.is_some_and(|closest| {
+            let wildcard = Name::prepend(b"*", closest);
+            closest != name && wildcard.is_ok_and(|wildcard| leads(wildcard.as_name()))
+        })
+    }
+
+    /// A name and those above it in its zone.
+    fn above<'n>(&self, zone: ZoneIndex, name: NameRef<'n>) -> impl Iterator<Item = NameRef<'n>> {
+        let apex = self.live.zone(zone).name().as_name();
+        name.ancestors().take_while(move |above| above.as_wire().len() >= apex.as_wire().len())
+    }
+
+    /// The wildcards that could stand in for a name.
+    fn wildcards(&self, zone: ZoneIndex, name: NameRef<'_>) -> impl Iterator<Item = Name> {
+        self.above(zone, name).skip(1).filter_map(|above| Name::prepend(b"*", above).ok())
+    }
+
+    /// Whether a name of a zone exists: something stands at it or below it.
+    fn exists(&self, zone: ZoneIndex, name: NameRef<'_>) -> bool {
+        let enclosers = self.enclosers[zone.0 as usize].get_or_init(|| self.enclosers_of(zone));
+        self.types_at(zone, name).next().is_some() || enclosers.contains(name.as_wire())
+    }
+
+    /// The names of a zone that have others below them.
+    fn enclosers_of(&self, zone: ZoneIndex) -> HashSet<Name> {
+        let is_left = |name: NameRef<'_>| self.types_at(zone, name).next().is_some();
+        let contents = self.live.zone(zone).contents().into_iter();
+        let live = contents.flat_map(|contents| contents.rrsets()).map(|rrset| rrset.owner());
+        let changed = self.changes.iter().map(|change| change.key.owner.as_name());
+        let changed = changed.filter(|owner| self.live.zone_of(*owner) == Some(zone));
+        let mut enclosers = HashSet::new();
+        for owner in live.chain(changed).filter(|owner| is_left(*owner)) {
+            for above in self.above(zone, owner).skip(1) {
+                if enclosers.contains(above.as_wire()) {
+                    break;
+                }
+                enclosers.insert(above.to_name());
+            }
+        }
+        enclosers
+    }
+
+    /// The places of the changes that take away what made a name lead somewhere: at it, or at a wildcard above it.
+    pub fn taken_from(&self, name: NameRef<'_>) -> Vec<usize> {
+        let Some(zone) = self.live.zone_of(name) else { return Vec::new() };
+        let takes = |(_, change): &(usize, &Change)| {
+            matches!(change.kind, ChangeKind::Delete { .. }) && leads_on(change.key.rtype)
+        };
+        let mut places: Vec<usize> = self.changes_at(name).filter(takes).map(|(place, _)| place).collect();
+        for wildcard in self.wildcards(zone, name) {
+            places.extend(self.changes_at(wildcard.as_name()).filter(takes).map(|(place, _)| place));
+        }
+        places
+    }
+}

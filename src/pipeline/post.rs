@@ -1,0 +1,115 @@
+//! What rules do, less what would break a rule of DNS in the zones as they would become.
+//!
+//! Comes in: the acts of all rules. Goes out: the changes that are left, the hosts that are blocked, and what is told.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rayon::prelude::*;
+
+use crate::change::{BlockCode, Change, Notice, NoticeCode, Rule};
+use crate::diff::act::Act;
+use crate::diff::{Block, Context, merge};
+use crate::dns::{Name, Rtype};
+use crate::guard::post::words::{self, notices};
+use crate::guard::post::{Check, Found};
+use crate::inventory::value::Inv;
+use crate::live::{Live, ZoneIndex};
+
+/// What is left of the acts.
+#[derive(Debug)]
+pub struct Settled {
+    /// The changes; they cause no fault.
+    pub changes: Vec<Change>,
+    /// The hosts whose changes would have, with the first fault of each.
+    pub blocked: BTreeMap<Inv, Block>,
+    /// What is left that nobody's rules would have done, and what was wrong before.
+    pub notices: Vec<Notice>,
+}
+
+/// Joins acts, and takes out those that cause a fault until what is left causes none: one host's acts may be what another's
+/// stand on.
+///
+/// Where clearing away the names that nobody has is at fault, that RRset is left. Else the hosts of the change are blocked,
+/// all of them: who shares a change is refused together.
+pub fn settle(context: &Context<'_>, mut acts: Vec<Act>) -> Settled {
+    let max_rrset = context.inventory.config.limits.max_rrset;
+    let mut refused = Refused { max_rrset, blocked: BTreeMap::new(), left: BTreeMap::new() };
+    loop {
+        let changes = merge::merge(context, &mut acts);
+        let found = check(context.live, &changes, max_rrset);
+        if found.caused.is_empty() {
+            let mut told: Vec<Notice> = refused.left.into_values().collect();
+            if context.selection.is_all() {
+                told.extend(notices(&found.standing, context.live, max_rrset));
+            }
+            return Settled { changes, blocked: refused.blocked, notices: told };
+        }
+        refused.judge(&found, &changes);
+        let before = acts.len();
+        acts.retain(|act| !refused.holds(act));
+        assert!(acts.len() < before, "a change that causes a fault has acts, and they are refused");
+    }
+}
+
+/// Looks at the zones as changes would leave them, side by side.
+fn check<'a>(live: &'a Live, changes: &'a [Change], max_rrset: usize) -> Found<'a> {
+    let check = Check::new(live, changes, max_rrset);
+    let zones: Vec<ZoneIndex> = live.zones().map(|(zone, _)| zone).collect();
+    let look = || zones.into_par_iter().map(|zone| check.zone(zone)).collect::<Vec<Found<'a>>>();
+    let (changed, rest) = rayon::join(|| check.changes(), look);
+    Found::join(std::iter::once(changed).chain(rest))
+}
+
+/// What is not done.
+struct Refused {
+    /// How many records an RRset may have.
+    max_rrset: usize,
+    /// The hosts whose rules do nothing.
+    blocked: BTreeMap<Inv, Block>,
+    /// The RRsets that are not cleared away, with what is told of them.
+    left: BTreeMap<(Name, Rtype), Notice>,
+}
+
+/// Whether a rule clears away what nobody has any more.
+fn clears(rule: Rule) -> bool {
+    matches!(rule, Rule::Released | Rule::Orphan)
+}
+
+impl Refused {
+    /// Decides who is refused for what was found.
+    fn judge(&mut self, found: &Found<'_>, changes: &[Change]) {
+        let is_clearing = |place: &&usize| changes[**place].reasons.iter().any(|reason| clears(reason.rule));
+        for caused in &found.caused {
+            let clearing: BTreeSet<&usize> = caused.by.iter().filter(is_clearing).collect();
+            // What is left then may be harmless, so that hosts are judged by the next look.
+            for place in &clearing {
+                let change = &changes[**place];
+                let host = change.reasons.iter().find(|reason| clears(reason.rule)).and_then(|reason| reason.host);
+                let notice = Notice {
+                    code: NoticeCode::PostState,
+                    name: change.key.owner.to_string(),
+                    host,
+                    message: words::left(change, &caused.fault, self.max_rrset),
+                };
+                let rrset = (change.key.owner.as_name().to_name(), change.key.rtype);
+                self.left.entry(rrset).or_insert(notice);
+            }
+            if clearing.is_empty() {
+                let (message, hint) = words::caused(&caused.fault, self.max_rrset);
+                let block = Block { code: BlockCode::PostState, message, hint };
+                let hosts = caused.by.iter().flat_map(|place| changes[*place].host.iter().chain(&changes[*place].also));
+                for inv in hosts {
+                    self.blocked.entry(*inv).or_insert_with(|| block.clone());
+                }
+            }
+        }
+    }
+
+    /// Whether an act is not done.
+    fn holds(&self, act: &Act) -> bool {
+        match clears(act.rule) {
+            true => self.left.contains_key(&(act.owner.clone(), act.rtype)),
+            false => act.actor.host.is_some_and(|inv| self.blocked.contains_key(&inv)),
+        }
+    }
+}
