@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::protect::ServerNames;
+use super::waits::Waits;
 use crate::desired::{Collisions, DesiredHost, NameIndex};
 use crate::dns::Ttl;
 use crate::inventory::Inventory;
@@ -26,6 +28,10 @@ pub struct Context<'a> {
     pub now: Time,
     /// Whose rules run.
     pub selection: &'a Selection,
+    /// The servers that zones are written to.
+    pub servers: &'a ServerNames,
+    /// What waits to be deleted.
+    pub waits: &'a Waits,
 }
 
 /// Whose rules run: all hosts', or those that the command line names.

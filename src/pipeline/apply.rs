@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::{Findings, Progress, load_config};
+use super::{Findings, Progress, load_config, waits};
 use crate::apply::accept::{Terms, accept};
 use crate::apply::{self, Applied, Event, Orders, Refusal, SIDE_BY_SIDE, Survey, Surveyed, Watch, ZoneAccess};
 use crate::disk;
@@ -108,7 +108,7 @@ pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) 
         Err(refusal) => return Ok(Ran::refused(refusal)),
     };
     let file = request.workspace.join(&config.state_file);
-    if plan.changes.is_empty() && !was_killed(&file) {
+    if plan.changes.is_empty() && !was_killed(&file) && !waits::has_news(plan, &file) {
         return Ok(Ran { is_journaled: true, ..Ran::default() });
     }
     let _lock = Lock::take(&file, request.who, request.now)?;
@@ -206,6 +206,7 @@ impl Work<'_> {
         }
         settle_standing(state, &survey, self.request.now)?;
         let moved = moved(plan, &survey, self.request.workspace);
+        waits::note(plan, state)?;
         if !survey.is_open() && killed.is_empty() {
             let written = apply::write(survey, &self.orders(&known, 0), &Unwatched);
             let applied = verify::judge(&written, &apply::ReadBack::new(), Vec::new());

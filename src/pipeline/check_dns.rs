@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::explain::answer;
-use super::{Findings, Gathered, Made, MakeError, Progress, Request, decide, found_notices, gather, made};
+use super::{Findings, Gathered, Made, MakeError, Progress, Request, decide, found_notices, gather, made, narrowed_to};
 use crate::desired::NameIndex;
 use crate::desired::names::HolderRow;
 use crate::diff::Selection;
@@ -11,7 +11,8 @@ use crate::explain::{Explanation, Question, SubjectError};
 use crate::inventory::Inventory;
 use crate::inventory::value::Inv;
 use crate::live::Live;
-use decide::Decided;
+use crate::plan::Plan;
+use decide::{Decided, Given};
 
 /// Plans for the hosts that somebody names by number or name, as that person's own act; explains each of them.
 ///
@@ -21,15 +22,15 @@ pub fn check_dns(
     hosts: &[String],
     progress: &dyn Progress,
 ) -> Result<(Made, Vec<Explanation>), MakeError> {
-    let Gathered { inventory, diagnostics, selection, zones, forgotten, snapshot } = gather(request, progress)?;
+    let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot } = gather(request, progress)?;
     progress.stage("comparing hosts with live DNS", None);
     let names = NameIndex::new(&inventory);
     let named = hosts.iter().map(|text| find_host(&inventory, &names, &zones.live, text));
     let named = named.collect::<Result<BTreeSet<Inv>, _>>().map_err(MakeError::NoSubject)?;
     let selection = Selection { hosts: named, ..selection };
     let (mut notices, _) = found_notices(&inventory, &zones);
-    let clock = (request.now, &selection);
-    let (decided, explanations) = decide::decide_and(&inventory, &zones.live, clock, |context, standings, decided| {
+    let given = Given { now: request.now, selection: &selection, waits: &waits };
+    let (decided, explanations) = decide::decide_and(&inventory, &zones.live, given, |context, standings, decided| {
         notices.extend(decided.notices.iter().cloned());
         let own = decided.notices.clone();
         let told = Decided { notices, ..decided };
@@ -37,8 +38,11 @@ pub fn check_dns(
         let explanations = selection.hosts.iter().map(explain).collect();
         (Decided { notices: own, ..told }, explanations)
     });
-    let made = made(request.now, (inventory, diagnostics), zones, snapshot, decided);
-    Ok((Made { findings: Findings { forgotten, ..made.findings }, ..made }, explanations))
+    let Made { plan, findings, is_partial, snapshot } =
+        made(request.now, (inventory, diagnostics), zones, snapshot, decided);
+    let named: Vec<Inv> = selection.hosts.iter().copied().collect();
+    let plan = Plan { only: narrowed_to(&named, &request.projects), ..plan };
+    Ok((Made { plan, findings: Findings { forgotten, ..findings }, is_partial, snapshot }, explanations))
 }
 
 /// Finds the host that a text names.

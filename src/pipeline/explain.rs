@@ -6,7 +6,7 @@ use super::{Findings, Gathered, MakeError, Progress, Request, SnapshotUsed, deci
 use crate::diag::Diagnostics;
 use crate::diff::{Context, Selection, Standings};
 use crate::explain::{self, Again, Case, Explanation, Question, SubjectError};
-use decide::Decided;
+use decide::{Decided, Given};
 
 /// An explanation, and what was found on the way.
 #[derive(Debug)]
@@ -25,11 +25,11 @@ pub struct Explained {
 ///
 /// Errors: [`MakeError`], as for a plan.
 pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> Result<Explained, MakeError> {
-    let Gathered { inventory, diagnostics, selection, zones, forgotten, snapshot } = gather(request, progress)?;
+    let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot } = gather(request, progress)?;
     progress.stage("comparing hosts with live DNS", None);
     let (mut notices, is_partial) = found_notices(&inventory, &zones);
-    let clock = (request.now, &selection);
-    let explanation = decide::decide_and(&inventory, &zones.live, clock, |context, standings, decided| {
+    let given = Given { now: request.now, selection: &selection, waits: &waits };
+    let explanation = decide::decide_and(&inventory, &zones.live, given, |context, standings, decided| {
         let question = Question::find(&inventory, context.names, &zones.live, asked)?;
         notices.extend(decided.notices.iter().cloned());
         let decided = Decided { notices, ..decided };
@@ -54,7 +54,7 @@ pub(super) fn answer(
         let (standings, decided) = decide::judge_all(&Context { selection, ..*context });
         Again { changes: decided.changes, standings }
     };
-    let Decided { changes, blocked, skipped, notices } = decided;
-    let decision = explain::Decision { changes, blocked, skipped, notices };
+    let Decided { changes, blocked, skipped, notices, waiting } = decided;
+    let decision = explain::Decision { changes, blocked, skipped, notices, waiting };
     explain::explain(&Case { context, standings, decision, diagnostics, again: &again }, question)
 }

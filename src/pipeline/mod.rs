@@ -26,6 +26,8 @@ pub mod resume;
 
 pub mod undo;
 
+mod waits;
+
 pub mod history;
 
 pub mod serve;
@@ -40,17 +42,18 @@ use std::path::Path;
 use crate::change::{Notice, NoticeCode};
 use crate::diag::{Diagnostics, Files};
 use crate::diff::Selection;
+use crate::diff::waits::Waits;
 use crate::dns::{ZoneName, reverse};
 use crate::explain::SubjectError;
 use crate::inventory::model::{Config, Inventory, Pool, ProjectIndex, Registry};
 use crate::inventory::read::{self, Loaded, LoadedConfig};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
-use crate::plan::{Marker, Plan, marker_key};
+use crate::plan::{Marker, Only, Plan, marker_key};
 use crate::provider::{self, TargetError};
 use crate::snapshot::Snapshot;
 use crate::state::{State, StateError, knows, open_to_read};
-use decide::Decided;
+use decide::{Decided, Given};
 use undo::UndoError;
 use zones::Zones;
 
@@ -182,11 +185,24 @@ const TOOL: &str = concat!("zonewright ", env!("CARGO_PKG_VERSION"));
 ///
 /// Errors: [`MakeError`]. A source or zone that cannot be read is no error: the plan says what it leaves for that.
 pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made, MakeError> {
-    let Gathered { inventory, diagnostics, selection, zones, forgotten, snapshot } = gather(request, progress)?;
+    let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot } = gather(request, progress)?;
     progress.stage("comparing hosts with live DNS", None);
-    let decided = decide::decide(&inventory, &zones.live, request.now, &selection);
-    let made = made(request.now, (inventory, diagnostics), zones, snapshot, decided);
-    Ok(Made { findings: Findings { forgotten, ..made.findings }, ..made })
+    let given = Given { now: request.now, selection: &selection, waits: &waits };
+    let decided = decide::decide(&inventory, &zones.live, given);
+    let Made { plan, findings, is_partial, snapshot } =
+        made(request.now, (inventory, diagnostics), zones, snapshot, decided);
+    let plan = Plan { only: narrowed_to(&request.hosts, &request.projects), ..plan };
+    Ok(Made { plan, findings: Findings { forgotten, ..findings }, is_partial, snapshot })
+}
+
+/// What hosts and projects narrow a plan to; none where it is about the whole fleet.
+fn narrowed_to(hosts: &[Inv], projects: &[String]) -> Option<Only> {
+    let (mut hosts, mut projects) = (hosts.to_vec(), projects.to_vec());
+    hosts.sort_unstable();
+    hosts.dedup();
+    projects.sort_unstable();
+    projects.dedup();
+    (!hosts.is_empty() || !projects.is_empty()).then_some(Only { hosts, projects })
 }
 
 /// Makes a plan of what was decided.
@@ -209,7 +225,7 @@ fn made(
         only: None,
         inputs,
         changes: decided.changes,
-        waiting: Vec::new(),
+        waiting: decided.waiting,
         blocked: decided.blocked,
         skipped: decided.skipped,
         notices,
@@ -239,6 +255,8 @@ struct Gathered {
     selection: Selection,
     /// Live DNS.
     zones: Zones,
+    /// What waits to be deleted.
+    waits: Waits,
     /// The zones whose markers tell of an apply that the state has not seen, where the state says what is own.
     forgotten: Vec<ZoneName>,
     /// The snapshot that stands for live DNS, where one does.
@@ -251,6 +269,7 @@ fn gather(request: &Request<'_>, progress: &dyn Progress) -> Result<Gathered, Ma
     let (inventory, diagnostics) = load(request.workspace, request.now, progress)?;
     let state = open_to_read(&request.workspace.join(&inventory.config.state_file))?;
     let selection = select(&inventory, request)?;
+    let waits = state.as_deref().map(State::waits).transpose()?.unwrap_or_default();
     let zones = match &snapshot {
         Some(snapshot) => zones::read_snapshot(&inventory, snapshot, request.now, progress),
         None => zones::read_all(&inventory, request.workspace, request.now, progress),
@@ -260,7 +279,7 @@ fn gather(request: &Request<'_>, progress: &dyn Progress) -> Result<Gathered, Ma
         Registry::Txt | Registry::Noop => (zones, Vec::new()),
     };
     let snapshot = snapshot.map(|snapshot| used(&snapshot, &inventory));
-    Ok(Gathered { inventory, diagnostics, selection, zones, forgotten, snapshot })
+    Ok(Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot })
 }
 
 /// Takes from the state which RRsets we created; gives the zones, too, whose markers tell of an apply that it has not seen.

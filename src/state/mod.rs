@@ -23,6 +23,8 @@ mod sqlite;
 
 pub mod status;
 
+mod waits;
+
 #[cfg(test)]
 mod tests;
 
@@ -31,6 +33,7 @@ use std::fmt;
 use std::path::Path;
 
 use crate::apply::{Applied, Batch, Settled};
+use crate::diff::waits::Waits;
 use crate::dns::{Name, RrKey, ZoneName};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
@@ -43,6 +46,7 @@ pub use lock::{Holder, Lock};
 #[cfg(test)]
 pub use sqlite::Sqlite;
 pub use status::{Memory, Status};
+pub use waits::WaitNews;
 
 /// Opens the state that is kept in a file, to write to it; creates it where there is none.
 ///
@@ -286,4 +290,10 @@ pub trait State: Send {
         reason: &str,
         now: Time,
     ) -> Result<(), StateError>;
+
+    /// The RRsets that wait to be deleted.
+    fn waits(&self) -> Result<Waits, StateError>;
+
+    /// Keeps what waits from now on, and what waits no more. What is deleted or created waits no more by that alone.
+    fn note_waits(&mut self, news: &WaitNews) -> Result<(), StateError>;
 }

@@ -17,9 +17,10 @@ use super::past;
 use super::schema::{self, Found};
 use super::{
     ApplyId, ApplySummary, Breaker, KnownMarker, LeftHost, NewApply, PlanText, Resumption, Sent, State, StateError,
-    Unsettled, effect, folder, journal,
+    Unsettled, WaitNews, effect, folder, journal, waits,
 };
 use crate::apply::{Applied, Batch, Outcome, Settled};
+use crate::diff::waits::Waits;
 use crate::dns::{Name, RrKey, Rtype, ZoneName};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
@@ -456,6 +457,14 @@ impl State for Sqlite {
             }
             Ok(())
         })
+    }
+
+    fn waits(&self) -> Result<Waits, StateError> {
+        waits::waits(self)
+    }
+
+    fn note_waits(&mut self, news: &WaitNews) -> Result<(), StateError> {
+        self.write(|change| waits::note(change, news))
     }
 }
 

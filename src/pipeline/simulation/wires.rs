@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::stage::{Journaled, Stage, Weakness};
 use crate::apply::{Applied, Batch, Settled};
 use crate::change::Change;
+use crate::diff::waits::Waits;
 use crate::dns::{Name, RrKey, Rtype, ZoneName};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
@@ -17,7 +18,7 @@ use crate::provider::TargetError;
 use crate::provider::write::{Edit, Reply, Ticket, Update, UpdateLimits, UpdateZone, WriteZone};
 use crate::state::{
     ApplyId, ApplySummary, Breaker, KnownMarker, LeftHost, NewApply, PlanText, Resumption, Sent, Sqlite, State,
-    StateError, Unsettled,
+    StateError, Unsettled, WaitNews,
 };
 
 /// The way of a run to the primary.
@@ -161,6 +162,7 @@ impl State for Book<'_> {
         fn applies_at(name: &Name) -> Vec<ApplyId>;
         fn last_changed(after: ApplyId, rrsets: &[&RrKey]) -> Vec<Option<ApplyId>>;
         fn unsettled(id: ApplyId) -> Vec<Unsettled>;
+        fn waits() -> Waits;
     }
 
     write! {
@@ -172,6 +174,7 @@ impl State for Book<'_> {
         fn note_found(found: &Unsettled, now: Time) -> bool;
         fn finish(apply: ApplyId, applied: &Applied, accepted: bool, now: Time) -> ();
         fn adopt_markers(markers: &[(ZoneName, Option<Marker>)], who: &str, reason: &str, now: Time) -> ();
+        fn note_waits(news: &WaitNews) -> ();
     }
 
     fn note_sending(&mut self, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), StateError> {

@@ -1,10 +1,11 @@
 //! The settings of a name server: where it is, and how messages to it are signed.
 
 use std::fmt;
+use std::net::Ipv4Addr;
 
 use domain::tsig::Algorithm;
 
-use crate::diag::{Diagnostic, Diagnostics};
+use crate::diag::{Diagnostic, Diagnostics, Origin};
 use crate::dns::Name;
 use crate::inventory::config::node::{Node, Reader, SourceText, Value};
 use crate::provider::secret::SecretSource;
@@ -96,13 +97,28 @@ fn misplaced_secret(settings: &Node) -> Option<Diagnostic> {
     Some(Diagnostic::error("unknown-key", stray.origin, message).hint(hint))
 }
 
-/// Reads one server or a list of them.
-fn parse_servers(reader: &mut Reader<'_>, node: &Node) -> Option<Vec<Server>> {
-    let nodes = match &node.value {
+/// The names of the servers, each with its place; none of those that are given by their addresses.
+pub fn server_names(settings: &Node) -> Vec<(Name, Origin)> {
+    let nodes = settings.get("server").map(server_nodes).unwrap_or_default();
+    let name = |node: &Node| {
+        let host = node.as_text().and_then(parse_server)?.host;
+        let is_address = host.contains(':') || host.parse::<Ipv4Addr>().is_ok();
+        Some((Name::parse(&host).ok().filter(|_| !is_address)?, node.origin))
+    };
+    nodes.into_iter().filter_map(name).collect()
+}
+
+/// The servers of a setting that is one or a list of them.
+fn server_nodes(node: &Node) -> Vec<&Node> {
+    match &node.value {
         Value::List(items) if !items.is_empty() => items.iter().collect(),
         _ => vec![node],
-    };
-    let servers: Vec<_> = nodes
+    }
+}
+
+/// Reads one server or a list of them.
+fn parse_servers(reader: &mut Reader<'_>, node: &Node) -> Option<Vec<Server>> {
+    let servers: Vec<_> = server_nodes(node)
         .into_iter()
         .map(|node| {
             let server = node.as_text().and_then(parse_server);
