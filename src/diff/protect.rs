@@ -11,6 +11,7 @@ use std::net::IpAddr;
 use super::act::{Act, Deed};
 use super::context::Context;
 use super::standing::{Block, kept_or_gained};
+use super::waits::is_of_nobody;
 use super::words;
 use crate::change::{BlockCode, Notice, NoticeCode};
 use crate::desired::DesiredHost;
@@ -110,7 +111,7 @@ pub fn leave(context: &Context<'_>, acts: Vec<Act>) -> (Vec<Act>, Vec<Notice>) {
     let mut left: BTreeMap<(Name, Rtype, bool), Vec<(Act, Protection<'_>)>> = BTreeMap::new();
     let mut done = Vec::with_capacity(acts.len());
     for act in acts {
-        match protection(context, act.owner.as_name()) {
+        match protection_from(context, &act) {
             None => done.push(act),
             Some(why) => {
                 let is_removal = matches!(act.deed, Deed::Remove(_));
@@ -127,6 +128,16 @@ pub fn leave(context: &Context<'_>, acts: Vec<Act>) -> (Vec<Act>, Vec<Notice>) {
         }
     }
     (done, notices)
+}
+
+/// Why an act is not done: its owner is protected, or it is there because nobody has a name that is, and whose PTR stay
+/// with its addresses.
+fn protection_from<'c>(context: &Context<'c>, act: &Act) -> Option<Protection<'c>> {
+    let named = match &act.deed {
+        Deed::Remove(rdata) if is_of_nobody(act.rule) => rdata.as_rdata(act.rtype).target(),
+        Deed::Remove(_) | Deed::Add(_) | Deed::SetTtl(_) => None,
+    };
+    protection(context, act.owner.as_name()).or_else(|| named.and_then(|name| protection(context, name)))
 }
 
 /// The notice about an RRset at a protected name, and what would be done to it, which is something.

@@ -70,7 +70,9 @@ pub fn spared(context: &Context<'_>, row: &LockRow) -> Option<Spared> {
 /// Why no name of a row is cleared now.
 fn spared_row(context: &Context<'_>, row: &LockRow) -> Option<Spared> {
     let Some(released) = row.released.filter(|_| !row.bad) else { return Some(Spared::NotReleased) };
-    let is_recent = context.now.since(released).is_none_or(|age| age <= context.inventory.config.name_cooldown);
+    // What waits is looked after as much longer.
+    let until = released.plus(context.inventory.config.name_cooldown).plus(context.inventory.config.delete_after);
+    let is_recent = context.now <= until;
     let is_allowed = context.admin(row.project).is_some_and(|admin| admin.automation_allowed);
     match context.settings(row.project).map(|settings| settings.policy) {
         _ if !is_recent => Some(Spared::LongAgo),

@@ -256,7 +256,10 @@ impl Case<'_> {
             (true, ..) => "the row is bad".to_owned(),
             (_, None, _) => "it still counts as taken".to_owned(),
             (_, Some(_), Some(until)) => format!("nobody else gets it before {until}; {}", self.fate_words(row)),
-            (_, Some(_), None) => "long ago: its records are no longer looked after".to_owned(),
+            (_, Some(_), None) if released::spared(self.context, row) == Some(Spared::LongAgo) => {
+                "long ago: its records are no longer looked after".to_owned()
+            }
+            (_, Some(_), None) => format!("it may be given again; {}", self.fate_words(row)),
         };
         OtherName {
             name: row.name.as_ref().map(|name| name.to_string()),

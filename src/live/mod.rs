@@ -237,11 +237,6 @@ impl Live {
         })
     }
 
-    /// Whether NS or MX data of any zone point to a name.
-    pub fn is_pointed_to(&self, name: NameRef<'_>) -> bool {
-        self.is_exchanger(name) || self.delegation_to(name).is_some()
-    }
-
     /// Whether MX data of any zone point to a name.
     pub fn is_exchanger(&self, name: NameRef<'_>) -> bool {
         self.exchangers.contains(name.as_wire())
@@ -332,7 +327,9 @@ mod tests {
         assert_eq!(place("c.example.net"), Place::Cname(ZoneIndex(0)));
         assert_eq!(place("x.child.example.net"), Place::Open(ZoneIndex(1)));
         assert_eq!(place("example.org"), Place::NoZone);
-        assert!(live.is_pointed_to(name("ns.sub.example.net").as_name()));
+        let ns = name("ns.sub.example.net");
+        assert_eq!(live.delegation_to(ns.as_name()), Some(name("sub.example.net").as_name()));
+        assert!(!live.is_exchanger(ns.as_name()));
         assert!(live.rrset(name("x.child.example.net").as_name(), Rtype::AAAA).is_none());
     }
 

@@ -197,12 +197,8 @@ pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made,
 
 /// What hosts and projects narrow a plan to; none where it is about the whole fleet.
 fn narrowed_to(hosts: &[Inv], projects: &[String]) -> Option<Only> {
-    let (mut hosts, mut projects) = (hosts.to_vec(), projects.to_vec());
-    hosts.sort_unstable();
-    hosts.dedup();
-    projects.sort_unstable();
-    projects.dedup();
-    (!hosts.is_empty() || !projects.is_empty()).then_some(Only { hosts, projects })
+    let is_narrowed = !hosts.is_empty() || !projects.is_empty();
+    is_narrowed.then(|| Only { hosts: hosts.to_vec(), projects: projects.to_vec() })
 }
 
 /// Makes a plan of what was decided.

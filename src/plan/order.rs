@@ -15,6 +15,12 @@ pub fn settle(plan: &mut Plan) {
         change.reasons.sort_by(reasons);
         change.reasons.dedup();
     }
+    if let Some(only) = &mut plan.only {
+        only.hosts.sort_unstable();
+        only.hosts.dedup();
+        only.projects.sort_unstable();
+        only.projects.dedup();
+    }
     plan.changes.sort_by(changes);
     plan.waiting.sort_by(waiting);
     plan.blocked.sort_by(blocked);

@@ -198,6 +198,8 @@ fn parse_secret(reader: &mut Reader<'_>) -> Option<SecretSource> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diag::Files;
+    use crate::inventory::config::node::Key;
 
     #[test]
     fn servers_are_written_in_many_ways() {
@@ -215,5 +217,20 @@ mod tests {
         for text in ["", ":53", "a:", "a:0", "a:65536", "a:+1", "[::1", "[::1]53", "[a]:53", "a b", "a/b", "\u{e4}"] {
             assert_eq!(shown(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn servers_given_by_addresses_have_no_names() {
+        let origin = Origin::line(Files::default().add("zonewright.toml"), 7);
+        let text = |text: &str| Node { origin, width: 1, value: Value::Text(text.into()) };
+        let names = |server: Node| {
+            let key = Key { name: "server".into(), origin, width: 6 };
+            let settings = Node { value: Value::Table(vec![(key, server)]), ..text("") };
+            let names = server_names(&settings).into_iter();
+            names.map(|(name, origin)| format!("{name} {}", origin.line)).collect::<Vec<_>>()
+        };
+        assert_eq!(names(text("NS1.example.net:5353")), ["ns1.example.net. 7"]);
+        let list = ["127.0.0.1", "[::1]:53", "fe80::1%eth0", "a b", "ns2.example.net."].map(text).to_vec();
+        assert_eq!(names(Node { value: Value::List(list), ..text("") }), ["ns2.example.net. 7"]);
     }
 }

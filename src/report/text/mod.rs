@@ -18,6 +18,8 @@ use super::paint::Paint;
 use super::templates::{TemplateError, Templates};
 use super::words::Explained as _;
 use crate::diag::sanitize;
+use crate::dns::Name;
+use crate::dns::reverse::address_of;
 use crate::plan::{Notice, Only, Plan, SealedPlan};
 
 /// What a plan is shown for, which decides how it closes.
@@ -202,7 +204,9 @@ fn notices(plan: &Plan, options: &TextOptions) -> Vec<NoticesView> {
 /// What a notice says, with what it is about in front unless it says so itself.
 fn message(notice: &Notice) -> String {
     let Notice { name, message, .. } = notice;
-    sanitize(&if message.contains(name.as_str()) { message.clone() } else { format!("{name}: {message}") })
+    let address = Name::parse(name).ok().and_then(|name| address_of(name.as_name()));
+    let says_so = message.contains(name.as_str()) || address.is_some_and(|own| message.contains(&format!("`{own}`")));
+    sanitize(&if says_so { message.clone() } else { format!("{name}: {message}") })
 }
 
 #[cfg(test)]
