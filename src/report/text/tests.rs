@@ -466,7 +466,10 @@ fn what_nobody_has_is_told_apart_whether_it_goes_or_waits() {
     plan.changes.clear();
     plan.only = None;
     let text = shown(plan, &TextOptions::default());
-    assert!(text.starts_with("No changes: live DNS is as it should be, what waits below aside.\n\nWaits to be "), "{text}");
+    assert!(
+        text.starts_with("No changes: live DNS is as it should be, what waits below aside.\n\nWaits to be "),
+        "{text}"
+    );
 }
 
 #[test]
