@@ -3,7 +3,7 @@
 //! Comes in: what the rules decide. Goes out: plain values that diff makes, plan keeps and report prints. Pure.
 
 use crate::dns::{RrKey, Rrset, Rtype, ZoneName};
-use crate::inventory::value::Inv;
+use crate::inventory::value::{Inv, Time};
 
 /// What is to become of one RRset.
 #[derive(Debug, Clone, PartialEq)]
@@ -227,6 +227,8 @@ words! {
         PostState = "post-state",
         /// An RRset was changed after the apply that is undone, so that its host is left.
         EditedSince = "edited-since",
+        /// What nobody has is not looked for, so that what waits to be deleted goes on waiting.
+        RemovalsRest = "removals-rest",
     }
 }
 
@@ -240,9 +242,29 @@ impl NoticeCode {
             | NoticeCode::SourceUntrusted
             | NoticeCode::Protected
             | NoticeCode::PostState
-            | NoticeCode::EditedSince => false,
+            | NoticeCode::EditedSince
+            | NoticeCode::RemovalsRest => false,
         }
     }
+}
+
+/// An RRset that a rule wants to lose records because nobody has the name, and that waits.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Waiting {
+    /// The zone.
+    pub zone: ZoneName,
+    /// The owner name and type.
+    pub key: RrKey,
+    /// The host that had the name; none where an orphan is to be removed.
+    pub host: Option<Inv>,
+    /// The project.
+    pub project: String,
+    /// `released` or `orphan`.
+    pub rule: Rule,
+    /// When an apply first wanted it gone; none where no apply did yet.
+    pub since: Option<Time>,
+    /// From when on it may be deleted; none where no apply wanted it yet.
+    pub due: Option<Time>,
 }
 
 /// A host that gets no change although it should.

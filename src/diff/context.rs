@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::protect::ServerNames;
+use super::waits::Waits;
 use crate::desired::{Collisions, DesiredHost, NameIndex};
 use crate::dns::Ttl;
 use crate::inventory::Inventory;
@@ -28,6 +30,10 @@ pub struct Context<'a> {
     pub selection: &'a Selection,
     /// Whose rules rest.
     pub tripped: &'a Tripped,
+    /// The servers that zones are written to.
+    pub servers: &'a ServerNames,
+    /// What waits to be deleted.
+    pub waits: &'a Waits,
 }
 
 /// Whose rules rest because a breaker has tripped.

@@ -25,6 +25,10 @@ pub mod orphans;
 
 pub mod merge;
 
+pub mod protect;
+
+pub mod waits;
+
 pub use act::Act;
 pub use context::{Context, Selection, Tripped};
 pub use standing::{Block, Standing, Standings};

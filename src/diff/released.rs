@@ -3,6 +3,7 @@
 use super::act::{Act, Actor};
 use super::context::Context;
 use super::own;
+use super::protect;
 use super::rules::is_untouchable;
 use crate::change::Rule;
 use crate::desired::names::fastbone_of;
@@ -35,6 +36,8 @@ pub enum Spared {
     Held,
     /// No rule touches the name.
     Untouchable,
+    /// The name is protected.
+    Protected,
 }
 
 /// Removes the AAAA of a released name and of its fastbone name, and the PTR that name them.
@@ -59,14 +62,19 @@ pub fn release(context: &Context<'_>, row: &LockRow) -> Vec<Act> {
 
 /// Why the records of the name that a row gives are not cleared away now; none where they are.
 pub fn spared(context: &Context<'_>, row: &LockRow) -> Option<Spared> {
-    let by_name = || row.name.as_ref().and_then(|name| spared_name(context, name.as_name()));
-    spared_row(context, row).or_else(by_name)
+    let of_name = |name: NameRef<'_>| {
+        let is_protected = || protect::protection(context, name).is_some();
+        spared_name(context, name).or_else(|| is_protected().then_some(Spared::Protected))
+    };
+    spared_row(context, row).or_else(|| row.name.as_ref().and_then(|name| of_name(name.as_name())))
 }
 
 /// Why no name of a row is cleared now.
 fn spared_row(context: &Context<'_>, row: &LockRow) -> Option<Spared> {
     let Some(released) = row.released.filter(|_| !row.bad) else { return Some(Spared::NotReleased) };
-    let is_recent = context.now.since(released).is_none_or(|age| age <= context.inventory.config.name_cooldown);
+    // What waits is looked after as much longer.
+    let until = released.plus(context.inventory.config.name_cooldown).plus(context.inventory.config.delete_after);
+    let is_recent = context.now <= until;
     let is_allowed = context.admin(row.project).is_some_and(|admin| admin.automation_allowed);
     match context.settings(row.project).map(|settings| settings.policy) {
         _ if !is_recent => Some(Spared::LongAgo),

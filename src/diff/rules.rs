@@ -7,7 +7,7 @@ use super::act::{Act, Actor, Deed};
 use super::context::Context;
 use super::own::{self, Registration, RegistryName};
 use super::standing::{self, Block, Standing, Standings, kept_or_gained};
-use super::words;
+use super::{protect, words};
 use crate::change::{BlockCode, Notice, NoticeCode, Rule};
 use crate::desired::{DesiredHost, Interface, InterfaceKind};
 use crate::diag::Origin;
@@ -46,7 +46,12 @@ pub fn reconcile(context: &Context<'_>, place: usize, policy: Policy) -> Outcome
         run.pointers_at_own_a(interface);
         run.pointers_elsewhere(interface);
     }
-    run.outcome
+    let Outcome { acts, notices, mut blocks } = run.outcome;
+    let protected = protect::blocks(context, desired, policy);
+    // What a protected name keeps from being done at all is not left for anybody to wonder about.
+    let (acts, left) = if protected.is_empty() { protect::leave(context, acts) } else { (acts, Vec::new()) };
+    blocks.extend(protected);
+    Outcome { acts, notices: notices.into_iter().chain(left).collect(), blocks }
 }
 
 /// Blocks a host whose rules would remove a protected host's record, and clears away what a blocked host would do.
@@ -397,11 +402,11 @@ impl<'c> Run<'_, 'c> {
     }
 }
 
-/// Whether rules 3, 8 and 9 leave a name alone: an apex, a wildcard, a name that NS or MX data point to, or one that may
-/// be the fastbone of a host whose project file is bad.
+/// Whether rules 3, 8 and 9 leave a name alone: an apex, a wildcard, a name that MX data point to, or one that may be the
+/// fastbone of a host whose project file is bad. What they leave at other protected names is told: [`protect::leave`].
 pub fn is_untouchable(context: &Context<'_>, name: NameRef<'_>) -> bool {
     context.live.is_apex(name)
         || name.is_wildcard()
-        || context.live.is_pointed_to(name)
+        || context.live.is_exchanger(name)
         || context.names.may_be_held(context.inventory, name)
 }

@@ -164,7 +164,7 @@ fn shared_block(context: &Context<'_>, place: usize, code: BlockCode) -> Block {
 }
 
 /// A name as people read it: a reverse name as its address.
-fn readable(name: NameRef<'_>) -> String {
+pub fn readable(name: NameRef<'_>) -> String {
     match reverse::address_of(name) {
         Some(address) => format!("the reverse name of `{address}`"),
         None => format!("`{name}`"),

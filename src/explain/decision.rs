@@ -195,7 +195,7 @@ impl Case<'_> {
             debug_assert_eq!(*still, code);
             return ByHand { command, passes: false, obstacles: Vec::new(), changes: Vec::new() };
         }
-        let decision = Decision { changes: &decided, blocked: &[], skipped: &[], notices: &[] };
+        let decision = Decision { changes: &decided, blocked: &[], skipped: &[], notices: &[], waiting: &[] };
         let named = Case { context: &context, standings: &standings, decision, ..*self };
         let policy = named.policy_of(place);
         let blocks = rules::obstacles(&context, &standings, place, policy);

@@ -8,6 +8,7 @@ use super::model::{
 use crate::desired::names::{lock_rows_of, name_of};
 use crate::desired::network::{self, Segment};
 use crate::diag::Origin;
+use crate::diff::protect;
 use crate::diff::released::{self, Spared};
 use crate::dns::Name;
 use crate::inventory::model::{Entry, Host, HostStatus, LockRow, ProjectFile, ProjectIndex};
@@ -255,7 +256,10 @@ impl Case<'_> {
             (true, ..) => "the row is bad".to_owned(),
             (_, None, _) => "it still counts as taken".to_owned(),
             (_, Some(_), Some(until)) => format!("nobody else gets it before {until}; {}", self.fate_words(row)),
-            (_, Some(_), None) => "long ago: its records are no longer looked after".to_owned(),
+            (_, Some(_), None) if released::spared(self.context, row) == Some(Spared::LongAgo) => {
+                "long ago: its records are no longer looked after".to_owned()
+            }
+            (_, Some(_), None) => format!("it may be given again; {}", self.fate_words(row)),
         };
         OtherName {
             name: row.name.as_ref().map(|name| name.to_string()),
@@ -269,7 +273,12 @@ impl Case<'_> {
     /// What becomes of the records of a name that was given up not long ago.
     fn fate_words(&self, row: &LockRow) -> String {
         let Some(spared) = released::spared(self.context, row) else {
-            return "its records are cleared away".to_owned();
+            let name = row.name.as_ref().map(Name::as_name);
+            let waits = name.map(|name| self.waits_of(name)).unwrap_or_default();
+            return match waits.first() {
+                Some(waits) => waits.clone(),
+                None => "its records are cleared away".to_owned(),
+            };
         };
         let why = match spared {
             Spared::NotReleased | Spared::LongAgo => "it is not looked after".to_owned(),
@@ -284,6 +293,11 @@ impl Case<'_> {
             }
             Spared::Held => "somebody has the name again".to_owned(),
             Spared::Untouchable => "no rule touches this name".to_owned(),
+            Spared::Protected => {
+                let name = row.name.as_ref().map(Name::as_name);
+                let why = name.and_then(|name| protect::protection(self.context, name));
+                why.map(|why| protect::reason(self.context, why)).unwrap_or_default()
+            }
         };
         format!("its records are left alone: {why}")
     }

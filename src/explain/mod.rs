@@ -28,7 +28,7 @@ mod address;
 
 use std::fmt;
 
-use crate::change::{Blocked, Change, Notice, NoticeCode, Skipped};
+use crate::change::{Blocked, Change, Notice, NoticeCode, Skipped, Waiting};
 use crate::diag::{Diagnostics, Origin};
 use crate::diff::{Context, Selection, Standings};
 use crate::inventory::value::{Duration, Time};
@@ -62,6 +62,8 @@ pub struct Decision<'a> {
     pub skipped: &'a [Skipped],
     /// What was found and left.
     pub notices: &'a [Notice],
+    /// What nobody has, and that waits to be deleted.
+    pub waiting: &'a [Waiting],
 }
 
 /// What would be decided for another selection.
@@ -75,8 +77,9 @@ pub struct Again {
 
 /// Answers a question about a decision.
 pub fn explain(case: &Case<'_>, question: &Question) -> Explanation {
-    let is_seen = |code| matches!(code, NoticeCode::ForeignName | NoticeCode::PostState);
-    let unseen = case.decision.notices.iter().filter(|notice| !is_seen(notice.code));
+    // Told where they belong: beside the name or the host that they are about.
+    let is_of_names = |code| matches!(code, NoticeCode::ForeignName | NoticeCode::Protected | NoticeCode::PostState);
+    let unseen = case.decision.notices.iter().filter(|notice| !is_of_names(notice.code));
     let unseen = unseen.map(|notice| notice.message.clone()).collect();
     let explanation = match question {
         Question::Host(inv) => host::explain(case, *inv),

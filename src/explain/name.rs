@@ -1,11 +1,15 @@
 //! From a name back to its host, or to nobody.
 
+use std::collections::BTreeMap;
+
 use super::model::{Explanation, HolderFacts, NameFacts, Subject};
 use super::{Case, changes, claimed_by, host};
+use crate::change::Waiting;
 use crate::desired::Holder;
 use crate::desired::names::HolderRow;
+use crate::diff::protect;
 use crate::diff::rules::is_untouchable;
-use crate::dns::{Name, NameRef, Rtype};
+use crate::dns::{Name, NameRef, Rtype, reverse};
 use crate::inventory::model::HostStatus;
 use crate::inventory::value::{Inv, Time};
 
@@ -100,17 +104,46 @@ impl Case<'_> {
         }
     }
 
+    /// Until when the records of a name wait that nobody has, and PTR that name it: a sentence for each time.
+    pub(super) fn waits_of(&self, name: NameRef<'_>) -> Vec<String> {
+        let points = |waiting: &Waiting| {
+            let found = self.context.live.rrset(waiting.key.owner.as_name(), waiting.key.rtype);
+            found.is_some_and(|found| found.rrset.rdata().any(|rdata| rdata.target() == Some(name)))
+        };
+        let is_of_name = |waiting: &&Waiting| waiting.key.owner.as_name() == name || points(waiting);
+        let mut times: BTreeMap<(Option<Time>, Option<Time>), Vec<String>> = BTreeMap::new();
+        for waiting in self.decision.waiting.iter().filter(is_of_name) {
+            let rrset = match reverse::address_of(waiting.key.owner.as_name()) {
+                Some(address) => format!("the {} of {address}", waiting.key.rtype),
+                None => format!("the {}", waiting.key.rtype),
+            };
+            times.entry((waiting.since, waiting.due)).or_default().push(rrset);
+        }
+        let delay = self.context.inventory.config.delete_after;
+        let said = |((since, due), rrsets): ((Option<Time>, Option<Time>), Vec<String>)| {
+            let verb = if rrsets.len() == 1 { "waits" } else { "wait" };
+            let until = match since.zip(due) {
+                Some((since, due)) => format!("an apply first wanted that {since}, so it is due {due}"),
+                None => format!("{delay} from the first apply that wants it on; none has yet"),
+            };
+            format!("{} {verb} to be deleted, as `delete_after` says: {until}", rrsets.join(" and "))
+        };
+        times.into_iter().map(said).collect()
+    }
+
     /// What else is to be known of a name.
     fn remarks(&self, name: NameRef<'_>) -> Vec<String> {
         let (context, mut remarks) = (self.context, Vec::new());
         if context.live.is_apex(name) {
             remarks.push("it is the apex of a zone, where no rule touches what is not a host's".to_owned());
         }
-        if context.live.is_pointed_to(name) {
-            remarks.push(
-                "NS or MX records name it, so that no rule takes addresses away that are not its host's".to_owned(),
-            );
+        if context.live.is_exchanger(name) {
+            remarks.push("MX records name it, so that no rule takes addresses away that are not its host's".to_owned());
         }
+        if let Some(why) = protect::protection(context, name).filter(|_| !context.live.is_apex(name)) {
+            remarks.push(format!("it is protected, so that no rule changes it: {}", protect::reason(context, why)));
+        }
+        remarks.extend(self.waits_of(name));
         if context.names.may_be_held(context.inventory, name) {
             remarks.push("it may be a fastbone's: a project's file cannot be read, so it is left alone".to_owned());
         }

@@ -37,8 +37,10 @@ pub struct Live {
     by_address: HashIndex,
     /// Every live PTR RRset of a whole address, by each name it points to.
     by_target: HashIndex,
-    /// The names that NS and MX data of the zones point to.
-    pointed_to: HashSet<Name>,
+    /// The names that MX data of the zones point to.
+    exchangers: HashSet<Name>,
+    /// The names that NS data of the zones point to, each with the owner of the NS; the first by wire format of several.
+    name_servers: HashMap<Name, Name>,
     /// The RRsets that the state says we created.
     own: OwnRrsets,
 }
@@ -107,17 +109,22 @@ impl Live {
     pub fn new(zones: Vec<LiveZone>, apexes: Apexes) -> Live {
         let mut by_address = Vec::new();
         let mut by_target = Vec::new();
-        let mut pointed_to = HashSet::new();
+        let mut exchangers = HashSet::new();
+        let mut name_servers: HashMap<Name, Name> = HashMap::new();
         let mut zones = zones;
         for (number, zone) in zones.iter_mut().enumerate() {
             let found = zone.take_found();
             by_address.extend(found.addresses.into_iter().map(|(hash, id)| (hash, number as u32, id)));
             by_target.extend(found.targets.into_iter().map(|(hash, id)| (hash, number as u32, id)));
-            pointed_to.extend(found.pointed_to);
+            exchangers.extend(found.exchangers);
+            for (server, owner) in found.name_servers {
+                let first = name_servers.entry(server).or_insert_with(|| owner.clone());
+                *first = std::cmp::min(&*first, &owner).clone();
+            }
         }
         let by_address = HashIndex::new(by_address);
         let by_target = HashIndex::new(by_target);
-        Live { zones, apexes, by_address, by_target, pointed_to, own: OwnRrsets::default() }
+        Live { zones, apexes, by_address, by_target, exchangers, name_servers, own: OwnRrsets::default() }
     }
 
     /// Takes what the state says of who created what.
@@ -230,9 +237,14 @@ impl Live {
         })
     }
 
-    /// Whether NS or MX data of any zone point to a name.
-    pub fn is_pointed_to(&self, name: NameRef<'_>) -> bool {
-        self.pointed_to.contains(name.as_wire())
+    /// Whether MX data of any zone point to a name.
+    pub fn is_exchanger(&self, name: NameRef<'_>) -> bool {
+        self.exchangers.contains(name.as_wire())
+    }
+
+    /// The owner of NS data of any zone that point to a name; none where no NS does.
+    pub fn delegation_to(&self, name: NameRef<'_>) -> Option<NameRef<'_>> {
+        self.name_servers.get(name.as_wire()).map(Name::as_name)
     }
 
     /// Every live RRset of a type, zone by zone.
@@ -315,7 +327,9 @@ mod tests {
         assert_eq!(place("c.example.net"), Place::Cname(ZoneIndex(0)));
         assert_eq!(place("x.child.example.net"), Place::Open(ZoneIndex(1)));
         assert_eq!(place("example.org"), Place::NoZone);
-        assert!(live.is_pointed_to(name("ns.sub.example.net").as_name()));
+        let ns = name("ns.sub.example.net");
+        assert_eq!(live.delegation_to(ns.as_name()), Some(name("sub.example.net").as_name()));
+        assert!(!live.is_exchanger(ns.as_name()));
         assert!(live.rrset(name("x.child.example.net").as_name(), Rtype::AAAA).is_none());
     }
 

@@ -33,8 +33,10 @@ pub struct Found {
     pub addresses: Vec<(u64, u32)>,
     /// The hash of each target with the id of the live PTR RRset that points to it.
     pub targets: Vec<(u64, u32)>,
-    /// The targets of NS and MX.
-    pub pointed_to: Vec<Name>,
+    /// The targets of MX.
+    pub exchangers: Vec<Name>,
+    /// The targets of NS, each with the owner of the NS.
+    pub name_servers: Vec<(Name, Name)>,
 }
 
 /// The hash of an address in the indexes.
@@ -97,11 +99,16 @@ impl LiveZone {
     /// Keeps cuts, DNAMEs, and the names that are pointed to.
     fn note_structure(&mut self, rrset: RrsetRef<'_>) {
         match rrset.rtype() {
-            Rtype::NS | Rtype::MX => {
+            Rtype::MX => {
                 let targets = rrset.rdata().filter_map(|rdata| rdata.target());
-                self.found.pointed_to.extend(targets.map(NameRef::to_name));
-                if rrset.rtype() == Rtype::NS && rrset.owner() != self.name.as_name() {
-                    self.cuts.insert(rrset.owner().to_name());
+                self.found.exchangers.extend(targets.map(NameRef::to_name));
+            }
+            Rtype::NS => {
+                let targets = rrset.rdata().filter_map(|rdata| rdata.target());
+                let owner = rrset.owner();
+                self.found.name_servers.extend(targets.map(|target| (target.to_name(), owner.to_name())));
+                if owner != self.name.as_name() {
+                    self.cuts.insert(owner.to_name());
                 }
             }
             Rtype::DNAME => {

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::guards::{Guards, rules_now};
-use super::{Findings, Progress, acceptance, load_limits};
+use super::{Findings, Progress, acceptance, load_limits, waits};
 use crate::apply::accept::{Terms, accept};
 use crate::apply::{self, Applied, Event, Orders, Refusal, SIDE_BY_SIDE, Survey, Surveyed, Watch, ZoneAccess};
 use crate::disk;
@@ -116,7 +116,7 @@ pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) 
         Err(refusal) => return Ok(Ran::refused(refusal)),
     };
     let file = request.workspace.join(&config.state_file);
-    if plan.changes.is_empty() && !was_killed(&file) {
+    if plan.changes.is_empty() && !was_killed(&file) && !waits::has_news(plan, &file) {
         acceptance::accept_idle(plan, request, &file);
         return Ok(Ran { is_journaled: true, ..Ran::default() });
     }
@@ -223,6 +223,7 @@ impl Work<'_> {
             Err(refusal) => return Ok(Ran::refused(refusal)),
         };
         let orders = self.orders(clearance, &known, 0);
+        waits::note(plan, state)?;
         if !survey.is_open() && killed.is_empty() {
             let written = apply::write(survey, &orders, &Unwatched);
             let applied = verify::judge(&written, &apply::ReadBack::new(), Vec::new());

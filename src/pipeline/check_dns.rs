@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::explain::answer;
-use super::{Gathered, Made, MakeError, Progress, Request, decide, found_notices, gather, guarded, made};
+use super::{Gathered, Made, MakeError, Progress, Request, decide, found_notices, gather, guarded, made, narrowed_to};
 use crate::desired::NameIndex;
 use crate::desired::names::HolderRow;
 use crate::diff::Selection;
@@ -11,7 +11,8 @@ use crate::explain::{Explanation, Question, SubjectError};
 use crate::inventory::Inventory;
 use crate::inventory::value::Inv;
 use crate::live::Live;
-use decide::{Decided, Terms};
+use crate::plan::Plan;
+use decide::{Decided, Given};
 
 /// Plans for the hosts that somebody names by number or name, as that person's own act; explains each of them.
 ///
@@ -21,7 +22,7 @@ pub fn check_dns(
     hosts: &[String],
     progress: &dyn Progress,
 ) -> Result<(Made, Vec<Explanation>), MakeError> {
-    let Gathered { inventory, diagnostics, selection, zones, forgotten, snapshot, remembered } =
+    let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered } =
         gather(request, progress)?;
     progress.stage("comparing hosts with live DNS", None);
     let names = NameIndex::new(&inventory);
@@ -30,8 +31,8 @@ pub fn check_dns(
     let selection = Selection { hosts: named, ..selection };
     let (mut notices, _) = found_notices(&inventory, &zones);
     let tripped = remembered.tripped(&inventory);
-    let terms = Terms { now: request.now, selection: &selection, tripped: &tripped };
-    let (decided, explanations) = decide::decide_and(&inventory, &zones.live, terms, |context, standings, decided| {
+    let given = Given { now: request.now, selection: &selection, tripped: &tripped, waits: &waits };
+    let (decided, explanations) = decide::decide_and(&inventory, &zones.live, given, |context, standings, decided| {
         notices.extend(decided.notices.iter().cloned());
         let own = decided.notices.clone();
         let told = Decided { notices, ..decided };
@@ -40,6 +41,8 @@ pub fn check_dns(
         (Decided { notices: own, ..told }, explanations)
     });
     let made = made(request.now, (inventory, diagnostics), zones, snapshot, decided);
+    let named: Vec<Inv> = selection.hosts.iter().copied().collect();
+    let made = Made { plan: Plan { only: narrowed_to(&named, &request.projects), ..made.plan }, ..made };
     Ok((guarded(made, forgotten, remembered, request.workspace), explanations))
 }
 

@@ -3,19 +3,22 @@
 use rayon::prelude::*;
 
 use super::post::{self, Settled};
-use crate::change::{Blocked, Change, Notice, Skipped};
+use crate::change::{Blocked, Change, Notice, Skipped, Waiting};
 use crate::desired::host;
 use crate::desired::{Collisions, DesiredHost, NameIndex};
 use crate::diff::act::Act;
+use crate::diff::protect::ServerNames;
 use crate::diff::rules::{self, Outcome};
 use crate::diff::standing::{self, Block};
-use crate::diff::{Context, Selection, Standing, Standings, Tripped, orphans, released};
+use crate::diff::waits::Waits;
+use crate::diff::{Context, Selection, Standing, Standings, Tripped, orphans, protect, released, waits};
 use crate::inventory::Inventory;
 use crate::inventory::value::Time;
 use crate::live::Live;
+use crate::provider;
 
 /// All that was decided.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Decided {
     /// The changes.
     pub changes: Vec<Change>,
@@ -25,37 +28,63 @@ pub struct Decided {
     pub skipped: Vec<Skipped>,
     /// What was found and left.
     pub notices: Vec<Notice>,
+    /// What nobody has, and that waits to be deleted.
+    pub waiting: Vec<Waiting>,
 }
 
-/// Whose rules run, and when.
+/// What is decided by, beside the inventory and live DNS.
 #[derive(Debug, Clone, Copy)]
-pub struct Terms<'a> {
+pub struct Given<'a> {
     /// The clock.
     pub now: Time,
     /// Whose rules run.
     pub selection: &'a Selection,
     /// Whose rules rest.
     pub tripped: &'a Tripped,
+    /// What waits to be deleted.
+    pub waits: &'a Waits,
 }
 
 /// Derives all hosts, decides where each stands, runs the rules, and joins what they do.
-pub fn decide(inventory: &Inventory, live: &Live, terms: Terms<'_>) -> Decided {
-    decide_and(inventory, live, terms, |_, _, decided| decided)
+pub fn decide(inventory: &Inventory, live: &Live, given: Given<'_>) -> Decided {
+    decide_and(inventory, live, given, |_, _, decided| decided)
 }
 
 /// Decides, and lets `look` see what it was decided by.
 pub fn decide_and<T>(
     inventory: &Inventory,
     live: &Live,
-    Terms { now, selection, tripped }: Terms<'_>,
+    Given { now, selection, tripped, waits }: Given<'_>,
     look: impl FnOnce(&Context<'_>, &Standings, Decided) -> T,
 ) -> T {
     let (names, desired) = rayon::join(|| NameIndex::new(inventory), || derive_all(inventory, live, now));
     let collisions = Collisions::find(inventory, &names, &desired);
-    let context =
-        Context { inventory, live, names: &names, desired: &desired, collisions: &collisions, now, selection, tripped };
+    let servers = server_names(inventory);
+    let context = Context {
+        inventory,
+        live,
+        names: &names,
+        desired: &desired,
+        collisions: &collisions,
+        now,
+        selection,
+        tripped,
+        servers: &servers,
+        waits,
+    };
     let (standings, decided) = judge_all(&context);
     look(&context, &standings, decided)
+}
+
+/// The names of the servers that zones are written to, each with the first place in the settings that holds it.
+fn server_names(inventory: &Inventory) -> ServerNames {
+    let targets = inventory.config.pools.iter().map(|pool| &pool.target);
+    let named = targets.flat_map(|target| provider::server_names(&target.provider, &target.settings));
+    let mut servers = ServerNames::new();
+    for (name, origin) in named {
+        servers.entry(name).or_insert(origin);
+    }
+    servers
 }
 
 /// Decides where each derived host stands, runs the rules, and joins what they do.
@@ -93,7 +122,7 @@ fn run_rules(context: &Context<'_>, standing: &Standing, place: usize) -> Outcom
 /// Joins what the rules of all selected hosts do, and adds released names and orphans; hosts whose changes would break a
 /// rule of DNS are blocked then.
 fn collect(context: &Context<'_>, standings: &mut Standings, outcomes: Vec<Outcome>) -> Decided {
-    let mut decided = Decided { changes: Vec::new(), blocked: Vec::new(), skipped: Vec::new(), notices: Vec::new() };
+    let mut decided = Decided::default();
     let mut acts = Vec::new();
     for ((host, standing), outcome) in context.inventory.hosts.iter().zip(&standings.0).zip(outcomes) {
         if !context.selection.includes(host.inv, host.project) {
@@ -114,9 +143,16 @@ fn collect(context: &Context<'_>, standings: &mut Standings, outcomes: Vec<Outco
         acts.extend(outcome.acts);
         decided.notices.extend(outcome.notices);
     }
-    acts.extend(context.inventory.lock.iter().flat_map(|row| released::release(context, row)));
-    acts.extend(orphans::remove_orphans(context));
-    refuse_faults(context, standings, acts, &mut decided);
+    let mut of_nobody: Vec<Act> =
+        context.inventory.lock.iter().flat_map(|row| released::release(context, row)).collect();
+    of_nobody.extend(orphans::remove_orphans(context));
+    let (of_nobody, left) = protect::leave(context, of_nobody);
+    acts.extend(of_nobody);
+    decided.notices.extend(left);
+    decided.notices.extend(waits::resting(context));
+    let (due, waiting) = waits::hold(context, acts);
+    refuse_faults(context, standings, due, &mut decided);
+    decided.waiting = waiting;
     // An inventory number that several rows claim is one host.
     decided.blocked.sort();
     decided.blocked.dedup_by_key(|blocked| blocked.host);

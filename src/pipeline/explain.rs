@@ -6,7 +6,7 @@ use super::{Findings, Gathered, MakeError, Progress, Request, SnapshotUsed, deci
 use crate::diag::Diagnostics;
 use crate::diff::{Context, Selection, Standings};
 use crate::explain::{self, Again, Case, Explanation, Question, SubjectError};
-use decide::{Decided, Terms};
+use decide::{Decided, Given};
 
 /// An explanation, and what was found on the way.
 #[derive(Debug)]
@@ -25,13 +25,13 @@ pub struct Explained {
 ///
 /// Errors: [`MakeError`], as for a plan.
 pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> Result<Explained, MakeError> {
-    let Gathered { inventory, diagnostics, selection, zones, forgotten, snapshot, remembered } =
+    let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered } =
         gather(request, progress)?;
     progress.stage("comparing hosts with live DNS", None);
     let (mut notices, is_partial) = found_notices(&inventory, &zones);
     let tripped = remembered.tripped(&inventory);
-    let terms = Terms { now: request.now, selection: &selection, tripped: &tripped };
-    let explanation = decide::decide_and(&inventory, &zones.live, terms, |context, standings, decided| {
+    let given = Given { now: request.now, selection: &selection, tripped: &tripped, waits: &waits };
+    let explanation = decide::decide_and(&inventory, &zones.live, given, |context, standings, decided| {
         let question = Question::find(&inventory, context.names, &zones.live, asked)?;
         notices.extend(decided.notices.iter().cloned());
         let decided = Decided { notices, ..decided };
@@ -56,7 +56,7 @@ pub(super) fn answer(
         let (standings, decided) = decide::judge_all(&Context { selection, ..*context });
         Again { changes: decided.changes, standings }
     };
-    let Decided { changes, blocked, skipped, notices } = decided;
-    let decision = explain::Decision { changes, blocked, skipped, notices };
+    let Decided { changes, blocked, skipped, notices, waiting } = decided;
+    let decision = explain::Decision { changes, blocked, skipped, notices, waiting };
     explain::explain(&Case { context, standings, decision, diagnostics, again: &again }, question)
 }

@@ -36,6 +36,8 @@ pub mod resume;
 
 pub mod undo;
 
+mod waits;
+
 pub mod history;
 
 pub mod serve;
@@ -50,6 +52,7 @@ use std::path::Path;
 use crate::change::{Notice, NoticeCode};
 use crate::diag::{Diagnostics, Files};
 use crate::diff::Selection;
+use crate::diff::waits::Waits;
 use crate::dns::{ZoneName, reverse};
 use crate::explain::SubjectError;
 use crate::guard::{Breaker, trust};
@@ -57,11 +60,11 @@ use crate::inventory::model::{Config, HostLimit, Inventory, Pool, ProjectIndex, 
 use crate::inventory::read::{self, Loaded, LoadedConfig};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
-use crate::plan::{Marker, Plan, marker_key};
+use crate::plan::{Marker, Only, Plan, marker_key};
 use crate::provider::{self, TargetError};
 use crate::snapshot::Snapshot;
 use crate::state::{State, StateError, knows, open_to_read};
-use decide::{Decided, Terms};
+use decide::{Decided, Given};
 use guards::Remembered;
 use undo::UndoError;
 use zones::Zones;
@@ -196,13 +199,14 @@ const TOOL: &str = concat!("zonewright ", env!("CARGO_PKG_VERSION"));
 ///
 /// Errors: [`MakeError`]. A source or zone that cannot be read is no error: the plan says what it leaves for that.
 pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made, MakeError> {
-    let Gathered { inventory, diagnostics, selection, zones, forgotten, snapshot, remembered } =
+    let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered } =
         gather(request, progress)?;
     progress.stage("comparing hosts with live DNS", None);
     let tripped = remembered.tripped(&inventory);
-    let terms = Terms { now: request.now, selection: &selection, tripped: &tripped };
-    let decided = decide::decide(&inventory, &zones.live, terms);
+    let given = Given { now: request.now, selection: &selection, tripped: &tripped, waits: &waits };
+    let decided = decide::decide(&inventory, &zones.live, given);
     let made = made(request.now, (inventory, diagnostics), zones, snapshot, decided);
+    let made = Made { plan: Plan { only: narrowed_to(&request.hosts, &request.projects), ..made.plan }, ..made };
     Ok(guarded(made, forgotten, remembered, request.workspace))
 }
 
@@ -210,6 +214,12 @@ pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made,
 fn guarded(mut made: Made, forgotten: Vec<ZoneName>, remembered: Remembered, workspace: &Path) -> Made {
     made.plan.limits = remembered.count(&made.plan, workspace);
     Made { findings: Findings { forgotten, ..made.findings }, breakers: remembered.breakers, ..made }
+}
+
+/// What hosts and projects narrow a plan to; none where it is about the whole fleet.
+fn narrowed_to(hosts: &[Inv], projects: &[String]) -> Option<Only> {
+    let is_narrowed = !hosts.is_empty() || !projects.is_empty();
+    is_narrowed.then(|| Only { hosts: hosts.to_vec(), projects: projects.to_vec() })
 }
 
 /// Makes a plan of what was decided.
@@ -232,7 +242,7 @@ fn made(
         only: None,
         inputs,
         changes: decided.changes,
-        waiting: Vec::new(),
+        waiting: decided.waiting,
         blocked: decided.blocked,
         skipped: decided.skipped,
         notices,
@@ -262,6 +272,8 @@ struct Gathered {
     selection: Selection,
     /// Live DNS.
     zones: Zones,
+    /// What waits to be deleted.
+    waits: Waits,
     /// The zones whose markers tell of an apply that the state has not seen, where the state says what is own.
     forgotten: Vec<ZoneName>,
     /// The snapshot that stands for live DNS, where one does.
@@ -278,6 +290,7 @@ fn gather(request: &Request<'_>, progress: &dyn Progress) -> Result<Gathered, Ma
     diagnostics.append(accepted::hold_against(&mut inventory, state.as_deref())?);
     diagnostics.settle();
     let selection = select(&inventory, request)?;
+    let waits = state.as_deref().map(State::waits).transpose()?.unwrap_or_default();
     let zones = match &snapshot {
         Some(snapshot) => zones::read_snapshot(&inventory, snapshot, request.now, progress),
         None => zones::read_all(&inventory, request.workspace, request.now, progress),
@@ -288,7 +301,7 @@ fn gather(request: &Request<'_>, progress: &dyn Progress) -> Result<Gathered, Ma
     };
     let remembered = Remembered::read(guards::rules_of(&inventory), state.as_deref(), request.now)?;
     let snapshot = snapshot.map(|snapshot| used(&snapshot, &inventory));
-    Ok(Gathered { inventory, diagnostics, selection, zones, forgotten, snapshot, remembered })
+    Ok(Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered })
 }
 
 /// Takes from the state which RRsets we created; gives the zones, too, whose markers tell of an apply that it has not seen.

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::apply::{accesses, open_writers};
 use super::guards::{Remembered, rules_now};
-use super::{Findings, Made, MakeError, Progress, Request, TOOL, each_once, load_limits, zone_unknown};
+use super::{Findings, Made, MakeError, Progress, Request, TOOL, each_once, load_limits, narrowed_to, zone_unknown};
 use crate::apply::{SIDE_BY_SIDE, ZoneAccess};
 use crate::change::Change;
 use crate::disk;
@@ -69,7 +69,7 @@ pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) ->
         created: request.now,
         expires: request.now.plus(config.plan_expires),
         undoes: Some(id.0),
-        only: None,
+        only: narrowed_to(&request.hosts, &request.projects),
         inputs: settings.map(|digest| (SETTINGS.to_owned(), digest)).into_iter().collect(),
         changes,
         waiting: Vec::new(),

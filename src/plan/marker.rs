@@ -6,10 +6,8 @@
 
 use std::fmt;
 
+use crate::diff::protect::MARKER_LABEL;
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
-
-/// The label below the apex.
-const LABEL: &[u8] = b"_zonewright";
 
 /// The TTL of a marker: nobody is to cache it (no official source).
 const TTL: u64 = 0;
@@ -62,7 +60,7 @@ impl fmt::Display for Marker {
 
 /// Where the marker of a zone stands; `None` where the apex leaves no room for a label (RFC 1035 section 2.3.4).
 pub fn marker_key(zone: &ZoneName) -> Option<RrKey> {
-    let name = Name::prepend(LABEL, zone.as_name()).ok()?;
+    let name = Name::prepend(MARKER_LABEL, zone.as_name()).ok()?;
     Some(RrKey { owner: zone.owner(name.as_name())?, rtype: Rtype::TXT })
 }
 

@@ -19,7 +19,9 @@ pub mod store;
 #[cfg(test)]
 pub mod fixture;
 
-pub use crate::change::{BlockCode, Blocked, Change, ChangeKind, Notice, NoticeCode, Reason, Rule, SkipCode, Skipped};
+pub use crate::change::{
+    BlockCode, Blocked, Change, ChangeKind, Notice, NoticeCode, Reason, Rule, SkipCode, Skipped, Waiting,
+};
 pub use marker::{Marker, marker_key};
-pub use model::{LimitKind, LimitState, Only, Plan, Waiting, ZoneSeen};
+pub use model::{LimitKind, LimitState, Only, Plan, ZoneSeen};
 pub use sealed::SealedPlan;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::marker::marker_key;
-use crate::change::{Blocked, Change, Notice, Rule, Skipped, words};
+use crate::change::{Blocked, Change, Notice, NoticeCode, Skipped, Waiting, words};
 use crate::dns::{RrKey, RrsetRef, Rtype, ZoneContents, ZoneName};
 use crate::inventory::value::{Inv, Time};
 
@@ -38,6 +38,18 @@ pub struct Plan {
     pub zones: Vec<ZoneSeen>,
 }
 
+impl Plan {
+    /// Whether an RRset that waited to be deleted, and that the plan neither lists as waiting nor changes, has somebody's
+    /// name again.
+    ///
+    /// It need not where only some hosts were looked at, where an apply is undone, where a zone could not be read, or where
+    /// the rules that remove what nobody has rested: a plan with RRsets that wait says so by a notice.
+    pub fn tells_all_waits(&self) -> bool {
+        let hides = |notice: &Notice| matches!(notice.code, NoticeCode::ZoneUnknown | NoticeCode::RemovalsRest);
+        self.only.is_none() && self.undoes.is_none() && !self.notices.iter().any(hides)
+    }
+}
+
 /// What the command line narrowed a plan to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Only {
@@ -45,25 +57,6 @@ pub struct Only {
     pub hosts: Vec<Inv>,
     /// The projects, sorted; all where empty.
     pub projects: Vec<String>,
-}
-
-/// An RRset that a rule wants to lose records because nobody has the name, and that waits.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Waiting {
-    /// The zone.
-    pub zone: ZoneName,
-    /// The owner name and type.
-    pub key: RrKey,
-    /// The host that had the name; none where an orphan is to be removed.
-    pub host: Option<Inv>,
-    /// The project.
-    pub project: String,
-    /// `released` or `orphan`.
-    pub rule: Rule,
-    /// When an apply first wanted it gone; none where no apply did yet.
-    pub since: Option<Time>,
-    /// From when on it may be deleted; none where no apply wanted it yet.
-    pub due: Option<Time>,
 }
 
 /// How much of a limit is used.

@@ -140,8 +140,8 @@ mod tests {
         assert_eq!(
             shown(b"{\n  \"fromat\": 1}"),
             "plan.json:2:10: error[plan-malformed]: unknown field `fromat`, expected one of `format`, `id`, `effect`, \
-             `tool`, `created`, `expires`, `undoes`, `only`, `inputs`, `changes`, `waiting`, `blocked`, `skipped`, `notices`, `limits`, \
-             `zones`"
+             `tool`, `created`, `expires`, `undoes`, `only`, `inputs`, `changes`, `waiting`, `blocked`, `skipped`, \
+             `notices`, `limits`, `zones`"
         );
         assert_eq!(
             shown(b"{\"format\": \"zonewright.plan/2\", \"more\": []}"),

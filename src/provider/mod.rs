@@ -19,8 +19,8 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::diag::{Diagnostics, Files};
-use crate::dns::{Rtype, ZoneContents, ZoneName};
+use crate::diag::{Diagnostics, Files, Origin};
+use crate::dns::{Name, Rtype, ZoneContents, ZoneName};
 use crate::inventory::config::node::{Node, Reader, SourceText, Value};
 use crate::inventory::value::{self, Time};
 use crate::live::asked::{Answer, Question};
@@ -35,6 +35,7 @@ macro_rules! providers {
             &[$(Provider {
                 name: stringify!($name),
                 check: $name::check,
+                server_names: $name::server_names,
                 is_local: $name::IS_LOCAL,
                 is_fenced: $name::IS_FENCED,
                 open: $name::open,
@@ -60,6 +61,8 @@ struct Provider {
     name: &'static str,
     /// Checks settings without using them.
     check: fn(&Node, &SourceText) -> Diagnostics,
+    /// The names of servers that settings hold, each with its place; addresses are none.
+    server_names: fn(&Node) -> Vec<(Name, Origin)>,
     /// Whether zones are files of the workspace, so that reading them asks no server.
     is_local: bool,
     /// Whether others may write at the same time, so that a marker fences each zone unless its settings say otherwise.
@@ -167,6 +170,12 @@ pub fn check(provider: &str, settings: &Node, source: &SourceText) -> Diagnostic
             diagnostics
         }
     }
+}
+
+/// The names of the servers of a target, each with its place in the settings; an unknown type has none.
+pub fn server_names(provider: &str, settings: &Node) -> Vec<(Name, Origin)> {
+    let known = PROVIDERS.iter().find(|known| known.name == provider);
+    known.map_or_else(Vec::new, |known| (known.server_names)(settings))
 }
 
 /// Whether the zones of a target of this type are files of the workspace; an unknown type has none.

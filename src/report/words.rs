@@ -210,7 +210,9 @@ impl Explained for BlockCode {
             BlockCode::Protected => words(
                 "protected",
                 "their name is protected",
-                "The zone's `protect` lists the host's name. Whoever put it there can take it off.",
+                "The zone's `protect` lists a name of the host, or the reverse name of an address that it keeps or gets; or \
+                 the name is that of a name server or of a server that zones are written to, an apex or a marker's, which are \
+                 always protected. Whoever put a name into `protect` can take it off.",
             ),
             BlockCode::PostState => words(
                 "post state",
@@ -296,6 +298,12 @@ impl Explained for NoticeCode {
                 "A zone holds a PTR that names what does not exist, an RRset of more records than `max_rrset` allows, or a \
                  CNAME beside other data. It was so before, and this plan neither makes nor mends it; or it would be so if \
                  the plan cleared a name away, which is therefore left. Mend it by hand.",
+            ),
+            NoticeCode::RemovalsRest => words(
+                "removals rest",
+                "what waits to be deleted goes on waiting",
+                "While a row of hosts.csv or names.lock is bad or a source is unknown, nobody can tell which names nobody \
+                 has: no such record is removed. What waits for `delete_after` goes on waiting, and its time runs on.",
             ),
             NoticeCode::EditedSince => words(
                 "edited since",

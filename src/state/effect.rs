@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 
 use super::journal::{self, Kept, KeptRrset};
-use super::{ApplyId, Unsettled};
+use super::{ApplyId, Unsettled, waits};
 use crate::dns::ZoneName;
 use crate::inventory::value::Time;
 use crate::plan::Marker;
@@ -39,7 +39,7 @@ fn done(
     enter(change, apply, &zone.to_string(), changes, now)
 }
 
-/// Makes created RRsets own, and deleted ones no more; enters the hosts in the ledger.
+/// Makes created RRsets own, and deleted ones no more, neither of which waits any longer; enters the hosts in the ledger.
 fn enter(change: &Transaction<'_>, apply: ApplyId, zone: &str, changes: &[Kept], now: Time) -> rusqlite::Result<()> {
     // What an undo puts back is ours only where it was before the apply that is undone removed it.
     let sql = "INSERT INTO own_rrsets (name, type, zone, apply) SELECT ?1, ?2, ?3, ?4
@@ -54,10 +54,14 @@ fn enter(change: &Transaction<'_>, apply: ApplyId, zone: &str, changes: &[Kept],
     let mut delete = change.prepare_cached("DELETE FROM own_rrsets WHERE name = ?1 AND type = ?2")?;
     for Kept { name, rtype, before, after, .. } in changes {
         match (before, after) {
-            (None, _) => drop(create.execute(params![name, rtype, zone, apply.0 as i64])?),
+            (None, _) => {
+                create.execute(params![name, rtype, zone, apply.0 as i64])?;
+                waits::end(change, name, rtype)?;
+            }
             (_, None) => {
                 keep.execute(params![name, rtype, apply.0 as i64])?;
                 delete.execute([name, rtype])?;
+                waits::end(change, name, rtype)?;
             }
             _ => {}
         }

@@ -29,6 +29,8 @@ mod sqlite;
 
 pub mod status;
 
+mod waits;
+
 #[cfg(test)]
 mod tests;
 
@@ -37,6 +39,7 @@ use std::fmt;
 use std::path::Path;
 
 use crate::apply::{Applied, Batch, Settled};
+use crate::diff::waits::Waits;
 use crate::dns::{Name, RrKey, ZoneName};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
@@ -53,6 +56,7 @@ pub use lock::{Holder, Lock};
 #[cfg(test)]
 pub use sqlite::Sqlite;
 pub use status::{Memory, Status};
+pub use waits::WaitNews;
 
 /// Opens the state that is kept in a file, to write to it; creates it where there is none.
 ///
@@ -319,4 +323,10 @@ pub trait State: Send {
     /// The input files, with their digests, of the latest apply that did all of its plan and undid nothing; none where
     /// there is no such apply.
     fn last_inputs(&self) -> Result<BTreeMap<String, String>, StateError>;
+
+    /// The RRsets that wait to be deleted.
+    fn waits(&self) -> Result<Waits, StateError>;
+
+    /// Keeps what waits from now on, and what waits no more. What is deleted or created waits no more by that alone.
+    fn note_waits(&mut self, news: &WaitNews) -> Result<(), StateError>;
 }

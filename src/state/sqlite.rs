@@ -17,10 +17,11 @@ use super::past;
 use super::schema::{self, Found};
 use super::{
     Acceptance, AcceptedFile, Accepting, Acceptor, ApplyId, ApplySummary, Breaker, KnownMarker, LeftHost, NewApply,
-    PlanText, Resumption, Sent, State, StateError, Unsettled, effect, exports, folder, journal,
+    PlanText, Resumption, Sent, State, StateError, Unsettled, WaitNews, effect, exports, folder, journal, waits,
 };
 use super::{Allowed, Reset, allowances, breakers};
 use crate::apply::{Applied, Batch, Outcome, Settled};
+use crate::diff::waits::Waits;
 use crate::dns::{Name, RrKey, Rtype, ZoneName};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
@@ -500,6 +501,14 @@ impl State for Sqlite {
 
     fn last_inputs(&self) -> Result<BTreeMap<String, String>, StateError> {
         allowances::last_inputs(self)
+    }
+
+    fn waits(&self) -> Result<Waits, StateError> {
+        waits::waits(self)
+    }
+
+    fn note_waits(&mut self, news: &WaitNews) -> Result<(), StateError> {
+        self.write(|change| waits::note(change, news))
     }
 }
 

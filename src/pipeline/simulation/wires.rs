@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::stage::{Journaled, Stage, Weakness};
 use crate::apply::{Applied, Batch, Settled};
 use crate::change::Change;
+use crate::diff::waits::Waits;
 use crate::dns::{Name, RrKey, Rtype, ZoneName};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
@@ -17,7 +18,7 @@ use crate::provider::TargetError;
 use crate::provider::write::{Edit, Reply, Ticket, Update, UpdateLimits, UpdateZone, WriteZone};
 use crate::state::{
     Acceptance, AcceptedFile, Accepting, Acceptor, Allowed, ApplyId, ApplySummary, Breaker, KnownMarker, LeftHost,
-    NewApply, PlanText, Reset, Resumption, Sent, Sqlite, State, StateError, Unsettled,
+    NewApply, PlanText, Reset, Resumption, Sent, Sqlite, State, StateError, Unsettled, WaitNews,
 };
 
 /// The way of a run to the primary.
@@ -166,6 +167,7 @@ impl State for Book<'_> {
         fn l3_switches() -> Vec<String>;
         fn allowed(apply: ApplyId) -> Vec<Allowed>;
         fn last_inputs() -> BTreeMap<String, String>;
+        fn waits() -> Waits;
     }
 
     write! {
@@ -181,6 +183,7 @@ impl State for Book<'_> {
         fn trip(breaker: &Breaker) -> ();
         fn reset(scope: &str, reset: Reset<'_>) -> bool;
         fn allow(apply: ApplyId, allowed: &[Allowed]) -> ();
+        fn note_waits(news: &WaitNews) -> ();
     }
 
     fn note_sending(&mut self, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), StateError> {

@@ -115,7 +115,7 @@ fn plan() -> impl Strategy<Value = Plan> {
             created,
             expires: created.plus(Duration::from_secs(u64::from(seen.0))),
             undoes: (seen.1 % 2 == 0).then_some(seen.1 | 1),
-            only: (seen.1 % 3 == 0)
+            only: (seen.1 % 3 == 0 && !hosts.is_empty())
                 .then(|| Only { hosts: hosts.iter().rev().copied().collect(), projects: Vec::new() }),
             inputs: texts.iter().map(|text| (text.clone(), "0f".repeat(32))).collect(),
             changes,

@@ -62,6 +62,7 @@ use self::axfr::Transfer;
 pub use self::examine::examine;
 use self::failure::{Failure, Progress};
 use self::health::Health;
+pub use self::settings::server_names;
 use self::settings::{KeySettings, Server, Settings};
 use self::wire::{Connection, WireFault};
 use self::writer::Primary;

@@ -1,10 +1,11 @@
 //! The settings of a name server: where it is, and how messages to it are signed.
 
 use std::fmt;
+use std::net::Ipv4Addr;
 
 use domain::tsig::Algorithm;
 
-use crate::diag::{Diagnostic, Diagnostics};
+use crate::diag::{Diagnostic, Diagnostics, Origin};
 use crate::dns::Name;
 use crate::inventory::config::node::{Node, Reader, SourceText, Value};
 use crate::provider::secret::SecretSource;
@@ -96,13 +97,28 @@ fn misplaced_secret(settings: &Node) -> Option<Diagnostic> {
     Some(Diagnostic::error("unknown-key", stray.origin, message).hint(hint))
 }
 
-/// Reads one server or a list of them.
-fn parse_servers(reader: &mut Reader<'_>, node: &Node) -> Option<Vec<Server>> {
-    let nodes = match &node.value {
+/// The names of the servers, each with its place; none of those that are given by their addresses.
+pub fn server_names(settings: &Node) -> Vec<(Name, Origin)> {
+    let nodes = settings.get("server").map(server_nodes).unwrap_or_default();
+    let name = |node: &Node| {
+        let host = node.as_text().and_then(parse_server)?.host;
+        let is_address = host.contains(':') || host.parse::<Ipv4Addr>().is_ok();
+        Some((Name::parse(&host).ok().filter(|_| !is_address)?, node.origin))
+    };
+    nodes.into_iter().filter_map(name).collect()
+}
+
+/// The servers of a setting that is one or a list of them.
+fn server_nodes(node: &Node) -> Vec<&Node> {
+    match &node.value {
         Value::List(items) if !items.is_empty() => items.iter().collect(),
         _ => vec![node],
-    };
-    let servers: Vec<_> = nodes
+    }
+}
+
+/// Reads one server or a list of them.
+fn parse_servers(reader: &mut Reader<'_>, node: &Node) -> Option<Vec<Server>> {
+    let servers: Vec<_> = server_nodes(node)
         .into_iter()
         .map(|node| {
             let server = node.as_text().and_then(parse_server);
@@ -182,6 +198,8 @@ fn parse_secret(reader: &mut Reader<'_>) -> Option<SecretSource> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diag::Files;
+    use crate::inventory::config::node::Key;
 
     #[test]
     fn servers_are_written_in_many_ways() {
@@ -199,5 +217,20 @@ mod tests {
         for text in ["", ":53", "a:", "a:0", "a:65536", "a:+1", "[::1", "[::1]53", "[a]:53", "a b", "a/b", "\u{e4}"] {
             assert_eq!(shown(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn servers_given_by_addresses_have_no_names() {
+        let origin = Origin::line(Files::default().add("zonewright.toml"), 7);
+        let text = |text: &str| Node { origin, width: 1, value: Value::Text(text.into()) };
+        let names = |server: Node| {
+            let key = Key { name: "server".into(), origin, width: 6 };
+            let settings = Node { value: Value::Table(vec![(key, server)]), ..text("") };
+            let names = server_names(&settings).into_iter();
+            names.map(|(name, origin)| format!("{name} {}", origin.line)).collect::<Vec<_>>()
+        };
+        assert_eq!(names(text("NS1.example.net:5353")), ["ns1.example.net. 7"]);
+        let list = ["127.0.0.1", "[::1]:53", "fe80::1%eth0", "a b", "ns2.example.net."].map(text).to_vec();
+        assert_eq!(names(Node { value: Value::List(list), ..text("") }), ["ns2.example.net. 7"]);
     }
 }

@@ -38,9 +38,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::{Access, Context, Exchange, Findings, Opened, OpenedWriter, ReadZone, TargetError, ZoneRead};
-use crate::diag::{Diagnostic, Diagnostics};
+use crate::diag::{Diagnostic, Diagnostics, Origin};
 use crate::dns::contents::ContentsError;
-use crate::dns::{ZoneBuilder, ZoneContents, ZoneName};
+use crate::dns::{Name, ZoneBuilder, ZoneContents, ZoneName};
 use crate::inventory::config::node::{Node, Reader, SourceText};
 
 pub use self::examine::examine;
@@ -57,6 +57,11 @@ pub const IS_FENCED: bool = false;
 /// Checks settings without using them.
 pub fn check(settings: &Node, source: &SourceText) -> Diagnostics {
     read_settings(settings, source).1
+}
+
+/// The names of servers that settings hold: a folder has none.
+pub fn server_names(_: &Node) -> Vec<(Name, Origin)> {
+    Vec::new()
 }
 
 /// Finds the folder of a target.

@@ -1,6 +1,6 @@
 //! The changes, by project and host.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
@@ -39,6 +39,8 @@ struct HostView<'a> {
     paint: &'a Paint,
     /// The columns to keep within.
     width: usize,
+    /// The project, where it does not stand above.
+    project: Option<String>,
     /// The inventory number; none for orphans.
     host: Option<u64>,
     /// The backbone name, as far as the changes show it.
@@ -64,41 +66,110 @@ struct ChangeView {
     also: Vec<u64>,
 }
 
-/// Renders the changes of all projects.
+/// The changes that remove what nobody has.
+#[derive(Serialize)]
+pub struct NobodyView {
+    /// What `plan-host.txt` makes of each host, or of the orphans of a project, one after another; empty where there are none.
+    text: String,
+    /// How many such groups are not shown.
+    more_hosts: usize,
+    /// How many changes they have.
+    more_changes: usize,
+}
+
+/// Renders the changes of all projects, but for those that remove what nobody has.
 pub fn projects(
     plan: &Plan,
     templates: &Templates,
     options: &TextOptions,
     paint: &Paint,
 ) -> Result<Vec<ProjectView>, TemplateError> {
-    let of_project = plan.changes.chunk_by(|a, b| a.project == b.project);
+    let of_nobody = of_nobody(plan);
+    let changes: Vec<&Change> = plan.changes.iter().filter(|change| !of_nobody.contains(&rrset_of(change))).collect();
+    let of_project = changes.chunk_by(|a, b| a.project == b.project);
     of_project
         .map(|changes| {
-            let groups: Vec<&[Change]> = changes.chunk_by(|a, b| a.host == b.host).collect();
-            let (shown, rest) = groups.split_at(options.max_hosts.unwrap_or(groups.len()).min(groups.len()));
-            let mut text = String::new();
-            for group in shown {
-                text.push_str(&templates.render("plan-host.txt", host(group, options, paint))?);
-            }
-            Ok(ProjectView {
-                project: sanitize(&changes[0].project),
-                hosts: groups.iter().filter(|group| group[0].host.is_some()).count(),
-                changes: changes.len(),
-                text,
-                more_hosts: rest.len(),
-                more_changes: rest.iter().map(|group| group.len()).sum(),
-            })
+            let groups: Vec<&[&Change]> = changes.chunk_by(|a, b| a.host == b.host).collect();
+            let hosts = groups.iter().filter(|group| group[0].host.is_some()).count();
+            let Groups { text, more_hosts, more_changes } = shown(&groups, Heading::Host, (templates, options, paint))?;
+            let project = sanitize(&changes[0].project);
+            Ok(ProjectView { project, hosts, changes: changes.len(), text, more_hosts, more_changes })
         })
         .collect()
 }
 
+/// Renders the changes that remove what nobody has, of all projects.
+pub fn nobody(
+    plan: &Plan,
+    templates: &Templates,
+    options: &TextOptions,
+    paint: &Paint,
+) -> Result<NobodyView, TemplateError> {
+    let of_nobody = of_nobody(plan);
+    let changes: Vec<&Change> = plan.changes.iter().filter(|change| of_nobody.contains(&rrset_of(change))).collect();
+    let groups: Vec<&[&Change]> = changes.chunk_by(|a, b| (&a.project, a.host) == (&b.project, b.host)).collect();
+    let Groups { text, more_hosts, more_changes } =
+        shown(&groups, Heading::HostAndProject, (templates, options, paint))?;
+    Ok(NobodyView { text, more_hosts, more_changes })
+}
+
+/// The RRsets that lose records for no other reason than that nobody has the name, and the TXT of the registry that go with
+/// them.
+fn of_nobody(plan: &Plan) -> HashSet<(Rtype, Name)> {
+    let is_alone =
+        |change: &&Change| change.reasons.iter().all(|reason| matches!(reason.rule, Rule::Released | Rule::Orphan));
+    plan.changes.iter().filter(is_alone).map(rrset_of).collect()
+}
+
+/// The RRset of a change; of a TXT of the registry the one that it records.
+fn rrset_of(change: &Change) -> (Rtype, Name) {
+    registered(change).unwrap_or_else(|| (change.key.rtype, change.key.owner.as_name().to_name()))
+}
+
+/// Groups of changes, rendered as far as they are shown.
+struct Groups {
+    /// The text.
+    text: String,
+    /// How many are not shown.
+    more_hosts: usize,
+    /// How many changes they have.
+    more_changes: usize,
+}
+
+/// What stands above the changes of a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Heading {
+    /// The host; the project stands above.
+    Host,
+    /// The host and its project.
+    HostAndProject,
+}
+
+/// Renders groups of changes, as many as are shown.
+fn shown(
+    groups: &[&[&Change]],
+    heading: Heading,
+    (templates, options, paint): (&Templates, &TextOptions, &Paint),
+) -> Result<Groups, TemplateError> {
+    let (shown, rest) = groups.split_at(options.max_hosts.unwrap_or(groups.len()).min(groups.len()));
+    let mut text = String::new();
+    for group in shown {
+        let project = (heading == Heading::HostAndProject).then(|| sanitize(&group[0].project));
+        let view = HostView { project, ..host(group, options, paint) };
+        text.push_str(&templates.render("plan-host.txt", view)?);
+    }
+    let more_changes = rest.iter().map(|group| group.len()).sum();
+    Ok(Groups { text, more_hosts: rest.len(), more_changes })
+}
+
 /// The changes of one host, or of all orphans of a project.
-fn host<'a>(changes: &[Change], options: &TextOptions, paint: &'a Paint) -> HostView<'a> {
+fn host<'a>(changes: &[&Change], options: &TextOptions, paint: &'a Paint) -> HostView<'a> {
     let name = changes[0].host.and_then(|_| backbone(changes)).map(NameRef::to_name);
     let mut evidence = None;
     HostView {
         paint,
         width: options.width,
+        project: None,
         host: changes[0].host.map(|inv| inv.0),
         name: name.as_ref().map(|name| sanitize(&name.to_string())),
         changes: by_name(changes, name.as_ref()).into_iter().map(|change| view(change, &mut evidence, paint)).collect(),
@@ -108,14 +179,14 @@ fn host<'a>(changes: &[Change], options: &TextOptions, paint: &'a Paint) -> Host
 /// Sorts changes as one thinks of them: the name `first` with the addresses that it gets and loses, then other names.
 ///
 /// The plan sorts by zone, which tears a name and its reverse names apart.
-fn by_name<'a>(changes: &'a [Change], first: Option<&Name>) -> Vec<&'a Change> {
+fn by_name<'a>(changes: &[&'a Change], first: Option<&Name>) -> Vec<&'a Change> {
     let pointers = changes.iter().filter(|change| change.key.rtype == Rtype::PTR);
     let targets: HashMap<NameRef<'_>, NameRef<'_>> =
         pointers.filter_map(|change| Some((change.key.owner.as_name(), target(change)?))).collect();
     let mut ordered: Vec<_> = changes
         .iter()
-        .map(|change| {
-            let registered = registered(change).unwrap_or_else(|| change.key.owner.as_name().to_name());
+        .map(|&change| {
+            let (_, registered) = rrset_of(change);
             let name = targets.get(&registered.as_name()).map_or_else(|| registered.clone(), |name| name.to_name());
             let reverse = address_of(registered.as_name());
             (Some(&name) != first, name.to_string(), reverse, change.key.rtype == Rtype::TXT, change)
@@ -135,12 +206,13 @@ fn pointed_to(rtype: Rtype, rrset: &Rrset) -> Option<NameRef<'_>> {
     rrset.rdata().first()?.as_rdata(rtype).target()
 }
 
-/// The owner name of the RRset whose owner this TXT records: `t-LABEL.REST` belongs to type T at LABEL.REST.
-fn registered(change: &Change) -> Option<Name> {
+/// The RRset whose owner this TXT records: `t-LABEL.REST` belongs to type T at LABEL.REST.
+fn registered(change: &Change) -> Option<(Rtype, Name)> {
     let owner = change.key.owner.as_name();
     let label = owner.first_label().filter(|_| change.is_registry())?;
-    let label = label.strip_prefix(b"aaaa-").or(label.strip_prefix(b"ptr-"))?;
-    Name::prepend(label, owner.parent()?).ok()
+    let of_type = |rtype, prefix: &[u8]| label.strip_prefix(prefix).map(|label| (rtype, label));
+    let (rtype, label) = of_type(Rtype::AAAA, b"aaaa-").or(of_type(Rtype::PTR, b"ptr-"))?;
+    Some((rtype, Name::prepend(label, owner.parent()?).ok()?))
 }
 
 /// The backbone name of the host whose changes these are, where they show one of its names.
@@ -148,7 +220,7 @@ fn registered(change: &Change) -> Option<Name> {
 /// A plan does not say which name is the backbone's, but a fastbone name is always made by adding to it, so that the
 /// shortest of the host's names is the backbone's, if that is among them. What an apply left that is undone is what was
 /// the host's then.
-fn backbone(changes: &[Change]) -> Option<NameRef<'_>> {
+fn backbone<'a>(changes: &[&'a Change]) -> Option<NameRef<'a>> {
     let own = |rule| matches!(rule, Rule::Missing | Rule::WrongAddress | Rule::Ttl);
     let names = changes.iter().flat_map(|change| {
         let acts = change.reasons.iter().any(|reason| own(reason.rule) && reason.host == change.host);
@@ -165,7 +237,7 @@ fn backbone(changes: &[Change]) -> Option<NameRef<'_>> {
 /// One change for the template; `evidence` is what the reason shown last rests on.
 fn view<'a>(change: &'a Change, evidence: &mut Option<&'a [String]>, paint: &Paint) -> ChangeView {
     let Change { key, kind, .. } = change;
-    let rrset = match registered(change).and_then(|name| address_of(name.as_name())) {
+    let rrset = match registered(change).and_then(|(_, name)| address_of(name.as_name())) {
         Some(address) => format!("{} for PTR of {address}", key.rtype),
         None => data::rrset(key.rtype, key.owner.as_name()),
     };

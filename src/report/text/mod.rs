@@ -6,16 +6,21 @@ mod left;
 
 mod tables;
 
+mod waiting;
+
 use serde::Serialize;
 
-use self::changes::ProjectView;
+use self::changes::{NobodyView, ProjectView};
 use self::left::{BlockedView, SkippedView};
 use self::tables::Cells;
+use self::waiting::WaitingView;
 use super::paint::Paint;
 use super::templates::{TemplateError, Templates};
 use super::words::Explained as _;
 use crate::diag::sanitize;
-use crate::plan::{Notice, NoticeCode, Plan, SealedPlan};
+use crate::dns::Name;
+use crate::dns::reverse::address_of;
+use crate::plan::{Notice, NoticeCode, Only, Plan, SealedPlan};
 
 /// What a plan is shown for, which decides how it closes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +79,10 @@ pub fn render(sealed: &SealedPlan, templates: &Templates, options: &TextOptions)
         is_view: options.is_view,
         is_partial: plan.notices.iter().any(|notice| notice.code.tells_of_failure()),
         is_untrusted: plan.notices.iter().any(|notice| notice.code == NoticeCode::SourceUntrusted),
+        only: plan.only.as_ref().map(|only| narrowed(only, options)),
         projects: changes::projects(plan, templates, options, &paint)?,
+        nobody: changes::nobody(plan, templates, options, &paint)?,
+        waiting: waiting::waiting(plan, options),
         summary: tables::summary(plan),
         blocked: left::blocked(plan, options),
         blocked_count: plan.blocked.len(),
@@ -111,8 +119,14 @@ struct PlanView<'a> {
     is_partial: bool,
     /// Whether a source was read and is not believed.
     is_untrusted: bool,
-    /// The projects that have changes, sorted.
+    /// What the plan was narrowed to.
+    only: Option<String>,
+    /// The projects that have changes, sorted; without those of names that nobody has.
     projects: Vec<ProjectView>,
+    /// The changes that remove what nobody has.
+    nobody: NobodyView,
+    /// What nobody has, and that waits to be deleted, by time.
+    waiting: Vec<WaitingView>,
     /// For each project and in total: hosts, creates, modifies, deletes, blocked, skipped.
     summary: Cells,
     /// The blocked hosts by code.
@@ -143,6 +157,22 @@ struct PlanView<'a> {
     id: &'a str,
     /// The plan's effect.
     effect: &'a str,
+}
+
+/// What a plan was narrowed to, in words.
+fn narrowed(only: &Only, options: &TextOptions) -> String {
+    let list = |what: &str, items: Vec<String>| {
+        let shown = options.shown(items.len());
+        let more = items.len() - shown;
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let what = if items.len() == 1 { what.to_owned() } else { format!("{what}s") };
+        format!("{what} {}{more}", items[..shown].join(", "))
+    };
+    let hosts = only.hosts.iter().map(|host| host.0.to_string()).collect::<Vec<_>>();
+    let projects = only.projects.iter().map(|project| sanitize(project)).collect::<Vec<_>>();
+    let parts = [("host", hosts), ("project", projects)];
+    let parts = parts.into_iter().filter(|(_, items)| !items.is_empty()).map(|(what, items)| list(what, items));
+    format!("Narrowed to {}", parts.collect::<Vec<_>>().join(" of "))
 }
 
 /// The notices of one code.
@@ -177,7 +207,9 @@ fn notices(plan: &Plan, options: &TextOptions) -> Vec<NoticesView> {
 /// What a notice says, with what it is about in front unless it says so itself.
 fn message(notice: &Notice) -> String {
     let Notice { name, message, .. } = notice;
-    sanitize(&if message.contains(name.as_str()) { message.clone() } else { format!("{name}: {message}") })
+    let address = Name::parse(name).ok().and_then(|name| address_of(name.as_name()));
+    let says_so = message.contains(name.as_str()) || address.is_some_and(|own| message.contains(&format!("`{own}`")));
+    sanitize(&if says_so { message.clone() } else { format!("{name}: {message}") })
 }
 
 #[cfg(test)]

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::dns::Rtype;
 use crate::dns::reverse::reverse_name;
+use crate::inventory::value::Inv;
 use crate::plan::fixture::{self, fleet};
-use crate::plan::{NoticeCode, Rule, v1};
+use crate::plan::{NoticeCode, Rule, Waiting, v1};
 use crate::report::{Format, plan};
 
 /// A plan as text with the embedded templates.
@@ -18,13 +19,6 @@ fn shown(plan_value: Plan, options: &TextOptions) -> String {
 #[test]
 fn a_plan_reads_well_at_eighty_columns() {
     insta::assert_snapshot!(shown(fleet(), &TextOptions::default()), @r#"
-    Project lab
-
-      host 300044
-        delete AAAA lab-old-3.example.net.  ttl 3600
-          - 2a02:6b8:0:77::1
-          released name: the host gave it up (names.lock:902)
-
     Project search
 
       host 100001  sas1-0001.search.example.net.
@@ -78,11 +72,6 @@ fn a_plan_reads_well_at_eighty_columns() {
             2a02:6b8:0:160c:0:1478:b508:93b1
           other TTL: not the one that is wanted (projects/search.yaml:9)
 
-      no host
-        delete AAAA sas1-0931.search.example.net.  ttl 600
-          - 2a02:6b8:0:160b:0:1478:b508:1111
-          orphan: no host has the name (projects/search.yaml:11)
-
     Project web
 
       host 200017  myt2-web-0017.web.example.net.
@@ -98,6 +87,18 @@ fn a_plan_reads_well_at_eighty_columns() {
           + myt2-web-0017.web.example.net.
           missing PTR: the address does not name its host
             (racktables/ipv4-map.txt:31)
+
+    Deleted because nobody has the name
+
+      host 300044 of lab
+        delete AAAA lab-old-3.example.net.  ttl 3600
+          - 2a02:6b8:0:77::1
+          released name: the host gave it up (names.lock:902)
+
+      no host, project search
+        delete AAAA sas1-0931.search.example.net.  ttl 600
+          - 2a02:6b8:0:160b:0:1478:b508:1111
+          orphan: no host has the name (projects/search.yaml:11)
 
     Summary
 
@@ -216,7 +217,7 @@ fn verbose_lists_what_is_only_counted_otherwise() {
 fn hosts_over_the_limit_are_counted() {
     let options = TextOptions { max_hosts: Some(1), ..TextOptions::default() };
     let text = shown(fleet(), &options);
-    assert!(text.contains("\n  and 7 more changes of 3 more hosts\n\nProject web\n"), "{text}");
+    assert!(text.contains("\n  and 6 more changes of 2 more hosts\n\nProject web\n"), "{text}");
     assert!(text.contains("host 100001") && !text.contains("host 100012"));
 }
 
@@ -251,6 +252,9 @@ fn hostile() -> Plan {
     plan.skipped.iter_mut().for_each(|skipped| skipped.project = bad.clone());
     plan.notices.iter_mut().for_each(|notice| (notice.name, notice.message) = (bad.clone(), "x".to_owned()));
     plan.limits.iter_mut().for_each(|limit| (limit.scope, limit.period) = (bad.clone(), bad.clone()));
+    plan.only = Some(Only { hosts: Vec::new(), projects: vec![bad.clone()] });
+    let waiting = waits(("\\027[31m.search.example.net", Rtype::AAAA), None, None);
+    plan.waiting = vec![Waiting { project: bad, ..waiting }];
     plan
 }
 
@@ -290,13 +294,16 @@ fn a_long_name_sticks_out_whole() {
 fn a_template_of_the_workspace_is_used() {
     let overrides = [
         ("plan-host.txt", "{{ host }}: {% for change in changes %}{{ change.verb }} {% endfor %}.\n"),
-        ("plan.txt", "{% for project in projects %}{{ project.text }}{% endfor %}{{ zones | table('rl', 1) }}"),
+        (
+            "plan.txt",
+            "{% for project in projects %}{{ project.text }}{% endfor %}{{ nobody.text }}{{ zones | table('rl', 1) }}",
+        ),
     ];
     let overrides = overrides.map(|(name, text)| (name.to_owned(), text.to_owned()));
     let templates = Templates::load(overrides.into()).unwrap();
     let sealed = SealedPlan::new(fleet());
     let text = plan(&sealed, Format::Text, &templates, &TextOptions::default()).unwrap();
-    assert!(text.starts_with("300044: delete .\n100001: modify create delete .\n"), "{text}");
+    assert!(text.starts_with("100001: modify create delete .\n100007: "), "{text}");
     let templates = Templates::load([("plan-host.txt".to_owned(), "\n{{ hosts }}\n".to_owned())].into()).unwrap();
     let error = plan(&sealed, Format::Text, &templates, &TextOptions::default()).unwrap_err();
     assert_eq!((error.name.as_str(), error.line), ("plan-host.txt", Some(2)));
@@ -404,4 +411,90 @@ fn a_plan_that_undoes_an_apply_says_so() {
     plan.notices = vec![Notice { code: NoticeCode::EditedSince, ..fleet().notices.remove(0) }];
     let edited = "Nothing to undo: what is left of apply 12 was changed since. See the notices.";
     assert_eq!(first(&plan).as_deref(), Some(edited));
+}
+
+/// An RRset that waits, since and until some time.
+fn waits((name, rtype): (&str, Rtype), host: Option<u64>, times: Option<(&str, &str)>) -> Waiting {
+    let data = if rtype == Rtype::PTR { "a.search.example.net." } else { "::1" };
+    let change = fixture::change(("search", host), (name, rtype), ((60, &[data]), (0, &[])), &[]);
+    let rule = if host.is_some() { Rule::Released } else { Rule::Orphan };
+    let (since, due) = times.map(|(since, due)| (since.parse().unwrap(), due.parse().unwrap())).unzip();
+    Waiting { zone: change.zone, key: change.key, host: change.host, project: change.project, rule, since, due }
+}
+
+#[test]
+fn what_nobody_has_is_told_apart_whether_it_goes_or_waits() {
+    let deleted = |name: &str, host| {
+        let reasons = [fixture::reason(Rule::Released, host, &["names.lock:7"])];
+        fixture::change(("search", host), (name, Rtype::AAAA), ((60, &["::1"]), (0, &[])), &reasons)
+    };
+    let first = Some(("2026-11-20T01:00:00Z", "2026-11-27T01:00:00Z"));
+    let mut plan = fixture::empty();
+    plan.zones.clear();
+    plan.only = Some(Only { hosts: vec![Inv(7), Inv(8)], projects: vec!["search".into()] });
+    plan.changes = vec![deleted("sas1-0009.search.example.net.", Some(7))];
+    plan.waiting = vec![
+        waits(("sas1-0008.search.example.net.", Rtype::AAAA), None, None),
+        waits(("sas1-0007.search.example.net.", Rtype::AAAA), Some(7), first),
+        waits(("2a02:6b8::7", Rtype::PTR), Some(7), first),
+    ];
+    insta::assert_snapshot!(shown(plan.clone(), &TextOptions::default()), @r"
+    Narrowed to hosts 7, 8 of project search
+
+    Deleted because nobody has the name
+
+      host 7 of search
+        delete AAAA sas1-0009.search.example.net.  ttl 60
+          - ::1
+          released name: the host gave it up (names.lock:7)
+
+    Waits to be deleted because nobody has the name
+
+      since 2026-11-20T01:00:00Z, due 2026-11-27T01:00:00Z
+        PTR of 2a02:6b8::7: released name of host 7 of search
+        AAAA sas1-0007.search.example.net.: released name of host 7 of search
+
+      from the apply of this plan on
+        AAAA sas1-0008.search.example.net.: orphan of search
+
+    Summary
+
+      project  hosts  create  modify  delete  blocked  skipped
+      search       1       -       -       1        -        -
+
+    plan    sha256:4ba18a7e74b4d99f884ad9f45541103644b84875da34f8107837928b217450a7
+    effect  sha256:2cba2349a6d4d05e468f802690fda9a619e7e759e178ab2a1f6c13b303977f75
+    Nothing was written to DNS. `--out FILE` saves this plan.
+    ");
+    plan.changes.clear();
+    plan.only = None;
+    let text = shown(plan, &TextOptions::default());
+    assert!(
+        text.starts_with("No changes: live DNS is as it should be, what waits below aside.\n\nWaits to be "),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_txt_of_the_registry_stands_with_its_rrset() {
+    let change = |name: &str, rtype, rule, rdata| {
+        let reasons = [fixture::reason(rule, Some(7), &[])];
+        fixture::change(("web", Some(7)), (name, rtype), ((60, &[rdata]), (0, &[])), &reasons)
+    };
+    let heritage = "\"heritage=external-dns,external-dns/owner=me\"";
+    let mut plan = fixture::empty();
+    plan.changes = vec![
+        change("a.web.example.net.", Rtype::AAAA, Rule::Released, "2a02:6b8::1"),
+        change("aaaa-a.web.example.net.", Rtype::TXT, Rule::Registry, heritage),
+        change("b.web.example.net.", Rtype::AAAA, Rule::AddressElsewhere, "2a02:6b8::1"),
+        change("aaaa-b.web.example.net.", Rtype::TXT, Rule::Registry, heritage),
+    ];
+    let text = shown(plan, &TextOptions::default());
+    let (others, of_nobody) = text.split_once("Deleted because nobody has the name").unwrap();
+    let names = |part: &str| -> Vec<String> {
+        let titles = part.lines().filter_map(|line| line.strip_prefix("    delete "));
+        titles.map(|title| title.split(' ').nth(1).unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(others), ["b.web.example.net.", "aaaa-b.web.example.net."]);
+    assert_eq!(names(of_nobody), ["a.web.example.net.", "aaaa-a.web.example.net."]);
 }

@@ -14,6 +14,8 @@ mod past;
 
 mod undone;
 
+mod waits;
+
 use std::fs;
 use std::path::PathBuf;
 

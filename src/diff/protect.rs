@@ -1,0 +1,161 @@
+//! Names that no rule may change, and why.
+//!
+//! A zone's `protect` lists some. Always protected are those without which DNS itself would not work, or zonewright would not:
+//! every apex, the names of name servers (with their addresses, which are the glue where they lie below a delegation), those
+//! of the configured servers, and the names of markers. Delegations, and what is below them, need not be among these: no
+//! rule reads or touches what is there, and a host there is blocked `delegated`.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use super::act::{Act, Deed};
+use super::context::Context;
+use super::standing::{Block, kept_or_gained};
+use super::waits::is_of_nobody;
+use super::words;
+use crate::change::{BlockCode, Notice, NoticeCode};
+use crate::desired::DesiredHost;
+use crate::diag::Origin;
+use crate::dns::{Name, NameRef, Rdata, Rtype, reverse};
+use crate::inventory::model::{Policy, ProtectPattern};
+
+/// The label of a marker, directly below the apex of its zone.
+pub const MARKER_LABEL: &[u8] = b"_zonewright";
+
+/// The names of the servers that zones are written to, each with the line of zonewright.toml that holds it.
+pub type ServerNames = BTreeMap<Name, Origin>;
+
+/// Why a name is protected.
+#[derive(Debug, Clone, Copy)]
+pub enum Protection<'c> {
+    /// `protect` of its zone lists it.
+    Listed(&'c ProtectPattern),
+    /// It is the apex of a zone.
+    Apex,
+    /// The NS at this name name it.
+    NameServer(NameRef<'c>),
+    /// It is the name of a server that zones are written to.
+    Target(Origin),
+    /// A zone's marker stands there.
+    Marker,
+}
+
+/// Why a name is protected; none where it is not.
+pub fn protection<'c>(context: &Context<'c>, name: NameRef<'_>) -> Option<Protection<'c>> {
+    let zone = context.live.zone_of(name)?;
+    let patterns = &context.zone_spec(zone).protect;
+    if !patterns.is_empty() {
+        let text = name.to_string();
+        if let Some(pattern) = patterns.iter().find(|pattern| pattern.glob.matches(&text)) {
+            return Some(Protection::Listed(pattern));
+        }
+    }
+    if context.live.is_apex(name) {
+        return Some(Protection::Apex);
+    }
+    if let Some(owner) = context.live.delegation_to(name) {
+        return Some(Protection::NameServer(owner));
+    }
+    if let Some(origin) = context.servers.get(name.as_wire()) {
+        return Some(Protection::Target(*origin));
+    }
+    let is_marker = name.first_label() == Some(MARKER_LABEL);
+    let above = name.parent().filter(|_| is_marker)?;
+    context.live.is_apex(above).then_some(Protection::Marker)
+}
+
+/// The blocks of a host by its protected names, and by the protected reverse names of the addresses that these keep or get.
+///
+/// A protected name blocks its host whether anything would be changed or not: whoever protects it is to see that nobody
+/// looks after the host.
+pub fn blocks(context: &Context<'_>, desired: &DesiredHost, policy: Policy) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut note = |name: NameRef<'_>| blocks.extend(protection(context, name).map(|why| block(context, name, why)));
+    for interface in &desired.interfaces {
+        note(interface.owner.as_name());
+        for address in kept_or_gained(context, interface, policy) {
+            note(reverse::reverse_name(IpAddr::V6(address)).as_name());
+        }
+    }
+    blocks
+}
+
+/// The block of a host one of whose names is protected.
+fn block(context: &Context<'_>, name: NameRef<'_>, why: Protection<'_>) -> Block {
+    let hint = match why {
+        Protection::Listed(_) => "take it off `protect`, or keep the host's records by hand",
+        Protection::NameServer(_) | Protection::Target(_) => "keep the host's records by hand, or give it another name",
+        Protection::Apex | Protection::Marker => "give the host another name",
+    };
+    let message = format!("{} is protected: {}", words::readable(name), reason(context, why));
+    Block { code: BlockCode::Protected, message, hint: hint.to_owned() }
+}
+
+/// Why a name is protected, in words.
+pub fn reason(context: &Context<'_>, why: Protection<'_>) -> String {
+    let at = |origin: Origin| context.inventory.files.place(origin);
+    match why {
+        Protection::Listed(ProtectPattern { glob, origin }) => format!("`protect` lists `{glob}` ({})", at(*origin)),
+        Protection::Apex => "it is the apex of a zone".to_owned(),
+        Protection::NameServer(owner) => format!("it is a name server of `{owner}`, by the NS there"),
+        Protection::Target(origin) => format!("it is a server that zones are written to ({})", at(origin)),
+        Protection::Marker => "a zone's marker stands there".to_owned(),
+    }
+}
+
+/// Takes out what would be done at protected names, and says what is left there.
+///
+/// A host whose own name is protected is blocked; what is found here is what rules would do at names that are nobody's,
+/// that somebody had, or that hold what belongs elsewhere.
+pub fn leave(context: &Context<'_>, acts: Vec<Act>) -> (Vec<Act>, Vec<Notice>) {
+    let mut left: BTreeMap<(Name, Rtype, bool), Vec<(Act, Protection<'_>)>> = BTreeMap::new();
+    let mut done = Vec::with_capacity(acts.len());
+    for act in acts {
+        match protection_from(context, &act) {
+            None => done.push(act),
+            Some(why) => {
+                let is_removal = matches!(act.deed, Deed::Remove(_));
+                left.entry((act.owner.clone(), act.rtype, !is_removal)).or_default().push((act, why));
+            }
+        }
+    }
+    let mut notices: Vec<Notice> = Vec::new();
+    for ((owner, ..), left) in left {
+        // What would be removed there comes first, and says enough.
+        let name = owner.to_string();
+        if notices.last().is_none_or(|last| last.name != name) {
+            notices.push(notice(context, name, &left));
+        }
+    }
+    (done, notices)
+}
+
+/// Why an act is not done: its owner is protected, or it is there because nobody has a name that is, and whose PTR stay
+/// with its addresses.
+fn protection_from<'c>(context: &Context<'c>, act: &Act) -> Option<Protection<'c>> {
+    let named = match &act.deed {
+        Deed::Remove(rdata) if is_of_nobody(act.rule) => rdata.as_rdata(act.rtype).target(),
+        Deed::Remove(_) | Deed::Add(_) | Deed::SetTtl(_) => None,
+    };
+    protection(context, act.owner.as_name()).or_else(|| named.and_then(|name| protection(context, name)))
+}
+
+/// The notice about an RRset at a protected name, and what would be done to it, which is something.
+fn notice(context: &Context<'_>, name: String, left: &[(Act, Protection<'_>)]) -> Notice {
+    let (Act { owner, rtype, actor, .. }, why) = &left[0];
+    let removed = |act: &Act| match &act.deed {
+        Deed::Remove(rdata) => Some(rdata.clone()),
+        Deed::Add(_) | Deed::SetTtl(_) => None,
+    };
+    let mut removed: Vec<Rdata> = left.iter().filter_map(|(act, _)| removed(act)).collect();
+    removed.sort();
+    removed.dedup();
+    let data: Vec<String> = removed.iter().map(|rdata| format!("`{}`", rdata.as_rdata(*rtype))).collect();
+    let shown = words::readable(owner.as_name());
+    let what = match data.is_empty() {
+        true => format!("{rtype} at {shown} would change"),
+        false => format!("{rtype} {} at {shown} would go", data.join(", ")),
+    };
+    let message = format!("{what}, and is left: {}", reason(context, *why));
+    Notice { code: NoticeCode::Protected, name, host: actor.host, message }
+}

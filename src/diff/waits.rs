@@ -1,0 +1,120 @@
+//! Names that nobody has keep their records for a while: which removals are due, and which wait.
+//!
+//! Comes in: what the rules do, and when an apply first wanted which RRset to lose records because nobody has the name. Goes
+//! out: what is done now, and what waits until `delete_after` has passed since then. Pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::act::{Act, Deed};
+use super::context::Context;
+use crate::change::{Notice, NoticeCode, Rule, Waiting};
+use crate::dns::{Name, Rdata, RrKey, Rtype};
+use crate::inventory::value::{Duration, Time};
+
+/// When an apply first wanted an RRset to lose records because nobody has the name, by owner name and type.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Waits(BTreeMap<(Name, Rtype), Time>);
+
+impl Waits {
+    /// Since when an RRset waits; none where no apply wanted it yet.
+    pub fn since(&self, owner: &Name, rtype: Rtype) -> Option<Time> {
+        self.0.get(&(owner.clone(), rtype)).copied()
+    }
+
+    /// All that wait, sorted by name and type.
+    pub fn iter(&self) -> impl Iterator<Item = (&Name, Rtype, Time)> {
+        self.0.iter().map(|((owner, rtype), since)| (owner, *rtype, *since))
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl FromIterator<(Name, Rtype, Time)> for Waits {
+    fn from_iter<T: IntoIterator<Item = (Name, Rtype, Time)>>(waits: T) -> Waits {
+        Waits(waits.into_iter().map(|(owner, rtype, since)| ((owner, rtype), since)).collect())
+    }
+}
+
+/// Whether a rule removes records because nobody has the name.
+pub fn is_of_nobody(rule: Rule) -> bool {
+    matches!(rule, Rule::Released | Rule::Orphan)
+}
+
+/// Takes out what is not due: what the rules for names that nobody has would remove from RRsets of which no apply that
+/// long ago wanted it.
+///
+/// What another rule removes too goes at once, and all else that is done to such an RRset is done.
+pub fn hold(context: &Context<'_>, acts: Vec<Act>) -> (Vec<Act>, Vec<Waiting>) {
+    if context.inventory.config.delete_after == Duration::from_secs(0) {
+        return (acts, Vec::new());
+    }
+    let removal = |act: &Act| match &act.deed {
+        Deed::Remove(rdata) => Some((act.owner.clone(), act.rtype, rdata.clone())),
+        Deed::Add(_) | Deed::SetTtl(_) => None,
+    };
+    let by_others: BTreeSet<(Name, Rtype, Rdata)> =
+        acts.iter().filter(|act| !is_of_nobody(act.rule)).filter_map(removal).collect();
+    let waits = |act: &Act| {
+        let goes_anyway = removal(act).is_some_and(|removal| by_others.contains(&removal));
+        is_of_nobody(act.rule) && !goes_anyway && !is_due(context, act)
+    };
+    let (held, due): (Vec<Act>, Vec<Act>) = acts.into_iter().partition(waits);
+    let mut rrsets: BTreeMap<(&Name, Rtype), &Act> = BTreeMap::new();
+    for act in &held {
+        // A host's comes before an orphan, and the lowest before others, as with changes.
+        let whose = |act: &Act| (act.actor.host.is_none(), act.actor);
+        let first = rrsets.entry((&act.owner, act.rtype)).or_insert(act);
+        if whose(act) < whose(first) {
+            *first = act;
+        }
+    }
+    let waiting = rrsets.into_values().map(|act| waiting(context, act)).collect();
+    (due, waiting)
+}
+
+/// Whether an apply wanted the RRset of an act to lose records long enough ago.
+fn is_due(context: &Context<'_>, act: &Act) -> bool {
+    let age = credible(context, act).and_then(|since| context.now.since(since));
+    age.is_some_and(|age| age >= context.inventory.config.delete_after)
+}
+
+/// Since when an RRset waits, unless the clock stepped back since: what lies ahead is noted anew.
+fn credible(context: &Context<'_>, act: &Act) -> Option<Time> {
+    context.waits.since(&act.owner, act.rtype).filter(|since| *since <= context.now)
+}
+
+/// The RRset of an act, as one that waits.
+fn waiting(context: &Context<'_>, act: &Act) -> Waiting {
+    let Act { zone, owner, rtype, rule, actor, .. } = act;
+    let zone = &context.zone_spec(*zone).name;
+    let since = credible(context, act);
+    let owner = zone.owner(owner.as_name()).expect("rules act on names in their zones");
+    Waiting {
+        zone: zone.clone(),
+        key: RrKey { owner, rtype: *rtype },
+        host: actor.host,
+        project: context.project_id(actor.project).to_owned(),
+        rule: *rule,
+        since,
+        due: since.map(|since| since.plus(context.inventory.config.delete_after)),
+    }
+}
+
+/// The notice that what waits is not looked for, where something waits and removals rest.
+pub fn resting(context: &Context<'_>) -> Option<Notice> {
+    let delays = context.inventory.config.delete_after > Duration::from_secs(0);
+    let rests = delays && context.removals_rest() && !context.waits.is_empty();
+    let count = context.waits.iter().count();
+    let rrsets = if count == 1 { "1 RRset that waits".to_owned() } else { format!("{count} RRsets that wait") };
+    rests.then(|| Notice {
+        code: NoticeCode::RemovalsRest,
+        name: "delete_after".to_owned(),
+        host: None,
+        message: format!(
+            "{rrsets} for `delete_after` cannot be judged while a row of hosts.csv or names.lock is bad, or a source unknown"
+        ),
+    })
+}
