@@ -119,8 +119,10 @@ pub enum Command {
     /// allows the transfer, to whom, how large the zone is, what serial and clock it has. Changes nothing. Exits 1
     /// where there is a problem.
     Doctor(DoctorArgs),
-    /// Show who is at work, what did not end, the last applies, the known markers, how much of the limits is used, and the
-    /// tripped breakers; or reset one.
+    /// Show who is at work, the last applies, markers, limits and breakers; or reset a breaker.
+    ///
+    /// Tells what did not end and whether it can be taken up again, how many hosts each limit still lets change, and which
+    /// breakers are tripped, since when and why. `--reset SCOPE --reason TEXT` resets one.
     Status(StatusArgs),
     /// Tell what was applied: when, by whom and why, what changed, and what became of it.
     ///
