@@ -37,7 +37,7 @@ pub struct Shared {
     /// The workspace: a folder with zonewright.toml and everything it points to.
     #[arg(short = 'C', value_name = "DIR", default_value = ".", global = true)]
     pub workspace: PathBuf,
-    /// Only this host's rules run (repeatable). Naming a host passes its restrictions and its project's switch.
+    /// Only this host's rules run (repeatable). Naming a host passes its restrictions, its project's switch, and breakers.
     #[arg(long = "host", value_name = "INV", global = true, value_parser = parse_inv)]
     pub hosts: Vec<Inv>,
     /// Only this project's rules run (repeatable).
@@ -119,8 +119,10 @@ pub enum Command {
     /// allows the transfer, to whom, how large the zone is, what serial and clock it has. Changes nothing. Exits 1
     /// where there is a problem.
     Doctor(DoctorArgs),
-    /// Show who is at work, what did not end, the last applies, the known markers, how much of the limits is used, and the
-    /// tripped breakers; or reset one.
+    /// Show who is at work, the last applies, markers, limits and breakers; or reset one.
+    ///
+    /// Tells what did not end and whether it can be taken up again, how many hosts each limit still lets change, and which
+    /// breakers are tripped, since when and why. `--reset SCOPE --reason TEXT` resets one.
     Status(StatusArgs),
     /// Tell what was applied: when, by whom and why, what changed, and what became of it.
     ///
