@@ -109,12 +109,15 @@ fn ordinary_days_are_not_stopped_and_faults_are() {
     let (hosts, days) = (number("YEAR_HOSTS").unwrap_or(400), number("YEAR_DAYS").unwrap_or(60));
     let seed = number("YEAR_SEED").unwrap_or(6);
     let year = live(hosts, days, seed, if is_whole { 1 } else { 3 });
-    if is_whole {
-        println!("{hosts} hosts, {days} days, seed {seed}\n\n{}", table::text(&year));
-    }
+    println!("{hosts} hosts, {days} days, seed {seed}\n\n{}", table::text(&year));
     assert!(year.false_stops[1].is_empty(), "{:#?}", year.false_stops[1]);
-    for row in &year.rows {
-        let (Row { kind, size, .. }, harmed) = (row, row.recommended.harmed);
-        assert!(harmed * 20 <= hosts, "{kind}, {size}: {harmed} hosts harmed with what is recommended");
+    let mut large = 0;
+    for Row { kind, size, off, recommended, .. } in &year.rows {
+        // What would harm a tenth of the fleet is stopped whole.
+        let is_large = off.harmed * 10 > hosts;
+        large += usize::from(is_large);
+        let harmed = recommended.harmed;
+        assert!(!is_large || harmed == 0, "{kind}, {size}: {harmed} hosts harmed with what is recommended");
     }
+    assert!(large > year.rows.len() / 4, "only {large} of {} faults would do much harm", year.rows.len());
 }

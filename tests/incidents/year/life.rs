@@ -27,12 +27,22 @@ pub struct Life {
     pub most: BTreeMap<&'static str, u64>,
     /// What people wrote into zones: the apex and the line.
     notes: Vec<(String, String)>,
+    /// How often anybody wrote anything, so that no name comes twice.
+    edits: usize,
 }
 
 impl Life {
     /// The first day.
     pub fn new(fleet: Fleet, seed: u64) -> Life {
-        Life { fleet, past: Vec::new(), dice: Dice::new(seed), day: 0, most: BTreeMap::new(), notes: Vec::new() }
+        Life {
+            fleet,
+            past: Vec::new(),
+            dice: Dice::new(seed),
+            day: 0,
+            most: BTreeMap::new(),
+            notes: Vec::new(),
+            edits: 0,
+        }
     }
 
     /// When the exports of a day are applied.
@@ -177,7 +187,8 @@ impl Life {
         let inv = self.any_host();
         let host = self.fleet.hosts[&inv].clone();
         let domain = self.fleet.domain(host.project);
-        let number = self.day * 10 + self.notes.len();
+        self.edits += 1;
+        let number = self.edits;
         let (apex, line, is_kept) = match self.dice.below(5) {
             0 => (domain, format!("www-{number} A 192.0.2.{}\n", number % 250), true),
             1 => (domain.clone(), format!("svc-{number} CNAME {}.{domain}.\n", host.name), true),
