@@ -392,11 +392,10 @@ impl<'c> Run<'_, 'c> {
                 let network = chosen.map(|(_, origin)| *origin);
                 let by_ipv4 = interface.kind == InterfaceKind::Backbone && !interface.own_a.is_empty();
                 let mac = self.desired.mac.active.map(|active| active.origin).filter(|_| !by_ipv4);
-                let project = settings.map(|settings| match settings.hbf_project_id {
-                    Some((_, origin)) if !by_ipv4 => origin,
-                    _ => settings.vlans_origin,
-                });
-                [mac, network, project, self.desired.name_origin].into_iter().flatten().collect()
+                let vlan = settings.map(|settings| settings.vlans_origin);
+                let project_id = settings.and_then(|settings| settings.hbf_project_id).filter(|_| !by_ipv4);
+                let project_id = project_id.map(|(_, origin)| origin);
+                [mac, network, vlan, project_id, self.desired.name_origin].into_iter().flatten().collect()
             }
         }
     }

@@ -19,6 +19,9 @@ const MAX_MODIFY: Percent = Percent::from_whole(30);
 /// How many changes a share allows at least where nothing is said: a person can look through so many (no official source).
 const FLOOR: u64 = 50;
 
+/// How many lines are named where they cause the same number of changes.
+const TOGETHER: usize = 3;
+
 /// From how many changes on it is asked what causes them: of a few any one row may cause most.
 const MANY: u64 = 20;
 
@@ -153,9 +156,11 @@ fn by_cause(plan: &Plan, rules: &Rules, is_old: &dyn Fn(&str) -> bool) -> Option
         }
     }
     causes.retain(|place, _| !is_old(place));
-    // Of those that cause as many the first.
-    let (cause, most) = causes.into_iter().rev().max_by_key(|(_, count)| *count)?;
-    cause_limit(rules, most, plan.changes.len() as u64, cause.to_owned())
+    let most = causes.values().copied().max()?;
+    // Lines of one setting go together, and which of them was edited is not known; of rows that cause as many the first.
+    let alike: Vec<&str> = causes.into_iter().filter(|(_, count)| *count == most).map(|(place, _)| place).collect();
+    let cause = if alike.len() > TOGETHER { alike[0].to_owned() } else { alike.join(", ") };
+    cause_limit(rules, most, plan.changes.len() as u64, cause)
 }
 
 /// The lines that a change rests on. The updates that an undo names are none.

@@ -78,7 +78,7 @@ pub struct LimitState {
     pub exceeded: bool,
     /// Of a share: what `max` is a share of.
     pub of: Option<u64>,
-    /// Of `max_by_cause`: the row or setting that causes most, as `file:line`.
+    /// Of `max_by_cause`: the row or setting that causes most, as `file:line`; a few lines that cause as many, with commas.
     pub cause: Option<String>,
     /// From when on the plan would fit, if nothing else changes; none where it fits now, or never will.
     pub frees: Option<Time>,
