@@ -70,7 +70,7 @@ def toml(w, r):
         lines += ["protect = [" + ", ".join(f'"{p}"' for p in zone.protect) + "]"] if zone.protect else []
         lines.append("")
     if w.limited:
-        lines += ["[limits]", 'hosts = [{ period = "1h", max = 3 }, { period = "1d", max = 1000 }]', ""]
+        lines += ["[limits]", 'hosts = [{ period = "1h", max = 300 }, { period = "1d", max = 1000 }]', ""]
     return "\n".join(lines)
 
 
@@ -96,7 +96,7 @@ def project_yaml(project, r):
         lines.append(f"automation: {str(project.automation).lower()}")
     if project.policy != "repair" or r.random() < 0.5:
         lines.append(f"policy: {project.policy}")
-    lines += ["limits:", "  hosts: [{period: 1h, max: 2}]"] if project.limited else []
+    lines += ["limits:", "  hosts: [{period: 1h, max: 200}]"] if project.limited else []
     return "\n".join(lines) + "\n"
 
 

@@ -89,9 +89,16 @@ fn shares_are_of_what_the_rules_manage_and_have_a_floor() {
     let share = |text: &str| Some(text.parse().unwrap());
     let count = |plan: &Plan, rules: &Rules| told(&count(plan, rules, &Ledger::default(), at(0), &|_| false));
     let name = "zone:search.example.net.";
-    assert_eq!(count(&plan("search", 0..50, 'd'), &Rules::default()), [format!("{name}/max_delete 0+50/50")]);
-    assert_eq!(count(&plan("search", 0..51, 'd'), &Rules::default()), [format!("{name}/max_delete 0+51/50 exceeded")]);
-    assert_eq!(count(&plan("search", 0..120, 'm'), &Rules::default()), [format!("{name}/max_modify 0+120/120")]);
+    assert_eq!(count(&plan("search", 0..1000, 'd'), &Rules::default()), [format!("{name}/max_delete 0+1000/1000")]);
+    assert_eq!(
+        count(&plan("search", 0..1001, 'd'), &Rules::default()),
+        [format!("{name}/max_delete 0+1001/1000 exceeded")]
+    );
+    assert_eq!(count(&plan("search", 0..120, 'm'), &Rules::default()), [format!("{name}/max_modify 0+120/1000")]);
+    let mut large = plan("search", 0..2000, 'd');
+    large.zones[0].managed = 19_995;
+    let told = [format!("{name}/max_delete 0+2000/1999 exceeded")];
+    assert_eq!(count(&large, &Rules::default()), told, "a tenth of a large zone, rounded down");
     assert_eq!(count(&plan("search", 0..300, 'c'), &Rules::default()), [""; 0], "what is created takes nothing away");
     let strict = Rules { max_delete: share("1%"), max_modify: share("0%"), ..Rules::default() };
     assert_eq!(count(&plan("search", 0..5, 'd'), &strict), [format!("{name}/max_delete 0+5/4 exceeded")]);
