@@ -35,6 +35,8 @@ permission = \"full\"
 network = \"2a02:6b8:0:1::/64\"
 pool = \"main\"
 permission = \"full\"
+[limits]
+max_modify = \"100%\"
 ";
 
 /// What begins the forward zone.
