@@ -108,11 +108,16 @@ fn churned(baseline: &Baseline, export: &Export, share: Percent) -> Option<Strin
     let Baseline { said, at, difference: Difference { changed, .. }, .. } = baseline;
     let Changed { key, was, is } = changed.first()?;
     let (count, things) = (changed.len(), things(export));
-    let mean = if count == 1 { "means" } else { "mean" };
+    let differ = match (things, count) {
+        ("hosts", 1) => "is reported otherwise",
+        ("hosts", _) => "are reported otherwise",
+        (_, 1) => "means something else",
+        _ => "mean something else",
+    };
     let found = || {
         format!(
-            "{count} of {said} {things} {mean} something else than in the export accepted {at}, and `max_churn` is \
-             {share}; such as `{key}`: {is}, was {was}"
+            "{count} of {said} {things} {differ} than in the export accepted {at}, and `max_churn` is {share}; such as \
+             `{key}`: {is}, was {was}"
         )
     };
     (count > share.of(*said)).then(found)
@@ -189,6 +194,7 @@ mod tests {
              such as `b`: 22, was 2"
         );
         assert!(churned(&baseline(4), &export("net_layout"), percent(10)).unwrap().starts_with("2 of 4 VLANs mean"));
+        assert!(churned(&baseline(4), &export("agent"), percent(10)).unwrap().starts_with("2 of 4 hosts are reported"));
         let Difference { gone, new, changed } = baseline(0).difference;
         assert_eq!((gone, new, changed.len()), (vec!["gone".to_owned()], vec!["new".to_owned()], 2));
     }
