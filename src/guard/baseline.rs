@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::inventory::Inventory;
+use crate::inventory::model::Export;
 use crate::inventory::value::{Percent, Time};
 
 /// What a finding is about.
@@ -18,12 +19,12 @@ const RULE: &str = "an export that lost or changed too much since the last accep
 pub struct Baseline {
     /// The place of the source's export in [`Inventory::exports`].
     pub place: usize,
-    /// How many rows the accepted one had.
-    pub rows: usize,
-    /// When it was accepted.
+    /// When the accepted one was accepted.
     pub at: Time,
-    /// What it said and what is said now, each under what it is said of; where `max_churn` asks for it.
-    pub said: Option<(BTreeMap<String, String>, BTreeMap<String, String>)>,
+    /// Of how many things it said something.
+    pub said: usize,
+    /// What is said now, compared with that.
+    pub difference: Difference,
 }
 
 /// Something that is said of one thing now, and was not before; or the other way round.
@@ -61,16 +62,19 @@ pub fn difference(was: &BTreeMap<String, String>, is: &BTreeMap<String, String>)
 }
 
 /// Tests exports against the accepted ones, and distrusts those that fail.
+///
+/// What is counted is of what an export says something, not its lines: a host reports each hour, and lines that stand twice
+/// are no more than lines that stand once.
 pub fn test(inventory: &mut Inventory, baselines: &[Baseline]) -> Diagnostics {
     let mut found = Diagnostics::default();
     for baseline in baselines {
         let export = &inventory.exports[baseline.place];
-        let (demands, first) = (export.spec.demands, export.first);
-        let shrunk = demands.max_shrink.and_then(|share| shrunk(baseline, export.rows, share));
-        let churned = demands.max_churn.and_then(|share| churned(baseline, share));
+        let demands = export.spec.demands;
+        let shrunk = demands.max_shrink.and_then(|share| shrunk(baseline, export, share));
+        let churned = demands.max_churn.and_then(|share| churned(baseline, export, share));
+        let (first, name) = (export.first, export.spec.name.clone());
         for (code, cause) in [("source-shrunk", shrunk), ("source-churned", churned)] {
             let (Some(cause), Some(first)) = (cause, first) else { continue };
-            let name = &inventory.exports[baseline.place].spec.name;
             let reason = format!("source `{name}`: {cause}");
             let hint = format!("export it again; or, if it is right, `zonewright accept {name} --reason TEXT`");
             found.push(Diagnostic::file_error(code, first, reason.as_str()).rule(RULE).hint(hint));
@@ -80,47 +84,77 @@ pub fn test(inventory: &mut Inventory, baselines: &[Baseline]) -> Diagnostics {
     found
 }
 
-/// What is wrong where more rows are gone than may be.
-fn shrunk(baseline: &Baseline, rows: usize, share: Percent) -> Option<String> {
-    let gone = baseline.rows.saturating_sub(rows);
-    let are = if gone == 1 { "is" } else { "are" };
-    let found = || {
-        let Baseline { rows, at, .. } = baseline;
-        format!("{gone} of {rows} rows {are} gone since the export accepted {at}, and `max_shrink` is {share}")
-    };
-    (gone > share.of(baseline.rows)).then(found)
+/// What an export says something of, in words: rows, where each is about something else.
+fn things(export: &Export) -> &'static str {
+    match export.spec.key {
+        "hosts" | "l3_tors" | "ipv4_map" => "rows",
+        "net_layout" => "VLANs",
+        _ => "hosts",
+    }
 }
 
-/// What is wrong where more rows mean something else than may.
-fn churned(baseline: &Baseline, share: Percent) -> Option<String> {
-    let (was, is) = baseline.said.as_ref()?;
-    let Difference { changed, .. } = difference(was, is);
-    let example = changed.first()?;
-    let mean = if changed.len() == 1 { "means" } else { "mean" };
+/// What is wrong where more is gone than may be. A bad row says nothing, but it is there, and a thing is not gone for it.
+fn shrunk(baseline: &Baseline, export: &Export, share: Percent) -> Option<String> {
+    let Baseline { said, at, difference: Difference { gone, .. }, .. } = baseline;
+    let count = gone.len().saturating_sub(export.bad);
+    let (things, are) = (things(export), if count == 1 { "is" } else { "are" });
+    let found =
+        || format!("{count} of {said} {things} {are} gone since the export accepted {at}, and `max_shrink` is {share}");
+    (count > share.of(*said)).then(found)
+}
+
+/// What is wrong where more means something else than may.
+fn churned(baseline: &Baseline, export: &Export, share: Percent) -> Option<String> {
+    let Baseline { said, at, difference: Difference { changed, .. }, .. } = baseline;
+    let Changed { key, was, is } = changed.first()?;
+    let (count, things) = (changed.len(), things(export));
+    let differ = match (things, count) {
+        ("hosts", 1) => "is reported otherwise",
+        ("hosts", _) => "are reported otherwise",
+        (_, 1) => "means something else",
+        _ => "mean something else",
+    };
     let found = || {
-        let (count, Baseline { rows, at, .. }, Changed { key, was, is }) = (changed.len(), baseline, example);
         format!(
-            "{count} of {rows} rows {mean} something else than in the export accepted {at}, and `max_churn` is {share}; \
-             such as `{key}`: {is}, was {was}"
+            "{count} of {said} {things} {differ} than in the export accepted {at}, and `max_churn` is {share}; such as \
+             `{key}`: {is}, was {was}"
         )
     };
-    (changed.len() > share.of(baseline.rows)).then(found)
+    (count > share.of(*said)).then(found)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+    use crate::inventory::load_workspace;
 
     /// Texts under what they are about.
     fn said(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
         pairs.iter().map(|(key, meaning)| ((*key).to_owned(), (*meaning).to_owned())).collect()
     }
 
-    /// What is remembered of an export of so many rows.
-    fn baseline(rows: usize) -> Baseline {
+    /// Of an export that spoke of so many things, what another one that lost, won and changed something is tested by.
+    fn baseline(count: usize) -> Baseline {
         let was = said(&[("a", "1"), ("b", "2"), ("c", "3"), ("gone", "4")]);
         let is = said(&[("a", "1"), ("b", "22"), ("c", "33"), ("new", "5")]);
-        Baseline { place: 0, rows, at: "2026-11-19T02:00:00Z".parse().unwrap(), said: Some((was, is)) }
+        let difference = difference(&was, &is);
+        Baseline { place: 0, at: "2026-11-19T02:00:00Z".parse().unwrap(), said: count, difference }
+    }
+
+    /// The same, of which so many things are gone.
+    fn lost(count: usize, gone: usize) -> Baseline {
+        let gone = (0..gone).map(|number| number.to_string()).collect();
+        Baseline { difference: Difference { gone, ..Difference::default() }, ..baseline(count) }
+    }
+
+    /// A small export of a source.
+    fn export(name: &str) -> Export {
+        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/_base");
+        let loaded = load_workspace(&workspace, "2026-11-20T02:00:00Z".parse().unwrap(), &|_| {});
+        let exports = loaded.inventory.expect("the base of the cases is a workspace").exports;
+        exports.into_iter().find(|export| export.spec.name == name).unwrap()
     }
 
     /// So many percent.
@@ -129,28 +163,39 @@ mod tests {
     }
 
     #[test]
-    fn as_many_rows_may_be_gone_as_the_share_says_and_no_more() {
-        assert_eq!(shrunk(&baseline(400), 360, percent(10)), None);
+    fn as_much_may_be_gone_as_the_share_says_and_no_more() {
+        let hosts = export("hosts");
+        assert_eq!(shrunk(&lost(400, 40), &hosts, percent(10)), None);
         assert_eq!(
-            shrunk(&baseline(400), 160, percent(10)).unwrap(),
+            shrunk(&lost(400, 240), &hosts, percent(10)).unwrap(),
             "240 of 400 rows are gone since the export accepted 2026-11-19T02:00:00Z, and `max_shrink` is 10%"
         );
-        assert!(shrunk(&baseline(400), 359, percent(10)).is_some());
-        assert!(shrunk(&baseline(9), 8, percent(10)).unwrap().starts_with("1 of 9 rows is gone"), "no row of a few");
-        assert_eq!(shrunk(&baseline(400), 4000, percent(0)), None, "more is not less");
+        assert!(shrunk(&lost(400, 41), &hosts, percent(10)).is_some());
+        assert!(shrunk(&lost(9, 1), &hosts, percent(10)).unwrap().starts_with("1 of 9 rows is gone"), "not of a few");
+        assert_eq!(shrunk(&lost(400, 0), &hosts, percent(0)), None);
+        assert_eq!(shrunk(&lost(400, 400), &hosts, percent(100)), None, "that is how it is turned off");
+        assert!(shrunk(&lost(9, 9), &export("agent"), percent(10)).unwrap().starts_with("9 of 9 hosts are gone"));
+    }
+
+    #[test]
+    fn what_a_bad_row_is_about_is_not_gone() {
+        let hosts = Export { bad: 2, ..export("hosts") };
+        assert_eq!(shrunk(&lost(9, 2), &hosts, percent(0)), None);
+        assert!(shrunk(&lost(9, 3), &hosts, percent(0)).unwrap().starts_with("1 of 9 rows is gone"));
     }
 
     #[test]
     fn what_only_one_of_them_says_means_nothing_else() {
-        assert_eq!(churned(&baseline(20), percent(10)), None);
+        let hosts = export("hosts");
+        assert_eq!(churned(&baseline(20), &hosts, percent(10)), None);
         assert_eq!(
-            churned(&baseline(19), percent(10)).unwrap(),
+            churned(&baseline(19), &hosts, percent(10)).unwrap(),
             "2 of 19 rows mean something else than in the export accepted 2026-11-19T02:00:00Z, and `max_churn` is 10%; \
              such as `b`: 22, was 2"
         );
-        assert_eq!(churned(&Baseline { said: None, ..baseline(4) }, percent(0)), None);
-        let (was, is) = baseline(0).said.unwrap();
-        let Difference { gone, new, changed } = difference(&was, &is);
+        assert!(churned(&baseline(4), &export("net_layout"), percent(10)).unwrap().starts_with("2 of 4 VLANs mean"));
+        assert!(churned(&baseline(4), &export("agent"), percent(10)).unwrap().starts_with("2 of 4 hosts are reported"));
+        let Difference { gone, new, changed } = baseline(0).difference;
         assert_eq!((gone, new, changed.len()), (vec!["gone".to_owned()], vec!["new".to_owned()], 2));
     }
 }

@@ -119,6 +119,8 @@ pub struct Export {
     pub first: Option<FileId>,
     /// How many rows it has, bad ones included.
     pub rows: usize,
+    /// How many of them are bad.
+    pub bad: usize,
     /// When it was made, by its own word: the earliest of its files. `None` where any file does not say.
     pub dated: Option<Time>,
 }

@@ -270,7 +270,8 @@ impl Workspace {
             let files = digests.iter().map(|(name, _)| name.clone()).collect();
             self.inputs.extend(digests);
             if is_export {
-                exports.push(Export { spec, files, first, rows: found.rows, dated: found.dated.time() });
+                let Tally { rows, bad, dated, .. } = found;
+                exports.push(Export { spec, files, first, rows, bad, dated: dated.time() });
             }
             fold(&mut draft, trust);
         }

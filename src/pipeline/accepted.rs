@@ -44,11 +44,9 @@ fn baseline(
     if !is_tested || inventory.digests_of(export) == accepted.files {
         return Ok(None);
     }
-    let said = match demands.max_churn {
-        Some(_) => Some((said(inventory, &export.spec, accepted, state)?, meaning::meanings(inventory, &export.spec))),
-        None => None,
-    };
-    Ok(Some(Baseline { place, rows: accepted.rows, at: accepted.at, said }))
+    let was = said(inventory, &export.spec, accepted, state)?;
+    let difference = baseline::difference(&was, &meaning::meanings(inventory, &export.spec));
+    Ok(Some(Baseline { place, at: accepted.at, said: was.len(), difference }))
 }
 
 /// What the accepted export of a source said.

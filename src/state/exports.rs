@@ -204,7 +204,12 @@ pub fn accept(
             replace(change, export, now)?;
             keep_switches(change, export, matches!(acceptor, Acceptor::Person(..)), now)?;
         }
-        let sql = "UPDATE exports SET at = ?2, apply = ?3, who = ?4, reason = ?5 WHERE source = ?1";
+        // That an apply finds what a person accepted as it was is no reason to forget who did, and why.
+        let is_kept = matches!((export, &by.reason), (Accepting::Again(_), None));
+        let sql = match is_kept {
+            true => "UPDATE exports SET at = ?2, apply = ?3, who = ?4 WHERE source = ?1 AND reason IS ?5",
+            false => "UPDATE exports SET at = ?2, apply = ?3, who = ?4, reason = ?5 WHERE source = ?1",
+        };
         let at = now.as_nanos();
         change.prepare_cached(sql)?.execute(params![export.source(), at, by.apply, by.who, by.reason])?;
     }

@@ -46,6 +46,8 @@ fn an_older_apply_that_is_taken_up_does_not_bring_an_older_export_back() {
     finish(&mut *state, newer, l3_tors("newer", &["b"]), 4);
     assert_eq!(accepted(&*state), ("person".into(), at(3), None));
     assert_eq!(state.exports().unwrap()[0].words(), "by ops: ticket 7");
+    state.accept(&[Accepting::Again("l3_tors".into())], &Acceptor::IdleApply("night"), at(4)).unwrap();
+    assert_eq!(state.exports().unwrap()[0].words(), "by ops: ticket 7", "as long as it is that export");
     let later = begin(&mut *state, &NewApply { started: at(5), ..new_apply() });
     finish(&mut *state, later, l3_tors("later", &["b"]), 6);
     assert_eq!(accepted(&*state), ("later".into(), at(6), Some(3)));
