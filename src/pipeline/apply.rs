@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::guards::{Guards, rules_now};
+use super::guards::{Guards, at_rest, rules_now};
 use super::{Findings, Progress, acceptance, load_limits, waits};
 use crate::apply::accept::{Terms, accept};
 use crate::apply::{self, Applied, Event, Orders, Refusal, SIDE_BY_SIDE, Survey, Surveyed, Watch, ZoneAccess};
@@ -117,6 +117,9 @@ pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) 
     };
     let file = request.workspace.join(&config.state_file);
     if plan.changes.is_empty() && !was_killed(&file) && !waits::has_news(plan, &file) {
+        if let Some(refusal) = at_rest((plan, given.place), &file) {
+            return Ok(Ran::refused(refusal));
+        }
         acceptance::accept_idle(plan, request, &file);
         return Ok(Ran { is_journaled: true, ..Ran::default() });
     }

@@ -20,7 +20,7 @@ use crate::inventory::Inventory;
 use crate::inventory::model::{Config, HostLimit, ProjectIndex};
 use crate::inventory::value::Time;
 use crate::plan::{LimitKind, LimitState, Plan, SealedPlan};
-use crate::state::{State, StateError};
+use crate::state::{self, State, StateError};
 
 /// The code of the refusal of an allowance that names no limit, which is an error of whoever gave it.
 pub const UNKNOWN_LIMIT: &str = "unknown-limit";
@@ -182,12 +182,29 @@ pub fn foreseen(
     is_named: bool,
 ) -> Option<Refusal> {
     let plan = sealed.plan();
-    let held_all = || breakers.iter().find(|breaker| breaker.scope == GLOBAL && !is_named);
-    if let Some(breaker) = held_all().or_else(|| holding(plan, breakers)) {
+    let held_all = if is_named { None } else { of_all(breakers) };
+    if let Some(breaker) = held_all.or_else(|| holding(plan, breakers)) {
         return Some(held(place, breaker));
     }
     let stray = stray(plan, &plan.limits, allowed).map(|stray| unknown(place, stray, &plan.limits));
     stray.or_else(|| clear(sealed, &plan.limits, allowed).err().map(|over| exceeded(place, &over)))
+}
+
+/// The breaker of everything, where it is tripped.
+fn of_all(breakers: &[Breaker]) -> Option<&Breaker> {
+    breakers.iter().find(|breaker| breaker.scope == GLOBAL)
+}
+
+/// Why a plan with nothing to do is refused all the same: all rests, and that nobody named its hosts. Whoever runs unattended
+/// is to see that.
+///
+/// A state that cannot be read says nothing of it; that is told when there is something to write.
+pub fn at_rest((plan, place): (&Plan, &str), file: &Path) -> Option<Refusal> {
+    if plan.only.as_ref().is_some_and(|only| !only.hosts.is_empty()) {
+        return None;
+    }
+    let breakers = state::open_to_read(file).ok()??.breakers().ok()?;
+    of_all(&breakers).map(|breaker| held(place, breaker))
 }
 
 /// The refusal of a plan that a breaker holds back.
