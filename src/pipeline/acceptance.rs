@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::apply::Conduct;
-use crate::change::NoticeCode;
+use crate::change::{NoticeCode, SkipCode};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Export, Trust};
 use crate::inventory::read::{self, ExportFiles};
@@ -55,12 +55,22 @@ pub(super) fn accept_idle(plan: &Plan, request: &Conduct<'_>, file: &Path) {
     }
 }
 
+/// Whether a plan tries what it was made of on the whole fleet, as far as projects are looked after at all.
+///
+/// An undo was made of the journal. What is right for hosts that somebody names, or for those that no breaker holds back, may
+/// be what tripped the breaker, or would.
+pub(super) fn is_whole(plan: &Plan) -> bool {
+    let names_hosts = plan.only.as_ref().is_some_and(|only| !only.hosts.is_empty());
+    let is_held_back = plan.skipped.iter().any(|skipped| skipped.code == SkipCode::Breaker);
+    plan.undoes.is_none() && !names_hosts && !is_held_back
+}
+
 /// The exports of a workspace that a plan was made of and believed, as far as no file of them changed since.
 ///
 /// Sources of MACs are believed together: while one of them is not, what the others say since must not take its place.
 fn used(plan: &Plan, workspace: &Path) -> Vec<ExportFiles> {
-    if plan.undoes.is_some() {
-        return Vec::new(); // It was made of the journal.
+    if !is_whole(plan) {
+        return Vec::new();
     }
     let Some(mut exports) = read::export_files(workspace) else {
         tracing::debug!("no export is accepted: zonewright.toml cannot be used");

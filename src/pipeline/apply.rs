@@ -400,6 +400,7 @@ fn new_apply(sealed: &SealedPlan, request: &Conduct<'_>, survey: &Survey<'_>) ->
         inputs: sealed.plan().inputs.clone(),
         hosts: host_count(survey),
         undoes: sealed.plan().undoes.map(ApplyId),
+        is_whole: acceptance::is_whole(sealed.plan()),
     }
 }
 

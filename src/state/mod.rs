@@ -118,6 +118,8 @@ pub struct NewApply {
     pub hosts: usize,
     /// The apply that it undoes, where it undoes one.
     pub undoes: Option<ApplyId>,
+    /// Whether what it was made from was tried on the whole fleet: nobody named hosts, and no breaker held any back.
+    pub is_whole: bool,
 }
 
 /// The plan of an apply, kept as long as the apply may be taken up again.
