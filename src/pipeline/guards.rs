@@ -95,8 +95,12 @@ impl Remembered {
 }
 
 /// What earlier applies changed, as far as any limit looks back.
+///
+/// What an apply sent that was killed, or got no answer, counts until it is known what became of it: hosts of other zones
+/// may be changed before anybody looks.
 fn read_ledger(rules: &Rules, state: &dyn State, now: Time) -> Result<Ledger, StateError> {
-    Ok(Ledger::new(state.changed_since(now.minus(rules.longest()))?))
+    let since = now.minus(rules.longest());
+    Ok(Ledger::new([state.changed_since(since)?, state.perhaps_changed_since(since)?].concat()))
 }
 
 /// The limits as an inventory sets them.
@@ -266,8 +270,11 @@ fn unattended(place: &str, over: &[Over<'_>], tripped: &[(String, String)]) -> R
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::apply::{Batch, Phase, Settled};
+    use crate::dns::Rtype;
     use crate::inventory::value::Percent;
     use crate::plan::{Rule, fixture};
+    use crate::state::{NewApply, PlanText};
 
     /// A plan with thirty changes that rest on a row each and on one line of a project.
     fn plan(inputs: &[(&str, &[u8])]) -> Plan {
@@ -276,7 +283,7 @@ mod tests {
             let (name, evidence) = (format!("h{host}.search.example.net"), format!("hosts.csv:{host}"));
             let reason = fixture::reason(Rule::Missing, Some(host), &[&evidence, "projects/search.yaml:2"]);
             let sides = ((0, &[][..]), (60, &["2001:db8::1"][..]));
-            fixture::change(("search", Some(host)), (&name, crate::dns::Rtype::AAAA), sides, &[reason])
+            fixture::change(("search", Some(host)), (&name, Rtype::AAAA), sides, &[reason])
         };
         Plan {
             inputs: inputs.iter().map(|(name, content)| ((*name).to_owned(), digest(content))).collect(),
@@ -308,6 +315,37 @@ mod tests {
         assert_eq!(cause(unchanged.clone().into(), &hosts), None, "nothing is new");
         std::fs::write(workspace.path().join("hosts.csv"), b"replaced").unwrap();
         assert_eq!(cause(unchanged.into(), &hosts), said("hosts.csv:1", 1), "of another file nothing can be said");
+    }
+
+    #[test]
+    fn what_was_sent_counts_until_it_is_known_what_became_of_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut state = state::open_to_write(&folder.path().join("state.db")).unwrap();
+        let now: Time = "2026-11-20T02:00:00Z".parse().unwrap();
+        let new = NewApply {
+            plan: "sha256:aa".to_owned(),
+            effect: "sha256:bb".to_owned(),
+            started: now,
+            who: String::new(),
+            reason: None,
+            inputs: BTreeMap::new(),
+            hosts: 1,
+            undoes: None,
+            is_whole: true,
+        };
+        let id = state.begin(&new, &PlanText { document: "{}", expires: now }).unwrap();
+        let sides = ((0, &[][..]), (600, &["2a02::1"][..]));
+        let change = fixture::change(("search", Some(7)), ("a.search.example.net", Rtype::AAAA), sides, &[]);
+        let batch = Batch { number: 1, zone: &change.zone, phase: Phase::Forward, swap: None, changes: vec![&change] };
+        state.note_sending(id, &batch, now).unwrap();
+        let rule = HostRule { scope: GLOBAL.to_owned(), period: "1h".parse().unwrap(), max: 2 };
+        let rules = Rules { hosts: vec![rule], ..Rules::default() };
+        let used = |state: &dyn State| standing(&rules, Some(state), now).unwrap()[0].used;
+        assert_eq!(used(&*state), 1, "a crash leaves it so");
+        state.note_settled(id, &batch, &Settled::Unknown("no answer".to_owned()), now).unwrap();
+        assert_eq!(used(&*state), 1);
+        state.note_settled(id, &batch, &Settled::Undone("refused".to_owned()), now).unwrap();
+        assert_eq!(used(&*state), 0);
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub mod lock;
 
 mod past;
 
+mod perhaps;
+
 mod schema;
 
 mod sqlite;
@@ -322,8 +324,8 @@ pub trait State: Send {
     /// The limits that were lifted for an apply, sorted by name.
     fn allowed(&self, apply: ApplyId) -> Result<Vec<Allowed>, StateError>;
 
-    /// The input files, with their digests, of the latest apply that did all of its plan and undid nothing; none where
-    /// there is no such apply.
+    /// The input files, with their digests, of the latest apply that tried them on the whole fleet, did all of its plan and
+    /// undid nothing; none where there is no such apply.
     fn last_inputs(&self) -> Result<BTreeMap<String, String>, StateError>;
 
     /// The RRsets that wait to be deleted.
@@ -331,4 +333,8 @@ pub trait State: Send {
 
     /// Keeps what waits from now on, and what waits no more. What is deleted or created waits no more by that alone.
     fn note_waits(&mut self, news: &WaitNews) -> Result<(), StateError>;
+
+    /// The hosts of the updates that were sent since a time and of which it is not known what became of them: project,
+    /// host, when.
+    fn perhaps_changed_since(&self, since: Time) -> Result<Vec<(String, Inv, Time)>, StateError>;
 }

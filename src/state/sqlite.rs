@@ -17,7 +17,8 @@ use super::past;
 use super::schema::{self, Found};
 use super::{
     Acceptance, AcceptedFile, Accepting, Acceptor, ApplyId, ApplySummary, Breaker, KnownMarker, LeftHost, NewApply,
-    PlanText, Resumption, Sent, State, StateError, Unsettled, WaitNews, effect, exports, folder, journal, waits,
+    PlanText, Resumption, Sent, State, StateError, Unsettled, WaitNews, effect, exports, folder, journal, perhaps,
+    waits,
 };
 use super::{Allowed, Reset, allowances, breakers};
 use crate::apply::{Applied, Batch, Outcome, Settled};
@@ -509,6 +510,10 @@ impl State for Sqlite {
 
     fn note_waits(&mut self, news: &WaitNews) -> Result<(), StateError> {
         self.write(|change| waits::note(change, news))
+    }
+
+    fn perhaps_changed_since(&self, since: Time) -> Result<Vec<(String, Inv, Time)>, StateError> {
+        perhaps::changed_since(self, since)
     }
 }
 
