@@ -262,7 +262,7 @@ impl Work<'_> {
         earlier: &[Allowance],
     ) -> Result<Result<Clearance, Refusal>, StateError> {
         match survey.is_open() {
-            true => self.guards.clear((self.sealed, self.place), earlier, state, self.request.now),
+            true => self.guards.clear((self.sealed, self.place, &survey.open()), earlier, state, self.request.now),
             // Nothing will be sent, so that there is nothing to count.
             false => Ok(Ok(guard::clear(self.sealed, &[], &[]).expect("no limit is counted"))),
         }

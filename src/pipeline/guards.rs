@@ -9,6 +9,7 @@ use std::path::Path;
 use sha2::{Digest as _, Sha256};
 
 use crate::apply::Refusal;
+use crate::change::Change;
 use crate::diff::Tripped;
 use crate::disk;
 use crate::guard::breakers::{GLOBAL, holding, to_trip};
@@ -128,7 +129,7 @@ pub fn rules_now(config: &Config, projects: &BTreeMap<String, Vec<HostLimit>>, p
 /// How much of the limits of hosts is used, without any plan.
 pub fn standing(rules: &Rules, state: Option<&dyn State>, now: Time) -> Result<Vec<LimitState>, StateError> {
     let ledger = state.map_or_else(|| Ok(Ledger::default()), |state| read_ledger(rules, state, now))?;
-    Ok(crate::guard::limits::of_hosts(&[], rules, &ledger, now))
+    Ok(crate::guard::limits::of_hosts(std::iter::empty(), rules, &ledger, now))
 }
 
 /// What a plan is held against when it is applied.
@@ -143,10 +144,11 @@ pub struct Guards<'a> {
 }
 
 impl Guards<'_> {
-    /// Counts a plan again, and gives leave to carry it out or says why not; `earlier` was lifted for it before.
+    /// Counts a plan again, of which these changes are still to be made, and gives leave to carry it out or says why not;
+    /// `earlier` was lifted for it before.
     pub fn clear(
         &self,
-        (sealed, place): (&SealedPlan, &str),
+        (sealed, place, open): (&SealedPlan, &str, &[&Change]),
         earlier: &[Allowance],
         state: &mut dyn State,
         now: Time,
@@ -154,7 +156,7 @@ impl Guards<'_> {
         if let Some(breaker) = holding(sealed.plan(), &state.breakers()?) {
             return Ok(Err(held(place, breaker)));
         }
-        let counted = recount(sealed.plan(), &self.rules, &read_ledger(&self.rules, state, now)?, now);
+        let counted = recount((sealed.plan(), open), &self.rules, &read_ledger(&self.rules, state, now)?, now);
         if let Some(stray) = stray(sealed.plan(), &counted, self.allow) {
             return Ok(Err(unknown(place, stray, &counted)));
         }
