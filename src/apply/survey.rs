@@ -134,6 +134,12 @@ impl Survey<'_> {
         Survey { made, standings, ..self }
     }
 
+    /// The changes of all that is to be sent, in the order of the plan.
+    pub fn open(&self) -> Vec<&Change> {
+        let is_open = |place: &usize| self.standings[self.unit_of[*place]] == Standing::Open && !self.made[*place];
+        (0..self.changes.len()).filter(is_open).map(|place| &self.changes[place]).collect()
+    }
+
     /// Whether there is anything to be sent.
     pub fn is_open(&self) -> bool {
         self.standings.contains(&Standing::Open)

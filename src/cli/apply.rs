@@ -65,8 +65,8 @@ fn plan_and_apply(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
         view.tell_of_hidden(&sealed)?;
     }
     let task = task(&sealed, "the plan", now, args);
-    if let Some(refused) = carry_out::foresee(shared, &task, &breakers, !shared.hosts.is_empty()) {
-        return Ok(refused?.and(verdict));
+    if let Some(refused) = carry_out::foresee(shared, &task, (&breakers, !shared.hosts.is_empty()), verdict) {
+        return refused;
     }
     let asks = task.may_be_expected() && !sealed.plan().changes.is_empty() && !args.auto;
     if asks && !carry_out::consents(&args.limits, args.format)? {

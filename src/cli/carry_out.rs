@@ -64,16 +64,17 @@ pub struct Reach<'a> {
 
 /// Refuses a plan that was just made, where it can be told already that it will be: nobody need be asked then.
 ///
-/// What exceeds a limit while nobody is there is counted at apply, so that the breaker trips.
+/// What exceeds a limit while nobody is there is counted at apply, so that the breaker trips. `verdict` is how the command
+/// ends for the plan alone.
 pub fn foresee(
     shared: &Shared,
     task: &Task<'_>,
-    breakers: &[Breaker],
-    is_named: bool,
+    (breakers, is_named): (&[Breaker], bool),
+    verdict: Exit,
 ) -> Option<Result<Exit, Failure>> {
     let refusal = foreseen((task.sealed, task.place), &task.limits.allow, breakers, is_named)?;
     let is_counted_again = task.auto && refusal.code == EXCEEDED;
-    let exit = refused_exit(&refusal);
+    let exit = refused_exit(&refusal).and(verdict);
     let told = || refuse(shared, task.format, (Some(task.sealed), task.now), &refusal, exit);
     (!is_counted_again).then(told)
 }

@@ -38,8 +38,8 @@ pub fn run(shared: &Shared, args: &CheckDnsArgs) -> Result<Exit, Failure> {
     let (limits, verdict) = (&args.limits, verdict(made.is_partial, sealed.plan()));
     let task =
         Task { sealed: &sealed, place: "the plan", now, expect: None, limits, format: Format::Text, auto: false };
-    if let Some(refused) = carry_out::foresee(shared, &task, &made.breakers, true) {
-        return Ok(refused?.and(verdict));
+    if let Some(refused) = carry_out::foresee(shared, &task, (&made.breakers, true), verdict) {
+        return refused;
     }
     if !sealed.plan().changes.is_empty() && !carry_out::consents(&args.limits, Format::Text)? {
         return Ok(Exit::Done);

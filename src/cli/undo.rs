@@ -64,7 +64,7 @@ fn show_and_apply(
         if sealed.plan().changes.is_empty() {
             return Ok(Exit::Done);
         }
-        if let Some(refused) = carry_out::foresee(shared, &task, breakers, false) {
+        if let Some(refused) = carry_out::foresee(shared, &task, (breakers, false), verdict) {
             return refused;
         }
         if !carry_out::consents(limits, *format)? {

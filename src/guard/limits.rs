@@ -75,15 +75,16 @@ impl Rules {
 
 /// Counts a plan against all limits, when it is made; `is_old` tells of which places, as `file:line`, nothing new can come.
 pub fn count(plan: &Plan, rules: &Rules, ledger: &Ledger, now: Time, is_old: &dyn Fn(&str) -> bool) -> Vec<LimitState> {
-    let mut counted = of_hosts(&plan.changes, rules, ledger, now);
+    let mut counted = of_hosts(plan.changes.iter(), rules, ledger, now);
     counted.extend(shares(plan, rules));
     counted.extend(by_cause(plan, rules, is_old));
     counted
 }
 
-/// Counts a plan again, when it is applied. What causes its changes was found when it was made, and is no other now.
-pub fn recount(plan: &Plan, rules: &Rules, ledger: &Ledger, now: Time) -> Vec<LimitState> {
-    let mut counted = of_hosts(&plan.changes, rules, ledger, now);
+/// Counts a plan again, when it is applied: of hosts those that are still to be changed, shares as they were planned. What
+/// causes its changes was found when it was made, and is no other now.
+pub fn recount((plan, open): (&Plan, &[&Change]), rules: &Rules, ledger: &Ledger, now: Time) -> Vec<LimitState> {
+    let mut counted = of_hosts(open.iter().copied(), rules, ledger, now);
     counted.extend(shares(plan, rules));
     let caused = plan.limits.iter().find(|limit| limit.counts == LimitKind::MaxByCause);
     counted.extend(caused.and_then(|caused| cause_limit(rules, caused.planned, caused.of?, caused.cause.clone()?)));
@@ -91,10 +92,15 @@ pub fn recount(plan: &Plan, rules: &Rules, ledger: &Ledger, now: Time) -> Vec<Li
 }
 
 /// The limits of hosts, with what of them is used, and what changes would add.
-pub fn of_hosts(changes: &[Change], rules: &Rules, ledger: &Ledger, now: Time) -> Vec<LimitState> {
+pub fn of_hosts<'a>(
+    changes: impl Iterator<Item = &'a Change> + Clone,
+    rules: &Rules,
+    ledger: &Ledger,
+    now: Time,
+) -> Vec<LimitState> {
     let state = |rule: &HostRule| {
         let scope = Scope::parse(&rule.scope).expect("rules are about all hosts or those of a project");
-        let of_scope = changes.iter().filter(|change| scope.has(&change.project));
+        let of_scope = changes.clone().filter(|change| scope.has(&change.project));
         let planned: BTreeSet<Inv> = of_scope.filter_map(|change| change.host).collect();
         let used = ledger.used(scope, rule.period, now);
         let added = planned.iter().filter(|host| !used.contains_key(host)).count() as u64;

@@ -55,12 +55,22 @@ pub(super) fn accept_idle(plan: &Plan, request: &Conduct<'_>, file: &Path) {
     }
 }
 
+/// Whether a plan says all that follows from the inventory: it is no undo, was not narrowed, nobody was left out for a
+/// breaker, and every zone could be read. Otherwise what is new in the inventory is still to come, and to be counted as new:
+/// it may be what tripped the breaker, or would.
+pub(super) fn is_whole(plan: &Plan) -> bool {
+    let is_held = |skipped: &Skipped| skipped.code == SkipCode::Breaker;
+    let is_unread = |notice: &Notice| notice.code == NoticeCode::ZoneUnknown;
+    let is_about_all = plan.undoes.is_none() && plan.only.is_none();
+    is_about_all && !plan.skipped.iter().any(is_held) && !plan.notices.iter().any(is_unread)
+}
+
 /// The exports of a workspace that a plan was made of and believed, as far as no file of them changed since.
 ///
 /// Sources of MACs are believed together: while one of them is not, what the others say since must not take its place.
 fn used(plan: &Plan, workspace: &Path) -> Vec<ExportFiles> {
-    if plan.undoes.is_some() || !is_about_all(plan) {
-        return Vec::new(); // An undo is made of the journal.
+    if !is_whole(plan) {
+        return Vec::new();
     }
     let Some(mut exports) = read::export_files(workspace) else {
         tracing::debug!("no export is accepted: zonewright.toml cannot be used");
@@ -77,14 +87,6 @@ fn used(plan: &Plan, workspace: &Path) -> Vec<ExportFiles> {
         !is_doubted && !export.digests.is_empty() && export.digests.iter().all(is_input)
     });
     exports
-}
-
-/// Whether a plan says all that follows from the exports: it was not narrowed, nobody was left out for a breaker, and every
-/// zone could be read. Otherwise what they changed is still to come, and is then to be counted as new.
-fn is_about_all(plan: &Plan) -> bool {
-    let is_held = |skipped: &Skipped| skipped.code == SkipCode::Breaker;
-    let is_unread = |notice: &Notice| notice.code == NoticeCode::ZoneUnknown;
-    plan.only.is_none() && !plan.skipped.iter().any(is_held) && !plan.notices.iter().any(is_unread)
 }
 
 /// Sorts exports into those that are the accepted ones already, and the others.

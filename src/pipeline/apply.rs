@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::guards::{Guards, rules_now};
+use super::guards::{Guards, at_rest, rules_now};
 use super::{Findings, Progress, acceptance, load_limits, waits};
 use crate::apply::accept::{Terms, accept};
 use crate::apply::{self, Applied, Event, Orders, Refusal, SIDE_BY_SIDE, Survey, Surveyed, Watch, ZoneAccess};
@@ -117,6 +117,9 @@ pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) 
     };
     let file = request.workspace.join(&config.state_file);
     if plan.changes.is_empty() && !was_killed(&file) && !waits::has_news(plan, &file) {
+        if let Some(refusal) = at_rest((plan, given.place), &file) {
+            return Ok(Ran::refused(refusal));
+        }
         acceptance::accept_idle(plan, request, &file);
         return Ok(Ran { is_journaled: true, ..Ran::default() });
     }
@@ -259,7 +262,7 @@ impl Work<'_> {
         earlier: &[Allowance],
     ) -> Result<Result<Clearance, Refusal>, StateError> {
         match survey.is_open() {
-            true => self.guards.clear((self.sealed, self.place), earlier, state, self.request.now),
+            true => self.guards.clear((self.sealed, self.place, &survey.open()), earlier, state, self.request.now),
             // Nothing will be sent, so that there is nothing to count.
             false => Ok(Ok(guard::clear(self.sealed, &[], &[]).expect("no limit is counted"))),
         }
@@ -397,6 +400,7 @@ fn new_apply(sealed: &SealedPlan, request: &Conduct<'_>, survey: &Survey<'_>) ->
         inputs: sealed.plan().inputs.clone(),
         hosts: host_count(survey),
         undoes: sealed.plan().undoes.map(ApplyId),
+        is_whole: acceptance::is_whole(sealed.plan()),
     }
 }
 

@@ -9,6 +9,7 @@ use std::path::Path;
 use sha2::{Digest as _, Sha256};
 
 use crate::apply::Refusal;
+use crate::change::Change;
 use crate::diff::Tripped;
 use crate::disk;
 use crate::guard::breakers::{GLOBAL, holding, to_trip};
@@ -20,7 +21,7 @@ use crate::inventory::Inventory;
 use crate::inventory::model::{Config, HostLimit, ProjectIndex};
 use crate::inventory::value::Time;
 use crate::plan::{LimitKind, LimitState, Plan, SealedPlan};
-use crate::state::{State, StateError};
+use crate::state::{self, State, StateError};
 
 /// The code of the refusal of an allowance that names no limit, which is an error of whoever gave it.
 pub const UNKNOWN_LIMIT: &str = "unknown-limit";
@@ -95,8 +96,12 @@ impl Remembered {
 }
 
 /// What earlier applies changed, as far as any limit looks back.
+///
+/// What an apply sent that was killed, or got no answer, counts until it is known what became of it: hosts of other zones
+/// may be changed before anybody looks.
 fn read_ledger(rules: &Rules, state: &dyn State, now: Time) -> Result<Ledger, StateError> {
-    Ok(Ledger::new(state.changed_since(now.minus(rules.longest()))?))
+    let since = now.minus(rules.longest());
+    Ok(Ledger::new([state.changed_since(since)?, state.perhaps_changed_since(since)?].concat()))
 }
 
 /// The limits as an inventory sets them.
@@ -124,7 +129,7 @@ pub fn rules_now(config: &Config, projects: &BTreeMap<String, Vec<HostLimit>>, p
 /// How much of the limits of hosts is used, without any plan.
 pub fn standing(rules: &Rules, state: Option<&dyn State>, now: Time) -> Result<Vec<LimitState>, StateError> {
     let ledger = state.map_or_else(|| Ok(Ledger::default()), |state| read_ledger(rules, state, now))?;
-    Ok(crate::guard::limits::of_hosts(&[], rules, &ledger, now))
+    Ok(crate::guard::limits::of_hosts(std::iter::empty(), rules, &ledger, now))
 }
 
 /// What a plan is held against when it is applied.
@@ -139,10 +144,11 @@ pub struct Guards<'a> {
 }
 
 impl Guards<'_> {
-    /// Counts a plan again, and gives leave to carry it out or says why not; `earlier` was lifted for it before.
+    /// Counts a plan again, of which these changes are still to be made, and gives leave to carry it out or says why not;
+    /// `earlier` was lifted for it before.
     pub fn clear(
         &self,
-        (sealed, place): (&SealedPlan, &str),
+        (sealed, place, open): (&SealedPlan, &str, &[&Change]),
         earlier: &[Allowance],
         state: &mut dyn State,
         now: Time,
@@ -150,7 +156,7 @@ impl Guards<'_> {
         if let Some(breaker) = holding(sealed.plan(), &state.breakers()?) {
             return Ok(Err(held(place, breaker)));
         }
-        let counted = recount(sealed.plan(), &self.rules, &read_ledger(&self.rules, state, now)?, now);
+        let counted = recount((sealed.plan(), open), &self.rules, &read_ledger(&self.rules, state, now)?, now);
         if let Some(stray) = stray(sealed.plan(), &counted, self.allow) {
             return Ok(Err(unknown(place, stray, &counted)));
         }
@@ -182,12 +188,29 @@ pub fn foreseen(
     is_named: bool,
 ) -> Option<Refusal> {
     let plan = sealed.plan();
-    let held_all = || breakers.iter().find(|breaker| breaker.scope == GLOBAL && !is_named);
-    if let Some(breaker) = held_all().or_else(|| holding(plan, breakers)) {
+    let held_all = if is_named { None } else { of_all(breakers) };
+    if let Some(breaker) = held_all.or_else(|| holding(plan, breakers)) {
         return Some(held(place, breaker));
     }
     let stray = stray(plan, &plan.limits, allowed).map(|stray| unknown(place, stray, &plan.limits));
     stray.or_else(|| clear(sealed, &plan.limits, allowed).err().map(|over| exceeded(place, &over)))
+}
+
+/// The breaker of everything, where it is tripped.
+fn of_all(breakers: &[Breaker]) -> Option<&Breaker> {
+    breakers.iter().find(|breaker| breaker.scope == GLOBAL)
+}
+
+/// Why a plan with nothing to do is refused all the same: all rests, and that nobody named its hosts. Whoever runs unattended
+/// is to see that.
+///
+/// A state that cannot be read says nothing of it; that is told when there is something to write.
+pub fn at_rest((plan, place): (&Plan, &str), file: &Path) -> Option<Refusal> {
+    if plan.only.as_ref().is_some_and(|only| !only.hosts.is_empty()) {
+        return None;
+    }
+    let breakers = state::open_to_read(file).ok()??.breakers().ok()?;
+    of_all(&breakers).map(|breaker| held(place, breaker))
 }
 
 /// The refusal of a plan that a breaker holds back.
@@ -249,8 +272,11 @@ fn unattended(place: &str, over: &[Over<'_>], tripped: &[(String, String)]) -> R
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::apply::{Batch, Phase, Settled};
+    use crate::dns::Rtype;
     use crate::inventory::value::Percent;
     use crate::plan::{Rule, fixture};
+    use crate::state::{NewApply, PlanText};
 
     /// A plan with thirty changes that rest on a row each and on one line of a project.
     fn plan(inputs: &[(&str, &[u8])]) -> Plan {
@@ -259,7 +285,7 @@ mod tests {
             let (name, evidence) = (format!("h{host}.search.example.net"), format!("hosts.csv:{host}"));
             let reason = fixture::reason(Rule::Missing, Some(host), &[&evidence, "projects/search.yaml:2"]);
             let sides = ((0, &[][..]), (60, &["2001:db8::1"][..]));
-            fixture::change(("search", Some(host)), (&name, crate::dns::Rtype::AAAA), sides, &[reason])
+            fixture::change(("search", Some(host)), (&name, Rtype::AAAA), sides, &[reason])
         };
         Plan {
             inputs: inputs.iter().map(|(name, content)| ((*name).to_owned(), digest(content))).collect(),
@@ -291,6 +317,37 @@ mod tests {
         assert_eq!(cause(unchanged.clone().into(), &hosts), None, "nothing is new");
         std::fs::write(workspace.path().join("hosts.csv"), b"replaced").unwrap();
         assert_eq!(cause(unchanged.into(), &hosts), said("hosts.csv:1", 1), "of another file nothing can be said");
+    }
+
+    #[test]
+    fn what_was_sent_counts_until_it_is_known_what_became_of_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut state = state::open_to_write(&folder.path().join("state.db")).unwrap();
+        let now: Time = "2026-11-20T02:00:00Z".parse().unwrap();
+        let new = NewApply {
+            plan: "sha256:aa".to_owned(),
+            effect: "sha256:bb".to_owned(),
+            started: now,
+            who: String::new(),
+            reason: None,
+            inputs: BTreeMap::new(),
+            hosts: 1,
+            undoes: None,
+            is_whole: true,
+        };
+        let id = state.begin(&new, &PlanText { document: "{}", expires: now }).unwrap();
+        let sides = ((0, &[][..]), (600, &["2a02::1"][..]));
+        let change = fixture::change(("search", Some(7)), ("a.search.example.net", Rtype::AAAA), sides, &[]);
+        let batch = Batch { number: 1, zone: &change.zone, phase: Phase::Forward, swap: None, changes: vec![&change] };
+        state.note_sending(id, &batch, now).unwrap();
+        let rule = HostRule { scope: GLOBAL.to_owned(), period: "1h".parse().unwrap(), max: 2 };
+        let rules = Rules { hosts: vec![rule], ..Rules::default() };
+        let used = |state: &dyn State| standing(&rules, Some(state), now).unwrap()[0].used;
+        assert_eq!(used(&*state), 1, "a crash leaves it so");
+        state.note_settled(id, &batch, &Settled::Unknown("no answer".to_owned()), now).unwrap();
+        assert_eq!(used(&*state), 1);
+        state.note_settled(id, &batch, &Settled::Undone("refused".to_owned()), now).unwrap();
+        assert_eq!(used(&*state), 0);
     }
 
     #[test]

@@ -23,11 +23,12 @@ pub struct Allowed {
     pub who: String,
 }
 
-/// Keeps that limits are lifted for an apply. One that was lifted before is lifted anew.
+/// Keeps that limits are lifted for an apply. Of two numbers for one limit the greater holds.
 pub fn allow(change: &Transaction<'_>, apply: ApplyId, allowed: &[Allowed]) -> rusqlite::Result<()> {
     let sql = "INSERT INTO allowances (apply, name, number, effect, at, who) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
          ON CONFLICT (apply, name)
-         DO UPDATE SET number = excluded.number, effect = excluded.effect, at = excluded.at, who = excluded.who";
+         DO UPDATE SET number = excluded.number, effect = excluded.effect, at = excluded.at, who = excluded.who
+         WHERE excluded.number >= allowances.number";
     let mut insert = change.prepare_cached(sql)?;
     for Allowed { allowance: Allowance { name, number }, effect, at, who } in allowed {
         insert.execute(params![apply.0 as i64, name, *number as i64, effect, at.as_nanos(), who])?;
@@ -48,10 +49,11 @@ pub fn of_apply(state: &Sqlite, apply: ApplyId) -> Result<Vec<Allowed>, StateErr
     Ok(found)
 }
 
-/// The input files, with their digests, of the latest apply that did all of its plan and undid nothing; none where there
-/// is no such apply.
+/// The input files, with their digests, of the latest apply that tried them on the whole fleet, did all of its plan and
+/// undid nothing; none where there is no such apply.
 pub fn last_inputs(state: &Sqlite) -> Result<BTreeMap<String, String>, StateError> {
-    let sql = "SELECT inputs, outcomes FROM applies WHERE finished IS NOT NULL AND undoes IS NULL ORDER BY id DESC";
+    let sql = "SELECT inputs, outcomes FROM applies
+         WHERE finished IS NOT NULL AND undoes IS NULL AND is_whole = 1 ORDER BY id DESC";
     let row = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, Option<String>>(1)?));
     for (inputs, outcomes) in state.read(sql, [], row)? {
         let outcomes = outcomes.unwrap_or_default();

@@ -23,6 +23,8 @@ pub mod lock;
 
 mod past;
 
+mod perhaps;
+
 mod schema;
 
 mod sqlite;
@@ -118,6 +120,8 @@ pub struct NewApply {
     pub hosts: usize,
     /// The apply that it undoes, where it undoes one.
     pub undoes: Option<ApplyId>,
+    /// Whether what it was made from was tried on the whole fleet: nobody named hosts, and no breaker held any back.
+    pub is_whole: bool,
 }
 
 /// The plan of an apply, kept as long as the apply may be taken up again.
@@ -320,8 +324,8 @@ pub trait State: Send {
     /// The limits that were lifted for an apply, sorted by name.
     fn allowed(&self, apply: ApplyId) -> Result<Vec<Allowed>, StateError>;
 
-    /// The input files, with their digests, of the latest apply that did all of its plan and undid nothing; none where
-    /// there is no such apply.
+    /// The input files, with their digests, of the latest apply that tried them on the whole fleet, did all of its plan and
+    /// undid nothing; none where there is no such apply.
     fn last_inputs(&self) -> Result<BTreeMap<String, String>, StateError>;
 
     /// The RRsets that wait to be deleted.
@@ -329,4 +333,8 @@ pub trait State: Send {
 
     /// Keeps what waits from now on, and what waits no more. What is deleted or created waits no more by that alone.
     fn note_waits(&mut self, news: &WaitNews) -> Result<(), StateError>;
+
+    /// The hosts of the updates that were sent since a time and of which it is not known what became of them: project,
+    /// host, when.
+    fn perhaps_changed_since(&self, since: Time) -> Result<Vec<(String, Inv, Time)>, StateError>;
 }

@@ -129,8 +129,10 @@ CREATE TABLE once_own (
 ";
 
 /// What version 3 adds: breakers that were reset, limits that somebody lifted for one apply, the exports that were last
-/// accepted with their content, the switches that any of them listed, and the RRsets that wait to be deleted.
+/// accepted with their content, the switches that any of them listed, the RRsets that wait to be deleted, and which applies
+/// tried what they were made from on the whole fleet.
 const V3: &str = "
+ALTER TABLE applies ADD COLUMN is_whole BIGINT NOT NULL DEFAULT 1;
 CREATE TABLE breaker_resets (
     scope TEXT NOT NULL,
     tripped BIGINT NOT NULL,

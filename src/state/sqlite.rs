@@ -17,7 +17,8 @@ use super::past;
 use super::schema::{self, Found};
 use super::{
     Acceptance, AcceptedFile, Accepting, Acceptor, ApplyId, ApplySummary, Breaker, KnownMarker, LeftHost, NewApply,
-    PlanText, Resumption, Sent, State, StateError, Unsettled, WaitNews, effect, exports, folder, journal, waits,
+    PlanText, Resumption, Sent, State, StateError, Unsettled, WaitNews, effect, exports, folder, journal, perhaps,
+    waits,
 };
 use super::{Allowed, Reset, allowances, breakers};
 use crate::apply::{Applied, Batch, Outcome, Settled};
@@ -196,7 +197,7 @@ impl Sqlite {
     /// The applies that a condition picks, the latest first.
     fn summaries(&self, rest: &str, params: impl rusqlite::Params) -> Result<Vec<ApplySummary>, StateError> {
         let sql = format!(
-            "SELECT id, plan, effect, started, who, reason, hosts, finished, outcomes, undoes,
+            "SELECT id, plan, effect, started, who, reason, hosts, finished, outcomes, undoes, is_whole,
                (SELECT count(*) FROM batches WHERE apply = applies.id AND settled = 'done'),
                (SELECT count(*) FROM batches WHERE apply = applies.id AND (settled IS NULL OR settled = 'unknown'))
              FROM applies {rest}"
@@ -300,15 +301,15 @@ impl State for Sqlite {
     }
 
     fn begin(&mut self, apply: &NewApply, text: &PlanText<'_>) -> Result<ApplyId, StateError> {
-        let NewApply { plan, effect, started, who, reason, inputs, hosts, undoes } = apply;
+        let NewApply { plan, effect, started, who, reason, inputs, hosts, undoes, is_whole } = apply;
         let undoes = undoes.map(|id| id.0 as i64);
         let inputs = serde_json::to_string(inputs).expect("texts are JSON");
         self.write(|change| {
             let id: i64 = change.query_row("SELECT COALESCE(MAX(id), 0) + 1 FROM applies", [], |row| row.get(0))?;
-            let sql = "INSERT INTO applies (id, plan, effect, started, who, reason, inputs, hosts, undoes)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-            let started = started.as_nanos();
-            change.execute(sql, params![id, plan, effect, started, who, reason, inputs, *hosts as i64, undoes])?;
+            let sql = "INSERT INTO applies (id, plan, effect, started, who, reason, inputs, hosts, undoes, is_whole)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+            let (started, hosts) = (started.as_nanos(), *hosts as i64);
+            change.execute(sql, params![id, plan, effect, started, who, reason, inputs, hosts, undoes, is_whole])?;
             change.execute("DELETE FROM plans WHERE expires < ?1", [started])?;
             let sql = "INSERT INTO plans (apply, expires, document) VALUES (?1, ?2, ?3)";
             change.execute(sql, params![id, text.expires.as_nanos(), text.document])?;
@@ -510,6 +511,10 @@ impl State for Sqlite {
     fn note_waits(&mut self, news: &WaitNews) -> Result<(), StateError> {
         self.write(|change| waits::note(change, news))
     }
+
+    fn perhaps_changed_since(&self, since: Time) -> Result<Vec<(String, Inv, Time)>, StateError> {
+        perhaps::changed_since(self, since)
+    }
 }
 
 /// Reads one apply, without its outcomes and resumptions.
@@ -526,11 +531,12 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<ApplySummary> {
             inputs: BTreeMap::new(),
             hosts: number(6)? as usize,
             undoes: row.get::<_, Option<i64>>(9)?.map(|id| ApplyId(id as u64)),
+            is_whole: row.get(10)?,
         },
         finished: row.get::<_, Option<i64>>(7)?.map(Time::from_nanos),
         outcomes: BTreeMap::new(),
-        updates_done: number(10)? as usize,
-        updates_open: number(11)? as usize,
+        updates_done: number(11)? as usize,
+        updates_open: number(12)? as usize,
         resumed: Vec::new(),
     })
 }

@@ -168,6 +168,7 @@ impl State for Book<'_> {
         fn allowed(apply: ApplyId) -> Vec<Allowed>;
         fn last_inputs() -> BTreeMap<String, String>;
         fn waits() -> Waits;
+        fn perhaps_changed_since(since: Time) -> Vec<(String, Inv, Time)>;
     }
 
     write! {

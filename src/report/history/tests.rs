@@ -29,6 +29,7 @@ fn summary(id: u64) -> ApplySummary {
         inputs: [].into(),
         hosts: 40,
         undoes: Some(ApplyId(1)),
+        is_whole: true,
     };
     ApplySummary {
         id: ApplyId(id),

@@ -28,6 +28,7 @@ fn begun(id: u64) -> ApplySummary {
         inputs: [].into(),
         hosts: 40,
         undoes: None,
+        is_whole: true,
     };
     ApplySummary {
         id: ApplyId(id),

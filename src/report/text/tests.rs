@@ -155,7 +155,7 @@ fn a_plan_reads_well_at_eighty_columns() {
       source-unknown: a source could not be read whole
         source `eine`: agents/eine-1.jsonl was cut: its last line has no end
 
-    Limits: the plan exceeds 1, and will be refused
+    Limits: the plan exceeds 1, and is refused without `--allow`
 
        max  used  planned  limit
       1000   118        5  global/1d

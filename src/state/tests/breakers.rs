@@ -47,8 +47,9 @@ fn what_was_allowed_is_kept_with_its_apply_and_may_be_allowed_anew() {
     };
     state.allow(first, &[allowed("project:search/1h=34", 1), allowed("global/1h=34", 1)]).unwrap();
     state.allow(first, &[allowed("project:search/1h=40", 2)]).unwrap();
+    state.allow(first, &[allowed("project:search/1h=35", 3), allowed("global/1h=34", 3)]).unwrap();
     let found = state.allowed(first).unwrap();
-    assert_eq!(found, [allowed("global/1h=34", 1), allowed("project:search/1h=40", 2)]);
+    assert_eq!(found, [allowed("global/1h=34", 3), allowed("project:search/1h=40", 2)], "the greater holds");
     assert!(state.allowed(second).unwrap().is_empty());
 }
 
@@ -57,9 +58,9 @@ fn the_last_inputs_are_those_of_an_apply_that_did_all_of_its_plan() {
     let (_folder, file) = place();
     let mut state = open_to_write(&file).unwrap();
     assert!(state.last_inputs().unwrap().is_empty());
-    let mut ends = |digest: &str, undoes: Option<u64>, outcome: Option<Outcome>| {
+    let mut ends = |digest: &str, (undoes, is_whole): (Option<u64>, bool), outcome: Option<Outcome>| {
         let inputs = [("hosts.csv".to_owned(), digest.to_owned())].into();
-        let id = begin(&mut *state, &NewApply { inputs, undoes: undoes.map(ApplyId), ..new_apply() });
+        let id = begin(&mut *state, &NewApply { inputs, undoes: undoes.map(ApplyId), is_whole, ..new_apply() });
         let host = |outcome| HostOutcome {
             host: Some(Inv(7)),
             project: "search".into(),
@@ -75,9 +76,10 @@ fn the_last_inputs_are_those_of_an_apply_that_did_all_of_its_plan() {
         }
         state.last_inputs().unwrap().remove("hosts.csv")
     };
-    assert_eq!(ends("aa", None, Some(Outcome::Applied)).as_deref(), Some("aa"));
-    assert_eq!(ends("bb", None, Some(Outcome::AlreadyApplied)).as_deref(), Some("bb"));
-    assert_eq!(ends("cc", None, Some(Outcome::Stale)).as_deref(), Some("bb"), "some of it was not done");
-    assert_eq!(ends("dd", None, None).as_deref(), Some("bb"), "it did not end");
-    assert_eq!(ends("ee", Some(1), Some(Outcome::Applied)).as_deref(), Some("bb"), "an undo goes by no export");
+    assert_eq!(ends("aa", (None, true), Some(Outcome::Applied)).as_deref(), Some("aa"));
+    assert_eq!(ends("bb", (None, true), Some(Outcome::AlreadyApplied)).as_deref(), Some("bb"));
+    assert_eq!(ends("cc", (None, true), Some(Outcome::Stale)).as_deref(), Some("bb"), "some of it was not done");
+    assert_eq!(ends("dd", (None, true), None).as_deref(), Some("bb"), "it did not end");
+    assert_eq!(ends("ee", (Some(1), true), Some(Outcome::Applied)).as_deref(), Some("bb"), "an undo goes by no export");
+    assert_eq!(ends("ff", (None, false), Some(Outcome::Applied)).as_deref(), Some("bb"), "other hosts were left out");
 }

@@ -134,8 +134,10 @@ fn every_row_of_version_2_is_there_after_the_step() {
         "left_hosts",
         "once_own",
     ] {
-        let found = rows(&new, table);
-        assert_eq!(rows(&old, table), found, "{table}");
+        let (before, mut found) = (rows(&old, table), rows(&new, table));
+        // What a step adds to a row comes last.
+        found.iter_mut().zip(&before).for_each(|(row, before)| row.truncate(before.len()));
+        assert_eq!(before, found, "{table}");
         assert!(!found.is_empty(), "{table}");
     }
 }

@@ -139,7 +139,14 @@ fn the_marker_that_stands_settles_what_a_crash_left_open() {
     run(&mut *state, id, &batch(&c, 4, after(&marker(1, 3), 4)), None);
     assert_eq!(state.note_standing(&zone, &marker(2, 9), at(8)).unwrap(), 0, "somebody else's says nothing");
     assert_eq!(known(&*state).open.len(), 4);
+    let perhaps = |state: &dyn State, since| {
+        let hosts = state.perhaps_changed_since(at(since)).unwrap();
+        hosts.into_iter().map(|(project, host, at)| (project, host.0, at)).collect::<Vec<_>>()
+    };
+    let sent = |seconds| ("search".to_owned(), 7, at(seconds));
+    assert_eq!(perhaps(&*state, 2), [sent(2), sent(3), sent(4)], "one is older");
     assert_eq!(state.note_standing(&zone, &marker(1, 3), at(9)).unwrap(), 2);
+    assert_eq!(perhaps(&*state, 0), [sent(4)], "of the others it is known");
     assert_eq!(known(&*state), KnownMarker { marker: Some(marker(1, 3)), open: vec![marker(1, 4)] });
     assert!(is_own(&*state, A) && is_own(&*state, B) && !is_own(&*state, "c.search.example.net"));
     assert_eq!(state.changed_since(at(9)).unwrap(), [("search".to_owned(), Inv(7), at(9))]);

@@ -52,6 +52,7 @@ fn new_apply() -> NewApply {
         inputs: [("racktables/hosts.csv".to_owned(), "00ff".to_owned())].into(),
         hosts: 2,
         undoes: None,
+        is_whole: true,
     }
 }
 
