@@ -116,7 +116,7 @@ pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) 
         Err(refusal) => return Ok(Ran::refused(refusal)),
     };
     let file = request.workspace.join(&config.state_file);
-    if plan.changes.is_empty() && !was_killed(&file) && !waits::has_news(plan, &file) {
+    if plan.changes.is_empty() && !was_killed(&file) && !waits::has_news(plan, &file, request.now) {
         acceptance::accept_idle(plan, request, &file);
         return Ok(Ran { is_journaled: true, ..Ran::default() });
     }
@@ -223,7 +223,7 @@ impl Work<'_> {
             Err(refusal) => return Ok(Ran::refused(refusal)),
         };
         let orders = self.orders(clearance, &known, 0);
-        waits::note(plan, state)?;
+        waits::note(plan, state, self.request.now)?;
         if !survey.is_open() && killed.is_empty() {
             let written = apply::write(survey, &orders, &Unwatched);
             let applied = verify::judge(&written, &apply::ReadBack::new(), Vec::new());

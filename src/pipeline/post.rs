@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
-use crate::change::{BlockCode, Change, Notice, NoticeCode, Rule};
+use crate::change::{BlockCode, Change, Notice, NoticeCode, Rule, Waiting};
 use crate::diff::act::Act;
-use crate::diff::{Block, Context, merge};
+use crate::diff::{Block, Context, merge, waits};
 use crate::dns::{Name, Rtype};
 use crate::guard::post::words::{self, notices};
 use crate::guard::post::{Check, Found};
@@ -24,16 +24,21 @@ pub struct Settled {
     pub blocked: BTreeMap<Inv, Block>,
     /// What is left that nobody's rules would have done, and what was wrong before.
     pub notices: Vec<Notice>,
+    /// What nobody has, and that waits to be deleted.
+    pub waiting: Vec<Waiting>,
 }
 
 /// Joins acts, and takes out those that cause a fault until what is left causes none: one host's acts may be what another's
 /// stand on.
 ///
 /// Where clearing away the names that nobody has is at fault, that RRset is left. Else the hosts of the change are blocked,
-/// all of them: who shares a change is refused together.
-pub fn settle(context: &Context<'_>, mut acts: Vec<Act>) -> Settled {
+/// all of them: who shares a change is refused together. What would have gone at once because a host's rules remove it too
+/// waits where that host is refused.
+pub fn settle(context: &Context<'_>, acts: Vec<Act>) -> Settled {
     let max_rrset = context.inventory.config.limits.max_rrset;
     let mut refused = Refused { max_rrset, blocked: BTreeMap::new(), left: BTreeMap::new() };
+    let mut held = Vec::new();
+    let mut acts = waits::hold(context, acts, &mut held);
     loop {
         let changes = merge::merge(context, &mut acts);
         let found = check(context.live, &changes, max_rrset);
@@ -42,12 +47,14 @@ pub fn settle(context: &Context<'_>, mut acts: Vec<Act>) -> Settled {
             if context.selection.is_all() {
                 told.extend(notices(&found.standing, context.live, max_rrset));
             }
-            return Settled { changes, blocked: refused.blocked, notices: told };
+            let waiting = waits::waiting(context, &held);
+            return Settled { changes, blocked: refused.blocked, notices: told, waiting };
         }
         refused.judge(&found, &changes);
         let before = acts.len();
         acts.retain(|act| !refused.holds(act));
         assert!(acts.len() < before, "a change that causes a fault has acts, and they are refused");
+        acts = waits::hold(context, acts, &mut held);
     }
 }
 
