@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 
 use crate::change::{BlockCode, Change, Notice, NoticeCode, Rule, Waiting};
-use crate::diff::act::Act;
+use crate::diff::act::{Act, Deed};
 use crate::diff::{Block, Context, merge, waits};
-use crate::dns::{Name, Rtype};
+use crate::dns::{Name, Rdata, Rtype};
 use crate::guard::post::words::{self, notices};
-use crate::guard::post::{Check, Found};
+use crate::guard::post::{Caused, Check, Found, Kind};
 use crate::inventory::value::Inv;
 use crate::live::{Live, ZoneIndex};
 
@@ -41,7 +41,9 @@ pub fn settle(context: &Context<'_>, acts: Vec<Act>) -> Settled {
     let mut acts = waits::hold(context, acts, &mut held);
     loop {
         let changes = merge::merge(context, &mut acts);
-        let found = check(context.live, &changes, max_rrset);
+        let mut found = check(context.live, &changes, max_rrset);
+        let going = going(&held);
+        found.caused.retain(|caused| !is_for_a_while(caused, &changes, &going));
         if found.caused.is_empty() {
             let mut told: Vec<Notice> = refused.left.into_values().collect();
             if context.selection.is_all() {
@@ -65,6 +67,26 @@ fn check<'a>(live: &'a Live, changes: &'a [Change], max_rrset: usize) -> Found<'
     let look = || zones.into_par_iter().map(|zone| check.zone(zone)).collect::<Vec<Found<'a>>>();
     let (changed, rest) = rayon::join(|| check.changes(), look);
     Found::join(std::iter::once(changed).chain(rest))
+}
+
+/// The PTR to released names that wait to be deleted, each with its owner.
+fn going(held: &[Act]) -> BTreeSet<(&Name, &Rdata)> {
+    let pointers = held.iter().filter(|act| act.rtype == Rtype::PTR && act.rule == Rule::Released);
+    let pointer = |act| match act {
+        &Act { ref owner, deed: Deed::Remove(ref rdata), .. } => Some((owner, rdata)),
+        _ => None,
+    };
+    pointers.filter_map(pointer).collect()
+}
+
+/// Whether a fault is a PTR to a released name that waits to be deleted, and that a host's own rules take the addresses of.
+///
+/// A host that got another name is not kept from it by what is left of the first. An orphan's PTR is found by its addresses
+/// alone, and so goes with them.
+fn is_for_a_while(caused: &Caused<'_>, changes: &[Change], going: &BTreeSet<(&Name, &Rdata)>) -> bool {
+    let Kind::Dangling { target, is_new: false } = &caused.fault.kind else { return false };
+    let by_host = |place: &usize| changes[*place].reasons.iter().any(|reason| !clears(reason.rule));
+    going.contains(&(&caused.fault.owner.to_name(), &Rdata::from_name(*target))) && caused.by.iter().any(by_host)
 }
 
 /// What is not done.
