@@ -148,9 +148,10 @@ fn collect(context: &Context<'_>, standings: &mut Standings, outcomes: Vec<Outco
     of_nobody.extend(orphans::remove_orphans(context));
     let (of_nobody, left) = protect::leave(context, of_nobody);
     acts.extend(of_nobody);
+    refuse_faults(context, standings, acts, &mut decided);
+    // What blocks a host does not hold back what becomes of its former names, and what is told of them.
     decided.notices.extend(left);
     decided.notices.extend(waits::resting(context));
-    refuse_faults(context, standings, acts, &mut decided);
     // An inventory number that several rows claim is one host.
     decided.blocked.sort();
     decided.blocked.dedup_by_key(|blocked| blocked.host);
