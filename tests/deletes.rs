@@ -141,3 +141,16 @@ fn what_waits_goes_on_waiting_while_removals_rest_or_the_clock_steps_back() {
     run(workspace, "2026-11-20T01:30:00Z", &["apply", "--yes"]);
     assert_eq!(waiting(workspace, "2026-11-20T04:00:00Z"), since("2026-11-20T01:30:00Z"));
 }
+
+#[test]
+fn what_a_saved_plan_wanted_waits_from_its_apply_on() {
+    let folder = released();
+    let workspace = folder.path();
+    let saved = workspace.join("plan.json");
+    let saved = saved.to_str().expect("UTF-8");
+    run(workspace, "2026-11-20T02:00:00Z", &["plan", "--out", saved]);
+    run(workspace, "2026-11-20T20:00:00Z", &["apply", saved, "--yes"]);
+    let since = ["AAAA 2026-11-20T20:00:00Z", "PTR 2026-11-20T20:00:00Z"];
+    assert_eq!(waiting(workspace, "2026-11-21T19:59:59Z"), since);
+    assert_eq!(waiting(workspace, "2026-11-21T20:00:00Z"), [""; 0]);
+}

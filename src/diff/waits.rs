@@ -43,13 +43,13 @@ pub fn is_of_nobody(rule: Rule) -> bool {
     matches!(rule, Rule::Released | Rule::Orphan)
 }
 
-/// Takes out what is not due: what the rules for names that nobody has would remove from RRsets of which no apply that
-/// long ago wanted it.
+/// Moves what is not due to `held`: what the rules for names that nobody has would remove from RRsets of which no apply
+/// that long ago wanted it.
 ///
 /// What another rule removes too goes at once, and all else that is done to such an RRset is done.
-pub fn hold(context: &Context<'_>, acts: Vec<Act>) -> (Vec<Act>, Vec<Waiting>) {
+pub fn hold(context: &Context<'_>, acts: Vec<Act>, held: &mut Vec<Act>) -> Vec<Act> {
     if context.inventory.config.delete_after == Duration::from_secs(0) {
-        return (acts, Vec::new());
+        return acts;
     }
     let removal = |act: &Act| match &act.deed {
         Deed::Remove(rdata) => Some((act.owner.clone(), act.rtype, rdata.clone())),
@@ -61,9 +61,15 @@ pub fn hold(context: &Context<'_>, acts: Vec<Act>) -> (Vec<Act>, Vec<Waiting>) {
         let goes_anyway = removal(act).is_some_and(|removal| by_others.contains(&removal));
         is_of_nobody(act.rule) && !goes_anyway && !is_due(context, act)
     };
-    let (held, due): (Vec<Act>, Vec<Act>) = acts.into_iter().partition(waits);
+    let (waiting, due): (Vec<Act>, Vec<Act>) = acts.into_iter().partition(waits);
+    held.extend(waiting);
+    due
+}
+
+/// The RRsets of what is held, each once.
+pub fn waiting(context: &Context<'_>, held: &[Act]) -> Vec<Waiting> {
     let mut rrsets: BTreeMap<(&Name, Rtype), &Act> = BTreeMap::new();
-    for act in &held {
+    for act in held {
         // A host's comes before an orphan, and the lowest before others, as with changes.
         let whose = |act: &Act| (act.actor.host.is_none(), act.actor);
         let first = rrsets.entry((&act.owner, act.rtype)).or_insert(act);
@@ -71,8 +77,7 @@ pub fn hold(context: &Context<'_>, acts: Vec<Act>) -> (Vec<Act>, Vec<Waiting>) {
             *first = act;
         }
     }
-    let waiting = rrsets.into_values().map(|act| waiting(context, act)).collect();
-    (due, waiting)
+    rrsets.into_values().map(|act| waits(context, act)).collect()
 }
 
 /// Whether an apply wanted the RRset of an act to lose records long enough ago.
@@ -87,7 +92,7 @@ fn credible(context: &Context<'_>, act: &Act) -> Option<Time> {
 }
 
 /// The RRset of an act, as one that waits.
-fn waiting(context: &Context<'_>, act: &Act) -> Waiting {
+fn waits(context: &Context<'_>, act: &Act) -> Waiting {
     let Act { zone, owner, rtype, rule, actor, .. } = act;
     let zone = &context.zone_spec(*zone).name;
     let since = credible(context, act);

@@ -116,7 +116,7 @@ pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) 
         Err(refusal) => return Ok(Ran::refused(refusal)),
     };
     let file = request.workspace.join(&config.state_file);
-    if plan.changes.is_empty() && !was_killed(&file) && !waits::has_news(plan, &file) {
+    if plan.changes.is_empty() && !was_killed(&file) && !waits::has_news(plan, &file, request.now) {
         if let Some(refusal) = at_rest((plan, given.place), &file) {
             return Ok(Ran::refused(refusal));
         }
@@ -226,7 +226,7 @@ impl Work<'_> {
             Err(refusal) => return Ok(Ran::refused(refusal)),
         };
         let orders = self.orders(clearance, &known, 0);
-        waits::note(plan, state)?;
+        waits::note(plan, state, self.request.now)?;
         if !survey.is_open() && killed.is_empty() {
             let written = apply::write(survey, &orders, &Unwatched);
             let applied = verify::judge(&written, &apply::ReadBack::new(), Vec::new());

@@ -148,11 +148,10 @@ fn collect(context: &Context<'_>, standings: &mut Standings, outcomes: Vec<Outco
     of_nobody.extend(orphans::remove_orphans(context));
     let (of_nobody, left) = protect::leave(context, of_nobody);
     acts.extend(of_nobody);
+    refuse_faults(context, standings, acts, &mut decided);
+    // What blocks a host does not hold back what becomes of its former names, and what is told of them.
     decided.notices.extend(left);
     decided.notices.extend(waits::resting(context));
-    let (due, waiting) = waits::hold(context, acts);
-    refuse_faults(context, standings, due, &mut decided);
-    decided.waiting = waiting;
     // An inventory number that several rows claim is one host.
     decided.blocked.sort();
     decided.blocked.dedup_by_key(|blocked| blocked.host);
@@ -164,10 +163,11 @@ fn collect(context: &Context<'_>, standings: &mut Standings, outcomes: Vec<Outco
     decided
 }
 
-/// Makes changes of acts, and blocks the hosts whose changes would break a rule of DNS in the zones as they would become.
+/// Makes changes of acts that are due, and blocks the hosts whose changes would break a rule of DNS in the zones as they would become.
 fn refuse_faults(context: &Context<'_>, standings: &mut Standings, acts: Vec<Act>, decided: &mut Decided) {
-    let Settled { changes, blocked, notices } = post::settle(context, acts);
+    let Settled { changes, blocked, notices, waiting } = post::settle(context, acts);
     decided.changes = changes;
+    decided.waiting = waiting;
     // What a blocked host found and left is not told, as of every other block.
     decided.notices.retain(|notice| notice.host.is_none_or(|inv| !blocked.contains_key(&inv)));
     decided.notices.extend(notices);

@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
-use crate::change::{BlockCode, Change, Notice, NoticeCode, Rule};
-use crate::diff::act::Act;
-use crate::diff::{Block, Context, merge};
-use crate::dns::{Name, Rtype};
+use crate::change::{BlockCode, Change, Notice, NoticeCode, Rule, Waiting};
+use crate::diff::act::{Act, Deed};
+use crate::diff::{Block, Context, merge, waits};
+use crate::dns::{Name, Rdata, Rtype};
 use crate::guard::post::words::{self, notices};
-use crate::guard::post::{Check, Found};
+use crate::guard::post::{Caused, Check, Found, Kind};
 use crate::inventory::value::Inv;
 use crate::live::{Live, ZoneIndex};
 
@@ -24,30 +24,39 @@ pub struct Settled {
     pub blocked: BTreeMap<Inv, Block>,
     /// What is left that nobody's rules would have done, and what was wrong before.
     pub notices: Vec<Notice>,
+    /// What nobody has, and that waits to be deleted.
+    pub waiting: Vec<Waiting>,
 }
 
 /// Joins acts, and takes out those that cause a fault until what is left causes none: one host's acts may be what another's
 /// stand on.
 ///
 /// Where clearing away the names that nobody has is at fault, that RRset is left. Else the hosts of the change are blocked,
-/// all of them: who shares a change is refused together.
-pub fn settle(context: &Context<'_>, mut acts: Vec<Act>) -> Settled {
+/// all of them: who shares a change is refused together. What would have gone at once because a host's rules remove it too
+/// waits where that host is refused.
+pub fn settle(context: &Context<'_>, acts: Vec<Act>) -> Settled {
     let max_rrset = context.inventory.config.limits.max_rrset;
     let mut refused = Refused { max_rrset, blocked: BTreeMap::new(), left: BTreeMap::new() };
+    let mut held = Vec::new();
+    let mut acts = waits::hold(context, acts, &mut held);
     loop {
         let changes = merge::merge(context, &mut acts);
-        let found = check(context.live, &changes, max_rrset);
+        let mut found = check(context.live, &changes, max_rrset);
+        let going = going(&held);
+        found.caused.retain(|caused| !is_for_a_while(caused, &changes, &going));
         if found.caused.is_empty() {
             let mut told: Vec<Notice> = refused.left.into_values().collect();
             if context.selection.is_all() {
                 told.extend(notices(&found.standing, context.live, max_rrset));
             }
-            return Settled { changes, blocked: refused.blocked, notices: told };
+            let waiting = waits::waiting(context, &held);
+            return Settled { changes, blocked: refused.blocked, notices: told, waiting };
         }
         refused.judge(&found, &changes);
         let before = acts.len();
         acts.retain(|act| !refused.holds(act));
         assert!(acts.len() < before, "a change that causes a fault has acts, and they are refused");
+        acts = waits::hold(context, acts, &mut held);
     }
 }
 
@@ -58,6 +67,26 @@ fn check<'a>(live: &'a Live, changes: &'a [Change], max_rrset: usize) -> Found<'
     let look = || zones.into_par_iter().map(|zone| check.zone(zone)).collect::<Vec<Found<'a>>>();
     let (changed, rest) = rayon::join(|| check.changes(), look);
     Found::join(std::iter::once(changed).chain(rest))
+}
+
+/// The PTR to released names that wait to be deleted, each with its owner.
+fn going(held: &[Act]) -> BTreeSet<(&Name, &Rdata)> {
+    let pointers = held.iter().filter(|act| act.rtype == Rtype::PTR && act.rule == Rule::Released);
+    let pointer = |act| match act {
+        &Act { ref owner, deed: Deed::Remove(ref rdata), .. } => Some((owner, rdata)),
+        _ => None,
+    };
+    pointers.filter_map(pointer).collect()
+}
+
+/// Whether a fault is a PTR to a released name that waits to be deleted, and that a host's own rules take the addresses of.
+///
+/// A host that got another name is not kept from it by what is left of the first. An orphan's PTR is found by its addresses
+/// alone, and so goes with them.
+fn is_for_a_while(caused: &Caused<'_>, changes: &[Change], going: &BTreeSet<(&Name, &Rdata)>) -> bool {
+    let Kind::Dangling { target, is_new: false } = &caused.fault.kind else { return false };
+    let by_host = |place: &usize| changes[*place].reasons.iter().any(|reason| !clears(reason.rule));
+    going.contains(&(&caused.fault.owner.to_name(), &Rdata::from_name(*target))) && caused.by.iter().any(by_host)
 }
 
 /// What is not done.

@@ -21,16 +21,16 @@ pub struct WaitNews {
 }
 
 impl WaitNews {
-    /// Holds a plan against what waits.
+    /// Holds a plan that is applied `now` against what waits.
     ///
-    /// What the plan lists as waiting and nobody noted, or noted as of a time ahead because a clock stepped back, waits since
-    /// the plan was made. What it does not list waits no more, where it would have to: [`Plan::tells_all_waits`]. What it
+    /// What the plan lists as waiting and nobody noted, or noted as of a time ahead because a clock stepped back, waits from
+    /// now on, for what was in between the plan and its apply nobody knows. What it does not list waits no more, where it would have to: [`Plan::tells_all_waits`]. What it
     /// changes goes on waiting until that is done.
-    pub fn of(plan: &Plan, waits: &Waits) -> WaitNews {
-        let is_begun = |owner: &Name, rtype: Rtype| waits.since(owner, rtype).is_none_or(|since| since > plan.created);
+    pub fn of(plan: &Plan, waits: &Waits, now: Time) -> WaitNews {
+        let is_begun = |owner: &Name, rtype: Rtype| waits.since(owner, rtype).is_none_or(|since| since > now);
         let listed = plan.waiting.iter().map(|waiting| (waiting.key.owner.as_name().to_name(), waiting.key.rtype));
         let begun = listed.filter(|(owner, rtype)| is_begun(owner, *rtype));
-        let begun = begun.map(|(owner, rtype)| (owner, rtype, plan.created)).collect();
+        let begun = begun.map(|(owner, rtype)| (owner, rtype, now)).collect();
         if !plan.tells_all_waits() {
             return WaitNews { begun, over: Vec::new() };
         }

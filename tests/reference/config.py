@@ -44,6 +44,7 @@ class ZoneConfig:
     permission: str
     claim_all: bool
     ttl: int
+    protect: list  # names and globs
 
 
 @dataclasses.dataclass
@@ -224,5 +225,6 @@ def _zones(tables, pools, folder):
             permission=_choice(table.get("permission", "own"), "full", "own"),
             claim_all=_choice(table.get("claim_addresses", "hosts"), "hosts", "all") == "all",
             ttl=_ttl(table.get("ttl", 3600)),
+            protect=[_text(pattern) for pattern in table.get("protect", [])],
         )
     return zones

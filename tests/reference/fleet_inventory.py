@@ -226,7 +226,8 @@ def protected(w, r):
     if not zone:
         raise NothingToDamage
     label, rest = interface.name.rstrip(".").split(".", 1)
-    zone.protect.append(r.choice([f"{label}.{rest}", f"{label[:-1]}?.{rest}", f"{label[:-2]}*.{rest}", f"www.{rest}"]))
+    zone.protect.append(r.choice([f"{label}.{rest}", f"{label[:-1]}?.{rest}", f"{label[:-2]}*.{rest}", f"www.{rest}",
+                                  f"{label.upper()}.{rest}.", f"{label[:-2]}??", f"*{label[-3:]}", label]))
 
 
 # DNS did not follow.

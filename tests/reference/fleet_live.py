@@ -155,6 +155,24 @@ def address_where_mx_or_ns_point(w, r):
         w.put(reverse_name(address), "PTR", name)
 
 
+@mischief("live", 0.2)
+def protected_name_or_reverse_name(w, r):
+    """Protected is where something stands that rules would remove, or the reverse name of what somebody needs."""
+    names = [name for zone in w.zones for name, rtype in zone.rrsets if rtype in ("AAAA", "PTR") and name != zone.name]
+    if not names:
+        raise NothingToDamage
+    name = r.choice(names)
+    start, rest = name[:-1].split(".", 1)
+    zone_for(w, name).protect.append(r.choice([name[:-1], name, f"{start[:-1]}?.{rest}", f"{start[:1]}*.{rest}"]))
+
+
+@mischief("live", 0.15)
+def host_is_a_name_server(w, r):
+    _, interface = w.pick_interface(r)
+    zone = zone_for(w, interface.name)
+    w.put(r.choice([zone.name, zone.name, f"sub.{zone.name}"]), "NS", interface.name)
+
+
 @mischief("live", 0.35, many=True)
 def address_at_a_former_name(w, r):
     """At a name that only names.lock knows, released lately or long ago, or still current without a host."""

@@ -22,7 +22,8 @@ class Live:
         self.zones = zone_configs
         self.unknown_zones = set()
         self.rrsets = {}  # (name, type) -> RRset
-        self.ns_and_mx_targets = set()
+        self.ns_targets = set()
+        self.mx_targets = set()
         self._ns_owners = set()  # below the apex of their zone
         self._dname_owners = set()
         self._cname_owners = set()
@@ -37,8 +38,8 @@ class Live:
             self._add(zone.name, records)
 
     def _add(self, zone, records):
-        self.ns_and_mx_targets |= {record.rdata for record in records if record.type == "NS"}
-        self.ns_and_mx_targets |= {record.rdata.split()[1] for record in records if record.type == "MX"}
+        self.ns_targets |= {record.rdata for record in records if record.type == "NS"}
+        self.mx_targets |= {record.rdata.split()[1] for record in records if record.type == "MX"}
         own_records = [record for record in records if self.zone_of(record.name) == zone]
         for record in own_records:
             if record.type == "NS" and record.name != zone:
@@ -100,6 +101,6 @@ class Live:
         return [(address, rrset) for address, rrset in pairs if address is not None]
 
     def is_untouchable(self, name):
-        """What rules 3, 8 and 9 never touch: an apex, a wildcard, a name that NS or MX data point to."""
+        """What rules 3, 8 and 9 never touch, beside what is protected: an apex, a wildcard, a name that MX data point to."""
         is_wildcard = dnsnames.labels_of(name)[:1] == ["*"]
-        return name in self.zones or is_wildcard or name in self.ns_and_mx_targets
+        return name in self.zones or is_wildcard or name in self.mx_targets

@@ -31,7 +31,7 @@ def settle(result, changes_of):
             for action in result.actions
             if (action.host not in refused if action.is_hosts_own else (action.name, action.type) not in left)
         ]
-        result.notices = {(name, inv) for name, inv in result.notices if inv not in refused}
+        result.notices = {notice for notice in result.notices if notice[2] not in refused}
 
 
 def _clears(change):

@@ -4,6 +4,7 @@ import dataclasses
 
 import dnsnames
 import exports
+import protection
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,7 +46,8 @@ class Reconciler:
         self.registry = registry
         self.scope = scope
         self.actions = []
-        self.notices = set()  # (name, host)
+        self.notices = set()  # (code, name, host)
+        self.protection = protection.Protection(self.config.zones, self.live)
         self.had_names = fleet.names_had_or_have()
         self.current_names = fleet.current_names()
         self.skipped = {}
@@ -53,7 +55,7 @@ class Reconciler:
         self.policies = {}
         for inv, host in fleet.assigned.items():
             self._judge(inv, host)
-        self.protected = self._protected_names()
+        self.frozen = self._frozen_names()
         for inv in sorted(fleet.assigned):
             if inv not in self.skipped and inv not in self.blocked:
                 self._run_host_rules(inv)
@@ -121,11 +123,7 @@ class Reconciler:
         ):
             if code in derived.codes:
                 return code
-        names = []
-        for interface in derived.interfaces:
-            names.append(interface.name)
-            kept = self.keeps_or_gets(interface, self.policies[inv])
-            names += [dnsnames.reverse_name(address) for address in kept]
+        names = self._places(inv)
         if any(self.live.zone_of(name) is None for name in names):
             return "no-zone"
         if any(self.live.is_in_unknown_zone(name) for name in names):
@@ -136,9 +134,18 @@ class Reconciler:
             return "cname"
         return None
 
-    def _protected_names(self):
+    def _places(self, inv):
+        """The names of a host's interfaces, and the reverse names of the addresses that these keep or get."""
+        names = []
+        for interface in self.fleet.derived[inv].interfaces:
+            names.append(interface.name)
+            kept = self.keeps_or_gets(interface, self.policies[inv])
+            names += [dnsnames.reverse_name(address) for address in kept]
+        return names
+
+    def _frozen_names(self):
         """Rule 10: name -> the hosts whose records at it, and whose PTR to it, are never touched."""
-        protected = {}
+        frozen = {}
         for inv, derived in self.fleet.derived.items():
             if (
                 inv in self.skipped
@@ -146,8 +153,8 @@ class Reconciler:
                 or any(self.live.is_in_unknown_zone(name) for name in derived.names)
             ):
                 for name in derived.names:
-                    protected.setdefault(name, set()).add(inv)
-        return protected
+                    frozen.setdefault(name, set()).add(inv)
+        return frozen
 
     # The rules of one host
 
@@ -172,19 +179,31 @@ class Reconciler:
             actions += rules.permitted_actions()
             notices |= rules.notices
             is_not_owner = is_not_owner or rules.is_not_owner()
-        if any(self._removes_protected(action) for action in actions):
+        is_protected = any(self.protection.covers(name) for name in self._places(inv))
+        if not is_protected:
+            actions, left = self._left_at_protected_names(actions)
+            notices |= left
+        if any(self._removes_frozen(action) for action in actions):
             self.blocked[inv] = "conflict"
         elif is_not_owner:
             self.blocked[inv] = "not-owner"
+        elif is_protected:
+            self.blocked[inv] = "protected"
         elif self.scope.covers(inv, host.project):
             self.actions += actions
             self.notices |= notices
 
-    def _removes_protected(self, action):
+    def _left_at_protected_names(self, actions):
+        """Section 9: the actions elsewhere, and notices of what is left at protected names."""
+        left = [action for action in actions if self.protection.covers(action.name)]
+        others = [action for action in actions if not self.protection.covers(action.name)]
+        return others, {("protected", action.name, action.host) for action in left}
+
+    def _removes_frozen(self, action):
         if action.op != "remove":
             return False
         name = action.value if action.type == "PTR" else action.name
-        return bool(self.protected.get(name, set()) - {action.host})
+        return bool(self.frozen.get(name, set()) - {action.host})
 
     def may_change(self, rrset):
         """Rule 7: whether a live RRset may be changed or removed."""
@@ -261,10 +280,15 @@ class Reconciler:
     def _remove_records_of(self, name, rrset, rule, inv, project_id):
         """Remove all of an AAAA RRset at the name, or the PTR record that names it."""
         values = sorted(rrset.rdata) if rrset.type == "AAAA" else sorted(rrset.rdata & {name})
-        self.actions += [
+        actions = [
             Action(rrset.zone, rrset.name, rrset.type, "remove", value, rule, inv, project_id, False)
             for value in values
         ]
+        if self.protection.covers(name) or self.protection.covers(rrset.name):
+            # Neither a protected name nor what points to it is cleared away.
+            self.notices |= {("protected", action.name, None) for action in actions}
+        else:
+            self.actions += actions
 
 
 class _InterfaceRules:
@@ -329,7 +353,7 @@ class _InterfaceRules:
                 or self.reconciler.config.zones[rrset.zone].claim_all
             )
             if not is_claimed or self.reconciler.is_untouchable(rrset.name):
-                self.notices.add((rrset.name, self.host.inv))
+                self.notices.add(("foreign-name", rrset.name, self.host.inv))
                 continue
             for text in found:
                 self._act(rrset.name, "AAAA", "remove", text, "address-elsewhere")

@@ -52,7 +52,8 @@ def plan(folder, now, hosts=None, project_ids=None):
         "blocked": _listed(result.blocked, result),
         "skipped": _listed(result.skipped, result),
         "notices": [
-            {"code": "foreign-name", "name": name, "host": host} for name, host in sorted(result.notices)
+            {"code": code, "name": name, "host": host}
+            for code, name, host in sorted(result.notices, key=lambda notice: (*notice[:2], notice[2] or 0))
         ],
     }
 

@@ -528,10 +528,17 @@ fn read_protect(table: &mut Reader<'_>, apex: Option<&ZoneName>) -> Vec<ProtectP
     for node in table.list("protect").unwrap_or_default() {
         let Some(text) = table.text_of(node) else { continue };
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '*' | '?' | '[' | ']' | '!');
-        match glob::Pattern::new(&absolute(text, apex)) {
-            Ok(glob) if !text.is_empty() && text.chars().all(plain) => {
-                patterns.push(ProtectPattern { glob, origin: node.origin });
+        let is_plain = text.chars().all(plain) && !text.starts_with('.') && !text.contains("..") && !text.is_empty();
+        let whole = absolute(text, apex);
+        match glob::Pattern::new(&whole) {
+            Ok(_) if is_plain && !can_end_in(&whole, apex) => {
+                let message = format!("`{whole}` is no name of `{apex}`, so that it would protect nothing");
+                let diagnostic = table.source().error("bad-value", node.origin, node.width, message);
+                table.push(
+                    diagnostic.hint("list it in its zone; without the dot at its end it is meant below this one"),
+                );
             }
+            Ok(glob) if is_plain => patterns.push(ProtectPattern { glob, origin: node.origin }),
             _ => table.error(node, "bad-value", format!("`{text}` is no name and no glob of names")),
         }
     }
@@ -545,6 +552,15 @@ fn absolute(text: &str, apex: &ZoneName) -> String {
     let ends_so = whole == apex || whole.ends_with(&format!(".{apex}")) || lower.ends_with('.');
     // Every name ends with the dot of the root.
     if ends_so || apex == "." { whole } else { format!("{whole}{apex}") }
+}
+
+/// Whether a glob may match names at or below the apex, as far as what follows its last metacharacter tells.
+fn can_end_in(glob: &str, apex: &ZoneName) -> bool {
+    let apex = apex.to_string();
+    match glob.rsplit_once(['*', '?', ']']) {
+        Some((_, tail)) => tail.ends_with(&apex) || apex.ends_with(tail),
+        None => glob == apex || apex == "." || glob.ends_with(&format!(".{apex}")),
+    }
 }
 
 /// Reads `[limits]`.

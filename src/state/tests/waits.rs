@@ -24,11 +24,16 @@ fn plan(seconds: u64, waiting: &[&str]) -> Plan {
     Plan { created: at(seconds), waiting: waiting.iter().map(waits).collect(), ..fixture::empty() }
 }
 
-/// Notes a plan that is carried out; gives what waits then, by name.
+/// Notes a plan that is carried out as soon as it is made; gives what waits then, by name.
 fn noted(state: &mut dyn State, plan: &Plan) -> Vec<(String, Time)> {
-    let news = WaitNews::of(plan, &state.waits().unwrap());
+    noted_at(state, plan, plan.created)
+}
+
+/// Notes a plan that is carried out at a time; gives what waits then, by name.
+fn noted_at(state: &mut dyn State, plan: &Plan, now: Time) -> Vec<(String, Time)> {
+    let news = WaitNews::of(plan, &state.waits().unwrap(), now);
     state.note_waits(&news).unwrap();
-    assert!(WaitNews::of(plan, &state.waits().unwrap()).is_empty(), "there is nothing new in it any more");
+    assert!(WaitNews::of(plan, &state.waits().unwrap(), now).is_empty(), "there is nothing new in it any more");
     waits(state)
 }
 
@@ -46,7 +51,7 @@ fn since(waits: &[(&str, u64)]) -> Vec<(String, Time)> {
 }
 
 #[test]
-fn what_waits_does_so_since_the_first_plan_that_wanted_it() {
+fn what_waits_does_so_since_the_first_apply_that_wanted_it() {
     let (_folder, file) = place();
     let mut state = open_to_write(&file).unwrap();
     assert_eq!(noted(&mut *state, &plan(10, &[A])), since(&[(A, 10)]));
@@ -54,6 +59,13 @@ fn what_waits_does_so_since_the_first_plan_that_wanted_it() {
     drop(state);
     let state = open_to_read(&file).unwrap().unwrap();
     assert_eq!(waits(&*state), since(&[(A, 10), (B, 20)]));
+}
+
+#[test]
+fn what_a_saved_plan_lists_waits_since_its_apply() {
+    let mut state = Sqlite::in_memory();
+    noted(&mut state, &plan(10, &[A]));
+    assert_eq!(noted_at(&mut state, &plan(20, &[A, B]), at(500)), since(&[(A, 10), (B, 500)]));
 }
 
 #[test]
