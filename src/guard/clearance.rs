@@ -23,7 +23,7 @@ impl Clearance {
 pub struct Allowance {
     /// The limit's name.
     pub name: String,
-    /// How many may change.
+    /// How many may change in all, or just as many as the plan adds.
     pub number: u64,
 }
 
@@ -62,9 +62,10 @@ pub fn clear<'a>(
 ) -> Result<Clearance, Vec<Over<'a>>> {
     let over = |limit: &'a LimitState| {
         let name = limit.name();
-        let allowed = allowed.iter().filter(|allowance| allowance.name == name).map(|allowance| allowance.number).max();
-        let is_enough = allowed.is_some_and(|allowed| allowed >= limit.used + limit.planned);
-        (limit.exceeded && !is_enough).then_some(Over { limit, allowed })
+        let numbers = || allowed.iter().filter(|allowance| allowance.name == name).map(|allowance| allowance.number);
+        // Who names just what the plan adds has read the plan; any other number is a bound on all that the limit counts.
+        let is_enough = numbers().any(|number| number == limit.planned || number >= limit.used + limit.planned);
+        (limit.exceeded && !is_enough).then_some(Over { limit, allowed: numbers().max() })
     };
     let exceeded: Vec<Over<'_>> = counted.iter().filter_map(over).collect();
     if exceeded.is_empty() { Ok(Clearance { plan: sealed.id().to_owned() }) } else { Err(exceeded) }
@@ -140,6 +141,8 @@ mod tests {
         };
         assert_eq!(stops(&["global/1h=34", "project:search/1h=40"]), "");
         assert_eq!(stops(&["global/1h=33", "project:search/1h=34"]), "global/1h Some(33);");
+        assert_eq!(stops(&["global/1h=31", "project:search/1h=34"]), "", "31 is what the plan adds");
+        assert_eq!(stops(&["global/1h=32", "project:search/1h=30"]), "global/1h Some(32);project:search/1h Some(30);");
         assert_eq!(stops(&["global/1h=34"]), "project:search/1h None;");
         assert_eq!(stops(&["global/1h=34", "project:serch/1h=34"]), "no project:serch/1h");
         assert_eq!(stops(&["zone:nowhere.example./max_delete=3"]), "no zone:nowhere.example./max_delete");
