@@ -16,9 +16,12 @@ const MAX_DELETE: Percent = Percent::from_whole(10);
 /// official source).
 const MAX_MODIFY: Percent = Percent::from_whole(30);
 
-/// How many changes a share allows at least where nothing is said. In a small fleet one project is the zone, and its ordinary
-/// day, another VLAN or TTL, is all of it; what that is only its administrator can say (no official source).
-const FLOOR: u64 = 1000;
+/// How many RRsets of a zone may go at least where nothing is said: a person can look through so many (no official source).
+const LOST: u64 = 50;
+
+/// How many may be others at least, or go where as many come. In a small fleet one project is the zone, and its ordinary day,
+/// another VLAN or TTL, is all of it; what that is only its administrator can say (no official source).
+const MOVED: u64 = 1000;
 
 /// How many lines are named where they cause the same number of changes.
 const TOGETHER: usize = 3;
@@ -125,27 +128,25 @@ pub fn of_hosts<'a>(
 
 /// The shares of zones of which a plan deletes or modifies something; of zones that were not read whole nothing is known.
 fn shares(plan: &Plan, rules: &Rules) -> Vec<LimitState> {
-    let mut counts: HashMap<String, [u64; 2]> = HashMap::new();
+    let mut counts: HashMap<String, [u64; 3]> = HashMap::new();
     for change in plan.changes.iter().filter(|change| matches!(change.key.rtype, Rtype::AAAA | Rtype::PTR)) {
         let place = match change.kind {
-            ChangeKind::Create { .. } => continue,
             ChangeKind::Delete { .. } => 0,
             ChangeKind::Modify { .. } => 1,
+            ChangeKind::Create { .. } => 2,
         };
         counts.entry(change.zone.to_string()).or_default()[place] += 1;
     }
     let of_zone = |zone: &ZoneSeen| {
         let name = zone.zone.to_string();
-        let [deleted, modified] = counts.get(&name).copied().unwrap_or_default();
+        let [deleted, modified, created] = counts.get(&name).copied().unwrap_or_default();
+        let deletes = part(MAX_DELETE, zone.managed).max(LOST).max(created.min(MOVED));
         let kinds = [
-            (LimitKind::MaxDelete, deleted, rules.max_delete, MAX_DELETE),
-            (LimitKind::MaxModify, modified, rules.max_modify, MAX_MODIFY),
+            (LimitKind::MaxDelete, deleted, rules.max_delete, deletes),
+            (LimitKind::MaxModify, modified, rules.max_modify, part(MAX_MODIFY, zone.managed).max(MOVED)),
         ];
-        let state = |(counts, planned, share, default): (LimitKind, u64, Option<Percent>, Percent)| {
-            let max = match share {
-                Some(share) => part(share, zone.managed).max(1),
-                None => part(default, zone.managed).max(FLOOR),
-            };
+        let state = |(counts, planned, share, default): (LimitKind, u64, Option<Percent>, u64)| {
+            let max = share.map_or(default, |share| part(share, zone.managed).max(1));
             (planned > 0).then(|| of_plan(&format!("zone:{name}"), counts, (max, planned, zone.managed)))
         };
         kinds.map(state).into_iter().flatten().collect::<Vec<_>>()

@@ -2,7 +2,7 @@
 
 use zonewright::change::BlockCode;
 
-use crate::fleet::{Fleet, NO_SHARES};
+use crate::fleet::{Fleet, NO_SHARES, SHARES};
 use crate::yard::{LATER, LATER_EXPORTS, Yard, blocked};
 
 #[test]
@@ -44,7 +44,7 @@ fn one_mac_in_a_whole_datacenter_blocks_its_hosts() {
     yard.apply(LATER, &[]).tells(
         3,
         &[
-            "source `agent`: 120 of 400 rows mean something else than in the export accepted",
+            "source `agent`: 120 of 400 hosts are reported otherwise than in the export accepted",
             "and `max_churn` is 5%",
             "such as `100001`: 02:00:de:ad:be:ef, sas-s0, was 02:00:00:00:00:01, sas-s0",
             "`zonewright accept agent --reason TEXT`",
@@ -69,8 +69,8 @@ fn macs_shifted_by_one_host_renumber_nobody() {
     off.apply(LATER, &[]).tells(0, &[]);
     assert_eq!(fleet.wrong(&off.records()).len(), 400);
 
-    // By the limits that hold where nothing is said.
-    wrong.settings.limits = String::new();
+    // By shares of the zones.
+    wrong.settings.limits = SHARES.to_owned();
     yard.export(&wrong, LATER_EXPORTS);
     yard.apply(LATER, &[]).tells(
         3,
@@ -90,7 +90,7 @@ fn macs_shifted_by_one_host_renumber_nobody() {
     yard.apply(LATER, &[]).tells(
         3,
         &[
-            "source `agent`: 400 of 400 rows mean something else than in the export accepted",
+            "source `agent`: 400 of 400 hosts are reported otherwise than in the export accepted",
             "and `max_churn` is 5%",
             "`zonewright accept agent --reason TEXT`",
         ],

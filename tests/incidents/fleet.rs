@@ -409,3 +409,6 @@ pub fn reverse(address: Ipv6Addr) -> String {
 
 /// Limits that let everything through.
 pub const NO_SHARES: &str = "max_delete = \"100%\"\nmax_modify = \"100%\"\n";
+
+/// Shares that a small fleet sets.
+pub const SHARES: &str = "max_delete = \"10%\"\nmax_modify = \"30%\"\n";

@@ -2,7 +2,7 @@
 
 use zonewright::change::BlockCode;
 
-use crate::fleet::{Fleet, NO_SHARES};
+use crate::fleet::{Fleet, NO_SHARES, SHARES};
 use crate::yard::{LATER, LATER_EXPORTS, Yard, blocked};
 
 #[test]
@@ -32,8 +32,8 @@ fn two_datacenters_that_are_swapped_in_net_layout_keep_their_hosts() {
     off.apply(LATER, &[]).tells(0, &[]);
     assert_eq!(fleet.wrong(&off.records()), concerned);
 
-    // By the limits that hold where nothing is said.
-    wrong.settings.limits = String::new();
+    // By shares of the zones.
+    wrong.settings.limits = SHARES.to_owned();
     yard.export(&wrong, LATER_EXPORTS);
     yard.apply(LATER, &[]).tells(
         3,
@@ -53,7 +53,7 @@ fn two_datacenters_that_are_swapped_in_net_layout_keep_their_hosts() {
     yard.apply(LATER, &[]).tells(
         3,
         &[
-            "source `net_layout`: 8 of 16 rows mean something else than in the export accepted",
+            "source `net_layout`: 8 of 16 VLANs mean something else than in the export accepted",
             "and `max_churn` is 5%",
             "`zonewright accept net_layout --reason TEXT`",
         ],
@@ -77,8 +77,8 @@ fn a_mistyped_vlan_renumbers_no_project() {
     off.apply(LATER, &[]).tells(0, &[]);
     assert_eq!(fleet.wrong(&off.records()), concerned);
 
-    // By the limits that hold where nothing is said.
-    wrong.settings.limits = String::new();
+    // By shares of the zones.
+    wrong.settings.limits = SHARES.to_owned();
     yard.export(&wrong, LATER_EXPORTS);
     yard.apply(LATER, &[]).tells(
         3,
@@ -88,6 +88,12 @@ fn a_mistyped_vlan_renumbers_no_project() {
             "--allow zone:p0.example.net./max_modify=240",
         ],
     );
+    assert_eq!(yard.records(), good);
+
+    // By the share that one setting may cause.
+    wrong.settings.limits = format!("{NO_SHARES}max_by_cause = \"50%\"\n");
+    yard.export(&wrong, LATER_EXPORTS);
+    yard.apply(LATER, &[]).tells(3, &["global/max_by_cause:", "changes rest on projects/p0.yaml:3, projects/p0.yaml:4,"]);
     assert_eq!(yard.records(), good);
 
     // By the hosts that may change in a day, of this project.
@@ -116,6 +122,6 @@ fn a_mistyped_project_id_is_found_as_the_one_cause_of_all_changes() {
     wrong.settings.limits += "max_by_cause = \"50%\"\n";
     yard.export(&wrong, LATER_EXPORTS);
     yard.apply(LATER, &[])
-        .tells(3, &["global/max_by_cause: 960 of 1440 changes rest on projects/p0.yaml:4, and 720 may"]);
+        .tells(3, &["global/max_by_cause: 960 of 1440 changes rest on projects/p0.yaml:3, projects/p0.yaml:4, and 720 may"]);
     assert_eq!(yard.records(), good);
 }

@@ -89,11 +89,13 @@ fn shares_are_of_what_the_rules_manage_and_have_a_floor() {
     let share = |text: &str| Some(text.parse().unwrap());
     let count = |plan: &Plan, rules: &Rules| told(&count(plan, rules, &Ledger::default(), at(0), &|_| false));
     let name = "zone:search.example.net.";
-    assert_eq!(count(&plan("search", 0..1000, 'd'), &Rules::default()), [format!("{name}/max_delete 0+1000/1000")]);
-    assert_eq!(
-        count(&plan("search", 0..1001, 'd'), &Rules::default()),
-        [format!("{name}/max_delete 0+1001/1000 exceeded")]
-    );
+    assert_eq!(count(&plan("search", 0..50, 'd'), &Rules::default()), [format!("{name}/max_delete 0+50/50")]);
+    assert_eq!(count(&plan("search", 0..51, 'd'), &Rules::default()), [format!("{name}/max_delete 0+51/50 exceeded")]);
+    let mut moved = plan("search", 0..60, 'd');
+    moved.changes.extend(plan("search", 100..160, 'c').changes);
+    assert_eq!(count(&moved, &Rules::default()), [format!("{name}/max_delete 0+60/60")], "as many come as go");
+    moved.changes.pop();
+    assert_eq!(count(&moved, &Rules::default()), [format!("{name}/max_delete 0+60/59 exceeded")]);
     assert_eq!(count(&plan("search", 0..120, 'm'), &Rules::default()), [format!("{name}/max_modify 0+120/1000")]);
     let mut large = plan("search", 0..2000, 'd');
     large.zones[0].managed = 19_995;
