@@ -93,7 +93,8 @@ fn a_mistyped_vlan_renumbers_no_project() {
     // By the share that one setting may cause.
     wrong.settings.limits = format!("{NO_SHARES}max_by_cause = \"50%\"\n");
     yard.export(&wrong, LATER_EXPORTS);
-    yard.apply(LATER, &[]).tells(3, &["global/max_by_cause:", "changes rest on projects/p0.yaml:3, projects/p0.yaml:4,"]);
+    yard.apply(LATER, &[])
+        .tells(3, &["global/max_by_cause:", "changes rest on projects/p0.yaml:3, projects/p0.yaml:4,"]);
     assert_eq!(yard.records(), good);
 
     // By the hosts that may change in a day, of this project.
@@ -121,7 +122,9 @@ fn a_mistyped_project_id_is_found_as_the_one_cause_of_all_changes() {
 
     wrong.settings.limits += "max_by_cause = \"50%\"\n";
     yard.export(&wrong, LATER_EXPORTS);
-    yard.apply(LATER, &[])
-        .tells(3, &["global/max_by_cause: 960 of 1440 changes rest on projects/p0.yaml:3, projects/p0.yaml:4, and 720 may"]);
+    yard.apply(LATER, &[]).tells(
+        3,
+        &["global/max_by_cause: 960 of 1440 changes rest on projects/p0.yaml:3, projects/p0.yaml:4, and 720 may"],
+    );
     assert_eq!(yard.records(), good);
 }
