@@ -11,13 +11,11 @@ use crate::report;
 /// Accepts an export, and tells what it lost and changed.
 pub fn run(shared: &Shared, args: &AcceptArgs) -> Result<Exit, Failure> {
     let now = output::now(shared)?;
-    let Some(reason) = shared.reason.as_deref().filter(|reason| !reason.trim().is_empty()) else {
-        let failure =
-            Failure::new("`accept` needs `--reason TEXT`: what it accepts lost or changed more than is usual");
-        return Err(
-            failure.hint("say why that is right, such as `--reason \"racks 7 to 9 were taken down, ticket 7\"`")
-        );
-    };
+    let reason = output::reason(
+        shared,
+        "`accept` needs `--reason TEXT`: what it accepts lost or changed more than is usual",
+        "say why that is right, such as `--reason \"racks 7 to 9 were taken down, ticket 7\"`",
+    )?;
     let who = who();
     let request = Request { workspace: &shared.workspace, now, source: &args.source, who: &who, reason };
     let progress = Line::start(shared);

@@ -176,6 +176,14 @@ fn log_diagnostics(files: &Files, diagnostics: &Diagnostics) {
     }
 }
 
+/// The reason that somebody gives, where there has to be one.
+///
+/// Errors: there is none: `message` says why it is needed, `hint` what to say.
+pub fn reason<'a>(shared: &'a Shared, message: &str, hint: &str) -> Result<&'a str, Failure> {
+    let given = shared.reason.as_deref().filter(|reason| !reason.trim().is_empty());
+    given.ok_or_else(|| Failure::new(message).hint(hint))
+}
+
 /// The clock that ages are measured against: what the command line says, else the machine's.
 pub fn now(shared: &Shared) -> Result<Time, Failure> {
     match shared.now {

@@ -42,9 +42,7 @@ impl Sealed {
     pub fn is_refused(&self, shared: &Shared) -> bool {
         foreseen((&self.sealed, ""), &[], &self.breakers, !shared.hosts.is_empty()).is_some()
     }
-}
 
-impl Sealed {
     /// How a command ends for the plan alone, whatever comes of its changes.
     pub fn verdict(&self) -> Exit {
         verdict(self.is_partial, self.sealed.plan())

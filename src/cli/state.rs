@@ -19,12 +19,11 @@ pub fn run(shared: &Shared, args: &StateArgs) -> Result<Exit, Failure> {
 /// Takes the markers that stand in the zones for known.
 fn init(shared: &Shared) -> Result<Exit, Failure> {
     let now = output::now(shared)?;
-    let Some(reason) = shared.reason.as_deref().filter(|reason| !reason.trim().is_empty()) else {
-        let failure = Failure::new("`state init` needs `--reason TEXT`: it takes over what this state has not seen");
-        return Err(
-            failure.hint("say why that is right, such as `--reason \"runner replaced, applies 40 to 42 looked at\"`")
-        );
-    };
+    let reason = output::reason(
+        shared,
+        "`state init` needs `--reason TEXT`: it takes over what this state has not seen",
+        "say why that is right, such as `--reason \"runner replaced, applies 40 to 42 looked at\"`",
+    )?;
     let who = who();
     let adoption = Adoption { workspace: &shared.workspace, now, who: &who, reason };
     let progress = Line::start(shared);

@@ -30,12 +30,11 @@ pub fn run(shared: &Shared, args: &StatusArgs) -> Result<Exit, Failure> {
 
 /// Resets the breaker of a scope.
 fn reset(shared: &Shared, scope: &str, now: Time) -> Result<Exit, Failure> {
-    let Some(reason) = shared.reason.as_deref().filter(|reason| !reason.trim().is_empty()) else {
-        let failure = Failure::new("`status --reset` needs `--reason TEXT`: what tripped the breaker is done again");
-        return Err(
-            failure.hint("say what it was and why it is right now, such as `--reason \"the export was whole again\"`")
-        );
-    };
+    let reason = output::reason(
+        shared,
+        "`status --reset` needs `--reason TEXT`: what tripped the breaker is done again",
+        "say what it was and why it is right now, such as `--reason \"the export was whole again\"`",
+    )?;
     let who = who();
     match state::reset(&shared.workspace, scope, Reset { who: &who, reason, now }) {
         Ok(WasReset::Yes(breaker)) => {

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use super::breakers::GLOBAL;
 use crate::plan::{LimitKind, LimitState, Plan, SealedPlan};
 
 /// Leave to carry out one plan. Only [`clear`] gives it, and nothing is written without.
@@ -82,7 +83,7 @@ fn exists(plan: &Plan, counted: &[LimitState], name: &str) -> bool {
         let (scope, kind) = name.rsplit_once('/')?;
         match LimitKind::parse(kind)? {
             LimitKind::Hosts => None,
-            LimitKind::MaxByCause => (scope == "global").then_some(()),
+            LimitKind::MaxByCause => (scope == GLOBAL).then_some(()),
             LimitKind::MaxDelete | LimitKind::MaxModify => {
                 let zone = scope.strip_prefix("zone:")?;
                 plan.zones.iter().any(|seen| seen.zone.to_string() == zone).then_some(())

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::breakers::GLOBAL;
 use crate::inventory::value::{Duration, Inv, Time};
 
 /// Which hosts a limit is about.
@@ -18,7 +19,7 @@ impl<'a> Scope<'a> {
     pub fn parse(text: &'a str) -> Option<Scope<'a>> {
         match text.strip_prefix("project:") {
             Some(project) => Some(Scope::Project(project)),
-            None => (text == "global").then_some(Scope::Global),
+            None => (text == GLOBAL).then_some(Scope::Global),
         }
     }
 

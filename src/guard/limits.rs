@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::breakers::GLOBAL;
 use super::ledger::{Ledger, Scope, frees};
 use crate::change::{Change, ChangeKind, Rule};
 use crate::dns::Rtype;
@@ -61,7 +62,7 @@ impl Rules {
     pub fn new<'a>(global: &Limits, projects: impl IntoIterator<Item = (&'a str, &'a [HostLimit])>) -> Rules {
         let rule =
             |scope: &str, limit: &HostLimit| HostRule { scope: scope.to_owned(), period: limit.period, max: limit.max };
-        let mut hosts: Vec<HostRule> = global.hosts.iter().map(|limit| rule("global", limit)).collect();
+        let mut hosts: Vec<HostRule> = global.hosts.iter().map(|limit| rule(GLOBAL, limit)).collect();
         for (project, limits) in projects {
             let scope = format!("project:{project}");
             hosts.extend(limits.iter().map(|limit| rule(&scope, limit)));
@@ -180,7 +181,7 @@ fn places(change: &Change) -> BTreeSet<&str> {
 /// The limit of what one cause changes, where one is set and there are enough changes.
 fn cause_limit(rules: &Rules, planned: u64, of: u64, cause: String) -> Option<LimitState> {
     let max = part(rules.max_by_cause.filter(|_| of >= MANY)?, of).max(1);
-    let limit = of_plan("global", LimitKind::MaxByCause, (max, planned, of));
+    let limit = of_plan(GLOBAL, LimitKind::MaxByCause, (max, planned, of));
     Some(LimitState { cause: Some(cause), ..limit })
 }
 

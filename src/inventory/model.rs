@@ -69,16 +69,8 @@ impl Inventory {
 
     /// The trust in one of [`Inventory::exports`].
     pub fn trust_of(&self, spec: &SourceSpec) -> &Trust {
-        match spec.key {
-            "hosts" => &self.trust.hosts,
-            "l3_tors" => &self.trust.l3_tors,
-            "net_layout" => &self.trust.net_layout,
-            "ipv4_map" => &self.trust.ipv4_map,
-            _ => {
-                let source = self.mac_sources.iter().find(|source| source.name == spec.name);
-                &source.expect("every other export is one of MACs").trust
-            }
-        }
+        let found = self.sources().find(|(name, _)| *name == spec.name);
+        found.expect("every export is a source, and no two have one name").1
     }
 
     /// The digests of the files of one of [`Inventory::exports`], by name; without those that could not be read.

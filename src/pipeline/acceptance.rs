@@ -19,7 +19,11 @@ use crate::state::{self, AcceptedFile, Accepting, Acceptor, Lock, NewExport, Sta
 ///
 /// What cannot be read now is not accepted, and no failure of the apply: what it was to do is done.
 pub(super) fn of_plan(plan: &Plan, request: &Conduct<'_>, state: &dyn State) -> Vec<Accepting> {
-    let exports = used(plan, request.workspace);
+    accepting(used(plan, request.workspace), request, state)
+}
+
+/// What is kept of exports that are accepted.
+fn accepting(exports: Vec<ExportFiles>, request: &Conduct<'_>, state: &dyn State) -> Vec<Accepting> {
     if exports.is_empty() {
         return Vec::new();
     }
@@ -46,7 +50,8 @@ pub(super) fn accept_idle(plan: &Plan, request: &Conduct<'_>, file: &Path) {
     let accept = || {
         let _lock = Lock::take(file, request.who, request.now)?;
         let mut state = state::open_to_write(file)?;
-        let accepting = of_plan(plan, request, &*state);
+        // What changes in the meantime is found when it is read to be kept.
+        let accepting = accepting(exports.clone(), request, &*state);
         state.accept(&accepting, &Acceptor::IdleApply(request.who), request.now)
     };
     let done = is_accepted().and_then(|is_accepted| if is_accepted { Ok(()) } else { accept() });

@@ -6,12 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use sha2::{Digest as _, Sha256};
-
 use crate::apply::Refusal;
 use crate::change::Change;
 use crate::diff::Tripped;
-use crate::disk;
 use crate::guard::breakers::{GLOBAL, holding, to_trip};
 use crate::guard::causes::OldLines;
 use crate::guard::clearance::stray;
@@ -19,6 +16,7 @@ use crate::guard::limits::{HostRule, recount};
 use crate::guard::{Allowance, Breaker, Clearance, Ledger, Over, Rules, clear, count, words};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Config, HostLimit, ProjectIndex};
+use crate::inventory::read;
 use crate::inventory::value::Time;
 use crate::plan::{LimitKind, LimitState, Plan, SealedPlan};
 use crate::state::{self, State, StateError};
@@ -85,8 +83,7 @@ impl Remembered {
                 old.unchanged(name);
             } else if let Some(before) = self.accepted.get(name) {
                 // What is not there any more, or is another file by now, has no lines to compare.
-                let now = std::fs::read(workspace.join(name)).unwrap_or_default();
-                if disk::hex(&Sha256::digest(&now)) == *digest {
+                if let Some(now) = read::export_content(workspace, name, digest) {
                     old.compared(name, &now, before);
                 }
             }
@@ -271,8 +268,11 @@ fn unattended(place: &str, over: &[Over<'_>], tripped: &[(String, String)]) -> R
 
 #[cfg(test)]
 mod tests {
+    use sha2::{Digest as _, Sha256};
+
     use super::*;
     use crate::apply::{Batch, Phase, Settled};
+    use crate::disk;
     use crate::dns::Rtype;
     use crate::inventory::value::Percent;
     use crate::plan::{Rule, fixture};
