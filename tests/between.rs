@@ -1,5 +1,10 @@
 //! What becomes of a workspace between a plan, its apply and the next plan: what is own then, and what was lost or spoiled.
 
+#[path = "folder/copy.rs"]
+mod copy;
+#[path = "folder/edit.rs"]
+mod edit;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -7,6 +12,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+use copy::copy;
+use edit::edit;
 
 /// The clock of all commands.
 const NOW: &str = "2026-11-20T02:00:00Z";
@@ -24,25 +32,6 @@ fn workspace() -> TempDir {
     let pointer = "1.0.1.0.0.0.0.0.8.7.4.1.0.0.0.0.1.0.0.0.0.0.0.0 PTR sas0-0001.web.example.net.\n";
     edit(folder.path(), "zones/8.b.d.0.1.0.0.2.ip6.arpa.zone", pointer, "");
     folder
-}
-
-/// Copies a folder with all that is in it.
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("a folder").map(|entry| entry.expect("an entry")) {
-        let to = to.join(entry.file_name());
-        match entry.path().is_dir() {
-            true => copy(&entry.path(), &to),
-            false => drop(fs::copy(entry.path(), to).expect("a file")),
-        }
-    }
-}
-
-/// Replaces a part of a file that is there once.
-fn edit(workspace: &Path, file: &str, part: &str, by: &str) {
-    let text = fs::read_to_string(workspace.join(file)).expect("a file of the workspace");
-    assert_eq!(text.matches(part).count(), 1, "{part}");
-    fs::write(workspace.join(file), text.replace(part, by)).expect("a file of the workspace");
 }
 
 /// Runs a command in a workspace; gives the document that it prints.

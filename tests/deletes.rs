@@ -1,5 +1,10 @@
 //! Records of names that nobody has: when they wait, how long, and what ends that.
 
+#[path = "folder/copy.rs"]
+mod copy;
+#[path = "folder/edit.rs"]
+mod edit;
+
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -7,24 +12,8 @@ use std::process::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Copies a folder with all that is in it.
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("a folder").map(|entry| entry.expect("an entry")) {
-        let to = to.join(entry.file_name());
-        match entry.path().is_dir() {
-            true => copy(&entry.path(), &to),
-            false => drop(fs::copy(entry.path(), to).expect("a file")),
-        }
-    }
-}
-
-/// Replaces a part of a file that is there once.
-fn edit(workspace: &Path, file: &str, part: &str, by: &str) {
-    let text = fs::read_to_string(workspace.join(file)).expect("a file of the workspace");
-    assert_eq!(text.matches(part).count(), 1, "{part}");
-    fs::write(workspace.join(file), text.replace(part, by)).expect("a file of the workspace");
-}
+use copy::copy;
+use edit::edit;
 
 /// Adds lines at the end of a file.
 fn append(workspace: &Path, file: &str, lines: &str) {

@@ -13,6 +13,7 @@ use zonewright::inventory;
 use zonewright::pipeline::{Progress, Request, make_plan, zones};
 use zonewright::plan::Plan;
 
+use crate::copy::copy;
 use crate::fleet::{Fleet, Records};
 
 /// When the good state is made: an hour after the exports.
@@ -211,17 +212,4 @@ pub fn write(workspace: &Path, name: &str, text: &str) {
     let path = workspace.join(name);
     fs::create_dir_all(path.parent().expect("it is in a folder")).expect("the folder can be made");
     fs::write(path, text).expect("the file can be written");
-}
-
-/// Copies a folder with all that is in it.
-pub fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("a folder") {
-        let entry = entry.expect("an entry of the folder");
-        let to = to.join(entry.file_name());
-        match entry.file_type().expect("the type of an entry").is_dir() {
-            true => copy(&entry.path(), &to),
-            false => drop(fs::copy(entry.path(), to).expect("a copy")),
-        }
-    }
 }

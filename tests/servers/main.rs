@@ -29,6 +29,11 @@ macro_rules! on_every_primary {
     };
 }
 
+#[path = "../folder/copy.rs"]
+mod copy;
+#[path = "../folder/edit.rs"]
+mod edit;
+
 mod apply_chain;
 mod apply_journal;
 mod apply_race;

@@ -8,6 +8,8 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use tempfile::TempDir;
 
+pub use crate::copy::copy;
+use crate::edit;
 use crate::server::{Key, ServerConfig};
 
 /// The target of the demo, as its settings say it.
@@ -45,10 +47,7 @@ pub fn reading_from(addresses: &[String], key: &Key) -> TempDir {
 
 /// Replaces a part of a workspace's settings that is there once.
 pub fn edit(workspace: &Path, part: &str, by: &str) {
-    let file = workspace.join("zonewright.toml");
-    let text = fs::read_to_string(&file).expect("the settings");
-    assert_eq!(text.matches(part).count(), 1, "{part}");
-    fs::write(&file, text.replace(part, by)).expect("the settings");
+    edit::edit(workspace, "zonewright.toml", part, by);
 }
 
 /// Runs `plan` on a workspace, by the built binary or by a program that runs it.
@@ -70,17 +69,4 @@ pub fn document(output: &Output) -> Value {
 /// What a run said beside.
 pub fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-/// Copies a folder with all that is in it.
-pub fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("a folder") {
-        let entry = entry.expect("an entry of the folder");
-        let to = to.join(entry.file_name());
-        match entry.file_type().expect("the type of an entry").is_dir() {
-            true => copy(&entry.path(), &to),
-            false => drop(fs::copy(entry.path(), to).expect("a copy")),
-        }
-    }
 }
