@@ -3,10 +3,10 @@
 //! Data moves one way, room by room, and each room imports only rooms above it in the list below:
 //!
 //! ```text
-//! files ──▶ inventory ──┬────────────▶ desired ─┐         ┌─▶ explain ───────────────────────────────────┐
-//!                       │                 ▲     ├─▶ diff ─┴─▶ plan ─▶ guard ─▶ apply ─▶ verify ─▶ state ─┴─▶ report
-//! servers ─▶ provider ─▶ live ────────────┴─────┘              ▲                 └─▶ provider ─▶ servers │
-//!                                                              └────────────────── undo ◀────────────────┘
+//! files ──▶ inventory ──┬─▶ names ─▶ desired ─┐         ┌─▶ explain ───────────────────────────────────┐
+//!                       │     ▲         ▲     ├─▶ diff ─┴─▶ plan ─▶ guard ─▶ apply ─▶ verify ─▶ state ─┴─▶ report
+//! servers ─▶ provider ─▶ live ┴─────────┴─────┘              ▲                 └─▶ provider ─▶ servers │
+//!                                                            └────────────────── undo ◀────────────────┘
 //! ```
 //!
 //! Every arrow is a plain value that can be printed, compared and put in a test. `inventory::read`, `provider`, `apply`,
@@ -23,6 +23,8 @@ pub mod inventory;
 pub mod change;
 
 pub mod live;
+
+pub mod names;
 
 pub mod desired;
 

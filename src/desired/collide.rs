@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 
 use super::host::DesiredHost;
-use super::names::{Holder, HolderRow, NameIndex, gives_name, held_name};
 use crate::change::BlockCode;
 use crate::dns::Name;
 use crate::inventory::Inventory;
 use crate::inventory::model::HostStatus;
 use crate::inventory::value::Mac;
+use crate::names::holders::{Holder, HolderRow, NameIndex, gives_name, held_name};
 
 /// For each host that shares something, by its place in [`Inventory::hosts`], what it shares and with whom: the lowest
 /// place of another host; its own where its two interfaces collide.

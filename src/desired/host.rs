@@ -4,7 +4,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::address::{eui64, with_ipv4, with_project_id};
 use super::mac::{self, MacChoice};
-use super::names::{lock_rows_of, name_of};
 use super::network::{self, Networks, Segment};
 use crate::change::BlockCode;
 use crate::diag::Origin;
@@ -14,6 +13,7 @@ use crate::inventory::model::{Entry, Host, HostStatus, MacSource, ProjectFile, P
 use crate::inventory::symbol::Symbol;
 use crate::inventory::value::{Time, Vlan};
 use crate::live::Live;
+use crate::names::holders::{lock_rows_of, name_of};
 
 /// What the inventory says of one host.
 #[derive(Debug)]

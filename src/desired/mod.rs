@@ -9,12 +9,9 @@ pub mod network;
 
 pub mod address;
 
-pub mod names;
-
 pub mod host;
 
 pub mod collide;
 
 pub use collide::Collisions;
 pub use host::{DesiredHost, Fault, Interface, InterfaceKind};
-pub use names::{Holder, NameIndex};

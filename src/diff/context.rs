@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use super::protect::ServerNames;
 use super::waits::Waits;
-use crate::desired::{Collisions, DesiredHost, NameIndex};
+use crate::desired::{Collisions, DesiredHost};
 use crate::dns::Ttl;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Permission, ProjectAdmin, ProjectIndex, ProjectSettings, ZoneSpec};
 use crate::inventory::value::{Inv, Time};
 use crate::live::{Live, ZoneIndex};
+use crate::names::NameIndex;
 
 /// The values that all rules share.
 #[derive(Debug, Clone, Copy)]

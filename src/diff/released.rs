@@ -6,10 +6,10 @@ use super::own;
 use super::protect;
 use super::rules::is_untouchable;
 use crate::change::Rule;
-use crate::desired::names::fastbone_of;
 use crate::dns::{NameRef, Rdata, RdataRef, Rtype};
 use crate::inventory::model::{LockRow, Policy};
 use crate::live::LiveRrset;
+use crate::names::holders::fastbone_of;
 
 /// Why the records of a name are not cleared away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,11 +5,11 @@ use std::net::{IpAddr, Ipv6Addr};
 use super::context::Context;
 use super::words;
 use crate::change::{BlockCode, SkipCode};
-use crate::desired::names::HolderRow;
 use crate::desired::{DesiredHost, Interface};
 use crate::dns::{Name, NameRef, Rtype, reverse};
 use crate::inventory::model::{Host, HostStatus, Policy, ProjectFile, Trust};
 use crate::live::Place;
+use crate::names::HolderRow;
 
 /// Where a host stands before its rules run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,7 +88,7 @@ pub fn skip_or_policy(context: &Context<'_>, host: &Host) -> Result<Policy, Skip
 /// Whether a host has a current row in names.lock, and no AAAA at its name yet, as far as both can be known.
 fn is_first_publication(context: &Context<'_>, host: &Host) -> bool {
     let inventory = context.inventory;
-    let Some((name, Some(row))) = crate::desired::names::name_of(inventory, host) else { return false };
+    let Some((name, Some(row))) = crate::names::holders::name_of(inventory, host) else { return false };
     let known = !row.bad && inventory.trust.names_lock == Trust::Known;
     let place = context.live.place(name.as_name());
     known && !matches!(place, Place::Unknown(_)) && context.live.rrset(name.as_name(), Rtype::AAAA).is_none()

@@ -6,13 +6,13 @@ use super::context::Context;
 use super::standing::Block;
 use crate::change::BlockCode;
 use crate::desired::host::Detail;
-use crate::desired::names::HolderRow;
 use crate::desired::network::Segment;
 use crate::diag::Origin;
 use crate::dns::{Name, NameError, NameRef, RdataRef, Rtype, reverse};
 use crate::inventory::model::{Host, Trust};
 use crate::inventory::value::{Inv, Vlan};
 use crate::live::{Place, ZoneIndex};
+use crate::names::HolderRow;
 
 /// The block of a host by what the inventory says of it and of those it shares something with.
 pub fn inventory_block(context: &Context<'_>, place: usize, code: BlockCode) -> Block {

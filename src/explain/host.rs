@@ -5,7 +5,6 @@ use super::decision::policy_word;
 use super::model::{
     DecisionFacts, Explanation, GivenName, HostFacts, OtherName, ProjectFacts, Row, Subject, SwitchFacts,
 };
-use crate::desired::names::{lock_rows_of, name_of};
 use crate::desired::network::{self, Segment};
 use crate::diag::Origin;
 use crate::diff::protect;
@@ -14,6 +13,7 @@ use crate::dns::Name;
 use crate::inventory::model::{Entry, Host, HostStatus, LockRow, ProjectFile, ProjectIndex};
 use crate::inventory::symbol::Symbol;
 use crate::inventory::value::Inv;
+use crate::names::holders::{lock_rows_of, name_of};
 
 /// Explains a host.
 pub fn explain(case: &Case<'_>, inv: Inv) -> Explanation {

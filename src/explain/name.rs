@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use super::model::{Explanation, HolderFacts, NameFacts, Subject};
 use super::{Case, changes, claimed_by, host};
 use crate::change::Waiting;
-use crate::desired::Holder;
-use crate::desired::names::HolderRow;
 use crate::diff::protect;
 use crate::diff::rules::is_untouchable;
 use crate::dns::{Name, NameRef, Rtype, reverse};
 use crate::inventory::model::HostStatus;
 use crate::inventory::value::{Inv, Time};
+use crate::names::Holder;
+use crate::names::HolderRow;
 
 /// Explains a name.
 pub fn explain(case: &Case<'_>, name: &Name) -> Explanation {
@@ -67,7 +67,7 @@ impl Case<'_> {
         let (inv, origin, released) = match holder.by {
             HolderRow::Host(place) => {
                 let host = &inventory.hosts[place as usize];
-                let given = crate::desired::names::name_of(inventory, host).and_then(|(_, row)| row);
+                let given = crate::names::holders::name_of(inventory, host).and_then(|(_, row)| row);
                 let origin = given.filter(|_| holder.now).map_or(host.origin, |row| row.origin);
                 (host.inv, origin, None)
             }

@@ -6,11 +6,11 @@ use std::net::{IpAddr, Ipv6Addr};
 use super::Case;
 use super::model::{Holding, LiveFacts, Site};
 use crate::desired::InterfaceKind;
-use crate::desired::names::HolderRow;
 use crate::diff::own::{self, Registration};
 use crate::dns::{NameRef, Rtype, reverse};
 use crate::inventory::model::{Permission, ProjectIndex};
 use crate::live::{LiveRrset, Place, ZoneIndex};
+use crate::names::HolderRow;
 
 impl Case<'_> {
     /// What is live at a name of the given types, with the TTL that a project wants there.

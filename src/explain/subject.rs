@@ -3,11 +3,11 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use crate::desired::NameIndex;
 use crate::dns::{Name, reverse};
 use crate::inventory::Inventory;
 use crate::inventory::value::Inv;
 use crate::live::{Live, Place};
+use crate::names::NameIndex;
 
 /// What is asked about.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use super::explain::answer;
 use super::{Gathered, Made, MakeError, Progress, Request, decide, found_notices, gather, guarded, made, narrowed_to};
-use crate::desired::NameIndex;
-use crate::desired::names::HolderRow;
 use crate::diff::Selection;
 use crate::explain::{Explanation, Question, SubjectError};
 use crate::inventory::Inventory;
 use crate::inventory::value::Inv;
 use crate::live::Live;
+use crate::names::HolderRow;
+use crate::names::NameIndex;
 use crate::plan::Plan;
 use decide::{Decided, Given};
 

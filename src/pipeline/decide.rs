@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::post::{self, Settled};
 use crate::change::{Blocked, Change, Notice, Skipped, Waiting};
 use crate::desired::host;
-use crate::desired::{Collisions, DesiredHost, NameIndex};
+use crate::desired::{Collisions, DesiredHost};
 use crate::diff::act::Act;
 use crate::diff::protect::ServerNames;
 use crate::diff::rules::{self, Outcome};
@@ -15,6 +15,7 @@ use crate::diff::{Context, Selection, Standing, Standings, Tripped, orphans, pro
 use crate::inventory::Inventory;
 use crate::inventory::value::Time;
 use crate::live::Live;
+use crate::names::NameIndex;
 use crate::provider;
 
 /// All that was decided.

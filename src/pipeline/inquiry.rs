@@ -11,7 +11,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use super::Progress;
 use super::decide::derive_all;
 use super::zones::side_by_side;
-use crate::desired::{DesiredHost, NameIndex};
+use crate::desired::DesiredHost;
 use crate::diff::own;
 use crate::dns::{Name, NameRef, Rtype, reverse};
 use crate::inventory::Inventory;
@@ -19,6 +19,7 @@ use crate::inventory::model::Registry;
 use crate::inventory::value::Time;
 use crate::live::asked::{AskedZone, Question};
 use crate::live::{Apexes, Live, LiveZone, ZoneIndex};
+use crate::names::NameIndex;
 use crate::provider::{AskZone, TargetError};
 
 /// A zone that is asked name by name.

@@ -42,7 +42,7 @@ pub struct NameIndex {
 /// Whether a row of names.lock is the one that gives its host's name, where hosts.csv has the host.
 ///
 /// Of several current rows for one host, which are all bad, only one does.
-pub(super) fn gives_name(inventory: &Inventory, row: &LockRow) -> bool {
+pub fn gives_name(inventory: &Inventory, row: &LockRow) -> bool {
     let host = inventory.place_of(row.inv).map(|place| &inventory.hosts[place]);
     let given_by = host.and_then(|host| name_of(inventory, host)).and_then(|(_, row)| row);
     given_by.is_some_and(|given_by| given_by.origin == row.origin)
@@ -147,7 +147,7 @@ impl NameIndex {
     }
 
     /// The groups of entries that share a hash, for finding names held twice.
-    pub(super) fn groups(&self) -> impl Iterator<Item = &[(u64, Holder)]> {
+    pub fn groups(&self) -> impl Iterator<Item = &[(u64, Holder)]> {
         self.entries.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1)
     }
 }
@@ -158,7 +158,7 @@ fn has_name(inventory: &Inventory, holder: Holder, name: NameRef<'_>) -> bool {
 }
 
 /// The name that an entry stands for.
-pub(super) fn held_name(inventory: &Inventory, holder: Holder) -> Option<Name> {
+pub fn held_name(inventory: &Inventory, holder: Holder) -> Option<Name> {
     let (backbone, project) = match holder.by {
         HolderRow::Host(place) => {
             let host = &inventory.hosts[place as usize];
