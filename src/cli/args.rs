@@ -137,6 +137,22 @@ pub enum Command {
     /// `max_churn`, is not believed. This makes it the accepted one, and tells what is gone, new and changed. Of `l3_tors`,
     /// switches that it does not list leave their L3 segment. An export that is cut, bad or fails any other test is refused.
     Accept(AcceptArgs),
+    /// Give names to the hosts that have none.
+    ///
+    /// Each gets the lowest number of its project's `shortname_template` whose short name is free: no host of any project has
+    /// it, nobody gave it up within `name_cooldown`, and nothing stands at it in live DNS. Prints the change of names.lock, the
+    /// file that keeps them, as a diff; `--write` writes it. All hosts without a name, or those of `--host` and `--project`.
+    Allocate(AllocateArgs),
+    /// Let hosts give up their names.
+    ///
+    /// A host of `--host` gets the name `free-INV` below `free_domain`, which is never published; the next plan removes the
+    /// records of its old name, which nobody gets within `name_cooldown`. With `--to-project` it gets a name there at once.
+    Release(ReleaseArgs),
+    /// Record names that hosts have in hosts.csv in names.lock.
+    ///
+    /// A name is recorded where the project's template gives it, no other host has it, and none had it within
+    /// `name_cooldown`. All hosts of which names.lock has no row, or those of `--host` and `--project`.
+    Adopt(AdoptArgs),
     /// Look after the state, the journal of what was applied.
     State(StateArgs),
     /// Serve zones from memory on loopback, to try things out on.
@@ -318,6 +334,56 @@ pub struct HistoryArgs {
 pub struct AcceptArgs {
     /// The source, as messages call it: hosts, l3_tors, net_layout, ipv4_map, or the name of a source of MACs.
     pub source: String,
+}
+
+/// What `allocate` takes.
+#[derive(Debug, Args)]
+pub struct AllocateArgs {
+    /// Rename the hosts of `--host` whose name is not one that their template gives; what fits stays.
+    #[arg(long)]
+    pub rename: bool,
+    /// Note that the hosts of `--host` are in this project, and keep their names.
+    #[arg(long, value_name = "ID")]
+    pub to_project: Option<String>,
+    /// Take live DNS from this snapshot, its folder or its manifest; ask no server, and use no secret.
+    #[arg(long, value_name = "PATH")]
+    pub live_snapshot: Option<PathBuf>,
+    /// Whether it is written.
+    #[command(flatten)]
+    pub writing: Writing,
+}
+
+/// What `release` takes.
+#[derive(Debug, Args)]
+pub struct ReleaseArgs {
+    /// Give the hosts names in this project.
+    #[arg(long, value_name = "ID")]
+    pub to_project: Option<String>,
+    /// Take live DNS from this snapshot, its folder or its manifest; ask no server, and use no secret.
+    #[arg(long, value_name = "PATH")]
+    pub live_snapshot: Option<PathBuf>,
+    /// Whether it is written.
+    #[command(flatten)]
+    pub writing: Writing,
+}
+
+/// What `adopt` takes.
+#[derive(Debug, Args)]
+pub struct AdoptArgs {
+    /// Whether it is written.
+    #[command(flatten)]
+    pub writing: Writing,
+}
+
+/// What all commands take that change names.lock.
+#[derive(Debug, Args)]
+pub struct Writing {
+    /// Write names.lock; on a terminal it asks first.
+    #[arg(long)]
+    pub write: bool,
+    /// Write without asking.
+    #[arg(long, requires = "write")]
+    pub yes: bool,
 }
 
 /// What `state` takes.

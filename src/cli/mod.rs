@@ -14,6 +14,8 @@ mod request;
 
 mod accept;
 
+mod names;
+
 mod check;
 
 mod plan;
@@ -82,6 +84,9 @@ pub fn main() -> ExitCode {
         Command::Status(args) => status::run(&cli.shared, args),
         Command::History(args) => history::run(&cli.shared, args),
         Command::Accept(args) => accept::run(&cli.shared, args),
+        Command::Allocate(args) => names::allocate(&cli.shared, args),
+        Command::Release(args) => names::release(&cli.shared, args),
+        Command::Adopt(args) => names::adopt(&cli.shared, args),
         Command::State(args) => state::run(&cli.shared, args),
         Command::Serve(args) => serve::run(&cli.shared, args),
         Command::Schema(args) => schema::run(args),

@@ -37,6 +37,9 @@ pub struct Inventory {
     pub reports: Vec<Report>,
     /// names.lock, sorted by `inv`, then name.
     pub lock: Vec<LockRow>,
+    /// Names in rows of hosts.csv and names.lock whose inventory number cannot be read: nobody knows whose they are, so that
+    /// they are nobody's to give.
+    pub stray_names: Vec<Name>,
     /// How far each source can be trusted.
     pub trust: SourceTrust,
     /// What is known of each configured export as a whole, in the order of the configuration.
@@ -621,6 +624,8 @@ pub struct LockRow {
     pub name: Option<Name>,
     /// The project.
     pub project: ProjectIndex,
+    /// When the name was given; `None` where that cannot be read.
+    pub since: Option<Time>,
     /// When the name was given up; `None` while the host has it.
     pub released: Option<Time>,
     /// Whether the row is bad.

@@ -12,7 +12,7 @@ use super::config::node::SourceText;
 use super::config::settings::{self, Settings};
 use super::config::toml;
 use super::model::{Config, Export, HostLimit, Inventory, SourceTrust, Trust};
-use super::source::{Occurs, SourceSpec};
+use super::source::{NAMES_LOCK, Occurs, SourceSpec};
 use super::sources::{Context, Draft, FORMATS, Fold, Format, Input, SourceFile, Tally};
 use super::value::Time;
 use crate::diag::{Diagnostic, Diagnostics, FileId, Files, Origin, Severity};
@@ -88,6 +88,7 @@ pub fn load_workspace(dir: &Path, now: Time, progress: &(dyn Fn(&str) + Sync)) -
         mac_sources: draft.mac_sources,
         reports: draft.reports,
         lock: draft.lock,
+        stray_names: draft.stray_names,
         trust,
         exports,
         inputs,
@@ -148,6 +149,16 @@ pub fn export_content(dir: &Path, name: &str, digest: &str) -> Option<Vec<u8>> {
     let folder = Folder::new(dir);
     let file = folder.file(name, &mut Files::default());
     folder.read(&file, u64::MAX).ok().filter(|bytes| disk::digest(bytes) == digest)
+}
+
+/// Reads names.lock once more, which must be as it was read for `inventory`; empty where there is none.
+///
+/// `None`: it cannot be read, is not as it was, or is not UTF-8.
+pub fn names_lock(dir: &Path, inventory: &Inventory) -> Option<String> {
+    match inventory.inputs.get(NAMES_LOCK) {
+        Some(digest) => String::from_utf8(export_content(dir, NAMES_LOCK, digest)?).ok(),
+        None => Folder::new(dir).lacks(NAMES_LOCK).then(String::new),
+    }
 }
 
 /// Reads zonewright.toml, and from the project files how many hosts may change; for what concerns no single host.

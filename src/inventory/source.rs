@@ -48,6 +48,9 @@ pub struct Pattern {
     pub width: usize,
 }
 
+/// The file that keeps the names that were given, in the workspace.
+pub const NAMES_LOCK: &str = "names.lock";
+
 /// How often a format occurs in `[sources]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Occurs {

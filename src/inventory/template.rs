@@ -1,5 +1,7 @@
 //! Name templates: how hosts and fastbones are named.
 
+use std::fmt;
+
 use crate::dns::{Name, NameError, NameRef};
 
 /// One piece of a template.
@@ -21,8 +23,16 @@ pub enum Piece {
 /// How the hosts of a project are named, such as `{location}{bucket}-{index:04}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShortnameTemplate {
+    /// As it is written.
+    text: String,
     /// The pieces in order.
     pieces: Vec<Piece>,
+}
+
+impl fmt::Display for ShortnameTemplate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
 }
 
 /// How a fastbone name is made of the backbone's short name, such as `fb-{shortname}`.
@@ -128,7 +138,7 @@ impl ShortnameTemplate {
             Some(None) if pieces.contains(&Piece::Bucket) => {
                 Err(fault(0, whole, "`{bucket}` needs an `{index}` with a width, such as `{index:04}`"))
             }
-            Some(_) => Ok(ShortnameTemplate { pieces }),
+            Some(_) => Ok(ShortnameTemplate { text: template.to_owned(), pieces }),
         }
     }
 
@@ -190,7 +200,12 @@ impl FastboneTemplate {
     /// Errors: the label or the name would become too long.
     pub fn expand(&self, backbone: NameRef<'_>) -> Result<Name, NameError> {
         let (label, domain) = backbone.first_label().zip(backbone.parent()).ok_or(NameError::EmptyLabel)?;
-        Name::prepend(&[self.before.as_bytes(), label, self.after.as_bytes()].concat(), domain)
+        Name::prepend(&self.label(label), domain)
+    }
+
+    /// The fastbone's short name for a backbone's; may be too long for a label.
+    pub fn label(&self, shortname: &[u8]) -> Vec<u8> {
+        [self.before.as_bytes(), shortname, self.after.as_bytes()].concat()
     }
 }
 

@@ -198,6 +198,12 @@ impl Time {
         jiff::Timestamp::from_nanosecond(i128::from(self.0)).expect("years 1678 to 2262 exist")
     }
 
+    /// The whole second that it lies in.
+    pub fn to_second(self) -> Time {
+        const NANOS: i64 = SECOND as i64;
+        Time(self.0.saturating_sub(self.0.rem_euclid(NANOS)))
+    }
+
     /// How much later this is than `earlier`; `None` where it is not later.
     pub fn since(self, earlier: Time) -> Option<Duration> {
         let nanos = i128::from(self.0) - i128::from(earlier.0);

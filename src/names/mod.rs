@@ -1,7 +1,27 @@
-//! Names: who has them, who had them, and which are free.
+//! Names: who has them, who had them, which are free, and what names.lock says of it.
 //!
-//! Comes in: the inventory, and live DNS for names that somebody else has. Goes out: whose a name is. Pure.
+//! Comes in: the inventory, and live DNS for names that somebody else has. Goes out: whose a name is, which name a host is
+//! given, and names.lock as it would be. Pure.
 
 pub mod holders;
 
+pub mod series;
+
+pub mod taken;
+
+pub mod lock;
+
+pub mod edit;
+
+pub mod outcome;
+
+pub mod allocate;
+
+pub mod release;
+
+pub mod adopt;
+
 pub use holders::{Holder, HolderRow, NameIndex};
+pub use lock::Edits;
+pub use outcome::{NameCode, Naming, Outcome, Refusal, Settled};
+pub use taken::Taken;

@@ -28,6 +28,8 @@ pub mod explain;
 
 pub mod accept;
 
+pub mod names;
+
 pub mod apply;
 
 pub mod check_dns;

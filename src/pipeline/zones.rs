@@ -81,6 +81,73 @@ pub fn read_snapshot(inventory: &Inventory, snapshot: &Snapshot, now: Time, prog
     zones
 }
 
+/// Some of the configured zones, as far as they could be read whole; the others count as unknown.
+#[derive(Debug)]
+pub struct SomeZones {
+    /// What they hold.
+    pub live: Live,
+    /// Those that could not be read, in the order of the configuration.
+    pub unread: Vec<TargetError>,
+    /// Those of which names would have to be asked for one by one.
+    pub by_name: Vec<ZoneName>,
+    /// What is questionable in those that were read.
+    pub findings: Vec<provider::Findings>,
+}
+
+/// Reads the zones that `is_needed` picks, from a snapshot where one is given.
+pub fn read_some(
+    inventory: &Inventory,
+    (workspace, snapshot): (&Path, Option<&Snapshot>),
+    now: Time,
+    is_needed: impl Fn(&ZoneName) -> bool + Sync,
+    progress: &dyn Progress,
+) -> SomeZones {
+    let config = &inventory.config;
+    let specs: Vec<_> = config.zones.iter().collect();
+    let apexes = Apexes::new(config.zones.iter().map(|spec| &spec.name));
+    let targets = if snapshot.is_none() { open_targets(config, workspace, now) } else { Vec::new() };
+    let needed = specs.iter().filter(|spec| is_needed(&spec.name)).count();
+    progress.stage("reading zones", Some(needed as u64));
+    let pools: Vec<usize> = specs.iter().map(|spec| spec.pool).collect();
+    let readings = side_by_side(&pools, |place| {
+        let name = &specs[place].name;
+        let read = is_needed(name).then(|| match (snapshot, targets.get(specs[place].pool)) {
+            (Some(snapshot), _) => {
+                snapshot.read_zone(name).map(|SavedLive { read, knowledge }| known(read, knowledge, &apexes))
+            }
+            (None, Some(Ok(access))) => read_one(access, name, &apexes),
+            (None, Some(Err(error))) => Err(error.clone()),
+            (None, None) => unreachable!("every pool has a target, which was opened"),
+        });
+        if read.is_some() {
+            progress.step();
+        }
+        read
+    });
+    let (mut zones, mut unread, mut by_name, mut findings) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (spec, read) in specs.iter().zip(readings) {
+        zones.push(match read {
+            None => LiveZone::unknown(spec.name.clone()),
+            Some(Ok(Reading::Known(known))) => {
+                if known.live.knowledge().is_some() {
+                    by_name.push(spec.name.clone());
+                }
+                findings.extend(known.findings.map(|found| *found));
+                known.live
+            }
+            Some(Ok(Reading::Asked(..))) => {
+                by_name.push(spec.name.clone());
+                LiveZone::unknown(spec.name.clone())
+            }
+            Some(Err(error)) => {
+                unread.push(error);
+                LiveZone::unknown(spec.name.clone())
+            }
+        });
+    }
+    SomeZones { live: Live::new(zones, apexes), unread, by_name, findings }
+}
+
 /// Opens the target of each pool.
 pub fn open_targets(config: &Config, workspace: &Path, now: Time) -> Vec<Result<Access, TargetError>> {
     let context = Context { workspace, source: &config.source, now };

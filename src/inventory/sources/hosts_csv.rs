@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::meaning::{Meaning, Said};
 use super::text::{self, BAD_INV, BAD_NAME, Conflict, FIELD_COUNT, Fault, Faults, Row, Shape};
 use super::{Context, Draft, Format, Input, Part, Renumbering, Tally, project_index};
+use crate::dns::Name;
 use crate::inventory::model::{Host, HostStatus, Trust};
 use crate::inventory::source::Occurs;
 use crate::inventory::symbol::Symbols;
@@ -65,6 +66,8 @@ struct Piece {
     projects: Symbols,
     /// The rows.
     hosts: Vec<Host>,
+    /// The names of rows whose inventory number cannot be read.
+    strays: Vec<Name>,
 }
 
 /// Reads hosts.csv.
@@ -79,6 +82,7 @@ fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
     for piece in pieces {
         let symbols = Renumbering::merge(&mut merged.symbols, &piece.symbols);
         let projects = Renumbering::merge(&mut merged.projects, &piece.projects);
+        merged.strays.extend(piece.strays);
         merged.hosts.extend(piece.hosts.into_iter().map(|host| renumbered(host, &symbols, &projects)));
     }
     merged.hosts.par_sort_by_key(|host| (host.inv, host.origin));
@@ -89,6 +93,7 @@ fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
         let projects = Renumbering::merge(&mut draft.projects, &merged.projects);
         draft.hosts = merged.hosts.into_iter().map(|host| renumbered(host, &symbols, &projects)).collect();
         draft.hosts_trust = trust;
+        draft.stray_names.extend(merged.strays);
         draft.has_bad_names |= has_bad;
     };
     Part { tally, fold: Box::new(fold) }
@@ -136,7 +141,10 @@ fn read_host(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, cont
             faults.add(&EMPTY_FIELD, field.at.clone(), || format!("the {column} is empty"));
         }
     }
-    let Some(inv) = number else { return };
+    let Some(inv) = number else {
+        piece.strays.extend(read_name);
+        return;
+    };
     piece.hosts.push(Host {
         inv,
         name: read_name,

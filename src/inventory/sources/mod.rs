@@ -213,6 +213,8 @@ pub struct Draft {
     pub reports: Vec<Report>,
     /// names.lock.
     pub lock: Vec<LockRow>,
+    /// Names in rows whose inventory number cannot be read.
+    pub stray_names: Vec<Name>,
     /// Whether it may be believed.
     pub lock_trust: Trust,
     /// Whether some row of hosts.csv or names.lock was bad.
@@ -235,6 +237,7 @@ impl Default for Draft {
             mac_sources: Vec::new(),
             reports: Vec::new(),
             lock: Vec::new(),
+            stray_names: Vec::new(),
             lock_trust: Trust::Known,
             has_bad_names: false,
         }

@@ -4,14 +4,15 @@ use std::cmp::Ordering;
 
 use super::text::{self, BAD_INV, BAD_NAME, BAD_TIME, Conflict, FIELD_COUNT, Fault, Faults, Row, Shape, Word};
 use super::{Context, Draft, Format, Input, Part, Renumbering, Tally, project_index};
+use crate::dns::Name;
 use crate::inventory::model::{LockRow, Trust};
-use crate::inventory::source::Occurs;
+use crate::inventory::source::{NAMES_LOCK, Occurs};
 use crate::inventory::symbol::Symbols;
 use crate::inventory::value::{Inv, Time};
 
 /// The format.
 pub const FORMAT: Format =
-    Format { key: "names_lock", occurs: Occurs::Fixed("names.lock"), read, meanings: |_| Vec::new() };
+    Format { key: "names_lock", occurs: Occurs::Fixed(NAMES_LOCK), read, meanings: |_| Vec::new() };
 
 /// A row with too many or too few fields.
 const LOCK_FIELDS: Fault = Fault { hint: "write its five fields with one tab between them", ..FIELD_COUNT };
@@ -59,6 +60,8 @@ struct Piece {
     projects: Symbols,
     /// The rows.
     entries: Vec<LockEntry>,
+    /// The names of rows whose inventory number cannot be read.
+    strays: Vec<Name>,
 }
 
 /// Reads names.lock.
@@ -69,7 +72,9 @@ fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
     });
     let mut projects = Symbols::default();
     let mut entries = Vec::new();
+    let mut strays = Vec::new();
     for piece in pieces {
+        strays.extend(piece.strays);
         let numbers = Renumbering::merge(&mut projects, &piece.projects);
         entries.extend(piece.entries.into_iter().map(|mut entry| {
             entry.row.project = numbers.project(entry.row.project);
@@ -89,6 +94,7 @@ fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
         }
         draft.lock = rows;
         draft.lock_trust = trust;
+        draft.stray_names.extend(strays);
         draft.has_bad_names |= has_bad;
     };
     Part { tally, fold: Box::new(fold) }
@@ -110,7 +116,7 @@ fn read_row(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, conte
     if project.text.is_empty() {
         faults.add(&EMPTY_PROJECT, project.at.clone(), || "the project is empty".into());
     }
-    read_time(since, faults);
+    let since = read_time(since, faults);
     let current = released.text == "-";
     let released_at = if current { None } else { read_time(released, faults) };
     if let (Some(time), Some(known), Some(admin)) = (released_at, &read_name, context.admins.get(project.text)) {
@@ -122,10 +128,13 @@ fn read_row(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, conte
             });
         }
     }
-    let Some(inv) = number else { return };
+    let Some(inv) = number else {
+        piece.strays.extend(read_name);
+        return;
+    };
     let project = project_index(&mut piece.projects, project.text);
     let bad = faults.found();
-    let row = LockRow { inv, name: read_name, project, released: released_at, bad, origin: row.origin };
+    let row = LockRow { inv, name: read_name, project, since, released: released_at, bad, origin: row.origin };
     piece.entries.push(LockEntry { row, current });
 }
 

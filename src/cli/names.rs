@@ -1,0 +1,113 @@
+//! `allocate`, `release` and `adopt`: names given, freed and recorded, shown as a change of names.lock, and written.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::Path;
+
+use super::args::{AdoptArgs, AllocateArgs, ReleaseArgs, Shared, Writing};
+use super::exit::Exit;
+use super::output::{self, Failure};
+use super::progress::Line;
+use super::request::{not_made, request};
+use crate::names::Outcome;
+use crate::pipeline::names::{NamesError, Rewrite, Task, rewrite, write};
+use crate::report::{self, NamesReport};
+
+/// Gives names to hosts.
+pub fn allocate(shared: &Shared, args: &AllocateArgs) -> Result<Exit, Failure> {
+    let task = Task::Allocate { rename: args.rename, to: args.to_project.clone() };
+    run(shared, &task, args.live_snapshot.as_deref(), &args.writing)
+}
+
+/// Lets hosts give up their names.
+pub fn release(shared: &Shared, args: &ReleaseArgs) -> Result<Exit, Failure> {
+    run(shared, &Task::Release { to: args.to_project.clone() }, args.live_snapshot.as_deref(), &args.writing)
+}
+
+/// Records the names that hosts have.
+pub fn adopt(shared: &Shared, args: &AdoptArgs) -> Result<Exit, Failure> {
+    run(shared, &Task::Adopt, None, &args.writing)
+}
+
+/// Works out names.lock, shows what changes, and writes it where that is asked.
+fn run(shared: &Shared, task: &Task, live_snapshot: Option<&Path>, writing: &Writing) -> Result<Exit, Failure> {
+    let now = output::now(shared)?;
+    let request = request(shared, now, live_snapshot);
+    let progress = Line::start(shared);
+    let done = rewrite(&request, task, &progress);
+    progress.finish();
+    let (rewrite, findings) = match done {
+        Ok(done) => done,
+        Err((error, findings)) => {
+            output::findings_in_short(shared, &findings);
+            return refuse(shared, error);
+        }
+    };
+    output::findings_in_short(shared, &findings);
+    show_and_write(shared, &rewrite, writing)
+}
+
+/// Shows what changes, and writes it where that is asked.
+fn show_and_write(shared: &Shared, rewrite: &Rewrite, writing: &Writing) -> Result<Exit, Failure> {
+    let Rewrite { old, new, outcome } = rewrite;
+    let options = output::text_options(shared);
+    let report = |is_written| NamesReport { old, new, outcome, is_written };
+    let changes = writing.write && old != new;
+    let asks = changes && !writing.yes && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    if asks {
+        output::print(&report::names(&report(false), &options))?;
+        if !consents()? {
+            return Ok(verdict(outcome));
+        }
+    }
+    if changes && let Err(error) = write(&shared.workspace, rewrite) {
+        return refuse(shared, error);
+    }
+    match asks {
+        true => output::print("names.lock is written\n")?,
+        false => output::print(&report::names(&report(changes), &options))?,
+    }
+    Ok(verdict(outcome))
+}
+
+/// Asks whether names.lock is to be written.
+fn consents() -> Result<bool, Failure> {
+    let mut answer = String::new();
+    let asked = write!(std::io::stderr(), "Write names.lock? Only `yes` does: ")
+        .and_then(|()| std::io::stdin().read_line(&mut answer));
+    asked.map_err(|error| Failure::new(format!("cannot ask: {error}: nothing was written")))?;
+    let consents = answer.trim() == "yes";
+    if !consents {
+        output::print("names.lock stays as it is\n")?;
+    }
+    Ok(consents)
+}
+
+/// How a command ends that did what it could.
+fn verdict(outcome: &Outcome) -> Exit {
+    if outcome.refused.is_empty() { Exit::Done } else { Exit::Error }
+}
+
+/// Tells why nothing was done.
+fn refuse(shared: &Shared, error: NamesError) -> Result<Exit, Failure> {
+    let failure = match error {
+        NamesError::Make(error) => return not_made(shared, error),
+        NamesError::NobodyNamed => Failure::new("no host is named")
+            .hint("name them with `--host INV`: giving up a name that people use is not done to whole fleets"),
+        NamesError::Doubted { reason, is_distrusted } => {
+            let failure = Failure::new(format!("no names can be given: {reason}"))
+                .hint("get the source whole again: what it does not tell might be names that hosts have");
+            if is_distrusted {
+                output::failure(shared, &failure);
+                return Ok(Exit::Refused);
+            }
+            failure
+        }
+        NamesError::Unread(zones) => Failure::new(format!("no names can be given: {}", zones.join("; ")))
+            .hint("what stands there is not known to be free; `--live-snapshot` takes live DNS from a snapshot"),
+        NamesError::Changed => {
+            Failure::new("names.lock changed in the meantime, and is as somebody else left it").hint("run it again")
+        }
+        NamesError::Unwritable(error) => Failure::new(format!("cannot write names.lock: {error}; it is as it was")),
+    };
+    Err(failure)
+}

@@ -1,0 +1,395 @@
+//! Giving names: to each host the lowest number of its project's template whose short name is free.
+
+use std::collections::HashMap;
+
+use super::edit::{Editor, Held};
+use super::holders::lock_rows_of;
+use super::outcome::{NameCode, Naming, Outcome, Refusal, Settled};
+use super::series::{Series, SeriesError};
+use super::taken::{Reason, Taken, fastbone_label};
+use crate::diag::Origin;
+use crate::dns::{Name, NameRef};
+use crate::inventory::Inventory;
+use crate::inventory::model::{Host, Project, ProjectAdmin, ProjectFile, ProjectIndex, ProjectSettings};
+use crate::inventory::symbol::Symbol;
+use crate::inventory::value::{Inv, Time};
+
+/// What hosts that have a name are asked to do with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holding {
+    /// Keep it.
+    Keep,
+    /// Keep it where it is one of the template's and no other host's; else get another, and give it up.
+    Rename,
+    /// Give it up, and get another.
+    Replace,
+}
+
+/// How names are given.
+#[derive(Debug, Clone, Copy)]
+pub struct Giving {
+    /// What becomes of names that hosts have.
+    pub holding: Holding,
+    /// The project to which hosts are moved; `None` where they stay in theirs.
+    pub to: Option<ProjectIndex>,
+    /// The clock.
+    pub now: Time,
+}
+
+/// Gives names to hosts without one, in the order of `invs`, which is sorted and has none twice.
+///
+/// `taken` knows the names of hosts and of live DNS, and learns those that are given. The same arguments give the same names.
+pub fn allocate(inventory: &Inventory, taken: &mut Taken, invs: &[Inv], giving: Giving) -> Outcome {
+    let editor = Editor::new(inventory, giving.now);
+    let series = AllSeries { inventory, known: HashMap::new(), by_host: HashMap::new(), all: Vec::new() };
+    let mut allocation = Allocation { inventory, taken, giving, editor, series, outcome: Outcome::default() };
+    for inv in invs {
+        if let Err(refusal) = allocation.settle(*inv) {
+            allocation.outcome.refused.push(refusal);
+        }
+    }
+    allocation.finish()
+}
+
+/// Allocating, as far as it got.
+struct Allocation<'i, 't> {
+    /// The inventory.
+    inventory: &'i Inventory,
+    /// The short names that are taken.
+    taken: &'t mut Taken,
+    /// How names are given.
+    giving: Giving,
+    /// What is done to names.lock.
+    editor: Editor<'i>,
+    /// How far the templates are used up.
+    series: AllSeries<'i>,
+    /// What became of the hosts so far.
+    outcome: Outcome,
+}
+
+impl Allocation<'_, '_> {
+    /// Puts together what was done; who got no name because a template is used up is told with the final numbers.
+    fn finish(self) -> Outcome {
+        let Allocation { editor, series, outcome, .. } = self;
+        let mut outcome = Outcome { edits: editor.finish(), ..outcome };
+        for refusal in outcome.refused.iter_mut().filter(|refusal| refusal.code == NameCode::TemplateExhausted) {
+            if let Some(place) = series.by_host.get(&refusal.inv) {
+                refusal.message = series.all[*place].exhausted();
+            }
+        }
+        outcome
+    }
+
+    /// Settles one host's name.
+    fn settle(&mut self, inv: Inv) -> Result<(), Refusal> {
+        let inventory = self.inventory;
+        let host = find_host(inventory, inv)?;
+        let project = self.giving.to.unwrap_or(host.project);
+        let held = self.editor.held(inv);
+        if let Some(held) = &held {
+            let stays = match self.giving.holding {
+                Holding::Keep => true,
+                Holding::Rename => self.fits(host, held, project)?,
+                Holding::Replace => false,
+            };
+            if stays {
+                return self.keep(host, held, project);
+            }
+        }
+        let (name, label) = self.lowest(host, project)?;
+        let before = match held {
+            Some(Held { name, project: Some(old) }) => {
+                self.editor.give_up(inv, &name, old);
+                Some(name)
+            }
+            Some(Held { name, project: None }) => return Err(foreign(inventory, (inv, host.project), &name)),
+            None => None,
+        };
+        self.taken.take(&label, inv);
+        if let Some(fastbone) = fastbone_label(inventory, project, &label) {
+            self.taken.take(&fastbone, inv);
+        }
+        self.editor.give(inv, name.clone(), project);
+        let naming = Naming { before, after: Some(name), ..self.naming(host, project) };
+        self.outcome.namings.push(naming);
+        Ok(())
+    }
+
+    /// Lets a host keep its name; notes the project where that is another.
+    fn keep(&mut self, host: &Host, held: &Held, project: ProjectIndex) -> Result<(), Refusal> {
+        let Held { name, .. } = held;
+        let admin = self.inventory.projects[project.0 as usize].admin.as_ref();
+        let rows = &self.inventory.lock[lock_rows_of(self.inventory, host.inv)];
+        let is_noted = rows.iter().any(|row| row.released.is_none() && row.project == project);
+        if self.giving.to.is_none() || is_noted {
+            self.outcome.settled.push(Settled { inv: host.inv, message: format!("has the name `{name}`") });
+            return Ok(());
+        }
+        if !admin.is_some_and(|admin| admin.has_name(name.as_name())) {
+            return Err(foreign(self.inventory, (host.inv, project), name));
+        }
+        self.editor.move_to(host.inv, name.clone(), project);
+        let same = Some(name.clone());
+        let naming = Naming { before: same.clone(), after: same, ..self.naming(host, project) };
+        self.outcome.namings.push(naming);
+        Ok(())
+    }
+
+    /// Whether a host's name is one that its project's template gives, directly below a domain of it, and no other host's.
+    fn fits(&self, host: &Host, held: &Held, project: ProjectIndex) -> Result<bool, Refusal> {
+        let (admin, settings) = rules_of(self.inventory, host, project)?;
+        let in_domain = admin.has_name(held.name.as_name());
+        let in_series = fits_template(self.inventory, host, settings, held.name.as_name());
+        let is_own = taken_by_others(self.inventory, self.taken, (host.inv, project), held.name.as_name()).is_none();
+        Ok(in_domain && in_series && is_own)
+    }
+
+    /// A naming without names.
+    fn naming(&self, host: &Host, project: ProjectIndex) -> Naming {
+        let id = &self.inventory.projects[project.0 as usize].id;
+        let own = &self.inventory.projects[host.project.0 as usize].id;
+        let note = (project != host.project)
+            .then(|| format!("hosts.csv has it in `{own}`: its records follow once it is in `{id}` there"));
+        Naming { inv: host.inv, project: id.clone(), before: None, after: None, note }
+    }
+
+    /// The lowest free name of a project at a host's location.
+    fn lowest(&mut self, host: &Host, project: ProjectIndex) -> Result<(Name, Vec<u8>), Refusal> {
+        let inventory = self.inventory;
+        let (admin, settings) = rules_of(inventory, host, project)?;
+        let place = self.series.place(host, project, settings)?;
+        let series = &mut self.series.all[place];
+        let Some(label) = series.lowest(self.taken, |label| fastbone_label(inventory, project, label)) else {
+            self.series.by_host.insert(host.inv, place);
+            let hint = "widen the index, or add a `{bucket}`; names that hosts have stay as they are";
+            return Err(refusal(
+                inventory,
+                (host.inv, host.project),
+                NameCode::TemplateExhausted,
+                (String::new(), hint.to_owned()),
+            ));
+        };
+        match Name::prepend(&label, admin.dns_domain.as_name()) {
+            Ok(name) => {
+                series.take();
+                Ok((name, label))
+            }
+            Err(error) => {
+                let shown = String::from_utf8_lossy(&label);
+                let message = format!("`{shown}` below `{}` would be a name with {error}", admin.dns_domain);
+                let hint =
+                    format!("shorten `shortname_template` of project `{}`", inventory.projects[project.0 as usize].id);
+                Err(refusal(inventory, (host.inv, host.project), NameCode::BadTemplate, (message, hint)))
+            }
+        }
+    }
+}
+
+/// The host of a number, if nothing is wrong with its lines.
+pub fn find_host(inventory: &Inventory, inv: Inv) -> Result<&Host, Refusal> {
+    let Some(place) = inventory.place_of(inv) else {
+        return Err(Refusal {
+            inv,
+            project: String::new(),
+            code: NameCode::NoHost,
+            message: "hosts.csv lacks it".to_owned(),
+            hint: "a host gets a name once hosts.csv has it".to_owned(),
+        });
+    };
+    let host = &inventory.hosts[place];
+    match host.bad.then_some(host.origin).or(bad_row(inventory, inv)) {
+        None => Ok(host),
+        Some(origin) => Err(bad_line(inventory, (inv, host.project), origin)),
+    }
+}
+
+/// The first bad row of names.lock about a host.
+pub fn bad_row(inventory: &Inventory, inv: Inv) -> Option<Origin> {
+    inventory.lock[lock_rows_of(inventory, inv)].iter().find(|row| row.bad).map(|row| row.origin)
+}
+
+/// The refusal of a host with a bad line.
+pub fn bad_line(inventory: &Inventory, whose: (Inv, ProjectIndex), origin: Origin) -> Refusal {
+    let message = format!("{} is bad", inventory.files.place(origin));
+    let hint = "correct the line; `zonewright check` says what is wrong with it, and `check --fix-lock` settles names that \
+                two rows of names.lock give";
+    refusal(inventory, whose, NameCode::BadInput, (message, hint.to_owned()))
+}
+
+/// The administrator's and the owner's half of a project, for a host.
+pub fn rules_of<'i>(
+    inventory: &'i Inventory,
+    host: &Host,
+    project: ProjectIndex,
+) -> Result<(&'i ProjectAdmin, &'i ProjectSettings), Refusal> {
+    let Project { id, admin, file } = &inventory.projects[project.0 as usize];
+    let Some(admin) = admin else {
+        let message = format!("zonewright.toml has no [project.{id}], so that its hosts have no domain");
+        let hint = format!("add [project.{id}] with its `dns_domain`, or correct the project in hosts.csv");
+        return Err(refusal(inventory, (host.inv, host.project), NameCode::NoDomain, (message, hint)));
+    };
+    match file {
+        ProjectFile::Good(settings) => Ok((admin, settings)),
+        ProjectFile::Bad { origin } => {
+            let message = format!("{} is bad, so that the template is unknown", inventory.files.place(*origin));
+            let hint = "correct the project file; `zonewright check` says what is wrong with it".to_owned();
+            Err(refusal(inventory, (host.inv, host.project), NameCode::BadInput, (message, hint)))
+        }
+        ProjectFile::Missing => {
+            let message = format!("no readable project file has the id `{id}`");
+            let hint = format!("add a project file with `id: {id}`, or correct the one that cannot be read");
+            Err(refusal(inventory, (host.inv, host.project), NameCode::BadInput, (message, hint)))
+        }
+    }
+}
+
+/// Whether the first label of a name is one that a template gives at the host's location.
+pub fn fits_template(inventory: &Inventory, host: &Host, settings: &ProjectSettings, name: NameRef<'_>) -> bool {
+    let series = Series::new(&settings.shortname_template, inventory.symbols.text(host.location));
+    let label = name.first_label().unwrap_or_default();
+    series.is_ok_and(|series| series.number_of(label).is_some())
+}
+
+/// Why a host's name is not its alone: what other hosts have or had of its short name and its fastbone's.
+pub fn taken_by_others(
+    inventory: &Inventory,
+    taken: &Taken,
+    (inv, project): (Inv, ProjectIndex),
+    name: NameRef<'_>,
+) -> Option<Reason> {
+    let label = name.first_label().unwrap_or_default();
+    let fastbone = fastbone_label(inventory, project, label);
+    taken.reason_of_others(label, inv).or_else(|| taken.reason_of_others(&fastbone?, inv))
+}
+
+/// Puts the refusal of a host of a project together.
+pub fn refusal(
+    inventory: &Inventory,
+    (inv, project): (Inv, ProjectIndex),
+    code: NameCode,
+    (message, hint): (String, String),
+) -> Refusal {
+    let project = inventory.projects[project.0 as usize].id.clone();
+    Refusal { inv, project, code, message, hint }
+}
+
+/// The refusal of a host whose name lies in no domain of a project.
+pub fn foreign(inventory: &Inventory, (inv, project): (Inv, ProjectIndex), name: &Name) -> Refusal {
+    let id = &inventory.projects[project.0 as usize].id;
+    let message = format!("its name `{name}` is not directly below a domain of project `{id}`");
+    let hint = format!("add the domain to `also_domains` of [project.{id}], or correct the name");
+    refusal(inventory, (inv, project), NameCode::ForeignDomain, (message, hint))
+}
+
+/// The series that names are taken from, each once: projects that give the same names share one.
+struct AllSeries<'i> {
+    /// The inventory.
+    inventory: &'i Inventory,
+    /// The places in `all` of projects at locations.
+    known: HashMap<(ProjectIndex, Symbol), usize>,
+    /// The places in `all` of hosts that got no name because theirs is used up.
+    by_host: HashMap<Inv, usize>,
+    /// The series.
+    all: Vec<OpenSeries>,
+}
+
+/// What makes two projects at two locations share their names: template, location, and what is beside each name.
+#[derive(Debug, PartialEq, Eq)]
+struct SeriesKey {
+    /// The template.
+    template: String,
+    /// The location in lower case, where the template names it.
+    location: String,
+    /// The fastbone's label for the label `x`.
+    fastbone: Option<Vec<u8>>,
+}
+
+/// A series, as far as it was used.
+struct OpenSeries {
+    /// What it is known by.
+    key: SeriesKey,
+    /// Its labels.
+    series: Series,
+    /// The number that is tried next: all before it are taken.
+    next: u64,
+    /// How many of those a host has.
+    held: u64,
+    /// How many a host had until not long ago.
+    cooling: u64,
+    /// How many live DNS holds something at.
+    live: u64,
+    /// How many were given.
+    given: u64,
+}
+
+impl AllSeries<'_> {
+    /// The place of the series of a project at a host's location.
+    fn place(&mut self, host: &Host, project: ProjectIndex, settings: &ProjectSettings) -> Result<usize, Refusal> {
+        if let Some(place) = self.known.get(&(project, host.location)) {
+            return Ok(*place);
+        }
+        let location = self.inventory.symbols.text(host.location);
+        let template = &settings.shortname_template;
+        let series = Series::new(template, location).map_err(|error| {
+            let message = match error {
+                SeriesError::BadLocation => {
+                    format!("location `{location}` cannot be part of a name, as `{template}` asks")
+                }
+                SeriesError::TooLong(octets) => {
+                    format!("`{template}` gives labels of {octets} octets at `{location}`; 63 is the most")
+                }
+            };
+            let hint = "correct `shortname_template`, or the location in hosts.csv".to_owned();
+            refusal(self.inventory, (host.inv, host.project), NameCode::BadTemplate, (message, hint))
+        })?;
+        let key = SeriesKey {
+            template: template.to_string(),
+            location: location.to_ascii_lowercase(),
+            fastbone: fastbone_label(self.inventory, project, b"x"),
+        };
+        let place = self.all.iter().position(|open| open.key == key).unwrap_or_else(|| {
+            self.all.push(OpenSeries { key, series, next: 1, held: 0, cooling: 0, live: 0, given: 0 });
+            self.all.len() - 1
+        });
+        self.known.insert((project, host.location), place);
+        Ok(place)
+    }
+}
+
+impl OpenSeries {
+    /// The lowest label that is free together with its fastbone's; `None` where the width is used up.
+    fn lowest(&mut self, taken: &Taken, fastbone: impl Fn(&[u8]) -> Option<Vec<u8>>) -> Option<Vec<u8>> {
+        loop {
+            let label = self.series.label(self.next)?;
+            let reason = taken.reason(&label).or_else(|| taken.reason(&fastbone(&label)?));
+            match reason {
+                None => return Some(label),
+                Some(Reason::Held) => self.held += 1,
+                Some(Reason::Cooling) => self.cooling += 1,
+                Some(Reason::Live) => self.live += 1,
+            }
+            self.next += 1;
+        }
+    }
+
+    /// Notes that the label that was found last is given.
+    fn take(&mut self) {
+        self.given += 1;
+        self.next += 1;
+    }
+
+    /// What there is and who has it, once all is taken.
+    fn exhausted(&self) -> String {
+        let SeriesKey { template, location, .. } = &self.key;
+        let allowed = self.series.capacity().unwrap_or(self.next - 1);
+        let uses = [
+            (self.held, "hosts have"),
+            (self.cooling, "hosts gave up less than `name_cooldown` ago"),
+            (self.live, "stand in live DNS"),
+            (self.given, "are given now"),
+        ];
+        let uses: Vec<String> =
+            uses.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+        format!("`{template}` at `{location}` allows {allowed} names, and all are taken: {}", uses.join(", "))
+    }
+}

@@ -1,0 +1,115 @@
+//! One change of names.lock after another, each leaving a host with at most one current row.
+
+use super::holders::{lock_rows_of, name_of};
+use super::lock::{Edits, NewRow, free_name};
+use crate::dns::Name;
+use crate::inventory::Inventory;
+use crate::inventory::model::{LockRow, ProjectIndex};
+use crate::inventory::value::{Inv, Time};
+
+/// What is done to names.lock, host by host; each host once.
+#[derive(Debug)]
+pub struct Editor<'i> {
+    /// The inventory.
+    inventory: &'i Inventory,
+    /// The clock, to the second.
+    now: Time,
+    /// What was done so far.
+    edits: Edits,
+}
+
+/// The name that a host has, and the project in which its records are looked after once it has given it up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// The name.
+    pub name: Name,
+    /// The project; `None` where the name is not directly below a domain of any project that the host is in, so that a row
+    /// of a release would be bad.
+    pub project: Option<ProjectIndex>,
+}
+
+impl<'i> Editor<'i> {
+    /// Starts with nothing done.
+    pub fn new(inventory: &'i Inventory, now: Time) -> Editor<'i> {
+        Editor { inventory, now: now.to_second(), edits: Edits::default() }
+    }
+
+    /// What was done.
+    pub fn finish(self) -> Edits {
+        self.edits
+    }
+
+    /// The rows of a host, with their places.
+    fn rows(&self, inv: Inv) -> impl Iterator<Item = (usize, &'i LockRow)> + use<'i> {
+        let inventory = self.inventory;
+        lock_rows_of(inventory, inv).map(move |place| (place, &inventory.lock[place]))
+    }
+
+    /// The name that a host has; `None` where it has none.
+    pub fn held(&self, inv: Inv) -> Option<Held> {
+        let host = self.inventory.place_of(inv).map(|place| &self.inventory.hosts[place]);
+        let current = self.rows(inv).find(|(_, row)| row.released.is_none());
+        let name = match host {
+            Some(host) => name_of(self.inventory, host).map(|(name, _)| name),
+            None => current.and_then(|(_, row)| row.name.as_ref()),
+        }?;
+        let projects = [host.map(|host| host.project), current.map(|(_, row)| row.project)];
+        let fits = |project: &ProjectIndex| {
+            let admin = &self.inventory.projects[project.0 as usize].admin;
+            admin.as_ref().is_none_or(|admin| admin.has_name(name.as_name()))
+        };
+        Some(Held { name: name.clone(), project: projects.into_iter().flatten().find(fits) })
+    }
+
+    /// Lets a host give up its name, which is noted in `project`; without another it then has none.
+    pub fn give_up(&mut self, inv: Inv, name: &Name, project: ProjectIndex) {
+        let now = self.now;
+        let current = self.rows(inv).find(|(_, row)| row.released.is_none() && row.name.as_ref() == Some(name));
+        let since = current.and_then(|(_, row)| row.since).unwrap_or(now);
+        self.drop_current(inv);
+        self.drop_released(inv, name);
+        self.add(inv, name.clone(), project, (since, Some(now)));
+    }
+
+    /// Gives a host a name; one that it has goes without a trace, so that [`Editor::give_up`] comes first.
+    pub fn give(&mut self, inv: Inv, name: Name, project: ProjectIndex) {
+        self.drop_current(inv);
+        self.drop_released(inv, &name);
+        self.add(inv, name, project, (self.now, None));
+    }
+
+    /// Lets a host keep its name, in another project.
+    pub fn move_to(&mut self, inv: Inv, name: Name, project: ProjectIndex) {
+        let current = self.rows(inv).find(|(_, row)| row.released.is_none());
+        let since = current.and_then(|(_, row)| row.since).unwrap_or(self.now);
+        self.drop_current(inv);
+        self.add(inv, name, project, (since, None));
+    }
+
+    /// Notes that a host has no name, whatever hosts.csv says.
+    ///
+    /// Errors: the free domain is so long that there is no name below it.
+    pub fn set_free(&mut self, inv: Inv, project: ProjectIndex) -> Result<(), ()> {
+        let name = free_name(self.inventory, inv).ok_or(())?;
+        self.give(inv, name, project);
+        Ok(())
+    }
+
+    /// Drops the current rows of a host.
+    fn drop_current(&mut self, inv: Inv) {
+        let current = self.rows(inv).filter(|(_, row)| row.released.is_none()).map(|(place, _)| place);
+        self.edits.gone.extend(current);
+    }
+
+    /// Drops the rows that say that a host gave up a name.
+    fn drop_released(&mut self, inv: Inv, name: &Name) {
+        let released = self.rows(inv).filter(|(_, row)| row.released.is_some() && row.name.as_ref() == Some(name));
+        self.edits.gone.extend(released.map(|(place, _)| place));
+    }
+
+    /// Adds a row.
+    fn add(&mut self, inv: Inv, name: Name, project: ProjectIndex, (since, released): (Time, Option<Time>)) {
+        let project = self.inventory.projects[project.0 as usize].id.clone();
+        self.edits.new.push(NewRow { inv, name, project, since, released });
+    }
+}

@@ -1,0 +1,171 @@
+//! The text of names.lock: what rows it gets and loses, and how it is written.
+//!
+//! Rows that nobody changes keep their text, bad ones too: nothing is lost that could not be read.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use super::taken::is_cooling;
+use crate::dns::Name;
+use crate::inventory::Inventory;
+use crate::inventory::model::LockRow;
+use crate::inventory::value::{Inv, Time};
+
+/// A row that names.lock gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewRow {
+    /// The host.
+    pub inv: Inv,
+    /// The name.
+    pub name: Name,
+    /// The project's id.
+    pub project: String,
+    /// When it was given, to the second.
+    pub since: Time,
+    /// When it was given up; `None` while the host has it.
+    pub released: Option<Time>,
+}
+
+/// What is done to names.lock.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Edits {
+    /// The rows that go, by their places in [`Inventory::lock`].
+    pub gone: BTreeSet<usize>,
+    /// The rows that come.
+    pub new: Vec<NewRow>,
+}
+
+impl Edits {
+    /// Whether nothing is done.
+    pub fn is_empty(&self) -> bool {
+        self.gone.is_empty() && self.new.is_empty()
+    }
+}
+
+/// One line of a row, old or new, by what the file is sorted by.
+struct Line<'a> {
+    /// The host; rows of which it cannot be read come last.
+    inv: Option<Inv>,
+    /// The name.
+    name: Cow<'a, str>,
+    /// The whole line.
+    text: Cow<'a, str>,
+}
+
+impl Line<'_> {
+    /// The order of the file.
+    fn order(&self, other: &Line<'_>) -> Ordering {
+        let is_nobodys = |line: &Line<'_>| line.inv.is_none();
+        (is_nobodys(self), self.inv, &self.name, &self.text).cmp(&(
+            is_nobodys(other),
+            other.inv,
+            &other.name,
+            &other.text,
+        ))
+    }
+}
+
+/// Writes names.lock: comments, then rows sorted by inventory number and name.
+///
+/// `text` is the file as it was read for `inventory`; empty where there is none. What was released too long ago to matter
+/// goes; where that leaves nothing of a host for which hosts.csv still has a name, it gets a row that says that it has none.
+pub fn write(text: &str, inventory: &Inventory, edits: &Edits, now: Time) -> String {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut rows_of_lines: Vec<Option<usize>> = vec![None; text.lines().count() + 1];
+    for (place, row) in inventory.lock.iter().enumerate() {
+        rows_of_lines[row.origin.line as usize] = Some(place);
+    }
+    let expired = expired(inventory, edits, now);
+    let mut comments = String::new();
+    let mut lines: Vec<Line<'_>> = Vec::with_capacity(inventory.lock.len() + edits.new.len());
+    for (number, line) in text.lines().enumerate() {
+        let place = rows_of_lines[number + 1];
+        match place.map(|place| (place, &inventory.lock[place])) {
+            Some((place, _)) if edits.gone.contains(&place) || expired.gone.contains(&place) => {}
+            Some((_, row)) => lines.push(Line { inv: Some(row.inv), name: field(line, 1).into(), text: line.into() }),
+            // The count of rows that some exports end in would be wrong after the next change.
+            None if line.is_empty() || line.starts_with("# end") => {}
+            None if line.starts_with('#') => comments.extend([line, "\n"]),
+            None => lines.push(Line { inv: None, name: field(line, 1).into(), text: line.into() }),
+        }
+    }
+    lines.extend(edits.new.iter().chain(&expired.new).map(new_line));
+    lines.sort_by(Line::order);
+    let mut out = comments;
+    out.reserve(lines.iter().map(|line| line.text.len() + 1).sum());
+    for line in &lines {
+        out.extend([&*line.text, "\n"]);
+    }
+    out
+}
+
+/// A field of a line, from 0; empty where there are fewer.
+fn field(line: &str, number: usize) -> &str {
+    line.split('\t').nth(number).unwrap_or_default()
+}
+
+/// The line of a new row.
+fn new_line<'a>(row: &NewRow) -> Line<'a> {
+    let name = row.name.to_string();
+    let name = name.strip_suffix('.').unwrap_or(&name);
+    let mut text = format!("{}\t{name}\t{}\t{}\t", row.inv, row.project, row.since);
+    match row.released {
+        // Writing to a string cannot fail.
+        Some(released) => drop(write!(text, "{released}")),
+        None => text.push('-'),
+    }
+    Line { inv: Some(row.inv), name: Cow::Owned(name.to_owned()), text: Cow::Owned(text) }
+}
+
+/// Drops what was released longer ago than anybody asks for it.
+fn expired(inventory: &Inventory, edits: &Edits, now: Time) -> Edits {
+    let config = &inventory.config;
+    // What waits to be deleted is looked after as much longer.
+    let is_over = |released: Time| {
+        !is_cooling(released, now, config.name_cooldown)
+            && released.plus(config.name_cooldown).plus(config.delete_after) < now
+    };
+    let is_expired = |row: &LockRow| !row.bad && row.released.is_some_and(is_over);
+    let mut expired = Edits::default();
+    let renewed: BTreeSet<Inv> = edits.new.iter().map(|row| row.inv).collect();
+    let mut from = 0;
+    for rows in inventory.lock.chunk_by(|a, b| a.inv == b.inv) {
+        let places = from..from + rows.len();
+        from = places.end;
+        let stays = |place: &usize| !edits.gone.contains(place) && !is_expired(&inventory.lock[*place]);
+        if !rows.iter().any(is_expired) {
+            continue;
+        }
+        let is_bare = !renewed.contains(&rows[0].inv) && !places.clone().any(|place| stays(&place));
+        expired.gone.extend(places.filter(|place| is_expired(&inventory.lock[*place])));
+        let last = rows.iter().filter_map(|row| Some((row.released?, row))).max_by_key(|(released, _)| *released);
+        if let (true, Some((released, row))) = (is_bare && is_named_elsewhere(inventory, row_inv(rows)), last) {
+            let project = inventory.projects[row.project.0 as usize].id.clone();
+            expired.new.extend(free_name(inventory, row.inv).map(|name| NewRow {
+                inv: row.inv,
+                name,
+                project,
+                since: released,
+                released: None,
+            }));
+        }
+    }
+    expired
+}
+
+/// The host whose rows these are; there is at least one.
+fn row_inv(rows: &[LockRow]) -> Inv {
+    rows[0].inv
+}
+
+/// Whether hosts.csv has a name for a host, which it would take if names.lock had no row of it.
+fn is_named_elsewhere(inventory: &Inventory, inv: Inv) -> bool {
+    inventory.place_of(inv).is_some_and(|place| inventory.hosts[place].name.is_some())
+}
+
+/// The name of a host that has none: below the free domain, never published. `None` where it would be too long.
+pub fn free_name(inventory: &Inventory, inv: Inv) -> Option<Name> {
+    Name::prepend(format!("free-{inv}").as_bytes(), inventory.config.free_domain.as_name()).ok()
+}

@@ -1,0 +1,56 @@
+//! Freeing names: a host gives its name up, and has none until it is given another.
+
+use super::allocate::{bad_line, bad_row, find_host, foreign, refusal};
+use super::edit::{Editor, Held};
+use super::holders::lock_rows_of;
+use super::outcome::{NameCode, Naming, Outcome, Refusal, Settled};
+use crate::inventory::Inventory;
+use crate::inventory::model::{HostStatus, ProjectIndex};
+use crate::inventory::value::{Inv, Time};
+
+/// Lets hosts give up their names; `invs` is sorted and has none twice.
+///
+/// A host that hosts.csv lacks gives up what names.lock says that it has.
+pub fn release(inventory: &Inventory, invs: &[Inv], now: Time) -> Outcome {
+    let mut editor = Editor::new(inventory, now);
+    let mut outcome = Outcome::default();
+    for inv in invs {
+        match release_one(inventory, &mut editor, *inv) {
+            Ok(Some(naming)) => outcome.namings.push(naming),
+            Ok(None) => outcome.settled.push(Settled { inv: *inv, message: "has no name".to_owned() }),
+            Err(refusal) => outcome.refused.push(refusal),
+        }
+    }
+    Outcome { edits: editor.finish(), ..outcome }
+}
+
+/// Lets one host give up its name; `None` where it has none.
+fn release_one(inventory: &Inventory, editor: &mut Editor<'_>, inv: Inv) -> Result<Option<Naming>, Refusal> {
+    let project = project_of(inventory, inv)?;
+    let Some(Held { name, project: looked_after }) = editor.held(inv) else { return Ok(None) };
+    let Some(looked_after) = looked_after else { return Err(foreign(inventory, (inv, project), &name)) };
+    editor.give_up(inv, &name, looked_after);
+    editor.set_free(inv, project).map_err(|()| {
+        let message = format!("`free-{inv}` below `free_domain` would be too long a name");
+        let hint = "shorten `free_domain` in zonewright.toml".to_owned();
+        refusal(inventory, (inv, project), NameCode::BadInput, (message, hint))
+    })?;
+    let is_assigned =
+        inventory.place_of(inv).is_some_and(|place| inventory.hosts[place].status == HostStatus::Assigned);
+    let note = is_assigned
+        .then(|| "it is still `assigned` in hosts.csv: the next `allocate` gives it another name".to_owned());
+    let project = inventory.projects[looked_after.0 as usize].id.clone();
+    Ok(Some(Naming { inv, project, before: Some(name), after: None, note }))
+}
+
+/// The project that a host is in, if nothing is wrong with its lines.
+fn project_of(inventory: &Inventory, inv: Inv) -> Result<ProjectIndex, Refusal> {
+    let current = inventory.lock[lock_rows_of(inventory, inv)].iter().find(|row| row.released.is_none());
+    match (inventory.place_of(inv), current) {
+        (None, Some(row)) => match bad_row(inventory, inv) {
+            None => Ok(row.project),
+            Some(origin) => Err(bad_line(inventory, (inv, row.project), origin)),
+        },
+        _ => find_host(inventory, inv).map(|host| host.project),
+    }
+}

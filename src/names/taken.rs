@@ -1,0 +1,184 @@
+//! Which short names are taken, by whom and why.
+//!
+//! A short name, the first label of a host's name, is one host's over all projects and domains.
+
+use std::collections::HashSet;
+use std::collections::hash_map::{Entry, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::holders::name_of;
+use crate::dns::{Name, NameRef};
+use crate::inventory::Inventory;
+use crate::inventory::model::ProjectIndex;
+use crate::inventory::value::{Duration, Inv, Time};
+use crate::live::Live;
+
+/// Why a short name is not free; of several reasons the first here is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reason {
+    /// A host has it, as backbone or fastbone.
+    Held,
+    /// A host had it until not long ago.
+    Cooling,
+    /// Something stands at it in live DNS.
+    Live,
+}
+
+/// Who says that a short name is not free.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Claim {
+    /// The reason that is told.
+    reason: Reason,
+    /// The host; `None` where it is no host's, or nobody knows whose.
+    by: Option<Inv>,
+    /// The first reason of another host, where several say so.
+    others: Option<Reason>,
+}
+
+/// The short names that are taken.
+///
+/// Kept by their 128-bit hashes: of a million names two share one with a probability of 10^-27, and then one more is passed
+/// over.
+#[derive(Debug, Default)]
+pub struct Taken {
+    /// What is claimed.
+    claims: HashMap<u128, Claim, BuildHasherDefault<HashIsKey>>,
+}
+
+/// Takes what is a hash already for one.
+#[derive(Debug, Default)]
+struct HashIsKey(u64);
+
+impl Hasher for HashIsKey {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, octets: &[u8]) {
+        self.0 = octets.iter().fold(self.0, |hash, octet| hash.rotate_left(8) ^ u64::from(*octet));
+    }
+
+    fn write_u128(&mut self, hash: u128) {
+        self.0 = hash as u64;
+    }
+}
+
+/// Whether a name that was given up then is not to be given again yet: only longer ago than the cooldown is enough.
+pub fn is_cooling(released: Time, now: Time, cooldown: Duration) -> bool {
+    // A time to come is not longer ago either.
+    now.since(released).is_none_or(|age| age <= cooldown)
+}
+
+/// The domains of all projects: a short name is taken where anything stands at it in any of them.
+pub fn domains(inventory: &Inventory) -> HashSet<Name> {
+    let admins = inventory.projects.iter().filter_map(|project| project.admin.as_ref());
+    admins.flat_map(|admin| std::iter::once(&admin.dns_domain).chain(&admin.also_domains)).cloned().collect()
+}
+
+/// Whether a zone can say that a short name is taken: it holds names directly below a domain, or stands at one.
+pub fn is_needed(domains: &HashSet<Name>, apex: NameRef<'_>) -> bool {
+    let is_at_domain = apex.parent().is_some_and(|parent| domains.contains(parent.as_wire()));
+    is_at_domain || domains.iter().any(|domain| domain.as_name().is_at_or_below(apex))
+}
+
+impl Taken {
+    /// The names that hosts have, or had until not longer ago than the cooldown, with their fastbone names; and the names of
+    /// rows of which nobody knows whose they are.
+    pub fn by_hosts(inventory: &Inventory, now: Time) -> Taken {
+        let mut taken = Taken::default();
+        taken.claims.reserve(inventory.hosts.len() * 2);
+        for host in &inventory.hosts {
+            if let Some((name, _)) = name_of(inventory, host) {
+                taken.add(inventory, (name, host.project), (Reason::Held, Some(host.inv)));
+            }
+        }
+        for row in &inventory.lock {
+            let Some(name) = &row.name else { continue };
+            let reason = match row.released {
+                None => Reason::Held,
+                Some(released) if is_cooling(released, now, inventory.config.name_cooldown) => Reason::Cooling,
+                Some(_) => continue,
+            };
+            taken.add(inventory, (name, row.project), (reason, Some(row.inv)));
+        }
+        for name in &inventory.stray_names {
+            taken.claim(name.as_name().first_label().unwrap_or_default(), (Reason::Held, None));
+        }
+        taken
+    }
+
+    /// Adds what stands in live DNS directly below a project's domain, whatever it is.
+    pub fn add_live(&mut self, inventory: &Inventory, live: &Live) {
+        let domains = domains(inventory);
+        let zones = live.zones().map(|(_, zone)| zone).filter(|zone| is_needed(&domains, zone.name().as_name()));
+        for contents in zones.filter_map(|zone| zone.contents()) {
+            let mut last = None;
+            for owner in contents.rrsets().map(|rrset| rrset.owner()) {
+                if last.replace(owner) != Some(owner)
+                    && owner.parent().is_some_and(|parent| domains.contains(parent.as_wire()))
+                {
+                    self.claim(owner.first_label().unwrap_or_default(), (Reason::Live, None));
+                }
+            }
+        }
+    }
+
+    /// Adds a short name that live DNS is known to hold something at.
+    pub fn add_live_name(&mut self, label: &[u8]) {
+        self.claim(label, (Reason::Live, None));
+    }
+
+    /// Why a short name is not free; `None` where it is.
+    pub fn reason(&self, label: &[u8]) -> Option<Reason> {
+        self.claims.get(&xxh3_128(label)).map(|claim| claim.reason)
+    }
+
+    /// Why a short name is not free for the host that has it: what other hosts have or had; live DNS does not matter.
+    pub fn reason_of_others(&self, label: &[u8], inv: Inv) -> Option<Reason> {
+        let claim = self.claims.get(&xxh3_128(label))?;
+        let reason = if claim.by == Some(inv) { claim.others } else { Some(claim.reason) };
+        reason.filter(|reason| *reason != Reason::Live)
+    }
+
+    /// Takes a short name for a host.
+    pub fn take(&mut self, label: &[u8], inv: Inv) {
+        self.claim(label, (Reason::Held, Some(inv)));
+    }
+
+    /// Adds a backbone's name and its fastbone's.
+    fn add(&mut self, inventory: &Inventory, (name, project): (&Name, ProjectIndex), by: (Reason, Option<Inv>)) {
+        let label = name.as_name().first_label().unwrap_or_default();
+        self.claim(label, by);
+        if let Some(fastbone) = fastbone_label(inventory, project, label) {
+            self.claim(&fastbone, by);
+        }
+    }
+
+    /// Adds a claim; of several by one host, or by no host, the first reason counts.
+    fn claim(&mut self, label: &[u8], (reason, by): (Reason, Option<Inv>)) {
+        match self.claims.entry(xxh3_128(label)) {
+            Entry::Vacant(entry) => {
+                entry.insert(Claim { reason, by, others: None });
+            }
+            Entry::Occupied(mut entry) => {
+                let claim = entry.get_mut();
+                if claim.by == by {
+                    claim.reason = claim.reason.min(reason);
+                } else if reason < claim.reason {
+                    let before = claim.others.map_or(claim.reason, |others| others.min(claim.reason));
+                    *claim = Claim { reason, by, others: Some(before) };
+                } else {
+                    claim.others = Some(claim.others.map_or(reason, |others| others.min(reason)));
+                }
+            }
+        }
+    }
+}
+
+/// The fastbone's short name beside a backbone's; `None` where the project has no fastbones, or its file is not good.
+pub fn fastbone_label(inventory: &Inventory, project: ProjectIndex, label: &[u8]) -> Option<Vec<u8>> {
+    let settings = inventory.projects[project.0 as usize].file.settings()?;
+    settings.vlans.fastbone().map(|_| settings.fastbone_name.label(label))
+}

@@ -1,0 +1,250 @@
+//! Names given, freed and recorded: a workspace to its names.lock as it would be.
+//!
+//! Comes in: the folder of a workspace, the clock, whose names, and what is to be done with them. Goes out: names.lock, old and
+//! new, and what became of each host; and, where somebody says so, the file itself, replaced whole unless somebody else
+//! wrote it in the meantime.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+use super::{Findings, MakeError, Progress, Request, accepted, load, select, zones};
+use crate::diff::Selection;
+use crate::disk::{self, Beside};
+use crate::dns::ZoneName;
+use crate::inventory::Inventory;
+use crate::inventory::model::{Host, HostStatus, ProjectIndex, Trust};
+use crate::inventory::read;
+use crate::inventory::source::NAMES_LOCK;
+use crate::inventory::value::{Inv, Time};
+use crate::names::allocate::{Giving, Holding, allocate};
+use crate::names::holders::name_of;
+use crate::names::{Outcome, Taken, adopt, lock, release, taken};
+use crate::snapshot::Snapshot;
+use crate::state::open_to_read;
+
+/// What is to be done with names.
+#[derive(Debug, Clone)]
+pub enum Task {
+    /// Give names to hosts that have none.
+    Allocate {
+        /// Whether the hosts that are named get another name where theirs is not one of the template's.
+        rename: bool,
+        /// The project to which the hosts that are named are moved.
+        to: Option<String>,
+    },
+    /// Let the hosts that are named give up their names.
+    Release {
+        /// The project in which they get others.
+        to: Option<String>,
+    },
+    /// Record the names that hosts have in hosts.csv.
+    Adopt,
+}
+
+/// names.lock, old and new.
+#[derive(Debug)]
+pub struct Rewrite {
+    /// As it stands; empty where there is none.
+    pub old: String,
+    /// As it would be.
+    pub new: String,
+    /// What became of each host.
+    pub outcome: Outcome,
+}
+
+/// Why no name could be given.
+#[derive(Debug)]
+pub enum NamesError {
+    /// As for a plan.
+    Make(MakeError),
+    /// The command line names no host.
+    NobodyNamed,
+    /// A source cannot be believed without which nobody knows which names are taken.
+    Doubted {
+        /// Why.
+        reason: String,
+        /// Whether it could be read, and failed a test.
+        is_distrusted: bool,
+    },
+    /// Zones could not be read whole without which nobody knows which names are taken; in words.
+    Unread(Vec<String>),
+    /// names.lock changed while this ran, or is not UTF-8.
+    Changed,
+    /// names.lock could not be written.
+    Unwritable(io::Error),
+}
+
+impl From<MakeError> for NamesError {
+    fn from(error: MakeError) -> NamesError {
+        NamesError::Make(error)
+    }
+}
+
+/// Works out names.lock as it would be, with what was found on the way.
+///
+/// Errors: [`NamesError`].
+pub fn rewrite(
+    request: &Request<'_>,
+    task: &Task,
+    progress: &dyn Progress,
+) -> Result<(Rewrite, Findings), (NamesError, Findings)> {
+    let nothing_found = |error: MakeError| (NamesError::Make(error), Findings::default());
+    let snapshot = request.live_snapshot.map(Snapshot::open).transpose();
+    let snapshot = snapshot.map_err(|error| nothing_found(MakeError::NoSnapshot(error)))?;
+    let (mut inventory, mut diagnostics) = load(request.workspace, request.now, progress).map_err(nothing_found)?;
+    let state = open_to_read(&request.workspace.join(&inventory.config.state_file));
+    let held = state.and_then(|state| accepted::hold_against(&mut inventory, state.as_deref()));
+    diagnostics.append(held.map_err(|error| nothing_found(error.into()))?);
+    diagnostics.settle();
+    let mut findings = Findings { diagnostics, files_read: inventory.inputs.len(), ..Findings::default() };
+    let done = work(&inventory, request, (task, snapshot.as_ref()), &mut findings, progress);
+    findings.files = inventory.files;
+    match done {
+        Ok(rewrite) => Ok((rewrite, findings)),
+        Err(error) => Err((error, findings)),
+    }
+}
+
+/// Does the work on an inventory that was read.
+fn work(
+    inventory: &Inventory,
+    request: &Request<'_>,
+    (task, snapshot): (&Task, Option<&Snapshot>),
+    findings: &mut Findings,
+    progress: &dyn Progress,
+) -> Result<Rewrite, NamesError> {
+    let selection = select(inventory, request)?;
+    trusted(inventory)?;
+    let invs = subjects(inventory, &selection, task)?;
+    let old = read::names_lock(request.workspace, inventory).ok_or(NamesError::Changed)?;
+    let now = request.now;
+    let to = |id: &Option<String>| id.as_ref().map(|id| project(inventory, id)).transpose();
+    let (holding, to) = match task {
+        Task::Allocate { rename, to: id } => (if *rename { Holding::Rename } else { Holding::Keep }, to(id)?),
+        Task::Release { to: Some(id) } => (Holding::Replace, Some(project(inventory, id)?)),
+        Task::Release { to: None } => return Ok(written(inventory, old, release::release(inventory, &invs, now), now)),
+        Task::Adopt => {
+            let mut taken = Taken::by_hosts(inventory, now);
+            let outcome = adopt::adopt(inventory, &mut taken, &invs, now);
+            return Ok(written(inventory, old, outcome, now));
+        }
+    };
+    let mut taken = Taken::by_hosts(inventory, now);
+    if !invs.is_empty() {
+        add_live(inventory, request, snapshot, (&mut taken, findings), progress)?;
+        progress.stage("giving names", None);
+    }
+    let outcome = allocate(inventory, &mut taken, &invs, Giving { holding, to, now });
+    Ok(written(inventory, old, outcome, now))
+}
+
+/// Puts together what names.lock would be.
+fn written(inventory: &Inventory, old: String, outcome: Outcome, now: Time) -> Rewrite {
+    let new = match outcome.edits.is_empty() {
+        true => old.clone(),
+        false => lock::write(&old, inventory, &outcome.edits, now),
+    };
+    Rewrite { old, new, outcome }
+}
+
+/// Checks that the sources can be believed that say who has which name.
+fn trusted(inventory: &Inventory) -> Result<(), NamesError> {
+    let trust = &inventory.trust;
+    for trust in [&trust.hosts, &trust.names_lock] {
+        if let Some(reason) = trust.doubt() {
+            let is_distrusted = matches!(trust, Trust::Distrusted { .. });
+            return Err(NamesError::Doubted { reason: reason.to_owned(), is_distrusted });
+        }
+    }
+    Ok(())
+}
+
+/// The hosts that a task is about, in order.
+fn subjects(inventory: &Inventory, selection: &Selection, task: &Task) -> Result<Vec<Inv>, NamesError> {
+    let is_about_named = match task {
+        Task::Allocate { rename, to } => *rename || to.is_some(),
+        Task::Release { .. } => true,
+        Task::Adopt => false,
+    };
+    if !selection.hosts.is_empty() {
+        return Ok(selection.hosts.iter().copied().collect());
+    }
+    if is_about_named {
+        return Err(NamesError::NobodyNamed);
+    }
+    let invs: BTreeSet<Inv> = match task {
+        Task::Adopt => {
+            let hosts = adopt::adoptable(inventory).filter(|host| selection.includes(host.inv, host.project));
+            hosts.map(|host| host.inv).collect()
+        }
+        Task::Allocate { .. } | Task::Release { .. } => {
+            let is_meant = |host: &&Host| {
+                host.status == HostStatus::Assigned
+                    && selection.includes(host.inv, host.project)
+                    && inventory.projects[host.project.0 as usize].admin.is_some()
+                    && name_of(inventory, host).is_none()
+            };
+            inventory.hosts.iter().filter(is_meant).map(|host| host.inv).collect()
+        }
+    };
+    Ok(invs.into_iter().collect())
+}
+
+/// The project of an id.
+fn project(inventory: &Inventory, id: &str) -> Result<ProjectIndex, NamesError> {
+    let place = inventory.projects.iter().position(|project| project.id == id);
+    let place = place.ok_or_else(|| NamesError::Make(MakeError::NoSuchProject(id.to_owned())))?;
+    Ok(ProjectIndex(place as u32))
+}
+
+/// Adds to the names that are taken those at which live DNS has anything.
+fn add_live(
+    inventory: &Inventory,
+    request: &Request<'_>,
+    snapshot: Option<&Snapshot>,
+    (taken, findings): (&mut Taken, &mut Findings),
+    progress: &dyn Progress,
+) -> Result<(), NamesError> {
+    let domains = taken::domains(inventory);
+    let is_needed = |zone: &ZoneName| taken::is_needed(&domains, zone.as_name());
+    let source = (request.workspace, snapshot);
+    let zones::SomeZones { live, unread, by_name, findings: found } =
+        zones::read_some(inventory, source, request.now, is_needed, progress);
+    findings.zones = found;
+    let mut missing: Vec<String> = unread.iter().map(|error| error.to_string()).collect();
+    findings.unread = unread;
+    missing.extend(by_name.iter().map(|zone| format!("`{zone}` is asked name by name, not transferred")));
+    if !missing.is_empty() {
+        return Err(NamesError::Unread(missing));
+    }
+    taken.add_live(inventory, &live);
+    Ok(())
+}
+
+/// Writes names.lock, unless somebody else wrote it since.
+///
+/// Errors: `Changed` and `Unwritable`; it is as it was then.
+pub fn write(workspace: &Path, rewrite: &Rewrite) -> Result<(), NamesError> {
+    // Whoever else gives names to this workspace waits here, and then finds the file changed.
+    let folder = File::open(workspace).map_err(NamesError::Unwritable)?;
+    folder.lock().map_err(NamesError::Unwritable)?;
+    let path = workspace.join(NAMES_LOCK);
+    let path = fs::canonicalize(&path).unwrap_or(path);
+    let stands = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(NamesError::Unwritable(error)),
+    };
+    if stands != rewrite.old {
+        return Err(NamesError::Changed);
+    }
+    put(&path, rewrite.new.as_bytes()).map_err(NamesError::Unwritable)
+}
+
+/// Replaces a file whole, or creates it.
+fn put(path: &Path, content: &[u8]) -> io::Result<()> {
+    Beside::write(path, content, fs::metadata(path).ok().as_ref())?.put_in_place()?;
+    disk::sync_folder(path)
+}

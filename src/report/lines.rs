@@ -1,0 +1,196 @@
+//! The difference of two files of which hardly any line stands twice, as a unified diff.
+//!
+//! Such files differ by their lines as two orders of the same cards do: the longest run that both keep is the longest
+//! increasing one, found in n log n steps however much differs (M. L. Fredman, On computing the length of longest increasing
+//! subsequences, 1975). A search for the shortest edit script would take as many steps as lines differ, squared.
+
+use std::collections::HashMap;
+
+use similar::{DiffOp, group_diff_ops};
+
+use super::paint::Paint;
+use crate::diag::sanitize;
+
+/// How many lines that both files have stand around those that differ: what `diff -u` and git show.
+const CONTEXT: usize = 3;
+
+/// Renders the difference, under the name of the file; empty where there is none.
+pub fn unified(file: &str, old: &str, new: &str, paint: &Paint) -> String {
+    if old == new {
+        return String::new();
+    }
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let mut out = String::new();
+    let mut line = |style: &str, text: &str| {
+        let off = if style.is_empty() { "" } else { &paint.off };
+        // Tabs stand between the fields of a row: without them the difference could not be applied.
+        let fields: Vec<String> = text.split('\t').map(|field| sanitize(field)).collect();
+        out.extend([style, &fields.join("\t"), off, "\n"]);
+    };
+    line("", &format!("--- {}", if old.is_empty() { "/dev/null" } else { file }));
+    line("", &format!("+++ {file}"));
+    for hunk in group_diff_ops(operations(&old, &new), CONTEXT) {
+        let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { continue };
+        let old_span = span(first.old_range().start, last.old_range().end);
+        let new_span = span(first.new_range().start, last.new_range().end);
+        line(&paint.head, &format!("@@ -{old_span} +{new_span} @@"));
+        for operation in hunk {
+            if let DiffOp::Equal { .. } = operation {
+                new[operation.new_range()].iter().for_each(|text| line("", &format!(" {text}")));
+                continue;
+            }
+            old[operation.old_range()].iter().for_each(|text| line(&paint.delete, &format!("-{text}")));
+            new[operation.new_range()].iter().for_each(|text| line(&paint.create, &format!("+{text}")));
+        }
+    }
+    out
+}
+
+/// A range of lines as hunks name it: the first, from 1, and how many; of none the line before (POSIX, `diff -u`).
+fn span(start: usize, end: usize) -> String {
+    match end - start {
+        0 => format!("{start},0"),
+        1 => (start + 1).to_string(),
+        length => format!("{},{length}", start + 1),
+    }
+}
+
+/// What makes the new file of the old one.
+fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
+    let mut operations = Vec::new();
+    let (mut at_old, mut at_new) = (0, 0);
+    let mut kept = kept(old, new);
+    kept.push((old.len(), new.len()));
+    for (old_index, new_index) in kept {
+        if old_index > at_old || new_index > at_new {
+            operations.push(DiffOp::Replace {
+                old_index: at_old,
+                old_len: old_index - at_old,
+                new_index: at_new,
+                new_len: new_index - at_new,
+            });
+        }
+        if old_index < old.len() && new_index < new.len() {
+            match operations.last_mut() {
+                Some(DiffOp::Equal { len, .. }) => *len += 1,
+                _ => operations.push(DiffOp::Equal { old_index, new_index, len: 1 }),
+            }
+        }
+        (at_old, at_new) = (old_index + 1, new_index + 1);
+    }
+    operations
+}
+
+/// The lines that both files keep in one order: their places in the old and the new one, both increasing.
+fn kept(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
+    let mut places: HashMap<&str, Vec<usize>> = HashMap::with_capacity(old.len());
+    for (place, text) in old.iter().enumerate().rev() {
+        places.entry(text).or_default().push(place);
+    }
+    // The n-th of equal lines in one file is the n-th of them in the other.
+    let pairs = new.iter().enumerate().filter_map(|(at_new, text)| Some((places.get_mut(text)?.pop()?, at_new)));
+    let pairs: Vec<(usize, usize)> = pairs.collect();
+    // `ends[n]` is the pair that ends the run of n + 1 pairs whose end is lowest so far; `before` leads back.
+    let mut ends: Vec<usize> = Vec::new();
+    let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
+    for (number, (at_old, _)) in pairs.iter().enumerate() {
+        let length = ends.partition_point(|end| pairs[*end].0 < *at_old);
+        before.push(length.checked_sub(1).map(|shorter| ends[shorter]));
+        match ends.get_mut(length) {
+            Some(end) => *end = number,
+            None => ends.push(number),
+        }
+    }
+    let mut run: Vec<(usize, usize)> =
+        std::iter::successors(ends.last().copied(), |number| before[*number]).map(|number| pairs[number]).collect();
+    run.reverse();
+    run
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The difference without colour.
+    fn shown(old: &str, new: &str) -> String {
+        unified("names.lock", old, new, &Paint::new(false))
+    }
+
+    #[test]
+    fn equal_files_have_no_difference() {
+        assert_eq!(shown("a\nb\n", "a\nb\n"), "");
+    }
+
+    #[test]
+    fn lines_stand_with_their_neighbours() {
+        let old: String = (0..20).map(|line| format!("{line}\n")).collect();
+        let new = old.replace("10\n", "10\nx\n").replace("\n2\n", "\n");
+        insta::assert_snapshot!(shown(&old, &new), @r"
+        --- names.lock
+        +++ names.lock
+        @@ -1,6 +1,5 @@
+         0
+         1
+        -2
+         3
+         4
+         5
+        @@ -9,6 +8,7 @@
+         8
+         9
+         10
+        +x
+         11
+         12
+         13
+        ");
+    }
+
+    #[test]
+    fn a_new_file_comes_of_nothing() {
+        insta::assert_snapshot!(shown("", "a\n"), @r"
+        --- /dev/null
+        +++ names.lock
+        @@ -0,0 +1 @@
+        +a
+        ");
+    }
+
+    #[test]
+    fn a_line_that_moves_goes_and_comes() {
+        insta::assert_snapshot!(shown("c\na\nb\n", "a\nb\nc\n"), @r"
+        --- names.lock
+        +++ names.lock
+        @@ -1,3 +1,3 @@
+        -c
+         a
+         b
+        +c
+        ");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_new_file_comes_of_the_old_one(
+            old in proptest::collection::vec(0u8..12, 0..24),
+            new in proptest::collection::vec(0u8..12, 0..24),
+        ) {
+            let texts = |lines: &[u8]| lines.iter().map(u8::to_string).collect::<Vec<_>>();
+            let (old, new) = (texts(&old), texts(&new));
+            let (old, new): (Vec<&str>, Vec<&str>) =
+                (old.iter().map(String::as_str).collect(), new.iter().map(String::as_str).collect());
+            let mut made: Vec<&str> = Vec::new();
+            let mut at = 0;
+            for operation in operations(&old, &new) {
+                proptest::prop_assert_eq!(operation.old_range().start, at);
+                at = operation.old_range().end;
+                match operation {
+                    DiffOp::Equal { .. } => made.extend(&old[operation.old_range()]),
+                    _ => made.extend(&new[operation.new_range()]),
+                }
+            }
+            proptest::prop_assert_eq!(at, old.len());
+            proptest::prop_assert_eq!(made, new);
+        }
+    }
+}
