@@ -33,17 +33,13 @@ fn run(shared: &Shared, task: &Task, live_snapshot: Option<&Path>, writing: &Wri
     let now = output::now(shared)?;
     let request = request(shared, now, live_snapshot);
     let progress = Line::start(shared);
-    let done = rewrite(&request, task, &progress);
+    let (done, findings) = rewrite(&request, task, &progress);
     progress.finish();
-    let (rewrite, findings) = match done {
-        Ok(done) => done,
-        Err((error, findings)) => {
-            output::findings_in_short(shared, &findings);
-            return refuse(shared, error);
-        }
-    };
     output::findings_in_short(shared, &findings);
-    show_and_write(shared, &rewrite, writing)
+    match done {
+        Ok(rewrite) => show_and_write(shared, &rewrite, writing),
+        Err(error) => refuse(shared, error),
+    }
 }
 
 /// Shows what changes, and writes it where that is asked.

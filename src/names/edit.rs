@@ -1,7 +1,7 @@
 //! One change of names.lock after another, each leaving a host with at most one current row.
 
 use super::holders::{lock_rows_of, name_of};
-use super::lock::{Edits, NewRow, free_name};
+use super::lock::{Edits, NewRow};
 use crate::dns::Name;
 use crate::inventory::Inventory;
 use crate::inventory::model::{LockRow, ProjectIndex};
@@ -84,15 +84,6 @@ impl<'i> Editor<'i> {
         let since = current.and_then(|(_, row)| row.since).unwrap_or(self.now);
         self.drop_current(inv);
         self.add(inv, name, project, (since, None));
-    }
-
-    /// Notes that a host has no name, whatever hosts.csv says.
-    ///
-    /// Errors: the free domain is so long that there is no name below it.
-    pub fn set_free(&mut self, inv: Inv, project: ProjectIndex) -> Result<(), ()> {
-        let name = free_name(self.inventory, inv).ok_or(())?;
-        self.give(inv, name, project);
-        Ok(())
     }
 
     /// Drops the current rows of a host.

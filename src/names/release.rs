@@ -3,6 +3,7 @@
 use super::allocate::{bad_line, bad_row, find_host, foreign, refusal};
 use super::edit::{Editor, Held};
 use super::holders::lock_rows_of;
+use super::lock::free_name;
 use super::outcome::{NameCode, Naming, Outcome, Refusal, Settled};
 use crate::inventory::Inventory;
 use crate::inventory::model::{HostStatus, ProjectIndex};
@@ -29,12 +30,13 @@ fn release_one(inventory: &Inventory, editor: &mut Editor<'_>, inv: Inv) -> Resu
     let project = project_of(inventory, inv)?;
     let Some(Held { name, project: looked_after }) = editor.held(inv) else { return Ok(None) };
     let Some(looked_after) = looked_after else { return Err(foreign(inventory, (inv, project), &name)) };
-    editor.give_up(inv, &name, looked_after);
-    editor.set_free(inv, project).map_err(|()| {
+    let Some(free) = free_name(inventory, inv) else {
         let message = format!("`free-{inv}` below `free_domain` would be too long a name");
         let hint = "shorten `free_domain` in zonewright.toml".to_owned();
-        refusal(inventory, (inv, project), NameCode::BadInput, (message, hint))
-    })?;
+        return Err(refusal(inventory, (inv, project), NameCode::BadInput, (message, hint)));
+    };
+    editor.give_up(inv, &name, looked_after);
+    editor.give(inv, free, project);
     let is_assigned =
         inventory.place_of(inv).is_some_and(|place| inventory.hosts[place].status == HostStatus::Assigned);
     let note = is_assigned

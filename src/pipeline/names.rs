@@ -82,29 +82,29 @@ impl From<MakeError> for NamesError {
     }
 }
 
-/// Works out names.lock as it would be, with what was found on the way.
-///
-/// Errors: [`NamesError`].
-pub fn rewrite(
-    request: &Request<'_>,
-    task: &Task,
-    progress: &dyn Progress,
-) -> Result<(Rewrite, Findings), (NamesError, Findings)> {
-    let nothing_found = |error: MakeError| (NamesError::Make(error), Findings::default());
-    let snapshot = request.live_snapshot.map(Snapshot::open).transpose();
-    let snapshot = snapshot.map_err(|error| nothing_found(MakeError::NoSnapshot(error)))?;
-    let (mut inventory, mut diagnostics) = load(request.workspace, request.now, progress).map_err(nothing_found)?;
-    let state = open_to_read(&request.workspace.join(&inventory.config.state_file));
-    let held = state.and_then(|state| accepted::hold_against(&mut inventory, state.as_deref()));
-    diagnostics.append(held.map_err(|error| nothing_found(error.into()))?);
-    diagnostics.settle();
-    let mut findings = Findings { diagnostics, files_read: inventory.inputs.len(), ..Findings::default() };
+/// Works out names.lock as it would be, and tells what was found on the way.
+pub fn rewrite(request: &Request<'_>, task: &Task, progress: &dyn Progress) -> (Result<Rewrite, NamesError>, Findings) {
+    let (mut inventory, snapshot, mut findings) = match gather(request, progress) {
+        Ok(gathered) => gathered,
+        Err(error) => return (Err(error.into()), Findings::default()),
+    };
     let done = work(&inventory, request, (task, snapshot.as_ref()), &mut findings, progress);
-    findings.files = inventory.files;
-    match done {
-        Ok(rewrite) => Ok((rewrite, findings)),
-        Err(error) => Err((error, findings)),
-    }
+    findings.files = std::mem::take(&mut inventory.files);
+    (done, findings)
+}
+
+/// Reads the inventory, holds it against what was accepted, and opens the snapshot.
+fn gather(
+    request: &Request<'_>,
+    progress: &dyn Progress,
+) -> Result<(Inventory, Option<Snapshot>, Findings), MakeError> {
+    let snapshot = request.live_snapshot.map(Snapshot::open).transpose().map_err(MakeError::NoSnapshot)?;
+    let (mut inventory, mut diagnostics) = load(request.workspace, request.now, progress)?;
+    let state = open_to_read(&request.workspace.join(&inventory.config.state_file))?;
+    diagnostics.append(accepted::hold_against(&mut inventory, state.as_deref())?);
+    diagnostics.settle();
+    let findings = Findings { diagnostics, files_read: inventory.inputs.len(), ..Findings::default() };
+    Ok((inventory, snapshot, findings))
 }
 
 /// Does the work on an inventory that was read.

@@ -24,7 +24,7 @@ pub fn unified(file: &str, old: &str, new: &str, paint: &Paint) -> String {
     let mut line = |style: &str, text: &str| {
         let off = if style.is_empty() { "" } else { &paint.off };
         // Tabs stand between the fields of a row: without them the difference could not be applied.
-        let fields: Vec<String> = text.split('\t').map(|field| sanitize(field)).collect();
+        let fields: Vec<String> = text.split('\t').map(sanitize).collect();
         out.extend([style, &fields.join("\t"), off, "\n"]);
     };
     line("", &format!("--- {}", if old.is_empty() { "/dev/null" } else { file }));
