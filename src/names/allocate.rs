@@ -149,7 +149,7 @@ impl Allocation<'_, '_> {
         let id = &self.inventory.projects[project.0 as usize].id;
         let own = &self.inventory.projects[host.project.0 as usize].id;
         let note = (project != host.project)
-            .then(|| format!("hosts.csv has it in `{own}`: its records follow once it is in `{id}` there"));
+            .then(|| format!("in `{own}` by hosts.csv: records follow once hosts.csv says `{id}`"));
         Naming { inv: host.inv, project: id.clone(), before: None, after: None, note }
     }
 

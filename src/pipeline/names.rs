@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-use super::{Findings, MakeError, Progress, Request, accepted, load, select, zones};
+use super::{Findings, MakeError, Progress, Request, accepted, check_dns, load, select, zones};
 use crate::diff::Selection;
 use crate::disk::{self, Beside};
 use crate::dns::ZoneName;
@@ -18,9 +18,10 @@ use crate::inventory::model::{Host, HostStatus, ProjectIndex, Trust};
 use crate::inventory::read;
 use crate::inventory::source::NAMES_LOCK;
 use crate::inventory::value::{Inv, Time};
+use crate::live::{Apexes, Live, LiveZone};
 use crate::names::allocate::{Giving, Holding, allocate};
 use crate::names::holders::name_of;
-use crate::names::{Outcome, Taken, adopt, lock, release, taken};
+use crate::names::{NameIndex, Outcome, Taken, adopt, lock, release, taken};
 use crate::snapshot::Snapshot;
 use crate::state::open_to_read;
 
@@ -82,13 +83,20 @@ impl From<MakeError> for NamesError {
     }
 }
 
+/// What is to be done, and the hosts beside those of the request, as somebody names them: by number or by name.
+pub type Order<'a> = (&'a Task, &'a [String]);
+
 /// Works out names.lock as it would be, and tells what was found on the way.
-pub fn rewrite(request: &Request<'_>, task: &Task, progress: &dyn Progress) -> (Result<Rewrite, NamesError>, Findings) {
+pub fn rewrite(
+    request: &Request<'_>,
+    order: Order<'_>,
+    progress: &dyn Progress,
+) -> (Result<Rewrite, NamesError>, Findings) {
     let (mut inventory, snapshot, mut findings) = match gather(request, progress) {
         Ok(gathered) => gathered,
         Err(error) => return (Err(error.into()), Findings::default()),
     };
-    let done = work(&inventory, request, (task, snapshot.as_ref()), &mut findings, progress);
+    let done = work(&inventory, request, (order, snapshot.as_ref()), &mut findings, progress);
     findings.files = std::mem::take(&mut inventory.files);
     (done, findings)
 }
@@ -111,11 +119,12 @@ fn gather(
 fn work(
     inventory: &Inventory,
     request: &Request<'_>,
-    (task, snapshot): (&Task, Option<&Snapshot>),
+    ((task, named), snapshot): (Order<'_>, Option<&Snapshot>),
     findings: &mut Findings,
     progress: &dyn Progress,
 ) -> Result<Rewrite, NamesError> {
-    let selection = select(inventory, request)?;
+    let mut selection = select(inventory, request)?;
+    selection.hosts.extend(named_hosts(inventory, named)?);
     trusted(inventory)?;
     let invs = subjects(inventory, &selection, task)?;
     let old = read::names_lock(request.workspace, inventory).ok_or(NamesError::Changed)?;
@@ -159,6 +168,20 @@ fn trusted(inventory: &Inventory) -> Result<(), NamesError> {
         }
     }
     Ok(())
+}
+
+/// The hosts that somebody names by number or name.
+///
+/// Live DNS is not read for that: whose a name is, hosts.csv and names.lock say.
+fn named_hosts(inventory: &Inventory, named: &[String]) -> Result<Vec<Inv>, MakeError> {
+    if named.is_empty() {
+        return Ok(Vec::new());
+    }
+    let names = NameIndex::new(inventory);
+    let zones = || inventory.config.zones.iter().map(|spec| &spec.name);
+    let unread = Live::new(zones().cloned().map(LiveZone::unknown).collect(), Apexes::new(zones()));
+    let found = named.iter().map(|text| check_dns::find_host(inventory, &names, &unread, text));
+    found.collect::<Result<Vec<Inv>, _>>().map_err(MakeError::NoSubject)
 }
 
 /// The hosts that a task is about, in order.
