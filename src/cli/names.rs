@@ -7,7 +7,7 @@ use super::args::{AdoptArgs, AllocateArgs, ReleaseArgs, Shared, Writing};
 use super::exit::Exit;
 use super::output::{self, Failure};
 use super::progress::Line;
-use super::request::{not_made, request};
+use super::request::{not_made, request, tell_snapshot};
 use crate::names::Outcome;
 use crate::pipeline::names::{NamesError, Order, Rewrite, Task, rewrite, write};
 use crate::report::{self, NamesReport, Written};
@@ -38,14 +38,17 @@ fn run(shared: &Shared, order: Order<'_>, live_snapshot: Option<&Path>, writing:
     progress.finish();
     output::findings_in_short(shared, &findings);
     match done {
-        Ok(rewrite) => show_and_write(shared, &rewrite, writing),
+        Ok(rewrite) => {
+            tell_snapshot(shared, &request, rewrite.snapshot.as_ref());
+            show_and_write(shared, &rewrite, writing)
+        }
         Err(error) => refuse(shared, error),
     }
 }
 
 /// Shows what changes, and writes it where that is asked.
 fn show_and_write(shared: &Shared, rewrite: &Rewrite, writing: &Writing) -> Result<Exit, Failure> {
-    let Rewrite { old, new, outcome } = rewrite;
+    let Rewrite { old, new, outcome, .. } = rewrite;
     let options = output::text_options(shared);
     let report = |writing| NamesReport { old, new, outcome, writing };
     let changes = writing.write && old != new;
@@ -94,8 +97,11 @@ fn refuse(shared: &Shared, error: NamesError) -> Result<Exit, Failure> {
         NamesError::NobodyNamed => Failure::new("no host is given")
             .hint("give each whose name or project is to change, by number or name: this is not done to whole fleets"),
         NamesError::Doubted { reason, is_distrusted } => {
-            let failure = Failure::new(format!("no names can be given: {reason}"))
-                .hint("get the source whole again: what it does not tell might be names that hosts have");
+            let failure = Failure::new(format!("names stay as they are: {reason}"));
+            let failure = failure.hint(match is_distrusted {
+                true => "correct the export, or `zonewright accept` it where it is right: what it lacks may be names of hosts",
+                false => "get the source whole again: what it lacks may be names of hosts",
+            });
             if is_distrusted {
                 output::failure(shared, &failure);
                 return Ok(Exit::Refused);

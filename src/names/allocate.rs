@@ -383,10 +383,10 @@ impl OpenSeries {
         let SeriesKey { template, location, .. } = &self.key;
         let allowed = self.series.capacity().unwrap_or(self.next - 1);
         let uses = [
-            (self.held, "hosts have"),
-            (self.cooling, "hosts gave up less than `name_cooldown` ago"),
-            (self.live, "stand in live DNS"),
-            (self.given, "are given now"),
+            (self.held, "held"),
+            (self.cooling, "given up less than `name_cooldown` ago"),
+            (self.live, "in live DNS"),
+            (self.given, "given now"),
         ];
         let uses: Vec<String> =
             uses.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();

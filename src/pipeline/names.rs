@@ -9,7 +9,9 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-use super::{Findings, MakeError, Progress, Request, accepted, check_dns, load, select, zones};
+use super::{
+    Findings, MakeError, Progress, Request, SnapshotUsed, accepted, check_dns, each_once, load, select, used, zones,
+};
 use crate::diff::Selection;
 use crate::disk::{self, Beside};
 use crate::dns::ZoneName;
@@ -53,6 +55,8 @@ pub struct Rewrite {
     pub new: String,
     /// What became of each host.
     pub outcome: Outcome,
+    /// The snapshot that live DNS was taken from, where it was.
+    pub snapshot: Option<SnapshotUsed>,
 }
 
 /// Why no name could be given.
@@ -97,6 +101,8 @@ pub fn rewrite(
         Err(error) => return (Err(error.into()), Findings::default()),
     };
     let done = work(&inventory, request, (order, snapshot.as_ref()), &mut findings, progress);
+    let snapshot = snapshot.map(|snapshot| used(&snapshot, &inventory));
+    let done = done.map(|rewrite| Rewrite { snapshot, ..rewrite });
     findings.files = std::mem::take(&mut inventory.files);
     (done, findings)
 }
@@ -155,7 +161,7 @@ fn written(inventory: &Inventory, old: String, outcome: Outcome, now: Time) -> R
         true => old.clone(),
         false => lock::write(&old, inventory, &outcome.edits, now),
     };
-    Rewrite { old, new, outcome }
+    Rewrite { old, new, outcome, snapshot: None }
 }
 
 /// Checks that the sources can be believed that say who has which name.
@@ -236,8 +242,12 @@ fn add_live(
     let zones::SomeZones { live, unread, by_name, findings: found } =
         zones::read_some(inventory, source, request.now, is_needed, progress);
     findings.zones = found;
-    let mut missing: Vec<String> = unread.iter().map(|error| error.to_string()).collect();
-    findings.unread = unread;
+    let mut missing = match unread.len() {
+        0 => Vec::new(),
+        1 => vec!["a zone could not be read".to_owned()],
+        several => vec![format!("{several} zones could not be read")],
+    };
+    findings.unread = each_once(unread.into_iter());
     missing.extend(by_name.iter().map(|zone| format!("`{zone}` is asked name by name, not transferred")));
     if !missing.is_empty() {
         return Err(NamesError::Unread(missing));
