@@ -18,19 +18,8 @@ pub struct NamesReport<'a> {
     pub new: &'a str,
     /// What became of each host.
     pub outcome: &'a Outcome,
-    /// Whether it is written.
-    pub writing: Written,
-}
-
-/// Whether names.lock is written, where it changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Written {
-    /// Nobody said so.
-    Unasked,
-    /// Somebody is asked next.
-    Next,
-    /// It is.
-    Done,
+    /// Whether somebody said that it is to be written.
+    pub is_to_be_written: bool,
 }
 
 /// Renders names that are given, freed or recorded.
@@ -101,7 +90,7 @@ fn numbers(options: &TextOptions, hosts: &[Inv]) -> String {
     format!("{what} {}{more}", numbers.join(", "))
 }
 
-/// How many hosts get, give up or keep names, and whether that is written.
+/// How many hosts get, give up or keep names, and what is not written of it.
 fn summary(report: &NamesReport<'_>) -> String {
     let Outcome { namings, refused, .. } = report.outcome;
     let count = |is: fn(&Naming) -> bool| namings.iter().filter(|naming| is(naming)).count();
@@ -122,11 +111,10 @@ fn summary(report: &NamesReport<'_>) -> String {
         .map(|(count, one, several)| format!("{count} {}", if *count == 1 { one } else { several }))
         .collect();
     let told = if told.is_empty() { "nothing to do".to_owned() } else { told.join(", ") };
-    let written = match (report.old == report.new, report.writing) {
+    let written = match (report.old == report.new, report.is_to_be_written) {
         (true, _) => "; names.lock stays as it is",
-        (false, Written::Unasked) => "; names.lock is not written: `--write` writes it",
-        (false, Written::Next) => "",
-        (false, Written::Done) => "; names.lock is written",
+        (false, false) => "; names.lock is not written: `--write` writes it",
+        (false, true) => "",
     };
     format!("{told}{written}")
 }
