@@ -67,16 +67,23 @@ fn settled_hosts(page: &mut Page<'_>, settled: &[Settled]) {
     }
 }
 
-/// Adds the hosts for which nothing could be done, those together of which the same is true.
+/// Adds the hosts for which nothing could be done, those together of which the same is true; of many kinds only some.
 fn refusals(page: &mut Page<'_>, refused: &[Refusal]) {
-    let mut by_kind: BTreeMap<(NameCode, &str, &str), Vec<Inv>> = BTreeMap::new();
+    let mut by_code: BTreeMap<NameCode, BTreeMap<(&str, &str), Vec<Inv>>> = BTreeMap::new();
     for Refusal { inv, code, message, hint, .. } in refused {
-        by_kind.entry((*code, message, hint)).or_default().push(*inv);
+        by_code.entry(*code).or_default().entry((message, hint)).or_default().push(*inv);
     }
-    for ((code, message, hint), hosts) in by_kind {
-        let hosts = numbers(page.options, &hosts);
-        page.line(0, &format!("{code}: {message}: {hosts}"));
-        page.line(2, &format!("= hint: {hint}"));
+    for (code, kinds) in by_code {
+        let shown = page.options.shown(kinds.len());
+        for ((message, hint), hosts) in kinds.iter().take(shown) {
+            let hosts = numbers(page.options, hosts);
+            page.line(0, &format!("{code}: {message}: {hosts}"));
+            page.line(2, &format!("= hint: {hint}"));
+        }
+        let hidden: usize = kinds.values().skip(shown).map(Vec::len).sum();
+        if hidden > 0 {
+            page.line(0, &format!("{code}: {hidden} hosts more; -v shows them"));
+        }
     }
 }
 
