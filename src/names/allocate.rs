@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use super::edit::{Editor, Held};
-use super::holders::lock_rows_of;
+use super::holders::{lock_rows_of, name_of};
 use super::outcome::{NameCode, Naming, Outcome, Refusal, Settled};
 use super::series::{Series, SeriesError};
 use super::taken::{Reason, Taken, fastbone_label};
 use crate::diag::Origin;
 use crate::dns::{Name, NameRef};
 use crate::inventory::Inventory;
-use crate::inventory::model::{Host, Project, ProjectAdmin, ProjectFile, ProjectIndex, ProjectSettings};
+use crate::inventory::model::{Host, HostStatus, Project, ProjectAdmin, ProjectFile, ProjectIndex, ProjectSettings};
 use crate::inventory::symbol::Symbol;
 use crate::inventory::value::{Inv, Time};
 
@@ -49,6 +49,15 @@ pub fn allocate(inventory: &Inventory, taken: &mut Taken, invs: &[Inv], giving: 
         }
     }
     allocation.finish()
+}
+
+/// The hosts that get names where nobody names any: those in use without one, of projects that have a domain; in order.
+pub fn nameless(inventory: &Inventory) -> impl Iterator<Item = &Host> {
+    inventory.hosts.iter().filter(|host| {
+        host.status == HostStatus::Assigned
+            && inventory.projects[host.project.0 as usize].admin.is_some()
+            && name_of(inventory, host).is_none()
+    })
 }
 
 /// Allocating, as far as it got.

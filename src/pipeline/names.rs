@@ -16,13 +16,12 @@ use crate::diff::Selection;
 use crate::disk::{self, Beside};
 use crate::dns::ZoneName;
 use crate::inventory::Inventory;
-use crate::inventory::model::{Host, HostStatus, ProjectIndex, Trust};
+use crate::inventory::model::{Host, ProjectIndex, Trust};
 use crate::inventory::read;
 use crate::inventory::source::NAMES_LOCK;
 use crate::inventory::value::{Inv, Time};
 use crate::live::{Apexes, Live, LiveZone};
-use crate::names::allocate::{Giving, Holding, allocate};
-use crate::names::holders::name_of;
+use crate::names::allocate::{Giving, Holding, allocate, nameless};
 use crate::names::{NameIndex, Outcome, Taken, adopt, lock, release, taken};
 use crate::snapshot::Snapshot;
 use crate::state::open_to_read;
@@ -203,19 +202,11 @@ fn subjects(inventory: &Inventory, selection: &Selection, task: &Task) -> Result
     if is_about_named {
         return Err(NamesError::NobodyNamed);
     }
+    let is_selected = |host: &&Host| selection.includes(host.inv, host.project);
     let invs: BTreeSet<Inv> = match task {
-        Task::Adopt => {
-            let hosts = adopt::adoptable(inventory).filter(|host| selection.includes(host.inv, host.project));
-            hosts.map(|host| host.inv).collect()
-        }
+        Task::Adopt => adopt::adoptable(inventory).filter(is_selected).map(|host| host.inv).collect(),
         Task::Allocate { .. } | Task::Release { .. } => {
-            let is_meant = |host: &&Host| {
-                host.status == HostStatus::Assigned
-                    && selection.includes(host.inv, host.project)
-                    && inventory.projects[host.project.0 as usize].admin.is_some()
-                    && name_of(inventory, host).is_none()
-            };
-            inventory.hosts.iter().filter(is_meant).map(|host| host.inv).collect()
+            nameless(inventory).filter(is_selected).map(|host| host.inv).collect()
         }
     };
     Ok(invs.into_iter().collect())
