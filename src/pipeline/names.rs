@@ -9,13 +9,13 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-use super::{Findings, MakeError, Progress, Request, accepted, load, select, zones};
+use super::{Findings, MakeError, Progress, Request, accepted, load_extent, select, zones};
 use crate::diff::Selection;
 use crate::disk::{self, Beside};
 use crate::dns::ZoneName;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Host, HostStatus, ProjectIndex, Trust};
-use crate::inventory::read;
+use crate::inventory::read::{self, Extent};
 use crate::inventory::source::NAMES_LOCK;
 use crate::inventory::value::{Inv, Time};
 use crate::names::allocate::{Giving, Holding, allocate};
@@ -93,13 +93,13 @@ pub fn rewrite(request: &Request<'_>, task: &Task, progress: &dyn Progress) -> (
     (done, findings)
 }
 
-/// Reads the inventory, holds it against what was accepted, and opens the snapshot.
+/// Reads what says which host has which name, holds it against what was accepted, and opens the snapshot.
 fn gather(
     request: &Request<'_>,
     progress: &dyn Progress,
 ) -> Result<(Inventory, Option<Snapshot>, Findings), MakeError> {
     let snapshot = request.live_snapshot.map(Snapshot::open).transpose().map_err(MakeError::NoSnapshot)?;
-    let (mut inventory, mut diagnostics) = load(request.workspace, request.now, progress)?;
+    let (mut inventory, mut diagnostics) = load_extent(request.workspace, (Extent::Names, request.now), progress)?;
     let state = open_to_read(&request.workspace.join(&inventory.config.state_file))?;
     diagnostics.append(accepted::hold_against(&mut inventory, state.as_deref())?);
     diagnostics.settle();
