@@ -92,7 +92,8 @@ fn unseen(inventory: &Inventory, live: &Live) -> Option<Unseen> {
         return Some(Unseen::Doubted);
     }
     let domains = taken::domains(inventory);
-    let mut needed = live.zones().map(|(_, zone)| zone).filter(|zone| taken::is_needed(&domains, zone.name().as_name()));
+    let mut needed =
+        live.zones().map(|(_, zone)| zone).filter(|zone| taken::is_needed(&domains, zone.name().as_name()));
     needed.find_map(|zone| match (zone.contents(), zone.knowledge()) {
         (None, _) => Some(Unseen::Unread(zone.name().clone())),
         (Some(_), Some(_)) => Some(Unseen::ByName(zone.name().clone())),

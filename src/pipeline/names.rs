@@ -10,14 +10,15 @@ use std::io;
 use std::path::Path;
 
 use super::{
-    Findings, MakeError, Progress, Request, SnapshotUsed, accepted, check_dns, each_once, load, select, used, zones,
+    Findings, MakeError, Progress, Request, SnapshotUsed, accepted, check_dns, each_once, load_extent, select, used,
+    zones,
 };
 use crate::diff::Selection;
 use crate::disk::{self, Beside};
 use crate::dns::ZoneName;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Host, ProjectIndex, Trust};
-use crate::inventory::read;
+use crate::inventory::read::{self, Extent};
 use crate::inventory::source::NAMES_LOCK;
 use crate::inventory::value::{Inv, Time};
 use crate::live::{Apexes, Live, LiveZone};
@@ -106,13 +107,13 @@ pub fn rewrite(
     (done, findings)
 }
 
-/// Reads the inventory, holds it against what was accepted, and opens the snapshot.
+/// Reads what says which host has which name, holds it against what was accepted, and opens the snapshot.
 fn gather(
     request: &Request<'_>,
     progress: &dyn Progress,
 ) -> Result<(Inventory, Option<Snapshot>, Findings), MakeError> {
     let snapshot = request.live_snapshot.map(Snapshot::open).transpose().map_err(MakeError::NoSnapshot)?;
-    let (mut inventory, mut diagnostics) = load(request.workspace, request.now, progress)?;
+    let (mut inventory, mut diagnostics) = load_extent(request.workspace, (Extent::Names, request.now), progress)?;
     let state = open_to_read(&request.workspace.join(&inventory.config.state_file))?;
     diagnostics.append(accepted::hold_against(&mut inventory, state.as_deref())?);
     diagnostics.settle();
