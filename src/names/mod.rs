@@ -17,10 +17,13 @@ pub mod outcome;
 
 pub mod allocate;
 
+pub mod foreseen;
+
 pub mod release;
 
 pub mod adopt;
 
+pub use foreseen::{Foreseen, Prospect};
 pub use holders::{Holder, HolderRow, NameIndex};
 pub use lock::Edits;
 pub use outcome::{NameCode, Naming, Outcome, Refusal, Settled};

@@ -10,19 +10,19 @@ use std::io;
 use std::path::Path;
 
 use super::{
-    Findings, MakeError, Progress, Request, SnapshotUsed, accepted, check_dns, each_once, load, select, used, zones,
+    Findings, MakeError, Progress, Request, SnapshotUsed, accepted, check_dns, each_once, load_extent, select, used,
+    zones,
 };
 use crate::diff::Selection;
 use crate::disk::{self, Beside};
 use crate::dns::ZoneName;
 use crate::inventory::Inventory;
-use crate::inventory::model::{Host, HostStatus, ProjectIndex, Trust};
-use crate::inventory::read;
+use crate::inventory::model::{Host, ProjectIndex, Trust};
+use crate::inventory::read::{self, Extent};
 use crate::inventory::source::NAMES_LOCK;
 use crate::inventory::value::{Inv, Time};
 use crate::live::{Apexes, Live, LiveZone};
-use crate::names::allocate::{Giving, Holding, allocate};
-use crate::names::holders::name_of;
+use crate::names::allocate::{Giving, Holding, allocate, nameless};
 use crate::names::{NameIndex, Outcome, Taken, adopt, lock, release, taken};
 use crate::snapshot::Snapshot;
 use crate::state::open_to_read;
@@ -107,13 +107,13 @@ pub fn rewrite(
     (done, findings)
 }
 
-/// Reads the inventory, holds it against what was accepted, and opens the snapshot.
+/// Reads what says which host has which name, holds it against what was accepted, and opens the snapshot.
 fn gather(
     request: &Request<'_>,
     progress: &dyn Progress,
 ) -> Result<(Inventory, Option<Snapshot>, Findings), MakeError> {
     let snapshot = request.live_snapshot.map(Snapshot::open).transpose().map_err(MakeError::NoSnapshot)?;
-    let (mut inventory, mut diagnostics) = load(request.workspace, request.now, progress)?;
+    let (mut inventory, mut diagnostics) = load_extent(request.workspace, (Extent::Names, request.now), progress)?;
     let state = open_to_read(&request.workspace.join(&inventory.config.state_file))?;
     diagnostics.append(accepted::hold_against(&mut inventory, state.as_deref())?);
     diagnostics.settle();
@@ -203,19 +203,11 @@ fn subjects(inventory: &Inventory, selection: &Selection, task: &Task) -> Result
     if is_about_named {
         return Err(NamesError::NobodyNamed);
     }
+    let is_selected = |host: &&Host| selection.includes(host.inv, host.project);
     let invs: BTreeSet<Inv> = match task {
-        Task::Adopt => {
-            let hosts = adopt::adoptable(inventory).filter(|host| selection.includes(host.inv, host.project));
-            hosts.map(|host| host.inv).collect()
-        }
+        Task::Adopt => adopt::adoptable(inventory).filter(is_selected).map(|host| host.inv).collect(),
         Task::Allocate { .. } | Task::Release { .. } => {
-            let is_meant = |host: &&Host| {
-                host.status == HostStatus::Assigned
-                    && selection.includes(host.inv, host.project)
-                    && inventory.projects[host.project.0 as usize].admin.is_some()
-                    && name_of(inventory, host).is_none()
-            };
-            inventory.hosts.iter().filter(is_meant).map(|host| host.inv).collect()
+            nameless(inventory).filter(is_selected).map(|host| host.inv).collect()
         }
     };
     Ok(invs.into_iter().collect())
