@@ -10,8 +10,8 @@ use crate::diff::rules::is_untouchable;
 use crate::dns::{Name, NameRef, Rtype, reverse};
 use crate::inventory::model::HostStatus;
 use crate::inventory::value::{Inv, Time};
-use crate::names::Holder;
-use crate::names::HolderRow;
+use crate::names::holders::name_of;
+use crate::names::{Holder, HolderRow, taken};
 
 /// Explains a name.
 pub fn explain(case: &Case<'_>, name: &Name) -> Explanation {
@@ -24,8 +24,8 @@ pub fn explain(case: &Case<'_>, name: &Name) -> Explanation {
     };
     let whose = match (now.as_slice(), facts.holders.first()) {
         ([inv], Some(holder)) => format!("{name} is the {} name of host {inv}.", holder.interface),
-        ([], Some(holder)) => format!("{name} is nobody's now; host {} had it.", holder.inv),
-        ([], None) => format!("{name} is nobody's: no host has or had it."),
+        ([], Some(first)) => case.gone_words(name, latest(&facts.holders).unwrap_or(first)),
+        ([], None) => format!("{name} is nobody's: no host has or had it.{}", case.next_words(name)),
         (several, _) => claimed_by(name, several),
     };
     let then = match &chain {
@@ -43,7 +43,37 @@ pub fn explain(case: &Case<'_>, name: &Name) -> Explanation {
     }
 }
 
+/// Who gave a name up last.
+fn latest(holders: &[HolderFacts]) -> Option<&HolderFacts> {
+    // Texts of times to the second in UTC sort as the times do.
+    holders.iter().filter(|holder| holder.released.is_some()).max_by_key(|holder| &holder.released)
+}
+
 impl Case<'_> {
+    /// Whose a name was that is nobody's now, and until when it stays taken.
+    fn gone_words(&self, name: &Name, HolderFacts { inv, interface, released, taken_until, .. }: &HolderFacts) -> String {
+        let beside = if *interface == "fastbone" { " with the name that it is the fastbone of" } else { "" };
+        let then = match (released, taken_until) {
+            (None, _) => format!("; hosts.csv gives it to host {inv}, but names.lock, which alone counts, does not."),
+            (Some(at), Some(until)) => {
+                format!(": host {inv} gave it up{beside} at {at}, and it stays taken until {until}.")
+            }
+            (Some(at), None) => {
+                format!(": host {inv} gave it up{beside} at {at}, and {}.", self.again_words(name.as_name()))
+            }
+        };
+        format!("{name} is nobody's now{then}{}", self.next_words(name))
+    }
+
+    /// Who would get a name that nobody has, in a sentence.
+    fn next_words(&self, name: &Name) -> String {
+        let said = |(inv, is_fastbone)| {
+            let beside = if is_fastbone { " as the name of its fastbone" } else { "" };
+            format!(" `zonewright allocate --write` gives it to host {inv}{beside}.")
+        };
+        self.context.foreseen.taker(self.context.inventory, name.as_name()).map(said).unwrap_or_default()
+    }
+
     /// All about a name.
     fn name_facts(&self, name: NameRef<'_>) -> NameFacts {
         let context = self.context;
@@ -67,7 +97,7 @@ impl Case<'_> {
         let (inv, origin, released) = match holder.by {
             HolderRow::Host(place) => {
                 let host = &inventory.hosts[place as usize];
-                let given = crate::names::holders::name_of(inventory, host).and_then(|(_, row)| row);
+                let given = name_of(inventory, host).and_then(|(_, row)| row);
                 let origin = given.filter(|_| holder.now).map_or(host.origin, |row| row.origin);
                 (host.inv, origin, None)
             }
@@ -95,12 +125,16 @@ impl Case<'_> {
         match (holder.by, released, until) {
             (HolderRow::Host(place), ..) if holder.now && is_free(place) => "has it, and is free".to_owned(),
             (HolderRow::Host(_), ..) if holder.now => "has it".to_owned(),
-            (HolderRow::Host(_), ..) => "hosts.csv gives it the name, but names.lock gives it another".to_owned(),
+            (HolderRow::Host(place), ..) => {
+                let has_other = name_of(inventory, &inventory.hosts[place as usize]).is_some();
+                let does = if has_other { "gives it another" } else { "says that it has none" };
+                format!("hosts.csv gives it the name, but names.lock, which alone counts, {does}")
+            }
             (HolderRow::Lock(_), None, _) => "a current row of names.lock gives it the name".to_owned(),
             (HolderRow::Lock(_), Some(at), Some(until)) => {
-                format!("gave it up {at}; nobody else gets it before {until}")
+                format!("gave it up {at}; it stays taken until {until}")
             }
-            (HolderRow::Lock(_), Some(at), None) => format!("gave it up {at}; it may be given again"),
+            (HolderRow::Lock(_), Some(at), None) => format!("gave it up {at}, long enough ago to be given again"),
         }
     }
 
@@ -158,6 +192,11 @@ impl Case<'_> {
                  address go"
                     .to_owned(),
             );
+        }
+        let is_given = name.parent().is_some_and(|parent| taken::domains(context.inventory).contains(parent.as_wire()));
+        let is_free = !context.names.is_held(context.inventory, name);
+        if is_given && is_free && context.live.rrsets_at(name).next().is_some() {
+            remarks.push("as long as anything stands at it in live DNS, `allocate` gives it to nobody".to_owned());
         }
         let notices = self.decision.notices.iter().filter(|notice| notice.name == name.to_string());
         remarks.extend(notices.map(|notice| notice.message.clone()));

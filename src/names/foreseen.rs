@@ -1,6 +1,7 @@
 //! What `allocate` would give to the hosts that have no name.
 
 use super::allocate::{Giving, Holding, allocate, nameless};
+use super::holders::fastbone_of;
 use super::outcome::{Naming, Refusal};
 use super::taken::{self, Taken};
 use crate::dns::{Name, NameRef, ZoneName};
@@ -78,10 +79,17 @@ impl Foreseen {
         refusal.map_or(Prospect::Unknown, |place| Prospect::Refused(&self.refused[place]))
     }
 
-    /// The host that would get a name.
-    pub fn taker(&self, name: NameRef<'_>) -> Option<Inv> {
-        let gets = |naming: &&Naming| naming.after.as_ref().is_some_and(|after| after.as_name() == name);
-        self.namings.iter().find(gets).map(|naming| naming.inv)
+    /// The host that would get a name, and whether as its fastbone's.
+    pub fn taker(&self, inventory: &Inventory, name: NameRef<'_>) -> Option<(Inv, bool)> {
+        self.namings.iter().find_map(|Naming { inv, after, .. }| {
+            let backbone = after.as_ref()?.as_name();
+            if backbone == name {
+                return Some((*inv, false));
+            }
+            let project = inventory.hosts[inventory.place_of(*inv)?].project;
+            let fastbone = fastbone_of(inventory, project, backbone)?;
+            (fastbone.as_name() == name).then_some((*inv, true))
+        })
     }
 }
 
