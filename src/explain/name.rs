@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::model::{Explanation, HolderFacts, NameFacts, Subject};
 use super::{Case, changes, claimed_by, host};
 use crate::change::Waiting;
-use crate::diff::protect;
 use crate::diff::rules::is_untouchable;
+use crate::diff::{Context, protect};
 use crate::dns::{Name, NameRef, Rtype, reverse};
 use crate::inventory::model::HostStatus;
 use crate::inventory::value::{Inv, Time};
@@ -51,7 +51,11 @@ fn latest(holders: &[HolderFacts]) -> Option<&HolderFacts> {
 
 impl Case<'_> {
     /// Whose a name was that is nobody's now, and until when it stays taken.
-    fn gone_words(&self, name: &Name, HolderFacts { inv, interface, released, taken_until, .. }: &HolderFacts) -> String {
+    fn gone_words(
+        &self,
+        name: &Name,
+        HolderFacts { inv, interface, released, taken_until, .. }: &HolderFacts,
+    ) -> String {
         let beside = if *interface == "fastbone" { " with the name that it is the fastbone of" } else { "" };
         let then = match (released, taken_until) {
             (None, _) => format!("; hosts.csv gives it to host {inv}, but names.lock, which alone counts, does not."),
@@ -82,13 +86,23 @@ impl Case<'_> {
             HolderRow::Host(place) => Some(context.inventory.hosts[place as usize].project),
             HolderRow::Lock(_) => None,
         });
+        let changes = self.changes(|change| changes::touches_name(change, name));
+        let stays = if changes.is_empty() { self.stays(name) } else { None };
         NameFacts {
             holders: holders.into_iter().map(|holder| self.holder(holder)).collect(),
             live: self.whole_site(name, project),
             pointers: self.addresses_pointing(name, |_| false),
-            changes: self.changes(|change| changes::touches_name(change, name)),
-            remarks: self.remarks(name),
+            changes,
+            remarks: self.remarks(name).into_iter().chain(stays).collect(),
         }
+    }
+
+    /// That a name which nobody has is given to nobody because of what stands there.
+    fn stays(&self, name: NameRef<'_>) -> Option<String> {
+        let Context { inventory, live, names, .. } = self.context;
+        let is_given = name.parent().is_some_and(|parent| taken::domains(inventory).contains(parent.as_wire()));
+        let is_passed_over = is_given && !names.is_held(inventory, name) && live.rrsets_at(name).next().is_some();
+        is_passed_over.then(|| "as long as anything stands at it in live DNS, `allocate` gives it to nobody".to_owned())
     }
 
     /// Somebody who has or had a name.
@@ -192,11 +206,6 @@ impl Case<'_> {
                  address go"
                     .to_owned(),
             );
-        }
-        let is_given = name.parent().is_some_and(|parent| taken::domains(context.inventory).contains(parent.as_wire()));
-        let is_free = !context.names.is_held(context.inventory, name);
-        if is_given && is_free && context.live.rrsets_at(name).next().is_some() {
-            remarks.push("as long as anything stands at it in live DNS, `allocate` gives it to nobody".to_owned());
         }
         let notices = self.decision.notices.iter().filter(|notice| notice.name == name.to_string());
         remarks.extend(notices.map(|notice| notice.message.clone()));

@@ -9,7 +9,9 @@
 use std::collections::HashSet;
 
 use crate::apply::compare::{is_after, is_before, shown};
-use crate::apply::{self, Applied, HostKey, HostOutcome, Outcome, ReadBack, Standing, Unit, UnitState, Verdict, Written};
+use crate::apply::{
+    self, Applied, HostKey, HostOutcome, Outcome, ReadBack, Standing, Unit, UnitState, Verdict, Written,
+};
 use crate::change::{Change, ChangeKind};
 use crate::dns::{NameRef, RrKey, Rtype, reverse};
 use crate::live::asked::Answer;
