@@ -1,9 +1,6 @@
 //! The short names that a template gives at one location, by number.
 
-use crate::inventory::template::{Piece, ShortnameTemplate};
-
-/// The longest label, in octets (RFC 1035 section 2.3.4).
-const MAX_LABEL: usize = 63;
+use crate::inventory::template::{MAX_LABEL, Piece, ShortnameTemplate};
 
 /// A template at one location: number n gives one label, and no two numbers the same.
 ///
