@@ -1,10 +1,10 @@
 //! Recording names: what hosts.csv says of a host comes to stand in names.lock.
 
-use super::allocate::{find_host, fits_template, foreign, refusal, rules_of, taken_by_others};
+use super::allocate::{find_host, fits_template, foreign, not_alone, refusal, rules_of, taken_by_others};
 use super::edit::{Editor, Held};
 use super::holders::lock_rows_of;
 use super::outcome::{NameCode, Naming, Outcome, Refusal, Settled};
-use super::taken::{Reason, Taken, fastbone_label};
+use super::taken::{Taken, fastbone_label};
 use crate::dns::Name;
 use crate::inventory::Inventory;
 use crate::inventory::model::Host;
@@ -62,12 +62,7 @@ fn adopt_one(
         return refused(NameCode::OutsideTemplate, (message, "correct it in hosts.csv, or give the host another name"));
     }
     if let Some(reason) = taken_by_others(inventory, taken, (inv, host.project), name.as_name()) {
-        let short = String::from_utf8_lossy(name.as_name().first_label().unwrap_or_default()).into_owned();
-        let message = match reason {
-            Reason::Cooling => format!("another host had `{short}` until less than `name_cooldown` ago"),
-            Reason::Held | Reason::Live => format!("another host has `{short}`, or it is the fastbone of one"),
-        };
-        return refused(NameCode::NameTaken, (message, "`zonewright explain` says whose it is"));
+        return Err(not_alone(inventory, (inv, host.project), (name, reason)));
     }
     record(inventory, taken, editor, (host, name)).map(Some)
 }

@@ -83,6 +83,7 @@ impl<'i> Editor<'i> {
         let current = self.rows(inv).find(|(_, row)| row.released.is_none());
         let since = current.and_then(|(_, row)| row.since).unwrap_or(self.now);
         self.drop_current(inv);
+        self.drop_released(inv, &name);
         self.add(inv, name, project, (since, None));
     }
 

@@ -86,7 +86,7 @@ pub fn write(text: &str, inventory: &Inventory, edits: &Edits, now: Time) -> Str
             Some((place, _)) if edits.gone.contains(&place) || expired.gone.contains(&place) => {}
             Some((_, row)) => lines.push(Line { inv: Some(row.inv), name: field(line, 1).into(), text: line.into() }),
             // The count of rows that some exports end in would be wrong after the next change.
-            None if line.is_empty() || line.starts_with("# end") => {}
+            None if line.trim_ascii().is_empty() || is_row_count(line) => {}
             None if line.starts_with('#') => comments.extend([line, "\n"]),
             None => lines.push(Line { inv: None, name: field(line, 1).into(), text: line.into() }),
         }
@@ -99,6 +99,12 @@ pub fn write(text: &str, inventory: &Inventory, edits: &Edits, now: Time) -> Str
         out.extend([&*line.text, "\n"]);
     }
     out
+}
+
+/// Whether a line is `# end ROWS`.
+fn is_row_count(line: &str) -> bool {
+    let words = line.strip_prefix('#').map(|rest| rest.split_ascii_whitespace().collect::<Vec<_>>());
+    matches!(words.as_deref(), Some(["end", rows]) if rows.bytes().all(|octet| octet.is_ascii_digit()))
 }
 
 /// A field of a line, from 0; empty where there are fewer.
