@@ -163,6 +163,11 @@ impl ShortnameTemplate {
         }
     }
 
+    /// Whether names tell the location.
+    pub fn has_location(&self) -> bool {
+        self.pieces.contains(&Piece::Location)
+    }
+
     /// The pieces in order.
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces

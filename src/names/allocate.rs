@@ -332,7 +332,7 @@ struct AllSeries<'i> {
 struct SeriesKey {
     /// The template.
     template: String,
-    /// The location in lower case, where the template names it.
+    /// The location in lower case; empty where the template does not name it.
     location: String,
     /// The label `x`, and those that a host has beside it.
     labels: Vec<Vec<u8>>,
@@ -379,7 +379,7 @@ impl AllSeries<'_> {
         })?;
         let key = SeriesKey {
             template: template.to_string(),
-            location: location.to_ascii_lowercase(),
+            location: if template.has_location() { location.to_ascii_lowercase() } else { String::new() },
             labels: labels_beside(self.inventory, (host, project), b"x"),
         };
         let place = self.all.iter().position(|open| open.key == key).unwrap_or_else(|| {
@@ -426,6 +426,10 @@ impl OpenSeries {
         ];
         let uses: Vec<String> =
             uses.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
-        format!("`{template}` at `{location}` allows {allowed} names, and all are taken: {}", uses.join(", "))
+        let place = if location.is_empty() { String::new() } else { format!(" at `{location}`") };
+        format!("`{template}`{place} allows {allowed} names, and all are taken: {}", uses.join(", "))
     }
 }
+
+#[cfg(test)]
+mod tests;

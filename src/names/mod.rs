@@ -21,6 +21,9 @@ pub mod release;
 
 pub mod adopt;
 
+#[cfg(test)]
+mod fixture;
+
 pub use holders::{Holder, HolderRow, NameIndex};
 pub use lock::Edits;
 pub use outcome::{NameCode, Naming, Outcome, Refusal, Settled};

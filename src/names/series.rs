@@ -45,7 +45,7 @@ impl Series {
     pub fn new(template: &ShortnameTemplate, location: &str) -> Result<Series, SeriesError> {
         let pieces = template.pieces();
         let is_label = |text: &str| text.bytes().all(|octet| octet.is_ascii_alphanumeric() || b"-_".contains(&octet));
-        if pieces.contains(&Piece::Location) && !is_label(location) {
+        if template.has_location() && !is_label(location) {
             return Err(SeriesError::BadLocation);
         }
         let has_bucket = pieces.contains(&Piece::Bucket);

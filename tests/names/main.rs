@@ -245,7 +245,7 @@ fn check_holders(world: &World, (before, after): (&[model::Row], &[model::Row]),
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, max_shrink_iters: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, max_shrink_iters: 400, ..ProptestConfig::default() })]
 
     #[test]
     fn every_history_gives_the_names_that_the_rules_say(world in start(), events in prop::collection::vec(event(), 1..40)) {
