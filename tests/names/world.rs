@@ -72,7 +72,7 @@ impl World {
         fs::create_dir_all(folder.join("zones")).expect("a folder");
         for Project { id, domains, template, fastbone } in &self.projects {
             writeln!(text, "[project.{id}]\ndns_domain = \"{}\"\nalso_domains = {:?}", domains[0], &domains[1..])
-                .unwrap();
+                .expect("a String grows");
             let vlans = match fastbone {
                 Some((before, after)) => format!(
                     "vlan_scheme: search\nvlans: {{main: 604, fastbone: 761}}\nfastbone_name: \"{before}{{shortname}}{after}\""
@@ -83,7 +83,7 @@ impl World {
             fs::write(folder.join(format!("projects/{id}.yaml")), file).expect("written");
         }
         for domain in &DOMAINS[..3] {
-            writeln!(text, "[[zone]]\nname = \"{domain}\"\npool = \"main\"").unwrap();
+            writeln!(text, "[[zone]]\nname = \"{domain}\"\npool = \"main\"").expect("a String grows");
         }
         fs::write(folder.join("zonewright.toml"), text).expect("written");
     }
@@ -93,7 +93,7 @@ impl World {
         let mut text = String::from("inv,name,project,status,location,queue,rack,switch,port,restrictions\n");
         for (inv, Host { name, project, assigned, location }) in &self.hosts {
             let (project, status) = (self.projects[*project].id, if *assigned { "assigned" } else { "free" });
-            writeln!(text, "{inv},{name},{project},{status},{location},q,r,s,,").unwrap();
+            writeln!(text, "{inv},{name},{project},{status},{location},q,r,s,,").expect("a String grows");
         }
         fs::write(folder.join("hosts.csv"), text).expect("written");
         for (place, apex) in DOMAINS.iter().enumerate().take(3) {
@@ -101,7 +101,7 @@ impl World {
                 format!("{apex}. 60 IN SOA ns.{apex}. h.{apex}. 1 60 60 60 60\n{apex}. 60 IN NS ns.example.com.\n");
             for ((label, domain), data) in &self.live {
                 if *domain == place || place == 1 && *domain == 3 {
-                    writeln!(text, "{label}.{}. 60 IN {data}", DOMAINS[*domain]).unwrap();
+                    writeln!(text, "{label}.{}. 60 IN {data}", DOMAINS[*domain]).expect("a String grows");
                 }
             }
             fs::write(folder.join(format!("zones/{apex}.zone")), text).expect("written");
