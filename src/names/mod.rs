@@ -23,6 +23,9 @@ pub mod release;
 
 pub mod adopt;
 
+#[cfg(test)]
+mod fixture;
+
 pub use foreseen::{Foreseen, Prospect};
 pub use holders::{Holder, HolderRow, NameIndex};
 pub use lock::Edits;
