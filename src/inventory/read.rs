@@ -85,7 +85,9 @@ pub fn load_extent(dir: &Path, extent: Extent, now: Time, progress: &(dyn Fn(&st
     // Nobody shall take a source for empty that was left out.
     let unless_left_out = |name: &str, trust: Trust| match extent {
         Extent::Whole => trust,
-        Extent::Names => Trust::Unknown { reason: format!("source `{name}`: not read, since names do not come from it") },
+        Extent::Names => {
+            Trust::Unknown { reason: format!("source `{name}`: not read, since names do not come from it") }
+        }
     };
     let trust = SourceTrust {
         projects: projects_trust,

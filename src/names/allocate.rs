@@ -41,15 +41,35 @@ pub struct Giving {
 ///
 /// `taken` knows the names of hosts and of live DNS, and learns those that are given. The same arguments give the same names.
 pub fn allocate(inventory: &Inventory, taken: &mut Taken, invs: &[Inv], giving: Giving) -> Outcome {
+    allocate_and_tell(inventory, taken, invs, giving).0
+}
+
+/// Gives names as [`allocate`] does, and tells which labels must be free for that.
+pub fn allocate_and_tell(
+    inventory: &Inventory,
+    taken: &mut Taken,
+    invs: &[Inv],
+    giving: Giving,
+) -> (Outcome, Candidates) {
     let editor = Editor::new(inventory, giving.now);
     let series = AllSeries::new(inventory);
-    let mut allocation = Allocation { inventory, taken, giving, editor, series, outcome: Outcome::default() };
+    let (given, outcome) = Default::default();
+    let mut allocation = Allocation { inventory, taken, giving, editor, series, given, outcome };
     for inv in invs {
         if let Err(refusal) = allocation.settle(*inv) {
             allocation.outcome.refused.push(refusal);
         }
     }
     allocation.finish()
+}
+
+/// Short names, those of fastbones too, of which nobody knows yet that they are taken.
+#[derive(Debug, Default)]
+pub struct Candidates {
+    /// Those that were given: [`Taken::give_back`] takes them back.
+    pub given: Vec<Vec<u8>>,
+    /// Those that would be given next: of each series as many as live DNS holds something at among those passed over.
+    pub next: Vec<Vec<u8>>,
 }
 
 /// Allocating, as far as it got.
@@ -64,21 +84,24 @@ struct Allocation<'i, 't> {
     editor: Editor<'i>,
     /// How far the templates are used up.
     series: AllSeries<'i>,
+    /// The labels that were given, those of fastbones too.
+    given: Vec<Vec<u8>>,
     /// What became of the hosts so far.
     outcome: Outcome,
 }
 
 impl Allocation<'_, '_> {
     /// Puts together what was done; who got no name because a template is used up is told with the final numbers.
-    fn finish(self) -> Outcome {
-        let Allocation { editor, series, outcome, .. } = self;
+    fn finish(self) -> (Outcome, Candidates) {
+        let Allocation { taken, editor, series, given, outcome, .. } = self;
+        let next = series.all.iter().flat_map(|open| open.next_free(series.inventory, taken)).collect();
         let mut outcome = Outcome { edits: editor.finish(), ..outcome };
         for refusal in outcome.refused.iter_mut().filter(|refusal| refusal.code == NameCode::TemplateExhausted) {
             if let Some(place) = series.by_host.get(&refusal.inv) {
                 refusal.message = series.all[*place].exhausted();
             }
         }
-        outcome
+        (outcome, Candidates { given, next })
     }
 
     /// Settles one host's name.
@@ -106,9 +129,9 @@ impl Allocation<'_, '_> {
             Some(Held { name, project: None }) => return Err(foreign(inventory, (inv, host.project), &name)),
             None => None,
         };
-        self.taken.take(&label, inv);
-        if let Some(fastbone) = fastbone_label(inventory, project, &label) {
-            self.taken.take(&fastbone, inv);
+        for label in std::iter::once(label.clone()).chain(fastbone_label(inventory, project, &label)) {
+            self.taken.take(&label, inv);
+            self.given.push(label);
         }
         self.editor.give(inv, name.clone(), project);
         let naming = Naming { before, after: Some(name), ..self.naming(host, project) };
@@ -311,6 +334,8 @@ struct SeriesKey {
 struct OpenSeries {
     /// What it is known by.
     key: SeriesKey,
+    /// A project that takes names from it: what it puts beside each, all do.
+    project: ProjectIndex,
     /// Its labels.
     series: Series,
     /// The number that is tried next: all before it are taken.
@@ -358,7 +383,7 @@ impl<'i> AllSeries<'i> {
         };
         let place = *self.by_key.entry(key.clone()).or_insert(self.all.len());
         if place == self.all.len() {
-            self.all.push(OpenSeries { key, series, next: 1, held: 0, cooling: 0, live: 0, given: 0 });
+            self.all.push(OpenSeries { key, project, series, next: 1, held: 0, cooling: 0, live: 0, given: 0 });
         }
         self.known.insert((project, host.location), place);
         Ok(place)
@@ -379,6 +404,18 @@ impl OpenSeries {
             }
             self.next += 1;
         }
+    }
+
+    /// The labels that would be given next, with their fastbones': as many as were passed over because of live DNS, so that
+    /// where those were found by asking, the questions double until all that is there was asked for.
+    fn next_free(&self, inventory: &Inventory, taken: &Taken) -> Vec<Vec<u8>> {
+        let labels = (self.next..).map_while(|number| self.series.label(number));
+        let both = labels.map(|label| (fastbone_label(inventory, self.project, &label), label));
+        let is_free = |(fastbone, label): &(Option<Vec<u8>>, Vec<u8>)| {
+            taken.reason(label).is_none() && fastbone.as_ref().is_none_or(|fastbone| taken.reason(fastbone).is_none())
+        };
+        let free = both.filter(is_free).take(self.live as usize);
+        free.flat_map(|(fastbone, label)| std::iter::once(label).chain(fastbone)).collect()
     }
 
     /// Notes that the label that was found last is given.

@@ -11,13 +11,8 @@ use crate::inventory::symbol::Symbols;
 use crate::inventory::value::{Inv, Time};
 
 /// The format.
-pub const FORMAT: Format = Format {
-    key: "names_lock",
-    occurs: Occurs::Fixed(NAMES_LOCK),
-    gives_names: true,
-    read,
-    meanings: |_| Vec::new(),
-};
+pub const FORMAT: Format =
+    Format { key: "names_lock", occurs: Occurs::Fixed(NAMES_LOCK), gives_names: true, read, meanings: |_| Vec::new() };
 
 /// A row with too many or too few fields.
 const LOCK_FIELDS: Fault = Fault { hint: "write its five fields with one tab between them", ..FIELD_COUNT };

@@ -1,0 +1,164 @@
+//! Whether names are free in zones that may not be transferred: they are asked for, one by one.
+//!
+//! Comes in: those zones, and short names that would be given. Goes out: which of them somebody has. A name counts as free
+//! only where the server says that there is no such name: whatever stands at it makes it exist, and so does what stands
+//! below it, since a name that has others below it is somebody's too. Each name is asked for once.
+
+use std::collections::HashSet;
+
+use super::zones::{AskedFor, side_by_side};
+use crate::dns::{Name, NameRef};
+use crate::inventory::Inventory;
+use crate::inventory::value::Inv;
+use crate::live::Apexes;
+use crate::live::asked::{Existence, Question};
+use crate::names::allocate::{Candidates, Giving, allocate_and_tell};
+use crate::names::{Outcome, Taken};
+use crate::provider::TargetError;
+
+/// The zones that are asked, with the domains of projects that lie in each.
+pub struct Inquiry<'t> {
+    /// The zones.
+    zones: Vec<(AskedFor<'t>, Vec<Name>)>,
+    /// The short names that were asked for.
+    known: HashSet<Vec<u8>>,
+}
+
+/// Why a zone does not tell which names are free.
+#[derive(Debug)]
+pub enum Unclear {
+    /// Its servers do not answer.
+    Unread(TargetError),
+    /// Its answers do not tell it; in words.
+    Untold(String),
+}
+
+impl<'t> Inquiry<'t> {
+    /// Finds the domains of each zone, and asks for a name in each that nobody has.
+    ///
+    /// Errors: zones that cannot be asked, and domains in which every name exists.
+    pub fn open(
+        inventory: &Inventory,
+        asked: &[AskedFor<'t>],
+        domains: &HashSet<Name>,
+    ) -> Result<Inquiry<'t>, Vec<Unclear>> {
+        let apexes = Apexes::new(inventory.config.zones.iter().map(|spec| &spec.name));
+        let mut sorted: Vec<&Name> = domains.iter().collect();
+        sorted.sort();
+        let own = |zone: &AskedFor<'_>| {
+            let number = apexes.zone_of(zone.zone.as_name());
+            let inside = sorted.iter().filter(|domain| apexes.zone_of(domain.as_name()) == number);
+            inside.map(|domain| Name::clone(domain)).collect()
+        };
+        let zones: Vec<(AskedFor<'t>, Vec<Name>)> = asked.iter().map(|zone| (*zone, own(zone))).collect();
+        let answers = ask(&zones, |domains| domains.iter().map(probe).collect());
+        let mut unclear = Vec::new();
+        let mut open = Vec::new();
+        for ((zone, domains), answers) in zones.into_iter().zip(answers) {
+            match answers {
+                Ok(answers) => {
+                    let (own, wild) = sort_out(domains, answers);
+                    unclear.extend(wild.iter().map(|domain| Unclear::Untold(tell_wildcard(zone, domain))));
+                    open.push((zone, own));
+                }
+                Err(error) => unclear.push(Unclear::Unread(error)),
+            }
+        }
+        if unclear.is_empty() { Ok(Inquiry { zones: open, known: HashSet::new() }) } else { Err(unclear) }
+    }
+
+    /// Gives names that nobody has in these zones either; `taken` knows what else is taken.
+    ///
+    /// Names are given by what is known, asked for, and given anew without those that somebody has, until none of them
+    /// does. As every round that is not the last finds a name that was not known, and asks for as many names ahead as were
+    /// found in vain, a thousand names in a row that somebody has take ten rounds.
+    ///
+    /// Errors: zones that cannot be asked any more.
+    pub fn allocate(
+        &mut self,
+        inventory: &Inventory,
+        taken: &mut Taken,
+        (invs, giving): (&[Inv], Giving),
+    ) -> Result<Outcome, Vec<Unclear>> {
+        loop {
+            let (outcome, Candidates { given, next }) = allocate_and_tell(inventory, taken, invs, giving);
+            let found = self.find(given.iter().chain(&next))?;
+            if !given.iter().any(|label| found.contains(label)) {
+                return Ok(outcome);
+            }
+            taken.give_back(&given);
+            found.iter().for_each(|label| taken.add_live_name(label));
+        }
+    }
+
+    /// Asks for short names, in all domains, that were not asked for yet; gives those that exist in any.
+    fn find<'l>(&mut self, labels: impl Iterator<Item = &'l Vec<u8>>) -> Result<HashSet<Vec<u8>>, Vec<Unclear>> {
+        let new: Vec<&Vec<u8>> = labels.filter(|label| self.known.insert(label.to_vec())).collect();
+        // A label or a name that is too long is nobody's.
+        let name = |label: &Vec<u8>, domain: &Name| Name::prepend(label, domain.as_name()).ok();
+        let names = |domains: &[Name]| -> Vec<Name> {
+            domains.iter().flat_map(|domain| new.iter().filter_map(|label| name(label, domain))).collect()
+        };
+        let (mut found, mut unclear) = (HashSet::new(), Vec::new());
+        for ((_, domains), answers) in self.zones.iter().zip(ask(&self.zones, names)) {
+            match answers {
+                Ok(answers) => {
+                    let existing = names(domains).into_iter().zip(answers);
+                    let existing = existing.filter(|(_, answer)| *answer != Existence::Absent);
+                    found.extend(existing.map(|(name, _)| first_label(name.as_name())));
+                }
+                Err(error) => unclear.push(Unclear::Unread(error)),
+            }
+        }
+        if unclear.is_empty() { Ok(found) } else { Err(unclear) }
+    }
+}
+
+/// The first label of a name.
+fn first_label(name: NameRef<'_>) -> Vec<u8> {
+    name.first_label().unwrap_or_default().to_vec()
+}
+
+/// Asks each zone for names, which its domains give, side by side; gives the answers in the order of the zones.
+fn ask(
+    zones: &[(AskedFor<'_>, Vec<Name>)],
+    names: impl Fn(&[Name]) -> Vec<Name> + Sync,
+) -> Vec<Result<Vec<Existence>, TargetError>> {
+    let pools: Vec<usize> = zones.iter().map(|(zone, _)| zone.pool).collect();
+    side_by_side(&pools, |place| {
+        let (zone, domains) = &zones[place];
+        match names(domains) {
+            names if names.is_empty() => Ok(Vec::new()),
+            names => zone.target.find(zone.zone, &names),
+        }
+    })
+}
+
+/// The name in a domain that nobody has; the domain itself, which exists, where such a name would be too long.
+fn probe(domain: &Name) -> Name {
+    Question::whether(domain.clone()).below().map_or_else(|| domain.clone(), |probe| probe.name)
+}
+
+/// The domains whose names can be asked for, and those in which every name exists, by the answers for [`probe`]. What is
+/// delegated, or lies below a DNAME, is in no configured zone: of such zones nothing is known where they are read whole
+/// either.
+fn sort_out(domains: Vec<Name>, answers: Vec<Existence>) -> (Vec<Name>, Vec<Name>) {
+    let (mut own, mut wild) = (Vec::new(), Vec::new());
+    for (domain, answer) in domains.into_iter().zip(answers) {
+        match answer {
+            Existence::Absent => own.push(domain),
+            Existence::Present => wild.push(domain),
+            Existence::Delegated(_) | Existence::BelowDname(_) => {}
+        }
+    }
+    (own, wild)
+}
+
+/// What is told of a domain in which every name exists.
+fn tell_wildcard(zone: AskedFor<'_>, domain: &Name) -> String {
+    format!(
+        "`{}` is asked name by name, and every name in `{domain}` exists there, as below a wildcard: which ones are free \
+         cannot be told",
+        zone.zone
+    )
+}
