@@ -162,3 +162,129 @@ fn tell_wildcard(zone: AskedFor<'_>, domain: &Name) -> String {
         zone.zone
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::dns::ZoneName;
+    use crate::inventory::read::{Extent, load_extent};
+    use crate::inventory::value::Time;
+    use crate::live::asked::Answer;
+    use crate::names::allocate::Holding;
+    use crate::names::taken;
+    use crate::provider::memory::primary::Primary;
+    use crate::provider::memory::zone::Zone;
+    use crate::provider::{AskZone, parse_text};
+
+    /// The clock.
+    const NOW: &str = "2026-11-20T02:00:00Z";
+
+    /// A primary that counts which names it is asked for.
+    struct Counting {
+        /// The primary.
+        primary: Primary,
+        /// The names of each call.
+        asked: Mutex<Vec<Vec<Name>>>,
+    }
+
+    impl AskZone for Counting {
+        fn place(&self, zone: &ZoneName) -> String {
+            AskZone::place(&self.primary, zone)
+        }
+
+        fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, TargetError> {
+            self.primary.ask(zone, questions)
+        }
+
+        fn find(&self, zone: &ZoneName, names: &[Name]) -> Result<Vec<Existence>, TargetError> {
+            self.asked.lock().unwrap().push(names.to_vec());
+            self.primary.find(zone, names)
+        }
+    }
+
+    /// A workspace with two projects of one template, and so many hosts of the first that have no name.
+    fn inventory(hosts: u64) -> Inventory {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: String| fs::write(folder.path().join(name), text).unwrap();
+        let settings = "owner = \"o\"\n[sources]\nprojects = \"*.yaml\"\nhosts = \"hosts.csv\"\n\
+                        [project.p]\ndns_domain = \"example.net\"\n[project.q]\ndns_domain = \"q.example.net\"\n\
+                        [pool.m]\n[[pool.m.target]]\ntype = \"zonefile\"\ndir = \".\"\n\
+                        [[zone]]\nname = \"example.net\"\npool = \"m\"\n";
+        write("zonewright.toml", settings.to_owned());
+        for id in ["p", "q"] {
+            let template = "shortname_template: \"h{index}\"\nvlan_scheme: static\nvlans: {main: 604}\n";
+            write(&format!("{id}.yaml"), format!("id: {id}\n{template}"));
+        }
+        let rows: String = (1..=hosts).map(|inv| format!("{inv},,p,assigned,sas,,,s1,,\n")).collect();
+        let header = "inv,name,project,status,location,queue,rack,switch,port,restrictions\n";
+        write("hosts.csv", format!("{header}{rows}"));
+        load_extent(folder.path(), Extent::Names, NOW.parse().unwrap(), &|_| {}).inventory.unwrap()
+    }
+
+    /// What hosts get where a zone with these records is asked, and how many names were asked for in each round; or what
+    /// keeps it from being known.
+    fn given(hosts: u64, records: &str) -> Result<(Vec<String>, Vec<usize>), Vec<String>> {
+        let inventory = inventory(hosts);
+        let apex = ZoneName::new(Name::parse("example.net").unwrap());
+        let text = format!("$TTL 60\n@ SOA ns host 1 2 3 4 5\n@ NS ns\n{records}");
+        let contents = parse_text(&apex, "zone", text.into_bytes()).unwrap();
+        let target = Counting { primary: Primary::new([Zone::of(&contents)]), asked: Mutex::default() };
+        let zone = AskedFor { zone: &apex, pool: 0, target: &target };
+        let now: Time = NOW.parse().unwrap();
+        let invs: Vec<Inv> = inventory.hosts.iter().map(|host| host.inv).collect();
+        let giving = Giving { holding: Holding::Keep, to: None, now };
+        let outcome = Inquiry::open(&inventory, &[zone], &taken::domains(&inventory)).and_then(|mut inquiry| {
+            inquiry.allocate(&inventory, &mut Taken::by_hosts(&inventory, now), (&invs, giving))
+        });
+        let outcome = outcome.map_err(|unclear| {
+            let told = |unclear| match unclear {
+                Unclear::Untold(message) => message,
+                Unclear::Unread(error) => error.to_string(),
+            };
+            unclear.into_iter().map(told).collect::<Vec<_>>()
+        })?;
+        let names = outcome.namings.into_iter().map(|naming| naming.after.unwrap().to_string()).collect();
+        let asked = target.asked.into_inner().unwrap();
+        let all: HashSet<&Name> = asked.iter().flatten().collect();
+        assert_eq!(all.len(), asked.iter().map(Vec::len).sum::<usize>(), "each name is asked for once");
+        Ok((names, asked.iter().map(Vec::len).collect()))
+    }
+
+    #[test]
+    fn what_exists_in_any_domain_is_given_to_nobody() {
+        let records = "h1 TXT x\nh2.q CNAME x\nx.h3 A 192.0.2.1\nh5 NS ns\nh6 DNAME x\n";
+        let (names, asked) = given(2, records).unwrap();
+        assert_eq!(names, ["h4.example.net.", "h7.example.net."]);
+        // In two domains: a probe; h1 and h2; h3, h4 and two ahead; h7 and five ahead, as h1, h2, h3, h5 and h6 exist.
+        assert_eq!(asked, [2, 4, 8, 12]);
+    }
+
+    #[test]
+    fn many_names_that_somebody_has_take_few_rounds() {
+        let records: String = (1..=1000).map(|number| format!("h{number} A 192.0.2.1\n")).collect();
+        let (names, asked) = given(1, &records).unwrap();
+        assert_eq!(names, ["h1001.example.net."]);
+        assert!(asked.len() <= 12 && asked.iter().sum::<usize>() < 5000, "{asked:?}");
+    }
+
+    #[test]
+    fn where_every_name_exists_none_is_known_to_be_free() {
+        let told = given(1, "*.q TXT x\n").unwrap_err();
+        assert_eq!(
+            told,
+            [
+                "`example.net.` is asked name by name, and every name in `q.example.net.` exists there, as below a wildcard: \
+              which ones are free cannot be told"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_domain_that_is_another_zones_is_not_asked_about() {
+        let (names, asked) = given(1, "q NS ns\n").unwrap();
+        assert_eq!((names, asked), (vec!["h1.example.net.".to_owned()], vec![2, 1]));
+    }
+}
