@@ -99,7 +99,7 @@ fn refuse(shared: &Shared, error: NamesError) -> Result<Exit, Failure> {
             failure
         }
         NamesError::Unread(zones) => Failure::new(format!("no names can be given: {}", zones.join("; ")))
-            .hint("what stands there is not known to be free; `--live-snapshot` takes live DNS from a snapshot"),
+            .hint("a name is given only where nothing is known to stand at it; a zone that is transferred tells all its names"),
         NamesError::Changed => {
             Failure::new("names.lock changed in the meantime, and is as somebody else left it").hint("run it again")
         }

@@ -36,6 +36,12 @@ impl Question {
         Question { name: zone.as_name().to_name(), rtype: Rtype::SOA }
     }
 
+    /// The question for whether anything stands at a name: only a child zone on the same server has a SOA there, which
+    /// tells it from this zone.
+    pub fn whether(name: Name) -> Question {
+        Question { name, rtype: Rtype::SOA }
+    }
+
     /// The question for a neighbour that nobody has; none where that would have too long a name.
     pub fn beside(&self) -> Option<Question> {
         let name = Name::prepend(PROBE, self.name.as_name().parent()?).ok()?;
@@ -60,6 +66,31 @@ pub enum Answer {
     Delegated(Name, Option<Rrset>),
     /// The name lies below this DNAME.
     BelowDname(Name, Rrset),
+}
+
+/// What a server says of a name, whatever the type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Existence {
+    /// The server says that there is no such name: nothing stands at it, nor below it, and no wildcard covers it.
+    Absent,
+    /// The name exists: something stands at it or below it, or a wildcard covers it.
+    Present,
+    /// The name lies at or below this delegation.
+    Delegated(Name),
+    /// The name lies below this DNAME.
+    BelowDname(Name),
+}
+
+impl Existence {
+    /// What the answer to a question about a name says of the name; `is_denied` where the answer is that there is none.
+    pub fn of(answer: Answer, is_denied: bool) -> Existence {
+        match answer {
+            Answer::Nothing if is_denied => Existence::Absent,
+            Answer::Nothing | Answer::Holds(..) => Existence::Present,
+            Answer::Delegated(cut, _) => Existence::Delegated(cut),
+            Answer::BelowDname(owner, _) => Existence::BelowDname(owner),
+        }
+    }
 }
 
 /// The questions and answers of one zone.

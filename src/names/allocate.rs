@@ -40,9 +40,20 @@ pub struct Giving {
 ///
 /// `taken` knows the names of hosts and of live DNS, and learns those that are given. The same arguments give the same names.
 pub fn allocate(inventory: &Inventory, taken: &mut Taken, invs: &[Inv], giving: Giving) -> Outcome {
+    allocate_and_tell(inventory, taken, invs, giving).0
+}
+
+/// Gives names as [`allocate`] does, and tells which labels must be free for that.
+pub fn allocate_and_tell(
+    inventory: &Inventory,
+    taken: &mut Taken,
+    invs: &[Inv],
+    giving: Giving,
+) -> (Outcome, Candidates) {
     let editor = Editor::new(inventory, giving.now);
     let series = AllSeries::new(inventory);
-    let mut allocation = Allocation { inventory, taken, giving, editor, series, outcome: Outcome::default() };
+    let (given, outcome) = Default::default();
+    let mut allocation = Allocation { inventory, taken, giving, editor, series, given, outcome };
     for inv in invs {
         if let Err(refusal) = allocation.settle(*inv) {
             allocation.outcome.refused.push(refusal);
@@ -60,6 +71,15 @@ pub fn nameless(inventory: &Inventory) -> impl Iterator<Item = &Host> {
     })
 }
 
+/// Short names, those of fastbones too, of which nobody knows yet that they are taken.
+#[derive(Debug, Default)]
+pub struct Candidates {
+    /// Those that were given: [`Taken::give_back`] takes them back.
+    pub given: Vec<Vec<u8>>,
+    /// Those that would be given next: of each series as many as live DNS holds something at among those passed over.
+    pub next: Vec<Vec<u8>>,
+}
+
 /// Allocating, as far as it got.
 struct Allocation<'i, 't> {
     /// The inventory.
@@ -72,21 +92,24 @@ struct Allocation<'i, 't> {
     editor: Editor<'i>,
     /// How far the templates are used up.
     series: AllSeries<'i>,
+    /// The labels that were given, those of fastbones too.
+    given: Vec<Vec<u8>>,
     /// What became of the hosts so far.
     outcome: Outcome,
 }
 
 impl Allocation<'_, '_> {
     /// Puts together what was done; who got no name because a template is used up is told with the final numbers.
-    fn finish(self) -> Outcome {
-        let Allocation { editor, series, outcome, .. } = self;
+    fn finish(self) -> (Outcome, Candidates) {
+        let Allocation { taken, editor, series, given, outcome, .. } = self;
+        let next = series.all.iter().flat_map(|open| open.next_free(series.inventory, taken)).collect();
         let mut outcome = Outcome { edits: editor.finish(), ..outcome };
         for refusal in outcome.refused.iter_mut().filter(|refusal| refusal.code == NameCode::TemplateExhausted) {
             if let Some(place) = series.by_host.get(&refusal.inv) {
                 refusal.message = series.all[*place].exhausted();
             }
         }
-        outcome
+        (outcome, Candidates { given, next })
     }
 
     /// Settles one host's name.
@@ -115,6 +138,7 @@ impl Allocation<'_, '_> {
             self.editor.give_up(inv, name, *old);
         }
         labels.iter().for_each(|label| self.taken.take(label, inv));
+        self.given.extend(labels);
         self.editor.give(inv, name.clone(), project);
         let before = given_up.map(|(name, _)| name);
         let naming = Naming { before, after: Some(name), ..self.naming(host, project) };
@@ -173,7 +197,8 @@ impl Allocation<'_, '_> {
         let (admin, settings) = rules_of(inventory, host, project)?;
         let place = self.series.place(host, project, settings)?;
         let series = &mut self.series.all[place];
-        let Some(labels) = series.lowest(self.taken, |label| labels_beside(inventory, (host, project), label)) else {
+        let Some(labels) = series.lowest(self.taken, |label| labels_beside(inventory, [project, host.project], label))
+        else {
             self.series.by_host.insert(host.inv, place);
             let hint = "widen the index, or add a `{bucket}`; names that hosts have stay as they are";
             return Err(refusal(
@@ -203,9 +228,9 @@ impl Allocation<'_, '_> {
 
 /// The short names of a host that has this one: its own, and those of the fastbones that it gets by a project, and by
 /// hosts.csv until that says the same project.
-fn labels_beside(inventory: &Inventory, (host, project): (&Host, ProjectIndex), label: &[u8]) -> Vec<Vec<u8>> {
+fn labels_beside(inventory: &Inventory, projects: [ProjectIndex; 2], label: &[u8]) -> Vec<Vec<u8>> {
     let mut labels = vec![label.to_vec()];
-    for project in [project, host.project] {
+    for project in projects {
         labels.extend(fastbone_label(inventory, project, label).filter(|fastbone| !labels.contains(fastbone)));
     }
     labels
@@ -353,6 +378,8 @@ struct SeriesKey {
 struct OpenSeries {
     /// What it is known by.
     key: SeriesKey,
+    /// The projects by which a host has fastbones beside its name: the one that gives it, and that of hosts.csv.
+    projects: [ProjectIndex; 2],
     /// Its labels.
     series: Series,
     /// The number that is tried next: all before it are taken.
@@ -394,14 +421,15 @@ impl<'i> AllSeries<'i> {
             let hint = "correct `shortname_template`, or the location in hosts.csv".to_owned();
             refusal(self.inventory, (host.inv, host.project), NameCode::BadTemplate, (message, hint))
         })?;
+        let projects = [project, host.project];
         let key = SeriesKey {
             template: template.to_string(),
             location: template.has_location().then(|| location.to_ascii_lowercase()),
-            labels: labels_beside(self.inventory, (host, project), b"x"),
+            labels: labels_beside(self.inventory, projects, b"x"),
         };
         let place = *self.by_key.entry(key.clone()).or_insert(self.all.len());
         if place == self.all.len() {
-            self.all.push(OpenSeries { key, series, next: 1, held: 0, cooling: 0, live: 0, given: 0 });
+            self.all.push(OpenSeries { key, projects, series, next: 1, held: 0, cooling: 0, live: 0, given: 0 });
         }
         self.known.insert(known, place);
         Ok(place)
@@ -423,6 +451,15 @@ impl OpenSeries {
             }
             self.next += 1;
         }
+    }
+
+    /// The labels that would be given next, with their fastbones': as many as were passed over because of live DNS, so that
+    /// where those were found by asking, the questions double until all that is there was asked for.
+    fn next_free(&self, inventory: &Inventory, taken: &Taken) -> Vec<Vec<u8>> {
+        let labels = (self.next..).map_while(|number| self.series.label(number));
+        let together = labels.map(|label| labels_beside(inventory, self.projects, &label));
+        let free = together.filter(|labels| labels.iter().all(|label| taken.reason(label).is_none()));
+        free.take(self.live as usize).flatten().collect()
     }
 
     /// Notes that the label that was found last is given.

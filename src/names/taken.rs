@@ -9,7 +9,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::holders::name_of;
-use crate::dns::{Name, NameRef};
+use crate::dns::{Name, NameRef, ZoneContents};
 use crate::inventory::Inventory;
 use crate::inventory::model::ProjectIndex;
 use crate::inventory::value::{Duration, Inv, Time};
@@ -45,6 +45,26 @@ struct Claim {
 pub struct Taken {
     /// What is claimed.
     claims: HashMap<u128, Claim, BuildHasherDefault<HashIsKey>>,
+}
+
+/// The short names at which a zone holds something, by their hashes.
+#[derive(Debug)]
+pub struct LiveLabels(Vec<u128>);
+
+impl LiveLabels {
+    /// Looks for what stands directly below any of `domains`, whatever it is.
+    pub fn of(domains: &HashSet<Name>, contents: &ZoneContents) -> LiveLabels {
+        let mut labels = Vec::new();
+        let mut last = None;
+        for owner in contents.rrsets().map(|rrset| rrset.owner()) {
+            if last.replace(owner) != Some(owner)
+                && owner.parent().is_some_and(|parent| domains.contains(parent.as_wire()))
+            {
+                labels.push(xxh3_128(owner.first_label().unwrap_or_default()));
+            }
+        }
+        LiveLabels(labels)
+    }
 }
 
 /// Takes what is a hash already for one.
@@ -88,10 +108,13 @@ impl Taken {
     /// rows of which nobody knows whose they are.
     pub fn by_hosts(inventory: &Inventory, now: Time) -> Taken {
         let mut taken = Taken::default();
-        taken.claims.reserve(inventory.hosts.len() * 2);
+        taken.claims.reserve(inventory.hosts.len());
         for host in &inventory.hosts {
-            if let Some((name, _)) = name_of(inventory, host) {
-                taken.add(inventory, (name, host.project), (Reason::Held, Some(host.inv)));
+            match name_of(inventory, host) {
+                // The row says it too, below.
+                Some((_, Some(row))) if row.project == host.project => {}
+                Some((name, _)) => taken.add(inventory, (name, host.project), (Reason::Held, Some(host.inv))),
+                None => {}
             }
         }
         for row in &inventory.lock {
@@ -114,14 +137,14 @@ impl Taken {
         let domains = domains(inventory);
         let zones = live.zones().map(|(_, zone)| zone).filter(|zone| is_needed(&domains, zone.name().as_name()));
         for contents in zones.filter_map(|zone| zone.contents()) {
-            let mut last = None;
-            for owner in contents.rrsets().map(|rrset| rrset.owner()) {
-                if last.replace(owner) != Some(owner)
-                    && owner.parent().is_some_and(|parent| domains.contains(parent.as_wire()))
-                {
-                    self.claim(owner.first_label().unwrap_or_default(), (Reason::Live, None));
-                }
-            }
+            self.add_labels(&LiveLabels::of(&domains, contents));
+        }
+    }
+
+    /// Adds what was found in a zone.
+    pub fn add_labels(&mut self, labels: &LiveLabels) {
+        for hash in &labels.0 {
+            self.claim_hash(*hash, (Reason::Live, None));
         }
     }
 
@@ -147,6 +170,13 @@ impl Taken {
         self.claim(label, (Reason::Held, Some(inv)));
     }
 
+    /// Takes back short names that were free, and were given.
+    pub fn give_back(&mut self, labels: &[Vec<u8>]) {
+        for label in labels {
+            self.claims.remove(&xxh3_128(label));
+        }
+    }
+
     /// Adds a backbone's name and its fastbone's.
     fn add(&mut self, inventory: &Inventory, (name, project): (&Name, ProjectIndex), by: (Reason, Option<Inv>)) {
         let label = name.as_name().first_label().unwrap_or_default();
@@ -157,8 +187,13 @@ impl Taken {
     }
 
     /// Adds a claim; of several by one host, or by no host, the first reason counts.
-    fn claim(&mut self, label: &[u8], (reason, by): (Reason, Option<Inv>)) {
-        match self.claims.entry(xxh3_128(label)) {
+    fn claim(&mut self, label: &[u8], by: (Reason, Option<Inv>)) {
+        self.claim_hash(xxh3_128(label), by);
+    }
+
+    /// Adds a claim to the label with this hash, as [`Taken::claim`] does.
+    fn claim_hash(&mut self, hash: u128, (reason, by): (Reason, Option<Inv>)) {
+        match self.claims.entry(hash) {
             Entry::Vacant(entry) => {
                 entry.insert(Claim { reason, by, others: None });
             }

@@ -28,6 +28,8 @@ pub mod explain;
 
 pub mod accept;
 
+mod free_names;
+
 pub mod names;
 
 pub mod apply;

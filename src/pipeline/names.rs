@@ -9,13 +9,15 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
+use super::free_names::{Inquiry, Unclear};
+use super::zones::Source;
 use super::{
     Findings, MakeError, Progress, Request, SnapshotUsed, accepted, check_dns, each_once, load_extent, select, used,
     zones,
 };
 use crate::diff::Selection;
 use crate::disk::{self, Beside};
-use crate::dns::ZoneName;
+use crate::dns::{ZoneContents, ZoneName};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Host, ProjectIndex, Trust};
 use crate::inventory::read::{self, Extent};
@@ -23,6 +25,7 @@ use crate::inventory::source::NAMES_LOCK;
 use crate::inventory::value::{Inv, Time};
 use crate::live::{Apexes, Live, LiveZone};
 use crate::names::allocate::{Giving, Holding, allocate, nameless};
+use crate::names::taken::LiveLabels;
 use crate::names::{NameIndex, Outcome, Taken, adopt, lock, release, taken};
 use crate::snapshot::Snapshot;
 use crate::state::open_to_read;
@@ -73,7 +76,7 @@ pub enum NamesError {
         /// Whether it could be read, and failed a test.
         is_distrusted: bool,
     },
-    /// Zones could not be read whole without which nobody knows which names are taken; in words.
+    /// Nobody knows which names live DNS has; why, in words.
     Unread(Vec<String>),
     /// names.lock changed while this ran, or is not UTF-8.
     Changed,
@@ -146,12 +149,10 @@ fn work(
             return Ok(written(inventory, old, outcome, now));
         }
     };
-    let mut taken = Taken::by_hosts(inventory, now);
-    if !invs.is_empty() {
-        add_live(inventory, request, snapshot, (&mut taken, findings), progress)?;
-        progress.stage("giving names", None);
-    }
-    let outcome = allocate(inventory, &mut taken, &invs, Giving { holding, to, now });
+    let outcome = match invs.is_empty() {
+        true => Outcome::default(),
+        false => give(inventory, request, (&invs, Giving { holding, to, now }), (snapshot, findings), progress)?,
+    };
     Ok(written(inventory, old, outcome, now))
 }
 
@@ -220,32 +221,68 @@ fn project(inventory: &Inventory, id: &str) -> Result<ProjectIndex, NamesError> 
     Ok(ProjectIndex(place as u32))
 }
 
-/// Adds to the names that are taken those at which live DNS has anything.
-fn add_live(
+/// Gives names that are free by all that hosts and live DNS say.
+fn give(
     inventory: &Inventory,
     request: &Request<'_>,
-    snapshot: Option<&Snapshot>,
-    (taken, findings): (&mut Taken, &mut Findings),
+    (invs, giving): (&[Inv], Giving),
+    (snapshot, findings): (Option<&Snapshot>, &mut Findings),
     progress: &dyn Progress,
-) -> Result<(), NamesError> {
+) -> Result<Outcome, NamesError> {
+    let config = &inventory.config;
     let domains = taken::domains(inventory);
-    let is_needed = |zone: &ZoneName| taken::is_needed(&domains, zone.as_name());
-    let source = (request.workspace, snapshot);
-    let zones::SomeZones { live, unread, by_name, findings: found } =
-        zones::read_some(inventory, source, request.now, is_needed, progress);
-    findings.zones = found;
-    let mut missing = match unread.len() {
-        0 => Vec::new(),
-        1 => vec!["a zone could not be read".to_owned()],
-        several => vec![format!("{several} zones could not be read")],
+    let targets = match snapshot {
+        Some(_) => Vec::new(),
+        None => zones::open_targets(config, request.workspace, request.now),
     };
-    findings.unread = each_once(unread.into_iter());
-    missing.extend(by_name.iter().map(|zone| format!("`{zone}` is asked name by name, not transferred")));
-    if !missing.is_empty() {
-        return Err(NamesError::Unread(missing));
+    let source = snapshot.map_or(Source::Targets(&targets), Source::Snapshot);
+    let is_needed = |zone: &ZoneName| taken::is_needed(&domains, zone.as_name());
+    let look = |contents: &ZoneContents| LiveLabels::of(&domains, contents);
+    let (mut taken, some) = rayon::join(
+        || Taken::by_hosts(inventory, giving.now),
+        || zones::look_at_some(config, source, is_needed, look, progress),
+    );
+    findings.zones = some.findings;
+    let in_part =
+        some.in_part.iter().map(|zone| format!("the snapshot holds of `{zone}` only names that were asked for"));
+    let untold = in_part.map(Unclear::Untold);
+    let unclear: Vec<Unclear> = some.unread.into_iter().map(Unclear::Unread).chain(untold).collect();
+    if !unclear.is_empty() {
+        return Err(unread(unclear, findings));
     }
-    taken.add_live(inventory, &live);
-    Ok(())
+    some.seen.iter().for_each(|labels| taken.add_labels(labels));
+    for zone in &some.asked {
+        let apex = zone.zone.as_name();
+        if apex.parent().is_some_and(|parent| domains.contains(parent.as_wire())) {
+            taken.add_live_name(apex.first_label().unwrap_or_default());
+        }
+    }
+    if some.asked.is_empty() {
+        progress.stage("giving names", None);
+        return Ok(allocate(inventory, &mut taken, invs, giving));
+    }
+    progress.stage("asking whether names are free", None);
+    let given = Inquiry::open(inventory, &some.asked, &domains)
+        .and_then(|mut inquiry| inquiry.allocate(inventory, &mut taken, (invs, giving)));
+    given.map_err(|unclear| unread(unclear, findings))
+}
+
+/// Tells what keeps it from being known which names are free.
+fn unread(unclear: Vec<Unclear>, findings: &mut Findings) -> NamesError {
+    let (mut missing, mut failed) = (Vec::new(), Vec::new());
+    for unclear in unclear {
+        match unclear {
+            Unclear::Untold(message) => missing.push(message),
+            Unclear::Unread(error) => failed.push(error),
+        }
+    }
+    match failed.len() {
+        0 => {}
+        1 => missing.insert(0, "a zone could not be read".to_owned()),
+        several => missing.insert(0, format!("{several} zones could not be read")),
+    }
+    findings.unread = each_once(failed.into_iter());
+    NamesError::Unread(missing)
 }
 
 /// Writes names.lock, unless somebody else wrote it since.

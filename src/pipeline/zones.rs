@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::Progress;
 use super::inquiry::{self, Asking};
-use crate::dns::ZoneName;
+use crate::dns::{ZoneContents, ZoneName};
 use crate::inventory::Inventory;
 use crate::inventory::model::Config;
 use crate::inventory::value::Time;
@@ -81,71 +81,91 @@ pub fn read_snapshot(inventory: &Inventory, snapshot: &Snapshot, now: Time, prog
     zones
 }
 
-/// Some of the configured zones, as far as they could be read whole; the others count as unknown.
-#[derive(Debug)]
-pub struct SomeZones {
-    /// What they hold.
-    pub live: Live,
+/// Some of the configured zones, looked at one by one: none is kept.
+pub struct SomeZones<'t, T> {
+    /// What was seen in those that could be read whole, in the order of the configuration.
+    pub seen: Vec<T>,
     /// Those that could not be read, in the order of the configuration.
     pub unread: Vec<TargetError>,
-    /// Those of which names would have to be asked for one by one.
-    pub by_name: Vec<ZoneName>,
+    /// Those that are asked name by name, in the order of the configuration.
+    pub asked: Vec<AskedFor<'t>>,
+    /// Those of which the snapshot holds no more than names that were asked for.
+    pub in_part: Vec<ZoneName>,
     /// What is questionable in those that were read.
     pub findings: Vec<provider::Findings>,
 }
 
-/// Reads the zones that `is_needed` picks, from a snapshot where one is given.
-pub fn read_some(
-    inventory: &Inventory,
-    (workspace, snapshot): (&Path, Option<&Snapshot>),
-    now: Time,
-    is_needed: impl Fn(&ZoneName) -> bool + Sync,
+/// A zone that is asked name by name.
+#[derive(Clone, Copy)]
+pub struct AskedFor<'t> {
+    /// The zone.
+    pub zone: &'t ZoneName,
+    /// The pool of its target: zones of one pool share its servers.
+    pub pool: usize,
+    /// Who is asked.
+    pub target: &'t dyn AskZone,
+}
+
+/// Where live DNS is read from.
+#[derive(Clone, Copy)]
+pub enum Source<'t> {
+    /// From the targets of the pools.
+    Targets(&'t [Result<Access, TargetError>]),
+    /// From a snapshot.
+    Snapshot(&'t Snapshot),
+}
+
+/// What was seen of one zone.
+enum Sight<'t, T> {
+    /// All of it, with what is questionable in it.
+    Whole(T, Option<Box<provider::Findings>>),
+    /// Nothing yet.
+    Asked(AskedFor<'t>),
+    /// Names that were asked for.
+    InPart,
+}
+
+/// Reads the zones that `is_needed` picks, and looks at each that can be read whole.
+pub fn look_at_some<'t, T: Send>(
+    config: &'t Config,
+    source: Source<'t>,
+    is_needed: impl Fn(&ZoneName) -> bool,
+    look: impl Fn(&ZoneContents) -> T + Sync,
     progress: &dyn Progress,
-) -> SomeZones {
-    let config = &inventory.config;
-    let specs: Vec<_> = config.zones.iter().collect();
-    let apexes = Apexes::new(config.zones.iter().map(|spec| &spec.name));
-    let targets = if snapshot.is_none() { open_targets(config, workspace, now) } else { Vec::new() };
-    let needed = specs.iter().filter(|spec| is_needed(&spec.name)).count();
-    progress.stage("reading zones", Some(needed as u64));
+) -> SomeZones<'t, T> {
+    let specs: Vec<_> = config.zones.iter().filter(|spec| is_needed(&spec.name)).collect();
+    progress.stage("reading zones", Some(specs.len() as u64));
     let pools: Vec<usize> = specs.iter().map(|spec| spec.pool).collect();
-    let readings = side_by_side(&pools, |place| {
-        let name = &specs[place].name;
-        let read = is_needed(name).then(|| match (snapshot, targets.get(specs[place].pool)) {
-            (Some(snapshot), _) => {
-                snapshot.read_zone(name).map(|SavedLive { read, knowledge }| known(read, knowledge, &apexes))
-            }
-            (None, Some(Ok(access))) => read_one(access, name, &apexes),
-            (None, Some(Err(error))) => Err(error.clone()),
-            (None, None) => unreachable!("every pool has a target, which was opened"),
-        });
-        if read.is_some() {
-            progress.step();
-        }
-        read
+    let sights = side_by_side(&pools, |place| {
+        let (zone, pool) = (&specs[place].name, specs[place].pool);
+        let whole = |ZoneRead { contents, findings, .. }| Sight::Whole(look(&contents), findings);
+        let sight = match source {
+            Source::Snapshot(snapshot) => snapshot.read_zone(zone).map(|saved| match saved.knowledge {
+                Some(_) => Sight::InPart,
+                None => whole(saved.read),
+            }),
+            Source::Targets(targets) => match &targets[pool] {
+                Ok(Access::Whole(target)) => target.read_zone(zone).map(whole),
+                Ok(Access::ByName(target)) => Ok(Sight::Asked(AskedFor { zone, pool, target: target.as_ref() })),
+                Err(error) => Err(error.clone()),
+            },
+        };
+        progress.step();
+        sight
     });
-    let (mut zones, mut unread, mut by_name, mut findings) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for (spec, read) in specs.iter().zip(readings) {
-        zones.push(match read {
-            None => LiveZone::unknown(spec.name.clone()),
-            Some(Ok(Reading::Known(known))) => {
-                if known.live.knowledge().is_some() {
-                    by_name.push(spec.name.clone());
-                }
-                findings.extend(known.findings.map(|found| *found));
-                known.live
+    let mut some = SomeZones { seen: vec![], unread: vec![], asked: vec![], in_part: vec![], findings: vec![] };
+    for (spec, sight) in specs.iter().zip(sights) {
+        match sight {
+            Ok(Sight::Whole(looked, found)) => {
+                some.seen.push(looked);
+                some.findings.extend(found.map(|found| *found));
             }
-            Some(Ok(Reading::Asked(..))) => {
-                by_name.push(spec.name.clone());
-                LiveZone::unknown(spec.name.clone())
-            }
-            Some(Err(error)) => {
-                unread.push(error);
-                LiveZone::unknown(spec.name.clone())
-            }
-        });
+            Ok(Sight::Asked(zone)) => some.asked.push(zone),
+            Ok(Sight::InPart) => some.in_part.push(spec.name.clone()),
+            Err(error) => some.unread.push(error),
+        }
     }
-    SomeZones { live: Live::new(zones, apexes), unread, by_name, findings }
+    some
 }
 
 /// Opens the target of each pool.

@@ -23,7 +23,7 @@ use crate::diag::{Diagnostics, Files, Origin};
 use crate::dns::{Name, Rtype, ZoneContents, ZoneName};
 use crate::inventory::config::node::{Node, Reader, SourceText, Value};
 use crate::inventory::value::{self, Time};
-use crate::live::asked::{Answer, Question};
+use crate::live::asked::{Answer, Existence, Question};
 
 /// Declares the providers: each word is a module, and an entry of the table.
 macro_rules! providers {
@@ -120,6 +120,11 @@ pub trait AskZone: Send + Sync {
     ///
     /// Errors: whatever keeps any question from being answered by the authority for the zone.
     fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, TargetError>;
+
+    /// Asks whether names of one zone exist; gives the answers in the order of the names.
+    ///
+    /// Errors: as for [`AskZone::ask`].
+    fn find(&self, zone: &ZoneName, names: &[Name]) -> Result<Vec<Existence>, TargetError>;
 }
 
 /// A zone, read whole.

@@ -21,26 +21,32 @@ pub fn unified(file: &str, old: &str, new: &str, paint: &Paint) -> String {
     }
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let mut out = String::new();
-    let mut line = |style: &str, text: &str| {
+    let mut line = |(style, sign): (&str, &str), text: &str| {
         let off = if style.is_empty() { "" } else { &paint.off };
+        out.extend([style, sign]);
         // Tabs stand between the fields of a row: without them the difference could not be applied.
-        let fields: Vec<String> = text.split('\t').map(sanitize).collect();
-        out.extend([style, &fields.join("\t"), off, "\n"]);
+        if text.bytes().all(|octet| (b' '..=b'~').contains(&octet) || octet == b'\t') {
+            out.push_str(text);
+        } else {
+            let fields: Vec<String> = text.split('\t').map(sanitize).collect();
+            out.push_str(&fields.join("\t"));
+        }
+        out.extend([off, "\n"]);
     };
-    line("", &format!("--- {}", if old.is_empty() { "/dev/null" } else { file }));
-    line("", &format!("+++ {file}"));
+    line(("", "--- "), if old.is_empty() { "/dev/null" } else { file });
+    line(("", "+++ "), file);
     for hunk in group_diff_ops(operations(&old, &new), CONTEXT) {
         let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { continue };
         let old_span = span(first.old_range().start, last.old_range().end);
         let new_span = span(first.new_range().start, last.new_range().end);
-        line(&paint.head, &format!("@@ -{old_span} +{new_span} @@"));
+        line((&paint.head, ""), &format!("@@ -{old_span} +{new_span} @@"));
         for operation in hunk {
             if let DiffOp::Equal { .. } = operation {
-                new[operation.new_range()].iter().for_each(|text| line("", &format!(" {text}")));
+                new[operation.new_range()].iter().for_each(|text| line(("", " "), text));
                 continue;
             }
-            old[operation.old_range()].iter().for_each(|text| line(&paint.delete, &format!("-{text}")));
-            new[operation.new_range()].iter().for_each(|text| line(&paint.create, &format!("+{text}")));
+            old[operation.old_range()].iter().for_each(|text| line((&paint.delete, "-"), text));
+            new[operation.new_range()].iter().for_each(|text| line((&paint.create, "+"), text));
         }
     }
     out
@@ -83,13 +89,22 @@ fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
 
 /// The lines that both files keep in one order: their places in the old and the new one, both increasing.
 fn kept(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
-    let mut places: HashMap<&str, Vec<usize>> = HashMap::with_capacity(old.len());
+    // The first place of each line, and after each place the next of an equal line.
+    let mut first: HashMap<&str, Option<usize>> = HashMap::with_capacity(old.len());
+    let mut next: Vec<Option<usize>> = vec![None; old.len()];
     for (place, text) in old.iter().enumerate().rev() {
-        places.entry(text).or_default().push(place);
+        next[place] = first.insert(text, Some(place)).flatten();
     }
     // The n-th of equal lines in one file is the n-th of them in the other.
-    let pairs = new.iter().enumerate().filter_map(|(at_new, text)| Some((places.get_mut(text)?.pop()?, at_new)));
-    let pairs: Vec<(usize, usize)> = pairs.collect();
+    let mut pairs: Vec<(usize, usize)> = Vec::with_capacity(old.len());
+    for (at_new, text) in new.iter().enumerate() {
+        if let Some(place) = first.get_mut(text)
+            && let Some(at_old) = *place
+        {
+            *place = next[at_old];
+            pairs.push((at_old, at_new));
+        }
+    }
     // `ends[n]` is the pair that ends the run of n + 1 pairs whose end is lowest so far; `before` leads back.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());

@@ -65,6 +65,7 @@ mod pdns;
 mod proxy;
 mod proxy_faults;
 mod query;
+mod query_names;
 mod refusals;
 mod relay;
 mod resume_between;

@@ -8,8 +8,8 @@ use domain::base::iana::{Class, Rcode};
 use super::message::{Instruction, Message, Prerequisite};
 use super::primary::Primary;
 use super::zone::Zone;
-use crate::dns::{NameRef, RdataRef, Rrset, Rtype, Ttl, ZoneBuilder, ZoneName};
-use crate::live::asked::{Answer, Question};
+use crate::dns::{Name, NameRef, RdataRef, Rrset, Rtype, Ttl, ZoneBuilder, ZoneName};
+use crate::live::asked::{Answer, Existence, Question};
 use crate::provider::answers::{self, Known};
 use crate::provider::entries::{self, Entry};
 use crate::provider::write::{Edit, Reply, Ticket, Update, UpdateLimits, UpdateZone, WriteZone};
@@ -108,6 +108,18 @@ impl AskZone for Primary {
 
     fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, TargetError> {
         self.look(zone, |found| questions.iter().map(|question| answers::answer(found, question)).collect())
+    }
+
+    fn find(&self, zone: &ZoneName, names: &[Name]) -> Result<Vec<Existence>, TargetError> {
+        self.look(zone, |found| {
+            let existence = |name: &Name| {
+                let wildcard = name.as_name().parent().and_then(|parent| Name::prepend(b"*", parent).ok());
+                let is_covered = wildcard.is_some_and(|wildcard| found.exists(wildcard.as_name()));
+                let is_denied = !is_covered && !found.exists(name.as_name());
+                Existence::of(answers::answer(found, &Question::whether(name.clone())), is_denied)
+            };
+            names.iter().map(existence).collect()
+        })
     }
 }
 

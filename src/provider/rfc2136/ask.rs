@@ -51,14 +51,22 @@ struct Sent {
     transaction: Option<ClientTransaction<Arc<Key>>>,
 }
 
+/// Reads what an answer says, its signature already taken off.
+type Read<T> = fn(&[u8], &ZoneName, &Question) -> Result<T, Failure>;
+
 impl Asker<'_> {
     /// Asks all questions; gives the answers in the order of the questions.
     pub fn ask(&self, questions: &[Question]) -> Result<Vec<Answer>, Failure> {
-        let mut answers: Vec<Option<Answer>> = questions.iter().map(|_| None).collect();
+        self.ask_to(questions, query::read_answer)
+    }
+
+    /// Asks all questions; gives what is read of the answers, in the order of the questions.
+    pub fn ask_to<T>(&self, questions: &[Question], read: Read<T>) -> Result<Vec<T>, Failure> {
+        let mut answers: Vec<Option<T>> = questions.iter().map(|_| None).collect();
         let mut progress = Progress::default();
         while answers.iter().any(Option::is_none) {
             let before = progress.messages;
-            match self.ask_over_one_connection(questions, &mut answers, &mut progress) {
+            match self.ask_over_one_connection((questions, read), &mut answers, &mut progress) {
                 // A server that answers nothing more before it closes will not be moved by asking again.
                 Err(Failure::Cut { .. }) if progress.messages > before => {}
                 outcome => outcome?,
@@ -68,10 +76,10 @@ impl Asker<'_> {
     }
 
     /// Asks what has no answer yet, until all has one.
-    fn ask_over_one_connection(
+    fn ask_over_one_connection<T>(
         &self,
-        questions: &[Question],
-        answers: &mut [Option<Answer>],
+        (questions, read): (&[Question], Read<T>),
+        answers: &mut [Option<T>],
         progress: &mut Progress,
     ) -> Result<(), Failure> {
         let explain = |fault: WireFault, progress: &Progress| explain_wire(fault, *progress);
@@ -109,7 +117,7 @@ impl Asker<'_> {
                 }
             };
             let question = &questions[sent.place];
-            let answer = self.accept(&mut message, &sent, question);
+            let answer = self.accept(&mut message, &sent).and_then(|()| read(&message, self.zone, question));
             let answer = answer.map_err(|failure| self.tell_question(question, failure))?;
             progress.messages += 1;
             progress.records += usize::from(header.counts[1]);
@@ -147,8 +155,8 @@ impl Asker<'_> {
         }
     }
 
-    /// Checks the signature of an answer, and reads it.
-    fn accept(&self, octets: &mut Vec<u8>, sent: &Sent, question: &Question) -> Result<Answer, Failure> {
+    /// Checks the signature of an answer, and takes it off.
+    fn accept(&self, octets: &mut Vec<u8>, sent: &Sent) -> Result<(), Failure> {
         if let Some(transaction) = &sent.transaction {
             let now = Time48::now();
             let mut message = Message::from_octets(std::mem::take(octets)).map_err(|_| bad("no message"))?;
@@ -161,7 +169,7 @@ impl Asker<'_> {
                 failure => failure,
             })?;
         }
-        query::read_answer(octets, self.zone, question)
+        Ok(())
     }
 }
 

@@ -53,9 +53,9 @@ use domain::tsig::{Key, KeyName};
 
 use super::{Access, AskZone, Context, Exchange, Opened, OpenedWriter, ReadMethod, ReadZone, TargetError, ZoneRead};
 use crate::diag::Diagnostics;
-use crate::dns::{ZoneContents, ZoneName};
+use crate::dns::{Name, ZoneContents, ZoneName};
 use crate::inventory::config::node::{Node, SourceText};
-use crate::live::asked::{Answer, Question};
+use crate::live::asked::{Answer, Existence, Question};
 
 use self::ask::{Asker, DEFAULT_WINDOW, MAX_WINDOW};
 use self::axfr::Transfer;
@@ -145,6 +145,15 @@ impl AskZone for NameServers {
         let Exchange { timeout, window, .. } = self.settings.exchange;
         let window = window.map_or(DEFAULT_WINDOW, |window| usize::from(window).min(MAX_WINDOW));
         self.first_that_can(zone, |server, key| Asker { server, zone, key, timeout, window }.ask(questions))
+    }
+
+    fn find(&self, zone: &ZoneName, names: &[Name]) -> Result<Vec<Existence>, TargetError> {
+        let Exchange { timeout, window, .. } = self.settings.exchange;
+        let window = window.map_or(DEFAULT_WINDOW, |window| usize::from(window).min(MAX_WINDOW));
+        let questions: Vec<Question> = names.iter().cloned().map(Question::whether).collect();
+        self.first_that_can(zone, |server, key| {
+            Asker { server, zone, key, timeout, window }.ask_to(&questions, query::read_existence)
+        })
     }
 }
 

@@ -11,7 +11,7 @@ use domain::base::iana::{Class, Rcode};
 use super::failure::Failure;
 use super::message::{self, HEADER, Header, bad, bad_wire, read_record};
 use crate::dns::{Name, NameBuffer, NameRef, Rdata, RdataRef, Rrset, Rtype, Ttl, Wire, ZoneName};
-use crate::live::asked::{Answer, Question};
+use crate::live::asked::{Answer, Existence, Question};
 use crate::provider::is_zone_data;
 
 /// Reads an answer, its signature already taken off.
@@ -31,6 +31,14 @@ pub fn read_answer(octets: &[u8], zone: &ZoneName, question: &Question) -> Resul
     let (answers, end) = read_section(octets, start, header.counts[1], &mut owner)?;
     let (authority, _) = read_section(octets, end, header.counts[2], &mut owner)?;
     Said { zone, question, is_authoritative: header.is_authoritative(), answers, authority }.answer()
+}
+
+/// Reads an answer for whether the name exists. That a name does not exist says the message as a whole, and where a CNAME
+/// leads nowhere it says so of another name.
+pub fn read_existence(octets: &[u8], zone: &ZoneName, question: &Question) -> Result<Existence, Failure> {
+    let answer = read_answer(octets, zone, question)?;
+    let is_denied = Header::read(octets).is_some_and(|header| header.rcode() == Rcode::NXDOMAIN);
+    Ok(Existence::of(answer, is_denied))
 }
 
 /// A record of an answer.
