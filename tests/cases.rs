@@ -347,7 +347,8 @@ fn begins_line(text: &str, at: usize) -> bool {
 /// What was printed, as text that is the same on every machine and that no terminal takes for commands.
 fn plain(output: Vec<u8>, what: &str, workspace: &Path) -> Result<String, Failure> {
     let text = String::from_utf8(output).map_err(|_| format!("{what} is not UTF-8"))?;
-    match text.chars().find(|c| c.is_control() && *c != '\n') {
+    // Tabs stand between the fields of names.lock.
+    match text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
         Some(control) => Err(format!("{what} holds the control character {control:?}:\n{}", text.escape_debug())),
         None if text.contains(&*workspace.to_string_lossy()) => Err(format!("{what} names the folder:\n{text}")),
         None => Ok(text),
