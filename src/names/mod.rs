@@ -21,7 +21,10 @@ pub mod release;
 
 pub mod adopt;
 
+pub mod settle;
+
 pub use holders::{Holder, HolderRow, NameIndex};
 pub use lock::Edits;
 pub use outcome::{NameCode, Naming, Outcome, Refusal, Settled};
+pub use settle::Settlement;
 pub use taken::Taken;
