@@ -9,6 +9,7 @@ use super::output::{self, Failure};
 use super::progress::Line;
 use super::request::{not_made, request};
 use crate::names::Outcome;
+use crate::pipeline::merging::{ATTRIBUTES, UNION, is_merged_by_line};
 use crate::pipeline::names::{NamesError, Rewrite, Task, rewrite, write};
 use crate::report::{self, NamesReport};
 
@@ -55,8 +56,11 @@ fn show_and_write(shared: &Shared, rewrite: &Rewrite, writing: &Writing) -> Resu
             return Ok(verdict(outcome));
         }
     }
-    if changes && let Err(error) = write(&shared.workspace, rewrite) {
-        return refuse(shared, error);
+    if changes {
+        if let Err(error) = write(&shared.workspace, old, new) {
+            return refuse(shared, error);
+        }
+        advise(shared);
     }
     match asks {
         true => output::print("names.lock is written\n")?,
@@ -83,14 +87,23 @@ fn verdict(outcome: &Outcome) -> Exit {
     if outcome.refused.is_empty() { Exit::Done } else { Exit::Error }
 }
 
+/// Says how git is to merge names.lock, where it would not do it well.
+pub fn advise(shared: &Shared) {
+    if !is_merged_by_line(&shared.workspace) {
+        let place = shared.workspace.join(ATTRIBUTES).display().to_string();
+        let message = format!("branches that give names will not merge by themselves: add the line `{UNION}` here");
+        output::warning(shared, &place, "lock-not-merged", &message);
+    }
+}
+
 /// Tells why nothing was done.
-fn refuse(shared: &Shared, error: NamesError) -> Result<Exit, Failure> {
+pub fn refuse(shared: &Shared, error: NamesError) -> Result<Exit, Failure> {
     let failure = match error {
         NamesError::Make(error) => return not_made(shared, error),
         NamesError::NobodyNamed => Failure::new("no host is named")
             .hint("name them with `--host INV`: giving up a name that people use is not done to whole fleets"),
         NamesError::Doubted { reason, is_distrusted } => {
-            let failure = Failure::new(format!("no names can be given: {reason}"))
+            let failure = Failure::new(format!("names.lock stays as it is: {reason}"))
                 .hint("get the source whole again: what it does not tell might be names that hosts have");
             if is_distrusted {
                 output::failure(shared, &failure);
@@ -100,6 +113,10 @@ fn refuse(shared: &Shared, error: NamesError) -> Result<Exit, Failure> {
         }
         NamesError::Unread(zones) => Failure::new(format!("no names can be given: {}", zones.join("; ")))
             .hint("what stands there is not known to be free; `--live-snapshot` takes live DNS from a snapshot"),
+        NamesError::NotUtf8 => Failure::new("names.lock stays as it is: it is not UTF-8")
+            .hint("restore it from version control, or correct the rows that `zonewright check` names"),
+        NamesError::Unmerged => Failure::new("names.lock holds what git could not merge")
+            .hint("`zonewright check --fix-lock` keeps the rows of both sides, and settles them"),
         NamesError::Changed => {
             Failure::new("names.lock changed in the meantime, and is as somebody else left it").hint("run it again")
         }

@@ -30,6 +30,8 @@ pub mod accept;
 
 pub mod names;
 
+pub mod merging;
+
 pub mod apply;
 
 pub mod check_dns;

@@ -15,12 +15,12 @@ use crate::disk::{self, Beside};
 use crate::dns::ZoneName;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Host, HostStatus, ProjectIndex, Trust};
-use crate::inventory::read;
-use crate::inventory::source::NAMES_LOCK;
+use crate::inventory::read::{self, NotReadAgain};
+use crate::inventory::source::{NAMES_LOCK, is_conflict_marker};
 use crate::inventory::value::{Inv, Time};
 use crate::names::allocate::{Giving, Holding, allocate};
 use crate::names::holders::name_of;
-use crate::names::{Outcome, Taken, adopt, lock, release, taken};
+use crate::names::{Outcome, Settlement, Taken, adopt, lock, release, settle, taken};
 use crate::snapshot::Snapshot;
 use crate::state::open_to_read;
 
@@ -54,7 +54,18 @@ pub struct Rewrite {
     pub outcome: Outcome,
 }
 
-/// Why no name could be given.
+/// names.lock, old and settled.
+#[derive(Debug)]
+pub struct Fixed {
+    /// As it stands; empty where there is none.
+    pub old: String,
+    /// As it would be.
+    pub new: String,
+    /// What was decided.
+    pub settlement: Settlement,
+}
+
+/// Why names.lock stays as it is.
 #[derive(Debug)]
 pub enum NamesError {
     /// As for a plan.
@@ -70,8 +81,12 @@ pub enum NamesError {
     },
     /// Zones could not be read whole without which nobody knows which names are taken; in words.
     Unread(Vec<String>),
-    /// names.lock changed while this ran, or is not UTF-8.
+    /// names.lock changed while this ran.
     Changed,
+    /// names.lock is not UTF-8.
+    NotUtf8,
+    /// names.lock holds what git could not merge.
+    Unmerged,
     /// names.lock could not be written.
     Unwritable(io::Error),
 }
@@ -79,6 +94,15 @@ pub enum NamesError {
 impl From<MakeError> for NamesError {
     fn from(error: MakeError) -> NamesError {
         NamesError::Make(error)
+    }
+}
+
+impl From<NotReadAgain> for NamesError {
+    fn from(error: NotReadAgain) -> NamesError {
+        match error {
+            NotReadAgain::Changed => NamesError::Changed,
+            NotReadAgain::NotUtf8 => NamesError::NotUtf8,
+        }
     }
 }
 
@@ -91,6 +115,22 @@ pub fn rewrite(request: &Request<'_>, task: &Task, progress: &dyn Progress) -> (
     let done = work(&inventory, request, (task, snapshot.as_ref()), &mut findings, progress);
     findings.files = std::mem::take(&mut inventory.files);
     (done, findings)
+}
+
+/// Works out names.lock as it would be with all that its rows say against each other settled, and sorted.
+pub fn fix_lock(request: &Request<'_>, progress: &dyn Progress) -> (Result<Fixed, NamesError>, Findings) {
+    let (mut inventory, _, mut findings) = match gather(request, progress) {
+        Ok(gathered) => gathered,
+        Err(error) => return (Err(error.into()), Findings::default()),
+    };
+    let fixed = trusted(&inventory).and_then(|()| {
+        let old = read::names_lock(request.workspace, &inventory)?;
+        let settlement = settle::settle(&inventory, &old, request.now);
+        let new = lock::write(&old, &inventory, &settlement.edits, request.now);
+        Ok(Fixed { old, new, settlement })
+    });
+    findings.files = std::mem::take(&mut inventory.files);
+    (fixed, findings)
 }
 
 /// Reads the inventory, holds it against what was accepted, and opens the snapshot.
@@ -118,7 +158,10 @@ fn work(
     let selection = select(inventory, request)?;
     trusted(inventory)?;
     let invs = subjects(inventory, &selection, task)?;
-    let old = read::names_lock(request.workspace, inventory).ok_or(NamesError::Changed)?;
+    let old = read::names_lock(request.workspace, inventory)?;
+    if old.lines().any(is_conflict_marker) {
+        return Err(NamesError::Unmerged);
+    }
     let now = request.now;
     let to = |id: &Option<String>| id.as_ref().map(|id| project(inventory, id)).transpose();
     let (holding, to) = match task {
@@ -223,10 +266,10 @@ fn add_live(
     Ok(())
 }
 
-/// Writes names.lock, unless somebody else wrote it since.
+/// Writes names.lock, unless it is not `old` any more: then somebody else wrote it since.
 ///
 /// Errors: `Changed` and `Unwritable`; it is as it was then.
-pub fn write(workspace: &Path, rewrite: &Rewrite) -> Result<(), NamesError> {
+pub fn write(workspace: &Path, old: &str, new: &str) -> Result<(), NamesError> {
     // Whoever else gives names to this workspace waits here, and then finds the file changed.
     let folder = File::open(workspace).map_err(NamesError::Unwritable)?;
     folder.lock().map_err(NamesError::Unwritable)?;
@@ -237,10 +280,10 @@ pub fn write(workspace: &Path, rewrite: &Rewrite) -> Result<(), NamesError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(NamesError::Unwritable(error)),
     };
-    if stands != rewrite.old {
+    if stands != old {
         return Err(NamesError::Changed);
     }
-    put(&path, rewrite.new.as_bytes()).map_err(NamesError::Unwritable)
+    put(&path, new.as_bytes()).map_err(NamesError::Unwritable)
 }
 
 /// Replaces a file whole, or creates it.

@@ -52,7 +52,7 @@ use crate::plan::{SealedPlan, v1};
 pub use accept::accepted;
 pub use doctor::doctor;
 pub use history::history;
-pub use names::{NamesReport, names};
+pub use names::{NamesReport, names, settlement};
 pub use schema::{SchemaKind, schema};
 pub use serve::{Serving, served, serving};
 pub use status::{adopted, reset, status};

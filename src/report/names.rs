@@ -7,7 +7,8 @@ use super::lines::unified;
 use super::page::Page;
 use super::summary::counted;
 use crate::inventory::source::NAMES_LOCK;
-use crate::names::{NameCode, Naming, Outcome, Refusal};
+use crate::names::settle::Decision;
+use crate::names::{NameCode, Naming, Outcome, Refusal, Settlement};
 
 /// Names.lock, old and new, and what became of each host.
 #[derive(Debug, Clone, Copy)]
@@ -64,6 +65,40 @@ pub fn names(report: &NamesReport<'_>, options: &TextOptions) -> String {
         page.out.push('\n');
     }
     page.line(0, &summary(report));
+    page.out
+}
+
+/// Renders what was settled in names.lock, which is `old` and `new`, and what is left to people.
+pub fn settlement((old, new): (&str, &str), settlement: &Settlement, options: &TextOptions) -> String {
+    let Settlement { decided, left, .. } = settlement;
+    let mut page = Page::new(options);
+    page.out.push_str(&unified(NAMES_LOCK, old, new, &page.paint));
+    if !page.out.is_empty() {
+        page.out.push('\n');
+    }
+    let tell = |page: &mut Page, decisions: &[Decision]| {
+        let shown = options.shown(decisions.len());
+        for Decision { inv, message } in decisions.iter().take(shown) {
+            page.line(0, &format!("host {inv} {message}"));
+        }
+        if decisions.len() > shown {
+            page.line(0, &format!("and {} more; -v shows them", decisions.len() - shown));
+        }
+    };
+    tell(&mut page, decided);
+    if !left.is_empty() {
+        page.line(0, "left to you:");
+        tell(&mut page, left);
+    }
+    if !(decided.is_empty() && left.is_empty()) {
+        page.out.push('\n');
+    }
+    let written = if old == new { "names.lock stays as it is" } else { "names.lock is written" };
+    let told = match decided.len() {
+        0 => "nothing to settle".to_owned(),
+        count => format!("{} settled", counted(count, "conflict")),
+    };
+    page.line(0, &format!("{told}; {written}"));
     page.out
 }
 
