@@ -23,6 +23,8 @@ pub mod adopt;
 
 pub mod settle;
 
+pub mod short;
+
 pub use holders::{Holder, HolderRow, NameIndex};
 pub use lock::Edits;
 pub use outcome::{NameCode, Naming, Outcome, Refusal, Settled};
