@@ -12,6 +12,7 @@
 //! | `args` | arguments, one a line; `--then--` begins another command; `plan` as of [`NOW`] where there is no such file |
 //! | `expect/stdout`, `expect/stderr` | what is printed; nothing where there is no such file |
 //! | `expect/exit` | the exit codes, one a command; 0 where there is no such file |
+//! | `expect/names.lock` | names.lock after the last command; as it was before the first where there is no such file |
 //!
 //! Every case is run, and all that differ are reported. `UPDATE_CASES=1 cargo test --test cases` writes down what the
 //! binary says; whoever does that judges the difference by eye.
@@ -23,6 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use similar::TextDiff;
+use zonewright::names::NameCode;
 
 /// The clock of all cases that do not set their own: an hour after the reports of the base.
 const NOW: &str = "2026-11-20T02:00:00Z";
@@ -117,9 +119,12 @@ fn every_code_has_a_case() {
         for part in ["stdout", "stderr"] {
             let text = fs::read_to_string(case.join("expect").join(part)).unwrap_or_default();
             shown.extend(bracketed(&text).map(str::to_owned));
+            shown.extend(refused(&text));
         }
     }
     let mut missing: BTreeSet<String> = codes().difference(&shown).cloned().collect();
+    let names = NameCode::ALL.iter().map(|code| format!("{REFUSED}{code}"));
+    missing.extend(names.filter(|code| !shown.contains(code)));
     for &(code, reason) in UNSHOWN {
         assert!(missing.remove(code), "`{code}` has a case, or is no code any more: it was excepted because {reason}");
     }
@@ -133,6 +138,15 @@ fn bracketed(text: &str) -> impl Iterator<Item = &str> {
         let (code, _) = rest.split_once("]: ")?;
         (before.ends_with("error") || before.ends_with("warning")).then_some(code)
     })
+}
+
+/// What begins the codes for which a host got no name, or kept it: some of them are codes of diagnostics too.
+const REFUSED: &str = "names: ";
+
+/// The codes for which hosts got no name, or kept it: lines such as `CODE: MESSAGE: host 101`.
+fn refused(text: &str) -> impl Iterator<Item = String> {
+    let starts = |code: &NameCode| text.lines().any(|line| line.starts_with(&format!("{code}: ")));
+    NameCode::ALL.iter().filter(move |code| starts(code)).map(|code| format!("{REFUSED}{code}"))
 }
 
 /// All codes of diagnostics in the sources: whatever stands in quotes there and is written as codes are.
@@ -189,7 +203,8 @@ fn base() -> PathBuf {
 /// What a case is refused for, or where it differs.
 type Failure = String;
 
-/// What the commands of a case print, and their exit codes.
+/// What the commands of a case print and write, and their exit codes.
+#[derive(Default)]
 struct Found {
     /// Standard output, the commands' parts separated by [`THEN`].
     stdout: String,
@@ -197,6 +212,8 @@ struct Found {
     stderr: String,
     /// The exit codes, one a line.
     exit: String,
+    /// names.lock, before and after; empty where there is none.
+    names_lock: (String, String),
 }
 
 /// Runs a case in a copy of its workspace.
@@ -210,7 +227,8 @@ fn run(case: &Path) -> Result<Found, Failure> {
     for file in read(&case.join("remove"))?.lines() {
         fs::remove_file(workspace.path().join(file)).map_err(|error| format!("remove: {file}: {error}"))?;
     }
-    let mut found = Found { stdout: String::new(), stderr: String::new(), exit: String::new() };
+    let names_lock = workspace.path().join("names.lock");
+    let mut found = Found { names_lock: (read(&names_lock)?, String::new()), ..Found::default() };
     for (number, args) in commands(case)?.iter().enumerate() {
         if number > 0 {
             found.stdout += &format!("{THEN}\n");
@@ -234,6 +252,7 @@ fn run(case: &Path) -> Result<Found, Failure> {
         let code = output.status.code().ok_or_else(|| format!("the command was ended by {}", output.status))?;
         found.exit += &format!("{code}\n");
     }
+    found.names_lock.1 = read(&names_lock)?;
     Ok(found)
 }
 
@@ -247,7 +266,7 @@ fn check_parts(case: &Path) -> Result<(), Failure> {
     if !name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-') {
         return Err("the name of a case is written in lower case, with hyphens".to_owned());
     }
-    match stray(case, &PARTS).or_else(|| stray(&case.join("expect"), &["stdout", "stderr", "exit"])) {
+    match stray(case, &PARTS).or_else(|| stray(&case.join("expect"), &["stdout", "stderr", "exit", "names.lock"])) {
         Some(stray) => Err(format!("a case has no part `{stray}`")),
         None => Ok(()),
     }
@@ -357,9 +376,15 @@ fn plain(output: Vec<u8>, what: &str, workspace: &Path) -> Result<String, Failur
 
 impl Found {
     /// The files of `expect`, each with what it holds and what it would where it is not there.
-    fn parts(&self) -> [(&'static str, &str, String); 3] {
+    fn parts(&self) -> [(&'static str, &str, String); 4] {
         let zeros = "0\n".repeat(self.exit.lines().count());
-        [("stdout", &self.stdout, String::new()), ("stderr", &self.stderr, String::new()), ("exit", &self.exit, zeros)]
+        let (before, after) = &self.names_lock;
+        [
+            ("stdout", &self.stdout, String::new()),
+            ("stderr", &self.stderr, String::new()),
+            ("exit", &self.exit, zeros),
+            ("names.lock", after, before.clone()),
+        ]
     }
 
     /// Compares with what the case expects.

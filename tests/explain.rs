@@ -1,5 +1,7 @@
 //! An explanation tells the decision that a plan makes, in lines that fit a terminal, as a document that fits its schema.
 
+#[path = "support/fleet.rs"]
+mod fleet;
 mod support;
 
 use std::collections::BTreeSet;
@@ -139,8 +141,8 @@ fn every_host_of_random_fleets_gets_the_decision_of_the_plan() {
     let Some(python) = support::python() else { return support::skip("there is no Python 3.11") };
     for seed in 1..=6 {
         let folder = tempfile::tempdir().expect("a folder can be made");
-        support::write_fleet(&python, seed, folder.path());
-        let args = support::fleet_args(folder.path());
+        fleet::write(&python, seed, folder.path());
+        let args = fleet::args(folder.path());
         let clock = args.iter().position(|arg| arg == "--now").map(|place| args[place + 1].parse().unwrap());
         let now = clock.expect("a fleet has a clock");
         if make_plan(&Workspace { folder: folder.path().into(), now }.request(&[]), &Silent).is_ok() {

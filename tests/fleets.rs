@@ -1,6 +1,8 @@
 //! What must hold of every plan, on random fleets: it does what it says, it says the same whatever the order of its
 //! inputs and the number of threads, and a second plan finds nothing to do.
 
+#[path = "support/fleet.rs"]
+mod fleet;
 mod support;
 
 use std::collections::BTreeMap;
@@ -33,7 +35,7 @@ fn on_fleets(check: impl Fn(u64, &Path)) {
     };
     for seed in SEEDS {
         let folder = tempfile::tempdir().expect("a folder for the fleet");
-        support::write_fleet(&python, seed, folder.path());
+        fleet::write(&python, seed, folder.path());
         check(seed, folder.path());
     }
 }
@@ -41,7 +43,7 @@ fn on_fleets(check: impl Fn(u64, &Path)) {
 /// The document that `plan` prints of a fleet; none where its settings are refused.
 fn plan_text(fleet: &Path, threads: Option<usize>) -> Option<String> {
     let plan = ["plan", "--format", "json", "-q", "-C", fleet.to_str().expect("UTF-8")].map(str::to_owned);
-    let output = support::zonewright(&[&plan, support::fleet_args(fleet).as_slice()].concat(), threads);
+    let output = support::zonewright(&[&plan, fleet::args(fleet).as_slice()].concat(), threads);
     (!output.stdout.is_empty()).then(|| String::from_utf8(output.stdout).expect("UTF-8"))
 }
 

@@ -2,6 +2,8 @@
 //!
 //! `FLEETS=1-2000` in the environment runs other seeds than the default.
 
+#[path = "support/fleet.rs"]
+mod fleet;
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -92,9 +94,9 @@ fn shown(key: &RrKey) -> (String, String) {
 /// and unit what it gets there, in the order of sending.
 fn plan(python: &Path, folder: &Path, seed: u64) -> Option<(SealedPlan, Vec<Message>)> {
     let (fleet, file) = (folder.join(seed.to_string()), folder.join(format!("{seed}.json")));
-    support::write_fleet(python, seed, &fleet);
+    fleet::write(python, seed, &fleet);
     let flags = ["plan", "-q", "-C", fleet.to_str()?, "--out", file.to_str()?].map(str::to_owned);
-    support::zonewright(&[&flags[..], &support::fleet_args(&fleet)].concat(), None);
+    support::zonewright(&[&flags[..], &fleet::args(&fleet)].concat(), None);
     let sealed = store::load(&file).ok().filter(|sealed| !sealed.plan().changes.is_empty())?;
     let reference = support::root().join("tests/reference/apply.py");
     let output = Command::new(python).arg(reference).arg(&file).output().expect("Python was just found");

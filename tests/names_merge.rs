@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 use zonewright::inventory::load_workspace;
 use zonewright::inventory::value::{Duration, Inv, Time};
-use zonewright::pipeline::names::{Task, fix_lock, rewrite, write};
+use zonewright::pipeline::names::{NamesError, Task, fix_lock, rewrite, write};
 use zonewright::pipeline::{Progress, Request};
 
 /// When the branches part.
@@ -171,7 +171,7 @@ fn do_all(folder: &Path, acts: &[(Act, u32)], from: Time) -> String {
             Act::Adopt => (Task::Adopt, None),
             Act::AdoptOne(host) => (Task::Adopt, Some(*host)),
         };
-        let (done, _) = rewrite(&request(folder, now, host), &task, &Silent);
+        let (done, _) = rewrite(&request(folder, now, host), (&task, &[]), &Silent);
         let done = done.expect("every source can be believed");
         if done.old != done.new {
             write(folder, &done.old, &done.new).expect("nobody else writes");
@@ -348,6 +348,15 @@ proptest! {
             check_merged(&base, &ours, &theirs, &merge(&base, &ours, &theirs))?;
         }
     }
+}
+
+#[test]
+fn what_is_not_utf_8_stays_as_it_is() {
+    let folder = workspace("");
+    let lock = b"7\ts7.web.test\tweb\t2026-11-19T00:00:00Z\t-\n1\ts\xff.web.test\tweb\t2026-11-19T00:00:00Z\t-\n";
+    fs::write(folder.path().join("names.lock"), lock).expect("names.lock");
+    let (fixed, _) = fix_lock(&request(folder.path(), time(MERGED), None), &Silent);
+    assert!(matches!(fixed, Err(NamesError::NotUtf8)), "{fixed:?}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 use zonewright::apply::Outcome;
 use zonewright::change::{BlockCode, NoticeCode, Rule, SkipCode};
+use zonewright::names::NameCode;
 
 /// What stands for lines that are left out.
 const OMISSION: &str = "…";
@@ -205,6 +206,14 @@ fn every_code_of_a_plan_is_explained() {
     let codes = codes.chain(SkipCode::ALL.iter().map(|code| code.as_str()));
     for code in codes.chain(NoticeCode::ALL.iter().map(|code| code.as_str())) {
         assert!(rules.contains(&format!("`{code}`")), "docs/rules.md does not explain `{code}`");
+    }
+}
+
+#[test]
+fn every_code_of_names_is_explained() {
+    let names = text("docs/names.md");
+    for code in NameCode::ALL {
+        assert!(names.contains(&format!("\n| `{code}` |")), "docs/names.md does not explain `{code}`");
     }
 }
 

@@ -2,6 +2,8 @@
 //!
 //! `FLEETS=1-2000` in the environment runs other seeds than the default.
 
+#[path = "support/fleet.rs"]
+mod fleet;
 mod support;
 
 use std::collections::BTreeMap;
@@ -126,8 +128,8 @@ fn an_independent_implementation_agrees_on_random_fleets() {
                 return;
             }
             let fleet = folder.path().join(seed.to_string());
-            support::write_fleet(&python, seed, &fleet);
-            let args = support::fleet_args(&fleet);
+            fleet::write(&python, seed, &fleet);
+            let args = fleet::args(&fleet);
             let (ours, theirs) = (ours(&fleet, &args), theirs(&python, &fleet, &args));
             count(&mut seen.lock().expect("no poison"), &theirs);
             let difference = difference(&ours, &theirs);

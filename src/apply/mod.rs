@@ -122,15 +122,24 @@ pub fn read_back(written: &Written<'_>) -> ReadBack {
 /// Names a host of a unit: its project and number; none of the latter where orphans are removed.
 pub type HostKey<'a> = (&'a str, Option<Inv>);
 
-/// The hosts whose changes a unit has, in the order of the plan.
+/// The hosts whose changes a unit has, in the order of the plan, each once: one that comes from another project is of that in
+/// which something of it is to be.
 pub fn hosts_of<'a>(changes: &'a [Change], unit: &Unit) -> Vec<HostKey<'a>> {
-    let mut hosts: Vec<HostKey<'_>> = Vec::new();
+    let mut hosts: Vec<(HostKey<'_>, bool)> = Vec::new();
     for place in &unit.changes {
         let change = &changes[*place];
-        let host = (change.project.as_str(), change.host);
-        if !hosts.contains(&host) {
-            hosts.push(host);
+        let key = (change.project.as_str(), change.host);
+        let lasts = change.kind.after().is_some();
+        match hosts.iter_mut().find(|(known, _)| is_one(*known, key)) {
+            Some((_, known_lasts)) if *known_lasts || !lasts => {}
+            Some(known) => *known = (key, true),
+            None => hosts.push((key, lasts)),
         }
     }
-    hosts
+    hosts.into_iter().map(|(key, _)| key).collect()
+}
+
+/// Whether two changes are of one host, or of orphans of one project.
+pub fn is_one((project, host): HostKey<'_>, (other_project, other): HostKey<'_>) -> bool {
+    host == other && (host.is_some() || project == other_project)
 }

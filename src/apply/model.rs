@@ -130,7 +130,7 @@ pub struct HostOutcome {
     pub host: Option<Inv>,
     /// Its project.
     pub project: String,
-    /// The owner name of its first change in a forward zone, one that is no TXT before those; else of its first.
+    /// The shortest owner name in a forward zone that it has then; else the one of its changes that says most.
     pub name: String,
     /// How many changes it has.
     pub changes: usize,

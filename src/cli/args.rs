@@ -141,17 +141,18 @@ pub enum Command {
     ///
     /// Each gets the lowest number of its project's `shortname_template` whose short name is free: no host of any project has
     /// it, nobody gave it up within `name_cooldown`, and nothing stands at it in live DNS. Prints the change of names.lock, the
-    /// file that keeps them, as a diff; `--write` writes it. All hosts without a name, or those of `--host` and `--project`.
+    /// file that keeps them, as a diff; `--write` writes it. For all hosts without a name, or just for HOST…, or for those of
+    /// `--project`.
     Allocate(AllocateArgs),
     /// Let hosts give up their names.
     ///
-    /// A host of `--host` gets the name `free-INV` below `free_domain`, which is never published; the next plan removes the
+    /// Each HOST gets `free-INV` below `free_domain` for a name, which is never published. The next plan removes the
     /// records of its old name, which nobody gets within `name_cooldown`. With `--to-project` it gets a name there at once.
     Release(ReleaseArgs),
     /// Record names that hosts have in hosts.csv in names.lock.
     ///
     /// A name is recorded where the project's template gives it, no other host has it, and none had it within
-    /// `name_cooldown`. All hosts of which names.lock has no row, or those of `--host` and `--project`.
+    /// `name_cooldown`. For all hosts of which names.lock has no row, or just for HOST…, or for those of `--project`.
     Adopt(AdoptArgs),
     /// Look after the state, the journal of what was applied.
     State(StateArgs),
@@ -350,10 +351,13 @@ pub struct AcceptArgs {
 /// What `allocate` takes.
 #[derive(Debug, Args)]
 pub struct AllocateArgs {
-    /// Rename the hosts of `--host` whose name is not one that their template gives; what fits stays.
+    /// Inventory numbers, or names that hosts have; the same as `--host`.
+    #[arg(value_name = "HOST")]
+    pub subjects: Vec<String>,
+    /// Rename each HOST whose name is not one that its template gives; what fits stays.
     #[arg(long)]
     pub rename: bool,
-    /// Note that the hosts of `--host` are in this project, and keep their names.
+    /// Note that each HOST is in this project; it keeps its name.
     #[arg(long, value_name = "ID")]
     pub to_project: Option<String>,
     /// Take live DNS from this snapshot, its folder or its manifest; ask no server, and use no secret.
@@ -367,11 +371,14 @@ pub struct AllocateArgs {
 /// What `release` takes.
 #[derive(Debug, Args)]
 pub struct ReleaseArgs {
-    /// Give the hosts names in this project.
+    /// Inventory numbers, or names that hosts have; the same as `--host`.
+    #[arg(value_name = "HOST")]
+    pub subjects: Vec<String>,
+    /// Give each HOST a name in this project at once.
     #[arg(long, value_name = "ID")]
     pub to_project: Option<String>,
     /// Take live DNS from this snapshot, its folder or its manifest; ask no server, and use no secret.
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", requires = "to_project")]
     pub live_snapshot: Option<PathBuf>,
     /// Whether it is written.
     #[command(flatten)]
@@ -381,6 +388,9 @@ pub struct ReleaseArgs {
 /// What `adopt` takes.
 #[derive(Debug, Args)]
 pub struct AdoptArgs {
+    /// Inventory numbers, or names that hosts have; the same as `--host`.
+    #[arg(value_name = "HOST")]
+    pub subjects: Vec<String>,
     /// Whether it is written.
     #[command(flatten)]
     pub writing: Writing,

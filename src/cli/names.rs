@@ -7,51 +7,55 @@ use super::args::{AdoptArgs, AllocateArgs, ReleaseArgs, Shared, Writing};
 use super::exit::Exit;
 use super::output::{self, Failure};
 use super::progress::Line;
-use super::request::{not_made, request};
+use super::request::{not_made, request, tell_snapshot};
 use crate::names::Outcome;
 use crate::pipeline::merging::{ATTRIBUTES, UNION, is_merged_by_line};
-use crate::pipeline::names::{NamesError, Rewrite, Task, rewrite, write};
-use crate::report::{self, NamesReport};
+use crate::pipeline::names::{NamesError, Order, Rewrite, Task, rewrite, write};
+use crate::report::{self, NamesReport, Written};
 
 /// Gives names to hosts.
 pub fn allocate(shared: &Shared, args: &AllocateArgs) -> Result<Exit, Failure> {
     let task = Task::Allocate { rename: args.rename, to: args.to_project.clone() };
-    run(shared, &task, args.live_snapshot.as_deref(), &args.writing)
+    run(shared, (&task, &args.subjects), args.live_snapshot.as_deref(), &args.writing)
 }
 
 /// Lets hosts give up their names.
 pub fn release(shared: &Shared, args: &ReleaseArgs) -> Result<Exit, Failure> {
-    run(shared, &Task::Release { to: args.to_project.clone() }, args.live_snapshot.as_deref(), &args.writing)
+    let task = Task::Release { to: args.to_project.clone() };
+    run(shared, (&task, &args.subjects), args.live_snapshot.as_deref(), &args.writing)
 }
 
 /// Records the names that hosts have.
 pub fn adopt(shared: &Shared, args: &AdoptArgs) -> Result<Exit, Failure> {
-    run(shared, &Task::Adopt, None, &args.writing)
+    run(shared, (&Task::Adopt, &args.subjects), None, &args.writing)
 }
 
 /// Works out names.lock, shows what changes, and writes it where that is asked.
-fn run(shared: &Shared, task: &Task, live_snapshot: Option<&Path>, writing: &Writing) -> Result<Exit, Failure> {
+fn run(shared: &Shared, order: Order<'_>, live_snapshot: Option<&Path>, writing: &Writing) -> Result<Exit, Failure> {
     let now = output::now(shared)?;
     let request = request(shared, now, live_snapshot);
     let progress = Line::start(shared);
-    let (done, findings) = rewrite(&request, task, &progress);
+    let (done, findings) = rewrite(&request, order, &progress);
     progress.finish();
     output::findings_in_short(shared, &findings);
     match done {
-        Ok(rewrite) => show_and_write(shared, &rewrite, writing),
+        Ok(rewrite) => {
+            tell_snapshot(shared, &request, rewrite.snapshot.as_ref());
+            show_and_write(shared, &rewrite, writing)
+        }
         Err(error) => refuse(shared, error),
     }
 }
 
 /// Shows what changes, and writes it where that is asked.
 fn show_and_write(shared: &Shared, rewrite: &Rewrite, writing: &Writing) -> Result<Exit, Failure> {
-    let Rewrite { old, new, outcome } = rewrite;
+    let Rewrite { old, new, outcome, .. } = rewrite;
     let options = output::text_options(shared);
-    let report = |is_written| NamesReport { old, new, outcome, is_written };
+    let report = |writing| NamesReport { old, new, outcome, writing };
     let changes = writing.write && old != new;
     let asks = changes && !writing.yes && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     if asks {
-        output::print(&report::names(&report(false), &options))?;
+        output::print(&report::names(&report(Written::Next), &options))?;
         if !consents()? {
             return Ok(verdict(outcome));
         }
@@ -64,7 +68,10 @@ fn show_and_write(shared: &Shared, rewrite: &Rewrite, writing: &Writing) -> Resu
     }
     match asks {
         true => output::print("names.lock is written\n")?,
-        false => output::print(&report::names(&report(changes), &options))?,
+        false => {
+            let writing = if changes { Written::Done } else { Written::Unasked };
+            output::print(&report::names(&report(writing), &options))?;
+        }
     }
     Ok(verdict(outcome))
 }
@@ -100,11 +107,14 @@ pub fn advise(shared: &Shared) {
 pub fn refuse(shared: &Shared, error: NamesError) -> Result<Exit, Failure> {
     let failure = match error {
         NamesError::Make(error) => return not_made(shared, error),
-        NamesError::NobodyNamed => Failure::new("no host is named")
-            .hint("name them with `--host INV`: giving up a name that people use is not done to whole fleets"),
+        NamesError::NobodyNamed => Failure::new("no host is given")
+            .hint("give each whose name or project is to change, by number or name: this is not done to whole fleets"),
         NamesError::Doubted { reason, is_distrusted } => {
-            let failure = Failure::new(format!("names.lock stays as it is: {reason}"))
-                .hint("get the source whole again: what it does not tell might be names that hosts have");
+            let failure = Failure::new(format!("names stay as they are: {reason}"));
+            let failure = failure.hint(match is_distrusted {
+                true => "correct the export, or `zonewright accept` it where it is right: what it lacks may be names of hosts",
+                false => "get the source whole again: what it lacks may be names of hosts",
+            });
             if is_distrusted {
                 output::failure(shared, &failure);
                 return Ok(Exit::Refused);

@@ -10,7 +10,7 @@ use crate::inventory::Inventory;
 use crate::inventory::model::{Permission, ProjectAdmin, ProjectIndex, ProjectSettings, ZoneSpec};
 use crate::inventory::value::{Inv, Time};
 use crate::live::{Live, ZoneIndex};
-use crate::names::NameIndex;
+use crate::names::{Foreseen, NameIndex};
 
 /// The values that all rules share.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +25,8 @@ pub struct Context<'a> {
     pub desired: &'a [DesiredHost],
     /// Who shares what with whom.
     pub collisions: &'a Collisions,
+    /// What `allocate` would give to hosts without a name.
+    pub foreseen: &'a Foreseen,
     /// The clock.
     pub now: Time,
     /// Whose rules run.

@@ -9,10 +9,11 @@ use crate::desired::host::Detail;
 use crate::desired::network::Segment;
 use crate::diag::Origin;
 use crate::dns::{Name, NameError, NameRef, RdataRef, Rtype, reverse};
-use crate::inventory::model::{Host, Trust};
+use crate::inventory::model::{Host, LockRow, Trust};
 use crate::inventory::value::{Inv, Vlan};
 use crate::live::{Place, ZoneIndex};
-use crate::names::HolderRow;
+use crate::names::holders::{lock_rows_of, name_of};
+use crate::names::{HolderRow, Prospect, Refusal};
 
 /// The block of a host by what the inventory says of it and of those it shares something with.
 pub fn inventory_block(context: &Context<'_>, place: usize, code: BlockCode) -> Block {
@@ -65,11 +66,11 @@ fn fault_block(context: &Context<'_>, place: usize, code: BlockCode, detail: &De
             };
             block(code, reason.clone(), hint)
         }
-        Detail::Name(None) => block(code, "it has no name".into(), "enter its name in hosts.csv or names.lock"),
+        Detail::Name(None) => block(code, nameless(context, host), name_hint(context, host.inv)),
         Detail::Name(Some(name)) => {
             let domain = context.admin(host.project).map(|admin| admin.dns_domain.to_string()).unwrap_or_default();
             let message = format!("`{name}` is not directly below `{domain}` or another domain of `{project}`");
-            block(code, message, format!("rename the host, or add its domain to `also_domains` of [project.{project}]"))
+            block(code, message, foreign_hint(context, host))
         }
         Detail::FastboneName(error) => {
             block(code, format!("its fastbone name would have {error}"), "shorten `fastbone_name` or the host's name")
@@ -93,6 +94,51 @@ fn fault_block(context: &Context<'_>, place: usize, code: BlockCode, detail: &De
             let message = format!("ipv4-map has no network for {} in `{location}`, VLAN {vlan}", list.join(", "));
             block(code, message, format!("add `IPV4-NETWORK {location} {vlan} IPV6-NETWORK` to ipv4-map"))
         }
+    }
+}
+
+/// That a host has no name, and which it had last.
+fn nameless(context: &Context<'_>, host: &Host) -> String {
+    let rows = &context.inventory.lock[lock_rows_of(context.inventory, host.inv)];
+    let former = rows.iter().filter_map(|row| Some((row.released?, row.name.as_ref()?)));
+    match former.max() {
+        Some((released, name)) => format!("it has no name: it gave up `{name}` {released}"),
+        None if host.name.is_some() => "it has no name: names.lock says so, whatever hosts.csv says".to_owned(),
+        None => "it has no name".to_owned(),
+    }
+}
+
+/// How a host gets a name.
+pub fn name_hint(context: &Context<'_>, inv: Inv) -> String {
+    match context.foreseen.of(inv) {
+        Prospect::Gets(name) => format!("`zonewright allocate --write` gives it `{name}`"),
+        Prospect::Refused(Refusal { message, hint, .. }) => {
+            format!("`zonewright allocate` has no name for it: {message}; {hint}")
+        }
+        Prospect::Unread(zone) => format!("`zonewright allocate --write` gives it one, once `{zone}` can be read"),
+        Prospect::ByName(zone) => format!(
+            "let the server of `{zone}` allow transfers and remove `read = \"query\"`: then \
+             `zonewright allocate --write` gives it one"
+        ),
+        Prospect::Unknown => "`zonewright allocate --write` gives it one".to_owned(),
+    }
+}
+
+/// What helps a host whose name lies in no domain of its project.
+fn foreign_hint(context: &Context<'_>, host: &Host) -> String {
+    let (project, inv) = (context.project_id(host.project), host.inv);
+    let has_domain = |row: &LockRow, name: &Name| {
+        let admin = context.admin(row.project);
+        admin.is_none_or(|admin| admin.has_name(name.as_name()))
+    };
+    // Names.lock knows of the project that it came from, so that a release leaves nothing behind.
+    let moved = name_of(context.inventory, host).and_then(|(name, row)| Some((name, row?)));
+    match moved.filter(|(name, row)| row.project != host.project && has_domain(row, name)) {
+        Some(_) => format!(
+            "`zonewright release --host {inv} --to-project {project} --write` renames it; or add its domain to \
+             `also_domains` of [project.{project}]"
+        ),
+        None => format!("rename the host, or add its domain to `also_domains` of [project.{project}]"),
     }
 }
 

@@ -54,8 +54,22 @@ impl Loaded {
     }
 }
 
+/// How much of a workspace is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// All of it.
+    Whole,
+    /// What says which host has which name, and how names are made; sources of anything else count as unknown.
+    Names,
+}
+
 /// Reads the workspace in `dir`; `now` is the clock, and `progress` hears what is being read, from any thread.
 pub fn load_workspace(dir: &Path, now: Time, progress: &(dyn Fn(&str) + Sync)) -> Loaded {
+    load_extent(dir, Extent::Whole, now, progress)
+}
+
+/// Reads so much of the workspace in `dir`, as [`load_workspace`] does.
+pub fn load_extent(dir: &Path, extent: Extent, now: Time, progress: &(dyn Fn(&str) + Sync)) -> Loaded {
     let mut workspace = Workspace::new(dir);
     progress(SETTINGS);
     let Some(settings) = workspace.read_settings() else {
@@ -64,16 +78,23 @@ pub fn load_workspace(dir: &Path, now: Time, progress: &(dyn Fn(&str) + Sync)) -
     };
     progress("projects");
     let (project_files, projects_trust) = projects::read(&mut workspace, &settings);
-    let (mut draft, exports) = workspace.read_sources(&settings, now, progress);
+    let (mut draft, exports) = workspace.read_sources(&settings, (extent, now), progress);
     let projects = projects::join(&mut draft, settings.admins, project_files, &mut workspace.diagnostics);
     let Workspace { files, inputs, mut diagnostics, .. } = workspace;
     diagnostics.settle();
+    // Nobody shall take a source for empty that was left out.
+    let unless_left_out = |name: &str, trust: Trust| match extent {
+        Extent::Whole => trust,
+        Extent::Names => {
+            Trust::Unknown { reason: format!("source `{name}`: not read, since names do not come from it") }
+        }
+    };
     let trust = SourceTrust {
         projects: projects_trust,
         hosts: draft.hosts_trust,
-        l3_tors: draft.tors_trust,
-        net_layout: draft.layout_trust,
-        ipv4_map: draft.ipv4_map_trust,
+        l3_tors: unless_left_out("l3_tors", draft.tors_trust),
+        net_layout: unless_left_out("net_layout", draft.layout_trust),
+        ipv4_map: unless_left_out("ipv4_map", draft.ipv4_map_trust),
         names_lock: draft.lock_trust,
     };
     let inventory = Inventory {
@@ -268,10 +289,12 @@ impl Workspace {
     fn read_sources(
         &mut self,
         settings: &Settings,
-        now: Time,
+        (extent, now): (Extent, Time),
         progress: &(dyn Fn(&str) + Sync),
     ) -> (Draft, Vec<Export>) {
-        let jobs: Vec<Job<'_>> = settings.sources.iter().filter_map(|spec| self.prepare(spec, settings)).collect();
+        let is_read = |spec: &&SourceSpec| extent == Extent::Whole || format_of(spec).gives_names;
+        let specs = settings.sources.iter().filter(is_read);
+        let jobs: Vec<Job<'_>> = specs.filter_map(|spec| self.prepare(spec, settings)).collect();
         let context = Context {
             files: &self.files,
             now,
@@ -283,8 +306,7 @@ impl Workspace {
         let done: Vec<Done> = jobs.into_par_iter().map(|job| job.run(folder, &context, progress)).collect();
         let (mut draft, mut exports) = (Draft::default(), Vec::new());
         for Done { spec, first, tally: mut found, fold, digests, disagrees } in done {
-            let is_export =
-                FORMATS.iter().any(|format| format.key == spec.key && !matches!(format.occurs, Occurs::Fixed(_)));
+            let is_export = !matches!(format_of(&spec).occurs, Occurs::Fixed(_));
             let limit = is_export.then_some(settings.config.max_bad_rows);
             let trust = match (found.judge(&spec.name, limit, first), disagrees) {
                 (Trust::Known, Some(cause)) => Trust::Distrusted { reason: format!("source `{}`: {cause}", spec.name) },
@@ -304,7 +326,7 @@ impl Workspace {
 
     /// Finds the files of one source; `None` for a fixed file that does not exist.
     fn prepare<'a>(&mut self, spec: &'a SourceSpec, settings: &Settings) -> Option<Job<'a>> {
-        let format = FORMATS.iter().find(|format| format.key == spec.key).expect("settings know the formats");
+        let format = format_of(spec);
         if let Occurs::Fixed(name) = format.occurs
             && self.folder.lacks(name)
         {
@@ -325,6 +347,11 @@ impl Workspace {
         }
         Some(Job { spec, format, files: disk::number(found, &mut self.files), tally })
     }
+}
+
+/// The format of a source.
+fn format_of(spec: &SourceSpec) -> &'static Format {
+    FORMATS.iter().find(|format| format.key == spec.key).expect("settings know the formats")
 }
 
 /// One source to be read.

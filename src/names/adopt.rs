@@ -59,7 +59,10 @@ fn adopt_one(
     if !fits_template(inventory, host, settings, name.as_name()) {
         let location = inventory.symbols.text(host.location);
         let message = format!("`{name}` is no name that `{}` gives at `{location}`", settings.shortname_template);
-        return refused(NameCode::OutsideTemplate, (message, "correct it in hosts.csv, or give the host another name"));
+        return refused(
+            NameCode::OutsideTemplate,
+            (message, "correct it in hosts.csv, or give another name with `zonewright allocate --rename`"),
+        );
     }
     if let Some(reason) = taken_by_others(inventory, taken, (inv, host.project), name.as_name()) {
         let short = String::from_utf8_lossy(name.as_name().first_label().unwrap_or_default()).into_owned();

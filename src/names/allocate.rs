@@ -3,15 +3,16 @@
 use std::collections::HashMap;
 
 use super::edit::{Editor, Held};
-use super::holders::lock_rows_of;
+use super::holders::{lock_rows_of, name_of};
 use super::outcome::{NameCode, Naming, Outcome, Refusal, Settled};
 use super::series::{Series, SeriesError};
 use super::taken::{Reason, Taken, fastbone_label};
 use crate::diag::Origin;
 use crate::dns::{Name, NameRef};
 use crate::inventory::Inventory;
-use crate::inventory::model::{Host, Project, ProjectAdmin, ProjectFile, ProjectIndex, ProjectSettings};
+use crate::inventory::model::{Host, HostStatus, Project, ProjectAdmin, ProjectFile, ProjectIndex, ProjectSettings};
 use crate::inventory::symbol::Symbol;
+use crate::inventory::template::Piece;
 use crate::inventory::value::{Inv, Time};
 
 /// What hosts that have a name are asked to do with it.
@@ -41,7 +42,7 @@ pub struct Giving {
 /// `taken` knows the names of hosts and of live DNS, and learns those that are given. The same arguments give the same names.
 pub fn allocate(inventory: &Inventory, taken: &mut Taken, invs: &[Inv], giving: Giving) -> Outcome {
     let editor = Editor::new(inventory, giving.now);
-    let series = AllSeries { inventory, known: HashMap::new(), by_host: HashMap::new(), all: Vec::new() };
+    let series = AllSeries::new(inventory);
     let mut allocation = Allocation { inventory, taken, giving, editor, series, outcome: Outcome::default() };
     for inv in invs {
         if let Err(refusal) = allocation.settle(*inv) {
@@ -49,6 +50,15 @@ pub fn allocate(inventory: &Inventory, taken: &mut Taken, invs: &[Inv], giving: 
         }
     }
     allocation.finish()
+}
+
+/// The hosts that get names where nobody names any: those in use without one, of projects that have a domain; in order.
+pub fn nameless(inventory: &Inventory) -> impl Iterator<Item = &Host> {
+    inventory.hosts.iter().filter(|host| {
+        host.status == HostStatus::Assigned
+            && inventory.projects[host.project.0 as usize].admin.is_some()
+            && name_of(inventory, host).is_none()
+    })
 }
 
 /// Allocating, as far as it got.
@@ -149,7 +159,7 @@ impl Allocation<'_, '_> {
         let id = &self.inventory.projects[project.0 as usize].id;
         let own = &self.inventory.projects[host.project.0 as usize].id;
         let note = (project != host.project)
-            .then(|| format!("hosts.csv has it in `{own}`: its records follow once it is in `{id}` there"));
+            .then(|| format!("in `{own}` by hosts.csv: records follow once hosts.csv says `{id}`"));
         Naming { inv: host.inv, project: id.clone(), before: None, after: None, note }
     }
 
@@ -287,6 +297,8 @@ struct AllSeries<'i> {
     inventory: &'i Inventory,
     /// The places in `all` of projects at locations.
     known: HashMap<(ProjectIndex, Symbol), usize>,
+    /// The places in `all` of what they are known by.
+    by_key: HashMap<SeriesKey, usize>,
     /// The places in `all` of hosts that got no name because theirs is used up.
     by_host: HashMap<Inv, usize>,
     /// The series.
@@ -294,12 +306,12 @@ struct AllSeries<'i> {
 }
 
 /// What makes two projects at two locations share their names: template, location, and what is beside each name.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct SeriesKey {
     /// The template.
     template: String,
-    /// The location in lower case, where the template names it.
-    location: String,
+    /// The location in lower case; `None` where the template does not name it, so that all locations share its names.
+    location: Option<String>,
     /// The fastbone's label for the label `x`.
     fastbone: Option<Vec<u8>>,
 }
@@ -322,7 +334,13 @@ struct OpenSeries {
     given: u64,
 }
 
-impl AllSeries<'_> {
+impl<'i> AllSeries<'i> {
+    /// Starts with none.
+    fn new(inventory: &'i Inventory) -> AllSeries<'i> {
+        let (known, by_key, by_host) = Default::default();
+        AllSeries { inventory, known, by_key, by_host, all: Vec::new() }
+    }
+
     /// The place of the series of a project at a host's location.
     fn place(&mut self, host: &Host, project: ProjectIndex, settings: &ProjectSettings) -> Result<usize, Refusal> {
         if let Some(place) = self.known.get(&(project, host.location)) {
@@ -344,13 +362,13 @@ impl AllSeries<'_> {
         })?;
         let key = SeriesKey {
             template: template.to_string(),
-            location: location.to_ascii_lowercase(),
+            location: template.pieces().contains(&Piece::Location).then(|| location.to_ascii_lowercase()),
             fastbone: fastbone_label(self.inventory, project, b"x"),
         };
-        let place = self.all.iter().position(|open| open.key == key).unwrap_or_else(|| {
+        let place = *self.by_key.entry(key.clone()).or_insert(self.all.len());
+        if place == self.all.len() {
             self.all.push(OpenSeries { key, series, next: 1, held: 0, cooling: 0, live: 0, given: 0 });
-            self.all.len() - 1
-        });
+        }
         self.known.insert((project, host.location), place);
         Ok(place)
     }
@@ -383,13 +401,14 @@ impl OpenSeries {
         let SeriesKey { template, location, .. } = &self.key;
         let allowed = self.series.capacity().unwrap_or(self.next - 1);
         let uses = [
-            (self.held, "hosts have"),
-            (self.cooling, "hosts gave up less than `name_cooldown` ago"),
-            (self.live, "stand in live DNS"),
-            (self.given, "are given now"),
+            (self.held, "held"),
+            (self.cooling, "given up less than `name_cooldown` ago"),
+            (self.live, "in live DNS"),
+            (self.given, "given now"),
         ];
         let uses: Vec<String> =
             uses.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
-        format!("`{template}` at `{location}` allows {allowed} names, and all are taken: {}", uses.join(", "))
+        let at = location.as_ref().map(|location| format!(" at `{location}`")).unwrap_or_default();
+        format!("`{template}`{at} allows {allowed} names, and all are taken: {}", uses.join(", "))
     }
 }

@@ -17,6 +17,8 @@ pub mod outcome;
 
 pub mod allocate;
 
+pub mod foreseen;
+
 pub mod release;
 
 pub mod adopt;
@@ -25,6 +27,7 @@ pub mod settle;
 
 pub mod short;
 
+pub use foreseen::{Foreseen, Prospect};
 pub use holders::{Holder, HolderRow, NameIndex};
 pub use lock::Edits;
 pub use outcome::{NameCode, Naming, Outcome, Refusal, Settled};

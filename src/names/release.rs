@@ -39,8 +39,8 @@ fn release_one(inventory: &Inventory, editor: &mut Editor<'_>, inv: Inv) -> Resu
     editor.give(inv, free, project);
     let is_assigned =
         inventory.place_of(inv).is_some_and(|place| inventory.hosts[place].status == HostStatus::Assigned);
-    let note = is_assigned
-        .then(|| "it is still `assigned` in hosts.csv: the next `allocate` gives it another name".to_owned());
+    let note =
+        is_assigned.then(|| "still `assigned` in hosts.csv, so that the next `allocate` gives another name".to_owned());
     let project = inventory.projects[looked_after.0 as usize].id.clone();
     Ok(Some(Naming { inv, project, before: Some(name), after: None, note }))
 }

@@ -49,7 +49,12 @@ pub fn check_dns(
 /// Finds the host that a text names.
 ///
 /// Errors: it names none, or a name that no host or several have.
-fn find_host(inventory: &Inventory, names: &NameIndex, live: &Live, text: &str) -> Result<Inv, SubjectError> {
+pub(super) fn find_host(
+    inventory: &Inventory,
+    names: &NameIndex,
+    live: &Live,
+    text: &str,
+) -> Result<Inv, SubjectError> {
     let error = |message: String| {
         Err(SubjectError { message, hint: "name a host by its inventory number or by the name that it has".to_owned() })
     };

@@ -15,7 +15,7 @@ use crate::diff::{Context, Selection, Standing, Standings, Tripped, orphans, pro
 use crate::inventory::Inventory;
 use crate::inventory::value::Time;
 use crate::live::Live;
-use crate::names::NameIndex;
+use crate::names::{Foreseen, NameIndex};
 use crate::provider;
 
 /// All that was decided.
@@ -58,7 +58,8 @@ pub fn decide_and<T>(
     Given { now, selection, tripped, waits }: Given<'_>,
     look: impl FnOnce(&Context<'_>, &Standings, Decided) -> T,
 ) -> T {
-    let (names, desired) = rayon::join(|| NameIndex::new(inventory), || derive_all(inventory, live, now));
+    let index = || rayon::join(|| NameIndex::new(inventory), || Foreseen::find(inventory, live, now));
+    let ((names, foreseen), desired) = rayon::join(index, || derive_all(inventory, live, now));
     let collisions = Collisions::find(inventory, &names, &desired);
     let servers = server_names(inventory);
     let context = Context {
@@ -67,6 +68,7 @@ pub fn decide_and<T>(
         names: &names,
         desired: &desired,
         collisions: &collisions,
+        foreseen: &foreseen,
         now,
         selection,
         tripped,

@@ -61,7 +61,7 @@ use crate::dns::{ZoneName, reverse};
 use crate::explain::SubjectError;
 use crate::guard::{Breaker, trust};
 use crate::inventory::model::{Config, HostLimit, Inventory, Pool, ProjectIndex, Registry, Trust};
-use crate::inventory::read::{self, Loaded, LoadedConfig};
+use crate::inventory::read::{self, Extent, Loaded, LoadedConfig};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
 use crate::names::short;
@@ -369,8 +369,17 @@ fn each_once(errors: impl Iterator<Item = TargetError>) -> Vec<TargetError> {
 ///
 /// Errors: `Config`, where either cannot be used.
 fn load(workspace: &Path, now: Time, progress: &dyn Progress) -> Result<(Inventory, Diagnostics), MakeError> {
+    load_extent(workspace, (Extent::Whole, now), progress)
+}
+
+/// Loads so much of the inventory, as [`load`] does.
+fn load_extent(
+    workspace: &Path,
+    (extent, now): (Extent, Time),
+    progress: &dyn Progress,
+) -> Result<(Inventory, Diagnostics), MakeError> {
     progress.stage("reading the inventory", None);
-    let Loaded { inventory, mut diagnostics } = read::load_workspace(workspace, now, &|_| {});
+    let Loaded { inventory, mut diagnostics } = read::load_extent(workspace, extent, now, &|_| {});
     let config_error =
         |files, diagnostics| Err(MakeError::Config(Box::new(Findings { files, diagnostics, ..Findings::default() })));
     let mut inventory = match inventory {

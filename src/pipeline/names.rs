@@ -9,18 +9,21 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-use super::{Findings, MakeError, Progress, Request, accepted, load, select, zones};
+use super::{
+    Findings, MakeError, Progress, Request, SnapshotUsed, accepted, check_dns, each_once, load_extent, select, used,
+    zones,
+};
 use crate::diff::Selection;
 use crate::disk::{self, Beside};
 use crate::dns::ZoneName;
 use crate::inventory::Inventory;
-use crate::inventory::model::{Host, HostStatus, ProjectIndex, Trust};
-use crate::inventory::read::{self, NotReadAgain};
+use crate::inventory::model::{Host, ProjectIndex, Trust};
+use crate::inventory::read::{self, Extent, NotReadAgain};
 use crate::inventory::source::{NAMES_LOCK, is_conflict_marker};
 use crate::inventory::value::{Inv, Time};
-use crate::names::allocate::{Giving, Holding, allocate};
-use crate::names::holders::name_of;
-use crate::names::{Outcome, Settlement, Taken, adopt, lock, release, settle, taken};
+use crate::live::{Apexes, Live, LiveZone};
+use crate::names::allocate::{Giving, Holding, allocate, nameless};
+use crate::names::{NameIndex, Outcome, Settlement, Taken, adopt, lock, release, settle, taken};
 use crate::snapshot::Snapshot;
 use crate::state::open_to_read;
 
@@ -52,6 +55,8 @@ pub struct Rewrite {
     pub new: String,
     /// What became of each host.
     pub outcome: Outcome,
+    /// The snapshot that live DNS was taken from, where it was.
+    pub snapshot: Option<SnapshotUsed>,
 }
 
 /// names.lock, old and settled.
@@ -106,13 +111,22 @@ impl From<NotReadAgain> for NamesError {
     }
 }
 
+/// What is to be done, and the hosts beside those of the request, as somebody names them: by number or by name.
+pub type Order<'a> = (&'a Task, &'a [String]);
+
 /// Works out names.lock as it would be, and tells what was found on the way.
-pub fn rewrite(request: &Request<'_>, task: &Task, progress: &dyn Progress) -> (Result<Rewrite, NamesError>, Findings) {
+pub fn rewrite(
+    request: &Request<'_>,
+    order: Order<'_>,
+    progress: &dyn Progress,
+) -> (Result<Rewrite, NamesError>, Findings) {
     let (mut inventory, snapshot, mut findings) = match gather(request, progress) {
         Ok(gathered) => gathered,
         Err(error) => return (Err(error.into()), Findings::default()),
     };
-    let done = work(&inventory, request, (task, snapshot.as_ref()), &mut findings, progress);
+    let done = work(&inventory, request, (order, snapshot.as_ref()), &mut findings, progress);
+    let snapshot = snapshot.map(|snapshot| used(&snapshot, &inventory));
+    let done = done.map(|rewrite| Rewrite { snapshot, ..rewrite });
     findings.files = std::mem::take(&mut inventory.files);
     (done, findings)
 }
@@ -133,13 +147,13 @@ pub fn fix_lock(request: &Request<'_>, progress: &dyn Progress) -> (Result<Fixed
     (fixed, findings)
 }
 
-/// Reads the inventory, holds it against what was accepted, and opens the snapshot.
+/// Reads what says which host has which name, holds it against what was accepted, and opens the snapshot.
 fn gather(
     request: &Request<'_>,
     progress: &dyn Progress,
 ) -> Result<(Inventory, Option<Snapshot>, Findings), MakeError> {
     let snapshot = request.live_snapshot.map(Snapshot::open).transpose().map_err(MakeError::NoSnapshot)?;
-    let (mut inventory, mut diagnostics) = load(request.workspace, request.now, progress)?;
+    let (mut inventory, mut diagnostics) = load_extent(request.workspace, (Extent::Names, request.now), progress)?;
     let state = open_to_read(&request.workspace.join(&inventory.config.state_file))?;
     diagnostics.append(accepted::hold_against(&mut inventory, state.as_deref())?);
     diagnostics.settle();
@@ -151,11 +165,12 @@ fn gather(
 fn work(
     inventory: &Inventory,
     request: &Request<'_>,
-    (task, snapshot): (&Task, Option<&Snapshot>),
+    ((task, named), snapshot): (Order<'_>, Option<&Snapshot>),
     findings: &mut Findings,
     progress: &dyn Progress,
 ) -> Result<Rewrite, NamesError> {
-    let selection = select(inventory, request)?;
+    let mut selection = select(inventory, request)?;
+    selection.hosts.extend(named_hosts(inventory, named)?);
     trusted(inventory)?;
     let invs = subjects(inventory, &selection, task)?;
     let old = read::names_lock(request.workspace, inventory)?;
@@ -189,7 +204,7 @@ fn written(inventory: &Inventory, old: String, outcome: Outcome, now: Time) -> R
         true => old.clone(),
         false => lock::write(&old, inventory, &outcome.edits, now),
     };
-    Rewrite { old, new, outcome }
+    Rewrite { old, new, outcome, snapshot: None }
 }
 
 /// Checks that the sources can be believed that say who has which name.
@@ -202,6 +217,20 @@ fn trusted(inventory: &Inventory) -> Result<(), NamesError> {
         }
     }
     Ok(())
+}
+
+/// The hosts that somebody names by number or name.
+///
+/// Live DNS is not read for that: whose a name is, hosts.csv and names.lock say.
+fn named_hosts(inventory: &Inventory, named: &[String]) -> Result<Vec<Inv>, MakeError> {
+    if named.is_empty() {
+        return Ok(Vec::new());
+    }
+    let names = NameIndex::new(inventory);
+    let zones = || inventory.config.zones.iter().map(|spec| &spec.name);
+    let unread = Live::new(zones().cloned().map(LiveZone::unknown).collect(), Apexes::new(zones()));
+    let found = named.iter().map(|text| check_dns::find_host(inventory, &names, &unread, text));
+    found.collect::<Result<Vec<Inv>, _>>().map_err(MakeError::NoSubject)
 }
 
 /// The hosts that a task is about, in order.
@@ -217,19 +246,11 @@ fn subjects(inventory: &Inventory, selection: &Selection, task: &Task) -> Result
     if is_about_named {
         return Err(NamesError::NobodyNamed);
     }
+    let is_selected = |host: &&Host| selection.includes(host.inv, host.project);
     let invs: BTreeSet<Inv> = match task {
-        Task::Adopt => {
-            let hosts = adopt::adoptable(inventory).filter(|host| selection.includes(host.inv, host.project));
-            hosts.map(|host| host.inv).collect()
-        }
+        Task::Adopt => adopt::adoptable(inventory).filter(is_selected).map(|host| host.inv).collect(),
         Task::Allocate { .. } | Task::Release { .. } => {
-            let is_meant = |host: &&Host| {
-                host.status == HostStatus::Assigned
-                    && selection.includes(host.inv, host.project)
-                    && inventory.projects[host.project.0 as usize].admin.is_some()
-                    && name_of(inventory, host).is_none()
-            };
-            inventory.hosts.iter().filter(is_meant).map(|host| host.inv).collect()
+            nameless(inventory).filter(is_selected).map(|host| host.inv).collect()
         }
     };
     Ok(invs.into_iter().collect())
@@ -256,8 +277,12 @@ fn add_live(
     let zones::SomeZones { live, unread, by_name, findings: found } =
         zones::read_some(inventory, source, request.now, is_needed, progress);
     findings.zones = found;
-    let mut missing: Vec<String> = unread.iter().map(|error| error.to_string()).collect();
-    findings.unread = unread;
+    let mut missing = match unread.len() {
+        0 => Vec::new(),
+        1 => vec!["a zone could not be read".to_owned()],
+        several => vec![format!("{several} zones could not be read")],
+    };
+    findings.unread = each_once(unread.into_iter());
     missing.extend(by_name.iter().map(|zone| format!("`{zone}` is asked name by name, not transferred")));
     if !missing.is_empty() {
         return Err(NamesError::Unread(missing));

@@ -34,6 +34,8 @@ mod schema;
 
 mod serve;
 
+mod settlement;
+
 mod status;
 
 mod summary;
@@ -52,9 +54,10 @@ use crate::plan::{SealedPlan, v1};
 pub use accept::accepted;
 pub use doctor::doctor;
 pub use history::history;
-pub use names::{NamesReport, names, settlement};
+pub use names::{NamesReport, Written, names};
 pub use schema::{SchemaKind, schema};
 pub use serve::{Serving, served, serving};
+pub use settlement::settlement;
 pub use status::{adopted, reset, status};
 pub use summary::{check_summary, snapshot_summary};
 pub use templates::{TemplateError, Templates};

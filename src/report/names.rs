@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use super::TextOptions;
 use super::lines::unified;
 use super::page::Page;
-use super::summary::counted;
 use crate::inventory::source::NAMES_LOCK;
-use crate::names::settle::Decision;
-use crate::names::{NameCode, Naming, Outcome, Refusal, Settlement};
+use crate::inventory::value::Inv;
+use crate::names::{NameCode, Naming, Outcome, Refusal, Settled};
 
 /// Names.lock, old and new, and what became of each host.
 #[derive(Debug, Clone, Copy)]
@@ -19,8 +18,19 @@ pub struct NamesReport<'a> {
     pub new: &'a str,
     /// What became of each host.
     pub outcome: &'a Outcome,
-    /// Whether it is written now.
-    pub is_written: bool,
+    /// Whether it is written.
+    pub writing: Written,
+}
+
+/// Whether names.lock is written, where it changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    /// Nobody said so.
+    Unasked,
+    /// Somebody is asked next.
+    Next,
+    /// It is.
+    Done,
 }
 
 /// Renders names that are given, freed or recorded.
@@ -28,39 +38,14 @@ pub fn names(report: &NamesReport<'_>, options: &TextOptions) -> String {
     let Outcome { namings, refused, settled, .. } = report.outcome;
     let mut page = Page::new(options);
     page.out.push_str(&unified(NAMES_LOCK, report.old, report.new, &page.paint));
-    let noted: Vec<String> =
-        namings.iter().filter_map(|naming| Some(format!("host {}: {}", naming.inv, naming.note.as_ref()?))).collect();
-    let settled: Vec<String> =
-        settled.iter().map(|settled| format!("host {} {}", settled.inv, settled.message)).collect();
-    let mut by_kind: BTreeMap<(NameCode, &str, &str), Vec<&Refusal>> = BTreeMap::new();
-    for refusal in refused {
-        by_kind.entry((refusal.code, &refusal.message, &refusal.hint)).or_default().push(refusal);
-    }
-    if !(page.out.is_empty() || noted.is_empty() && settled.is_empty() && refused.is_empty()) {
+    if !(page.out.is_empty()
+        || namings.iter().all(|naming| naming.note.is_none()) && settled.is_empty() && refused.is_empty())
+    {
         page.out.push('\n');
     }
-    for line in noted.iter().chain(&settled).take(options.shown(noted.len() + settled.len())) {
-        page.line(0, line);
-    }
-    let hidden = noted.len() + settled.len() - options.shown(noted.len() + settled.len());
-    if hidden > 0 {
-        page.line(0, &format!("and {hidden} more; -v shows them"));
-    }
-    for ((code, message, hint), hosts) in &by_kind {
-        let shown = options.shown(hosts.len());
-        let numbers: Vec<String> = hosts.iter().take(shown).map(|refusal| refusal.inv.to_string()).collect();
-        let more = hosts.len() - shown;
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        page.line(
-            0,
-            &format!(
-                "{code}: {message}: {} {}{more}",
-                if hosts.len() == 1 { "host" } else { "hosts" },
-                numbers.join(", ")
-            ),
-        );
-        page.line(2, &format!("= hint: {hint}"));
-    }
+    notes(&mut page, namings);
+    settled_hosts(&mut page, settled);
+    refusals(&mut page, refused);
     if !page.out.is_empty() {
         page.out.push('\n');
     }
@@ -68,41 +53,55 @@ pub fn names(report: &NamesReport<'_>, options: &TextOptions) -> String {
     page.out
 }
 
-/// Renders what was settled in names.lock, which is `old` and `new`, and what is left to people.
-pub fn settlement((old, new): (&str, &str), settlement: &Settlement, options: &TextOptions) -> String {
-    let Settlement { decided, left, .. } = settlement;
-    let mut page = Page::new(options);
-    page.out.push_str(&unified(NAMES_LOCK, old, new, &page.paint));
-    if !page.out.is_empty() {
-        page.out.push('\n');
-    }
-    let tell = |page: &mut Page, decisions: &[Decision]| {
-        let shown = options.shown(decisions.len());
-        for Decision { inv, message } in decisions.iter().take(shown) {
-            page.line(0, &format!("host {inv} {message}"));
+/// Adds what follows from namings, each once with the hosts that it is true of.
+fn notes(page: &mut Page<'_>, namings: &[Naming]) {
+    let mut by_note: BTreeMap<&str, Vec<Inv>> = BTreeMap::new();
+    for naming in namings {
+        if let Some(note) = &naming.note {
+            by_note.entry(note).or_default().push(naming.inv);
         }
-        if decisions.len() > shown {
-            page.line(0, &format!("and {} more; -v shows them", decisions.len() - shown));
-        }
-    };
-    tell(&mut page, decided);
-    if !left.is_empty() {
-        page.line(0, "left to you:");
-        tell(&mut page, left);
     }
-    if !(decided.is_empty() && left.is_empty()) {
-        page.out.push('\n');
+    for (note, hosts) in by_note {
+        let hosts = numbers(page.options, &hosts);
+        page.line(0, &format!("note: {note}: {hosts}"));
     }
-    let written = if old == new { "names.lock stays as it is" } else { "names.lock is written" };
-    let told = match decided.len() {
-        0 => "nothing to settle".to_owned(),
-        count => format!("{} settled", counted(count, "conflict")),
-    };
-    page.line(0, &format!("{told}; {written}"));
-    page.out
 }
 
-/// How many hosts got, gave up or keep names, and whether that is written.
+/// Adds the hosts that are as was asked already.
+fn settled_hosts(page: &mut Page<'_>, settled: &[Settled]) {
+    let shown = page.options.shown(settled.len());
+    for Settled { inv, message } in &settled[..shown] {
+        page.line(0, &format!("host {inv} {message}"));
+    }
+    if shown < settled.len() {
+        page.line(0, &format!("and {} more; -v shows them", settled.len() - shown));
+    }
+}
+
+/// Adds the hosts for which nothing could be done, those together of which the same is true.
+fn refusals(page: &mut Page<'_>, refused: &[Refusal]) {
+    let mut by_kind: BTreeMap<(NameCode, &str, &str), Vec<Inv>> = BTreeMap::new();
+    for Refusal { inv, code, message, hint, .. } in refused {
+        by_kind.entry((*code, message, hint)).or_default().push(*inv);
+    }
+    for ((code, message, hint), hosts) in by_kind {
+        let hosts = numbers(page.options, &hosts);
+        page.line(0, &format!("{code}: {message}: {hosts}"));
+        page.line(2, &format!("= hint: {hint}"));
+    }
+}
+
+/// Names hosts by their numbers; of many only some.
+fn numbers(options: &TextOptions, hosts: &[Inv]) -> String {
+    let shown = options.shown(hosts.len());
+    let numbers: Vec<String> = hosts[..shown].iter().map(Inv::to_string).collect();
+    let what = if hosts.len() == 1 { "host" } else { "hosts" };
+    let more =
+        if shown < hosts.len() { format!(" and {} more; -v shows them", hosts.len() - shown) } else { String::new() };
+    format!("{what} {}{more}", numbers.join(", "))
+}
+
+/// How many hosts get, give up or keep names, and whether that is written.
 fn summary(report: &NamesReport<'_>) -> String {
     let Outcome { namings, refused, .. } = report.outcome;
     let count = |is: fn(&Naming) -> bool| namings.iter().filter(|naming| is(naming)).count();
@@ -111,22 +110,23 @@ fn summary(report: &NamesReport<'_>) -> String {
     let kept = count(|naming| naming.before.is_some() && naming.before == naming.after);
     let renamed = namings.len() - given - freed - kept;
     let counts = [
-        (given, "given a name"),
-        (renamed, "renamed"),
-        (freed, "without a name now"),
-        (kept, "noted with its name"),
-        (refused.len(), "left as it is"),
+        (given, "host gets a name", "hosts get names"),
+        (renamed, "host gets another name", "hosts get other names"),
+        (freed, "host gives up its name", "hosts give up their names"),
+        (kept, "name is recorded", "names are recorded"),
+        (refused.len(), "host stays as it is", "hosts stay as they are"),
     ];
     let told: Vec<String> = counts
         .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{} {what}", counted(*count, "host")))
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, several)| format!("{count} {}", if *count == 1 { one } else { several }))
         .collect();
     let told = if told.is_empty() { "nothing to do".to_owned() } else { told.join(", ") };
-    let written = match (report.old == report.new, report.is_written) {
-        (true, _) => "names.lock stays as it is",
-        (false, true) => "names.lock is written",
-        (false, false) => "names.lock is not written; `--write` writes it",
+    let written = match (report.old == report.new, report.writing) {
+        (true, _) => "; names.lock stays as it is",
+        (false, Written::Unasked) => "; names.lock is not written: `--write` writes it",
+        (false, Written::Next) => "",
+        (false, Written::Done) => "; names.lock is written",
     };
-    format!("{told}; {written}")
+    format!("{told}{written}")
 }

@@ -9,10 +9,11 @@
 use std::collections::HashSet;
 
 use crate::apply::compare::{is_after, is_before, shown};
-use crate::apply::{self, Applied, HostOutcome, Outcome, ReadBack, Standing, Unit, UnitState, Verdict, Written};
+use crate::apply::{
+    self, Applied, HostKey, HostOutcome, Outcome, ReadBack, Standing, Unit, UnitState, Verdict, Written,
+};
 use crate::change::{Change, ChangeKind};
 use crate::dns::{NameRef, RrKey, Rtype, reverse};
-use crate::inventory::value::Inv;
 use crate::live::asked::Answer;
 use crate::provider::TargetError;
 
@@ -104,12 +105,10 @@ fn unread(changes: &[Change], done: &[usize], read_back: &ReadBack) -> Option<Ve
 
 /// A unit's verdict told of each of its hosts, with the place of the host's first change.
 fn told(changes: &[Change], unit: &Unit, verdict: &Verdict) -> Vec<(usize, HostOutcome)> {
-    let host = |key @ (project, host): (&str, Option<Inv>)| {
-        let own = unit.changes.iter().copied().filter(|place| key == (&*changes[*place].project, changes[*place].host));
-        let places: Vec<usize> = own.collect();
-        // A name of the host's says more to people than the reverse name of an address, or that of a TXT of the registry.
-        let forward = places.iter().copied().filter(|place| !reverse::is_reverse(changes[*place].zone.as_name()));
-        let shown = forward.min_by_key(|place| changes[*place].key.rtype == Rtype::TXT).unwrap_or(places[0]);
+    let host = |key @ (project, host): HostKey<'_>| {
+        let is_own = |place: &usize| apply::is_one(key, (&changes[*place].project, changes[*place].host));
+        let places: Vec<usize> = unit.changes.iter().copied().filter(is_own).collect();
+        let shown = places.iter().copied().min_by_key(|place| obscurity(&changes[*place])).unwrap_or(places[0]);
         let outcome = HostOutcome {
             host,
             project: project.to_owned(),
@@ -122,6 +121,15 @@ fn told(changes: &[Change], unit: &Unit, verdict: &Verdict) -> Vec<(usize, HostO
         (places[0], outcome)
     };
     apply::hosts_of(changes, unit).into_iter().map(host).collect()
+}
+
+/// How little the owner name of a change says to people: a name that its host has then says most, the backbone's, which is
+/// the shortest, before others; then one that it had; then the name of a TXT of the registry, and the reverse name of an
+/// address.
+fn obscurity(change: &Change) -> (bool, bool, bool, usize) {
+    let is_reverse = reverse::is_reverse(change.zone.as_name());
+    let length = change.key.owner.as_name().as_wire().len();
+    (is_reverse, change.key.rtype == Rtype::TXT, change.kind.after().is_none(), length)
 }
 
 /// Compares a change that was made with what its RRset is read as; `None` where it stands.

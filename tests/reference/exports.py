@@ -44,6 +44,7 @@ class LockRow:
     project: str
     released: datetime.datetime | None  # None: a current row
     bad: bool
+    line: str = ""  # as written
 
 
 @dataclasses.dataclass
@@ -94,7 +95,7 @@ def read(folder, config, now):
     readers = {"hosts": _hosts, "l3_tors": _l3_tors, "net_layout": _net_layout, "ipv4_map": _ipv4_map}
     for name, source in config.sources.items():
         try:
-            paths = _paths(folder, source)
+            paths = paths_of(folder, source)
             if name == "projects":
                 inventory.project_files = paths
                 continue
@@ -104,7 +105,7 @@ def read(folder, config, now):
             inventory.unknown.add(name)
     for index, source in enumerate(config.mac_sources):
         try:
-            rows, bad = _macs(inventory, source, index, _paths(folder, source), now)
+            rows, bad = _macs(inventory, source, index, paths_of(folder, source), now)
             _judge(rows, bad, config)
         except Unknown:
             inventory.unknown.add("mac")
@@ -121,7 +122,7 @@ def _judge(rows, bad, config):
 # Files and lines
 
 
-def _paths(folder, source):
+def paths_of(folder, source):
     paths = []
     for pattern in source.patterns:
         full = os.path.join(folder, pattern)
@@ -149,7 +150,7 @@ def _lines(path):
     return [line.removesuffix("\r") for line in text[:-1].split("\n")]
 
 
-def _data_lines(lines):
+def data_lines(lines):
     return [line for line in lines if line.strip() and not line.startswith("#")]
 
 
@@ -186,7 +187,7 @@ def _check_end(lines, rows, source):
         raise Unknown("the # end line counts other rows")
 
 
-def _name_or_none(text, free_domain):
+def name_or_none(text, free_domain):
     """A name in canonical form; None for no name and for one below free_domain."""
     if not text:
         return None
@@ -207,7 +208,7 @@ def _hosts(inventory, source, paths, config, now):
         cut = cut or not text.endswith("\n")
         # The hosts of an export that was cut are listed all the same, but for the row in which the cut may be.
         lines = [line.removesuffix("\r") for line in text.split("\n")[:-1]]
-        data = _data_lines(lines)
+        data = data_lines(lines)
         if not data or data[0] != _HOSTS_HEADER:
             raise Unknown("another header")
         _check_not_empty(len(data) - 1)
@@ -242,7 +243,7 @@ def _host_row(line, free_domain):
     fields += [""] * (10 - len(fields))
     _, raw_name, project, status, location, _, _, switch, _, restrictions = fields[:10]
     try:
-        name = _name_or_none(raw_name, free_domain)
+        name = name_or_none(raw_name, free_domain)
     except ValueError:
         name = None
         bad = True
@@ -414,7 +415,7 @@ def _macs(inventory, source, index, paths, now):
         text = read_text(path)
         lines = [line.removesuffix("\r") for line in text.split("\n")]
         incomplete = lines.pop()
-        data = _data_lines(lines)
+        data = data_lines(lines)
         rows += len(data)
         _check_not_empty(len(data) + bool(incomplete.strip()))
         _check_end([*lines, incomplete] if incomplete else lines, len(data), source)
@@ -483,7 +484,7 @@ def _names_lock(inventory, folder, config, now):
         return
     if not text.endswith("\n"):
         inventory.unknown.add("names.lock")
-    lines = _data_lines([line.removesuffix("\r") for line in text.split("\n")[:-1]])
+    lines = data_lines([line.removesuffix("\r") for line in text.split("\n")[:-1]])
     inventory.lock = [_lock_row(line, config, now) for line in lines]
     current = [row for row in inventory.lock if row.released is None and row.inv is not None and not row.bad]
     for row in current:
@@ -495,11 +496,11 @@ def _names_lock(inventory, folder, config, now):
 
 def _lock_row(line, config, now):
     """One row, bad or good."""
-    row = LockRow(None, None, "", None, bad=False)
+    row = LockRow(None, None, "", None, bad=False, line=line)
     fields = line.split("\t")
     try:
         row.inv = values.inventory_number(fields[0])
-        row.name = _name_or_none(fields[1], config.free_domain)
+        row.name = name_or_none(fields[1], config.free_domain)
         _, raw_name, row.project, since, released = fields
         if released != "-":
             row.released = values.rfc3339(released)

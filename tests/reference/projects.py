@@ -23,6 +23,7 @@ class Project:
     ttl: int | None
     automation: bool
     policy: str
+    template: str = "{location}{bucket}-{index:04}"
 
     def fastbone_of(self, name):
         """The fastbone name of a backbone name, or None under scheme static."""
@@ -93,6 +94,7 @@ def _project(document, registry):
         ttl=_ttl(document),
         automation=automation == "true",
         policy=str(policy),
+        template=str(_scalar(document, "shortname_template", "{location}{bucket}-{index:04}")),
     )
 
 
@@ -116,7 +118,7 @@ def _vlans(document):
 def _check_template(template):
     """Section 5: {index} is required, {bucket} requires a width; other text is part of a label."""
     fields = re.findall(r"\{[^{}]*\}", template)
-    index_fields = [field for field in fields if re.fullmatch(r"\{index(:0[1-9][0-9]*)?\}", field)]
+    index_fields = [field for field in fields if re.fullmatch(r"\{index(:0[1-9])?\}", field)]
     if set(fields) - set(index_fields) - {"{location}", "{bucket}"} or len(index_fields) != 1:
         raise ValueError("shortname_template: unknown fields, or not one {index}")
     if "{bucket}" in fields and index_fields == ["{index}"]:

@@ -57,6 +57,8 @@ mod fleet;
 mod hindsight;
 mod kill_sweep;
 mod knot;
+mod names;
+mod names_race;
 mod nsd;
 mod ours;
 mod pdns;

@@ -16,7 +16,7 @@ use crate::inventory::symbol::Symbols;
 use crate::inventory::value::Inv;
 
 /// The format.
-pub const FORMAT: Format = Format { key: "hosts", occurs: Occurs::Required, read, meanings };
+pub const FORMAT: Format = Format { key: "hosts", occurs: Occurs::Required, gives_names: true, read, meanings };
 
 /// The columns.
 const HEADER: &str = "inv,name,project,status,location,queue,rack,switch,port,restrictions";

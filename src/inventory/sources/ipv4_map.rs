@@ -13,7 +13,7 @@ use crate::inventory::symbol::{Symbol, Symbols};
 use crate::inventory::value::Vlan;
 
 /// The format.
-pub const FORMAT: Format = Format { key: "ipv4_map", occurs: Occurs::Optional, read, meanings };
+pub const FORMAT: Format = Format { key: "ipv4_map", occurs: Occurs::Optional, gives_names: false, read, meanings };
 
 /// An IPv4 network with two /64s.
 const CONFLICT: Fault = Fault {

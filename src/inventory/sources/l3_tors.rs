@@ -11,7 +11,7 @@ use crate::inventory::symbol::{Symbol, Symbols};
 use crate::inventory::value::{Net64, Vlan};
 
 /// The format.
-pub const FORMAT: Format = Format { key: "l3_tors", occurs: Occurs::Optional, read, meanings };
+pub const FORMAT: Format = Format { key: "l3_tors", occurs: Occurs::Optional, gives_names: false, read, meanings };
 
 /// A switch and VLAN with two networks.
 const CONFLICT: Fault = Fault {

@@ -16,7 +16,7 @@ use crate::inventory::symbol::{Symbol, Symbols};
 use crate::inventory::value::{CLOCK_SKEW, Inv, Mac, Time};
 
 /// The format.
-pub const FORMAT: Format = Format { key: "mac", occurs: Occurs::Listed, read, meanings };
+pub const FORMAT: Format = Format { key: "mac", occurs: Occurs::Listed, gives_names: false, read, meanings };
 
 /// A line that is no JSON object.
 const BAD_JSON: Fault = Fault {

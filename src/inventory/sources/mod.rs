@@ -46,6 +46,8 @@ pub struct Format {
     pub key: &'static str,
     /// How often that key occurs.
     pub occurs: Occurs,
+    /// Whether it says which host has which name.
+    pub gives_names: bool,
     /// Reads all files of one source.
     pub read: fn(&Input<'_>, &Context<'_>) -> Part,
     /// What its good rows say, each under what it says that of; nothing of a file of our own, which nobody exports.

@@ -12,7 +12,7 @@ mod clashes;
 
 /// The format.
 pub const FORMAT: Format =
-    Format { key: "names_lock", occurs: Occurs::Fixed(NAMES_LOCK), read, meanings: |_| Vec::new() };
+    Format { key: "names_lock", occurs: Occurs::Fixed(NAMES_LOCK), gives_names: true, read, meanings: |_| Vec::new() };
 
 /// A row with too many or too few fields.
 const LOCK_FIELDS: Fault = Fault { hint: "write its five fields with one tab between them", ..FIELD_COUNT };

@@ -20,7 +20,7 @@ use crate::inventory::symbol::{Symbol, Symbols};
 use crate::inventory::value::{Net64, Time, Vlan};
 
 /// The format.
-pub const FORMAT: Format = Format { key: "net_layout", occurs: Occurs::Optional, read, meanings };
+pub const FORMAT: Format = Format { key: "net_layout", occurs: Occurs::Optional, gives_names: false, read, meanings };
 
 /// An element where it does not belong.
 const BAD_ELEMENT: Fault = Fault {

@@ -45,6 +45,8 @@ struct HostView<'a> {
     host: Option<u64>,
     /// The backbone name, as far as the changes show it.
     name: Option<String>,
+    /// The names that the host had before, where it has others now.
+    former: Vec<String>,
     /// The changes: forward names first, then reverse ones.
     changes: Vec<ChangeView>,
 }
@@ -84,15 +86,22 @@ pub fn projects(
     options: &TextOptions,
     paint: &Paint,
 ) -> Result<Vec<ProjectView>, TemplateError> {
-    let of_nobody = of_nobody(plan);
-    let changes: Vec<&Change> = plan.changes.iter().filter(|change| !of_nobody.contains(&rrset_of(change))).collect();
-    let of_project = changes.chunk_by(|a, b| a.project == b.project);
+    let Places { homes, of_nobody } = Places::find(plan);
+    let mut changes: Vec<(&str, &Change)> = plan
+        .changes
+        .iter()
+        .filter(|change| !of_nobody.contains(&rrset_of(change)))
+        .map(|change| (change.host.and_then(|host| homes.get(&host).copied()).unwrap_or(&change.project), change))
+        .collect();
+    changes.sort_by_key(|(project, change)| (*project, change.host.is_none(), change.host));
+    let of_project = changes.chunk_by(|a, b| a.0 == b.0);
     of_project
-        .map(|changes| {
+        .map(|of_project| {
+            let changes: Vec<&Change> = of_project.iter().map(|(_, change)| *change).collect();
             let groups: Vec<&[&Change]> = changes.chunk_by(|a, b| a.host == b.host).collect();
             let hosts = groups.iter().filter(|group| group[0].host.is_some()).count();
             let Groups { text, more_hosts, more_changes } = shown(&groups, Heading::Host, (templates, options, paint))?;
-            let project = sanitize(&changes[0].project);
+            let project = sanitize(of_project[0].0);
             Ok(ProjectView { project, hosts, changes: changes.len(), text, more_hosts, more_changes })
         })
         .collect()
@@ -105,7 +114,7 @@ pub fn nobody(
     options: &TextOptions,
     paint: &Paint,
 ) -> Result<NobodyView, TemplateError> {
-    let of_nobody = of_nobody(plan);
+    let Places { of_nobody, .. } = Places::find(plan);
     let changes: Vec<&Change> = plan.changes.iter().filter(|change| of_nobody.contains(&rrset_of(change))).collect();
     let groups: Vec<&[&Change]> = changes.chunk_by(|a, b| (&a.project, a.host) == (&b.project, b.host)).collect();
     let Groups { text, more_hosts, more_changes } =
@@ -113,12 +122,34 @@ pub fn nobody(
     Ok(NobodyView { text, more_hosts, more_changes })
 }
 
-/// The RRsets that lose records for no other reason than that nobody has the name, and the TXT of the registry that go with
-/// them.
-fn of_nobody(plan: &Plan) -> HashSet<(Rtype, Name)> {
-    let is_alone =
-        |change: &&Change| change.reasons.iter().all(|reason| matches!(reason.rule, Rule::Released | Rule::Orphan));
-    plan.changes.iter().filter(is_alone).map(rrset_of).collect()
+/// Where changes are shown.
+struct Places<'a> {
+    /// The project below which a host stands: of several the one of its records that are to be.
+    homes: HashMap<Inv, &'a str>,
+    /// The RRsets that nobody has: they lose records for no other reason, and their host has no changes beside. With them
+    /// go the TXT of the registry that record them.
+    of_nobody: HashSet<(Rtype, Name)>,
+}
+
+impl<'a> Places<'a> {
+    /// Looks at what each host has in a plan.
+    fn find(plan: &'a Plan) -> Places<'a> {
+        let is_given_up =
+            |change: &&Change| change.reasons.iter().all(|reason| matches!(reason.rule, Rule::Released | Rule::Orphan));
+        let given_up: HashSet<(Rtype, Name)> = plan.changes.iter().filter(is_given_up).map(rrset_of).collect();
+        let others = plan.changes.iter().filter(|change| !given_up.contains(&rrset_of(change)));
+        let (lasting, passing): (Vec<&Change>, Vec<_>) = others.partition(|change| change.kind.after().is_some());
+        let mut homes = HashMap::new();
+        for change in lasting.into_iter().chain(passing) {
+            if let Some(host) = change.host {
+                homes.entry(host).or_insert(change.project.as_str());
+            }
+        }
+        // What a host gave up stands with the name that it got, so that a rename is seen whole.
+        let stays = |change: &&Change| change.host.is_some_and(|host| homes.contains_key(&host));
+        let with_hosts: HashSet<(Rtype, Name)> = plan.changes.iter().filter(stays).map(rrset_of).collect();
+        Places { of_nobody: given_up.difference(&with_hosts).cloned().collect(), homes }
+    }
 }
 
 /// The RRset of a change; of a TXT of the registry the one that it records.
@@ -166,12 +197,14 @@ fn shown(
 fn host<'a>(changes: &[&Change], options: &TextOptions, paint: &'a Paint) -> HostView<'a> {
     let name = changes[0].host.and_then(|_| backbone(changes)).map(NameRef::to_name);
     let mut evidence = None;
+    let former = name.as_ref().map(|name| former(changes, name.as_name())).unwrap_or_default();
     HostView {
         paint,
         width: options.width,
         project: None,
         host: changes[0].host.map(|inv| inv.0),
         name: name.as_ref().map(|name| sanitize(&name.to_string())),
+        former: former.into_iter().map(|name| sanitize(&name.to_string())).collect(),
         changes: by_name(changes, name.as_ref()).into_iter().map(|change| view(change, &mut evidence, paint)).collect(),
     }
 }
@@ -232,6 +265,32 @@ fn backbone<'a>(changes: &[&'a Change]) -> Option<NameRef<'a>> {
         }
     });
     names.min_by_key(|name| (name.as_wire().len(), *name))
+}
+
+/// The backbone names that the host whose changes these are gave up for `now`, sorted, where the changes show them.
+///
+/// Of names that are told apart by what stands before or behind a label, the shortest is the backbone's.
+fn former<'a>(changes: &[&'a Change], now: NameRef<'_>) -> Vec<NameRef<'a>> {
+    let gives_up = |change: &&&Change| {
+        change.reasons.iter().any(|reason| reason.rule == Rule::Released && reason.host == change.host)
+    };
+    let names = changes.iter().filter(gives_up).filter_map(|change| match change.key.rtype {
+        Rtype::AAAA => Some(change.key.owner.as_name()),
+        Rtype::PTR => pointed_to(change.key.rtype, change.kind.before()?),
+        _ => None,
+    });
+    let mut names: Vec<NameRef<'_>> = names.filter(|name| *name != now).collect();
+    names.sort();
+    names.dedup();
+    let is_beside = |name: &NameRef<'_>, backbone: &NameRef<'_>| {
+        let labels = name.first_label().zip(backbone.first_label());
+        name.parent() == backbone.parent()
+            && labels.is_some_and(|(long, short)| {
+                long.len() > short.len() && long.windows(short.len()).any(|part| part == short)
+            })
+    };
+    let is_backbone = |name: &&NameRef<'_>| !names.iter().any(|other| is_beside(name, other));
+    names.iter().filter(is_backbone).copied().collect()
 }
 
 /// One change for the template; `evidence` is what the reason shown last rests on.

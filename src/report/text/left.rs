@@ -20,8 +20,12 @@ pub struct BlockedView {
     brief: &'static str,
     /// How many hosts.
     count: usize,
-    /// What to do, and about what.
+    /// What to do, and about what, as far as it is shown; what helps most hosts comes first.
     hints: Vec<HintView>,
+    /// How many hints there are more.
+    more: usize,
+    /// How many hosts these help.
+    more_hosts: usize,
 }
 
 /// The causes of one code that one hint helps against.
@@ -76,11 +80,17 @@ pub struct SkippedView {
 pub fn blocked(plan: &Plan, options: &TextOptions) -> Vec<BlockedView> {
     let mut codes: BTreeMap<BlockCode, Vec<&Blocked>> = BTreeMap::new();
     plan.blocked.iter().for_each(|blocked| codes.entry(blocked.code).or_default().push(blocked));
-    let view = |(code, all): (BlockCode, Vec<&Blocked>)| BlockedView {
-        code: code.as_str(),
-        brief: code.words().brief,
-        count: all.len(),
-        hints: gather(&all, |blocked| &blocked.hint).into_iter().map(|of_hint| hint(&of_hint, options)).collect(),
+    let view = |(code, all): (BlockCode, Vec<&Blocked>)| {
+        let of_hints = gather(&all, |blocked| &blocked.hint);
+        let (shown, rest) = of_hints.split_at(options.shown(of_hints.len()));
+        BlockedView {
+            code: code.as_str(),
+            brief: code.words().brief,
+            count: all.len(),
+            hints: shown.iter().map(|of_hint| hint(of_hint, options)).collect(),
+            more: rest.len(),
+            more_hosts: rest.iter().map(Vec::len).sum(),
+        }
     };
     codes.into_iter().map(view).collect()
 }

@@ -13,9 +13,9 @@ pub type Cells = Vec<Vec<String>>;
 
 /// What is counted of one project.
 #[derive(Default)]
-struct Counts<'a> {
-    /// The hosts that have changes.
-    hosts: HashSet<(&'a str, Inv)>,
+struct Counts {
+    /// The hosts that have changes; one that comes from another project counts in both, and in total once.
+    hosts: HashSet<Inv>,
     /// RRsets that are created, modified, deleted.
     changes: [usize; 3],
     /// Hosts that are blocked, skipped.
@@ -25,10 +25,10 @@ struct Counts<'a> {
 /// Counts by project, sorted, and then in total where there are several; `?` stands for hosts whose row is too bad to tell
 /// their project.
 pub fn summary(plan: &Plan) -> Cells {
-    let mut projects: BTreeMap<&str, Counts<'_>> = BTreeMap::new();
+    let mut projects: BTreeMap<&str, Counts> = BTreeMap::new();
     for change in &plan.changes {
         let counts = projects.entry(&change.project).or_default();
-        counts.hosts.extend(change.host.map(|host| (change.project.as_str(), host)));
+        counts.hosts.extend(change.host);
         counts.changes[match change.kind {
             ChangeKind::Create { .. } => 0,
             ChangeKind::Modify { .. } => 1,
@@ -54,7 +54,7 @@ pub fn summary(plan: &Plan) -> Cells {
 }
 
 /// A row of the summary; a dash stands for nothing, so that the eye finds what there is.
-fn row(first: String, counts: &Counts<'_>) -> Vec<String> {
+fn row(first: String, counts: &Counts) -> Vec<String> {
     let numbers = [&[counts.hosts.len()][..], &counts.changes, &counts.left].concat();
     let cell = |number| if number == 0 { "-".to_owned() } else { usize::to_string(&number) };
     std::iter::once(first).chain(numbers.into_iter().map(cell)).collect()

@@ -7,7 +7,7 @@ use crate::dns::Rtype;
 use crate::dns::reverse::reverse_name;
 use crate::inventory::value::Inv;
 use crate::plan::fixture::{self, fleet};
-use crate::plan::{NoticeCode, Rule, Waiting, v1};
+use crate::plan::{BlockCode, Blocked, Change, NoticeCode, Rule, Waiting, v1};
 use crate::report::{Format, plan};
 
 /// A plan as text with the embedded templates.
@@ -478,8 +478,9 @@ fn what_nobody_has_is_told_apart_whether_it_goes_or_waits() {
 #[test]
 fn the_txt_of_the_registry_stands_with_its_rrset() {
     let change = |name: &str, rtype, rule, rdata| {
-        let reasons = [fixture::reason(rule, Some(7), &[])];
-        fixture::change(("web", Some(7)), (name, rtype), ((60, &[rdata]), (0, &[])), &reasons)
+        let host = if name.contains("a.web") { Some(6) } else { Some(7) };
+        let reasons = [fixture::reason(rule, host, &[])];
+        fixture::change(("web", host), (name, rtype), ((60, &[rdata]), (0, &[])), &reasons)
     };
     let heritage = "\"heritage=external-dns,external-dns/owner=me\"";
     let mut plan = fixture::empty();
@@ -497,4 +498,95 @@ fn the_txt_of_the_registry_stands_with_its_rrset() {
     };
     assert_eq!(names(others), ["b.web.example.net.", "aaaa-b.web.example.net."]);
     assert_eq!(names(of_nobody), ["a.web.example.net.", "aaaa-a.web.example.net."]);
+}
+
+/// A change by one rule of host 7 in a project.
+fn of_7(project: &str, (name, rtype): (&str, Rtype), rule: Rule, sides: (&[&str], &[&str])) -> Change {
+    let reasons = [fixture::reason(rule, Some(7), &[])];
+    fixture::change((project, Some(7)), (name, rtype), ((60, sides.0), (60, sides.1)), &reasons)
+}
+
+#[test]
+fn a_rename_is_one_change_of_its_host_wherever_the_old_name_was() {
+    let (old, new) = ("old1.search.example.net.", "new1.web.example.net.");
+    let mut plan = fixture::empty();
+    plan.zones.clear();
+    plan.changes = vec![
+        of_7("search", ("fb-old1.search.example.net.", Rtype::AAAA), Rule::Released, (&["2a02:6b8::2"], &[])),
+        of_7("search", (old, Rtype::AAAA), Rule::Released, (&["2a02:6b8::1"], &[])),
+        of_7("search", ("aaaa-old1.search.example.net.", Rtype::TXT), Rule::Registry, (&["\"heritage=a\""], &[])),
+        of_7("search", ("2a02:6b8::9", Rtype::PTR), Rule::Released, (&[old], &[])),
+        of_7("web", (new, Rtype::AAAA), Rule::Missing, (&[], &["2a02:6b8::1"])),
+        of_7("web", ("2a02:6b8::1", Rtype::PTR), Rule::WrongPtr, (&[old], &[new])),
+    ];
+    insta::assert_snapshot!(shown(plan.clone(), &TextOptions::default()), @r#"
+    Project web
+
+      host 7  new1.web.example.net. (was old1.search.example.net.)
+        create AAAA new1.web.example.net.  ttl 60
+          + 2a02:6b8::1
+          missing address: none of the host's addresses is here
+        modify PTR of 2a02:6b8::1  ttl 60
+          - old1.search.example.net.
+          + new1.web.example.net.
+            ^^^^^^^^
+          wrong PTR: not what the address should name
+        delete AAAA fb-old1.search.example.net.  ttl 60
+          - 2a02:6b8::2
+          released name: the host gave it up
+        delete AAAA old1.search.example.net.  ttl 60
+          - 2a02:6b8::1
+          released name: the host gave it up
+        delete TXT aaaa-old1.search.example.net.  ttl 60
+          - "heritage=a"
+          registry: it records whose an RRset is
+        delete PTR of 2a02:6b8::9  ttl 60
+          - old1.search.example.net.
+          released name: the host gave it up
+
+    Summary
+
+      project  hosts  create  modify  delete  blocked  skipped
+      search       1       -       -       4        -        -
+      web          1       1       1       -        -        -
+      total        1       1       1       4        -        -
+
+    plan    sha256:a184e6a6ab1eed6563eb0ff74b263dee6cee75c91b4f0a3ac0a934ac1d0b264a
+    effect  sha256:c274286dd04b8be28acb5104f439ccb0ce3145801fc67b9f04cd6f2b3b044141
+    Nothing was written to DNS. `--out FILE` saves this plan.
+    "#);
+    // Of two names that it had, both are told; a name that was given up by another host is not its own.
+    plan.changes.push(of_7("web", ("older.web.example.net.", Rtype::AAAA), Rule::Released, (&["2a02:6b8::1"], &[])));
+    let text = shown(plan.clone(), &TextOptions::default());
+    assert!(text.contains("new1.web.example.net. (was old1.search.example.net., older.web.example.net.)\n"), "{text}");
+    plan.changes.retain(|change| change.reasons[0].rule != Rule::Released);
+    assert!(!shown(plan, &TextOptions::default()).contains("was"));
+}
+
+#[test]
+fn long_lists_of_hints_are_cut() {
+    let mut plan = fixture::empty();
+    let blocked = |host| Blocked {
+        host: Inv(host),
+        project: "web".into(),
+        code: BlockCode::NoName,
+        message: "it has no name".into(),
+        hint: format!("give it `web{host}`"),
+    };
+    plan.blocked = (1..=6).map(blocked).collect();
+    let few = shown(plan.clone(), &TextOptions::default());
+    assert!(few.contains("give it `web6`") && !few.contains("more"), "{few}");
+    plan.blocked = (1..=9).map(blocked).collect();
+    let text = shown(plan.clone(), &TextOptions::default());
+    assert!(text.contains("    hint: give it `web5`\n    and 4 more hosts (-v lists all)\n\n"), "{text}");
+    assert!(!text.contains("web6"), "{text}");
+    plan.blocked.push(Blocked { hint: "give it `web9`".into(), ..blocked(10) });
+    let text = shown(plan.clone(), &TextOptions::default());
+    assert!(text.contains("    and 4 more hosts (-v lists all)\n"), "{text}");
+    plan.blocked.push(Blocked { hint: "give it `web8`".into(), ..blocked(11) });
+    plan.blocked.extend((12..=16).map(|host| Blocked { hint: format!("give it `web{}`", host - 11), ..blocked(host) }));
+    let text = shown(plan.clone(), &TextOptions::default());
+    assert!(text.contains("    and 6 more hosts of 4 more hints (-v lists all)\n"), "{text}");
+    let all = shown(plan, &TextOptions { verbose: true, ..TextOptions::default() });
+    assert!(all.contains("web9") && !all.contains("more"), "{all}");
 }

@@ -1,0 +1,98 @@
+//! Several who give names to one workspace at the same moment: nobody's names are lost, and names.lock is whole at any time.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use crate::fleet;
+use crate::rig::{NOW, text_of};
+use crate::workspace::zonewright;
+
+/// How often they meet.
+const ROUNDS: usize = 20;
+
+/// How many they are.
+const RIVALS: usize = 4;
+
+/// For how many hosts each wants names.
+const SHARE: usize = 25;
+
+/// Writes a workspace whose hosts have no names, and in whose zones nothing stands.
+fn write(folder: &Path) {
+    fleet::write(folder, RIVALS * SHARE);
+    let hosts = fs::read_to_string(folder.join("hosts.csv")).expect("the hosts");
+    let unnamed = hosts.lines().map(|line| match line.split_once(",h") {
+        Some((inv, rest)) => format!("{inv},{}\n", &rest[rest.find(',').expect("another field")..]),
+        None => format!("{line}\n"),
+    });
+    fs::write(folder.join("hosts.csv"), unnamed.collect::<String>()).expect("the hosts");
+}
+
+/// The hosts of one of them.
+fn share(rival: usize) -> Vec<String> {
+    (rival * SHARE + 1..=(rival + 1) * SHARE).map(|inv| inv.to_string()).collect()
+}
+
+/// Starts one of them.
+fn start(folder: &Path, rival: usize) -> Child {
+    let mut command: Command = zonewright();
+    command.args(["--color", "never", "--now", NOW, "-C"]).arg(folder).args(["allocate", "--write"]).args(share(rival));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs")
+}
+
+/// The hosts with their names, of a file that is whole; none where there is no file yet.
+fn named(folder: &Path) -> BTreeMap<String, String> {
+    let text = fs::read_to_string(folder.join("names.lock")).unwrap_or_default();
+    assert!(text.is_empty() || text.ends_with('\n'), "{text}");
+    let row = |line: &str| {
+        let fields: Vec<&str> = line.split('\t').collect();
+        assert_eq!((fields.len(), fields[2], fields[3], fields[4]), (5, "p", NOW, "-"), "{line}");
+        (fields[0].to_owned(), fields[1].to_owned())
+    };
+    let names: BTreeMap<String, String> = text.lines().map(row).collect();
+    assert_eq!(names.len(), text.lines().count(), "a host has one name");
+    assert_eq!(names.values().collect::<BTreeSet<_>>().len(), names.len(), "a name is one host's");
+    names
+}
+
+#[test]
+fn of_those_who_give_names_at_once_nobody_undoes_what_another_did() {
+    let mut lost = 0;
+    for _ in 0..ROUNDS {
+        let folder = tempfile::tempdir().expect("a folder");
+        write(folder.path());
+        let mut waiting: BTreeSet<usize> = (0..RIVALS).collect();
+        while !waiting.is_empty() {
+            let before = named(folder.path());
+            let mut running: Vec<(usize, Child)> =
+                waiting.iter().map(|rival| (*rival, start(folder.path(), *rival))).collect();
+            while running.iter_mut().any(|(_, child)| child.try_wait().expect("a child").is_none()) {
+                assert_eq!(named(folder.path()).len() % SHARE, 0, "all names of one run, or none");
+            }
+            let mut expected: BTreeSet<String> = before.into_keys().collect();
+            for (rival, child) in running {
+                let output = child.wait_with_output().expect("it ended");
+                let said = text_of(&output.stderr);
+                match output.status.code() {
+                    Some(0) => {
+                        waiting.remove(&rival);
+                        expected.extend(share(rival));
+                    }
+                    Some(1) if said.contains("names.lock changed in the meantime") => lost += 1,
+                    code => panic!("exit {code:?}: {said}"),
+                }
+            }
+            let found: BTreeSet<String> = named(folder.path()).into_keys().collect();
+            assert_eq!(found, expected, "what was said to be written, and no more");
+        }
+        let names = named(folder.path());
+        let lowest: BTreeSet<String> =
+            (1..=RIVALS * SHARE).map(|number| format!("sas0-{number:04}.example.net")).collect();
+        assert_eq!(names.into_values().collect::<BTreeSet<_>>(), lowest);
+        let beside = fs::read_dir(folder.path()).expect("a folder").flatten().map(|entry| entry.file_name());
+        let beside: Vec<_> = beside.filter(|name| name.to_string_lossy().contains("names.lock")).collect();
+        assert_eq!(beside, ["names.lock"], "nothing is left beside it");
+    }
+    eprintln!("{lost} had to run again");
+}
