@@ -74,7 +74,7 @@ pub enum Command {
     ///
     /// Reads zonewright.toml, the project files, all inventory sources, names.lock, and zones that are files; asks no
     /// server and needs no secret. All findings are printed at once. Exits 1 where any is an error.
-    Check,
+    Check(CheckArgs),
     /// Print what would be changed in DNS, and why; change nothing.
     ///
     /// Derives the records that every host must have, reads live DNS, and prints the difference with the reason and the
@@ -265,6 +265,17 @@ pub struct CheckDnsArgs {
     /// How far it goes.
     #[command(flatten)]
     pub limits: ApplyLimits,
+}
+
+/// What `check` takes.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// First settle what rows of names.lock say against each other, as after a merge, and sort it; never asks.
+    ///
+    /// One row a name, one name a host, one host a short name: the host that had it first keeps it, of several the one with
+    /// the lowest number; the others have none until `allocate` gives them one. Prints the difference and what was decided.
+    #[arg(long)]
+    pub fix_lock: bool,
 }
 
 /// What `explain` takes.

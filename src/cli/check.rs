@@ -1,14 +1,22 @@
 //! `check`: every file of the workspace, offline.
 
-use super::args::Shared;
+use super::args::{CheckArgs, Shared};
 use super::exit::Exit;
+use super::names;
 use super::output::{self, Failure};
 use super::progress::Line;
+use super::request::request;
 use crate::pipeline;
+use crate::pipeline::names::{Fixed, NamesError, fix_lock, write};
 use crate::report;
 
-/// Prints all findings, then how many there are.
-pub fn run(shared: &Shared) -> Result<Exit, Failure> {
+/// Settles names.lock where that is asked, then prints all findings, and how many there are.
+pub fn run(shared: &Shared, args: &CheckArgs) -> Result<Exit, Failure> {
+    if args.fix_lock
+        && let Err(error) = fix(shared)?
+    {
+        return names::refuse(shared, error);
+    }
     let progress = Line::start(shared);
     let findings = pipeline::check(&shared.workspace, output::now(shared)?, &progress);
     progress.finish();
@@ -19,4 +27,33 @@ pub fn run(shared: &Shared) -> Result<Exit, Failure> {
         output::print(&report::check_summary(findings.files_read, errors, warnings))?;
     }
     Ok(if errors > 0 { Exit::Error } else { Exit::Done })
+}
+
+/// Settles and sorts names.lock, and shows what that changes.
+fn fix(shared: &Shared) -> Result<Result<(), NamesError>, Failure> {
+    let progress = Line::start(shared);
+    let (fixed, found) = fix_lock(&request(shared, output::now(shared)?, None), &progress);
+    progress.finish();
+    let written = fixed.and_then(|fixed| {
+        if fixed.old != fixed.new {
+            write(&shared.workspace, &fixed.old, &fixed.new)?;
+        }
+        Ok(fixed)
+    });
+    match written {
+        Ok(Fixed { old, new, settlement }) => {
+            if !shared.quiet || old != new || !settlement.left.is_empty() {
+                output::print(&report::settlement((&old, &new), &settlement, &output::text_options(shared)))?;
+            }
+            if old != new {
+                names::advise(shared);
+            }
+            Ok(Ok(()))
+        }
+        Err(error) => {
+            // What is found is why.
+            output::findings(shared, &found);
+            Ok(Err(error))
+        }
+    }
 }

@@ -71,7 +71,7 @@ pub fn main() -> ExitCode {
     };
     log::start(&cli.shared);
     let outcome = match &cli.command {
-        Command::Check => check::run(&cli.shared),
+        Command::Check(args) => check::run(&cli.shared, args),
         Command::Plan(args) => plan::run(&cli.shared, args),
         Command::Apply(args) => apply::run(&cli.shared, args),
         Command::CheckDns(args) => check_dns::run(&cli.shared, args),

@@ -9,6 +9,7 @@ use super::output::{self, Failure};
 use super::progress::Line;
 use super::request::{not_made, request, tell_snapshot};
 use crate::names::Outcome;
+use crate::pipeline::merging::{ATTRIBUTES, UNION, is_merged_by_line};
 use crate::pipeline::names::{NamesError, Order, Rewrite, Task, rewrite, write};
 use crate::report::{self, NamesReport};
 
@@ -55,10 +56,11 @@ fn show_and_write(shared: &Shared, rewrite: &Rewrite, writing: &Writing) -> Resu
     if !writing.write || old == new || asks && !consents()? {
         return Ok(verdict(outcome));
     }
-    if let Err(error) = write(&shared.workspace, rewrite) {
+    if let Err(error) = write(&shared.workspace, old, new) {
         return refuse(shared, error);
     }
     output::print("names.lock is written\n")?;
+    advise(shared);
     Ok(verdict(outcome))
 }
 
@@ -80,8 +82,17 @@ fn verdict(outcome: &Outcome) -> Exit {
     if outcome.refused.is_empty() { Exit::Done } else { Exit::Error }
 }
 
+/// Says how git is to merge names.lock, where it would not do it well.
+pub fn advise(shared: &Shared) {
+    if !is_merged_by_line(&shared.workspace) {
+        let place = shared.workspace.join(ATTRIBUTES).display().to_string();
+        let message = format!("branches that give names will not merge by themselves: add the line `{UNION}` here");
+        output::warning(shared, &place, "lock-not-merged", &message);
+    }
+}
+
 /// Tells why nothing was done.
-fn refuse(shared: &Shared, error: NamesError) -> Result<Exit, Failure> {
+pub fn refuse(shared: &Shared, error: NamesError) -> Result<Exit, Failure> {
     let failure = match error {
         NamesError::Make(error) => return not_made(shared, error),
         NamesError::NobodyNamed => Failure::new("no host is given")
@@ -100,6 +111,10 @@ fn refuse(shared: &Shared, error: NamesError) -> Result<Exit, Failure> {
         }
         NamesError::Unread(zones) => Failure::new(format!("no names can be given: {}", zones.join("; ")))
             .hint("a name is given only where nothing is known to stand at it; a zone that is transferred tells all its names"),
+        NamesError::NotUtf8 => Failure::new("names.lock stays as it is: it is not UTF-8")
+            .hint("restore it from version control, or correct the rows that `zonewright check` names"),
+        NamesError::Unmerged => Failure::new("names.lock holds what git could not merge")
+            .hint("`zonewright check --fix-lock` keeps the rows of both sides, and settles them"),
         NamesError::Changed => {
             Failure::new("names.lock changed in the meantime, and is as somebody else left it").hint("run it again")
         }

@@ -630,6 +630,8 @@ pub struct LockRow {
     pub released: Option<Time>,
     /// Whether the row is bad.
     pub bad: bool,
+    /// Whether it is bad whatever other rows say.
+    pub bad_itself: bool,
     /// The row.
     pub origin: Origin,
 }

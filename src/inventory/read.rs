@@ -172,13 +172,26 @@ pub fn export_content(dir: &Path, name: &str, digest: &str) -> Option<Vec<u8>> {
     folder.read(&file, u64::MAX).ok().filter(|bytes| disk::digest(bytes) == digest)
 }
 
+/// Why names.lock cannot be read once more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotReadAgain {
+    /// It is not as it was, or is not there any more.
+    Changed,
+    /// It is not UTF-8.
+    NotUtf8,
+}
+
 /// Reads names.lock once more, which must be as it was read for `inventory`; empty where there is none.
 ///
-/// `None`: it cannot be read, is not as it was, or is not UTF-8.
-pub fn names_lock(dir: &Path, inventory: &Inventory) -> Option<String> {
+/// Errors: [`NotReadAgain`].
+pub fn names_lock(dir: &Path, inventory: &Inventory) -> Result<String, NotReadAgain> {
     match inventory.inputs.get(NAMES_LOCK) {
-        Some(digest) => String::from_utf8(export_content(dir, NAMES_LOCK, digest)?).ok(),
-        None => Folder::new(dir).lacks(NAMES_LOCK).then(String::new),
+        Some(digest) => {
+            let content = export_content(dir, NAMES_LOCK, digest).ok_or(NotReadAgain::Changed)?;
+            String::from_utf8(content).map_err(|_| NotReadAgain::NotUtf8)
+        }
+        None if Folder::new(dir).lacks(NAMES_LOCK) => Ok(String::new()),
+        None => Err(NotReadAgain::Changed),
     }
 }
 

@@ -51,6 +51,17 @@ pub struct Pattern {
 /// The file that keeps the names that were given, in the workspace.
 pub const NAMES_LOCK: &str = "names.lock";
 
+/// Whether a line of it is one that git writes around what it could not merge.
+pub fn is_conflict_marker(line: &str) -> bool {
+    let ends = |rest: &str| rest.is_empty() || rest.starts_with(' ');
+    ["<<<<<<<", "|||||||", "=======", ">>>>>>>"].iter().any(|sign| line.strip_prefix(sign).is_some_and(ends))
+}
+
+/// Whether a line begins what neither side of a merge wrote: the rows that both changed, as they were before.
+pub fn is_base_marker(line: &str) -> bool {
+    is_conflict_marker(line) && line.starts_with('|')
+}
+
 /// How often a format occurs in `[sources]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Occurs {

@@ -54,11 +54,8 @@ impl<'i> Editor<'i> {
             None => current.and_then(|(_, row)| row.name.as_ref()),
         }?;
         let projects = [host.map(|host| host.project), current.map(|(_, row)| row.project)];
-        let fits = |project: &ProjectIndex| {
-            let admin = &self.inventory.projects[project.0 as usize].admin;
-            admin.as_ref().is_none_or(|admin| admin.has_name(name.as_name()))
-        };
-        Some(Held { name: name.clone(), project: projects.into_iter().flatten().find(fits) })
+        let project = looked_after(self.inventory, name, projects.into_iter().flatten());
+        Some(Held { name: name.clone(), project })
     }
 
     /// Lets a host give up its name, which is noted in `project`; without another it then has none.
@@ -104,6 +101,18 @@ impl<'i> Editor<'i> {
         let project = self.inventory.projects[project.0 as usize].id.clone();
         self.edits.new.push(NewRow { inv, name, project, since, released });
     }
+}
+
+/// The first of some projects in which the records of a name are looked after once it is given up: a row of it there is good.
+pub fn looked_after(
+    inventory: &Inventory,
+    name: &Name,
+    mut projects: impl Iterator<Item = ProjectIndex>,
+) -> Option<ProjectIndex> {
+    projects.find(|project| {
+        let admin = &inventory.projects[project.0 as usize].admin;
+        admin.as_ref().is_none_or(|admin| admin.has_name(name.as_name()))
+    })
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use super::taken::is_cooling;
 use crate::dns::Name;
 use crate::inventory::Inventory;
 use crate::inventory::model::LockRow;
+use crate::inventory::source::is_conflict_marker;
 use crate::inventory::value::{Inv, Time};
 
 /// A row that names.lock gets.
@@ -86,7 +87,7 @@ pub fn write(text: &str, inventory: &Inventory, edits: &Edits, now: Time) -> Str
             Some((place, _)) if edits.gone.contains(&place) || expired.gone.contains(&place) => {}
             Some((_, row)) => lines.push(Line { inv: Some(row.inv), name: field(line, 1).into(), text: line.into() }),
             // The count of rows that some exports end in would be wrong after the next change.
-            None if line.trim_ascii().is_empty() || is_row_count(line) => {}
+            None if line.trim_ascii().is_empty() || is_row_count(line) || is_conflict_marker(line) => {}
             None if line.starts_with('#') => comments.extend([line, "\n"]),
             None => lines.push(Line { inv: None, name: field(line, 1).into(), text: line.into() }),
         }

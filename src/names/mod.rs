@@ -23,6 +23,10 @@ pub mod release;
 
 pub mod adopt;
 
+pub mod settle;
+
+pub mod short;
+
 #[cfg(test)]
 mod fixture;
 
@@ -30,4 +34,5 @@ pub use foreseen::{Foreseen, Prospect};
 pub use holders::{Holder, HolderRow, NameIndex};
 pub use lock::Edits;
 pub use outcome::{NameCode, Naming, Outcome, Refusal, Settled};
+pub use settle::Settlement;
 pub use taken::Taken;

@@ -32,6 +32,8 @@ mod free_names;
 
 pub mod names;
 
+pub mod merging;
+
 pub mod apply;
 
 pub mod check_dns;
@@ -64,6 +66,7 @@ use crate::inventory::model::{Config, HostLimit, Inventory, Pool, ProjectIndex, 
 use crate::inventory::read::{self, Extent, Loaded, LoadedConfig};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
+use crate::names::short;
 use crate::plan::{Marker, Only, Plan, marker_key};
 use crate::provider::{self, TargetError};
 use crate::snapshot::Snapshot;
@@ -338,6 +341,8 @@ pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> Findings {
         Err(MakeError::Config(findings)) => return *findings,
         Err(_) => unreachable!("`load` selects nothing, and reads no snapshot"),
     };
+    diagnostics.append(short::check(&inventory));
+    diagnostics.settle();
     let state = open_to_read(&workspace.join(&inventory.config.state_file));
     let held = state.and_then(|state| accepted::hold_against(&mut inventory, state.as_deref()));
     let unread = match held {

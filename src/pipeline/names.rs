@@ -20,13 +20,13 @@ use crate::disk::{self, Beside};
 use crate::dns::{ZoneContents, ZoneName};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Host, ProjectIndex, Trust};
-use crate::inventory::read::{self, Extent};
-use crate::inventory::source::NAMES_LOCK;
+use crate::inventory::read::{self, Extent, NotReadAgain};
+use crate::inventory::source::{NAMES_LOCK, is_conflict_marker};
 use crate::inventory::value::{Inv, Time};
 use crate::live::{Apexes, Live, LiveZone};
 use crate::names::allocate::{Giving, Holding, allocate, nameless};
 use crate::names::taken::LiveLabels;
-use crate::names::{NameIndex, Outcome, Taken, adopt, lock, release, taken};
+use crate::names::{NameIndex, Outcome, Settlement, Taken, adopt, lock, release, settle, taken};
 use crate::snapshot::Snapshot;
 use crate::state::open_to_read;
 
@@ -62,7 +62,18 @@ pub struct Rewrite {
     pub snapshot: Option<SnapshotUsed>,
 }
 
-/// Why no name could be given.
+/// names.lock, old and settled.
+#[derive(Debug)]
+pub struct Fixed {
+    /// As it stands; empty where there is none.
+    pub old: String,
+    /// As it would be.
+    pub new: String,
+    /// What was decided.
+    pub settlement: Settlement,
+}
+
+/// Why names.lock stays as it is.
 #[derive(Debug)]
 pub enum NamesError {
     /// As for a plan.
@@ -78,8 +89,12 @@ pub enum NamesError {
     },
     /// Nobody knows which names live DNS has; why, in words.
     Unread(Vec<String>),
-    /// names.lock changed while this ran, or is not UTF-8.
+    /// names.lock changed while this ran.
     Changed,
+    /// names.lock is not UTF-8.
+    NotUtf8,
+    /// names.lock holds what git could not merge.
+    Unmerged,
     /// names.lock could not be written.
     Unwritable(io::Error),
 }
@@ -87,6 +102,15 @@ pub enum NamesError {
 impl From<MakeError> for NamesError {
     fn from(error: MakeError) -> NamesError {
         NamesError::Make(error)
+    }
+}
+
+impl From<NotReadAgain> for NamesError {
+    fn from(error: NotReadAgain) -> NamesError {
+        match error {
+            NotReadAgain::Changed => NamesError::Changed,
+            NotReadAgain::NotUtf8 => NamesError::NotUtf8,
+        }
     }
 }
 
@@ -108,6 +132,22 @@ pub fn rewrite(
     let done = done.map(|rewrite| Rewrite { snapshot, ..rewrite });
     findings.files = std::mem::take(&mut inventory.files);
     (done, findings)
+}
+
+/// Works out names.lock as it would be with all that its rows say against each other settled, and sorted.
+pub fn fix_lock(request: &Request<'_>, progress: &dyn Progress) -> (Result<Fixed, NamesError>, Findings) {
+    let (mut inventory, _, mut findings) = match gather(request, progress) {
+        Ok(gathered) => gathered,
+        Err(error) => return (Err(error.into()), Findings::default()),
+    };
+    let fixed = trusted(&inventory).and_then(|()| {
+        let old = read::names_lock(request.workspace, &inventory)?;
+        let settlement = settle::settle(&inventory, &old, request.now);
+        let new = lock::write(&old, &inventory, &settlement.edits, request.now);
+        Ok(Fixed { old, new, settlement })
+    });
+    findings.files = std::mem::take(&mut inventory.files);
+    (fixed, findings)
 }
 
 /// Reads what says which host has which name, holds it against what was accepted, and opens the snapshot.
@@ -136,7 +176,10 @@ fn work(
     selection.hosts.extend(named_hosts(inventory, named)?);
     trusted(inventory)?;
     let invs = subjects(inventory, &selection, task)?;
-    let old = read::names_lock(request.workspace, inventory).ok_or(NamesError::Changed)?;
+    let old = read::names_lock(request.workspace, inventory)?;
+    if old.lines().any(is_conflict_marker) {
+        return Err(NamesError::Unmerged);
+    }
     let now = request.now;
     let to = |id: &Option<String>| id.as_ref().map(|id| project(inventory, id)).transpose();
     let (holding, to) = match task {
@@ -285,10 +328,10 @@ fn unread(unclear: Vec<Unclear>, findings: &mut Findings) -> NamesError {
     NamesError::Unread(missing)
 }
 
-/// Writes names.lock, unless somebody else wrote it since.
+/// Writes names.lock, unless it is not `old` any more: then somebody else wrote it since.
 ///
 /// Errors: `Changed` and `Unwritable`; it is as it was then.
-pub fn write(workspace: &Path, rewrite: &Rewrite) -> Result<(), NamesError> {
+pub fn write(workspace: &Path, old: &str, new: &str) -> Result<(), NamesError> {
     // Whoever else gives names to this workspace waits here, and then finds the file changed.
     let folder = File::open(workspace).map_err(NamesError::Unwritable)?;
     folder.lock().map_err(NamesError::Unwritable)?;
@@ -299,10 +342,10 @@ pub fn write(workspace: &Path, rewrite: &Rewrite) -> Result<(), NamesError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(NamesError::Unwritable(error)),
     };
-    if stands != rewrite.old {
+    if stands != old {
         return Err(NamesError::Changed);
     }
-    put(&path, rewrite.new.as_bytes()).map_err(NamesError::Unwritable)
+    put(&path, new.as_bytes()).map_err(NamesError::Unwritable)
 }
 
 /// Replaces a file whole, or creates it.

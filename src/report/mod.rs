@@ -34,6 +34,8 @@ mod schema;
 
 mod serve;
 
+mod settlement;
+
 mod status;
 
 mod summary;
@@ -55,6 +57,7 @@ pub use history::history;
 pub use names::{NamesReport, names};
 pub use schema::{SchemaKind, schema};
 pub use serve::{Serving, served, serving};
+pub use settlement::settlement;
 pub use status::{adopted, reset, status};
 pub use summary::{check_summary, snapshot_summary};
 pub use templates::{TemplateError, Templates};

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::meaning::{Meaning, Said};
 use super::text::{self, BAD_INV, BAD_NAME, Conflict, FIELD_COUNT, Fault, Faults, Row, Shape};
 use super::{Context, Draft, Format, Input, Part, Renumbering, Tally, project_index};
+use crate::diag::Severity;
 use crate::dns::Name;
 use crate::inventory::model::{Host, HostStatus, Trust};
 use crate::inventory::source::Occurs;
@@ -169,7 +170,7 @@ fn mark_duplicates(hosts: &mut [Host], input: &Input<'_>, context: &Context<'_>,
             host.bad = true;
             let other = if host.origin == first { second } else { first };
             let message = format!("{} stands on several rows", host.inv);
-            conflicts.push(Conflict { origin: host.origin, message, other });
+            conflicts.push(Conflict { severity: Severity::Error, origin: host.origin, message, other });
         }
     }
     text::report_conflicts(&DUPLICATE_INV, conflicts, input, context, tally);

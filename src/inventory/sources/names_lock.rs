@@ -1,14 +1,14 @@
 //! names.lock: the names given to hosts, one row a name.
 
-use std::cmp::Ordering;
-
-use super::text::{self, BAD_INV, BAD_NAME, BAD_TIME, Conflict, FIELD_COUNT, Fault, Faults, Row, Shape, Word};
-use super::{Context, Draft, Format, Input, Part, Renumbering, Tally, project_index};
+use super::text::{self, BAD_INV, BAD_NAME, BAD_TIME, FIELD_COUNT, Fault, Faults, Row, Shape, Word};
+use super::{Context, Draft, Format, Input, Part, Renumbering, project_index};
 use crate::dns::Name;
 use crate::inventory::model::{LockRow, Trust};
-use crate::inventory::source::{NAMES_LOCK, Occurs};
+use crate::inventory::source::{NAMES_LOCK, Occurs, is_conflict_marker};
 use crate::inventory::symbol::Symbols;
 use crate::inventory::value::{Inv, Time};
+
+mod clashes;
 
 /// The format.
 pub const FORMAT: Format =
@@ -35,14 +35,29 @@ const FOREIGN_RELEASED: Fault = Fault {
 const TWO_NAMES: Fault = Fault {
     code: "two-current-names",
     rule: "a host has one current row (docs/formats.md, names.lock)",
-    hint: "give all but one of the rows the time at which the name was released",
+    hint: "let `zonewright check --fix-lock` settle it, or give all but one of the rows the time of the release",
 };
 
 /// A name that two hosts have.
 const TWO_HOLDERS: Fault = Fault {
     code: "two-current-holders",
     rule: "a name is current in one row (docs/formats.md, names.lock)",
-    hint: "release the name of all but one of the hosts",
+    hint: "let `zonewright check --fix-lock` settle it, or release the name of all but one of the hosts",
+};
+
+/// A name that a host has by one row, and gave up by another that was made of it.
+const STALE: Fault = Fault {
+    code: "current-and-released",
+    rule: "names.lock has one row a name; of two with one `since` the released one is the later (docs/formats.md, names.lock)",
+    hint: "let `zonewright check --fix-lock` settle it, or remove the row that is wrong",
+};
+
+/// What git wrote around what it could not merge.
+const CONFLICT_MARKER: Fault = Fault {
+    code: "conflict-marker",
+    rule: "a line that git writes around what it could not merge is no row (docs/formats.md, names.lock)",
+    hint: "`zonewright check --fix-lock` keeps the rows of both sides and settles them; with `names.lock merge=union` in \
+           .gitattributes git leaves no such lines",
 };
 
 /// One row, with what only comparing needs.
@@ -81,9 +96,9 @@ fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
             entry
         }));
     }
-    let (by_inv, by_name) = find_clashes(&mut entries, &mut tally);
-    text::report_conflicts(&TWO_NAMES, by_inv, input, context, &mut tally);
-    text::report_conflicts(&TWO_HOLDERS, by_name, input, context, &mut tally);
+    for (fault, conflicts) in clashes::find(&mut entries, &mut tally) {
+        text::report_conflicts(fault, conflicts, input, context, &mut tally);
+    }
     let mut rows: Vec<LockRow> = entries.into_iter().map(|entry| entry.row).collect();
     rows.sort_by(|a, b| (a.inv, &a.name, a.origin).cmp(&(b.inv, &b.name, b.origin)));
     let has_bad = tally.bad > 0;
@@ -102,6 +117,10 @@ fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
 
 /// Reads one row; without a readable inventory number it is nobody's, and only reported.
 fn read_row(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, context: &Context<'_>) {
+    if is_conflict_marker(row.text) {
+        faults.add_whole(&CONFLICT_MARKER, || "git could not merge the rows here".into());
+        return;
+    }
     let fields = split(row.text, faults);
     faults.hush();
     let [inv, name, project, since, released] = &fields;
@@ -134,7 +153,8 @@ fn read_row(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, conte
     };
     let project = project_index(&mut piece.projects, project.text);
     let bad = faults.found();
-    let row = LockRow { inv, name: read_name, project, since, released: released_at, bad, origin: row.origin };
+    let (released, origin) = (released_at, row.origin);
+    let row = LockRow { inv, name: read_name, project, since, released, bad, bad_itself: bad, origin };
     piece.entries.push(LockEntry { row, current });
 }
 
@@ -162,53 +182,4 @@ fn read_time(word: &Word<'_>, faults: &mut Faults<'_, '_>) -> Option<Time> {
         faults.add(&BAD_TIME, word.at.clone(), || format!("`{}` is no time", word.text));
     }
     time
-}
-
-/// Finds hosts with two current rows, and names that are current twice; marks all rows concerned.
-fn find_clashes(entries: &mut [LockEntry], tally: &mut Tally) -> (Vec<Conflict>, Vec<Conflict>) {
-    let mut current: Vec<usize> = (0..entries.len()).filter(|at| entries[*at].current).collect();
-    let by_inv = clashes(
-        entries,
-        &mut current,
-        |a, b| a.inv.cmp(&b.inv),
-        |row| format!("host {} has several current rows", row.inv),
-    );
-    current.retain(|at| entries[*at].row.name.is_some());
-    let by_name = clashes(
-        entries,
-        &mut current,
-        |a, b| a.name.cmp(&b.name),
-        |row| match &row.name {
-            Some(name) => format!("`{name}` is current in several rows"),
-            None => "a name is current in several rows".into(),
-        },
-    );
-    for conflict in by_inv.iter().chain(&by_name) {
-        let at = entries.binary_search_by_key(&conflict.origin, |entry| entry.row.origin);
-        let entry = &mut entries[at.expect("entries are in the order of their places")];
-        tally.bad += usize::from(!entry.row.bad);
-        entry.row.bad = true;
-    }
-    (by_inv, by_name)
-}
-
-/// Finds rows among `current` that `compare` calls equal.
-fn clashes(
-    entries: &[LockEntry],
-    current: &mut [usize],
-    compare: fn(&LockRow, &LockRow) -> Ordering,
-    message: fn(&LockRow) -> String,
-) -> Vec<Conflict> {
-    let row = |at: usize| &entries[at].row;
-    current.sort_by(|a, b| compare(row(*a), row(*b)).then(row(*a).origin.cmp(&row(*b).origin)));
-    let mut conflicts = Vec::new();
-    for same in current.chunk_by(|a, b| compare(row(*a), row(*b)).is_eq()).filter(|same| same.len() > 1) {
-        let (first, second) = (row(same[0]).origin, row(same[1]).origin);
-        for at in same {
-            let origin = row(*at).origin;
-            let other = if origin == first { second } else { first };
-            conflicts.push(Conflict { origin, message: message(row(*at)), other });
-        }
-    }
-    conflicts
 }

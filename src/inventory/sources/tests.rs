@@ -537,6 +537,40 @@ fn locks_say_who_has_and_had_which_name() {
 }
 
 #[test]
+fn rows_of_names_lock_that_contradict_say_which_counts() {
+    let outcome = read(
+        "names_lock",
+        "1\ta.search.example.net\tsearch\t2026-01-01T00:00:00Z\t-\n\
+         1\ta.search.example.net\tsearch\t2026-01-01T00:00:00Z\t2026-11-19T00:00:00Z\n\
+         2\ta.search.example.net\tsearch\t2026-01-02T00:00:00Z\t-\n\
+         2\tfree-2.free.invalid\tsearch\t2026-01-01T00:00:00Z\t-\n\
+         3\tc.search.example.net\tsearch\t2026-01-01T00:00:00Z\t-\n\
+         3\tc.search.example.net\tsearch\t2026-01-01T00:00:00Z\t-\n\
+         4\td.search.example.net\tsearch\t2026-01-01T00:00:00Z\t-\n\
+         4\tfree-4.free.invalid\tsearch\t2026-01-02T00:00:00Z\t-\n\
+         <<<<<<< HEAD\n\
+         =======\n\
+         ======\n",
+    );
+    let heads: Vec<String> = outcome.text().lines().filter(|line| line.contains('[')).map(str::to_owned).collect();
+    insta::assert_snapshot!(heads.join("\n"), @r"
+    names_lock-1: error[too-many-bad-rows]: source `names_lock`: 10 of 11 rows are bad; 1 may be
+    names_lock-1:1: warning[current-and-released]: host 1 has `a.search.example.net.` by this row, and by another gave it up at 2026-11-19T00:00:00Z
+    names_lock-1:1: error[two-current-holders]: `a.search.example.net.` is current in several rows; host 2 keeps it: host 1 gave `a.search.example.net.` up at 2026-11-19T00:00:00Z
+    names_lock-1:3: error[two-current-holders]: `a.search.example.net.` is current in several rows; host 2 keeps it: host 1 gave `a.search.example.net.` up at 2026-11-19T00:00:00Z
+    names_lock-1:3: error[two-current-names]: host 2 has several current rows; it keeps `a.search.example.net.`: since 2026-01-02T00:00:00Z, no earlier than its release at 2026-01-01T00:00:00Z
+    names_lock-1:4: error[two-current-names]: host 2 has several current rows; it keeps `a.search.example.net.`: since 2026-01-02T00:00:00Z, no earlier than its release at 2026-01-01T00:00:00Z
+    names_lock-1:5: error[two-current-names]: host 3 has several current rows; it keeps `c.search.example.net.`: one row since 2026-01-01T00:00:00Z is enough
+    names_lock-1:6: error[two-current-names]: host 3 has several current rows; it keeps `c.search.example.net.`: one row since 2026-01-01T00:00:00Z is enough
+    names_lock-1:7: error[two-current-names]: host 4 has several current rows; it keeps no name: it was released at 2026-01-02T00:00:00Z, after 2026-01-01T00:00:00Z
+    names_lock-1:8: error[two-current-names]: host 4 has several current rows; it keeps no name: it was released at 2026-01-02T00:00:00Z, after 2026-01-01T00:00:00Z
+    names_lock-1:9:1: error[conflict-marker]: git could not merge the rows here
+    names_lock-1:10:1: error[conflict-marker]: git could not merge the rows here
+    names_lock-1:11:1: error[field-count]: 1 field instead of `inv name project since released`
+    ");
+}
+
+#[test]
 fn bad_lock_rows_are_bad_for_all_concerned() {
     let outcome = read(
         "names_lock",
@@ -553,26 +587,26 @@ fn bad_lock_rows_are_bad_for_all_concerned() {
     names_lock-1: error[too-many-bad-rows]: source `names_lock`: 7 of 8 rows are bad; 1 may be
         = rule: above `max_bad_rows` nothing is concluded from a source (docs/formats.md, trust)
         = hint: correct the rows, or raise `max_bad_rows` in zonewright.toml
-    names_lock-1:1: error[two-current-names]: host 1 has several current rows
+    names_lock-1:1: error[two-current-names]: host 1 has several current rows; it keeps `a.search.example.net.`: since 2026-01-01T00:00:00Z like `b.search.example.net.`, and the lower of the two
       1 | 1 a.search.example.net search 2026-01-01T00:00:00Z -
         = also: the other is names_lock-1:2
         = rule: a host has one current row (docs/formats.md, names.lock)
-        = hint: give all but one of the rows the time at which the name was released
-    names_lock-1:2: error[two-current-holders]: `b.search.example.net.` is current in several rows
+        = hint: let `zonewright check --fix-lock` settle it, or give all but one of the rows the time of the release
+    names_lock-1:2: error[two-current-holders]: `b.search.example.net.` is current in several rows; host 2 keeps it: host 1 keeps another name
       2 | 1 b.search.example.net search 2026-01-01T00:00:00Z -
         = also: the other is names_lock-1:3
         = rule: a name is current in one row (docs/formats.md, names.lock)
-        = hint: release the name of all but one of the hosts
-    names_lock-1:2: error[two-current-names]: host 1 has several current rows
+        = hint: let `zonewright check --fix-lock` settle it, or release the name of all but one of the hosts
+    names_lock-1:2: error[two-current-names]: host 1 has several current rows; it keeps `a.search.example.net.`: since 2026-01-01T00:00:00Z like `b.search.example.net.`, and the lower of the two
       2 | 1 b.search.example.net search 2026-01-01T00:00:00Z -
         = also: the other is names_lock-1:1
         = rule: a host has one current row (docs/formats.md, names.lock)
-        = hint: give all but one of the rows the time at which the name was released
-    names_lock-1:3: error[two-current-holders]: `b.search.example.net.` is current in several rows
+        = hint: let `zonewright check --fix-lock` settle it, or give all but one of the rows the time of the release
+    names_lock-1:3: error[two-current-holders]: `b.search.example.net.` is current in several rows; host 2 keeps it: host 1 keeps another name
       3 | 2 B.search.example.net. search 2026-01-01T00:00:00Z -
         = also: the other is names_lock-1:2
         = rule: a name is current in one row (docs/formats.md, names.lock)
-        = hint: release the name of all but one of the hosts
+        = hint: let `zonewright check --fix-lock` settle it, or release the name of all but one of the hosts
     names_lock-1:4:3: error[foreign-released-name]: `c.elsewhere.` is not directly below a domain of project `search`
       4 | 3 c.elsewhere search 2026-01-01T00:00:00Z 2026-11-13T12:00:00Z
         |   ^^^^^^^^^^^

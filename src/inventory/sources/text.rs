@@ -6,7 +6,7 @@ use ipnet::Ipv6Net;
 use rayon::prelude::*;
 
 use super::{Context, Dated, Input, SourceFile, Tally};
-use crate::diag::{Diagnostic, Diagnostics, FileId, Origin, is_formatting};
+use crate::diag::{Diagnostic, Diagnostics, FileId, Origin, Severity, is_formatting};
 use crate::dns::{Name, NameError};
 use crate::inventory::value::{Net64, Time, Vlan};
 
@@ -369,6 +369,8 @@ pub fn read_dates(input: &Input<'_>, tally: &mut Tally) {
 
 /// A fault that shows only when rows are compared.
 pub struct Conflict {
+    /// How bad it is.
+    pub severity: Severity,
     /// The row.
     pub origin: Origin,
     /// What is wrong with it.
@@ -400,7 +402,7 @@ pub fn take_conflicts<K: Ord + Copy>(rows: &mut [KeyedRow<K>], what: &str, tally
             tally.bad += 1;
             let (other, origin) = if network == first.0 { second } else { first };
             let message = format!("{network} here and {other} elsewhere for one {what}");
-            conflicts.push(Conflict { origin: row.origin, message, other: origin });
+            conflicts.push(Conflict { severity: Severity::Error, origin: row.origin, message, other: origin });
         }
     }
     conflicts
@@ -421,16 +423,21 @@ pub fn report_conflicts(
         let mut lines = (1..).zip(bytes.split(|octet| *octet == b'\n')).peekable();
         let mut found = Diagnostics::default();
         for conflict in of_file {
-            found.push_bounded(id, || {
+            let mut make = || {
                 while lines.next_if(|(number, _)| *number < conflict.origin.line).is_some() {}
                 let line = String::from_utf8_lossy(lines.peek().map_or(&[][..], |(_, line)| line));
                 let line = line.trim_end_matches('\r').trim_start_matches('\u{feff}');
-                Diagnostic::error(fault.code, conflict.origin, conflict.message.as_str())
+                let diagnostic = Diagnostic::error(fault.code, conflict.origin, conflict.message.as_str());
+                Diagnostic { severity: conflict.severity, ..diagnostic }
                     .excerpt(line, 0)
                     .also(format!("the other is {}", context.files.place(conflict.other)))
                     .rule(fault.rule)
                     .hint(fault.hint)
-            });
+            };
+            match conflict.severity {
+                Severity::Error => found.push_bounded(id, make),
+                Severity::Warning => found.push(make()),
+            }
         }
         tally.diagnostics.append(found);
     }

@@ -1,0 +1,91 @@
+//! Short names that several hosts have: what only the whole inventory shows.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::holders::name_of;
+use super::taken::fastbone_label;
+use crate::diag::{Diagnostic, Diagnostics, Origin};
+use crate::dns::Name;
+use crate::inventory::Inventory;
+use crate::inventory::model::ProjectIndex;
+use crate::inventory::value::Inv;
+
+/// A host that has a name, and who says so.
+#[derive(Clone, Copy)]
+struct Holder<'a> {
+    /// The host.
+    inv: Inv,
+    /// The name.
+    name: &'a Name,
+    /// The project in which it has it.
+    project: ProjectIndex,
+    /// The row.
+    origin: Origin,
+    /// Whether that is one of names.lock.
+    by_lock: bool,
+}
+
+/// Warns of hosts whose short name, or that of whose fastbone, another host has.
+///
+/// Nothing is bad by that: the records of both stand at different names. But `allocate` gives no such names, and people who
+/// use short names reach one host where they mean the other.
+pub fn check(inventory: &Inventory) -> Diagnostics {
+    let mut found = Diagnostics::default();
+    let mut owners: HashMap<u128, Holder<'_>> = HashMap::with_capacity(inventory.hosts.len() * 2);
+    for holder in holders(inventory) {
+        let label = holder.name.as_name().first_label().unwrap_or_default();
+        let fastbone = fastbone_label(inventory, holder.project, label);
+        let mut other = None;
+        for label in std::iter::once(label).chain(fastbone.as_deref()) {
+            match owners.entry(xxh3_128(label)) {
+                Entry::Vacant(entry) => drop(entry.insert(holder)),
+                Entry::Occupied(entry) if entry.get().inv != holder.inv => other = Some(*entry.get()),
+                Entry::Occupied(_) => {}
+            }
+        }
+        // Two rows of names.lock that give one name are errors, told where they are read.
+        let other = other.filter(|other| !(holder.by_lock && other.by_lock && holder.name == other.name));
+        if let Some(other) = other {
+            found.push(warning(inventory, &holder, &other));
+        }
+    }
+    found
+}
+
+/// All hosts that have names: those of hosts.csv, then those that only names.lock knows.
+fn holders(inventory: &Inventory) -> impl Iterator<Item = Holder<'_>> {
+    let by_hosts = inventory.hosts.iter().filter_map(|host| {
+        let (name, row) = name_of(inventory, host)?;
+        let origin = row.map_or(host.origin, |row| row.origin);
+        Some(Holder { inv: host.inv, name, project: host.project, origin, by_lock: row.is_some() })
+    });
+    let by_lock = inventory.lock.iter().filter_map(|row| {
+        let name = row.name.as_ref()?;
+        let is_alone = row.released.is_none() && inventory.place_of(row.inv).is_none();
+        let origin = row.origin;
+        is_alone.then_some(Holder { inv: row.inv, name, project: row.project, origin, by_lock: true })
+    });
+    by_hosts.chain(by_lock)
+}
+
+/// The warning about a host.
+fn warning(inventory: &Inventory, holder: &Holder<'_>, other: &Holder<'_>) -> Diagnostic {
+    let Holder { inv, name, origin, .. } = holder;
+    let label = |name: &Name| name.as_name().first_label().map(<[u8]>::to_vec);
+    let clash = match label(name) == label(other.name) {
+        true => "the same short name",
+        false => "one short name is that of the other's fastbone",
+    };
+    let message = format!("host {inv} has `{name}`, and host {} `{}`: {clash}", other.inv, other.name);
+    let hint = match holder.by_lock && other.by_lock {
+        true => "`zonewright check --fix-lock` leaves it to the host that had it first",
+        false => "give one of the hosts another name, in hosts.csv or by `zonewright release --to-project`",
+    };
+    Diagnostic::warning("shared-short-name", *origin, message)
+        .also(format!("the other is {}", inventory.files.place(other.origin)))
+        .rule("a short name is one host's over all projects, its fastbone's name too (docs/formats.md, names.lock)")
+        .hint(hint)
+}

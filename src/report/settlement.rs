@@ -1,0 +1,43 @@
+//! What was settled in names.lock, as text: the difference, and what was decided.
+
+use super::TextOptions;
+use super::lines::unified;
+use super::page::Page;
+use super::summary::counted;
+use crate::inventory::source::NAMES_LOCK;
+use crate::names::Settlement;
+use crate::names::settle::Decision;
+
+/// Renders what was settled in names.lock, which is `old` and `new`, and what is left to people.
+pub fn settlement((old, new): (&str, &str), settlement: &Settlement, options: &TextOptions) -> String {
+    let Settlement { decided, left, .. } = settlement;
+    let mut page = Page::new(options);
+    page.out.push_str(&unified(NAMES_LOCK, old, new, &page.paint));
+    if !page.out.is_empty() {
+        page.out.push('\n');
+    }
+    let tell = |page: &mut Page, decisions: &[Decision]| {
+        let shown = options.shown(decisions.len());
+        for Decision { inv, message } in decisions.iter().take(shown) {
+            page.line(0, &format!("host {inv} {message}"));
+        }
+        if decisions.len() > shown {
+            page.line(0, &format!("and {} more; -v shows them", decisions.len() - shown));
+        }
+    };
+    tell(&mut page, decided);
+    if !left.is_empty() {
+        page.line(0, "left to you:");
+        tell(&mut page, left);
+    }
+    if !(decided.is_empty() && left.is_empty()) {
+        page.out.push('\n');
+    }
+    let written = if old == new { "names.lock stays as it is" } else { "names.lock is written" };
+    let told = match decided.len() {
+        0 => "nothing to settle".to_owned(),
+        count => format!("{} settled", counted(count, "conflict")),
+    };
+    page.line(0, &format!("{told}; {written}"));
+    page.out
+}
