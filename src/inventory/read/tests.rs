@@ -237,6 +237,32 @@ fn a_workspace_is_read_whole() {
 }
 
 #[test]
+fn for_names_no_more_is_read_than_what_they_come_from() {
+    let fixture = Fixture::new();
+    fixture.write("racktables/l3-tors.txt", "no row\n");
+    fixture.remove("racktables/net-layout.xml");
+    let now = "2026-11-20T12:00:00Z".parse().unwrap();
+    let loaded = load_extent(fixture.0.path(), Extent::Names, now, &|_| {});
+    assert_eq!(codes(&loaded), [""; 0]);
+    let (names, whole) = (loaded.inventory.unwrap(), fixture.load().inventory.unwrap());
+    assert_eq!(format!("{:?}", names.hosts), format!("{:?}", whole.hosts));
+    assert_eq!(names.lock.len(), whole.lock.len());
+    assert!(!whole.reports.is_empty() && names.reports.is_empty());
+    let trusted: Vec<(&str, bool)> = names.sources().map(|(name, trust)| (name, trust.doubt().is_none())).collect();
+    assert_eq!(
+        trusted,
+        [
+            ("projects", true),
+            ("hosts", true),
+            ("l3_tors", false),
+            ("net_layout", false),
+            ("ipv4_map", false),
+            ("names.lock", true)
+        ]
+    );
+}
+
+#[test]
 fn the_number_of_threads_changes_nothing() {
     let fixture = Fixture::new();
     let rows: String =

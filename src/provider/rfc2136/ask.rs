@@ -182,6 +182,7 @@ mod tests {
     use super::super::tests::{Signer, apex, framed, read, reader};
     use super::*;
     use crate::dns::{Name, Rtype};
+    use crate::live::asked::Existence;
     use crate::provider::{AskZone as _, TargetError};
 
     /// The header flags of an authoritative answer without an error.
@@ -345,6 +346,23 @@ mod tests {
         assert!(
             matches!(with(vec![dname, cname]), Answer::BelowDname(owner, _) if owner == apex().as_name().to_name())
         );
+    }
+
+    #[test]
+    fn a_name_exists_unless_the_server_says_that_there_is_none() {
+        let name = Name::parse("h0.example.net").unwrap();
+        let find = |flags: [u8; 2], records: Vec<Vec<u8>>, authority: Vec<u8>| {
+            let server = answering(move |q| reply(q, flags, &records, std::slice::from_ref(&authority)));
+            reader(vec![server], false).find(&apex(), std::slice::from_ref(&name)).unwrap().remove(0)
+        };
+        let denied = [GOOD[0], 3];
+        let cname = record(&[b"\x02h0", APEX].concat(), Rtype::CNAME, b"\x01c\0");
+        let child = soa(&[b"\x02h0", APEX].concat());
+        assert_eq!(find(denied, vec![], soa(APEX)), Existence::Absent);
+        assert_eq!(find(GOOD, vec![], soa(APEX)), Existence::Present);
+        // Here the name that the CNAME points to is the one that is not there.
+        assert_eq!(find(denied, vec![cname], soa(APEX)), Existence::Present);
+        assert_eq!(find(denied, vec![], child), Existence::Delegated(name.clone()));
     }
 
     #[test]
