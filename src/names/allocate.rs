@@ -230,8 +230,9 @@ impl Allocation<'_, '_> {
 /// hosts.csv until that says the same project.
 fn labels_beside(inventory: &Inventory, projects: [ProjectIndex; 2], label: &[u8]) -> Vec<Vec<u8>> {
     let mut labels = vec![label.to_vec()];
-    for project in projects {
-        labels.extend(fastbone_label(inventory, project, label).filter(|fastbone| !labels.contains(fastbone)));
+    labels.extend(fastbone_label(inventory, projects[0], label));
+    if projects[1] != projects[0] {
+        labels.extend(fastbone_label(inventory, projects[1], label));
     }
     labels
 }
@@ -442,8 +443,10 @@ impl OpenSeries {
     fn lowest(&mut self, taken: &Taken, beside: impl Fn(&[u8]) -> Vec<Vec<u8>>) -> Option<Vec<Vec<u8>>> {
         loop {
             let label = self.series.label(self.next)?;
-            let labels = beside(&label);
-            match labels.iter().find_map(|label| taken.reason(label)) {
+            // Most numbers of a fleet are taken: only for the others is it worth while to look at what is beside.
+            let reason = taken.reason(&label);
+            let labels = if reason.is_none() { beside(&label) } else { Vec::new() };
+            match reason.or_else(|| labels.iter().find_map(|label| taken.reason(label))) {
                 None => return Some(labels),
                 Some(Reason::Held) => self.held += 1,
                 Some(Reason::Cooling) => self.cooling += 1,

@@ -34,8 +34,9 @@ enum Event {
     WaitForCooldown(usize, i64),
     /// Somebody gives a host a name in hosts.csv: the low number of a project, or its fastbone's, as it may be written.
     Name { host: u64, project: usize, number: u64, domain: usize, beside: bool, loud: bool },
-    /// Somebody gives a host another host's name in hosts.csv.
-    CopyName(u64, u64),
+    /// Somebody gives a host, a new one perhaps, another host's name in hosts.csv, or what would be its fastbone's in a
+    /// project.
+    CopyName { from: u64, to: u64, beside: Option<usize> },
     /// Somebody clears a host's name in hosts.csv.
     ClearName(u64),
     /// Somebody moves a host to a project in hosts.csv.
@@ -50,7 +51,7 @@ enum Event {
 
 /// Some host.
 fn host() -> impl Strategy<Value = u64> {
-    1_u64..=7
+    1_u64..=9
 }
 
 /// A command.
@@ -86,7 +87,7 @@ fn event() -> impl Strategy<Value = Event> {
         2 => name.prop_map(|(host, project, number, domain, beside, loud)| {
             Event::Name { host, project, number, domain, beside, loud }
         }),
-        2 => (host(), host()).prop_map(|(from, to)| Event::CopyName(from, to)),
+        4 => (host(), host(), prop::option::of(0..3_usize)).prop_map(|(from, to, beside)| Event::CopyName { from, to, beside }),
         1 => host().prop_map(Event::ClearName),
         1 => (host(), 0..3_usize).prop_map(|(host, project)| Event::Move(host, project)),
         1 => host().prop_map(Event::Toggle),
@@ -153,10 +154,13 @@ impl World {
                 let name = format!("{name}.{}", DOMAINS[domain]);
                 entry.name = if loud { name.to_uppercase() + "." } else { name };
             }
-            Event::CopyName(from, to) => {
-                if let (Some(from), true) = (self.hosts.get(&from).cloned(), self.hosts.contains_key(&to)) {
-                    self.hosts.entry(to).and_modify(|host| host.name = from.name);
-                }
+            Event::CopyName { from, to, beside } => {
+                let (held, fresh) = (model::name_of(self, &parse(self, lock), from), self.hosts.get(&from).cloned());
+                let (Some(held), Some(fresh)) = (held, fresh) else { return };
+                let (label, domain) = held.split_once('.').expect("a name below a domain");
+                let affixes = beside.and_then(|at| self.projects[at].fastbone).unwrap_or_default();
+                let name = format!("{}{label}{}.{domain}", affixes.0, affixes.1);
+                self.hosts.entry(to).or_insert(fresh).name = name;
             }
             Event::ClearName(host) => drop(self.hosts.entry(host).and_modify(|host| host.name.clear())),
             Event::Move(host, project) => drop(self.hosts.entry(host).and_modify(|host| host.project = project)),
@@ -245,7 +249,7 @@ fn check_holders(world: &World, (before, after): (&[model::Row], &[model::Row]),
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, max_shrink_iters: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, max_shrink_iters: 400, ..ProptestConfig::default() })]
 
     #[test]
     fn every_history_gives_the_names_that_the_rules_say(world in start(), events in prop::collection::vec(event(), 1..40)) {
