@@ -377,7 +377,7 @@ pub struct ReleaseArgs {
     /// Give each HOST a name in this project at once.
     #[arg(long, value_name = "ID")]
     pub to_project: Option<String>,
-    /// Take live DNS from this snapshot, its folder or its manifest; ask no server, and use no secret.
+    /// With `--to-project`, take live DNS from this snapshot, its folder or its manifest; ask no server, and use no secret.
     #[arg(long, value_name = "PATH", requires = "to_project")]
     pub live_snapshot: Option<PathBuf>,
     /// Whether it is written.

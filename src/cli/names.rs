@@ -11,7 +11,7 @@ use super::request::{not_made, request, tell_snapshot};
 use crate::names::Outcome;
 use crate::pipeline::merging::{ATTRIBUTES, UNION, is_merged_by_line};
 use crate::pipeline::names::{NamesError, Order, Rewrite, Task, rewrite, write};
-use crate::report::{self, NamesReport, Written};
+use crate::report::{self, NamesReport};
 
 /// Gives names to hosts.
 pub fn allocate(shared: &Shared, args: &AllocateArgs) -> Result<Exit, Failure> {
@@ -47,32 +47,20 @@ fn run(shared: &Shared, order: Order<'_>, live_snapshot: Option<&Path>, writing:
     }
 }
 
-/// Shows what changes, and writes it where that is asked.
+/// Shows what changes, and writes it where that is asked: what nobody could be shown is not written.
 fn show_and_write(shared: &Shared, rewrite: &Rewrite, writing: &Writing) -> Result<Exit, Failure> {
     let Rewrite { old, new, outcome, .. } = rewrite;
-    let options = output::text_options(shared);
-    let report = |writing| NamesReport { old, new, outcome, writing };
-    let changes = writing.write && old != new;
-    let asks = changes && !writing.yes && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-    if asks {
-        output::print(&report::names(&report(Written::Next), &options))?;
-        if !consents()? {
-            return Ok(verdict(outcome));
-        }
+    let report = NamesReport { old, new, outcome, is_to_be_written: writing.write };
+    output::print(&report::names(&report, &output::text_options(shared)))?;
+    let asks = !writing.yes && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    if !writing.write || old == new || asks && !consents()? {
+        return Ok(verdict(outcome));
     }
-    if changes {
-        if let Err(error) = write(&shared.workspace, old, new) {
-            return refuse(shared, error);
-        }
-        advise(shared);
+    if let Err(error) = write(&shared.workspace, old, new) {
+        return refuse(shared, error);
     }
-    match asks {
-        true => output::print("names.lock is written\n")?,
-        false => {
-            let writing = if changes { Written::Done } else { Written::Unasked };
-            output::print(&report::names(&report(writing), &options))?;
-        }
-    }
+    output::print("names.lock is written\n")?;
+    advise(shared);
     Ok(verdict(outcome))
 }
 

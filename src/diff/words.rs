@@ -102,8 +102,8 @@ fn nameless(context: &Context<'_>, host: &Host) -> String {
     let rows = &context.inventory.lock[lock_rows_of(context.inventory, host.inv)];
     let former = rows.iter().filter_map(|row| Some((row.released?, row.name.as_ref()?)));
     match former.max() {
-        Some((released, name)) => format!("it has no name: it gave up `{name}` {released}"),
-        None if host.name.is_some() => "it has no name: names.lock says so, whatever hosts.csv says".to_owned(),
+        Some((released, name)) => format!("it gave up its name `{name}` at {released}, and has no other"),
+        None if host.name.is_some() => "names.lock says that it has no name, whatever hosts.csv says".to_owned(),
         None => "it has no name".to_owned(),
     }
 }

@@ -9,7 +9,7 @@ use crate::desired::network::{self, Segment};
 use crate::diag::Origin;
 use crate::diff::protect;
 use crate::diff::released::{self, Spared};
-use crate::dns::Name;
+use crate::dns::{Name, NameRef};
 use crate::inventory::model::{Entry, Host, HostStatus, LockRow, ProjectFile, ProjectIndex};
 use crate::inventory::symbol::Symbol;
 use crate::inventory::value::Inv;
@@ -233,6 +233,8 @@ impl Case<'_> {
         let (host, given) = (self.host_row(inv), self.name(inv));
         let rows = inventory.lock[lock_rows_of(inventory, inv)].iter();
         let rows = rows.filter(|row| given.and_then(|(_, given)| given).is_none_or(|given| given.origin != row.origin));
+        // A current row without a name only says that the host has none.
+        let rows = rows.filter(|row| row.bad || row.name.is_some() || row.released.is_some());
         let mut names: Vec<OtherName> = rows.map(|row| self.other_name(row)).collect();
         if let Some(host) = host
             && let Some(name) = &host.name
@@ -255,11 +257,14 @@ impl Case<'_> {
         let said = match (row.bad, row.released, until) {
             (true, ..) => "the row is bad".to_owned(),
             (_, None, _) => "it still counts as taken".to_owned(),
-            (_, Some(_), Some(until)) => format!("nobody else gets it before {until}; {}", self.fate_words(row)),
+            (_, Some(_), Some(until)) => format!("it stays taken until {until}; {}", self.fate_words(row)),
             (_, Some(_), None) if released::spared(self.context, row) == Some(Spared::LongAgo) => {
                 "long ago: its records are no longer looked after".to_owned()
             }
-            (_, Some(_), None) => format!("it may be given again; {}", self.fate_words(row)),
+            (_, Some(_), None) => {
+                let again = row.name.as_ref().map(|name| self.again_words(name.as_name()));
+                format!("{}; {}", again.unwrap_or_default(), self.fate_words(row))
+            }
         };
         OtherName {
             name: row.name.as_ref().map(|name| name.to_string()),
@@ -267,6 +272,14 @@ impl Case<'_> {
             released: row.released.map(|released| released.to_string()),
             taken_until: until.map(|until| until.to_string()),
             said,
+        }
+    }
+
+    /// When a name that was given up long enough ago may be given again.
+    pub(super) fn again_words(&self, name: NameRef<'_>) -> &'static str {
+        match self.context.live.rrsets_at(name).next() {
+            Some(_) => "it may be given again once nothing stands at it in live DNS",
+            None => "it may be given again",
         }
     }
 

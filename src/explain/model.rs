@@ -118,7 +118,7 @@ pub struct OtherName {
     pub line: String,
     /// When it was given up.
     pub released: Option<String>,
-    /// Until when nobody else gets it.
+    /// Until when it stays taken, for who had it too.
     pub taken_until: Option<String>,
     /// What that means, in words.
     pub said: String,
@@ -416,7 +416,7 @@ pub struct HolderFacts {
     pub line: String,
     /// When it gave the name up.
     pub released: Option<String>,
-    /// Until when nobody else gets it.
+    /// Until when it stays taken, for who had it too.
     pub taken_until: Option<String>,
     /// The same in words.
     pub said: String,

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use super::model::{Explanation, HolderFacts, NameFacts, Subject};
 use super::{Case, changes, claimed_by, host};
 use crate::change::Waiting;
-use crate::diff::protect;
 use crate::diff::rules::is_untouchable;
+use crate::diff::{Context, protect};
 use crate::dns::{Name, NameRef, Rtype, reverse};
 use crate::inventory::model::HostStatus;
 use crate::inventory::value::{Inv, Time};
-use crate::names::Holder;
-use crate::names::HolderRow;
+use crate::names::holders::name_of;
+use crate::names::{Holder, HolderRow, taken};
 
 /// Explains a name.
 pub fn explain(case: &Case<'_>, name: &Name) -> Explanation {
@@ -24,8 +24,8 @@ pub fn explain(case: &Case<'_>, name: &Name) -> Explanation {
     };
     let whose = match (now.as_slice(), facts.holders.first()) {
         ([inv], Some(holder)) => format!("{name} is the {} name of host {inv}.", holder.interface),
-        ([], Some(holder)) => format!("{name} is nobody's now; host {} had it.", holder.inv),
-        ([], None) => format!("{name} is nobody's: no host has or had it."),
+        ([], Some(first)) => case.gone_words(name, latest(&facts.holders).unwrap_or(first)),
+        ([], None) => format!("{name} is nobody's: no host has or had it.{}", case.next_words(name)),
         (several, _) => claimed_by(name, several),
     };
     let then = match &chain {
@@ -43,7 +43,41 @@ pub fn explain(case: &Case<'_>, name: &Name) -> Explanation {
     }
 }
 
+/// Who gave a name up last.
+fn latest(holders: &[HolderFacts]) -> Option<&HolderFacts> {
+    // Texts of times to the second in UTC sort as the times do.
+    holders.iter().filter(|holder| holder.released.is_some()).max_by_key(|holder| &holder.released)
+}
+
 impl Case<'_> {
+    /// Whose a name was that is nobody's now, and until when it stays taken.
+    fn gone_words(
+        &self,
+        name: &Name,
+        HolderFacts { inv, interface, released, taken_until, .. }: &HolderFacts,
+    ) -> String {
+        let beside = if *interface == "fastbone" { " with the name that it is the fastbone of" } else { "" };
+        let then = match (released, taken_until) {
+            (None, _) => format!("; hosts.csv gives it to host {inv}, but names.lock, which alone counts, does not."),
+            (Some(at), Some(until)) => {
+                format!(": host {inv} gave it up{beside} at {at}, and it stays taken until {until}.")
+            }
+            (Some(at), None) => {
+                format!(": host {inv} gave it up{beside} at {at}, and {}.", self.again_words(name.as_name()))
+            }
+        };
+        format!("{name} is nobody's now{then}{}", self.next_words(name))
+    }
+
+    /// Who would get a name that nobody has, in a sentence.
+    fn next_words(&self, name: &Name) -> String {
+        let said = |(inv, is_fastbone)| {
+            let beside = if is_fastbone { " as the name of its fastbone" } else { "" };
+            format!(" `zonewright allocate --write` gives it to host {inv}{beside}.")
+        };
+        self.context.foreseen.taker(self.context.inventory, name.as_name()).map(said).unwrap_or_default()
+    }
+
     /// All about a name.
     fn name_facts(&self, name: NameRef<'_>) -> NameFacts {
         let context = self.context;
@@ -52,13 +86,23 @@ impl Case<'_> {
             HolderRow::Host(place) => Some(context.inventory.hosts[place as usize].project),
             HolderRow::Lock(_) => None,
         });
+        let changes = self.changes(|change| changes::touches_name(change, name));
+        let stays = if changes.is_empty() { self.stays(name) } else { None };
         NameFacts {
             holders: holders.into_iter().map(|holder| self.holder(holder)).collect(),
             live: self.whole_site(name, project),
             pointers: self.addresses_pointing(name, |_| false),
-            changes: self.changes(|change| changes::touches_name(change, name)),
-            remarks: self.remarks(name),
+            changes,
+            remarks: self.remarks(name).into_iter().chain(stays).collect(),
         }
+    }
+
+    /// That a name which nobody has is given to nobody because of what stands there.
+    fn stays(&self, name: NameRef<'_>) -> Option<String> {
+        let Context { inventory, live, names, .. } = self.context;
+        let is_given = name.parent().is_some_and(|parent| taken::domains(inventory).contains(parent.as_wire()));
+        let is_passed_over = is_given && !names.is_held(inventory, name) && live.rrsets_at(name).next().is_some();
+        is_passed_over.then(|| "as long as anything stands at it in live DNS, `allocate` gives it to nobody".to_owned())
     }
 
     /// Somebody who has or had a name.
@@ -67,7 +111,7 @@ impl Case<'_> {
         let (inv, origin, released) = match holder.by {
             HolderRow::Host(place) => {
                 let host = &inventory.hosts[place as usize];
-                let given = crate::names::holders::name_of(inventory, host).and_then(|(_, row)| row);
+                let given = name_of(inventory, host).and_then(|(_, row)| row);
                 let origin = given.filter(|_| holder.now).map_or(host.origin, |row| row.origin);
                 (host.inv, origin, None)
             }
@@ -95,12 +139,16 @@ impl Case<'_> {
         match (holder.by, released, until) {
             (HolderRow::Host(place), ..) if holder.now && is_free(place) => "has it, and is free".to_owned(),
             (HolderRow::Host(_), ..) if holder.now => "has it".to_owned(),
-            (HolderRow::Host(_), ..) => "hosts.csv gives it the name, but names.lock gives it another".to_owned(),
+            (HolderRow::Host(place), ..) => {
+                let has_other = name_of(inventory, &inventory.hosts[place as usize]).is_some();
+                let does = if has_other { "gives it another" } else { "says that it has none" };
+                format!("hosts.csv gives it the name, but names.lock, which alone counts, {does}")
+            }
             (HolderRow::Lock(_), None, _) => "a current row of names.lock gives it the name".to_owned(),
             (HolderRow::Lock(_), Some(at), Some(until)) => {
-                format!("gave it up {at}; nobody else gets it before {until}")
+                format!("gave it up {at}; it stays taken until {until}")
             }
-            (HolderRow::Lock(_), Some(at), None) => format!("gave it up {at}; it may be given again"),
+            (HolderRow::Lock(_), Some(at), None) => format!("gave it up {at}, long enough ago to be given again"),
         }
     }
 

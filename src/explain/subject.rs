@@ -7,7 +7,7 @@ use crate::dns::{Name, reverse};
 use crate::inventory::Inventory;
 use crate::inventory::value::Inv;
 use crate::live::{Live, Place};
-use crate::names::NameIndex;
+use crate::names::{Foreseen, NameIndex};
 
 /// What is asked about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +50,12 @@ impl Question {
     /// for in the projects' domains.
     ///
     /// Errors: what is none of these, and what neither the inventory nor any configured zone knows of.
-    pub fn find(inventory: &Inventory, names: &NameIndex, live: &Live, text: &str) -> Result<Question, SubjectError> {
+    pub fn find(
+        inventory: &Inventory,
+        (names, foreseen): (&NameIndex, &Foreseen),
+        live: &Live,
+        text: &str,
+    ) -> Result<Question, SubjectError> {
         if let Ok(inv) = text.parse::<Inv>() {
             return host(inventory, inv);
         }
@@ -66,7 +71,7 @@ impl Question {
             return Ok(Question::Address(address));
         }
         if !text.contains('.') {
-            return short_name(inventory, names, live, text);
+            return short_name(inventory, (names, foreseen), live, text);
         }
         let known = live.zone_of(name.as_name()).is_some() || names.holders(inventory, name.as_name()).next().is_some();
         match known {
@@ -91,8 +96,14 @@ fn host(inventory: &Inventory, inv: Inv) -> Result<Question, SubjectError> {
     }
 }
 
-/// A name by its first label: the one in the projects' domains that a host has or had, else the one that is live.
-fn short_name(inventory: &Inventory, names: &NameIndex, live: &Live, text: &str) -> Result<Question, SubjectError> {
+/// A name by its first label: the one in the projects' domains that a host has or had, else the one that is live, else the
+/// one that a host would get.
+fn short_name(
+    inventory: &Inventory,
+    (names, foreseen): (&NameIndex, &Foreseen),
+    live: &Live,
+    text: &str,
+) -> Result<Question, SubjectError> {
     let admins = inventory.projects.iter().filter_map(|project| project.admin.as_ref());
     let domains = admins.flat_map(|admin| std::iter::once(&admin.dns_domain).chain(&admin.also_domains));
     let mut candidates: Vec<Name> =
@@ -107,6 +118,9 @@ fn short_name(inventory: &Inventory, names: &NameIndex, live: &Live, text: &str)
     let mut found: Vec<&Name> = candidates.iter().filter(held).collect();
     if found.is_empty() {
         found = candidates.iter().filter(is_live).collect();
+    }
+    if found.is_empty() {
+        found = candidates.iter().filter(|name| foreseen.taker(inventory, name.as_name()).is_some()).collect();
     }
     match found.as_slice() {
         [name] => Ok(Question::Name((*name).clone())),

@@ -4,6 +4,9 @@ use std::fmt;
 
 use crate::dns::{Name, NameError, NameRef};
 
+/// The longest label, in octets (RFC 1035 section 2.3.4).
+pub const MAX_LABEL: usize = 63;
+
 /// One piece of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
@@ -18,6 +21,17 @@ pub enum Piece {
         /// The digits, where they are fixed.
         width: Option<u8>,
     },
+}
+
+impl Piece {
+    /// How many octets it has at least, wherever and whatever the host.
+    fn least_octets(&self) -> usize {
+        match self {
+            Piece::Literal(text) => text.len(),
+            Piece::Location | Piece::Bucket => 1,
+            Piece::Index { width } => width.map_or(1, usize::from),
+        }
+    }
 }
 
 /// How the hosts of a project are named, such as `{location}{bucket}-{index:04}`.
@@ -86,7 +100,7 @@ fn tokens(template: &str) -> Result<Vec<Token>, TemplateError> {
                 at = end + 1;
                 start = at;
             }
-            ('}', _) => return Err(fault(at, 1, "a closing brace that none opened; double it to mean a brace")),
+            ('}', _) => return Err(fault(at, 1, "a closing brace that none opened")),
             (c, _) => {
                 literal.push(c);
                 at += 1;
@@ -106,8 +120,10 @@ fn fault(at: usize, width: usize, message: impl Into<String>) -> TemplateError {
 
 /// Checks literal text: letters, digits, hyphens and underscores.
 fn literal(text: String, at: usize) -> Result<String, TemplateError> {
-    match text.chars().position(|c| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))) {
-        Some(offset) => Err(fault(at + offset, 1, "a character that no label may hold")),
+    match text.chars().enumerate().find(|(_, c)| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))) {
+        // What stands before it holds no doubled brace, or that would have been found.
+        Some((offset, '{' | '}')) => Err(fault(at + offset, 2, "a brace, which no label may hold")),
+        Some((offset, _)) => Err(fault(at + offset, 1, "a character that no label may hold")),
         None => Ok(text.to_ascii_lowercase()),
     }
 }
@@ -117,29 +133,39 @@ impl ShortnameTemplate {
     ///
     /// Errors: [`TemplateError`], the first from the left.
     pub fn parse(template: &str) -> Result<ShortnameTemplate, TemplateError> {
-        let mut pieces = Vec::new();
+        let mut pieces: Vec<Piece> = Vec::new();
+        let (mut index, mut has_bucket) = (None, false);
         for token in tokens(template)? {
-            pieces.push(match token {
-                Token::Literal(text, at) => Piece::Literal(literal(text, at)?),
-                Token::Field(field, at) => shortname_field(&field, at)?,
-            });
+            let (piece, at, width) = match token {
+                Token::Literal(text, at) => (Piece::Literal(literal(text, at)?), at, 0),
+                Token::Field(field, at) => (shortname_field(&field, at)?, at, field.chars().count() + 2),
+            };
+            match piece {
+                Piece::Index { .. } if index.is_some() => return Err(fault(at, width, "a second `{index}`")),
+                Piece::Index { width: digits } => index = Some((digits, at, width)),
+                Piece::Bucket if has_bucket => return Err(fault(at, width, "a second `{bucket}`")),
+                Piece::Bucket => has_bucket = true,
+                Piece::Literal(_) | Piece::Location => {}
+            }
+            pieces.push(piece);
         }
         let whole = template.chars().count();
-        let once = |piece: fn(&Piece) -> bool| pieces.iter().filter(|p| piece(p)).count() <= 1;
-        if !once(|piece| matches!(piece, Piece::Index { .. })) || !once(|piece| *piece == Piece::Bucket) {
-            return Err(fault(0, whole, "`{index}` or `{bucket}` stands in it twice"));
-        }
-        let index = pieces.iter().find_map(|piece| match piece {
-            Piece::Index { width } => Some(*width),
-            _ => None,
-        });
+        let shortest: usize = pieces.iter().map(Piece::least_octets).sum();
         match index {
             None => Err(fault(0, whole, "no `{index}`, so that all hosts would have one name")),
-            Some(None) if pieces.contains(&Piece::Bucket) => {
-                Err(fault(0, whole, "`{bucket}` needs an `{index}` with a width, such as `{index:04}`"))
+            Some((None, at, width)) if has_bucket => {
+                Err(fault(at, width, "`{bucket}` needs an `{index}` with a width, such as `{index:04}`"))
+            }
+            Some(_) if shortest > MAX_LABEL => {
+                Err(fault(0, whole, format!("all its labels have {shortest} octets or more; {MAX_LABEL} is the most")))
             }
             Some(_) => Ok(ShortnameTemplate { text: template.to_owned(), pieces }),
         }
+    }
+
+    /// Whether names tell the location.
+    pub fn has_location(&self) -> bool {
+        self.pieces.contains(&Piece::Location)
     }
 
     /// The pieces in order.
@@ -155,10 +181,10 @@ fn shortname_field(field: &str, at: usize) -> Result<Piece, TemplateError> {
         "location" => Ok(Piece::Location),
         "bucket" => Ok(Piece::Bucket),
         "index" => Ok(Piece::Index { width: None }),
-        _ => match field.strip_prefix("index:0").map(str::parse::<u8>) {
-            Some(Ok(digits @ 1..=9)) => Ok(Piece::Index { width: Some(digits) }),
-            Some(_) => Err(fault(at, width, "the width of `{index:0N}` is 1 to 9 digits")),
-            None => {
+        _ => match (field.strip_prefix("index:"), field.strip_prefix("index:0").map(str::as_bytes)) {
+            (_, Some([digit @ b'1'..=b'9'])) => Ok(Piece::Index { width: Some(digit - b'0') }),
+            (Some(_), _) => Err(fault(at, width, "a width is written `{index:0N}`, N being one digit from 1 to 9")),
+            (None, _) => {
                 let known = "`{location}`, `{bucket}`, `{index}` and `{index:0N}`";
                 Err(fault(at, width, format!("`{{{field}}}` is no field; there are {known}")))
             }
@@ -189,6 +215,10 @@ impl FastboneTemplate {
         match <[String; 2]>::try_from(parts) {
             Ok([before, after]) if before.is_empty() && after.is_empty() => {
                 Err(fault(0, whole, "the fastbone would have the backbone's name"))
+            }
+            Ok([before, after]) if before.len() + after.len() >= MAX_LABEL => {
+                let beside = before.len() + after.len();
+                Err(fault(0, whole, format!("{beside} octets beside the short name; a label has {MAX_LABEL} at most")))
             }
             Ok([before, after]) => Ok(FastboneTemplate { before, after }),
             Err(_) => Err(fault(0, whole, "`{shortname}` must stand in it once")),
@@ -224,13 +254,44 @@ mod tests {
     fn faults_have_a_place() {
         let at = |template: &str| ShortnameTemplate::parse(template).map_err(|e| (e.at, e.width)).err();
         assert_eq!(at("{location}"), Some((0, 10)));
-        assert_eq!(at("{bucket}-{index}"), Some((0, 16)));
+        assert_eq!(at("{bucket}-{index}"), Some((9, 7)));
         assert_eq!(at("x{rack}-{index}"), Some((1, 6)));
         assert_eq!(at("a.b{index}"), Some((1, 1)));
         assert_eq!(at("a{index"), Some((1, 6)));
         assert_eq!(at("a}{index}"), Some((1, 1)));
         assert_eq!(at("{index:0}"), Some((0, 9)));
-        assert_eq!(at("{{{index}"), Some((0, 1)));
+        assert_eq!(at("{{{index}"), Some((0, 2)));
+    }
+
+    #[test]
+    fn a_width_is_one_digit_behind_a_zero() {
+        for width in ["4", "04x", "00", "0", "010", "+4", "0+4", "004", "", " 04", "0४"] {
+            let error = ShortnameTemplate::parse(&format!("x{{index:{width}}}")).unwrap_err();
+            assert_eq!((error.at, error.width), (1, 8 + width.chars().count()), "{width}");
+            assert_eq!(error.message, "a width is written `{index:0N}`, N being one digit from 1 to 9");
+        }
+        let template = ShortnameTemplate::parse("x{index:09}").unwrap();
+        assert_eq!(template.pieces()[1], Piece::Index { width: Some(9) });
+    }
+
+    #[test]
+    fn a_second_index_or_bucket_is_shown_itself() {
+        let fault = |template: &str| ShortnameTemplate::parse(template).map_err(|e| (e.at, e.width, e.message)).err();
+        assert_eq!(fault("{index}-{index:02}"), Some((8, 10, "a second `{index}`".into())));
+        assert_eq!(fault("{bucket}{index:02}{bucket}"), Some((18, 8, "a second `{bucket}`".into())));
+        assert_eq!(fault("{location}{location}{index}"), None);
+    }
+
+    #[test]
+    fn a_template_whose_shortest_label_is_too_long_is_refused() {
+        let template = |literal: usize| format!("{}{{location}}{{bucket}}{{index:04}}", "x".repeat(literal));
+        assert!(ShortnameTemplate::parse(&template(57)).is_ok());
+        let error = ShortnameTemplate::parse(&template(58)).unwrap_err();
+        assert_eq!((error.at, error.width), (0, 58 + 28));
+        assert_eq!(error.message, "all its labels have 64 octets or more; 63 is the most");
+        let fastbone = |literal: usize| FastboneTemplate::parse(&format!("{{shortname}}{}", "x".repeat(literal)));
+        assert!(fastbone(62).is_ok());
+        assert_eq!(fastbone(63).unwrap_err().message, "63 octets beside the short name; a label has 63 at most");
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Recording names: what hosts.csv says of a host comes to stand in names.lock.
 
-use super::allocate::{find_host, fits_template, foreign, refusal, rules_of, taken_by_others};
+use super::allocate::{find_host, fits_template, foreign, not_alone, refusal, rules_of, taken_by_others};
 use super::edit::{Editor, Held};
 use super::holders::lock_rows_of;
 use super::outcome::{NameCode, Naming, Outcome, Refusal, Settled};
-use super::taken::{Reason, Taken, fastbone_label};
+use super::taken::{Taken, fastbone_label};
 use crate::dns::Name;
 use crate::inventory::Inventory;
 use crate::inventory::model::Host;
@@ -65,12 +65,7 @@ fn adopt_one(
         );
     }
     if let Some(reason) = taken_by_others(inventory, taken, (inv, host.project), name.as_name()) {
-        let short = String::from_utf8_lossy(name.as_name().first_label().unwrap_or_default()).into_owned();
-        let message = match reason {
-            Reason::Cooling => format!("another host had `{short}` until less than `name_cooldown` ago"),
-            Reason::Held | Reason::Live => format!("another host has `{short}`, or it is the fastbone of one"),
-        };
-        return refused(NameCode::NameTaken, (message, "`zonewright explain` says whose it is"));
+        return Err(not_alone(inventory, (inv, host.project), (name, reason)));
     }
     record(inventory, taken, editor, (host, name)).map(Some)
 }
@@ -103,4 +98,85 @@ fn record(
     }
     let project = inventory.projects[host.project.0 as usize].id.clone();
     Ok(Naming { inv: host.inv, project, before, after: Some(name.clone()), note: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{at, inventory, invs, refused, shown};
+    use super::*;
+
+    /// What comes of recording names of hosts at two.
+    fn adopted<const N: usize>(inventory: &Inventory, hosts: [u64; N]) -> Outcome {
+        adopt(inventory, &mut Taken::by_hosts(inventory, at("02:00:00")), &invs(hosts), at("02:00:00"))
+    }
+
+    #[test]
+    fn a_name_of_hosts_csv_alone_gets_a_row() {
+        let hosts =
+            ["1,SAS1.search.example.,search,assigned,sas", "2,sas2.old.example,search,free,SAS", "3,,web,assigned,sas"];
+        let inventory = inventory(&hosts, &[]);
+        assert_eq!(adoptable(&inventory).map(|host| host.inv.0).collect::<Vec<_>>(), [1, 2]);
+        let outcome = adopted(&inventory, [1, 2, 3]);
+        let rows = ["1 sas1.search.example. search 02:00:00 -", "2 sas2.old.example. search 02:00:00 -"];
+        assert_eq!(shown(&outcome.edits).0, rows);
+        assert_eq!(refused(&outcome), [(3, "no-name")]);
+    }
+
+    #[test]
+    fn a_host_gets_back_what_it_gave_up_but_nobody_else_does() {
+        let hosts = ["1,sas1.search.example,search,assigned,sas", "2,sas2.search.example,search,assigned,sas"];
+        let lock = [
+            "1 free-1.free.invalid search 01:30:00 -",
+            "1 sas1.search.example search 00:10:00 01:30:00",
+            "1 sas2.search.example search 00:00:00 01:00:00",
+        ];
+        let inventory = inventory(&hosts, &lock);
+        let outcome = adopted(&inventory, [1, 2]);
+        assert_eq!(shown(&outcome.edits), (vec!["1 sas1.search.example. search 02:00:00 -".to_owned()], vec![0, 1]));
+        assert_eq!(refused(&outcome), [(2, "name-taken")]);
+        let message = "another host had `sas2`, or its fastbone's name, until less than `name_cooldown` ago";
+        assert_eq!(outcome.refused[0].message, message);
+    }
+
+    #[test]
+    fn a_name_that_two_hosts_claim_is_recorded_for_neither() {
+        let hosts = [
+            "1,x1.web.example,web,assigned,sas",
+            "2,x1.search.example,web,assigned,sas",
+            "3,x3.web.example,web,assigned,sas",
+            "4,x3f.web.example,long,assigned,sas",
+        ];
+        let outcome = adopted(&inventory(&hosts, &[]), [1, 2, 3]);
+        assert_eq!(refused(&outcome), [(1, "name-taken"), (2, "name-taken"), (3, "name-taken")]);
+        assert!(outcome.edits.is_empty());
+    }
+
+    #[test]
+    fn a_name_must_be_one_that_the_template_gives_below_a_domain() {
+        let hosts = ["1,myt1.search.example,search,assigned,sas", "2,sas2.web.example,search,assigned,sas"];
+        let outcome = adopted(&inventory(&hosts, &[]), [1, 2]);
+        assert_eq!(refused(&outcome), [(1, "outside-template"), (2, "foreign-domain")]);
+    }
+
+    #[test]
+    fn another_name_by_names_lock_is_given_up_and_another_project_is_corrected() {
+        let hosts = [
+            "1,x1.web.example,web,assigned,sas",
+            "2,x2.web.example,web,assigned,sas",
+            "3,x3.web.example,web,assigned,sas",
+        ];
+        let lock = [
+            "1 x7.web.example web 00:10:00 -",
+            "2 x2.web.example search 00:20:00 -",
+            "3 x3.web.example web 00:30:00 -",
+        ];
+        let outcome = adopted(&inventory(&hosts, &lock), [1, 2, 3]);
+        let rows = [
+            "1 x7.web.example. web 00:10:00 02:00:00",
+            "1 x1.web.example. web 02:00:00 -",
+            "2 x2.web.example. web 00:20:00 -",
+        ];
+        assert_eq!(shown(&outcome.edits).0, rows);
+        assert_eq!(outcome.settled.len(), 1, "3 is as it should be");
+    }
 }

@@ -12,7 +12,6 @@ use crate::dns::{Name, NameRef};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Host, HostStatus, Project, ProjectAdmin, ProjectFile, ProjectIndex, ProjectSettings};
 use crate::inventory::symbol::Symbol;
-use crate::inventory::template::Piece;
 use crate::inventory::value::{Inv, Time};
 
 /// What hosts that have a name are asked to do with it.
@@ -106,20 +105,18 @@ impl Allocation<'_, '_> {
                 return self.keep(host, held, project);
             }
         }
-        let (name, label) = self.lowest(host, project)?;
-        let before = match held {
-            Some(Held { name, project: Some(old) }) => {
-                self.editor.give_up(inv, &name, old);
-                Some(name)
-            }
+        let given_up = match held {
+            Some(Held { name, project: Some(old) }) => Some((name, old)),
             Some(Held { name, project: None }) => return Err(foreign(inventory, (inv, host.project), &name)),
             None => None,
         };
-        self.taken.take(&label, inv);
-        if let Some(fastbone) = fastbone_label(inventory, project, &label) {
-            self.taken.take(&fastbone, inv);
+        let (name, labels) = self.lowest(host, project)?;
+        if let Some((name, old)) = &given_up {
+            self.editor.give_up(inv, name, *old);
         }
+        labels.iter().for_each(|label| self.taken.take(label, inv));
         self.editor.give(inv, name.clone(), project);
+        let before = given_up.map(|(name, _)| name);
         let naming = Naming { before, after: Some(name), ..self.naming(host, project) };
         self.outcome.namings.push(naming);
         Ok(())
@@ -138,6 +135,13 @@ impl Allocation<'_, '_> {
         if !admin.is_some_and(|admin| admin.has_name(name.as_name())) {
             return Err(foreign(self.inventory, (host.inv, project), name));
         }
+        // Beside the name it gets the fastbone name that the other project gives.
+        if let Some(reason) = taken_by_others(self.inventory, self.taken, (host.inv, project), name.as_name()) {
+            return Err(not_alone(self.inventory, (host.inv, project), (name, reason)));
+        }
+        let label = name.as_name().first_label().unwrap_or_default();
+        let fastbone = fastbone_label(self.inventory, project, label);
+        fastbone.iter().for_each(|label| self.taken.take(label, host.inv));
         self.editor.move_to(host.inv, name.clone(), project);
         let same = Some(name.clone());
         let naming = Naming { before: same.clone(), after: same, ..self.naming(host, project) };
@@ -163,13 +167,13 @@ impl Allocation<'_, '_> {
         Naming { inv: host.inv, project: id.clone(), before: None, after: None, note }
     }
 
-    /// The lowest free name of a project at a host's location.
-    fn lowest(&mut self, host: &Host, project: ProjectIndex) -> Result<(Name, Vec<u8>), Refusal> {
+    /// The lowest free name of a project at a host's location, and the short names that the host then has.
+    fn lowest(&mut self, host: &Host, project: ProjectIndex) -> Result<(Name, Vec<Vec<u8>>), Refusal> {
         let inventory = self.inventory;
         let (admin, settings) = rules_of(inventory, host, project)?;
         let place = self.series.place(host, project, settings)?;
         let series = &mut self.series.all[place];
-        let Some(label) = series.lowest(self.taken, |label| fastbone_label(inventory, project, label)) else {
+        let Some(labels) = series.lowest(self.taken, |label| labels_beside(inventory, (host, project), label)) else {
             self.series.by_host.insert(host.inv, place);
             let hint = "widen the index, or add a `{bucket}`; names that hosts have stay as they are";
             return Err(refusal(
@@ -179,20 +183,32 @@ impl Allocation<'_, '_> {
                 (String::new(), hint.to_owned()),
             ));
         };
-        match Name::prepend(&label, admin.dns_domain.as_name()) {
-            Ok(name) => {
-                series.take();
-                Ok((name, label))
-            }
-            Err(error) => {
-                let shown = String::from_utf8_lossy(&label);
-                let message = format!("`{shown}` below `{}` would be a name with {error}", admin.dns_domain);
-                let hint =
-                    format!("shorten `shortname_template` of project `{}`", inventory.projects[project.0 as usize].id);
-                Err(refusal(inventory, (host.inv, host.project), NameCode::BadTemplate, (message, hint)))
-            }
-        }
+        let names: Result<Vec<Name>, Refusal> = labels
+            .iter()
+            .map(|label| {
+                Name::prepend(label, admin.dns_domain.as_name()).map_err(|error| {
+                    let shown = String::from_utf8_lossy(label);
+                    let message = format!("`{shown}` below `{}` would be a name with {error}", admin.dns_domain);
+                    let id = &inventory.projects[project.0 as usize].id;
+                    let hint = format!("shorten `shortname_template` or `fastbone_name` of project `{id}`");
+                    refusal(inventory, (host.inv, host.project), NameCode::BadTemplate, (message, hint))
+                })
+            })
+            .collect();
+        let name = names?.swap_remove(0);
+        series.take();
+        Ok((name, labels))
     }
+}
+
+/// The short names of a host that has this one: its own, and those of the fastbones that it gets by a project, and by
+/// hosts.csv until that says the same project.
+fn labels_beside(inventory: &Inventory, (host, project): (&Host, ProjectIndex), label: &[u8]) -> Vec<Vec<u8>> {
+    let mut labels = vec![label.to_vec()];
+    for project in [project, host.project] {
+        labels.extend(fastbone_label(inventory, project, label).filter(|fastbone| !labels.contains(fastbone)));
+    }
+    labels
 }
 
 /// The host of a number, if nothing is wrong with its lines.
@@ -291,12 +307,29 @@ pub fn foreign(inventory: &Inventory, (inv, project): (Inv, ProjectIndex), name:
     refusal(inventory, (inv, project), NameCode::ForeignDomain, (message, hint))
 }
 
+/// The refusal of a host whose short name, or its fastbone's, others have or had.
+pub fn not_alone(
+    inventory: &Inventory,
+    (inv, project): (Inv, ProjectIndex),
+    (name, reason): (&Name, Reason),
+) -> Refusal {
+    let short = String::from_utf8_lossy(name.as_name().first_label().unwrap_or_default()).into_owned();
+    let message = match reason {
+        Reason::Cooling => {
+            format!("another host had `{short}`, or its fastbone's name, until less than `name_cooldown` ago")
+        }
+        Reason::Held | Reason::Live => format!("another host has `{short}`, or its fastbone's name"),
+    };
+    let hint = "`zonewright explain` says whose it is".to_owned();
+    refusal(inventory, (inv, project), NameCode::NameTaken, (message, hint))
+}
+
 /// The series that names are taken from, each once: projects that give the same names share one.
 struct AllSeries<'i> {
     /// The inventory.
     inventory: &'i Inventory,
-    /// The places in `all` of projects at locations.
-    known: HashMap<(ProjectIndex, Symbol), usize>,
+    /// The places in `all` of projects at locations, for hosts that are in a project.
+    known: HashMap<(ProjectIndex, ProjectIndex, Symbol), usize>,
     /// The places in `all` of what they are known by.
     by_key: HashMap<SeriesKey, usize>,
     /// The places in `all` of hosts that got no name because theirs is used up.
@@ -312,8 +345,8 @@ struct SeriesKey {
     template: String,
     /// The location in lower case; `None` where the template does not name it, so that all locations share its names.
     location: Option<String>,
-    /// The fastbone's label for the label `x`.
-    fastbone: Option<Vec<u8>>,
+    /// The label `x`, and those that a host has beside it.
+    labels: Vec<Vec<u8>>,
 }
 
 /// A series, as far as it was used.
@@ -343,7 +376,8 @@ impl<'i> AllSeries<'i> {
 
     /// The place of the series of a project at a host's location.
     fn place(&mut self, host: &Host, project: ProjectIndex, settings: &ProjectSettings) -> Result<usize, Refusal> {
-        if let Some(place) = self.known.get(&(project, host.location)) {
+        let known = (project, host.project, host.location);
+        if let Some(place) = self.known.get(&known) {
             return Ok(*place);
         }
         let location = self.inventory.symbols.text(host.location);
@@ -362,26 +396,27 @@ impl<'i> AllSeries<'i> {
         })?;
         let key = SeriesKey {
             template: template.to_string(),
-            location: template.pieces().contains(&Piece::Location).then(|| location.to_ascii_lowercase()),
-            fastbone: fastbone_label(self.inventory, project, b"x"),
+            location: template.has_location().then(|| location.to_ascii_lowercase()),
+            labels: labels_beside(self.inventory, (host, project), b"x"),
         };
         let place = *self.by_key.entry(key.clone()).or_insert(self.all.len());
         if place == self.all.len() {
             self.all.push(OpenSeries { key, series, next: 1, held: 0, cooling: 0, live: 0, given: 0 });
         }
-        self.known.insert((project, host.location), place);
+        self.known.insert(known, place);
         Ok(place)
     }
 }
 
 impl OpenSeries {
-    /// The lowest label that is free together with its fastbone's; `None` where the width is used up.
-    fn lowest(&mut self, taken: &Taken, fastbone: impl Fn(&[u8]) -> Option<Vec<u8>>) -> Option<Vec<u8>> {
+    /// The lowest label that is free together with those beside it, which `beside` gives all; `None` where the width is
+    /// used up.
+    fn lowest(&mut self, taken: &Taken, beside: impl Fn(&[u8]) -> Vec<Vec<u8>>) -> Option<Vec<Vec<u8>>> {
         loop {
             let label = self.series.label(self.next)?;
-            let reason = taken.reason(&label).or_else(|| taken.reason(&fastbone(&label)?));
-            match reason {
-                None => return Some(label),
+            let labels = beside(&label);
+            match labels.iter().find_map(|label| taken.reason(label)) {
+                None => return Some(labels),
                 Some(Reason::Held) => self.held += 1,
                 Some(Reason::Cooling) => self.cooling += 1,
                 Some(Reason::Live) => self.live += 1,
@@ -412,3 +447,6 @@ impl OpenSeries {
         format!("`{template}`{at} allows {allowed} names, and all are taken: {}", uses.join(", "))
     }
 }
+
+#[cfg(test)]
+mod tests;

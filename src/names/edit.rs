@@ -80,6 +80,7 @@ impl<'i> Editor<'i> {
         let current = self.rows(inv).find(|(_, row)| row.released.is_none());
         let since = current.and_then(|(_, row)| row.since).unwrap_or(self.now);
         self.drop_current(inv);
+        self.drop_released(inv, &name);
         self.add(inv, name, project, (since, None));
     }
 
@@ -112,4 +113,57 @@ pub fn looked_after(
         let admin = &inventory.projects[project.0 as usize].admin;
         admin.as_ref().is_none_or(|admin| admin.has_name(name.as_name()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{at, inventory, project, shown};
+    use super::*;
+
+    /// A name.
+    fn name(text: &str) -> Name {
+        Name::parse(text).unwrap()
+    }
+
+    #[test]
+    fn one_row_tells_of_a_name_given_up_and_keeps_since_when() {
+        let lock = ["1 sas1.search.example search 00:10:00 -", "1 sas1.search.example search 00:00:00 00:05:00"];
+        let inventory = inventory(&["1,,search,assigned,sas"], &lock);
+        let search = project(&inventory, "search");
+        let mut editor = Editor::new(&inventory, at("02:00:00.9"));
+        editor.give_up(Inv(1), &name("sas1.search.example"), search);
+        editor.give(Inv(1), name("sas2.search.example"), search);
+        let (new, gone) = shown(&editor.finish());
+        assert_eq!(
+            new,
+            ["1 sas1.search.example. search 00:10:00 02:00:00", "1 sas2.search.example. search 02:00:00 -"]
+        );
+        assert_eq!(gone, [0, 1]);
+    }
+
+    #[test]
+    fn a_host_that_moves_keeps_its_name_since_then_in_one_row() {
+        let lock = ["1 sas1.search.example search 00:10:00 -", "1 sas1.search.example search 00:00:00 00:05:00"];
+        let inventory = inventory(&["1,,search,assigned,sas"], &lock);
+        let mut editor = Editor::new(&inventory, at("02:00:00"));
+        editor.move_to(Inv(1), name("sas1.search.example"), project(&inventory, "web"));
+        assert_eq!(shown(&editor.finish()), (vec!["1 sas1.search.example. web 00:10:00 -".to_owned()], vec![0, 1]));
+    }
+
+    #[test]
+    fn a_name_is_looked_after_in_a_project_that_has_its_domain() {
+        let inventory = inventory(
+            &["1,,web,assigned,sas", "2,x2.web.example,search,assigned,sas", "4,,search,assigned,sas"],
+            &[
+                "1 sas1.old.example search 00:10:00 -",
+                "3 x3.web.example web 00:10:00 -",
+                "4 free-4.free.invalid search 00:10:00 -",
+            ],
+        );
+        let editor = Editor::new(&inventory, at("02:00:00"));
+        let projects = [1, 2, 3].map(|inv| editor.held(Inv(inv)).unwrap().project);
+        assert_eq!(projects, [Some(project(&inventory, "search")), None, Some(project(&inventory, "web"))]);
+        assert_eq!(editor.held(Inv(4)), None, "a name below the free domain is none");
+        assert_eq!(editor.held(Inv(5)), None);
+    }
 }

@@ -1,6 +1,7 @@
 //! What `allocate` would give to the hosts that have no name.
 
 use super::allocate::{Giving, Holding, allocate, nameless};
+use super::holders::fastbone_of;
 use super::outcome::{Naming, Refusal};
 use super::taken::{self, Taken};
 use crate::dns::{Name, NameRef, ZoneName};
@@ -78,10 +79,17 @@ impl Foreseen {
         refusal.map_or(Prospect::Unknown, |place| Prospect::Refused(&self.refused[place]))
     }
 
-    /// The host that would get a name.
-    pub fn taker(&self, name: NameRef<'_>) -> Option<Inv> {
-        let gets = |naming: &&Naming| naming.after.as_ref().is_some_and(|after| after.as_name() == name);
-        self.namings.iter().find(gets).map(|naming| naming.inv)
+    /// The host that would get a name, and whether as its fastbone's.
+    pub fn taker(&self, inventory: &Inventory, name: NameRef<'_>) -> Option<(Inv, bool)> {
+        self.namings.iter().find_map(|Naming { inv, after, .. }| {
+            let backbone = after.as_ref()?.as_name();
+            if backbone == name {
+                return Some((*inv, false));
+            }
+            let project = inventory.hosts[inventory.place_of(*inv)?].project;
+            let fastbone = fastbone_of(inventory, project, backbone)?;
+            (fastbone.as_name() == name).then_some((*inv, true))
+        })
     }
 }
 
@@ -99,4 +107,80 @@ fn unseen(inventory: &Inventory, live: &Live) -> Option<Unseen> {
         (Some(_), Some(_)) => Some(Unseen::ByName(zone.name().clone())),
         (Some(_), None) => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::dns::{Rtype, Ttl, ZoneBuilder, ZoneContents};
+    use crate::inventory::load_workspace;
+    use crate::inventory::model::Trust;
+    use crate::live::asked::Knowledge;
+    use crate::live::{Apexes, LiveZone};
+
+    /// The clock.
+    fn now() -> Time {
+        "2026-11-20T02:00:00Z".parse().unwrap()
+    }
+
+    /// The workspace of the cases, whose host 102 loses its name.
+    fn inventory() -> Inventory {
+        let base = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/_base");
+        let mut inventory = load_workspace(&base, now(), &|_| {}).inventory.unwrap();
+        let place = inventory.place_of(Inv(102)).unwrap();
+        inventory.hosts[place].name = None;
+        inventory
+    }
+
+    /// A zone in which nothing stands.
+    fn empty(zone: &ZoneName) -> ZoneContents {
+        let mut builder = ZoneBuilder::new(zone.clone());
+        builder.push(zone.as_name(), Rtype::SOA, Ttl::DEFAULT, &[0; 22]).unwrap();
+        builder.finish().unwrap()
+    }
+
+    /// The configured zones with nothing in them, but for what `other` makes of some.
+    fn live(inventory: &Inventory, other: impl Fn(&ZoneName, &Apexes) -> Option<LiveZone>) -> Live {
+        let zones: Vec<&ZoneName> = inventory.config.zones.iter().map(|spec| &spec.name).collect();
+        let apexes = Apexes::new(zones.iter().copied());
+        let known = |zone: &ZoneName| LiveZone::known(empty(zone), &apexes);
+        let all = zones.iter().map(|zone| other(zone, &apexes).unwrap_or_else(|| known(zone))).collect();
+        Live::new(all, apexes)
+    }
+
+    #[test]
+    fn the_name_is_foreseen_that_allocate_gives() {
+        let inventory = inventory();
+        let foreseen = Foreseen::find(&inventory, &live(&inventory, |_, _| None), now());
+        let name = Name::parse("sas0-0002.web.example.net").unwrap();
+        assert_eq!(foreseen.of(Inv(102)), Prospect::Gets(&name));
+        assert_eq!(foreseen.of(Inv(101)), Prospect::Unknown);
+        let fastbone = Name::parse("fb-sas0-0002.web.example.net").unwrap();
+        assert_eq!(foreseen.taker(&inventory, name.as_name()), Some((Inv(102), false)));
+        assert_eq!(foreseen.taker(&inventory, fastbone.as_name()), Some((Inv(102), true)));
+        assert_eq!(foreseen.taker(&inventory, Name::parse("web.example.net").unwrap().as_name()), None);
+    }
+
+    #[test]
+    fn nothing_is_foreseen_while_names_may_be_taken_that_nobody_sees() {
+        let mut inventory = inventory();
+        let is_meant = |zone: &ZoneName, apex: &str| zone.as_name() == Name::parse(apex).unwrap().as_name();
+        let unread = |apex: &str| {
+            let live = live(&inventory, |zone, _| is_meant(zone, apex).then(|| LiveZone::unknown(zone.clone())));
+            Foreseen::find(&inventory, &live, now())
+        };
+        let needed = ZoneName::new(Name::parse("db.example.net").unwrap());
+        assert_eq!(unread("db.example.net").of(Inv(102)), Prospect::Unread(&needed));
+        assert!(matches!(unread("2.0.192.in-addr.arpa").of(Inv(102)), Prospect::Gets(_)));
+        let by_name = live(&inventory, |zone, apexes| {
+            let asked = || LiveZone::asked(empty(zone), apexes, Knowledge::default());
+            is_meant(zone, "db.example.net").then(asked)
+        });
+        assert_eq!(Foreseen::find(&inventory, &by_name, now()).of(Inv(102)), Prospect::ByName(&needed));
+        inventory.trust.names_lock = Trust::Unknown { reason: "it was cut".to_owned() };
+        let all = live(&inventory, |_, _| None);
+        assert_eq!(Foreseen::find(&inventory, &all, now()).of(Inv(102)), Prospect::Unknown);
+    }
 }

@@ -87,7 +87,7 @@ pub fn write(text: &str, inventory: &Inventory, edits: &Edits, now: Time) -> Str
             Some((place, _)) if edits.gone.contains(&place) || expired.gone.contains(&place) => {}
             Some((_, row)) => lines.push(Line { inv: Some(row.inv), name: field(line, 1).into(), text: line.into() }),
             // The count of rows that some exports end in would be wrong after the next change.
-            None if line.is_empty() || line.starts_with("# end") || is_conflict_marker(line) => {}
+            None if line.trim_ascii().is_empty() || is_row_count(line) || is_conflict_marker(line) => {}
             None if line.starts_with('#') => comments.extend([line, "\n"]),
             None => lines.push(Line { inv: None, name: field(line, 1).into(), text: line.into() }),
         }
@@ -100,6 +100,12 @@ pub fn write(text: &str, inventory: &Inventory, edits: &Edits, now: Time) -> Str
         out.extend([&*line.text, "\n"]);
     }
     out
+}
+
+/// Whether a line is `# end ROWS`.
+fn is_row_count(line: &str) -> bool {
+    let words = line.strip_prefix('#').map(|rest| rest.split_ascii_whitespace().collect::<Vec<_>>());
+    matches!(words.as_deref(), Some(["end", rows]) if rows.bytes().all(|octet| octet.is_ascii_digit()))
 }
 
 /// A field of a line, from 0; empty where there are fewer.
@@ -169,4 +175,72 @@ fn is_named_elsewhere(inventory: &Inventory, inv: Inv) -> bool {
 /// The name of a host that has none: below the free domain, never published. `None` where it would be too long.
 pub fn free_name(inventory: &Inventory, inv: Inv) -> Option<Name> {
     Name::prepend(format!("free-{inv}").as_bytes(), inventory.config.free_domain.as_name()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{at, inventory_of};
+    use super::*;
+
+    /// names.lock after one name was given, at a time; of hosts 1, 2 and 3, the latter with a name in hosts.csv.
+    fn written(setting: &str, text: &str, now: &str) -> String {
+        let hosts = ["1,,search,assigned,sas", "2,,web,assigned,sas", "3,x3.web.example,web,assigned,sas"];
+        let inventory = inventory_of(setting, &hosts, text);
+        let name = Name::parse("sas9.search.example").unwrap();
+        let new = NewRow { inv: Inv(1), name, project: "search".into(), since: at(now), released: None };
+        write(text, &inventory, &Edits { gone: BTreeSet::new(), new: vec![new] }, at(now))
+    }
+
+    /// A tombstone of a host, given up at one.
+    fn tombstone(inv: u64) -> String {
+        format!("{inv}\tx{inv}.web.example\tweb\t2026-11-01T00:00:00Z\t2026-11-20T01:00:00Z\n")
+    }
+
+    #[test]
+    fn what_nobody_changes_stays_as_it_is_written() {
+        let text = "\u{feff}10\tB.web.example.\tweb\t2026-11-01T00:00:00+03:00\t-\r\n\r\n# a comment\r\nnobody's line\r\n \t\r\n\
+                    2\tx2.web.example\tweb\tsometime\t-\r\n2\ta.web.example\tweb\t2026-11-01t00:00:00.5z\t2026-11-20T01:30:00Z\r\n\
+                    # endless\r\n#end of 3\r\n# end 4\r\n";
+        insta::assert_snapshot!(written("", text, "02:00:00").replace('\t', " "), @r"
+        # a comment
+        # endless
+        #end of 3
+        1 sas9.search.example search 2026-11-20T02:00:00Z -
+        2 a.web.example web 2026-11-01t00:00:00.5z 2026-11-20T01:30:00Z
+        2 x2.web.example web sometime -
+        10 B.web.example. web 2026-11-01T00:00:00+03:00 -
+        nobody's line
+        ");
+    }
+
+    #[test]
+    fn what_was_given_up_goes_once_its_cooldown_and_the_wait_for_deletes_are_over() {
+        let has_row = |setting: &str, now: &str| written(setting, &tombstone(2), now).contains("x2.web.example");
+        assert!(has_row("", "02:00:00"), "exactly as long ago as the cooldown");
+        assert!(!has_row("", "02:00:01"));
+        assert!(has_row("delete_after = \"30m\"", "02:30:00"));
+        assert!(!has_row("delete_after = \"30m\"", "02:30:01"));
+    }
+
+    #[test]
+    fn a_name_in_hosts_csv_does_not_come_back_when_the_last_row_goes() {
+        let text = tombstone(2) + &tombstone(3) + &tombstone(4);
+        insta::assert_snapshot!(written("", &text, "03:00:00").replace('\t', " "), @r"
+        1 sas9.search.example search 2026-11-20T03:00:00Z -
+        3 free-3.free.invalid web 2026-11-20T01:00:00Z -
+        ");
+    }
+
+    #[test]
+    fn a_bad_row_is_kept_however_old() {
+        let text = tombstone(2).replace("2026-11-01T00:00:00Z", "long ago");
+        assert!(written("", &text, "03:00:00").contains(text.trim_end()));
+    }
+
+    #[test]
+    fn only_the_count_of_rows_is_no_comment() {
+        let counts = ["# end 3", "#end 0", "#  end\t12 "].map(is_row_count);
+        let comments = ["# end", "# ends 3", "# end 3 rows", "# end three", "end 3"].map(is_row_count);
+        assert_eq!((counts, comments), ([true; 3], [false; 5]));
+    }
 }

@@ -27,6 +27,9 @@ pub mod settle;
 
 pub mod short;
 
+#[cfg(test)]
+mod fixture;
+
 pub use foreseen::{Foreseen, Prospect};
 pub use holders::{Holder, HolderRow, NameIndex};
 pub use lock::Edits;

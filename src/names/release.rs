@@ -56,3 +56,50 @@ fn project_of(inventory: &Inventory, inv: Inv) -> Result<ProjectIndex, Refusal> 
         _ => find_host(inventory, inv).map(|host| host.project),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{at, inventory, invs, refused, shown};
+    use super::*;
+
+    #[test]
+    fn a_name_given_up_leaves_a_row_of_it_and_one_that_says_that_the_host_has_none() {
+        let hosts = ["1,sas1.search.example,search,assigned,sas", "2,,web,free,sas"];
+        let inventory = inventory(&hosts, &["2 x2.web.example web 00:10:00 -", "3 x3.web.example web 00:10:00 -"]);
+        let outcome = release(&inventory, &invs([1, 2, 3]), at("02:00:00"));
+        let (new, gone) = shown(&outcome.edits);
+        assert_eq!(
+            new,
+            [
+                "1 sas1.search.example. search 02:00:00 02:00:00",
+                "1 free-1.free.invalid. search 02:00:00 -",
+                "2 x2.web.example. web 00:10:00 02:00:00",
+                "2 free-2.free.invalid. web 02:00:00 -",
+                "3 x3.web.example. web 00:10:00 02:00:00",
+                "3 free-3.free.invalid. web 02:00:00 -",
+            ]
+        );
+        assert_eq!(gone, [0, 1]);
+        let noted: Vec<u64> = outcome.namings.iter().filter(|it| it.note.is_some()).map(|it| it.inv.0).collect();
+        assert_eq!(noted, [1], "only an assigned host gets another name");
+    }
+
+    #[test]
+    fn who_has_no_name_is_left_as_it_is() {
+        let hosts = ["1,,search,assigned,sas", "2,x2.web.example,web,assigned,sas"];
+        let inventory = inventory(&hosts, &["2 free-2.free.invalid web 00:10:00 -"]);
+        let outcome = release(&inventory, &invs([1, 2]), at("02:00:00"));
+        assert!(outcome.edits.is_empty());
+        assert_eq!(outcome.settled.len(), 2);
+    }
+
+    #[test]
+    fn what_cannot_be_given_up_is_told() {
+        let hosts = ["1,x1.web.example,search,assigned,sas", "2,,web,assigned,sas", "2,,web,assigned,sas"];
+        let inventory = inventory(&hosts, &["4 x4.web.example web 00:10:00 -", "4 x5.web.example web 00:10:00 -"]);
+        let outcome = release(&inventory, &invs([1, 2, 3, 4]), at("02:00:00"));
+        let codes = [(1, "foreign-domain"), (2, "bad-input"), (3, "no-host"), (4, "bad-input")];
+        assert_eq!(refused(&outcome), codes);
+        assert!(outcome.edits.is_empty());
+    }
+}

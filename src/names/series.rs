@@ -1,9 +1,6 @@
 //! The short names that a template gives at one location, by number.
 
-use crate::inventory::template::{Piece, ShortnameTemplate};
-
-/// The longest label, in octets (RFC 1035 section 2.3.4).
-const MAX_LABEL: usize = 63;
+use crate::inventory::template::{MAX_LABEL, Piece, ShortnameTemplate};
 
 /// A template at one location: number n gives one label, and no two numbers the same.
 ///
@@ -48,7 +45,7 @@ impl Series {
     pub fn new(template: &ShortnameTemplate, location: &str) -> Result<Series, SeriesError> {
         let pieces = template.pieces();
         let is_label = |text: &str| text.bytes().all(|octet| octet.is_ascii_alphanumeric() || b"-_".contains(&octet));
-        if pieces.contains(&Piece::Location) && !is_label(location) {
+        if template.has_location() && !is_label(location) {
             return Err(SeriesError::BadLocation);
         }
         let has_bucket = pieces.contains(&Piece::Bucket);

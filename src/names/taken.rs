@@ -182,3 +182,91 @@ pub fn fastbone_label(inventory: &Inventory, project: ProjectIndex, label: &[u8]
     let settings = inventory.projects[project.0 as usize].file.settings()?;
     settings.vlans.fastbone().map(|_| settings.fastbone_name.label(label))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{at, inventory};
+    use super::*;
+    use crate::dns::{Rtype, Ttl, ZoneBuilder, ZoneName};
+    use crate::live::{Apexes, LiveZone};
+
+    /// Why a short name is not free, and why it is not the host's of each number alone.
+    fn reasons<const N: usize>(taken: &Taken, label: &str, invs: [u64; N]) -> (Option<Reason>, [Option<Reason>; N]) {
+        (taken.reason(label.as_bytes()), invs.map(|inv| taken.reason_of_others(label.as_bytes(), Inv(inv))))
+    }
+
+    #[test]
+    fn claims_of_several_hosts_are_told_apart() {
+        let lock = ["1 sas1.search.example search 01:00:00 -", "2 sas1.web.example web 01:00:00 01:30:00"];
+        let inventory =
+            inventory(&["1,,search,assigned,sas", "2,,web,assigned,sas", "3,x1.web.example,web,free,sas"], &lock);
+        let taken = Taken::by_hosts(&inventory, at("02:00:00"));
+        let (held, cooling) = (Some(Reason::Held), Some(Reason::Cooling));
+        assert_eq!(reasons(&taken, "sas1", [1, 2, 3]), (held, [cooling, held, held]));
+        assert_eq!(reasons(&taken, "fb-sas1", [1, 2]), (held, [None, held]), "the fastbone of 1");
+        assert_eq!(reasons(&taken, "sas1f", [1, 2]), (cooling, [cooling, None]), "that which 2 had");
+        assert_eq!(reasons(&taken, "x1", [3, 4]), (held, [None, held]), "a free host has its name");
+        assert_eq!(reasons(&taken, "x2", [3, 4]), (None, [None, None]));
+    }
+
+    #[test]
+    fn what_hosts_csv_says_against_names_lock_is_not_held() {
+        let inventory =
+            inventory(&["1,sas1.search.example,search,assigned,sas"], &["1 sas2.search.example search 01:00:00 -"]);
+        let taken = Taken::by_hosts(&inventory, at("02:00:00"));
+        assert_eq!((taken.reason(b"sas1"), taken.reason(b"sas2")), (None, Some(Reason::Held)));
+    }
+
+    #[test]
+    fn the_name_of_a_row_that_is_nobodys_is_held() {
+        let inventory = inventory(&["1,,search,assigned,sas"], &["one sas1.search.example search 01:00:00 -"]);
+        let taken = Taken::by_hosts(&inventory, at("02:00:00"));
+        assert_eq!(reasons(&taken, "sas1", [1]), (Some(Reason::Held), [Some(Reason::Held)]));
+    }
+
+    #[test]
+    fn a_name_cools_until_it_was_given_up_longer_ago_than_the_cooldown() {
+        let hour = Duration::from_secs(3600);
+        assert!(is_cooling(at("01:00:00"), at("02:00:00"), hour));
+        assert!(!is_cooling(at("01:00:00"), at("02:00:01"), hour));
+        assert!(is_cooling(at("02:00:01"), at("02:00:00"), hour), "a time to come is not long ago");
+        assert!(is_cooling(at("02:00:00"), at("02:00:00"), Duration::from_secs(0)));
+    }
+
+    #[test]
+    fn what_live_dns_holds_is_told_last_and_is_no_others() {
+        let inventory = inventory(&["1,,search,assigned,sas"], &["1 sas1.search.example search 01:00:00 01:30:00"]);
+        let mut taken = Taken::by_hosts(&inventory, at("02:00:00"));
+        [b"sas1", b"sas2", b"sas2"].into_iter().for_each(|label| taken.add_live_name(label));
+        assert_eq!(reasons(&taken, "sas1", [1, 2]), (Some(Reason::Cooling), [None, Some(Reason::Cooling)]));
+        assert_eq!(reasons(&taken, "sas2", [1, 2]), (Some(Reason::Live), [None, None]));
+        taken.take(b"sas2", Inv(1));
+        assert_eq!(reasons(&taken, "sas2", [1, 2]), (Some(Reason::Held), [None, Some(Reason::Held)]));
+    }
+
+    #[test]
+    fn whatever_stands_directly_below_a_domain_takes_the_name() {
+        let inventory = inventory(&["1,,search,assigned,sas"], &[]);
+        let apexes = ["search.example", "other.example"].map(|apex| ZoneName::new(Name::parse(apex).unwrap()));
+        let finder = Apexes::new(apexes.iter());
+        let zones = apexes.iter().map(|apex| {
+            let mut builder = ZoneBuilder::new(apex.clone());
+            let owner = |label: &str| Name::parse(&format!("{label}.{apex}")).unwrap();
+            let target = Name::parse("x.example.com").unwrap();
+            let mut push =
+                |owner: &Name, rtype, rdata: &[u8]| builder.push(owner.as_name(), rtype, Ttl::DEFAULT, rdata);
+            push(&apex.as_name().to_name(), Rtype::SOA, &[0; 22]).unwrap();
+            push(&owner("sas1"), Rtype::CNAME, target.as_wire()).unwrap();
+            push(&owner("sas2"), Rtype::NS, target.as_wire()).unwrap();
+            push(&owner("sas3"), Rtype::TXT, b"\x04kept").unwrap();
+            push(&owner("deep.sas4"), Rtype::TXT, b"\x04kept").unwrap();
+            push(&owner(&format!("only-{}", apex.to_string().replace('.', "-"))), Rtype::TXT, b"\x04kept").unwrap();
+            LiveZone::known(builder.finish().unwrap(), &finder)
+        });
+        let mut taken = Taken::default();
+        taken.add_live(&inventory, &Live::new(zones.collect(), Apexes::new(apexes.iter())));
+        let is_taken = |label: &str| taken.reason(label.as_bytes()).is_some();
+        assert_eq!(["sas1", "sas2", "sas3", "sas4", "deep"].map(is_taken), [true, true, true, false, false]);
+        assert_eq!(["only-search-example-", "only-other-example-"].map(is_taken), [true, false], "no project's domain");
+    }
+}

@@ -9,8 +9,7 @@ use crate::explain::{Explanation, Question, SubjectError};
 use crate::inventory::Inventory;
 use crate::inventory::value::Inv;
 use crate::live::Live;
-use crate::names::HolderRow;
-use crate::names::NameIndex;
+use crate::names::{Foreseen, HolderRow, NameIndex};
 use crate::plan::Plan;
 use decide::{Decided, Given};
 
@@ -58,7 +57,8 @@ pub(super) fn find_host(
     let error = |message: String| {
         Err(SubjectError { message, hint: "name a host by its inventory number or by the name that it has".to_owned() })
     };
-    let name = match Question::find(inventory, names, live, text)? {
+    // A name that a host would get is not one by which it is known.
+    let name = match Question::find(inventory, (names, &Foreseen::default()), live, text)? {
         Question::Host(inv) => return Ok(inv),
         Question::Address(_) => return error(format!("`{text}` is an address, and no host")),
         Question::Name(name) => name,

@@ -32,7 +32,7 @@ pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> R
     let tripped = remembered.tripped(&inventory);
     let given = Given { now: request.now, selection: &selection, tripped: &tripped, waits: &waits };
     let explanation = decide::decide_and(&inventory, &zones.live, given, |context, standings, decided| {
-        let question = Question::find(&inventory, context.names, &zones.live, asked)?;
+        let question = Question::find(&inventory, (context.names, context.foreseen), &zones.live, asked)?;
         notices.extend(decided.notices.iter().cloned());
         let decided = Decided { notices, ..decided };
         Ok(answer(context, standings, (&decided, &diagnostics), &question))

@@ -54,7 +54,7 @@ use crate::plan::{SealedPlan, v1};
 pub use accept::accepted;
 pub use doctor::doctor;
 pub use history::history;
-pub use names::{NamesReport, Written, names};
+pub use names::{NamesReport, names};
 pub use schema::{SchemaKind, schema};
 pub use serve::{Serving, served, serving};
 pub use settlement::settlement;

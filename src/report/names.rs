@@ -18,19 +18,8 @@ pub struct NamesReport<'a> {
     pub new: &'a str,
     /// What became of each host.
     pub outcome: &'a Outcome,
-    /// Whether it is written.
-    pub writing: Written,
-}
-
-/// Whether names.lock is written, where it changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Written {
-    /// Nobody said so.
-    Unasked,
-    /// Somebody is asked next.
-    Next,
-    /// It is.
-    Done,
+    /// Whether somebody said that it is to be written.
+    pub is_to_be_written: bool,
 }
 
 /// Renders names that are given, freed or recorded.
@@ -78,16 +67,23 @@ fn settled_hosts(page: &mut Page<'_>, settled: &[Settled]) {
     }
 }
 
-/// Adds the hosts for which nothing could be done, those together of which the same is true.
+/// Adds the hosts for which nothing could be done, those together of which the same is true; of many kinds only some.
 fn refusals(page: &mut Page<'_>, refused: &[Refusal]) {
-    let mut by_kind: BTreeMap<(NameCode, &str, &str), Vec<Inv>> = BTreeMap::new();
+    let mut by_code: BTreeMap<NameCode, BTreeMap<(&str, &str), Vec<Inv>>> = BTreeMap::new();
     for Refusal { inv, code, message, hint, .. } in refused {
-        by_kind.entry((*code, message, hint)).or_default().push(*inv);
+        by_code.entry(*code).or_default().entry((message, hint)).or_default().push(*inv);
     }
-    for ((code, message, hint), hosts) in by_kind {
-        let hosts = numbers(page.options, &hosts);
-        page.line(0, &format!("{code}: {message}: {hosts}"));
-        page.line(2, &format!("= hint: {hint}"));
+    for (code, kinds) in by_code {
+        let shown = page.options.shown(kinds.len());
+        for ((message, hint), hosts) in kinds.iter().take(shown) {
+            let hosts = numbers(page.options, hosts);
+            page.line(0, &format!("{code}: {message}: {hosts}"));
+            page.line(2, &format!("= hint: {hint}"));
+        }
+        let hidden: usize = kinds.values().skip(shown).map(Vec::len).sum();
+        if hidden > 0 {
+            page.line(0, &format!("{code}: {hidden} hosts more; -v shows them"));
+        }
     }
 }
 
@@ -101,7 +97,7 @@ fn numbers(options: &TextOptions, hosts: &[Inv]) -> String {
     format!("{what} {}{more}", numbers.join(", "))
 }
 
-/// How many hosts get, give up or keep names, and whether that is written.
+/// How many hosts get, give up or keep names, and what is not written of it.
 fn summary(report: &NamesReport<'_>) -> String {
     let Outcome { namings, refused, .. } = report.outcome;
     let count = |is: fn(&Naming) -> bool| namings.iter().filter(|naming| is(naming)).count();
@@ -122,11 +118,10 @@ fn summary(report: &NamesReport<'_>) -> String {
         .map(|(count, one, several)| format!("{count} {}", if *count == 1 { one } else { several }))
         .collect();
     let told = if told.is_empty() { "nothing to do".to_owned() } else { told.join(", ") };
-    let written = match (report.old == report.new, report.writing) {
+    let written = match (report.old == report.new, report.is_to_be_written) {
         (true, _) => "; names.lock stays as it is",
-        (false, Written::Unasked) => "; names.lock is not written: `--write` writes it",
-        (false, Written::Next) => "",
-        (false, Written::Done) => "; names.lock is written",
+        (false, false) => "; names.lock is not written: `--write` writes it",
+        (false, true) => "",
     };
     format!("{told}{written}")
 }

@@ -122,7 +122,7 @@ impl Explained for BlockCode {
                 "no name",
                 "nothing gives them a name",
                 "Neither names.lock nor hosts.csv gives the host a name; a name below `free_domain` counts as none. \
-                 Give it one in hosts.csv or in names.lock.",
+                 `zonewright allocate --write` gives it one, and keeps it in names.lock.",
             ),
             BlockCode::ForeignDomain => words(
                 "foreign domain",

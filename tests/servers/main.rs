@@ -58,7 +58,7 @@ mod hindsight;
 mod kill_sweep;
 mod knot;
 mod names;
-mod names_race;
+mod names_written;
 mod nsd;
 mod ours;
 mod pdns;

@@ -112,8 +112,11 @@ fn read_template<T>(
 fn place_inside(node: &Node, text: &str, error: &TemplateError, source: &SourceText) -> (Origin, usize) {
     let line = source.text.lines().nth(node.origin.line as usize - 1).unwrap_or_default();
     let line = line.strip_prefix('\u{feff}').unwrap_or(line);
-    let quote = usize::from(matches!(node.value, Value::Text(_)));
-    let before = node.origin.col as usize - 1 + quote;
+    let start = node.origin.col as usize - 1;
+    // A block of text begins without a quote.
+    let is_quoted = matches!(node.value, Value::Text(_)) && line.chars().nth(start).is_some_and(|c| "'\"".contains(c));
+    let before = start + usize::from(is_quoted);
+    let text = text.trim_end_matches('\n');
     let written = line.chars().skip(before).take(text.chars().count());
     if written.eq(text.chars()) {
         let col = (before + error.at + 1) as u32;
@@ -227,4 +230,72 @@ fn read_policy(reader: &mut Reader<'_>, registry: Registry) -> Option<(Policy, O
         );
     }
     Some((policy, key.origin))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Files;
+    use crate::inventory::config::yaml;
+
+    /// What is wrong in a project file with these lines, each with its line, column and width.
+    fn faults(lines: &str) -> Vec<(u32, u32, usize, String)> {
+        let text = format!("id: web\nvlan_scheme: static\nvlans: {{main: 604}}\n{lines}\n");
+        let source = SourceText { file: Files::default().add("projects/web.yaml"), text };
+        let document = read(&source, &yaml::parse(&source), Registry::Journal);
+        assert_eq!(document.settings.is_none(), document.fault.is_some());
+        let shown = |it: &crate::diag::Diagnostic| {
+            (it.origin.line, it.origin.col, it.width, format!("{}: {}", it.code, it.message))
+        };
+        document.diagnostics.iter().map(shown).collect()
+    }
+
+    /// The mistakes that a template can have, with the character from 0 and how many are meant.
+    const MISTAKES: [(&str, u32, usize); 16] = [
+        ("x{rack}{index}", 1, 6),
+        ("x{index", 1, 6),
+        ("x{index}}", 8, 1),
+        ("x}{index}", 1, 1),
+        ("x{index:4}", 1, 9),
+        ("x{index:00}", 1, 10),
+        ("x{index:010}", 1, 11),
+        ("x{bucket}-{index}", 10, 7),
+        ("x{location}", 0, 11),
+        ("x{index}-{index:02}", 9, 10),
+        ("x.y{index}", 1, 1),
+        ("x y{index}", 1, 1),
+        ("xé{index}", 1, 1),
+        ("xé{rack}{index}", 1, 1),
+        ("x{{y}}{index}", 1, 2),
+        ("x0123456789012345678901234567890123456789012345678901234567890{index:03}", 0, 72),
+    ];
+
+    #[test]
+    fn a_template_that_is_empty_or_written_with_escapes_is_shown_whole() {
+        let shown = |line: &str| {
+            faults(&format!("shortname_template: {line}")).pop().map(|(at, col, width, _)| (at, col, width))
+        };
+        assert_eq!(shown("\"\""), Some((4, 22, 1)));
+        assert_eq!(shown(r#""x\x2e{index}""#), Some((4, 21, 14)));
+        assert_eq!(shown("''"), Some((4, 22, 1)));
+        assert_eq!(shown("|\n  x{index}"), Some((5, 11, 1)), "the line end is no part of a label");
+        assert!(shown("").is_some() && shown("{location}{index}").is_some(), "nothing, and a mapping");
+    }
+
+    #[test]
+    fn a_mistake_in_a_template_is_shown_where_it_is_however_the_template_is_quoted() {
+        for (template, at, width) in MISTAKES {
+            let placed = |(before, behind): (&str, &str), line, col| {
+                let found = faults(&format!("shortname_template: {before}{template}{behind}"));
+                let [(at_line, at_col, at_width, message)] = &found[..] else { panic!("{template}: {found:?}") };
+                assert_eq!((*at_line, *at_col, *at_width), (line, col + at, width), "{before}{template}: {message}");
+                assert!(message.starts_with(&format!("bad-template: `{template}`: ")), "{message}");
+            };
+            placed(("", ""), 4, 21);
+            placed(("'", "'"), 4, 22);
+            placed(("\"", "\""), 4, 22);
+            placed(("|-\n  ", ""), 5, 3);
+            placed((">-\n    ", ""), 5, 5);
+        }
+    }
 }

@@ -56,7 +56,10 @@ fn switches(page: &mut Page, project: &ProjectFacts) {
 fn names(page: &mut Page, host: &HostFacts) {
     match &host.name {
         Some(name) => page.fact("name", &format!("{} ({})", name.name, name.line)),
-        None => page.fact("name", "none: neither names.lock nor hosts.csv gives it one now"),
+        None if host.other_names.is_empty() => {
+            page.fact("name", "none: neither names.lock nor hosts.csv gives it one");
+        }
+        None => page.fact("name", "none now"),
     }
     for OtherName { name, line, released, said, .. } in &host.other_names {
         let name = name.as_deref().unwrap_or("a name that is none");

@@ -1,7 +1,10 @@
-//! Several who give names to one workspace at the same moment: nobody's names are lost, and names.lock is whole at any time.
+//! How names.lock is written: by several at the same moment, through a link, and not at all.
+//!
+//! Nobody's names are lost, and the file is whole at any time.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -34,11 +37,17 @@ fn share(rival: usize) -> Vec<String> {
     (rival * SHARE + 1..=(rival + 1) * SHARE).map(|inv| inv.to_string()).collect()
 }
 
+/// What one of them says.
+fn command(folder: &Path, rival: usize) -> Command {
+    let mut command = zonewright();
+    command.args(["--color", "never", "--now", NOW, "-C"]).arg(folder).args(["allocate", "--write"]).args(share(rival));
+    command.stdin(Stdio::null());
+    command
+}
+
 /// Starts one of them.
 fn start(folder: &Path, rival: usize) -> Child {
-    let mut command: Command = zonewright();
-    command.args(["--color", "never", "--now", NOW, "-C"]).arg(folder).args(["allocate", "--write"]).args(share(rival));
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs")
+    command(folder, rival).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs")
 }
 
 /// The hosts with their names, of a file that is whole; none where there is no file yet.
@@ -95,4 +104,35 @@ fn of_those_who_give_names_at_once_nobody_undoes_what_another_did() {
         assert_eq!(beside, ["names.lock"], "nothing is left beside it");
     }
     eprintln!("{lost} had to run again");
+}
+
+#[test]
+fn a_link_stays_a_link_and_the_file_keeps_its_mode() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write(folder.path());
+    let (link, file) = (folder.path().join("names.lock"), folder.path().join("in-git.lock"));
+    fs::write(&file, format!("9999\told.example.net\tp\t{NOW}\t-\n")).expect("a file");
+    fs::set_permissions(&file, Permissions::from_mode(0o640)).expect("it is ours");
+    symlink("in-git.lock", &link).expect("a link");
+    let output = command(folder.path(), 0).output().expect("the program runs");
+    assert!(output.status.success(), "{}", text_of(&output.stderr));
+    assert_eq!(fs::read_link(&link).expect("a link"), Path::new("in-git.lock"));
+    assert_eq!(fs::metadata(&file).expect("a file").permissions().mode() & 0o777, 0o640);
+    assert_eq!(named(folder.path()).len(), 1 + SHARE);
+}
+
+#[test]
+fn what_nobody_could_be_shown_is_not_written() {
+    let full = Path::new("/dev/full");
+    if !full.exists() {
+        eprintln!("skipped: this system has no {}", full.display());
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    write(folder.path());
+    let full = File::options().write(true).open(full).expect("it can be opened");
+    let output = command(folder.path(), 0).stdout(full).output().expect("the program runs");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text_of(&output.stderr).contains("cannot write to standard output"), "{}", text_of(&output.stderr));
+    assert!(!folder.path().join("names.lock").exists());
 }
