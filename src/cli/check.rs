@@ -29,31 +29,29 @@ pub fn run(shared: &Shared, args: &CheckArgs) -> Result<Exit, Failure> {
     Ok(if errors > 0 { Exit::Error } else { Exit::Done })
 }
 
-/// Settles and sorts names.lock, and shows what that changes.
+/// Settles and sorts names.lock, once it is shown what that changes.
 fn fix(shared: &Shared) -> Result<Result<(), NamesError>, Failure> {
     let progress = Line::start(shared);
     let (fixed, found) = fix_lock(&request(shared, output::now(shared)?, None), &progress);
     progress.finish();
-    let written = fixed.and_then(|fixed| {
-        if fixed.old != fixed.new {
-            write(&shared.workspace, &fixed.old, &fixed.new)?;
-        }
-        Ok(fixed)
-    });
-    match written {
-        Ok(Fixed { old, new, settlement }) => {
-            if !shared.quiet || old != new || !settlement.left.is_empty() {
-                output::print(&report::settlement((&old, &new), &settlement, &output::text_options(shared)))?;
-            }
-            if old != new {
-                names::advise(shared);
-            }
-            Ok(Ok(()))
-        }
+    let Fixed { old, new, settlement } = match fixed {
+        Ok(fixed) => fixed,
         Err(error) => {
             // What is found is why.
             output::findings(shared, &found);
-            Ok(Err(error))
+            return Ok(Err(error));
         }
+    };
+    if !shared.quiet || old != new || !settlement.left.is_empty() {
+        output::print(&report::settlement((&old, &new), &settlement, &output::text_options(shared)))?;
     }
+    if old == new {
+        return Ok(Ok(()));
+    }
+    if let Err(error) = write(&shared.workspace, &old, &new) {
+        return Ok(Err(error));
+    }
+    output::print("names.lock is written\n")?;
+    names::advise(shared);
+    Ok(Ok(()))
 }

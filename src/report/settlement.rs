@@ -33,11 +33,11 @@ pub fn settlement((old, new): (&str, &str), settlement: &Settlement, options: &T
     if !(decided.is_empty() && left.is_empty()) {
         page.out.push('\n');
     }
-    let written = if old == new { "names.lock stays as it is" } else { "names.lock is written" };
     let told = match decided.len() {
         0 => "nothing to settle".to_owned(),
         count => format!("{} settled", counted(count, "conflict")),
     };
-    page.line(0, &format!("{told}; {written}"));
+    let stays = if old == new { "; names.lock stays as it is" } else { "" };
+    page.line(0, &format!("{told}{stays}"));
     page.out
 }
