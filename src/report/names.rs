@@ -63,7 +63,7 @@ fn settled_hosts(page: &mut Page<'_>, settled: &[Settled]) {
         page.line(0, &format!("host {inv} {message}"));
     }
     if shown < settled.len() {
-        page.line(0, &format!("and {} more; -v shows them", settled.len() - shown));
+        page.line(0, &format!("and {} more hosts (-v lists all)", settled.len() - shown));
     }
 }
 
@@ -82,7 +82,7 @@ fn refusals(page: &mut Page<'_>, refused: &[Refusal]) {
         }
         let hidden: usize = kinds.values().skip(shown).map(Vec::len).sum();
         if hidden > 0 {
-            page.line(0, &format!("{code}: {hidden} hosts more; -v shows them"));
+            page.line(0, &format!("{code}: {hidden} more hosts (-v lists all)"));
         }
     }
 }
@@ -93,7 +93,7 @@ fn numbers(options: &TextOptions, hosts: &[Inv]) -> String {
     let numbers: Vec<String> = hosts[..shown].iter().map(Inv::to_string).collect();
     let what = if hosts.len() == 1 { "host" } else { "hosts" };
     let more =
-        if shown < hosts.len() { format!(" and {} more; -v shows them", hosts.len() - shown) } else { String::new() };
+        if shown < hosts.len() { format!(" and {} more (-v lists all)", hosts.len() - shown) } else { String::new() };
     format!("{what} {}{more}", numbers.join(", "))
 }
 

@@ -195,7 +195,7 @@ fn run(world: &World, folder: &Path, command: &Command) -> Option<Rewrite> {
     let hosts = hosts.iter().map(|inv| Inv(*inv)).collect();
     let projects = project.iter().map(id).collect();
     let request = Request { workspace: folder, now, hosts, projects, live_snapshot: None };
-    let (done, findings) = rewrite(&request, &task, &Silent);
+    let (done, findings) = rewrite(&request, (&task, &[]), &Silent);
     let faults: Vec<_> = findings.diagnostics.iter().filter(|it| it.severity == Severity::Error).collect();
     assert!(faults.is_empty(), "{faults:?}");
     match done {

@@ -40,15 +40,15 @@ fn a_template_that_is_used_up_says_how_many_names_it_allows_and_who_has_them() {
     let outcome = given(&inventory(&hosts, &lock), [11, 12, 13, 14, 15, 16, 17, 18], Holding::Keep, None);
     let last = outcome.namings.last().unwrap().after.clone().unwrap();
     assert_eq!((outcome.namings.len(), last.to_string()), (6, "x9.web.example.".to_owned()));
-    let told = "`x{index:01}` allows 9 names, and all are taken: 1 hosts have, 1 hosts gave up less than \
-                `name_cooldown` ago, 1 stand in live DNS, 6 are given now";
+    let told = "`x{index:01}` allows 9 names, and all are taken: 1 held, 1 given up less than `name_cooldown` \
+                ago, 1 in live DNS, 6 given now";
     assert_eq!(refused(&outcome), [(17, "template-exhausted"), (18, "template-exhausted")]);
     assert!(outcome.refused.iter().all(|refusal| refusal.message == told), "{:?}", outcome.refused);
 
     let names: Vec<String> = (1..=9).map(|at| format!("{at},sas{at}.search.example,search,assigned,sas")).collect();
     let hosts: Vec<&str> = names.iter().map(String::as_str).chain(["11,,search,assigned,SAS"]).collect();
     let outcome = given(&inventory(&hosts, &[]), [11], Holding::Keep, None);
-    let told = "`{location}{index:01}` at `sas` allows 9 names, and all are taken: 9 hosts have";
+    let told = "`{location}{index:01}` at `sas` allows 9 names, and all are taken: 9 held";
     assert_eq!(outcome.refused[0].message, told);
 }
 
