@@ -216,7 +216,7 @@ fn check(world: &World, folder: &Path, command: &Command) {
     let refused: Vec<u64> = rewrite.outcome.refused.iter().map(|refusal| refusal.inv.0).collect();
     assert!(refused.iter().eq(&model.refused), "{:?}, not {:?}", rewrite.outcome.refused, model.refused);
     if rewrite.new != rewrite.old {
-        write(folder, &rewrite).expect("names.lock can be written");
+        write(folder, &rewrite.old, &rewrite.new).expect("names.lock can be written");
     }
     let after = parse(world, &rewrite.new);
     check_holders(world, (&before, &after), command);
