@@ -78,7 +78,12 @@ pub fn write(text: &str, inventory: &Inventory, edits: &Edits, now: Time) -> Str
     for (place, row) in inventory.lock.iter().enumerate() {
         rows_of_lines[row.origin.line as usize] = Some(place);
     }
-    let expired = expired(inventory, edits, now);
+    let mut expired = expired(inventory, edits, now);
+    let is_empty = edits.gone.union(&expired.gone).count() == inventory.lock.len();
+    if is_empty && edits.new.is_empty() && expired.new.is_empty() {
+        // A file without rows counts as cut, and then nobody's name is known.
+        expired.gone.clear();
+    }
     let mut comments = String::new();
     let mut lines: Vec<Line<'_>> = Vec::with_capacity(inventory.lock.len() + edits.new.len());
     for (number, line) in text.lines().enumerate() {
@@ -229,6 +234,12 @@ mod tests {
         1 sas9.search.example search 2026-11-20T03:00:00Z -
         3 free-3.free.invalid web 2026-11-20T01:00:00Z -
         ");
+    }
+
+    #[test]
+    fn the_last_row_of_all_stays_however_old() {
+        let inventory = inventory_of("", &["1,,search,assigned,sas"], &tombstone(2));
+        assert_eq!(write(&tombstone(2), &inventory, &Edits::default(), at("03:00:00")), tombstone(2));
     }
 
     #[test]
