@@ -60,12 +60,12 @@ impl<'i> Editor<'i> {
 
     /// Lets a host give up its name, which is noted in `project`; without another it then has none.
     pub fn give_up(&mut self, inv: Inv, name: &Name, project: ProjectIndex) {
-        let now = self.now;
         let current = self.rows(inv).find(|(_, row)| row.released.is_none() && row.name.as_ref() == Some(name));
-        let since = current.and_then(|(_, row)| row.since).unwrap_or(now);
+        let since = current.and_then(|(_, row)| row.since).unwrap_or(self.now);
         self.drop_current(inv);
         self.drop_released(inv, name);
-        self.add(inv, name.clone(), project, (since, Some(now)));
+        // By a clock that is behind it would else be over too early.
+        self.add(inv, name.clone(), project, (since, Some(self.now.max(since))));
     }
 
     /// Gives a host a name; one that it has goes without a trace, so that [`Editor::give_up`] comes first.
@@ -139,6 +139,14 @@ mod tests {
             ["1 sas1.search.example. search 00:10:00 02:00:00", "1 sas2.search.example. search 02:00:00 -"]
         );
         assert_eq!(gone, [0, 1]);
+    }
+
+    #[test]
+    fn by_a_clock_that_is_behind_nothing_is_given_up_before_it_was_given() {
+        let inventory = inventory(&["1,,search,assigned,sas"], &["1 sas1.search.example search 03:00:00 -"]);
+        let mut editor = Editor::new(&inventory, at("02:00:00"));
+        editor.give_up(Inv(1), &name("sas1.search.example"), project(&inventory, "search"));
+        assert_eq!(shown(&editor.finish()).0, ["1 sas1.search.example. search 03:00:00 03:00:00"]);
     }
 
     #[test]

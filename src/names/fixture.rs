@@ -7,7 +7,7 @@ use crate::inventory::value::{Inv, Time};
 use crate::inventory::{Inventory, load_workspace};
 
 /// Projects: `search` with fastbones before the name, `web` with fastbones behind it, `long` with fastbones that are too
-/// long for a label; names are taken for an hour.
+/// long for a label, `broken` without a file; names are taken for an hour.
 const SETTINGS: &str = r#"owner = "fleet-dns"
 registry = "journal"
 free_domain = "free.invalid"
@@ -27,6 +27,9 @@ also_domains = ["search.example"]
 
 [project.long]
 dns_domain = "long.example"
+
+[project.broken]
+dns_domain = "broken.example"
 "#;
 
 /// A time on the day of all tests, as `02:00:00`.

@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::holders::name_of;
 use crate::dns::{Name, NameRef, ZoneContents};
 use crate::inventory::Inventory;
-use crate::inventory::model::ProjectIndex;
+use crate::inventory::model::{Project, ProjectIndex};
 use crate::inventory::value::{Duration, Inv, Time};
 use crate::live::Live;
 
@@ -45,6 +45,9 @@ struct Claim {
 pub struct Taken {
     /// What is claimed.
     claims: HashMap<u128, Claim, BuildHasherDefault<HashIsKey>>,
+    /// The short names of which nobody knows what the fastbones beside them are called, because the project's file is bad or
+    /// missing. A fastbone's name always has the backbone's in it.
+    clouded: HashSet<u128, BuildHasherDefault<HashIsKey>>,
 }
 
 /// The short names at which a zone holds something, by their hashes.
@@ -155,7 +158,15 @@ impl Taken {
 
     /// Why a short name is not free; `None` where it is.
     pub fn reason(&self, label: &[u8]) -> Option<Reason> {
-        self.claims.get(&xxh3_128(label)).map(|claim| claim.reason)
+        let claimed = self.claims.get(&xxh3_128(label)).map(|claim| claim.reason);
+        claimed.or_else(|| self.may_be_fastbone(label).then_some(Reason::Held))
+    }
+
+    /// Whether a short name may be that of a fastbone of which nobody knows what it is called.
+    fn may_be_fastbone(&self, label: &[u8]) -> bool {
+        let parts = |from: usize| (from + 1..=label.len()).map(move |to| &label[from..to]);
+        let is_clouded = |part: &[u8]| part.len() < label.len() && self.clouded.contains(&xxh3_128(part));
+        !self.clouded.is_empty() && (0..label.len()).flat_map(parts).any(is_clouded)
     }
 
     /// Why a short name is not free for the host that has it: what other hosts have or had; live DNS does not matter.
@@ -181,6 +192,10 @@ impl Taken {
     fn add(&mut self, inventory: &Inventory, (name, project): (&Name, ProjectIndex), by: (Reason, Option<Inv>)) {
         let label = name.as_name().first_label().unwrap_or_default();
         self.claim(label, by);
+        let Project { admin, file, .. } = &inventory.projects[project.0 as usize];
+        if admin.is_some() && file.settings().is_none() {
+            self.clouded.insert(xxh3_128(label));
+        }
         if let Some(fastbone) = fastbone_label(inventory, project, label) {
             self.claim(&fastbone, by);
         }
@@ -277,6 +292,19 @@ mod tests {
         assert_eq!(reasons(&taken, "sas2", [1, 2]), (Some(Reason::Live), [None, None]));
         taken.take(b"sas2", Inv(1));
         assert_eq!(reasons(&taken, "sas2", [1, 2]), (Some(Reason::Held), [None, Some(Reason::Held)]));
+    }
+
+    #[test]
+    fn a_name_around_that_of_a_host_without_a_project_file_may_be_its_fastbones() {
+        // `broken` is in zonewright.toml, and has no file; `unheard` is nowhere.
+        let hosts = ["1,n1.broken.example,broken,assigned,sas", "2,n7.unheard.example,unheard,assigned,sas"];
+        let inventory = inventory(&hosts, &[]);
+        let taken = Taken::by_hosts(&inventory, at("02:00:00"));
+        let is_taken = |label: &str| taken.reason(label.as_bytes()).is_some();
+        assert_eq!(
+            ["n1", "fb-n1", "n1f", "n12", "n2", "n", "fb-n7"].map(is_taken),
+            [true, true, true, true, false, false, false]
+        );
     }
 
     #[test]

@@ -80,6 +80,7 @@ class Names:
         self.fleet = fleet
         # Everything that stands at a name, below a cut too: what servers would answer there is not asked.
         self.standing = _standing(fleet.config.zones, domains)
+        self.clouded = set()  # short names with fastbones that nobody knows: their project's file is bad
         self.taken = {dnsnames.labels_of(name)[0] for name in strays}  # short names that hosts have, or had lately
         for inv, host in fleet.inventory.hosts.items():
             for name in fleet.backbone_names(inv):
@@ -91,6 +92,8 @@ class Names:
 
     def _take(self, name, project):
         self.taken |= {dnsnames.labels_of(each)[0] for each in self.fleet.with_fastbone(name, project)}
+        if project in self.fleet.config.projects and project not in self.fleet.projects:
+            self.clouded.add(dnsnames.labels_of(name)[0])
 
     def give(self):
         """inv -> (name, project) of the hosts that get one, in order of inv."""
@@ -109,6 +112,9 @@ class Names:
     def _has_bad_rows(self, host):
         return host.bad or any(row.bad and row.inv == host.inv for row in self.fleet.inventory.lock)
 
+    def _may_be_fastbone(self, label):
+        return any(short_name != label and short_name in label for short_name in self.clouded)
+
     def _lowest_free(self, host):
         project = self.fleet.projects[host.project]
         domain = self.fleet.config.projects[host.project].dns_domain
@@ -120,7 +126,7 @@ class Names:
             labels = [name.split(".", 1)[0] for name in self.fleet.with_fastbone(f"{short_name}.{domain}", host.project)]
             if max(len(label) for label in labels) > 63:
                 return None
-            if all(label not in self.taken | self.standing for label in labels):
+            if all(label not in self.taken | self.standing and not self._may_be_fastbone(label) for label in labels):
                 return short_name
             number += 1
 
