@@ -72,13 +72,17 @@ impl Line<'_> {
 ///
 /// `text` is the file as it was read for `inventory`; empty where there is none. What was released too long ago to matter
 /// goes; where that leaves nothing of a host for which hosts.csv still has a name, it gets a row that says that it has none.
+/// A file of which no row would be left keeps them all: one without rows counts as unknown, and no host would be planned.
 pub fn write(text: &str, inventory: &Inventory, edits: &Edits, now: Time) -> String {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut rows_of_lines: Vec<Option<usize>> = vec![None; text.lines().count() + 1];
     for (place, row) in inventory.lock.iter().enumerate() {
         rows_of_lines[row.origin.line as usize] = Some(place);
     }
-    let expired = expired(inventory, edits, now);
+    let mut expired = expired(inventory, edits, now);
+    if edits.new.is_empty() && expired.new.is_empty() && expired.gone.len() == inventory.lock.len() {
+        expired.gone.clear();
+    }
     let mut comments = String::new();
     let mut lines: Vec<Line<'_>> = Vec::with_capacity(inventory.lock.len() + edits.new.len());
     for (number, line) in text.lines().enumerate() {
@@ -229,6 +233,14 @@ mod tests {
         1 sas9.search.example search 2026-11-20T03:00:00Z -
         3 free-3.free.invalid web 2026-11-20T01:00:00Z -
         ");
+    }
+
+    #[test]
+    fn the_last_rows_stay_however_old() {
+        let text = tombstone(4) + &tombstone(2);
+        let inventory = inventory_of("", &["2,,web,assigned,sas"], &text);
+        let sorted = tombstone(2) + &tombstone(4);
+        assert_eq!(write(&text, &inventory, &Edits::default(), at("03:00:00")), sorted);
     }
 
     #[test]
