@@ -179,12 +179,11 @@ mod tests {
             is_meant(zone, "db.example.net").then(asked)
         });
         assert_eq!(Foreseen::find(&inventory, &by_name, now()).of(Inv(102)), Prospect::ByName(&needed));
-        let both = live(&inventory, |zone, apexes| match is_meant(zone, "db.example.net") {
+        let both = live(&inventory, |zone, apexes| match is_meant(zone, "web.example.net") {
             true => Some(LiveZone::asked(empty(zone), apexes, Knowledge::default())),
-            false => is_meant(zone, "web.example.net").then(|| LiveZone::unknown(zone.clone())),
+            false => is_meant(zone, "db.example.net").then(|| LiveZone::unknown(zone.clone())),
         });
-        let unread = ZoneName::new(Name::parse("web.example.net").unwrap());
-        assert_eq!(Foreseen::find(&inventory, &both, now()).of(Inv(102)), Prospect::Unread(&unread));
+        assert_eq!(Foreseen::find(&inventory, &both, now()).of(Inv(102)), Prospect::Unread(&needed));
         inventory.trust.names_lock = Trust::Unknown { reason: "it was cut".to_owned() };
         let all = live(&inventory, |_, _| None);
         assert_eq!(Foreseen::find(&inventory, &all, now()).of(Inv(102)), Prospect::Doubted);
