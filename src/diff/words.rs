@@ -116,10 +116,12 @@ pub fn name_hint(context: &Context<'_>, inv: Inv) -> String {
             format!("`zonewright allocate` has no name for it: {message}; {hint}")
         }
         Prospect::Unread(zone) => format!("`zonewright allocate --write` gives it one, once `{zone}` can be read"),
-        Prospect::ByName(zone) => format!(
-            "let the server of `{zone}` allow transfers and remove `read = \"query\"`: then \
-             `zonewright allocate --write` gives it one"
-        ),
+        Prospect::ByName(zone) => {
+            format!("`zonewright allocate --write` gives it one, after asking `{zone}` which names are free")
+        }
+        Prospect::Doubted => {
+            "`zonewright allocate --write` gives it one, once hosts.csv and names.lock can be believed".to_owned()
+        }
         Prospect::Unknown => "`zonewright allocate --write` gives it one".to_owned(),
     }
 }
@@ -134,9 +136,11 @@ fn foreign_hint(context: &Context<'_>, host: &Host) -> String {
     // Names.lock knows of the project that it came from, so that a release leaves nothing behind.
     let moved = name_of(context.inventory, host).and_then(|(name, row)| Some((name, row?)));
     match moved.filter(|(name, row)| row.project != host.project && has_domain(row, name)) {
-        Some(_) => format!(
-            "`zonewright release --host {inv} --to-project {project} --write` renames it; or add its domain to \
-             `also_domains` of [project.{project}]"
+        // Which of the two is behind the other nobody can tell.
+        Some((_, row)) => format!(
+            "in names.lock it is in `{}`: enter that in hosts.csv, or `zonewright release --host {inv} --to-project \
+             {project} --write` renames it; or add its domain to `also_domains` of [project.{project}]",
+            context.project_id(row.project)
         ),
         None => format!("rename the host, or add its domain to `also_domains` of [project.{project}]"),
     }

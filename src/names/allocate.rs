@@ -10,7 +10,9 @@ use super::taken::{Reason, Taken, fastbone_label};
 use crate::diag::Origin;
 use crate::dns::{Name, NameRef};
 use crate::inventory::Inventory;
-use crate::inventory::model::{Host, HostStatus, Project, ProjectAdmin, ProjectFile, ProjectIndex, ProjectSettings};
+use crate::inventory::model::{
+    Host, HostStatus, Policy, Project, ProjectAdmin, ProjectFile, ProjectIndex, ProjectSettings,
+};
 use crate::inventory::symbol::Symbol;
 use crate::inventory::value::{Inv, Time};
 
@@ -141,7 +143,11 @@ impl Allocation<'_, '_> {
         self.given.extend(labels);
         self.editor.give(inv, name.clone(), project);
         let before = given_up.map(|(name, _)| name);
-        let naming = Naming { before, after: Some(name), ..self.naming(host, project) };
+        let mut naming = Naming { after: Some(name), ..self.naming(host, project) };
+        if before.is_some() {
+            naming.note = naming.note.or_else(|| switched_off(inventory, project));
+        }
+        naming.before = before;
         self.outcome.namings.push(naming);
         Ok(())
     }
@@ -227,6 +233,15 @@ impl Allocation<'_, '_> {
         series.take();
         Ok((name, labels))
     }
+}
+
+/// What follows from another name where the owner has switched automation off: a plan publishes it as a first name, which
+/// replaces no PTR, and afterwards leaves the host alone.
+fn switched_off(inventory: &Inventory, project: ProjectIndex) -> Option<String> {
+    let Project { id, admin, file } = &inventory.projects[project.0 as usize];
+    file.settings().filter(|settings| !settings.automation && settings.policy != Policy::CreateOnly)?;
+    admin.as_ref().filter(|admin| admin.automation_allowed)?;
+    Some(format!("automation is off in `{id}`: their PTR get the new names only by a plan with `--host`"))
 }
 
 /// The short names of a host that has this one: its own, and those of the fastbones that it gets by a project, and by

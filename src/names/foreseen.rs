@@ -40,9 +40,11 @@ pub enum Prospect<'a> {
     Refused(&'a Refusal),
     /// It would get one, but for this zone, which could not be read.
     Unread(&'a ZoneName),
-    /// It would get one, but for this zone, which is asked name by name.
+    /// It gets one; which, this zone is asked for name by name.
     ByName(&'a ZoneName),
-    /// Nothing can be said.
+    /// It would get one, but hosts.csv or names.lock cannot be believed.
+    Doubted,
+    /// Nothing can be said: it is none of those that get names.
     Unknown,
 }
 
@@ -66,7 +68,7 @@ impl Foreseen {
     /// What a host without a name would get.
     pub fn of(&self, inv: Inv) -> Prospect<'_> {
         match &self.unseen {
-            Some(Unseen::Doubted) => return Prospect::Unknown,
+            Some(Unseen::Doubted) => return Prospect::Doubted,
             Some(Unseen::Unread(zone)) => return Prospect::Unread(zone),
             Some(Unseen::ByName(zone)) => return Prospect::ByName(zone),
             None => {}
@@ -100,13 +102,11 @@ fn unseen(inventory: &Inventory, live: &Live) -> Option<Unseen> {
         return Some(Unseen::Doubted);
     }
     let domains = taken::domains(inventory);
-    let mut needed =
-        live.zones().map(|(_, zone)| zone).filter(|zone| taken::is_needed(&domains, zone.name().as_name()));
-    needed.find_map(|zone| match (zone.contents(), zone.knowledge()) {
-        (None, _) => Some(Unseen::Unread(zone.name().clone())),
-        (Some(_), Some(_)) => Some(Unseen::ByName(zone.name().clone())),
-        (Some(_), None) => None,
-    })
+    let needed = || live.zones().map(|(_, zone)| zone).filter(|zone| taken::is_needed(&domains, zone.name().as_name()));
+    // What keeps names from being given comes before what only keeps them from being known here.
+    let unread = needed().find(|zone| zone.contents().is_none()).map(|zone| Unseen::Unread(zone.name().clone()));
+    let by_name = || needed().find(|zone| zone.knowledge().is_some());
+    unread.or_else(|| by_name().map(|zone| Unseen::ByName(zone.name().clone())))
 }
 
 #[cfg(test)]
@@ -179,8 +179,13 @@ mod tests {
             is_meant(zone, "db.example.net").then(asked)
         });
         assert_eq!(Foreseen::find(&inventory, &by_name, now()).of(Inv(102)), Prospect::ByName(&needed));
+        let both = live(&inventory, |zone, apexes| match is_meant(zone, "web.example.net") {
+            true => Some(LiveZone::asked(empty(zone), apexes, Knowledge::default())),
+            false => is_meant(zone, "db.example.net").then(|| LiveZone::unknown(zone.clone())),
+        });
+        assert_eq!(Foreseen::find(&inventory, &both, now()).of(Inv(102)), Prospect::Unread(&needed));
         inventory.trust.names_lock = Trust::Unknown { reason: "it was cut".to_owned() };
         let all = live(&inventory, |_, _| None);
-        assert_eq!(Foreseen::find(&inventory, &all, now()).of(Inv(102)), Prospect::Unknown);
+        assert_eq!(Foreseen::find(&inventory, &all, now()).of(Inv(102)), Prospect::Doubted);
     }
 }
