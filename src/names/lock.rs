@@ -72,6 +72,7 @@ impl Line<'_> {
 ///
 /// `text` is the file as it was read for `inventory`; empty where there is none. What was released too long ago to matter
 /// goes; where that leaves nothing of a host for which hosts.csv still has a name, it gets a row that says that it has none.
+/// It stays where nothing else does: a file without rows would count as cut.
 pub fn write(text: &str, inventory: &Inventory, edits: &Edits, now: Time) -> String {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut rows_of_lines: Vec<Option<usize>> = vec![None; text.lines().count() + 1];
@@ -126,7 +127,7 @@ fn new_line<'a>(row: &NewRow) -> Line<'a> {
     Line { inv: Some(row.inv), name: Cow::Owned(name.to_owned()), text: Cow::Owned(text) }
 }
 
-/// Drops what was released longer ago than anybody asks for it.
+/// Drops what was released longer ago than anybody asks for it, unless that is all there is.
 fn expired(inventory: &Inventory, edits: &Edits, now: Time) -> Edits {
     let config = &inventory.config;
     // What waits to be deleted is looked after as much longer.
@@ -159,7 +160,9 @@ fn expired(inventory: &Inventory, edits: &Edits, now: Time) -> Edits {
             }));
         }
     }
-    expired
+    let goes = |place: usize| edits.gone.contains(&place) || expired.gone.contains(&place);
+    let is_all = edits.new.is_empty() && expired.new.is_empty() && (0..inventory.lock.len()).all(goes);
+    if is_all { Edits::default() } else { expired }
 }
 
 /// The host whose rows these are; there is at least one.
@@ -167,9 +170,10 @@ fn row_inv(rows: &[LockRow]) -> Inv {
     rows[0].inv
 }
 
-/// Whether hosts.csv has a name for a host, which it would take if names.lock had no row of it.
+/// Whether hosts.csv has a name for a host, be it in one of several rows, which it would take if names.lock had no row of it.
 fn is_named_elsewhere(inventory: &Inventory, inv: Inv) -> bool {
-    inventory.place_of(inv).is_some_and(|place| inventory.hosts[place].name.is_some())
+    let from = inventory.hosts.partition_point(|host| host.inv < inv);
+    inventory.hosts[from..].iter().take_while(|host| host.inv == inv).any(|host| host.name.is_some())
 }
 
 /// The name of a host that has none: below the free domain, never published. `None` where it would be too long.
@@ -229,6 +233,27 @@ mod tests {
         1 sas9.search.example search 2026-11-20T03:00:00Z -
         3 free-3.free.invalid web 2026-11-20T01:00:00Z -
         ");
+    }
+
+    #[test]
+    fn a_name_in_any_row_of_hosts_csv_does_not_come_back() {
+        let named = "4,x4.web.example,web,assigned,sas";
+        let bare = "4,,web,assigned,sas";
+        for hosts in [[named, bare, bare], [bare, bare, named]] {
+            let inventory = inventory_of("", &hosts, &tombstone(4));
+            let text = write(&tombstone(4), &inventory, &Edits::default(), at("03:00:00"));
+            assert!(text.starts_with("4\tfree-4.free.invalid\t"), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_last_rows_do_not_go() {
+        let text = tombstone(2) + &tombstone(4);
+        let written = |hosts: &[&str]| {
+            write(&text, &inventory_of("", hosts, &text), &Edits::default(), at("03:00:00")).lines().count()
+        };
+        assert_eq!(written(&["2,,web,assigned,sas"]), 2, "a file without rows counts as cut");
+        assert_eq!(written(&["2,x2.web.example,web,assigned,sas"]), 1);
     }
 
     #[test]
