@@ -110,7 +110,7 @@ pub fn refuse(shared: &Shared, error: NamesError) -> Result<Exit, Failure> {
             failure
         }
         NamesError::Unread(zones) => Failure::new(format!("no names can be given: {}", zones.join("; ")))
-            .hint("a name is given only where nothing is known to stand at it; a zone that is transferred tells all its names"),
+            .hint("what stands there is not known to be free; `--live-snapshot` takes live DNS from a snapshot that has the zones whole"),
         NamesError::NotUtf8 => Failure::new("names.lock stays as it is: it is not UTF-8")
             .hint("restore it from version control, or correct the rows that `zonewright check` names"),
         NamesError::Unmerged => Failure::new("names.lock holds what git could not merge")

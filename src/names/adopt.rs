@@ -27,10 +27,13 @@ pub fn adopt(inventory: &Inventory, taken: &mut Taken, invs: &[Inv], now: Time) 
     Outcome { edits: editor.finish(), ..outcome }
 }
 
-/// The hosts that have a name by hosts.csv alone.
+/// The hosts that have a name by hosts.csv alone, of projects that have a domain.
 pub fn adoptable(inventory: &Inventory) -> impl Iterator<Item = &Host> {
-    let is_alone = |host: &&Host| host.name.is_some() && lock_rows_of(inventory, host.inv).is_empty();
-    inventory.hosts.iter().filter(is_alone)
+    inventory.hosts.iter().filter(|host| {
+        host.name.is_some()
+            && inventory.projects[host.project.0 as usize].admin.is_some()
+            && lock_rows_of(inventory, host.inv).is_empty()
+    })
 }
 
 /// Records one host's name; `None` where that is done.

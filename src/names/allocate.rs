@@ -180,11 +180,14 @@ impl Allocation<'_, '_> {
     }
 
     /// Whether a host's name is one that its project's template gives, directly below a domain of it, and no other host's.
+    ///
+    /// Who else had it matters only in a project that is new to it: of two hosts that shared a name only one has to give it up.
     fn fits(&self, host: &Host, held: &Held, project: ProjectIndex) -> Result<bool, Refusal> {
         let (admin, settings) = rules_of(self.inventory, host, project)?;
         let in_domain = admin.has_name(held.name.as_name());
         let in_series = fits_template(self.inventory, host, settings, held.name.as_name());
-        let is_own = taken_by_others(self.inventory, self.taken, (host.inv, project), held.name.as_name()).is_none();
+        let others = taken_by_others(self.inventory, self.taken, (host.inv, project), held.name.as_name());
+        let is_own = others.is_none() || others == Some(Reason::Cooling) && self.giving.to.is_none();
         Ok(in_domain && in_series && is_own)
     }
 

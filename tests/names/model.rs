@@ -138,8 +138,17 @@ impl<'w> Model<'w> {
     /// command itself did to names counts: whoever had one when it began has given it up just now, at the latest.
     fn is_claimed(&self, short: &str, inv: Option<u64>) -> bool {
         let since = stamp((self.world.now - COOLDOWN).max(0));
-        let had = |row: &&Row| row.is_current() || self.world.now < COOLDOWN || row.released >= since;
-        let lock = self.before.iter().chain(&self.rows).filter(had).filter(|row| clean(&row.name).is_some());
+        self.is_anybodys(short, inv, |row| row.is_current() || self.world.now < COOLDOWN || row.released >= since)
+    }
+
+    /// Whether a host other than `inv` has a short name, now or when the command began.
+    fn is_held(&self, short: &str, inv: u64) -> bool {
+        self.is_anybodys(short, Some(inv), Row::is_current)
+    }
+
+    /// Whether a host other than `inv` has a short name, or a row that `counts` gives it one.
+    fn is_anybodys(&self, short: &str, inv: Option<u64>, counts: impl Fn(&Row) -> bool) -> bool {
+        let lock = self.before.iter().chain(&self.rows).filter(|row| counts(row) && clean(&row.name).is_some());
         let mut by_lock = lock.flat_map(|row| {
             let beside = fastbone(&self.world.projects[row.project], label(&row.name));
             beside.into_iter().chain([label(&row.name).to_owned()]).map(move |label| (label, row.inv))
@@ -158,8 +167,13 @@ impl<'w> Model<'w> {
 
     /// Whether a host's short name or its fastbone's in a project is another's too.
     fn is_shared(&self, name: &str, inv: u64, project: usize) -> bool {
+        self.short_names(name, project).any(|short| self.is_claimed(&short, Some(inv)))
+    }
+
+    /// A host's short name and its fastbone's in a project.
+    fn short_names(&self, name: &str, project: usize) -> impl Iterator<Item = String> + use<> {
         let beside = fastbone(&self.world.projects[project], label(name));
-        beside.into_iter().chain([label(name).to_owned()]).any(|label| self.is_claimed(&label, Some(inv)))
+        beside.into_iter().chain([label(name).to_owned()])
     }
 
     /// The current row of a host.
@@ -238,9 +252,13 @@ impl<'w> Model<'w> {
         let project = &self.world.projects[at];
         let held = name_of(self.world, &self.rows, inv);
         if let Some(name) = &held {
+            let is_others = |short: String| match to {
+                Some(_) => self.is_claimed(&short, Some(inv)),
+                None => self.is_held(&short, inv),
+            };
             let fits = project.domains.contains(&domain(name))
                 && self.number_of(at, host.location, label(name)).is_some()
-                && !self.is_shared(name, inv, at);
+                && !self.short_names(name, at).any(is_others);
             if holding == "keep" || holding == "rename" && fits {
                 return self.keep(inv, name, to);
             }
