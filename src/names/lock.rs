@@ -72,18 +72,16 @@ impl Line<'_> {
 ///
 /// `text` is the file as it was read for `inventory`; empty where there is none. What was released too long ago to matter
 /// goes; where that leaves nothing of a host for which hosts.csv still has a name, it gets a row that says that it has none.
+///
+/// A file of which no row would be left stays as it is: without rows it would count as cut, and nobody would believe it.
 pub fn write(text: &str, inventory: &Inventory, edits: &Edits, now: Time) -> String {
+    let whole = text;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut rows_of_lines: Vec<Option<usize>> = vec![None; text.lines().count() + 1];
     for (place, row) in inventory.lock.iter().enumerate() {
         rows_of_lines[row.origin.line as usize] = Some(place);
     }
-    let mut expired = expired(inventory, edits, now);
-    let is_empty = edits.gone.union(&expired.gone).count() == inventory.lock.len();
-    if is_empty && edits.new.is_empty() && expired.new.is_empty() {
-        // A file without rows counts as cut, and then nobody's name is known.
-        expired.gone.clear();
-    }
+    let expired = expired(inventory, edits, now);
     let mut comments = String::new();
     let mut lines: Vec<Line<'_>> = Vec::with_capacity(inventory.lock.len() + edits.new.len());
     for (number, line) in text.lines().enumerate() {
@@ -98,6 +96,9 @@ pub fn write(text: &str, inventory: &Inventory, edits: &Edits, now: Time) -> Str
         }
     }
     lines.extend(edits.new.iter().chain(&expired.new).map(new_line));
+    if lines.is_empty() {
+        return whole.to_owned();
+    }
     lines.sort_by(Line::order);
     let mut out = comments;
     out.reserve(lines.iter().map(|line| line.text.len() + 1).sum());
@@ -249,9 +250,10 @@ mod tests {
     }
 
     #[test]
-    fn the_last_row_of_all_stays_however_old() {
-        let inventory = inventory_of("", &["1,,search,assigned,sas"], &tombstone(2));
-        assert_eq!(write(&tombstone(2), &inventory, &Edits::default(), at("03:00:00")), tombstone(2));
+    fn the_last_row_stays_however_old() {
+        let text = "# a comment\n".to_owned() + &tombstone(2);
+        let inventory = inventory_of("", &["2,,web,assigned,sas"], &text);
+        assert_eq!(write(&text, &inventory, &Edits::default(), at("03:00:00")), text);
     }
 
     #[test]

@@ -6,6 +6,8 @@
 use std::fs;
 use std::path::Path;
 
+use glob::{MatchOptions, Pattern};
+
 use crate::inventory::source::NAMES_LOCK;
 
 /// The file that says how git merges the files beside and below it.
@@ -20,18 +22,33 @@ pub const UNION: &str = "names.lock merge=union";
 pub fn is_merged_by_line(workspace: &Path) -> bool {
     let Ok(workspace) = fs::canonicalize(workspace) else { return true };
     let Some(root) = workspace.ancestors().find(|folder| folder.join(".git").exists()) else { return true };
-    workspace.ancestors().take_while(|folder| folder.starts_with(root)).any(|folder| {
-        let text = fs::read_to_string(folder.join(ATTRIBUTES)).unwrap_or_default();
-        text.lines().any(says_union)
-    })
+    let lock = workspace.join(NAMES_LOCK);
+    // The file nearest to names.lock counts first, and of its lines the last (gitattributes(5)).
+    let said = workspace.ancestors().take_while(|folder| folder.starts_with(root)).find_map(|folder| {
+        let text = fs::read_to_string(folder.join(ATTRIBUTES)).ok()?;
+        let lock = lock.strip_prefix(folder).ok()?;
+        text.lines().rev().find_map(|line| says_union(line, lock))
+    });
+    said.unwrap_or(false)
 }
 
-/// Whether a line says that names.lock is merged line by line.
-fn says_union(line: &str) -> bool {
+/// Whether a line says that a file, by its path from the line's folder, is merged line by line; `None` where the line does
+/// not say how it is merged.
+fn says_union(line: &str, file: &Path) -> Option<bool> {
     let mut words = line.split_ascii_whitespace();
-    let pattern = words.next().unwrap_or_default();
-    let own = pattern.rsplit('/').next().unwrap_or_default();
-    [NAMES_LOCK, "*.lock", "*"].contains(&own) && words.any(|word| word == "merge=union")
+    let pattern = words.next()?.trim_matches('"');
+    // A pattern without a slash but at its end is about names in every folder.
+    let pattern = match pattern.strip_prefix('/') {
+        Some(anchored) => anchored.to_owned(),
+        None if pattern.contains('/') => pattern.to_owned(),
+        None => format!("**/{pattern}"),
+    };
+    let options = MatchOptions { require_literal_separator: true, ..MatchOptions::default() };
+    if !Pattern::new(&pattern).is_ok_and(|pattern| pattern.matches_path_with(file, options)) {
+        return None;
+    }
+    let is_of_merge = |word: &&str| word.trim_start_matches(['-', '!']).split('=').next() == Some("merge");
+    words.rfind(is_of_merge).map(|word| word == "merge=union")
 }
 
 #[cfg(test)]
@@ -40,12 +57,19 @@ mod tests {
 
     #[test]
     fn patterns_that_match_names_lock_are_known() {
-        for line in ["names.lock merge=union", "/inventory/names.lock text merge=union", "**/*.lock\tmerge=union"] {
-            assert!(says_union(line), "{line}");
+        let said = |line: &str| says_union(line, Path::new("inventory/names.lock"));
+        for pattern in ["names.lock", "/inventory/names.lock", "inventory/*", "**/*.lock", "\"names.lock\"", "*", "n*k"]
+        {
+            assert_eq!(said(&format!("{pattern} text merge=union")), Some(true), "{pattern}");
         }
-        for line in ["", "names.lock", "# names.lock merge=union", "Cargo.lock merge=union", "names.lock merge=ours"] {
-            assert!(!says_union(line), "{line}");
+        for pattern in
+            ["#", "Cargo.lock", "/names.lock", "other/names.lock", "/*", "inventory/", "inventory/names.lock/"]
+        {
+            assert_eq!(said(&format!("{pattern} merge=union")), None, "{pattern}");
         }
+        let words = ["merge=ours", "-merge", "!merge", "merge", "merge=union -merge"];
+        assert_eq!(words.map(|words| said(&format!("names.lock {words}"))), [Some(false); 5]);
+        assert_eq!(["", "names.lock", "names.lock text emerge=union"].map(said), [None; 3]);
     }
 
     #[test]
@@ -59,5 +83,9 @@ mod tests {
         assert!(!is_merged_by_line(&workspace), "what stands above the tree does not count");
         fs::write(root.join("deep").join(ATTRIBUTES), format!("*.toml text\n{UNION}\n")).unwrap();
         assert!(is_merged_by_line(&workspace));
+        fs::write(workspace.join(ATTRIBUTES), "* text\n").unwrap();
+        assert!(is_merged_by_line(&workspace), "it does not say how files are merged");
+        fs::write(workspace.join(ATTRIBUTES), format!("{UNION}\n*.lock -merge\n")).unwrap();
+        assert!(!is_merged_by_line(&workspace), "the last line of the nearest file counts");
     }
 }

@@ -18,6 +18,7 @@ use super::{
 use crate::diff::Selection;
 use crate::disk::{self, Beside};
 use crate::dns::{ZoneContents, ZoneName};
+use crate::explain::SubjectError;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Host, ProjectIndex, Trust};
 use crate::inventory::read::{self, Extent, NotReadAgain};
@@ -25,6 +26,7 @@ use crate::inventory::source::{NAMES_LOCK, is_conflict_marker};
 use crate::inventory::value::{Inv, Time};
 use crate::live::{Apexes, Live, LiveZone};
 use crate::names::allocate::{Giving, Holding, allocate, nameless};
+use crate::names::holders::lock_rows_of;
 use crate::names::taken::LiveLabels;
 use crate::names::{NameIndex, Outcome, Settlement, Taken, adopt, lock, release, settle, taken};
 use crate::snapshot::Snapshot;
@@ -242,7 +244,10 @@ fn subjects(inventory: &Inventory, selection: &Selection, task: &Task) -> Result
         Task::Adopt => false,
     };
     if !selection.hosts.is_empty() {
-        return Ok(selection.hosts.iter().copied().collect());
+        return match selection.hosts.iter().find(|inv| !is_in_projects(inventory, selection, **inv)) {
+            Some(inv) => Err(MakeError::NoSubject(elsewhere(*inv)).into()),
+            None => Ok(selection.hosts.iter().copied().collect()),
+        };
     }
     if is_about_named {
         return Err(NamesError::NobodyNamed);
@@ -255,6 +260,22 @@ fn subjects(inventory: &Inventory, selection: &Selection, task: &Task) -> Result
         }
     };
     Ok(invs.into_iter().collect())
+}
+
+/// Whether a host is in a project among those selected: by hosts.csv, or, where that lacks it, by any of its rows.
+fn is_in_projects(inventory: &Inventory, selection: &Selection, inv: Inv) -> bool {
+    match inventory.place_of(inv) {
+        Some(place) => selection.includes_project(inventory.hosts[place].project),
+        None => lock_rows_of(inventory, inv).any(|row| selection.includes_project(inventory.lock[row].project)),
+    }
+}
+
+/// What is told of a host that is named and in none of the projects that are.
+fn elsewhere(inv: Inv) -> SubjectError {
+    SubjectError {
+        message: format!("host {inv} is in no project that `--project` names"),
+        hint: "leave `--project` out, or name only hosts of that project".to_owned(),
+    }
 }
 
 /// The project of an id.

@@ -14,24 +14,33 @@ use crate::diag::sanitize;
 /// How many lines that both files have stand around those that differ: what `diff -u` and git show.
 const CONTEXT: usize = 3;
 
+/// What some editors begin a file with.
+const MARK: &str = "\u{feff}";
+
 /// Renders the difference, under the name of the file; empty where there is none.
 pub fn unified(file: &str, old: &str, new: &str, paint: &Paint) -> String {
     if old == new {
         return String::new();
     }
-    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    // A line ends in LF: a CR before it is part of the line, which files may differ by alone.
+    let (old, new): (Vec<&str>, Vec<&str>) =
+        (old.split_terminator('\n').collect(), new.split_terminator('\n').collect());
     let mut out = String::new();
     let mut line = |(style, sign): (&str, &str), text: &str| {
         let off = if style.is_empty() { "" } else { &paint.off };
         out.extend([style, sign]);
-        // Tabs stand between the fields of a row: without them the difference could not be applied.
+        // Without the tabs between fields, the mark at the beginning of a file and the CR at the end of a line, none of
+        // which harms a terminal, the difference could not be applied.
+        let (mark, text) = text.strip_prefix(MARK).map_or(("", text), |text| (MARK, text));
+        let (text, end) = text.strip_suffix('\r').map_or((text, "\n"), |text| (text, "\r\n"));
+        out.push_str(mark);
         if text.bytes().all(|octet| (b' '..=b'~').contains(&octet) || octet == b'\t') {
             out.push_str(text);
         } else {
             let fields: Vec<String> = text.split('\t').map(sanitize).collect();
             out.push_str(&fields.join("\t"));
         }
-        out.extend([off, "\n"]);
+        out.extend([off, end]);
     };
     line(("", "--- "), if old.is_empty() { "/dev/null" } else { file });
     line(("", "+++ "), file);
@@ -182,6 +191,14 @@ mod tests {
          b
         +c
         ");
+    }
+
+    #[test]
+    fn how_lines_end_and_the_mark_at_the_beginning_are_told() {
+        let old = "\u{feff}b\tx\r\na\r\n";
+        let text = "--- names.lock\n+++ names.lock\n@@ -1,2 +1,2 @@\n-\u{feff}b\tx\r\n-a\r\n+a\n+b\tx\n";
+        assert_eq!(shown(old, "a\nb\tx\n"), text);
+        assert_eq!(shown("a\u{feff}\rb\n", ""), "--- names.lock\n+++ names.lock\n@@ -1 +0,0 @@\n-a\\u{feff}\\u{d}b\n");
     }
 
     proptest::proptest! {
