@@ -170,8 +170,14 @@ impl Allocation<'_, '_> {
             return Err(not_alone(self.inventory, (host.inv, project), (name, reason)));
         }
         let label = name.as_name().first_label().unwrap_or_default();
-        let fastbone = fastbone_label(self.inventory, project, label);
-        fastbone.iter().for_each(|label| self.taken.take(label, host.inv));
+        if let Some(fastbone) = fastbone_label(self.inventory, project, label) {
+            match self.taken.reason(&fastbone) {
+                Some(Reason::Live) => return Err(shadowing(self.inventory, (host.inv, project), &fastbone)),
+                Some(Reason::Held | Reason::Cooling) => {}
+                None => self.given.push(fastbone.clone()),
+            }
+            self.taken.take(&fastbone, host.inv);
+        }
         self.editor.move_to(host.inv, name.clone(), project);
         let same = Some(name.clone());
         let naming = Naming { before: same.clone(), after: same, ..self.naming(host, project) };
@@ -368,6 +374,15 @@ pub fn not_alone(
     refusal(inventory, (inv, project), NameCode::NameTaken, (message, hint))
 }
 
+/// The refusal of a host whose fastbone would get a short name at which something stands that is no host's.
+fn shadowing(inventory: &Inventory, whose: (Inv, ProjectIndex), fastbone: &[u8]) -> Refusal {
+    let id = &inventory.projects[whose.1.0 as usize].id;
+    let fastbone = String::from_utf8_lossy(fastbone);
+    let message = format!("something stands at `{fastbone}` in live DNS, its fastbone's name in project `{id}`");
+    let hint = format!("remove what stands there, or give the host a name of `{id}` with `release --to-project`");
+    refusal(inventory, whose, NameCode::NameTaken, (message, hint))
+}
+
 /// The series that names are taken from, each once: projects that give the same names share one.
 struct AllSeries<'i> {
     /// The inventory.
@@ -389,7 +404,8 @@ struct SeriesKey {
     template: String,
     /// The location in lower case; `None` where the template does not name it, so that all locations share its names.
     location: Option<String>,
-    /// The label `x`, and those that a host has beside it.
+    /// A dot in the place of a label, and what a host has beside it: no text of a template holds a dot, so that it shows
+    /// what stands before it and what after.
     labels: Vec<Vec<u8>>,
 }
 
@@ -444,7 +460,7 @@ impl<'i> AllSeries<'i> {
         let key = SeriesKey {
             template: template.to_string(),
             location: template.has_location().then(|| location.to_ascii_lowercase()),
-            labels: labels_beside(self.inventory, projects, b"x"),
+            labels: labels_beside(self.inventory, projects, b"."),
         };
         let place = *self.by_key.entry(key.clone()).or_insert(self.all.len());
         if place == self.all.len() {

@@ -104,15 +104,17 @@ impl<'i> Editor<'i> {
 }
 
 /// The first of some projects in which the records of a name are looked after once it is given up: a row of it there is good.
+///
+/// A project that zonewright.toml lacks has no domains that a row could be bad by; but nobody looks after anything there,
+/// so that it comes last.
 pub fn looked_after(
     inventory: &Inventory,
     name: &Name,
-    mut projects: impl Iterator<Item = ProjectIndex>,
+    mut projects: impl Iterator<Item = ProjectIndex> + Clone,
 ) -> Option<ProjectIndex> {
-    projects.find(|project| {
-        let admin = &inventory.projects[project.0 as usize].admin;
-        admin.as_ref().is_none_or(|admin| admin.has_name(name.as_name()))
-    })
+    let admin = |project: &ProjectIndex| inventory.projects[project.0 as usize].admin.as_ref();
+    let has_domain = |project: &ProjectIndex| admin(project).is_some_and(|admin| admin.has_name(name.as_name()));
+    projects.clone().find(has_domain).or_else(|| projects.find(|project| admin(project).is_none()))
 }
 
 #[cfg(test)]
@@ -161,16 +163,25 @@ mod tests {
     #[test]
     fn a_name_is_looked_after_in_a_project_that_has_its_domain() {
         let inventory = inventory(
-            &["1,,web,assigned,sas", "2,x2.web.example,search,assigned,sas", "4,,search,assigned,sas"],
+            &[
+                "1,,web,assigned,sas",
+                "2,x2.web.example,search,assigned,sas",
+                "4,,search,assigned,sas",
+                "6,,gone,assigned,sas",
+                "7,x7.web.example,gone,assigned,sas",
+            ],
             &[
                 "1 sas1.old.example search 00:10:00 -",
                 "3 x3.web.example web 00:10:00 -",
                 "4 free-4.free.invalid search 00:10:00 -",
+                "6 x6.web.example web 00:10:00 -",
             ],
         );
         let editor = Editor::new(&inventory, at("02:00:00"));
         let projects = [1, 2, 3].map(|inv| editor.held(Inv(inv)).unwrap().project);
         assert_eq!(projects, [Some(project(&inventory, "search")), None, Some(project(&inventory, "web"))]);
+        assert_eq!(editor.held(Inv(6)).unwrap().project, Some(project(&inventory, "web")), "nobody looks after `gone`");
+        assert_eq!(editor.held(Inv(7)).unwrap().project, Some(project(&inventory, "gone")), "nobody else is there");
         assert_eq!(editor.held(Inv(4)), None, "a name below the free domain is none");
         assert_eq!(editor.held(Inv(5)), None);
     }

@@ -173,9 +173,10 @@ fn row_inv(rows: &[LockRow]) -> Inv {
     rows[0].inv
 }
 
-/// Whether hosts.csv has a name for a host, which it would take if names.lock had no row of it.
+/// Whether hosts.csv has a name for a host, be it in one of several rows, which it would take if names.lock had no row of it.
 fn is_named_elsewhere(inventory: &Inventory, inv: Inv) -> bool {
-    inventory.place_of(inv).is_some_and(|place| inventory.hosts[place].name.is_some())
+    let from = inventory.hosts.partition_point(|host| host.inv < inv);
+    inventory.hosts[from..].iter().take_while(|host| host.inv == inv).any(|host| host.name.is_some())
 }
 
 /// The name of a host that has none: below the free domain, never published. `None` where it would be too long.
@@ -235,6 +236,17 @@ mod tests {
         1 sas9.search.example search 2026-11-20T03:00:00Z -
         3 free-3.free.invalid web 2026-11-20T01:00:00Z -
         ");
+    }
+
+    #[test]
+    fn a_name_in_any_row_of_hosts_csv_does_not_come_back() {
+        let named = "4,x4.web.example,web,assigned,sas";
+        let bare = "4,,web,assigned,sas";
+        for hosts in [[named, bare, bare], [bare, bare, named]] {
+            let inventory = inventory_of("", &hosts, &tombstone(4));
+            let text = write(&tombstone(4), &inventory, &Edits::default(), at("03:00:00"));
+            assert!(text.starts_with("4\tfree-4.free.invalid\t"), "{text}");
+        }
     }
 
     #[test]

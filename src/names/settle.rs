@@ -3,6 +3,7 @@
 //! What is decided depends on the rows alone, not on their order: whoever merges the same branches gets the same file.
 //! Rows that are bad whatever the others say take no part, and stay as they are.
 
+use std::cmp::Ordering;
 use std::collections::hash_map::{Entry, HashMap};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -251,16 +252,24 @@ impl<'a> Settling<'a> {
         let free = current.iter().find(|row| row.name.is_none()).copied();
         let is_later = |row: &&Row<'a>| row.name.is_some() && free.is_none_or(|free| row.since >= free.since);
         let Some(keeper) = current.iter().find(is_later).copied().or(free) else { return rows };
+        let is_left = |row: &Row<'a>| row.name.is_some() && *row != keeper && self.looked_after(inv, row).is_none();
+        let has_left = current.iter().any(is_left);
         for row in current {
             match (row == keeper, row.name) {
                 (true, _) => rows.push(row),
+                // Without it the next fix would take the older name for the one that the host had first.
+                (false, None) if has_left => rows.push(row),
                 (false, None) => self.decide(inv, format!("has {}: it was given after the release", shown(&keeper))),
                 (false, Some(_)) => {
                     let why = match keeper.name {
                         None => format!("has no name: its release at {} came after {}", keeper.since, shown(&row)),
                         Some(_) => {
-                            let first = if keeper.since < row.since { "which it had first" } else { "the lower one" };
-                            format!("keeps {}, {first}, and gives up {}", shown(&keeper), shown(&row))
+                            let why = match keeper.since.cmp(&row.since) {
+                                Ordering::Less => "which it had first",
+                                Ordering::Equal => "the lower one",
+                                Ordering::Greater => "which it was given after a release",
+                            };
+                            format!("keeps {}, {why}, and gives up {}", shown(&keeper), shown(&row))
                         }
                     };
                     rows.push(self.give_up(inv, row, why));
@@ -327,10 +336,7 @@ impl<'a> Settling<'a> {
 
     /// The row by which a host gives up a name; as it was where no row may say so.
     fn give_up(&mut self, inv: Inv, row: Row<'a>, why: String) -> Row<'a> {
-        let host = self.inventory.place_of(inv).map(|place| self.inventory.hosts[place].project);
-        let projects = host.into_iter().chain([row.project]);
-        let project = row.name.and_then(|name| looked_after(self.inventory, name, projects));
-        let Some(project) = project else {
+        let Some(project) = self.looked_after(inv, &row) else {
             let message =
                 format!("{why}; but {} is in no domain of its project, so that this must be done by hand", shown(&row));
             self.settlement.left.push(Decision { inv, message });
@@ -338,6 +344,13 @@ impl<'a> Settling<'a> {
         };
         self.decide(inv, why);
         Row { released: Some(self.now), project, text: "", place: None, ..row }
+    }
+
+    /// The project in which the records of a row's name are looked after once the host has given it up; `None` where a row
+    /// that says so would be bad.
+    fn looked_after(&self, inv: Inv, row: &Row<'a>) -> Option<ProjectIndex> {
+        let host = self.inventory.place_of(inv).map(|place| self.inventory.hosts[place].project);
+        looked_after(self.inventory, row.name?, host.into_iter().chain([row.project]))
     }
 
     /// Notes what was decided.

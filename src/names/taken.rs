@@ -235,7 +235,7 @@ pub fn fastbone_label(inventory: &Inventory, project: ProjectIndex, label: &[u8]
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{at, inventory};
+    use super::super::fixture::{at, inventory, inventory_of};
     use super::*;
     use crate::dns::{Rtype, Ttl, ZoneBuilder, ZoneName};
     use crate::live::{Apexes, LiveZone};
@@ -272,6 +272,10 @@ mod tests {
         let inventory = inventory(&["1,,search,assigned,sas"], &["one sas1.search.example search 01:00:00 -"]);
         let taken = Taken::by_hosts(&inventory, at("02:00:00"));
         assert_eq!(reasons(&taken, "sas1", [1]), (Some(Reason::Held), [Some(Reason::Held)]));
+        let blanks = "1 sas2.search.example search 2026-11-20T01:00:00Z -\n";
+        let inventory = inventory_of("max_bad_rows = \"100%\"", &["1,,search,assigned,sas"], blanks);
+        let taken = Taken::by_hosts(&inventory, at("02:00:00"));
+        assert_eq!(taken.reason(b"sas2"), Some(Reason::Held), "tabs that became blanks hide no name");
     }
 
     #[test]

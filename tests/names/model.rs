@@ -289,7 +289,11 @@ impl<'w> Model<'w> {
         let current = self.current(inv);
         let Some(to) = to.filter(|to| current.as_ref().is_none_or(|row| row.project != *to)) else { return true };
         let has_domain = self.world.projects[to].domains.contains(&domain(name));
-        if !has_domain || self.is_shared(name, inv, to) {
+        let beside = fastbone(&self.world.projects[to], label(name));
+        let stands = |label: &str| (0..DOMAINS.len()).any(|at| self.world.live.contains_key(&(label.to_owned(), at)));
+        // What stands at a fastbone's name that the host has already may be its own.
+        let is_shadowing = beside.is_some_and(|label| stands(&label) && !self.is_claimed(&label, None));
+        if !has_domain || self.is_shared(name, inv, to) || is_shadowing {
             return false;
         }
         self.put(inv, name, to, current.map_or(stamp(self.world.now), |row| row.since));

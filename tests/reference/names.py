@@ -66,11 +66,19 @@ def stray_names(paths, settings):
         for line in exports.data_lines(text.splitlines()):
             try:
                 fields = next(csv.reader([line], delimiter=delimiter, strict=True))
-                name = exports.name_or_none(fields[1], settings.free_domain)
-            except (csv.Error, ValueError, IndexError):
+            except csv.Error:
                 continue
-            if name and not fields[0].isdigit():
-                yield name
+            if fields[0].isdigit():
+                continue
+            # In names.lock a name may stand anywhere in such a row: tabs become blanks easily.
+            words = [word for word in line.split() if "." in word] if delimiter == "\t" else []
+            for word in [*fields[1:2], *words]:
+                try:
+                    name = exports.name_or_none(word, settings.free_domain)
+                except ValueError:
+                    continue
+                if name:
+                    yield name
 
 
 class Names:

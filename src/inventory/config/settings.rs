@@ -89,14 +89,14 @@ pub fn read(source: SourceText, parsed: Parsed, formats: &[(&'static str, Occurs
     let plan_expires = read_plan(&mut reader).unwrap_or(PLAN_EXPIRES);
     let limits = read_limits(&mut reader);
     let (projects, sources) = read_sources(&mut reader, formats);
-    let admins = read_admins(&mut reader);
+    let free_domain = free_domain.unwrap_or_else(|| Name::parse(FREE_DOMAIN).expect("a constant name"));
+    let admins = read_admins(&mut reader, &free_domain);
     let pools = read_pools(&mut reader);
     let zones = read_zones(&mut reader, &pools);
     diagnostics.append(reader.finish());
     let settings = match (owner, diagnostics.error_count()) {
         (Some(owner), 0) => {
             let pools = pools.into_iter().filter_map(|(name, target)| Some(Pool { name, target: target? })).collect();
-            let free_domain = free_domain.unwrap_or_else(|| Name::parse(FREE_DOMAIN).expect("a constant name"));
             #[rustfmt::skip]
             let config = Config {
                 owner, registry, free_domain, name_cooldown, max_bad_rows, plan_expires, state_file, limits, delete_after,
@@ -125,6 +125,19 @@ fn read_owner(reader: &mut Reader<'_>) -> Option<String> {
         return None;
     }
     Some(owner.to_owned())
+}
+
+/// Reports a project's domain in which every name counts as none.
+fn check_domain(node: &Node, free_domain: &Name, project: &mut Reader<'_>) {
+    let domain = node.as_text().and_then(|text| Name::parse_host(text).ok());
+    let Some(domain) = domain.filter(|domain| domain.as_name().is_at_or_below(free_domain.as_name())) else { return };
+    let message = format!("`{domain}` is at or below `free_domain`, `{free_domain}`");
+    let diagnostic = project.source().error("bad-value", node.origin, node.width, message);
+    project.push(
+        diagnostic
+            .rule("a name below `free_domain` counts as none (docs/formats.md, hosts)")
+            .hint("choose a `free_domain` that no project's domain lies in"),
+    );
 }
 
 /// Reads a domain of host names.
@@ -338,8 +351,8 @@ fn read_pattern(node: &Node, reader: &mut Reader<'_>) -> Option<Pattern> {
     Some(Pattern { text: text.to_owned(), origin: node.origin, width: node.width })
 }
 
-/// Reads `[project.X]`.
-fn read_admins(reader: &mut Reader<'_>) -> BTreeMap<String, ProjectAdmin> {
+/// Reads `[project.X]`, none of whose domains may lie in the one of hosts without names.
+fn read_admins(reader: &mut Reader<'_>, free_domain: &Name) -> BTreeMap<String, ProjectAdmin> {
     let mut admins = BTreeMap::new();
     let Some(node) = reader.take("project") else { return admins };
     let mut table = Reader::new(node, reader.source());
@@ -365,6 +378,9 @@ fn read_admins(reader: &mut Reader<'_>) -> BTreeMap<String, ProjectAdmin> {
                     )
                     .hint("give one of them another domain; `also_domains` may be shared"),
             );
+        }
+        for node in domain_node.into_iter().chain(also) {
+            check_domain(node, free_domain, &mut project);
         }
         table.append(project.finish());
         if let Some(dns_domain) = dns_domain {

@@ -308,6 +308,8 @@ fn any_error_in_zonewright_toml_is_fatal() {
         ("require_end = true", "require_end = \"yes\"", "wrong-type"),
         ("\"web.example.net\"", "\"SEARCH.example.net.\"", "duplicate-domain"),
         ("\"web.example.net\"", "\".\"", "bad-name"),
+        ("\"web.example.net\"", "\"FREE.invalid.\"", "bad-value"),
+        ("[\"old.example.net\"]", "[\"old.free.invalid\"]", "bad-value"),
         ("\"allowed\"", "\"on\"", "bad-value"),
         ("[\"old.example.net\"]", "\"old.example.net\"", "wrong-type"),
         ("[project.web]", "[project.\"w b\"]", "bad-value"),

@@ -149,6 +149,9 @@ fn read_row(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, conte
     }
     let Some(inv) = number else {
         piece.strays.extend(read_name);
+        // Whose row it is nobody knows, but a name that stands anywhere in it, between blanks perhaps, is somebody's.
+        let words = row.text.split_ascii_whitespace().filter(|word| word.contains('.') && *word != name.text);
+        piece.strays.extend(words.filter_map(|word| text::read_name(word, context).ok().flatten()));
         return;
     };
     let project = project_index(&mut piece.projects, project.text);

@@ -571,6 +571,19 @@ fn rows_of_names_lock_that_contradict_say_which_counts() {
 }
 
 #[test]
+fn a_name_from_before_a_release_does_not_count_though_it_is_the_first() {
+    let outcome = read(
+        "names_lock",
+        "1\ta.search.example.net\tsearch\t2026-01-01T00:00:00Z\t-\n\
+         1\tfree-1.free.invalid\tsearch\t2026-01-02T00:00:00Z\t-\n\
+         1\tb.search.example.net\tsearch\t2026-01-03T00:00:00Z\t-\n",
+    );
+    let told = "it keeps `b.search.example.net.`: since 2026-01-03T00:00:00Z, after a release that \
+                `a.search.example.net.` came before";
+    assert_eq!(outcome.text().matches(told).count(), 2, "{}", outcome.text());
+}
+
+#[test]
 fn bad_lock_rows_are_bad_for_all_concerned() {
     let outcome = read(
         "names_lock",

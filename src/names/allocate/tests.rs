@@ -2,6 +2,7 @@
 
 use super::super::fixture::{at, inventory, invs, project, refused, shown};
 use super::*;
+use crate::inventory::template::{FastboneTemplate, ShortnameTemplate};
 
 /// What comes of giving names at two.
 fn given<const N: usize>(inventory: &Inventory, hosts: [u64; N], holding: Holding, to: Option<&str>) -> Outcome {
@@ -103,6 +104,40 @@ fn a_host_moves_with_its_name_where_nobody_has_that_or_its_new_fastbone() {
     assert_eq!(refused(&outcome), [(1, "name-taken"), (2, "name-taken"), (6, "foreign-domain")]);
     assert_eq!(shown(&outcome.edits), (vec!["5 sas5.search.example. web 00:10:00 -".to_owned()], vec![0]));
     assert!(outcome.namings[0].note.is_some(), "hosts.csv is to follow");
+}
+
+#[test]
+fn a_host_does_not_move_where_its_new_fastbone_would_shadow_what_live_dns_holds() {
+    let hosts = [
+        "1,sas1.search.example,search,assigned,sas",
+        "2,sas2.search.example,search,assigned,sas",
+        "3,sas3.search.example,web,assigned,sas",
+    ];
+    let lock = ["3 sas3.search.example search 00:10:00 -"];
+    let inventory = inventory(&hosts, &lock);
+    let now = at("02:00:00");
+    let giving = Giving { holding: Holding::Keep, to: Some(project(&inventory, "web")), now };
+    let mut taken = Taken::by_hosts(&inventory, now);
+    [b"sas1f", b"sas3f"].into_iter().for_each(|label| taken.add_live_name(label));
+    let (outcome, candidates) = allocate_and_tell(&inventory, &mut taken, &invs([1, 2, 3]), giving);
+    assert_eq!(refused(&outcome), [(1, "name-taken")], "that of 3 may be its own: hosts.csv has it in `web` already");
+    assert!(outcome.refused[0].message.contains("`sas1f` in live DNS"), "{:?}", outcome.refused);
+    assert_eq!(candidates.given, [b"sas2f".to_vec()], "a zone may have to be asked for it first");
+}
+
+#[test]
+fn projects_whose_fastbones_differ_use_no_numbers_of_each_other_up() {
+    let hosts = ["1,,search,assigned,sas", "2,,web,assigned,sas", "3,xx1.search.example,search,assigned,sas"];
+    let mut inventory = inventory(&hosts, &[]);
+    for (id, fastbone) in [("search", "x{shortname}"), ("web", "{shortname}x")] {
+        let place = project(&inventory, id).0 as usize;
+        let ProjectFile::Good(settings) = &mut inventory.projects[place].file else { panic!("{id} is good") };
+        settings.shortname_template = ShortnameTemplate::parse("x{index}").unwrap();
+        settings.fastbone_name = FastboneTemplate::parse(fastbone).unwrap();
+    }
+    let outcome = given(&inventory, [1, 2], Holding::Keep, None);
+    let wanted = [(1, "x2.search.example."), (2, "x1.web.example.")];
+    assert_eq!(names(&outcome), wanted.map(|(inv, name)| (inv, name.to_owned())));
 }
 
 #[test]

@@ -181,6 +181,14 @@ fn a_host_keeps_the_name_that_it_had_first() {
     ---
     host 1 keeps `a.web.test.`, the lower one, and gives up `b.web.test.`
     ");
+    let lock = ["1 a.web.test web @10 -", "1 b.web.test web @14 -", "1 free-1.free.invalid web @12 -"];
+    insta::assert_snapshot!(fixed(&lock), @r"
+    1 a.web.test web 10T00:00:00Z 20T12:00:00Z
+    1 b.web.test web 14T00:00:00Z -
+    ---
+    host 1 has `b.web.test.`: it was given after the release
+    host 1 keeps `b.web.test.`, which it was given after a release, and gives up `a.web.test.`
+    ");
 }
 
 #[test]
@@ -258,6 +266,18 @@ fn a_name_that_no_row_may_say_released_is_left_to_people() {
     10 x.db.test db 17T00:00:00Z -
     ---
     ! host 1 gives up `x.db.test.`: host 10 has it since 17T00:00:00Z, earlier than 18T00:00:00Z; but `x.db.test.` is in no domain of its project, so that this must be done by hand
+    ");
+}
+
+#[test]
+fn a_release_stays_while_the_name_before_it_is_left_to_people() {
+    let lock = ["1 x.db.test web @10 -", "1 free-1.free.invalid web @12 -", "1 y.web.test web @14 -"];
+    insta::assert_snapshot!(fixed(&lock), @r"
+    1 free-1.free.invalid web 12T00:00:00Z -
+    1 x.db.test web 10T00:00:00Z -
+    1 y.web.test web 14T00:00:00Z -
+    ---
+    ! host 1 keeps `y.web.test.`, which it was given after a release, and gives up `x.db.test.`; but `x.db.test.` is in no domain of its project, so that this must be done by hand
     ");
 }
 

@@ -171,6 +171,8 @@ impl Clashes<'_> {
             (None, _) => format!("it was released at {since}, after {others}"),
             (_, None) => format!("since {since}, no earlier than its release at {others}"),
             _ if since == others => format!("since {since} like {}, and the lower of the two", shown(other)),
+            // An older name was left out only because the host was released in between.
+            _ if since > others => format!("since {since}, after a release that {} came before", shown(other)),
             _ => format!("since {since}, earlier than {others}"),
         }
     }
