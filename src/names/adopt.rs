@@ -1,9 +1,9 @@
 //! Recording names: what hosts.csv says of a host comes to stand in names.lock.
 
-use super::allocate::{find_host, fits_template, foreign, not_alone, refusal, rules_of, taken_by_others};
 use super::edit::{Editor, Held};
 use super::holders::lock_rows_of;
 use super::outcome::{NameCode, Naming, Outcome, Refusal, Settled};
+use super::refuse::{find_host, fits_template, foreign, not_alone, refusal, rules_of, taken_by_others};
 use super::taken::{Taken, fastbone_label};
 use crate::dns::Name;
 use crate::inventory::Inventory;

@@ -15,6 +15,10 @@ pub mod edit;
 
 pub mod outcome;
 
+pub mod refuse;
+
+pub mod numbers;
+
 pub mod allocate;
 
 pub mod foreseen;

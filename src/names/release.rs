@@ -1,10 +1,10 @@
 //! Freeing names: a host gives its name up, and has none until it is given another.
 
-use super::allocate::{bad_line, bad_row, find_host, foreign, refusal};
 use super::edit::{Editor, Held};
 use super::holders::lock_rows_of;
 use super::lock::free_name;
 use super::outcome::{NameCode, Naming, Outcome, Refusal, Settled};
+use super::refuse::{bad_line, bad_row, find_host, foreign, refusal};
 use crate::inventory::Inventory;
 use crate::inventory::model::{HostStatus, ProjectIndex};
 use crate::inventory::value::{Inv, Time};

@@ -2,6 +2,7 @@
 
 use super::super::fixture::{at, inventory, invs, project, refused, shown};
 use super::*;
+use crate::inventory::model::ProjectFile;
 use crate::inventory::template::{FastboneTemplate, ShortnameTemplate};
 
 /// What comes of giving names at two.
