@@ -79,7 +79,7 @@ impl<'i> AllSeries<'i> {
         self.by_host.get(&inv).map(|place| self.all[*place].exhausted())
     }
 
-    /// The labels that would be given next in all series, as [`OpenSeries::next_free`].
+    /// The labels that would be given next in all series, those of fastbones too.
     pub fn next_free(&self, taken: &Taken) -> Vec<Vec<u8>> {
         self.all.iter().flat_map(|open| open.next_free(self.inventory, taken)).collect()
     }
