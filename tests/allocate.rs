@@ -3,26 +3,22 @@
 //!
 //! `FLEETS=1-2000` in the environment runs other seeds than the default.
 
+#[path = "support/seeds.rs"]
+mod seeds;
 mod support;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
-use std::ops::RangeInclusive;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The clock of all generated fleets.
 const NOW: &str = "2026-11-20T02:00:00Z";
 
-/// The seeds to run.
-fn seeds() -> RangeInclusive<u64> {
-    let Ok(text) = std::env::var("FLEETS") else { return 1..=60 };
-    let (from, to) = text.split_once('-').expect("FLEETS is FROM-TO");
-    from.parse().expect("a number")..=to.parse().expect("a number")
-}
+/// The last seed where nobody asks for others.
+const LAST: u64 = 60;
 
 /// Runs a script of the reference, and gives what it printed; `None` where it ended with another code than 0.
 fn script(python: &Path, name: &str, args: &[&str]) -> Option<String> {
@@ -79,26 +75,16 @@ fn an_independent_implementation_gives_the_same_names() {
         support::skip("Python 3.11 is not there, so that the reference implementation cannot run");
         return;
     };
-    let folder = tempfile::tempdir().expect("a folder for the fleets");
-    let next = AtomicU64::new(*seeds().start());
     let found = Mutex::new((Vec::new(), [0; 3]));
-    let work = || {
-        loop {
-            let seed = next.fetch_add(1, Ordering::Relaxed);
-            if seed > *seeds().end() {
-                return;
-            }
-            let fleet = folder.path().join(seed.to_string());
-            let (fault, seen) = compare(&python, seed, &fleet);
-            let mut found = found.lock().expect("no poison");
-            found.0.extend(fault);
-            (0..3).for_each(|at| found.1[at] += u64::from(seen[at]));
-        }
-    };
-    std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(work))));
+    seeds::each(seeds::seeds(LAST), |seed, fleet| {
+        let (fault, seen) = compare(&python, seed, fleet);
+        let mut found = found.lock().expect("no poison");
+        found.0.extend(fault);
+        (0..3).for_each(|at| found.1[at] += u64::from(seen[at]));
+    });
     let (faults, [refused, given, exhausted]) = found.into_inner().expect("no poison");
     assert!(faults.is_empty(), "{} fleets differ:\n{}", faults.len(), faults.join("\n"));
-    let fleets = seeds().count() as u64;
+    let fleets = seeds::seeds(LAST).count() as u64;
     assert!(given * 2 > fleets, "{given} of {fleets} fleets get names");
     assert!(exhausted > 0 && refused < fleets / 2, "{exhausted} with a template used up, {refused} refused");
 }

@@ -4,24 +4,20 @@
 
 #[path = "support/fleet.rs"]
 mod fleet;
+#[path = "support/seeds.rs"]
+mod seeds;
 mod support;
 
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
 use zonewright::change::{BlockCode, Rule, SkipCode};
 
-/// The seeds to run.
-fn seeds() -> RangeInclusive<u64> {
-    let Ok(text) = std::env::var("FLEETS") else { return 1..=200 };
-    let (from, to) = text.split_once('-').expect("FLEETS is FROM-TO");
-    from.parse().expect("a number")..=to.parse().expect("a number")
-}
+/// The last seed where nobody asks for others.
+const LAST: u64 = 200;
 
 /// What of a plan both implementations must say alike.
 fn essence(plan: &Value, exit: i32) -> Value {
@@ -117,30 +113,16 @@ fn an_independent_implementation_agrees_on_random_fleets() {
         support::skip("Python 3.11 is not there, so that the reference implementation cannot run");
         return;
     };
-    let folder = tempfile::tempdir().expect("a folder for the fleets");
-    let next = AtomicU64::new(*seeds().start());
     let seen = Mutex::new(BTreeMap::new());
     let faults = Mutex::new(Vec::new());
-    let work = || {
-        loop {
-            let seed = next.fetch_add(1, Ordering::Relaxed);
-            if seed > *seeds().end() {
-                return;
-            }
-            let fleet = folder.path().join(seed.to_string());
-            fleet::write(&python, seed, &fleet);
-            let args = fleet::args(&fleet);
-            let (ours, theirs) = (ours(&fleet, &args), theirs(&python, &fleet, &args));
-            count(&mut seen.lock().expect("no poison"), &theirs);
-            let difference = difference(&ours, &theirs);
-            if !difference.is_empty() {
-                faults.lock().expect("no poison").push((seed, difference.join("\n")));
-            }
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(2, usize::from) {
-            scope.spawn(work);
+    seeds::each(seeds::seeds(LAST), |seed, fleet| {
+        fleet::write(&python, seed, fleet);
+        let args = fleet::args(fleet);
+        let (ours, theirs) = (ours(fleet, &args), theirs(&python, fleet, &args));
+        count(&mut seen.lock().expect("no poison"), &theirs);
+        let difference = difference(&ours, &theirs);
+        if !difference.is_empty() {
+            faults.lock().expect("no poison").push((seed, difference.join("\n")));
         }
     });
     let seen = seen.into_inner().expect("no poison");
@@ -153,5 +135,5 @@ fn an_independent_implementation_agrees_on_random_fleets() {
     let words = Rule::ALL.iter().map(|rule| rule.as_str());
     let words = words.chain(BlockCode::ALL.iter().map(|c| c.as_str())).chain(SkipCode::ALL.iter().map(|c| c.as_str()));
     let missing: Vec<&str> = words.filter(|word| !later.contains(word) && !seen.contains_key(*word)).collect();
-    assert!(missing.is_empty() || seeds() != (1..=200), "these never happened: {missing:?}");
+    assert!(missing.is_empty() || seeds::seeds(LAST) != (1..=LAST), "these never happened: {missing:?}");
 }
