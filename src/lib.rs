@@ -38,6 +38,8 @@ pub mod parallel;
 
 pub mod plan;
 
+pub mod review;
+
 pub mod guard;
 
 pub mod provider;

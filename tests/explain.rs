@@ -41,7 +41,7 @@ impl Workspace {
     /// What is asked of it, for some hosts or all.
     fn request(&self, hosts: &[u64]) -> Request<'_> {
         let hosts = hosts.iter().map(|inv| Inv(*inv)).collect();
-        Request { workspace: &self.folder, now: self.now, hosts, projects: Vec::new(), live_snapshot: None }
+        Request { workspace: &self.folder, now: self.now, hosts, projects: Vec::new(), live_snapshot: None, base: None }
     }
 
     /// Its plan.

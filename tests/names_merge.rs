@@ -153,6 +153,7 @@ fn request(folder: &Path, now: Time, host: Option<usize>) -> Request<'_> {
         hosts: host.map(inv).into_iter().collect(),
         projects: vec![],
         live_snapshot: None,
+        base: None,
     }
 }
 

@@ -12,7 +12,7 @@ use crate::apply::Refusal;
 use crate::inventory::value::Time;
 use crate::plan::SealedPlan;
 use crate::plan::store::{self, StoreError};
-use crate::report::Purpose;
+use crate::report::{Outlook, PlanFormat, Purpose};
 
 /// Applies a saved plan, or one that is made now.
 pub fn run(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
@@ -51,7 +51,7 @@ fn apply_saved(shared: &Shared, args: &ApplyArgs, file: &Path) -> Result<Exit, F
 fn plan_and_apply(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
     let now = output::now(shared)?;
     let request = request(shared, now, None);
-    let view = View::new(shared, Format::Text, Purpose::Apply)?;
+    let view = View::new(shared, PlanFormat::Text, Purpose::Apply)?;
     let made = match make(shared, &request) {
         Ok(made) => made,
         Err(error) => return not_made(shared, error),
@@ -61,7 +61,7 @@ fn plan_and_apply(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
     tell_breakers(shared, &breakers);
     output::findings(shared, &findings);
     if args.format == Format::Text {
-        view.print(&sealed)?;
+        view.print(&sealed, &Outlook::default())?;
         view.tell_of_hidden(&sealed)?;
     }
     let task = task(&sealed, "the plan", now, args);

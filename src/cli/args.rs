@@ -176,10 +176,23 @@ pub enum Command {
 pub struct PlanArgs {
     /// How the plan is printed.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: Format,
+    pub format: PlanFormat,
     /// Save the plan to this file.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// Tell what this inventory changes against a git revision or another folder, and what was to be changed before.
+    ///
+    /// Derives the desired state from both. Each change is `caused` by what differs, `pending` before it, or `mixed`. Files
+    /// that a revision lacks, such as exports that are not in git, are taken from the working tree for both. Nothing is
+    /// checked out.
+    #[arg(long, value_name = "REV|DIR")]
+    pub base: Option<String>,
+    /// Show only changes that the difference to the base causes, in part or whole.
+    #[arg(long, requires = "base")]
+    pub only_caused: bool,
+    /// Where readers of the report find the whole plan, such as the page of a run; told where a report is cut.
+    #[arg(long, value_name = "URL")]
+    pub plan_url: Option<String>,
     /// Exit 2 where there are changes, 3 where the plan would be refused.
     #[arg(long)]
     pub detailed_exitcode: bool,
@@ -299,7 +312,10 @@ pub struct ShowArgs {
     pub file: PathBuf,
     /// How the plan is printed.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: Format,
+    pub format: PlanFormat,
+    /// Where readers of the report find the whole plan, such as the page of a run; told where a report is cut.
+    #[arg(long, value_name = "URL")]
+    pub plan_url: Option<String>,
 }
 
 /// What `snapshot` takes.
@@ -478,7 +494,24 @@ pub struct CompletionsArgs {
     pub shell: Shell,
 }
 
-/// How a plan or an explanation is printed.
+/// How a plan is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PlanFormat {
+    /// For people at a terminal.
+    Text,
+    /// The document that `--out` saves.
+    Json,
+    /// For a comment on a pull request; at most 65 536 octets.
+    Markdown,
+    /// One page to look at in a browser, with all that is needed in it.
+    Html,
+    /// A unified diff of each zone.
+    Diff,
+    /// A report of tests, for pipelines that show such.
+    Junit,
+}
+
+/// How anything else is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For people.

@@ -9,7 +9,7 @@ use super::request::{not_made, request, verdict};
 use super::show::View;
 use crate::pipeline::check_dns::check_dns;
 use crate::plan::SealedPlan;
-use crate::report::{self, Purpose};
+use crate::report::{self, Outlook, PlanFormat, Purpose};
 
 /// Explains the hosts, shows their plan, asks, and applies it.
 pub fn run(shared: &Shared, args: &CheckDnsArgs) -> Result<Exit, Failure> {
@@ -18,7 +18,7 @@ pub fn run(shared: &Shared, args: &CheckDnsArgs) -> Result<Exit, Failure> {
     }
     let now = output::now(shared)?;
     let request = request(shared, now, None);
-    let view = View::new(shared, Format::Text, Purpose::Apply)?;
+    let view = View::new(shared, PlanFormat::Text, Purpose::Apply)?;
     let progress = Line::start(shared);
     let made = check_dns(&request, &args.subjects, &progress);
     progress.finish();
@@ -33,7 +33,7 @@ pub fn run(shared: &Shared, args: &CheckDnsArgs) -> Result<Exit, Failure> {
         output::print("\n")?;
     }
     let sealed = SealedPlan::new(made.plan);
-    view.print(&sealed)?;
+    view.print(&sealed, &Outlook::default())?;
     view.tell_of_hidden(&sealed)?;
     let (limits, verdict) = (&args.limits, verdict(made.is_partial, sealed.plan()));
     let task =

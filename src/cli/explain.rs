@@ -1,6 +1,6 @@
 //! `explain`: the whole chain behind a host, a name or an address.
 
-use super::args::{ExplainArgs, Format, Shared};
+use super::args::{ExplainArgs, Shared};
 use super::exit::Exit;
 use super::output::{self, Failure};
 use super::progress::Line;
@@ -23,10 +23,6 @@ pub fn run(shared: &Shared, args: &ExplainArgs) -> Result<Exit, Failure> {
     output::findings_in_short(shared, &findings);
     let explanation = explanation.map_err(|error| Failure::new(&error).hint(error.hint.clone()))?;
     let options = output::text_options(shared);
-    let format = match args.format {
-        Format::Text => report::Format::Text,
-        Format::Json => report::Format::Json,
-    };
-    output::print(&report::explanation(&explanation, format, &options))?;
+    output::print(&report::explanation(&explanation, args.format.into(), &options))?;
     Ok(if is_partial { Exit::Error } else { Exit::Done })
 }

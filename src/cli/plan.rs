@@ -5,14 +5,16 @@ use super::exit::Exit;
 use super::output::{self, Failure};
 use super::request::{Sealed, make, not_made, request, tell_breakers, tell_snapshot};
 use super::show::View;
+use crate::pipeline::Request;
 use crate::plan::store;
-use crate::report::Purpose;
+use crate::report::{Outlook, Purpose};
 
 /// Makes a plan, prints it, and saves it where that is asked for.
 pub fn run(shared: &Shared, args: &PlanArgs) -> Result<Exit, Failure> {
     let now = output::now(shared)?;
-    let request = request(shared, now, args.live_snapshot.as_deref());
-    let view = View::new(shared, args.format, if args.out.is_some() { Purpose::Saved } else { Purpose::Look })?;
+    let request = Request { base: args.base.as_deref(), ..request(shared, now, args.live_snapshot.as_deref()) };
+    let purpose = if args.out.is_some() { Purpose::Saved } else { Purpose::Look };
+    let view = View::new(shared, args.format.into(), purpose)?.only_caused(args.only_caused);
     let made = match make(shared, &request) {
         Ok(made) => made,
         Err(error) => return not_made(shared, error),
@@ -23,7 +25,8 @@ pub fn run(shared: &Shared, args: &PlanArgs) -> Result<Exit, Failure> {
     output::findings(shared, findings);
     // A plan that cannot be saved is printed all the same: it took long to make.
     let saved = args.out.as_ref().map_or(Ok(()), |file| store::save(file, sealed).map_err(Failure::new));
-    view.print(sealed)?;
+    let file = args.out.as_ref().map(|file| file.display().to_string());
+    view.print(sealed, &Outlook { refusal: made.refusal(shared), file, url: args.plan_url.clone() })?;
     saved?;
     Ok(exit(shared, args, &made))
 }

@@ -6,6 +6,7 @@ use super::args::Shared;
 use super::exit::Exit;
 use super::output::{self, Failure};
 use super::progress::Line;
+use crate::apply::Refusal;
 use crate::guard::Breaker;
 use crate::inventory::value::Time;
 use crate::pipeline::guards::foreseen;
@@ -20,6 +21,7 @@ pub fn request<'a>(shared: &'a Shared, now: Time, live_snapshot: Option<&'a Path
         hosts: shared.hosts.clone(),
         projects: shared.projects.clone(),
         live_snapshot,
+        base: None,
     }
 }
 
@@ -40,7 +42,12 @@ pub struct Sealed {
 impl Sealed {
     /// Whether it would be refused if it were applied as it is.
     pub fn is_refused(&self, shared: &Shared) -> bool {
-        foreseen((&self.sealed, ""), &[], &self.breakers, !shared.hosts.is_empty()).is_some()
+        self.refusal(shared).is_some()
+    }
+
+    /// Why it would be refused if it were applied as it is.
+    pub fn refusal(&self, shared: &Shared) -> Option<Refusal> {
+        foreseen((&self.sealed, "the plan"), &[], &self.breakers, !shared.hosts.is_empty())
     }
 
     /// How a command ends for the plan alone, whatever comes of its changes.

@@ -4,19 +4,20 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use super::args::{Format, Shared, ShowArgs};
+use super::args::{self, Format, Shared, ShowArgs};
 use super::exit::Exit;
 use super::output::{self, Failure};
 use crate::change::Change;
 use crate::dns::{Name, ZoneName};
-use crate::plan::{Notice, NoticeCode, Plan, SealedPlan, store};
-use crate::report::{self, Purpose, Templates, TextOptions};
+use crate::plan::{Class, Notice, NoticeCode, Plan, SealedPlan, store};
+use crate::report::{self, Outlook, PlanFormat, Purpose, Templates, TextOptions};
 
 /// Prints a saved plan.
 pub fn run(shared: &Shared, args: &ShowArgs) -> Result<Exit, Failure> {
-    let view = View::new(shared, args.format, Purpose::Saved)?;
+    let view = View::new(shared, args.format.into(), Purpose::Saved)?;
     let sealed = store::load(&args.file).map_err(Failure::new)?;
-    view.print(&sealed)?;
+    let file = Some(args.file.display().to_string());
+    view.print(&sealed, &Outlook { file, url: args.plan_url.clone(), refusal: None })?;
     Ok(Exit::Done)
 }
 
@@ -24,44 +25,54 @@ pub fn run(shared: &Shared, args: &ShowArgs) -> Result<Exit, Failure> {
 #[derive(Debug)]
 pub struct View {
     /// The format.
-    format: report::Format,
+    format: PlanFormat,
     /// The templates, the workspace's own in their place.
     templates: Templates,
     /// How much, and with colour or not.
     options: TextOptions,
     /// The zones whose changes are shown; all where empty.
     zones: Vec<ZoneName>,
+    /// Whether only what the difference to a base causes is shown.
+    only_caused: bool,
 }
 
 impl View {
     /// Settles how plans are printed, and what for.
     ///
     /// Errors: a `--zone` that is no name, a template of the workspace that cannot be used.
-    pub fn new(shared: &Shared, format: Format, purpose: Purpose) -> Result<View, Failure> {
+    pub fn new(shared: &Shared, format: PlanFormat, purpose: Purpose) -> Result<View, Failure> {
         Ok(View {
-            format: format.into(),
+            format,
             templates: Templates::load(overrides(&shared.workspace)?).map_err(Failure::new)?,
             options: TextOptions { purpose, ..output::text_options(shared) },
             zones: zones(shared)?,
+            only_caused: false,
         })
+    }
+
+    /// Shows only what the difference to a base causes, where that is asked for.
+    pub fn only_caused(self, only_caused: bool) -> View {
+        View { only_caused, ..self }
     }
 
     /// Prints a plan, or of its changes those in the chosen zones.
     ///
     /// What is left of a plan keeps the whole plan's digests, so that nobody takes a view for a plan. Errors: a chosen
     /// zone that the plan does not know.
-    pub fn print(&self, sealed: &SealedPlan) -> Result<(), Failure> {
+    pub fn print(&self, sealed: &SealedPlan, outlook: &Outlook) -> Result<(), Failure> {
         if let Some(zone) = self.zones.iter().find(|zone| !knows(sealed.plan(), zone)) {
             return Err(Failure::new(match sealed.plan().undoes {
                 Some(id) => format!("--zone: nothing of apply {id} is to be undone in `{zone}`"),
                 None => format!("--zone: no zone `{zone}` is configured"),
             }));
         }
-        let is_view = !self.zones.is_empty();
-        let cut = is_view.then(|| sealed.view(|change| self.zones.contains(&change.zone)));
+        let is_view = !self.zones.is_empty() || self.only_caused;
+        let is_in_zones = |change: &Change| self.zones.is_empty() || self.zones.contains(&change.zone);
+        let is_caused = |class: Option<Class>| !self.only_caused || class.is_some_and(|class| class != Class::Pending);
+        let cut = is_view.then(|| sealed.view(|change, class| is_in_zones(change) && is_caused(class)));
         let shown = cut.as_ref().unwrap_or(sealed);
         let options = TextOptions { is_view, ..self.options.clone() };
-        let text = report::plan(shown, self.format, &self.templates, &options).map_err(Failure::new)?;
+        let text = report::plan((shown, outlook), self.format, &self.templates, &options).map_err(Failure::new)?;
         output::print(&text)
     }
 
@@ -71,6 +82,19 @@ impl View {
         match sealed.plan().changes.iter().filter(is_hidden).count() {
             0 => Ok(()),
             hidden => output::print(&report::apply::hidden(hidden)),
+        }
+    }
+}
+
+impl From<args::PlanFormat> for PlanFormat {
+    fn from(format: args::PlanFormat) -> PlanFormat {
+        match format {
+            args::PlanFormat::Text => PlanFormat::Text,
+            args::PlanFormat::Json => PlanFormat::Json,
+            args::PlanFormat::Markdown => PlanFormat::Markdown,
+            args::PlanFormat::Html => PlanFormat::Html,
+            args::PlanFormat::Diff => PlanFormat::Diff,
+            args::PlanFormat::Junit => PlanFormat::Junit,
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::guard::Breaker;
 use crate::inventory::value::Time;
 use crate::pipeline::undo::make_undo;
 use crate::plan::{SealedPlan, store};
-use crate::report::Purpose;
+use crate::report::{self, Outlook, Purpose};
 use crate::state::ApplyId;
 
 /// Plans the inverse of an apply, and shows, saves or applies it.
@@ -22,7 +22,7 @@ pub fn run(shared: &Shared, args: &UndoArgs) -> Result<Exit, Failure> {
         false if args.out.is_some() => Purpose::Saved,
         false => Purpose::Look,
     };
-    let view = View::new(shared, args.format, purpose)?;
+    let view = View::new(shared, report::Format::from(args.format).into(), purpose)?;
     let request = request(shared, now, None);
     let Sealed { sealed, findings, is_partial, breakers, .. } =
         match seal(shared, |progress| make_undo(&request, ApplyId(args.id), progress)) {
@@ -42,7 +42,7 @@ pub fn run(shared: &Shared, args: &UndoArgs) -> Result<Exit, Failure> {
 fn show_and_save(args: &UndoArgs, view: &View, sealed: &SealedPlan) -> Result<Exit, Failure> {
     // A plan that cannot be saved is printed all the same.
     let saved = args.out.as_ref().map_or(Ok(()), |file| store::save(file, sealed).map_err(Failure::new));
-    view.print(sealed)?;
+    view.print(sealed, &Outlook::default())?;
     saved?;
     Ok(Exit::Done)
 }
@@ -58,7 +58,7 @@ fn show_and_apply(
     let UndoArgs { limits, format, .. } = args;
     let task = Task { sealed, place: "the plan", now, expect: None, limits, format: *format, auto: false };
     if *format == Format::Text {
-        view.print(sealed)?;
+        view.print(sealed, &Outlook::default())?;
         view.tell_of_hidden(sealed)?;
         // The page has said that there is nothing to undo.
         if sealed.plan().changes.is_empty() {

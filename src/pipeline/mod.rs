@@ -101,6 +101,8 @@ pub struct Request<'a> {
     pub projects: Vec<String>,
     /// The snapshot that takes the place of the targets, none of which is opened then.
     pub live_snapshot: Option<&'a Path>,
+    /// What the inventory is held against: a revision of git, or a folder.
+    pub base: Option<&'a str>,
 }
 
 /// What was found beside the plan.
@@ -249,6 +251,7 @@ fn made(
         only: None,
         inputs,
         changes: decided.changes,
+        review: None,
         waiting: decided.waiting,
         blocked: decided.blocked,
         skipped: decided.skipped,

@@ -72,6 +72,7 @@ pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) ->
         only: narrowed_to(&request.hosts, &request.projects),
         inputs: settings.map(|digest| (SETTINGS.to_owned(), digest)).into_iter().collect(),
         changes,
+        review: None,
         waiting: Vec::new(),
         blocked,
         skipped: Vec::new(),

@@ -70,6 +70,7 @@ pub fn empty() -> Plan {
             .map(|(file, digit)| (file.to_owned(), String::from(digit).repeat(64)))
             .into(),
         changes: Vec::new(),
+        review: None,
         waiting: Vec::new(),
         blocked: Vec::new(),
         skipped: Vec::new(),
@@ -81,6 +82,58 @@ pub fn empty() -> Plan {
             seen("web.example.net", 417, 9_114),
         ],
     }
+}
+
+/// [`fleet`] held against a base: changes that the difference causes, in part, and not.
+pub fn reviewed() -> Plan {
+    let mut plan = fleet();
+    super::order::settle(&mut plan);
+    let of = |wanted: &dyn Fn(&Change) -> bool| -> Vec<u32> {
+        plan.changes.iter().zip(0..).filter(|(change, _)| wanted(change)).map(|(_, place)| place).collect()
+    };
+    let cause = |class, kind, says: &str, places: &[&str], changes| Cause {
+        class: Some(class),
+        kind,
+        says: says.to_owned(),
+        places: places.iter().map(|place| (*place).to_owned()).collect(),
+        is_explained: kind != CauseKind::Other,
+        changes,
+    };
+    let network = "VLAN 604 of switch `sas1-s12` moved from `2a02:6b8:0:1600::/64` to `2a02:6b8:0:160b::/64`";
+    let tors = ["racktables/l3-tors.txt:412"];
+    let drift = "somebody else changed or removed records that apply 12 wrote (2026-11-18T04:00:00Z)";
+    let ttl = "the TTL of project `search` is 600, no longer 3600";
+    let is_search = |change: &Change, inv: u64| change.host == Some(Inv(inv));
+    let causes = vec![
+        cause(Class::Caused, CauseKind::Network, network, &tors, of(&|change| is_search(change, 100_007))),
+        cause(
+            Class::Caused,
+            CauseKind::Other,
+            "nothing that differs explains this",
+            &[],
+            of(&|change| change.project == "lab"),
+        ),
+        cause(Class::Mixed, CauseKind::Network, network, &tors, of(&|change| is_search(change, 100_001))),
+        cause(Class::Pending, CauseKind::Drift, drift, &[], of(&|change| change.project == "web")),
+        cause(
+            Class::Pending,
+            CauseKind::Ttl,
+            ttl,
+            &["projects/search.yaml:9"],
+            of(&|change| is_search(change, 100_012)),
+        ),
+        cause(
+            Class::Pending,
+            CauseKind::Released,
+            "names that nobody has",
+            &["projects/search.yaml:11"],
+            of(&|change| change.project == "search" && change.host.is_none()),
+        ),
+    ];
+    let against = Against::Base { name: "origin/main".to_owned(), commit: Some("3f2a".repeat(10)) };
+    let mut review = Review { against, causes, settled: 2, newly_blocked: vec![Inv(100_002)] };
+    review.sort();
+    Plan { review: Some(review), ..plan }
 }
 
 /// A zone as it was read.

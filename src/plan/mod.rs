@@ -10,6 +10,8 @@ mod json;
 
 mod order;
 
+pub mod review;
+
 pub mod sealed;
 
 pub mod v1;
@@ -24,4 +26,5 @@ pub use crate::change::{
 };
 pub use marker::{Marker, marker_key};
 pub use model::{LimitKind, LimitState, Only, Plan, ZoneSeen};
+pub use review::{Against, Cause, CauseKind, Class, Review};
 pub use sealed::SealedPlan;

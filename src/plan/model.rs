@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::marker::marker_key;
+use super::review::Review;
 use crate::change::{Blocked, Change, Notice, NoticeCode, Skipped, Waiting, words};
 use crate::dns::{RrKey, RrsetRef, Rtype, ZoneContents, ZoneName};
 use crate::inventory::value::{Inv, Time};
@@ -24,6 +25,8 @@ pub struct Plan {
     pub inputs: BTreeMap<String, String>,
     /// The changes, sorted by project, host (none last), zone, owner, type; the names as text.
     pub changes: Vec<Change>,
+    /// What the changes rest on; none where there are no changes, or where an apply is undone.
+    pub review: Option<Review>,
     /// The RRsets whose records nobody has, and that wait before they are deleted; sorted as `changes`.
     pub waiting: Vec<Waiting>,
     /// The hosts that get no change although they should, sorted by host.

@@ -1,6 +1,6 @@
 //! A plan that is sorted and carries its digests: what is shown, saved and applied.
 
-use super::{Change, Plan};
+use super::{Change, Class, Plan};
 use super::{order, v1};
 
 /// A plan that can no longer change: sorted, with the digests that name it.
@@ -15,7 +15,7 @@ pub struct SealedPlan {
 }
 
 impl SealedPlan {
-    /// Sorts a plan and digests it.
+    /// Sorts a plan and digests it. A plan with a review is sorted already: its review counts into its changes.
     pub fn new(mut plan: Plan) -> SealedPlan {
         order::settle(&mut plan);
         let effect = v1::effect(&plan);
@@ -25,10 +25,21 @@ impl SealedPlan {
 
     /// A view of some of the changes. It keeps the digests of the whole, which it does not match: it can be read, and
     /// nothing else.
-    pub fn view(&self, shown: impl Fn(&Change) -> bool) -> SealedPlan {
-        let mut view = self.clone();
-        view.plan.changes.retain(shown);
-        view
+    pub fn view(&self, shown: impl Fn(&Change, Option<Class>) -> bool) -> SealedPlan {
+        let mut classes = vec![None; self.plan.changes.len()];
+        for cause in self.plan.review.iter().flat_map(|review| &review.causes) {
+            cause.changes.iter().for_each(|change| classes[*change as usize] = cause.class);
+        }
+        let changes = self.plan.changes.iter().zip(&classes).zip(0..);
+        let changes =
+            changes.filter(|((change, class), _)| shown(change, **class)).map(|((change, _), place)| (change, place));
+        let (changes, kept): (Vec<Change>, Vec<u32>) = changes.map(|(change, place)| (change.clone(), place)).unzip();
+        let review = self.plan.review.as_ref().and_then(|review| review.of_some(&kept));
+        SealedPlan {
+            plan: Plan { changes, review, ..self.plan.clone() },
+            id: self.id.clone(),
+            effect: self.effect.clone(),
+        }
     }
 
     /// The plan.

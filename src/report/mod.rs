@@ -12,6 +12,8 @@ mod applies;
 
 mod data;
 
+mod diff;
+
 mod doctor;
 
 mod explain;
@@ -20,11 +22,19 @@ mod gather;
 
 mod history;
 
+mod html;
+
+mod junit;
+
 mod lines;
 
 mod mark;
 
+mod markdown;
+
 mod names;
+
+mod outlook;
 
 mod page;
 
@@ -55,6 +65,7 @@ pub use accept::accepted;
 pub use doctor::doctor;
 pub use history::history;
 pub use names::{NamesReport, names};
+pub use outlook::{Outlook, Verdict};
 pub use schema::{SchemaKind, schema};
 pub use serve::{Serving, served, serving};
 pub use settlement::settlement;
@@ -76,18 +87,48 @@ pub enum Format {
     Json,
 }
 
+/// How a plan is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlanFormat {
+    /// For people at a terminal.
+    Text,
+    /// The document that `--out` saves.
+    Json,
+    /// For a comment on a pull request.
+    Markdown,
+    /// One page to look at in a browser.
+    Html,
+    /// A unified diff of each zone.
+    Diff,
+    /// A report of tests, for pipelines that show such.
+    Junit,
+}
+
+impl From<Format> for PlanFormat {
+    fn from(format: Format) -> PlanFormat {
+        match format {
+            Format::Text => PlanFormat::Text,
+            Format::Json => PlanFormat::Json,
+        }
+    }
+}
+
 /// Prints a plan.
 ///
 /// Errors: [`TemplateError`] where an overriding template asks for something that is not there.
 pub fn plan(
-    sealed: &SealedPlan,
-    format: Format,
+    (sealed, outlook): (&SealedPlan, &Outlook),
+    format: PlanFormat,
     templates: &Templates,
     options: &TextOptions,
 ) -> Result<String, TemplateError> {
     match format {
-        Format::Text => text::render(sealed, templates, options),
-        Format::Json => Ok(v1::to_json(sealed)),
+        PlanFormat::Text => text::render(sealed, templates, options),
+        PlanFormat::Json => Ok(v1::to_json(sealed)),
+        PlanFormat::Markdown => Ok(markdown::render(sealed, outlook)),
+        PlanFormat::Html => Ok(html::render(sealed, outlook)),
+        PlanFormat::Diff => Ok(diff::render(sealed, options)),
+        PlanFormat::Junit => Ok(junit::plan(sealed, outlook)),
     }
 }
 

@@ -174,7 +174,7 @@ impl Yard {
     pub fn plan(&self, now: &str) -> Plan {
         let now = now.parse().expect("a time");
         let (hosts, projects) = (Vec::new(), Vec::new());
-        let request = Request { workspace: self.path(), now, hosts, projects, live_snapshot: None };
+        let request = Request { workspace: self.path(), now, hosts, projects, live_snapshot: None, base: None };
         make_plan(&request, &Silent).expect("settings that can be used").plan
     }
 

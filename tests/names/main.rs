@@ -194,7 +194,7 @@ fn run(world: &World, folder: &Path, command: &Command) -> Option<Rewrite> {
     let now = stamp(world.now).parse().expect("a time");
     let hosts = hosts.iter().map(|inv| Inv(*inv)).collect();
     let projects = project.iter().map(id).collect();
-    let request = Request { workspace: folder, now, hosts, projects, live_snapshot: None };
+    let request = Request { workspace: folder, now, hosts, projects, live_snapshot: None, base: None };
     let (done, findings) = rewrite(&request, (&task, &[]), &Silent);
     let faults: Vec<_> = findings.diagnostics.iter().filter(|it| it.severity == Severity::Error).collect();
     assert!(faults.is_empty(), "{faults:?}");

@@ -14,12 +14,14 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use super::super::SealedPlan;
 use super::super::order;
 use super::super::{
-    BlockCode, Blocked, Change, ChangeKind, LimitKind, LimitState, Notice, NoticeCode, Only, Plan, Reason, Rule,
-    SkipCode, Skipped, Waiting, ZoneSeen,
+    BlockCode, Blocked, Change, ChangeKind, LimitKind, LimitState, Notice, NoticeCode, Only, Plan, Reason, Review,
+    Rule, SkipCode, Skipped, Waiting, ZoneSeen,
 };
 use super::{FORMAT, SHA256};
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use crate::inventory::value::{Duration, Inv, Time};
+
+mod review;
 
 /// The types that a plan changes.
 const TYPES: [Rtype; 3] = [Rtype::AAAA, Rtype::PTR, Rtype::TXT];
@@ -103,6 +105,7 @@ pub fn parse(text: &str) -> Result<SealedPlan, PlanError> {
         only: document.only.map(|only| only.0),
         inputs: document.inputs.0,
         changes: document.changes.into_iter().map(|change| change.0).collect(),
+        review: document.review.map(|review| review.0),
         waiting: document.waiting.into_iter().map(|waiting| waiting.0).collect(),
         blocked: document.blocked.into_iter().map(|blocked| blocked.0).collect(),
         skipped: document.skipped.into_iter().map(|skipped| skipped.0).collect(),
@@ -151,6 +154,10 @@ fn check_order(plan: &Plan) -> Result<(), PlanError> {
     ascending("notices", &plan.notices, order::notices)?;
     ascending("limits", &plan.limits, order::limits)?;
     ascending("zones", &plan.zones, order::zones)?;
+    if plan.review.as_ref().is_some_and(|review| !review.is_whole(plan.changes.len())) {
+        let message = "`review` does not have each change once, or its causes are not in order";
+        return Err(PlanError::Inconsistent(message.to_owned()));
+    }
     let mut keys = HashSet::with_capacity(plan.changes.len());
     match plan.changes.iter().find(|change| !keys.insert((&change.zone, &change.key))) {
         Some(Change { key, .. }) => {
@@ -200,6 +207,9 @@ struct Document {
     inputs: Inputs,
     /// The changes.
     changes: Vec<Checked<Change>>,
+    /// What the changes rest on; left out where that is not told.
+    #[serde(default, deserialize_with = "present")]
+    review: Option<Checked<Review>>,
     /// The RRsets that wait; left out where there are none.
     #[serde(default)]
     waiting: Vec<Checked<Waiting>>,

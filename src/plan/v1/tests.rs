@@ -17,6 +17,31 @@ fn independent_digest(value: &serde_json::Value) -> String {
     Sha256::digest(canonical).iter().fold(SHA256.to_owned(), |text, octet| format!("{text}{octet:02x}"))
 }
 
+/// A review of so many changes: two causes, or one, with a base or without.
+fn reviewed(count: u32, seed: u64, text: String) -> Review {
+    let is_based = seed % 3 == 0;
+    let against = match seed % 3 {
+        0 => Against::Base { name: text.clone(), commit: (seed % 2 == 0).then(|| "0f".repeat(20)) },
+        1 => Against::Journal { apply: seed, at: "2026-11-20T01:30:00Z".parse().unwrap() },
+        _ => Against::Nothing,
+    };
+    let cause = |class: Class, changes: Vec<u32>| Cause {
+        class: is_based.then_some(class),
+        kind: CauseKind::ALL[(seed % CauseKind::ALL.len() as u64) as usize],
+        says: text.clone(),
+        places: vec![text.clone()],
+        is_explained: seed % 2 == 0,
+        changes,
+    };
+    let (first, second) = ((0..count).step_by(2).collect(), (1..count).step_by(2).collect::<Vec<u32>>());
+    let causes = [cause(Class::Caused, first), cause(Class::Pending, second)];
+    let causes = causes.into_iter().filter(|cause| !cause.changes.is_empty()).collect();
+    let newly_blocked = if is_based { vec![Inv(3), Inv(seed | 4)] } else { Vec::new() };
+    let mut review = Review { against, causes, settled: if is_based { seed } else { 0 }, newly_blocked };
+    review.sort();
+    review
+}
+
 /// A label of any octets.
 fn label() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof!["[a-z0-9_-]{1,12}".prop_map(String::into_bytes), vec(any::<u8>(), 1..8)]
@@ -118,6 +143,7 @@ fn plan() -> impl Strategy<Value = Plan> {
             only: (seen.1 % 3 == 0 && !hosts.is_empty())
                 .then(|| Only { hosts: hosts.iter().rev().copied().collect(), projects: Vec::new() }),
             inputs: texts.iter().map(|text| (text.clone(), "0f".repeat(32))).collect(),
+            review: (!changes.is_empty()).then(|| reviewed(changes.len() as u32, seen.1, text(1))),
             changes,
             waiting,
             blocked: hosts.iter().rev().enumerate().map(blocked).collect(),

@@ -2,6 +2,7 @@
 
 use super::super::SealedPlan;
 use super::super::json::{Emitter, Field, Layout, Value};
+use super::super::{Against, Cause, Review};
 use super::super::{Blocked, Change, LimitKind, LimitState, Notice, Only, Plan, Reason, Skipped, Waiting, ZoneSeen};
 use super::{FORMAT, SHA256};
 use crate::dns::{Rrset, Rtype};
@@ -50,6 +51,7 @@ fn document(out: &mut Emitter, plan: &Plan, effect: &str, part: Part<'_>) {
     let whole = |value| if let Part::Whole(_) = part { value } else { Value::Absent };
     let id = if let Part::Whole(id) = part { Value::Text(id) } else { Value::Absent };
     let narrowed = |out: &mut Emitter| plan.only.iter().for_each(|narrowed| only(out, narrowed));
+    let reviewed = |out: &mut Emitter| plan.review.iter().for_each(|found| review(out, found));
     let waits = |out: &mut Emitter| out.list(Layout::Lines, &plan.waiting, waiting);
     let fields: &mut [Field<'_>] = &mut [
         ("format", Value::Text(FORMAT)),
@@ -62,6 +64,7 @@ fn document(out: &mut Emitter, plan: &Plan, effect: &str, part: Part<'_>) {
         ("only", plan.only.as_ref().map_or(Value::Absent, |_| Value::Written(&narrowed))),
         ("inputs", Value::Written(&|out| inputs(out, plan))),
         ("changes", Value::Written(&|out| changes(out, &plan.changes, Reasons::Written))),
+        ("review", plan.review.as_ref().map_or(Value::Absent, |_| Value::Written(&reviewed))),
         ("waiting", if plan.waiting.is_empty() { Value::Absent } else { Value::Written(&waits) }),
         ("blocked", Value::Written(&|out| out.list(Layout::Lines, &plan.blocked, blocked))),
         ("skipped", Value::Written(&|out| out.list(Layout::Lines, &plan.skipped, skipped))),
@@ -126,6 +129,55 @@ fn change(out: &mut Emitter, change: &Change, reasons: Reasons) {
         ("reasons", if reasons == Reasons::Left { Value::Absent } else { Value::Written(&why) }),
     ];
     out.object(Layout::Lines, fields);
+}
+
+/// Writes what the changes rest on.
+fn review(out: &mut Emitter, review: &Review) {
+    let held = |out: &mut Emitter| against(out, &review.against);
+    let causes = |out: &mut Emitter| out.list(Layout::Lines, &review.causes, cause);
+    let hosts = |out: &mut Emitter| {
+        out.list(Layout::Inline, &review.newly_blocked, |out, inv| out.value(Value::Number(inv.0)));
+    };
+    let is_based = matches!(review.against, Against::Base { .. });
+    let fields: &mut [Field<'_>] = &mut [
+        ("against", Value::Written(&held)),
+        ("settled", if is_based { Value::Number(review.settled) } else { Value::Absent }),
+        ("newly_blocked", if is_based { Value::Written(&hosts) } else { Value::Absent }),
+        ("causes", Value::Written(&causes)),
+    ];
+    out.object(Layout::Lines, fields);
+}
+
+/// Writes what an inventory was held against, or null.
+fn against(out: &mut Emitter, against: &Against) {
+    match against {
+        Against::Nothing => out.value(Value::Null),
+        Against::Journal { apply, at } => {
+            out.object(Layout::Inline, &mut [("apply", Value::Number(*apply)), ("at", Value::Shown(at))]);
+        }
+        Against::Base { name, commit } => {
+            let commit = commit.as_deref().map_or(Value::Null, Value::Text);
+            out.object(Layout::Inline, &mut [("base", Value::Text(name)), ("commit", commit)]);
+        }
+    }
+}
+
+/// Writes a cause.
+fn cause(out: &mut Emitter, cause: &Cause) {
+    let places =
+        |out: &mut Emitter| out.list(Layout::Inline, &cause.places, |out, place| out.value(Value::Text(place)));
+    let changes = |out: &mut Emitter| {
+        out.list(Layout::Inline, &cause.changes, |out, place| out.value(Value::Number(u64::from(*place))));
+    };
+    let fields: &mut [Field<'_>] = &mut [
+        ("class", cause.class.map_or(Value::Absent, |class| Value::Text(class.as_str()))),
+        ("kind", Value::Text(cause.kind.as_str())),
+        ("says", Value::Text(&cause.says)),
+        ("places", Value::Written(&places)),
+        ("explained", Value::Bool(cause.is_explained)),
+        ("changes", Value::Written(&changes)),
+    ];
+    out.object(Layout::Inline, fields);
 }
 
 /// A host, or null.

@@ -8,12 +8,12 @@ use crate::dns::reverse::reverse_name;
 use crate::inventory::value::Inv;
 use crate::plan::fixture::{self, fleet};
 use crate::plan::{BlockCode, Blocked, Change, NoticeCode, Rule, Waiting, v1};
-use crate::report::{Format, plan};
+use crate::report::{Outlook, PlanFormat, plan};
 
 /// A plan as text with the embedded templates.
 fn shown(plan_value: Plan, options: &TextOptions) -> String {
     let templates = Templates::load(BTreeMap::new()).unwrap();
-    plan(&SealedPlan::new(plan_value), Format::Text, &templates, options).unwrap()
+    plan((&SealedPlan::new(plan_value), &Outlook::default()), PlanFormat::Text, &templates, options).unwrap()
 }
 
 #[test]
@@ -302,10 +302,11 @@ fn a_template_of_the_workspace_is_used() {
     let overrides = overrides.map(|(name, text)| (name.to_owned(), text.to_owned()));
     let templates = Templates::load(overrides.into()).unwrap();
     let sealed = SealedPlan::new(fleet());
-    let text = plan(&sealed, Format::Text, &templates, &TextOptions::default()).unwrap();
+    let text = plan((&sealed, &Outlook::default()), PlanFormat::Text, &templates, &TextOptions::default()).unwrap();
     assert!(text.starts_with("100001: modify create delete .\n100007: "), "{text}");
     let templates = Templates::load([("plan-host.txt".to_owned(), "\n{{ hosts }}\n".to_owned())].into()).unwrap();
-    let error = plan(&sealed, Format::Text, &templates, &TextOptions::default()).unwrap_err();
+    let error =
+        plan((&sealed, &Outlook::default()), PlanFormat::Text, &templates, &TextOptions::default()).unwrap_err();
     assert_eq!((error.name.as_str(), error.line), ("plan-host.txt", Some(2)));
 }
 
@@ -313,7 +314,7 @@ fn a_template_of_the_workspace_is_used() {
 fn the_document_is_printed_as_it_is_saved() {
     let sealed = SealedPlan::new(fleet());
     let templates = Templates::load(BTreeMap::new()).unwrap();
-    let json = plan(&sealed, Format::Json, &templates, &TextOptions::default()).unwrap();
+    let json = plan((&sealed, &Outlook::default()), PlanFormat::Json, &templates, &TextOptions::default()).unwrap();
     assert_eq!(v1::parse(&json), Ok(sealed));
 }
 

@@ -1,0 +1,176 @@
+//! What the changes of a plan rest on, gathered so that people can judge them by their causes.
+
+use crate::change::words;
+use crate::inventory::value::{Inv, Time};
+
+/// The causes of a plan's changes. Together they have every change, each once.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Review {
+    /// What the inventory was held against.
+    pub against: Against,
+    /// The causes: by class, those of most changes first; never empty.
+    pub causes: Vec<Cause>,
+    /// With a base: how many RRsets a plan of the base would change that are as this inventory wants them.
+    pub settled: u64,
+    /// With a base: the hosts that are blocked and are not with the base, sorted.
+    pub newly_blocked: Vec<Inv>,
+}
+
+/// What an inventory is held against to find what is new in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Against {
+    /// Nothing: of each change it is told what it rests on.
+    Nothing,
+    /// What the state remembers.
+    Journal {
+        /// The latest apply that did all of its plan for the whole fleet.
+        apply: u64,
+        /// When it began.
+        at: Time,
+    },
+    /// A base.
+    Base {
+        /// What the command line names: a revision or a folder.
+        name: String,
+        /// The commit; none for a folder.
+        commit: Option<String>,
+    },
+}
+
+/// What some changes rest on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cause {
+    /// Whether the difference to the base brought the changes about; none without a base.
+    pub class: Option<Class>,
+    /// What kind.
+    pub kind: CauseKind,
+    /// In words: lower case, no full stop, names in backticks.
+    pub says: String,
+    /// The lines that say so, as `file:line`, sorted; the first few where there are many.
+    pub places: Vec<String>,
+    /// Whether what differs from the base explains the changes; true without a base.
+    pub is_explained: bool,
+    /// The places of the changes in [`super::Plan::changes`], ascending; never empty.
+    pub changes: Vec<u32>,
+}
+
+words! {
+    /// Whether the difference to a base brought a change about.
+    Class {
+        /// It did: without it the RRset would stay as it is.
+        Caused = "caused",
+        /// In part: without it the RRset would be changed too, but otherwise.
+        Mixed = "mixed",
+        /// It did not: the change was to be made before.
+        Pending = "pending",
+    }
+}
+
+words! {
+    /// What kind of cause.
+    CauseKind {
+        /// A row that says which network a VLAN is.
+        Network = "network",
+        /// A MAC report.
+        Mac = "mac",
+        /// A setting of a project or zone.
+        Setting = "setting",
+        /// A TTL.
+        Ttl = "ttl",
+        /// A host that was not there, or not in use.
+        NewHost = "new-host",
+        /// A host that has another name.
+        Renamed = "renamed",
+        /// A host that moved to another switch, datacenter or project.
+        Moved = "moved",
+        /// A name that nobody has any more.
+        Released = "released",
+        /// Something that blocked a host and does no more.
+        Unblocked = "unblocked",
+        /// A record that somebody else changed or removed.
+        Drift = "drift",
+        /// An apply that is undone.
+        Undo = "undo",
+        /// Anything else.
+        Other = "other",
+    }
+}
+
+impl Review {
+    /// The cause of each of `count` changes, as a place in [`Review::causes`].
+    pub fn cause_of_each(&self, count: usize) -> Vec<usize> {
+        let mut found = vec![0; count];
+        for (place, cause) in self.causes.iter().enumerate() {
+            cause.changes.iter().for_each(|change| found[*change as usize] = place);
+        }
+        found
+    }
+
+    /// The review of some of the changes: those of `kept`, places in ascending order. Causes without changes are left out.
+    pub fn of_some(&self, kept: &[u32]) -> Option<Review> {
+        let renumbered = |changes: &[u32]| {
+            let places = changes.iter().filter_map(|change| kept.binary_search(change).ok());
+            places.map(|place| place as u32).collect::<Vec<u32>>()
+        };
+        let causes = self.causes.iter().map(|cause| Cause { changes: renumbered(&cause.changes), ..cause.clone() });
+        let causes: Vec<Cause> = causes.filter(|cause| !cause.changes.is_empty()).collect();
+        (!causes.is_empty()).then(|| Review { causes, ..self.clone() })
+    }
+
+    /// Puts the causes in order: caused, mixed, pending; those of most changes first; then by words.
+    pub fn sort(&mut self) {
+        self.causes.sort_by(|a, b| {
+            let key = |cause: &Cause| (cause.class, std::cmp::Reverse(cause.changes.len()));
+            key(a).cmp(&key(b)).then_with(|| (&a.says, &a.places, &a.changes).cmp(&(&b.says, &b.places, &b.changes)))
+        });
+    }
+
+    /// Whether the causes have each of `count` changes once, and stand in order.
+    pub fn is_whole(&self, count: usize) -> bool {
+        let mut seen = vec![false; count];
+        let mut each_once = self.causes.iter().flat_map(|cause| &cause.changes);
+        let each_once =
+            each_once.all(|change| seen.get_mut(*change as usize).is_some_and(|seen| !std::mem::replace(seen, true)));
+        let ascending = |cause: &Cause| !cause.changes.is_empty() && cause.changes.is_sorted();
+        let mut sorted = self.clone();
+        sorted.sort();
+        each_once && seen.iter().all(|seen| *seen) && self.causes.iter().all(ascending) && sorted == *self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A cause of these changes.
+    fn cause(class: Option<Class>, says: &str, changes: &[u32]) -> Cause {
+        let says = says.to_owned();
+        Cause { class, kind: CauseKind::Other, says, places: vec![], is_explained: true, changes: changes.to_vec() }
+    }
+
+    /// A review of these causes.
+    fn review(causes: Vec<Cause>) -> Review {
+        Review { against: Against::Nothing, causes, settled: 0, newly_blocked: Vec::new() }
+    }
+
+    #[test]
+    fn of_some_changes_only_their_causes_are_left() {
+        let whole = review(vec![cause(None, "a", &[0, 3]), cause(None, "b", &[1]), cause(None, "c", &[2])]);
+        assert!(whole.is_whole(4) && !whole.is_whole(5));
+        assert_eq!(whole.cause_of_each(4), [0, 1, 2, 0]);
+        let some = whole.of_some(&[2, 3]).unwrap();
+        assert_eq!(some.causes, [cause(None, "a", &[1]), cause(None, "c", &[0])]);
+        assert!(some.is_whole(2));
+        assert_eq!(whole.of_some(&[]), None);
+    }
+
+    #[test]
+    fn what_is_twice_or_out_of_order_is_not_whole() {
+        assert!(!review(vec![cause(None, "a", &[0]), cause(None, "b", &[0])]).is_whole(1));
+        assert!(!review(vec![cause(None, "a", &[0]), cause(None, "b", &[1, 2])]).is_whole(3), "most come first");
+        assert!(!review(vec![cause(None, "a", &[1, 0])]).is_whole(2));
+        let pending = cause(Some(Class::Pending), "a", &[0, 1]);
+        assert!(!review(vec![pending.clone(), cause(Some(Class::Caused), "b", &[2])]).is_whole(3));
+        assert!(review(vec![cause(Some(Class::Caused), "b", &[2]), pending]).is_whole(3));
+    }
+}

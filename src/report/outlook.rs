@@ -1,0 +1,41 @@
+//! What is known of a plan beside what it says itself: what would become of it, and where it is.
+
+use crate::apply::Refusal;
+use crate::plan::{NoticeCode, Plan};
+
+/// What is known of a plan beside what it says itself.
+#[derive(Debug, Clone, Default)]
+pub struct Outlook {
+    /// Why it would be refused if it were applied as it is now, by which guard.
+    pub refusal: Option<Refusal>,
+    /// The file that holds all of it, as the command line names it.
+    pub file: Option<String>,
+    /// Where readers of a report find all of it, such as the page of a pipeline's run.
+    pub url: Option<String>,
+}
+
+/// What a plan comes to, in the order in which people must know it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// A zone or a source could not be read, or is not believed: it is less than it should be.
+    Partial,
+    /// A guard refuses it.
+    Refused,
+    /// There is nothing to do.
+    Idle,
+    /// It may be applied.
+    Ready,
+}
+
+impl Verdict {
+    /// The verdict on a plan.
+    pub fn of(plan: &Plan, outlook: &Outlook) -> Verdict {
+        let is_less = |code: NoticeCode| code.tells_of_failure() || code == NoticeCode::SourceUntrusted;
+        match plan {
+            _ if outlook.refusal.is_some() || plan.limits.iter().any(|limit| limit.exceeded) => Verdict::Refused,
+            plan if plan.notices.iter().any(|notice| is_less(notice.code)) => Verdict::Partial,
+            plan if plan.changes.is_empty() => Verdict::Idle,
+            _ => Verdict::Ready,
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What changes rest on as far as a plan alone tells: for plans of an earlier version, and for those that undo an apply.
+
+use std::collections::BTreeMap;
+
+use crate::change::{Change, Rule};
+use crate::plan::{Against, Cause, CauseKind, Plan, Review};
+
+/// Gathers the changes of a plan by their rules. The plan has changes.
+pub fn of_reasons(plan: &Plan) -> Review {
+    let mut causes: BTreeMap<Rule, Vec<u32>> = BTreeMap::new();
+    for (change, place) in plan.changes.iter().zip(0..) {
+        causes.entry(first_rule(change)).or_default().push(place);
+    }
+    let cause = |(rule, changes): (Rule, Vec<u32>)| {
+        let (kind, says) = told(rule, plan.undoes);
+        Cause { class: None, kind, says, places: Vec::new(), is_explained: true, changes }
+    };
+    let causes = causes.into_iter().map(cause).collect();
+    let mut review = Review { against: Against::Nothing, causes, settled: 0, newly_blocked: Vec::new() };
+    review.sort();
+    review
+}
+
+/// The rule that a change is mainly made for: of several any but that of TTLs, which often comes along.
+fn first_rule(change: &Change) -> Rule {
+    let rules = change.reasons.iter().map(|reason| reason.rule);
+    rules.min_by_key(|rule| (*rule == Rule::Ttl, *rule)).unwrap_or(Rule::Undo)
+}
+
+/// What a rule is a cause of, and in words.
+fn told(rule: Rule, undoes: Option<u64>) -> (CauseKind, String) {
+    let (kind, says) = match rule {
+        Rule::Undo => {
+            let of = undoes.map(|id| format!(" {id}")).unwrap_or_default();
+            return (CauseKind::Undo, format!("apply{of} is undone"));
+        }
+        Rule::Ttl => (CauseKind::Ttl, "the TTL is another"),
+        Rule::Released => (CauseKind::Released, "the name was given up"),
+        Rule::Orphan => (CauseKind::Released, "nobody has the name"),
+        Rule::Missing => (CauseKind::Other, "an address is missing"),
+        Rule::WrongAddress => (CauseKind::Other, "an address is wrong"),
+        Rule::AddressElsewhere => (CauseKind::Other, "an address stands at another name"),
+        Rule::MissingPtr => (CauseKind::Other, "a PTR is missing"),
+        Rule::WrongPtr => (CauseKind::Other, "a PTR is wrong"),
+        Rule::PtrElsewhere => (CauseKind::Other, "a PTR stands at another address"),
+        Rule::Registry => (CauseKind::Other, "an RRset is registered"),
+    };
+    (kind, says.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{SealedPlan, fixture};
+
+    #[test]
+    fn every_change_has_the_cause_of_its_rule() {
+        let sealed = SealedPlan::new(fixture::fleet());
+        let review = of_reasons(sealed.plan());
+        assert!(review.is_whole(sealed.plan().changes.len()));
+        let told: Vec<(&str, usize)> =
+            review.causes.iter().map(|cause| (cause.says.as_str(), cause.changes.len())).collect();
+        let some = [("a PTR is missing", 4), ("an address is missing", 2), ("the TTL is another", 1)];
+        assert!(some.iter().all(|one| told.contains(one)), "{told:?}");
+    }
+}
