@@ -62,12 +62,12 @@ use crate::diff::waits::Waits;
 use crate::dns::{ZoneName, reverse};
 use crate::explain::SubjectError;
 use crate::guard::{Breaker, trust};
-use crate::inventory::model::{Config, HostLimit, Inventory, Pool, ProjectIndex, Registry, Trust};
+use crate::inventory::model::{Config, Export, HostLimit, Inventory, Pool, ProjectIndex, Registry, Trust};
 use crate::inventory::read::{self, Extent, Loaded, LoadedConfig};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
 use crate::names::short;
-use crate::plan::{Marker, Only, Plan, marker_key};
+use crate::plan::{Marker, Only, Plan, SourceSeen, marker_key};
 use crate::provider::{self, TargetError};
 use crate::snapshot::Snapshot;
 use crate::state::{State, StateError, knows, open_to_read};
@@ -257,6 +257,7 @@ fn made(
         skipped: decided.skipped,
         notices,
         limits: Vec::new(),
+        sources: inventory.exports.iter().map(source_seen).collect(),
         zones: zones.seen,
     };
     let unread = each_once(zones.unread.into_iter().map(|(_, error)| error));
@@ -270,6 +271,12 @@ fn made(
         forgotten: Vec::new(),
     };
     Made { plan, findings, is_partial, snapshot, breakers: Vec::new() }
+}
+
+/// How an export is seen.
+fn source_seen(export: &Export) -> SourceSeen {
+    let (source, max_age) = (export.spec.name.clone(), export.spec.demands.max_age);
+    SourceSeen { source, rows: export.rows as u64, dated: export.dated, max_age }
 }
 
 /// All that a decision is made by.

@@ -78,6 +78,7 @@ pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) ->
         skipped: Vec::new(),
         notices,
         limits: Vec::new(),
+        sources: Vec::new(),
         zones: Vec::new(),
     };
     plan.limits = remembered.count(&plan, request.workspace);

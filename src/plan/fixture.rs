@@ -76,6 +76,7 @@ pub fn empty() -> Plan {
         skipped: Vec::new(),
         notices: Vec::new(),
         limits: Vec::new(),
+        sources: Vec::new(),
         zones: vec![
             seen("0.0.8.b.6.0.2.0.a.2.ip6.arpa", 2026112007, 81_240),
             seen("search.example.net", 2026112001, 62_018),
@@ -131,9 +132,24 @@ pub fn reviewed() -> Plan {
         ),
     ];
     let against = Against::Base { name: "origin/main".to_owned(), commit: Some("3f2a".repeat(10)) };
-    let mut review = Review { against, causes, settled: 2, newly_blocked: vec![Inv(100_002)] };
+    let locations = [("SAS", &[100_001, 100_007, 100_012][..]), ("MYT", &[200_017])];
+    let hosts = |invs: &[u64]| invs.iter().map(|inv| Inv(*inv)).collect();
+    let locations = locations.iter().map(|(location, invs)| ((*location).to_owned(), hosts(invs))).collect();
+    let mut review = Review { against, causes, settled: 2, newly_blocked: vec![Inv(100_002)], locations };
     review.sort();
-    Plan { review: Some(review), ..plan }
+    let source = |name: &str, rows, dated: &str, max_age: Option<&str>| SourceSeen {
+        source: name.to_owned(),
+        rows,
+        dated: (!dated.is_empty()).then(|| dated.parse().unwrap()),
+        max_age: max_age.map(|age| age.parse().unwrap()),
+    };
+    let sources = vec![
+        source("agent", 41_022, "2026-11-20T01:15:00Z", Some("1h")),
+        source("hosts", 20_611, "2026-11-19T22:00:00Z", None),
+        source("l3_tors", 1_904, "2026-11-19T20:10:00Z", Some("6h")),
+        source("net_layout", 812, "", None),
+    ];
+    Plan { review: Some(review), sources, ..plan }
 }
 
 /// A zone as it was read.

@@ -25,6 +25,6 @@ pub use crate::change::{
     BlockCode, Blocked, Change, ChangeKind, Notice, NoticeCode, Reason, Rule, SkipCode, Skipped, Waiting,
 };
 pub use marker::{Marker, marker_key};
-pub use model::{LimitKind, LimitState, Only, Plan, ZoneSeen};
+pub use model::{LimitKind, LimitState, Only, Plan, SourceSeen, ZoneSeen};
 pub use review::{Against, Cause, CauseKind, Class, Review};
 pub use sealed::SealedPlan;

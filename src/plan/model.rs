@@ -6,7 +6,7 @@ use super::marker::marker_key;
 use super::review::Review;
 use crate::change::{Blocked, Change, Notice, NoticeCode, Skipped, Waiting, words};
 use crate::dns::{RrKey, RrsetRef, Rtype, ZoneContents, ZoneName};
-use crate::inventory::value::{Inv, Time};
+use crate::inventory::value::{Duration, Inv, Time};
 
 /// All that a run would change, and all that it would not and why.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +37,8 @@ pub struct Plan {
     pub notices: Vec<Notice>,
     /// The limits, with what of them is used.
     pub limits: Vec<LimitState>,
+    /// The exports, sorted by source; none where an apply is undone, or in plans of an earlier version.
+    pub sources: Vec<SourceSeen>,
     /// The zones that were read whole, sorted by name.
     pub zones: Vec<ZoneSeen>,
 }
@@ -109,6 +111,19 @@ words! {
         /// Changes of one plan that have one cause.
         MaxByCause = "max_by_cause",
     }
+}
+
+/// An export as it was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceSeen {
+    /// The source, by the name that people know it by.
+    pub source: String,
+    /// How many rows it has, bad ones included.
+    pub rows: u64,
+    /// When it was made, by its own word; none where it does not say.
+    pub dated: Option<Time>,
+    /// How old it may be; none where nothing is said.
+    pub max_age: Option<Duration>,
 }
 
 /// A zone as it was read.

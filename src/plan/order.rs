@@ -4,7 +4,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Blocked, Change, LimitState, Notice, Plan, Reason, Skipped, Waiting, ZoneSeen};
+use super::{Blocked, Change, LimitState, Notice, Plan, Reason, Skipped, SourceSeen, Waiting, ZoneSeen};
 use crate::inventory::value::Inv;
 
 /// Sorts everything in a plan, and drops what is said twice about one change.
@@ -30,6 +30,7 @@ pub fn settle(plan: &mut Plan) {
     plan.notices.sort_by(notices);
     plan.notices.dedup();
     plan.limits.sort_by(limits);
+    plan.sources.sort_by(sources);
     plan.zones.sort_by(zones);
 }
 
@@ -79,6 +80,11 @@ pub fn notices(a: &Notice, b: &Notice) -> Ordering {
 pub fn limits(a: &LimitState, b: &LimitState) -> Ordering {
     let key = |limit: &LimitState| (limit.scope.clone(), limit.period.clone(), limit.counts.as_str(), limit.max);
     key(a).cmp(&key(b))
+}
+
+/// By source.
+pub fn sources(a: &SourceSeen, b: &SourceSeen) -> Ordering {
+    a.source.cmp(&b.source)
 }
 
 /// By name.

@@ -141,7 +141,7 @@ mod tests {
             shown(b"{\n  \"fromat\": 1}"),
             "plan.json:2:10: error[plan-malformed]: unknown field `fromat`, expected one of `format`, `id`, `effect`, \
              `tool`, `created`, `expires`, `undoes`, `only`, `inputs`, `changes`, `review`, `waiting`, `blocked`, `skipped`, \
-             `notices`, `limits`, `zones`"
+             `notices`, `limits`, `sources`, `zones`"
         );
         assert_eq!(
             shown(b"{\"format\": \"zonewright.plan/2\", \"more\": []}"),

@@ -15,7 +15,7 @@ use super::super::SealedPlan;
 use super::super::order;
 use super::super::{
     BlockCode, Blocked, Change, ChangeKind, LimitKind, LimitState, Notice, NoticeCode, Only, Plan, Reason, Review,
-    Rule, SkipCode, Skipped, Waiting, ZoneSeen,
+    Rule, SkipCode, Skipped, SourceSeen, Waiting, ZoneSeen,
 };
 use super::{FORMAT, SHA256};
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
@@ -111,6 +111,7 @@ pub fn parse(text: &str) -> Result<SealedPlan, PlanError> {
         skipped: document.skipped.into_iter().map(|skipped| skipped.0).collect(),
         notices: document.notices.into_iter().map(|notice| notice.0).collect(),
         limits: document.limits.into_iter().map(|limit| limit.0).collect(),
+        sources: document.sources.into_iter().map(|source| source.0).collect(),
         zones: document.zones.into_iter().map(|zone| zone.0).collect(),
     };
     check_order(&plan)?;
@@ -153,6 +154,7 @@ fn check_order(plan: &Plan) -> Result<(), PlanError> {
     ascending("skipped", &plan.skipped, order::skipped)?;
     ascending("notices", &plan.notices, order::notices)?;
     ascending("limits", &plan.limits, order::limits)?;
+    ascending("sources", &plan.sources, order::sources)?;
     ascending("zones", &plan.zones, order::zones)?;
     if plan.review.as_ref().is_some_and(|review| !review.is_whole(plan.changes.len())) {
         let message = "`review` does not have each change once, or its causes are not in order";
@@ -221,6 +223,9 @@ struct Document {
     notices: Vec<Checked<Notice>>,
     /// The limits.
     limits: Vec<Checked<LimitState>>,
+    /// The exports; left out where there are none.
+    #[serde(default)]
+    sources: Vec<Checked<SourceSeen>>,
     /// The zones.
     zones: Vec<Checked<ZoneSeen>>,
 }
@@ -654,6 +659,35 @@ impl Documented for LimitState {
         }
         let frees = frees.map(|frees| frees.0);
         Ok(LimitState { scope, period, counts, max, used, planned, exceeded, of, cause, frees })
+    }
+}
+
+/// An export as JSON has it.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SourceShape<'a> {
+    /// The source.
+    source: String,
+    /// How many rows it has.
+    rows: u64,
+    /// When it was made.
+    #[serde(deserialize_with = "nullable")]
+    dated: Option<PlanTime>,
+    /// How old it may be; left out where nothing is said.
+    #[serde(borrow, default, deserialize_with = "present")]
+    max_age: Option<Text<'a>>,
+}
+
+impl Documented for SourceSeen {
+    type Shape<'de> = SourceShape<'de>;
+
+    fn check(shape: SourceShape<'_>) -> Result<SourceSeen, String> {
+        let SourceShape { source, rows, dated, max_age } = shape;
+        let length = |text: Text<'_>| {
+            let parsed = text.0.parse::<Duration>().ok().filter(|length| length.to_string() == text.0);
+            parsed.ok_or_else(|| format!("`{}` is no length of time as plans write it", text.0))
+        };
+        Ok(SourceSeen { source, rows, dated: dated.map(|time| time.0), max_age: max_age.map(length).transpose()? })
     }
 }
 

@@ -37,7 +37,13 @@ fn reviewed(count: u32, seed: u64, text: String) -> Review {
     let causes = [cause(Class::Caused, first), cause(Class::Pending, second)];
     let causes = causes.into_iter().filter(|cause| !cause.changes.is_empty()).collect();
     let newly_blocked = if is_based { vec![Inv(3), Inv(seed | 4)] } else { Vec::new() };
-    let mut review = Review { against, causes, settled: if is_based { seed } else { 0 }, newly_blocked };
+    let mut review = Review {
+        against,
+        causes,
+        settled: if is_based { seed } else { 0 },
+        newly_blocked,
+        locations: [(format!("l{seed}"), vec![Inv(seed)])].into(),
+    };
     review.sort();
     review
 }
@@ -173,6 +179,14 @@ fn plan() -> impl Strategy<Value = Plan> {
                     used: seen.1,
                     planned: 0,
                     exceeded: seen.1 % 2 == 0,
+                })
+                .collect(),
+            sources: (0..hosts.len())
+                .map(|at| SourceSeen {
+                    source: format!("{} {at:03}", text(4)),
+                    rows: seen.1,
+                    dated: (at % 2 == 0).then_some(created),
+                    max_age: (at % 3 == 0).then(|| Duration::from_secs(3600)),
                 })
                 .collect(),
             zones: zones

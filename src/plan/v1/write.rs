@@ -3,7 +3,9 @@
 use super::super::SealedPlan;
 use super::super::json::{Emitter, Field, Layout, Value};
 use super::super::{Against, Cause, Review};
-use super::super::{Blocked, Change, LimitKind, LimitState, Notice, Only, Plan, Reason, Skipped, Waiting, ZoneSeen};
+use super::super::{
+    Blocked, Change, LimitKind, LimitState, Notice, Only, Plan, Reason, Skipped, SourceSeen, Waiting, ZoneSeen,
+};
 use super::{FORMAT, SHA256};
 use crate::dns::{Rrset, Rtype};
 use crate::inventory::value::Inv;
@@ -52,6 +54,7 @@ fn document(out: &mut Emitter, plan: &Plan, effect: &str, part: Part<'_>) {
     let id = if let Part::Whole(id) = part { Value::Text(id) } else { Value::Absent };
     let narrowed = |out: &mut Emitter| plan.only.iter().for_each(|narrowed| only(out, narrowed));
     let reviewed = |out: &mut Emitter| plan.review.iter().for_each(|found| review(out, found));
+    let exports = |out: &mut Emitter| out.list(Layout::Lines, &plan.sources, source);
     let waits = |out: &mut Emitter| out.list(Layout::Lines, &plan.waiting, waiting);
     let fields: &mut [Field<'_>] = &mut [
         ("format", Value::Text(FORMAT)),
@@ -70,6 +73,7 @@ fn document(out: &mut Emitter, plan: &Plan, effect: &str, part: Part<'_>) {
         ("skipped", Value::Written(&|out| out.list(Layout::Lines, &plan.skipped, skipped))),
         ("notices", Value::Written(&|out| out.list(Layout::Lines, &plan.notices, notice))),
         ("limits", Value::Written(&|out| out.list(Layout::Lines, &plan.limits, limit))),
+        ("sources", if plan.sources.is_empty() { Value::Absent } else { Value::Written(&exports) }),
         ("zones", Value::Written(&|out| out.list(Layout::Lines, &plan.zones, zone))),
     ];
     out.object(Layout::Lines, fields);
@@ -138,12 +142,27 @@ fn review(out: &mut Emitter, review: &Review) {
     let hosts = |out: &mut Emitter| {
         out.list(Layout::Inline, &review.newly_blocked, |out, inv| out.value(Value::Number(inv.0)));
     };
+    let located: Vec<(&str, Box<dyn Fn(&mut Emitter)>)> = review
+        .locations
+        .iter()
+        .map(|(location, hosts)| {
+            let hosts =
+                move |out: &mut Emitter| out.list(Layout::Inline, hosts, |out, inv| out.value(Value::Number(inv.0)));
+            (location.as_str(), Box::new(hosts) as Box<dyn Fn(&mut Emitter)>)
+        })
+        .collect();
+    let locations = |out: &mut Emitter| {
+        let mut fields: Vec<Field<'_>> =
+            located.iter().map(|(location, hosts)| (*location, Value::Written(hosts.as_ref()))).collect();
+        out.object(Layout::Lines, &mut fields);
+    };
     let is_based = matches!(review.against, Against::Base { .. });
     let fields: &mut [Field<'_>] = &mut [
         ("against", Value::Written(&held)),
         ("settled", if is_based { Value::Number(review.settled) } else { Value::Absent }),
         ("newly_blocked", if is_based { Value::Written(&hosts) } else { Value::Absent }),
         ("causes", Value::Written(&causes)),
+        ("locations", Value::Written(&locations)),
     ];
     out.object(Layout::Lines, fields);
 }
@@ -257,6 +276,19 @@ fn limit(out: &mut Emitter, limit: &LimitState) {
         ("of", limit.of.map_or(Value::Absent, Value::Number)),
         ("cause", limit.cause.as_deref().map_or(Value::Absent, Value::Text)),
         ("frees", frees.as_deref().map_or(Value::Absent, Value::Text)),
+    ];
+    out.object(Layout::Inline, fields);
+}
+
+/// Writes an export as it was read.
+fn source(out: &mut Emitter, source: &SourceSeen) {
+    let dated = source.dated.map(|dated| dated.to_string());
+    let max_age = source.max_age.map(|max_age| max_age.to_string());
+    let fields: &mut [Field<'_>] = &mut [
+        ("source", Value::Text(&source.source)),
+        ("rows", Value::Number(source.rows)),
+        ("dated", dated.as_deref().map_or(Value::Null, Value::Text)),
+        ("max_age", max_age.as_deref().map_or(Value::Absent, Value::Text)),
     ];
     out.object(Layout::Inline, fields);
 }
