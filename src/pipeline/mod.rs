@@ -22,6 +22,10 @@ pub mod decide;
 
 pub mod guards;
 
+mod base;
+
+mod review;
+
 mod post;
 
 pub mod explain;
@@ -67,6 +71,7 @@ use crate::inventory::read::{self, Extent, Loaded, LoadedConfig};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
 use crate::names::short;
+use crate::plan::order;
 use crate::plan::{Marker, Only, Plan, SourceSeen, marker_key};
 use crate::provider::{self, TargetError};
 use crate::snapshot::Snapshot;
@@ -177,6 +182,8 @@ pub enum MakeError {
     NoSubject(SubjectError),
     /// The command line names an apply that cannot be undone.
     NoUndo(UndoError),
+    /// The command line names a base that cannot be used.
+    NoBase(base::BaseError),
 }
 
 impl fmt::Display for MakeError {
@@ -189,6 +196,7 @@ impl fmt::Display for MakeError {
             MakeError::NoState(error) => error.fmt(f),
             MakeError::NoSubject(error) => error.fmt(f),
             MakeError::NoUndo(error) => error.fmt(f),
+            MakeError::NoBase(error) => error.fmt(f),
         }
     }
 }
@@ -208,13 +216,17 @@ const TOOL: &str = concat!("zonewright ", env!("CARGO_PKG_VERSION"));
 ///
 /// Errors: [`MakeError`]. A source or zone that cannot be read is no error: the plan says what it leaves for that.
 pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made, MakeError> {
-    let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered } =
+    let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state } =
         gather(request, progress)?;
     progress.stage("comparing hosts with live DNS", None);
     let tripped = remembered.tripped(&inventory);
     let given = Given { now: request.now, selection: &selection, tripped: &tripped, waits: &waits };
-    let decided = decide::decide(&inventory, &zones.live, given);
-    let made = made(request.now, (inventory, diagnostics), zones, snapshot, decided);
+    let mut decided = decide::decide(&inventory, &zones.live, given);
+    decided.changes.sort_by(order::changes);
+    let reviewed = review::Reviewed { inventory: &inventory, live: &zones.live, waits: &waits, decided: &decided };
+    let review = review::review(request, reviewed, (&remembered, state.as_deref()), progress)?;
+    let mut made = made(request.now, (inventory, diagnostics), zones, snapshot, decided);
+    made.plan.review = review;
     let made = Made { plan: Plan { only: narrowed_to(&request.hosts, &request.projects), ..made.plan }, ..made };
     Ok(guarded(made, forgotten, remembered, request.workspace))
 }
@@ -297,6 +309,8 @@ struct Gathered {
     snapshot: Option<SnapshotUsed>,
     /// What guards go by.
     remembered: Remembered,
+    /// The state, where there is one.
+    state: Option<Box<dyn State>>,
 }
 
 /// Reads the inventory and live DNS.
@@ -318,7 +332,7 @@ fn gather(request: &Request<'_>, progress: &dyn Progress) -> Result<Gathered, Ma
     };
     let remembered = Remembered::read(guards::rules_of(&inventory), state.as_deref(), request.now)?;
     let snapshot = snapshot.map(|snapshot| used(&snapshot, &inventory));
-    Ok(Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered })
+    Ok(Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state })
 }
 
 /// Takes from the state which RRsets we created; gives the zones, too, whose markers tell of an apply that it has not seen.
