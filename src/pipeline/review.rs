@@ -100,7 +100,8 @@ fn decide_base(
     let given = Given { now: request.now, selection: &selection, tripped: &tripped, waits };
     let mut decided = decide::decide(&inventory, live, given);
     if !new_zones.is_empty() {
-        let outside = hosts_outside(&Side { inventory: &inventory, live, now: request.now }, &decided.changes, &new_zones);
+        let outside =
+            hosts_outside(&Side { inventory: &inventory, live, now: request.now }, &decided.changes, &new_zones);
         decided.changes.retain(|change| {
             !new_zones.contains(&change.zone) && change.host.is_none_or(|inv| !outside.contains(&inv))
         });

@@ -44,14 +44,21 @@ impl Concern {
     }
 }
 
-/// Whether a change is about an interface: at its name or one of its addresses, or of a PTR to its name.
+/// Whether a change is about an interface: at its name or one of its addresses, of a PTR to its name, or of its address at
+/// another name.
 fn is_about(change: &Change, interface: &Interface) -> bool {
     let owner = change.key.owner.as_name();
     let points_to = |rrset: &Rrset| {
         rrset.rdata().iter().any(|rdata| rdata.as_rdata(Rtype::PTR).target() == Some(interface.owner.as_name()))
     };
     match change.key.rtype {
-        Rtype::AAAA => owner == interface.owner.as_name(),
+        Rtype::AAAA => {
+            let held = |rrset: &Rrset| {
+                let mut addresses = rrset.rdata().iter().filter_map(|rdata| rdata.as_rdata(Rtype::AAAA).address());
+                addresses.any(|address| matches!(address, IpAddr::V6(address) if interface.accepts(address)))
+            };
+            owner == interface.owner.as_name() || change.kind.before().is_some_and(held)
+        }
         Rtype::PTR => {
             let is_at = match address_of(owner) {
                 Some(IpAddr::V6(address)) => interface.accepts(address),

@@ -3,11 +3,11 @@
 use std::net::Ipv6Addr;
 
 use super::side::Facts;
-use crate::plan::CauseKind;
 use crate::desired::{Interface, InterfaceKind};
 use crate::diag::Origin;
 use crate::inventory::model::{HostStatus, ProjectAdmin};
 use crate::inventory::value::Vlan;
+use crate::plan::CauseKind;
 
 /// One thing in which two inventories differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -258,6 +258,8 @@ fn ttl(before: &Facts<'_>, now: &Facts<'_>) -> Option<Difference> {
         about: About::Ttl,
         kind: CauseKind::Ttl,
         says: format!("the TTL of project `{}` is {}, no longer {}", now.project().id, words(new), words(old)),
-        place: Some(now.place(new.map_or(now.settings().map_or(now.host.origin, |own| own.vlans_origin), |(_, origin)| origin))),
+        place: Some(
+            now.place(new.map_or(now.settings().map_or(now.host.origin, |own| own.vlans_origin), |(_, origin)| origin)),
+        ),
     })
 }

@@ -8,8 +8,8 @@ use super::side::{Facts, Side};
 use crate::change::{Change, Rule};
 use crate::desired::InterfaceKind;
 use crate::diag::Origin;
-use crate::dns::Rtype;
 use crate::dns::reverse::address_of;
+use crate::dns::{Rdata, Rtype};
 use crate::inventory::value::Inv;
 use crate::plan::CauseKind;
 
@@ -38,7 +38,10 @@ pub fn on<'f, 'a: 'f>(
     };
     match on_network(change, known) {
         Some((says, place)) => (CauseKind::Network, says, Some(side.place(place))),
-        None => (CauseKind::Other, format!("rests on the names of hosts of `{project}`"), first_line()),
+        None => {
+            let place = known.desired.name_origin.map(|origin| known.place(origin));
+            (CauseKind::Other, format!("rests on the names of hosts of `{project}`"), place.or_else(first_line))
+        }
     }
 }
 
@@ -56,13 +59,13 @@ fn on_network(change: &Change, facts: &Facts<'_>) -> Option<(String, Origin)> {
     Some((format!("rests on VLAN {vlan} of {}: {}", facts.site(), network(*address)), *origin))
 }
 
-/// Whether a change is about an address: of a PTR at it, or of an AAAA that comes to hold it.
+/// Whether a change is about an address: of a PTR at it, or of AAAA that hold it before or after.
 fn concerns(change: &Change, address: Ipv6Addr) -> bool {
     match change.key.rtype {
         Rtype::PTR => address_of(change.key.owner.as_name()) == Some(IpAddr::V6(address)),
-        _ => change.kind.after().is_some_and(|after| {
-            let held = |rdata: &crate::dns::Rdata| rdata.as_rdata(Rtype::AAAA).address();
-            after.rdata().iter().any(|rdata| held(rdata) == Some(IpAddr::V6(address)))
+        _ => [change.kind.after(), change.kind.before()].into_iter().flatten().any(|rrset| {
+            let held = |rdata: &Rdata| rdata.as_rdata(Rtype::AAAA).address();
+            rrset.rdata().iter().any(|rdata| held(rdata) == Some(IpAddr::V6(address)))
         }),
     }
 }

@@ -1,5 +1,7 @@
 //! A plan as text for people, at 80 columns and any terminal.
 
+mod causes;
+
 mod changes;
 
 mod left;
@@ -10,6 +12,7 @@ mod waiting;
 
 use serde::Serialize;
 
+use self::causes::ClassView;
 use self::changes::{NobodyView, ProjectView};
 use self::left::{BlockedView, SkippedView};
 use self::tables::Cells;
@@ -83,6 +86,8 @@ pub fn render(sealed: &SealedPlan, templates: &Templates, options: &TextOptions)
         projects: changes::projects(plan, templates, options, &paint)?,
         nobody: changes::nobody(plan, templates, options, &paint)?,
         waiting: waiting::waiting(plan, options),
+        causes: causes::causes(plan, options),
+        since: causes::since(plan, options),
         summary: tables::summary(plan),
         blocked: left::blocked(plan, options),
         blocked_count: plan.blocked.len(),
@@ -127,6 +132,10 @@ struct PlanView<'a> {
     nobody: NobodyView,
     /// What nobody has, and that waits to be deleted, by time.
     waiting: Vec<WaitingView>,
+    /// What the changes rest on, by class.
+    causes: Vec<ClassView>,
+    /// What else is new since the base.
+    since: Vec<String>,
     /// For each project and in total: hosts, creates, modifies, deletes, blocked, skipped.
     summary: Cells,
     /// The blocked hosts by code.
