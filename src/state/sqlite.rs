@@ -20,7 +20,7 @@ use super::{
     PlanText, Resumption, Sent, State, StateError, Unsettled, WaitNews, effect, exports, folder, journal, perhaps,
     waits,
 };
-use super::{Allowed, Reset, allowances, breakers};
+use super::{Allowed, Reset, Written, allowances, breakers, written};
 use crate::apply::{Applied, Batch, Outcome, Settled};
 use crate::diff::waits::Waits;
 use crate::dns::{Name, RrKey, Rtype, ZoneName};
@@ -298,6 +298,10 @@ impl State for Sqlite {
 
     fn last_changed(&self, after: ApplyId, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, StateError> {
         past::last_changed(self, after, rrsets)
+    }
+
+    fn last_written(&self, rrsets: &[&RrKey]) -> Result<Vec<Option<Written>>, StateError> {
+        written::last_written(self, rrsets)
     }
 
     fn begin(&mut self, apply: &NewApply, text: &PlanText<'_>) -> Result<ApplyId, StateError> {
