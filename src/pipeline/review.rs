@@ -9,10 +9,11 @@ use super::base::{self, Base};
 use super::decide::{self, Decided, Given};
 use super::guards::Remembered;
 use super::{MakeError, Progress, Request};
+use crate::apply::Outcome;
 use crate::change::Change;
 use crate::diff::Selection;
 use crate::diff::waits::Waits;
-use crate::dns::{NameRef, ZoneName, reverse};
+use crate::dns::{NameRef, RrKey, ZoneName, reverse};
 use crate::guard::last;
 use crate::inventory::Inventory;
 use crate::inventory::model::{ProjectIndex, ZoneSpec};
@@ -20,7 +21,7 @@ use crate::inventory::value::Inv;
 use crate::live::Live;
 use crate::plan::{Against, Review};
 use crate::review::{self, Side};
-use crate::state::State;
+use crate::state::{ApplySummary, State, StateError, Written};
 
 /// What was decided, and by what.
 #[derive(Clone, Copy)]
@@ -54,17 +55,46 @@ pub(super) fn review(
     let side = |inventory| Side { inventory, live, now: request.now };
     let against = match &base {
         Some(DecidedBase { name, commit, .. }) => Against::Base { name: name.clone(), commit: commit.clone() },
-        None => Against::Nothing,
+        None => state.map(last_whole).transpose()?.flatten().unwrap_or(Against::Nothing),
     };
+    let drifted = state.map(|state| drifted(&decided.changes, state)).transpose()?.unwrap_or_default();
     let given = review::Given {
         against,
         now: side(inventory),
         decided: outcome(decided),
         base: base.as_ref().map(|base| (side(&base.inventory), outcome(&base.decided))),
         accepted: None,
-        drifted: &[],
+        drifted: &drifted,
     };
     Ok(review::review(&given))
+}
+
+/// The latest apply that did all of its plan for the whole fleet; none where there is none among the latest.
+fn last_whole(state: &dyn State) -> Result<Option<Against>, StateError> {
+    /// How far back is looked: a whole apply ends most days (no official source).
+    const LATEST: usize = 50;
+    let is_done = |word: &String| {
+        [Outcome::Applied, Outcome::AlreadyApplied].iter().any(|outcome| outcome.as_str() == word)
+    };
+    let is_whole = |apply: &ApplySummary| {
+        let ApplySummary { new, finished, outcomes, .. } = apply;
+        new.is_whole && new.undoes.is_none() && finished.is_some() && outcomes.keys().all(is_done)
+    };
+    let found = state.applies(LATEST)?.into_iter().find(is_whole);
+    Ok(found.map(|apply| Against::Journal { apply: apply.id.0, at: apply.new.started }))
+}
+
+/// Of each change, whether an apply left there what the change would put there again: somebody else changed or removed it.
+fn drifted(changes: &[Change], state: &dyn State) -> Result<Vec<bool>, StateError> {
+    let rrsets: Vec<&RrKey> = changes.iter().map(|change| &change.key).collect();
+    let is_drift = |(change, written): (&Change, &Option<Written>)| {
+        written.as_ref().is_some_and(|written| match (&written.after, change.kind.after()) {
+            (Some(kept), Some(after)) => kept.is(change.key.rtype, after),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        })
+    };
+    Ok(changes.iter().zip(&state.last_written(&rrsets)?).map(is_drift).collect())
 }
 
 /// What of a decision a review goes by.
