@@ -6,6 +6,8 @@
 
 pub mod zones;
 
+pub mod base;
+
 mod inquiry;
 
 mod accepted;
@@ -71,6 +73,7 @@ use crate::plan::{Marker, Only, Plan, SourceSeen, marker_key};
 use crate::provider::{self, TargetError};
 use crate::snapshot::Snapshot;
 use crate::state::{State, StateError, knows, open_to_read};
+use base::BaseError;
 use decide::{Decided, Given};
 use guards::Remembered;
 use undo::UndoError;
@@ -177,6 +180,8 @@ pub enum MakeError {
     NoSubject(SubjectError),
     /// The command line names an apply that cannot be undone.
     NoUndo(UndoError),
+    /// The command line names a base that cannot be read.
+    NoBase(BaseError),
 }
 
 impl fmt::Display for MakeError {
@@ -189,11 +194,18 @@ impl fmt::Display for MakeError {
             MakeError::NoState(error) => error.fmt(f),
             MakeError::NoSubject(error) => error.fmt(f),
             MakeError::NoUndo(error) => error.fmt(f),
+            MakeError::NoBase(error) => error.fmt(f),
         }
     }
 }
 
 impl std::error::Error for MakeError {}
+
+impl From<BaseError> for MakeError {
+    fn from(error: BaseError) -> MakeError {
+        MakeError::NoBase(error)
+    }
+}
 
 impl From<StateError> for MakeError {
     fn from(error: StateError) -> MakeError {
