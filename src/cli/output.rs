@@ -7,6 +7,7 @@ use super::args::{Color, LogFormat, Shared};
 use crate::diag::{Diagnostics, Files, Severity, render, sanitize};
 use crate::inventory::value::Time;
 use crate::pipeline::Findings;
+use crate::pipeline::base::Remark;
 use crate::provider::TargetError;
 use crate::report::TextOptions;
 
@@ -88,6 +89,9 @@ fn forgotten(shared: &Shared, found: &Findings) {
 /// Under `--quiet` warnings are left out.
 pub fn findings(shared: &Shared, findings: &Findings) {
     forgotten(shared, findings);
+    for Remark { place, code, message } in &findings.base {
+        warning(shared, place, code, message);
+    }
     if shared.log_format == LogFormat::Json {
         log_findings(findings);
         return;

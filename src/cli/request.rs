@@ -9,6 +9,7 @@ use super::progress::Line;
 use crate::apply::Refusal;
 use crate::guard::Breaker;
 use crate::inventory::value::Time;
+use crate::pipeline::base::BaseError;
 use crate::pipeline::guards::foreseen;
 use crate::pipeline::{self, Findings, Made, MakeError, Progress as _, Request, SnapshotUsed};
 use crate::plan::{NoticeCode, Plan, SealedPlan};
@@ -97,6 +98,12 @@ pub fn not_made(shared: &Shared, error: MakeError) -> Result<Exit, Failure> {
         MakeError::Config(findings) => {
             output::findings(shared, &findings);
             Ok(Exit::Error)
+        }
+        MakeError::NoBase(error) => {
+            if let BaseError::Config(_, findings) = &error {
+                output::findings(shared, findings);
+            }
+            Err(Failure::new(&error).hint(error.hint()))
         }
         MakeError::NoSnapshot(error) => Err(Failure { message: error.to_string(), hint: error.hint }),
         MakeError::NoState(error) => Err(Failure { message: error.to_string(), hint: error.hint }),

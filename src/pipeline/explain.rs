@@ -40,8 +40,15 @@ pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> R
     let files: BTreeSet<&String> = inventory.inputs.keys().chain(zones.inputs.iter().map(|(name, _)| name)).collect();
     let files_read = files.len();
     let unread = each_once(zones.unread.into_iter().map(|(_, error)| error));
-    let findings =
-        Findings { files: inventory.files, diagnostics, files_read, zones: zones.findings, unread, forgotten };
+    let findings = Findings {
+        files: inventory.files,
+        diagnostics,
+        files_read,
+        zones: zones.findings,
+        unread,
+        forgotten,
+        base: Vec::new(),
+    };
     Ok(Explained { explanation, findings, is_partial, snapshot })
 }
 

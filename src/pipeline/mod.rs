@@ -6,6 +6,8 @@
 
 pub mod zones;
 
+pub mod base;
+
 mod inquiry;
 
 mod accepted;
@@ -21,8 +23,6 @@ pub mod state;
 pub mod decide;
 
 pub mod guards;
-
-mod base;
 
 mod review;
 
@@ -76,6 +76,7 @@ use crate::plan::{Marker, Only, Plan, SourceSeen, marker_key};
 use crate::provider::{self, TargetError};
 use crate::snapshot::Snapshot;
 use crate::state::{State, StateError, knows, open_to_read};
+use base::{BaseError, Remark};
 use decide::{Decided, Given};
 use guards::Remembered;
 use undo::UndoError;
@@ -125,6 +126,8 @@ pub struct Findings {
     pub unread: Vec<TargetError>,
     /// The zones whose markers tell of an apply that the state has not seen, where the state says what is own.
     pub forgotten: Vec<ZoneName>,
+    /// What is questionable about the base.
+    pub base: Vec<Remark>,
 }
 
 impl Findings {
@@ -182,8 +185,8 @@ pub enum MakeError {
     NoSubject(SubjectError),
     /// The command line names an apply that cannot be undone.
     NoUndo(UndoError),
-    /// The command line names a base that cannot be used.
-    NoBase(base::BaseError),
+    /// The command line names a base that cannot be read.
+    NoBase(BaseError),
 }
 
 impl fmt::Display for MakeError {
@@ -202,6 +205,12 @@ impl fmt::Display for MakeError {
 }
 
 impl std::error::Error for MakeError {}
+
+impl From<BaseError> for MakeError {
+    fn from(error: BaseError) -> MakeError {
+        MakeError::NoBase(error)
+    }
+}
 
 impl From<StateError> for MakeError {
     fn from(error: StateError) -> MakeError {
@@ -223,10 +232,13 @@ pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made,
     let given = Given { now: request.now, selection: &selection, tripped: &tripped, waits: &waits };
     let mut decided = decide::decide(&inventory, &zones.live, given);
     decided.changes.sort_by(order::changes);
-    let reviewed = review::Reviewed { inventory: &inventory, live: &zones.live, waits: &waits, decided: &decided };
-    let review = review::review(request, reviewed, (&remembered, state.as_deref()), progress)?;
+    let found = &diagnostics;
+    let reviewed =
+        review::Reviewed { inventory: &inventory, found, live: &zones.live, waits: &waits, decided: &decided };
+    let (review, remarks) = review::review(request, reviewed, (&remembered, state.as_deref()), progress)?;
     let mut made = made(request.now, (inventory, diagnostics), zones, snapshot, decided);
     made.plan.review = review;
+    made.findings.base = remarks;
     let made = Made { plan: Plan { only: narrowed_to(&request.hosts, &request.projects), ..made.plan }, ..made };
     Ok(guarded(made, forgotten, remembered, request.workspace))
 }
@@ -281,6 +293,7 @@ fn made(
         zones: zones.findings,
         unread,
         forgotten: Vec::new(),
+        base: Vec::new(),
     };
     Made { plan, findings, is_partial, snapshot, breakers: Vec::new() }
 }
@@ -382,7 +395,7 @@ pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> Findings {
     let local = zones::check_local(&inventory, workspace, now, progress);
     let files_read = inventory.inputs.len() + local.files_read;
     let (zones, unread) = (local.findings, each_once(unread.into_iter().chain(local.unread)));
-    Findings { files: inventory.files, diagnostics, files_read, zones, unread, forgotten: Vec::new() }
+    Findings { files: inventory.files, diagnostics, files_read, zones, unread, forgotten: Vec::new(), base: Vec::new() }
 }
 
 /// Drops the errors that say what an earlier one says, as those of a target do for all its zones.

@@ -9,6 +9,7 @@ use super::side::{Facts, Side};
 use super::{Given, rests};
 use crate::change::{Blocked, Change};
 use crate::dns::{Name, RrKey, Rtype, ZoneName};
+use crate::inventory::model::HostStatus;
 use crate::inventory::value::Inv;
 use crate::plan::{CauseKind, Class};
 
@@ -55,6 +56,8 @@ struct KnownHost<'a> {
     now: Option<Facts<'a>>,
     /// What the base says of it.
     base: Option<Facts<'a>>,
+    /// Whether nothing in what was accepted last kept its records from being made.
+    was_open: bool,
     /// In what the inventory differs from the base.
     from_base: Vec<Difference>,
     /// In what it differs from what was accepted last.
@@ -138,6 +141,12 @@ impl<'g, 'a> Finder<'g, 'a> {
                 return (found.kind, found.says.clone(), found.place.clone(), true);
             }
         }
+        if let Some(apply) = self.given.stood
+            && self.was_open(change)
+        {
+            let says = format!("records of `{}` that are not as apply {apply} left or found them", change.project);
+            return (CauseKind::Drift, says, None, true);
+        }
         let (kind, says, line) = rests::on(&self.given.now, change, |inv| self.hosts.get(&inv)?.now.as_ref());
         (kind, says, line, true)
     }
@@ -146,6 +155,11 @@ impl<'g, 'a> Finder<'g, 'a> {
     fn concern(&mut self, change: &Change, inv: Inv) -> Concern {
         let known = self.host(inv);
         Concern::of(change, [known.now.as_ref(), known.base.as_ref()])
+    }
+
+    /// Whether the host of a change was looked after with what was accepted last.
+    fn was_open(&mut self, change: &Change) -> bool {
+        change.host.is_some_and(|inv| self.host(inv).was_open)
     }
 
     /// What is known of a host.
@@ -158,7 +172,10 @@ impl<'g, 'a> Finder<'g, 'a> {
             let from_base = if given.base.is_some() { differences(base.as_ref(), now.as_ref()) } else { Vec::new() };
             let from_accepted =
                 if given.accepted.is_some() { differences(accepted.as_ref(), now.as_ref()) } else { Vec::new() };
-            KnownHost { now, base, from_base, from_accepted }
+            let was_open = accepted
+                .as_ref()
+                .is_some_and(|facts| facts.host.status == HostStatus::Assigned && facts.desired.faults.is_empty());
+            KnownHost { now, base, was_open, from_base, from_accepted }
         })
     }
 

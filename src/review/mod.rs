@@ -56,10 +56,12 @@ pub struct Given<'a> {
     pub decided: Decided<'a>,
     /// The base, and what would be decided by it.
     pub base: Option<(Side<'a>, Decided<'a>)>,
-    /// What was accepted last, where any of it is another now.
+    /// What was accepted last, and when.
     pub accepted: Option<Side<'a>>,
     /// Of each change, in their order, whether somebody else changed or removed what an apply wrote.
     pub drifted: &'a [bool],
+    /// The apply after which live DNS was as the inventory wanted it, where nothing but exports differs since.
+    pub stood: Option<u64>,
 }
 
 /// Finds what each change rests on; none where there are no changes.

@@ -1,0 +1,1 @@
+//! Repositories, real ones.
