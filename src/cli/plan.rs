@@ -26,7 +26,7 @@ pub fn run(shared: &Shared, args: &PlanArgs) -> Result<Exit, Failure> {
     // A plan that cannot be saved is printed all the same: it took long to make.
     let saved = args.out.as_ref().map_or(Ok(()), |file| store::save(file, sealed).map_err(Failure::new));
     let file = args.out.as_ref().map(|file| file.display().to_string());
-    view.print(sealed, &Outlook { refusal: made.refusal(shared), file, url: args.plan_url.clone() })?;
+    view.print(sealed, &Outlook { refusal: made.refusal(shared), file, url: args.plan_url.clone(), hidden: None })?;
     saved?;
     Ok(exit(shared, args, &made))
 }

@@ -17,7 +17,7 @@ pub fn run(shared: &Shared, args: &ShowArgs) -> Result<Exit, Failure> {
     let view = View::new(shared, args.format.into(), Purpose::Saved)?;
     let sealed = store::load(&args.file).map_err(Failure::new)?;
     let file = Some(args.file.display().to_string());
-    view.print(&sealed, &Outlook { file, url: args.plan_url.clone(), refusal: None })?;
+    view.print(&sealed, &Outlook { file, url: args.plan_url.clone(), ..Outlook::default() })?;
     Ok(Exit::Done)
 }
 
@@ -71,8 +71,10 @@ impl View {
         let is_caused = |class: Option<Class>| !self.only_caused || class.is_some_and(|class| class != Class::Pending);
         let cut = is_view.then(|| sealed.view(|change, class| is_in_zones(change) && is_caused(class)));
         let shown = cut.as_ref().unwrap_or(sealed);
-        let options = TextOptions { is_view, ..self.options.clone() };
-        let text = report::plan((shown, outlook), self.format, &self.templates, &options).map_err(Failure::new)?;
+        let hidden = cut.as_ref().map(|cut| sealed.plan().changes.len() - cut.plan().changes.len());
+        let (options, outlook) =
+            (TextOptions { hidden, ..self.options.clone() }, Outlook { hidden, ..outlook.clone() });
+        let text = report::plan((shown, &outlook), self.format, &self.templates, &options).map_err(Failure::new)?;
         output::print(&text)
     }
 

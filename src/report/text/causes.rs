@@ -8,7 +8,6 @@ use super::TextOptions;
 use crate::diag::sanitize;
 use crate::inventory::value::Inv;
 use crate::plan::{Against, Cause, Class, Plan, Review};
-use crate::review;
 
 /// The causes of one class; all of them where there is no base.
 #[derive(Serialize)]
@@ -52,12 +51,13 @@ pub fn since(plan: &Plan, options: &TextOptions) -> Vec<String> {
 
 /// The causes of a plan's changes, by class.
 pub fn causes(plan: &Plan, options: &TextOptions) -> Vec<ClassView> {
-    let Some(review) = review::of_plan(plan) else { return Vec::new() };
+    // What the reasons alone tell stands with each change.
+    let Some(review) = &plan.review else { return Vec::new() };
     let of_class = review.causes.chunk_by(|a, b| a.class == b.class);
     let view = |causes: &[Cause]| {
         let (shown, rest) = causes.split_at(options.shown(causes.len()));
         ClassView {
-            heading: heading(&review, causes),
+            heading: heading(review, causes),
             causes: shown.iter().map(|cause| view(plan, cause)).collect(),
             more: rest.len(),
             more_changes: rest.iter().map(|cause| cause.changes.len()).sum(),

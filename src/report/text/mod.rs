@@ -49,14 +49,14 @@ pub struct TextOptions {
     pub verbose: bool,
     /// What the plan is shown for.
     pub purpose: Purpose,
-    /// Whether only some of the changes are shown.
-    pub is_view: bool,
+    /// Where only some of the changes are shown: how many are not.
+    pub hidden: Option<usize>,
 }
 
 impl Default for TextOptions {
     /// No colour and 80 columns, which suits pipes and the narrowest terminals in use (no official source).
     fn default() -> TextOptions {
-        TextOptions { color: false, width: 80, max_hosts: None, verbose: false, purpose: Purpose::Look, is_view: false }
+        TextOptions { color: false, width: 80, max_hosts: None, verbose: false, purpose: Purpose::Look, hidden: None }
     }
 }
 
@@ -79,7 +79,7 @@ pub fn render(sealed: &SealedPlan, templates: &Templates, options: &TextOptions)
         width: options.width,
         saved: options.purpose == Purpose::Saved,
         applies: options.purpose == Purpose::Apply,
-        is_view: options.is_view,
+        hidden: options.hidden,
         is_partial: plan.notices.iter().any(|notice| notice.code.tells_of_failure()),
         is_untrusted: plan.notices.iter().any(|notice| notice.code == NoticeCode::SourceUntrusted),
         only: plan.only.as_ref().map(|only| narrowed(only, options)),
@@ -118,8 +118,8 @@ struct PlanView<'a> {
     saved: bool,
     /// Whether the plan is about to be applied.
     applies: bool,
-    /// Whether only some of the changes are shown.
-    is_view: bool,
+    /// Where only some of the changes are shown: how many are not.
+    hidden: Option<usize>,
     /// Whether a source or zone could not be read.
     is_partial: bool,
     /// Whether a source was read and is not believed.
