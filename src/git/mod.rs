@@ -8,6 +8,9 @@ mod contents;
 mod tree;
 
 #[cfg(test)]
+pub mod fixture;
+
+#[cfg(test)]
 mod tests;
 
 use std::fmt;

@@ -154,7 +154,9 @@ impl Layer for Tree {
         let matcher = glob::Pattern::new(&glob).map_err(|error| FindError::Unreadable(error.msg.to_owned()))?;
         let through = self.through_links(&glob);
         let names = self.entries.keys().chain(&through);
-        Ok(names.filter(|name| matcher.matches_with(name, GLOB) && self.has(name)).cloned().collect())
+        let is_meant =
+            |name: &&String| matcher.matches_with(name, GLOB) && hides_no_part(name, &glob) && self.has(name);
+        Ok(names.filter(is_meant).cloned().collect())
     }
 
     fn read(&self, name: &str, max: u64) -> Result<Vec<u8>, FileError> {
@@ -168,6 +170,11 @@ impl Layer for Tree {
 /// Whether a glob means a name.
 fn means(glob: &str, name: &str) -> bool {
     glob::Pattern::new(glob).is_ok_and(|glob| glob.matches_with(name, GLOB))
+}
+
+/// Whether a glob spells out what begins with a dot in a name: on disk no part with a sign in it finds that.
+fn hides_no_part(name: &str, glob: &str) -> bool {
+    name.split('/').filter(|part| part.starts_with('.')).all(|part| glob.split('/').any(|spelled| spelled == part))
 }
 
 /// A path without what says nothing in it.

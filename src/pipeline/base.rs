@@ -75,9 +75,10 @@ impl Base {
                 "the base holds a placeholder of Git LFS: the file is taken for part of the base as it is now"
                     .to_owned(),
             ),
-            Why::Unknown if self.commit.is_some() && self.is_of_project(name) => {
-                ("not-in-git", format!("`{name}` is not in git: it is taken for part of the base too (git add it)"))
-            }
+            Why::Unknown if self.commit.is_some() && self.is_of_project(name) => (
+                "not-in-git",
+                "the file is not in git, and is taken for part of the base too; `git add` it if it is new".to_owned(),
+            ),
             Why::Unknown | Why::Needed => return None,
         };
         Some(Remark { place: name.clone(), code, message })

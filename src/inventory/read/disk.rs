@@ -194,6 +194,7 @@ pub fn digest(bytes: &[u8]) -> String {
 }
 
 /// Why a pattern gives no files.
+#[derive(Debug)]
 pub enum FindError {
     /// The path names nothing.
     Missing,
@@ -228,6 +229,7 @@ impl FindError {
 }
 
 /// Why a file cannot be read.
+#[derive(Debug)]
 pub enum FileError {
     /// The system says no.
     Io(io::Error),

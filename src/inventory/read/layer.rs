@@ -164,3 +164,114 @@ impl Layer for Folder {
 pub fn of_folder(path: &Path) -> Box<dyn Layer> {
     Box::new(Folder::new(path))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+
+    use super::*;
+    use crate::diag::{Files, Origin};
+
+    /// A layer in memory.
+    struct Fake {
+        /// Its files.
+        files: BTreeMap<&'static str, &'static [u8]>,
+        /// What it hides.
+        hidden: BTreeSet<&'static str>,
+    }
+
+    impl Layer for Fake {
+        fn has(&self, name: &str) -> bool {
+            self.files.contains_key(name)
+        }
+
+        fn hides(&self, name: &str, _: Asked) -> bool {
+            self.hidden.contains(name)
+        }
+
+        fn find(&self, glob: &Pattern) -> Result<Vec<String>, FindError> {
+            let glob = glob::Pattern::new(&glob.text).unwrap();
+            let names = self.files.keys().filter(|name| glob.matches_with(name, GLOB));
+            Ok(names.map(|name| (*name).to_owned()).collect())
+        }
+
+        fn read(&self, name: &str, max: u64) -> Result<Vec<u8>, FileError> {
+            let bytes = self.files[name];
+            if bytes.len() as u64 > max { Err(FileError::TooLarge(max)) } else { Ok(bytes.to_vec()) }
+        }
+    }
+
+    /// A folder with the files `a/new`, `a/both` and `a/own`, behind a layer that has `a/both` and `a/old`, and was
+    /// without `a/new`.
+    fn folder() -> (tempfile::TempDir, Folder) {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("a")).unwrap();
+        for name in ["a/new", "a/both", "a/own", "a/large"] {
+            fs::write(dir.path().join(name), "own").unwrap();
+        }
+        let files = [("a/both", &b"front"[..]), ("a/old", b"front"), ("b/old", b""), ("a/large", POINTER)];
+        let layer = Fake { files: files.into(), hidden: ["a/new"].into() };
+        let folder = Folder::behind(Box::new(layer), dir.path());
+        (dir, folder)
+    }
+
+    /// A pattern.
+    fn pattern(text: &str) -> Pattern {
+        Pattern { text: text.to_owned(), origin: Origin::line(Files::default().add(""), 1), width: 1 }
+    }
+
+    /// The names that a pattern means, sorted; nothing where it finds none.
+    fn find(folder: &Folder, text: &str) -> Option<Vec<String>> {
+        let mut names: Vec<String> =
+            folder.find(&pattern(text), Some("d")).ok()?.into_iter().map(|file| file.0).collect();
+        names.sort();
+        Some(names)
+    }
+
+    #[test]
+    fn a_glob_means_what_is_in_front_and_what_is_not_hidden() {
+        let (_dir, folder) = folder();
+        assert_eq!(find(&folder, "a/*").unwrap(), ["a/both", "a/large", "a/own"]);
+        assert_eq!(find(&folder, "a/n*").unwrap(), ["a/new"], "a source must be there");
+        assert_eq!(find(&folder, "b/*"), None, "what is beside an export is none");
+        assert_eq!(find(&folder, "c/*"), None);
+    }
+
+    #[test]
+    fn a_name_means_what_is_in_front_else_what_is_there() {
+        let (_dir, folder) = folder();
+        for name in ["a/old", "a/both", "a/own", "a/new"] {
+            assert_eq!(find(&folder, name).unwrap(), [name]);
+        }
+        assert_eq!(find(&folder, "nothing"), None);
+        let lacks = ["a/old", "a/both", "a/own", "a/new", "nothing"].map(|name| folder.lacks(name));
+        assert_eq!(lacks, [false, false, false, true, true]);
+    }
+
+    #[test]
+    fn what_is_read_of_the_folder_is_noted() {
+        let (_dir, folder) = folder();
+        let mut files = Files::default();
+        let mut read = |name: &str| folder.read(&folder.file(name, &mut files), 100).ok();
+        assert_eq!(read("a/both").unwrap(), b"front");
+        assert_eq!(read("a/old").unwrap(), b"front");
+        assert_eq!(read("a/own").unwrap(), b"own");
+        assert_eq!(read("a/new").unwrap(), b"own");
+        assert_eq!(read("a/large").unwrap(), b"own");
+        assert_eq!(read("nothing"), None);
+        let appended = folder.read_appended(&folder.file("a/both", &mut files)).unwrap();
+        assert_eq!(appended, b"front");
+        assert!(matches!(folder.read(&folder.file("a/both", &mut files), 4), Err(FileError::TooLarge(4))));
+        let borrowed = folder.into_borrowed().into_iter().map(|Borrowed { name, why }| (name, why));
+        let expected = [("a/large", Why::Placeholder), ("a/new", Why::Needed), ("a/own", Why::Unknown)];
+        assert_eq!(borrowed.collect::<Vec<_>>(), expected.map(|(name, why)| (name.to_owned(), why)));
+    }
+
+    #[test]
+    fn a_long_file_that_begins_like_a_placeholder_is_none() {
+        assert!(is_placeholder(POINTER));
+        assert!(!is_placeholder(&[POINTER, &[b' '; MAX_POINTER]].concat()));
+        assert!(!is_placeholder(b"version 1"));
+    }
+}
