@@ -88,8 +88,10 @@ fn borrowed(base: &Base) -> Vec<(&str, Why)> {
 
 /// The remarks as they are shown.
 fn remarks(base: &Base) -> String {
-    let lines =
-        base.remarks().into_iter().map(|Remark { place, code, message }| format!("{place}: {code}: {message}\n"));
+    let lines = base
+        .remarks((&Files::default(), &Diagnostics::default()))
+        .into_iter()
+        .map(|Remark { place, code, message }| format!("{place}: {code}: {message}\n"));
     lines.collect()
 }
 
