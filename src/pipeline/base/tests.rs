@@ -236,7 +236,7 @@ fn errors_in_a_base_have_its_name() {
     HEAD:projects/web.yaml:2:1: error[unknown-key]: `vlan_schme` is no key of this table
     agents/one.jsonl:1:1: error[bad-json]: EOF while parsing an object
     ");
-    insta::assert_snapshot!(remarks(&base), @"HEAD: base-has-errors: the base has 4 errors: what hangs on them may be classed wrongly");
+    insta::assert_snapshot!(remarks(&base), @"HEAD: base-has-errors: the base has 4 errors that the workspace has not: what hangs on them may be classed wrongly");
 }
 
 #[test]
