@@ -127,7 +127,7 @@ pub fn plan(
         PlanFormat::Json => Ok(v1::to_json(sealed)),
         PlanFormat::Markdown => Ok(markdown::render(sealed, outlook)),
         PlanFormat::Html => Ok(html::render(sealed, outlook)),
-        PlanFormat::Diff => Ok(diff::render(sealed, options)),
+        PlanFormat::Diff => Ok(diff::render(sealed, outlook, options)),
         PlanFormat::Junit => Ok(junit::plan(sealed, outlook)),
     }
 }
