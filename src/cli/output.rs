@@ -96,7 +96,7 @@ pub fn findings(shared: &Shared, findings: &Findings) {
     let _ = std::io::stderr().lock().write_all(told(shared, findings).as_bytes());
 }
 
-/// Prints what was found as [`findings`] does, so that GitHub takes nothing of it for a command: it looks for those on
+/// Prints what a check found as [`findings`] does, so that GitHub takes nothing of it for a command: it looks for those on
 /// standard error too. Nothing is printed where messages are JSON, which cannot be kept from holding one.
 pub fn findings_inert(shared: &Shared, findings: &Findings) {
     if shared.log_format == LogFormat::Text {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::outlook::Outlook;
+use super::super::summary::counted as number;
 use super::super::words::Explained as _;
 use super::{Case, Outcome, Suite, document};
 use crate::guard::words;
@@ -29,11 +30,14 @@ fn inputs(plan: &Plan) -> Vec<Case> {
     for source in &plan.sources {
         let name = format!("source {}", source.source);
         let dated = source.dated.map(|dated| format!(", of {dated}")).unwrap_or_default();
-        cases.insert((false, source.source.clone()), Case::passed(name, format!("{} rows{dated}", source.rows)));
+        cases.insert(
+            (false, source.source.clone()),
+            Case::passed(name, format!("{}{dated}", number(source.rows as usize, "row"))),
+        );
     }
     for seen in &plan.zones {
         let zone = seen.zone.to_string();
-        let says = format!("serial {}, {} RRsets", seen.serial, seen.rrsets);
+        let says = format!("serial {}, {}", seen.serial, number(seen.rrsets as usize, "RRset"));
         cases.insert((true, zone.clone()), Case::passed(format!("zone {zone}"), says));
     }
     for Notice { code, name, message, .. } in &plan.notices {

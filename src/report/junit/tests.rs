@@ -76,10 +76,7 @@ fn read(xml: &str) -> Vec<Seen> {
                     "{name}: {xml}"
                 );
                 let (_, may, must) = SCHEMA.iter().find(|(known, ..)| *known == name).unwrap();
-                let names: Vec<String> = element
-                    .attributes()
-                    .map(|own| own.unwrap().key.as_ref().to_owned())
-                    .collect();
+                let names: Vec<String> = element.attributes().map(|own| own.unwrap().key.as_ref().to_owned()).collect();
                 assert!(names.iter().all(|name| may.contains(&&**name)), "{names:?}");
                 assert!(must.iter().all(|name| names.iter().any(|own| own == name)), "{names:?}");
                 let number = |what: &str| value(&element, what).map(|count| count.parse::<usize>().unwrap());
