@@ -62,14 +62,17 @@ impl Hunk {
     pub fn write(&self, out: &mut String, (old_at, new_at): (usize, usize), paint: &Paint) {
         let (old, new) = self.lengths();
         let Paint { head, delete, create, dim, off, .. } = paint;
-        // Formatting into a String cannot fail, here and below.
+        // Formatting into a String cannot fail.
         let _ = writeln!(out, "{dim}@@ -{old_at},{old} +{new_at},{new} @@{off} {head}{}{off}", self.title);
         for Line { sign, text, parts } in &self.lines {
-            let _ = match sign {
-                '-' => writeln!(out, "{delete}-{}", paint.marked(delete, text, parts)),
-                '+' => writeln!(out, "{create}+{}", paint.marked(create, text, parts)),
-                _ => writeln!(out, " {text}"),
-            };
+            let text = format!("{sign}{text}");
+            let parts: Vec<Range<usize>> = parts.iter().map(|part| part.start + 1..part.end + 1).collect();
+            out.push_str(&match sign {
+                '-' => paint.marked(delete, &text, &parts),
+                '+' => paint.marked(create, &text, &parts),
+                _ => text,
+            });
+            out.push('\n');
         }
     }
 }

@@ -141,11 +141,11 @@ fn on_a_terminal_what_differs_is_marked() {
     let text = render(&SealedPlan::new(fleet()), &Outlook::default(), &options);
     let lines: Vec<String> = text.lines().filter(|line| line.contains("sas1-0001")).map(str::to_owned).collect();
     insta::assert_snapshot!(lines.join("\n").replace('\u{1b}', "␛").replace('\t', " "), @r"
-    ␛[32m+␛[32m8.9.3.9.8.0.5.b.8.7.4.1.0.0.0.0.b.0.6.1.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa. 600 IN PTR sas1-0001.search.example.net.␛[0m
-    ␛[31m-␛[31m8.9.3.9.8.0.e.f.f.f.5.b.3.e.a.7.b.0.6.1.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa. 3600 IN PTR sas1-0001.search.example.net.␛[0m
+    ␛[32m+8.9.3.9.8.0.5.b.8.7.4.1.0.0.0.0.b.0.6.1.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa. 600 IN PTR sas1-0001.search.example.net.␛[0m
+    ␛[31m-8.9.3.9.8.0.e.f.f.f.5.b.3.e.a.7.b.0.6.1.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa. 3600 IN PTR sas1-0001.search.example.net.␛[0m
     ␛[2m@@ -3,3 +4,3 @@␛[0m ␛[1msas1-0001.search.example.net.␛[0m
-    ␛[31m-␛[31msas1-0001.search.example.net. ␛[1m␛[4m3600␛[0m␛[31m IN AAAA 2a02:6b8:0:160b:␛[1m␛[4m7ae3:b5ff:fe08␛[0m␛[31m:9398␛[0m
-    ␛[32m+␛[32msas1-0001.search.example.net. ␛[1m␛[4m600␛[0m␛[32m IN AAAA 2a02:6b8:0:160b:␛[1m␛[4m0:1478:b508␛[0m␛[32m:9398␛[0m
+    ␛[31m-sas1-0001.search.example.net. ␛[1m␛[4m3600␛[0m␛[31m IN AAAA 2a02:6b8:0:160b:␛[1m␛[4m7ae3:b5ff:fe08␛[0m␛[31m:9398␛[0m
+    ␛[32m+sas1-0001.search.example.net. ␛[1m␛[4m600␛[0m␛[32m IN AAAA 2a02:6b8:0:160b:␛[1m␛[4m0:1478:b508␛[0m␛[32m:9398␛[0m
     ");
 }
 
