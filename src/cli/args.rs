@@ -287,8 +287,11 @@ pub struct CheckArgs {
     ///
     /// One row a name, one name a host, one host a short name: the host that had it first keeps it, of several the one with
     /// the lowest number; the others have none until `allocate` gives them one. Prints the difference and what was decided.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "format")]
     pub fix_lock: bool,
+    /// How the findings are printed on standard output; standard error tells them for people in any case.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: CheckFormat,
 }
 
 /// What `explain` takes.
@@ -509,6 +512,17 @@ pub enum PlanFormat {
     Diff,
     /// A report of tests, for pipelines that show such.
     Junit,
+}
+
+/// How the findings of a check are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CheckFormat {
+    /// How many there are.
+    Text,
+    /// A report of tests, for pipelines that show such.
+    Junit,
+    /// Annotations of files at GitHub.
+    Github,
 }
 
 /// How anything else is printed.

@@ -138,10 +138,19 @@ impl Findings {
         std::iter::once((&self.files, &self.diagnostics)).chain(zones)
     }
 
-    /// How many zones could not be read for a cause that is no finding in a file.
-    pub fn bare_errors(&self) -> usize {
-        self.unread.iter().filter(|error| error.findings.is_none()).count()
+    /// What could not be read for a cause that is no finding in a file.
+    pub fn bare_errors(&self) -> impl Iterator<Item = &TargetError> {
+        self.unread.iter().filter(|error| error.findings.is_none())
     }
+}
+
+/// What a check of a workspace found.
+#[derive(Debug)]
+pub struct Checked {
+    /// What was found.
+    pub findings: Findings,
+    /// The files that were read, those of zones included.
+    pub read: BTreeSet<String>,
 }
 
 /// A plan, and what was found on the way.
@@ -372,10 +381,10 @@ fn used(snapshot: &Snapshot, inventory: &Inventory) -> SnapshotUsed {
 }
 
 /// Checks a workspace without asking any server: all its files, the targets' settings, and zones that are files.
-pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> Findings {
+pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> Checked {
     let (mut inventory, mut diagnostics) = match load(workspace, now, progress) {
         Ok(loaded) => loaded,
-        Err(MakeError::Config(findings)) => return *findings,
+        Err(MakeError::Config(findings)) => return Checked { findings: *findings, read: BTreeSet::new() },
         Err(_) => unreachable!("`load` selects nothing, and reads no snapshot"),
     };
     diagnostics.append(short::check(&inventory));
@@ -393,9 +402,19 @@ pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> Findings {
         }
     };
     let local = zones::check_local(&inventory, workspace, now, progress);
-    let files_read = inventory.inputs.len() + local.files_read;
+    let files_read = inventory.inputs.len() + local.read.len() + local.unread.len();
     let (zones, unread) = (local.findings, each_once(unread.into_iter().chain(local.unread)));
-    Findings { files: inventory.files, diagnostics, files_read, zones, unread, forgotten: Vec::new(), base: Vec::new() }
+    let read = inventory.inputs.into_keys().chain(local.read).collect();
+    let findings = Findings {
+        files: inventory.files,
+        diagnostics,
+        files_read,
+        zones,
+        unread,
+        forgotten: Vec::new(),
+        base: Vec::new(),
+    };
+    Checked { findings, read }
 }
 
 /// Drops the errors that say what an earlier one says, as those of a target do for all its zones.

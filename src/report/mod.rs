@@ -10,6 +10,8 @@ pub mod apply;
 
 mod applies;
 
+mod checked;
+
 mod data;
 
 mod diff;
@@ -19,6 +21,8 @@ mod doctor;
 mod explain;
 
 mod gather;
+
+mod github;
 
 mod history;
 
@@ -62,8 +66,11 @@ use crate::explain::Explanation;
 use crate::plan::{SealedPlan, v1};
 
 pub use accept::accepted;
+pub use checked::Checked;
 pub use doctor::doctor;
+pub use github::{annotations, inert};
 pub use history::history;
+pub use junit::check as check_junit;
 pub use names::{NamesReport, names};
 pub use outlook::{Outlook, Verdict};
 pub use schema::{SchemaKind, schema};
@@ -127,7 +134,7 @@ pub fn plan(
         PlanFormat::Json => Ok(v1::to_json(sealed)),
         PlanFormat::Markdown => Ok(markdown::render(sealed, outlook)),
         PlanFormat::Html => Ok(html::render(sealed, outlook)),
-        PlanFormat::Diff => Ok(diff::render(sealed, options)),
+        PlanFormat::Diff => Ok(diff::render(sealed, outlook, options)),
         PlanFormat::Junit => Ok(junit::plan(sealed, outlook)),
     }
 }
