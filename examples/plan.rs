@@ -17,8 +17,8 @@ use zonewright::dns::reverse::reverse_name;
 use zonewright::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use zonewright::inventory::value::Inv;
 use zonewright::plan::{
-    Against, BlockCode, Blocked, Cause, CauseKind, Change, ChangeKind, Class, LimitKind, LimitState, Notice, NoticeCode,
-    Plan, Reason, Review, Rule, SealedPlan, SkipCode, Skipped, SourceSeen, ZoneSeen, v1,
+    Against, BlockCode, Blocked, Cause, CauseKind, Change, ChangeKind, Class, LimitKind, LimitState, Notice,
+    NoticeCode, Plan, Reason, Review, Rule, SealedPlan, SkipCode, Skipped, SourceSeen, ZoneSeen, v1,
 };
 
 /// The datacenters.
@@ -243,10 +243,13 @@ fn cause(rack: Option<u64>, changes: Vec<u32>) -> Cause {
     let switch = format!("{}1-s{rack}", location(rack));
     let (class, kind, says) = match Fate::of(rack) {
         Fate::New => (Class::Caused, CauseKind::NewHost, format!("hosts of switch `{switch}` are new")),
-        Fate::Released => (Class::Pending, CauseKind::Released, format!("names of hosts of switch `{switch}` were given up")),
+        Fate::Released => {
+            (Class::Pending, CauseKind::Released, format!("names of hosts of switch `{switch}` were given up"))
+        }
         _ => {
             let network = |rack: u64| format!("2001:db8:0:{:x}::/64", rack as u16);
-            let says = format!("VLAN 604 of switch `{switch}` moved from `{}` to `{}`", network(rack + 900), network(rack));
+            let says =
+                format!("VLAN 604 of switch `{switch}` moved from `{}` to `{}`", network(rack + 900), network(rack));
             (if rack % 30 == 0 { Class::Mixed } else { Class::Caused }, CauseKind::Network, says)
         }
     };
@@ -291,8 +294,10 @@ fn limits(hosts: u64) -> Vec<LimitState> {
         cause: None,
         frees: None,
     };
-    let global = [("1h", 2), ("1d", 3)].map(|(period, times)| limit("global".to_owned(), period, times * hosts, 118, hosts));
-    let projects = (0..PROJECTS).map(|project| limit(format!("project:p{project:02}"), "1h", hosts, project * 9, hosts / PROJECTS));
+    let global =
+        [("1h", 2), ("1d", 3)].map(|(period, times)| limit("global".to_owned(), period, times * hosts, 118, hosts));
+    let projects = (0..PROJECTS)
+        .map(|project| limit(format!("project:p{project:02}"), "1h", hosts, project * 9, hosts / PROJECTS));
     global.into_iter().chain(projects).collect()
 }
 

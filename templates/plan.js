@@ -205,7 +205,7 @@
       const row = found[place], last = place > from ? found[place - 1] : null;
       if (last === null || host[row] !== host[last] || project[row] !== project[last]) {
         const whose = host[row] ? `host ${texts[host[row]]}` : "no host";
-        group = element("section", "group", element("h3", "", whose, " ", element("span", "", `of ${texts[project[row]]}`)));
+        group = element("div", "group", element("h3", "", whose, " ", element("span", "", `of ${texts[project[row]]}`)));
         made.append(group);
       }
       group.append(change(row));

@@ -62,7 +62,10 @@ mod tests {
 
     #[test]
     fn text_makes_neither_elements_nor_ends_attributes() {
-        assert_eq!(escaped("<a b='c' d=\"&\">\u{202e}\n"), "&lt;a b=&#39;c&#39; d=&quot;&amp;&quot;&gt;\\u{202e}\\u{a}");
+        assert_eq!(
+            escaped("<a b='c' d=\"&\">\u{202e}\n"),
+            "&lt;a b=&#39;c&#39; d=&quot;&amp;&quot;&gt;\\u{202e}\\u{a}"
+        );
     }
 
     #[test]
@@ -74,7 +77,10 @@ mod tests {
 
     #[test]
     fn thousands_stand_apart_from_five_digits_on() {
-        assert_eq!([7, 4200, 16_777, 1_000_000].map(grouped), ["7", "4200", "16\u{202f}777", "1\u{202f}000\u{202f}000"]);
+        assert_eq!(
+            [7, 4200, 16_777, 1_000_000].map(grouped),
+            ["7", "4200", "16\u{202f}777", "1\u{202f}000\u{202f}000"]
+        );
         assert_eq!(counted(1, "host"), "1 host");
     }
 }

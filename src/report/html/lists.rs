@@ -17,6 +17,9 @@ use crate::report::words::Explained as _;
 /// How many items of a list are in the page at most: more than anybody reads, and little to lay out (no official source).
 pub const LONG: usize = 200;
 
+/// How many items of a list are seen before somebody unfolds it (no official source).
+const FEW: usize = 12;
+
 /// The items of a list that are shown, and how many more there are.
 #[derive(Serialize)]
 pub struct Shown<T> {
@@ -52,13 +55,36 @@ pub struct CauseView {
     count: String,
 }
 
+/// The causes: those that are seen at once, and those that are folded.
+#[derive(Serialize)]
+pub struct Causes {
+    /// Both, the second only where there are any.
+    parts: Vec<CausesPart>,
+    /// How many more there are.
+    more: Option<String>,
+}
+
+/// Some causes, one behind another.
+#[derive(Serialize)]
+struct CausesPart {
+    /// Which the first of them is, from 1.
+    first: usize,
+    /// They.
+    items: Vec<CauseView>,
+}
+
 /// The causes, in their order.
-pub fn causes(plan: &Plan, review: &Review) -> Shown<CauseView> {
+pub fn causes(plan: &Plan, review: &Review) -> Causes {
+    /// How many are seen at once: so many that the changes are not out of sight (no official source).
+    const SEEN: usize = 12;
     let mut place = 0;
-    shown(&review.causes, |cause| {
+    let Shown { mut items, more } = shown(&review.causes, |cause| {
         place += 1;
         view(plan, cause, place - 1)
-    })
+    });
+    let folded = items.split_off(items.len().min(SEEN));
+    let parts = [CausesPart { first: 1, items }, CausesPart { first: SEEN + 1, items: folded }];
+    Causes { parts: parts.into_iter().filter(|part| !part.items.is_empty()).collect(), more }
 }
 
 /// A cause.
@@ -85,6 +111,8 @@ pub struct OfCode<T> {
     brief: &'static str,
     /// How many there are.
     count: String,
+    /// Whether they are few, and seen at once.
+    is_short: bool,
     /// The items, or groups of them.
     groups: Shown<T>,
 }
@@ -112,6 +140,8 @@ pub struct Fault {
 pub struct Hosts {
     /// How many.
     count: String,
+    /// Whether there is only one.
+    is_one: bool,
     /// Their project where they have one in common; empty where not.
     project: String,
     /// Their numbers.
@@ -126,6 +156,7 @@ pub fn blocked(plan: &Plan) -> Vec<OfCode<OfHint>> {
         code: code.as_str(),
         brief: code.words().brief,
         count: counted(all.len(), "host"),
+        is_short: all.len() <= FEW,
         groups: shown(&gather(&all, |blocked| &blocked.hint), |of_hint| OfHint {
             hint: of_hint[0].hint.clone(),
             faults: shown(&gather(of_hint, |blocked| &blocked.message), |of_fault| Fault {
@@ -147,6 +178,7 @@ pub fn skipped(plan: &Plan) -> Vec<OfCode<Hosts>> {
         code: code.as_str(),
         brief: code.words().brief,
         count: counted(projects.values().map(Vec::len).sum(), "host"),
+        is_short: projects.len() <= FEW,
         groups: shown(&projects.into_values().collect::<Vec<_>>(), |all| {
             hosts(all.iter().map(|skipped| (skipped.host, skipped.project.as_str())))
         }),
@@ -164,6 +196,7 @@ fn hosts<'a>(hosts: impl Iterator<Item = (Inv, &'a str)>) -> Hosts {
     let is_common = all.iter().all(|(_, other)| *other == project);
     Hosts {
         count: counted(all.len(), "host"),
+        is_one: all.len() == 1,
         project: if is_common { project.to_owned() } else { String::new() },
         list: format!("{}{more}", numbers.join(", ")),
     }
@@ -175,6 +208,7 @@ pub fn notices(plan: &Plan) -> Vec<OfCode<String>> {
         code: all[0].code.as_str(),
         brief: all[0].code.words().brief,
         count: counted(all.len(), "notice"),
+        is_short: all.len() <= FEW,
         groups: shown(all, |notice| match notice.message.contains(&notice.name) {
             true => notice.message.clone(),
             false => format!("`{}`: {}", notice.name, notice.message),
@@ -210,31 +244,54 @@ pub fn waiting(plan: &Plan) -> Vec<Waits> {
     sorted.chunk_by(|a, b| (a.due, a.since) == (b.due, b.since)).map(of_times).collect()
 }
 
-/// Rows of cells.
-pub type Rows = Shown<Vec<String>>;
+/// A table.
+#[derive(Serialize)]
+pub struct Table {
+    /// What it is in the page's addresses.
+    id: &'static str,
+    /// What leads to it.
+    word: &'static str,
+    /// Its title.
+    title: &'static str,
+    /// What stands above its columns.
+    heads: Vec<&'static str>,
+    /// Its rows.
+    rows: Shown<Vec<String>>,
+}
 
-/// The limits: name, used, planned, max, and whether the plan exceeds it; exceeded ones first.
-pub fn limits(plan: &Plan) -> Rows {
+/// The tables that have any rows.
+pub fn tables(plan: &Plan) -> Vec<Table> {
+    let all = [limits(plan), sources(plan), zones(plan)];
+    all.into_iter().filter(|table| !table.rows.items.is_empty()).collect()
+}
+
+/// The limits; exceeded ones first.
+fn limits(plan: &Plan) -> Table {
     let mut sorted: Vec<_> = plan.limits.iter().collect();
     sorted.sort_by_key(|limit| !limit.exceeded);
-    shown(&sorted, |limit| {
+    let rows = shown(&sorted, |limit| {
         let numbers = [limit.used, limit.planned, limit.max].map(grouped);
         let exceeded = if limit.exceeded { "exceeded" } else { "" };
         [limit.name()].into_iter().chain(numbers).chain([exceeded.to_owned()]).collect()
-    })
+    });
+    Table { id: "limits", word: "Limits", title: "Limits", heads: vec!["limit", "used", "planned", "max", ""], rows }
 }
 
-/// The exports: name, rows, when each was made, and how old it may be.
-pub fn sources(plan: &Plan) -> Rows {
+/// The exports.
+fn sources(plan: &Plan) -> Table {
     let text = |value: Option<String>| value.unwrap_or_else(|| "\u{2013}".to_owned());
-    shown(&plan.sources, |source| {
+    let rows = shown(&plan.sources, |source| {
         let dated = text(source.dated.map(|dated| dated.to_string()));
         let max_age = text(source.max_age.map(|max_age| max_age.to_string()));
         vec![source.source.clone(), grouped(source.rows), dated, max_age]
-    })
+    });
+    let heads = vec!["source", "rows", "made", "max age"];
+    Table { id: "sources", word: "Sources", title: "Sources as they were read", heads, rows }
 }
 
-/// The zones: name, serial, RRsets.
-pub fn zones(plan: &Plan) -> Rows {
-    shown(&plan.zones, |zone| vec![zone.zone.to_string(), zone.serial.to_string(), grouped(zone.rrsets)])
+/// The zones.
+fn zones(plan: &Plan) -> Table {
+    let rows = shown(&plan.zones, |zone| vec![zone.zone.to_string(), zone.serial.to_string(), grouped(zone.rrsets)]);
+    let heads = vec!["zone", "serial", "RRsets"];
+    Table { id: "zones", word: "Zones", title: "Zones as they were read", heads, rows }
 }

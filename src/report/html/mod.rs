@@ -22,7 +22,7 @@ use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior, Value};
 use serde::Serialize;
 
-use self::lists::{CauseView, Hosts, OfCode, OfHint, Rows, Shown, Waits};
+use self::lists::{Causes, Hosts, OfCode, OfHint, Table, Waits};
 use self::pictures::Picture;
 use self::verdict::{Classes, Count, VerdictView};
 use super::outlook::Outlook;
@@ -98,7 +98,7 @@ struct PageView<'a> {
     /// The classes of the changes.
     classes: Option<Classes>,
     /// What the changes rest on.
-    causes: Option<Shown<CauseView>>,
+    causes: Option<Causes>,
     /// The pictures.
     pictures: Vec<Picture>,
     /// How many changes there are.
@@ -111,12 +111,8 @@ struct PageView<'a> {
     notices: Vec<OfCode<String>>,
     /// What waits to be deleted.
     waiting: Vec<Waits>,
-    /// The limits.
-    limits: Rows,
-    /// The exports.
-    sources: Rows,
-    /// The zones.
-    zones: Rows,
+    /// The limits, the exports and the zones, as far as there are any.
+    tables: Vec<Table>,
     /// The plan's id.
     id: &'a str,
     /// The plan's effect.
@@ -167,9 +163,7 @@ fn page<'a>((sealed, outlook): (&'a SealedPlan, &'a Outlook), review: Option<&Re
         skipped: lists::skipped(plan),
         notices: lists::notices(plan),
         waiting: lists::waiting(plan),
-        limits: lists::limits(plan),
-        sources: lists::sources(plan),
-        zones: lists::zones(plan),
+        tables: lists::tables(plan),
         id: sealed.id(),
         effect: sealed.effect(),
         tool: &plan.tool,

@@ -128,7 +128,8 @@ fn limits(plan: &Plan) -> Option<Picture> {
     sorted.sort_by(|a, b| b.exceeded.cmp(&a.exceeded).then(fill(b).total_cmp(&fill(a))));
     let more = sorted.len().saturating_sub(BARS);
     sorted.truncate(BARS);
-    let note = if more > 0 { format!("{} more are emptier", grouped(more as u64)) } else { String::new() };
+    let more = if more > 0 { format!("; {} more are emptier", grouped(more as u64)) } else { String::new() };
+    let note = format!("used + planned of max{more}");
     let bars: Vec<Bar> = sorted.into_iter().map(limit).collect();
     (!bars.is_empty()).then_some(Picture { id: "limits-used", title: "Limits used", note, of_kinds: false, bars })
 }
@@ -138,7 +139,8 @@ fn limit(limit: &LimitState) -> Bar {
     let LimitState { max, used, planned, exceeded, .. } = limit;
     let full = (used + planned).max(*max).max(1) as f64;
     let of = if limit.counts == LimitKind::Hosts { format!("{} + ", grouped(*used)) } else { String::new() };
-    let numbers = format!("{of}{} of {}{}", grouped(*planned), grouped(*max), if *exceeded { ", exceeded" } else { "" });
+    let numbers =
+        format!("{of}{} of {}{}", grouped(*planned), grouped(*max), if *exceeded { ", exceeded" } else { "" });
     let class = if *exceeded { "over" } else { "planned" };
     Bar {
         label: limit.name(),
@@ -159,19 +161,30 @@ fn sources(plan: &Plan) -> Option<Picture> {
 /// The bar of an export's age.
 fn age(plan: &Plan, source: &SourceSeen) -> Bar {
     let age = source.dated.map(|dated| plan.created.since(dated).unwrap_or(Duration::from_secs(0)));
-    let bar = |numbers: String, desc: String, parts, mark| Bar { label: source.source.clone(), numbers, desc, parts, mark };
+    let bar =
+        |numbers: String, desc: String, parts, mark| Bar { label: source.source.clone(), numbers, desc, parts, mark };
     let Some(age) = age else {
         return bar("undated".to_owned(), "it does not say when it was made".to_owned(), Vec::new(), None);
     };
     let Some(max_age) = source.max_age else {
-        return bar(rough(age), format!("{} old; no limit is set", rough(age)), Vec::new(), None);
+        return bar(
+            format!("{}, no limit", rough(age)),
+            format!("{} old; no limit is set", rough(age)),
+            Vec::new(),
+            None,
+        );
     };
     let is_old = age > max_age;
     let full = age.max(max_age).as_secs().max(1) as f64;
     let numbers = format!("{} of {max_age}{}", rough(age), if is_old { ", too old" } else { "" });
     let class = if is_old { "over" } else { "used" };
     let mark = is_old.then(|| percent(max_age.as_secs() as f64 / full));
-    bar(numbers, format!("{} old, and it may be {max_age}", rough(age)), parts([(class, age.as_secs() as f64)], full), mark)
+    bar(
+        numbers,
+        format!("{} old, and it may be {max_age}", rough(age)),
+        parts([(class, age.as_secs() as f64)], full),
+        mark,
+    )
 }
 
 /// A length of time without what is too small to matter.
@@ -219,30 +232,45 @@ mod tests {
 
     #[test]
     fn changes_are_counted_by_project_most_first() {
-        insta::assert_debug_snapshot!(shown("by-project"), @"");
+        insta::assert_snapshot!(shown("by-project").join("\n"), @r"
+        search | +4  ~3  −3 | create 40.00%, modify 30.00%, delete 30.00% | -
+        web | +2  ~1 | create 20.00%, modify 10.00% | -
+        lab | −1 | delete 10.00% | -
+        ");
     }
 
     #[test]
     fn changes_of_nobody_or_of_unknown_hosts_are_elsewhere() {
-        insta::assert_debug_snapshot!(shown("by-location"), @"");
+        insta::assert_snapshot!(shown("by-location").join("\n"), @r"
+        SAS | +4  ~3  −2 | create 44.44%, modify 33.33%, delete 22.22% | -
+        MYT | +2  ~1 | create 22.22%, modify 11.11% | -
+        elsewhere | −2 | delete 22.22% | -
+        ");
     }
 
     #[test]
     fn an_exceeded_limit_comes_first_and_has_a_mark_at_its_end() {
-        insta::assert_debug_snapshot!(shown("limits-used"), @"");
+        insta::assert_snapshot!(shown("limits-used").join("\n"), @r"
+        project:search/1h | 18 + 3 of 20, exceeded | used 85.71%, over 14.29% | 95.24%
+        global/1d | 118 + 5 of 1000 | used 11.80%, planned 0.50% | -
+        ");
     }
 
     #[test]
     fn ages_are_those_at_the_time_of_the_plan() {
-        insta::assert_debug_snapshot!(shown("ages"), @"");
+        insta::assert_snapshot!(shown("ages").join("\n"), @r"
+        agent | 15m of 1h | used 25.00% | -
+        hosts | 3h30m, no limit |  | -
+        l3_tors | 5h20m of 6h | used 88.89% | -
+        net_layout | undated |  | -
+        ");
     }
 
     #[test]
     fn many_projects_share_a_last_bar() {
         let mut plan = fixture::fleet();
         let change = plan.changes[0].clone();
-        plan.changes =
-            (0..30).map(|number| Change { project: format!("p{number:02}"), ..change.clone() }).collect();
+        plan.changes = (0..30).map(|number| Change { project: format!("p{number:02}"), ..change.clone() }).collect();
         let pictures = pictures(&plan, None);
         let last = pictures[0].bars.last().unwrap();
         assert_eq!((pictures[0].bars.len(), last.label.as_str(), last.numbers.as_str()), (BARS, "19 others", "~19"));

@@ -6,8 +6,11 @@ use serde::Serialize;
 
 use super::escape::{counted, grouped};
 use crate::guard::words;
-use crate::plan::{Against, ChangeKind, Class, Notice, NoticeCode, Only, Plan, Review};
+use crate::plan::{Against, ChangeKind, Class, LimitState, Notice, NoticeCode, Only, Plan, Review};
 use crate::report::outlook::{Outlook, Verdict};
+
+/// The code of the refusal that tells of limits, of which the plan tells too.
+const EXCEEDED: &str = "limit-exceeded";
 
 /// The verdict, for the template.
 #[derive(Serialize)]
@@ -24,12 +27,11 @@ pub struct VerdictView {
 
 /// The verdict on a plan.
 pub fn verdict(plan: &Plan, outlook: &Outlook) -> VerdictView {
-    let view = |class, sign, headline: &str, because| VerdictView { class, sign, headline: headline.to_owned(), because };
+    let view =
+        |class, sign, headline: &str, because| VerdictView { class, sign, headline: headline.to_owned(), because };
     match Verdict::of(plan, outlook) {
         Verdict::Refused => {
-            let because = refusals(plan, outlook);
-            let guard = outlook.refusal.as_ref().map_or("limit-exceeded", |refusal| refusal.code);
-            view("refused", "\u{2715}", &format!("Refused: `{guard}`"), because)
+            view("refused", "\u{2715}", &format!("Refused by {}", guard(plan, outlook)), refusals(plan, outlook))
         }
         Verdict::Partial => {
             let headline = "Partial: not all that it rests on could be read and believed";
@@ -51,13 +53,24 @@ fn failure(notice: &Notice) -> (String, Option<String>) {
     (notice.message.clone(), None)
 }
 
+/// What refuses a plan.
+fn guard(plan: &Plan, outlook: &Outlook) -> String {
+    let exceeded: Vec<&LimitState> = plan.limits.iter().filter(|limit| limit.exceeded).collect();
+    let refusal = outlook.refusal.as_ref().filter(|refusal| exceeded.is_empty() || refusal.code != EXCEEDED);
+    match (refusal, exceeded.as_slice()) {
+        (Some(refusal), _) => format!("`{}`", refusal.code),
+        (None, [limit]) => format!("the limit `{}`", limit.name()),
+        (None, limits) => format!("{} limits", limits.len()),
+    }
+}
+
 /// Why a plan is refused: the limits that it exceeds, or what a guard says, and each time what lets it through.
 fn refusals(plan: &Plan, outlook: &Outlook) -> Vec<(String, Option<String>)> {
     let exceeded = plan.limits.iter().filter(|limit| limit.exceeded);
     let limits = exceeded.map(|limit| (words::says(limit), Some(format!("`{}` lets it through", words::allow(limit)))));
     let limits: Vec<(String, Option<String>)> = limits.collect();
     // Of limits the plan itself tells one by one what the refusal says in one piece.
-    let others = outlook.refusal.iter().filter(|refusal| limits.is_empty() || refusal.code != "limit-exceeded");
+    let others = outlook.refusal.iter().filter(|refusal| limits.is_empty() || refusal.code != EXCEEDED);
     let others = others.map(|refusal| (refusal.message.clone(), refusal.hint.clone()));
     others.chain(limits.iter().cloned()).collect()
 }
@@ -90,6 +103,7 @@ pub fn counts(plan: &Plan) -> Vec<Count> {
         count("modify", of(|kind| matches!(kind, ChangeKind::Modify { .. })), "modify"),
         count("delete", of(|kind| matches!(kind, ChangeKind::Delete { .. })), "delete"),
     ];
+    let left = left.into_iter().filter(|(_, number)| *number > 0);
     changes.into_iter().chain(left.map(|(what, number)| count("", number, what))).collect()
 }
 
@@ -113,9 +127,14 @@ pub fn classes(review: &Review) -> Option<Classes> {
             Some(Classes { against, counts: Vec::new(), beside: Vec::new() })
         }
         Against::Base { name, commit } => {
-            let commit = commit.as_ref().map(|commit| format!(", commit `{commit}`")).unwrap_or_default();
+            let commit = commit
+                .as_ref()
+                .map(|commit| format!(", commit `{}`", commit.chars().take(12).collect::<String>()))
+                .unwrap_or_default();
             let against = format!("Held against `{name}`{commit}.");
-            let counts = Class::ALL.iter().map(|class| (grouped(of_class(review, *class) as u64), class.as_str(), means(*class)));
+            let counts = Class::ALL
+                .iter()
+                .map(|class| (grouped(of_class(review, *class) as u64), class.as_str(), means(*class)));
             Some(Classes { against, counts: counts.collect(), beside: beside(review) })
         }
     }
@@ -142,10 +161,17 @@ fn beside(review: &Review) -> Vec<String> {
         review.causes.iter().filter(|cause| !cause.is_explained).map(|cause| cause.changes.len()).sum();
     let verb = |number: usize| if number == 1 { "is" } else { "are" };
     let unexplained = (unexplained > 0).then(|| {
-        format!("{} {} not explained by what differs: look at these first.", counted(unexplained, "change"), verb(unexplained))
+        format!(
+            "{} {} not explained by what differs: look at these first.",
+            counted(unexplained, "change"),
+            verb(unexplained)
+        )
     });
     let settled = (review.settled > 0).then(|| {
-        format!("{} that the base would change as it wants stay as they are.", counted(review.settled as usize, "RRset"))
+        format!(
+            "{} that the base would change as it wants stay as they are.",
+            counted(review.settled as usize, "RRset")
+        )
     });
     let hosts: Vec<String> = review.newly_blocked.iter().take(20).map(ToString::to_string).collect();
     let more = review.newly_blocked.len() - hosts.len();
