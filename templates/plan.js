@@ -369,6 +369,8 @@
   read();
   find();
   render();
+  // Who follows an address with a search in it wants to see what it finds.
+  if (location.hash.includes("=")) by("changes").scrollIntoView();
   // The first search need not wait for what can be done before anybody types.
   setTimeout(prepare, 200);
 })();

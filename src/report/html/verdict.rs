@@ -39,7 +39,7 @@ pub fn verdict(plan: &Plan, outlook: &Outlook) -> VerdictView {
         }
         Verdict::Idle if plan.undoes.is_some() => view("idle", "=", "Nothing to undo", Vec::new()),
         Verdict::Idle => view("idle", "=", "Nothing to do: live DNS is as it should be", Vec::new()),
-        Verdict::Ready => view("ready", "\u{2713}", "Ready: no guard refuses it", Vec::new()),
+        Verdict::Ready => view("ready", "\u{2713}", "Ready to apply", Vec::new()),
     }
 }
 
@@ -114,6 +114,8 @@ pub struct Classes {
     against: String,
     /// The changes of each class: number, class, what it means.
     counts: Vec<(String, &'static str, &'static str)>,
+    /// That changes have no explanation, where some have none.
+    unexplained: Option<String>,
     /// What else differs from the base, in sentences.
     beside: Vec<String>,
 }
@@ -124,7 +126,7 @@ pub fn classes(review: &Review) -> Option<Classes> {
         Against::Nothing => None,
         Against::Journal { apply, at } => {
             let against = format!("Held against apply {apply} of {at}.");
-            Some(Classes { against, counts: Vec::new(), beside: Vec::new() })
+            Some(Classes { against, counts: Vec::new(), unexplained: None, beside: Vec::new() })
         }
         Against::Base { name, commit } => {
             let commit = commit
@@ -135,7 +137,12 @@ pub fn classes(review: &Review) -> Option<Classes> {
             let counts = Class::ALL
                 .iter()
                 .map(|class| (grouped(of_class(review, *class) as u64), class.as_str(), means(*class)));
-            Some(Classes { against, counts: counts.collect(), beside: beside(review) })
+            Some(Classes {
+                against,
+                counts: counts.collect(),
+                unexplained: unexplained(review),
+                beside: beside(review),
+            })
         }
     }
 }
@@ -155,18 +162,21 @@ fn means(class: Class) -> &'static str {
     }
 }
 
+/// That changes have no explanation, where some have none.
+fn unexplained(review: &Review) -> Option<String> {
+    let causes = review.causes.iter().filter(|cause| !cause.is_explained);
+    let number: usize = causes.map(|cause| cause.changes.len()).sum();
+    let changes = counted(number, "change");
+    (number > 0).then(|| format!("{changes} {} not explained by what differs: look there first.", verb(number)))
+}
+
+/// The verb of a number.
+fn verb(number: usize) -> &'static str {
+    if number == 1 { "is" } else { "are" }
+}
+
 /// What a base tells beside the classes.
 fn beside(review: &Review) -> Vec<String> {
-    let unexplained: usize =
-        review.causes.iter().filter(|cause| !cause.is_explained).map(|cause| cause.changes.len()).sum();
-    let verb = |number: usize| if number == 1 { "is" } else { "are" };
-    let unexplained = (unexplained > 0).then(|| {
-        format!(
-            "{} {} not explained by what differs: look at these first.",
-            counted(unexplained, "change"),
-            verb(unexplained)
-        )
-    });
     let settled = (review.settled > 0).then(|| {
         format!(
             "{} that the base would change as it wants stay as they are.",
@@ -180,7 +190,7 @@ fn beside(review: &Review) -> Vec<String> {
         let all = review.newly_blocked.len();
         format!("{} {} blocked, and not with the base: {}{more}.", counted(all, "host"), verb(all), hosts.join(", "))
     });
-    [unexplained, settled, blocked].into_iter().flatten().collect()
+    [settled, blocked].into_iter().flatten().collect()
 }
 
 /// What a plan was narrowed to, in words.

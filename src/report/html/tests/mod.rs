@@ -46,7 +46,7 @@ fn the_verdict_stands_first() {
         let (place, message) = ("the plan".to_owned(), "it is".to_owned());
         Outlook { refusal: Some(Refusal { place, code, message, hint: None }), ..Outlook::default() }
     };
-    assert_eq!(headline(with_notice(None), &none), "\u{2713} Ready: no guard refuses it");
+    assert_eq!(headline(with_notice(None), &none), "\u{2713} Ready to apply");
     assert_eq!(headline(fixture::empty(), &none), "= Nothing to do: live DNS is as it should be");
     let partial = headline(with_notice(Some(NoticeCode::SourceUntrusted)), &none);
     assert_eq!(partial, "! Partial: not all that it rests on could be read and believed");
@@ -67,6 +67,7 @@ fn what_people_must_know_needs_no_script() {
     says("p", "Held against origin/main, commit 3f2a3f2a3f2a.");
     says("li", "VLAN 604 of switch sas1-s12 moved from 2a02:6b8:0:1600::/64 to 2a02:6b8:0:160b::/64");
     says("li", "not explained by what differs");
+    says("p", "1 change is not explained by what differs: look there first.");
     says("p", "1 host is blocked, and not with the base: 100002.");
     says("details", "racktables/l3-tors.txt:412: 2a02:6b8:0:1600::/63 is no /64");
     says("div", "see whether the host's agent runs and reports");
