@@ -133,7 +133,7 @@ pub fn plan(
         PlanFormat::Text => text::render(sealed, templates, options),
         PlanFormat::Json => Ok(v1::to_json(sealed)),
         PlanFormat::Markdown => Ok(markdown::render(sealed, outlook)),
-        PlanFormat::Html => Ok(html::render(sealed, outlook)),
+        PlanFormat::Html => Ok(html::render((sealed, outlook), options)),
         PlanFormat::Diff => Ok(diff::render(sealed, outlook, options)),
         PlanFormat::Junit => Ok(junit::plan(sealed, outlook)),
     }

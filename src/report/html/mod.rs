@@ -1,9 +1,209 @@
-//! A plan as one HTML page.
+//! A plan as one HTML page, for people who decide about it.
+//!
+//! Comes in: a plan, and what would become of it. Goes out: one file that needs no other and asks for none. What people
+//! must know stands in the HTML itself; the changes are data that the page's script lists, searches and filters, as no
+//! browser lays out 100 000 of them at once. The looks are in templates/plan.html, plan.css and plan.js, which nothing
+//! overrides: the page's policy knows style and script by their digests.
 
-use super::outlook::{Outlook, Verdict};
-use crate::plan::SealedPlan;
+mod data;
+
+mod escape;
+
+mod lists;
+
+mod pictures;
+
+mod policy;
+
+mod verdict;
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{Environment, UndefinedBehavior, Value};
+use serde::Serialize;
+
+use self::lists::{Causes, Hosts, OfCode, OfHint, Table, Waits};
+use self::pictures::Picture;
+use self::verdict::{Classes, Count, VerdictView};
+use super::outlook::Outlook;
+use super::text::TextOptions;
+use crate::plan::{Review, SealedPlan};
+use crate::review;
+
+/// What the page is made of.
+const PAGE: &str = include_str!("../../../templates/plan.html");
+
+/// Its style.
+const STYLE: &str = include_str!("../../../templates/plan.css");
+
+/// Its script.
+const SCRIPT: &str = include_str!("../../../templates/plan.js");
+
+/// What stands in the page where its data goes. The engine is not troubled with that much text.
+const DATA: &str = "{\"data\":\"goes here\"}";
 
 /// Renders a plan.
-pub fn render(sealed: &SealedPlan, outlook: &Outlook) -> String {
-    format!("<!doctype html><title>{:?}</title>{}\n", Verdict::of(sealed.plan(), outlook), sealed.plan().changes.len())
+pub fn render((sealed, outlook): (&SealedPlan, &Outlook), options: &TextOptions) -> String {
+    let plan = sealed.plan();
+    let review = review::of_plan(plan);
+    let view = PageView { is_view: options.is_view, ..page((sealed, outlook), review.as_ref()) };
+    let environment = engine();
+    let template = environment.get_template("plan.html").expect("the engine has it");
+    let page = template.render(Serde(view)).expect("the template asks for nothing else than a page has");
+    let (before, after) = page.split_once(DATA).expect("the template has a place for the data");
+    let data = data::json(&data::data(plan, review.as_ref()));
+    [before, &data, after].concat()
 }
+
+/// The engine. Every text that a template writes is escaped, but for what `html` marks.
+fn engine() -> Environment<'static> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+    environment.set_syntax(syntax.expect("the delimiters are the usual ones"));
+    environment.set_formatter(|out, _, value| {
+        let written = match value.as_str() {
+            Some(text) if value.is_safe() => out.write_str(text),
+            Some(text) => out.write_str(&escape::escaped(text)),
+            None => out.write_str(&escape::escaped(&value.to_string())),
+        };
+        Ok(written?)
+    });
+    environment.add_filter("sentence", |text: &str| Value::from_safe_string(escape::sentence(text)));
+    environment.add_template("plan.html", PAGE).expect("a test renders it");
+    environment
+}
+
+/// What `plan.html` gets.
+#[derive(Serialize)]
+struct PageView<'a> {
+    /// What the browser may load and run.
+    policy: String,
+    /// The style.
+    style: Value,
+    /// The script.
+    script: Value,
+    /// What is replaced by the data.
+    data: Value,
+    /// What the plan comes to.
+    verdict: VerdictView,
+    /// Whether only some of the changes are shown.
+    is_view: bool,
+    /// What the plan was narrowed to.
+    narrowed: Option<String>,
+    /// The apply that it undoes.
+    undoes: Option<u64>,
+    /// What is in it, in numbers.
+    counts: Vec<Count>,
+    /// The classes of the changes.
+    classes: Option<Classes>,
+    /// What the changes rest on.
+    causes: Option<Causes>,
+    /// The pictures.
+    pictures: Vec<Picture>,
+    /// How many changes there are.
+    changes: String,
+    /// The blocked hosts by code.
+    blocked: Vec<OfCode<OfHint>>,
+    /// The skipped hosts by code.
+    skipped: Vec<OfCode<Hosts>>,
+    /// The notices by code.
+    notices: Vec<OfCode<String>>,
+    /// What waits to be deleted.
+    waiting: Vec<Waits>,
+    /// The limits, the exports and the zones, as far as there are any.
+    tables: Vec<Table>,
+    /// The plan's id.
+    id: &'a str,
+    /// The plan's effect.
+    effect: &'a str,
+    /// The program that made it.
+    tool: &'a str,
+    /// When it was made.
+    created: String,
+    /// When it expires.
+    expires: String,
+    /// The command that applies it; none where it is in no file.
+    apply: Option<String>,
+    /// The command that lists all of it at a terminal.
+    list: String,
+    /// The file that has all of it.
+    file: Option<&'a str>,
+    /// Where all of it is to be found.
+    url: Option<Url<'a>>,
+}
+
+/// Where something is to be found.
+#[derive(Serialize)]
+struct Url<'a> {
+    /// The address.
+    text: &'a str,
+    /// Whether a browser goes there when it is clicked, and does nothing else.
+    is_link: bool,
+}
+
+/// Puts together what the page shows.
+fn page<'a>((sealed, outlook): (&'a SealedPlan, &'a Outlook), review: Option<&Review>) -> PageView<'a> {
+    let plan = sealed.plan();
+    PageView {
+        policy: policy::policy(STYLE, SCRIPT),
+        style: Value::from_safe_string(STYLE.to_owned()),
+        script: Value::from_safe_string(SCRIPT.to_owned()),
+        data: Value::from_safe_string(DATA.to_owned()),
+        verdict: verdict::verdict(plan, outlook),
+        is_view: false,
+        narrowed: plan.only.as_ref().map(verdict::narrowed),
+        undoes: plan.undoes,
+        counts: verdict::counts(plan),
+        classes: review.and_then(verdict::classes),
+        causes: review.map(|review| lists::causes(plan, review)),
+        pictures: pictures::pictures(plan, review),
+        changes: escape::grouped(plan.changes.len() as u64),
+        blocked: lists::blocked(plan),
+        skipped: lists::skipped(plan),
+        notices: lists::notices(plan),
+        waiting: lists::waiting(plan),
+        tables: lists::tables(plan),
+        id: sealed.id(),
+        effect: sealed.effect(),
+        tool: &plan.tool,
+        created: plan.created.to_string(),
+        expires: plan.expires.to_string(),
+        apply: outlook.file.as_deref().filter(|_| !plan.changes.is_empty()).map(|file| apply(file, sealed.effect())),
+        list: list(outlook),
+        file: outlook.file.as_deref(),
+        url: outlook.url.as_deref().map(|text| Url { text, is_link: is_link(text) }),
+    }
+}
+
+/// The command that applies a plan and no other.
+fn apply(file: &str, effect: &str) -> String {
+    format!("zonewright apply {} --expect {effect}", quoted(file))
+}
+
+/// The command that lists a plan at a terminal.
+fn list(outlook: &Outlook) -> String {
+    match &outlook.file {
+        Some(file) => format!("zonewright show -v {}", quoted(file)),
+        None => "zonewright plan -v".to_owned(),
+    }
+}
+
+/// A word as a shell takes it literally (POSIX.1-2024, Shell Command Language, section 2.2.2).
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:,@%".contains(c);
+    let is_option = word.starts_with('-');
+    match !word.is_empty() && !is_option && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("{}'{}'", if is_option { "./" } else { "" }, word.replace('\'', "'\\''")),
+    }
+}
+
+/// Whether a text is the address of a page: other schemes run scripts, or start programs.
+fn is_link(text: &str) -> bool {
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    rest.is_some_and(|rest| !rest.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,163 @@
+//! The changes as data for the page's script: much smaller than the document, and quick to read.
+//!
+//! Every text stands once in one table, which is searched as a whole; all else is numbers, by column: places in that table
+//! but for counts, TTLs and places in the other tables. Place 0 is the empty text and stands for nothing. What varies in
+//! length is its length and then its items.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use crate::diag::sanitize;
+use crate::dns::reverse::address_of;
+use crate::dns::{Rrset, Rtype};
+use crate::inventory::value::Inv;
+use crate::plan::{Blocked, Cause, Change, Plan, Reason, Review};
+use crate::report::words::Explained as _;
+
+/// What the script gets.
+#[derive(Serialize)]
+pub struct Data {
+    /// All texts.
+    texts: Vec<String>,
+    /// The lists of evidence.
+    places: Vec<Vec<u32>>,
+    /// Of each cause the class or 0, the words, and the evidence.
+    causes: Vec<(u32, u32, Vec<u32>)>,
+    /// The columns of the changes.
+    changes: Columns,
+    /// Of each blocked host the number, project, code, message and hint.
+    blocked: Vec<u32>,
+}
+
+/// The changes, by column.
+#[derive(Default, Serialize)]
+struct Columns {
+    /// The zone.
+    zone: Vec<u32>,
+    /// The owner name, or the address of which it is the reverse name.
+    owner: Vec<u32>,
+    /// The type.
+    rtype: Vec<u32>,
+    /// The host.
+    host: Vec<u32>,
+    /// The other hosts: how many, then they.
+    also: Vec<u32>,
+    /// The project.
+    project: Vec<u32>,
+    /// The place of the cause.
+    cause: Vec<u32>,
+    /// What is there before: how many records, and if any the TTL, then they.
+    before: Vec<u32>,
+    /// What is there after, likewise.
+    after: Vec<u32>,
+    /// How many reasons, then of each the rule, the host, and the place of its list of evidence.
+    reasons: Vec<u32>,
+}
+
+/// Gathers the data of a plan.
+pub fn data(plan: &Plan, review: Option<&Review>) -> Data {
+    let mut tables = Tables::default();
+    tables.text("");
+    let causes = review.map(|review| review.cause_of_each(plan.changes.len())).unwrap_or_default();
+    let mut changes = Columns::default();
+    for (place, change) in plan.changes.iter().enumerate() {
+        changes.push(change, &mut tables);
+        changes.cause.push(causes.get(place).map_or(0, |cause| *cause as u32));
+    }
+    let causes = review.iter().flat_map(|review| &review.causes).map(|cause| tables.cause(cause)).collect();
+    let blocked = plan.blocked.iter().flat_map(|blocked| tables.blocked(blocked)).collect();
+    Data { texts: tables.texts, places: tables.places, causes, changes, blocked }
+}
+
+/// Data as JSON that is safe inside a script element: nothing ends the element or begins a comment in it.
+pub fn json(data: &Data) -> String {
+    let text = serde_json::to_string(data).expect("numbers and texts can be written");
+    // In JSON this character stands inside texts only.
+    text.replace('<', "\\u003c")
+}
+
+impl Columns {
+    /// Adds a change but for its cause.
+    fn push(&mut self, change: &Change, tables: &mut Tables) {
+        let rtype = change.key.rtype;
+        let name = change.key.owner.as_name();
+        let address = (rtype == Rtype::PTR).then(|| address_of(name)).flatten();
+        self.zone.push(tables.text(&change.zone.to_string()));
+        self.owner.push(tables.text(&address.map_or_else(|| name.to_string(), |address| address.to_string())));
+        self.rtype.push(tables.text(&rtype.to_string()));
+        self.host.push(tables.host(change.host));
+        self.also.push(change.also.len() as u32);
+        self.also.extend(change.also.iter().map(|host| tables.host(Some(*host))));
+        self.project.push(tables.text(&change.project));
+        tables.rrset(&mut self.before, rtype, change.kind.before());
+        tables.rrset(&mut self.after, rtype, change.kind.after());
+        self.reasons.push(change.reasons.len() as u32);
+        self.reasons.extend(change.reasons.iter().flat_map(|reason| tables.reason(reason)));
+    }
+}
+
+/// What stands once and is meant by its place.
+#[derive(Default)]
+struct Tables {
+    /// The texts.
+    texts: Vec<String>,
+    /// Where each is.
+    of_text: HashMap<String, u32>,
+    /// The lists of evidence.
+    places: Vec<Vec<u32>>,
+    /// Where each is.
+    of_places: HashMap<Vec<u32>, u32>,
+}
+
+impl Tables {
+    /// The place of a text.
+    fn text(&mut self, text: &str) -> u32 {
+        if let Some(place) = self.of_text.get(text) {
+            return *place;
+        }
+        let place = self.texts.len() as u32;
+        self.texts.push(sanitize(text));
+        self.of_text.insert(text.to_owned(), place);
+        place
+    }
+
+    /// The place of a host's number, which as a text keeps all of its digits.
+    fn host(&mut self, host: Option<Inv>) -> u32 {
+        host.map_or(0, |host| self.text(&host.to_string()))
+    }
+
+    /// Adds an RRset to a column.
+    fn rrset(&mut self, column: &mut Vec<u32>, rtype: Rtype, rrset: Option<&Rrset>) {
+        let Some(rrset) = rrset else { return column.push(0) };
+        column.extend([rrset.rdata().len() as u32, rrset.ttl().as_secs()]);
+        column.extend(rrset.rdata_texts(rtype).iter().map(|text| self.text(text)));
+    }
+
+    /// A reason: its rule in words, its host, and the place of its evidence.
+    fn reason(&mut self, reason: &Reason) -> [u32; 3] {
+        let words = reason.rule.words();
+        let rule = self.text(&format!("{}: {}", words.title, words.brief));
+        let evidence: Vec<u32> = reason.evidence.iter().map(|place| self.text(place)).collect();
+        let next = self.places.len() as u32;
+        let place = *self.of_places.entry(evidence.clone()).or_insert(next);
+        if place == next {
+            self.places.push(evidence);
+        }
+        [rule, self.host(reason.host), place]
+    }
+
+    /// A cause.
+    fn cause(&mut self, cause: &Cause) -> (u32, u32, Vec<u32>) {
+        let class = cause.class.map_or(0, |class| self.text(class.as_str()));
+        (class, self.text(&cause.says), cause.places.iter().map(|place| self.text(place)).collect())
+    }
+
+    /// A blocked host.
+    fn blocked(&mut self, blocked: &Blocked) -> [u32; 5] {
+        let Blocked { host, project, code, message, hint } = blocked;
+        let texts = [project, code.as_str(), message, hint];
+        let [project, code, message, hint] = texts.map(|text| self.text(text));
+        [self.host(Some(*host)), project, code, message, hint]
+    }
+}

@@ -1,0 +1,86 @@
+//! Values as text inside HTML.
+//!
+//! Comes in: any text. Goes out: HTML that shows it and nothing else: no element, no attribute, no control character, no
+//! change of direction.
+
+use std::fmt::Write as _;
+
+use crate::diag::sanitize;
+
+/// A text that is shown as it is, inside an element or a quoted attribute.
+pub fn escaped(text: &str) -> String {
+    let text = sanitize(text);
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A sentence, with what stands in backticks as code. One without partner is a backtick.
+pub fn sentence(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, (code, after))) = rest.split_once('`').and_then(|(a, b)| Some((a, b.split_once('`')?))) {
+        let _ = write!(out, "{}<code>{}</code>", escaped(before), escaped(code));
+        rest = after;
+    }
+    out + &escaped(rest)
+}
+
+/// A number with its thousands apart.
+pub fn grouped(number: u64) -> String {
+    /// A narrow blank at which no line breaks, as ISO 80000-1 section 7.3.1 wants it; four digits are read without.
+    const APART: char = '\u{202f}';
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() * 2);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && digits.len() > 4 && (digits.len() - place).is_multiple_of(3) {
+            out.push(APART);
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A number with its thousands apart and what it counts, in the plural where that is right.
+pub fn counted(number: usize, what: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{} {what}{ending}", grouped(number as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_makes_neither_elements_nor_ends_attributes() {
+        assert_eq!(
+            escaped("<a b='c' d=\"&\">\u{202e}\n"),
+            "&lt;a b=&#39;c&#39; d=&quot;&amp;&quot;&gt;\\u{202e}\\u{a}"
+        );
+    }
+
+    #[test]
+    fn backticks_are_code_in_pairs() {
+        assert_eq!(sentence("VLAN 604 of `s<1` and `b`"), "VLAN 604 of <code>s&lt;1</code> and <code>b</code>");
+        assert_eq!(sentence("a ` b"), "a ` b");
+        assert_eq!(sentence("`a` `b"), "<code>a</code> `b");
+    }
+
+    #[test]
+    fn thousands_stand_apart_from_five_digits_on() {
+        assert_eq!(
+            [7, 4200, 16_777, 1_000_000].map(grouped),
+            ["7", "4200", "16\u{202f}777", "1\u{202f}000\u{202f}000"]
+        );
+        assert_eq!(counted(1, "host"), "1 host");
+    }
+}

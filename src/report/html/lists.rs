@@ -1,0 +1,297 @@
+//! The lists of a page: causes, what gets no change and why, notices, what waits, limits, sources, zones.
+//!
+//! Comes in: a plan. Goes out: for each list what is shown, and how much more there is: a browser lays out all that it is
+//! given, and nobody reads to the end of a list that is too long.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde::Serialize;
+
+use super::escape::{counted, grouped};
+use crate::inventory::value::Inv;
+use crate::plan::{BlockCode, Blocked, Cause, Notice, Plan, Review, SkipCode, Skipped, Waiting};
+use crate::report::data::rrset;
+use crate::report::gather::gather;
+use crate::report::words::Explained as _;
+
+/// How many items of a list are in the page at most: more than anybody reads, and little to lay out (no official source).
+pub const LONG: usize = 200;
+
+/// How many items of a list are seen before somebody unfolds it (no official source).
+const FEW: usize = 12;
+
+/// The items of a list that are shown, and how many more there are.
+#[derive(Serialize)]
+pub struct Shown<T> {
+    /// Those that are shown.
+    items: Vec<T>,
+    /// How many more there are, its thousands apart; none where all are shown.
+    more: Option<String>,
+}
+
+/// Shows the first items of a list.
+fn shown<A, T>(all: &[A], view: impl FnMut(&A) -> T) -> Shown<T> {
+    let items = all.iter().take(LONG).map(view).collect();
+    let more = all.len().saturating_sub(LONG);
+    Shown { items, more: (more > 0).then(|| grouped(more as u64)) }
+}
+
+/// What some changes rest on.
+#[derive(Serialize)]
+pub struct CauseView {
+    /// Its place, by which the script shows its changes.
+    place: usize,
+    /// The class; none without a base.
+    class: Option<&'static str>,
+    /// The kind.
+    kind: &'static str,
+    /// In words.
+    says: String,
+    /// The lines that say so.
+    places: String,
+    /// Whether what differs explains it.
+    is_explained: bool,
+    /// How many changes of how many hosts.
+    count: String,
+}
+
+/// The causes: those that are seen at once, and those that are folded.
+#[derive(Serialize)]
+pub struct Causes {
+    /// Both, the second only where there are any.
+    parts: Vec<CausesPart>,
+    /// How many more there are.
+    more: Option<String>,
+}
+
+/// Some causes, one behind another.
+#[derive(Serialize)]
+struct CausesPart {
+    /// Which the first of them is, from 1.
+    first: usize,
+    /// They.
+    items: Vec<CauseView>,
+}
+
+/// The causes, in their order.
+pub fn causes(plan: &Plan, review: &Review) -> Causes {
+    /// How many are seen at once: so many that the changes are not out of sight (no official source).
+    const SEEN: usize = 12;
+    let mut place = 0;
+    let Shown { mut items, more } = shown(&review.causes, |cause| {
+        place += 1;
+        view(plan, cause, place - 1)
+    });
+    let folded = items.split_off(items.len().min(SEEN));
+    let parts = [CausesPart { first: 1, items }, CausesPart { first: SEEN + 1, items: folded }];
+    Causes { parts: parts.into_iter().filter(|part| !part.items.is_empty()).collect(), more }
+}
+
+/// A cause.
+fn view(plan: &Plan, cause: &Cause, place: usize) -> CauseView {
+    let hosts: HashSet<Inv> = cause.changes.iter().filter_map(|change| plan.changes[*change as usize].host).collect();
+    let of = if hosts.is_empty() { String::new() } else { format!(" of {}", counted(hosts.len(), "host")) };
+    CauseView {
+        place,
+        class: cause.class.map(|class| class.as_str()),
+        kind: cause.kind.as_str(),
+        says: cause.says.clone(),
+        places: cause.places.join(", "),
+        is_explained: cause.is_explained,
+        count: format!("{}{of}", counted(cause.changes.len(), "change")),
+    }
+}
+
+/// The items of one code.
+#[derive(Serialize)]
+pub struct OfCode<T> {
+    /// The code.
+    code: &'static str,
+    /// What it means.
+    brief: &'static str,
+    /// How many there are.
+    count: String,
+    /// Whether they are few, and seen at once.
+    is_short: bool,
+    /// The items, or groups of them.
+    groups: Shown<T>,
+}
+
+/// Blocked hosts that one hint helps.
+#[derive(Serialize)]
+pub struct OfHint {
+    /// What to do.
+    hint: String,
+    /// The faults, those with most hosts first.
+    faults: Shown<Fault>,
+}
+
+/// Hosts with one fault.
+#[derive(Serialize)]
+pub struct Fault {
+    /// What is wrong.
+    message: String,
+    /// The hosts.
+    hosts: Hosts,
+}
+
+/// Some hosts.
+#[derive(Serialize)]
+pub struct Hosts {
+    /// How many.
+    count: String,
+    /// Whether there is only one.
+    is_one: bool,
+    /// Their project where they have one in common; empty where not.
+    project: String,
+    /// Their numbers.
+    list: String,
+}
+
+/// The blocked hosts by code, hint and message; the codes in the order in which they are tried.
+pub fn blocked(plan: &Plan) -> Vec<OfCode<OfHint>> {
+    let mut codes: BTreeMap<BlockCode, Vec<&Blocked>> = BTreeMap::new();
+    plan.blocked.iter().for_each(|blocked| codes.entry(blocked.code).or_default().push(blocked));
+    let of_code = |(code, all): (BlockCode, Vec<&Blocked>)| OfCode {
+        code: code.as_str(),
+        brief: code.words().brief,
+        count: counted(all.len(), "host"),
+        is_short: all.len() <= FEW,
+        groups: shown(&gather(&all, |blocked| &blocked.hint), |of_hint| OfHint {
+            hint: of_hint[0].hint.clone(),
+            faults: shown(&gather(of_hint, |blocked| &blocked.message), |of_fault| Fault {
+                message: of_fault[0].message.clone(),
+                hosts: hosts(of_fault.iter().map(|blocked| (blocked.host, blocked.project.as_str()))),
+            }),
+        }),
+    };
+    codes.into_iter().map(of_code).collect()
+}
+
+/// The skipped hosts by code and project.
+pub fn skipped(plan: &Plan) -> Vec<OfCode<Hosts>> {
+    let mut codes: BTreeMap<SkipCode, BTreeMap<&str, Vec<&Skipped>>> = BTreeMap::new();
+    for skipped in &plan.skipped {
+        codes.entry(skipped.code).or_default().entry(&skipped.project).or_default().push(skipped);
+    }
+    let of_code = |(code, projects): (SkipCode, BTreeMap<&str, Vec<&Skipped>>)| OfCode {
+        code: code.as_str(),
+        brief: code.words().brief,
+        count: counted(projects.values().map(Vec::len).sum(), "host"),
+        is_short: projects.len() <= FEW,
+        groups: shown(&projects.into_values().collect::<Vec<_>>(), |all| {
+            hosts(all.iter().map(|skipped| (skipped.host, skipped.project.as_str())))
+        }),
+    };
+    codes.into_iter().map(of_code).collect()
+}
+
+/// Some hosts with their projects, at least one.
+fn hosts<'a>(hosts: impl Iterator<Item = (Inv, &'a str)>) -> Hosts {
+    let all: Vec<(Inv, &str)> = hosts.collect();
+    let numbers: Vec<String> = all.iter().take(LONG).map(|(host, _)| host.to_string()).collect();
+    let more = all.len() - numbers.len();
+    let more = if more > 0 { format!(" and {} more", grouped(more as u64)) } else { String::new() };
+    let project = all[0].1;
+    let is_common = all.iter().all(|(_, other)| *other == project);
+    Hosts {
+        count: counted(all.len(), "host"),
+        is_one: all.len() == 1,
+        project: if is_common { project.to_owned() } else { String::new() },
+        list: format!("{}{more}", numbers.join(", ")),
+    }
+}
+
+/// The notices by code.
+pub fn notices(plan: &Plan) -> Vec<OfCode<String>> {
+    let of_code = |all: &[Notice]| OfCode {
+        code: all[0].code.as_str(),
+        brief: all[0].code.words().brief,
+        count: counted(all.len(), "notice"),
+        is_short: all.len() <= FEW,
+        groups: shown(all, |notice| match notice.message.contains(&notice.name) {
+            true => notice.message.clone(),
+            false => format!("`{}`: {}", notice.name, notice.message),
+        }),
+    };
+    plan.notices.chunk_by(|a, b| a.code == b.code).map(of_code).collect()
+}
+
+/// What waits since one time, until one.
+#[derive(Serialize)]
+pub struct Waits {
+    /// Since when, and until when.
+    times: String,
+    /// The RRsets, each with whose it was and by which rule it goes.
+    rrsets: Shown<(String, String)>,
+}
+
+/// What waits by its times: what is due first comes first, and last what no apply wanted yet.
+pub fn waiting(plan: &Plan) -> Vec<Waits> {
+    let mut sorted: Vec<&Waiting> = plan.waiting.iter().collect();
+    sorted.sort_by_key(|waiting| (waiting.due.is_none(), waiting.due, waiting.since));
+    let of_times = |all: &[&Waiting]| Waits {
+        times: match all[0].since.zip(all[0].due) {
+            Some((since, due)) => format!("since {since}, due {due}"),
+            None => "from the apply of this plan on".to_owned(),
+        },
+        rrsets: shown(all, |waiting| {
+            let host = waiting.host.map(|host| format!("host {host} of ")).unwrap_or_default();
+            let whose = format!("{} of {host}{}", waiting.rule.words().title, waiting.project);
+            (rrset(waiting.key.rtype, waiting.key.owner.as_name()), whose)
+        }),
+    };
+    sorted.chunk_by(|a, b| (a.due, a.since) == (b.due, b.since)).map(of_times).collect()
+}
+
+/// A table.
+#[derive(Serialize)]
+pub struct Table {
+    /// What it is in the page's addresses.
+    id: &'static str,
+    /// What leads to it.
+    word: &'static str,
+    /// Its title.
+    title: &'static str,
+    /// What stands above its columns.
+    heads: Vec<&'static str>,
+    /// Its rows.
+    rows: Shown<Vec<String>>,
+}
+
+/// The tables that have any rows.
+pub fn tables(plan: &Plan) -> Vec<Table> {
+    let all = [limits(plan), sources(plan), zones(plan)];
+    all.into_iter().filter(|table| !table.rows.items.is_empty()).collect()
+}
+
+/// The limits; exceeded ones first.
+fn limits(plan: &Plan) -> Table {
+    let mut sorted: Vec<_> = plan.limits.iter().collect();
+    sorted.sort_by_key(|limit| !limit.exceeded);
+    let rows = shown(&sorted, |limit| {
+        let numbers = [limit.used, limit.planned, limit.max].map(grouped);
+        let exceeded = if limit.exceeded { "exceeded" } else { "" };
+        [limit.name()].into_iter().chain(numbers).chain([exceeded.to_owned()]).collect()
+    });
+    Table { id: "limits", word: "Limits", title: "Limits", heads: vec!["limit", "used", "planned", "max", ""], rows }
+}
+
+/// The exports.
+fn sources(plan: &Plan) -> Table {
+    let text = |value: Option<String>| value.unwrap_or_else(|| "\u{2013}".to_owned());
+    let rows = shown(&plan.sources, |source| {
+        let dated = text(source.dated.map(|dated| dated.to_string()));
+        let max_age = text(source.max_age.map(|max_age| max_age.to_string()));
+        vec![source.source.clone(), grouped(source.rows), dated, max_age]
+    });
+    let heads = vec!["source", "rows", "made", "max age"];
+    Table { id: "sources", word: "Sources", title: "Sources as they were read", heads, rows }
+}
+
+/// The zones.
+fn zones(plan: &Plan) -> Table {
+    let rows = shown(&plan.zones, |zone| vec![zone.zone.to_string(), zone.serial.to_string(), grouped(zone.rrsets)]);
+    let heads = vec!["zone", "serial", "RRsets"];
+    Table { id: "zones", word: "Zones", title: "Zones as they were read", heads, rows }
+}

@@ -1,0 +1,215 @@
+//! What a page holds, found by a parser of HTML.
+
+mod decoded;
+
+mod hostile;
+
+mod parsed;
+
+use sha2::{Digest as _, Sha256};
+
+use self::decoded::{decoded, expected};
+use self::parsed::Parsed;
+use super::*;
+use crate::apply::Refusal;
+use crate::plan::{LimitState, Notice, NoticeCode, Plan, fixture};
+
+/// The page of a plan.
+fn page_of(plan: Plan, outlook: &Outlook) -> String {
+    render((&SealedPlan::new(plan), outlook), &TextOptions::default())
+}
+
+/// Where the plan of most tests is.
+fn outlook() -> Outlook {
+    let url = Some("https://ci.example.net/runs/17".to_owned());
+    Outlook { file: Some("plan.json".to_owned()), url, refusal: None }
+}
+
+/// The text of the heading that stands first.
+fn headline(plan: Plan, outlook: &Outlook) -> String {
+    let page = Parsed::new(&page_of(plan, outlook));
+    let heading = page.all("h1").next().unwrap();
+    heading.text.clone()
+}
+
+/// The fixture without limits, and with a notice of this code.
+fn with_notice(code: Option<NoticeCode>) -> Plan {
+    let message = "it is not believed".to_owned();
+    let notice = code.map(|code| Notice { code, name: "hosts".to_owned(), host: None, message });
+    Plan { limits: Vec::new(), notices: notice.into_iter().collect(), ..fixture::fleet() }
+}
+
+#[test]
+fn the_verdict_stands_first() {
+    let none = Outlook::default();
+    let refusal = |code| {
+        let (place, message) = ("the plan".to_owned(), "it is".to_owned());
+        Outlook { refusal: Some(Refusal { place, code, message, hint: None }), ..Outlook::default() }
+    };
+    assert_eq!(headline(with_notice(None), &none), "\u{2713} Ready to apply");
+    assert_eq!(headline(fixture::empty(), &none), "= Nothing to do: live DNS is as it should be");
+    let partial = headline(with_notice(Some(NoticeCode::SourceUntrusted)), &none);
+    assert_eq!(partial, "! Partial: not all that it rests on could be read and believed");
+    assert_eq!(headline(fixture::reviewed(), &none), "\u{2715} Refused by the limit project:search/1h");
+    assert_eq!(
+        headline(fixture::reviewed(), &refusal("limit-exceeded")),
+        "\u{2715} Refused by the limit project:search/1h"
+    );
+    assert_eq!(headline(with_notice(None), &refusal("breaker-tripped")), "\u{2715} Refused by breaker-tripped");
+}
+
+#[test]
+fn what_people_must_know_needs_no_script() {
+    let page = Parsed::new(&page_of(fixture::reviewed(), &outlook()));
+    let says = |name: &str, text: &str| assert!(page.all(name).any(|one| one.text.contains(text)), "{text}");
+    says("li", "project:search/1h: 18 used + 3 planned = 21 hosts, and 20 may change");
+    says("span", "--allow project:search/1h=21 lets it through");
+    says("p", "Held against origin/main, commit 3f2a3f2a3f2a.");
+    says("li", "VLAN 604 of switch sas1-s12 moved from 2a02:6b8:0:1600::/64 to 2a02:6b8:0:160b::/64");
+    says("li", "not explained by what differs");
+    says("p", "1 change is not explained by what differs: look there first.");
+    says("p", "1 host is blocked, and not with the base: 100002.");
+    says("details", "racktables/l3-tors.txt:412: 2a02:6b8:0:1600::/63 is no /64");
+    says("div", "see whether the host's agent runs and reports");
+    says("details", "1203 hosts");
+    says("li", "agents/eine-1.jsonl was cut");
+    says("noscript", "The list of the 14 changes needs JavaScript. Without it zonewright show -v plan.json shows them");
+    says("tr", "2026-11-19T20:10:00Z");
+    says("tr", "search.example.net.");
+    let effect = SealedPlan::new(fixture::reviewed()).effect().to_owned();
+    says("dd", &format!("zonewright apply plan.json --expect {effect}"));
+    let counts: Vec<&str> = page.all("dd").take(7).map(|count| count.text.as_str()).collect();
+    assert_eq!(counts, ["14", "5", "6", "4", "4", "50", "1205"]);
+}
+
+#[test]
+fn the_page_is_well_formed_and_asks_for_nothing() {
+    for plan in [fixture::reviewed(), fixture::fleet(), fixture::empty()] {
+        let page = Parsed::new(&page_of(plan, &outlook()));
+        assert_eq!(page.faults, [""; 0]);
+        let attributes = || page.elements.iter().flat_map(|element| &element.attributes);
+        assert!(attributes().all(|(name, _)| !name.starts_with("on") && !matches!(name.as_str(), "src" | "style")));
+        let leads = attributes().filter(|(name, _)| name.contains("href")).map(|(_, value)| value);
+        let (here, away): (Vec<&String>, Vec<_>) = leads.partition(|value| value.starts_with('#'));
+        assert_eq!(away, ["https://ci.example.net/runs/17"], "what the reader asked for");
+        let is_in_it =
+            |id: &&String| id.contains('=') || page.elements.iter().any(|one| one.attribute("id") == &id[1..]);
+        assert!(here.iter().all(is_in_it), "{here:?}");
+    }
+    assert!(!STYLE.contains("url(") && !STYLE.contains("@import"));
+    for word in [
+        "innerHTML",
+        "outerHTML",
+        "insertAdjacent",
+        "document.write",
+        "eval",
+        "Function(",
+        "fetch",
+        "XMLHttp",
+        "import",
+    ] {
+        assert!(!SCRIPT.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn ids_are_there_once_and_labels_lead_to_them() {
+    let page = Parsed::new(&page_of(fixture::reviewed(), &outlook()));
+    let mut ids: Vec<&str> = page.elements.iter().map(|one| one.attribute("id")).filter(|id| !id.is_empty()).collect();
+    let all = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), all);
+    for name in ["for", "aria-labelledby", "aria-describedby"] {
+        for one in page.elements.iter().flat_map(|one| one.attribute(name).split_whitespace()) {
+            assert!(ids.contains(&one), "{name}={one}");
+        }
+    }
+    let controls = page.elements.iter().filter(|one| matches!(one.name.as_str(), "input" | "select"));
+    assert!(
+        controls.map(|one| one.attribute("id")).all(|id| page.all("label").any(|label| label.attribute("for") == id))
+    );
+    assert!(
+        page.all("svg").all(|one| one.attribute("role") == "img" && one.attribute("aria-labelledby").contains(' '))
+    );
+    assert_eq!(page.all("svg").count(), page.all("desc").count());
+}
+
+#[test]
+fn the_policy_knows_the_style_and_the_script_of_the_page() {
+    let page = Parsed::new(&page_of(fixture::reviewed(), &outlook()));
+    let policy =
+        page.all("meta").map(|meta| meta.attribute("content")).find(|text| text.contains("default-src")).unwrap();
+    let style = page.all("style").next().unwrap();
+    let script = page.all("script").find(|script| script.attributes.is_empty()).unwrap();
+    assert_eq!(policy, policy::policy(&style.text, &script.text));
+    assert_eq!(Sha256::digest(&script.text), Sha256::digest(SCRIPT));
+    assert_eq!(page.all("script").count(), 2);
+}
+
+#[test]
+fn the_data_tells_all_changes_of_the_plan() {
+    for plan in [fixture::reviewed(), fixture::fleet()] {
+        let sealed = SealedPlan::new(plan);
+        let page = Parsed::new(&render((&sealed, &outlook()), &TextOptions::default()));
+        assert_eq!(decoded(&page.by_id("data").text), expected(sealed.plan()));
+    }
+}
+
+#[test]
+fn the_bars_are_as_wide_as_the_plan_says() {
+    let page = Parsed::new(&page_of(fixture::reviewed(), &Outlook::default()));
+    let widths = |from: &str, to: &str| {
+        let place = |id: &str| page.elements.iter().position(|one| one.attribute("id") == id).unwrap();
+        let rects = page.elements[place(from)..place(to)].iter().filter(|one| one.name == "rect");
+        let drawn = rects.filter(|one| one.attribute("class") != "ground");
+        drawn.map(|one| format!("{} {}", one.attribute("class"), one.attribute("width"))).collect::<Vec<_>>()
+    };
+    // Of ten changes of search four create, three modify and three delete; web has three, and lab has one.
+    let projects =
+        ["create 40.00%", "modify 30.00%", "delete 30.00%", "create 20.00%", "modify 10.00%", "delete 10.00%"];
+    assert_eq!(widths("by-project", "by-location"), projects);
+    // 18 used and 3 planned of 20, so that 21 fill the bar; 118 and 5 of 1000.
+    assert_eq!(widths("limits-used", "ages"), ["used 85.71%", "over 14.29%", "used 11.80%", "planned 0.50%"]);
+    // 15 minutes of an hour; 5 hours and 20 minutes of six hours.
+    assert_eq!(widths("ages", "changes"), ["used 25.00%", "used 88.89%"]);
+}
+
+#[test]
+fn long_lists_are_cut_and_say_so() {
+    let limit = fixture::fleet().limits[0].clone();
+    let limits =
+        (0..450).map(|number| LimitState { scope: format!("project:p{number:03}"), ..limit.clone() }).collect();
+    let page = Parsed::new(&page_of(Plan { limits, ..fixture::fleet() }, &outlook()));
+    let limits = page.by_id("limits");
+    assert!(limits.text.contains("and 250 more: zonewright show -v plan.json lists all"), "{}", limits.text);
+    assert!(limits.text.contains("project:p199/1d") && !limits.text.contains("project:p200/1d"));
+}
+
+#[test]
+fn a_view_says_that_it_is_one() {
+    let options = TextOptions { is_view: true, ..TextOptions::default() };
+    let page = render((&SealedPlan::new(fixture::fleet()), &Outlook::default()), &options);
+    assert!(
+        page.contains("Only some of the plan&#39;s changes are shown")
+            || page.contains("Only some of the plan's changes")
+    );
+}
+
+#[test]
+fn a_command_can_be_pasted_into_a_shell() {
+    assert_eq!(quoted("out/plan-1.json"), "out/plan-1.json");
+    assert_eq!(quoted("a b'c$(d).json"), "'a b'\\''c$(d).json'");
+    assert_eq!(quoted("-f.json"), "./'-f.json'");
+    assert_eq!(quoted(""), "''");
+}
+
+#[test]
+fn only_addresses_of_pages_are_links() {
+    assert!(is_link("https://ci.example.net/runs/17?a=b#c"));
+    for text in
+        ["javascript:alert(1)", "https://", "data:text/html,x", "ci.example.net", "https://a b", "https://a\nb", "//a"]
+    {
+        assert!(!is_link(text), "{text}");
+    }
+}

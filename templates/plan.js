@@ -1,0 +1,376 @@
+"use strict";
+// Lists, searches and filters the changes. What it shows comes from the data in the page and is only ever set as text.
+(() => {
+  // Changes on a page, changes that are printed, blocked hosts that are told beside what a search finds.
+  const PAGE = 100, PRINTED = 1000, BLOCKED = 5;
+  const KINDS = ["create", "modify", "delete"], SIGNS = ["+", "~", "\u2212"];
+  const { texts, places, causes, changes, blocked } = JSON.parse(document.getElementById("data").textContent);
+  const { zone, owner, rtype, host, also, project, cause, before, after, reasons } = changes;
+  const count = zone.length;
+  const by = (id) => document.getElementById(id);
+  const search = by("search"), list = by("list"), told = by("told"), alike = by("also"), pages = by("pages");
+  const selects = ["project", "cause", "class", "zone", "kind"].map(by);
+
+  // Where the list of each change begins in a column of lists; `size` tells how long one is by its first number.
+  const starts = (column, size) => {
+    const found = new Uint32Array(count);
+    for (let row = 0, at = 0; row < count; row += 1) {
+      found[row] = at;
+      at += size(column[at]);
+    }
+    return found;
+  };
+  const rrsetSize = (records) => (records ? records + 2 : 1);
+  const alsoAt = starts(also, (hosts) => 1 + hosts);
+  const beforeAt = starts(before, rrsetSize), afterAt = starts(after, rrsetSize);
+  const reasonsAt = starts(reasons, (number) => 1 + 3 * number);
+
+  const kindOf = (row) => (before[beforeAt[row]] ? (after[afterAt[row]] ? 1 : 2) : 0);
+  const classOf = (row) => (causes.length ? causes[cause[row]][0] : 0);
+  const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, number > 9999 ? "\u202f" : "");
+  const counted = (number, what) => `${grouped(number)} ${what}${number === 1 ? "" : "s"}`;
+  const rrset = (column, at) => {
+    const records = column[at];
+    return { ttl: column[at + 1], data: records ? column.slice(at + 2, at + 2 + records).map((id) => texts[id]) : [] };
+  };
+  const nameOf = (row) => {
+    const name = texts[owner[row]], type = texts[rtype[row]];
+    return type === "PTR" && !name.endsWith(".") ? `PTR of ${name}` : `${type} ${name}`;
+  };
+
+  // ---- search -------------------------------------------------------------------------------------------------------
+
+  // All texts in one, each on its line, and where each begins: one search finds all that hold a term.
+  let haystack = null;
+  let lines = null;
+  const prepare = () => {
+    if (haystack !== null) return;
+    const lower = texts.map((text) => text.toLowerCase());
+    lines = new Uint32Array(texts.length + 1);
+    lower.forEach((text, id) => { lines[id + 1] = lines[id] + text.length + 1; });
+    haystack = lower.join("\n");
+  };
+
+  const hits = (term) => {
+    const hit = new Uint8Array(texts.length);
+    for (let at = haystack.indexOf(term), low = 0; at !== -1; at = haystack.indexOf(term, lines[low])) {
+      let high = texts.length;
+      while (high - low > 1) {
+        const middle = (low + high) >> 1;
+        if (lines[middle] <= at) low = middle; else high = middle;
+      }
+      hit[low] = 1;
+      low += 1;
+      if (low >= texts.length) break;
+    }
+    return hit;
+  };
+
+  const holds = (column, from, to, hit) => {
+    for (let at = from; at < to; at += 1) if (hit[column[at]]) return true;
+    return false;
+  };
+
+  // Whether a change holds a term: `hit` tells of texts, `inPlaces` of lists of evidence, `inCauses` of causes.
+  const matches = (row, { hit, inPlaces, inCauses }) => {
+    if (hit[owner[row]] || hit[host[row]] || hit[project[row]] || hit[zone[row]] || hit[rtype[row]]) return true;
+    const old = beforeAt[row], now = afterAt[row], others = alsoAt[row];
+    if (before[old] && holds(before, old + 2, old + 2 + before[old], hit)) return true;
+    if (after[now] && holds(after, now + 2, now + 2 + after[now], hit)) return true;
+    if (also[others] && holds(also, others + 1, others + 1 + also[others], hit)) return true;
+    if (inCauses[cause[row]]) return true;
+    const first = reasonsAt[row], end = first + 1 + 3 * reasons[first];
+    for (let at = first + 1; at < end; at += 3) {
+      if (hit[reasons[at]] || hit[reasons[at + 1]] || inPlaces[reasons[at + 2]]) return true;
+    }
+    return false;
+  };
+
+  const lookUp = (term) => {
+    const hit = hits(term);
+    const inPlaces = Uint8Array.from(places, (ids) => (ids.some((id) => hit[id]) ? 1 : 0));
+    const inCauses = Uint8Array.from(causes, ([of, says, ids]) => (hit[of] || hit[says] || ids.some((id) => hit[id]) ? 1 : 0));
+    return { hit, inPlaces, inCauses };
+  };
+
+  // ---- what is shown ------------------------------------------------------------------------------------------------
+
+  const state = { q: "", project: "", cause: "", class: "", zone: "", kind: "", page: 0 };
+  let found = new Uint32Array(0);
+  let foundBlocked = [];
+
+  const find = () => {
+    const terms = state.q.toLowerCase().split(/\s+/).filter(Boolean);
+    if (terms.length) prepare();
+    const looked = terms.map(lookUp);
+    const id = (text) => (text ? texts.indexOf(text) : null);
+    const wanted = { project: id(state.project), zone: id(state.zone), class: id(state.class) };
+    const ofKind = state.kind ? KINDS.indexOf(state.kind) : null;
+    const ofCause = state.cause === "" ? null : Number(state.cause);
+    const kept = new Uint32Array(count);
+    let length = 0;
+    for (let row = 0; row < count; row += 1) {
+      if (wanted.project !== null && project[row] !== wanted.project) continue;
+      if (wanted.zone !== null && zone[row] !== wanted.zone) continue;
+      if (wanted.class !== null && classOf(row) !== wanted.class) continue;
+      if (ofKind !== null && kindOf(row) !== ofKind) continue;
+      if (ofCause !== null && cause[row] !== ofCause) continue;
+      if (looked.every((term) => matches(row, term))) kept[length++] = row;
+    }
+    found = kept.subarray(0, length);
+    foundBlocked = [];
+    for (let at = 0; looked.length && at < blocked.length; at += 5) {
+      if (looked.every(({ hit }) => holds(blocked, at, at + 5, hit))) foundBlocked.push(at);
+    }
+  };
+
+  const element = (tag, name, ...children) => {
+    const made = document.createElement(tag);
+    if (name) made.className = name;
+    made.append(...children);
+    return made;
+  };
+
+  // A sentence, with what stands in backticks as code.
+  const sentence = (text) => {
+    const parts = text.split("`");
+    return parts.length % 2 ? parts.map((part, place) => (place % 2 ? element("code", "", part) : part)) : [text];
+  };
+
+  // Cuts two texts into what both begin with, what differs, and what both end with, at the separators of names and addresses.
+  const differing = (old, now) => {
+    const cut = (text) => text.match(/[^:.\-_=, ]*[:.\-_=, ]?/g).filter(Boolean);
+    const a = cut(old), b = cut(now), least = Math.min(a.length, b.length);
+    let head = 0, tail = 0;
+    while (head < least && a[head] === b[head]) head += 1;
+    while (tail < least - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail += 1;
+    const parts = (all) => [all.slice(0, head), all.slice(head, all.length - tail), all.slice(all.length - tail)].map((part) => part.join(""));
+    return head + tail > 0 ? [parts(a), parts(b)] : [["", "", old], ["", "", now]];
+  };
+  const marked = ([head, middle, tail]) => [head, ...(middle ? [element("mark", "", middle)] : []), tail];
+
+  const dataOf = (old, now) => {
+    const goes = old.filter((text) => !now.includes(text)), comes = now.filter((text) => !old.includes(text));
+    const stays = old.filter((text) => now.includes(text));
+    const [was, is] = goes.length === 1 && comes.length === 1 ? differing(goes[0], comes[0]) : [];
+    const line = (tag, name, sign, content) => element(tag, `rdata ${name}`, `${sign} `, ...content);
+    return [
+      ...stays.map((text) => line("span", "same", "=", [text])),
+      ...goes.map((text) => line("del", "old", "\u2212", was ? marked(was) : [text])),
+      ...comes.map((text) => line("ins", "new", "+", is ? marked(is) : [text])),
+    ];
+  };
+
+  const why = (row) => {
+    const all = element("dl", "why");
+    const add = (what, ...content) => all.append(element("dt", "", what), element("dd", "", ...content));
+    for (let at = reasonsAt[row] + 1, end = at + 3 * reasons[at - 1]; at < end; at += 3) {
+      const whose = reasons[at + 1] && reasons[at + 1] !== host[row] ? ` (host ${texts[reasons[at + 1]]})` : "";
+      const evidence = places[reasons[at + 2]].map((id) => texts[id]).join(", ");
+      add("Reason", texts[reasons[at]] + whose, " ", element("span", "places", evidence));
+    }
+    if (causes.length) {
+      const [of, says, ids] = causes[cause[row]];
+      const lines = element("span", "places", ids.map((id) => texts[id]).join(", "));
+      add("Cause", ...(of ? [element("span", `class ${texts[of]}`, texts[of]), " "] : []), ...sentence(texts[says]), " ", lines);
+    }
+    add("Zone", element("code", "", texts[zone[row]]));
+    const others = also.slice(alsoAt[row] + 1, alsoAt[row] + 1 + also[alsoAt[row]]);
+    if (others.length) add("Shared with", `${others.length > 1 ? "hosts" : "host"} ${others.map((id) => texts[id]).join(", ")}`);
+    return all;
+  };
+
+  const change = (row) => {
+    const kind = kindOf(row), old = rrset(before, beforeAt[row]), now = rrset(after, afterAt[row]);
+    const ttl = kind === 1 && old.ttl !== now.ttl ? `TTL ${old.ttl} \u2192 ${now.ttl}` : `TTL ${kind === 2 ? old.ttl : now.ttl}`;
+    const sign = element("b", "", SIGNS[kind]);
+    sign.setAttribute("aria-hidden", "true");
+    const of = texts[classOf(row)];
+    const summary = element("summary", "",
+      element("span", "kind", sign, ` ${KINDS[kind]}`), element("span", "name", nameOf(row)),
+      element("span", "data", ...dataOf(old.data, now.data)),
+      element("span", "ttl", ttl, ...(of ? [" ", element("span", `class ${of}`, of)] : [])));
+    const made = element("details", `change ${KINDS[kind]}`, summary);
+    const open = () => { if (made.lastChild === summary) made.append(why(row)); };
+    made.addEventListener("toggle", open);
+    made.openNow = () => { open(); made.open = true; };
+    return made;
+  };
+
+  // Shows some of what was found, by host.
+  const show = (from, to) => {
+    const made = document.createDocumentFragment();
+    let group = null;
+    for (let place = from; place < Math.min(to, found.length); place += 1) {
+      const row = found[place], last = place > from ? found[place - 1] : null;
+      if (last === null || host[row] !== host[last] || project[row] !== project[last]) {
+        const whose = host[row] ? `host ${texts[host[row]]}` : "no host";
+        group = element("div", "group", element("h3", "", whose, " ", element("span", "", `of ${texts[project[row]]}`)));
+        made.append(group);
+      }
+      group.append(change(row));
+    }
+    list.replaceChildren(made);
+  };
+
+  const showBlocked = () => {
+    alike.replaceChildren();
+    if (!foundBlocked.length) return;
+    const line = (at) => {
+      const [number, of, code, message, hint] = blocked.slice(at, at + 5).map((id) => texts[id]);
+      return element("p", "", `host ${number}${of ? ` of ${of}` : ""}, ${code}: `, ...sentence(message), " ",
+        element("span", "helps", "Hint: ", ...sentence(hint)));
+    };
+    const more = foundBlocked.length > BLOCKED ? ` The first ${BLOCKED}:` : "";
+    const is = foundBlocked.length === 1 ? "host matches, which is" : "hosts match, which are";
+    alike.append(element("p", "", element("b", "", `${grouped(foundBlocked.length)} ${is} blocked and not changed.${more}`)));
+    alike.append(...foundBlocked.slice(0, BLOCKED).map(line));
+  };
+
+  const render = () => {
+    const last = Math.max(0, Math.ceil(found.length / PAGE) - 1);
+    state.page = Math.min(state.page, last);
+    const from = state.page * PAGE, to = Math.min(from + PAGE, found.length);
+    told.textContent = found.length === count ? counted(count, "change")
+      : found.length ? `${grouped(found.length)} of ${counted(count, "change")}` : `none of ${counted(count, "change")}`;
+    show(from, to);
+    showBlocked();
+    pages.hidden = last === 0;
+    by("page").textContent = `${grouped(from + 1)}\u2013${grouped(to)} of ${grouped(found.length)}`;
+    by("previous").disabled = state.page === 0;
+    by("next").disabled = state.page === last;
+    by("clear").disabled = !Object.entries(state).some(([key, value]) => key !== "page" && value !== "");
+  };
+
+  // ---- the address, which keeps the search --------------------------------------------------------------------------
+
+  const read = () => {
+    const asked = new URLSearchParams(location.hash.slice(1));
+    Object.keys(state).forEach((key) => { state[key] = key === "page" ? 0 : asked.get(key) ?? ""; });
+    state.page = Math.max(0, Math.floor(Number(asked.get("page")) || 1) - 1);
+    // What this plan does not have cannot be chosen.
+    selects.forEach((select) => {
+      select.value = state[select.id];
+      if (select.selectedIndex < 0) select.value = "";
+      state[select.id] = select.value;
+    });
+    search.value = state.q;
+  };
+
+  let writing = 0;
+  const write = () => {
+    clearTimeout(writing);
+    writing = setTimeout(() => {
+      const asked = new URLSearchParams();
+      Object.entries(state).forEach(([key, value]) => { if (value) asked.set(key, key === "page" ? value + 1 : value); });
+      const text = asked.toString();
+      history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
+    }, 300);
+  };
+
+  const update = () => {
+    state.page = 0;
+    find();
+    render();
+    write();
+  };
+
+  // By keys the first change gets the focus; a button keeps it, so that it can be pressed again.
+  const turn = (step, isByKey) => {
+    const last = Math.max(0, Math.ceil(found.length / PAGE) - 1);
+    const next = Math.min(last, Math.max(0, state.page + step));
+    if (next === state.page) return;
+    state.page = next;
+    render();
+    write();
+    by("changes").scrollIntoView();
+    if (isByKey) list.querySelector("summary")?.focus({ preventScroll: true });
+  };
+
+  // ---- controls -----------------------------------------------------------------------------------------------------
+
+  const options = (select, all, values) => {
+    const option = (value, text) => {
+      const made = element("option", "", text);
+      made.value = value;
+      return made;
+    };
+    select.append(option("", all), ...values.map(([value, text, number]) => option(value, `${text} (${grouped(number)})`)));
+    select.closest(".field").hidden = values.length === 0;
+  };
+
+  // How many changes have each of what `of` gives.
+  const tally = (of) => {
+    const counts = new Map();
+    for (let row = 0; row < count; row += 1) counts.set(of(row), (counts.get(of(row)) ?? 0) + 1);
+    return counts;
+  };
+  const named = (of) => [...tally(of)].filter(([id]) => id).map(([id, number]) => [texts[id], texts[id], number]).sort((a, b) => (a[0] < b[0] ? -1 : 1));
+
+  const fill = () => {
+    options(by("project"), "all projects", named((row) => project[row]));
+    options(by("zone"), "all zones", named((row) => zone[row]));
+    options(by("class"), "all classes", named(classOf));
+    const kinds = tally(kindOf);
+    options(by("kind"), "all kinds", KINDS.map((kind, place) => [kind, kind, kinds.get(place) ?? 0]));
+    const ofCauses = tally((row) => cause[row]);
+    const short = (text) => (text.length > 90 ? `${text.slice(0, 89)}\u2026` : text);
+    const words = ([of, says]) => short(`${of ? `${texts[of]}: ` : ""}${texts[says].replaceAll("`", "")}`);
+    options(by("cause"), "all causes", causes.map((one, place) => [String(place), words(one), ofCauses.get(place) ?? 0]));
+  };
+
+  const step = (places) => {
+    const all = [...list.querySelectorAll("summary")], at = all.indexOf(document.activeElement);
+    all[Math.min(all.length - 1, Math.max(0, at + places))]?.focus();
+  };
+
+  const KEYS = {
+    "/": () => { search.focus(); search.select(); },
+    j: () => step(1), k: () => step(-1), n: () => turn(1, true), p: () => turn(-1, true),
+  };
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target === search && event.key === "Escape") search.blur();
+    if (event.target.closest("input, select, textarea") || !KEYS[event.key]) return;
+    event.preventDefault();
+    KEYS[event.key]();
+  });
+  search.addEventListener("input", () => { state.q = search.value; update(); });
+  selects.forEach((select) => select.addEventListener("change", () => { state[select.id] = select.value; update(); }));
+  by("previous").addEventListener("click", () => turn(-1, false));
+  by("next").addEventListener("click", () => turn(1, false));
+  by("clear").addEventListener("click", () => {
+    Object.keys(state).forEach((key) => { state[key] = ""; });
+    [search, ...selects].forEach((control) => { control.value = ""; });
+    update();
+    search.focus();
+  });
+  window.addEventListener("hashchange", () => {
+    if (!location.hash.includes("=")) return;
+    read();
+    find();
+    render();
+    by("changes").scrollIntoView();
+    search.focus({ preventScroll: true });
+  });
+  window.addEventListener("beforeprint", () => {
+    const cut = found.length > PRINTED ? `; the first ${grouped(PRINTED)} are printed` : "";
+    show(0, PRINTED);
+    told.textContent += cut;
+    document.querySelectorAll("details").forEach((details) => (details.openNow ? details.openNow() : (details.open = true)));
+  });
+  window.addEventListener("afterprint", render);
+
+  if (count) {
+    fill();
+    by("tools").hidden = false;
+  }
+  read();
+  find();
+  render();
+  // Who follows an address with a search in it wants to see what it finds.
+  if (location.hash.includes("=")) by("changes").scrollIntoView();
+  // The first search need not wait for what can be done before anybody types.
+  setTimeout(prepare, 200);
+})();
