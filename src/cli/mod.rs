@@ -20,6 +20,8 @@ mod check;
 
 mod plan;
 
+mod drift;
+
 mod apply;
 
 mod check_dns;
@@ -73,6 +75,7 @@ pub fn main() -> ExitCode {
     let outcome = match &cli.command {
         Command::Check(args) => check::run(&cli.shared, args),
         Command::Plan(args) => plan::run(&cli.shared, args),
+        Command::Drift(args) => drift::run(&cli.shared, args),
         Command::Apply(args) => apply::run(&cli.shared, args),
         Command::CheckDns(args) => check_dns::run(&cli.shared, args),
         Command::Resume(args) => resume::run(&cli.shared, args),

@@ -42,6 +42,8 @@ pub mod resume;
 
 pub mod undo;
 
+pub mod drift;
+
 mod waits;
 
 pub mod history;

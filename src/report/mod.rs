@@ -16,6 +16,8 @@ mod diff;
 
 mod doctor;
 
+mod drift;
+
 mod explain;
 
 mod gather;
@@ -63,6 +65,7 @@ use crate::plan::{SealedPlan, v1};
 
 pub use accept::accepted;
 pub use doctor::doctor;
+pub use drift::drift;
 pub use history::history;
 pub use names::{NamesReport, names};
 pub use outlook::{Outlook, Verdict};
