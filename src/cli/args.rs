@@ -80,7 +80,7 @@ pub enum Command {
     /// Derives the records that every host must have, reads live DNS, and prints the difference with the reason and the
     /// inventory lines behind every change, then what was blocked or skipped, and why.
     Plan(PlanArgs),
-    /// Print what in live DNS is not as desired, and since when: what somebody else changed since the apply that wrote it.
+    /// Tell what in live DNS is not as desired, and since when.
     ///
     /// Reads inventory and live DNS as `plan` does, and holds each difference against the journal: live DNS drifted, the
     /// inventory moved, both did, or no apply is known to have written the RRset. Changes nothing. Exits 2 where there is
@@ -202,6 +202,9 @@ pub struct PlanArgs {
     /// Exit 2 where there are changes, 3 where the plan would be refused.
     #[arg(long)]
     pub detailed_exitcode: bool,
+    /// Write metrics of this run to this file, for the textfile collector of Prometheus; also where the run fails.
+    #[arg(long, value_name = "FILE")]
+    pub metrics: Option<PathBuf>,
     /// Take live DNS from this snapshot, its folder or its manifest; ask no server, and use no secret.
     #[arg(long, value_name = "PATH")]
     pub live_snapshot: Option<PathBuf>,
@@ -213,6 +216,9 @@ pub struct DriftArgs {
     /// How it is printed.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
+    /// Write metrics of this run to this file, for the textfile collector of Prometheus; also where the run fails.
+    #[arg(long, value_name = "FILE")]
+    pub metrics: Option<PathBuf>,
     /// Take live DNS from this snapshot, its folder or its manifest; ask no server, and use no secret.
     #[arg(long, value_name = "PATH")]
     pub live_snapshot: Option<PathBuf>,
@@ -233,6 +239,9 @@ pub struct ApplyArgs {
     /// nothing is done there any more until somebody resets it (`status --reset`).
     #[arg(long, conflicts_with = "allow")]
     pub auto: bool,
+    /// Write metrics of this run to this file, for the textfile collector of Prometheus; also where the run fails.
+    #[arg(long, value_name = "FILE")]
+    pub metrics: Option<PathBuf>,
     /// How far it goes.
     #[command(flatten)]
     pub limits: ApplyLimits,

@@ -8,6 +8,8 @@ mod log;
 
 mod progress;
 
+mod metrics;
+
 mod output;
 
 mod request;

@@ -44,6 +44,8 @@ pub mod undo;
 
 pub mod drift;
 
+pub mod metrics;
+
 mod waits;
 
 pub mod history;

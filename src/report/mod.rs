@@ -34,6 +34,8 @@ mod mark;
 
 mod markdown;
 
+pub mod metrics;
+
 mod names;
 
 mod outlook;
