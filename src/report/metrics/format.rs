@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::Labels;
 use super::family::Family;
-use crate::diag::sanitize;
 
 /// Renders the families that have samples, each with its help and type.
 pub fn render(command: &str, samples: &BTreeMap<Family, BTreeMap<Labels, f64>>) -> String {
@@ -20,11 +19,10 @@ pub fn render(command: &str, samples: &BTreeMap<Family, BTreeMap<Labels, f64>>) 
     out
 }
 
-/// The value of a label: control characters as they are shown elsewhere, so that nobody who prints the file gets any; then
-/// escaped as the format wants it.
+/// The value of a label, escaped as the format wants it.
 fn escaped(value: &str) -> String {
     let mut out = String::new();
-    for c in sanitize(value).chars() {
+    for c in value.chars() {
         match c {
             '\\' => out.push_str("\\\\"),
             '"' => out.push_str("\\\""),

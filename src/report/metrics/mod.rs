@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::apply::{Applied, Outcome, Refusal};
+use crate::diag::sanitize;
 use crate::drift::Drift;
 use crate::guard::Breaker;
 use crate::inventory::value::Time;
@@ -32,7 +33,7 @@ pub struct Metrics {
     samples: BTreeMap<Family, BTreeMap<Labels, f64>>,
 }
 
-/// The labels of a sample, each with its value.
+/// The labels of a sample, each with its value, sanitized.
 type Labels = Vec<(&'static str, String)>;
 
 /// How a run ended.
@@ -224,9 +225,9 @@ impl Metrics {
         *self.sample(family, labels) += value;
     }
 
-    /// The value of a sample; 0 where it is new.
+    /// The value of a sample; 0 where it is new. Values of labels that would be shown alike are one.
     fn sample(&mut self, family: Family, labels: &[(&'static str, &str)]) -> &mut f64 {
-        let labels = labels.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+        let labels = labels.iter().map(|(name, value)| (*name, sanitize(value))).collect();
         self.samples.entry(family).or_default().entry(labels).or_default()
     }
 }
