@@ -54,6 +54,8 @@ pub mod state;
 
 pub mod undo;
 
+pub mod drift;
+
 pub mod snapshot;
 
 pub mod doctor;

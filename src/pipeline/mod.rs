@@ -46,6 +46,10 @@ pub mod resume;
 
 pub mod undo;
 
+pub mod drift;
+
+pub mod metrics;
+
 mod waits;
 
 pub mod history;

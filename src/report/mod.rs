@@ -18,6 +18,8 @@ mod diff;
 
 mod doctor;
 
+mod drift;
+
 mod explain;
 
 mod gather;
@@ -35,6 +37,8 @@ mod lines;
 mod mark;
 
 mod markdown;
+
+pub mod metrics;
 
 mod names;
 
@@ -68,6 +72,7 @@ use crate::plan::{SealedPlan, v1};
 pub use accept::accepted;
 pub use checked::Checked;
 pub use doctor::doctor;
+pub use drift::drift;
 pub use github::{annotations, inert};
 pub use history::history;
 pub use junit::check as check_junit;
@@ -130,10 +135,10 @@ pub fn plan(
     options: &TextOptions,
 ) -> Result<String, TemplateError> {
     match format {
-        PlanFormat::Text => text::render(sealed, templates, options),
+        PlanFormat::Text => text::render((sealed, outlook), templates, options),
         PlanFormat::Json => Ok(v1::to_json(sealed)),
         PlanFormat::Markdown => Ok(markdown::render(sealed, outlook)),
-        PlanFormat::Html => Ok(html::render((sealed, outlook), options)),
+        PlanFormat::Html => Ok(html::render(sealed, outlook)),
         PlanFormat::Diff => Ok(diff::render(sealed, outlook, options)),
         PlanFormat::Junit => Ok(junit::plan(sealed, outlook)),
     }

@@ -218,6 +218,9 @@ pub trait State: Send {
     /// The latest applies, the latest first; at most `count`.
     fn applies(&self, count: usize) -> Result<Vec<ApplySummary>, StateError>;
 
+    /// The apply that ended last; none where none ended.
+    fn last_finished(&self) -> Result<Option<ApplySummary>, StateError>;
+
     /// The applies that never ended, the latest first.
     fn unfinished(&self) -> Result<Vec<ApplySummary>, StateError>;
 

@@ -256,6 +256,10 @@ impl State for Sqlite {
         self.summaries("ORDER BY id DESC LIMIT ?1", [i64::try_from(count).unwrap_or(i64::MAX)])
     }
 
+    fn last_finished(&self) -> Result<Option<ApplySummary>, StateError> {
+        Ok(self.summaries("WHERE finished IS NOT NULL ORDER BY finished DESC, id DESC LIMIT 1", [])?.pop())
+    }
+
     fn unfinished(&self) -> Result<Vec<ApplySummary>, StateError> {
         self.summaries("WHERE finished IS NULL ORDER BY id DESC", [])
     }

@@ -151,6 +151,7 @@ impl State for Book<'_> {
         fn markers() -> BTreeMap<ZoneName, KnownMarker>;
         fn breakers() -> Vec<Breaker>;
         fn applies(count: usize) -> Vec<ApplySummary>;
+        fn last_finished() -> Option<ApplySummary>;
         fn unfinished() -> Vec<ApplySummary>;
         fn changed_since(since: Time) -> Vec<(String, Inv, Time)>;
         fn apply(id: ApplyId) -> Option<ApplySummary>;

@@ -25,7 +25,7 @@ pub fn render(sealed: &SealedPlan, outlook: &Outlook, options: &TextOptions) -> 
     let plan = sealed.plan();
     let paint = Paint::new(options.color);
     let mut out = String::new();
-    for remark in remarks(plan, outlook, options) {
+    for remark in remarks(plan, outlook) {
         out.push_str(&paint.marked(&paint.alarm, &format!("# {}", sanitize(&remark)), &[]));
         out.push('\n');
     }
@@ -67,7 +67,7 @@ fn canonical(name: NameRef<'_>) -> Vec<&[u8]> {
 }
 
 /// What somebody must know who would take the diff for the plan.
-fn remarks(plan: &Plan, outlook: &Outlook, options: &TextOptions) -> Vec<String> {
+fn remarks(plan: &Plan, outlook: &Outlook) -> Vec<String> {
     let mut remarks = Vec::new();
     match &outlook.refusal {
         Some(refusal) => {
@@ -84,8 +84,8 @@ fn remarks(plan: &Plan, outlook: &Outlook, options: &TextOptions) -> Vec<String>
     let less = plan.notices.iter();
     let less = less.filter(|notice| notice.code.tells_of_failure() || notice.code == NoticeCode::SourceUntrusted);
     remarks.extend(less.map(|notice| format!("less than it should be: {}: {}", notice.code, notice.message)));
-    if options.is_view {
-        remarks.push("only some of the plan's changes are shown".to_owned());
+    if let Some(hidden) = outlook.hidden {
+        remarks.push(format!("only some of the plan's changes are shown, and {hidden} are not"));
     }
     remarks
 }

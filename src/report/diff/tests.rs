@@ -125,13 +125,12 @@ fn what_is_amiss_is_told_before_the_first_file() {
         message: "the breaker `global` is tripped\n--- x".to_owned(),
         hint: Some("reset it".to_owned()),
     };
-    let outlook = Outlook { refusal: Some(refusal), ..Outlook::default() };
-    let options = TextOptions { is_view: true, ..TextOptions::default() };
-    let text = render(&SealedPlan::new(fixture::empty()), &outlook, &options);
+    let outlook = Outlook { refusal: Some(refusal), hidden: Some(7), ..Outlook::default() };
+    let text = render(&SealedPlan::new(fixture::empty()), &outlook, &TextOptions::default());
     insta::assert_snapshot!(text, @r"
     # refused as it is: breaker-tripped: the breaker `global` is tripped\u{a}--- x
     #   hint: reset it
-    # only some of the plan's changes are shown
+    # only some of the plan's changes are shown, and 7 are not
     ");
 }
 

@@ -26,7 +26,6 @@ use self::lists::{Causes, Hosts, OfCode, OfHint, Table, Waits};
 use self::pictures::Picture;
 use self::verdict::{Classes, Count, VerdictView};
 use super::outlook::Outlook;
-use super::text::TextOptions;
 use crate::plan::{Review, SealedPlan};
 use crate::review;
 
@@ -43,10 +42,10 @@ const SCRIPT: &str = include_str!("../../../templates/plan.js");
 const DATA: &str = "{\"data\":\"goes here\"}";
 
 /// Renders a plan.
-pub fn render((sealed, outlook): (&SealedPlan, &Outlook), options: &TextOptions) -> String {
+pub fn render(sealed: &SealedPlan, outlook: &Outlook) -> String {
     let plan = sealed.plan();
     let review = review::of_plan(plan);
-    let view = PageView { is_view: options.is_view, ..page((sealed, outlook), review.as_ref()) };
+    let view = page((sealed, outlook), review.as_ref());
     let environment = engine();
     let template = environment.get_template("plan.html").expect("the engine has it");
     let page = template.render(Serde(view)).expect("the template asks for nothing else than a page has");
@@ -87,8 +86,8 @@ struct PageView<'a> {
     data: Value,
     /// What the plan comes to.
     verdict: VerdictView,
-    /// Whether only some of the changes are shown.
-    is_view: bool,
+    /// Where only some of the changes are shown: how many are not.
+    hidden: Option<usize>,
     /// What the plan was narrowed to.
     narrowed: Option<String>,
     /// The apply that it undoes.
@@ -151,7 +150,7 @@ fn page<'a>((sealed, outlook): (&'a SealedPlan, &'a Outlook), review: Option<&Re
         script: Value::from_safe_string(SCRIPT.to_owned()),
         data: Value::from_safe_string(DATA.to_owned()),
         verdict: verdict::verdict(plan, outlook),
-        is_view: false,
+        hidden: outlook.hidden,
         narrowed: plan.only.as_ref().map(verdict::narrowed),
         undoes: plan.undoes,
         counts: verdict::counts(plan),

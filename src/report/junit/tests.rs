@@ -373,7 +373,7 @@ proptest! {
             notices: vec![notice(NoticeCode::ZoneUnknown), notice(NoticeCode::SourceUntrusted)],
             ..fixture::empty()
         };
-        let seen = of_plan(plan, &Outlook { file: Some(text.clone()), url: Some(other.clone()), refusal: None });
+        let seen = of_plan(plan, &Outlook { file: Some(text.clone()), url: Some(other.clone()), ..Outlook::default() });
         let failed: Vec<&Seen> = seen.iter().filter(|case| case.outcome.1 == "bad-input").collect();
         prop_assert_eq!(failed.len(), 2);
         let hint = if other.is_empty() { String::new() } else { format!("\nhint: {}", sanitize(&other)) };

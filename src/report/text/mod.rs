@@ -17,6 +17,7 @@ use self::changes::{NobodyView, ProjectView};
 use self::left::{BlockedView, SkippedView};
 use self::tables::Cells;
 use self::waiting::WaitingView;
+use super::outlook::Outlook;
 use super::paint::Paint;
 use super::templates::{TemplateError, Templates};
 use super::words::Explained as _;
@@ -49,14 +50,12 @@ pub struct TextOptions {
     pub verbose: bool,
     /// What the plan is shown for.
     pub purpose: Purpose,
-    /// Where only some of the changes are shown: how many are not.
-    pub hidden: Option<usize>,
 }
 
 impl Default for TextOptions {
     /// No colour and 80 columns, which suits pipes and the narrowest terminals in use (no official source).
     fn default() -> TextOptions {
-        TextOptions { color: false, width: 80, max_hosts: None, verbose: false, purpose: Purpose::Look, hidden: None }
+        TextOptions { color: false, width: 80, max_hosts: None, verbose: false, purpose: Purpose::Look }
     }
 }
 
@@ -71,7 +70,11 @@ impl TextOptions {
 }
 
 /// Renders a plan.
-pub fn render(sealed: &SealedPlan, templates: &Templates, options: &TextOptions) -> Result<String, TemplateError> {
+pub fn render(
+    (sealed, outlook): (&SealedPlan, &Outlook),
+    templates: &Templates,
+    options: &TextOptions,
+) -> Result<String, TemplateError> {
     let plan = sealed.plan();
     let paint = Paint::new(options.color);
     let view = PlanView {
@@ -79,7 +82,7 @@ pub fn render(sealed: &SealedPlan, templates: &Templates, options: &TextOptions)
         width: options.width,
         saved: options.purpose == Purpose::Saved,
         applies: options.purpose == Purpose::Apply,
-        hidden: options.hidden,
+        hidden: outlook.hidden,
         is_partial: plan.notices.iter().any(|notice| notice.code.tells_of_failure()),
         is_untrusted: plan.notices.iter().any(|notice| notice.code == NoticeCode::SourceUntrusted),
         only: plan.only.as_ref().map(|only| narrowed(only, options)),

@@ -114,6 +114,7 @@ proptest! {
         let outlook = |text: &str| Outlook {
             file: Some(format!("plan{text}.json")),
             url: Some(format!("at {text}")),
+            hidden: None,
             refusal: Some(Refusal {
                 place: format!("plan{text}"),
                 code: "breaker-tripped",
@@ -122,7 +123,7 @@ proptest! {
             }),
         };
         let sealed = SealedPlan::new(plan_with(&text));
-        let page = Parsed::new(&render((&sealed, &outlook(&text)), &TextOptions::default()));
+        let page = Parsed::new(&render(&sealed, &outlook(&text)));
         prop_assert_eq!(&page.faults, &[""; 0]);
         let harmless = Parsed::new(&page_of(plan_with(""), &outlook("")));
         prop_assert_eq!(shapes(&page), shapes(&harmless));
