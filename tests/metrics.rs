@@ -4,6 +4,7 @@
 mod copy;
 #[path = "folder/edit.rs"]
 mod edit;
+#[expect(dead_code, reason = "this file needs promtool, and no Python")]
 mod support;
 
 use std::fs;

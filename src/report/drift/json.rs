@@ -8,7 +8,7 @@ use super::{Shown, Strayed};
 use crate::dns::{Rrset, Rtype};
 use crate::drift::{Deed, Mover};
 use crate::inventory::value::Duration;
-use crate::plan::{Notice, Plan};
+use crate::plan::{Notice, NoticeCode, Plan};
 use crate::state::{KeptRrset, Written};
 
 /// What `format` says.
@@ -29,7 +29,7 @@ struct Document<'a> {
     exists: bool,
     /// The zones whose RRsets alone are there.
     zones: Vec<String>,
-    /// What could not be read.
+    /// What could not be read, or is not believed.
     unread: Vec<UnreadView<'a>>,
     /// How many RRsets of each class there are.
     counts: BTreeMap<&'static str, usize>,
@@ -45,12 +45,12 @@ struct Document<'a> {
     waiting: usize,
 }
 
-/// A source or zone that could not be read.
+/// A source or zone that could not be read, or a source that is not believed.
 #[derive(Debug, Serialize)]
 struct UnreadView<'a> {
     /// Which.
     name: &'a str,
-    /// What of it.
+    /// Which of these.
     code: &'static str,
     /// Why.
     message: &'a str,
@@ -106,7 +106,7 @@ pub fn render(shown: &Shown<'_>) -> String {
         state: shown.drift.place,
         exists: shown.drift.is_known,
         zones: shown.zones.iter().map(ToString::to_string).collect(),
-        unread: notices.iter().filter(|notice| notice.code.tells_of_failure()).map(unread).collect(),
+        unread: notices.iter().filter(|notice| is_doubt(notice.code)).map(unread).collect(),
         counts: Mover::ALL.iter().copied().map(count).collect(),
         rrsets: shown.all().map(rrset).collect(),
         hidden: shown.hidden(),
@@ -115,6 +115,11 @@ pub fn render(shown: &Shown<'_>) -> String {
         waiting: waiting.len(),
     };
     serde_json::to_string_pretty(&document).expect("texts and numbers are JSON") + "\n"
+}
+
+/// Whether something could not be read, or is not believed.
+fn is_doubt(code: NoticeCode) -> bool {
+    code.tells_of_failure() || code == NoticeCode::SourceUntrusted
 }
 
 /// What could not be read.

@@ -170,7 +170,7 @@ fn nothing_is_said_in_one_line() {
     let shown = text(&Plan { notices, ..plan }, &[], &[], &TextOptions::default());
     assert_eq!(
         shown,
-        "Not all could be read; what could not be is left out here.\nWhat could be read is as desired.\n"
+        "Not all could be read; what could not be is left out here.\nWhat could be compared is as desired.\n"
     );
 }
 

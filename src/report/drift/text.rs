@@ -7,7 +7,7 @@ use crate::change::Change;
 use crate::dns::Rrset;
 use crate::drift::{Deed, Mover, Stray};
 use crate::inventory::value::Duration;
-use crate::plan::{Only, Plan};
+use crate::plan::{NoticeCode, Only, Plan};
 use crate::report::TextOptions;
 use crate::report::data::{lines, rrset};
 use crate::report::page::Page;
@@ -35,31 +35,40 @@ impl Page<'_> {
         let plan = shown.drift.plan;
         let is_partial = plan.notices.iter().any(|notice| notice.code.tells_of_failure());
         if is_partial {
-            let style = self.paint.alarm.clone();
-            self.painted(0, &style, "Not all could be read; what could not be is left out here.");
+            self.alarm("Not all could be read; what could not be is left out here.");
+        }
+        if plan.notices.iter().any(|notice| notice.code == NoticeCode::SourceUntrusted) {
+            self.alarm("A source is not believed; hosts that need it are left out here.");
         }
         let strayed: Vec<Strayed<'_>> = shown.all().collect();
         let drifted: Vec<Strayed<'_>> = strayed.iter().filter(|(_, stray)| stray.mover.is_drift()).copied().collect();
-        self.line(
-            0,
-            &match (drifted.len(), strayed.len()) {
-                (0, 0) if is_partial => "What could be read is as desired.".to_owned(),
-                (0, 0) if shown.hidden() > 0 => "In these zones live DNS is as desired.".to_owned(),
-                (0, 0) => "Live DNS is as desired.".to_owned(),
-                (0, _) => format!("{} not as desired; nothing drifted.", are(&strayed)),
-                (some, all) if some == all => format!("{} drifted.", have(&drifted)),
-                _ => format!("{} drifted; {} not as desired in all.", have(&drifted), are(&strayed)),
-            },
-        );
-        if let Some(only) = &plan.only {
+        let says = match (drifted.len(), strayed.len()) {
+            (0, 0) if is_partial || !plan.blocked.is_empty() => "What could be compared is as desired.".to_owned(),
+            (0, 0) if shown.hidden() > 0 => "In these zones live DNS is as desired.".to_owned(),
+            (0, 0) => "Live DNS is as desired.".to_owned(),
+            (0, _) => format!("{} not as desired; nothing drifted.", are(&strayed)),
+            (some, all) if some == all => format!("{} drifted.", have(&drifted)),
+            _ => format!("{} drifted; {} not as desired in all.", have(&drifted), are(&strayed)),
+        };
+        self.line(0, &says);
+        self.looked_at(shown);
+    }
+
+    /// Adds a line that needs a person.
+    fn alarm(&mut self, text: &str) {
+        let style = self.paint.alarm.clone();
+        self.painted(0, &style, text);
+    }
+
+    /// Adds what was looked at, where that is not all.
+    fn looked_at(&mut self, shown: &Shown<'_>) {
+        if let Some(only) = &shown.drift.plan.only {
             self.line(0, &narrowed(only));
         }
         if !shown.drift.is_known {
             let place = shown.drift.place;
-            self.line(
-                0,
-                &format!("No state yet at {place}: nothing is known of past applies, and so nothing is told as drift."),
-            );
+            let says = "nothing is known of past applies, and so nothing is told as drift";
+            self.line(0, &format!("No state yet at {place}: {says}."));
         }
         if shown.hidden() > 0 {
             self.line(0, &format!("{} more in other zones.", counted(shown.hidden(), "RRset")));
