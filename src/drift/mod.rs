@@ -12,8 +12,8 @@ pub use judge::judge;
 
 use crate::change::words;
 use crate::inventory::value::{Duration, Time};
-use crate::plan::Plan;
-use crate::state::Written;
+use crate::plan::{Against, CauseKind, Plan, Review};
+use crate::state::{ApplyId, Written};
 
 /// Live DNS held against what is desired, with what the journal says of the difference.
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +37,9 @@ pub struct Stray {
     pub deed: Option<Deed>,
     /// What the latest apply left there; none where no apply is known to have written it.
     pub written: Option<Written>,
+    /// The apply that last left it, or found it, otherwise than it is now, or as it still is, and when that was; none where
+    /// no apply is known to have.
+    pub since: Option<(ApplyId, Time)>,
     /// How long it can be otherwise than that apply left it; none where it is not.
     pub for_at_most: Option<Duration>,
 }
@@ -75,6 +78,22 @@ words! {
 }
 
 /// What is behind each change of a plan that was made at a time; `written` has the order of its changes.
+///
+/// What no apply wrote can have drifted all the same: where an apply did all of its plan, and nothing in the inventory
+/// differs since, everything stood as it is wanted then. The plan's review knows where that is so.
 pub fn strays(plan: &Plan, written: Vec<Option<Written>>, now: Time) -> Vec<Stray> {
-    plan.changes.iter().zip(written).map(|(change, written)| judge(change, written, now)).collect()
+    let stood = stood(plan);
+    let judged = plan.changes.iter().zip(written).zip(stood);
+    judged.map(|((change, written), stood)| judge(change, (written, stood), now)).collect()
+}
+
+/// Of each change the apply since which its RRset is no longer as it is wanted, where the plan's review knows one.
+fn stood(plan: &Plan) -> Vec<Option<(ApplyId, Time)>> {
+    let mut stood = vec![None; plan.changes.len()];
+    let Some(Review { against: Against::Journal { apply, at }, causes, .. }) = &plan.review else { return stood };
+    let drift = causes.iter().filter(|cause| cause.kind == CauseKind::Drift);
+    for change in drift.flat_map(|cause| &cause.changes) {
+        stood[*change as usize] = Some((ApplyId(*apply), *at));
+    }
+    stood
 }

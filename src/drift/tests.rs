@@ -41,7 +41,8 @@ fn found(
 ) -> (&'static str, Option<&'static str>, Option<u64>) {
     let name = "a.search.example.net";
     let change = fixture::change(("search", Some(7)), (name, Rtype::AAAA), (live, wanted), &[]);
-    let Stray { mover, deed, written: told, for_at_most } = judge(&change, written.clone(), at(3600));
+    let Stray { mover, deed, written: told, since, for_at_most } = judge(&change, (written.clone(), None), at(3600));
+    assert_eq!(since, told.as_ref().map(|told| (told.apply, told.at)));
     assert_eq!(told, written);
     (mover.as_str(), deed.map(Deed::as_str), for_at_most.map(Duration::as_secs))
 }
@@ -77,4 +78,30 @@ fn of_what_was_never_written_nobody_knows() {
 fn a_clock_that_was_set_back_makes_no_time() {
     let later = written(ONE).map(|written| Written { at: at(9999), ..written });
     assert_eq!(found(TWO, ONE, later), ("drift", Some("changed"), Some(0)));
+}
+
+#[test]
+fn what_stood_as_it_is_wanted_after_an_apply_drifted_though_none_wrote_it() {
+    let name = "a.search.example.net";
+    let judged = |live, wanted| {
+        let change = fixture::change(("search", Some(7)), (name, Rtype::AAAA), (live, wanted), &[]);
+        let stray = judge(&change, (None, Some((ApplyId(12), at(0)))), at(3600));
+        (stray.mover, stray.deed, stray.since, stray.for_at_most.map(Duration::as_secs))
+    };
+    let drifted = |deed| (Mover::Dns, Some(deed), Some((ApplyId(12), at(0))), Some(3600));
+    assert_eq!(judged(NONE, ONE), drifted(Deed::Removed));
+    assert_eq!(judged(TWO, ONE), drifted(Deed::Changed));
+    assert_eq!(judged(TWO, NONE), drifted(Deed::Added));
+}
+
+#[test]
+fn the_review_of_a_plan_says_what_stood() {
+    let plan = fixture::reviewed();
+    let drifted = |against: Against| {
+        let review = plan.review.clone().map(|review| Review { against, ..review });
+        let strays = strays(&Plan { review, ..plan.clone() }, vec![None; plan.changes.len()], at(3600));
+        strays.iter().filter(|stray| stray.mover == Mover::Dns).count()
+    };
+    assert_eq!(drifted(Against::Journal { apply: 12, at: at(0) }), 3);
+    assert_eq!(drifted(Against::Nothing), 0);
 }

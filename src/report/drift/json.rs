@@ -80,8 +80,19 @@ struct RrsetView<'a> {
     wanted: Option<KeptRrset>,
     /// What the latest apply left there.
     written: Option<WrittenView<'a>>,
+    /// The apply that last left or found it as it is told.
+    since: Option<SinceView>,
     /// How long it can be otherwise than that, in seconds.
     for_at_most: Option<u64>,
+}
+
+/// An apply that left or found something.
+#[derive(Debug, Serialize)]
+struct SinceView {
+    /// The apply.
+    apply: u64,
+    /// When that was.
+    at: String,
 }
 
 /// What an apply left.
@@ -141,6 +152,7 @@ fn rrset<'a>((change, stray): Strayed<'a>) -> RrsetView<'a> {
         live: change.kind.before().map(|rrset| kept(rtype, rrset)),
         wanted: change.kind.after().map(|rrset| kept(rtype, rrset)),
         written: stray.written.as_ref().map(written),
+        since: stray.since.map(|(apply, at)| SinceView { apply: apply.0, at: at.to_string() }),
         for_at_most: stray.for_at_most.map(Duration::as_secs),
     }
 }

@@ -60,7 +60,7 @@ fn what_drifted_comes_first() {
     9 RRsets of 4 hosts have drifted; 14 RRsets of 5 hosts are not as desired in
       all.
 
-    Drift: changed by somebody else since an apply left it as it is wanted
+    Drift: changed by somebody else since an apply left or found it as it is wanted
       - is live, + is wanted
       Project search: 7 RRsets of 3 hosts
         host 100001, for at most 3d5h, since apply 12 of 2026-11-16T21:59:59Z
@@ -221,6 +221,10 @@ fn the_document_fits_its_schema() {
       "live": null,
       "name": "8.9.3.9.8.0.5.b.8.7.4.1.0.0.0.0.b.0.6.1.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa.",
       "project": "search",
+      "since": {
+        "apply": 12,
+        "at": "2026-11-16T21:59:59Z"
+      },
       "type": "PTR",
       "wanted": {
         "rdata": [

@@ -18,7 +18,10 @@ use crate::state::{KeptRrset, Written};
 pub fn render(shown: &Shown<'_>, options: &TextOptions) -> String {
     let mut page = Page::new(options);
     page.comes_to(shown);
-    page.drifted(&shown.of(Mover::Dns), "Drift: changed by somebody else since an apply left it as it is wanted");
+    page.drifted(
+        &shown.of(Mover::Dns),
+        "Drift: changed by somebody else since an apply left or found it as it is wanted",
+    );
     page.drifted(&shown.of(Mover::Both), "Drift, and the inventory wants something else by now");
     let others = [
         (Mover::Inventory, "left so by an apply; the inventory wants something else now"),
@@ -204,7 +207,7 @@ fn ttl(before: Option<&Rrset>, after: Option<&Rrset>) -> String {
 
 /// Since which apply an RRset can be as it is, and for how long; none where no apply is known to have written it.
 fn since(stray: &Stray) -> Option<String> {
-    let Written { apply, at, .. } = stray.written.as_ref()?;
+    let (apply, at) = stray.since?;
     let for_at_most = stray.for_at_most.map(|time| format!("for at most {}, ", rounded_up(time))).unwrap_or_default();
     Some(format!("{for_at_most}since apply {} of {at}", apply.0))
 }
