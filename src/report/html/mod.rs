@@ -46,7 +46,7 @@ const DATA: &str = "{\"data\":\"goes here\"}";
 pub fn render((sealed, outlook): (&SealedPlan, &Outlook), options: &TextOptions) -> String {
     let plan = sealed.plan();
     let review = review::of_plan(plan);
-    let view = PageView { is_view: options.is_view, ..page((sealed, outlook), review.as_ref()) };
+    let view = page((sealed, outlook), review.as_ref(), options);
     let environment = engine();
     let template = environment.get_template("plan.html").expect("the engine has it");
     let page = template.render(Serde(view)).expect("the template asks for nothing else than a page has");
@@ -143,15 +143,19 @@ struct Url<'a> {
 }
 
 /// Puts together what the page shows.
-fn page<'a>((sealed, outlook): (&'a SealedPlan, &'a Outlook), review: Option<&Review>) -> PageView<'a> {
+fn page<'a>(
+    (sealed, outlook): (&'a SealedPlan, &'a Outlook),
+    review: Option<&Review>,
+    options: &TextOptions,
+) -> PageView<'a> {
     let plan = sealed.plan();
     PageView {
         policy: policy::policy(STYLE, SCRIPT),
         style: Value::from_safe_string(STYLE.to_owned()),
         script: Value::from_safe_string(SCRIPT.to_owned()),
         data: Value::from_safe_string(DATA.to_owned()),
-        verdict: verdict::verdict(plan, outlook),
-        is_view: false,
+        verdict: verdict::verdict(plan, outlook, options.is_view),
+        is_view: options.is_view,
         narrowed: plan.only.as_ref().map(verdict::narrowed),
         undoes: plan.undoes,
         counts: verdict::counts(plan),

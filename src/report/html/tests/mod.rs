@@ -48,6 +48,8 @@ fn the_verdict_stands_first() {
     };
     assert_eq!(headline(with_notice(None), &none), "\u{2713} Ready to apply");
     assert_eq!(headline(fixture::empty(), &none), "= Nothing to do: live DNS is as it should be");
+    let blocked = Plan { blocked: fixture::fleet().blocked, ..fixture::empty() };
+    assert_eq!(headline(blocked, &none), "= Nothing to do, the hosts below aside");
     let partial = headline(with_notice(Some(NoticeCode::SourceUntrusted)), &none);
     assert_eq!(partial, "! Partial: not all that it rests on could be read and believed");
     assert_eq!(headline(fixture::reviewed(), &none), "\u{2715} Refused by the limit project:search/1h");
@@ -189,7 +191,8 @@ fn long_lists_are_cut_and_say_so() {
 #[test]
 fn a_view_says_that_it_is_one() {
     let options = TextOptions { is_view: true, ..TextOptions::default() };
-    let page = render((&SealedPlan::new(fixture::fleet()), &Outlook::default()), &options);
+    let page = render((&SealedPlan::new(fixture::empty()), &Outlook::default()), &options);
+    assert!(page.contains("No changes in what is shown"));
     assert!(
         page.contains("Only some of the plan&#39;s changes are shown")
             || page.contains("Only some of the plan's changes")
