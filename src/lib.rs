@@ -10,9 +10,9 @@
 //! ```
 //!
 //! Every arrow is a plain value that can be printed, compared and put in a test. `inventory::read`, `provider`, `apply`,
-//! `state`, `snapshot`, `serve`, `plan::store`, `disk` and `cli` touch the world; all other rooms are pure: they do no input or
-//! output, read no clock or environment, and give the same answer for the same arguments. `pipeline` joins the rooms, and
-//! runs sources, zones and hosts in parallel.
+//! `state`, `snapshot`, `serve`, `plan::store`, `disk`, `git` and `cli` touch the world; all other rooms are pure: they do
+//! no input or output, read no clock or environment, and give the same answer for the same arguments. `pipeline` joins the
+//! rooms, and runs sources, zones and hosts in parallel.
 
 pub mod dns;
 
@@ -36,6 +36,8 @@ pub mod disk;
 
 pub mod parallel;
 
+pub mod git;
+
 pub mod plan;
 
 pub mod review;
@@ -51,6 +53,8 @@ pub mod verify;
 pub mod state;
 
 pub mod undo;
+
+pub mod drift;
 
 pub mod snapshot;
 

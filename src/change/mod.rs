@@ -2,7 +2,7 @@
 //!
 //! Comes in: what the rules decide. Goes out: plain values that diff makes, plan keeps and report prints. Pure.
 
-use crate::dns::{RrKey, Rrset, Rtype, ZoneName};
+use crate::dns::{Name, RrKey, Rrset, Rtype, ZoneName};
 use crate::inventory::value::{Inv, Time};
 
 /// What is to become of one RRset.
@@ -30,6 +30,16 @@ impl Change {
     pub fn is_registry(&self) -> bool {
         let of_registry = |reason: &Reason| matches!(reason.rule, Rule::Registry | Rule::Undo);
         self.key.rtype == Rtype::TXT && self.reasons.iter().any(of_registry)
+    }
+
+    /// The RRset that it records, where it is that of a TXT of the registry: `t-LABEL.REST` belongs to type T at
+    /// LABEL.REST.
+    pub fn registered(&self) -> Option<(Rtype, Name)> {
+        let owner = self.key.owner.as_name();
+        let label = owner.first_label().filter(|_| self.is_registry())?;
+        let of_type = |rtype, prefix: &[u8]| label.strip_prefix(prefix).map(|label| (rtype, label));
+        let (rtype, label) = of_type(Rtype::AAAA, b"aaaa-").or(of_type(Rtype::PTR, b"ptr-"))?;
+        Some((rtype, Name::prepend(label, owner.parent()?).ok()?))
     }
 }
 

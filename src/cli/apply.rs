@@ -5,6 +5,7 @@ use std::path::Path;
 use super::args::{ApplyArgs, Format, Shared};
 use super::carry_out::{self, Task};
 use super::exit::Exit;
+use super::metrics::{self, Notes};
 use super::output::{self, Failure};
 use super::request::{Sealed, make, not_made, request, tell_breakers};
 use super::show::View;
@@ -16,14 +17,14 @@ use crate::report::{Outlook, PlanFormat, Purpose};
 
 /// Applies a saved plan, or one that is made now.
 pub fn run(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
-    match &args.file {
-        Some(file) => apply_saved(shared, args, file),
-        None => plan_and_apply(shared, args),
-    }
+    metrics::run(shared, ("apply", args.metrics.as_deref()), |notes| match &args.file {
+        Some(file) => apply_saved(shared, args, file, notes),
+        None => plan_and_apply(shared, args, notes),
+    })
 }
 
 /// Applies a saved plan.
-fn apply_saved(shared: &Shared, args: &ApplyArgs, file: &Path) -> Result<Exit, Failure> {
+fn apply_saved(shared: &Shared, args: &ApplyArgs, file: &Path, notes: &Notes) -> Result<Exit, Failure> {
     if !shared.hosts.is_empty() || !shared.projects.is_empty() {
         let failure = Failure::new("a saved plan is applied as it is: `--host` and `--project` narrow what is planned");
         return Err(failure.hint("plan anew with them, and apply that"));
@@ -40,15 +41,17 @@ fn apply_saved(shared: &Shared, args: &ApplyArgs, file: &Path) -> Result<Exit, F
             let hint = Some("plan again; a plan is never edited".to_owned());
             let (place, code) = (path.display().to_string(), source.code());
             let refusal = Refusal { place, code, message: source.to_string(), hint };
+            notes.note(|metrics| metrics.refused(&refusal));
             return carry_out::refuse_unread(shared, args.format, now, &refusal);
         }
         Err(error) => return Err(Failure::new(error)),
     };
-    carry_out::carry_out(shared, &task(&sealed, &file.display().to_string(), now, args), Exit::Done)
+    notes.note(|metrics| metrics.plan(sealed.plan(), None));
+    carry_out::carry_out(shared, &task((&sealed, &file.display().to_string()), now, args, notes), Exit::Done)
 }
 
 /// Makes a plan, shows it, asks, and applies it.
-fn plan_and_apply(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
+fn plan_and_apply(shared: &Shared, args: &ApplyArgs, notes: &Notes) -> Result<Exit, Failure> {
     let now = output::now(shared)?;
     let request = request(shared, now, None);
     let view = View::new(shared, PlanFormat::Text, Purpose::Apply)?;
@@ -56,6 +59,7 @@ fn plan_and_apply(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
         Ok(made) => made,
         Err(error) => return not_made(shared, error),
     };
+    made.note(notes, None);
     let verdict = made.verdict();
     let Sealed { sealed, findings, breakers, .. } = made;
     tell_breakers(shared, &breakers);
@@ -64,7 +68,7 @@ fn plan_and_apply(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
         view.print(&sealed, &Outlook::default())?;
         view.tell_of_hidden(&sealed)?;
     }
-    let task = task(&sealed, "the plan", now, args);
+    let task = task((&sealed, "the plan"), now, args, notes);
     if let Some(refused) = carry_out::foresee(shared, &task, (&breakers, !shared.hosts.is_empty()), verdict) {
         return refused;
     }
@@ -76,7 +80,7 @@ fn plan_and_apply(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
 }
 
 /// What is to be done.
-fn task<'a>(sealed: &'a SealedPlan, place: &'a str, now: Time, args: &'a ApplyArgs) -> Task<'a> {
+fn task<'a>((sealed, place): (&'a SealedPlan, &'a str), now: Time, args: &'a ApplyArgs, notes: &'a Notes) -> Task<'a> {
     let ApplyArgs { limits, format, auto, .. } = args;
-    Task { sealed, place, now, expect: args.expect.as_deref(), limits, format: *format, auto: *auto }
+    Task { sealed, place, now, expect: args.expect.as_deref(), limits, format: *format, auto: *auto, notes }
 }

@@ -15,7 +15,7 @@ use crate::serve::quirk::{QUIRKS, Quirk};
 /// What `--help` says below the commands.
 const AFTER_HELP: &str = "\
 Exit codes: 0 done · 1 error (a plan for which a zone or source could not be read is still printed)
-            2 `plan --detailed-exitcode`: there are changes · 3 refused (limits, breakers, an expired or another plan), or
+            2 `plan --detailed-exitcode`, `drift`: there are changes · 3 refused (limits, breakers, an expired or another plan), or
             every host of a plan is stale · 4 applied in part";
 
 /// Keeps the DNS records of a server fleet true: derives names and addresses from inventory, compares them with live DNS
@@ -80,6 +80,12 @@ pub enum Command {
     /// Derives the records that every host must have, reads live DNS, and prints the difference with the reason and the
     /// inventory lines behind every change, then what was blocked or skipped, and why.
     Plan(PlanArgs),
+    /// Tell what in live DNS is not as desired, and since when.
+    ///
+    /// Reads inventory and live DNS as `plan` does, and holds each difference against the journal: live DNS drifted, the
+    /// inventory moved, both did, or no apply is known to have written the RRset. Changes nothing. Exits 2 where there is
+    /// any difference.
+    Drift(DriftArgs),
     /// Change DNS by what a plan says: exactly that, or nothing.
     ///
     /// With a file, applies the plan that `plan --out` saved; nothing is derived anew. Without, plans, shows the plan, asks,
@@ -196,6 +202,23 @@ pub struct PlanArgs {
     /// Exit 2 where there are changes, 3 where the plan would be refused.
     #[arg(long)]
     pub detailed_exitcode: bool,
+    /// Write metrics of this run to this file, for the textfile collector of Prometheus; also where the run fails.
+    #[arg(long, value_name = "FILE")]
+    pub metrics: Option<PathBuf>,
+    /// Take live DNS from this snapshot, its folder or its manifest; ask no server, and use no secret.
+    #[arg(long, value_name = "PATH")]
+    pub live_snapshot: Option<PathBuf>,
+}
+
+/// What `drift` takes.
+#[derive(Debug, Args)]
+pub struct DriftArgs {
+    /// How it is printed.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
+    /// Write metrics of this run to this file, for the textfile collector of Prometheus; also where the run fails.
+    #[arg(long, value_name = "FILE")]
+    pub metrics: Option<PathBuf>,
     /// Take live DNS from this snapshot, its folder or its manifest; ask no server, and use no secret.
     #[arg(long, value_name = "PATH")]
     pub live_snapshot: Option<PathBuf>,
@@ -216,6 +239,9 @@ pub struct ApplyArgs {
     /// nothing is done there any more until somebody resets it (`status --reset`).
     #[arg(long, conflicts_with = "allow")]
     pub auto: bool,
+    /// Write metrics of this run to this file, for the textfile collector of Prometheus; also where the run fails.
+    #[arg(long, value_name = "FILE")]
+    pub metrics: Option<PathBuf>,
     /// How far it goes.
     #[command(flatten)]
     pub limits: ApplyLimits,
@@ -287,8 +313,11 @@ pub struct CheckArgs {
     ///
     /// One row a name, one name a host, one host a short name: the host that had it first keeps it, of several the one with
     /// the lowest number; the others have none until `allocate` gives them one. Prints the difference and what was decided.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "format")]
     pub fix_lock: bool,
+    /// How the findings are printed on standard output; standard error tells them for people in any case.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: CheckFormat,
 }
 
 /// What `explain` takes.
@@ -511,6 +540,17 @@ pub enum PlanFormat {
     Junit,
 }
 
+/// How the findings of a check are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CheckFormat {
+    /// How many there are.
+    Text,
+    /// A report of tests, for pipelines that show such.
+    Junit,
+    /// Annotations of files at GitHub.
+    Github,
+}
+
 /// How anything else is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
@@ -535,6 +575,8 @@ pub enum SchemaKind {
     Explain,
     /// What `apply` prints as JSON.
     Apply,
+    /// What `drift` prints as JSON.
+    Drift,
     /// What `status` prints as JSON.
     Status,
     /// What `history` prints as JSON.

@@ -6,8 +6,9 @@ use std::sync::atomic::Ordering;
 
 use super::args::{ApplyLimits, Format, Shared};
 use super::exit::Exit;
+use super::metrics::Notes;
 use super::output::{self, Failure};
-use super::progress::Line;
+use super::progress::{Line, StageTime};
 use super::signals;
 use crate::apply::{Applied, Ending, Refusal};
 use crate::guard::{Allowance, Breaker};
@@ -36,6 +37,8 @@ pub struct Task<'a> {
     pub format: Format,
     /// Whether nobody is there.
     pub auto: bool,
+    /// Where it is noted what comes of it.
+    pub notes: &'a Notes,
 }
 
 impl Task<'_> {
@@ -73,6 +76,7 @@ pub fn foresee(
     verdict: Exit,
 ) -> Option<Result<Exit, Failure>> {
     let refusal = foreseen((task.sealed, task.place), &task.limits.allow, breakers, is_named)?;
+    task.notes.note(|metrics| metrics.refused(&refusal));
     let is_counted_again = task.auto && refusal.code == EXCEEDED;
     let exit = refused_exit(&refusal).and(verdict);
     let told = || refuse(shared, task.format, (Some(task.sealed), task.now), &refusal, exit);
@@ -121,21 +125,44 @@ pub fn consents(limits: &ApplyLimits, format: Format) -> Result<bool, Failure> {
 /// Applies a plan, and tells what became of it; `verdict` is how the command ends for the plan alone.
 pub fn carry_out(shared: &Shared, task: &Task<'_>, verdict: Exit) -> Result<Exit, Failure> {
     let given = Given { sealed: task.sealed, place: task.place, expect: task.expect };
-    let (ran, is_interrupted) =
+    let Conducted { done, is_interrupted, stages } =
         conduct(shared, task.now, task.reach(), |request, progress| apply(&given, request, progress))?;
-    match ran {
-        Ok(ran) => tell(shared, (task.sealed, task.format, task.now), &ran, (is_interrupted, verdict)),
+    task.notes.stages(&stages);
+    match done {
+        Ok(ran) => {
+            note(task.notes, &ran);
+            tell(shared, (task.sealed, task.format, task.now), &ran, (is_interrupted, verdict))
+        }
         Err(error) => not_begun(shared, task.format, (Some(task.sealed), task.now), error),
     }
 }
 
-/// Does work that writes, with its progress shown and signals heeded; tells, too, whether somebody wanted it to end.
+/// Notes what came of an apply.
+fn note(notes: &Notes, ran: &Ran) {
+    notes.note(|metrics| {
+        ran.refusal.iter().for_each(|refusal| metrics.refused(refusal));
+        metrics.applied(&ran.applied);
+    });
+}
+
+/// Work that is done.
+#[derive(Debug)]
+pub struct Conducted<T> {
+    /// What came of it.
+    pub done: T,
+    /// Whether somebody wanted it to end.
+    pub is_interrupted: bool,
+    /// How long each stage took.
+    pub stages: Vec<StageTime>,
+}
+
+/// Does work that writes, with its progress shown and signals heeded.
 pub fn conduct<T>(
     shared: &Shared,
     now: Time,
     reach: Reach<'_>,
     work: impl FnOnce(&Conduct<'_>, &Line) -> T,
-) -> Result<(T, bool), Failure> {
+) -> Result<Conducted<T>, Failure> {
     let who = who();
     let interrupted = signals::watch()?;
     let request = Conduct {
@@ -151,8 +178,7 @@ pub fn conduct<T>(
     };
     let progress = Line::start(shared);
     let done = work(&request, &progress);
-    progress.finish();
-    Ok((done, interrupted.load(Ordering::SeqCst)))
+    Ok(Conducted { done, is_interrupted: interrupted.load(Ordering::SeqCst), stages: progress.finish() })
 }
 
 /// Tells why nothing was even begun.

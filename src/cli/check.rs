@@ -1,6 +1,6 @@
 //! `check`: every file of the workspace, offline.
 
-use super::args::{CheckArgs, Shared};
+use super::args::{CheckArgs, CheckFormat, Shared};
 use super::exit::Exit;
 use super::names;
 use super::output::{self, Failure};
@@ -8,7 +8,7 @@ use super::progress::Line;
 use super::request::request;
 use crate::pipeline;
 use crate::pipeline::names::{Fixed, NamesError, fix_lock, write};
-use crate::report;
+use crate::report::{self, Checked};
 
 /// Settles names.lock where that is asked, then prints all findings, and how many there are.
 pub fn run(shared: &Shared, args: &CheckArgs) -> Result<Exit, Failure> {
@@ -18,12 +18,28 @@ pub fn run(shared: &Shared, args: &CheckArgs) -> Result<Exit, Failure> {
         return names::refuse(shared, error);
     }
     let progress = Line::start(shared);
-    let findings = pipeline::check(&shared.workspace, output::now(shared)?, &progress);
+    let checked = pipeline::check(&shared.workspace, output::now(shared)?, &progress);
     progress.finish();
-    output::findings(shared, &findings);
-    let errors = findings.in_files().map(|(_, found)| found.error_count()).sum::<usize>() + findings.bare_errors();
+    let findings = &checked.findings;
+    match args.format {
+        CheckFormat::Github => output::findings_inert(shared, findings),
+        CheckFormat::Text | CheckFormat::Junit => output::findings(shared, findings),
+    }
+    let errors =
+        findings.in_files().map(|(_, found)| found.error_count()).sum::<usize>() + findings.bare_errors().count();
     let warnings = findings.in_files().map(|(_, found)| found.warning_count()).sum();
-    if !shared.quiet {
+    let found = Checked {
+        folder: &shared.workspace,
+        read: &checked.read,
+        found: findings.in_files().collect(),
+        unread: findings.bare_errors().collect(),
+    };
+    match args.format {
+        CheckFormat::Junit => output::print(&report::check_junit(&found))?,
+        CheckFormat::Github => output::print(&report::annotations(&found, !shared.quiet))?,
+        CheckFormat::Text => {}
+    }
+    if !shared.quiet && args.format != CheckFormat::Junit {
         output::print(&report::check_summary(findings.files_read, errors, warnings))?;
     }
     Ok(if errors > 0 { Exit::Error } else { Exit::Done })

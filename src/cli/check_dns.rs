@@ -3,6 +3,7 @@
 use super::args::{CheckDnsArgs, Format, Shared};
 use super::carry_out::{self, Task};
 use super::exit::Exit;
+use super::metrics::Notes;
 use super::output::{self, Failure};
 use super::progress::Line;
 use super::request::{not_made, request, verdict};
@@ -36,8 +37,17 @@ pub fn run(shared: &Shared, args: &CheckDnsArgs) -> Result<Exit, Failure> {
     view.print(&sealed, &Outlook::default())?;
     view.tell_of_hidden(&sealed)?;
     let (limits, verdict) = (&args.limits, verdict(made.is_partial, sealed.plan()));
-    let task =
-        Task { sealed: &sealed, place: "the plan", now, expect: None, limits, format: Format::Text, auto: false };
+    let notes = Notes::none();
+    let task = Task {
+        sealed: &sealed,
+        place: "the plan",
+        now,
+        expect: None,
+        limits,
+        format: Format::Text,
+        auto: false,
+        notes: &notes,
+    };
     if let Some(refused) = carry_out::foresee(shared, &task, (&made.breakers, true), verdict) {
         return refused;
     }

@@ -9,7 +9,7 @@ pub enum Exit {
     Done,
     /// An error, in usage too; also a plan for which a zone or a source could not be read.
     Error,
-    /// `plan --detailed-exitcode`: there are changes.
+    /// `plan --detailed-exitcode`, `drift`: there are changes.
     Changes,
     /// Nothing was changed: the plan exceeds a limit, a breaker holds it back, it is expired, altered or not the expected
     /// one, or every host of it is stale. Also where a test refuses an export, although hosts that do not need it were

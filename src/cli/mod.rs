@@ -8,6 +8,8 @@ mod log;
 
 mod progress;
 
+mod metrics;
+
 mod output;
 
 mod request;
@@ -19,6 +21,8 @@ mod names;
 mod check;
 
 mod plan;
+
+mod drift;
 
 mod apply;
 
@@ -73,6 +77,7 @@ pub fn main() -> ExitCode {
     let outcome = match &cli.command {
         Command::Check(args) => check::run(&cli.shared, args),
         Command::Plan(args) => plan::run(&cli.shared, args),
+        Command::Drift(args) => drift::run(&cli.shared, args),
         Command::Apply(args) => apply::run(&cli.shared, args),
         Command::CheckDns(args) => check_dns::run(&cli.shared, args),
         Command::Resume(args) => resume::run(&cli.shared, args),

@@ -7,8 +7,9 @@ use super::args::{Color, LogFormat, Shared};
 use crate::diag::{Diagnostics, Files, Severity, render, sanitize};
 use crate::inventory::value::Time;
 use crate::pipeline::Findings;
+use crate::pipeline::base::Remark;
 use crate::provider::TargetError;
-use crate::report::TextOptions;
+use crate::report::{self, TextOptions};
 
 /// Why a command could not do what it was asked; a headline, and what to do.
 #[derive(Debug)]
@@ -88,10 +89,28 @@ fn forgotten(shared: &Shared, found: &Findings) {
 /// Under `--quiet` warnings are left out.
 pub fn findings(shared: &Shared, findings: &Findings) {
     forgotten(shared, findings);
+    for Remark { place, code, message } in &findings.base {
+        warning(shared, place, code, message);
+    }
     if shared.log_format == LogFormat::Json {
         log_findings(findings);
         return;
     }
+    // A standard error that nobody reads leaves nothing to be done about it.
+    let _ = std::io::stderr().lock().write_all(told(shared, findings).as_bytes());
+}
+
+/// Prints what a check found as [`findings`] does, so that GitHub takes nothing of it for a command: it looks for those on
+/// standard error too. Nothing is printed where messages are JSON, which cannot be kept from holding one.
+pub fn findings_inert(shared: &Shared, findings: &Findings) {
+    if shared.log_format == LogFormat::Text {
+        // As above.
+        let _ = std::io::stderr().lock().write_all(report::inert(&told(shared, findings)).as_bytes());
+    }
+}
+
+/// What was found in files, and the zones that could not be read; under `--quiet` without warnings.
+fn told(shared: &Shared, findings: &Findings) -> String {
     let mut text = String::new();
     for (files, diagnostics) in findings.in_files() {
         match shared.quiet {
@@ -100,8 +119,7 @@ pub fn findings(shared: &Shared, findings: &Findings) {
         }
     }
     text.push_str(&unread(findings));
-    // A standard error that nobody reads leaves nothing to be done about it.
-    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    text
 }
 
 /// Prints the zones that could not be read, and how much was found in files, on standard error.

@@ -2,6 +2,7 @@
 
 use super::args::{PlanArgs, Shared};
 use super::exit::Exit;
+use super::metrics::{self, Notes};
 use super::output::{self, Failure};
 use super::request::{Sealed, make, not_made, request, tell_breakers, tell_snapshot};
 use super::show::View;
@@ -11,6 +12,11 @@ use crate::report::{Outlook, Purpose};
 
 /// Makes a plan, prints it, and saves it where that is asked for.
 pub fn run(shared: &Shared, args: &PlanArgs) -> Result<Exit, Failure> {
+    metrics::run(shared, ("plan", args.metrics.as_deref()), |notes| plan(shared, args, notes))
+}
+
+/// Does so, and notes what is found.
+fn plan(shared: &Shared, args: &PlanArgs, notes: &Notes) -> Result<Exit, Failure> {
     let now = output::now(shared)?;
     let request = Request { base: args.base.as_deref(), ..request(shared, now, args.live_snapshot.as_deref()) };
     let purpose = if args.out.is_some() { Purpose::Saved } else { Purpose::Look };
@@ -20,13 +26,15 @@ pub fn run(shared: &Shared, args: &PlanArgs) -> Result<Exit, Failure> {
         Err(error) => return not_made(shared, error),
     };
     let Sealed { sealed, findings, snapshot, breakers, .. } = &made;
+    let refusal = made.refusal(shared);
+    made.note(notes, refusal.as_ref());
     tell_snapshot(shared, &request, snapshot.as_ref());
     tell_breakers(shared, breakers);
     output::findings(shared, findings);
     // A plan that cannot be saved is printed all the same: it took long to make.
     let saved = args.out.as_ref().map_or(Ok(()), |file| store::save(file, sealed).map_err(Failure::new));
     let file = args.out.as_ref().map(|file| file.display().to_string());
-    view.print(sealed, &Outlook { refusal: made.refusal(shared), file, url: args.plan_url.clone() })?;
+    view.print(sealed, &Outlook { refusal, file, url: args.plan_url.clone(), hidden: None })?;
     saved?;
     Ok(exit(shared, args, &made))
 }

@@ -16,6 +16,17 @@ pub struct Line {
     is_shown: bool,
     /// The stage that runs.
     running: Mutex<Option<Stage>>,
+    /// The stages that are over, in their order.
+    over: Mutex<Vec<StageTime>>,
+}
+
+/// How long a stage took.
+#[derive(Debug)]
+pub struct StageTime {
+    /// What was done.
+    pub what: String,
+    /// How long.
+    pub took: Duration,
 }
 
 /// One stage while it runs.
@@ -33,12 +44,13 @@ impl Line {
     /// Starts; shows nothing unless standard error is a terminal and messages are text.
     pub fn start(shared: &Shared) -> Line {
         let is_shown = std::io::stderr().is_terminal() && !shared.quiet && shared.log_format == LogFormat::Text;
-        Line { is_shown, running: Mutex::new(None) }
+        Line { is_shown, running: Mutex::new(None), over: Mutex::new(Vec::new()) }
     }
 
-    /// Ends the stage that runs, and takes the line away.
-    pub fn finish(&self) {
+    /// Ends the stage that runs, and takes the line away. Gives how long each stage took.
+    pub fn finish(self) -> Vec<StageTime> {
         self.replace(None);
+        self.over.into_inner().expect("no thread panics while it holds the stages")
     }
 
     /// Ends the stage that runs, and puts another in its place.
@@ -46,7 +58,9 @@ impl Line {
         let mut running = self.running.lock().expect("no thread panics while it holds the stage");
         if let Some(Stage { what, since, bar }) = std::mem::replace(&mut *running, next) {
             bar.finish_and_clear();
-            tracing::debug!("{what} took {:.3} s", since.elapsed().as_secs_f64());
+            let took = since.elapsed();
+            tracing::debug!("{what} took {:.3} s", took.as_secs_f64());
+            self.over.lock().expect("no thread panics while it holds the stages").push(StageTime { what, took });
         }
     }
 

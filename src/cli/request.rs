@@ -4,11 +4,13 @@ use std::path::Path;
 
 use super::args::Shared;
 use super::exit::Exit;
+use super::metrics::Notes;
 use super::output::{self, Failure};
-use super::progress::Line;
+use super::progress::{Line, StageTime};
 use crate::apply::Refusal;
 use crate::guard::Breaker;
 use crate::inventory::value::Time;
+use crate::pipeline::base::BaseError;
 use crate::pipeline::guards::foreseen;
 use crate::pipeline::{self, Findings, Made, MakeError, Progress as _, Request, SnapshotUsed};
 use crate::plan::{NoticeCode, Plan, SealedPlan};
@@ -37,6 +39,8 @@ pub struct Sealed {
     pub snapshot: Option<SnapshotUsed>,
     /// The tripped breakers, sorted by scope.
     pub breakers: Vec<Breaker>,
+    /// How long each stage took.
+    pub stages: Vec<StageTime>,
 }
 
 impl Sealed {
@@ -48,6 +52,12 @@ impl Sealed {
     /// Why it would be refused if it were applied as it is.
     pub fn refusal(&self, shared: &Shared) -> Option<Refusal> {
         foreseen((&self.sealed, "the plan"), &[], &self.breakers, !shared.hosts.is_empty())
+    }
+
+    /// Notes the plan, why it would be refused, and how long it took.
+    pub fn note(&self, notes: &Notes, refusal: Option<&Refusal>) {
+        notes.note(|metrics| metrics.plan(self.sealed.plan(), refusal));
+        notes.stages(&self.stages);
     }
 
     /// How a command ends for the plan alone, whatever comes of its changes.
@@ -86,9 +96,10 @@ pub fn seal(shared: &Shared, make: impl FnOnce(&Line) -> Result<Made, MakeError>
         is_partial,
         snapshot,
         breakers,
+        stages: Vec::new(),
     });
-    progress.finish();
-    sealed
+    let stages = progress.finish();
+    sealed.map(|sealed| Sealed { stages, ..sealed })
 }
 
 /// Tells why nothing could be decided at all.
@@ -97,6 +108,12 @@ pub fn not_made(shared: &Shared, error: MakeError) -> Result<Exit, Failure> {
         MakeError::Config(findings) => {
             output::findings(shared, &findings);
             Ok(Exit::Error)
+        }
+        MakeError::NoBase(error) => {
+            if let BaseError::Config(_, findings) = &error {
+                output::findings(shared, findings);
+            }
+            Err(Failure::new(&error).hint(error.hint()))
         }
         MakeError::NoSnapshot(error) => Err(Failure { message: error.to_string(), hint: error.hint }),
         MakeError::NoState(error) => Err(Failure { message: error.to_string(), hint: error.hint }),

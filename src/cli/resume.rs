@@ -1,7 +1,7 @@
 //! `resume`: an apply that did not do all of its plan, taken up again.
 
 use super::args::{ResumeArgs, Shared};
-use super::carry_out::{self, Reach};
+use super::carry_out::{self, Conducted, Reach};
 use super::exit::Exit;
 use super::output::{self, Failure};
 use crate::pipeline::resume::{Resumed, resume};
@@ -17,9 +17,9 @@ pub fn run(shared: &Shared, args: &ResumeArgs) -> Result<Exit, Failure> {
     let now = output::now(shared)?;
     let id = args.id.map(ApplyId);
     let reach = Reach { max_failures: args.max_failures, allow: &args.allow, auto: false };
-    let (resumed, is_interrupted) =
+    let Conducted { done, is_interrupted, .. } =
         carry_out::conduct(shared, now, reach, |request, progress| resume(id, request, progress))?;
-    match resumed {
+    match done {
         Ok(Resumed::Ran(sealed, ran)) => {
             carry_out::tell(shared, (&sealed, args.format, now), &ran, (is_interrupted, Exit::Done))
         }

@@ -12,6 +12,7 @@ pub fn run(args: &SchemaArgs) -> Result<Exit, Failure> {
         SchemaKind::Project => report::SchemaKind::Project,
         SchemaKind::Explain => report::SchemaKind::Explain,
         SchemaKind::Plan => report::SchemaKind::Plan,
+        SchemaKind::Drift => report::SchemaKind::Drift,
         SchemaKind::Status => report::SchemaKind::Status,
         SchemaKind::History => report::SchemaKind::History,
         SchemaKind::Apply => report::SchemaKind::Apply,

@@ -17,7 +17,7 @@ pub fn run(shared: &Shared, args: &ShowArgs) -> Result<Exit, Failure> {
     let view = View::new(shared, args.format.into(), Purpose::Saved)?;
     let sealed = store::load(&args.file).map_err(Failure::new)?;
     let file = Some(args.file.display().to_string());
-    view.print(&sealed, &Outlook { file, url: args.plan_url.clone(), refusal: None })?;
+    view.print(&sealed, &Outlook { file, url: args.plan_url.clone(), ..Outlook::default() })?;
     Ok(Exit::Done)
 }
 
@@ -60,19 +60,16 @@ impl View {
     /// What is left of a plan keeps the whole plan's digests, so that nobody takes a view for a plan. Errors: a chosen
     /// zone that the plan does not know.
     pub fn print(&self, sealed: &SealedPlan, outlook: &Outlook) -> Result<(), Failure> {
-        if let Some(zone) = self.zones.iter().find(|zone| !knows(sealed.plan(), zone)) {
-            return Err(Failure::new(match sealed.plan().undoes {
-                Some(id) => format!("--zone: nothing of apply {id} is to be undone in `{zone}`"),
-                None => format!("--zone: no zone `{zone}` is configured"),
-            }));
-        }
+        check_known(&self.zones, sealed.plan())?;
         let is_view = !self.zones.is_empty() || self.only_caused;
         let is_in_zones = |change: &Change| self.zones.is_empty() || self.zones.contains(&change.zone);
         let is_caused = |class: Option<Class>| !self.only_caused || class.is_some_and(|class| class != Class::Pending);
         let cut = is_view.then(|| sealed.view(|change, class| is_in_zones(change) && is_caused(class)));
         let shown = cut.as_ref().unwrap_or(sealed);
-        let options = TextOptions { is_view, ..self.options.clone() };
-        let text = report::plan((shown, outlook), self.format, &self.templates, &options).map_err(Failure::new)?;
+        let hidden = cut.as_ref().map(|cut| sealed.plan().changes.len() - cut.plan().changes.len());
+        let outlook = Outlook { hidden, ..outlook.clone() };
+        let text =
+            report::plan((shown, &outlook), self.format, &self.templates, &self.options).map_err(Failure::new)?;
         output::print(&text)
     }
 
@@ -117,6 +114,28 @@ pub fn zones(shared: &Shared) -> Result<Vec<ZoneName>, Failure> {
         name.map(ZoneName::new)
     };
     shared.zones.iter().map(zone).collect()
+}
+
+/// The zones that the command line names.
+///
+/// Errors: one that is no name, or that a plan does not know.
+pub fn known_zones(shared: &Shared, plan: &Plan) -> Result<Vec<ZoneName>, Failure> {
+    let zones = zones(shared)?;
+    check_known(&zones, plan)?;
+    Ok(zones)
+}
+
+/// Checks that a plan knows zones.
+///
+/// Errors: one that it does not know.
+fn check_known(zones: &[ZoneName], plan: &Plan) -> Result<(), Failure> {
+    match zones.iter().find(|zone| !knows(plan, zone)) {
+        None => Ok(()),
+        Some(zone) => Err(Failure::new(match plan.undoes {
+            Some(id) => format!("--zone: nothing of apply {id} is to be undone in `{zone}`"),
+            None => format!("--zone: no zone `{zone}` is configured"),
+        })),
+    }
 }
 
 /// Whether a plan looked at a zone, whether it could be read or not. What undoes an apply reads no zone whole.

@@ -3,6 +3,7 @@
 use super::args::{Format, Shared, UndoArgs};
 use super::carry_out::{self, Task};
 use super::exit::Exit;
+use super::metrics::Notes;
 use super::output::{self, Failure};
 use super::request::{Sealed, not_made, request, seal, verdict};
 use super::show::View;
@@ -56,7 +57,9 @@ fn show_and_apply(
     now: Time,
 ) -> Result<Exit, Failure> {
     let UndoArgs { limits, format, .. } = args;
-    let task = Task { sealed, place: "the plan", now, expect: None, limits, format: *format, auto: false };
+    let notes = Notes::none();
+    let task =
+        Task { sealed, place: "the plan", now, expect: None, limits, format: *format, auto: false, notes: &notes };
     if *format == Format::Text {
         view.print(sealed, &Outlook::default())?;
         view.tell_of_hidden(sealed)?;

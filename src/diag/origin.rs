@@ -40,6 +40,11 @@ impl Files {
         &self.0[file.0 as usize]
     }
 
+    /// The same files by other names.
+    pub fn renamed(&self, rename: impl Fn(&str) -> String) -> Files {
+        Files(self.0.iter().map(|name| rename(name)).collect())
+    }
+
     /// `file:line`, as evidence is written.
     pub fn place(&self, origin: Origin) -> impl fmt::Display {
         format!("{}:{}", self.name(origin.file), origin.line)

@@ -59,24 +59,31 @@ fn columns(line: &str, from: usize, count: usize) -> usize {
     sanitize(&part).width()
 }
 
-/// Makes text harmless to a terminal: control characters, and those that reorder text, become `\u{…}`.
+/// Makes text harmless to a terminal and to the log of a pipeline: control characters, those that reorder text, and the
+/// second `#` of what begins a command in such logs, become `\u{…}`.
 ///
 /// A tab becomes one blank, so that marks stay below what they mark.
 pub fn sanitize(text: &str) -> String {
-    if text.bytes().all(|octet| (b' '..=b'~').contains(&octet)) {
+    if text.bytes().all(|octet| (b' '..=b'~').contains(&octet)) && !text.contains("##") {
         return text.to_owned();
     }
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for (place, c) in text.char_indices() {
         match c {
             '\t' => out.push(' '),
-            c if c.is_control() || is_formatting(c) => {
+            c if c.is_control() || is_formatting(c) || (c == '#' && begins_command(&text[..place], &text[place..])) => {
                 let _ = write!(out, "\\u{{{:x}}}", c as u32);
             }
             c => out.push(c),
         }
     }
     out
+}
+
+/// Whether a `#`, by what stands before it and from it on, begins a command in the log of a pipeline: `##[` of GitHub,
+/// `##vso[` of Azure, `##teamcity[`, anywhere in a line.
+fn begins_command(before: &str, from: &str) -> bool {
+    before.ends_with('#') && from[1..].trim_start_matches(|c: char| c.is_ascii_alphabetic()).starts_with('[')
 }
 
 /// Whether a character is invisible or changes the direction of text (Unicode Standard Annex 9, and the zero-width
@@ -127,5 +134,12 @@ mod tests {
     #[test]
     fn nothing_reaches_the_terminal_as_a_command() {
         assert_eq!(sanitize("a\u{1b}[31m\u{9b}b\u{202e}c\td"), "a\\u{1b}[31m\\u{9b}b\\u{202e}c d");
+    }
+
+    #[test]
+    fn nothing_reaches_the_log_of_a_pipeline_as_a_command() {
+        assert_eq!(sanitize("x ##[add-mask]a ###[b"), "x #\\u{23}[add-mask]a ##\\u{23}[b");
+        assert_eq!(sanitize("##vso[task.setvariable variable=a]b"), "#\\u{23}vso[task.setvariable variable=a]b");
+        assert_eq!(sanitize("## heading [1] # # [2]"), "## heading [1] # # [2]");
     }
 }

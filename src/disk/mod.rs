@@ -14,13 +14,38 @@ use sha2::{Digest, Sha256};
 ///
 /// A link stays, and what it leads to is replaced; what is no file, such as a pipe or a device, is written to.
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    replace_as(path, content, |_| Ok(()))
+}
+
+/// The same, with a mode that lets everybody read it, whatever new files get: for what others are to fetch.
+pub fn publish(path: &Path, content: &[u8]) -> io::Result<()> {
+    replace_as(path, content, make_readable)
+}
+
+/// Puts `content` in the place of a file, once something was done to the new one.
+fn replace_as(path: &Path, content: &[u8], prepare: impl Fn(&Path) -> io::Result<()>) -> io::Result<()> {
     let target = fs::canonicalize(path);
     let path = target.as_deref().unwrap_or(path);
     if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
         return OpenOptions::new().write(true).open(path)?.write_all(content);
     }
-    Beside::write(path, content, None)?.put_in_place()?;
+    let beside = Beside::write(path, content, None)?;
+    beside.beside.iter().try_for_each(|path| prepare(path))?;
+    beside.put_in_place()?;
     sync_folder(path)
+}
+
+/// Lets everybody read a file, and its owner write it.
+#[cfg(unix)]
+fn make_readable(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o644))
+}
+
+/// Systems without modes have other ways, which the folder hands on.
+#[cfg(not(unix))]
+fn make_readable(_: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 /// A file that is written and synced beside the one whose place it is to take; removed unless it does.
@@ -150,6 +175,20 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         Beside::write(&path, b"new", None).unwrap().put_in_place().unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_published_can_be_read_by_all() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        publish(&path, b"new").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o644);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 

@@ -19,16 +19,6 @@ fn obstacle(case: &Case<'_>, place: usize, block: Block) -> Obstacle {
     Obstacle { code: block.code.as_str(), message: block.message, findings, hint: block.hint }
 }
 
-/// The word for a policy.
-pub fn policy_word(policy: Policy) -> &'static str {
-    match policy {
-        Policy::CreateOnly => "create-only",
-        Policy::UpsertOnly => "upsert-only",
-        Policy::Repair => "repair",
-        Policy::Sync => "sync",
-    }
-}
-
 impl Case<'_> {
     /// The policy under which a host is planned, or would be if a person named it.
     pub(super) fn policy_of(&self, place: usize) -> Policy {
@@ -63,7 +53,7 @@ impl Case<'_> {
             }
             Standing::Open(policy) => {
                 facts.although = self.although(host);
-                facts.policy = Some(policy_word(*policy));
+                facts.policy = Some(policy.as_str());
                 let is_blocked = self.decision.blocked.iter().any(|blocked| blocked.host == host.inv);
                 match is_blocked {
                     true => self.blocked(place, &mut facts),
@@ -124,7 +114,7 @@ impl Case<'_> {
         let outcome = rules::reconcile(self.context, place, Policy::Repair);
         let mut outcome = rules::settle(self.context, self.standings, place, outcome);
         if let Some(block) = outcome.block() {
-            let (policy, code) = (policy_word(policy), block.code);
+            let (policy, code) = (policy.as_str(), block.code);
             facts.said = format!(
                 "policy `{policy}` leaves wrong records as they are; under `repair` the host would be blocked by \
                  `{code}`: {}",

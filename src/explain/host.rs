@@ -1,7 +1,6 @@
 //! The chain of one host.
 
 use super::Case;
-use super::decision::policy_word;
 use super::model::{
     DecisionFacts, Explanation, GivenName, HostFacts, OtherName, ProjectFacts, Row, Subject, SwitchFacts,
 };
@@ -193,7 +192,7 @@ impl Case<'_> {
             administrator_line: project.admin.as_ref().map(|admin| self.line(admin.origin)),
             owner,
             owner_line,
-            policy: project.file.settings().map(|settings| policy_word(settings.policy)),
+            policy: project.file.settings().map(|settings| settings.policy.as_str()),
         }
     }
 
@@ -297,7 +296,7 @@ impl Case<'_> {
             Spared::NotReleased | Spared::LongAgo => "it is not looked after".to_owned(),
             Spared::Forbidden => "the administrator does not allow automation".to_owned(),
             Spared::PolicyUnknown => "no file of its project can be read".to_owned(),
-            Spared::Policy(policy) => format!("policy `{}` removes nothing", policy_word(policy)),
+            Spared::Policy(policy) => format!("policy `{}` removes nothing", policy.as_str()),
             Spared::LeftOut => "`--host` or `--project` names others".to_owned(),
             Spared::Restricted => "`automated-dns` restricts the host".to_owned(),
             Spared::Breaker => "a breaker has tripped".to_owned(),

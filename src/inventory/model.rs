@@ -236,7 +236,7 @@ pub enum Registry {
 }
 
 /// One `[[zone]]`.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ZoneSpec {
     /// The zone.
     pub name: ZoneName,
@@ -441,6 +441,18 @@ pub enum Policy {
     Repair,
     /// `Repair`, and orphans are removed.
     Sync,
+}
+
+impl Policy {
+    /// The word that project files use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Policy::CreateOnly => "create-only",
+            Policy::UpsertOnly => "upsert-only",
+            Policy::Repair => "repair",
+            Policy::Sync => "sync",
+        }
+    }
 }
 
 /// One row of hosts.csv. A bad row keeps what of it could be read.

@@ -16,11 +16,15 @@ use super::source::{NAMES_LOCK, Occurs, SourceSpec};
 use super::sources::{Context, Draft, FORMATS, Fold, Format, Input, SourceFile, Tally};
 use super::value::Time;
 use crate::diag::{Diagnostic, Diagnostics, FileId, Files, Origin, Severity};
+pub use disk::{FileError, FindError};
 use disk::{Folder, Found};
+pub use layer::{Asked, Borrowed, GLOB, Layer, Why, of_folder};
 
 mod checksum;
 
 mod disk;
+
+mod layer;
 
 mod projects;
 
@@ -70,17 +74,30 @@ pub fn load_workspace(dir: &Path, now: Time, progress: &(dyn Fn(&str) + Sync)) -
 
 /// Reads so much of the workspace in `dir`, as [`load_workspace`] does.
 pub fn load_extent(dir: &Path, extent: Extent, now: Time, progress: &(dyn Fn(&str) + Sync)) -> Loaded {
-    let mut workspace = Workspace::new(dir);
+    load(Workspace::new(Folder::new(dir)), extent, now, progress).0
+}
+
+/// Reads the workspace in `dir` as it is with other files in front of its own, and tells which of its own were read.
+///
+/// A file of the layer is not held against the digest beside it.
+pub fn load_behind(layer: Box<dyn Layer>, dir: &Path, now: Time) -> (Loaded, Vec<Borrowed>) {
+    let (loaded, folder) = load(Workspace::new(Folder::behind(layer, dir)), Extent::Whole, now, &|_| {});
+    (loaded, folder.into_borrowed())
+}
+
+/// Reads so much of a workspace; gives its folder back.
+fn load(mut workspace: Workspace, extent: Extent, now: Time, progress: &(dyn Fn(&str) + Sync)) -> (Loaded, Folder) {
     progress(SETTINGS);
     let Some(settings) = workspace.read_settings() else {
         workspace.diagnostics.settle();
-        return Loaded { inventory: Err(workspace.files), diagnostics: workspace.diagnostics };
+        let loaded = Loaded { inventory: Err(workspace.files), diagnostics: workspace.diagnostics };
+        return (loaded, workspace.folder);
     };
     progress("projects");
     let (project_files, projects_trust) = projects::read(&mut workspace, &settings);
     let (mut draft, exports) = workspace.read_sources(&settings, (extent, now), progress);
     let projects = projects::join(&mut draft, settings.admins, project_files, &mut workspace.diagnostics);
-    let Workspace { files, inputs, mut diagnostics, .. } = workspace;
+    let Workspace { folder, files, inputs, mut diagnostics } = workspace;
     diagnostics.settle();
     // Nobody shall take a source for empty that was left out.
     let unless_left_out = |name: &str, trust: Trust| match extent {
@@ -115,7 +132,7 @@ pub fn load_extent(dir: &Path, extent: Extent, now: Time, progress: &(dyn Fn(&st
         inputs,
         has_bad_names: draft.has_bad_names,
     };
-    Loaded { inventory: Ok(inventory), diagnostics }
+    (Loaded { inventory: Ok(inventory), diagnostics }, folder)
 }
 
 /// What zonewright.toml says, by itself.
@@ -131,7 +148,7 @@ pub struct LoadedConfig {
 
 /// Reads zonewright.toml alone, for what concerns zones and no hosts.
 pub fn load_config(dir: &Path) -> LoadedConfig {
-    let mut workspace = Workspace::new(dir);
+    let mut workspace = Workspace::new(Folder::new(dir));
     let config = workspace.read_settings().map(|settings| settings.config);
     let Workspace { files, mut diagnostics, .. } = workspace;
     diagnostics.settle();
@@ -152,7 +169,7 @@ pub struct ExportFiles {
 /// Finds and hashes the files of all configured exports, without reading their rows; `None` where zonewright.toml cannot be
 /// used.
 pub fn export_files(dir: &Path) -> Option<Vec<ExportFiles>> {
-    let mut workspace = Workspace::new(dir);
+    let mut workspace = Workspace::new(Folder::new(dir));
     let settings = workspace.read_settings()?;
     let jobs: Vec<Job<'_>> = settings.sources.iter().filter_map(|spec| workspace.prepare(spec, &settings)).collect();
     let of_job = |job: &Job<'_>| {
@@ -199,7 +216,7 @@ pub fn names_lock(dir: &Path, inventory: &Inventory) -> Result<String, NotReadAg
 ///
 /// A project whose file is missing or bad is left out, and nothing is said of it.
 pub fn load_limits(dir: &Path) -> (LoadedConfig, BTreeMap<String, Vec<HostLimit>>) {
-    let mut workspace = Workspace::new(dir);
+    let mut workspace = Workspace::new(Folder::new(dir));
     let settings = workspace.read_settings();
     let mut diagnostics = std::mem::take(&mut workspace.diagnostics);
     diagnostics.settle();
@@ -222,13 +239,8 @@ struct Workspace {
 
 impl Workspace {
     /// Starts on a folder.
-    fn new(dir: &Path) -> Workspace {
-        Workspace {
-            folder: Folder::new(dir),
-            files: Files::default(),
-            inputs: BTreeMap::new(),
-            diagnostics: Diagnostics::default(),
-        }
+    fn new(folder: Folder) -> Workspace {
+        Workspace { folder, files: Files::default(), inputs: BTreeMap::new(), diagnostics: Diagnostics::default() }
     }
 
     /// Reads zonewright.toml; `None` where there is any error in it.
@@ -411,6 +423,10 @@ impl Job<'_> {
         let mut disagrees = None;
         if self.spec.demands.digest {
             for ((found, _), (_, digest)) in readable.iter().zip(&digests) {
+                // What is beside it in the folder is of another time.
+                if folder.is_in_front(found) {
+                    continue;
+                }
                 let Err(disagreement) = checksum::compare(folder, found, digest) else { continue };
                 self.tally.diagnostics.push(disagreement.diagnostic(&self.spec.name, found));
                 disagrees.get_or_insert(disagreement.reason);

@@ -21,7 +21,7 @@ pub fn check_dns(
     hosts: &[String],
     progress: &dyn Progress,
 ) -> Result<(Made, Vec<Explanation>), MakeError> {
-    let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered } =
+    let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, .. } =
         gather(request, progress)?;
     progress.stage("comparing hosts with live DNS", None);
     let names = NameIndex::new(&inventory);

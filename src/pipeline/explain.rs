@@ -25,7 +25,7 @@ pub struct Explained {
 ///
 /// Errors: [`MakeError`], as for a plan.
 pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> Result<Explained, MakeError> {
-    let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered } =
+    let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, .. } =
         gather(request, progress)?;
     progress.stage("comparing hosts with live DNS", None);
     let (mut notices, is_partial) = found_notices(&inventory, &zones);
@@ -40,8 +40,15 @@ pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> R
     let files: BTreeSet<&String> = inventory.inputs.keys().chain(zones.inputs.iter().map(|(name, _)| name)).collect();
     let files_read = files.len();
     let unread = each_once(zones.unread.into_iter().map(|(_, error)| error));
-    let findings =
-        Findings { files: inventory.files, diagnostics, files_read, zones: zones.findings, unread, forgotten };
+    let findings = Findings {
+        files: inventory.files,
+        diagnostics,
+        files_read,
+        zones: zones.findings,
+        unread,
+        forgotten,
+        base: Vec::new(),
+    };
     Ok(Explained { explanation, findings, is_partial, snapshot })
 }
 

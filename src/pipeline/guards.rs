@@ -67,6 +67,11 @@ impl Remembered {
         }
     }
 
+    /// Whether the last apply that did all of its plan had an input of this name with this digest.
+    pub fn had(&self, name: &str, digest: &str) -> bool {
+        self.inputs.get(name).is_some_and(|known| known == digest)
+    }
+
     /// The limits of a plan, with what of them is used.
     pub fn count(&self, plan: &Plan, workspace: &Path) -> Vec<LimitState> {
         // To read files again takes a while, and is for nothing where nobody asks what causes the changes.

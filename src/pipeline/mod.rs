@@ -6,6 +6,8 @@
 
 pub mod zones;
 
+pub mod base;
+
 mod inquiry;
 
 mod accepted;
@@ -21,6 +23,8 @@ pub mod state;
 pub mod decide;
 
 pub mod guards;
+
+mod review;
 
 mod post;
 
@@ -41,6 +45,10 @@ pub mod check_dns;
 pub mod resume;
 
 pub mod undo;
+
+pub mod drift;
+
+pub mod metrics;
 
 mod waits;
 
@@ -67,10 +75,12 @@ use crate::inventory::read::{self, Extent, Loaded, LoadedConfig};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
 use crate::names::short;
+use crate::plan::order;
 use crate::plan::{Marker, Only, Plan, SourceSeen, marker_key};
 use crate::provider::{self, TargetError};
 use crate::snapshot::Snapshot;
 use crate::state::{State, StateError, knows, open_to_read};
+use base::{BaseError, Remark};
 use decide::{Decided, Given};
 use guards::Remembered;
 use undo::UndoError;
@@ -120,6 +130,8 @@ pub struct Findings {
     pub unread: Vec<TargetError>,
     /// The zones whose markers tell of an apply that the state has not seen, where the state says what is own.
     pub forgotten: Vec<ZoneName>,
+    /// What is questionable about the base.
+    pub base: Vec<Remark>,
 }
 
 impl Findings {
@@ -130,10 +142,19 @@ impl Findings {
         std::iter::once((&self.files, &self.diagnostics)).chain(zones)
     }
 
-    /// How many zones could not be read for a cause that is no finding in a file.
-    pub fn bare_errors(&self) -> usize {
-        self.unread.iter().filter(|error| error.findings.is_none()).count()
+    /// What could not be read for a cause that is no finding in a file.
+    pub fn bare_errors(&self) -> impl Iterator<Item = &TargetError> {
+        self.unread.iter().filter(|error| error.findings.is_none())
     }
+}
+
+/// What a check of a workspace found.
+#[derive(Debug)]
+pub struct Checked {
+    /// What was found.
+    pub findings: Findings,
+    /// The files that were read, those of zones included.
+    pub read: BTreeSet<String>,
 }
 
 /// A plan, and what was found on the way.
@@ -177,6 +198,8 @@ pub enum MakeError {
     NoSubject(SubjectError),
     /// The command line names an apply that cannot be undone.
     NoUndo(UndoError),
+    /// The command line names a base that cannot be read.
+    NoBase(BaseError),
 }
 
 impl fmt::Display for MakeError {
@@ -189,11 +212,18 @@ impl fmt::Display for MakeError {
             MakeError::NoState(error) => error.fmt(f),
             MakeError::NoSubject(error) => error.fmt(f),
             MakeError::NoUndo(error) => error.fmt(f),
+            MakeError::NoBase(error) => error.fmt(f),
         }
     }
 }
 
 impl std::error::Error for MakeError {}
+
+impl From<BaseError> for MakeError {
+    fn from(error: BaseError) -> MakeError {
+        MakeError::NoBase(error)
+    }
+}
 
 impl From<StateError> for MakeError {
     fn from(error: StateError) -> MakeError {
@@ -208,13 +238,20 @@ const TOOL: &str = concat!("zonewright ", env!("CARGO_PKG_VERSION"));
 ///
 /// Errors: [`MakeError`]. A source or zone that cannot be read is no error: the plan says what it leaves for that.
 pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made, MakeError> {
-    let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered } =
+    let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state } =
         gather(request, progress)?;
     progress.stage("comparing hosts with live DNS", None);
     let tripped = remembered.tripped(&inventory);
     let given = Given { now: request.now, selection: &selection, tripped: &tripped, waits: &waits };
-    let decided = decide::decide(&inventory, &zones.live, given);
-    let made = made(request.now, (inventory, diagnostics), zones, snapshot, decided);
+    let mut decided = decide::decide(&inventory, &zones.live, given);
+    decided.changes.sort_by(order::changes);
+    let found = &diagnostics;
+    let reviewed =
+        review::Reviewed { inventory: &inventory, found, live: &zones.live, waits: &waits, decided: &decided };
+    let (review, remarks) = review::review(request, reviewed, (&remembered, state.as_deref()), progress)?;
+    let mut made = made(request.now, (inventory, diagnostics), zones, snapshot, decided);
+    made.plan.review = review;
+    made.findings.base = remarks;
     let made = Made { plan: Plan { only: narrowed_to(&request.hosts, &request.projects), ..made.plan }, ..made };
     Ok(guarded(made, forgotten, remembered, request.workspace))
 }
@@ -269,6 +306,7 @@ fn made(
         zones: zones.findings,
         unread,
         forgotten: Vec::new(),
+        base: Vec::new(),
     };
     Made { plan, findings, is_partial, snapshot, breakers: Vec::new() }
 }
@@ -297,6 +335,8 @@ struct Gathered {
     snapshot: Option<SnapshotUsed>,
     /// What guards go by.
     remembered: Remembered,
+    /// The state, where there is one.
+    state: Option<Box<dyn State>>,
 }
 
 /// Reads the inventory and live DNS.
@@ -318,7 +358,7 @@ fn gather(request: &Request<'_>, progress: &dyn Progress) -> Result<Gathered, Ma
     };
     let remembered = Remembered::read(guards::rules_of(&inventory), state.as_deref(), request.now)?;
     let snapshot = snapshot.map(|snapshot| used(&snapshot, &inventory));
-    Ok(Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered })
+    Ok(Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state })
 }
 
 /// Takes from the state which RRsets we created; gives the zones, too, whose markers tell of an apply that it has not seen.
@@ -345,10 +385,10 @@ fn used(snapshot: &Snapshot, inventory: &Inventory) -> SnapshotUsed {
 }
 
 /// Checks a workspace without asking any server: all its files, the targets' settings, and zones that are files.
-pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> Findings {
+pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> Checked {
     let (mut inventory, mut diagnostics) = match load(workspace, now, progress) {
         Ok(loaded) => loaded,
-        Err(MakeError::Config(findings)) => return *findings,
+        Err(MakeError::Config(findings)) => return Checked { findings: *findings, read: BTreeSet::new() },
         Err(_) => unreachable!("`load` selects nothing, and reads no snapshot"),
     };
     diagnostics.append(short::check(&inventory));
@@ -366,9 +406,19 @@ pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> Findings {
         }
     };
     let local = zones::check_local(&inventory, workspace, now, progress);
-    let files_read = inventory.inputs.len() + local.files_read;
+    let files_read = inventory.inputs.len() + local.read.len() + local.unread.len();
     let (zones, unread) = (local.findings, each_once(unread.into_iter().chain(local.unread)));
-    Findings { files: inventory.files, diagnostics, files_read, zones, unread, forgotten: Vec::new() }
+    let read = inventory.inputs.into_keys().chain(local.read).collect();
+    let findings = Findings {
+        files: inventory.files,
+        diagnostics,
+        files_read,
+        zones,
+        unread,
+        forgotten: Vec::new(),
+        base: Vec::new(),
+    };
+    Checked { findings, read }
 }
 
 /// Drops the errors that say what an earlier one says, as those of a target do for all its zones.

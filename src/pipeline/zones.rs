@@ -267,8 +267,8 @@ fn join(
 /// What a check of the zones that are files found.
 #[derive(Debug, Default)]
 pub struct LocalZones {
-    /// How many files were read.
-    pub files_read: usize,
+    /// The files that were read, of zones that could be.
+    pub read: BTreeSet<String>,
     /// What is questionable in zones that can be read.
     pub findings: Vec<provider::Findings>,
     /// The zones that cannot be read.
@@ -295,18 +295,16 @@ pub fn check_local(inventory: &Inventory, workspace: &Path, now: Time, progress:
         outcome
     });
     let mut local = LocalZones::default();
-    let mut files = BTreeSet::new();
     for outcome in outcomes {
         match outcome {
             Ok((inputs, found)) => {
-                files.extend(inputs.into_iter().map(|(name, _)| name));
+                // A file that several zones include is one file.
+                local.read.extend(inputs.into_iter().map(|(name, _)| name));
                 local.findings.extend(found.map(|found| *found));
             }
             Err(error) => local.unread.push(error),
         }
     }
-    // A file that several zones include is one file.
-    local.files_read = files.len() + local.unread.len();
     local
 }
 

@@ -8,7 +8,7 @@ pub mod marker;
 
 mod json;
 
-mod order;
+pub mod order;
 
 pub mod review;
 

@@ -10,15 +10,21 @@ pub mod apply;
 
 mod applies;
 
+mod checked;
+
 mod data;
 
 mod diff;
 
 mod doctor;
 
+mod drift;
+
 mod explain;
 
 mod gather;
+
+mod github;
 
 mod history;
 
@@ -31,6 +37,8 @@ mod lines;
 mod mark;
 
 mod markdown;
+
+pub mod metrics;
 
 mod names;
 
@@ -62,8 +70,12 @@ use crate::explain::Explanation;
 use crate::plan::{SealedPlan, v1};
 
 pub use accept::accepted;
+pub use checked::Checked;
 pub use doctor::doctor;
+pub use drift::drift;
+pub use github::{annotations, inert};
 pub use history::history;
+pub use junit::check as check_junit;
 pub use names::{NamesReport, names};
 pub use outlook::{Outlook, Verdict};
 pub use schema::{SchemaKind, schema};
@@ -123,11 +135,11 @@ pub fn plan(
     options: &TextOptions,
 ) -> Result<String, TemplateError> {
     match format {
-        PlanFormat::Text => text::render(sealed, templates, options),
+        PlanFormat::Text => text::render((sealed, outlook), templates, options),
         PlanFormat::Json => Ok(v1::to_json(sealed)),
         PlanFormat::Markdown => Ok(markdown::render(sealed, outlook)),
-        PlanFormat::Html => Ok(html::render((sealed, outlook), options)),
-        PlanFormat::Diff => Ok(diff::render(sealed, options)),
+        PlanFormat::Html => Ok(html::render(sealed, outlook)),
+        PlanFormat::Diff => Ok(diff::render(sealed, outlook, options)),
         PlanFormat::Junit => Ok(junit::plan(sealed, outlook)),
     }
 }

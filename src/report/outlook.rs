@@ -12,6 +12,8 @@ pub struct Outlook {
     pub file: Option<String>,
     /// Where readers of a report find all of it, such as the page of a pipeline's run.
     pub url: Option<String>,
+    /// Where only some of its changes are shown: how many are not.
+    pub hidden: Option<usize>,
 }
 
 /// What a plan comes to, in the order in which people must know it.
@@ -34,7 +36,7 @@ impl Verdict {
         match plan {
             _ if outlook.refusal.is_some() || plan.limits.iter().any(|limit| limit.exceeded) => Verdict::Refused,
             plan if plan.notices.iter().any(|notice| is_less(notice.code)) => Verdict::Partial,
-            plan if plan.changes.is_empty() => Verdict::Idle,
+            plan if plan.changes.is_empty() && outlook.hidden.unwrap_or(0) == 0 => Verdict::Idle,
             _ => Verdict::Ready,
         }
     }

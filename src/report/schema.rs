@@ -15,6 +15,8 @@ pub enum SchemaKind {
     Doctor,
     /// What `apply` prints as JSON.
     Apply,
+    /// What `drift` prints as JSON.
+    Drift,
     /// What `status` prints as JSON.
     Status,
     /// What `history` prints as JSON.
@@ -28,6 +30,7 @@ pub fn schema(kind: SchemaKind) -> &'static str {
         SchemaKind::Explain => include_str!("../../schemas/explain.schema.json"),
         SchemaKind::Config => include_str!("../../schemas/config.schema.json"),
         SchemaKind::Apply => include_str!("../../schemas/apply.schema.json"),
+        SchemaKind::Drift => include_str!("../../schemas/drift.schema.json"),
         SchemaKind::Status => include_str!("../../schemas/status.schema.json"),
         SchemaKind::History => include_str!("../../schemas/history.schema.json"),
         SchemaKind::Doctor => include_str!("../../schemas/doctor.schema.json"),
@@ -44,13 +47,14 @@ pub mod tests {
     use crate::plan::{BlockCode, NoticeCode, Rule, SealedPlan, SkipCode, fixture, v1};
 
     /// All schemas.
-    const ALL: [SchemaKind; 8] = [
+    const ALL: [SchemaKind; 9] = [
         SchemaKind::Plan,
         SchemaKind::Explain,
         SchemaKind::Config,
         SchemaKind::Project,
         SchemaKind::Doctor,
         SchemaKind::Apply,
+        SchemaKind::Drift,
         SchemaKind::Status,
         SchemaKind::History,
     ];

@@ -1,14 +1,155 @@
 //! What the changes of a plan rest on, and which of them a difference between two inventories brought about.
 //!
-//! Comes in: a plan, the inventory that it was made from, and another to hold it against. Goes out: a [`Review`]. Pure.
+//! Comes in: the changes, the inventory that they were made from, and others to hold it against: a base, and what was
+//! accepted last. Goes out: a [`Review`]. Pure.
+
+mod concern;
+
+mod difference;
+
+mod find;
 
 mod reasons;
 
-pub use reasons::of_reasons;
+mod rests;
 
-use crate::plan::{Plan, Review};
+pub mod side;
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+pub use reasons::of_reasons;
+pub use side::Side;
+
+use self::find::{Finder, Found, Key};
+use crate::change::{Blocked, Change, Skipped};
+use crate::dns::{RrKey, ZoneName};
+use crate::inventory::value::Inv;
+use crate::plan::{Against, Cause, Plan, Review};
+
+/// How many lines of a cause are named.
+const NAMED: usize = 3;
 
 /// The review of a plan: its own, else what its reasons say; none where there are no changes.
 pub fn of_plan(plan: &Plan) -> Option<Review> {
     plan.review.clone().or_else(|| (!plan.changes.is_empty()).then(|| of_reasons(plan)))
+}
+
+/// What was decided by an inventory.
+#[derive(Debug, Clone, Copy)]
+pub struct Decided<'a> {
+    /// The changes; those of the plan itself in its order.
+    pub changes: &'a [Change],
+    /// The blocked hosts.
+    pub blocked: &'a [Blocked],
+    /// The skipped hosts.
+    pub skipped: &'a [Skipped],
+}
+
+/// All that a review is made of.
+pub struct Given<'a> {
+    /// What the inventory was held against, for the reader.
+    pub against: Against,
+    /// The inventory.
+    pub now: Side<'a>,
+    /// What was decided by it.
+    pub decided: Decided<'a>,
+    /// The base, and what would be decided by it.
+    pub base: Option<(Side<'a>, Decided<'a>)>,
+    /// What was accepted last, and when.
+    pub accepted: Option<Side<'a>>,
+    /// Of each change, in their order, whether somebody else changed or removed what an apply wrote.
+    pub drifted: &'a [bool],
+    /// The apply after which live DNS was as the inventory wanted it, where nothing but exports differs since.
+    pub stood: Option<u64>,
+}
+
+/// Finds what each change rests on; none where there are no changes.
+pub fn review(given: &Given<'_>) -> Option<Review> {
+    if given.decided.changes.is_empty() {
+        return None;
+    }
+    let mut finder = Finder::new(given);
+    let mut gathered: BTreeMap<Key, Gathered> = BTreeMap::new();
+    for (place, change) in given.decided.changes.iter().enumerate() {
+        let Found { key, place: line } = finder.find(place, change);
+        let of_cause = gathered.entry(key).or_default();
+        of_cause.changes.push(place as u32);
+        of_cause.lines.extend(line.map(Line));
+    }
+    let causes = gathered.into_iter().map(|(key, gathered)| gathered.cause(key)).collect();
+    let (settled, newly_blocked) = given.base.as_ref().map(|base| since(base, &given.decided)).unwrap_or_default();
+    let locations = locations(given);
+    let mut review = Review { against: given.against.clone(), causes, settled, newly_blocked, locations };
+    review.sort();
+    Some(review)
+}
+
+/// The changes of one cause.
+#[derive(Default)]
+struct Gathered {
+    /// Their places.
+    changes: Vec<u32>,
+    /// The lines.
+    lines: BTreeSet<Line>,
+}
+
+impl Gathered {
+    /// The cause.
+    fn cause(self, Key { class, kind, says, is_explained }: Key) -> Cause {
+        let places = self.lines.into_iter().take(NAMED).map(|Line(place)| place).collect();
+        Cause { class, kind, says, places, is_explained, changes: self.changes }
+    }
+}
+
+/// A place, `file:line`, that sorts by file and then by number.
+#[derive(Debug, PartialEq, Eq)]
+struct Line(String);
+
+impl Line {
+    /// The file, and the number of the line where there is one.
+    fn key(&self) -> (&str, Option<u64>) {
+        let parts = self.0.rsplit_once(':').and_then(|(file, line)| Some((file, Some(line.parse().ok()?))));
+        parts.unwrap_or((&self.0, None))
+    }
+}
+
+impl Ord for Line {
+    fn cmp(&self, other: &Line) -> Ordering {
+        self.key().cmp(&other.key()).then_with(|| self.0.cmp(&other.0))
+    }
+}
+
+impl PartialOrd for Line {
+    fn partial_cmp(&self, other: &Line) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// What else is new since the base: how many of its changes are not needed any more, and which hosts are blocked that it
+/// does not block.
+fn since((_, base): &(Side<'_>, Decided<'_>), now: &Decided<'_>) -> (u64, Vec<Inv>) {
+    let planned: HashSet<(&ZoneName, &RrKey)> = now.changes.iter().map(|change| (&change.zone, &change.key)).collect();
+    let left: HashSet<Inv> =
+        now.blocked.iter().map(|own| own.host).chain(now.skipped.iter().map(|own| own.host)).collect();
+    let is_settled = |change: &&Change| {
+        !planned.contains(&(&change.zone, &change.key)) && change.host.is_none_or(|inv| !left.contains(&inv))
+    };
+    let before: HashSet<Inv> = base.blocked.iter().map(|own| own.host).collect();
+    let newly: BTreeSet<Inv> = now.blocked.iter().map(|own| own.host).filter(|inv| !before.contains(inv)).collect();
+    (base.changes.iter().filter(is_settled).count() as u64, newly.into_iter().collect())
+}
+
+/// The hosts that have changes, by datacenter.
+fn locations(given: &Given<'_>) -> BTreeMap<String, Vec<Inv>> {
+    let hosts: BTreeSet<Inv> = given.decided.changes.iter().filter_map(|change| change.host).collect();
+    let inventory = given.now.inventory;
+    let mut found: BTreeMap<String, Vec<Inv>> = BTreeMap::new();
+    for inv in hosts {
+        if let Some(place) = inventory.place_of(inv) {
+            let location = inventory.symbols.text(inventory.hosts[place].location);
+            found.entry(location.to_owned()).or_default().push(inv);
+        }
+    }
+    found
 }

@@ -27,11 +27,15 @@ mod perhaps;
 
 mod schema;
 
+mod sought;
+
 mod sqlite;
 
 pub mod status;
 
 mod waits;
+
+mod written;
 
 #[cfg(test)]
 mod tests;
@@ -59,6 +63,7 @@ pub use lock::{Holder, Lock};
 pub use sqlite::Sqlite;
 pub use status::{Memory, Status};
 pub use waits::WaitNews;
+pub use written::Written;
 
 /// Opens the state that is kept in a file, to write to it; creates it where there is none.
 ///
@@ -213,6 +218,9 @@ pub trait State: Send {
     /// The latest applies, the latest first; at most `count`.
     fn applies(&self, count: usize) -> Result<Vec<ApplySummary>, StateError>;
 
+    /// The apply that ended last; none where none ended.
+    fn last_finished(&self) -> Result<Option<ApplySummary>, StateError>;
+
     /// The applies that never ended, the latest first.
     fn unfinished(&self) -> Result<Vec<ApplySummary>, StateError>;
 
@@ -244,6 +252,10 @@ pub trait State: Send {
 
     /// The latest apply after another that changed, or may have changed, each of these RRsets; in their order.
     fn last_changed(&self, after: ApplyId, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, StateError>;
+
+    /// What the latest update that took effect left at each of these RRsets; in their order. None where no update is known
+    /// to have changed it, and where it is not known what became of a later one.
+    fn last_written(&self, rrsets: &[&RrKey]) -> Result<Vec<Option<Written>>, StateError>;
 
     /// Begins an apply, and keeps its plan. Plans that have expired are kept no longer.
     fn begin(&mut self, apply: &NewApply, plan: &PlanText<'_>) -> Result<ApplyId, StateError>;

@@ -1,11 +1,12 @@
 //! What the journal says of single applies, read from its tables; and who of an apply was left, written to them.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use rusqlite::{Row, Transaction, params};
 
 use super::journal::{self, Kept};
+use super::sought::{Names, Sought};
 use super::sqlite::Sqlite;
 use super::{ApplyId, LeftHost, Resumption, Sent, SentChange, SentFate, StateError};
 use crate::apply::Applied;
@@ -152,12 +153,8 @@ pub fn applies_at(state: &Sqlite, name: &Name) -> Result<Vec<ApplyId>, StateErro
 ///
 /// Of many RRsets the journal is read once, and no further back than it takes to find each.
 pub fn last_changed(state: &Sqlite, after: ApplyId, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, StateError> {
-    let key = |rrset: &&RrKey| (rrset.owner.to_string(), rrset.rtype.to_string());
-    let keys: Vec<(String, String)> = rrsets.iter().map(key).collect();
-    let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (place, (name, _)) in keys.iter().enumerate() {
-        open.entry(name).or_default().push(place);
-    }
+    let names = Names::of(rrsets);
+    let mut sought = Sought::new(&names);
     let sql = "SELECT DISTINCT apply FROM batches WHERE apply > ?1 ORDER BY apply DESC";
     let later: Vec<i64> = state.read(sql, [after.0 as i64], |row| row.get(0))?;
     let sql = "SELECT changes FROM batches
@@ -165,20 +162,14 @@ pub fn last_changed(state: &Sqlite, after: ApplyId, rrsets: &[&RrKey]) -> Result
          WHERE batches.apply = ?1 AND (settled IS NULL OR settled <> 'undone')";
     let mut found = vec![None; rrsets.len()];
     for apply in later {
-        if open.is_empty() {
+        if sought.is_over() {
             break;
         }
         for text in state.read(sql, [apply], |row| row.get::<_, String>(0))? {
             let changed = journal::keys(&text).ok_or_else(|| state.odd("list of changes", &text))?;
             for (name, rtype) in changed {
-                let Some(places) = open.get_mut(&*name) else { continue };
-                let is_other = |place: &usize| keys[*place].1 != *rtype;
-                places.iter().filter(|place| !is_other(place)).for_each(|place| {
-                    found[*place] = Some(ApplyId(apply as u64));
-                });
-                places.retain(is_other);
-                if places.is_empty() {
-                    open.remove(&*name);
+                for place in sought.find(&name, &rtype) {
+                    found[place] = Some(ApplyId(apply as u64));
                 }
             }
         }

@@ -20,7 +20,7 @@ use super::{
     PlanText, Resumption, Sent, State, StateError, Unsettled, WaitNews, effect, exports, folder, journal, perhaps,
     waits,
 };
-use super::{Allowed, Reset, allowances, breakers};
+use super::{Allowed, Reset, Written, allowances, breakers, written};
 use crate::apply::{Applied, Batch, Outcome, Settled};
 use crate::diff::waits::Waits;
 use crate::dns::{Name, RrKey, Rtype, ZoneName};
@@ -256,6 +256,10 @@ impl State for Sqlite {
         self.summaries("ORDER BY id DESC LIMIT ?1", [i64::try_from(count).unwrap_or(i64::MAX)])
     }
 
+    fn last_finished(&self) -> Result<Option<ApplySummary>, StateError> {
+        Ok(self.summaries("WHERE finished IS NOT NULL ORDER BY finished DESC, id DESC LIMIT 1", [])?.pop())
+    }
+
     fn unfinished(&self) -> Result<Vec<ApplySummary>, StateError> {
         self.summaries("WHERE finished IS NULL ORDER BY id DESC", [])
     }
@@ -298,6 +302,10 @@ impl State for Sqlite {
 
     fn last_changed(&self, after: ApplyId, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, StateError> {
         past::last_changed(self, after, rrsets)
+    }
+
+    fn last_written(&self, rrsets: &[&RrKey]) -> Result<Vec<Option<Written>>, StateError> {
+        written::last_written(self, rrsets)
     }
 
     fn begin(&mut self, apply: &NewApply, text: &PlanText<'_>) -> Result<ApplyId, StateError> {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
+use super::layer::{Borrowed, Front, GLOB, Layer};
 use super::steady::{AGAIN, Fate, Look, Reading, agreed, settled};
 use crate::diag::{Diagnostic, FileId, Files};
 use crate::inventory::config::node::SourceText;
@@ -17,6 +18,8 @@ pub struct Folder {
     path: PathBuf,
     /// Without symbolic links; `None` where there is none.
     real: Option<PathBuf>,
+    /// What stands in front of its files.
+    front: Option<Front>,
 }
 
 /// A file that a pattern found.
@@ -42,7 +45,22 @@ pub fn number(mut listing: Listing, files: &mut Files) -> Vec<Found> {
 impl Folder {
     /// Takes a folder, which need not exist.
     pub fn new(path: &Path) -> Folder {
-        Folder { path: path.to_owned(), real: path.canonicalize().ok() }
+        Folder { path: path.to_owned(), real: path.canonicalize().ok(), front: None }
+    }
+
+    /// Takes a folder with other files in front of its own.
+    pub fn behind(layer: Box<dyn Layer>, path: &Path) -> Folder {
+        Folder { front: Some(Front::new(layer)), ..Folder::new(path) }
+    }
+
+    /// Its files that were read though others stand in front, sorted by name.
+    pub fn into_borrowed(self) -> Vec<Borrowed> {
+        self.front.map(Front::into_borrowed).unwrap_or_default()
+    }
+
+    /// Whether a file is none of its own.
+    pub fn is_in_front(&self, file: &Found) -> bool {
+        self.front.as_ref().is_some_and(|front| front.has(&file.name))
     }
 
     /// The file with this name.
@@ -52,6 +70,11 @@ impl Folder {
 
     /// Whether nothing at all has this name, not even a link that leads nowhere.
     pub fn lacks(&self, name: &str) -> bool {
+        if let Some(front) = &self.front
+            && (front.has(name) || front.lacks(name))
+        {
+            return front.lacks(name);
+        }
         let metadata = self.path.join(name).symlink_metadata();
         metadata.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
@@ -60,51 +83,84 @@ impl Folder {
     /// names end in `beside`.
     pub fn find(&self, pattern: &Pattern, beside: Option<&str>) -> Result<Listing, FindError> {
         if !pattern.text.contains(['*', '?', '[']) {
-            let path = self.path.join(&pattern.text);
-            return match path.symlink_metadata() {
-                Ok(_) => Ok(vec![(pattern.text.clone(), path)]),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => Err(FindError::Missing),
-                Err(error) => Err(FindError::Unreadable(error.to_string())),
-            };
+            return self.find_one(&pattern.text);
         }
+        let there = self.find_all(pattern)?;
+        let mut found = match &self.front {
+            Some(front) => front.choose(pattern, there, &self.path)?,
+            None => there,
+        };
+        found.retain(|(name, _)| !beside.is_some_and(|ending| name.ends_with(ending)));
+        if found.is_empty() { Err(FindError::NoMatch) } else { Ok(found) }
+    }
+
+    /// The file that a path means.
+    fn find_one(&self, name: &str) -> Result<Listing, FindError> {
+        let path = self.path.join(name);
+        if self.front.as_ref().is_some_and(|front| front.has(name)) {
+            return Ok(vec![(name.to_owned(), path)]);
+        }
+        match path.symlink_metadata() {
+            Ok(_) => Ok(vec![(name.to_owned(), path)]),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(FindError::Missing),
+            Err(error) => Err(FindError::Unreadable(error.to_string())),
+        }
+    }
+
+    /// The files of its own that a glob means; perhaps none.
+    fn find_all(&self, glob: &Pattern) -> Result<Listing, FindError> {
         let folder =
             self.path.to_str().ok_or_else(|| FindError::Unreadable("the folder's name is not UTF-8".into()))?;
-        let whole = format!("{}/{}", glob::Pattern::escape(folder), pattern.text);
-        let options = glob::MatchOptions {
-            case_sensitive: true,
-            require_literal_separator: true,
-            require_literal_leading_dot: true,
-        };
-        let paths = glob::glob_with(&whole, options).map_err(|error| FindError::Unreadable(error.msg.to_owned()))?;
+        let whole = format!("{}/{}", glob::Pattern::escape(folder), glob.text);
+        let paths = glob::glob_with(&whole, GLOB).map_err(|error| FindError::Unreadable(error.msg.to_owned()))?;
         let mut found = Vec::new();
         for path in paths {
             let path = path.map_err(|error| FindError::Unreadable(error.to_string()))?;
             if !path.is_dir() {
                 let name = path.strip_prefix(&self.path).unwrap_or(&path).to_string_lossy().into_owned();
-                if !beside.is_some_and(|ending| name.ends_with(ending)) {
-                    found.push((name, path));
-                }
+                found.push((name, path));
             }
         }
-        if found.is_empty() { Err(FindError::NoMatch) } else { Ok(found) }
+        Ok(found)
     }
 
     /// Reads a file of at most `max` octets that lies in the folder, links followed.
     pub fn read(&self, file: &Found, max: u64) -> Result<Vec<u8>, FileError> {
-        settled(|| self.read_once(&file.path, max, || {}))?.ok_or(FileError::Changed)
+        self.read_either(&file.name, max, || settled(|| self.read_once(&file.path, max, || {})))
     }
 
     /// Reads a file of any length to which whoever writes it may be appending.
     pub fn read_appended(&self, file: &Found) -> Result<Vec<u8>, FileError> {
-        agreed(|| self.read_once(&file.path, u64::MAX, || {}))?.ok_or(FileError::Changed)
+        self.read_either(&file.name, u64::MAX, || agreed(|| self.read_once(&file.path, u64::MAX, || {})))
     }
 
     /// Reads what `file` with `ending` behind its name leads to; it has at most `max` octets, and is no file of the
-    /// inventory.
+    /// inventory, nor one that others stand in front of.
     pub fn read_beside(&self, file: &Found, ending: &str, max: u64) -> Result<Vec<u8>, FileError> {
         let mut path = file.path.clone().into_os_string();
         path.push(ending);
         settled(|| self.read_once(Path::new(&path), max, || {}))?.ok_or(FileError::Changed)
+    }
+
+    /// Reads what stands in front under a name, else what `own` gives, which is `None` where it never settles.
+    fn read_either(
+        &self,
+        name: &str,
+        max: u64,
+        own: impl FnOnce() -> Result<Option<Vec<u8>>, FileError>,
+    ) -> Result<Vec<u8>, FileError> {
+        let Some(front) = &self.front else { return own()?.ok_or(FileError::Changed) };
+        if let Some(bytes) = front.read(name, max)? {
+            return Ok(bytes);
+        }
+        let bytes = own()?.ok_or(FileError::Changed)?;
+        front.borrow(name);
+        Ok(bytes)
+    }
+
+    /// Reads one of its own files by name, of at most `max` octets.
+    pub fn read_named(&self, name: &str, max: u64) -> Result<Vec<u8>, FileError> {
+        settled(|| self.read_once(&self.path.join(name), max, || {}))?.ok_or(FileError::Changed)
     }
 
     /// Reads a file once; `meanwhile` is called between its last octet and the second look at it.
@@ -138,6 +194,7 @@ pub fn digest(bytes: &[u8]) -> String {
 }
 
 /// Why a pattern gives no files.
+#[derive(Debug)]
 pub enum FindError {
     /// The path names nothing.
     Missing,
@@ -172,6 +229,7 @@ impl FindError {
 }
 
 /// Why a file cannot be read.
+#[derive(Debug)]
 pub enum FileError {
     /// The system says no.
     Io(io::Error),

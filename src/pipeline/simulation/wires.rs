@@ -18,7 +18,7 @@ use crate::provider::TargetError;
 use crate::provider::write::{Edit, Reply, Ticket, Update, UpdateLimits, UpdateZone, WriteZone};
 use crate::state::{
     Acceptance, AcceptedFile, Accepting, Acceptor, Allowed, ApplyId, ApplySummary, Breaker, KnownMarker, LeftHost,
-    NewApply, PlanText, Reset, Resumption, Sent, Sqlite, State, StateError, Unsettled, WaitNews,
+    NewApply, PlanText, Reset, Resumption, Sent, Sqlite, State, StateError, Unsettled, WaitNews, Written,
 };
 
 /// The way of a run to the primary.
@@ -151,6 +151,7 @@ impl State for Book<'_> {
         fn markers() -> BTreeMap<ZoneName, KnownMarker>;
         fn breakers() -> Vec<Breaker>;
         fn applies(count: usize) -> Vec<ApplySummary>;
+        fn last_finished() -> Option<ApplySummary>;
         fn unfinished() -> Vec<ApplySummary>;
         fn changed_since(since: Time) -> Vec<(String, Inv, Time)>;
         fn apply(id: ApplyId) -> Option<ApplySummary>;
@@ -161,6 +162,7 @@ impl State for Book<'_> {
         fn applies_of(host: Inv) -> Vec<ApplyId>;
         fn applies_at(name: &Name) -> Vec<ApplyId>;
         fn last_changed(after: ApplyId, rrsets: &[&RrKey]) -> Vec<Option<ApplyId>>;
+        fn last_written(rrsets: &[&RrKey]) -> Vec<Option<Written>>;
         fn unsettled(id: ApplyId) -> Vec<Unsettled>;
         fn exports() -> Vec<Acceptance>;
         fn export_files(source: &str) -> Vec<AcceptedFile>;

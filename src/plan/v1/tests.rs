@@ -19,9 +19,9 @@ fn independent_digest(value: &serde_json::Value) -> String {
 
 /// A review of so many changes: two causes, or one, with a base or without.
 fn reviewed(count: u32, seed: u64, text: String) -> Review {
-    let is_based = seed % 3 == 0;
+    let is_based = seed.is_multiple_of(3);
     let against = match seed % 3 {
-        0 => Against::Base { name: text.clone(), commit: (seed % 2 == 0).then(|| "0f".repeat(20)) },
+        0 => Against::Base { name: text.clone(), commit: seed.is_multiple_of(2).then(|| "0f".repeat(20)) },
         1 => Against::Journal { apply: seed, at: "2026-11-20T01:30:00Z".parse().unwrap() },
         _ => Against::Nothing,
     };
@@ -30,7 +30,7 @@ fn reviewed(count: u32, seed: u64, text: String) -> Review {
         kind: CauseKind::ALL[(seed % CauseKind::ALL.len() as u64) as usize],
         says: text.clone(),
         places: vec![text.clone()],
-        is_explained: seed % 2 == 0,
+        is_explained: seed.is_multiple_of(2),
         changes,
     };
     let (first, second) = ((0..count).step_by(2).collect(), (1..count).step_by(2).collect::<Vec<u32>>());

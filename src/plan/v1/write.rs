@@ -139,21 +139,13 @@ fn change(out: &mut Emitter, change: &Change, reasons: Reasons) {
 fn review(out: &mut Emitter, review: &Review) {
     let held = |out: &mut Emitter| against(out, &review.against);
     let causes = |out: &mut Emitter| out.list(Layout::Lines, &review.causes, cause);
-    let hosts = |out: &mut Emitter| {
-        out.list(Layout::Inline, &review.newly_blocked, |out, inv| out.value(Value::Number(inv.0)));
-    };
-    let located: Vec<(&str, Box<dyn Fn(&mut Emitter)>)> = review
-        .locations
-        .iter()
-        .map(|(location, hosts)| {
-            let hosts =
-                move |out: &mut Emitter| out.list(Layout::Inline, hosts, |out, inv| out.value(Value::Number(inv.0)));
-            (location.as_str(), Box::new(hosts) as Box<dyn Fn(&mut Emitter)>)
-        })
-        .collect();
-    let locations = |out: &mut Emitter| {
+    let hosts = |out: &mut Emitter| invs(out, &review.newly_blocked);
+    let lists = review.locations.values().map(|hosts| move |out: &mut Emitter| invs(out, hosts));
+    let lists: Vec<_> = lists.collect();
+    let located = |out: &mut Emitter| {
+        let fields = review.locations.keys().zip(&lists);
         let mut fields: Vec<Field<'_>> =
-            located.iter().map(|(location, hosts)| (*location, Value::Written(hosts.as_ref()))).collect();
+            fields.map(|(location, hosts)| (location.as_str(), Value::Written(hosts))).collect();
         out.object(Layout::Lines, &mut fields);
     };
     let is_based = matches!(review.against, Against::Base { .. });
@@ -162,9 +154,14 @@ fn review(out: &mut Emitter, review: &Review) {
         ("settled", if is_based { Value::Number(review.settled) } else { Value::Absent }),
         ("newly_blocked", if is_based { Value::Written(&hosts) } else { Value::Absent }),
         ("causes", Value::Written(&causes)),
-        ("locations", Value::Written(&locations)),
+        ("locations", Value::Written(&located)),
     ];
     out.object(Layout::Lines, fields);
+}
+
+/// Writes hosts.
+fn invs(out: &mut Emitter, hosts: &[Inv]) {
+    out.list(Layout::Inline, hosts, |out, inv| out.value(Value::Number(inv.0)));
 }
 
 /// Writes what an inventory was held against, or null.

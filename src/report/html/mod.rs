@@ -26,7 +26,6 @@ use self::lists::{Causes, Hosts, OfCode, OfHint, Table, Waits};
 use self::pictures::Picture;
 use self::verdict::{Classes, Count, VerdictView};
 use super::outlook::Outlook;
-use super::text::TextOptions;
 use crate::plan::{Review, SealedPlan};
 use crate::review;
 
@@ -43,10 +42,10 @@ const SCRIPT: &str = include_str!("../../../templates/plan.js");
 const DATA: &str = "{\"data\":\"goes here\"}";
 
 /// Renders a plan.
-pub fn render((sealed, outlook): (&SealedPlan, &Outlook), options: &TextOptions) -> String {
+pub fn render(sealed: &SealedPlan, outlook: &Outlook) -> String {
     let plan = sealed.plan();
     let review = review::of_plan(plan);
-    let view = page((sealed, outlook), review.as_ref(), options);
+    let view = page((sealed, outlook), review.as_ref());
     let environment = engine();
     let template = environment.get_template("plan.html").expect("the engine has it");
     let page = template.render(Serde(view)).expect("the template asks for nothing else than a page has");
@@ -87,8 +86,8 @@ struct PageView<'a> {
     data: Value,
     /// What the plan comes to.
     verdict: VerdictView,
-    /// Whether only some of the changes are shown.
-    is_view: bool,
+    /// Where only some of the changes are shown: how many are not.
+    hidden: Option<usize>,
     /// What the plan was narrowed to.
     narrowed: Option<String>,
     /// The apply that it undoes.
@@ -143,19 +142,17 @@ struct Url<'a> {
 }
 
 /// Puts together what the page shows.
-fn page<'a>(
-    (sealed, outlook): (&'a SealedPlan, &'a Outlook),
-    review: Option<&Review>,
-    options: &TextOptions,
-) -> PageView<'a> {
+fn page<'a>((sealed, outlook): (&'a SealedPlan, &'a Outlook), review: Option<&Review>) -> PageView<'a> {
     let plan = sealed.plan();
+    let file = outlook.file.as_deref();
+    let has_changes = !plan.changes.is_empty() || outlook.hidden.unwrap_or(0) > 0;
     PageView {
         policy: policy::policy(STYLE, SCRIPT),
         style: Value::from_safe_string(STYLE.to_owned()),
         script: Value::from_safe_string(SCRIPT.to_owned()),
         data: Value::from_safe_string(DATA.to_owned()),
-        verdict: verdict::verdict(plan, outlook, options.is_view),
-        is_view: options.is_view,
+        verdict: verdict::verdict(plan, outlook),
+        hidden: outlook.hidden,
         narrowed: plan.only.as_ref().map(verdict::narrowed),
         undoes: plan.undoes,
         counts: verdict::counts(plan),
@@ -173,9 +170,9 @@ fn page<'a>(
         tool: &plan.tool,
         created: plan.created.to_string(),
         expires: plan.expires.to_string(),
-        apply: outlook.file.as_deref().filter(|_| !plan.changes.is_empty()).map(|file| apply(file, sealed.effect())),
+        apply: file.filter(|_| has_changes).map(|file| apply(file, sealed.effect())),
         list: list(outlook),
-        file: outlook.file.as_deref(),
+        file,
         url: outlook.url.as_deref().map(|text| Url { text, is_link: is_link(text) }),
     }
 }

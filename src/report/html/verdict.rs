@@ -25,8 +25,8 @@ pub struct VerdictView {
     because: Vec<(String, Option<String>)>,
 }
 
-/// The verdict on a plan, or where `is_view` on one of which only some changes are there.
-pub fn verdict(plan: &Plan, outlook: &Outlook, is_view: bool) -> VerdictView {
+/// The verdict on a plan.
+pub fn verdict(plan: &Plan, outlook: &Outlook) -> VerdictView {
     let view =
         |class, sign, headline: &str, because| VerdictView { class, sign, headline: headline.to_owned(), because };
     match Verdict::of(plan, outlook) {
@@ -37,15 +37,14 @@ pub fn verdict(plan: &Plan, outlook: &Outlook, is_view: bool) -> VerdictView {
             let headline = "Partial: not all that it rests on could be read and believed";
             view("partial", "!", headline, plan.notices.iter().filter(|notice| is_less(notice)).map(failure).collect())
         }
-        Verdict::Idle => view("idle", "=", idle(plan, is_view), Vec::new()),
+        Verdict::Idle => view("idle", "=", idle(plan), Vec::new()),
         Verdict::Ready => view("ready", "\u{2713}", "Ready to apply", Vec::new()),
     }
 }
 
 /// That there are no changes, and what that means.
-fn idle(plan: &Plan, is_view: bool) -> &'static str {
+fn idle(plan: &Plan) -> &'static str {
     match plan {
-        _ if is_view => "No changes in what is shown",
         Plan { undoes: Some(_), .. } => "Nothing to undo",
         plan if !plan.blocked.is_empty() || !plan.skipped.is_empty() => "Nothing to do, the hosts below aside",
         plan if !plan.waiting.is_empty() => "Nothing to do, what waits below aside",

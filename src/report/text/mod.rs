@@ -1,5 +1,7 @@
 //! A plan as text for people, at 80 columns and any terminal.
 
+mod causes;
+
 mod changes;
 
 mod left;
@@ -10,10 +12,12 @@ mod waiting;
 
 use serde::Serialize;
 
+use self::causes::ClassView;
 use self::changes::{NobodyView, ProjectView};
 use self::left::{BlockedView, SkippedView};
 use self::tables::Cells;
 use self::waiting::WaitingView;
+use super::outlook::Outlook;
 use super::paint::Paint;
 use super::templates::{TemplateError, Templates};
 use super::words::Explained as _;
@@ -46,14 +50,12 @@ pub struct TextOptions {
     pub verbose: bool,
     /// What the plan is shown for.
     pub purpose: Purpose,
-    /// Whether only some of the changes are shown.
-    pub is_view: bool,
 }
 
 impl Default for TextOptions {
     /// No colour and 80 columns, which suits pipes and the narrowest terminals in use (no official source).
     fn default() -> TextOptions {
-        TextOptions { color: false, width: 80, max_hosts: None, verbose: false, purpose: Purpose::Look, is_view: false }
+        TextOptions { color: false, width: 80, max_hosts: None, verbose: false, purpose: Purpose::Look }
     }
 }
 
@@ -68,7 +70,11 @@ impl TextOptions {
 }
 
 /// Renders a plan.
-pub fn render(sealed: &SealedPlan, templates: &Templates, options: &TextOptions) -> Result<String, TemplateError> {
+pub fn render(
+    (sealed, outlook): (&SealedPlan, &Outlook),
+    templates: &Templates,
+    options: &TextOptions,
+) -> Result<String, TemplateError> {
     let plan = sealed.plan();
     let paint = Paint::new(options.color);
     let view = PlanView {
@@ -76,13 +82,15 @@ pub fn render(sealed: &SealedPlan, templates: &Templates, options: &TextOptions)
         width: options.width,
         saved: options.purpose == Purpose::Saved,
         applies: options.purpose == Purpose::Apply,
-        is_view: options.is_view,
+        hidden: outlook.hidden,
         is_partial: plan.notices.iter().any(|notice| notice.code.tells_of_failure()),
         is_untrusted: plan.notices.iter().any(|notice| notice.code == NoticeCode::SourceUntrusted),
         only: plan.only.as_ref().map(|only| narrowed(only, options)),
         projects: changes::projects(plan, templates, options, &paint)?,
         nobody: changes::nobody(plan, templates, options, &paint)?,
         waiting: waiting::waiting(plan, options),
+        causes: causes::causes(plan, options),
+        since: causes::since(plan, options),
         summary: tables::summary(plan),
         blocked: left::blocked(plan, options),
         blocked_count: plan.blocked.len(),
@@ -113,8 +121,8 @@ struct PlanView<'a> {
     saved: bool,
     /// Whether the plan is about to be applied.
     applies: bool,
-    /// Whether only some of the changes are shown.
-    is_view: bool,
+    /// Where only some of the changes are shown: how many are not.
+    hidden: Option<usize>,
     /// Whether a source or zone could not be read.
     is_partial: bool,
     /// Whether a source was read and is not believed.
@@ -127,6 +135,10 @@ struct PlanView<'a> {
     nobody: NobodyView,
     /// What nobody has, and that waits to be deleted, by time.
     waiting: Vec<WaitingView>,
+    /// What the changes rest on, by class.
+    causes: Vec<ClassView>,
+    /// What else is new since the base.
+    since: Vec<String>,
     /// For each project and in total: hosts, creates, modifies, deletes, blocked, skipped.
     summary: Cells,
     /// The blocked hosts by code.

@@ -591,3 +591,36 @@ fn long_lists_of_hints_are_cut() {
     let all = shown(plan, &TextOptions { verbose: true, ..TextOptions::default() });
     assert!(all.contains("web9") && !all.contains("more"), "{all}");
 }
+
+/// The part of a plan from its causes to its summary.
+fn causes(text: &str) -> &str {
+    let from = ["Caused by", "What the changes"].iter().find_map(|start| text.find(start)).unwrap();
+    &text[from..from + text[from..].find("\nSummary").unwrap()]
+}
+
+#[test]
+fn what_differs_from_a_base_stands_before_what_was_pending() {
+    insta::assert_snapshot!(causes(&shown(fixture::reviewed(), &TextOptions::default())), @r"
+    Caused by what differs from origin/main: 6 changes
+
+      VLAN 604 of switch `sas1-s12` moved from `2a02:6b8:0:1600::/64` to
+        `2a02:6b8:0:160b::/64` (racktables/l3-tors.txt:412): 1 host, 5 changes
+      nothing that differs explains this: 1 host, 1 change
+
+    Caused in part, and to be changed before: 3 changes
+
+      VLAN 604 of switch `sas1-s12` moved from `2a02:6b8:0:1600::/64` to
+        `2a02:6b8:0:160b::/64` (racktables/l3-tors.txt:412): 1 host, 3 changes
+
+    To be changed before: 5 changes
+
+      somebody else changed or removed records that apply 12 wrote
+        (2026-11-18T04:00:00Z): 1 host, 3 changes
+      names that nobody has (projects/search.yaml:11): 1 change
+      the TTL of project `search` is 600, no longer 3600 (projects/search.yaml:9): 1
+        host, 1 change
+
+    2 more changes were to be made before, and are not needed any more
+    host 100002 is blocked, and would not be without what differs
+    ");
+}

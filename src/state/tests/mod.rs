@@ -16,6 +16,8 @@ mod undone;
 
 mod waits;
 
+mod written;
+
 use std::fs;
 use std::path::PathBuf;
 

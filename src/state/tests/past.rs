@@ -114,6 +114,7 @@ fn what_is_taken_up_again_has_not_ended_and_ends_anew() {
     for resumption in &resumptions {
         state.resume(id, resumption).unwrap();
     }
+    assert_eq!(state.last_finished().unwrap(), None);
     let [summary] = state.unfinished().unwrap().try_into().unwrap();
     assert_eq!((summary.finished, summary.outcomes.len(), summary.new.undoes), (None, 0, Some(ApplyId(1))));
     assert_eq!((summary.resumed.as_slice(), summary.begun()), (resumptions.as_slice(), at(30)));
@@ -124,6 +125,9 @@ fn what_is_taken_up_again_has_not_ended_and_ends_anew() {
     let summary = state.apply(id).unwrap().unwrap();
     assert_eq!((summary.finished, summary.new.started), (Some(at(40)), at(0)));
     assert_eq!(summary.outcomes, [("applied".to_owned(), 1), ("stale".to_owned(), 1)].into());
+    let later = begin(&mut *state, &new_apply());
+    state.finish(later, &applied(vec![]), None, at(39)).unwrap();
+    assert_eq!(state.last_finished().unwrap(), Some(summary), "it was taken up, and ended after the later one");
     assert_eq!(state.left_hosts(id).unwrap(), [left(Some(10), A, "stale")]);
     assert_eq!(state.resume(ApplyId(9), &resumptions[0]).unwrap_err().code, "state-unwritable");
     assert_eq!(state.apply(ApplyId(9)).unwrap(), None);

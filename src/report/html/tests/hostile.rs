@@ -120,7 +120,7 @@ fn page_with(text: &str) -> String {
         hint: Some(format!("reset it: {text}")),
     };
     let (file, url) = (Some(format!("plan{text}.json")), Some(format!("at {text}")));
-    page_of(plan_with(text), &Outlook { file, url, refusal: Some(refusal) })
+    page_of(plan_with(text), &Outlook { file, url, refusal: Some(refusal), hidden: Some(7) })
 }
 
 proptest! {

@@ -16,13 +16,13 @@ use crate::plan::{LimitState, Notice, NoticeCode, Plan, fixture};
 
 /// The page of a plan.
 fn page_of(plan: Plan, outlook: &Outlook) -> String {
-    render((&SealedPlan::new(plan), outlook), &TextOptions::default())
+    render(&SealedPlan::new(plan), outlook)
 }
 
 /// Where the plan of most tests is.
 fn outlook() -> Outlook {
     let url = Some("https://ci.example.net/runs/17".to_owned());
-    Outlook { file: Some("plan.json".to_owned()), url, refusal: None }
+    Outlook { file: Some("plan.json".to_owned()), url, ..Outlook::default() }
 }
 
 /// The text of the heading that stands first.
@@ -153,7 +153,7 @@ fn the_policy_knows_the_style_and_the_script_of_the_page() {
 fn the_data_tells_all_changes_of_the_plan() {
     for plan in [fixture::reviewed(), fixture::fleet()] {
         let sealed = SealedPlan::new(plan);
-        let page = Parsed::new(&render((&sealed, &outlook()), &TextOptions::default()));
+        let page = Parsed::new(&render(&sealed, &outlook()));
         assert_eq!(decoded(&page.by_id("data").text), expected(sealed.plan()));
     }
 }
@@ -190,13 +190,12 @@ fn long_lists_are_cut_and_say_so() {
 
 #[test]
 fn a_view_says_that_it_is_one() {
-    let options = TextOptions { is_view: true, ..TextOptions::default() };
-    let page = render((&SealedPlan::new(fixture::empty()), &Outlook::default()), &options);
-    assert!(page.contains("No changes in what is shown"));
-    assert!(
-        page.contains("Only some of the plan&#39;s changes are shown")
-            || page.contains("Only some of the plan's changes")
-    );
+    let outlook = Outlook { hidden: Some(7), ..Outlook::default() };
+    let page = render(&SealedPlan::new(fixture::fleet()), &outlook);
+    assert!(page.contains("7 more changes of the plan are not shown"));
+    let outlook = Outlook { file: Some("plan.json".to_owned()), ..outlook };
+    assert_eq!(headline(fixture::empty(), &outlook), "\u{2713} Ready to apply", "what is hidden is to be done");
+    assert!(page_of(fixture::empty(), &outlook).contains("zonewright apply plan.json --expect sha256:"));
 }
 
 #[test]

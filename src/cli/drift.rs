@@ -1,0 +1,40 @@
+//! `drift`: live DNS held against what is desired, and what the journal says of the difference.
+
+use super::args::{DriftArgs, Shared};
+use super::exit::Exit;
+use super::metrics::{self, Notes};
+use super::output::{self, Failure};
+use super::request::{Sealed, make, not_made, request, tell_breakers, tell_snapshot};
+use super::show::known_zones;
+use crate::pipeline::drift::find_drift;
+use crate::report;
+
+/// Prints what is not as desired; changes nothing.
+pub fn run(shared: &Shared, args: &DriftArgs) -> Result<Exit, Failure> {
+    metrics::run(shared, ("drift", args.metrics.as_deref()), |notes| drift(shared, args, notes))
+}
+
+/// Does so, and notes what is found.
+fn drift(shared: &Shared, args: &DriftArgs, notes: &Notes) -> Result<Exit, Failure> {
+    let now = output::now(shared)?;
+    let request = request(shared, now, args.live_snapshot.as_deref());
+    let made = match make(shared, &request) {
+        Ok(made) => made,
+        Err(error) => return not_made(shared, error),
+    };
+    let Sealed { sealed, findings, snapshot, breakers, .. } = &made;
+    let plan = sealed.plan();
+    made.note(notes, made.refusal(shared).as_ref());
+    let drifted = match find_drift(&shared.workspace, plan, now) {
+        Ok(drifted) => drifted,
+        Err(error) => return not_made(shared, error),
+    };
+    notes.note(|metrics| metrics.drift(&drifted.of(plan)));
+    tell_snapshot(shared, &request, snapshot.as_ref());
+    tell_breakers(shared, breakers);
+    output::findings(shared, findings);
+    let zones = known_zones(shared, plan)?;
+    output::print(&report::drift(&drifted.of(plan), &zones, args.format.into(), &output::text_options(shared)))?;
+    let changes = if plan.changes.is_empty() { Exit::Done } else { Exit::Changes };
+    Ok(made.verdict().and(changes))
+}

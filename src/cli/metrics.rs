@@ -1,0 +1,72 @@
+//! `--metrics FILE`: what a run found and did, for the textfile collector of node_exporter; also where the run fails.
+
+use std::cell::RefCell;
+use std::path::Path;
+use std::time::Instant;
+
+use super::args::Shared;
+use super::exit::Exit;
+use super::output::{self, Failure};
+use super::progress::StageTime;
+use crate::disk;
+use crate::pipeline::metrics::{Standing, standing};
+use crate::report::metrics::{Ended, Metrics};
+
+/// What is noted of a run; nothing where nobody wants its metrics.
+#[derive(Debug)]
+pub struct Notes(Option<RefCell<Metrics>>);
+
+impl Notes {
+    /// Notes nothing.
+    pub fn none() -> Notes {
+        Notes(None)
+    }
+
+    /// Notes something.
+    pub fn note(&self, note: impl FnOnce(&mut Metrics)) {
+        if let Some(metrics) = &self.0 {
+            note(&mut metrics.borrow_mut());
+        }
+    }
+
+    /// Notes how long stages took.
+    pub fn stages(&self, stages: &[StageTime]) {
+        self.note(|metrics| stages.iter().for_each(|stage| metrics.stage(&stage.what, stage.took)));
+    }
+}
+
+/// The ending of the files that the collector reads.
+const ENDING: &str = "prom";
+
+/// Runs a command, and writes its metrics to a file where one is named, however the command ends.
+///
+/// A file that cannot be written is told, and makes 1 of an exit code 0; any other code says more.
+pub fn run(
+    shared: &Shared,
+    (command, file): (&'static str, Option<&Path>),
+    work: impl FnOnce(&Notes) -> Result<Exit, Failure>,
+) -> Result<Exit, Failure> {
+    let Some(file) = file else { return work(&Notes::none()) };
+    if file.extension().is_none_or(|ending| ending != ENDING) {
+        let message = "the textfile collector reads only files whose names end in `.prom`";
+        output::warning(shared, &file.display().to_string(), "metrics-file-name", message);
+    }
+    let (began, started) = (output::now(shared).ok(), Instant::now());
+    let notes = Notes(Some(RefCell::new(Metrics::new(command))));
+    let outcome = work(&notes);
+    let exit = outcome.as_ref().map_or(Exit::Error, |exit| *exit);
+    if let Some(Standing { breakers, last, unfinished }) = standing(&shared.workspace) {
+        notes.note(|metrics| metrics.state(&breakers, last.as_ref(), unfinished));
+    }
+    let is_success = matches!(exit, Exit::Done | Exit::Changes);
+    notes.note(|metrics| metrics.ended(Ended { began, took: started.elapsed(), exit: exit.code(), is_success }));
+    let text = notes.0.map(|metrics| metrics.into_inner().render()).unwrap_or_default();
+    match disk::publish(file, text.as_bytes()) {
+        Ok(()) => outcome,
+        Err(error) => {
+            let failure = Failure::new(format!("{}: error[metrics-unwritable]: {error}", file.display()));
+            output::failure(shared, &failure.hint("the command did all else; mind its own message and exit code"));
+            outcome.map(|exit| if exit == Exit::Done { Exit::Error } else { exit })
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The content of files in a repository, from one process of git that is asked for one after another.
+
+use std::io::{self, BufRead, BufReader, Read, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::sync::Mutex;
+
+use crate::inventory::read::FileError;
+use crate::parallel::HELD;
+
+/// The longest answer before a content, in octets: a hash, a kind and a number, with room to spare (no official source).
+const MAX_HEAD: u64 = 256;
+
+/// Gives contents by hash.
+pub struct Contents {
+    /// The folder that git is run in.
+    folder: PathBuf,
+    /// The process, once somebody has asked.
+    process: Mutex<Option<Process>>,
+}
+
+impl Contents {
+    /// Starts nothing yet.
+    pub fn new(folder: &Path) -> Contents {
+        Contents { folder: folder.to_owned(), process: Mutex::new(None) }
+    }
+
+    /// The content of at most `max` octets with this hash.
+    ///
+    /// Errors: [`FileError`].
+    pub fn read(&self, hash: &str, max: u64) -> Result<Vec<u8>, FileError> {
+        let mut held = self.process.lock().expect(HELD);
+        let mut process = match held.take() {
+            Some(process) => process,
+            None => Process::start(&self.folder).map_err(FileError::Io)?,
+        };
+        let answer = process.read(hash, max).map_err(FileError::Io)?;
+        // One that failed is not asked again: nobody knows what it would say next.
+        *held = Some(process);
+        match answer {
+            Answer::Content(bytes) => Ok(bytes),
+            Answer::TooLarge => Err(FileError::TooLarge(max)),
+            Answer::Missing => Err(FileError::Io(io::Error::other("its content is not in this clone"))),
+        }
+    }
+}
+
+/// What git answers.
+enum Answer {
+    /// The content.
+    Content(Vec<u8>),
+    /// It has more octets than asked for.
+    TooLarge,
+    /// The repository lacks it, as partial clones do.
+    Missing,
+}
+
+/// A running `git cat-file`.
+struct Process {
+    /// The process.
+    child: Child,
+    /// Takes hashes.
+    asked: ChildStdin,
+    /// Gives answers.
+    answers: BufReader<ChildStdout>,
+}
+
+impl Process {
+    /// Starts it.
+    fn start(folder: &Path) -> io::Result<Process> {
+        let mut command = super::command(folder);
+        command.args(["cat-file", "--batch"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn()?;
+        let asked = child.stdin.take().expect("the input is piped");
+        let answers = BufReader::new(child.stdout.take().expect("the output is piped"));
+        Ok(Process { child, asked, answers })
+    }
+
+    /// Asks for a content. Source: git, `git cat-file`, "Batch Output".
+    fn read(&mut self, hash: &str, max: u64) -> io::Result<Answer> {
+        writeln!(self.asked, "{hash}")?;
+        self.asked.flush()?;
+        let mut head = Vec::new();
+        (&mut self.answers).take(MAX_HEAD).read_until(b'\n', &mut head)?;
+        let head = String::from_utf8_lossy(&head);
+        let octets = match head.trim_end().split(' ').collect::<Vec<_>>()[..] {
+            [_, "missing"] => return Ok(Answer::Missing),
+            [_, "blob", octets] => octets.parse::<u64>().ok(),
+            _ => None,
+        };
+        let octets = octets.ok_or_else(|| io::Error::other("git gave no content"))?;
+        let answer = if octets > max { self.pass_over(octets)? } else { self.take(octets)? };
+        self.answers.read_exact(&mut [0])?;
+        Ok(answer)
+    }
+
+    /// Reads so many octets.
+    fn take(&mut self, octets: u64) -> io::Result<Answer> {
+        let mut bytes = Vec::new();
+        let room = usize::try_from(octets).map_err(io::Error::other)?;
+        bytes.try_reserve_exact(room).map_err(io::Error::other)?;
+        let read = (&mut self.answers).take(octets).read_to_end(&mut bytes)?;
+        if read < room { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(Answer::Content(bytes)) }
+    }
+
+    /// Reads so many octets and forgets them.
+    fn pass_over(&mut self, octets: u64) -> io::Result<Answer> {
+        let read = io::copy(&mut (&mut self.answers).take(octets), &mut io::sink())?;
+        if read < octets { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(Answer::TooLarge) }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It only reads, so that nothing is left half done; and if it has ended already there is nothing to do.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,277 @@
+//! Files that stand in front of those of a workspace: how another state of it is read.
+//!
+//! Comes in: names, and what a layer says of them. Goes out: which of two files is meant. Reads nothing itself.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Mutex;
+
+use super::disk::{FileError, FindError, Folder, Listing};
+use crate::inventory::source::Pattern;
+
+/// How globs are understood: a `*` stands for nothing that holds a `/` or begins with a dot.
+pub const GLOB: glob::MatchOptions =
+    glob::MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
+
+/// What the placeholder of a file begins with that Git LFS keeps elsewhere. Source: the specification of Git LFS,
+/// docs/spec.md, "The Pointer".
+const POINTER: &[u8] = b"version https://git-lfs.github.com/spec/v1\n";
+
+/// A placeholder has fewer octets. Source: the specification of Git LFS, docs/spec.md, "The Pointer".
+const MAX_POINTER: usize = 1024;
+
+/// Files by name that stand in front of those of a workspace's folder. Names are relative to it, with `/` between folders.
+pub trait Layer: Send + Sync {
+    /// Whether it has a file of this name.
+    fn has(&self, name: &str) -> bool;
+
+    /// Whether the folder's file of this name counts as not there; asked of names that it lacks.
+    fn hides(&self, name: &str, asked: Asked) -> bool;
+
+    /// The names of its files that a glob means, in any order; empty where it has none.
+    ///
+    /// Errors: it cannot say.
+    fn find(&self, glob: &Pattern) -> Result<Vec<String>, FindError>;
+
+    /// Reads a file that it has, of at most `max` octets.
+    ///
+    /// Errors: [`FileError`].
+    fn read(&self, name: &str, max: u64) -> Result<Vec<u8>, FileError>;
+}
+
+/// How somebody came by a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// It was asked for.
+    Name,
+    /// A glob means it.
+    Glob,
+}
+
+/// A file of the folder that was read though there is a layer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Borrowed {
+    /// Its name.
+    pub name: String,
+    /// Why.
+    pub why: Why,
+}
+
+/// Why a file was read from the folder though there is a layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// The layer knows nothing of it.
+    Unknown,
+    /// The layer says that it was not there; but a source must be there, and has no other file.
+    Needed,
+    /// The layer has only the placeholder of Git LFS.
+    Placeholder,
+}
+
+/// A layer that stands in front of a folder, and what was read behind it.
+pub struct Front {
+    /// The layer.
+    layer: Box<dyn Layer>,
+    /// The files of the folder that were read, by name.
+    borrowed: Mutex<BTreeMap<String, Why>>,
+}
+
+impl Front {
+    /// Puts a layer in front.
+    pub fn new(layer: Box<dyn Layer>) -> Front {
+        Front { layer, borrowed: Mutex::default() }
+    }
+
+    /// Whether the layer has a file of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.layer.has(name)
+    }
+
+    /// Whether there is no file of this name, whatever the folder holds.
+    pub fn lacks(&self, name: &str) -> bool {
+        !self.layer.has(name) && self.layer.hides(name, Asked::Name)
+    }
+
+    /// The files that a glob means, of which `folder` has `there`: those of the layer, and those of the folder that it
+    /// does not hide. Where that is none, all of the folder: a source must be there.
+    ///
+    /// Errors: the layer cannot say.
+    pub fn choose(&self, glob: &Pattern, there: Listing, folder: &Path) -> Result<Listing, FindError> {
+        let names = self.layer.find(glob)?.into_iter();
+        let mut chosen: Listing = names.map(|name| (name.clone(), folder.join(name))).collect();
+        let shows = |name: &str| !self.layer.has(name) && !self.layer.hides(name, Asked::Glob);
+        chosen.extend(there.iter().filter(|(name, _)| shows(name)).cloned());
+        Ok(if chosen.is_empty() { there } else { chosen })
+    }
+
+    /// Reads a file of the layer; `None` where the folder's is to be read.
+    ///
+    /// Errors: [`FileError`].
+    pub fn read(&self, name: &str, max: u64) -> Result<Option<Vec<u8>>, FileError> {
+        if !self.layer.has(name) {
+            return Ok(None);
+        }
+        let bytes = self.layer.read(name, max)?;
+        Ok((!is_placeholder(&bytes)).then_some(bytes))
+    }
+
+    /// Notes that the folder's file was read.
+    pub fn borrow(&self, name: &str) {
+        let why = match (self.layer.has(name), self.layer.hides(name, Asked::Name)) {
+            (true, _) => Why::Placeholder,
+            (false, true) => Why::Needed,
+            (false, false) => Why::Unknown,
+        };
+        self.borrowed.lock().expect("no thread panics while it holds the lock").insert(name.to_owned(), why);
+    }
+
+    /// The files of the folder that were read, sorted by name.
+    pub fn into_borrowed(self) -> Vec<Borrowed> {
+        let borrowed = self.borrowed.into_inner().expect("no thread panics while it holds the lock");
+        borrowed.into_iter().map(|(name, why)| Borrowed { name, why }).collect()
+    }
+}
+
+/// Whether this is what Git LFS leaves where the file belongs.
+fn is_placeholder(bytes: &[u8]) -> bool {
+    bytes.len() < MAX_POINTER && bytes.starts_with(POINTER)
+}
+
+/// A folder in front of another: it hides what a glob means there as soon as it has any of it.
+impl Layer for Folder {
+    fn has(&self, name: &str) -> bool {
+        !self.lacks(name)
+    }
+
+    fn hides(&self, _: &str, asked: Asked) -> bool {
+        asked == Asked::Glob
+    }
+
+    fn find(&self, glob: &Pattern) -> Result<Vec<String>, FindError> {
+        match Folder::find(self, glob, None) {
+            Ok(listing) => Ok(listing.into_iter().map(|(name, _)| name).collect()),
+            Err(FindError::Missing | FindError::NoMatch) => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn read(&self, name: &str, max: u64) -> Result<Vec<u8>, FileError> {
+        self.read_named(name, max)
+    }
+}
+
+/// A layer of the files of a folder.
+pub fn of_folder(path: &Path) -> Box<dyn Layer> {
+    Box::new(Folder::new(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+
+    use super::*;
+    use crate::diag::{Files, Origin};
+
+    /// A layer in memory.
+    struct Fake {
+        /// Its files.
+        files: BTreeMap<&'static str, &'static [u8]>,
+        /// What it hides.
+        hidden: BTreeSet<&'static str>,
+    }
+
+    impl Layer for Fake {
+        fn has(&self, name: &str) -> bool {
+            self.files.contains_key(name)
+        }
+
+        fn hides(&self, name: &str, _: Asked) -> bool {
+            self.hidden.contains(name)
+        }
+
+        fn find(&self, glob: &Pattern) -> Result<Vec<String>, FindError> {
+            let glob = glob::Pattern::new(&glob.text).unwrap();
+            let names = self.files.keys().filter(|name| glob.matches_with(name, GLOB));
+            Ok(names.map(|name| (*name).to_owned()).collect())
+        }
+
+        fn read(&self, name: &str, max: u64) -> Result<Vec<u8>, FileError> {
+            let bytes = self.files[name];
+            if bytes.len() as u64 > max { Err(FileError::TooLarge(max)) } else { Ok(bytes.to_vec()) }
+        }
+    }
+
+    /// A folder with the files `a/new`, `a/both` and `a/own`, behind a layer that has `a/both` and `a/old`, and was
+    /// without `a/new`.
+    fn folder() -> (tempfile::TempDir, Folder) {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("a")).unwrap();
+        for name in ["a/new", "a/both", "a/own", "a/large"] {
+            fs::write(dir.path().join(name), "own").unwrap();
+        }
+        let files = [("a/both", &b"front"[..]), ("a/old", b"front"), ("b/old", b""), ("a/large", POINTER)];
+        let layer = Fake { files: files.into(), hidden: ["a/new"].into() };
+        let folder = Folder::behind(Box::new(layer), dir.path());
+        (dir, folder)
+    }
+
+    /// A pattern.
+    fn pattern(text: &str) -> Pattern {
+        Pattern { text: text.to_owned(), origin: Origin::line(Files::default().add(""), 1), width: 1 }
+    }
+
+    /// The names that a pattern means, sorted; nothing where it finds none.
+    fn find(folder: &Folder, text: &str) -> Option<Vec<String>> {
+        let mut names: Vec<String> =
+            folder.find(&pattern(text), Some("d")).ok()?.into_iter().map(|file| file.0).collect();
+        names.sort();
+        Some(names)
+    }
+
+    #[test]
+    fn a_glob_means_what_is_in_front_and_what_is_not_hidden() {
+        let (_dir, folder) = folder();
+        assert_eq!(find(&folder, "a/*").unwrap(), ["a/both", "a/large", "a/own"]);
+        assert_eq!(find(&folder, "a/n*").unwrap(), ["a/new"], "a source must be there");
+        assert_eq!(find(&folder, "b/*"), None, "what is beside an export is none");
+        assert_eq!(find(&folder, "c/*"), None);
+    }
+
+    #[test]
+    fn a_name_means_what_is_in_front_else_what_is_there() {
+        let (_dir, folder) = folder();
+        for name in ["a/old", "a/both", "a/own", "a/new"] {
+            assert_eq!(find(&folder, name).unwrap(), [name]);
+        }
+        assert_eq!(find(&folder, "nothing"), None);
+        let lacks = ["a/old", "a/both", "a/own", "a/new", "nothing"].map(|name| folder.lacks(name));
+        assert_eq!(lacks, [false, false, false, true, true]);
+    }
+
+    #[test]
+    fn what_is_read_of_the_folder_is_noted() {
+        let (_dir, folder) = folder();
+        let mut files = Files::default();
+        let mut read = |name: &str| folder.read(&folder.file(name, &mut files), 100).ok();
+        assert_eq!(read("a/both").unwrap(), b"front");
+        assert_eq!(read("a/old").unwrap(), b"front");
+        assert_eq!(read("a/own").unwrap(), b"own");
+        assert_eq!(read("a/new").unwrap(), b"own");
+        assert_eq!(read("a/large").unwrap(), b"own");
+        assert_eq!(read("nothing"), None);
+        let appended = folder.read_appended(&folder.file("a/both", &mut files)).unwrap();
+        assert_eq!(appended, b"front");
+        assert!(matches!(folder.read(&folder.file("a/both", &mut files), 4), Err(FileError::TooLarge(4))));
+        let borrowed = folder.into_borrowed().into_iter().map(|Borrowed { name, why }| (name, why));
+        let expected = [("a/large", Why::Placeholder), ("a/new", Why::Needed), ("a/own", Why::Unknown)];
+        assert_eq!(borrowed.collect::<Vec<_>>(), expected.map(|(name, why)| (name.to_owned(), why)));
+    }
+
+    #[test]
+    fn a_long_file_that_begins_like_a_placeholder_is_none() {
+        assert!(is_placeholder(POINTER));
+        assert!(!is_placeholder(&[POINTER, &[b' '; MAX_POINTER]].concat()));
+        assert!(!is_placeholder(b"version 1"));
+    }
+}

@@ -1,0 +1,204 @@
+//! The base that a plan is held against: the inventory of a revision of git, or of another folder.
+//!
+//! Comes in: the folder of a workspace, and the name of a base. Goes out: the inventory as it was there. The working tree is
+//! read, never touched; what the base lacks and git does not keep stands in both alike. No export of a base is tested for
+//! its age or held against accepted ones: that was done when it was new. The state's switches with routes of their own are
+//! not kept either (`guard::last::keep_in_l3`): whoever holds the state does that to both inventories. Templates of
+//! reports and the state are never taken from a base.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::Path;
+
+use super::Findings;
+use crate::diag::{Diagnostic, Diagnostics, Files, Severity};
+use crate::git::{GitError, Repository};
+use crate::inventory::model::Inventory;
+use crate::inventory::read::{self, Borrowed, Layer, Loaded, SETTINGS, Why};
+use crate::inventory::source::NAMES_LOCK;
+use crate::inventory::value::Time;
+
+/// The inventory that a plan is held against.
+#[derive(Debug)]
+pub struct Base {
+    /// The inventory; its files have the names that they have in the workspace.
+    pub inventory: Inventory,
+    /// What the user calls it.
+    pub name: String,
+    /// The whole hash of its commit; `None` of a folder.
+    pub commit: Option<String>,
+    /// What is wrong in it.
+    pub diagnostics: Diagnostics,
+    /// The files of the workspace that stand in it too, sorted by name: it lacks them.
+    pub borrowed: Vec<Borrowed>,
+}
+
+/// Something that a reader should know of a base.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remark {
+    /// The file, or the base.
+    pub place: String,
+    /// The code: stable, kebab-case.
+    pub code: &'static str,
+    /// What was found: lower case, no full stop.
+    pub message: String,
+}
+
+impl Base {
+    /// What is questionable about it, sorted by file; what is wrong in it as a whole comes last. What is wrong in the
+    /// inventory of today too, of which `found` is told already, is wrong on both sides alike.
+    pub fn remarks(&self, (files, found): (&Files, &Diagnostics)) -> Vec<Remark> {
+        let mut remarks: Vec<Remark> = self.borrowed.iter().filter_map(|borrowed| self.remark(borrowed)).collect();
+        let told =
+            |files: &Files, found: &Diagnostic| (files.name(found.origin.file).to_owned(), found.message.clone());
+        let of_both: BTreeSet<(String, String)> = found.iter().map(|found| told(files, found)).collect();
+        let is_new = |found: &&Diagnostic| {
+            found.severity == Severity::Error && !of_both.contains(&told(&self.inventory.files, found))
+        };
+        let errors = self.diagnostics.iter().filter(is_new).count();
+        if errors > 0 {
+            let s = if errors == 1 { "" } else { "s" };
+            let message = format!(
+                "the base has {errors} error{s} that the workspace has not: what hangs on them may be classed wrongly"
+            );
+            remarks.push(Remark { place: self.name.clone(), code: "base-has-errors", message });
+        }
+        remarks
+    }
+
+    /// What there is to say of a file that stands in both.
+    fn remark(&self, borrowed: &Borrowed) -> Option<Remark> {
+        let Borrowed { name, why } = borrowed;
+        let (code, message) = match why {
+            Why::Placeholder => (
+                "base-lacks-content",
+                "the base holds a placeholder of Git LFS: the file is taken for part of the base as it is now"
+                    .to_owned(),
+            ),
+            Why::Unknown if self.commit.is_some() && self.is_of_project(name) => (
+                "not-in-git",
+                "the file is not in git, and is taken for part of the base too; `git add` it if it is new".to_owned(),
+            ),
+            Why::Unknown | Why::Needed => return None,
+        };
+        Some(Remark { place: name.clone(), code, message })
+    }
+
+    /// Whether a file that was read is a project's.
+    fn is_of_project(&self, name: &str) -> bool {
+        let mut exports = self.inventory.exports.iter().flat_map(|export| &export.files);
+        name != NAMES_LOCK && name != SETTINGS && !exports.any(|file| file == name)
+    }
+
+    /// Its files by names that tell them from those of the workspace, for its diagnostics.
+    pub fn files(&self) -> Files {
+        told_apart(&self.inventory.files, &self.name, self.commit.is_some(), &self.borrowed)
+    }
+}
+
+/// Names files of a base so that they are told from those of the workspace.
+fn told_apart(files: &Files, base: &str, is_revision: bool, borrowed: &[Borrowed]) -> Files {
+    let borrowed: BTreeSet<&str> = borrowed.iter().map(|borrowed| borrowed.name.as_str()).collect();
+    files.renamed(|name| match (borrowed.contains(name), is_revision) {
+        (true, _) => name.to_owned(),
+        (false, true) => format!("{base}:{name}"),
+        (false, false) => Path::new(base).join(name).to_string_lossy().into_owned(),
+    })
+}
+
+/// Why there is no base.
+#[derive(Debug)]
+pub enum BaseError {
+    /// It is written as the path of a folder, and there is no workspace.
+    NoFolder(String),
+    /// Git gives nothing.
+    Git(String, GitError),
+    /// The revision has no workspace where this one is.
+    NoWorkspace(String),
+    /// Its zonewright.toml cannot be used.
+    Config(String, Box<Findings>),
+}
+
+impl BaseError {
+    /// What to do.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            BaseError::NoFolder(_) => "name a folder with a workspace, or a revision of git such as `origin/main`",
+            BaseError::Git(_, GitError::NotInstalled) => "install git, or name a folder that holds the base",
+            BaseError::Git(_, GitError::NotARepository) => {
+                "run it in a clone, or name a folder that holds the base, with its zonewright.toml"
+            }
+            BaseError::Git(_, GitError::NoSuchRevision { is_shallow: true, .. }) => {
+                "this clone is shallow: fetch the revision first, as by `git fetch --unshallow`, or let CI clone it whole"
+            }
+            BaseError::Git(_, GitError::NoSuchRevision { .. }) => {
+                "name a branch, a tag or a commit that this clone has, or a folder with a zonewright.toml"
+            }
+            BaseError::Git(_, GitError::Says(_)) => "run `git -C WORKSPACE status` and do what git asks for",
+            BaseError::NoWorkspace(_) => "name a revision that has the workspace in the same place, or a folder",
+            BaseError::Config(..) => "name a base whose zonewright.toml can be used",
+        }
+    }
+}
+
+impl fmt::Display for BaseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BaseError::NoFolder(base) => write!(f, "the base `{base}` is no folder with a {SETTINGS}"),
+            BaseError::Git(base, error) => write!(f, "the base `{base}` cannot be read: {error}"),
+            BaseError::NoWorkspace(base) => write!(f, "the base `{base}` has no workspace here: it lacks {SETTINGS}"),
+            BaseError::Config(base, _) => write!(f, "{SETTINGS} of the base `{base}` cannot be used"),
+        }
+    }
+}
+
+impl std::error::Error for BaseError {}
+
+/// Loads the base of a workspace: a folder that holds a zonewright.toml, else a revision of the repository in which the
+/// workspace is. A folder is relative to where the program runs.
+///
+/// Errors: [`BaseError`].
+pub fn load(workspace: &Path, base: &str, now: Time) -> Result<Base, BaseError> {
+    let folder = Path::new(base);
+    if !base.is_empty() && folder.join(SETTINGS).symlink_metadata().is_ok() {
+        return load_behind(read::of_folder(folder), workspace, (base, None), now);
+    }
+    if is_path(base) {
+        return Err(BaseError::NoFolder(base.to_owned()));
+    }
+    let failed = |error| BaseError::Git(base.to_owned(), error);
+    let repository = Repository::of(workspace).map_err(failed)?;
+    let commit = repository.commit(base).map_err(failed)?;
+    let tree = repository.tree(&commit).map_err(failed)?;
+    if !tree.names(SETTINGS) {
+        return Err(BaseError::NoWorkspace(base.to_owned()));
+    }
+    load_behind(Box::new(tree), workspace, (base, Some(commit)), now)
+}
+
+/// Whether this can only be a path: no revision is written so. Source: git, `git check-ref-format`.
+fn is_path(base: &str) -> bool {
+    let starts = ["/", "./", "../"].iter().any(|start| base.starts_with(start));
+    starts || base.ends_with('/') || base == "." || base == ".."
+}
+
+/// Loads the workspace behind a layer.
+fn load_behind(
+    layer: Box<dyn Layer>,
+    workspace: &Path,
+    (name, commit): (&str, Option<String>),
+    now: Time,
+) -> Result<Base, BaseError> {
+    let (Loaded { inventory, diagnostics }, borrowed) = read::load_behind(layer, workspace, now);
+    match inventory {
+        Ok(inventory) => Ok(Base { inventory, name: name.to_owned(), commit, diagnostics, borrowed }),
+        Err(files) => {
+            let files = told_apart(&files, name, commit.is_some(), &borrowed);
+            let findings = Findings { files, diagnostics, ..Findings::default() };
+            Err(BaseError::Config(name.to_owned(), Box::new(findings)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,45 @@
+//! What the journal says of live DNS that is not as desired.
+//!
+//! Comes in: a plan that was just made. Goes out: what is behind each of its changes. Writes nothing.
+
+use std::path::Path;
+
+use super::{MakeError, load_config};
+use crate::dns::RrKey;
+use crate::drift::{Drift, Stray, strays};
+use crate::inventory::value::Time;
+use crate::plan::Plan;
+use crate::state::open_to_read;
+
+/// What is behind the changes of a plan.
+#[derive(Debug)]
+pub struct Drifted {
+    /// What is behind each, in the order of the plan.
+    strays: Vec<Stray>,
+    /// Where the state is kept.
+    place: String,
+    /// Whether there is one.
+    is_known: bool,
+}
+
+impl Drifted {
+    /// All that there is to tell, of the plan that it was found for.
+    pub fn of<'a>(&'a self, plan: &'a Plan) -> Drift<'a> {
+        Drift { plan, strays: &self.strays, place: &self.place, is_known: self.is_known }
+    }
+}
+
+/// Asks the journal of a workspace what is behind the changes of a plan that was made at a time. Without a state nothing is
+/// known to be applied.
+///
+/// Errors: `Config`, `NoState`.
+pub fn find_drift(workspace: &Path, plan: &Plan, now: Time) -> Result<Drifted, MakeError> {
+    let (config, _) = load_config(workspace).map_err(MakeError::Config)?;
+    let state = open_to_read(&workspace.join(&config.state_file))?;
+    let rrsets: Vec<&RrKey> = plan.changes.iter().map(|change| &change.key).collect();
+    let written = match &state {
+        Some(state) => state.last_written(&rrsets)?,
+        None => vec![None; rrsets.len()],
+    };
+    Ok(Drifted { strays: strays(plan, written, now), place: config.state_file, is_known: state.is_some() })
+}

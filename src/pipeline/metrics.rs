@@ -1,0 +1,36 @@
+//! What the state of a workspace says at the end of a run, for metrics. Writes nothing.
+
+use std::path::Path;
+
+use super::load_config;
+use crate::guard::Breaker;
+use crate::state::status::unfinished;
+use crate::state::{ApplySummary, State, StateError, open_to_read};
+
+/// What a state says.
+#[derive(Debug, Default)]
+pub struct Standing {
+    /// The tripped breakers, sorted by scope.
+    pub breakers: Vec<Breaker>,
+    /// The apply that ended last; none where none did.
+    pub last: Option<ApplySummary>,
+    /// How many applies did not end since.
+    pub unfinished: usize,
+}
+
+/// What the state of a workspace says; nothing is tripped, and nothing was applied, where there is none yet.
+///
+/// None where it cannot be read: whatever needs it has said why.
+pub fn standing(workspace: &Path) -> Option<Standing> {
+    let (config, _) = load_config(workspace).ok()?;
+    match open_to_read(&workspace.join(&config.state_file)).ok()? {
+        Some(state) => read(&*state).ok(),
+        None => Some(Standing::default()),
+    }
+}
+
+/// Reads it.
+fn read(state: &dyn State) -> Result<Standing, StateError> {
+    let (breakers, last) = (state.breakers()?, state.last_finished()?);
+    Ok(Standing { breakers, last, unfinished: unfinished(state)?.len() })
+}

@@ -1,0 +1,79 @@
+//! What the changes of a plan rest on: the inventory held against a base, and against what was applied last.
+//!
+//! Comes in: what was decided, and by what. Goes out: a [`Review`]. The base is derived and decided with the live data that
+//! the plan was made from, so that nothing but the inventory differs.
+
+mod based;
+
+mod past;
+
+use super::base::Remark;
+use super::decide::Decided;
+use super::guards::Remembered;
+use super::{MakeError, Progress, Request};
+use crate::diag::Diagnostics;
+use crate::diff::waits::Waits;
+use crate::inventory::Inventory;
+use crate::live::Live;
+use crate::plan::{Against, Review};
+use crate::review::{self, Side};
+use crate::state::State;
+use based::Based;
+use past::Past;
+
+/// What was decided, and by what.
+#[derive(Clone, Copy)]
+pub(super) struct Reviewed<'a> {
+    /// The inventory.
+    pub inventory: &'a Inventory,
+    /// What is wrong in it.
+    pub found: &'a Diagnostics,
+    /// Live DNS.
+    pub live: &'a Live,
+    /// What waits to be deleted.
+    pub waits: &'a Waits,
+    /// What was decided; the changes as a plan sorts them.
+    pub decided: &'a Decided,
+}
+
+/// Finds what each change rests on, none where there are no changes; and what is questionable about the base.
+///
+/// Errors: `NoBase`, `NoState`.
+pub(super) fn review(
+    request: &Request<'_>,
+    reviewed: Reviewed<'_>,
+    (remembered, state): (&Remembered, Option<&dyn State>),
+    progress: &dyn Progress,
+) -> Result<(Option<Review>, Vec<Remark>), MakeError> {
+    let Reviewed { inventory, found, live, decided, .. } = reviewed;
+    let base = request.base.map(|name| {
+        progress.stage("deriving the base", None);
+        Based::decide(request, reviewed, name, (remembered, state))
+    });
+    let base = base.transpose()?;
+    let remarks = base.iter().flat_map(|based| based.base.remarks((&inventory.files, found))).collect();
+    if decided.changes.is_empty() {
+        return Ok((None, remarks));
+    }
+    let past = state.map(|state| Past::read(request, reviewed, (remembered, state))).transpose()?.unwrap_or_default();
+    let side = |inventory| Side { inventory, live, now: request.now };
+    let against = match &base {
+        Some(Based { base, .. }) => Against::Base { name: base.name.clone(), commit: base.commit.clone() },
+        None => past.whole.clone().unwrap_or(Against::Nothing),
+    };
+    let given = review::Given {
+        against,
+        now: side(inventory),
+        decided: outcome(decided),
+        base: base.as_ref().map(|based| (side(&based.base.inventory), outcome(&based.decided))),
+        accepted: past.at.map(|at| Side { now: at, ..side(past.accepted.as_ref().unwrap_or(inventory)) }),
+        drifted: &past.drifted,
+        stood: past.stood,
+    };
+    Ok((review::review(&given), remarks))
+}
+
+/// What of a decision a review goes by.
+fn outcome(decided: &Decided) -> review::Decided<'_> {
+    review::Decided { changes: &decided.changes, blocked: &decided.blocked, skipped: &decided.skipped }
+}

@@ -1,0 +1,99 @@
+//! A plan as a unified diff of each zone in presentation format.
+//!
+//! A plan knows of a zone what changes in it: the texts that are held against each other are the RRsets that change, before
+//! and after, one record a line. Each owner name is a hunk. The diff is one that `patch` and `git apply` take without
+//! guessing where a hunk belongs.
+
+mod hunk;
+
+use std::collections::BTreeMap;
+
+use self::hunk::Hunk;
+use super::outlook::{Outlook, Verdict};
+use super::paint::Paint;
+use super::text::TextOptions;
+use crate::diag::sanitize;
+use crate::dns::{NameRef, ZoneName};
+use crate::guard::words;
+use crate::plan::{Change, NoticeCode, Plan, SealedPlan};
+
+/// Renders a plan; empty where there is nothing to change and nothing amiss.
+///
+/// What keeps the plan from being applied, or from being whole, is told in lines before the first file, which programs that
+/// read diffs pass over.
+pub fn render(sealed: &SealedPlan, outlook: &Outlook, options: &TextOptions) -> String {
+    let plan = sealed.plan();
+    let paint = Paint::new(options.color);
+    let mut out = String::new();
+    for remark in remarks(plan, outlook) {
+        out.push_str(&paint.marked(&paint.alarm, &format!("# {}", sanitize(&remark)), &[]));
+        out.push('\n');
+    }
+    let mut zones: BTreeMap<String, (&ZoneName, Vec<&Change>)> = BTreeMap::new();
+    for change in &plan.changes {
+        zones.entry(change.zone.to_string()).or_insert((&change.zone, Vec::new())).1.push(change);
+    }
+    for (name, (zone, changes)) in zones {
+        let seen = plan.zones.iter().find(|seen| seen.zone == *zone);
+        let serial = seen.map_or_else(|| "live".to_owned(), |seen| format!("serial {}", seen.serial));
+        for head in [format!("--- {name}\t{serial}"), format!("+++ {name}\tplanned")] {
+            out.push_str(&paint.marked(&paint.head, &head, &[]));
+            out.push('\n');
+        }
+        self::zone(&mut out, changes, &paint);
+    }
+    out
+}
+
+/// Writes the hunks of a zone, in the order of names that DNSSEC has (RFC 4034 section 6.1), so that reverse names stand by
+/// address.
+fn zone(out: &mut String, mut changes: Vec<&Change>, paint: &Paint) {
+    changes.sort_by_cached_key(|change| (canonical(change.key.owner.as_name()), change.key.rtype.to_string()));
+    let (mut old_at, mut new_at) = (1, 1);
+    for of_owner in changes.chunk_by(|a, b| a.key.owner == b.key.owner) {
+        let hunk = Hunk::new(of_owner);
+        hunk.write(out, (old_at, new_at), paint);
+        let (old, new) = hunk.lengths();
+        old_at += old;
+        new_at += new;
+    }
+}
+
+/// The labels of a name from right to left.
+fn canonical(name: NameRef<'_>) -> Vec<&[u8]> {
+    let mut labels: Vec<&[u8]> = name.labels().collect();
+    labels.reverse();
+    labels
+}
+
+/// What somebody must know who would take the diff for the plan.
+fn remarks(plan: &Plan, outlook: &Outlook) -> Vec<String> {
+    let mut remarks = Vec::new();
+    match &outlook.refusal {
+        Some(refusal) => {
+            remarks.push(format!("refused as it is: {}: {}", refusal.code, refusal.message));
+            remarks.extend(refusal.hint.as_ref().map(|hint| format!("  hint: {hint}")));
+        }
+        None if Verdict::of(plan, outlook) == Verdict::Refused => {
+            let exceeded = plan.limits.iter().filter(|limit| limit.exceeded);
+            let told = |limit| [format!("refused as it is: {}", words::says(limit)), allowed(&words::allow(limit))];
+            remarks.extend(exceeded.flat_map(told));
+        }
+        None => {}
+    }
+    let less = plan.notices.iter();
+    let less = less.filter(|notice| notice.code.tells_of_failure() || notice.code == NoticeCode::SourceUntrusted);
+    remarks.extend(less.map(|notice| format!("less than it should be: {}: {}", notice.code, notice.message)));
+    if let Some(hidden) = outlook.hidden {
+        remarks.push(format!("only some of the plan's changes are shown, and {hidden} are not"));
+    }
+    remarks
+}
+
+/// How a limit is lifted.
+fn allowed(option: &str) -> String {
+    format!("  `{option}` lets this plan through")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+//! Live DNS held against what is desired, as JSON. `schemas/drift.schema.json` describes it.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{Shown, Strayed};
+use crate::dns::{Rrset, Rtype};
+use crate::drift::{Deed, Mover};
+use crate::inventory::value::Duration;
+use crate::plan::{Notice, NoticeCode, Plan};
+use crate::state::{KeptRrset, Written};
+
+/// What `format` says.
+const FORMAT: &str = "zonewright.drift/1";
+
+/// The document.
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    /// [`FORMAT`].
+    format: &'static str,
+    /// The program.
+    tool: &'a str,
+    /// When it looked.
+    created: String,
+    /// Where the state is kept.
+    state: &'a str,
+    /// Whether there is one.
+    exists: bool,
+    /// The zones whose RRsets alone are there.
+    zones: Vec<String>,
+    /// What could not be read, or is not believed.
+    unread: Vec<UnreadView<'a>>,
+    /// How many RRsets of each class there are.
+    counts: BTreeMap<&'static str, usize>,
+    /// The RRsets that are not as desired.
+    rrsets: Vec<RrsetView<'a>>,
+    /// How many more are in other zones.
+    hidden: usize,
+    /// How many hosts are blocked.
+    blocked: usize,
+    /// How many are skipped.
+    skipped: usize,
+    /// How many RRsets wait to be deleted.
+    waiting: usize,
+}
+
+/// A source or zone that could not be read, or a source that is not believed.
+#[derive(Debug, Serialize)]
+struct UnreadView<'a> {
+    /// Which.
+    name: &'a str,
+    /// Which of these.
+    code: &'static str,
+    /// Why.
+    message: &'a str,
+}
+
+/// An RRset that is not as desired.
+#[derive(Debug, Serialize)]
+struct RrsetView<'a> {
+    /// Who moved.
+    class: &'static str,
+    /// What somebody else did to it.
+    kind: Option<&'static str>,
+    /// The zone.
+    zone: String,
+    /// The owner name.
+    name: String,
+    /// The type.
+    #[serde(rename = "type")]
+    rtype: String,
+    /// The host.
+    host: Option<u64>,
+    /// The project.
+    project: &'a str,
+    /// What stands there.
+    live: Option<KeptRrset>,
+    /// What is to stand there.
+    wanted: Option<KeptRrset>,
+    /// What the latest apply left there.
+    written: Option<WrittenView<'a>>,
+    /// How long it can be otherwise than that, in seconds.
+    for_at_most: Option<u64>,
+}
+
+/// What an apply left.
+#[derive(Debug, Serialize)]
+struct WrittenView<'a> {
+    /// The apply.
+    apply: u64,
+    /// When it sent the update.
+    at: String,
+    /// What that left.
+    after: Option<&'a KeptRrset>,
+}
+
+/// Renders what is not as desired.
+pub fn render(shown: &Shown<'_>) -> String {
+    let Plan { tool, created, notices, blocked, skipped, waiting, .. } = shown.drift.plan;
+    let count = |mover: Mover| (mover.as_str(), shown.of(mover).len());
+    let document = Document {
+        format: FORMAT,
+        tool,
+        created: created.to_string(),
+        state: shown.drift.place,
+        exists: shown.drift.is_known,
+        zones: shown.zones.iter().map(ToString::to_string).collect(),
+        unread: notices.iter().filter(|notice| is_doubt(notice.code)).map(unread).collect(),
+        counts: Mover::ALL.iter().copied().map(count).collect(),
+        rrsets: shown.all().map(rrset).collect(),
+        hidden: shown.hidden(),
+        blocked: blocked.len(),
+        skipped: skipped.len(),
+        waiting: waiting.len(),
+    };
+    serde_json::to_string_pretty(&document).expect("texts and numbers are JSON") + "\n"
+}
+
+/// Whether something could not be read, or is not believed.
+fn is_doubt(code: NoticeCode) -> bool {
+    code.tells_of_failure() || code == NoticeCode::SourceUntrusted
+}
+
+/// What could not be read.
+fn unread(notice: &Notice) -> UnreadView<'_> {
+    UnreadView { name: &notice.name, code: notice.code.as_str(), message: &notice.message }
+}
+
+/// An RRset for the document.
+fn rrset<'a>((change, stray): Strayed<'a>) -> RrsetView<'a> {
+    let rtype = change.key.rtype;
+    RrsetView {
+        class: stray.mover.as_str(),
+        kind: stray.deed.map(Deed::as_str),
+        zone: change.zone.to_string(),
+        name: change.key.owner.to_string(),
+        rtype: rtype.to_string(),
+        host: change.host.map(|host| host.0),
+        project: &change.project,
+        live: change.kind.before().map(|rrset| kept(rtype, rrset)),
+        wanted: change.kind.after().map(|rrset| kept(rtype, rrset)),
+        written: stray.written.as_ref().map(written),
+        for_at_most: stray.for_at_most.map(Duration::as_secs),
+    }
+}
+
+/// An RRset in presentation format.
+fn kept(rtype: Rtype, rrset: &Rrset) -> KeptRrset {
+    KeptRrset { ttl: rrset.ttl().as_secs(), rdata: rrset.rdata_texts(rtype) }
+}
+
+/// What an apply left, for the document.
+fn written(written: &Written) -> WrittenView<'_> {
+    WrittenView { apply: written.apply.0, at: written.at.to_string(), after: written.after.as_ref() }
+}

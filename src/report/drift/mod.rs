@@ -1,0 +1,52 @@
+//! Live DNS held against what is desired, as text for people or as JSON.
+
+mod json;
+
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+use super::{Format, TextOptions};
+use crate::change::Change;
+use crate::dns::ZoneName;
+use crate::drift::{Drift, Mover, Stray};
+
+/// Prints what is not as desired, and what is behind it; of some zones, or of all where none is named.
+pub fn drift(drift: &Drift<'_>, zones: &[ZoneName], format: Format, options: &TextOptions) -> String {
+    let shown = Shown { drift, zones };
+    match format {
+        Format::Text => text::render(&shown, options),
+        Format::Json => json::render(&shown),
+    }
+}
+
+/// What of it is shown.
+struct Shown<'a> {
+    /// All of it.
+    drift: &'a Drift<'a>,
+    /// The zones whose RRsets are shown; all where empty.
+    zones: &'a [ZoneName],
+}
+
+/// An RRset that is not as desired, and what is behind that.
+type Strayed<'a> = (&'a Change, &'a Stray);
+
+impl<'a> Shown<'a> {
+    /// The RRsets that are shown, in the order of the plan.
+    fn all(&self) -> impl Iterator<Item = Strayed<'a>> {
+        let zones = self.zones;
+        let all = self.drift.plan.changes.iter().zip(self.drift.strays);
+        all.filter(move |(change, _)| zones.is_empty() || zones.contains(&change.zone))
+    }
+
+    /// Those of which it is known who moved, or that nobody does.
+    fn of(&self, mover: Mover) -> Vec<Strayed<'a>> {
+        self.all().filter(|(_, stray)| stray.mover == mover).collect()
+    }
+
+    /// How many are not shown.
+    fn hidden(&self) -> usize {
+        self.drift.plan.changes.len() - self.all().count()
+    }
+}

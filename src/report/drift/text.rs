@@ -1,0 +1,229 @@
+//! Live DNS held against what is desired, as text: what drifted first, by project and host; the rest in numbers.
+
+use std::collections::BTreeSet;
+
+use super::{Shown, Strayed};
+use crate::change::Change;
+use crate::dns::Rrset;
+use crate::drift::{Deed, Mover, Stray};
+use crate::inventory::value::Duration;
+use crate::plan::{NoticeCode, Only, Plan};
+use crate::report::TextOptions;
+use crate::report::data::{lines, rrset};
+use crate::report::page::Page;
+use crate::report::summary::counted;
+use crate::state::{KeptRrset, Written};
+
+/// Renders what is not as desired.
+pub fn render(shown: &Shown<'_>, options: &TextOptions) -> String {
+    let mut page = Page::new(options);
+    page.comes_to(shown);
+    page.drifted(&shown.of(Mover::Dns), "Drift: changed by somebody else since an apply left it as it is wanted");
+    page.drifted(&shown.of(Mover::Both), "Drift, and the inventory wants something else by now");
+    let others = [
+        (Mover::Inventory, "left so by an apply; the inventory wants something else now"),
+        (Mover::Unknown, "written by no apply that is known"),
+    ];
+    page.others(&others.map(|(mover, says)| (shown.of(mover), says)));
+    page.not_told(shown.drift.plan);
+    page.out
+}
+
+impl Page<'_> {
+    /// Adds what it comes to.
+    fn comes_to(&mut self, shown: &Shown<'_>) {
+        let plan = shown.drift.plan;
+        let is_partial = plan.notices.iter().any(|notice| notice.code.tells_of_failure());
+        if is_partial {
+            self.alarm("Not all could be read; what could not be is left out here.");
+        }
+        if plan.notices.iter().any(|notice| notice.code == NoticeCode::SourceUntrusted) {
+            self.alarm("A source is not believed; hosts that need it are left out here.");
+        }
+        let strayed: Vec<Strayed<'_>> = shown.all().collect();
+        let drifted: Vec<Strayed<'_>> = strayed.iter().filter(|(_, stray)| stray.mover.is_drift()).copied().collect();
+        let says = match (drifted.len(), strayed.len()) {
+            (0, 0) if is_partial || !plan.blocked.is_empty() => "What could be compared is as desired.".to_owned(),
+            (0, 0) if shown.hidden() > 0 => "In these zones live DNS is as desired.".to_owned(),
+            (0, 0) => "Live DNS is as desired.".to_owned(),
+            (0, _) => format!("{} not as desired; nothing drifted.", are(&strayed)),
+            (some, all) if some == all => format!("{} drifted.", have(&drifted)),
+            _ => format!("{} drifted; {} not as desired in all.", have(&drifted), are(&strayed)),
+        };
+        self.line(0, &says);
+        self.looked_at(shown);
+    }
+
+    /// Adds a line that needs a person.
+    fn alarm(&mut self, text: &str) {
+        let style = self.paint.alarm.clone();
+        self.painted(0, &style, text);
+    }
+
+    /// Adds what was looked at, where that is not all.
+    fn looked_at(&mut self, shown: &Shown<'_>) {
+        if let Some(only) = &shown.drift.plan.only {
+            self.line(0, &narrowed(only));
+        }
+        if !shown.drift.is_known {
+            let place = shown.drift.place;
+            let says = "nothing is known of past applies, and so nothing is told as drift";
+            self.line(0, &format!("No state yet at {place}: {says}."));
+        }
+        if shown.hidden() > 0 {
+            self.line(0, &format!("{} more in other zones.", counted(shown.hidden(), "RRset")));
+        }
+    }
+
+    /// Adds RRsets that somebody else changed, by project and host.
+    fn drifted(&mut self, strayed: &[Strayed<'_>], says: &str) {
+        if strayed.is_empty() {
+            return;
+        }
+        self.heading(says);
+        self.out.push_str("  - is live, + is wanted\n");
+        for of_project in strayed.chunk_by(|(a, _), (b, _)| a.project == b.project) {
+            self.project(of_project);
+        }
+    }
+
+    /// Adds the RRsets of one project that are not as desired.
+    fn project(&mut self, strayed: &[Strayed<'_>]) {
+        let (change, _) = strayed[0];
+        self.line(2, &format!("Project {}: {}", change.project, of_hosts(strayed)));
+        let hosts: Vec<&[Strayed<'_>]> = strayed.chunk_by(|(a, _), (b, _)| a.host == b.host).collect();
+        let (shown, rest) = hosts.split_at(self.options.shown(hosts.len()));
+        shown.iter().for_each(|of_host| self.host(of_host));
+        self.and_more(4, &of_hosts(&rest.concat()), rest.len());
+    }
+
+    /// Adds the RRsets of one host; since when stands once where it is the same for all.
+    fn host(&mut self, strayed: &[Strayed<'_>]) {
+        let whose = strayed[0].0.host.map_or_else(|| "nobody's".to_owned(), |host| format!("host {host}"));
+        let (first, others) = strayed.split_first().expect("a group has one at least");
+        let since = since(first.1).filter(|first| others.iter().all(|(_, stray)| since(stray).as_ref() == Some(first)));
+        let heading = since.iter().fold(whose, |whose, since| format!("{whose}, {since}"));
+        self.line(4, &heading);
+        let (shown, rest) = strayed.split_at(self.options.shown(strayed.len()));
+        shown.iter().for_each(|strayed| self.strayed(strayed, since.is_none()));
+        self.and_more(6, &counted(rest.len(), "RRset"), rest.len());
+    }
+
+    /// Adds one RRset: live above wanted, and who left what, with since when where that does not stand above.
+    fn strayed(&mut self, (change, stray): &Strayed<'_>, tells_since: bool) {
+        let Change { key, kind, .. } = change;
+        let word = stray.deed.map_or("differs", Deed::as_str);
+        let (before, after) = (kind.before(), kind.after());
+        let name = rrset(key.rtype, key.owner.as_name());
+        self.line(6, &format!("{word} {name} ttl {}", ttl(before, after)));
+        let texts = |rrset: Option<&Rrset>| rrset.map(|rrset| rrset.rdata_texts(key.rtype)).unwrap_or_default();
+        for line in lines(&texts(before), &texts(after), &self.paint) {
+            self.out.push_str(&format!("        {} {}\n", line.sign, line.text));
+        }
+        if let Stray { mover: Mover::Both, written: Some(Written { apply, after, .. }), .. } = stray {
+            self.line(8, &format!("apply {} left {}", apply.0, left(after.as_ref())));
+        }
+        if let Some(since) = since(stray).filter(|_| tells_since) {
+            self.line(8, &since);
+        }
+    }
+
+    /// Adds what did not drift, in numbers, each list whole where somebody wants it so.
+    fn others(&mut self, others: &[(Vec<Strayed<'_>>, &str)]) {
+        if others.iter().all(|(strayed, _)| strayed.is_empty()) {
+            return;
+        }
+        self.heading("Not as desired, and no drift");
+        for (strayed, says) in others.iter().filter(|(strayed, _)| !strayed.is_empty()) {
+            let depth = if self.options.verbose { 0 } else { 2 };
+            self.line(depth, &format!("{}: {says}", of_hosts(strayed)));
+            if self.options.verbose {
+                strayed.chunk_by(|(a, _), (b, _)| a.project == b.project).for_each(|project| self.project(project));
+            }
+        }
+        self.line(2, "hint: `zonewright plan` tells what would be done about it, and why");
+    }
+
+    /// Adds what was not held against live DNS, and what is known to stand there and waits.
+    fn not_told(&mut self, plan: &Plan) {
+        let counts = [
+            (counted(plan.blocked.len(), "host") + " blocked", plan.blocked.len()),
+            (counted(plan.skipped.len(), "host") + " skipped", plan.skipped.len()),
+            (counted(plan.waiting.len(), "RRset") + " waiting to be deleted", plan.waiting.len()),
+        ];
+        let some: Vec<String> = counts.into_iter().filter(|(_, count)| *count > 0).map(|(says, _)| says).collect();
+        if !some.is_empty() {
+            self.out.push('\n');
+            self.line(0, &format!("Not told here: {} (`zonewright plan` tells why)", some.join(", ")));
+        }
+    }
+
+    /// Says how much is not shown.
+    fn and_more(&mut self, depth: usize, what: &str, count: usize) {
+        if count > 0 {
+            self.line(depth, &format!("and {what} more (-v lists all)"));
+        }
+    }
+}
+
+/// What it was narrowed to, in words.
+fn narrowed(Only { hosts, projects }: &Only) -> String {
+    let list = |what: &str, items: Vec<String>| match items.as_slice() {
+        [] => None,
+        [one] => Some(format!("{what} {one}")),
+        [first, ..] => Some(format!("{what} {first} and {} more", items.len() - 1)),
+    };
+    let lists = [list("host", hosts.iter().map(ToString::to_string).collect()), list("project", projects.clone())];
+    format!("Narrowed to {}.", lists.into_iter().flatten().collect::<Vec<_>>().join(" of "))
+}
+
+/// How many RRsets, with the verb that fits.
+fn are(strayed: &[Strayed<'_>]) -> String {
+    format!("{} {}", of_hosts(strayed), if strayed.len() == 1 { "is" } else { "are" })
+}
+
+/// How many RRsets, with the verb that fits.
+fn have(strayed: &[Strayed<'_>]) -> String {
+    format!("{} {}", of_hosts(strayed), if strayed.len() == 1 { "has" } else { "have" })
+}
+
+/// How many RRsets of how many hosts.
+fn of_hosts(strayed: &[Strayed<'_>]) -> String {
+    let hosts: BTreeSet<_> = strayed.iter().filter_map(|(change, _)| change.host).collect();
+    let rrsets = counted(strayed.len(), "RRset");
+    if hosts.is_empty() { rrsets } else { format!("{rrsets} of {}", counted(hosts.len(), "host")) }
+}
+
+/// The TTL, or that which is and that which is wanted.
+fn ttl(before: Option<&Rrset>, after: Option<&Rrset>) -> String {
+    match (before, after) {
+        (Some(before), Some(after)) if before.ttl() != after.ttl() => format!("{} -> {}", before.ttl(), after.ttl()),
+        (before, after) => before.or(after).map(|rrset| rrset.ttl().to_string()).unwrap_or_default(),
+    }
+}
+
+/// Since which apply an RRset can be as it is, and for how long; none where no apply is known to have written it.
+fn since(stray: &Stray) -> Option<String> {
+    let Written { apply, at, .. } = stray.written.as_ref()?;
+    let for_at_most = stray.for_at_most.map(|time| format!("for at most {}, ", rounded_up(time))).unwrap_or_default();
+    Some(format!("{for_at_most}since apply {} of {at}", apply.0))
+}
+
+/// What an apply left.
+fn left(after: Option<&KeptRrset>) -> String {
+    match after {
+        None => "nothing there".to_owned(),
+        Some(KeptRrset { ttl, rdata }) => format!("{}, ttl {ttl}", rdata.join(", ")),
+    }
+}
+
+/// A time in two units at most; rounded up, since it is a bound.
+fn rounded_up(time: Duration) -> Duration {
+    let secs = time.as_secs();
+    let unit = match secs {
+        86_400.. => 3_600,
+        3_600.. => 60,
+        _ => 1,
+    };
+    Duration::from_secs(secs.div_ceil(unit) * unit)
+}

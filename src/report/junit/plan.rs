@@ -1,0 +1,137 @@
+//! A plan as a report of tests: what fails is what somebody must put right.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::outlook::Outlook;
+use super::super::summary::counted as number;
+use super::super::words::Explained as _;
+use super::{Case, Outcome, Suite, document};
+use crate::guard::words;
+use crate::inventory::value::Inv;
+use crate::plan::{Blocked, Change, ChangeKind, LimitState, Notice, NoticeCode, Plan, SealedPlan, SkipCode};
+
+/// Renders a plan: a suite of what it was made from, one of its limits, and one for each project with a case for each host
+/// that is blocked, skipped, or to be changed.
+pub fn plan(sealed: &SealedPlan, outlook: &Outlook) -> String {
+    let plan = sealed.plan();
+    let mut first = Suite::new("zonewright.inputs".to_owned(), inputs(plan));
+    first.properties = vec![("plan", sealed.id().to_owned()), ("effect", sealed.effect().to_owned())];
+    first.properties.extend(outlook.file.clone().map(|file| ("file", file)));
+    first.properties.extend(outlook.url.clone().map(|url| ("url", url)));
+    let mut suites = vec![first, Suite::new("zonewright.limits".to_owned(), limits(plan, outlook))];
+    suites.extend(projects(plan));
+    suites.iter_mut().for_each(|suite| suite.created = Some(plan.created.to_string()));
+    document("zonewright plan", &suites)
+}
+
+/// The exports and zones that the plan rests on; those fail that could not be read or are not believed.
+fn inputs(plan: &Plan) -> Vec<Case> {
+    let mut cases: BTreeMap<(bool, String), Case> = BTreeMap::new();
+    for source in &plan.sources {
+        let name = format!("source {}", source.source);
+        let dated = source.dated.map(|dated| format!(", of {dated}")).unwrap_or_default();
+        cases.insert(
+            (false, source.source.clone()),
+            Case::passed(name, format!("{}{dated}", number(source.rows as usize, "row"))),
+        );
+    }
+    for seen in &plan.zones {
+        let zone = seen.zone.to_string();
+        let says = format!("serial {}, {}", seen.serial, number(seen.rrsets as usize, "RRset"));
+        cases.insert((true, zone.clone()), Case::passed(format!("zone {zone}"), says));
+    }
+    for Notice { code, name, message, .. } in &plan.notices {
+        let (is_zone, what) = match code {
+            NoticeCode::ZoneUnknown => (true, "zone"),
+            NoticeCode::SourceUnknown | NoticeCode::SourceUntrusted => (false, "source"),
+            _ => continue,
+        };
+        let case = Case::failed(format!("{what} {name}"), code.as_str(), message, Some(code.words().long));
+        cases.insert((is_zone, name.clone()), case);
+    }
+    cases.into_values().collect()
+}
+
+/// The limits; those fail that are exceeded. Whatever else refuses the plan is a case of its own.
+fn limits(plan: &Plan, outlook: &Outlook) -> Vec<Case> {
+    let limit = |limit: &LimitState| match limit.exceeded {
+        false => Case::passed(limit.name(), words::numbers(limit)),
+        true => {
+            let hint =
+                format!("look at what it would do; if that is right, `{}` lets this plan through", words::allow(limit));
+            Case::failed(limit.name(), "limit-exceeded", &words::says(limit), Some(&hint))
+        }
+    };
+    let mut cases: Vec<Case> = plan.limits.iter().map(limit).collect();
+    let has_told = plan.limits.iter().any(|limit| limit.exceeded);
+    if let Some(refusal) = outlook.refusal.as_ref().filter(|refusal| !has_told || refusal.code != "limit-exceeded") {
+        cases.push(Case::failed("the plan", refusal.code, &refusal.message, refusal.hint.as_deref()));
+    }
+    cases
+}
+
+/// What a plan holds for one project.
+#[derive(Default)]
+struct Project<'a> {
+    /// The blocked hosts.
+    blocked: BTreeMap<Inv, &'a Blocked>,
+    /// The skipped hosts.
+    skipped: BTreeMap<Inv, SkipCode>,
+    /// The changes by host; those of what nobody has last.
+    changes: BTreeMap<(bool, Option<Inv>), Vec<&'a Change>>,
+}
+
+/// A suite for each project, sorted; `?` stands for hosts whose row is too bad to tell their project.
+fn projects(plan: &Plan) -> Vec<Suite> {
+    let mut projects: BTreeMap<&str, Project<'_>> = BTreeMap::new();
+    for blocked in &plan.blocked {
+        projects.entry(&blocked.project).or_default().blocked.insert(blocked.host, blocked);
+    }
+    for skipped in &plan.skipped {
+        projects.entry(&skipped.project).or_default().skipped.insert(skipped.host, skipped.code);
+    }
+    for change in &plan.changes {
+        let of_host = (change.host.is_none(), change.host);
+        projects.entry(&change.project).or_default().changes.entry(of_host).or_default().push(change);
+    }
+    let name = |project: &str| format!("zonewright.project.{}", if project.is_empty() { "?" } else { project });
+    projects.into_iter().map(|(project, held)| Suite::new(name(project), held.cases())).collect()
+}
+
+impl Project<'_> {
+    /// A case for each host, sorted, and one for what nobody has. A host that is blocked is told as that alone.
+    fn cases(&self) -> Vec<Case> {
+        let hosts = self.changes.keys().filter_map(|(_, host)| *host);
+        let hosts: BTreeSet<Inv> = hosts.chain(self.blocked.keys().chain(self.skipped.keys()).copied()).collect();
+        let mut cases: Vec<Case> = hosts.into_iter().map(|host| self.case(host)).collect();
+        let of_nobody = self.changes.get(&(true, None));
+        cases.extend(of_nobody.map(|changes| Case::passed("names that nobody has", counted(changes))));
+        cases
+    }
+
+    /// The case of a host.
+    fn case(&self, host: Inv) -> Case {
+        let name = format!("host {}", host.0);
+        if let Some(Blocked { code, message, hint, .. }) = self.blocked.get(&host) {
+            return Case::failed(name, code.as_str(), message, Some(hint));
+        }
+        if let Some(code) = self.skipped.get(&host) {
+            let message = format!("{code}: {}", code.words().brief);
+            return Case { name, outcome: Outcome::Skipped { code: code.as_str(), message } };
+        }
+        let changes = self.changes.get(&(false, Some(host)));
+        Case::passed(name, changes.map(|changes| counted(changes)).unwrap_or_default())
+    }
+}
+
+/// How many RRsets are to be created, modified and deleted.
+fn counted(changes: &[&Change]) -> String {
+    let count = |wanted: fn(&ChangeKind) -> bool| changes.iter().filter(|change| wanted(&change.kind)).count();
+    let counts = [
+        ("create", count(|kind| matches!(kind, ChangeKind::Create { .. }))),
+        ("modify", count(|kind| matches!(kind, ChangeKind::Modify { .. }))),
+        ("delete", count(|kind| matches!(kind, ChangeKind::Delete { .. }))),
+    ];
+    let told = counts.iter().filter(|(_, count)| *count > 0).map(|(what, count)| format!("{what} {count}"));
+    told.collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,71 @@
+//! The metrics that there are, in the order in which they are written. Base units, and no `_total`: all are gauges.
+
+/// Declares the families: a variant, its name, and what it says.
+macro_rules! families {
+    ($($variant:ident = $name:literal: $help:literal;)*) => {
+        /// A metric.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Family {
+            $(#[doc = $help] $variant,)*
+        }
+
+        impl Family {
+            /// All of them.
+            #[cfg(test)]
+            pub const ALL: &[Family] = &[$(Family::$variant,)*];
+
+            /// Its name.
+            pub fn name(self) -> &'static str {
+                match self { $(Family::$variant => $name,)* }
+            }
+
+            /// What it says.
+            pub fn help(self) -> &'static str {
+                match self { $(Family::$variant => $help,)* }
+            }
+        }
+    };
+}
+
+families! {
+    BuildInfo = "zonewright_build_info": "The version of zonewright that ran; always 1.";
+    RunTimestamp = "zonewright_run_timestamp_seconds": "When the run began.";
+    RunDuration = "zonewright_run_duration_seconds": "How long the run took.";
+    StageDuration = "zonewright_run_stage_duration_seconds": "How long each stage of the run took.";
+    RunExitCode = "zonewright_run_exit_code": "The exit code of the run.";
+    RunSuccess = "zonewright_run_success": "Whether the run did what it was to do: exit code 0 or 2.";
+    PlanMade = "zonewright_plan_made": "Whether there was a plan at all.";
+    PlanRefused = "zonewright_plan_refused": "Whether a guard refuses the plan.";
+    PlanRefusalInfo = "zonewright_plan_refusal_info": "The code of what refuses the plan; always 1.";
+    PendingChanges = "zonewright_pending_changes": "RRsets that the plan changes.";
+    PendingByCause = "zonewright_pending_changes_by_cause":
+        "RRsets that the plan changes, by project and kind of cause; with a base by class too.";
+    BlockedHosts = "zonewright_blocked_hosts": "Hosts that get no change although they should.";
+    BlockedByCode = "zonewright_blocked_hosts_by_code":
+        "Hosts that get no change although they should, by project and code.";
+    SkippedHosts = "zonewright_skipped_hosts": "Hosts that are not looked after.";
+    SkippedByCode = "zonewright_skipped_hosts_by_code": "Hosts that are not looked after, by project and code.";
+    WaitingRrsets = "zonewright_waiting_rrsets": "RRsets that nobody has and that wait to be deleted.";
+    LimitMax = "zonewright_limit_max": "How many a limit lets change.";
+    LimitUsed = "zonewright_limit_used": "How many of a limit were changed within its period.";
+    LimitPlanned = "zonewright_limit_planned": "How many of a limit the plan would add.";
+    LimitExceeded = "zonewright_limit_exceeded": "Whether the plan exceeds a limit.";
+    BreakersTripped = "zonewright_breakers_tripped": "Breakers that are tripped.";
+    BreakerTripped = "zonewright_breaker_tripped_timestamp_seconds": "When a breaker that is tripped did so.";
+    SourceTrusted = "zonewright_source_trusted": "Whether a source could be read and is believed.";
+    SourceTimestamp = "zonewright_source_timestamp_seconds": "When a source was made, by its own word.";
+    SourceMaxAge = "zonewright_source_max_age_seconds": "How old a source may be.";
+    SourceRows = "zonewright_source_rows": "Rows of a source, bad ones included.";
+    ZoneRead = "zonewright_zone_read": "Whether a zone could be read.";
+    ZoneSerial = "zonewright_zone_serial": "The serial of a zone as it was read.";
+    ZoneRrsets = "zonewright_zone_rrsets": "RRsets of a zone as it was read.";
+    DriftedRrsets = "zonewright_drifted_rrsets": "RRsets that somebody else changed since the apply that wrote them.";
+    StrayedRrsets = "zonewright_strayed_rrsets":
+        "RRsets that are not as desired, by project and by who moved since the apply that wrote them.";
+    ApplyHosts = "zonewright_apply_hosts": "Hosts of the plan by what became of them in this run.";
+    ApplyUpdates = "zonewright_apply_updates": "Updates of this run that took effect.";
+    ApplyChanges = "zonewright_apply_changes": "Changes in the updates of this run that took effect.";
+    LastApply = "zonewright_last_apply_timestamp_seconds": "When the apply that ended last did so.";
+    LastApplyHosts = "zonewright_last_apply_hosts": "Hosts of the apply that ended last by what became of them.";
+    UnfinishedApplies = "zonewright_unfinished_applies": "Applies that never ended, since the last that did.";
+}

@@ -1,0 +1,257 @@
+//! Every metric is there, in a text that Prometheus reads, whatever the values are.
+
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::apply::{HostOutcome, ZoneWritten};
+use crate::drift::strays;
+use crate::inventory::value::Inv;
+use crate::plan::fixture::{self, fleet, reviewed, zone};
+use crate::plan::{Blocked, Notice, SealedPlan, Waiting};
+use crate::state::{ApplyId, NewApply, Written};
+
+/// A sample as it is read back: the family, the labels, the value.
+type Sample = (String, Vec<(String, String)>, f64);
+
+/// Reads the text format (version 0.0.4), and checks its rules: help and type before the samples of a family, no family
+/// twice, names and escapes as they must be, no sample twice.
+fn parsed(text: &str) -> Vec<Sample> {
+    assert!(text.ends_with('\n') && !text.contains("\n\n"));
+    let (mut families, mut samples) = (BTreeSet::new(), Vec::<Sample>::new());
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        let (family, help) = line.strip_prefix("# HELP ").and_then(|rest| rest.split_once(' ')).expect("help begins");
+        assert!(!help.is_empty() && families.insert(family.to_owned()), "{line}");
+        assert_eq!(lines.next(), Some(format!("# TYPE {family} gauge").as_str()));
+        let before = samples.len();
+        while let Some(line) = lines.next_if(|line| !line.starts_with('#')) {
+            let sample = sample(line);
+            assert_eq!(sample.0, family);
+            assert!(!samples.iter().any(|other| other.0 == sample.0 && other.1 == sample.1), "twice: {line}");
+            samples.push(sample);
+        }
+        assert!(samples.len() > before, "{family} has no samples");
+    }
+    samples
+}
+
+/// Reads one sample.
+fn sample(line: &str) -> Sample {
+    let (family, rest) = line.split_once('{').expect("every sample has labels");
+    assert!(family.bytes().all(|octet| octet.is_ascii_lowercase() || octet == b'_'), "{line}");
+    let (mut labels, mut rest) = (Vec::new(), rest);
+    loop {
+        let (name, value) = rest.split_once("=\"").expect("a label has a value in quotes");
+        assert!(name.bytes().all(|octet| octet.is_ascii_lowercase() || octet == b'_'), "{line}");
+        let (mut text, mut chars) = (String::new(), value.char_indices());
+        let end = loop {
+            match chars.next().expect("a value ends").1 {
+                '"' => break chars.offset(),
+                '\\' => text.push(match chars.next().expect("an escape ends").1 {
+                    'n' => '\n',
+                    c @ ('"' | '\\') => c,
+                    c => panic!("\\{c} is no escape: {line}"),
+                }),
+                c => text.push(c),
+            }
+        };
+        labels.push((name.to_owned(), text));
+        rest = &value[end..];
+        match rest.strip_prefix("} ") {
+            Some(number) => return (family.to_owned(), labels, number.parse().expect("a number ends the line")),
+            None => rest = rest.strip_prefix(',').expect("a comma parts labels"),
+        }
+    }
+}
+
+/// The value of the one sample of a family with these labels beside the command.
+fn value(samples: &[Sample], family: &str, labels: &[(&str, &str)]) -> Option<f64> {
+    let is_own = |sample: &&Sample| {
+        let (name, own, _) = sample;
+        let own: Vec<(&str, &str)> = own.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        name == family && own[0].0 == "command" && own[1..] == *labels
+    };
+    samples.iter().find(is_own).map(|(_, _, value)| *value)
+}
+
+/// A refusal.
+fn refusal() -> Refusal {
+    Refusal { place: "the plan".into(), code: "limit-exceeded", message: "too many".into(), hint: None }
+}
+
+/// What an apply left behind that ended.
+fn last() -> ApplySummary {
+    let started = "2026-11-20T01:00:00Z".parse().unwrap();
+    ApplySummary {
+        id: ApplyId(12),
+        new: NewApply {
+            plan: String::new(),
+            effect: String::new(),
+            started,
+            who: String::new(),
+            reason: None,
+            inputs: BTreeMap::new(),
+            hosts: 3,
+            undoes: None,
+            is_whole: true,
+        },
+        finished: Some("2026-11-20T01:00:01.5Z".parse().unwrap()),
+        outcomes: [("applied".to_owned(), 2), ("stale".to_owned(), 1)].into(),
+        updates_done: 1,
+        updates_open: 0,
+        resumed: vec![],
+    }
+}
+
+/// Metrics of a run in which there is something of everything.
+fn full() -> Metrics {
+    let sealed = SealedPlan::new(reviewed());
+    let plan = sealed.plan();
+    let mut metrics = Metrics::new("apply");
+    metrics.plan(plan, Some(&refusal()));
+    let written = |place: usize| {
+        let at = "2026-11-20T01:00:00Z".parse().unwrap();
+        (place % 2 == 1).then_some(Written { apply: ApplyId(12), at, after: None })
+    };
+    let strays = strays(plan, (0..plan.changes.len()).map(written).collect(), plan.created);
+    metrics.drift(&Drift { plan, strays: &strays, place: "state.db", is_known: true });
+    let host = |outcome| HostOutcome {
+        host: Some(Inv(7)),
+        project: "search".into(),
+        name: "a.search.example.net.".into(),
+        changes: 1,
+        outcome,
+        message: None,
+        hint: None,
+    };
+    let hosts = [Outcome::Applied, Outcome::Applied, Outcome::Stale].map(host).into();
+    let sent = |name, updates| ZoneWritten { zone: zone(name), updates, changes: updates * 3, took: Duration::ZERO };
+    let zones = vec![sent("example.net", 2), sent("web.example.net", 1)];
+    metrics.applied(&Applied { hosts, zones, problems: vec![] });
+    let tripped = "2026-11-20T00:00:00Z".parse().unwrap();
+    let breaker = Breaker { scope: "project:search".into(), tripped, why: "31 hosts".into() };
+    metrics.state(&[breaker], Some(&last()), 2);
+    metrics.stage("reading zones", Duration::from_millis(1500));
+    metrics.stage("reading zones", Duration::from_millis(1000));
+    metrics.ended(Ended { began: Some(tripped), took: Duration::from_secs(3), exit: 3, is_success: false });
+    metrics
+}
+
+#[test]
+fn every_metric_is_there_once_something_is_to_be_told() {
+    let samples = parsed(&full().render());
+    let families: BTreeSet<&str> = samples.iter().map(|(family, ..)| family.as_str()).collect();
+    let all: BTreeSet<&str> = Family::ALL.iter().map(|family| family.name()).collect();
+    assert_eq!(families, all);
+    assert_eq!(all.len(), Family::ALL.len(), "no name is there twice");
+    assert!(samples.iter().all(|(_, labels, _)| labels[0] == ("command".into(), "apply".into())));
+    assert!(samples.iter().all(|(_, labels, _)| labels.iter().all(|(name, _)| name != "host")));
+}
+
+#[test]
+fn names_are_as_prometheus_wants_them() {
+    for family in Family::ALL {
+        let (name, help) = (family.name(), family.help());
+        assert!(name.starts_with("zonewright_") && help.ends_with('.'), "{name}");
+        let kept = ["_total", "_sum", "_count", "_bucket"];
+        assert!(!kept.iter().any(|ending| name.ends_with(ending)), "{name} is not what its ending says");
+        assert!(!name.contains("timestamp") && !name.contains("duration") || name.ends_with("_seconds"), "{name}");
+    }
+}
+
+#[test]
+fn numbers_are_those_of_the_plan() {
+    let samples = parsed(&full().render());
+    let value = |family: &str, labels: &[(&str, &str)]| value(&samples, family, labels);
+    let plan = SealedPlan::new(reviewed());
+    let changes = plan.plan().changes.len() as f64;
+    assert_eq!(value("zonewright_pending_changes", &[]), Some(changes));
+    let sum = |family: &str| samples.iter().filter(|sample| sample.0 == family).map(|sample| sample.2).sum::<f64>();
+    assert_eq!(sum("zonewright_pending_changes_by_cause"), changes);
+    assert_eq!(sum("zonewright_strayed_rrsets"), changes);
+    assert_eq!(sum("zonewright_blocked_hosts_by_code"), value("zonewright_blocked_hosts", &[]).unwrap());
+    assert_eq!(sum("zonewright_skipped_hosts_by_code"), value("zonewright_skipped_hosts", &[]).unwrap());
+    let by_cause = [("class", "pending"), ("cause", "drift"), ("project", "web")];
+    assert_eq!(value("zonewright_pending_changes_by_cause", &by_cause), Some(3.0));
+    assert_eq!(value("zonewright_limit_exceeded", &[("limit", "project:search/1h")]), Some(1.0));
+    assert_eq!(value("zonewright_limit_used", &[("limit", "project:search/1h")]), Some(18.0));
+    assert_eq!(value("zonewright_plan_refused", &[]), Some(1.0));
+    assert_eq!(value("zonewright_plan_refusal_info", &[("code", "limit-exceeded")]), Some(1.0));
+    assert_eq!(value("zonewright_source_trusted", &[("source", "hosts")]), Some(1.0));
+    assert_eq!(value("zonewright_source_trusted", &[("source", "eine")]), Some(0.0), "it is in no list of exports");
+    assert_eq!(value("zonewright_source_timestamp_seconds", &[("source", "net_layout")]), None);
+    assert_eq!(value("zonewright_source_max_age_seconds", &[("source", "agent")]), Some(3600.0));
+    assert_eq!(value("zonewright_apply_hosts", &[("outcome", "applied")]), Some(2.0));
+    assert_eq!(
+        (value("zonewright_apply_updates", &[]), value("zonewright_apply_changes", &[])),
+        (Some(3.0), Some(9.0))
+    );
+    assert_eq!(value("zonewright_last_apply_hosts", &[("outcome", "failed")]), Some(0.0));
+    assert_eq!(value("zonewright_last_apply_timestamp_seconds", &[]), Some(1_795_136_401.5));
+    assert_eq!(value("zonewright_run_stage_duration_seconds", &[("stage", "reading zones")]), Some(2.5));
+}
+
+#[test]
+fn of_limits_that_are_called_the_same_the_tightest_is_told() {
+    let plan = fleet();
+    let of = |max| LimitState { max, ..plan.limits[0].clone() };
+    for limits in [vec![of(20), of(10)], vec![of(10), of(20)]] {
+        let mut metrics = Metrics::new("plan");
+        metrics.plan(&Plan { limits, ..fixture::empty() }, None);
+        let samples = parsed(&metrics.render());
+        assert_eq!(value(&samples, "zonewright_limit_max", &[("limit", "global/1d")]), Some(10.0));
+    }
+}
+
+#[test]
+fn a_run_that_found_nothing_says_so() {
+    let mut metrics = Metrics::new("plan");
+    metrics.ended(Ended { began: None, took: Duration::ZERO, exit: 1, is_success: false });
+    insta::assert_snapshot!(metrics.render(), @r#"
+    # HELP zonewright_build_info The version of zonewright that ran; always 1.
+    # TYPE zonewright_build_info gauge
+    zonewright_build_info{command="plan",version="0.1.0"} 1
+    # HELP zonewright_run_duration_seconds How long the run took.
+    # TYPE zonewright_run_duration_seconds gauge
+    zonewright_run_duration_seconds{command="plan"} 0
+    # HELP zonewright_run_exit_code The exit code of the run.
+    # TYPE zonewright_run_exit_code gauge
+    zonewright_run_exit_code{command="plan"} 1
+    # HELP zonewright_run_success Whether the run did what it was to do: exit code 0 or 2.
+    # TYPE zonewright_run_success gauge
+    zonewright_run_success{command="plan"} 0
+    # HELP zonewright_plan_made Whether there was a plan at all.
+    # TYPE zonewright_plan_made gauge
+    zonewright_plan_made{command="plan"} 0
+    "#);
+    metrics.plan(&fixture::empty(), None);
+    metrics.state(&[], None, 0);
+    let samples = parsed(&metrics.render());
+    for family in ["pending_changes", "blocked_hosts", "skipped_hosts", "plan_refused", "breakers_tripped"] {
+        assert_eq!(value(&samples, &format!("zonewright_{family}"), &[]), Some(0.0), "alarms need a number: {family}");
+    }
+}
+
+#[test]
+fn hostile_values_stay_inside_their_quotes() {
+    let hostile = "a\"} 1\n# TYPE x counter\nzonewright_x{y=\"\\\u{1b}[31m\u{2028}é\r\\n";
+    let mut plan = fleet();
+    plan.changes.iter_mut().for_each(|change| change.project = hostile.to_owned());
+    plan.blocked.iter_mut().for_each(|Blocked { project, .. }| *project = hostile.to_owned());
+    plan.skipped.iter_mut().for_each(|skipped| skipped.project = hostile.to_owned());
+    plan.notices.iter_mut().for_each(|Notice { name, .. }| *name = hostile.to_owned());
+    plan.limits.iter_mut().for_each(|limit| limit.scope = hostile.to_owned());
+    plan.waiting = Vec::<Waiting>::new();
+    let mut metrics = Metrics::new("plan");
+    metrics.plan(SealedPlan::new(plan).plan(), None);
+    let tripped = "2026-11-20T00:00:00Z".parse().unwrap();
+    metrics.state(&[Breaker { scope: hostile.into(), tripped, why: hostile.into() }], None, 0);
+    metrics.stage(hostile, Duration::ZERO);
+    let text = metrics.render();
+    assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text:?}");
+    let samples = parsed(&text);
+    let shown = crate::diag::sanitize(hostile);
+    let read = value(&samples, "zonewright_breaker_tripped_timestamp_seconds", &[("scope", &shown)]);
+    assert_eq!(read, Some(1_795_132_800.0));
+    assert!(samples.iter().all(|(family, ..)| family != "zonewright_x"));
+}

@@ -1,0 +1,99 @@
+//! What the changes rest on, those of most changes first.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+
+use super::TextOptions;
+use crate::diag::sanitize;
+use crate::inventory::value::Inv;
+use crate::plan::{Against, Cause, Class, Plan, Review};
+
+/// The causes of one class; all of them where there is no base.
+#[derive(Serialize)]
+pub struct ClassView {
+    /// What stands above.
+    heading: String,
+    /// The causes that are shown.
+    causes: Vec<CauseView>,
+    /// How many more there are.
+    more: usize,
+    /// How many changes these have.
+    more_changes: usize,
+}
+
+/// One cause.
+#[derive(Serialize)]
+struct CauseView {
+    /// What it says, where, and how much rests on it.
+    text: String,
+    /// Whether it should make people look twice.
+    alarms: bool,
+}
+
+/// What else is new since a base, in sentences.
+pub fn since(plan: &Plan, options: &TextOptions) -> Vec<String> {
+    let Some(review) = plan.review.as_ref() else { return Vec::new() };
+    let Review { settled, newly_blocked, .. } = review;
+    let settled = match settled {
+        0 => None,
+        1 => Some("1 more change was to be made before, and is not needed any more".to_owned()),
+        count => Some(format!("{count} more changes were to be made before, and are not needed any more")),
+    };
+    let shown = options.shown(newly_blocked.len());
+    let hosts: Vec<String> = newly_blocked[..shown].iter().map(|inv| inv.0.to_string()).collect();
+    let more = newly_blocked.len() - shown;
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let (host, are) = if newly_blocked.len() == 1 { ("host", "is") } else { ("hosts", "are") };
+    let blocked = format!("{host} {}{more} {are} blocked, and would not be without what differs", hosts.join(", "));
+    settled.into_iter().chain((!newly_blocked.is_empty()).then_some(blocked)).collect()
+}
+
+/// The causes of a plan's changes, by class.
+pub fn causes(plan: &Plan, options: &TextOptions) -> Vec<ClassView> {
+    // What the reasons alone tell stands with each change.
+    let Some(review) = &plan.review else { return Vec::new() };
+    let of_class = review.causes.chunk_by(|a, b| a.class == b.class);
+    let view = |causes: &[Cause]| {
+        let (shown, rest) = causes.split_at(options.shown(causes.len()));
+        ClassView {
+            heading: heading(review, causes),
+            causes: shown.iter().map(|cause| view(plan, cause)).collect(),
+            more: rest.len(),
+            more_changes: rest.iter().map(|cause| cause.changes.len()).sum(),
+        }
+    };
+    of_class.map(view).collect()
+}
+
+/// What stands above the causes of one class.
+fn heading(review: &Review, causes: &[Cause]) -> String {
+    let name = match &review.against {
+        Against::Base { name, .. } => sanitize(name),
+        Against::Journal { .. } | Against::Nothing => String::new(),
+    };
+    let count: usize = causes.iter().map(|cause| cause.changes.len()).sum();
+    let changes = if count == 1 { "1 change".to_owned() } else { format!("{count} changes") };
+    match (causes[0].class, &review.against) {
+        (Some(Class::Caused), _) => format!("Caused by what differs from {name}: {changes}"),
+        (Some(Class::Mixed), _) => format!("Caused in part, and to be changed before: {changes}"),
+        (Some(Class::Pending), _) => format!("To be changed before: {changes}"),
+        (None, Against::Journal { apply, at }) => format!("What the changes rest on, since apply {apply} ({at})"),
+        (None, _) => "What the changes rest on".to_owned(),
+    }
+}
+
+/// One cause: `VLAN 604 of … (racktables/l3-tors.txt:412): 40 hosts, 160 changes`.
+fn view(plan: &Plan, cause: &Cause) -> CauseView {
+    let changed = |change: &u32| plan.changes[*change as usize].host;
+    let hosts: HashSet<Inv> = cause.changes.iter().filter_map(changed).collect();
+    let counted = |count: usize, what: &str| if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") };
+    let places = match cause.places.as_slice() {
+        [] => String::new(),
+        places => format!(" ({})", sanitize(&places.join(", "))),
+    };
+    let hosts = if hosts.is_empty() { String::new() } else { format!("{}, ", counted(hosts.len(), "host")) };
+    let says = sanitize(&cause.says);
+    let text = format!("{says}{places}: {hosts}{}", counted(cause.changes.len(), "change"));
+    CauseView { text, alarms: !cause.is_explained }
+}

@@ -1,0 +1,243 @@
+//! What one change rests on: what differs from the base where that brought it about, else what an apply wrote, what was
+//! accepted last, and the rows that it is derived from.
+
+use std::collections::{HashMap, HashSet};
+
+use super::concern::Concern;
+use super::difference::{About, Difference, differences};
+use super::side::{Facts, Side};
+use super::{Given, rests};
+use crate::change::{Blocked, Change};
+use crate::dns::{Name, RrKey, Rtype, ZoneName};
+use crate::inventory::model::HostStatus;
+use crate::inventory::value::Inv;
+use crate::plan::{CauseKind, Class};
+
+/// What changes are gathered by.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    /// The class.
+    pub class: Option<Class>,
+    /// The kind.
+    pub kind: CauseKind,
+    /// The words.
+    pub says: String,
+    /// Whether what differs explains it.
+    pub is_explained: bool,
+}
+
+/// What one change rests on.
+pub struct Found {
+    /// What it is gathered by.
+    pub key: Key,
+    /// The line that says so.
+    pub place: Option<String>,
+}
+
+/// Finds what changes rest on, one after another.
+pub struct Finder<'g, 'a> {
+    /// What is given.
+    given: &'g Given<'a>,
+    /// The changes that would be made by the base.
+    of_base: HashMap<(&'a ZoneName, &'a RrKey), &'a Change>,
+    /// The hosts that the base blocks, with the code.
+    blocked: HashMap<Inv, &'a Blocked>,
+    /// The hosts that the base skips.
+    skipped: HashSet<Inv>,
+    /// Where in the plan each RRset is changed, for the TXT that record them.
+    places: HashMap<(Rtype, Name), usize>,
+    /// What is known of each host that was asked about.
+    hosts: HashMap<Inv, KnownHost<'a>>,
+}
+
+/// What is known of one host.
+struct KnownHost<'a> {
+    /// What the inventory says of it.
+    now: Option<Facts<'a>>,
+    /// What the base says of it.
+    base: Option<Facts<'a>>,
+    /// Whether nothing in what was accepted last kept its records from being made.
+    was_open: bool,
+    /// In what the inventory differs from the base.
+    from_base: Vec<Difference>,
+    /// In what it differs from what was accepted last.
+    from_accepted: Vec<Difference>,
+}
+
+impl<'g, 'a> Finder<'g, 'a> {
+    /// Starts.
+    pub fn new(given: &'g Given<'a>) -> Finder<'g, 'a> {
+        let base = given.base.as_ref().map(|(_, decided)| *decided);
+        let of_base = base.iter().flat_map(|base| base.changes).map(|change| ((&change.zone, &change.key), change));
+        let registers = given.decided.changes.iter().any(Change::is_registry);
+        let changes = given.decided.changes.iter().enumerate().filter(|_| registers);
+        let key = |change: &Change| (change.key.rtype, change.key.owner.as_name().to_name());
+        Finder {
+            given,
+            of_base: of_base.collect(),
+            blocked: base.iter().flat_map(|base| base.blocked).map(|blocked| (blocked.host, blocked)).collect(),
+            skipped: base.iter().flat_map(|base| base.skipped).map(|skipped| skipped.host).collect(),
+            places: changes.map(|(place, change)| (key(change), place)).collect(),
+            hosts: HashMap::new(),
+        }
+    }
+
+    /// What a change rests on.
+    pub fn find(&mut self, place: usize, change: &'a Change) -> Found {
+        // What records an RRset rests on what that rests on; its own class is its own all the same.
+        let told = change.registered().and_then(|rrset| self.places.get(&rrset).copied()).unwrap_or(place);
+        let class = self.class(change);
+        let told_of = &self.given.decided.changes[told];
+        let (kind, says, line, is_explained) = match class {
+            Some(Class::Caused | Class::Mixed) => self.caused(told_of),
+            Some(Class::Pending) | None => self.standing(told, told_of),
+        };
+        Found { key: Key { class, kind, says, is_explained }, place: line }
+    }
+
+    /// Whether the difference to the base brought a change about; none without a base.
+    fn class(&self, change: &Change) -> Option<Class> {
+        self.given.base.as_ref()?;
+        Some(match self.of_base.get(&(&change.zone, &change.key)) {
+            None => Class::Caused,
+            Some(before) if before.kind.after() == change.kind.after() => Class::Pending,
+            Some(_) => Class::Mixed,
+        })
+    }
+
+    /// What the difference to the base explains a change by.
+    fn caused(&mut self, change: &Change) -> (CauseKind, String, Option<String>, bool) {
+        let invs = hosts_of(change);
+        for inv in &invs {
+            let concern = self.concern(change, *inv);
+            let known = self.host(*inv);
+            if let Some(found) = fitting(&known.from_base, concern) {
+                return (found.kind, found.says.clone(), found.place.clone(), true);
+            }
+        }
+        if let Some(found) = self.zone_setting(change).or_else(|| self.unblocked(&invs)) {
+            return (found.kind, found.says, found.place, true);
+        }
+        let (kind, rests_on, place) = rests::on(&self.given.now, change, |inv| self.hosts.get(&inv)?.now.as_ref());
+        match self.changed_file(change) {
+            Some(file) => (CauseKind::Other, format!("`{file}` differs; {rests_on}"), place, true),
+            None => (kind, format!("nothing that differs explains this; {rests_on}"), place, false),
+        }
+    }
+
+    /// What a change rests on that the difference to a base, if any, did not bring about.
+    fn standing(&mut self, place: usize, change: &Change) -> (CauseKind, String, Option<String>, bool) {
+        let invs = hosts_of(change);
+        for inv in &invs {
+            self.host(*inv);
+        }
+        if self.given.drifted.get(place).copied().unwrap_or(false) {
+            let says = format!("somebody else changed or removed records of `{}` that an apply wrote", change.project);
+            return (CauseKind::Drift, says, None, true);
+        }
+        for inv in invs {
+            let concern = self.concern(change, inv);
+            if let Some(found) = fitting(&self.host(inv).from_accepted, concern) {
+                return (found.kind, found.says.clone(), found.place.clone(), true);
+            }
+        }
+        if let Some(apply) = self.given.stood
+            && self.was_open(change)
+        {
+            let says = format!("records of `{}` that are not as apply {apply} left or found them", change.project);
+            return (CauseKind::Drift, says, None, true);
+        }
+        let (kind, says, line) = rests::on(&self.given.now, change, |inv| self.hosts.get(&inv)?.now.as_ref());
+        (kind, says, line, true)
+    }
+
+    /// What of a host a change is about.
+    fn concern(&mut self, change: &Change, inv: Inv) -> Concern {
+        let known = self.host(inv);
+        Concern::of(change, [known.now.as_ref(), known.base.as_ref()])
+    }
+
+    /// Whether the host of a change was looked after with what was accepted last.
+    fn was_open(&mut self, change: &Change) -> bool {
+        change.host.is_some_and(|inv| self.host(inv).was_open)
+    }
+
+    /// What is known of a host.
+    fn host(&mut self, inv: Inv) -> &KnownHost<'a> {
+        let given = self.given;
+        self.hosts.entry(inv).or_insert_with(|| {
+            let now = given.now.facts(inv);
+            let base = given.base.as_ref().and_then(|(side, _)| side.facts(inv));
+            let accepted = given.accepted.as_ref().and_then(|side| side.facts(inv));
+            let from_base = if given.base.is_some() { differences(base.as_ref(), now.as_ref()) } else { Vec::new() };
+            let from_accepted =
+                if given.accepted.is_some() { differences(accepted.as_ref(), now.as_ref()) } else { Vec::new() };
+            let was_open = accepted
+                .as_ref()
+                .is_some_and(|facts| facts.host.status == HostStatus::Assigned && facts.desired.faults.is_empty());
+            KnownHost { now, base, was_open, from_base, from_accepted }
+        })
+    }
+
+    /// In what the settings of the zone differ that a change is in.
+    fn zone_setting(&self, change: &Change) -> Option<Difference> {
+        let spec = |side: &Side<'a>| side.inventory.config.zones.iter().find(|spec| spec.name == change.zone);
+        let (now, (base, _)) = (&self.given.now, self.given.base.as_ref()?);
+        let new = spec(now)?;
+        let zone = &change.zone;
+        let (kind, says, origin) = match spec(base) {
+            None => (CauseKind::Setting, format!("zone `{zone}` is configured now"), new.origin),
+            Some(old) if old.permission != new.permission => {
+                (CauseKind::Setting, format!("the permission of zone `{zone}` is another"), new.origin)
+            }
+            Some(old) if old.claim_addresses != new.claim_addresses => {
+                (CauseKind::Setting, format!("whose names zone `{zone}` clears is another"), new.origin)
+            }
+            Some(old) if old.ttl != new.ttl && change.kind.after().map(|after| after.ttl()) == new.ttl => {
+                (CauseKind::Ttl, format!("the TTL of zone `{zone}` is another"), new.ttl_origin.unwrap_or(new.origin))
+            }
+            Some(_) => return None,
+        };
+        Some(Difference { about: About::Host, kind, says, place: Some(now.place(origin)) })
+    }
+
+    /// Whether the base blocks or skips one of these hosts.
+    fn unblocked(&self, invs: &[Inv]) -> Option<Difference> {
+        let blocked = invs.iter().find_map(|inv| self.blocked.get(inv));
+        let skipped = invs.iter().any(|inv| self.skipped.contains(inv));
+        let says = match blocked {
+            Some(blocked) => format!("hosts of `{}` that were blocked `{}`", blocked.project, blocked.code),
+            None if skipped => "hosts that were not looked after".to_owned(),
+            None => return None,
+        };
+        Some(Difference { about: About::Host, kind: CauseKind::Unblocked, says, place: None })
+    }
+
+    /// A file that a change rests on and that the base has otherwise.
+    fn changed_file(&self, change: &Change) -> Option<String> {
+        let (base, _) = self.given.base.as_ref()?;
+        let inputs = |side: &Side<'a>| &side.inventory.inputs;
+        let differs = |file: &&str| inputs(&self.given.now).get(*file) != inputs(base).get(*file);
+        let mut files =
+            change.reasons.iter().flat_map(|reason| &reason.evidence).filter_map(|place| place.rsplit_once(':'));
+        files.find(|(file, _)| differs(file)).map(|(file, _)| file.to_owned())
+    }
+}
+
+/// The first difference that is about what a change concerns.
+fn fitting(differences: &[Difference], concern: Concern) -> Option<&Difference> {
+    let best = differences.iter().filter_map(|difference| Some((concern.rank(difference.about)?, difference)));
+    best.min_by_key(|(rank, _)| *rank).map(|(_, difference)| difference)
+}
+
+/// The hosts that a change is made for: its own first, then the others of its reasons.
+fn hosts_of(change: &Change) -> Vec<Inv> {
+    let others = change.reasons.iter().filter_map(|reason| reason.host).chain(change.also.iter().copied());
+    let mut invs: Vec<Inv> = Vec::new();
+    for inv in change.host.into_iter().chain(others) {
+        if !invs.contains(&inv) {
+            invs.push(inv);
+        }
+    }
+    invs
+}

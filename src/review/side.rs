@@ -1,0 +1,93 @@
+//! What one inventory says of a host, as far as changes can rest on it.
+
+use crate::desired::host::{DesiredHost, derive};
+use crate::desired::network::{Segment, segment};
+use crate::desired::{Interface, InterfaceKind};
+use crate::diag::Origin;
+use crate::dns::Name;
+use crate::inventory::Inventory;
+use crate::inventory::model::{Host, Project, ProjectSettings};
+use crate::inventory::value::{Inv, Time};
+use crate::live::Live;
+use crate::names::holders::name_of;
+
+/// An inventory, with what hosts are derived from beside it.
+#[derive(Debug, Clone, Copy)]
+pub struct Side<'a> {
+    /// The inventory.
+    pub inventory: &'a Inventory,
+    /// Live DNS, for its A records.
+    pub live: &'a Live,
+    /// The clock.
+    pub now: Time,
+}
+
+/// What an inventory says of one host.
+#[derive(Debug)]
+pub struct Facts<'a> {
+    /// The inventory.
+    pub inventory: &'a Inventory,
+    /// Its row.
+    pub host: &'a Host,
+    /// Its name.
+    pub name: Option<&'a Name>,
+    /// What is derived of it.
+    pub desired: DesiredHost,
+}
+
+impl<'a> Side<'a> {
+    /// What it says of a host; none where hosts.csv lacks it.
+    pub fn facts(&self, inv: Inv) -> Option<Facts<'a>> {
+        let Side { inventory, live, now } = *self;
+        let host = &inventory.hosts[inventory.place_of(inv)?];
+        let name = name_of(inventory, host).map(|(name, _)| name);
+        Some(Facts { inventory, host, name, desired: derive(inventory, live, host, now) })
+    }
+
+    /// A line as people write it.
+    pub fn place(&self, origin: Origin) -> String {
+        self.inventory.files.place(origin).to_string()
+    }
+}
+
+impl<'a> Facts<'a> {
+    /// The project.
+    pub fn project(&self) -> &'a Project {
+        &self.inventory.projects[self.host.project.0 as usize]
+    }
+
+    /// What the project's owner says, where that is good.
+    pub fn settings(&self) -> Option<&'a ProjectSettings> {
+        self.project().file.settings()
+    }
+
+    /// The datacenter.
+    pub fn location(&self) -> &'a str {
+        self.inventory.symbols.text(self.host.location)
+    }
+
+    /// The switch, where one is known.
+    pub fn switch(&self) -> Option<&'a str> {
+        let switch = self.desired.mac.switch_of(self.host)?;
+        Some(self.inventory.symbols.text(switch))
+    }
+
+    /// What its networks are given for: its switch, or its datacenter.
+    pub fn site(&self) -> String {
+        let switch = self.desired.mac.switch_of(self.host);
+        match (segment(self.inventory, switch), self.switch()) {
+            (Segment::L3, Some(switch)) => format!("switch `{switch}`"),
+            _ => format!("datacenter `{}`", self.location()),
+        }
+    }
+
+    /// One of its interfaces.
+    pub fn interface(&self, kind: InterfaceKind) -> Option<&Interface> {
+        self.desired.interfaces.iter().find(|interface| interface.kind == kind)
+    }
+
+    /// A line as people write it.
+    pub fn place(&self, origin: Origin) -> String {
+        self.inventory.files.place(origin).to_string()
+    }
+}

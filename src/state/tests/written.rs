@@ -1,0 +1,111 @@
+//! What the latest update left at an RRset.
+
+use super::*;
+
+/// Sends one change at a time, and settles it where that is known.
+fn send(
+    state: &mut dyn State,
+    apply: ApplyId,
+    (number, seconds): (u64, u64),
+    change: &Change,
+    settled: Option<Settled>,
+) {
+    let batch = batch(std::slice::from_ref(change), number, None);
+    state.note_sending(apply, &batch, at(seconds)).unwrap();
+    if let Some(settled) = settled {
+        state.note_settled(apply, &batch, &settled, at(seconds + 1)).unwrap();
+    }
+}
+
+/// A change that leaves something.
+fn leaves(name: &str, text: &str) -> Change {
+    change(name, NONE, (600, &[text]))
+}
+
+/// What an apply left so many seconds after some moment.
+fn written(apply: ApplyId, seconds: u64, after: Option<&str>) -> Option<Written> {
+    let after = after.map(|text| KeptRrset { ttl: 600, rdata: vec![text.to_owned()] });
+    Some(Written { apply, at: at(seconds), after })
+}
+
+#[test]
+fn the_latest_update_that_took_effect_says_what_it_left() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let state = &mut *state;
+    let first = begin(state, &new_apply());
+    send(state, first, (1, 10), &leaves(A, "2a02::1"), Some(Settled::Done));
+    send(state, first, (2, 20), &leaves(A, "2a02::2"), Some(Settled::Done));
+    send(state, first, (3, 30), &leaves(B, "2a02::1"), Some(Settled::Done));
+    let second = begin(state, &new_apply());
+    send(state, second, (1, 40), &change(B, (600, &["2a02::1"]), NONE), Some(Settled::Done));
+    send(state, second, (2, 50), &leaves(A, "2a02::3"), Some(Settled::Undone("refused".into())));
+    let quoted = r"a\034b.search.example.net";
+    send(state, second, (3, 60), &leaves(quoted, "2a02::4"), Some(Settled::Done));
+    let text = fixture::change(("search", Some(7)), (A, Rtype::TXT), (NONE, (600, &["\"t\""])), &[]);
+    let asked = [
+        leaves(quoted, "::"),
+        leaves(B, "::"),
+        text,
+        leaves(A, "::"),
+        leaves("c.search.example.net", "::"),
+        leaves(A, "::"),
+    ];
+    let keys: Vec<&RrKey> = asked.iter().map(|change| &change.key).collect();
+    let a = written(first, 20, Some("2a02::2"));
+    let expected = [written(second, 60, Some("2a02::4")), written(second, 40, None), None, a.clone(), None, a];
+    assert_eq!(state.last_written(&keys).unwrap(), expected);
+    assert!(state.last_written(&[]).unwrap().is_empty());
+}
+
+#[test]
+fn nobody_knows_what_stands_after_an_update_that_may_have_taken_effect() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let state = &mut *state;
+    let id = begin(state, &new_apply());
+    for (number, name) in [(1, A), (2, B)] {
+        send(state, id, (number, number), &leaves(name, "2a02::1"), Some(Settled::Done));
+    }
+    let next = begin(state, &new_apply());
+    let other = |name| change(name, (600, &["2a02::1"]), (600, &["2a02::2"]));
+    send(state, next, (1, 10), &other(A), Some(Settled::Unknown("no answer".into())));
+    send(state, next, (2, 20), &other(B), None);
+    let (a, b) = (leaves(A, "::"), leaves(B, "::"));
+    let found = |state: &dyn State| state.last_written(&[&a.key, &b.key]).unwrap();
+    assert_eq!(found(state), [None, None]);
+    // Once it is found out, what it left counts, from when it was sent.
+    for open in state.unsettled(next).unwrap() {
+        assert!(state.note_found(&open, at(90)).unwrap());
+    }
+    assert_eq!(found(state), [written(next, 10, Some("2a02::2")), written(next, 20, Some("2a02::2"))]);
+}
+
+#[test]
+fn an_apply_that_is_taken_up_again_may_write_after_a_later_one() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let state = &mut *state;
+    let first = begin(state, &new_apply());
+    let second = begin(state, &new_apply());
+    send(state, second, (1, 10), &leaves(A, "2a02::2"), Some(Settled::Done));
+    send(state, first, (1, 20), &leaves(A, "2a02::1"), Some(Settled::Done));
+    // In one moment the later apply counts, and of an apply the later update.
+    send(state, first, (2, 30), &leaves(B, "2a02::1"), Some(Settled::Done));
+    send(state, second, (2, 30), &leaves(B, "2a02::2"), Some(Settled::Done));
+    send(state, second, (3, 30), &leaves(B, "2a02::3"), Some(Settled::Done));
+    let (a, b) = (leaves(A, "::"), leaves(B, "::"));
+    let expected = [written(first, 20, Some("2a02::1")), written(second, 30, Some("2a02::3"))];
+    assert_eq!(state.last_written(&[&a.key, &b.key]).unwrap(), expected);
+}
+
+#[test]
+fn what_version_1_wrote_is_known() {
+    let (_folder, file) = place();
+    v1(&file);
+    let state = open_to_read(&file).unwrap().unwrap();
+    let (a, b) = (leaves(A, "::"), leaves(B, "::"));
+    let found = state.last_written(&[&a.key, &b.key]).unwrap();
+    let after = found[0].clone().unwrap().after.unwrap();
+    assert_eq!((after.ttl, after.rdata, &found[1]), (600, vec!["2a02::1".to_owned()], &None));
+}

@@ -1,0 +1,64 @@
+//! What the latest update that took effect left at each of some RRsets, read from the journal.
+
+use super::journal::{self, Kept};
+use super::sought::{Names, Sought};
+use super::sqlite::Sqlite;
+use super::{ApplyId, KeptRrset, StateError};
+use crate::dns::RrKey;
+use crate::inventory::value::Time;
+
+/// What an update left at an RRset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The apply whose update it was.
+    pub apply: ApplyId,
+    /// When the update was sent: what it left stood there at some time after that.
+    pub at: Time,
+    /// What it left there; none where it deleted the RRset.
+    pub after: Option<KeptRrset>,
+}
+
+/// What the latest update that took effect left at each of some RRsets; in their order.
+///
+/// None where no update is known to have changed the RRset, and where it is not known what became of a later one. Of many
+/// RRsets the journal is read once, and no further back than it takes to find each. An apply that was taken up again may
+/// have sent updates after those of a later one: what counts is when each was sent.
+pub fn last_written(state: &Sqlite, rrsets: &[&RrKey]) -> Result<Vec<Option<Written>>, StateError> {
+    let names = Names::of(rrsets);
+    let mut sought = Sought::new(&names);
+    let mut found = vec![None; rrsets.len()];
+    if sought.is_over() {
+        return Ok(found);
+    }
+    let sql = "SELECT apply, number, sent_at, COALESCE(settled, '') = 'done' FROM batches
+         WHERE settled IS NULL OR settled <> 'undone' ORDER BY sent_at DESC, apply DESC, number DESC";
+    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
+    let updates: Vec<(i64, i64, i64, bool)> = state.read(sql, [], row)?;
+    for (apply, number, sent_at, took_effect) in updates {
+        if sought.is_over() {
+            break;
+        }
+        let written = |after| Written { apply: ApplyId(apply as u64), at: Time::from_nanos(sent_at), after };
+        for Kept { name, rtype, after, .. } in wanted_changes(state, (apply, number), &sought)? {
+            for place in sought.find(&name, &rtype) {
+                found[place] = took_effect.then(|| written(after.clone()));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The changes of an update, where it changed anything that is looked for; most did not, and are not read in full.
+fn wanted_changes(state: &Sqlite, (apply, number): (i64, i64), sought: &Sought<'_>) -> Result<Vec<Kept>, StateError> {
+    let sql = "SELECT changes FROM batch_changes WHERE apply = ?1 AND number = ?2";
+    // Of some updates that version 1 kept there are none.
+    let Some(text) = state.read(sql, [apply, number], |row| row.get::<_, String>(0))?.pop() else {
+        return Ok(Vec::new());
+    };
+    let odd = || state.odd("list of changes", &text);
+    let keys = journal::keys(&text).ok_or_else(odd)?;
+    match keys.iter().any(|(name, rtype)| sought.wants(name, rtype)) {
+        true => journal::from_json(&text).ok_or_else(odd),
+        false => Ok(Vec::new()),
+    }
+}
