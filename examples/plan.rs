@@ -97,7 +97,7 @@ impl Host {
         let rack = index / RACK;
         // Squares crowd the first projects.
         let share = index.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
-        let project = (share * share >> 24) * PROJECTS >> 24;
+        let project = (((share * share) >> 24) * PROJECTS) >> 24;
         let zone = ZoneName::new(Name::parse(&format!("p{project:02}.example.net"))?);
         let name = Name::parse(&format!("{}{}-{index:06}.p{project:02}.example.net", location(rack), rack % 12 + 1))?;
         Ok(Host { index, project: format!("p{project:02}"), zone, name, rack })

@@ -156,7 +156,7 @@ pub fn blocked(plan: &Plan) -> Vec<OfCode<OfHint>> {
         code: code.as_str(),
         brief: code.words().brief,
         count: counted(all.len(), "host"),
-        is_short: all.len() <= FEW,
+        is_short: gather(&all, |blocked| &blocked.message).len() <= FEW,
         groups: shown(&gather(&all, |blocked| &blocked.hint), |of_hint| OfHint {
             hint: of_hint[0].hint.clone(),
             faults: shown(&gather(of_hint, |blocked| &blocked.message), |of_fault| Fault {

@@ -144,6 +144,8 @@ struct Url<'a> {
 /// Puts together what the page shows.
 fn page<'a>((sealed, outlook): (&'a SealedPlan, &'a Outlook), review: Option<&Review>) -> PageView<'a> {
     let plan = sealed.plan();
+    let file = outlook.file.as_deref();
+    let has_changes = !plan.changes.is_empty() || outlook.hidden.unwrap_or(0) > 0;
     PageView {
         policy: policy::policy(STYLE, SCRIPT),
         style: Value::from_safe_string(STYLE.to_owned()),
@@ -168,9 +170,9 @@ fn page<'a>((sealed, outlook): (&'a SealedPlan, &'a Outlook), review: Option<&Re
         tool: &plan.tool,
         created: plan.created.to_string(),
         expires: plan.expires.to_string(),
-        apply: outlook.file.as_deref().filter(|_| !plan.changes.is_empty()).map(|file| apply(file, sealed.effect())),
+        apply: file.filter(|_| has_changes).map(|file| apply(file, sealed.effect())),
         list: list(outlook),
-        file: outlook.file.as_deref(),
+        file,
         url: outlook.url.as_deref().map(|text| Url { text, is_link: is_link(text) }),
     }
 }

@@ -37,9 +37,18 @@ pub fn verdict(plan: &Plan, outlook: &Outlook) -> VerdictView {
             let headline = "Partial: not all that it rests on could be read and believed";
             view("partial", "!", headline, plan.notices.iter().filter(|notice| is_less(notice)).map(failure).collect())
         }
-        Verdict::Idle if plan.undoes.is_some() => view("idle", "=", "Nothing to undo", Vec::new()),
-        Verdict::Idle => view("idle", "=", "Nothing to do: live DNS is as it should be", Vec::new()),
+        Verdict::Idle => view("idle", "=", idle(plan), Vec::new()),
         Verdict::Ready => view("ready", "\u{2713}", "Ready to apply", Vec::new()),
+    }
+}
+
+/// That there are no changes, and what that means.
+fn idle(plan: &Plan) -> &'static str {
+    match plan {
+        Plan { undoes: Some(_), .. } => "Nothing to undo",
+        plan if !plan.blocked.is_empty() || !plan.skipped.is_empty() => "Nothing to do, the hosts below aside",
+        plan if !plan.waiting.is_empty() => "Nothing to do, what waits below aside",
+        _ => "Nothing to do: live DNS is as it should be",
     }
 }
 

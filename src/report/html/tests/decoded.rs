@@ -119,7 +119,7 @@ impl Columns<'_> {
     fn told(&mut self, row: usize) -> Told {
         let (owner, rtype) = (self.told_text("owner", row), self.told_text("rtype", row));
         let address = owner.parse().ok().filter(|_| rtype == Rtype::PTR.to_string());
-        let name = address.map(|address| reverse_name(address));
+        let name = address.map(reverse_name);
         assert!(name.as_ref().is_none_or(|name| address_of(name.as_name()).is_some()));
         let cause = &self.data["causes"][self.number("cause", row) as usize];
         let others = self.next(0);

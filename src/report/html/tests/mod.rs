@@ -48,6 +48,8 @@ fn the_verdict_stands_first() {
     };
     assert_eq!(headline(with_notice(None), &none), "\u{2713} Ready to apply");
     assert_eq!(headline(fixture::empty(), &none), "= Nothing to do: live DNS is as it should be");
+    let blocked = Plan { blocked: fixture::fleet().blocked, ..fixture::empty() };
+    assert_eq!(headline(blocked, &none), "= Nothing to do, the hosts below aside");
     let partial = headline(with_notice(Some(NoticeCode::SourceUntrusted)), &none);
     assert_eq!(partial, "! Partial: not all that it rests on could be read and believed");
     assert_eq!(headline(fixture::reviewed(), &none), "\u{2715} Refused by the limit project:search/1h");
@@ -191,6 +193,9 @@ fn a_view_says_that_it_is_one() {
     let outlook = Outlook { hidden: Some(7), ..Outlook::default() };
     let page = render(&SealedPlan::new(fixture::fleet()), &outlook);
     assert!(page.contains("7 more changes of the plan are not shown"));
+    let outlook = Outlook { file: Some("plan.json".to_owned()), ..outlook };
+    assert_eq!(headline(fixture::empty(), &outlook), "\u{2713} Ready to apply", "what is hidden is to be done");
+    assert!(page_of(fixture::empty(), &outlook).contains("zonewright apply plan.json --expect sha256:"));
 }
 
 #[test]
