@@ -10,6 +10,8 @@ pub mod apply;
 
 mod applies;
 
+mod counts;
+
 mod data;
 
 mod diff;
@@ -33,6 +35,8 @@ mod mark;
 mod markdown;
 
 mod names;
+
+mod notice;
 
 mod outlook;
 
@@ -125,7 +129,7 @@ pub fn plan(
     match format {
         PlanFormat::Text => text::render(sealed, templates, options),
         PlanFormat::Json => Ok(v1::to_json(sealed)),
-        PlanFormat::Markdown => Ok(markdown::render(sealed, outlook)),
+        PlanFormat::Markdown => Ok(markdown::render(sealed, outlook, options.is_view)),
         PlanFormat::Html => Ok(html::render(sealed, outlook)),
         PlanFormat::Diff => Ok(diff::render(sealed, options)),
         PlanFormat::Junit => Ok(junit::plan(sealed, outlook)),
