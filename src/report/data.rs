@@ -7,7 +7,8 @@ use super::mark::differing;
 use super::paint::Paint;
 use crate::diag::sanitize;
 use crate::dns::reverse::address_of;
-use crate::dns::{NameRef, Rtype};
+use crate::dns::{Name, NameRef, Rtype};
+use crate::plan::Change;
 
 /// One line of data.
 #[derive(Serialize)]
@@ -24,6 +25,23 @@ pub fn rrset(rtype: Rtype, name: NameRef<'_>) -> String {
         Some(address) => format!("{rtype} of {address}"),
         None => format!("{rtype} {}", sanitize(&name.to_string())),
     }
+}
+
+/// The RRset of a change as people call it; of a TXT of the registry that records a PTR its address.
+pub fn rrset_of(change: &Change) -> String {
+    match registered(change).and_then(|(_, name)| address_of(name.as_name())) {
+        Some(address) => format!("{} for PTR of {address}", change.key.rtype),
+        None => rrset(change.key.rtype, change.key.owner.as_name()),
+    }
+}
+
+/// The RRset whose owner this TXT records: `t-LABEL.REST` belongs to type T at LABEL.REST.
+pub fn registered(change: &Change) -> Option<(Rtype, Name)> {
+    let owner = change.key.owner.as_name();
+    let label = owner.first_label().filter(|_| change.is_registry())?;
+    let of_type = |rtype, prefix: &[u8]| label.strip_prefix(prefix).map(|label| (rtype, label));
+    let (rtype, label) = of_type(Rtype::AAAA, b"aaaa-").or(of_type(Rtype::PTR, b"ptr-"))?;
+    Some((rtype, Name::prepend(label, owner.parent()?).ok()?))
 }
 
 /// The data of a change, from RDATA in presentation format: what stays, what goes, what comes, and marks below what differs

@@ -14,6 +14,9 @@ use crate::plan::{Against, Cause, Change, Class, Plan, Review};
 /// How many places of a cause are named beside it; the lists of changes are about what comes of them (no official source).
 const PLACES: usize = 2;
 
+/// How much of the room for lists is kept for causes that matter less, in percent: enough for examples (no official source).
+const KEPT: usize = 20;
+
 /// The causes of a plan's changes.
 pub struct Causes<'a> {
     /// The causes, those first that matter most.
@@ -76,7 +79,11 @@ impl<'a> Causes<'a> {
         }
         if shown == 0 {
             let changes: usize = self.causes.iter().map(|item| item.changes.len()).sum();
-            return format!("{} with {}, not shown here.\n", counted(self.count(), "cause"), counted(changes, "change"));
+            return format!(
+                "{} with {}, not shown here.\n",
+                counted(self.count(), "cause"),
+                counted(changes, "change")
+            );
         }
         let mut classes: Vec<Option<Class>> = self.causes.iter().map(|item| item.cause.class).collect();
         classes.sort();
@@ -106,9 +113,11 @@ impl<'a> Causes<'a> {
     /// explains, then of what the change set brings about, then of what was pending; causes that matter alike share alike.
     pub fn fold(&self, shown: usize, mut room: usize) -> Vec<Option<Folded>> {
         let mut folds = Vec::with_capacity(shown);
+        let needs: Vec<usize> = self.causes[..shown].iter().map(|item| item.needs(room)).collect();
         for tier in self.causes[..shown].chunk_by(|a, b| a.tier() == b.tier()) {
-            let needs: Vec<usize> = tier.iter().map(|item| item.needs(room)).collect();
-            for (item, share) in tier.iter().zip(shared(&needs, room)) {
+            let (own, later) = needs[folds.len()..].split_at(tier.len());
+            let kept = later.iter().sum::<usize>().min(room * KEPT / 100);
+            for (item, share) in tier.iter().zip(shared(own, room - kept)) {
                 let headline = item.headline().len();
                 let folded = item.folded(headline + share);
                 room -= folded.as_ref().map_or(0, |folded| folded.text.len().saturating_sub(headline));
@@ -122,7 +131,7 @@ impl<'a> Causes<'a> {
     fn title(&self, class: Option<Class>) -> String {
         match (class, self.against) {
             (Some(Class::Caused), _) => "Caused by this change set".to_owned(),
-            (Some(Class::Mixed), _) => "Caused in part: it was to be changed before, and otherwise".to_owned(),
+            (Some(Class::Mixed), _) => "Caused in part by this change set".to_owned(),
             (Some(Class::Pending), _) => "Pending before this change set".to_owned(),
             (None, Some(Against::Journal { apply, .. })) => format!("Since apply {apply}"),
             (None, _) => "What it rests on".to_owned(),
@@ -161,7 +170,7 @@ impl<'a> Item<'a> {
     fn headline(&self) -> String {
         let mark = if self.cause.is_explained { "" } else { "⚠️ **not explained:** " };
         let places = self.places(code);
-        format!("- {mark}{}{places}: {}\n", code(&self.cause.says), in_words(&self.counts))
+        format!("- {mark}{}{places}: {}\n", code(&self.cause.says), self.extent())
     }
 
     /// The cause with the first of its changes folded below it, as many as fit; none where none does.
@@ -200,8 +209,15 @@ impl<'a> Item<'a> {
                 format!("And {more}, not shown here.\n\n")
             }
         };
-        let (counts, diff) = (in_words(&self.counts), fenced("diff", &diff));
+        let (counts, diff) = (self.extent(), fenced("diff", &diff));
         format!("<details>\n<summary>{mark}{says}{places}: {counts}</summary>\n\n{diff}\n{more}</details>\n")
+    }
+
+    /// How many changes there are of how many hosts, and how many of them delete.
+    fn extent(&self) -> String {
+        let [_, _, delete] = self.counts.changes;
+        let deletes = if delete == 0 { String::new() } else { format!(", {}", counted(delete, "delete")) };
+        format!("{}{deletes}", in_words(&self.counts))
     }
 
     /// The first places, each in code.

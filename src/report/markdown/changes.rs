@@ -2,26 +2,31 @@
 
 use std::collections::HashSet;
 
-use super::escape::plain;
 use super::super::data;
-use crate::plan::{Change, ChangeKind};
+use super::escape::plain;
 use crate::dns::Rrset;
+use crate::plan::{Change, ChangeKind};
 
 /// How many records of one change are shown: more than a host has (no official source).
 const RECORDS: usize = 12;
 
 /// Puts changes in the order in which they are shown, so that where only some are it is the rest that matters less: hosts that
-/// lose an RRset, then those of which one is modified, then those that only get some; the changes of a host as in the plan.
+/// lose an RRset, then those of which one is modified, then those that only get some; and the changes of a host likewise.
 pub fn arranged<'a>(changes: impl Iterator<Item = &'a Change>) -> Vec<&'a Change> {
-    let all: Vec<&Change> = changes.collect();
-    let mut hosts: Vec<&[&Change]> = all.chunk_by(|a, b| whose(a) == whose(b)).collect();
-    let rank = |change: &Change| match change.kind {
+    let mut all: Vec<&Change> = changes.collect();
+    let mut hosts: Vec<&mut [&Change]> = all.chunk_by_mut(|a, b| is_one(a, b)).collect();
+    hosts.iter_mut().for_each(|host| host.sort_by_key(|change| rank(change)));
+    hosts.sort_by_key(|host| rank(host[0]));
+    hosts.concat()
+}
+
+/// How little a change may harm: what is lost comes first.
+fn rank(change: &Change) -> u8 {
+    match change.kind {
         ChangeKind::Delete { .. } => 0,
         ChangeKind::Modify { .. } => 1,
         ChangeKind::Create { .. } => 2,
-    };
-    hosts.sort_by_key(|host| host.iter().map(|change| rank(change)).min());
-    hosts.concat()
+    }
 }
 
 /// What stands above the changes of a host, or those of a project that are nobody's.
@@ -35,12 +40,12 @@ pub fn heading(change: &Change) -> String {
 
 /// Whether two changes stand below one heading.
 pub fn is_one(a: &Change, b: &Change) -> bool {
-    whose(a) == whose(b)
+    (&a.project, a.host) == (&b.project, b.host)
 }
 
-/// The records of a change, a line each: what stays, what goes, what comes.
+/// The records of a change, a line each: what goes, what comes, what stays.
 pub fn lines(change: &Change) -> String {
-    let rrset = data::rrset(change.key.rtype, change.key.owner.as_name());
+    let rrset = data::rrset_of(change);
     let records = |side: Option<&Rrset>| -> Vec<String> {
         let texts = |rrset: &Rrset| (rrset.ttl(), rrset.rdata_texts(change.key.rtype));
         let (ttl, texts) = side.map(texts).unzip();
@@ -64,9 +69,4 @@ pub fn lines(change: &Change) -> String {
         out.push_str(&format!("  {rrset}  and more records: {}\n", rest.join(", ")));
     }
     out
-}
-
-/// Whose change it is.
-fn whose(change: &Change) -> (&str, Option<crate::inventory::value::Inv>) {
-    (&change.project, change.host)
 }

@@ -53,7 +53,7 @@ fn table(projects: &BTreeMap<&str, Counts>, order: &[&str], shown: usize) -> Str
 }
 
 /// What of a plan the difference to a base brought about; the items are the hosts that it blocks.
-pub fn against<'a>(Subject { plan, causes, review, .. }: &'a Subject<'a>) -> Part<'a> {
+pub fn against<'a>(Subject { causes, review, .. }: &'a Subject<'a>) -> Part<'a> {
     let newly_blocked = review.as_ref().map(|review| review.newly_blocked.as_slice()).unwrap_or_default();
     let text = move |shown: usize| {
         let Some(Review { against: Against::Base { name, commit }, settled, .. }) = review else {
@@ -64,11 +64,8 @@ pub fn against<'a>(Subject { plan, causes, review, .. }: &'a Subject<'a>) -> Par
         let of_class = |class| causes.of_class(class).all_changes();
         let [caused, mixed, pending] = [Class::Caused, Class::Mixed, Class::Pending].map(of_class);
         let mut out = format!(
-            "Against {}{commit}: of {} this change set causes **{caused}** and has a part in **{mixed}**; **{pending}** \
-             {} pending before.",
+            "Against {}{commit}: **{caused} caused by this change set, {mixed} caused in part, {pending} pending before.**",
             code(name),
-            counted(plan.changes.len(), "change"),
-            if pending == 1 { "was" } else { "were" },
         );
         if *settled > 0 {
             let settled = counted(usize::try_from(*settled).unwrap_or(usize::MAX), "RRset");
@@ -82,12 +79,15 @@ pub fn against<'a>(Subject { plan, causes, review, .. }: &'a Subject<'a>) -> Par
                 (_, 0) => format!(": {}", code(&hosts.join(" "))),
                 (_, more) => format!(": {} and {more} more", code(&hosts.join(" "))),
             };
-            out.push_str(&format!(" **It blocks {} that the base does not{named}.**", counted(newly_blocked.len(), "host")));
+            out.push_str(&format!(
+                " **It blocks {} that the base does not{named}.**",
+                counted(newly_blocked.len(), "host")
+            ));
         }
         out + "\n"
     };
     // More are in the list of blocked hosts, with what to do.
-    Part { name: "the difference to the base", items: newly_blocked.len().min(20), share: 25, text: Box::new(text) }
+    Part { name: "base", items: newly_blocked.len().min(20), share: 25, text: Box::new(text) }
 }
 
 /// How many hosts have changes in each datacenter, those of most hosts first.
@@ -108,7 +108,7 @@ pub fn locations<'a>(Subject { review, .. }: &'a Subject<'a>) -> Part<'a> {
             let more = if parts.is_empty() { "datacenter" } else { "more datacenter" };
             parts.push(format!("{}, not shown here", counted(rest.len(), more)));
         }
-        if parts.is_empty() { String::new() } else { format!("Where: {}.\n", parts.join(", ")) }
+        if parts.is_empty() { String::new() } else { format!("By datacenter: {}.\n", parts.join(", ")) }
     };
     Part { name: "datacenters", items, share: 25, text: Box::new(text) }
 }
@@ -121,7 +121,7 @@ pub fn limits(plan: &Plan) -> Part<'_> {
         let (shown, rest) = near.split_at(shown);
         let mut out = String::new();
         if !shown.is_empty() {
-            out.push_str("| limit | used | planned | max |\n|:--|--:|--:|--:|\n");
+            out.push_str("| limit that is near | used | planned | max |\n|:--|--:|--:|--:|\n");
         }
         for limit in shown {
             let LimitState { used, planned, max, .. } = limit;

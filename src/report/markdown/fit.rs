@@ -103,7 +103,7 @@ mod tests {
         let (whole, dropped) = fit(&parts, 100);
         assert_eq!((whole[0].items, whole[1].items, dropped.len()), (10, 9, 0));
         let (cut, dropped) = fit(&parts, 40);
-        assert_eq!((cut[0].items, cut[1].items, dropped.len()), (3, 7, 0), "{cut:?}");
+        assert_eq!((cut[0].items, cut[1].items, dropped.len()), (4, 9, 0), "{cut:?}");
         let (cut, dropped) = fit(&parts, 16);
         assert_eq!((cut[0].text.as_str(), cut[1].text.as_str(), dropped), ("10 more\n", "", vec!["second"]));
         let (cut, dropped) = fit(&parts, 0);

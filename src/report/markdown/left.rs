@@ -53,7 +53,7 @@ pub fn blocked(plan: &Plan) -> Part<'_> {
                     told += group.hosts.len();
                     out.push_str(&format!("  - {}: {}\n", code(group.message), whose(&group.hosts)));
                 }
-                out.push_str(&format!("    hint: {}\n", code(of_hint[0].hint)));
+                out.push_str(&format!("  - **hint:** {}\n", code(of_hint[0].hint)));
             }
             match count - told {
                 0 => {}
@@ -63,7 +63,7 @@ pub fn blocked(plan: &Plan) -> Part<'_> {
         }
         out
     };
-    Part { name: "blocked hosts", items, share: 50, text: Box::new(text) }
+    Part { name: "blocked", items, share: 50, text: Box::new(text) }
 }
 
 /// The causes that are worth showing, those of most hosts first: a few of each hint, and of each code a few hints.
@@ -146,5 +146,5 @@ pub fn rest(plan: &Plan) -> Part<'_> {
         let rrsets = counted(plan.waiting.len(), "RRset");
         out.push_str(&format!("{blank}{rrsets} that nobody has {wait} to be deleted{due}.\n"));
     }
-    Part { name: "skipped hosts and what waits", items: 0, share: 100, text: Box::new(move |_| out.clone()) }
+    Part { name: "skipped", items: 0, share: 100, text: Box::new(move |_| out.clone()) }
 }

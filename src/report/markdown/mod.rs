@@ -23,8 +23,8 @@ mod notes;
 mod verdict;
 
 use self::causes::Causes;
-use self::fit::{Part, joined};
-use self::foot::Cut;
+use self::fit::{Fitted, Part, joined};
+use self::foot::{Cut, Foot};
 use self::verdict::Head;
 use super::counts::Counts;
 use super::outlook::Outlook;
@@ -75,8 +75,9 @@ pub fn render(sealed: &SealedPlan, outlook: &Outlook, is_view: bool) -> String {
 fn page(subject: &Subject<'_>, max: usize) -> String {
     let Subject { plan, causes, .. } = subject;
     let head = Head::new(subject);
+    let verdict =
+        Part { name: "the verdict", items: head.remarks(), share: 100, text: Box::new(|shown| head.text(shown)) };
     let parts = [
-        Part { name: "the verdict", items: head.faults(), share: 50, text: Box::new(|shown| head.text(shown)) },
         counts::against(subject),
         counts::projects(plan),
         Part { name: "causes", items: causes.count(), share: 50, text: Box::new(|shown| causes.text(shown, &[])) },
@@ -88,27 +89,35 @@ fn page(subject: &Subject<'_>, max: usize) -> String {
     ];
     // The longest that the end can become: it is known last how much is left out.
     let most = Cut { changes: plan.changes.len(), parts: parts.iter().map(|part| part.name).collect(), is_more: true };
-    let room = max.saturating_sub(MARK.len() + foot::text(subject, &most).len());
+    let foot = Foot::new(subject, max);
+    let mut room = max.saturating_sub(MARK.len() + foot.text(&most).len());
+    // Why a plan is refused matters more than that anything else is mentioned, but there may be a thousand reasons.
+    let most = room.min((room / 2).max(joined(&head.text(0))));
+    let (verdicts, _) = fit::fit(std::slice::from_ref(&verdict), most);
+    room -= joined(&verdicts[0].text);
     let (mut fitted, dropped) = fit::fit(&parts, room);
-    let left = room - fitted.iter().map(|part| joined(&part.text)).sum::<usize>();
-    let folds = causes.fold(fitted[CAUSES].items, left);
+    room -= fitted.iter().map(|part| joined(&part.text)).sum::<usize>();
+    let folds = causes.fold(fitted[CAUSES].items, room);
     let listed: usize = folds.iter().flatten().map(|folded| folded.changes()).sum();
-    let is_more = fitted.iter().zip(&parts).any(|(fitted, part)| fitted.items < part.items);
+    let is_cut = |fitted: &Fitted, part: &Part<'_>| fitted.items < part.items;
+    let is_more =
+        is_cut(&verdicts[0], &verdict) || fitted.iter().zip(&parts).any(|(fitted, part)| is_cut(fitted, part));
     if !fitted[CAUSES].text.is_empty() {
         fitted[CAUSES].text = causes.text(fitted[CAUSES].items, &folds);
     }
     let mut out = MARK.to_owned();
-    for text in SHOWN.map(|place| &fitted[place].text).into_iter().filter(|text| !text.is_empty()) {
-        out.extend([text, "\n"]);
+    let shown = SHOWN.iter().map(|place| &fitted[*place]);
+    for part in verdicts.iter().chain(shown).filter(|part| !part.text.is_empty()) {
+        out.extend([&part.text, "\n"]);
     }
-    out + &foot::text(subject, &Cut { changes: plan.changes.len() - listed, parts: dropped, is_more })
+    out + &foot.text(&Cut { changes: plan.changes.len() - listed, parts: dropped, is_more })
 }
 
 /// The place of the causes among the parts.
-const CAUSES: usize = 3;
+const CAUSES: usize = 2;
 
 /// The places of the parts in the order in which they are read.
-const SHOWN: [usize; 9] = [0, 1, 2, 6, 3, 4, 5, 7, 8];
+const SHOWN: [usize; 8] = [0, 1, 5, 2, 3, 4, 6, 7];
 
 #[cfg(test)]
 mod tests;

@@ -4,27 +4,27 @@ use super::super::summary::counted;
 use super::escape::code;
 use crate::plan::{Only, Plan};
 
-/// How many hosts or projects are named (no official source).
-const NAMED: usize = 5;
+/// How many octets the names of hosts or projects may take; of more there is a count (no official source).
+const NAMED: usize = 120;
 
-/// Sentences that keep a reader from taking a plan for more than it is.
+/// Lines that keep a reader from taking a plan for more than it is.
 pub fn of(plan: &Plan, is_view: bool) -> Vec<String> {
-    let undoes = plan.undoes.map(|apply| format!("It undoes apply {apply}."));
-    let view = is_view.then(|| "**This is a view:** only some of the plan's changes are shown and counted.".to_owned());
-    undoes.into_iter().chain(plan.only.as_ref().map(narrowed)).chain(view).collect()
+    let view = is_view.then(|| "- **a view:** only some of the plan's changes are shown and counted\n".to_owned());
+    let undoes = plan.undoes.map(|apply| format!("- **an undo:** it takes apply {apply} back\n"));
+    view.into_iter().chain(undoes).chain(plan.only.as_ref().map(narrowed)).collect()
 }
 
 /// What the command line narrowed a plan to.
 fn narrowed(Only { hosts, projects }: &Only) -> String {
     let hosts: Vec<String> = hosts.iter().map(|host| host.0.to_string()).collect();
     let parts = [listed("host", &hosts), listed("project", projects)];
-    format!("**Narrowed to {}:** nothing else was looked at.", parts.into_iter().flatten().collect::<Vec<_>>().join(" of "))
+    let parts = parts.into_iter().flatten().collect::<Vec<_>>().join(" of ");
+    format!("- **narrowed** to {parts}: nothing else was looked at\n")
 }
 
-/// How many there are, and the first few; none where there are none.
+/// How many there are, with their names where these are short; none where there are none.
 fn listed(what: &str, items: &[String]) -> Option<String> {
-    let shown: Vec<String> = items.iter().take(NAMED).map(|item| code(item)).collect();
-    let more = items.len() - shown.len();
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    (!items.is_empty()).then(|| format!("{} ({}{more})", counted(items.len(), what), shown.join(", ")))
+    let names = items.iter().map(|item| code(item)).collect::<Vec<_>>().join(", ");
+    let names = if names.len() <= NAMED { format!(" ({names})") } else { String::new() };
+    (!items.is_empty()).then(|| format!("{}{names}", counted(items.len(), what)))
 }

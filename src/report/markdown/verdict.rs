@@ -1,14 +1,15 @@
 //! What a reader must know first: what the plan comes to, how much it is, and what is wrong with it.
 
+use super::super::notice::says;
 use super::super::outlook::Verdict;
 use super::super::summary::counted;
 use super::causes::in_words;
-use super::escape::{clipped, code};
+use super::escape::code;
 use super::{Subject, notes};
 use crate::guard::words;
 use crate::plan::{LimitState, Notice, NoticeCode, Plan};
 
-/// How many characters a limit's name may have in the heading (no official source).
+/// How many octets a limit's name may take in the heading; a longer one stands below (no official source).
 const IN_HEADING: usize = 100;
 
 /// What a limit that is exceeded refuses a plan with; it is told limit by limit.
@@ -18,8 +19,8 @@ const EXCEEDED: &str = "limit-exceeded";
 pub struct Head<'a> {
     /// The plan, and what is known of it.
     subject: &'a Subject<'a>,
-    /// What refuses it, and what could not be read, a line each.
-    faults: Vec<String>,
+    /// What keeps it from being what it seems, what refuses it, and what could not be read; a line each.
+    remarks: Vec<String>,
 }
 
 impl<'a> Head<'a> {
@@ -27,38 +28,38 @@ impl<'a> Head<'a> {
     pub fn new(subject: &'a Subject<'a>) -> Head<'a> {
         let refusal = refusal(subject);
         let limits = exceeded(subject.plan).map(|limit| {
-            let (says, allow) = (code(&words::says(limit)), code(&words::allow(limit)));
-            format!("- {says}; {allow} lets this plan through\n")
+            let (numbers, allow) = (code(&words::says(limit)), code(&words::allow(limit)));
+            format!("- **limit exceeded:** {numbers}; {allow} lets this plan through\n")
         });
-        let unread = unread(subject.plan).map(|notice| format!("- {}\n", code(&super::super::notice::says(notice))));
-        Head { subject, faults: refusal.into_iter().chain(limits).chain(unread).collect() }
+        let unread = unread(subject.plan).map(|notice| {
+            let what = if notice.code.tells_of_failure() { "not read" } else { "not believed" };
+            format!("- **{what}:** {}\n", code(&says(notice)))
+        });
+        let notes = notes::of(subject.plan, subject.is_view);
+        Head { subject, remarks: notes.into_iter().chain(refusal).chain(limits).chain(unread).collect() }
     }
 
-    /// How many lines tell what is wrong.
-    pub fn faults(&self) -> usize {
-        self.faults.len()
+    /// How many remarks there are.
+    pub fn remarks(&self) -> usize {
+        self.remarks.len()
     }
 
-    /// The heading, the counts, and the first `shown` lines of what is wrong.
+    /// The heading, the counts, and the first `shown` remarks.
     pub fn text(&self, shown: usize) -> String {
-        let Subject { plan, causes, .. } = self.subject;
         let mut out = format!("### {}\n\n{}\n", self.heading(), counts(self.subject));
-        let unexplained = causes.unexplained();
+        let unexplained = self.subject.causes.unexplained();
         if unexplained.all_changes() > 0 {
             let (what, are) = (in_words(&unexplained), if unexplained.all_changes() == 1 { "is" } else { "are" });
             out.push_str(&format!("\n⚠️ **{what} {are} not explained by anything that differs: look there first.**\n"));
         }
-        for note in notes::of(plan, self.subject.is_view) {
-            out.push_str(&format!("\n{note}\n"));
-        }
-        if !self.faults.is_empty() {
+        if !self.remarks.is_empty() {
             out.push('\n');
         }
-        self.faults[..shown].iter().for_each(|fault| out.push_str(fault));
-        match self.faults.len() - shown {
+        self.remarks[..shown].iter().for_each(|remark| out.push_str(remark));
+        match self.remarks.len() - shown {
             0 => {}
-            more if shown == 0 => out.push_str(&format!("{}, not shown here.\n", counted(more, "reason"))),
-            more => out.push_str(&format!("- and {}, not shown here\n", counted(more, "more reason"))),
+            more if shown == 0 => out.push_str(&format!("{}, not shown here.\n", counted(more, "remark"))),
+            more => out.push_str(&format!("- and {}, not shown here\n", counted(more, "more remark"))),
         }
         out
     }
@@ -113,8 +114,8 @@ fn guard(Subject { plan, outlook, .. }: &Subject<'_>) -> String {
     match (refused.map(|refusal| refusal.code), limits.as_slice()) {
         (Some("breaker-tripped"), _) => "a breaker is tripped".to_owned(),
         (Some(other), _) => other.replace('-', " "),
-        (None, [limit]) => format!("{} is exceeded", code(&clipped(&limit.name(), IN_HEADING))),
-        (None, []) => "a limit is exceeded".to_owned(),
+        (None, [limit]) if code(&limit.name()).len() <= IN_HEADING => format!("{} is exceeded", code(&limit.name())),
+        (None, [_] | []) => "a limit is exceeded".to_owned(),
         (None, limits) => format!("{} limits are exceeded", limits.len()),
     }
 }
@@ -124,7 +125,7 @@ fn refusal(Subject { plan, outlook, .. }: &Subject<'_>) -> Option<String> {
     let is_told = |code: &str| code == EXCEEDED && exceeded(plan).next().is_some();
     let refusal = outlook.refusal.as_ref().filter(|refusal| !is_told(refusal.code))?;
     let hint = refusal.hint.as_ref().map(|hint| format!("; {}", code(hint))).unwrap_or_default();
-    Some(format!("- {}{hint}\n", code(&refusal.message)))
+    Some(format!("- **{}:** {}{hint}\n", refusal.code.replace('-', " "), code(&refusal.message)))
 }
 
 /// The limits that a plan exceeds.

@@ -154,7 +154,7 @@ impl<'a> Places<'a> {
 
 /// The RRset of a change; of a TXT of the registry the one that it records.
 fn rrset_of(change: &Change) -> (Rtype, Name) {
-    registered(change).unwrap_or_else(|| (change.key.rtype, change.key.owner.as_name().to_name()))
+    data::registered(change).unwrap_or_else(|| (change.key.rtype, change.key.owner.as_name().to_name()))
 }
 
 /// Groups of changes, rendered as far as they are shown.
@@ -239,15 +239,6 @@ fn pointed_to(rtype: Rtype, rrset: &Rrset) -> Option<NameRef<'_>> {
     rrset.rdata().first()?.as_rdata(rtype).target()
 }
 
-/// The RRset whose owner this TXT records: `t-LABEL.REST` belongs to type T at LABEL.REST.
-fn registered(change: &Change) -> Option<(Rtype, Name)> {
-    let owner = change.key.owner.as_name();
-    let label = owner.first_label().filter(|_| change.is_registry())?;
-    let of_type = |rtype, prefix: &[u8]| label.strip_prefix(prefix).map(|label| (rtype, label));
-    let (rtype, label) = of_type(Rtype::AAAA, b"aaaa-").or(of_type(Rtype::PTR, b"ptr-"))?;
-    Some((rtype, Name::prepend(label, owner.parent()?).ok()?))
-}
-
 /// The backbone name of the host whose changes these are, where they show one of its names.
 ///
 /// A plan does not say which name is the backbone's, but a fastbone name is always made by adding to it, so that the
@@ -296,10 +287,7 @@ fn former<'a>(changes: &[&'a Change], now: NameRef<'_>) -> Vec<NameRef<'a>> {
 /// One change for the template; `evidence` is what the reason shown last rests on.
 fn view<'a>(change: &'a Change, evidence: &mut Option<&'a [String]>, paint: &Paint) -> ChangeView {
     let Change { key, kind, .. } = change;
-    let rrset = match registered(change).and_then(|(_, name)| address_of(name.as_name())) {
-        Some(address) => format!("{} for PTR of {address}", key.rtype),
-        None => data::rrset(key.rtype, key.owner.as_name()),
-    };
+    let rrset = data::rrset_of(change);
     let (verb, ttl) = match kind {
         ChangeKind::Create { after } => ("create", after.ttl().to_string()),
         ChangeKind::Modify { before, after } if before.ttl() != after.ttl() => {
