@@ -28,6 +28,13 @@ pub fn projects(plan: &Plan) -> Part<'_> {
 
 /// The table with the first `shown` projects of an order, sorted by name, the sum of the others, and that of all.
 fn table(projects: &BTreeMap<&str, Counts>, order: &[&str], shown: usize) -> String {
+    if shown == 0 {
+        return if order.is_empty() {
+            String::new()
+        } else {
+            format!("{}, not shown here.\n", counted(order.len(), "project"))
+        };
+    }
     let (shown, rest) = order.split_at(shown);
     let shown: HashSet<&str> = shown.iter().copied().collect();
     let mut rows: Vec<(String, Vec<String>)> = Vec::new();
@@ -38,14 +45,11 @@ fn table(projects: &BTreeMap<&str, Counts>, order: &[&str], shown: usize) -> Str
     }
     if !rest.is_empty() {
         let sum = Counts::sum(rest.iter().map(|project| &projects[project]));
-        rows.push((counted(rest.len(), if rows.is_empty() { "project" } else { "more project" }), sum.cells()));
+        rows.push((counted(rest.len(), "more project"), sum.cells()));
     }
     if rows.len() > 1 {
         let total = Counts::sum(projects.values()).cells();
         rows.push(("**total**".to_owned(), total.into_iter().map(|cell| format!("**{cell}**")).collect()));
-    }
-    if rows.is_empty() {
-        return String::new();
     }
     let head = "| project | hosts | create | modify | delete | blocked | skipped |\n|:--|--:|--:|--:|--:|--:|--:|\n";
     let row = |(name, cells): (String, Vec<String>)| format!("| {name} | {} |\n", cells.join(" | "));

@@ -30,7 +30,150 @@ fn saved() -> Outlook {
 
 #[test]
 fn a_plan_reads_well() {
-    insta::assert_snapshot!(report(&(fixture::reviewed(), saved()), false, MAX), @"");
+    insta::assert_snapshot!(report(&(fixture::reviewed(), saved()), false, MAX), @r#"
+    <!-- zonewright plan -->
+    ### ⛔ DNS plan refused: `project:search/1h` is exceeded
+
+    14 changes of 5 hosts in 5 zones: **6 create, 4 modify, 4 delete**; 50 hosts are blocked.
+
+    ⚠️ **1 change of 1 host is not explained by anything that differs: look there first.**
+
+    - **limit exceeded:** `project:search/1h: 18 used + 3 planned = 21 hosts, and 20 may change`; `--allow project:search/1h=21` lets this plan through
+    - **not read:** ``source `eine`: agents/eine-1.jsonl was cut: its last line has no end``
+
+    Against `origin/main` (`3f2a3f2a3f2a`): **6 caused by this change set, 3 caused in part, 5 pending before.** It settles 2 RRsets that would be changed without it. **It blocks 1 host that the base does not: `100002`.**
+
+    | project | hosts | create | modify | delete | blocked | skipped |
+    |:--|--:|--:|--:|--:|--:|--:|
+    | `lab` | 1 | - | - | 1 | 1 | 1203 |
+    | `search` | 3 | 4 | 3 | 3 | 40 | 1 |
+    | `web` | 1 | 2 | 1 | - | 9 | 1 |
+    | **total** | **5** | **6** | **4** | **4** | **50** | **1205** |
+
+    By datacenter: `SAS` 3 hosts, `MYT` 1 host.
+
+    #### Caused by this change set: 6 changes of 2 hosts
+
+    <details>
+    <summary>⚠️ <b>not explained:</b> <code>nothing that differs explains this</code>: 1 change of 1 host, 1 delete</summary>
+
+    ```diff
+    @@ host 300044 of lab @@
+    - AAAA lab-old-3.example.net.  3600  2a02:6b8:0:77::1
+    ```
+
+    </details>
+
+    <details>
+    <summary><code>VLAN 604 of switch `sas1-s12` moved from `2a02:6b8:0:1600::/64` to `2a02:6b8:0:160b::/64`</code> (<code>racktables/l3-tors.txt:412</code>): 5 changes of 1 host, 1 delete</summary>
+
+    ```diff
+    @@ host 100007 of search @@
+    - AAAA sas1-0002.search.example.net.  600  2a02:6b8:0:160b:0:1478:b508:93a0
+    - PTR of 2a02:6b8:0:160b:0:1478:b508:93a0  600  sas1-0002.search.example.net.
+    + PTR of 2a02:6b8:0:160b:0:1478:b508:93a0  600  sas1-0007.search.example.net.
+    + PTR of 2a02:6b8:0:3f02:0:1478:b508:93a0  600  fb-sas1-0007.search.example.net.
+    + AAAA fb-sas1-0007.search.example.net.  600  2a02:6b8:0:3f02:0:1478:b508:93a0
+    + AAAA sas1-0007.search.example.net.  600  2a02:6b8:0:160b:0:1478:b508:93a0
+    ```
+
+    </details>
+
+    #### Caused in part by this change set: 3 changes of 1 host
+
+    <details>
+    <summary><code>VLAN 604 of switch `sas1-s12` moved from `2a02:6b8:0:1600::/64` to `2a02:6b8:0:160b::/64`</code> (<code>racktables/l3-tors.txt:412</code>): 3 changes of 1 host, 1 delete</summary>
+
+    ```diff
+    @@ host 100001 of search @@
+    - PTR of 2a02:6b8:0:160b:7ae3:b5ff:fe08:9398  3600  sas1-0001.search.example.net.
+    - AAAA sas1-0001.search.example.net.  3600  2a02:6b8:0:160b:7ae3:b5ff:fe08:9398
+    + AAAA sas1-0001.search.example.net.  600  2a02:6b8:0:160b:0:1478:b508:9398
+    + PTR of 2a02:6b8:0:160b:0:1478:b508:9398  600  sas1-0001.search.example.net.
+    ```
+
+    </details>
+
+    #### Pending before this change set: 5 changes of 2 hosts
+
+    <details>
+    <summary><code>somebody else changed or removed records that apply 12 wrote (2026-11-18T04:00:00Z)</code>: 3 changes of 1 host</summary>
+
+    ```diff
+    @@ host 200017 of web @@
+    - AAAA myt2-web-0017.web.example.net.  3600  2a02:6b8:0:51a::b29a:845c
+      AAAA myt2-web-0017.web.example.net.  3600  2a02:6b8:0:51a::b29a:845b
+    + PTR of 178.154.132.91  3600  myt2-web-0017.web.example.net.
+    + TXT aaaa-myt2-web-0017.web.example.net.  3600  "heritage=external-dns,external-dns/owner=fleet-dns"
+    ```
+
+    </details>
+
+    <details>
+    <summary><code>names that nobody has</code> (<code>projects/search.yaml:11</code>): 1 change, 1 delete</summary>
+
+    ```diff
+    @@ no host, project search @@
+    - AAAA sas1-0931.search.example.net.  600  2a02:6b8:0:160b:0:1478:b508:1111
+    ```
+
+    </details>
+
+    <details>
+    <summary><code>the TTL of project `search` is 600, no longer 3600</code> (<code>projects/search.yaml:9</code>): 1 change of 1 host</summary>
+
+    ```diff
+    @@ host 100012 of search @@
+    - AAAA sas1-0012.search.example.net.  3600  2a02:6b8:0:160b:0:1478:b508:93b1
+    - AAAA sas1-0012.search.example.net.  3600  2a02:6b8:0:160c:0:1478:b508:93b1
+    + AAAA sas1-0012.search.example.net.  600  2a02:6b8:0:160b:0:1478:b508:93b1
+    + AAAA sas1-0012.search.example.net.  600  2a02:6b8:0:160c:0:1478:b508:93b1
+    ```
+
+    </details>
+
+    #### Blocked: 50 hosts get no change until what blocks them is put right
+
+    - **bad-input**, 38 hosts: a line that they need is wrong
+      - ``racktables/l3-tors.txt:412: `2a02:6b8:0:1600::/63` is no /64``: 38 hosts of `search`, `100100 100101 100102 100103 100104` and 33 more
+      - **hint:** `correct the line`
+    - **duplicate-name**, 2 hosts: another interface has their name
+      - `` `sas1-0300.search.example.net.` is the name of host 100301 too ``: host `100300` of `search`
+      - `` `sas1-0300.search.example.net.` is the name of host 100300 too ``: host `100301` of `search`
+      - **hint:** `` `release` one of the two, or correct hosts.csv ``
+    - **no-mac**, 9 hosts: no report gives their MAC
+      - `no source reports a MAC of host 200100`: host `200100` of `web`
+      - `no source reports a MAC of host 200101`: host `200101` of `web`
+      - `no source reports a MAC of host 200102`: host `200102` of `web`
+      - `no source reports a MAC of host 200103`: host `200103` of `web`
+      - `no source reports a MAC of host 200104`: host `200104` of `web`
+      - **hint:** `see whether the host's agent runs and reports`
+      - and 4 more hosts, not shown here
+    - **not-owner**, 1 host: a wrong record that is not ours stands where theirs belongs
+      - ``AAAA at `lab-7.example.net.` is wrong and was not created by us``: host `300007` of `lab`
+      - **hint:** `` `adopt` the name, or remove the record by hand ``
+
+    | limit that is near | used | planned | max |
+    |:--|--:|--:|--:|
+    | `global/1d` | 118 | 5 | 1000 |
+
+    Skipped, not looked after: 1205 hosts (1203 automation-off, 2 restricted).
+
+    <details>
+    <summary>Notices: 1 foreign-name</summary>
+
+    - `www.example.net.: AAAA 2a02:6b8:0:160b:0:1478:b508:9398 belongs to host 100001, but the name is no host's`
+
+    </details>
+
+    ---
+
+    Plan `sha256:1111111111111111111111111111111111111111111111111111111111111111`, effect `sha256:2222222222222222222222222222222222222222222222222222222222222222`, valid until `2026-11-21T01:30:00Z`. This is refused as long as the above stands:
+
+    ```sh
+    zonewright apply plan.json --expect sha256:2222222222222222222222222222222222222222222222222222222222222222
+    ```
+    "#);
 }
 
 /// A plan of four changes of each of so many hosts: most because a VLAN moved, some because of drift.
@@ -85,7 +228,30 @@ fn a_large_plan_shows_what_matters_and_examples_of_the_rest() {
 
 #[test]
 fn a_thousand_octets_still_tell_the_verdict_and_how_much_is_left_out() {
-    insta::assert_snapshot!(report(&(fixture::reviewed(), saved()), false, 1000), @"");
+    insta::assert_snapshot!(report(&(fixture::reviewed(), saved()), false, 1000), @r#"
+    <!-- zonewright plan -->
+    ### ⛔ DNS plan refused: `project:search/1h` is exceeded
+
+    14 changes of 5 hosts in 5 zones: **6 create, 4 modify, 4 delete**; 50 hosts are blocked.
+
+    ⚠️ **1 change of 1 host is not explained by anything that differs: look there first.**
+
+    2 remarks, not shown here.
+
+    | project | hosts | create | modify | delete | blocked | skipped |
+    |:--|--:|--:|--:|--:|--:|--:|
+    | 3 projects | 5 | 6 | 4 | 4 | 50 | 1205 |
+
+    ---
+
+    **Cut to fit here:** 14 of 14 changes are not listed; nothing is shown of base, causes, blocked, limits, datacenters, skipped, notices. All of it: `zonewright show plan.json`.
+
+    Plan `sha256:1111111111111111111111111111111111111111111111111111111111111111`, effect `sha256:2222222222222222222222222222222222222222222222222222222222222222`, valid until `2026-11-21T01:30:00Z`. This is refused as long as the above stands:
+
+    ```sh
+    zonewright apply plan.json --expect sha256:2222222222222222222222222222222222222222222222222222222222222222
+    ```
+    "#);
 }
 
 #[test]

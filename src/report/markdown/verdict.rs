@@ -92,8 +92,9 @@ fn scale(Subject { plan, total, .. }: &Subject<'_>) -> String {
 /// How much a plan is, by kind, and who gets none.
 fn counts(subject: &Subject<'_>) -> String {
     let Subject { plan, outlook, total, .. } = subject;
-    let [create, modify, delete] = total.changes;
-    let kinds = format!("**{create} create, {modify} modify, {delete} delete**");
+    let kinds = total.changes.iter().zip(["create", "modify", "delete"]).filter(|(count, _)| **count > 0);
+    let kinds = kinds.map(|(count, kind)| format!("{count} {kind}")).collect::<Vec<_>>().join(", ");
+    let kinds = format!("**{kinds}**");
     let changes = match Verdict::of(plan, outlook) {
         _ if plan.changes.is_empty() => "No changes".to_owned(),
         Verdict::Ready => kinds,

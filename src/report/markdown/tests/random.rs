@@ -204,7 +204,7 @@ impl Maker<'_> {
         };
         let [before_alone, _] = sides;
         let kind = ChangeKind::between(before, after).unwrap_or(ChangeKind::Delete { before: before_alone });
-        let host = (self.below(20) > 0).then(|| Inv((number / 3) as u64));
+        let host = (self.below(20) > 0).then_some(Inv((number / 3) as u64));
         let reasons = vec![fixture::reason(self.one(Rule::ALL), host.map(|host| host.0), &[&self.value()])];
         let key = RrKey { owner: zone.owner(name.as_name()).unwrap(), rtype };
         Change { zone, key, host, also: Vec::new(), project, kind, reasons }
