@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::diag::is_formatting;
 use crate::dns::Name;
 use crate::guard::Allowance;
 use crate::inventory::value::{Inv, Time};
@@ -197,7 +198,7 @@ pub struct PlanArgs {
     #[arg(long, requires = "base")]
     pub only_caused: bool,
     /// Where readers of the report find the whole plan, such as the page of a run; told where a report is cut.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = parse_url)]
     pub plan_url: Option<String>,
     /// Exit 2 where there are changes, 3 where the plan would be refused.
     #[arg(long)]
@@ -343,7 +344,7 @@ pub struct ShowArgs {
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: PlanFormat,
     /// Where readers of the report find the whole plan, such as the page of a run; told where a report is cut.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = parse_url)]
     pub plan_url: Option<String>,
 }
 
@@ -622,6 +623,15 @@ fn parse_key_name(text: &str) -> Result<Name, String> {
 fn parse_apply(text: &str) -> Result<u64, String> {
     let number = text.parse().ok().filter(|number| *number > 0);
     number.ok_or_else(|| "the number of an apply is a whole number from 1; `zonewright history` lists them".to_owned())
+}
+
+/// Reads the address of a page, for reports to show.
+fn parse_url(text: &str) -> Result<String, String> {
+    let rest = text.strip_prefix("https://").or(text.strip_prefix("http://"));
+    let is_plain = |c: char| !c.is_whitespace() && !c.is_control() && !is_formatting(c);
+    let is_page = rest.is_some_and(|rest| !rest.is_empty() && rest.chars().all(is_plain));
+    let wrong = || "a URL is that of a page, without blanks, such as https://ci.example.net/runs/17".to_owned();
+    is_page.then(|| text.to_owned()).ok_or_else(wrong)
 }
 
 /// Reads a point in time.

@@ -86,10 +86,14 @@ fn begins_command(before: &str, from: &str) -> bool {
     before.ends_with('#') && from[1..].trim_start_matches(|c: char| c.is_ascii_alphabetic()).starts_with('[')
 }
 
-/// Whether a character is invisible or changes the direction of text (Unicode Standard Annex 9, and the zero-width
-/// characters).
+/// Whether a character is invisible or changes the direction of text (Unicode Standard Annex 9, and what Unicode calls format
+/// characters, those aside that Arabic and other scripts show).
 pub fn is_formatting(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    matches!(
+        c,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+    )
 }
 
 #[cfg(test)]
@@ -133,6 +137,7 @@ mod tests {
 
     #[test]
     fn nothing_reaches_the_terminal_as_a_command() {
+        assert_eq!(sanitize("\u{61c}\u{ad}\u{e0041}"), "\\u{61c}\\u{ad}\\u{e0041}");
         assert_eq!(sanitize("a\u{1b}[31m\u{9b}b\u{202e}c\td"), "a\\u{1b}[31m\\u{9b}b\\u{202e}c d");
     }
 

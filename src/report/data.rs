@@ -8,6 +8,7 @@ use super::paint::Paint;
 use crate::diag::sanitize;
 use crate::dns::reverse::address_of;
 use crate::dns::{NameRef, Rtype};
+use crate::plan::Change;
 
 /// One line of data.
 #[derive(Serialize)]
@@ -23,6 +24,14 @@ pub fn rrset(rtype: Rtype, name: NameRef<'_>) -> String {
     match address_of(name) {
         Some(address) => format!("{rtype} of {address}"),
         None => format!("{rtype} {}", sanitize(&name.to_string())),
+    }
+}
+
+/// The RRset of a change as people call it; of a TXT of the registry that records a PTR its address.
+pub fn rrset_of(change: &Change) -> String {
+    match change.registered().and_then(|(_, name)| address_of(name.as_name())) {
+        Some(address) => format!("{} for PTR of {address}", change.key.rtype),
+        None => rrset(change.key.rtype, change.key.owner.as_name()),
     }
 }
 

@@ -12,6 +12,8 @@ mod applies;
 
 mod checked;
 
+mod counts;
+
 mod data;
 
 mod diff;
@@ -41,6 +43,8 @@ mod markdown;
 pub mod metrics;
 
 mod names;
+
+mod notice;
 
 mod outlook;
 

@@ -287,10 +287,7 @@ fn former<'a>(changes: &[&'a Change], now: NameRef<'_>) -> Vec<NameRef<'a>> {
 /// One change for the template; `evidence` is what the reason shown last rests on.
 fn view<'a>(change: &'a Change, evidence: &mut Option<&'a [String]>, paint: &Paint) -> ChangeView {
     let Change { key, kind, .. } = change;
-    let rrset = match change.registered().and_then(|(_, name)| address_of(name.as_name())) {
-        Some(address) => format!("{} for PTR of {address}", key.rtype),
-        None => data::rrset(key.rtype, key.owner.as_name()),
-    };
+    let rrset = data::rrset_of(change);
     let (verb, ttl) = match kind {
         ChangeKind::Create { after } => ("create", after.ttl().to_string()),
         ChangeKind::Modify { before, after } if before.ttl() != after.ttl() => {

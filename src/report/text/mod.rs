@@ -17,14 +17,13 @@ use self::changes::{NobodyView, ProjectView};
 use self::left::{BlockedView, SkippedView};
 use self::tables::Cells;
 use self::waiting::WaitingView;
+use super::notice::says;
 use super::outlook::Outlook;
 use super::paint::Paint;
 use super::templates::{TemplateError, Templates};
 use super::words::Explained as _;
 use crate::diag::sanitize;
-use crate::dns::Name;
-use crate::dns::reverse::address_of;
-use crate::plan::{Notice, NoticeCode, Only, Plan, SealedPlan};
+use crate::plan::{NoticeCode, Only, Plan, SealedPlan};
 
 /// What a plan is shown for, which decides how it closes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -209,19 +208,11 @@ fn notices(plan: &Plan, options: &TextOptions) -> Vec<NoticesView> {
             NoticesView {
                 code: notices[0].code.as_str(),
                 brief: notices[0].code.words().brief,
-                messages: notices[..shown].iter().map(message).collect(),
+                messages: notices[..shown].iter().map(|notice| sanitize(&says(notice))).collect(),
                 more: notices.len() - shown,
             }
         })
         .collect()
-}
-
-/// What a notice says, with what it is about in front unless it says so itself.
-fn message(notice: &Notice) -> String {
-    let Notice { name, message, .. } = notice;
-    let address = Name::parse(name).ok().and_then(|name| address_of(name.as_name()));
-    let says_so = message.contains(name.as_str()) || address.is_some_and(|own| message.contains(&format!("`{own}`")));
-    sanitize(&if says_so { message.clone() } else { format!("{name}: {message}") })
 }
 
 #[cfg(test)]

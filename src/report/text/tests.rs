@@ -7,7 +7,7 @@ use crate::dns::Rtype;
 use crate::dns::reverse::reverse_name;
 use crate::inventory::value::Inv;
 use crate::plan::fixture::{self, fleet};
-use crate::plan::{BlockCode, Blocked, Change, NoticeCode, Rule, Waiting, v1};
+use crate::plan::{BlockCode, Blocked, Change, Notice, NoticeCode, Rule, Waiting, v1};
 use crate::report::{Outlook, PlanFormat, plan};
 
 /// A plan as text with the embedded templates.

@@ -1,0 +1,77 @@
+//! What is counted of a plan.
+
+use std::collections::{BTreeMap, HashSet};
+
+use crate::guard::ledger::Scope;
+use crate::inventory::value::Inv;
+use crate::plan::{Change, ChangeKind, LimitKind, LimitState, Plan};
+
+/// What is counted of one project, or of several.
+#[derive(Debug, Default)]
+pub struct Counts {
+    /// The hosts that have changes; one that comes from another project counts in both, and in their sum once.
+    pub hosts: HashSet<Inv>,
+    /// RRsets that are created, modified, deleted.
+    pub changes: [usize; 3],
+    /// Hosts that are blocked, skipped.
+    pub left: [usize; 2],
+}
+
+impl Counts {
+    /// Counts a change.
+    pub fn count(&mut self, change: &Change) {
+        self.hosts.extend(change.host);
+        self.changes[match change.kind {
+            ChangeKind::Create { .. } => 0,
+            ChangeKind::Modify { .. } => 1,
+            ChangeKind::Delete { .. } => 2,
+        }] += 1;
+    }
+
+    /// How many changes there are.
+    pub fn all_changes(&self) -> usize {
+        self.changes.iter().sum()
+    }
+
+    /// The sum of several counts.
+    pub fn sum<'a>(counts: impl IntoIterator<Item = &'a Counts>) -> Counts {
+        let mut total = Counts::default();
+        for counts in counts {
+            total.hosts.extend(&counts.hosts);
+            total.changes.iter_mut().zip(counts.changes).for_each(|(sum, more)| *sum += more);
+            total.left.iter_mut().zip(counts.left).for_each(|(sum, more)| *sum += more);
+        }
+        total
+    }
+
+    /// The numbers in the order of a table: hosts, create, modify, delete, blocked, skipped. A dash stands for nothing, so that
+    /// the eye finds what there is.
+    pub fn cells(&self) -> Vec<String> {
+        let numbers = [&[self.hosts.len()][..], &self.changes, &self.left].concat();
+        numbers.into_iter().map(|number| if number == 0 { "-".to_owned() } else { number.to_string() }).collect()
+    }
+}
+
+/// Counts by project; the project of a host whose row is too bad to tell it is empty.
+pub fn by_project(plan: &Plan) -> BTreeMap<&str, Counts> {
+    let mut projects: BTreeMap<&str, Counts> = BTreeMap::new();
+    for change in &plan.changes {
+        projects.entry(&change.project).or_default().count(change);
+    }
+    for blocked in &plan.blocked {
+        projects.entry(&blocked.project).or_default().left[0] += 1;
+    }
+    for skipped in &plan.skipped {
+        projects.entry(&skipped.project).or_default().left[1] += 1;
+    }
+    projects
+}
+
+/// Whether a plan comes near a limit: of hosts, that it changes any of them; of a share, that it takes more than half.
+pub fn is_near(plan: &Plan, limit: &LimitState) -> bool {
+    limit.exceeded
+        || match Scope::parse(&limit.scope).filter(|_| limit.counts == LimitKind::Hosts) {
+            Some(scope) => plan.changes.iter().any(|change| scope.has(&change.project)),
+            None => limit.planned.saturating_mul(2) > limit.max,
+        }
+}

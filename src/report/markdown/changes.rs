@@ -1,0 +1,72 @@
+//! Changes as the lines of a diff.
+
+use std::collections::HashSet;
+
+use super::super::data;
+use super::escape::plain;
+use crate::dns::Rrset;
+use crate::plan::{Change, ChangeKind};
+
+/// How many records of one change are shown: more than a host has (no official source).
+const RECORDS: usize = 12;
+
+/// Puts changes in the order in which they are shown, so that where only some are it is the rest that matters less: hosts that
+/// lose an RRset, then those of which one is modified, then those that only get some; and the changes of a host likewise.
+pub fn arranged<'a>(changes: impl Iterator<Item = &'a Change>) -> Vec<&'a Change> {
+    let mut all: Vec<&Change> = changes.collect();
+    let mut hosts: Vec<&mut [&Change]> = all.chunk_by_mut(|a, b| is_one(a, b)).collect();
+    hosts.iter_mut().for_each(|host| host.sort_by_key(|change| rank(change)));
+    hosts.sort_by_key(|host| rank(host[0]));
+    hosts.concat()
+}
+
+/// How little a change may harm: what is lost comes first.
+fn rank(change: &Change) -> u8 {
+    match change.kind {
+        ChangeKind::Delete { .. } => 0,
+        ChangeKind::Modify { .. } => 1,
+        ChangeKind::Create { .. } => 2,
+    }
+}
+
+/// What stands above the changes of a host, or those of a project that are nobody's.
+pub fn heading(change: &Change) -> String {
+    let project = plain(&change.project);
+    match change.host {
+        Some(host) => format!("@@ host {host} of {project} @@\n"),
+        None => format!("@@ no host, project {project} @@\n"),
+    }
+}
+
+/// Whether two changes stand below one heading.
+pub fn is_one(a: &Change, b: &Change) -> bool {
+    (&a.project, a.host) == (&b.project, b.host)
+}
+
+/// The records of a change, a line each: what goes, what comes, what stays.
+pub fn lines(change: &Change) -> String {
+    let rrset = data::rrset_of(change);
+    let records = |side: Option<&Rrset>| -> Vec<String> {
+        let texts = |rrset: &Rrset| (rrset.ttl(), rrset.rdata_texts(change.key.rtype));
+        let (ttl, texts) = side.map(texts).unzip();
+        texts.into_iter().flatten().map(|text| format!("{}  {text}", ttl.expect("an RRset has a TTL"))).collect()
+    };
+    let (before, after) = (records(change.kind.before()), records(change.kind.after()));
+    let in_before: HashSet<&String> = before.iter().collect();
+    let in_after: HashSet<&String> = after.iter().collect();
+    let stays = before.iter().filter(|text| in_after.contains(text)).map(|text| (' ', text));
+    let goes = before.iter().filter(|text| !in_after.contains(text)).map(|text| ('-', text));
+    let comes = after.iter().filter(|text| !in_before.contains(text)).map(|text| ('+', text));
+    let all: Vec<(char, &String)> = goes.chain(comes).chain(stays).collect();
+    let (shown, rest) = all.split_at(all.len().min(RECORDS));
+    let mut out = String::new();
+    for (sign, text) in shown {
+        out.push_str(&format!("{sign} {rrset}  {}\n", plain(text)));
+    }
+    if !rest.is_empty() {
+        let of = |wanted: char| rest.iter().filter(|(sign, _)| *sign == wanted).count();
+        let rest = [('-', "go"), ('+', "come"), (' ', "stay")].map(|(sign, word)| format!("{} {word}", of(sign)));
+        out.push_str(&format!("  {rrset}  and more records: {}\n", rest.join(", ")));
+    }
+    out
+}

@@ -1,0 +1,150 @@
+//! The hosts that get no change, by cause; and what else there is to know.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::super::gather::gather;
+use super::super::notice::says;
+use super::super::summary::counted;
+use super::super::words::Explained as _;
+use super::escape::code;
+use super::fit::Part;
+use super::verdict::tells_of_less;
+use crate::plan::{BlockCode, Blocked, Notice, NoticeCode, Plan, SkipCode};
+
+/// How many of several like things are shown: five tell what is going on (no official source).
+const FEW: usize = 5;
+
+/// The hosts that one cause blocks.
+struct Group<'a> {
+    /// The code.
+    code: BlockCode,
+    /// What to do.
+    hint: &'a str,
+    /// What is wrong.
+    message: &'a str,
+    /// The hosts, sorted.
+    hosts: Vec<&'a Blocked>,
+}
+
+/// The blocked hosts by code, hint and message; the items are the causes, those of most hosts first.
+pub fn blocked(plan: &Plan) -> Part<'_> {
+    let groups = groups(plan);
+    let items = groups.len();
+    let mut codes: BTreeMap<BlockCode, usize> = BTreeMap::new();
+    plan.blocked.iter().for_each(|blocked| *codes.entry(blocked.code).or_default() += 1);
+    let text = move |shown: usize| {
+        if codes.is_empty() {
+            return String::new();
+        }
+        let by_code = codes.iter().map(|(code, count)| format!("{count} {code}")).collect::<Vec<_>>().join(", ");
+        if shown == 0 {
+            return format!("Blocked: {by_code}.\n");
+        }
+        let (gets, this) = if plan.blocked.len() == 1 { ("gets", "it") } else { ("get", "them") };
+        let head = counted(plan.blocked.len(), "host");
+        let mut out = format!("#### Blocked: {head} {gets} no change until what blocks {this} is put right\n\n");
+        let shown = &groups[..shown];
+        for (block, count) in &codes {
+            let of_code: Vec<&Group<'_>> = shown.iter().filter(|group| group.code == *block).collect();
+            out.push_str(&format!("- **{block}**, {}: {}\n", counted(*count, "host"), block.words().brief));
+            let mut told = 0;
+            for of_hint in gather(&of_code, |group| group.hint) {
+                for group in &of_hint {
+                    told += group.hosts.len();
+                    out.push_str(&format!("  - {}: {}\n", code(group.message), whose(&group.hosts)));
+                }
+                out.push_str(&format!("  - **hint:** {}\n", code(of_hint[0].hint)));
+            }
+            match count - told {
+                0 => {}
+                more if told == 0 => out.push_str(&format!("  - {}, not shown here\n", counted(more, "host"))),
+                more => out.push_str(&format!("  - and {}, not shown here\n", counted(more, "more host"))),
+            }
+        }
+        out
+    };
+    Part { name: "blocked", items, share: 50, text: Box::new(text) }
+}
+
+/// The causes that are worth showing, those of most hosts first: a few of each hint, and of each code a few hints.
+fn groups(plan: &Plan) -> Vec<Group<'_>> {
+    let mut codes: BTreeMap<BlockCode, Vec<&Blocked>> = BTreeMap::new();
+    plan.blocked.iter().for_each(|blocked| codes.entry(blocked.code).or_default().push(blocked));
+    let mut groups = Vec::new();
+    for (code, of_code) in codes {
+        for of_hint in gather(&of_code, |blocked| &blocked.hint).into_iter().take(FEW) {
+            for hosts in gather(&of_hint, |blocked| &blocked.message).into_iter().take(FEW) {
+                groups.push(Group { code, hint: &hosts[0].hint, message: &hosts[0].message, hosts });
+            }
+        }
+    }
+    groups.sort_by_key(|group| std::cmp::Reverse(group.hosts.len()));
+    groups
+}
+
+/// How many hosts these are, of which project where they have one in common, and the first few.
+fn whose(hosts: &[&Blocked]) -> String {
+    let projects: BTreeSet<&str> = hosts.iter().map(|blocked| blocked.project.as_str()).collect();
+    // The row of a host whose project is unknown is too bad to tell it.
+    let project = projects.first().filter(|project| projects.len() == 1 && !project.is_empty());
+    let of = project.map(|project| format!(" of {}", code(project))).unwrap_or_default();
+    let numbers: Vec<String> = hosts.iter().take(FEW).map(|blocked| blocked.host.0.to_string()).collect();
+    match hosts.len() {
+        1 => format!("host {}{of}", code(&numbers[0])),
+        count if count <= FEW => format!("{count} hosts{of}, {}", code(&numbers.join(" "))),
+        count => format!("{count} hosts{of}, {} and {} more", code(&numbers.join(" ")), count - FEW),
+    }
+}
+
+/// The notices, those aside that the verdict tells, folded; the items are the first few of each code.
+pub fn notices(plan: &Plan) -> Part<'_> {
+    let mut of_code: HashMap<NoticeCode, usize> = HashMap::new();
+    let mut worth: Vec<&Notice> = Vec::new();
+    let mut counts: BTreeMap<NoticeCode, usize> = BTreeMap::new();
+    for notice in plan.notices.iter().filter(|notice| !tells_of_less(notice)) {
+        *counts.entry(notice.code).or_default() += 1;
+        let seen = of_code.entry(notice.code).or_default();
+        *seen += 1;
+        if *seen <= FEW {
+            worth.push(notice);
+        }
+    }
+    let items = worth.len();
+    let text = move |shown: usize| {
+        let all: usize = counts.values().sum();
+        if all == 0 {
+            return String::new();
+        }
+        let by_code = counts.iter().map(|(code, count)| format!("{count} {code}")).collect::<Vec<_>>().join(", ");
+        if shown == 0 {
+            return format!("Notices: {by_code}.\n");
+        }
+        let list: String = worth[..shown].iter().map(|notice| format!("- {}\n", code(&says(notice)))).collect();
+        let more = match all - shown {
+            0 => String::new(),
+            more => format!("- and {}, not shown here\n", counted(more, "more notice")),
+        };
+        format!("<details>\n<summary>Notices: {by_code}</summary>\n\n{list}{more}\n</details>\n")
+    };
+    Part { name: "notices", items, share: 25, text: Box::new(text) }
+}
+
+/// How many hosts are not looked after, and how many RRsets wait to be deleted.
+pub fn rest(plan: &Plan) -> Part<'_> {
+    let mut codes: BTreeMap<SkipCode, usize> = BTreeMap::new();
+    plan.skipped.iter().for_each(|skipped| *codes.entry(skipped.code).or_default() += 1);
+    let mut out = String::new();
+    if !codes.is_empty() {
+        let by_code = codes.iter().map(|(code, count)| format!("{count} {code}")).collect::<Vec<_>>().join(", ");
+        out.push_str(&format!("Skipped, not looked after: {} ({by_code}).\n", counted(plan.skipped.len(), "host")));
+    }
+    if !plan.waiting.is_empty() {
+        let wait = if plan.waiting.len() == 1 { "waits" } else { "wait" };
+        let due = plan.waiting.iter().filter_map(|waiting| waiting.due).min();
+        let due = due.map(|due| format!(", the first until {}", code(&due.to_string()))).unwrap_or_default();
+        let blank = if out.is_empty() { "" } else { "\n" };
+        let rrsets = counted(plan.waiting.len(), "RRset");
+        out.push_str(&format!("{blank}{rrsets} that nobody has {wait} to be deleted{due}.\n"));
+    }
+    Part { name: "skipped", items: 0, share: 100, text: Box::new(move |_| out.clone()) }
+}

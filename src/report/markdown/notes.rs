@@ -1,0 +1,34 @@
+//! What a plan is about, where that is not the whole fleet or not all of it is shown.
+
+use super::super::summary::counted;
+use super::escape::code;
+use crate::plan::{Only, Plan};
+
+/// How many octets the names of hosts or projects may take; of more there is a count (no official source).
+const NAMED: usize = 120;
+
+/// Lines that keep a reader from taking a plan for more than it is.
+pub fn of(plan: &Plan, hidden: Option<usize>) -> Vec<String> {
+    let view = hidden.map(|hidden| {
+        let more = counted(hidden, "more change");
+        let are = if hidden == 1 { "is" } else { "are" };
+        format!("- **a view:** {more} of the plan {are} neither shown nor counted here\n")
+    });
+    let undoes = plan.undoes.map(|apply| format!("- **an undo:** it takes apply {apply} back\n"));
+    view.into_iter().chain(undoes).chain(plan.only.as_ref().map(narrowed)).collect()
+}
+
+/// What the command line narrowed a plan to.
+fn narrowed(Only { hosts, projects }: &Only) -> String {
+    let hosts: Vec<String> = hosts.iter().map(|host| host.0.to_string()).collect();
+    let parts = [listed("host", &hosts), listed("project", projects)];
+    let parts = parts.into_iter().flatten().collect::<Vec<_>>().join(" of ");
+    format!("- **narrowed** to {parts}: nothing else was looked at\n")
+}
+
+/// How many there are, with their names where these are short; none where there are none.
+fn listed(what: &str, items: &[String]) -> Option<String> {
+    let names = items.iter().map(|item| code(item)).collect::<Vec<_>>().join(", ");
+    let names = if names.len() <= NAMED { format!(" ({names})") } else { String::new() };
+    (!items.is_empty()).then(|| format!("{}{names}", counted(items.len(), what)))
+}

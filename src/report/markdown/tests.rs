@@ -1,0 +1,334 @@
+//! What a report says, that it is whole at any size, and that what comes from input means nothing in it.
+
+mod parsed;
+mod random;
+mod sums;
+
+use proptest::prelude::*;
+
+use self::parsed::parse;
+use self::random::MARKER;
+use super::*;
+use crate::apply::Refusal;
+use crate::dns::Rtype;
+use crate::plan::{CauseKind, Rule, fixture};
+
+/// A report of a plan in so many octets, with digests that need no work.
+fn report((plan, outlook): &(Plan, Outlook), is_view: bool, max: usize) -> String {
+    let outlook = &Outlook { hidden: is_view.then_some(7), ..outlook.clone() };
+    let review = review::of_plan(plan);
+    let mut total = Counts::default();
+    plan.changes.iter().for_each(|change| total.count(change));
+    let digests = [format!("sha256:{}", "1".repeat(64)), format!("sha256:{}", "2".repeat(64))];
+    let (review, causes) = (review.as_ref(), Causes::new(plan, review.as_ref()));
+    page(&Subject { plan, id: &digests[0], effect: &digests[1], outlook, review, causes, total }, max)
+}
+
+/// What is known of a plan that is in a file.
+fn saved() -> Outlook {
+    Outlook { file: Some("plan.json".to_owned()), ..Outlook::default() }
+}
+
+#[test]
+fn a_plan_reads_well() {
+    insta::assert_snapshot!(report(&(fixture::reviewed(), saved()), false, MAX), @r#"
+    <!-- zonewright plan -->
+    ### ⛔ DNS plan refused: `project:search/1h` is exceeded
+
+    14 changes of 5 hosts in 5 zones: **6 create, 4 modify, 4 delete**; 50 hosts are blocked.
+
+    ⚠️ **1 change of 1 host is not explained by anything that differs: look there first.**
+
+    - **limit exceeded:** `project:search/1h: 18 used + 3 planned = 21 hosts, and 20 may change`; `--allow project:search/1h=21` lets this plan through
+    - **not read:** ``source `eine`: agents/eine-1.jsonl was cut: its last line has no end``
+
+    Against `origin/main` (`3f2a3f2a3f2a`): **6 caused by this change set, 3 caused in part, 5 pending before.** It settles 2 RRsets that would be changed without it. **It blocks 1 host that the base does not: `100002`.**
+
+    | project | hosts | create | modify | delete | blocked | skipped |
+    |:--|--:|--:|--:|--:|--:|--:|
+    | `lab` | 1 | - | - | 1 | 1 | 1203 |
+    | `search` | 3 | 4 | 3 | 3 | 40 | 1 |
+    | `web` | 1 | 2 | 1 | - | 9 | 1 |
+    | **total** | **5** | **6** | **4** | **4** | **50** | **1205** |
+
+    By datacenter: `SAS` 3 hosts, `MYT` 1 host.
+
+    #### Caused by this change set: 6 changes of 2 hosts
+
+    <details>
+    <summary>⚠️ <b>not explained:</b> <code>nothing that differs explains this</code>: 1 change of 1 host, 1 delete</summary>
+
+    ```diff
+    @@ host 300044 of lab @@
+    - AAAA lab-old-3.example.net.  3600  2a02:6b8:0:77::1
+    ```
+
+    </details>
+
+    <details>
+    <summary><code>VLAN 604 of switch `sas1-s12` moved from `2a02:6b8:0:1600::/64` to `2a02:6b8:0:160b::/64`</code> (<code>racktables/l3-tors.txt:412</code>): 5 changes of 1 host, 1 delete</summary>
+
+    ```diff
+    @@ host 100007 of search @@
+    - AAAA sas1-0002.search.example.net.  600  2a02:6b8:0:160b:0:1478:b508:93a0
+    - PTR of 2a02:6b8:0:160b:0:1478:b508:93a0  600  sas1-0002.search.example.net.
+    + PTR of 2a02:6b8:0:160b:0:1478:b508:93a0  600  sas1-0007.search.example.net.
+    + PTR of 2a02:6b8:0:3f02:0:1478:b508:93a0  600  fb-sas1-0007.search.example.net.
+    + AAAA fb-sas1-0007.search.example.net.  600  2a02:6b8:0:3f02:0:1478:b508:93a0
+    + AAAA sas1-0007.search.example.net.  600  2a02:6b8:0:160b:0:1478:b508:93a0
+    ```
+
+    </details>
+
+    #### Caused in part by this change set: 3 changes of 1 host
+
+    <details>
+    <summary><code>VLAN 604 of switch `sas1-s12` moved from `2a02:6b8:0:1600::/64` to `2a02:6b8:0:160b::/64`</code> (<code>racktables/l3-tors.txt:412</code>): 3 changes of 1 host, 1 delete</summary>
+
+    ```diff
+    @@ host 100001 of search @@
+    - PTR of 2a02:6b8:0:160b:7ae3:b5ff:fe08:9398  3600  sas1-0001.search.example.net.
+    - AAAA sas1-0001.search.example.net.  3600  2a02:6b8:0:160b:7ae3:b5ff:fe08:9398
+    + AAAA sas1-0001.search.example.net.  600  2a02:6b8:0:160b:0:1478:b508:9398
+    + PTR of 2a02:6b8:0:160b:0:1478:b508:9398  600  sas1-0001.search.example.net.
+    ```
+
+    </details>
+
+    #### Pending before this change set: 5 changes of 2 hosts
+
+    <details>
+    <summary><code>somebody else changed or removed records that apply 12 wrote (2026-11-18T04:00:00Z)</code>: 3 changes of 1 host</summary>
+
+    ```diff
+    @@ host 200017 of web @@
+    - AAAA myt2-web-0017.web.example.net.  3600  2a02:6b8:0:51a::b29a:845c
+      AAAA myt2-web-0017.web.example.net.  3600  2a02:6b8:0:51a::b29a:845b
+    + PTR of 178.154.132.91  3600  myt2-web-0017.web.example.net.
+    + TXT aaaa-myt2-web-0017.web.example.net.  3600  "heritage=external-dns,external-dns/owner=fleet-dns"
+    ```
+
+    </details>
+
+    <details>
+    <summary><code>names that nobody has</code> (<code>projects/search.yaml:11</code>): 1 change, 1 delete</summary>
+
+    ```diff
+    @@ no host, project search @@
+    - AAAA sas1-0931.search.example.net.  600  2a02:6b8:0:160b:0:1478:b508:1111
+    ```
+
+    </details>
+
+    <details>
+    <summary><code>the TTL of project `search` is 600, no longer 3600</code> (<code>projects/search.yaml:9</code>): 1 change of 1 host</summary>
+
+    ```diff
+    @@ host 100012 of search @@
+    - AAAA sas1-0012.search.example.net.  3600  2a02:6b8:0:160b:0:1478:b508:93b1
+    - AAAA sas1-0012.search.example.net.  3600  2a02:6b8:0:160c:0:1478:b508:93b1
+    + AAAA sas1-0012.search.example.net.  600  2a02:6b8:0:160b:0:1478:b508:93b1
+    + AAAA sas1-0012.search.example.net.  600  2a02:6b8:0:160c:0:1478:b508:93b1
+    ```
+
+    </details>
+
+    #### Blocked: 50 hosts get no change until what blocks them is put right
+
+    - **bad-input**, 38 hosts: a line that they need is wrong
+      - ``racktables/l3-tors.txt:412: `2a02:6b8:0:1600::/63` is no /64``: 38 hosts of `search`, `100100 100101 100102 100103 100104` and 33 more
+      - **hint:** `correct the line`
+    - **duplicate-name**, 2 hosts: another interface has their name
+      - `` `sas1-0300.search.example.net.` is the name of host 100301 too ``: host `100300` of `search`
+      - `` `sas1-0300.search.example.net.` is the name of host 100300 too ``: host `100301` of `search`
+      - **hint:** `` `release` one of the two, or correct hosts.csv ``
+    - **no-mac**, 9 hosts: no report gives their MAC
+      - `no source reports a MAC of host 200100`: host `200100` of `web`
+      - `no source reports a MAC of host 200101`: host `200101` of `web`
+      - `no source reports a MAC of host 200102`: host `200102` of `web`
+      - `no source reports a MAC of host 200103`: host `200103` of `web`
+      - `no source reports a MAC of host 200104`: host `200104` of `web`
+      - **hint:** `see whether the host's agent runs and reports`
+      - and 4 more hosts, not shown here
+    - **not-owner**, 1 host: a wrong record that is not ours stands where theirs belongs
+      - ``AAAA at `lab-7.example.net.` is wrong and was not created by us``: host `300007` of `lab`
+      - **hint:** `` `adopt` the name, or remove the record by hand ``
+
+    | limit that is near | used | planned | max |
+    |:--|--:|--:|--:|
+    | `global/1d` | 118 | 5 | 1000 |
+
+    Skipped, not looked after: 1205 hosts (1203 automation-off, 2 restricted).
+
+    <details>
+    <summary>Notices: 1 foreign-name</summary>
+
+    - `www.example.net.: AAAA 2a02:6b8:0:160b:0:1478:b508:9398 belongs to host 100001, but the name is no host's`
+
+    </details>
+
+    ---
+
+    Plan `sha256:1111111111111111111111111111111111111111111111111111111111111111`, effect `sha256:2222222222222222222222222222222222222222222222222222222222222222`, valid until `2026-11-21T01:30:00Z`. This is refused as long as the above stands:
+
+    ```sh
+    zonewright apply plan.json --expect sha256:2222222222222222222222222222222222222222222222222222222222222222
+    ```
+    "#);
+}
+
+/// A plan of four changes of each of so many hosts: most because a VLAN moved, some because of drift.
+fn crowd(hosts: usize) -> Plan {
+    let mut plan = fixture::reviewed();
+    let first = plan.changes.len();
+    for host in 0..hosts {
+        let name = format!("sas1-{host:04}.search.example.net");
+        let [old, new] = ["1600", "160b"].map(|net| format!("2a02:6b8:0:{net}:0:1478:{:x}:{host:x}", host % 7));
+        let of = ("search", Some(110_000 + host as u64));
+        let none = (0, &[][..]);
+        let reasons = [fixture::reason(Rule::Missing, of.1, &["racktables/l3-tors.txt:412"])];
+        let fastbone = (format!("fb-{name}"), format!("2a02:6b8:0:3f02:0:1478:{:x}:{host:x}", host % 7));
+        plan.changes.extend([
+            fixture::change(of, (&name, Rtype::AAAA), ((600, &[&old]), (600, &[&new])), &reasons),
+            fixture::change(of, (&old, Rtype::PTR), ((600, &[&name]), none), &reasons),
+            fixture::change(of, (&new, Rtype::PTR), (none, (600, &[&name])), &reasons),
+            fixture::change(of, (&fastbone.0, Rtype::AAAA), (none, (600, &[&fastbone.1])), &reasons),
+        ]);
+    }
+    let review = plan.review.as_mut().unwrap();
+    let places = (first as u32..).take(4 * hosts);
+    let (moved, drifted): (Vec<u32>, Vec<u32>) = places.partition(|place| place % 10 < 8);
+    let network = review.causes.iter_mut().find(|cause| cause.kind == CauseKind::Network).unwrap();
+    network.changes.extend(moved);
+    let drift = review.causes.iter_mut().find(|cause| cause.kind == CauseKind::Drift).unwrap();
+    drift.changes.extend(drifted);
+    review.sort();
+    plan
+}
+
+/// A plan of 5 014 changes that may be applied.
+fn large() -> Plan {
+    let mut plan = crowd(1250);
+    plan.limits.retain(|limit| !limit.exceeded);
+    plan.notices.retain(|notice| !verdict::tells_of_less(notice));
+    plan
+}
+
+#[test]
+fn a_large_plan_shows_what_matters_and_examples_of_the_rest() {
+    let outlook = Outlook { url: Some("https://ci.example.net/runs/17".to_owned()), ..saved() };
+    let text = report(&(large(), outlook), false, MAX);
+    assert!(text.len() <= MAX && text.len() > MAX - 500, "{}", text.len());
+    let first: Vec<&str> = text.lines().take(4).collect();
+    assert_eq!(first[..2], ["<!-- zonewright plan -->", "### ⚠️ DNS plan: 5014 changes of 1255 hosts in 5 zones"]);
+    let in_lists = text.lines().filter(|line| line.starts_with("@@ ")).count();
+    assert!(in_lists > 150 && text.matches("\n<details>\n").count() == 7, "{in_lists} hosts: {text}");
+    let cut = text.lines().find(|line| line.starts_with("**Cut to fit here:**")).unwrap();
+    assert!(cut.ends_with("All of it: <https://ci.example.net/runs/17> or `zonewright show plan.json`."), "{cut}");
+}
+
+#[test]
+fn a_thousand_octets_still_tell_the_verdict_and_how_much_is_left_out() {
+    insta::assert_snapshot!(report(&(fixture::reviewed(), saved()), false, 1000), @r#"
+    <!-- zonewright plan -->
+    ### ⛔ DNS plan refused: `project:search/1h` is exceeded
+
+    14 changes of 5 hosts in 5 zones: **6 create, 4 modify, 4 delete**; 50 hosts are blocked.
+
+    ⚠️ **1 change of 1 host is not explained by anything that differs: look there first.**
+
+    2 remarks, not shown here.
+
+    3 projects, not shown here.
+
+    6 causes with 14 changes, not shown here.
+
+    Blocked: 38 bad-input, 2 duplicate-name, 9 no-mac, 1 not-owner.
+
+    ---
+
+    **Cut to fit here:** 14 of 14 changes are not listed; nothing is shown of base, limits, datacenters, skipped, notices. All of it: `zonewright show plan.json`.
+
+    Plan `sha256:1111111111111111111111111111111111111111111111111111111111111111`, effect `sha256:2222222222222222222222222222222222222222222222222222222222222222`, valid until `2026-11-21T01:30:00Z`. This is refused as long as the above stands:
+
+    ```sh
+    zonewright apply plan.json --expect sha256:2222222222222222222222222222222222222222222222222222222222222222
+    ```
+    "#);
+}
+
+#[test]
+fn what_there_is_to_apply_decides_how_a_report_ends() {
+    let end = |plan: Plan, outlook: &Outlook, is_view| {
+        let text = report(&(plan, outlook.clone()), is_view, MAX);
+        let heading = text.lines().nth(1).unwrap().to_owned();
+        (heading, text.split_once("\n---\n\n").unwrap().1.replace(&"2".repeat(64), "E").replace(&"1".repeat(64), "I"))
+    };
+    let (heading, idle) = end(fixture::empty(), &saved(), false);
+    assert_eq!(
+        (heading.as_str(), idle.as_str()),
+        ("### ✅ DNS plan: nothing to do", "Plan `sha256:I`, effect `sha256:E`.\n")
+    );
+    let (_, view) = end(large(), &saved(), true);
+    assert!(view.ends_with("Plan `sha256:I`, effect `sha256:E`. A view cannot be applied.\n"), "{view}");
+    let (_, unsaved) = end(large(), &Outlook::default(), false);
+    assert!(unsaved.contains("All of it: `zonewright plan`, without `--format`.\n"), "{unsaved}");
+    assert!(unsaved.ends_with("```sh\nzonewright apply FILE --expect sha256:E\n```\n"), "{unsaved}");
+    let (_, spaced) = end(large(), &Outlook { file: Some("my plan.json".to_owned()), ..saved() }, false);
+    assert!(spaced.contains("\nzonewright apply 'my plan.json' --expect sha256:E\n"), "{spaced}");
+}
+
+#[test]
+fn the_guard_that_refuses_a_plan_is_named() {
+    let refused = |code, message: &str| {
+        let refusal = Refusal { place: "x".into(), code, message: message.into(), hint: Some("`reset` it".into()) };
+        let text = report(&(large(), Outlook { refusal: Some(refusal), ..saved() }), false, MAX);
+        let told = text.lines().find(|line| line.starts_with("- ")).unwrap().to_owned();
+        (text.lines().nth(1).unwrap().to_owned(), told)
+    };
+    let (heading, told) = refused("breaker-tripped", "the breaker `project:web` is tripped");
+    assert_eq!(heading, "### ⛔ DNS plan refused: a breaker is tripped");
+    assert_eq!(told, "- **breaker tripped:** ``the breaker `project:web` is tripped``; `` `reset` it ``");
+    let (heading, _) = refused("limit-exceeded", "more than it saw itself");
+    assert_eq!(heading, "### ⛔ DNS plan refused: a limit is exceeded");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(plans()) })]
+
+    #[test]
+    fn whatever_comes_from_input_is_in_code(recipe in random::hostile(), max in sizes(), is_view: bool) {
+        let made = recipe.made();
+        let text = report(&made, is_view, max);
+        prop_assert!(text.len() <= max, "{} of {max}: {text}", text.len());
+        let parsed = parse(&text);
+        let words = parsed.words.to_lowercase();
+        prop_assert!(!words.contains(&MARKER.to_lowercase()), "{words}\n\n{text}");
+        prop_assert!(parsed.links.iter().all(|link| made.1.url.as_ref() == Some(link)), "{:?}", parsed.links);
+        prop_assert!(text.chars().all(|c| c == '\n' || (!c.is_control() && !crate::diag::is_formatting(c))), "{text}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(plans()) })]
+
+    #[test]
+    fn a_report_is_whole_within_its_octets_and_its_counts_add_up(recipe in random::plain(), max in sizes()) {
+        let made = recipe.made();
+        let text = report(&made, false, max);
+        prop_assert!(text.len() <= max, "{} of {max}: {text}", text.len());
+        prop_assert!(text.contains("\n### "), "the verdict: {text}");
+        parse(&text);
+        sums::check(&text, &made.0);
+    }
+}
+
+/// How many random plans are tried; `PLANS=2000` in the environment tries as many.
+fn plans() -> u32 {
+    std::env::var("PLANS").ok().and_then(|text| text.parse().ok()).unwrap_or(200)
+}
+
+/// How many octets a report may have: what a comment may, or less.
+fn sizes() -> impl Strategy<Value = usize> {
+    prop_oneof![Just(MAX), 1000..=MAX, 1000..6000usize]
+}
