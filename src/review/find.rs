@@ -5,10 +5,11 @@ use std::collections::{HashMap, HashSet};
 
 use super::concern::Concern;
 use super::difference::{About, Difference, differences};
+use super::others::{self, Holders};
 use super::side::{Facts, Side};
 use super::{Given, rests};
-use crate::change::{Blocked, Change};
-use crate::dns::{Name, RrKey, Rtype, ZoneName};
+use crate::change::{Blocked, Change, Rule};
+use crate::dns::{Name, RrKey, Rrset, Rtype, ZoneName};
 use crate::inventory::model::HostStatus;
 use crate::inventory::value::Inv;
 use crate::plan::{CauseKind, Class};
@@ -48,6 +49,8 @@ pub struct Finder<'g, 'a> {
     places: HashMap<(Rtype, Name), usize>,
     /// What is known of each host that was asked about.
     hosts: HashMap<Inv, KnownHost<'a>>,
+    /// Who has which name.
+    holders: Holders,
 }
 
 /// What is known of one host.
@@ -79,6 +82,7 @@ impl<'g, 'a> Finder<'g, 'a> {
             skipped: base.iter().flat_map(|base| base.skipped).map(|skipped| skipped.host).collect(),
             places: changes.map(|(place, change)| (key(change), place)).collect(),
             hosts: HashMap::new(),
+            holders: Holders::default(),
         }
     }
 
@@ -106,16 +110,10 @@ impl<'g, 'a> Finder<'g, 'a> {
     }
 
     /// What the difference to the base explains a change by.
-    fn caused(&mut self, change: &Change) -> (CauseKind, String, Option<String>, bool) {
+    fn caused(&mut self, change: &'a Change) -> (CauseKind, String, Option<String>, bool) {
         let invs = hosts_of(change);
-        for inv in &invs {
-            let concern = self.concern(change, *inv);
-            let known = self.host(*inv);
-            if let Some(found) = fitting(&known.from_base, concern) {
-                return (found.kind, found.says.clone(), found.place.clone(), true);
-            }
-        }
-        if let Some(found) = self.zone_setting(change).or_else(|| self.unblocked(&invs)) {
+        let is_ttl = self.differs_by_ttl(change);
+        if let Some(found) = self.by_difference(change, &invs, is_ttl).or_else(|| self.by_others(change, is_ttl)) {
             return (found.kind, found.says, found.place, true);
         }
         let (kind, rests_on, place) = rests::on(&self.given.now, change, |inv| self.hosts.get(&inv)?.now.as_ref());
@@ -123,6 +121,45 @@ impl<'g, 'a> Finder<'g, 'a> {
             Some(file) => (CauseKind::Other, format!("`{file}` differs; {rests_on}"), place, true),
             None => (kind, format!("nothing that differs explains this; {rests_on}"), place, false),
         }
+    }
+
+    /// Whether what a change comes to differs by its TTL alone from what becomes of the RRset with the base.
+    fn differs_by_ttl(&self, change: &Change) -> bool {
+        let with_base = match self.of_base.get(&(&change.zone, &change.key)) {
+            Some(before) => before.kind.after(),
+            None => change.kind.before(),
+        };
+        let is_same = |(with_base, after): (&Rrset, &Rrset)| with_base.rdata() == after.rdata();
+        with_base.zip(change.kind.after()).is_some_and(is_same)
+    }
+
+    /// What explains a change of what differs about its own hosts and its zone.
+    fn by_difference(&mut self, change: &Change, invs: &[Inv], is_ttl: bool) -> Option<Difference> {
+        for inv in invs {
+            let concern = self.concern(change, *inv, is_ttl);
+            if let Some(found) = fitting(&self.host(*inv).from_base, concern) {
+                return Some(found.clone());
+            }
+        }
+        let (base, _) = self.given.base.as_ref()?;
+        others::zone_setting([base, &self.given.now], change, is_ttl).or_else(|| self.unblocked(invs))
+    }
+
+    /// What explains a change of what differs elsewhere.
+    fn by_others(&mut self, change: &Change, is_ttl: bool) -> Option<Difference> {
+        let given = self.given;
+        let sides = [&given.base.as_ref()?.0, &given.now];
+        let holders = self.holders.of(sides, change);
+        for inv in &holders {
+            let concern = Concern { interface: None, is_ttl };
+            let found = fitting(&self.host(*inv).from_base, concern).cloned();
+            if let Some(found) = found.or_else(|| others::lock_rows(sides, *inv)) {
+                return Some(found);
+            }
+        }
+        let holders: Vec<Inv> = holders.into_iter().collect();
+        let of_nobody = || change.host.is_none().then(|| others::project_setting(sides, change)).flatten();
+        of_nobody().or_else(|| others::workspace_setting(sides, change)).or_else(|| self.unblocked(&holders))
     }
 
     /// What a change rests on that the difference to a base, if any, did not bring about.
@@ -135,8 +172,9 @@ impl<'g, 'a> Finder<'g, 'a> {
             let says = format!("somebody else changed or removed records of `{}` that an apply wrote", change.project);
             return (CauseKind::Drift, says, None, true);
         }
+        let is_ttl = change.reasons.iter().all(|reason| reason.rule == Rule::Ttl);
         for inv in invs {
-            let concern = self.concern(change, inv);
+            let concern = self.concern(change, inv, is_ttl);
             if let Some(found) = fitting(&self.host(inv).from_accepted, concern) {
                 return (found.kind, found.says.clone(), found.place.clone(), true);
             }
@@ -152,9 +190,9 @@ impl<'g, 'a> Finder<'g, 'a> {
     }
 
     /// What of a host a change is about.
-    fn concern(&mut self, change: &Change, inv: Inv) -> Concern {
+    fn concern(&mut self, change: &Change, inv: Inv, is_ttl: bool) -> Concern {
         let known = self.host(inv);
-        Concern::of(change, [known.now.as_ref(), known.base.as_ref()])
+        Concern::of(change, [known.now.as_ref(), known.base.as_ref()], is_ttl)
     }
 
     /// Whether the host of a change was looked after with what was accepted last.
@@ -177,28 +215,6 @@ impl<'g, 'a> Finder<'g, 'a> {
                 .is_some_and(|facts| facts.host.status == HostStatus::Assigned && facts.desired.faults.is_empty());
             KnownHost { now, base, was_open, from_base, from_accepted }
         })
-    }
-
-    /// In what the settings of the zone differ that a change is in.
-    fn zone_setting(&self, change: &Change) -> Option<Difference> {
-        let spec = |side: &Side<'a>| side.inventory.config.zones.iter().find(|spec| spec.name == change.zone);
-        let (now, (base, _)) = (&self.given.now, self.given.base.as_ref()?);
-        let new = spec(now)?;
-        let zone = &change.zone;
-        let (kind, says, origin) = match spec(base) {
-            None => (CauseKind::Setting, format!("zone `{zone}` is configured now"), new.origin),
-            Some(old) if old.permission != new.permission => {
-                (CauseKind::Setting, format!("the permission of zone `{zone}` is another"), new.origin)
-            }
-            Some(old) if old.claim_addresses != new.claim_addresses => {
-                (CauseKind::Setting, format!("whose names zone `{zone}` clears is another"), new.origin)
-            }
-            Some(old) if old.ttl != new.ttl && change.kind.after().map(|after| after.ttl()) == new.ttl => {
-                (CauseKind::Ttl, format!("the TTL of zone `{zone}` is another"), new.ttl_origin.unwrap_or(new.origin))
-            }
-            Some(_) => return None,
-        };
-        Some(Difference { about: About::Host, kind, says, place: Some(now.place(origin)) })
     }
 
     /// Whether the base blocks or skips one of these hosts.

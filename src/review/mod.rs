@@ -9,6 +9,8 @@ mod difference;
 
 mod find;
 
+mod others;
+
 mod reasons;
 
 mod rests;
