@@ -8,8 +8,9 @@ use super::difference::{About, Difference, differences};
 use super::others::{self, Holders};
 use super::side::{Facts, Side};
 use super::{Given, rests};
-use crate::change::{Blocked, Change, Rule};
-use crate::dns::{Name, RrKey, Rrset, Rtype, ZoneName};
+use crate::change::{BlockCode, Blocked, Change, Rule};
+use crate::dns::reverse::reverse_name;
+use crate::dns::{Name, NameRef, RrKey, Rrset, Rtype, ZoneName};
 use crate::inventory::model::HostStatus;
 use crate::inventory::value::Inv;
 use crate::plan::{CauseKind, Class};
@@ -45,6 +46,8 @@ pub struct Finder<'g, 'a> {
     blocked: HashMap<Inv, &'a Blocked>,
     /// The hosts that the base skips.
     skipped: HashSet<Inv>,
+    /// The hosts that are blocked.
+    blocked_now: HashMap<Inv, &'a Blocked>,
     /// Where in the plan each RRset is changed, for the TXT that record them.
     places: HashMap<(Rtype, Name), usize>,
     /// What is known of each host that was asked about.
@@ -80,6 +83,7 @@ impl<'g, 'a> Finder<'g, 'a> {
             of_base: of_base.collect(),
             blocked: base.iter().flat_map(|base| base.blocked).map(|blocked| (blocked.host, blocked)).collect(),
             skipped: base.iter().flat_map(|base| base.skipped).map(|skipped| skipped.host).collect(),
+            blocked_now: given.decided.blocked.iter().map(|blocked| (blocked.host, blocked)).collect(),
             places: changes.map(|(place, change)| (key(change), place)).collect(),
             hosts: HashMap::new(),
             holders: Holders::default(),
@@ -111,7 +115,10 @@ impl<'g, 'a> Finder<'g, 'a> {
 
     /// What the difference to the base explains a change by.
     fn caused(&mut self, change: &'a Change) -> (CauseKind, String, Option<String>, bool) {
-        let invs = hosts_of(change);
+        let mut invs = hosts_of(change);
+        // Whoever changed the RRset with the base may be who does not any more.
+        let with_base = self.of_base.get(&(&change.zone, &change.key)).map(|before| hosts_of(before));
+        with_base.into_iter().flatten().for_each(|inv| push_new(&mut invs, inv));
         let is_ttl = self.differs_by_ttl(change);
         if let Some(found) = self.by_difference(change, &invs, is_ttl).or_else(|| self.by_others(change, is_ttl)) {
             return (found.kind, found.says, found.place, true);
@@ -217,16 +224,42 @@ impl<'g, 'a> Finder<'g, 'a> {
         })
     }
 
-    /// Whether the base blocks or skips one of these hosts.
+    /// Whether the base blocks or skips one of these hosts, or one of them is blocked that the base does not block.
     fn unblocked(&self, invs: &[Inv]) -> Option<Difference> {
+        let difference = |kind, says, place| Some(Difference { about: About::Host, kind, says, place });
         let blocked = invs.iter().find_map(|inv| self.blocked.get(inv));
-        let skipped = invs.iter().any(|inv| self.skipped.contains(inv));
-        let says = match blocked {
-            Some(blocked) => format!("hosts of `{}` that were blocked `{}`", blocked.project, blocked.code),
-            None if skipped => "hosts that were not looked after".to_owned(),
-            None => return None,
-        };
-        Some(Difference { about: About::Host, kind: CauseKind::Unblocked, says, place: None })
+        if let Some(Blocked { host, project, code, .. }) = blocked {
+            let zone =
+                self.given.new_zones.iter().filter(|_| *code == BlockCode::NoZone).find(|zone| self.is_in(*host, zone));
+            return match zone {
+                Some(zone) => {
+                    let spec = self.given.now.inventory.config.zones.iter().find(|spec| spec.name == *zone);
+                    let place = spec.map(|spec| self.given.now.place(spec.origin));
+                    difference(CauseKind::Setting, format!("zone `{zone}` is configured now"), place)
+                }
+                None => {
+                    difference(CauseKind::Unblocked, format!("hosts of `{project}` that were blocked `{code}`"), None)
+                }
+            };
+        }
+        if invs.iter().any(|inv| self.skipped.contains(inv)) {
+            return difference(CauseKind::Unblocked, "hosts that were not looked after".to_owned(), None);
+        }
+        let newly = |inv: &Inv| self.blocked_now.get(inv);
+        let Blocked { project, code, .. } = invs.iter().find_map(newly)?;
+        difference(CauseKind::Other, format!("hosts of `{project}` that are blocked `{code}` now"), None)
+    }
+
+    /// Whether a host has a name or address in a zone.
+    fn is_in(&self, inv: Inv, zone: &ZoneName) -> bool {
+        let facts = self.hosts.get(&inv).and_then(|known| known.now.as_ref());
+        let is_in = |name: NameRef<'_>| name.is_at_or_below(zone.as_name());
+        facts.is_some_and(|facts| {
+            facts.desired.interfaces.iter().any(|interface| {
+                let mut addresses = interface.acceptable.iter().map(|(address, _)| reverse_name((*address).into()));
+                is_in(interface.owner.as_name()) || addresses.any(|name| is_in(name.as_name()))
+            })
+        })
     }
 
     /// A file that a change rests on and that the base has otherwise.
@@ -250,10 +283,13 @@ fn fitting(differences: &[Difference], concern: Concern) -> Option<&Difference> 
 fn hosts_of(change: &Change) -> Vec<Inv> {
     let others = change.reasons.iter().filter_map(|reason| reason.host).chain(change.also.iter().copied());
     let mut invs: Vec<Inv> = Vec::new();
-    for inv in change.host.into_iter().chain(others) {
-        if !invs.contains(&inv) {
-            invs.push(inv);
-        }
-    }
+    change.host.into_iter().chain(others).for_each(|inv| push_new(&mut invs, inv));
     invs
+}
+
+/// Adds a host that is not among some.
+fn push_new(invs: &mut Vec<Inv>, inv: Inv) {
+    if !invs.contains(&inv) {
+        invs.push(inv);
+    }
 }

@@ -18,24 +18,23 @@ use crate::plan::CauseKind;
 
 /// In what the settings of the zone differ that a change is in; `is_ttl` where it is about a TTL alone.
 pub fn zone_setting([base, now]: [&Side<'_>; 2], change: &Change, is_ttl: bool) -> Option<Difference> {
-    let new = spec(now.inventory, change)?;
+    let (old, new) = (spec(base.inventory, change)?, spec(now.inventory, change)?);
     let zone = &change.zone;
-    let (kind, says, origin) = match spec(base.inventory, change) {
-        None => (CauseKind::Setting, format!("zone `{zone}` is configured now"), new.origin),
-        Some(old) if is_ttl && wanted(old) != wanted(new) => {
+    let (kind, says, origin) = match old {
+        old if is_ttl && wanted(old) != wanted(new) => {
             let says = format!("the TTL of zone `{zone}` is {}, no longer {}", wanted(new), wanted(old));
             (CauseKind::Ttl, says, new.ttl_origin.unwrap_or(new.origin))
         }
-        Some(old) if old.permission != new.permission => {
+        old if old.permission != new.permission => {
             (CauseKind::Setting, format!("the permission of zone `{zone}` is another"), new.origin)
         }
-        Some(old) if old.claim_addresses != new.claim_addresses => {
+        old if old.claim_addresses != new.claim_addresses => {
             (CauseKind::Setting, format!("whose names zone `{zone}` clears is another"), new.origin)
         }
-        Some(old) if !patterns(old).eq(patterns(new)) => {
+        old if !patterns(old).eq(patterns(new)) => {
             (CauseKind::Setting, format!("which names of zone `{zone}` are protected is another"), new.origin)
         }
-        Some(_) => return None,
+        _ => return None,
     };
     Some(Difference { about: About::Host, kind, says, place: Some(now.place(origin)) })
 }

@@ -121,11 +121,10 @@ fn networks() {
 
 #[test]
 fn a_row_that_goes_blocks_its_hosts() {
-    let mut case = Case::new().with(Act::TorGone, 0, 0);
-    case.live.get_mut("zones/p1.example.net.zone").expect("a zone").push_str("x.p1.example.net. 600 A 192.0.2.1\n");
-    case = case.with(Act::Mac, 9, 1);
-    let review = case.review();
-    assert!(!review.newly_blocked.is_empty());
+    // Something else has to change, or there is nothing to review.
+    let review = Case::new().with(Act::TorGone, 0, 0).with(Act::Mac, 9, 1).review();
+    let blocked: Vec<u64> = review.newly_blocked.iter().map(|inv| inv.0).collect();
+    assert!(!blocked.is_empty() && blocked.iter().all(|inv| (100_001..=100_004).contains(inv)), "{blocked:?}");
 }
 
 #[test]
@@ -162,10 +161,6 @@ fn hosts() {
         "hosts that moved from switch `sas-s0` to `myt-s1`",
         "\"inv\":100001",
     );
-    Case::new()
-        .with(Act::HostRestricted, 0, 0)
-        .undone()
-        .live("zones/p0.example.net.zone", "x1.p0.example.net. AAAA 2001:db8:0:11:0:1470:0:1");
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Classes are what two plans say that know nothing of each other: one of the base, one of the workspace.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
 
 use proptest::prelude::*;
 use zonewright::change::Change;
@@ -68,6 +70,14 @@ fn blocked(plan: &Plan) -> BTreeSet<Inv> {
     plan.blocked.iter().map(|blocked| blocked.host).collect()
 }
 
+/// Whether exports differ while any has to be of some age.
+fn is_another_doubted(base: &Path, here: &Path) -> bool {
+    let read = |file: &str| [base, here].map(|side| fs::read_to_string(side.join(file)).expect("a file"));
+    let is_tested = read("zonewright.toml").iter().any(|text| text.contains("max_age"));
+    let exports = ["racktables/hosts.csv", "racktables/l3-tors.txt", "racktables/net-layout.xml"];
+    is_tested && exports.map(read).iter().any(|[base, here]| base != here)
+}
+
 /// Checks a world.
 fn check(World { seed, drift, registry, edits }: &World) -> Result<(), TestCaseError> {
     let folder = tempfile::tempdir().expect("a folder");
@@ -86,6 +96,10 @@ fn check(World { seed, drift, registry, edits }: &World) -> Result<(), TestCaseE
     }
     // Edits may come to settings that are refused.
     let (Ok(alone), Ok(of_base)) = (plan(&here, None), plan(&base, None)) else { return Ok(()) };
+    // An export of the base that is another today is not tested for its age: that was done when it was new.
+    if is_another_doubted(&base, &here) {
+        return Ok(());
+    }
     let held = plan(&here, Some(&base)).expect("both can be used");
     prop_assert_eq!(&alone.plan.changes, &held.plan.changes);
     let Some(review) = held.plan.review else {

@@ -23,6 +23,8 @@ pub struct Based {
     pub base: Base,
     /// What is decided by it.
     pub decided: Decided,
+    /// The zones of today that it lacks.
+    pub new_zones: BTreeSet<ZoneName>,
 }
 
 impl Based {
@@ -54,7 +56,7 @@ impl Based {
                 |blocked: &Blocked| blocked.code != BlockCode::NoZone || !lies_in(&side, blocked.host, &zones.gone);
             decided.blocked.retain(is_kept);
         }
-        Ok(Based { base, decided })
+        Ok(Based { base, decided, new_zones: zones.new })
     }
 }
 
