@@ -86,8 +86,21 @@ impl Inventory {
     ///
     /// `place` is that of one of [`Inventory::exports`].
     pub fn distrust(&mut self, place: usize, reason: String) {
+        let trust = self.trust_mut(place);
+        if *trust == Trust::Known {
+            *trust = Trust::Distrusted { reason };
+        }
+    }
+
+    /// Sets the trust in an export. `place` is that of one of [`Inventory::exports`].
+    pub fn set_trust(&mut self, place: usize, trust: Trust) {
+        *self.trust_mut(place) = trust;
+    }
+
+    /// The trust in one of [`Inventory::exports`].
+    fn trust_mut(&mut self, place: usize) -> &mut Trust {
         let spec = &self.exports[place].spec;
-        let trust = match spec.key {
+        match spec.key {
             "hosts" => &mut self.trust.hosts,
             "l3_tors" => &mut self.trust.l3_tors,
             "net_layout" => &mut self.trust.net_layout,
@@ -96,9 +109,6 @@ impl Inventory {
                 let source = self.mac_sources.iter_mut().find(|source| source.name == spec.name);
                 &mut source.expect("every other export is one of MACs").trust
             }
-        };
-        if *trust == Trust::Known {
-            *trust = Trust::Distrusted { reason };
         }
     }
 }

@@ -4,42 +4,38 @@ use std::net::IpAddr;
 
 use super::difference::About;
 use super::side::Facts;
-use crate::change::{Change, Rule};
+use crate::change::Change;
 use crate::desired::{Interface, InterfaceKind};
 use crate::dns::reverse::address_of;
 use crate::dns::{Rrset, Rtype};
 
 /// What of a host a change is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Concern {
-    /// The addresses of one interface.
-    Interface(InterfaceKind),
-    /// The TTL alone.
-    Ttl,
-    /// Nobody can tell.
-    Any,
+pub struct Concern {
+    /// The interface whose address it is about; none where nobody can tell.
+    pub interface: Option<InterfaceKind>,
+    /// Whether what it comes to differs by its TTL alone.
+    pub is_ttl: bool,
 }
 
 impl Concern {
     /// What a change is about, by what two inventories say of its host.
-    pub fn of(change: &Change, facts: [Option<&Facts<'_>>; 2]) -> Concern {
-        if change.reasons.iter().all(|reason| reason.rule == Rule::Ttl) {
-            return Concern::Ttl;
-        }
+    pub fn of(change: &Change, facts: [Option<&Facts<'_>>; 2], is_ttl: bool) -> Concern {
         let interfaces = facts.into_iter().flatten().flat_map(|facts| &facts.desired.interfaces);
         let mut own = interfaces.filter(|interface| is_about(change, interface));
-        own.next().map_or(Concern::Any, |interface| Concern::Interface(interface.kind))
+        Concern { interface: own.next().map(|interface| interface.kind), is_ttl }
     }
 
     /// How well a difference explains it, the best first; none where it does not.
     pub fn rank(self, about: About) -> Option<u8> {
-        match (self, about) {
-            (Concern::Ttl, About::Ttl) | (Concern::Any, About::Host | About::Interface(_)) => Some(0),
-            (Concern::Ttl, About::Host) | (Concern::Any, About::Ttl) => Some(1),
-            (Concern::Ttl, About::Interface(_)) => None,
-            (Concern::Interface(_), About::Host) => Some(0),
-            (Concern::Interface(own), About::Interface(kind)) => (own == kind).then_some(0),
-            (Concern::Interface(_), About::Ttl) => Some(1),
+        match (self.is_ttl, about) {
+            (true, About::Ttl) | (false, About::Host) => Some(0),
+            (true, About::Host) => Some(1),
+            (false, About::Ttl) => None,
+            // Where an interface was not looked after, its TTLs were not either.
+            (is_ttl, About::Interface(kind)) => {
+                self.interface.is_none_or(|own| own == kind).then_some(if is_ttl { 2 } else { 0 })
+            }
         }
     }
 }

@@ -5,10 +5,12 @@ use std::collections::{HashMap, HashSet};
 
 use super::concern::Concern;
 use super::difference::{About, Difference, differences};
+use super::others::{self, Holders};
 use super::side::{Facts, Side};
 use super::{Given, rests};
-use crate::change::{Blocked, Change};
-use crate::dns::{Name, RrKey, Rtype, ZoneName};
+use crate::change::{BlockCode, Blocked, Change, Rule};
+use crate::dns::reverse::reverse_name;
+use crate::dns::{Name, NameRef, RrKey, Rrset, Rtype, ZoneName};
 use crate::inventory::model::HostStatus;
 use crate::inventory::value::Inv;
 use crate::plan::{CauseKind, Class};
@@ -44,10 +46,14 @@ pub struct Finder<'g, 'a> {
     blocked: HashMap<Inv, &'a Blocked>,
     /// The hosts that the base skips.
     skipped: HashSet<Inv>,
+    /// The hosts that are blocked.
+    blocked_now: HashMap<Inv, &'a Blocked>,
     /// Where in the plan each RRset is changed, for the TXT that record them.
     places: HashMap<(Rtype, Name), usize>,
     /// What is known of each host that was asked about.
     hosts: HashMap<Inv, KnownHost<'a>>,
+    /// Who has which name.
+    holders: Holders,
 }
 
 /// What is known of one host.
@@ -77,8 +83,10 @@ impl<'g, 'a> Finder<'g, 'a> {
             of_base: of_base.collect(),
             blocked: base.iter().flat_map(|base| base.blocked).map(|blocked| (blocked.host, blocked)).collect(),
             skipped: base.iter().flat_map(|base| base.skipped).map(|skipped| skipped.host).collect(),
+            blocked_now: given.decided.blocked.iter().map(|blocked| (blocked.host, blocked)).collect(),
             places: changes.map(|(place, change)| (key(change), place)).collect(),
             hosts: HashMap::new(),
+            holders: Holders::default(),
         }
     }
 
@@ -106,16 +114,13 @@ impl<'g, 'a> Finder<'g, 'a> {
     }
 
     /// What the difference to the base explains a change by.
-    fn caused(&mut self, change: &Change) -> (CauseKind, String, Option<String>, bool) {
-        let invs = hosts_of(change);
-        for inv in &invs {
-            let concern = self.concern(change, *inv);
-            let known = self.host(*inv);
-            if let Some(found) = fitting(&known.from_base, concern) {
-                return (found.kind, found.says.clone(), found.place.clone(), true);
-            }
-        }
-        if let Some(found) = self.zone_setting(change).or_else(|| self.unblocked(&invs)) {
+    fn caused(&mut self, change: &'a Change) -> (CauseKind, String, Option<String>, bool) {
+        let mut invs = hosts_of(change);
+        // Whoever changed the RRset with the base may be who does not any more.
+        let with_base = self.of_base.get(&(&change.zone, &change.key)).map(|before| hosts_of(before));
+        with_base.into_iter().flatten().for_each(|inv| push_new(&mut invs, inv));
+        let is_ttl = self.differs_by_ttl(change);
+        if let Some(found) = self.by_difference(change, &invs, is_ttl).or_else(|| self.by_others(change, is_ttl)) {
             return (found.kind, found.says, found.place, true);
         }
         let (kind, rests_on, place) = rests::on(&self.given.now, change, |inv| self.hosts.get(&inv)?.now.as_ref());
@@ -123,6 +128,45 @@ impl<'g, 'a> Finder<'g, 'a> {
             Some(file) => (CauseKind::Other, format!("`{file}` differs; {rests_on}"), place, true),
             None => (kind, format!("nothing that differs explains this; {rests_on}"), place, false),
         }
+    }
+
+    /// Whether what a change comes to differs by its TTL alone from what becomes of the RRset with the base.
+    fn differs_by_ttl(&self, change: &Change) -> bool {
+        let with_base = match self.of_base.get(&(&change.zone, &change.key)) {
+            Some(before) => before.kind.after(),
+            None => change.kind.before(),
+        };
+        let is_same = |(with_base, after): (&Rrset, &Rrset)| with_base.rdata() == after.rdata();
+        with_base.zip(change.kind.after()).is_some_and(is_same)
+    }
+
+    /// What explains a change of what differs about its own hosts and its zone.
+    fn by_difference(&mut self, change: &Change, invs: &[Inv], is_ttl: bool) -> Option<Difference> {
+        for inv in invs {
+            let concern = self.concern(change, *inv, is_ttl);
+            if let Some(found) = fitting(&self.host(*inv).from_base, concern) {
+                return Some(found.clone());
+            }
+        }
+        let (base, _) = self.given.base.as_ref()?;
+        others::zone_setting([base, &self.given.now], change, is_ttl).or_else(|| self.unblocked(invs))
+    }
+
+    /// What explains a change of what differs elsewhere.
+    fn by_others(&mut self, change: &Change, is_ttl: bool) -> Option<Difference> {
+        let given = self.given;
+        let sides = [&given.base.as_ref()?.0, &given.now];
+        let holders = self.holders.of(sides, change);
+        for inv in &holders {
+            let concern = Concern { interface: None, is_ttl };
+            let found = fitting(&self.host(*inv).from_base, concern).cloned();
+            if let Some(found) = found.or_else(|| others::lock_rows(sides, *inv)) {
+                return Some(found);
+            }
+        }
+        let holders: Vec<Inv> = holders.into_iter().collect();
+        let of_nobody = || change.host.is_none().then(|| others::project_setting(sides, change)).flatten();
+        of_nobody().or_else(|| others::workspace_setting(sides, change)).or_else(|| self.unblocked(&holders))
     }
 
     /// What a change rests on that the difference to a base, if any, did not bring about.
@@ -135,8 +179,9 @@ impl<'g, 'a> Finder<'g, 'a> {
             let says = format!("somebody else changed or removed records of `{}` that an apply wrote", change.project);
             return (CauseKind::Drift, says, None, true);
         }
+        let is_ttl = change.reasons.iter().all(|reason| reason.rule == Rule::Ttl);
         for inv in invs {
-            let concern = self.concern(change, inv);
+            let concern = self.concern(change, inv, is_ttl);
             if let Some(found) = fitting(&self.host(inv).from_accepted, concern) {
                 return (found.kind, found.says.clone(), found.place.clone(), true);
             }
@@ -152,9 +197,9 @@ impl<'g, 'a> Finder<'g, 'a> {
     }
 
     /// What of a host a change is about.
-    fn concern(&mut self, change: &Change, inv: Inv) -> Concern {
+    fn concern(&mut self, change: &Change, inv: Inv, is_ttl: bool) -> Concern {
         let known = self.host(inv);
-        Concern::of(change, [known.now.as_ref(), known.base.as_ref()])
+        Concern::of(change, [known.now.as_ref(), known.base.as_ref()], is_ttl)
     }
 
     /// Whether the host of a change was looked after with what was accepted last.
@@ -179,38 +224,42 @@ impl<'g, 'a> Finder<'g, 'a> {
         })
     }
 
-    /// In what the settings of the zone differ that a change is in.
-    fn zone_setting(&self, change: &Change) -> Option<Difference> {
-        let spec = |side: &Side<'a>| side.inventory.config.zones.iter().find(|spec| spec.name == change.zone);
-        let (now, (base, _)) = (&self.given.now, self.given.base.as_ref()?);
-        let new = spec(now)?;
-        let zone = &change.zone;
-        let (kind, says, origin) = match spec(base) {
-            None => (CauseKind::Setting, format!("zone `{zone}` is configured now"), new.origin),
-            Some(old) if old.permission != new.permission => {
-                (CauseKind::Setting, format!("the permission of zone `{zone}` is another"), new.origin)
-            }
-            Some(old) if old.claim_addresses != new.claim_addresses => {
-                (CauseKind::Setting, format!("whose names zone `{zone}` clears is another"), new.origin)
-            }
-            Some(old) if old.ttl != new.ttl && change.kind.after().map(|after| after.ttl()) == new.ttl => {
-                (CauseKind::Ttl, format!("the TTL of zone `{zone}` is another"), new.ttl_origin.unwrap_or(new.origin))
-            }
-            Some(_) => return None,
-        };
-        Some(Difference { about: About::Host, kind, says, place: Some(now.place(origin)) })
+    /// Whether the base blocks or skips one of these hosts, or one of them is blocked that the base does not block.
+    fn unblocked(&self, invs: &[Inv]) -> Option<Difference> {
+        let difference = |kind, says, place| Some(Difference { about: About::Host, kind, says, place });
+        let blocked = invs.iter().find_map(|inv| self.blocked.get(inv));
+        if let Some(Blocked { host, project, code, .. }) = blocked {
+            let zone =
+                self.given.new_zones.iter().filter(|_| *code == BlockCode::NoZone).find(|zone| self.is_in(*host, zone));
+            return match zone {
+                Some(zone) => {
+                    let spec = self.given.now.inventory.config.zones.iter().find(|spec| spec.name == *zone);
+                    let place = spec.map(|spec| self.given.now.place(spec.origin));
+                    difference(CauseKind::Setting, format!("zone `{zone}` is configured now"), place)
+                }
+                None => {
+                    difference(CauseKind::Unblocked, format!("hosts of `{project}` that were blocked `{code}`"), None)
+                }
+            };
+        }
+        if invs.iter().any(|inv| self.skipped.contains(inv)) {
+            return difference(CauseKind::Unblocked, "hosts that were not looked after".to_owned(), None);
+        }
+        let newly = |inv: &Inv| self.blocked_now.get(inv);
+        let Blocked { project, code, .. } = invs.iter().find_map(newly)?;
+        difference(CauseKind::Other, format!("hosts of `{project}` that are blocked `{code}` now"), None)
     }
 
-    /// Whether the base blocks or skips one of these hosts.
-    fn unblocked(&self, invs: &[Inv]) -> Option<Difference> {
-        let blocked = invs.iter().find_map(|inv| self.blocked.get(inv));
-        let skipped = invs.iter().any(|inv| self.skipped.contains(inv));
-        let says = match blocked {
-            Some(blocked) => format!("hosts of `{}` that were blocked `{}`", blocked.project, blocked.code),
-            None if skipped => "hosts that were not looked after".to_owned(),
-            None => return None,
-        };
-        Some(Difference { about: About::Host, kind: CauseKind::Unblocked, says, place: None })
+    /// Whether a host has a name or address in a zone.
+    fn is_in(&self, inv: Inv, zone: &ZoneName) -> bool {
+        let facts = self.hosts.get(&inv).and_then(|known| known.now.as_ref());
+        let is_in = |name: NameRef<'_>| name.is_at_or_below(zone.as_name());
+        facts.is_some_and(|facts| {
+            facts.desired.interfaces.iter().any(|interface| {
+                let mut addresses = interface.acceptable.iter().map(|(address, _)| reverse_name((*address).into()));
+                is_in(interface.owner.as_name()) || addresses.any(|name| is_in(name.as_name()))
+            })
+        })
     }
 
     /// A file that a change rests on and that the base has otherwise.
@@ -234,10 +283,13 @@ fn fitting(differences: &[Difference], concern: Concern) -> Option<&Difference> 
 fn hosts_of(change: &Change) -> Vec<Inv> {
     let others = change.reasons.iter().filter_map(|reason| reason.host).chain(change.also.iter().copied());
     let mut invs: Vec<Inv> = Vec::new();
-    for inv in change.host.into_iter().chain(others) {
-        if !invs.contains(&inv) {
-            invs.push(inv);
-        }
-    }
+    change.host.into_iter().chain(others).for_each(|inv| push_new(&mut invs, inv));
     invs
+}
+
+/// Adds a host that is not among some.
+fn push_new(invs: &mut Vec<Inv>, inv: Inv) {
+    if !invs.contains(&inv) {
+        invs.push(inv);
+    }
 }

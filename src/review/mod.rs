@@ -9,6 +9,8 @@ mod difference;
 
 mod find;
 
+mod others;
+
 mod reasons;
 
 mod rests;
@@ -56,6 +58,8 @@ pub struct Given<'a> {
     pub decided: Decided<'a>,
     /// The base, and what would be decided by it.
     pub base: Option<(Side<'a>, Decided<'a>)>,
+    /// The zones that the base lacks; it has them all the same, and hosts that need them are blocked in it.
+    pub new_zones: &'a BTreeSet<ZoneName>,
     /// What was accepted last, and when.
     pub accepted: Option<Side<'a>>,
     /// Of each change, in their order, whether somebody else changed or removed what an apply wrote.
@@ -152,4 +156,66 @@ fn locations(given: &Given<'_>) -> BTreeMap<String, Vec<Inv>> {
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::inventory::{Inventory, load_workspace};
+    use crate::live::{Apexes, Live};
+    use crate::plan::{Class, fixture};
+
+    /// When.
+    const NOW: &str = "2026-11-20T02:00:00Z";
+
+    /// A small workspace.
+    fn inventory() -> Inventory {
+        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/_base");
+        let loaded = load_workspace(&workspace, NOW.parse().unwrap(), &|_| {});
+        loaded.inventory.expect("the base of the cases is a workspace")
+    }
+
+    /// The review of changes that a base would not make.
+    fn held_against(base: &Inventory, now: &Inventory) -> Review {
+        let plan = fixture::fleet();
+        let live = Live::new(Vec::new(), Apexes::new(std::iter::empty()));
+        let side = |inventory| Side { inventory, live: &live, now: NOW.parse().unwrap() };
+        let given = Given {
+            against: Against::Nothing,
+            now: side(now),
+            decided: Decided { changes: &plan.changes, blocked: &[], skipped: &[] },
+            base: Some((side(base), Decided { changes: &[], blocked: &[], skipped: &[] })),
+            new_zones: &BTreeSet::new(),
+            accepted: None,
+            drifted: &[],
+            stood: None,
+        };
+        review(&given).unwrap()
+    }
+
+    #[test]
+    fn what_nothing_that_differs_explains_is_marked() {
+        let review = held_against(&inventory(), &inventory());
+        assert!(review.is_whole(fixture::fleet().changes.len()));
+        let is_marked = |cause: &Cause| {
+            let says = cause.says.starts_with("nothing that differs explains this; ");
+            cause.class == Some(Class::Caused) && !cause.is_explained && says
+        };
+        assert!(review.causes.iter().all(is_marked), "{review:#?}");
+    }
+
+    #[test]
+    fn what_rests_on_a_file_that_differs_is_explained_by_it() {
+        let plan = fixture::fleet();
+        let evidence = plan.changes.iter().flat_map(|change| &change.reasons).flat_map(|reason| &reason.evidence);
+        let mut now = inventory();
+        for (file, _) in evidence.filter_map(|place| place.rsplit_once(':')) {
+            now.inputs.insert(file.to_owned(), "another".to_owned());
+        }
+        let review = held_against(&inventory(), &now);
+        let differs = |cause: &Cause| cause.is_explained && cause.says.contains("` differs; ");
+        assert!(review.causes.iter().any(differs), "{review:#?}");
+    }
 }

@@ -47,10 +47,7 @@ pub fn on<'f, 'a: 'f>(
 
 /// The network that a change rests on, in words, and its line: that of the address that it is about, where it is about one.
 fn on_network(change: &Change, facts: &Facts<'_>) -> Option<(String, Origin)> {
-    let kind = match Concern::of(change, [Some(facts), None]) {
-        Concern::Interface(kind) => kind,
-        Concern::Ttl | Concern::Any => return None,
-    };
+    let kind = Concern::of(change, [Some(facts), None], false).interface?;
     let interface = facts.interface(kind)?;
     let is_meant = |(address, _): &&(Ipv6Addr, Origin)| concerns(change, *address);
     let (address, origin) = interface.acceptable.iter().find(is_meant).or(interface.acceptable.first())?;

@@ -7,13 +7,13 @@ use super::super::decide::{self, Decided, Given};
 use super::super::guards::Remembered;
 use super::super::{MakeError, Request};
 use super::Reviewed;
-use crate::change::Change;
+use crate::change::{BlockCode, Blocked, Change};
 use crate::diff::Selection;
 use crate::dns::{NameRef, ZoneName, reverse};
-use crate::guard::last;
+use crate::guard::{last, trust};
 use crate::inventory::Inventory;
-use crate::inventory::model::{ProjectIndex, ZoneSpec};
-use crate::inventory::value::Inv;
+use crate::inventory::model::{ProjectIndex, Trust, ZoneSpec};
+use crate::inventory::value::{Inv, Time};
 use crate::review::Side;
 use crate::state::State;
 
@@ -23,6 +23,8 @@ pub struct Based {
     pub base: Base,
     /// What is decided by it.
     pub decided: Decided,
+    /// The zones of today that it lacks.
+    pub new_zones: BTreeSet<ZoneName>,
 }
 
 impl Based {
@@ -31,33 +33,76 @@ impl Based {
     /// Errors: `NoBase`, `NoState`.
     pub fn decide(
         request: &Request<'_>,
-        Reviewed { inventory: now, live, waits, .. }: Reviewed<'_>,
+        Reviewed { inventory: now, live, waits, decided: of_today, .. }: Reviewed<'_>,
         name: &str,
         (remembered, state): (&Remembered, Option<&dyn State>),
     ) -> Result<Based, MakeError> {
         let mut base = base::load(request.workspace, name, request.now).map_err(MakeError::NoBase)?;
         let inventory = &mut base.inventory;
-        // The same switches stay in an L3 segment; whether exports are believed is asked of those of today alone.
+        // The same switches stay in an L3 segment.
         last::keep_in_l3(inventory, &state.map(State::l3_switches).transpose()?.unwrap_or_default());
-        let new_zones = align_zones(inventory, now);
+        share_doubts(inventory, now, request.now);
+        let zones = align_zones(inventory, now);
         let selection = select(inventory, request);
         let tripped = remembered.tripped(inventory);
         let given = Given { now: request.now, selection: &selection, tripped: &tripped, waits };
         let mut decided = decide::decide(inventory, live, given);
-        if !new_zones.is_empty() {
-            let side = Side { inventory, live, now: request.now };
-            let outside = hosts_outside(&side, &decided.changes, &new_zones);
-            decided.changes.retain(|change| {
-                !new_zones.contains(&change.zone) && change.host.is_none_or(|inv| !outside.contains(&inv))
-            });
+        let side = Side { inventory, live, now: request.now };
+        if !zones.new.is_empty() {
+            block_outside(&side, &mut decided, (of_today, &zones.new));
         }
-        Ok(Based { base, decided })
+        if !zones.gone.is_empty() {
+            let is_kept =
+                |blocked: &Blocked| blocked.code != BlockCode::NoZone || !lies_in(&side, blocked.host, &zones.gone);
+            decided.blocked.retain(is_kept);
+        }
+        Ok(Based { base, decided, new_zones: zones.new })
     }
 }
 
+/// Doubts what the base has as it is today for the reasons of today: an export that is the same, under the same demands, is
+/// believed on both sides or on neither. What the base has otherwise was judged when it was new.
+fn share_doubts(base: &mut Inventory, now: &Inventory, clock: Time) {
+    let known: Vec<Trust> = base.exports.iter().map(|export| base.trust_of(&export.spec).clone()).collect();
+    // Under other demands it is as old as it is.
+    trust::test_exports(base, clock);
+    for (place, known) in known.into_iter().enumerate() {
+        let export = &base.exports[place];
+        let own = now.exports.iter().find(|own| own.spec.name == export.spec.name);
+        let same = own.filter(|own| now.digests_of(own) == base.digests_of(export));
+        match same {
+            Some(own) if own.spec.demands == export.spec.demands => {
+                let (name, trust) = (own.spec.name.as_str(), now.trust_of(&own.spec).clone());
+                base.set_trust(place, trust);
+                share_given(base, now, name);
+            }
+            Some(_) => {}
+            None => base.set_trust(place, known),
+        }
+    }
+}
+
+/// Takes from today whose MACs a doubted source gave, and with that what of it counts.
+fn share_given(base: &mut Inventory, now: &Inventory, name: &str) {
+    let Some(gave) = now.mac_sources.iter().find(|own| own.name == name).and_then(|own| own.gave.clone()) else {
+        return;
+    };
+    let Some(place) = base.mac_sources.iter().position(|own| own.name == name) else { return };
+    base.reports.retain(|report| usize::from(report.source) != place || gave.contains(&report.inv));
+    base.mac_sources[place].gave = Some(gave);
+}
+
+/// In which zones a base and today differ.
+struct OtherZones {
+    /// Those that the base lacks.
+    new: BTreeSet<ZoneName>,
+    /// Those that it alone has.
+    gone: BTreeSet<ZoneName>,
+}
+
 /// Gives a base the zones of today, in their order, each with the base's settings where it has the zone: live data are those
-/// of today's zones. Gives the zones that the base lacks.
-fn align_zones(base: &mut Inventory, now: &Inventory) -> BTreeSet<ZoneName> {
+/// of today's zones.
+fn align_zones(base: &mut Inventory, now: &Inventory) -> OtherZones {
     let mut own: Vec<ZoneSpec> = std::mem::take(&mut base.config.zones);
     let mut new = BTreeSet::new();
     for spec in &now.config.zones {
@@ -70,26 +115,45 @@ fn align_zones(base: &mut Inventory, now: &Inventory) -> BTreeSet<ZoneName> {
         };
         base.config.zones.push(spec);
     }
-    new
+    OtherZones { new, gone: own.into_iter().map(|spec| spec.name).collect() }
 }
 
-/// The hosts of changes that have a name or address in one of these zones: without them they would be blocked.
-fn hosts_outside(side: &Side<'_>, changes: &[Change], zones: &BTreeSet<ZoneName>) -> HashSet<Inv> {
-    let is_outside = |name: NameRef<'_>| {
-        let zone = side.live.zone_of(name);
-        zone.is_some_and(|zone| zones.contains(&side.inventory.config.zones[zone.0 as usize].name))
+/// Blocks the hosts that have a name or address in one of these zones, and takes their changes away: nothing but what the
+/// base's own zones hold is changed by it.
+fn block_outside(side: &Side<'_>, decided: &mut Decided, (of_today, zones): (&Decided, &BTreeSet<ZoneName>)) {
+    let changed = decided.changes.iter().filter_map(|change| change.host);
+    let hosts: BTreeSet<Inv> = changed.chain(of_today.blocked.iter().map(|blocked| blocked.host)).collect();
+    let outside: HashSet<Inv> = hosts.into_iter().filter(|inv| lies_in(side, *inv, zones)).collect();
+    let is_open = |change: &Change| change.host.is_none_or(|inv| !outside.contains(&inv));
+    decided.changes.retain(|change| !zones.contains(&change.zone) && is_open(change));
+    let left: HashSet<Inv> = decided.blocked.iter().map(|blocked| blocked.host).collect();
+    let skipped: HashSet<Inv> = decided.skipped.iter().map(|skipped| skipped.host).collect();
+    for host in outside.into_iter().filter(|inv| !left.contains(inv) && !skipped.contains(inv)) {
+        let place = side.inventory.place_of(host).expect("it was just derived");
+        let project = side.inventory.projects[side.inventory.hosts[place].project.0 as usize].id.clone();
+        let (message, hint) = Default::default();
+        decided.blocked.push(Blocked { host, project, code: BlockCode::NoZone, message, hint });
+    }
+    decided.blocked.sort();
+}
+
+/// Whether a host has a name or address in one of these zones, and in no other below it.
+fn lies_in(side: &Side<'_>, inv: Inv, zones: &BTreeSet<ZoneName>) -> bool {
+    let is_in = |name: NameRef<'_>| {
+        let holds = |zone: &&ZoneName| name.is_at_or_below(zone.as_name());
+        let longest = |zone: &ZoneName| zone.as_name().as_wire().len();
+        let nearest = zones.iter().filter(holds).map(longest).max();
+        let configured = side.live.zone_of(name);
+        let configured = configured.map(|zone| longest(&side.inventory.config.zones[zone.0 as usize].name));
+        nearest.is_some() && nearest >= configured
     };
-    let hosts: HashSet<Inv> = changes.iter().filter_map(|change| change.host).collect();
-    let lies_outside = |inv: &Inv| {
-        side.facts(*inv).is_some_and(|facts| {
-            facts.desired.interfaces.iter().any(|interface| {
-                let mut addresses = interface.acceptable.iter().map(|(address, _)| *address);
-                is_outside(interface.owner.as_name())
-                    || addresses.any(|address| is_outside(reverse::reverse_name(address.into()).as_name()))
-            })
+    side.facts(inv).is_some_and(|facts| {
+        facts.desired.interfaces.iter().any(|interface| {
+            let mut addresses = interface.acceptable.iter().map(|(address, _)| *address);
+            is_in(interface.owner.as_name())
+                || addresses.any(|address| is_in(reverse::reverse_name(address.into()).as_name()))
         })
-    };
-    hosts.into_iter().filter(lies_outside).collect()
+    })
 }
 
 /// Whose rules run of a base: those that the command line names, as far as the base knows them.

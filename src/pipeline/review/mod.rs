@@ -7,6 +7,8 @@ mod based;
 
 mod past;
 
+use std::collections::BTreeSet;
+
 use super::base::Remark;
 use super::decide::Decided;
 use super::guards::Remembered;
@@ -61,11 +63,13 @@ pub(super) fn review(
         Some(Based { base, .. }) => Against::Base { name: base.name.clone(), commit: base.commit.clone() },
         None => past.whole.clone().unwrap_or(Against::Nothing),
     };
+    let no_zones = BTreeSet::new();
     let given = review::Given {
         against,
         now: side(inventory),
         decided: outcome(decided),
         base: base.as_ref().map(|based| (side(&based.base.inventory), outcome(&based.decided))),
+        new_zones: base.as_ref().map_or(&no_zones, |based| &based.new_zones),
         accepted: past.at.map(|at| Side { now: at, ..side(past.accepted.as_ref().unwrap_or(inventory)) }),
         drifted: &past.drifted,
         stood: past.stood,

@@ -1,0 +1,188 @@
+//! What explains a change that nothing of its own hosts does: settings of its zone, its project and the workspace, and who
+//! else has or had a name that it is about.
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+
+use super::difference::{About, Difference};
+use super::side::Side;
+use crate::change::{Change, Rule};
+use crate::dns::{Name, NameRef, Rrset, Rtype, Ttl};
+use crate::inventory::Inventory;
+use crate::inventory::model::{LockRow, Project, ProtectPattern, Registry, ZoneSpec};
+use crate::inventory::read::SETTINGS;
+use crate::inventory::value::Inv;
+use crate::names::NameIndex;
+use crate::names::holders::HolderRow;
+use crate::plan::CauseKind;
+
+/// In what the settings of the zone differ that a change is in; `is_ttl` where it is about a TTL alone.
+pub fn zone_setting([base, now]: [&Side<'_>; 2], change: &Change, is_ttl: bool) -> Option<Difference> {
+    let (old, new) = (spec(base.inventory, change)?, spec(now.inventory, change)?);
+    let zone = &change.zone;
+    let (kind, says, origin) = match old {
+        old if is_ttl && wanted(old) != wanted(new) => {
+            let says = format!("the TTL of zone `{zone}` is {}, no longer {}", wanted(new), wanted(old));
+            (CauseKind::Ttl, says, new.ttl_origin.unwrap_or(new.origin))
+        }
+        old if old.permission != new.permission => {
+            (CauseKind::Setting, format!("the permission of zone `{zone}` is another"), new.origin)
+        }
+        old if old.claim_addresses != new.claim_addresses => {
+            (CauseKind::Setting, format!("whose names zone `{zone}` clears is another"), new.origin)
+        }
+        old if !patterns(old).eq(patterns(new)) => {
+            (CauseKind::Setting, format!("which names of zone `{zone}` are protected is another"), new.origin)
+        }
+        _ => return None,
+    };
+    Some(Difference { about: About::Host, kind, says, place: Some(now.place(origin)) })
+}
+
+/// What an inventory says of the zone of a change.
+fn spec<'i>(inventory: &'i Inventory, change: &Change) -> Option<&'i ZoneSpec> {
+    inventory.config.zones.iter().find(|spec| spec.name == change.zone)
+}
+
+/// The TTL of a zone's records.
+fn wanted(spec: &ZoneSpec) -> Ttl {
+    spec.ttl.unwrap_or(Ttl::DEFAULT)
+}
+
+/// What a zone protects.
+fn patterns(spec: &ZoneSpec) -> impl Iterator<Item = &str> {
+    spec.protect.iter().map(|ProtectPattern { glob, .. }| glob.as_str())
+}
+
+/// In what the settings of its project differ, for changes of names that nobody has.
+pub fn project_setting([base, now]: [&Side<'_>; 2], change: &Change) -> Option<Difference> {
+    let new = project(now.inventory, &change.project)?;
+    let id = &new.id;
+    let setting = |says: String, origin| {
+        Some(Difference { about: About::Host, kind: CauseKind::Setting, says, place: Some(now.place(origin)) })
+    };
+    let Some(old) = project(base.inventory, id) else {
+        return setting(format!("project `{id}` is configured now"), new.admin.as_ref()?.origin);
+    };
+    if let Some(admin) = &new.admin {
+        let domains = |project: &Project| {
+            project.admin.as_ref().map(|admin| (admin.dns_domain.clone(), admin.also_domains.clone()))
+        };
+        let is_allowed = old.admin.as_ref().is_some_and(|admin| admin.automation_allowed);
+        if !is_allowed && admin.automation_allowed {
+            return setting(format!("automation is allowed for project `{id}` now"), admin.origin);
+        }
+        if domains(old) != domains(new) {
+            return setting(format!("project `{id}` has other domains"), admin.origin);
+        }
+    }
+    let settings = new.file.settings()?;
+    match old.file.settings() {
+        None => setting(format!("the file of project `{id}` is good now"), settings.policy_origin),
+        Some(old) if old.policy != settings.policy => {
+            let (now, was) = (settings.policy.as_str(), old.policy.as_str());
+            setting(format!("the policy of project `{id}` is `{now}`, no longer `{was}`"), settings.policy_origin)
+        }
+        Some(old) if !old.automation && settings.automation => {
+            setting(format!("automation is switched on for project `{id}` now"), settings.policy_origin)
+        }
+        Some(_) => None,
+    }
+}
+
+/// A project of an inventory.
+fn project<'i>(inventory: &'i Inventory, id: &str) -> Option<&'i Project> {
+    inventory.projects.iter().find(|project| project.id == id)
+}
+
+/// In what the workspace as a whole differs, as far as a change can rest on it.
+pub fn workspace_setting([base, now]: [&Side<'_>; 2], change: &Change) -> Option<Difference> {
+    let [old, new] = [base, now].map(|side| &side.inventory.config);
+    let says = if old.registry != new.registry {
+        format!("the registry is `{}`, no longer `{}`", word(new.registry), word(old.registry))
+    } else if old.owner != new.owner {
+        format!("the owner is `{}`, no longer `{}`", new.owner, old.owner)
+    } else if !is_of_nobody(change) {
+        return None;
+    } else if old.delete_after != new.delete_after {
+        format!("deletes wait {}, no longer {}", new.delete_after, old.delete_after)
+    } else if old.name_cooldown != new.name_cooldown {
+        format!("the name cooldown is {}, no longer {}", new.name_cooldown, old.name_cooldown)
+    } else if rests(base.inventory) && !rests(now.inventory) {
+        let says = "names that nobody has are looked for again: no row or source is doubted any more".to_owned();
+        return Some(Difference { about: About::Host, kind: CauseKind::Unblocked, says, place: None });
+    } else {
+        return None;
+    };
+    Some(Difference { about: About::Host, kind: CauseKind::Setting, says, place: Some(SETTINGS.to_owned()) })
+}
+
+/// The word for a registry. Source: docs/formats.md, registry.
+fn word(registry: Registry) -> &'static str {
+    match registry {
+        Registry::Journal => "journal",
+        Registry::Txt => "txt",
+        Registry::Noop => "noop",
+    }
+}
+
+/// Whether a change clears a name that nobody has.
+fn is_of_nobody(change: &Change) -> bool {
+    change.reasons.iter().any(|reason| matches!(reason.rule, Rule::Released | Rule::Orphan))
+}
+
+/// Whether names that nobody has are not looked for.
+pub fn rests(inventory: &Inventory) -> bool {
+    inventory.has_bad_names || inventory.sources().any(|(_, trust)| trust.doubt().is_some())
+}
+
+/// Who has which name, by two inventories; looked up once somebody asks.
+#[derive(Default)]
+pub struct Holders(OnceCell<[NameIndex; 2]>);
+
+impl Holders {
+    /// The hosts that have or had one of the names that a change is about, by either inventory.
+    pub fn of(&self, [base, now]: [&Side<'_>; 2], change: &Change) -> BTreeSet<Inv> {
+        let indexes = self.0.get_or_init(|| [base, now].map(|side| NameIndex::new(side.inventory)));
+        let sides = [base, now].into_iter().zip(indexes);
+        let of_side = |(side, index): (&Side<'_>, &NameIndex)| {
+            let found = names(change).into_iter().flat_map(|name| {
+                let holders = index.holders(side.inventory, name.as_name()).map(|holder| holder.by);
+                holders.collect::<Vec<_>>()
+            });
+            let inv = |row| match row {
+                HolderRow::Host(place) => side.inventory.hosts[place as usize].inv,
+                HolderRow::Lock(place) => side.inventory.lock[place as usize].inv,
+            };
+            found.map(inv).collect::<Vec<Inv>>()
+        };
+        sides.flat_map(of_side).collect()
+    }
+}
+
+/// The names that a change is about: that of an address, and those that a PTR names.
+fn names(change: &Change) -> Vec<Name> {
+    if change.key.rtype != Rtype::PTR {
+        return vec![change.key.owner.as_name().to_name()];
+    }
+    let rrsets = [change.kind.before(), change.kind.after()].into_iter().flatten();
+    let targets = |rrset: &Rrset| {
+        let targets = rrset.rdata().iter().filter_map(|rdata| rdata.as_rdata(Rtype::PTR).target());
+        targets.map(NameRef::to_name).collect::<Vec<Name>>()
+    };
+    rrsets.flat_map(targets).collect()
+}
+
+/// In what names.lock differs about a host.
+pub fn lock_rows([base, now]: [&Side<'_>; 2], inv: Inv) -> Option<Difference> {
+    let rows = |side: &Side<'_>| {
+        let rows = side.inventory.lock.iter().filter(|row| row.inv == inv);
+        rows.map(|LockRow { name, released, .. }| (name.clone(), *released)).collect::<Vec<_>>()
+    };
+    (rows(base) != rows(now)).then(|| {
+        let row = now.inventory.lock.iter().find(|row| row.inv == inv);
+        let place = row.map_or_else(|| crate::inventory::source::NAMES_LOCK.to_owned(), |row| now.place(row.origin));
+        let says = "names.lock says otherwise who has a name".to_owned();
+        Difference { about: About::Host, kind: CauseKind::Released, says, place: Some(place) }
+    })
+}

@@ -1,0 +1,249 @@
+//! What an edit causes is told in its words, at its line.
+
+use std::fs;
+
+use zonewright::plan::{Cause, Class, Review};
+
+use crate::edits::{Act, Edit, edit};
+use crate::fleet::Fleet;
+use crate::world::{Files, files, plan, with_registry, write, zones};
+
+/// A fleet of ten hosts behind three switches; its own records stand in zones where a registry says so.
+struct Case {
+    /// The base.
+    base: Files,
+    /// The workspace.
+    here: Files,
+    /// Live DNS.
+    live: Files,
+}
+
+impl Case {
+    /// Nothing differs, and live DNS is right.
+    fn new() -> Case {
+        let mut fleet = Fleet::new(10, 4, &[60, 40]);
+        fleet.settings.top = "registry = \"txt\"".to_owned();
+        let live = with_registry(&zones(&fleet));
+        Case { base: files(&fleet), here: files(&fleet), live }
+    }
+
+    /// Edits the workspace.
+    fn with(mut self, act: Act, place: u16, with: u16) -> Case {
+        edit(&mut self.here, Edit { act, place, with });
+        self
+    }
+
+    /// Edits both.
+    fn before(mut self, act: Act, place: u16, with: u16) -> Case {
+        for files in [&mut self.base, &mut self.here] {
+            edit(files, Edit { act, place, with });
+        }
+        self
+    }
+
+    /// The other way round: what the edits made is undone.
+    fn undone(mut self) -> Case {
+        std::mem::swap(&mut self.base, &mut self.here);
+        self
+    }
+
+    /// Replaces a part of a file of the workspace.
+    fn replacing(mut self, file: &str, part: &str, by: &str) -> Case {
+        let text = self.here.get_mut(file).expect("a file of the workspace");
+        assert!(text.contains(part), "{part}");
+        *text = text.replace(part, by);
+        self
+    }
+
+    /// Adds a line to a zone, and the text that says that it is own.
+    fn live(mut self, zone: &str, line: &str) -> Case {
+        let text = self.live.get_mut(zone).expect("a zone");
+        let own = with_registry(&Files::from([(zone.to_owned(), format!("{line}\n"))]));
+        text.push_str(&own[zone]);
+        self
+    }
+
+    /// What the plan rests on.
+    fn review(&self) -> Review {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (base, here) = (folder.path().join("base"), folder.path().join("here"));
+        write(&base, &self.base);
+        write(&here, &self.here);
+        write(&here, &self.live);
+        let made = plan(&here, Some(&base)).expect("settings that can be used");
+        let review = made.plan.review.unwrap_or_else(|| panic!("nothing changes: {:#?}", made.plan.blocked));
+        assert!(review.is_whole(made.plan.changes.len()));
+        for place in review.causes.iter().flat_map(|cause| &cause.places) {
+            let (file, line) = place.rsplit_once(':').map_or((place.as_str(), None), |(file, line)| (file, Some(line)));
+            let text = fs::read_to_string(here.join(file)).expect("a cause names a file of the workspace");
+            let line = line.map_or(1, |line| line.parse::<usize>().expect("a number"));
+            assert!((1..=text.lines().count()).contains(&line), "{place}");
+        }
+        review
+    }
+
+    /// Checks that the plan rests on this alone, and that its first line holds a part.
+    fn rests_on(&self, kind: &str, says: &str, part: &str) {
+        let review = self.review();
+        let found: Vec<(&str, &str)> =
+            review.causes.iter().map(|cause| (cause.kind.as_str(), cause.says.as_str())).collect();
+        assert_eq!(found, [(kind, says)]);
+        let Cause { class, places, is_explained, .. } = &review.causes[0];
+        assert!(*class == Some(Class::Caused) && *is_explained, "{class:?}");
+        let Some(place) = places.first() else { return assert_eq!(part, "", "no place is told") };
+        let line = match place.rsplit_once(':') {
+            Some((file, line)) => {
+                self.here[file].lines().nth(line.parse::<usize>().expect("a number") - 1).expect("a line")
+            }
+            None => place,
+        };
+        assert!(line.contains(part), "{place}: {line}");
+    }
+}
+
+#[test]
+fn networks() {
+    let moved = "VLAN 600 of switch `sas-s0` moved from `2001:db8:0:11::/64` to `2001:db8:1:1::/64`";
+    Case::new().with(Act::Tor, 0, 1).rests_on("network", moved, "sas-s0 600 2001:db8:1:1::/64");
+    let came = "VLAN 600 of switch `sas-s0` is `2001:db8:0:11::/64` now";
+    let mut case = Case::new().with(Act::TorGone, 0, 0).undone();
+    // Nothing stands for it yet.
+    case.live.values_mut().for_each(|text| {
+        *text = text
+            .lines()
+            .filter(|line| !line.contains("0.0.0.0.0.0.8.b.d.0.1.0.0.2") && !line.contains("AAAA"))
+            .map(|line| format!("{line}\n"))
+            .collect()
+    });
+    let review = case.review();
+    assert!(review.causes.iter().any(|cause| cause.says == came && cause.class == Some(Class::Caused)), "{review:#?}");
+}
+
+#[test]
+fn a_row_that_goes_blocks_its_hosts() {
+    // Something else has to change, or there is nothing to review.
+    let review = Case::new().with(Act::TorGone, 0, 0).with(Act::Mac, 9, 1).review();
+    let blocked: Vec<u64> = review.newly_blocked.iter().map(|inv| inv.0).collect();
+    assert!(!blocked.is_empty() && blocked.iter().all(|inv| (100_001..=100_004).contains(inv)), "{blocked:?}");
+}
+
+#[test]
+fn hosts() {
+    Case::new().with(Act::Mac, 0, 1).rests_on("mac", "hosts of `p0` that have another MAC", "\"inv\":100001");
+    Case::new().with(Act::HostNew, 0, 1).rests_on("new-host", "hosts of `p0` that are new in hosts.csv", "200001,");
+    Case::new()
+        .with(Act::HostFree, 0, 0)
+        .undone()
+        .live("zones/p0.example.net.zone", "x1.p0.example.net. AAAA 2001:db8:0:11:0:1470:0:1")
+        .rests_on("new-host", "hosts of `p0` that came into use", "100001,");
+    Case::new().before(Act::Policy, 0, 3).with(Act::HostGone, 0, 0).rests_on(
+        "released",
+        "hosts of `p0` that hosts.csv no longer has",
+        "racktables/hosts.csv",
+    );
+    Case::new().before(Act::Policy, 0, 3).with(Act::HostFree, 0, 0).with(Act::HostNameless, 0, 0).rests_on(
+        "released",
+        "hosts of `p0` that are free now",
+        "100001,",
+    );
+    Case::new().with(Act::HostName, 0, 6).rests_on(
+        "renamed",
+        "hosts of `p0` that have another name",
+        "100001,other-6.p0.example.net",
+    );
+    Case::new().before(Act::Policy, 0, 3).with(Act::HostName, 0, 6).rests_on(
+        "renamed",
+        "hosts of `p0` that have another name",
+        "100001,other-6",
+    );
+    Case::new().with(Act::Switch, 0, 4).rests_on(
+        "moved",
+        "hosts that moved from switch `sas-s0` to `myt-s1`",
+        "\"inv\":100001",
+    );
+}
+
+#[test]
+fn projects_and_zones() {
+    Case::new().with(Act::Hbf, 0, 1).rests_on(
+        "setting",
+        "the project id of `p0` in addresses is 21470, no longer 1470",
+        "hbf_project_id",
+    );
+    Case::new().with(Act::Ttl, 0, 1).rests_on(
+        "ttl",
+        "the TTL of project `p0` is 600, no longer that of the zone",
+        "ttl: 600",
+    );
+    Case::new().with(Act::ZoneTtl, 0, 1).rests_on(
+        "ttl",
+        "the TTL of zone `8.b.d.0.1.0.0.2.ip6.arpa.` is 600, no longer 3600",
+        "ttl = 600",
+    );
+    Case::new().with(Act::Fastbone, 0, 0).before(Act::Policy, 0, 3).rests_on(
+        "setting",
+        "the fastbone names of project `p0` are made otherwise",
+        "fastbone_name",
+    );
+    let orphan = || Case::new().live("zones/p0.example.net.zone", "x1.p0.example.net. AAAA 2001:db8:ffff::1");
+    orphan().with(Act::Policy, 0, 3).rests_on(
+        "setting",
+        "the policy of project `p0` is `sync`, no longer `repair`",
+        "policy: sync",
+    );
+    orphan().before(Act::Policy, 0, 3).with(Act::HostBad, 9, 0).undone().rests_on(
+        "unblocked",
+        "names that nobody has are looked for again: no row or source is doubted any more",
+        "",
+    );
+    let missing = || {
+        let mut case = Case::new();
+        let zone = case.live.get_mut("zones/p0.example.net.zone").expect("a zone");
+        *zone = zone
+            .lines()
+            .filter(|line| !line.starts_with("sas-00001") && !line.starts_with("aaaa-sas-00001"))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        case
+    };
+    missing().with(Act::Off, 0, 0).undone().rests_on(
+        "setting",
+        "automation is switched on for project `p0` now",
+        "id: p0",
+    );
+    missing().with(Act::Forbidden, 0, 0).undone().rests_on(
+        "setting",
+        "automation is allowed for project `p0` now",
+        "[project.p0]",
+    );
+    missing().with(Act::HostRestricted, 0, 0).undone().rests_on(
+        "unblocked",
+        "hosts of `p0` that no restriction keeps automation from any more",
+        "100001,",
+    );
+    missing().with(Act::TorBad, 0, 0).undone().rests_on(
+        "network",
+        "VLAN 600 of switch `sas-s0` is `2001:db8:0:11::/64` now",
+        "sas-s0 600",
+    );
+    missing().with(Act::ZoneGone, 1, 0).undone().rests_on(
+        "setting",
+        "zone `p0.example.net.` is configured now",
+        "[[zone]]",
+    );
+}
+
+#[test]
+fn what_another_host_brings_about_is_explained_by_that_host() {
+    // Two hosts had one MAC.
+    let mut case = Case::new().with(Act::Mac, 0, 3).undone();
+    let zone = case.live.get_mut("zones/p0.example.net.zone").expect("a zone");
+    *zone = zone.lines().filter(|line| !line.contains("sas-00002")).map(|line| format!("{line}\n")).collect();
+    assert!(case.review().causes.iter().all(|cause| cause.is_explained), "{:#?}", case.review());
+    // A name that was nobody's becomes that of a free host, so that the address is cleared there.
+    let case = Case::new()
+        .live("zones/p0.example.net.zone", "other-6.p0.example.net. AAAA 2001:db8:0:11:0:1470:0:1")
+        .with(Act::HostFree, 5, 0)
+        .with(Act::HostName, 5, 6);
+    assert!(case.review().causes.iter().all(|cause| cause.is_explained), "{:#?}", case.review());
+}
