@@ -256,6 +256,11 @@ impl NoticeCode {
             | NoticeCode::RemovalsRest => false,
         }
     }
+
+    /// Whether a plan is less than it should be, as something could not be read or is not believed.
+    pub fn tells_of_less(self) -> bool {
+        self.tells_of_failure() || self == NoticeCode::SourceUntrusted
+    }
 }
 
 /// An RRset that a rule wants to lose records because nobody has the name, and that waits.

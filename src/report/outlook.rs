@@ -1,7 +1,7 @@
 //! What is known of a plan beside what it says itself: what would become of it, and where it is.
 
 use crate::apply::Refusal;
-use crate::plan::{NoticeCode, Plan};
+use crate::plan::Plan;
 
 /// What is known of a plan beside what it says itself.
 #[derive(Debug, Clone, Default)]
@@ -32,10 +32,9 @@ pub enum Verdict {
 impl Verdict {
     /// The verdict on a plan.
     pub fn of(plan: &Plan, outlook: &Outlook) -> Verdict {
-        let is_less = |code: NoticeCode| code.tells_of_failure() || code == NoticeCode::SourceUntrusted;
         match plan {
             _ if outlook.refusal.is_some() || plan.limits.iter().any(|limit| limit.exceeded) => Verdict::Refused,
-            plan if plan.notices.iter().any(|notice| is_less(notice.code)) => Verdict::Partial,
+            plan if plan.notices.iter().any(|notice| notice.code.tells_of_less()) => Verdict::Partial,
             plan if plan.changes.is_empty() && outlook.hidden.unwrap_or(0) == 0 => Verdict::Idle,
             _ => Verdict::Ready,
         }

@@ -8,7 +8,7 @@ use super::{Shown, Strayed};
 use crate::dns::{Rrset, Rtype};
 use crate::drift::{Deed, Mover};
 use crate::inventory::value::Duration;
-use crate::plan::{Notice, NoticeCode, Plan};
+use crate::plan::{Notice, Plan};
 use crate::state::{KeptRrset, Written};
 
 /// What `format` says.
@@ -117,7 +117,7 @@ pub fn render(shown: &Shown<'_>) -> String {
         state: shown.drift.place,
         exists: shown.drift.is_known,
         zones: shown.zones.iter().map(ToString::to_string).collect(),
-        unread: notices.iter().filter(|notice| is_doubt(notice.code)).map(unread).collect(),
+        unread: notices.iter().filter(|notice| notice.code.tells_of_less()).map(unread).collect(),
         counts: Mover::ALL.iter().copied().map(count).collect(),
         rrsets: shown.all().map(rrset).collect(),
         hidden: shown.hidden(),
@@ -126,11 +126,6 @@ pub fn render(shown: &Shown<'_>) -> String {
         waiting: waiting.len(),
     };
     serde_json::to_string_pretty(&document).expect("texts and numbers are JSON") + "\n"
-}
-
-/// Whether something could not be read, or is not believed.
-fn is_doubt(code: NoticeCode) -> bool {
-    code.tells_of_failure() || code == NoticeCode::SourceUntrusted
 }
 
 /// What could not be read.

@@ -8,7 +8,6 @@ use super::super::summary::counted;
 use super::super::words::Explained as _;
 use super::escape::code;
 use super::fit::Part;
-use super::verdict::tells_of_less;
 use crate::plan::{BlockCode, Blocked, Notice, NoticeCode, Plan, SkipCode};
 
 /// How many of several like things are shown: five tell what is going on (no official source).
@@ -101,7 +100,7 @@ pub fn notices(plan: &Plan) -> Part<'_> {
     let mut of_code: HashMap<NoticeCode, usize> = HashMap::new();
     let mut worth: Vec<&Notice> = Vec::new();
     let mut counts: BTreeMap<NoticeCode, usize> = BTreeMap::new();
-    for notice in plan.notices.iter().filter(|notice| !tells_of_less(notice)) {
+    for notice in plan.notices.iter().filter(|notice| !notice.code.tells_of_less()) {
         *counts.entry(notice.code).or_default() += 1;
         let seen = of_code.entry(notice.code).or_default();
         *seen += 1;

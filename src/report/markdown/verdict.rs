@@ -134,14 +134,9 @@ pub fn exceeded(plan: &Plan) -> impl Iterator<Item = &LimitState> {
     plan.limits.iter().filter(|limit| limit.exceeded)
 }
 
-/// Whether a notice says that the plan is less than it should be.
-pub fn tells_of_less(notice: &Notice) -> bool {
-    notice.code.tells_of_failure() || notice.code == NoticeCode::SourceUntrusted
-}
-
 /// The notices that say why a plan is less than it should be.
 fn unread(plan: &Plan) -> impl Iterator<Item = &Notice> {
-    plan.notices.iter().filter(|notice| tells_of_less(notice))
+    plan.notices.iter().filter(|notice| notice.code.tells_of_less())
 }
 
 /// What a plan lacks, in a few words: `1 source and 2 zones could not be read`.

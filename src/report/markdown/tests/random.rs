@@ -291,7 +291,7 @@ impl Maker<'_> {
             message: maker.value(),
         };
         plan.notices = (0..notices).map(|_| notice(self)).collect();
-        plan.notices.retain(|notice| !is_whole || !super::super::verdict::tells_of_less(notice));
+        plan.notices.retain(|notice| !is_whole || !notice.code.tells_of_less());
         plan.notices.sort();
         plan.limits = (0..limits).map(|_| self.limit()).collect();
         let waiting = plan.changes.iter().take(self.below(3)).map(|change| Waiting {

@@ -115,7 +115,7 @@ fn blocked(text: &str, plan: &Plan) {
 
 /// The notices that are listed and are not.
 fn notices(text: &str, plan: &Plan) {
-    let all = plan.notices.iter().filter(|notice| !super::super::verdict::tells_of_less(notice)).count();
+    let all = plan.notices.iter().filter(|notice| !notice.code.tells_of_less()).count();
     let mut lines = text.lines().skip_while(|line| !line.contains("Notices: "));
     let Some(line) = lines.next() else { return };
     let line = line.trim_start_matches("<summary>").trim_end_matches("</summary>");
@@ -127,7 +127,7 @@ fn notices(text: &str, plan: &Plan) {
 /// The remarks on what a plan is about, why it is refused or less than it should be.
 fn remarks(text: &str, plan: &Plan) {
     let limits = plan.limits.iter().filter(|limit| limit.exceeded).count();
-    let unread = plan.notices.iter().filter(|notice| super::super::verdict::tells_of_less(notice)).count();
+    let unread = plan.notices.iter().filter(|notice| notice.code.tells_of_less()).count();
     let ends = ["#", "|", "<", "---", "Against ", "By datacenter: "];
     let head = text.lines().skip(4).take_while(|line| !ends.iter().any(|end| line.starts_with(end)));
     let told: usize = head.map(listed).sum();
