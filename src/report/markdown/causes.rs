@@ -17,6 +17,9 @@ const PLACES: usize = 2;
 /// How much of the room for lists is kept for causes that matter less, in percent: enough for examples (no official source).
 const KEPT: usize = 20;
 
+/// How many changes of a cause are shown at least where any are: what a host that moves has (no official source).
+const EXAMPLE: usize = 4;
+
 /// The causes of a plan's changes.
 pub struct Causes<'a> {
     /// The causes, those first that matter most.
@@ -117,7 +120,7 @@ impl<'a> Causes<'a> {
         for tier in self.causes[..shown].chunk_by(|a, b| a.tier() == b.tier()) {
             let (own, later) = needs[folds.len()..].split_at(tier.len());
             let kept = later.iter().sum::<usize>().min(room * KEPT / 100);
-            for (item, share) in tier.iter().zip(shared(own, room - kept)) {
+            for (item, share) in tier.iter().zip(shares(tier, own, room - kept)) {
                 let headline = item.headline().len();
                 let folded = item.folded(headline + share);
                 room -= folded.as_ref().map_or(0, |folded| folded.text.len().saturating_sub(headline));
@@ -137,6 +140,17 @@ impl<'a> Causes<'a> {
             (None, _) => "What it rests on".to_owned(),
         }
     }
+}
+
+/// Shares `room` among causes that matter alike: as many of the first as there is room to show examples of each. Where there
+/// is none for examples of the first, all share alike.
+fn shares(tier: &[Item<'_>], needs: &[usize], room: usize) -> Vec<usize> {
+    let least: Vec<usize> = tier.iter().zip(needs).map(|(item, need)| item.example().min(*need)).collect();
+    let is_enough = |shares: &[usize]| shares.iter().zip(&least).all(|(share, least)| share >= least);
+    let most = (1..=tier.len()).rev().map(|first| shared(&needs[..first], room)).find(|shares| is_enough(shares));
+    let mut shares = most.unwrap_or_else(|| shared(needs, room));
+    shares.resize(tier.len(), 0);
+    shares
 }
 
 impl<'a> Item<'a> {
@@ -189,6 +203,11 @@ impl<'a> Item<'a> {
             true => folded.text.len().saturating_sub(headline),
             false => room,
         })
+    }
+
+    /// How many octets a list of the first few of its changes takes beyond the headline.
+    fn example(&self) -> usize {
+        self.details(self.changes.len().min(EXAMPLE)).len().saturating_sub(self.headline().len())
     }
 
     /// The cause with the first `shown` of its changes folded below it, and how many there are more.

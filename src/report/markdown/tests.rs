@@ -11,7 +11,7 @@ use self::random::MARKER;
 use super::*;
 use crate::apply::Refusal;
 use crate::dns::Rtype;
-use crate::plan::{CauseKind, Rule, fixture};
+use crate::plan::{Cause, CauseKind, Rule, fixture};
 
 /// A report of a plan in so many octets, with digests that need no work.
 fn report((plan, outlook): &(Plan, Outlook), is_view: bool, max: usize) -> String {
@@ -210,7 +210,7 @@ fn crowd(hosts: usize) -> Plan {
 fn large() -> Plan {
     let mut plan = crowd(1250);
     plan.limits.retain(|limit| !limit.exceeded);
-    plan.notices.retain(|notice| !verdict::tells_of_less(notice));
+    plan.notices.retain(|notice| !notice.code.tells_of_less());
     plan
 }
 
@@ -225,6 +225,24 @@ fn a_large_plan_shows_what_matters_and_examples_of_the_rest() {
     assert!(in_lists > 150 && text.matches("\n<details>\n").count() == 7, "{in_lists} hosts: {text}");
     let cut = text.lines().find(|line| line.starts_with("**Cut to fit here:**")).unwrap();
     assert!(cut.ends_with("All of it: <https://ci.example.net/runs/17> or `zonewright show plan.json`."), "{cut}");
+}
+
+#[test]
+fn of_many_causes_the_first_have_examples() {
+    let mut plan = large();
+    let review = plan.review.as_mut().unwrap();
+    let split = |cause: &Cause| -> Vec<Cause> {
+        let part = |(number, changes): (usize, &[u32])| {
+            let says = format!("{} ({number})", cause.says);
+            Cause { says, changes: changes.to_vec(), ..cause.clone() }
+        };
+        cause.changes.chunks(8).enumerate().map(part).collect()
+    };
+    review.causes = review.causes.iter().flat_map(split).collect();
+    review.sort();
+    let text = report(&(plan, saved()), false, MAX);
+    assert!(text.len() <= MAX && text.len() > MAX * 9 / 10, "{}", text.len());
+    assert!(text.matches("\n<details>\n").count() > 30 && text.matches("\n@@ ").count() > 60, "{text}");
 }
 
 #[test]
