@@ -52,7 +52,11 @@ mod page;
 
 mod paint;
 
+mod paste;
+
 mod schema;
+
+mod scope;
 
 mod serve;
 

@@ -9,13 +9,15 @@ mod hunk;
 use std::collections::BTreeMap;
 
 use self::hunk::Hunk;
+use super::notice::says;
 use super::outlook::{Outlook, Verdict};
 use super::paint::Paint;
+use super::scope::scope;
 use super::text::TextOptions;
 use crate::diag::sanitize;
 use crate::dns::{NameRef, ZoneName};
 use crate::guard::words;
-use crate::plan::{Change, NoticeCode, Plan, SealedPlan};
+use crate::plan::{Change, Plan, SealedPlan};
 
 /// Renders a plan; empty where there is nothing to change and nothing amiss.
 ///
@@ -81,12 +83,9 @@ fn remarks(plan: &Plan, outlook: &Outlook) -> Vec<String> {
         }
         None => {}
     }
-    let less = plan.notices.iter();
-    let less = less.filter(|notice| notice.code.tells_of_failure() || notice.code == NoticeCode::SourceUntrusted);
-    remarks.extend(less.map(|notice| format!("less than it should be: {}: {}", notice.code, notice.message)));
-    if let Some(hidden) = outlook.hidden {
-        remarks.push(format!("only some of the plan's changes are shown, and {hidden} are not"));
-    }
+    let less = plan.notices.iter().filter(|notice| notice.code.tells_of_less());
+    remarks.extend(less.map(|notice| format!("less than it should be: {}: {}", notice.code, says(notice))));
+    remarks.extend(scope(plan, outlook));
     remarks
 }
 

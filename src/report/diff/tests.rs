@@ -130,7 +130,7 @@ fn what_is_amiss_is_told_before_the_first_file() {
     insta::assert_snapshot!(text, @r"
     # refused as it is: breaker-tripped: the breaker `global` is tripped\u{a}--- x
     #   hint: reset it
-    # only some of the plan's changes are shown, and 7 are not
+    # A view: 7 more changes of the plan are not shown
     ");
 }
 

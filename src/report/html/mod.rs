@@ -25,7 +25,9 @@ use serde::Serialize;
 use self::lists::{Causes, Hosts, OfCode, OfHint, Table, Waits};
 use self::pictures::Picture;
 use self::verdict::{Classes, Count, VerdictView};
-use super::outlook::Outlook;
+use super::outlook::{Outlook, Verdict};
+use super::paste::{is_page, shell};
+use super::scope::narrowed;
 use crate::plan::{Review, SealedPlan};
 use crate::review;
 
@@ -122,8 +124,12 @@ struct PageView<'a> {
     created: String,
     /// When it expires.
     expires: String,
-    /// The command that applies it; none where it is in no file.
+    /// The command that applies it; none where it is in no file, or not all of it is shown.
     apply: Option<String>,
+    /// Whether that command is refused as things are.
+    is_refused: bool,
+    /// Whether not all of it is shown.
+    is_view: bool,
     /// The command that lists all of it at a terminal.
     list: String,
     /// The file that has all of it.
@@ -145,7 +151,8 @@ struct Url<'a> {
 fn page<'a>((sealed, outlook): (&'a SealedPlan, &'a Outlook), review: Option<&Review>) -> PageView<'a> {
     let plan = sealed.plan();
     let file = outlook.file.as_deref();
-    let has_changes = !plan.changes.is_empty() || outlook.hidden.unwrap_or(0) > 0;
+    let is_view = outlook.hidden.is_some_and(|hidden| hidden > 0);
+    let is_refused = Verdict::of(plan, outlook) == Verdict::Refused;
     PageView {
         policy: policy::policy(STYLE, SCRIPT),
         style: Value::from_safe_string(STYLE.to_owned()),
@@ -153,7 +160,7 @@ fn page<'a>((sealed, outlook): (&'a SealedPlan, &'a Outlook), review: Option<&Re
         data: Value::from_safe_string(DATA.to_owned()),
         verdict: verdict::verdict(plan, outlook),
         hidden: outlook.hidden,
-        narrowed: plan.only.as_ref().map(verdict::narrowed),
+        narrowed: plan.only.as_ref().map(narrowed),
         undoes: plan.undoes,
         counts: verdict::counts(plan),
         classes: review.and_then(verdict::classes),
@@ -170,40 +177,26 @@ fn page<'a>((sealed, outlook): (&'a SealedPlan, &'a Outlook), review: Option<&Re
         tool: &plan.tool,
         created: plan.created.to_string(),
         expires: plan.expires.to_string(),
-        apply: file.filter(|_| has_changes).map(|file| apply(file, sealed.effect())),
+        apply: file.filter(|_| !is_view && !plan.changes.is_empty()).map(|file| apply(file, sealed.effect())),
+        is_refused,
+        is_view,
         list: list(outlook),
         file,
-        url: outlook.url.as_deref().map(|text| Url { text, is_link: is_link(text) }),
+        url: outlook.url.as_deref().map(|text| Url { text, is_link: is_page(text) }),
     }
 }
 
-/// The command that applies a plan and no other.
+/// The command that applies a plan and no other; `FILE` stands for a name that cannot be shown.
 fn apply(file: &str, effect: &str) -> String {
-    format!("zonewright apply {} --expect {effect}", quoted(file))
+    format!("zonewright apply {} --expect {effect}", shell(file).as_deref().unwrap_or("FILE"))
 }
 
 /// The command that lists a plan at a terminal.
 fn list(outlook: &Outlook) -> String {
     match &outlook.file {
-        Some(file) => format!("zonewright show -v {}", quoted(file)),
+        Some(file) => format!("zonewright show -v {}", shell(file).as_deref().unwrap_or("FILE")),
         None => "zonewright plan -v".to_owned(),
     }
-}
-
-/// A word as a shell takes it literally (POSIX.1-2024, Shell Command Language, section 2.2.2).
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:,@%".contains(c);
-    let is_option = word.starts_with('-');
-    match !word.is_empty() && !is_option && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("{}'{}'", if is_option { "./" } else { "" }, word.replace('\'', "'\\''")),
-    }
-}
-
-/// Whether a text is the address of a page: other schemes run scripts, or start programs.
-fn is_link(text: &str) -> bool {
-    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-    rest.is_some_and(|rest| !rest.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control()))
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use super::escape::{counted, grouped};
 use crate::guard::words;
-use crate::plan::{Against, ChangeKind, Class, LimitState, Notice, NoticeCode, Only, Plan, Review};
+use crate::plan::{Against, ChangeKind, Class, LimitState, Plan, Review};
+use crate::report::notice::says;
 use crate::report::outlook::{Outlook, Verdict};
 
 /// The code of the refusal that tells of limits, of which the plan tells too.
@@ -35,9 +36,15 @@ pub fn verdict(plan: &Plan, outlook: &Outlook) -> VerdictView {
         }
         Verdict::Partial => {
             let headline = "Partial: not all that it rests on could be read and believed";
-            view("partial", "!", headline, plan.notices.iter().filter(|notice| is_less(notice)).map(failure).collect())
+            view("partial", "!", headline, failures(plan).collect())
         }
         Verdict::Idle => view("idle", "=", idle(plan), Vec::new()),
+        Verdict::Ready if is_view(outlook) && plan.changes.is_empty() => {
+            view("idle", "\u{2026}", "No changes in what is shown", Vec::new())
+        }
+        Verdict::Ready if is_view(outlook) => {
+            view("ready", "\u{2026}", "A view: nothing refuses the plan, and not all of it is shown", Vec::new())
+        }
         Verdict::Ready => view("ready", "\u{2713}", "Ready to apply", Vec::new()),
     }
 }
@@ -52,14 +59,14 @@ fn idle(plan: &Plan) -> &'static str {
     }
 }
 
-/// Whether a notice tells that the plan is less than it should be.
-fn is_less(notice: &Notice) -> bool {
-    notice.code.tells_of_failure() || notice.code == NoticeCode::SourceUntrusted
+/// Whether only some of a plan's changes are shown.
+fn is_view(outlook: &Outlook) -> bool {
+    outlook.hidden.is_some_and(|hidden| hidden > 0)
 }
 
-/// What a notice tells.
-fn failure(notice: &Notice) -> (String, Option<String>) {
-    (notice.message.clone(), None)
+/// What keeps a plan from being all that it should be.
+fn failures(plan: &Plan) -> impl Iterator<Item = (String, Option<String>)> {
+    plan.notices.iter().filter(|notice| notice.code.tells_of_less()).map(|notice| (says(notice), None))
 }
 
 /// What refuses a plan.
@@ -73,7 +80,8 @@ fn guard(plan: &Plan, outlook: &Outlook) -> String {
     }
 }
 
-/// Why a plan is refused: the limits that it exceeds, or what a guard says, and each time what lets it through.
+/// Why a plan is refused: the limits that it exceeds, or what a guard says, and each time what lets it through; then what
+/// keeps it from being all that it should be.
 fn refusals(plan: &Plan, outlook: &Outlook) -> Vec<(String, Option<String>)> {
     let exceeded = plan.limits.iter().filter(|limit| limit.exceeded);
     let limits = exceeded.map(|limit| (words::says(limit), Some(format!("`{}` lets it through", words::allow(limit)))));
@@ -81,7 +89,7 @@ fn refusals(plan: &Plan, outlook: &Outlook) -> Vec<(String, Option<String>)> {
     // Of limits the plan itself tells one by one what the refusal says in one piece.
     let others = outlook.refusal.iter().filter(|refusal| limits.is_empty() || refusal.code != EXCEEDED);
     let others = others.map(|refusal| (refusal.message.clone(), refusal.hint.clone()));
-    others.chain(limits.iter().cloned()).collect()
+    others.chain(limits.iter().cloned()).chain(failures(plan)).collect()
 }
 
 /// A number with what it counts.
@@ -200,20 +208,4 @@ fn beside(review: &Review) -> Vec<String> {
         format!("{} {} blocked, and not with the base: {}{more}.", counted(all, "host"), verb(all), hosts.join(", "))
     });
     [settled, blocked].into_iter().flatten().collect()
-}
-
-/// What a plan was narrowed to, in words.
-pub fn narrowed(only: &Only) -> String {
-    /// What one line holds (no official source).
-    const SHOWN: usize = 20;
-    let list = |what: &str, items: Vec<String>| {
-        let shown = items[..items.len().min(SHOWN)].join(", ");
-        let more = items.len().saturating_sub(SHOWN);
-        let more = if more > 0 { format!(" and {} more", grouped(more as u64)) } else { String::new() };
-        format!("{what}{} {shown}{more}", if items.len() == 1 { "" } else { "s" })
-    };
-    let hosts = only.hosts.iter().map(ToString::to_string).collect::<Vec<_>>();
-    let parts = [("host", hosts), ("project", only.projects.clone())];
-    let parts = parts.into_iter().filter(|(_, items)| !items.is_empty()).map(|(what, items)| list(what, items));
-    format!("Narrowed to {}.", parts.collect::<Vec<_>>().join(" of "))
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::outlook::Outlook;
+use super::super::scope::scope;
 use super::super::summary::counted as number;
 use super::super::words::Explained as _;
 use super::{Case, Outcome, Suite, document};
@@ -18,6 +19,7 @@ pub fn plan(sealed: &SealedPlan, outlook: &Outlook) -> String {
     first.properties = vec![("plan", sealed.id().to_owned()), ("effect", sealed.effect().to_owned())];
     first.properties.extend(outlook.file.clone().map(|file| ("file", file)));
     first.properties.extend(outlook.url.clone().map(|url| ("url", url)));
+    first.properties.extend(scope(plan, outlook).into_iter().map(|says| ("scope", says)));
     let mut suites = vec![first, Suite::new("zonewright.limits".to_owned(), limits(plan, outlook))];
     suites.extend(projects(plan));
     suites.iter_mut().for_each(|suite| suite.created = Some(plan.created.to_string()));
@@ -26,11 +28,12 @@ pub fn plan(sealed: &SealedPlan, outlook: &Outlook) -> String {
 
 /// The exports and zones that the plan rests on; those fail that could not be read or are not believed.
 fn inputs(plan: &Plan) -> Vec<Case> {
-    let mut cases: BTreeMap<(bool, String), Case> = BTreeMap::new();
+    let mut passed: BTreeMap<(bool, String), Case> = BTreeMap::new();
+    let mut failed: BTreeMap<(bool, String), Vec<Case>> = BTreeMap::new();
     for source in &plan.sources {
         let name = format!("source {}", source.source);
         let dated = source.dated.map(|dated| format!(", of {dated}")).unwrap_or_default();
-        cases.insert(
+        passed.insert(
             (false, source.source.clone()),
             Case::passed(name, format!("{}{dated}", number(source.rows as usize, "row"))),
         );
@@ -38,7 +41,7 @@ fn inputs(plan: &Plan) -> Vec<Case> {
     for seen in &plan.zones {
         let zone = seen.zone.to_string();
         let says = format!("serial {}, {}", seen.serial, number(seen.rrsets as usize, "RRset"));
-        cases.insert((true, zone.clone()), Case::passed(format!("zone {zone}"), says));
+        passed.insert((true, zone.clone()), Case::passed(format!("zone {zone}"), says));
     }
     for Notice { code, name, message, .. } in &plan.notices {
         let (is_zone, what) = match code {
@@ -47,9 +50,13 @@ fn inputs(plan: &Plan) -> Vec<Case> {
             _ => continue,
         };
         let case = Case::failed(format!("{what} {name}"), code.as_str(), message, Some(code.words().long));
-        cases.insert((is_zone, name.clone()), case);
+        failed.entry((is_zone, name.clone())).or_default().push(case);
     }
-    cases.into_values().collect()
+    let mut cases: BTreeMap<(bool, String), Vec<Case>> =
+        passed.into_iter().map(|(key, case)| (key, vec![case])).collect();
+    // What failed stands in the place of what was read all the same.
+    cases.extend(failed);
+    cases.into_values().flatten().collect()
 }
 
 /// The limits; those fail that are exceeded. Whatever else refuses the plan is a case of its own.
@@ -99,7 +106,8 @@ fn projects(plan: &Plan) -> Vec<Suite> {
 }
 
 impl Project<'_> {
-    /// A case for each host, sorted, and one for what nobody has. A host that is blocked is told as that alone.
+    /// A case for each host, sorted, and one for what nobody has. Of a host that is blocked or skipped
+    /// it is told what changes all the same.
     fn cases(&self) -> Vec<Case> {
         let hosts = self.changes.keys().filter_map(|(_, host)| *host);
         let hosts: BTreeSet<Inv> = hosts.chain(self.blocked.keys().chain(self.skipped.keys()).copied()).collect();
@@ -112,15 +120,18 @@ impl Project<'_> {
     /// The case of a host.
     fn case(&self, host: Inv) -> Case {
         let name = format!("host {}", host.0);
+        let changes = self.changes.get(&(false, Some(host))).map(|changes| counted(changes));
+        // What it leaves behind may change all the same: a name that it gave up.
+        let beside = changes.as_ref().map(|changes| format!("; changed all the same: {changes}"));
+        let beside = beside.unwrap_or_default();
         if let Some(Blocked { code, message, hint, .. }) = self.blocked.get(&host) {
-            return Case::failed(name, code.as_str(), message, Some(hint));
+            return Case::failed(name, code.as_str(), &format!("{message}{beside}"), Some(hint));
         }
         if let Some(code) = self.skipped.get(&host) {
-            let message = format!("{code}: {}", code.words().brief);
+            let message = format!("{code}: {}{beside}", code.words().brief);
             return Case { name, outcome: Outcome::Skipped { code: code.as_str(), message } };
         }
-        let changes = self.changes.get(&(false, Some(host)));
-        Case::passed(name, changes.map(|changes| counted(changes)).unwrap_or_default())
+        Case::passed(name, changes.unwrap_or_default())
     }
 }
 

@@ -194,6 +194,33 @@ fn a_plan_fails_where_somebody_must_put_something_right() {
 }
 
 #[test]
+fn what_changes_of_a_host_that_is_left_is_told() {
+    let mut plan = fixture::fleet();
+    let host = plan.changes.iter().find_map(|change| change.host).unwrap();
+    let project = plan.changes.iter().find(|change| change.host == Some(host)).unwrap().project.clone();
+    plan.blocked.clear();
+    plan.skipped = vec![Skipped { host, project: project.clone(), code: SkipCode::AutomationOff }];
+    let seen = of_plan(plan, &Outlook::default());
+    let told = seen.iter().find(|case| case.outcome.0 == "skipped").unwrap();
+    assert!(told.text.contains("; changed all the same: create "), "{}", told.text);
+}
+
+#[test]
+fn all_that_could_not_be_read_of_a_source_is_told() {
+    let notice = |message: &str| Notice {
+        code: NoticeCode::SourceUnknown,
+        name: "agent".to_owned(),
+        host: None,
+        message: message.to_owned(),
+    };
+    let notices = vec![notice("agents/1.jsonl was cut"), notice("agents/2.jsonl is empty")];
+    let seen = of_plan(Plan { notices, ..fixture::reviewed() }, &Outlook::default());
+    let failed: Vec<&str> =
+        seen.iter().filter(|case| case.outcome.1 == "source-unknown").map(|case| &*case.name).collect();
+    assert_eq!(failed, ["source agent", "source agent (2)"]);
+}
+
+#[test]
 fn whatever_refuses_a_plan_beside_limits_is_told() {
     let refusal = Refusal {
         place: "the plan".to_owned(),

@@ -4,6 +4,7 @@
 //! looks for markup, links, mentions, issues or emoji. What ends code is settled here: line ends and other control characters
 //! become escapes, and a delimiter is longer than any run of backticks within.
 
+use super::super::paste::is_page;
 use crate::diag::sanitize;
 
 /// How many characters of a value are shown: a name of 255 octets, all of them escaped (no official source).
@@ -68,21 +69,9 @@ pub fn plain(value: &str) -> String {
 
 /// The address of a page as a link, where nothing in it could be taken for anything else; else in a code span.
 pub fn link(url: &str) -> String {
-    let is_safe = |octet: u8| octet.is_ascii_graphic() && !b"<>\"'`\\|{}[]^".contains(&octet);
-    let rest = url.strip_prefix("https://").or(url.strip_prefix("http://"));
-    let is_link = rest.is_some_and(|rest| !rest.is_empty() && url.len() <= LONGEST && rest.bytes().all(is_safe));
+    let is_safe = |octet: u8| !b"<>\"'`\\|{}[]^".contains(&octet);
+    let is_link = is_page(url) && url.len() <= LONGEST && url.bytes().all(is_safe);
     if is_link { format!("<{url}>") } else { code(url) }
-}
-
-/// A word of a command line as a shell takes it; none where it cannot be shown as it is.
-pub fn shell(word: &str) -> Option<String> {
-    let is_bare = |octet: u8| octet.is_ascii_alphanumeric() || b"_./:=@%+,-".contains(&octet);
-    match word {
-        word if word.is_empty() || plain(word) != word => None,
-        word if word.starts_with('-') => shell(&format!("./{word}")),
-        word if word.bytes().all(is_bare) => Some(word.to_owned()),
-        word => Some(format!("'{}'", word.replace('\'', r"'\''"))),
-    }
 }
 
 /// The length of the longest run of backticks.
@@ -132,14 +121,5 @@ mod tests {
         {
             assert!(link(url).starts_with('`'), "{url}");
         }
-    }
-
-    #[test]
-    fn a_word_is_quoted_for_the_shell() {
-        assert_eq!(shell("out/plan-1.json").unwrap(), "out/plan-1.json");
-        assert_eq!(shell("my plan's.json").unwrap(), r"'my plan'\''s.json'");
-        assert_eq!(shell("-v").unwrap(), "./-v", "no option");
-        assert_eq!(shell("a\nb"), None);
-        assert_eq!(shell(&"a".repeat(LONGEST + 1)), None, "a part of it names another file");
     }
 }

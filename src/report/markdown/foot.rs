@@ -1,7 +1,8 @@
 //! Which plan it is, how to apply it and nothing else, and where all of it is.
 
+use super::super::paste::shell;
 use super::Subject;
-use super::escape::{code, fenced, link, shell};
+use super::escape::{code, fenced, link};
 use crate::report::outlook::Verdict;
 
 /// What a report leaves out.

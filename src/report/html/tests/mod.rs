@@ -194,24 +194,30 @@ fn a_view_says_that_it_is_one() {
     let page = render(&SealedPlan::new(fixture::fleet()), &outlook);
     assert!(page.contains("7 more changes of the plan are not shown"));
     let outlook = Outlook { file: Some("plan.json".to_owned()), ..outlook };
-    assert_eq!(headline(fixture::empty(), &outlook), "\u{2713} Ready to apply", "what is hidden is to be done");
-    assert!(page_of(fixture::empty(), &outlook).contains("zonewright apply plan.json --expect sha256:"));
-}
-
-#[test]
-fn a_command_can_be_pasted_into_a_shell() {
-    assert_eq!(quoted("out/plan-1.json"), "out/plan-1.json");
-    assert_eq!(quoted("a b'c$(d).json"), "'a b'\\''c$(d).json'");
-    assert_eq!(quoted("-f.json"), "./'-f.json'");
-    assert_eq!(quoted(""), "''");
-}
-
-#[test]
-fn only_addresses_of_pages_are_links() {
-    assert!(is_link("https://ci.example.net/runs/17?a=b#c"));
-    for text in
-        ["javascript:alert(1)", "https://", "data:text/html,x", "ci.example.net", "https://a b", "https://a\nb", "//a"]
-    {
-        assert!(!is_link(text), "{text}");
+    assert_eq!(
+        headline(with_notice(None), &outlook),
+        "\u{2026} A view: nothing refuses the plan, and not all of it is shown"
+    );
+    for plan in [fixture::empty(), with_notice(None)] {
+        let page = page_of(plan, &outlook);
+        assert!(!page.contains("zonewright apply"), "what is not shown would be applied with it");
+        assert!(page.contains("a view cannot be applied: <code>zonewright show -v plan.json</code>"));
     }
+    assert_eq!(headline(fixture::empty(), &outlook), "\u{2026} No changes in what is shown");
+}
+
+#[test]
+fn a_refused_plan_says_so_beside_the_command_and_what_could_not_be_read() {
+    let page = page_of(fixture::reviewed(), &outlook());
+    let below = page.split_once("<footer").unwrap().1;
+    assert!(below.contains("</code>; this is refused as long as the above stands"), "{below}");
+    let because = page.split_once("<ul class=\"because\">").unwrap().1.split_once("</ul>").unwrap().0;
+    assert!(because.contains("was cut") && because.contains("eine"), "{because}");
+}
+
+#[test]
+fn a_file_whose_name_cannot_be_shown_is_in_no_command() {
+    let page = page_of(fixture::reviewed(), &Outlook { file: Some("a\u{202e}\n;b".to_owned()), ..Outlook::default() });
+    assert!(page.contains("zonewright apply FILE --expect sha256:"));
+    assert!(page.contains("zonewright show -v FILE"));
 }

@@ -1,0 +1,32 @@
+//! What a plan is about, where that is not the whole fleet or not all of it is shown.
+
+use super::outlook::Outlook;
+use super::summary::counted;
+use crate::plan::{Only, Plan};
+
+/// How many names one line holds (no official source).
+const SHOWN: usize = 20;
+
+/// Sentences that keep a reader from taking a plan for more than it is; not sanitized.
+pub fn scope(plan: &Plan, outlook: &Outlook) -> Vec<String> {
+    let view = outlook.hidden.filter(|hidden| *hidden > 0).map(|hidden| {
+        let are = if hidden == 1 { "is" } else { "are" };
+        format!("A view: {} of the plan {are} not shown", counted(hidden, "more change"))
+    });
+    let undoes = plan.undoes.map(|apply| format!("It undoes apply {apply}"));
+    view.into_iter().chain(undoes).chain(plan.only.as_ref().map(narrowed)).collect()
+}
+
+/// What the command line narrowed a plan to: `Narrowed to hosts 1, 2 of project web`.
+pub fn narrowed(only: &Only) -> String {
+    let list = |what: &str, items: Vec<String>| {
+        let shown = items[..items.len().min(SHOWN)].join(", ");
+        let more = items.len().saturating_sub(SHOWN);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("{what}{} {shown}{more}", if items.len() == 1 { "" } else { "s" })
+    };
+    let hosts = only.hosts.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let parts = [("host", hosts), ("project", only.projects.clone())];
+    let parts = parts.into_iter().filter(|(_, items)| !items.is_empty()).map(|(what, items)| list(what, items));
+    format!("Narrowed to {}", parts.collect::<Vec<_>>().join(" of "))
+}
