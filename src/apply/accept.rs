@@ -33,9 +33,8 @@ pub fn accept(sealed: &SealedPlan, place: &str, terms: &Terms<'_>) -> Result<(),
         );
         return refuse("plan-times", message, "its times were altered, or the setting was: plan again");
     }
-    if plan.expires < terms.now {
-        let message = format!("it expired at {}, and it is {} now", plan.expires, terms.now);
-        return refuse("plan-expired", message, "plan again");
+    if let Some(expired) = expired(sealed, place, terms.now) {
+        return Err(expired);
     }
     match terms.expect {
         Some(expect) if expect != sealed.effect() => {
@@ -44,6 +43,17 @@ pub fn accept(sealed: &SealedPlan, place: &str, terms: &Terms<'_>) -> Result<(),
         }
         _ => Ok(()),
     }
+}
+
+/// The refusal of a plan that is too old at a time.
+pub fn expired(sealed: &SealedPlan, place: &str, now: Time) -> Option<Refusal> {
+    let expires = sealed.plan().expires;
+    (expires < now).then(|| Refusal {
+        place: place.to_owned(),
+        code: "plan-expired",
+        message: format!("it expired at {expires}, and it is {now} now"),
+        hint: Some("plan again".to_owned()),
+    })
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::path::Path;
 use super::args::{self, Format, Shared, ShowArgs};
 use super::exit::Exit;
 use super::output::{self, Failure};
+use crate::apply::accept;
 use crate::change::Change;
 use crate::dns::{Name, ZoneName};
 use crate::plan::{Class, Notice, NoticeCode, Plan, SealedPlan, store};
@@ -16,14 +17,19 @@ use crate::report::{self, Outlook, PlanFormat, Purpose, Templates, TextOptions};
 pub fn run(shared: &Shared, args: &ShowArgs) -> Result<Exit, Failure> {
     let view = View::new(shared, args.format.into(), Purpose::Saved)?;
     let sealed = store::load(&args.file).map_err(Failure::new)?;
-    let file = Some(args.file.display().to_string());
-    view.print(&sealed, &Outlook { file, url: args.plan_url.clone(), ..Outlook::default() })?;
+    let file = args.file.display().to_string();
+    // What is too old is refused; a plan without changes is not to be applied at all.
+    let has_changes = !sealed.plan().changes.is_empty();
+    let refusal = if has_changes { accept::expired(&sealed, "the plan", output::now(shared)?) } else { None };
+    view.print(&sealed, &Outlook { refusal, file: Some(file), url: args.plan_url.clone(), hidden: None })?;
     Ok(Exit::Done)
 }
 
 /// How a plan is printed.
 #[derive(Debug)]
-pub struct View {
+pub struct View<'a> {
+    /// What every command takes.
+    shared: &'a Shared,
     /// The format.
     format: PlanFormat,
     /// The templates, the workspace's own in their place.
@@ -36,12 +42,13 @@ pub struct View {
     only_caused: bool,
 }
 
-impl View {
+impl<'a> View<'a> {
     /// Settles how plans are printed, and what for.
     ///
     /// Errors: a `--zone` that is no name, a template of the workspace that cannot be used.
-    pub fn new(shared: &Shared, format: PlanFormat, purpose: Purpose) -> Result<View, Failure> {
+    pub fn new(shared: &'a Shared, format: PlanFormat, purpose: Purpose) -> Result<View<'a>, Failure> {
         Ok(View {
+            shared,
             format,
             templates: Templates::load(overrides(&shared.workspace)?).map_err(Failure::new)?,
             options: TextOptions { purpose, ..output::text_options(shared) },
@@ -51,7 +58,7 @@ impl View {
     }
 
     /// Shows only what the difference to a base causes, where that is asked for.
-    pub fn only_caused(self, only_caused: bool) -> View {
+    pub fn only_caused(self, only_caused: bool) -> View<'a> {
         View { only_caused, ..self }
     }
 
@@ -70,7 +77,17 @@ impl View {
         let outlook = Outlook { hidden, ..outlook.clone() };
         let text =
             report::plan((shown, &outlook), self.format, &self.templates, &self.options).map_err(Failure::new)?;
+        self.tell_of_view(outlook.hidden);
         output::print(&text)
+    }
+
+    /// Says that not all changes are in a document, which has no place for that.
+    fn tell_of_view(&self, hidden: Option<usize>) {
+        if let (PlanFormat::Json, Some(hidden)) = (self.format, hidden.filter(|hidden| *hidden > 0)) {
+            let says =
+                format!("a view: {hidden} of its changes are not shown, so that it cannot be applied or shown again");
+            output::warning(self.shared, "the plan", "view", &says);
+        }
     }
 
     /// Says how many changes of a plan were not shown, for whoever is to agree to all of them.

@@ -40,7 +40,7 @@ pub fn run(shared: &Shared, args: &UndoArgs) -> Result<Exit, Failure> {
 }
 
 /// Prints a plan, and saves it where that is asked for.
-fn show_and_save(args: &UndoArgs, view: &View, sealed: &SealedPlan) -> Result<Exit, Failure> {
+fn show_and_save(args: &UndoArgs, view: &View<'_>, sealed: &SealedPlan) -> Result<Exit, Failure> {
     // A plan that cannot be saved is printed all the same.
     let saved = args.out.as_ref().map_or(Ok(()), |file| store::save(file, sealed).map_err(Failure::new));
     view.print(sealed, &Outlook::default())?;
@@ -52,7 +52,7 @@ fn show_and_save(args: &UndoArgs, view: &View, sealed: &SealedPlan) -> Result<Ex
 fn show_and_apply(
     shared: &Shared,
     args: &UndoArgs,
-    view: &View,
+    view: &View<'_>,
     (sealed, breakers, verdict): (&SealedPlan, &[Breaker], Exit),
     now: Time,
 ) -> Result<Exit, Failure> {

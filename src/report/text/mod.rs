@@ -98,6 +98,7 @@ pub fn render(
         notices: notices(plan, options),
         limits: tables::limits(plan),
         exceeded: tables::exceeded(plan),
+        amiss: amiss(plan, outlook),
         zones: tables::zones(plan),
         tool: sanitize(&plan.tool),
         created: plan.created.to_string(),
@@ -154,6 +155,8 @@ struct PlanView<'a> {
     limits: Cells,
     /// For each limit that is exceeded: what is said of it, what lets the plan through.
     exceeded: Cells,
+    /// What else keeps the plan from being applied, or from being whole.
+    amiss: Vec<String>,
     /// For each zone: serial, RRsets, name.
     zones: Cells,
     /// The program that made the plan.
@@ -184,6 +187,21 @@ fn narrowed(only: &Only, options: &TextOptions) -> String {
     let parts = [("host", hosts), ("project", projects)];
     let parts = parts.into_iter().filter(|(_, items)| !items.is_empty()).map(|(what, items)| list(what, items));
     format!("Narrowed to {}", parts.collect::<Vec<_>>().join(" of "))
+}
+
+/// What keeps a plan from being applied beside limits, which are told one by one, or from being whole.
+fn amiss(plan: &Plan, outlook: &Outlook) -> Vec<String> {
+    let has_told = plan.limits.iter().any(|limit| limit.exceeded);
+    let refusal = outlook.refusal.as_ref().filter(|refusal| !has_told || refusal.code != "limit-exceeded");
+    let refused = refusal.map(|refusal| {
+        let hint = refusal.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
+        sanitize(&format!("Refused as it is: {}: {}{hint}", refusal.code, refusal.message))
+    });
+    let is_less = plan.notices.iter().any(|notice| notice.code.tells_of_less());
+    // Where nothing is to be changed, that stands first.
+    let less = (is_less && !plan.changes.is_empty())
+        .then(|| "Not whole: a source or a zone could not be read, or is not believed: see the notices.".to_owned());
+    refused.into_iter().chain(less).collect()
 }
 
 /// The notices of one code.

@@ -171,6 +171,9 @@ fn a_plan_reads_well_at_eighty_columns() {
       2026112001   62018  search.example.net.
              417    9114  web.example.net.
 
+    Not whole: a source or a zone could not be read, or is not believed: see the
+      notices.
+
     plan    sha256:3cff7c6c962a455fbe888d92682d140846be48b971fe8f7cef10e9a65e23456d
     effect  sha256:7358688c3184476a6ac33c53df908b2b0d3c9beecbf0e055496dc82f3ef7f7d5
     Nothing was written to DNS. `--out FILE` saves this plan.
