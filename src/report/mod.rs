@@ -159,3 +159,6 @@ pub fn explanation(explanation: &Explanation, format: Format, options: &TextOpti
         Format::Json => explain::json::render(explanation),
     }
 }
+
+#[cfg(test)]
+mod tests;
