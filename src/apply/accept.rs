@@ -34,7 +34,7 @@ pub fn accept(sealed: &SealedPlan, place: &str, terms: &Terms<'_>) -> Result<(),
         return refuse("plan-times", message, "its times were altered, or the setting was: plan again");
     }
     if let Some(expired) = expired(sealed, place, terms.now) {
-        return Err(expired);
+        return Err(Refusal { message: format!("{}, and it is {} now", expired.message, terms.now), ..expired });
     }
     match terms.expect {
         Some(expect) if expect != sealed.effect() => {
@@ -51,7 +51,7 @@ pub fn expired(sealed: &SealedPlan, place: &str, now: Time) -> Option<Refusal> {
     (expires < now).then(|| Refusal {
         place: place.to_owned(),
         code: "plan-expired",
-        message: format!("it expired at {expires}, and it is {now} now"),
+        message: format!("it expired at {expires}"),
         hint: Some("plan again".to_owned()),
     })
 }
