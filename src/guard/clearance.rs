@@ -65,7 +65,8 @@ pub fn clear<'a>(
         let name = limit.name();
         let numbers = || allowed.iter().filter(|allowance| allowance.name == name).map(|allowance| allowance.number);
         // Who names just what the plan adds has read the plan; any other number is a bound on all that the limit counts.
-        let is_enough = numbers().any(|number| number == limit.planned || number >= limit.used + limit.planned);
+        let is_enough =
+            numbers().any(|number| number == limit.planned || number >= limit.used.saturating_add(limit.planned));
         (limit.exceeded && !is_enough).then_some(Over { limit, allowed: numbers().max() })
     };
     let exceeded: Vec<Over<'_>> = counted.iter().filter_map(over).collect();

@@ -7,10 +7,13 @@ pub fn numbers(limit: &LimitState) -> String {
     let LimitState { max, used, planned, of, cause, .. } = limit;
     let name = limit.name();
     let of = of.unwrap_or_default();
-    let share = (max * 100).checked_div(of).map(|share| format!(" ({share}%)")).unwrap_or_default();
+    let share = max.saturating_mul(100).checked_div(of).map(|share| format!(" ({share}%)")).unwrap_or_default();
     match limit.counts {
         LimitKind::Hosts => {
-            format!("{name}: {used} used + {planned} planned = {} hosts, and {max} may change", used + planned)
+            format!(
+                "{name}: {used} used + {planned} planned = {} hosts, and {max} may change",
+                used.saturating_add(*planned)
+            )
         }
         LimitKind::MaxDelete => format!("{name}: {planned} of {of} RRsets would be deleted, and {max} may be{share}"),
         LimitKind::MaxModify => format!("{name}: {planned} of {of} RRsets would be modified, and {max} may be{share}"),
@@ -33,5 +36,5 @@ pub fn says(limit: &LimitState) -> String {
 
 /// What lets a plan through that exceeds a limit: `--allow project:search/1h=34`.
 pub fn allow(limit: &LimitState) -> String {
-    format!("--allow {}={}", limit.name(), limit.used + limit.planned)
+    format!("--allow {}={}", limit.name(), limit.used.saturating_add(limit.planned))
 }

@@ -171,3 +171,14 @@ fn every_format_counts_the_same() {
         }
     }
 }
+
+#[test]
+fn numbers_of_a_saved_plan_overflow_nothing() {
+    let mut plan = fixture::fleet();
+    for limit in &mut plan.limits {
+        (limit.used, limit.planned, limit.max, limit.of) = (u64::MAX, u64::MAX, u64::MAX, Some(1));
+    }
+    for format in FORMATS {
+        assert!(!printed(&plan, &Outlook::default(), format).is_empty());
+    }
+}

@@ -123,7 +123,7 @@ fn of_kind(label: String, kinds: Kinds, full: usize) -> Bar {
 
 /// How much of each limit is used: exceeded ones first, then the fullest.
 fn limits(plan: &Plan) -> Option<Picture> {
-    let fill = |limit: &LimitState| (limit.used + limit.planned) as f64 / limit.max.max(1) as f64;
+    let fill = |limit: &LimitState| limit.used.saturating_add(limit.planned) as f64 / limit.max.max(1) as f64;
     let mut sorted: Vec<&LimitState> = plan.limits.iter().collect();
     sorted.sort_by(|a, b| b.exceeded.cmp(&a.exceeded).then(fill(b).total_cmp(&fill(a))));
     let more = sorted.len().saturating_sub(BARS);
@@ -137,7 +137,7 @@ fn limits(plan: &Plan) -> Option<Picture> {
 /// The bar of a limit, with a mark at its end where the plan goes beyond.
 fn limit(limit: &LimitState) -> Bar {
     let LimitState { max, used, planned, exceeded, .. } = limit;
-    let full = (used + planned).max(*max).max(1) as f64;
+    let full = used.saturating_add(*planned).max(*max).max(1) as f64;
     let of = if limit.counts == LimitKind::Hosts { format!("{} + ", grouped(*used)) } else { String::new() };
     let numbers =
         format!("{of}{} of {}{}", grouped(*planned), grouped(*max), if *exceeded { ", exceeded" } else { "" });
