@@ -70,9 +70,10 @@ pub struct Given<'a> {
     pub stood: Option<u64>,
 }
 
-/// Finds what each change rests on; none where there are no changes.
+/// Finds what each change rests on; none where there is nothing to tell: without changes, what a base would have is told all
+/// the same.
 pub fn review(given: &Given<'_>) -> Option<Review> {
-    if given.decided.changes.is_empty() {
+    if given.decided.changes.is_empty() && given.base.is_none() {
         return None;
     }
     let mut finder = Finder::new(given);

@@ -54,7 +54,7 @@ pub(super) fn review(
     });
     let base = base.transpose()?;
     let remarks = base.iter().flat_map(|based| based.base.remarks((&inventory.files, found))).collect();
-    if decided.changes.is_empty() {
+    if decided.changes.is_empty() && base.is_none() {
         return Ok((None, remarks));
     }
     let past = state.map(|state| Past::read(request, reviewed, (remembered, state))).transpose()?.unwrap_or_default();
