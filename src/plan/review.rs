@@ -144,7 +144,11 @@ impl Review {
         let ascending = |cause: &Cause| !cause.changes.is_empty() && cause.changes.is_sorted();
         let mut sorted = self.clone();
         sorted.sort();
-        (self.is_based() || count > 0) && each_once && seen.iter().all(|seen| *seen) && self.causes.iter().all(ascending) && sorted == *self
+        (self.is_based() || count > 0)
+            && each_once
+            && seen.iter().all(|seen| *seen)
+            && self.causes.iter().all(ascending)
+            && sorted == *self
     }
 }
 
