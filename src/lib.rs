@@ -9,6 +9,9 @@
 //!                                                            └────────────────── undo ◀────────────────┘
 //! ```
 //!
+//! `review` tells what the changes of a plan rest on: it holds the inventory against a base, whose files `git` reads, and against
+//! what was accepted last; `drift` holds a plan against what applies left.
+//!
 //! Every arrow is a plain value that can be printed, compared and put in a test. `inventory::read`, `provider`, `apply`,
 //! `state`, `snapshot`, `serve`, `plan::store`, `disk`, `git` and `cli` touch the world; all other rooms are pure: they do
 //! no input or output, read no clock or environment, and give the same answer for the same arguments. `pipeline` joins the

@@ -15,7 +15,6 @@ use crate::diag::{Diagnostic, Diagnostics, Files, Severity};
 use crate::git::{GitError, Repository};
 use crate::inventory::model::Inventory;
 use crate::inventory::read::{self, Borrowed, Layer, Loaded, SETTINGS, Why};
-use crate::inventory::source::NAMES_LOCK;
 use crate::inventory::value::Time;
 
 /// The inventory that a plan is held against.
@@ -75,7 +74,7 @@ impl Base {
                 "the base holds a placeholder of Git LFS: the file is taken for part of the base as it is now"
                     .to_owned(),
             ),
-            Why::Unknown if self.commit.is_some() && self.is_of_project(name) => (
+            Why::Unknown if self.commit.is_some() && self.is_kept_in_git(name) => (
                 "not-in-git",
                 "the file is not in git, and is taken for part of the base too; `git add` it if it is new".to_owned(),
             ),
@@ -84,10 +83,10 @@ impl Base {
         Some(Remark { place: name.clone(), code, message })
     }
 
-    /// Whether a file that was read is a project's.
-    fn is_of_project(&self, name: &str) -> bool {
+    /// Whether a file that was read belongs into git: a project's, and names.lock.
+    fn is_kept_in_git(&self, name: &str) -> bool {
         let mut exports = self.inventory.exports.iter().flat_map(|export| &export.files);
-        name != NAMES_LOCK && name != SETTINGS && !exports.any(|file| file == name)
+        name != SETTINGS && !exports.any(|file| file == name)
     }
 
     /// Its files by names that tell them from those of the workspace, for its diagnostics.

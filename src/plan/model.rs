@@ -25,7 +25,7 @@ pub struct Plan {
     pub inputs: BTreeMap<String, String>,
     /// The changes, sorted by project, host (none last), zone, owner, type; the names as text.
     pub changes: Vec<Change>,
-    /// What the changes rest on; none where there are no changes, or where an apply is undone.
+    /// What the changes rest on; none where an apply is undone, and where there are neither changes nor a base.
     pub review: Option<Review>,
     /// The RRsets whose records nobody has, and that wait before they are deleted; sorted as `changes`.
     pub waiting: Vec<Waiting>,

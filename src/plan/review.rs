@@ -10,7 +10,7 @@ use crate::inventory::value::{Inv, Time};
 pub struct Review {
     /// What the inventory was held against.
     pub against: Against,
-    /// The causes: by class, those of most changes first; never empty.
+    /// The causes: by class, those of most changes first; empty only with a base, where there are no changes.
     pub causes: Vec<Cause>,
     /// With a base: how many RRsets a plan of the base would change that are as this inventory wants them.
     pub settled: u64,
@@ -110,7 +110,8 @@ impl Review {
         found
     }
 
-    /// The review of some of the changes: those of `kept`, places in ascending order. Causes without changes are left out.
+    /// The review of some of the changes: those of `kept`, places in ascending order. Causes without changes are left out;
+    /// none where there is nothing left to tell.
     pub fn of_some(&self, kept: &[u32]) -> Option<Review> {
         let renumbered = |changes: &[u32]| {
             let places = changes.iter().filter_map(|change| kept.binary_search(change).ok());
@@ -118,7 +119,12 @@ impl Review {
         };
         let causes = self.causes.iter().map(|cause| Cause { changes: renumbered(&cause.changes), ..cause.clone() });
         let causes: Vec<Cause> = causes.filter(|cause| !cause.changes.is_empty()).collect();
-        (!causes.is_empty()).then(|| Review { causes, ..self.clone() })
+        (!causes.is_empty() || self.is_based()).then(|| Review { causes, ..self.clone() })
+    }
+
+    /// Whether there is a base.
+    pub fn is_based(&self) -> bool {
+        matches!(self.against, Against::Base { .. })
     }
 
     /// Puts the causes in order: caused, mixed, pending; those of most changes first; then by words.
@@ -138,7 +144,11 @@ impl Review {
         let ascending = |cause: &Cause| !cause.changes.is_empty() && cause.changes.is_sorted();
         let mut sorted = self.clone();
         sorted.sort();
-        each_once && seen.iter().all(|seen| *seen) && self.causes.iter().all(ascending) && sorted == *self
+        (self.is_based() || count > 0)
+            && each_once
+            && seen.iter().all(|seen| *seen)
+            && self.causes.iter().all(ascending)
+            && sorted == *self
     }
 }
 

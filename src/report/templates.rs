@@ -17,6 +17,14 @@ const EMBEDDED: [(&str, &str); 2] = [
     ("plan-host.txt", include_str!("../../templates/plan-host.txt")),
 ];
 
+/// The parts of the page of a plan, by the name of their file. They stand beside the templates, and nothing takes their place:
+/// the page's policy knows their digests.
+const FIXED: [(&str, &str); 3] = [
+    ("plan.html", include_str!("../../templates/plan.html")),
+    ("plan.css", include_str!("../../templates/plan.css")),
+    ("plan.js", include_str!("../../templates/plan.js")),
+];
+
 /// What is wrong with an overriding template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemplateError {
@@ -58,13 +66,18 @@ pub struct Templates {
 impl Templates {
     /// Takes the templates in the binary, with `overrides`, the text of each by the name of its file, in their place.
     ///
-    /// Errors: an override whose syntax is wrong, or that overrides nothing.
+    /// Errors: an override whose syntax is wrong, or that overrides nothing, or what cannot be.
     pub fn load(overrides: BTreeMap<String, String>) -> Result<Templates, TemplateError> {
         let mut environment = engine();
         for (name, text) in EMBEDDED {
             environment.add_template(name, text).expect("a test loads the embedded templates");
         }
-        for (name, text) in overrides {
+        let is_fixed = |(name, text): &(String, String)| FIXED.contains(&(name.as_str(), text.as_str()));
+        for (name, text) in overrides.into_iter().filter(|template| !is_fixed(template)) {
+            if FIXED.iter().any(|(fixed, _)| *fixed == name) {
+                let message = "the page of a plan cannot be overridden".to_owned();
+                return Err(TemplateError { name, line: None, message });
+            }
             if !EMBEDDED.iter().any(|(known, _)| *known == name) {
                 let known = EMBEDDED.map(|(known, _)| format!("`{known}`")).join(", ");
                 let message = format!("there is no template of this name to override; there are {known}");
@@ -112,6 +125,15 @@ mod tests {
         let templates = load("plan-host.txt", "host {{ host }}\n").unwrap();
         let context: BTreeMap<&str, u64> = [("host", 7)].into();
         assert_eq!(templates.render("plan-host.txt", context).unwrap(), "host 7\n");
+    }
+
+    #[test]
+    fn the_page_of_a_plan_is_what_it_is() {
+        for (name, text) in FIXED {
+            assert!(load(name, text).is_ok());
+            let error = load(name, &format!("{text} ")).unwrap_err();
+            assert_eq!(error.message, "the page of a plan cannot be overridden");
+        }
     }
 
     #[test]

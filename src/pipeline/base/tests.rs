@@ -167,12 +167,13 @@ fn what_was_put_into_git_since_was_not_there_unless_a_source_needs_it() {
 }
 
 #[test]
-fn a_lock_that_is_not_in_git_stands_in_both() {
+fn a_lock_that_is_not_in_git_stands_in_both_and_is_warned_of() {
     let Some(fixture) = repository("names.lock") else { return };
     fixture.write("names.lock", LOCK);
     let base = good(&fixture, "HEAD");
     assert_eq!(borrowed(&base), [("names.lock", Why::Unknown)]);
-    assert_eq!((base.inventory.lock.len(), remarks(&base)), (1, String::new()));
+    assert_eq!(base.inventory.lock.len(), 1);
+    assert!(remarks(&base).starts_with("names.lock: not-in-git: "), "{}", remarks(&base));
 }
 
 #[test]

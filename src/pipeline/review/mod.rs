@@ -54,7 +54,7 @@ pub(super) fn review(
     });
     let base = base.transpose()?;
     let remarks = base.iter().flat_map(|based| based.base.remarks((&inventory.files, found))).collect();
-    if decided.changes.is_empty() {
+    if decided.changes.is_empty() && base.is_none() {
         return Ok((None, remarks));
     }
     let past = state.map(|state| Past::read(request, reviewed, (remembered, state))).transpose()?.unwrap_or_default();
@@ -79,5 +79,6 @@ pub(super) fn review(
 
 /// What of a decision a review goes by.
 fn outcome(decided: &Decided) -> review::Decided<'_> {
-    review::Decided { changes: &decided.changes, blocked: &decided.blocked, skipped: &decided.skipped }
+    let Decided { changes, blocked, skipped, waiting, .. } = decided;
+    review::Decided { changes, blocked, skipped, waiting }
 }

@@ -13,6 +13,9 @@ use crate::plan::{Against, Class, LimitState, Plan, Review};
 /// How many hexadecimal digits of a commit are shown: what git shows of one in a large repository.
 const DIGITS: usize = 12;
 
+/// How many projects are seen at once; a longer table is folded, so that the causes are seen (no official source).
+const SEEN: usize = 10;
+
 /// A table of projects; those of most changes are shown where there is no room for all.
 pub fn projects(plan: &Plan) -> Part<'_> {
     let projects = counts::by_project(plan);
@@ -22,7 +25,13 @@ pub fn projects(plan: &Plan) -> Part<'_> {
         Reverse((projects[project].all_changes(), blocked, skipped))
     });
     let items = order.len();
-    let text = move |shown: usize| table(&projects, &order, shown);
+    let text = move |shown: usize| {
+        let table = table(&projects, &order, shown);
+        match shown {
+            0..=SEEN => table,
+            _ => format!("<details>\n<summary>{}</summary>\n\n{table}\n</details>\n", counted(items, "project")),
+        }
+    };
     Part { name: "projects", items, share: 25, text: Box::new(text) }
 }
 

@@ -220,7 +220,10 @@ fn a_large_plan_shows_what_matters_and_examples_of_the_rest() {
     let text = report(&(large(), outlook), false, MAX);
     assert!(text.len() <= MAX && text.len() > MAX - 500, "{}", text.len());
     let first: Vec<&str> = text.lines().take(4).collect();
-    assert_eq!(first[..2], ["<!-- zonewright plan -->", "### ⚠️ DNS plan: 5014 changes of 1255 hosts in 5 zones"]);
+    assert_eq!(
+        first[..2],
+        ["<!-- zonewright plan -->", "### ⚠️ DNS plan: 5014 changes of 1255 hosts in 5 zones, and it blocks 1 host"]
+    );
     let in_lists = text.lines().filter(|line| line.starts_with("@@ ")).count();
     assert!(in_lists > 150 && text.matches("\n<details>\n").count() == 7, "{in_lists} hosts: {text}");
     let cut = text.lines().find(|line| line.starts_with("**Cut to fit here:**")).unwrap();

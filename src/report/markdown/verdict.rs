@@ -67,12 +67,17 @@ impl<'a> Head<'a> {
     /// The verdict in a line.
     fn heading(&self) -> String {
         let Subject { plan, outlook, causes, .. } = self.subject;
+        // What a change set blocks gets no change, and would be overlooked.
+        let newly_blocked = self.subject.review.map_or(0, |review| review.newly_blocked.len());
+        let blocks = format!("it blocks {}", counted(newly_blocked, "host"));
         match Verdict::of(plan, outlook) {
             Verdict::Refused => format!("⛔ DNS plan refused: {}", guard(self.subject)),
             Verdict::Partial => format!("⚠️ DNS plan is not whole: {}", missing(plan)),
             Verdict::Ready if plan.changes.is_empty() => "DNS plan: no changes in what is shown".to_owned(),
             Verdict::Idle if plan.undoes.is_some() => "✅ DNS plan: nothing to undo".to_owned(),
+            Verdict::Idle if newly_blocked > 0 => format!("⚠️ DNS plan: no changes, and {blocks}"),
             Verdict::Idle => "✅ DNS plan: nothing to do".to_owned(),
+            Verdict::Ready if newly_blocked > 0 => format!("⚠️ DNS plan: {}, and {blocks}", scale(self.subject)),
             Verdict::Ready => {
                 let mark = if causes.unexplained().all_changes() == 0 { "✅" } else { "⚠️" };
                 format!("{mark} DNS plan: {}", scale(self.subject))
