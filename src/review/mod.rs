@@ -24,7 +24,7 @@ pub use reasons::of_reasons;
 pub use side::Side;
 
 use self::find::{Finder, Found, Key};
-use crate::change::{Blocked, Change, Skipped};
+use crate::change::{Blocked, Change, Skipped, Waiting};
 use crate::dns::{RrKey, ZoneName};
 use crate::inventory::value::Inv;
 use crate::plan::{Against, Cause, Plan, Review};
@@ -46,6 +46,8 @@ pub struct Decided<'a> {
     pub blocked: &'a [Blocked],
     /// The skipped hosts.
     pub skipped: &'a [Skipped],
+    /// What waits to be deleted.
+    pub waiting: &'a [Waiting],
 }
 
 /// All that a review is made of.
@@ -82,7 +84,7 @@ pub fn review(given: &Given<'_>) -> Option<Review> {
         of_cause.lines.extend(line.map(Line));
     }
     let causes = gathered.into_iter().map(|(key, gathered)| gathered.cause(key)).collect();
-    let (settled, newly_blocked) = given.base.as_ref().map(|base| since(base, &given.decided)).unwrap_or_default();
+    let (settled, newly_blocked) = given.base.as_ref().map(|(_, base)| since(base, given)).unwrap_or_default();
     let locations = locations(given);
     let mut review = Review { against: given.against.clone(), causes, settled, newly_blocked, locations };
     review.sort();
@@ -132,12 +134,18 @@ impl PartialOrd for Line {
 
 /// What else is new since the base: how many of its changes are not needed any more, and which hosts are blocked that it
 /// does not block.
-fn since((_, base): &(Side<'_>, Decided<'_>), now: &Decided<'_>) -> (u64, Vec<Inv>) {
-    let planned: HashSet<(&ZoneName, &RrKey)> = now.changes.iter().map(|change| (&change.zone, &change.key)).collect();
+fn since(base: &Decided<'_>, given: &Given<'_>) -> (u64, Vec<Inv>) {
+    let now = &given.decided;
+    let planned = now.changes.iter().map(|change| (&change.zone, &change.key));
+    let waiting = now.waiting.iter().map(|waiting| (&waiting.zone, &waiting.key));
+    let unsettled: HashSet<(&ZoneName, &RrKey)> = planned.chain(waiting).collect();
     let left: HashSet<Inv> =
         now.blocked.iter().map(|own| own.host).chain(now.skipped.iter().map(|own| own.host)).collect();
+    // While names that nobody has are not looked for, nothing about them is settled.
+    let rests = others::rests(given.now.inventory);
     let is_settled = |change: &&Change| {
-        !planned.contains(&(&change.zone, &change.key)) && change.host.is_none_or(|inv| !left.contains(&inv))
+        let is_left = change.host.map_or(rests, |inv| left.contains(&inv));
+        !is_left && !unsettled.contains(&(&change.zone, &change.key))
     };
     let before: HashSet<Inv> = base.blocked.iter().map(|own| own.host).collect();
     let newly: BTreeSet<Inv> = now.blocked.iter().map(|own| own.host).filter(|inv| !before.contains(inv)).collect();
@@ -185,8 +193,8 @@ mod tests {
         let given = Given {
             against: Against::Nothing,
             now: side(now),
-            decided: Decided { changes: &plan.changes, blocked: &[], skipped: &[] },
-            base: Some((side(base), Decided { changes: &[], blocked: &[], skipped: &[] })),
+            decided: Decided { changes: &plan.changes, blocked: &[], skipped: &[], waiting: &[] },
+            base: Some((side(base), Decided { changes: &[], blocked: &[], skipped: &[], waiting: &[] })),
             new_zones: &BTreeSet::new(),
             accepted: None,
             drifted: &[],

@@ -165,6 +165,11 @@ fn hosts() {
 
 #[test]
 fn projects_and_zones() {
+    Case::new().replacing("projects/p0.yaml", "main: 600", "main: 601").rests_on(
+        "setting",
+        "the VLAN of project `p0` is 601, no longer 600",
+        "vlans",
+    );
     Case::new().with(Act::Hbf, 0, 1).rests_on(
         "setting",
         "the project id of `p0` in addresses is 21470, no longer 1470",

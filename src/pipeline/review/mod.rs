@@ -79,5 +79,6 @@ pub(super) fn review(
 
 /// What of a decision a review goes by.
 fn outcome(decided: &Decided) -> review::Decided<'_> {
-    review::Decided { changes: &decided.changes, blocked: &decided.blocked, skipped: &decided.skipped }
+    let Decided { changes, blocked, skipped, waiting, .. } = decided;
+    review::Decided { changes, blocked, skipped, waiting }
 }
