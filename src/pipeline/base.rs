@@ -12,7 +12,7 @@ use std::path::Path;
 
 use super::Findings;
 use crate::diag::{Diagnostic, Diagnostics, Files, Severity};
-use crate::git::{GitError, Repository};
+use crate::git::{FOREIGN, GitError, Repository};
 use crate::inventory::model::Inventory;
 use crate::inventory::read::{self, Borrowed, Layer, Loaded, SETTINGS, Why};
 use crate::inventory::source::NAMES_LOCK;
@@ -133,6 +133,9 @@ impl BaseError {
             }
             BaseError::Git(_, GitError::NoSuchRevision { .. }) => {
                 "name a branch, a tag or a commit that this clone has, or a folder with a zonewright.toml"
+            }
+            BaseError::Git(_, GitError::Says(says)) if says.starts_with(FOREIGN) => {
+                "tell git that you trust who owns it: `git config --global --add safe.directory FOLDER`"
             }
             BaseError::Git(_, GitError::Says(_)) => "run `git -C WORKSPACE status` and do what git asks for",
             BaseError::NoWorkspace(_) => "name a revision that has the workspace in the same place, or a folder",

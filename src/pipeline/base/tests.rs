@@ -336,3 +336,12 @@ fn links_lead_out_of_no_base() {
     assert!(codes.contains(&"outside-workspace"), "{codes:?}");
     assert_eq!(projects(&found), Vec::<&str>::new());
 }
+
+#[test]
+fn who_does_not_own_the_repository_is_told_how_to_trust_it() {
+    let says = format!("{FOREIGN} in repository at 'somewhere'");
+    let error = BaseError::Git("main".to_owned(), GitError::Says(says));
+    assert!(error.hint().contains("safe.directory"), "{}", error.hint());
+    let other = BaseError::Git("main".to_owned(), GitError::Says("bad object".to_owned()));
+    assert!(!other.hint().contains("safe.directory"));
+}
