@@ -127,7 +127,7 @@ fn word(registry: Registry) -> &'static str {
 }
 
 /// Whether a change clears a name that nobody has.
-fn is_of_nobody(change: &Change) -> bool {
+pub fn is_of_nobody(change: &Change) -> bool {
     change.reasons.iter().any(|reason| matches!(reason.rule, Rule::Released | Rule::Orphan))
 }
 
