@@ -207,7 +207,9 @@ impl<'g, 'a> Finder<'g, 'a> {
                 FoundAs::Changed { .. } => return drift(of_others()),
                 FoundAs::Unwritten => {
                     let id = &change.project;
-                    return drift(format!("records of `{id}` that apply {apply} left alone, by the same inventory"));
+                    return drift(format!(
+                        "records of `{id}` that apply {apply} left alone, and nothing new in the inventory explains"
+                    ));
                 }
                 // It is what came of the apply that is to be changed.
                 FoundAs::Left => {}

@@ -82,7 +82,7 @@ fn what_others_did_is_drift_be_it_written_by_an_apply_or_not() {
     let of_apply = "somebody else changed or removed records of `p0` that an apply wrote";
     assert_eq!(applied.told(), [("drift".to_owned(), of_apply.to_owned())]);
     applied.edit(ZONE, |zone| remove(zone, "sas-00004"));
-    let alone = "records of `p0` that apply 1 left alone, by the same inventory";
+    let alone = "records of `p0` that apply 1 left alone, and nothing new in the inventory explains";
     let told = applied.told();
     assert!(told.contains(&("drift".to_owned(), alone.to_owned())) && told.len() == 2, "{told:?}");
     // Other exports that have nothing to do with it change nothing about that.
