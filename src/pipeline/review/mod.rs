@@ -53,7 +53,8 @@ pub(super) fn review(
         Based::decide(request, reviewed, name, (remembered, state))
     });
     let base = base.transpose()?;
-    let remarks = base.iter().flat_map(|based| based.base.remarks((&inventory.files, found))).collect();
+    let of_today = (&inventory.files, &inventory.inputs, found);
+    let remarks = base.iter().flat_map(|based| based.base.remarks(of_today)).collect();
     if decided.changes.is_empty() {
         return Ok((None, remarks));
     }
