@@ -39,6 +39,9 @@ const PLACES: &[&str] = &[
 /// What git says of a name that it does not know.
 const UNKNOWN: &str = "Needed a single revision";
 
+/// How git begins to say that the repository is somebody else's, as those of containers often are.
+pub const FOREIGN: &str = "detected dubious ownership";
+
 /// Why git gives nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GitError {

@@ -6,13 +6,13 @@
 //! not kept either (`guard::last::keep_in_l3`): whoever holds the state does that to both inventories. Templates of
 //! reports and the state are never taken from a base.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 
 use super::Findings;
 use crate::diag::{Diagnostic, Diagnostics, Files, Severity};
-use crate::git::{GitError, Repository};
+use crate::git::{FOREIGN, GitError, Repository};
 use crate::inventory::model::Inventory;
 use crate::inventory::read::{self, Borrowed, Layer, Loaded, SETTINGS, Why};
 use crate::inventory::value::Time;
@@ -46,8 +46,11 @@ pub struct Remark {
 impl Base {
     /// What is questionable about it, sorted by file; what is wrong in it as a whole comes last. What is wrong in the
     /// inventory of today too, of which `found` is told already, is wrong on both sides alike.
-    pub fn remarks(&self, (files, found): (&Files, &Diagnostics)) -> Vec<Remark> {
-        let mut remarks: Vec<Remark> = self.borrowed.iter().filter_map(|borrowed| self.remark(borrowed)).collect();
+    ///
+    /// `inputs` are the digests of the files that the inventory of today was read from.
+    pub fn remarks(&self, (files, inputs, found): (&Files, &BTreeMap<String, String>, &Diagnostics)) -> Vec<Remark> {
+        let both = |borrowed| self.changed_meanwhile(borrowed, inputs).or_else(|| self.remark(borrowed));
+        let mut remarks: Vec<Remark> = self.borrowed.iter().filter_map(both).collect();
         let told =
             |files: &Files, found: &Diagnostic| (files.name(found.origin.file).to_owned(), found.message.clone());
         let of_both: BTreeSet<(String, String)> = found.iter().map(|found| told(files, found)).collect();
@@ -63,6 +66,13 @@ impl Base {
             remarks.push(Remark { place: self.name.clone(), code: "base-has-errors", message });
         }
         remarks
+    }
+
+    /// That a file which stands in both was another by the time it was read for the base.
+    fn changed_meanwhile(&self, Borrowed { name, .. }: &Borrowed, inputs: &BTreeMap<String, String>) -> Option<Remark> {
+        let message = "the file changed while both were read: what hangs on it may be classed wrongly; plan again";
+        let is_other = self.inventory.inputs.get(name).zip(inputs.get(name)).is_some_and(|(base, now)| base != now);
+        is_other.then(|| Remark { place: name.clone(), code: "changed-meanwhile", message: message.to_owned() })
     }
 
     /// What there is to say of a file that stands in both.
@@ -132,6 +142,9 @@ impl BaseError {
             }
             BaseError::Git(_, GitError::NoSuchRevision { .. }) => {
                 "name a branch, a tag or a commit that this clone has, or a folder with a zonewright.toml"
+            }
+            BaseError::Git(_, GitError::Says(says)) if says.starts_with(FOREIGN) => {
+                "tell git that you trust who owns it: `git config --global --add safe.directory FOLDER`"
             }
             BaseError::Git(_, GitError::Says(_)) => "run `git -C WORKSPACE status` and do what git asks for",
             BaseError::NoWorkspace(_) => "name a revision that has the workspace in the same place, or a folder",

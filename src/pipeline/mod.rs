@@ -354,6 +354,11 @@ fn gather(request: &Request<'_>, progress: &dyn Progress) -> Result<Gathered, Ma
     };
     let (zones, forgotten) = match inventory.config.registry {
         Registry::Journal => remember(&inventory.config, zones, state.as_deref())?,
+        // The base may go by the state.
+        Registry::Txt | Registry::Noop if request.base.is_some() => {
+            let own = state.as_deref().map(State::own).transpose()?.unwrap_or_default();
+            (Zones { live: zones.live.with_own(own), ..zones }, Vec::new())
+        }
         Registry::Txt | Registry::Noop => (zones, Vec::new()),
     };
     let remembered = Remembered::read(guards::rules_of(&inventory), state.as_deref(), request.now)?;

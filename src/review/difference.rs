@@ -3,7 +3,8 @@
 use std::net::Ipv6Addr;
 
 use super::side::Facts;
-use crate::desired::{Interface, InterfaceKind};
+use crate::desired::InterfaceKind;
+use crate::desired::network::Segment;
 use crate::diag::Origin;
 use crate::inventory::model::{HostStatus, ProjectAdmin};
 use crate::inventory::value::Vlan;
@@ -136,8 +137,9 @@ fn name(before: &Facts<'_>, now: &Facts<'_>) -> Option<Difference> {
     Some(Difference { about: About::Host, kind, says, place: Some(now.place(place)) })
 }
 
-/// Whether the host stands elsewhere.
-fn moved(before: &Facts<'_>, now: &Facts<'_>) -> Option<Difference> {
+/// Whether the host stands elsewhere, as far as an interface has other networks for that: one may go from port to port of a
+/// segment without anything coming of it.
+fn moved(before: &Facts<'_>, now: &Facts<'_>) -> Vec<Difference> {
     let said_by = now.desired.mac.active.filter(|active| active.switch.is_some()).map(|active| active.origin);
     let (says, place) = match (before.switch(), now.switch()) {
         (old, new) if old != new => {
@@ -147,10 +149,28 @@ fn moved(before: &Facts<'_>, now: &Facts<'_>) -> Option<Difference> {
         _ if before.location() != now.location() => {
             (format!("hosts that moved from datacenter `{}` to `{}`", before.location(), now.location()), None)
         }
-        _ => return None,
+        _ => return Vec::new(),
     };
     let place = Some(now.place(place.unwrap_or(now.host.origin)));
-    Some(Difference { about: About::Host, kind: CauseKind::Moved, says, place })
+    let is_concerned = |kind: &InterfaceKind| match vlan(now, *kind) {
+        // An IPv4 host's networks are those of its datacenter.
+        _ if is_of_ipv4(now, *kind) => before.location() != now.location(),
+        Some(vlan) => before.networks(vlan) != now.networks(vlan),
+        None => false,
+    };
+    let kinds = [InterfaceKind::Backbone, InterfaceKind::Fastbone].into_iter().filter(is_concerned);
+    let difference = |kind| Difference {
+        about: About::Interface(kind),
+        kind: CauseKind::Moved,
+        says: says.clone(),
+        place: place.clone(),
+    };
+    kinds.map(difference).collect()
+}
+
+/// Whether an interface has its addresses for the A records at its name.
+fn is_of_ipv4(facts: &Facts<'_>, kind: InterfaceKind) -> bool {
+    kind == InterfaceKind::Backbone && facts.interface(kind).is_some_and(|interface| !interface.own_a.is_empty())
 }
 
 /// In what the addresses of an interface are made otherwise.
@@ -170,7 +190,7 @@ fn addresses(before: &Facts<'_>, now: &Facts<'_>, kind: InterfaceKind) -> Vec<Di
         push(CauseKind::Setting, says, vlans_origin);
     }
     let ids = [before, now].map(|facts| facts.settings().and_then(|settings| settings.hbf_project_id));
-    if ids[0].map(|(id, _)| id) != ids[1].map(|(id, _)| id) {
+    if ids[0].map(|(id, _)| id) != ids[1].map(|(id, _)| id) && !is_of_ipv4(now, kind) {
         let words = |of: Option<_>| of.map_or("none".to_owned(), |(id, _): (_, Origin)| format!("{id}"));
         let says = format!("the project id of `{id}` in addresses is {}, no longer {}", words(ids[1]), words(ids[0]));
         push(CauseKind::Setting, says, ids[1].map(|(_, origin)| origin).or(vlans_origin));
@@ -184,7 +204,7 @@ fn addresses(before: &Facts<'_>, now: &Facts<'_>, kind: InterfaceKind) -> Vec<Di
         push(CauseKind::Network, says, place);
     }
     let macs = [before, now].map(|facts| facts.desired.mac.active.map(|active| active.mac));
-    if macs[0] != macs[1] {
+    if macs[0] != macs[1] && !is_of_ipv4(now, kind) {
         let says = match macs {
             [None, _] => format!("hosts of `{id}` whose MAC is known now"),
             _ => format!("hosts of `{id}` that have another MAC"),
@@ -207,23 +227,34 @@ fn vlan(facts: &Facts<'_>, kind: InterfaceKind) -> Option<Vlan> {
 fn networks(before: &Facts<'_>, now: &Facts<'_>, kind: InterfaceKind) -> Option<(String, Option<Origin>)> {
     let vlan = vlan(now, kind)?;
     let site = now.site();
-    let is_same_place = before.site() == site && self::vlan(before, kind) == Some(vlan);
-    let (old, new) = (before.interface(kind), now.interface(kind));
-    let of = |interface: Option<&Interface>| {
-        interface.map(|interface| interface.acceptable.iter().map(|(address, _)| network(*address)).collect::<Vec<_>>())
+    let segments = [before, now].map(Facts::segment);
+    let is_same_place = before.switch() == now.switch() && before.location() == now.location();
+    if !is_same_place || self::vlan(before, kind) != Some(vlan) {
+        return None;
+    }
+    let of_ipv4 = is_of_ipv4(now, kind);
+    let of = |facts: &Facts<'_>| match of_ipv4 {
+        true => facts.interface(kind).map(|interface| interface.acceptable.clone()).unwrap_or_default(),
+        false => facts.networks(vlan),
     };
-    let (old_networks, new_networks) = (of(old).unwrap_or_default(), of(new).unwrap_or_default());
-    if !is_same_place || old_networks == new_networks || new_networks.is_empty() {
+    let (old, new) = (of(before), of(now));
+    let words = |list: &[(Ipv6Addr, Origin)]| list.iter().map(|(address, _)| network(*address)).collect::<Vec<_>>();
+    let (old_networks, new_networks) = (words(&old), words(&new));
+    if old_networks == new_networks || new_networks.is_empty() {
         return None;
     }
     let fresh = new_networks.iter().position(|network| !old_networks.contains(network)).unwrap_or(0);
-    let place = new.and_then(|interface| interface.acceptable.get(fresh)).map(|(_, origin)| *origin);
-    let words = |networks: &[String]| networks.join(" and ");
-    let of_ipv4 = new.is_some_and(|interface| !interface.own_a.is_empty());
+    let place = new.get(fresh).map(|(_, origin)| *origin);
     let what = if of_ipv4 { "the IPv4 networks of VLAN" } else { "VLAN" };
+    let now_is = new_networks.join(" and ");
     let says = match old_networks.as_slice() {
-        [] => format!("{what} {vlan} of {site} is {} now", words(&new_networks)),
-        _ => format!("{what} {vlan} of {site} moved from {} to {}", words(&old_networks), words(&new_networks)),
+        _ if segments[0] != segments[1] && !of_ipv4 => {
+            let how = if segments[1] == Segment::L3 { "now" } else { "no more" };
+            let switch = now.switch().unwrap_or_default();
+            format!("switch `{switch}` is in an L3 segment {how}: its VLAN {vlan} is {now_is}")
+        }
+        [] => format!("{what} {vlan} of {site} is {now_is} now"),
+        _ => format!("{what} {vlan} of {site} moved from {} to {now_is}", old_networks.join(" and ")),
     };
     Some((says, place))
 }

@@ -7,7 +7,7 @@ use super::concern::Concern;
 use super::difference::{About, Difference, differences};
 use super::others::{self, Holders};
 use super::side::{Facts, Side};
-use super::{Given, rests};
+use super::{FoundAs, Given, rests};
 use crate::change::{BlockCode, Blocked, Change, Rule};
 use crate::dns::reverse::reverse_name;
 use crate::dns::{Name, NameRef, RrKey, Rrset, Rtype, ZoneName};
@@ -42,6 +42,8 @@ pub struct Finder<'g, 'a> {
     given: &'g Given<'a>,
     /// The changes that would be made by the base.
     of_base: HashMap<(&'a ZoneName, &'a RrKey), &'a Change>,
+    /// The changes that would be made by what was accepted last; none where that is the inventory.
+    of_accepted: Option<HashMap<(&'a ZoneName, &'a RrKey), &'a Change>>,
     /// The hosts that the base blocks, with the code.
     blocked: HashMap<Inv, &'a Blocked>,
     /// The hosts that the base skips.
@@ -75,12 +77,15 @@ impl<'g, 'a> Finder<'g, 'a> {
     pub fn new(given: &'g Given<'a>) -> Finder<'g, 'a> {
         let base = given.base.as_ref().map(|(_, decided)| *decided);
         let of_base = base.iter().flat_map(|base| base.changes).map(|change| ((&change.zone, &change.key), change));
+        let keyed = |change: &'a Change| ((&change.zone, &change.key), change);
+        let of_accepted = given.by_accepted.map(|decided| decided.changes.iter().map(keyed).collect());
         let registers = given.decided.changes.iter().any(Change::is_registry);
         let changes = given.decided.changes.iter().enumerate().filter(|_| registers);
         let key = |change: &Change| (change.key.rtype, change.key.owner.as_name().to_name());
         Finder {
             given,
             of_base: of_base.collect(),
+            of_accepted,
             blocked: base.iter().flat_map(|base| base.blocked).map(|blocked| (blocked.host, blocked)).collect(),
             skipped: base.iter().flat_map(|base| base.skipped).map(|skipped| skipped.host).collect(),
             blocked_now: given.decided.blocked.iter().map(|blocked| (blocked.host, blocked)).collect(),
@@ -175,25 +180,50 @@ impl<'g, 'a> Finder<'g, 'a> {
         for inv in &invs {
             self.host(*inv);
         }
-        if self.given.drifted.get(place).copied().unwrap_or(false) {
-            let says = format!("somebody else changed or removed records of `{}` that an apply wrote", change.project);
-            return (CauseKind::Drift, says, None, true);
+        let drift = |says: String| (CauseKind::Drift, says, None, true);
+        let of_others =
+            || format!("somebody else changed or removed records of `{}` that an apply wrote", change.project);
+        let found_as = self.given.found.get(place).copied().unwrap_or(FoundAs::Unwritten);
+        if found_as == (FoundAs::Changed { is_wanted: true }) {
+            return drift(of_others());
         }
         let is_ttl = change.reasons.iter().all(|reason| reason.rule == Rule::Ttl);
-        for inv in invs {
-            let concern = self.concern(change, inv, is_ttl);
-            if let Some(found) = fitting(&self.host(inv).from_accepted, concern) {
-                return (found.kind, found.says.clone(), found.place.clone(), true);
+        let is_old = self.is_of_accepted(change);
+        // What the accepted exports would change too, none of the new ones brought about.
+        if is_old != Some(true) {
+            for inv in invs {
+                let concern = self.concern(change, inv, is_ttl);
+                if let Some(found) = fitting(&self.host(inv).from_accepted, concern) {
+                    return (found.kind, found.says.clone(), found.place.clone(), true);
+                }
             }
         }
         if let Some(apply) = self.given.stood
+            && is_old != Some(false)
+            && !others::is_of_nobody(change)
             && self.was_open(change)
         {
-            let says = format!("records of `{}` that are not as apply {apply} left or found them", change.project);
-            return (CauseKind::Drift, says, None, true);
+            match found_as {
+                FoundAs::Changed { .. } => return drift(of_others()),
+                FoundAs::Unwritten => {
+                    let id = &change.project;
+                    return drift(format!(
+                        "records of `{id}` that apply {apply} left alone, and nothing new in the inventory explains"
+                    ));
+                }
+                // It is what came of the apply that is to be changed.
+                FoundAs::Left => {}
+            }
         }
         let (kind, says, line) = rests::on(&self.given.now, change, |inv| self.hosts.get(&inv)?.now.as_ref());
         (kind, says, line, true)
+    }
+
+    /// Whether a change would be made by what was accepted last too; none where that is the inventory.
+    fn is_of_accepted(&self, change: &Change) -> Option<bool> {
+        let of_accepted = self.of_accepted.as_ref()?;
+        let with_accepted = of_accepted.get(&(&change.zone, &change.key));
+        Some(with_accepted.is_some_and(|before| before.kind.after() == change.kind.after()))
     }
 
     /// What of a host a change is about.

@@ -50,6 +50,20 @@ pub struct Decided<'a> {
     pub waiting: &'a [Waiting],
 }
 
+/// What applies have to do with the RRset that a change finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FoundAs {
+    /// None is known to have written it.
+    Unwritten,
+    /// It is as the latest left it.
+    Left,
+    /// Somebody else changed or removed what the latest left.
+    Changed {
+        /// Whether the change puts that there again.
+        is_wanted: bool,
+    },
+}
+
 /// All that a review is made of.
 pub struct Given<'a> {
     /// What the inventory was held against, for the reader.
@@ -64,8 +78,10 @@ pub struct Given<'a> {
     pub new_zones: &'a BTreeSet<ZoneName>,
     /// What was accepted last, and when.
     pub accepted: Option<Side<'a>>,
-    /// Of each change, in their order, whether somebody else changed or removed what an apply wrote.
-    pub drifted: &'a [bool],
+    /// What would be decided by what was accepted last, where that is not the inventory.
+    pub by_accepted: Option<Decided<'a>>,
+    /// Of each change, in their order, what applies have to do with what it finds; empty where none are known.
+    pub found: &'a [FoundAs],
     /// The apply after which live DNS was as the inventory wanted it, where nothing but exports differs since.
     pub stood: Option<u64>,
 }
@@ -198,7 +214,8 @@ mod tests {
             base: Some((side(base), Decided { changes: &[], blocked: &[], skipped: &[], waiting: &[] })),
             new_zones: &BTreeSet::new(),
             accepted: None,
-            drifted: &[],
+            by_accepted: None,
+            found: &[],
             stood: None,
         };
         review(&given).unwrap()

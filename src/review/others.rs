@@ -13,7 +13,7 @@ use crate::inventory::model::{LockRow, Project, ProtectPattern, Registry, ZoneSp
 use crate::inventory::read::SETTINGS;
 use crate::inventory::value::Inv;
 use crate::names::NameIndex;
-use crate::names::holders::HolderRow;
+use crate::names::holders::{HolderRow, lock_rows_of};
 use crate::plan::CauseKind;
 
 /// In what the settings of the zone differ that a change is in; `is_ttl` where it is about a TTL alone.
@@ -127,7 +127,7 @@ fn word(registry: Registry) -> &'static str {
 }
 
 /// Whether a change clears a name that nobody has.
-fn is_of_nobody(change: &Change) -> bool {
+pub fn is_of_nobody(change: &Change) -> bool {
     change.reasons.iter().any(|reason| matches!(reason.rule, Rule::Released | Rule::Orphan))
 }
 
@@ -174,13 +174,12 @@ fn names(change: &Change) -> Vec<Name> {
 }
 
 /// In what names.lock differs about a host.
-pub fn lock_rows([base, now]: [&Side<'_>; 2], inv: Inv) -> Option<Difference> {
-    let rows = |side: &Side<'_>| {
-        let rows = side.inventory.lock.iter().filter(|row| row.inv == inv);
-        rows.map(|LockRow { name, released, .. }| (name.clone(), *released)).collect::<Vec<_>>()
-    };
-    (rows(base) != rows(now)).then(|| {
-        let row = now.inventory.lock.iter().find(|row| row.inv == inv);
+pub fn lock_rows<'a>([base, now]: [&Side<'a>; 2], inv: Inv) -> Option<Difference> {
+    // A fleet has many rows, and many changes may ask.
+    let rows = |side: &Side<'a>| &side.inventory.lock[lock_rows_of(side.inventory, inv)];
+    let told = |LockRow { name, released, .. }: &'a LockRow| (name, released);
+    (!rows(base).iter().map(told).eq(rows(now).iter().map(told))).then(|| {
+        let row = rows(now).first();
         let place = row.map_or_else(|| crate::inventory::source::NAMES_LOCK.to_owned(), |row| now.place(row.origin));
         let says = "names.lock says otherwise who has a name".to_owned();
         Difference { about: About::Host, kind: CauseKind::Released, says, place: Some(place) }

@@ -1,13 +1,15 @@
 //! What one inventory says of a host, as far as changes can rest on it.
 
+use std::net::Ipv6Addr;
+
 use crate::desired::host::{DesiredHost, derive};
-use crate::desired::network::{Segment, segment};
+use crate::desired::network::{Networks, Segment, networks, segment};
 use crate::desired::{Interface, InterfaceKind};
 use crate::diag::Origin;
 use crate::dns::Name;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Host, Project, ProjectSettings};
-use crate::inventory::value::{Inv, Time};
+use crate::inventory::value::{Inv, Time, Vlan};
 use crate::live::Live;
 use crate::names::holders::name_of;
 
@@ -72,12 +74,25 @@ impl<'a> Facts<'a> {
         Some(self.inventory.symbols.text(switch))
     }
 
+    /// The segment that it is in.
+    pub fn segment(&self) -> Segment {
+        segment(self.inventory, self.desired.mac.switch_of(self.host))
+    }
+
     /// What its networks are given for: its switch, or its datacenter.
     pub fn site(&self) -> String {
-        let switch = self.desired.mac.switch_of(self.host);
-        match (segment(self.inventory, switch), self.switch()) {
+        match (self.segment(), self.switch()) {
             (Segment::L3, Some(switch)) => format!("switch `{switch}`"),
             _ => format!("datacenter `{}`", self.location()),
+        }
+    }
+
+    /// The networks of a VLAN where it stands, each as its lowest address; empty where none is known.
+    pub fn networks(&self, vlan: Vlan) -> Vec<(Ipv6Addr, Origin)> {
+        let switch = self.desired.mac.switch_of(self.host);
+        match networks(self.inventory, switch, self.host.location, vlan) {
+            Networks::Known(found) => found.into_iter().map(|(network, origin)| (network.address(0), origin)).collect(),
+            Networks::Bad(_) => Vec::new(),
         }
     }
 

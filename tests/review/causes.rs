@@ -252,3 +252,50 @@ fn what_another_host_brings_about_is_explained_by_that_host() {
         .with(Act::HostName, 5, 6);
     assert!(case.review().causes.iter().all(|cause| cause.is_explained), "{:#?}", case.review());
 }
+
+#[test]
+fn what_stood_there_before_is_no_cause() {
+    // The row of the network is the same: what is new is the MAC.
+    let mut case = Case::new().with(Act::MacGone, 0, 0).undone();
+    let zone = case.live.get_mut("zones/p0.example.net.zone").expect("a zone");
+    *zone = zone.lines().filter(|line| !line.contains("sas-00001")).map(|line| format!("{line}\n")).collect();
+    case.rests_on("mac", "hosts of `p0` whose MAC is known now", "\"inv\":100001");
+    // From port to port of one segment nothing moves: what is new is the MAC.
+    let both = |from: &str, to: &str| {
+        let old = |text: &str| text.replace("sas-s0", from);
+        let mut case = Case::new();
+        for files in [&mut case.base, &mut case.here] {
+            for name in ["racktables/hosts.csv", "agents/agent-1.jsonl"] {
+                let text = old(&files[name]);
+                files.insert(name.to_owned(), text);
+            }
+        }
+        let own = case.here["agents/agent-1.jsonl"].lines().next().expect("a report").to_owned();
+        let other = own.replace(from, to);
+        assert_ne!(own, other);
+        case.replacing("agents/agent-1.jsonl", &own, &other)
+    };
+    let mut case = both("l2-a", "l2-b").with(Act::Mac, 0, 1);
+    case.live.values_mut().for_each(|text| *text = without_records(text));
+    let review = case.review();
+    assert!(review.causes.iter().all(|cause| !cause.says.contains("moved")), "{review:#?}");
+    assert!(review.causes.iter().any(|cause| cause.says == "hosts of `p0` that have another MAC"), "{review:#?}");
+}
+
+#[test]
+fn a_switch_that_gets_networks_of_its_own_is_told() {
+    let mut case = Case::new();
+    // No row of the base is about the switch.
+    let tors = case.base.get_mut("racktables/l3-tors.txt").expect("a file");
+    *tors = tors.lines().filter(|line| !line.starts_with("sas-s0 ")).map(|line| format!("{line}\n")).collect();
+    case.live.values_mut().for_each(|text| *text = without_records(text));
+    let review = case.review();
+    let says = "switch `sas-s0` is in an L3 segment now: its VLAN 600 is `2001:db8:0:11::/64`";
+    assert!(review.causes.iter().any(|cause| cause.says == says && cause.kind.as_str() == "network"), "{review:#?}");
+}
+
+/// A zone without addresses and PTR.
+fn without_records(text: &str) -> String {
+    let is_left = |line: &&str| !line.contains(" AAAA ") && !line.contains(" PTR ");
+    text.lines().filter(is_left).map(|line| format!("{line}\n")).collect()
+}

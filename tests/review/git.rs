@@ -28,7 +28,7 @@ fn git(folder: &Path, args: &[&str]) -> String {
 }
 
 /// Runs the binary in a workspace; gives the exit code, what it prints, and what it says beside.
-fn run(workspace: &Path, args: &[&str], envs: &[(&str, &str)]) -> (i32, String, String) {
+pub fn run(workspace: &Path, args: &[&str], envs: &[(&str, &str)]) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
     command.args(args).args(["--now", NOW, "-C"]).arg(workspace).env("NO_COLOR", "1").envs(envs.iter().copied());
     let output = command.output().expect("the binary was built for this test");
@@ -37,7 +37,7 @@ fn run(workspace: &Path, args: &[&str], envs: &[(&str, &str)]) -> (i32, String, 
 }
 
 /// Plans, as a document.
-fn plan(workspace: &Path, args: &[&str]) -> Value {
+pub fn plan(workspace: &Path, args: &[&str]) -> Value {
     let (_, text, said) = run(workspace, &[&["plan", "--format", "json", "-q"], args].concat(), &[]);
     serde_json::from_str(&text).unwrap_or_else(|_| panic!("{said}"))
 }
@@ -115,7 +115,7 @@ fn workspace() -> (TempDir, BTreeSet<(String, String)>, usize) {
 }
 
 /// The causes of a document, each with the owners and types of its changes.
-fn causes(plan: &Value) -> Vec<(&Value, Vec<(String, String)>)> {
+pub fn causes(plan: &Value) -> Vec<(&Value, Vec<(String, String)>)> {
     let list = |value: &'_ Value| value.as_array().expect("a list").clone();
     let changes = list(&plan["changes"]);
     let text = |value: &Value| value.as_str().expect("text").to_owned();

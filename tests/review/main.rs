@@ -11,4 +11,5 @@ mod causes;
 mod classes;
 mod edits;
 mod git;
+mod past;
 mod world;

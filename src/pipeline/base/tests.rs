@@ -88,8 +88,13 @@ fn borrowed(base: &Base) -> Vec<(&str, Why)> {
 
 /// The remarks as they are shown.
 fn remarks(base: &Base) -> String {
+    remarks_beside(base, &base.inventory.inputs)
+}
+
+/// The remarks as they are shown beside an inventory of these files.
+fn remarks_beside(base: &Base, inputs: &BTreeMap<String, String>) -> String {
     let lines = base
-        .remarks((&Files::default(), &Diagnostics::default()))
+        .remarks((&Files::default(), inputs, &Diagnostics::default()))
         .into_iter()
         .map(|Remark { place, code, message }| format!("{place}: {code}: {message}\n"));
     lines.collect()
@@ -151,6 +156,9 @@ fn exports_that_are_not_in_git_stand_in_both() {
     ];
     assert_eq!(borrowed(&base), names.map(|name| (name, Why::Unknown)));
     assert_eq!((base.inventory.hosts.len(), base.inventory.reports.len(), remarks(&base)), (1, 2, String::new()));
+    let mut inputs = base.inventory.inputs.clone();
+    inputs.insert("racktables/hosts.csv".to_owned(), "sha256:another".to_owned());
+    insta::assert_snapshot!(remarks_beside(&base, &inputs), @"racktables/hosts.csv: changed-meanwhile: the file changed while both were read: what hangs on it may be classed wrongly; plan again");
 }
 
 #[test]
@@ -336,4 +344,13 @@ fn links_lead_out_of_no_base() {
     let codes: Vec<&str> = found.diagnostics.errors().iter().map(|diagnostic| diagnostic.code).collect();
     assert!(codes.contains(&"outside-workspace"), "{codes:?}");
     assert_eq!(projects(&found), Vec::<&str>::new());
+}
+
+#[test]
+fn who_does_not_own_the_repository_is_told_how_to_trust_it() {
+    let says = format!("{FOREIGN} in repository at 'somewhere'");
+    let error = BaseError::Git("main".to_owned(), GitError::Says(says));
+    assert!(error.hint().contains("safe.directory"), "{}", error.hint());
+    let other = BaseError::Git("main".to_owned(), GitError::Says("bad object".to_owned()));
+    assert!(!other.hint().contains("safe.directory"));
 }

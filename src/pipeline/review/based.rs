@@ -33,20 +33,18 @@ impl Based {
     /// Errors: `NoBase`, `NoState`.
     pub fn decide(
         request: &Request<'_>,
-        Reviewed { inventory: now, live, waits, decided: of_today, .. }: Reviewed<'_>,
+        reviewed: Reviewed<'_>,
         name: &str,
         (remembered, state): (&Remembered, Option<&dyn State>),
     ) -> Result<Based, MakeError> {
+        let Reviewed { inventory: now, live, decided: of_today, .. } = reviewed;
         let mut base = base::load(request.workspace, name, request.now).map_err(MakeError::NoBase)?;
         let inventory = &mut base.inventory;
         // The same switches stay in an L3 segment.
         last::keep_in_l3(inventory, &state.map(State::l3_switches).transpose()?.unwrap_or_default());
         share_doubts(inventory, now, request.now);
         let zones = align_zones(inventory, now);
-        let selection = select(inventory, request);
-        let tripped = remembered.tripped(inventory);
-        let given = Given { now: request.now, selection: &selection, tripped: &tripped, waits };
-        let mut decided = decide::decide(inventory, live, given);
+        let mut decided = decide_by(inventory, request, reviewed, remembered);
         let side = Side { inventory, live, now: request.now };
         if !zones.new.is_empty() {
             block_outside(&side, &mut decided, (of_today, &zones.new));
@@ -58,6 +56,18 @@ impl Based {
         }
         Ok(Based { base, decided, new_zones: zones.new })
     }
+}
+
+/// Decides by another inventory, with the live data, the clock and the selection of the plan.
+pub fn decide_by(
+    inventory: &Inventory,
+    request: &Request<'_>,
+    Reviewed { live, waits, .. }: Reviewed<'_>,
+    remembered: &Remembered,
+) -> Decided {
+    let selection = select(inventory, request);
+    let tripped = remembered.tripped(inventory);
+    decide::decide(inventory, live, Given { now: request.now, selection: &selection, tripped: &tripped, waits })
 }
 
 /// Doubts what the base has as it is today for the reasons of today: an export that is the same, under the same demands, is

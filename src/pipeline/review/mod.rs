@@ -53,7 +53,8 @@ pub(super) fn review(
         Based::decide(request, reviewed, name, (remembered, state))
     });
     let base = base.transpose()?;
-    let remarks = base.iter().flat_map(|based| based.base.remarks((&inventory.files, found))).collect();
+    let of_today = (&inventory.files, &inventory.inputs, found);
+    let remarks = base.iter().flat_map(|based| based.base.remarks(of_today)).collect();
     if decided.changes.is_empty() && base.is_none() {
         return Ok((None, remarks));
     }
@@ -63,6 +64,10 @@ pub(super) fn review(
         Some(Based { base, .. }) => Against::Base { name: base.name.clone(), commit: base.commit.clone() },
         None => past.whole.clone().unwrap_or(Against::Nothing),
     };
+    let by_accepted = past.accepted.as_ref().map(|accepted| {
+        progress.stage("deriving what was accepted last", None);
+        based::decide_by(accepted, request, reviewed, remembered)
+    });
     let no_zones = BTreeSet::new();
     let given = review::Given {
         against,
@@ -71,7 +76,8 @@ pub(super) fn review(
         base: base.as_ref().map(|based| (side(&based.base.inventory), outcome(&based.decided))),
         new_zones: base.as_ref().map_or(&no_zones, |based| &based.new_zones),
         accepted: past.at.map(|at| Side { now: at, ..side(past.accepted.as_ref().unwrap_or(inventory)) }),
-        drifted: &past.drifted,
+        by_accepted: by_accepted.as_ref().map(outcome),
+        found: &past.found,
         stood: past.stood,
     };
     Ok((review::review(&given), remarks))

@@ -7,13 +7,14 @@ use super::super::{MakeError, Request};
 use super::Reviewed;
 use crate::apply::Outcome;
 use crate::change::Change;
-use crate::dns::RrKey;
+use crate::dns::{RrKey, Rrset};
 use crate::guard::last;
 use crate::inventory::Inventory;
 use crate::inventory::read::{self, Asked, FileError, FindError, GLOB, Layer};
 use crate::inventory::source::Pattern;
 use crate::inventory::value::Time;
 use crate::plan::Against;
+use crate::review::FoundAs;
 use crate::state::{Acceptance, ApplySummary, State, StateError, Written};
 
 /// What is remembered.
@@ -25,8 +26,8 @@ pub struct Past {
     pub at: Option<Time>,
     /// The inventory with the exports that were last accepted, where any of them is another now.
     pub accepted: Option<Inventory>,
-    /// Of each change, in their order, whether somebody else changed or removed what an apply wrote.
-    pub drifted: Vec<bool>,
+    /// Of each change, in their order, what applies have to do with what it finds.
+    pub found: Vec<FoundAs>,
     /// The apply after which live DNS was as the inventory wanted it, where nothing but exports differs since.
     pub stood: Option<u64>,
 }
@@ -40,22 +41,35 @@ impl Past {
         Reviewed { inventory, decided, .. }: Reviewed<'_>,
         (remembered, state): (&Remembered, &dyn State),
     ) -> Result<Past, MakeError> {
-        let whole = last_whole(state)?;
+        let LastWhole { whole, is_undone } = last_whole(state)?;
         let exported: BTreeSet<&String> = inventory.exports.iter().flat_map(|export| &export.files).collect();
         let is_same = |(name, digest): (&String, &String)| exported.contains(name) || remembered.had(name, digest);
+        let exports = state.exports()?;
         let stood = match whole {
-            Some(Against::Journal { apply, .. }) if inventory.inputs.iter().all(is_same) => Some(apply),
+            Some(Against::Journal { apply, at })
+                if !is_undone && inventory.inputs.iter().all(is_same) && are_of(inventory, &exports, at) =>
+            {
+                Some(apply)
+            }
             _ => None,
         };
-        let exports = state.exports()?;
         let began = match whole {
             Some(Against::Journal { at, .. }) => Some(at),
             _ => None,
         };
         let at = exports.iter().map(|export| export.at).chain(began).max();
         let accepted = accepted(request, inventory, (&exports, state))?;
-        Ok(Past { whole, at, accepted, drifted: drifted(&decided.changes, state)?, stood })
+        Ok(Past { whole, at, accepted, found: found_as(&decided.changes, state)?, stood })
     }
+}
+
+/// Whether the accepted exports are those that an apply which began then left: each source has one, and no person accepted
+/// another since.
+fn are_of(inventory: &Inventory, accepted: &[Acceptance], began: Time) -> bool {
+    let is_by_an_apply = |own: &Acceptance| own.reason.is_none() || own.at < began;
+    let has_one = |name: &String| accepted.iter().any(|own| own.source == *name && is_by_an_apply(own));
+    let mut used = inventory.exports.iter().filter(|export| !export.files.is_empty());
+    used.all(|export| has_one(&export.spec.name))
 }
 
 /// The inventory with the exports that were last accepted in the place of today's; none where they are the same, or cannot
@@ -111,8 +125,16 @@ impl Layer for Accepted {
     }
 }
 
-/// The latest apply that did all of its plan for the whole fleet; none where there is none among the latest.
-fn last_whole(state: &dyn State) -> Result<Option<Against>, StateError> {
+/// What the latest applies say of the latest that did all of its plan for the whole fleet.
+struct LastWhole {
+    /// That one; none where there is none among the latest.
+    whole: Option<Against>,
+    /// Whether an apply was undone after it.
+    is_undone: bool,
+}
+
+/// Looks for the latest apply that did all of its plan for the whole fleet.
+fn last_whole(state: &dyn State) -> Result<LastWhole, StateError> {
     /// How far back is looked: a whole apply ends most days (no official source).
     const LATEST: usize = 50;
     let is_done =
@@ -121,19 +143,27 @@ fn last_whole(state: &dyn State) -> Result<Option<Against>, StateError> {
         let ApplySummary { new, finished, outcomes, .. } = apply;
         new.is_whole && new.undoes.is_none() && finished.is_some() && outcomes.keys().all(is_done)
     };
-    let found = state.applies(LATEST)?.into_iter().find(is_whole);
-    Ok(found.map(|apply| Against::Journal { apply: apply.id.0, at: apply.new.started }))
+    let latest = state.applies(LATEST)?;
+    let place = latest.iter().position(is_whole);
+    let whole = place.map(|place| Against::Journal { apply: latest[place].id.0, at: latest[place].new.started });
+    let is_undone = latest[..place.unwrap_or_default()].iter().any(|apply| apply.new.undoes.is_some());
+    Ok(LastWhole { whole, is_undone })
 }
 
-/// Of each change, whether an apply left there what the change would put there again: somebody else changed or removed it.
-fn drifted(changes: &[Change], state: &dyn State) -> Result<Vec<bool>, StateError> {
+/// Of each change, what applies have to do with what it finds.
+fn found_as(changes: &[Change], state: &dyn State) -> Result<Vec<FoundAs>, StateError> {
     let rrsets: Vec<&RrKey> = changes.iter().map(|change| &change.key).collect();
-    let is_drift = |(change, written): (&Change, &Option<Written>)| {
-        written.as_ref().is_some_and(|written| match (&written.after, change.kind.after()) {
-            (Some(kept), Some(after)) => kept.is(change.key.rtype, after),
+    let of_change = |(change, written): (&Change, &Option<Written>)| {
+        let Some(Written { after: left, .. }) = written else { return FoundAs::Unwritten };
+        let is = |rrset: Option<&Rrset>| match (left, rrset) {
+            (Some(left), Some(rrset)) => left.is(change.key.rtype, rrset),
             (None, None) => true,
             (Some(_), None) | (None, Some(_)) => false,
-        })
+        };
+        match (is(change.kind.before()), is(change.kind.after())) {
+            (true, _) => FoundAs::Left,
+            (false, is_wanted) => FoundAs::Changed { is_wanted },
+        }
     };
-    Ok(changes.iter().zip(&state.last_written(&rrsets)?).map(is_drift).collect())
+    Ok(changes.iter().zip(&state.last_written(&rrsets)?).map(of_change).collect())
 }
