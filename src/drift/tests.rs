@@ -75,9 +75,16 @@ fn of_what_was_never_written_nobody_knows() {
 }
 
 #[test]
-fn a_clock_that_was_set_back_makes_no_time() {
+fn a_clock_that_was_set_back_says_nothing_of_how_long_it_is() {
     let later = written(ONE).map(|written| Written { at: at(9999), ..written });
-    assert_eq!(found(TWO, ONE, later), ("drift", Some("changed"), Some(0)));
+    assert_eq!(found(TWO, ONE, later), ("drift", Some("changed"), None));
+}
+
+#[test]
+fn a_part_of_a_second_counts_as_one() {
+    let nanos = at(0).as_nanos() - 1;
+    let earlier = written(ONE).map(|written| Written { at: Time::from_nanos(nanos), ..written });
+    assert_eq!(found(TWO, ONE, earlier), ("drift", Some("changed"), Some(3601)));
 }
 
 #[test]

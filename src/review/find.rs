@@ -186,7 +186,7 @@ impl<'g, 'a> Finder<'g, 'a> {
                 return (found.kind, found.says.clone(), found.place.clone(), true);
             }
         }
-        if let Some(apply) = self.given.stood
+        if let Some(apply) = self.given.stood.get(place).copied().flatten()
             && self.was_open(change)
         {
             let says = format!("records of `{}` that are not as apply {apply} left or found them", change.project);

@@ -64,8 +64,9 @@ pub struct Given<'a> {
     pub accepted: Option<Side<'a>>,
     /// Of each change, in their order, whether somebody else changed or removed what an apply wrote.
     pub drifted: &'a [bool],
-    /// The apply after which live DNS was as the inventory wanted it, where nothing but exports differs since.
-    pub stood: Option<u64>,
+    /// Of each change, in their order, the apply after which live DNS was there as the inventory wanted it, where one is
+    /// known and nothing but exports differs since.
+    pub stood: &'a [Option<u64>],
 }
 
 /// Finds what each change rests on; none where there are no changes.
@@ -190,7 +191,7 @@ mod tests {
             new_zones: &BTreeSet::new(),
             accepted: None,
             drifted: &[],
-            stood: None,
+            stood: &[],
         };
         review(&given).unwrap()
     }

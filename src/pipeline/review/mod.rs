@@ -72,7 +72,7 @@ pub(super) fn review(
         new_zones: base.as_ref().map_or(&no_zones, |based| &based.new_zones),
         accepted: past.at.map(|at| Side { now: at, ..side(past.accepted.as_ref().unwrap_or(inventory)) }),
         drifted: &past.drifted,
-        stood: past.stood,
+        stood: &past.stood,
     };
     Ok((review::review(&given), remarks))
 }

@@ -14,7 +14,7 @@ use crate::inventory::read::{self, Asked, FileError, FindError, GLOB, Layer};
 use crate::inventory::source::Pattern;
 use crate::inventory::value::Time;
 use crate::plan::Against;
-use crate::state::{Acceptance, ApplySummary, State, StateError, Written};
+use crate::state::{Acceptance, ApplyId, ApplySummary, Planned, State, StateError, Written};
 
 /// What is remembered.
 #[derive(Default)]
@@ -27,8 +27,9 @@ pub struct Past {
     pub accepted: Option<Inventory>,
     /// Of each change, in their order, whether somebody else changed or removed what an apply wrote.
     pub drifted: Vec<bool>,
-    /// The apply after which live DNS was as the inventory wanted it, where nothing but exports differs since.
-    pub stood: Option<u64>,
+    /// Of each change, in their order, the apply after which live DNS was there as the inventory wanted it, where one is
+    /// known and nothing but exports differs since.
+    pub stood: Vec<Option<u64>>,
 }
 
 impl Past {
@@ -40,21 +41,26 @@ impl Past {
         Reviewed { inventory, decided, .. }: Reviewed<'_>,
         (remembered, state): (&Remembered, &dyn State),
     ) -> Result<Past, MakeError> {
-        let whole = last_whole(state)?;
+        let last = last_whole(state)?;
+        let planned = last.as_ref().map(|last| state.planned(last.id)).transpose()?.flatten();
         let exported: BTreeSet<&String> = inventory.exports.iter().flat_map(|export| &export.files).collect();
         let is_same = |(name, digest): (&String, &String)| exported.contains(name) || remembered.had(name, digest);
-        let stood = match whole {
-            Some(Against::Journal { apply, .. }) if inventory.inputs.iter().all(is_same) => Some(apply),
-            _ => None,
+        let changes = &decided.changes;
+        let rrsets: Vec<&RrKey> = changes.iter().map(|change| &change.key).collect();
+        let written = state.last_written(&rrsets)?;
+        let stood = match (&last, &planned) {
+            (Some(last), Some(planned)) if inventory.inputs.iter().all(is_same) => {
+                let later = state.last_changed(last.id, &rrsets)?;
+                stood(changes, (&written, &later), (last.id, planned))
+            }
+            _ => Vec::new(),
         };
         let exports = state.exports()?;
-        let began = match whole {
-            Some(Against::Journal { at, .. }) => Some(at),
-            _ => None,
-        };
-        let at = exports.iter().map(|export| export.at).chain(began).max();
+        let since = last.as_ref().map(|last| planned.map_or(last.new.started, |planned| planned.at));
+        let at = exports.iter().map(|export| export.at).chain(since).max();
         let accepted = accepted(request, inventory, (&exports, state))?;
-        Ok(Past { whole, at, accepted, drifted: drifted(&decided.changes, state)?, stood })
+        let whole = last.zip(since).map(|(last, at)| Against::Journal { apply: last.id.0, at });
+        Ok(Past { whole, at, accepted, drifted: drifted(changes, &written), stood })
     }
 }
 
@@ -112,7 +118,7 @@ impl Layer for Accepted {
 }
 
 /// The latest apply that did all of its plan for the whole fleet; none where there is none among the latest.
-fn last_whole(state: &dyn State) -> Result<Option<Against>, StateError> {
+fn last_whole(state: &dyn State) -> Result<Option<ApplySummary>, StateError> {
     /// How far back is looked: a whole apply ends most days (no official source).
     const LATEST: usize = 50;
     let is_done =
@@ -121,19 +127,32 @@ fn last_whole(state: &dyn State) -> Result<Option<Against>, StateError> {
         let ApplySummary { new, finished, outcomes, .. } = apply;
         new.is_whole && new.undoes.is_none() && finished.is_some() && outcomes.keys().all(is_done)
     };
-    let found = state.applies(LATEST)?.into_iter().find(is_whole);
-    Ok(found.map(|apply| Against::Journal { apply: apply.id.0, at: apply.new.started }))
+    Ok(state.applies(LATEST)?.into_iter().find(is_whole))
 }
 
 /// Of each change, whether an apply left there what the change would put there again: somebody else changed or removed it.
-fn drifted(changes: &[Change], state: &dyn State) -> Result<Vec<bool>, StateError> {
-    let rrsets: Vec<&RrKey> = changes.iter().map(|change| &change.key).collect();
+fn drifted(changes: &[Change], written: &[Option<Written>]) -> Vec<bool> {
     let is_drift = |(change, written): (&Change, &Option<Written>)| {
-        written.as_ref().is_some_and(|written| match (&written.after, change.kind.after()) {
-            (Some(kept), Some(after)) => kept.is(change.key.rtype, after),
-            (None, None) => true,
-            (Some(_), None) | (None, Some(_)) => false,
-        })
+        written.as_ref().is_some_and(|written| written.left(change.key.rtype, change.kind.after()))
     };
-    Ok(changes.iter().zip(&state.last_written(&rrsets)?).map(is_drift).collect())
+    changes.iter().zip(written).map(is_drift).collect()
+}
+
+/// Of each change the last whole apply, where its RRset stood after that as it was wanted, by all that is known.
+///
+/// Not where the plan of that apply left the host for what blocked it; where the RRset is as an update left it, as an undo
+/// does; nor where a later update may have changed it.
+fn stood(
+    changes: &[Change],
+    (written, later): (&[Option<Written>], &[Option<ApplyId>]),
+    (apply, planned): (ApplyId, &Planned),
+) -> Vec<Option<u64>> {
+    let is_open = |change: &Change| change.host.iter().chain(&change.also).all(|host| !planned.blocked.contains(host));
+    let is_others = |change: &Change, written: &Option<Written>, later: &Option<ApplyId>| match written {
+        Some(written) => !written.left(change.key.rtype, change.kind.before()),
+        None => later.is_none(),
+    };
+    let of_change =
+        |((change, written), later)| (is_open(change) && is_others(change, written, later)).then_some(apply.0);
+    changes.iter().zip(written).zip(later).map(of_change).collect()
 }
