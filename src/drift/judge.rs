@@ -9,9 +9,9 @@ use crate::state::{ApplyId, Written};
 pub fn judge(change: &Change, (written, stood): (Option<Written>, Option<(ApplyId, Time)>), now: Time) -> Stray {
     let (rtype, live, wanted) = (change.key.rtype, change.kind.before(), change.kind.after());
     let Some(written) = written else {
+        // Whether a TXT stood beside an RRset that others made is not known.
+        let stood = stood.filter(|_| !change.is_registry());
         let (mover, deed) = match stood {
-            // Whether a TXT stood beside an RRset that others made is not known.
-            Some(_) if change.is_registry() => (Mover::Dns, None),
             Some(_) => (Mover::Dns, Some(deed(wanted.is_some(), live.is_some()))),
             None => (Mover::Unknown, None),
         };

@@ -1,6 +1,7 @@
 //! Who moved.
 
 use super::*;
+use crate::change::{Reason, Rule};
 use crate::dns::Rtype;
 use crate::plan::fixture::{self, rrset};
 use crate::state::{ApplyId, KeptRrset};
@@ -99,6 +100,15 @@ fn what_stood_as_it_is_wanted_after_an_apply_drifted_though_none_wrote_it() {
     assert_eq!(judged(NONE, ONE), drifted(Deed::Removed));
     assert_eq!(judged(TWO, ONE), drifted(Deed::Changed));
     assert_eq!(judged(TWO, NONE), drifted(Deed::Added));
+}
+
+#[test]
+fn whether_a_txt_stood_beside_what_others_made_nobody_knows() {
+    let text = (600, &["\"heritage=external-dns,external-dns/owner=fleet-dns\""][..]);
+    let mut change = fixture::change(("search", Some(7)), ("aaaa-a.search.example.net", Rtype::TXT), (NONE, text), &[]);
+    change.reasons = vec![Reason { rule: Rule::Registry, host: None, evidence: Vec::new() }];
+    let stray = judge(&change, (None, Some((ApplyId(12), at(0)))), at(3600));
+    assert_eq!((stray.mover, stray.since, stray.for_at_most), (Mover::Unknown, None, None));
 }
 
 #[test]

@@ -47,14 +47,6 @@ impl Case {
         self
     }
 
-    /// Replaces a part of a file of the workspace.
-    fn replacing(mut self, file: &str, part: &str, by: &str) -> Case {
-        let text = self.here.get_mut(file).expect("a file of the workspace");
-        assert!(text.contains(part), "{part}");
-        *text = text.replace(part, by);
-        self
-    }
-
     /// Adds a line to a zone, and the text that says that it is own.
     fn live(mut self, zone: &str, line: &str) -> Case {
         let text = self.live.get_mut(zone).expect("a zone");

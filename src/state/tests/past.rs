@@ -79,7 +79,7 @@ fn what_a_plan_left_is_kept_until_a_later_one_did_all_of_the_fleets() {
     let first = begin(&mut *state, true);
     let narrowed = begin(&mut *state, false);
     let second = begin(&mut *state, true);
-    let mut done = |state: &mut dyn State, id| state.finish(id, &applied(Vec::new()), Some(&[]), at(10)).unwrap();
+    let done = |state: &mut dyn State, id| state.finish(id, &applied(Vec::new()), Some(&[]), at(10)).unwrap();
     let planned = |state: &dyn State| [first, narrowed, second].map(|id| state.planned(id).unwrap());
     done(&mut *state, narrowed);
     assert_eq!(planned(&*state), [kept(&blocked), kept(&[]), kept(&blocked)]);
