@@ -117,7 +117,7 @@ pub fn workspace_setting([base, now]: [&Side<'_>; 2], change: &Change) -> Option
     Some(Difference { about: About::Host, kind: CauseKind::Setting, says, place: Some(SETTINGS.to_owned()) })
 }
 
-/// The word for a registry. Source: docs/formats.md, registry.
+/// The word for a registry, as zonewright.toml has it.
 fn word(registry: Registry) -> &'static str {
     match registry {
         Registry::Journal => "journal",
