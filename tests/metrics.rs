@@ -217,3 +217,18 @@ fn others_may_read_the_metrics() {
     let found = fs::metadata(place.file("plan.prom")).expect("the metrics were written");
     assert_eq!(found.permissions().mode() & 0o777, 0o644);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_may_not_grow_leaves_nothing_behind() {
+    let place = Place::new();
+    let command = format!(
+        "ulimit -f 1; exec \"$0\" plan -C '{}' --now {NOW} --metrics '{}'",
+        place.workspace().display(),
+        place.file("plan.prom").display()
+    );
+    let run = Command::new("sh").args(["-c", &command, env!("CARGO_BIN_EXE_zonewright")]).output().expect("a shell");
+    assert_eq!(run.status.code(), Some(1), "{}", stderr(&run));
+    assert!(stderr(&run).contains("plan.prom: error[metrics-unwritable]: "), "{}", stderr(&run));
+    assert_eq!(fs::read_dir(place.folder.path().join("metrics")).expect("a folder").count(), 0);
+}

@@ -13,11 +13,15 @@ use crate::inventory::value::{Inv, Time};
 use crate::serve::fault::{FATES, Fault};
 use crate::serve::quirk::{QUIRKS, Quirk};
 
-/// What `--help` says below the commands.
+/// What `--help` says below the commands; no line of it is wider than 80 columns.
 const AFTER_HELP: &str = "\
-Exit codes: 0 done · 1 error (a plan for which a zone or source could not be read is still printed)
-            2 `plan --detailed-exitcode`, `drift`: there are changes · 3 refused (limits, breakers, an expired or another plan), or
-            every host of a plan is stale · 4 applied in part";
+Exit codes:
+  0  done
+  1  error; where a zone or source could not be read, a plan is still printed
+  2  `plan --detailed-exitcode`, `drift`: there are changes
+  3  refused (limits, breakers, a source that is not believed, an expired or
+     another plan), or every host of a plan is stale
+  4  applied in part";
 
 /// Keeps the DNS records of a server fleet true: derives names and addresses from inventory, compares them with live DNS
 /// record by record, and plans the changes that make the two agree.
@@ -93,29 +97,31 @@ pub enum Command {
     /// and applies it. Whatever somebody else changed since the plan is never overwritten: such a host is stale and left as
     /// it is, and the others go on. Every change is read back.
     Apply(ApplyArgs),
-    /// Plan and apply for a few hosts, as your own act: explain each, show the plan, ask, apply.
+    /// Explain, plan and apply for a few hosts, as your own act.
+    ///
+    /// Explains each, shows the plan, asks, and applies it.
     CheckDns(CheckDnsArgs),
-    /// Take up an apply that was killed or could not do all of its plan, and finish it.
+    /// Take up an apply that was killed or did not do all, and finish it.
     ///
     /// Finds out by the journal and the zones' markers what of it took effect, and sends what is missing, with the
     /// prerequisites that it had: nothing is sent twice, and nothing that changed since is overwritten. A host that changed
     /// since is named and left. May be run as often as one likes.
     Resume(ResumeArgs),
-    /// Plan to put back what an apply changed, show the plan, and apply it where you say so.
+    /// Put back what an apply changed: show the plan, ask, apply it.
     ///
     /// Every RRset that stands as the apply left it is to stand as it did before, by the journal; no export is read. A host
     /// of which anything was changed since is named and left as it is. On a terminal it asks before it applies; else
     /// `--yes` says so. With `--out` the plan is saved, to be reviewed and applied like any other. `--host` and `--project`
     /// narrow it. An undo is an apply, and can be undone.
     Undo(UndoArgs),
-    /// Explain what is decided about a host, a name or an address, and why; change nothing.
+    /// Explain what is decided about a host, name or address, and why.
     ///
     /// Shows the whole chain: where name, MAC, networks and addresses come from, what is live, and which rule changes what,
-    /// or why nothing is done and what would unblock it. The decision is the one that `plan` makes.
+    /// or why nothing is done and what would unblock it. The decision is the one that `plan` makes. Changes nothing.
     Explain(ExplainArgs),
     /// Print a plan that `plan --out` saved.
     Show(ShowArgs),
-    /// Save live DNS as it is read, to plan from later without any server or secret.
+    /// Save live DNS, to plan from later without any server or secret.
     ///
     /// Writes a folder with one zone file for each zone and a manifest of their digests and serials. A zone that could not
     /// be read is listed there with its error; the others are saved, and the command exits 1.
@@ -126,19 +132,19 @@ pub enum Command {
     /// allows the transfer, to whom, how large the zone is, what serial and clock it has. Changes nothing. Exits 1
     /// where there is a problem.
     Doctor(DoctorArgs),
-    /// Show who is at work, the last applies, markers, limits and breakers; or reset one.
+    /// Show who is at work, applies, limits, breakers; or reset one.
     ///
-    /// Tells what did not end and whether it can be taken up again, how many hosts each limit still lets change, and which
+    /// Tells the last applies, markers, what did not end and whether it can be taken up again, how many hosts each limit still lets change, and which
     /// breakers are tripped, since when and why. `--reset SCOPE --reason TEXT` resets one.
     Status(StatusArgs),
-    /// Tell what was applied: when, by whom and why, what changed, and what became of it.
+    /// Tell what was applied: when, by whom, why, and what came of it.
     ///
     /// Without an argument, lists the latest applies. `history 12` tells all of apply 12: its plan, how many changes of
     /// which kind in which zones, the hosts that it left, and each change with what stood before and after. `history 100001`
     /// tells what was ever done for that host (where there is an apply of that number, `--host 100001`), and
     /// `history sas1-0001.search.example.net` what at that name. What was sent and refused, or never answered, is told too.
     History(HistoryArgs),
-    /// Take the export of a source for right, whatever it lost or changed.
+    /// Take the export of a source for right, whatever it changed.
     ///
     /// An export that lost more rows than `max_shrink` allows since the one that was last accepted, or changed more than
     /// `max_churn`, is not believed. This makes it the accepted one, and tells what is gone, new and changed. Of `l3_tors`,
@@ -637,4 +643,29 @@ fn parse_url(text: &str) -> Result<String, String> {
 /// Reads a point in time.
 fn parse_time(text: &str) -> Result<Time, String> {
     text.parse().map_err(|()| "a time is written as in RFC 3339, such as 2026-11-20T02:00:00Z".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    /// The columns of a usual terminal.
+    const COLUMNS: usize = 80;
+
+    #[test]
+    fn help_fits_a_terminal_and_has_a_line_for_each_command() {
+        let mut cli = Cli::command().term_width(COLUMNS);
+        cli.build();
+        let shown = cli.render_help().to_string();
+        for command in cli.get_subcommands_mut() {
+            let headline = command.get_about().map(ToString::to_string).unwrap_or_default();
+            let is_line = |line: &str| line.trim_start().starts_with(command.get_name()) && line.ends_with(&headline);
+            assert!(shown.lines().any(is_line), "{headline}");
+            for line in command.render_long_help().to_string().lines().chain(shown.lines()) {
+                assert!(line.chars().count() <= COLUMNS, "{line}");
+            }
+        }
+    }
 }

@@ -8,6 +8,7 @@ use super::args::Shared;
 use super::exit::Exit;
 use super::output::{self, Failure};
 use super::progress::StageTime;
+use super::signals;
 use crate::disk;
 use crate::pipeline::metrics::{Standing, standing};
 use crate::report::metrics::{Ended, Metrics};
@@ -61,7 +62,7 @@ pub fn run(
     let is_success = matches!(exit, Exit::Done | Exit::Changes);
     notes.note(|metrics| metrics.ended(Ended { began, took: started.elapsed(), exit: exit.code(), is_success }));
     let text = notes.0.map(|metrics| metrics.into_inner().render()).unwrap_or_default();
-    match disk::publish(file, text.as_bytes()) {
+    match signals::outlive_full_files().and_then(|()| disk::publish(file, text.as_bytes())) {
         Ok(()) => outcome,
         Err(error) => {
             let failure = Failure::new(format!("{}: error[metrics-unwritable]: {error}", file.display()));

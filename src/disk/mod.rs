@@ -24,7 +24,7 @@ pub fn publish(path: &Path, content: &[u8]) -> io::Result<()> {
 
 /// Puts `content` in the place of a file, once something was done to the new one.
 fn replace_as(path: &Path, content: &[u8], prepare: impl Fn(&Path) -> io::Result<()>) -> io::Result<()> {
-    let target = fs::canonicalize(path);
+    let target = fs::canonicalize(path).or_else(|_| led_to(path));
     let path = target.as_deref().unwrap_or(path);
     if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
         return OpenOptions::new().write(true).open(path)?.write_all(content);
@@ -33,6 +33,12 @@ fn replace_as(path: &Path, content: &[u8], prepare: impl Fn(&Path) -> io::Result
     beside.beside.iter().try_for_each(|path| prepare(path))?;
     beside.put_in_place()?;
     sync_folder(path)
+}
+
+/// What a link leads to where nothing stands yet.
+fn led_to(link: &Path) -> io::Result<PathBuf> {
+    let target = fs::read_link(link)?;
+    Ok(link.parent().map_or_else(|| target.clone(), |folder| folder.join(&target)))
 }
 
 /// Lets everybody read a file, and its owner write it.
@@ -176,6 +182,19 @@ mod tests {
         Beside::write(&path, b"new", None).unwrap().put_in_place().unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_though_it_leads_nowhere_yet() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("file", &link).unwrap();
+        for text in ["first", "second"] {
+            replace(&link, text.as_bytes()).unwrap();
+            assert_eq!(fs::read_to_string(folder.path().join("file")).unwrap(), text);
+            assert!(link.is_symlink());
+        }
     }
 
     #[cfg(unix)]

@@ -40,7 +40,8 @@ pub struct Stray {
     /// The apply that last left it, or found it, otherwise than it is now, or as it still is, and when that was; none where
     /// no apply is known to have.
     pub since: Option<(ApplyId, Time)>,
-    /// How long it can be otherwise than that apply left it; none where it is not.
+    /// How long it can be otherwise than that apply left it, in whole seconds and rounded up; none where it is not, or where that
+    /// apply is yet to come by the clock of today.
     pub for_at_most: Option<Duration>,
 }
 

@@ -18,7 +18,7 @@ use crate::disk;
 use crate::dns::ZoneName;
 use crate::guard::{self, Allowance, Clearance};
 use crate::inventory::model::{Config, Fence, ZoneSpec};
-use crate::inventory::value::{self, Time};
+use crate::inventory::value::{self, Inv, Time};
 use crate::live::asked::{Answer, Question};
 use crate::parallel::HELD;
 use crate::plan::{Plan, SealedPlan, v1};
@@ -237,7 +237,9 @@ impl Work<'_> {
             return Ok(Ran { applied, moved, is_journaled: true, ..Ran::default() });
         }
         let document = v1::to_json(self.sealed);
-        let text = PlanText { document: &document, expires: plan.expires };
+        let blocked: Vec<Inv> = plan.blocked.iter().map(|blocked| blocked.host).collect();
+        let Plan { created: made, expires, .. } = *plan;
+        let text = PlanText { document: &document, made, expires, blocked: &blocked };
         let id = state.begin(&new_apply(self.sealed, self.request, &survey), &text)?;
         self.note_allowed(state, id)?;
         let mut ran = self.run((id, survey, &orders), state);

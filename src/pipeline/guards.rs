@@ -340,7 +340,7 @@ mod tests {
             undoes: None,
             is_whole: true,
         };
-        let id = state.begin(&new, &PlanText { document: "{}", expires: now }).unwrap();
+        let id = state.begin(&new, &PlanText { document: "{}", made: now, expires: now, blocked: &[] }).unwrap();
         let sides = ((0, &[][..]), (600, &["2a02::1"][..]));
         let change = fixture::change(("search", Some(7)), ("a.search.example.net", Rtype::AAAA), sides, &[]);
         let batch = Batch { number: 1, zone: &change.zone, phase: Phase::Forward, swap: None, changes: vec![&change] };

@@ -29,7 +29,7 @@ pub enum Against {
     Journal {
         /// The latest apply that did all of its plan for the whole fleet.
         apply: u64,
-        /// When it began.
+        /// When its plan was made, or where that is not known, when it began.
         at: Time,
     },
     /// A base.

@@ -198,7 +198,7 @@ impl<'g, 'a> Finder<'g, 'a> {
                 }
             }
         }
-        if let Some(apply) = self.given.stood
+        if let Some(apply) = self.given.stood.get(place).copied().flatten()
             && is_old != Some(false)
             && !others::is_of_nobody(change)
             && self.was_open(change)

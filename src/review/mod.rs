@@ -82,8 +82,9 @@ pub struct Given<'a> {
     pub by_accepted: Option<Decided<'a>>,
     /// Of each change, in their order, what applies have to do with what it finds; empty where none are known.
     pub found: &'a [FoundAs],
-    /// The apply after which live DNS was as the inventory wanted it, where nothing but exports differs since.
-    pub stood: Option<u64>,
+    /// Of each change, in their order, the apply after which live DNS was there as the inventory wanted it, where one is
+    /// known and nothing but exports differs since; empty where none is.
+    pub stood: &'a [Option<u64>],
 }
 
 /// Finds what each change rests on; none where there is nothing to tell: without changes, what a base would have is told all
@@ -216,7 +217,7 @@ mod tests {
             accepted: None,
             by_accepted: None,
             found: &[],
-            stood: None,
+            stood: &[],
         };
         review(&given).unwrap()
     }

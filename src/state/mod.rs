@@ -40,7 +40,7 @@ mod written;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 
@@ -134,8 +134,21 @@ pub struct NewApply {
 pub struct PlanText<'a> {
     /// The document.
     pub document: &'a str,
+    /// When it was made: live DNS was read after that.
+    pub made: Time,
     /// When it may no longer be applied.
     pub expires: Time,
+    /// The hosts that it leaves for what blocks them.
+    pub blocked: &'a [Inv],
+}
+
+/// What the plan of an apply was made by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Planned {
+    /// When: live DNS was read after that.
+    pub at: Time,
+    /// The hosts that it left for what blocked them; kept of the latest apply that did all of a plan for the whole fleet.
+    pub blocked: BTreeSet<Inv>,
 }
 
 /// An apply, as `status` and histories show it.
@@ -235,6 +248,9 @@ pub trait State: Send {
 
     /// The document of the plan of an apply; `None` once nothing of it can be taken up again.
     fn document(&self, id: ApplyId) -> Result<Option<String>, StateError>;
+
+    /// What the plan of an apply was made by; `None` where an earlier version of the state began the apply.
+    fn planned(&self, id: ApplyId) -> Result<Option<Planned>, StateError>;
 
     /// All updates of an apply, in the order of sending.
     fn sent(&self, id: ApplyId) -> Result<Vec<Sent>, StateError>;

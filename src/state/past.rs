@@ -8,7 +8,7 @@ use rusqlite::{Row, Transaction, params};
 use super::journal::{self, Kept};
 use super::sought::{Names, Sought};
 use super::sqlite::Sqlite;
-use super::{ApplyId, LeftHost, Resumption, Sent, SentChange, SentFate, StateError};
+use super::{ApplyId, LeftHost, Planned, Resumption, Sent, SentChange, SentFate, StateError};
 use crate::apply::Applied;
 use crate::dns::{Name, RrKey};
 use crate::inventory::value::{Inv, Time};
@@ -77,6 +77,29 @@ impl Found {
             changes: kept.into_iter().map(change).collect::<Result<_, StateError>>()?,
         })
     }
+}
+
+/// Keeps the hosts that the plan of an apply leaves for what blocks them.
+pub fn block(change: &Transaction<'_>, apply: i64, hosts: &[Inv]) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO blocked_hosts (apply, host) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+    let mut insert = change.prepare_cached(sql)?;
+    hosts.iter().try_for_each(|host| insert.execute(params![apply, host.0 as i64]).map(drop))
+}
+
+/// Keeps no longer what the plans of earlier applies left, once a whole one did all of its plan.
+pub fn forget_blocked(change: &Transaction<'_>, apply: i64) -> rusqlite::Result<()> {
+    let sql = "DELETE FROM blocked_hosts WHERE apply < ?1 AND EXISTS
+         (SELECT 1 FROM applies WHERE id = ?1 AND is_whole <> 0)";
+    change.execute(sql, [apply]).map(drop)
+}
+
+/// What the plan of an apply was made by; `None` where an earlier version of the state began the apply.
+pub fn planned(state: &Sqlite, id: ApplyId) -> Result<Option<Planned>, StateError> {
+    let sql = "SELECT planned FROM applies WHERE id = ?1 AND planned IS NOT NULL";
+    let at = state.read(sql, [id.0 as i64], |row| Ok(Time::from_nanos(row.get(0)?)))?.pop();
+    let sql = "SELECT host FROM blocked_hosts WHERE apply = ?1";
+    let blocked = state.read(sql, [id.0 as i64], |row| Ok(Inv(row.get::<_, i64>(0)? as u64)))?;
+    Ok(at.map(|at| Planned { at, blocked: blocked.into_iter().collect() }))
 }
 
 /// Who took an apply up again, in the order of time.

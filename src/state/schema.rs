@@ -11,7 +11,7 @@ use super::StateError;
 use super::error::{Attempt, error, of_database, unreadable};
 
 /// What makes each version of the one before; the first is made of nothing.
-const STEPS: &[&str] = &[V1, V2, V3];
+const STEPS: &[&str] = &[V1, V2, V3, V4];
 
 /// The version that this program reads and writes.
 pub const VERSION: i64 = STEPS.len() as i64;
@@ -176,6 +176,17 @@ CREATE TABLE waits (
     type TEXT NOT NULL,
     since BIGINT NOT NULL,
     PRIMARY KEY (name, type)
+);
+";
+
+/// What version 4 adds: when the plan of an apply was made, null where an earlier version began it; and the hosts that the
+/// plan of the latest whole apply, and of those since, left for what blocked them.
+const V4: &str = "
+ALTER TABLE applies ADD COLUMN planned BIGINT;
+CREATE TABLE blocked_hosts (
+    apply BIGINT NOT NULL REFERENCES applies (id),
+    host BIGINT NOT NULL,
+    PRIMARY KEY (apply, host)
 );
 ";
 

@@ -17,8 +17,8 @@ use super::past;
 use super::schema::{self, Found};
 use super::{
     Acceptance, AcceptedFile, Accepting, Acceptor, ApplyId, ApplySummary, Breaker, KnownMarker, LeftHost, NewApply,
-    PlanText, Resumption, Sent, State, StateError, Unsettled, WaitNews, effect, exports, folder, journal, perhaps,
-    waits,
+    PlanText, Planned, Resumption, Sent, State, StateError, Unsettled, WaitNews, effect, exports, folder, journal,
+    perhaps, waits,
 };
 use super::{Allowed, Reset, Written, allowances, breakers, written};
 use crate::apply::{Applied, Batch, Outcome, Settled};
@@ -284,6 +284,10 @@ impl State for Sqlite {
         Ok(self.read("SELECT document FROM plans WHERE apply = ?1", [id.0 as i64], |row| row.get(0))?.pop())
     }
 
+    fn planned(&self, id: ApplyId) -> Result<Option<Planned>, StateError> {
+        past::planned(self, id)
+    }
+
     fn sent(&self, id: ApplyId) -> Result<Vec<Sent>, StateError> {
         past::sent(self, id)
     }
@@ -312,12 +316,19 @@ impl State for Sqlite {
         let NewApply { plan, effect, started, who, reason, inputs, hosts, undoes, is_whole } = apply;
         let undoes = undoes.map(|id| id.0 as i64);
         let inputs = serde_json::to_string(inputs).expect("texts are JSON");
+        let made = text.made.as_nanos();
         self.write(|change| {
             let id: i64 = change.query_row("SELECT COALESCE(MAX(id), 0) + 1 FROM applies", [], |row| row.get(0))?;
-            let sql = "INSERT INTO applies (id, plan, effect, started, who, reason, inputs, hosts, undoes, is_whole)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+            let sql = "INSERT INTO applies (id, plan, effect, started, who, reason, inputs, hosts, undoes, is_whole,
+                 planned) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
             let (started, hosts) = (started.as_nanos(), *hosts as i64);
-            change.execute(sql, params![id, plan, effect, started, who, reason, inputs, hosts, undoes, is_whole])?;
+            #[rustfmt::skip]
+            change.execute(sql, params![
+                id, plan, effect, started, who, reason, inputs, hosts, undoes, is_whole, made,
+            ])?;
+            if *is_whole {
+                past::block(change, id, text.blocked)?;
+            }
             change.execute("DELETE FROM plans WHERE expires < ?1", [started])?;
             let sql = "INSERT INTO plans (apply, expires, document) VALUES (?1, ?2, ?3)";
             change.execute(sql, params![id, text.expires.as_nanos(), text.document])?;
@@ -444,6 +455,7 @@ impl State for Sqlite {
                 let sql = "DELETE FROM plans WHERE apply = ?1 AND NOT EXISTS
                      (SELECT 1 FROM batches WHERE apply = ?1 AND (settled IS NULL OR settled = 'unknown'))";
                 change.execute(sql, [id])?;
+                past::forget_blocked(change, id)?;
             }
             Ok(())
         })

@@ -4,7 +4,7 @@ use super::journal::{self, Kept};
 use super::sought::{Names, Sought};
 use super::sqlite::Sqlite;
 use super::{ApplyId, KeptRrset, StateError};
-use crate::dns::RrKey;
+use crate::dns::{RrKey, Rrset, Rtype};
 use crate::inventory::value::Time;
 
 /// What an update left at an RRset.
@@ -18,11 +18,22 @@ pub struct Written {
     pub after: Option<KeptRrset>,
 }
 
+impl Written {
+    /// Whether this is what it left there.
+    pub fn left(&self, rtype: Rtype, rrset: Option<&Rrset>) -> bool {
+        match (&self.after, rrset) {
+            (Some(left), Some(rrset)) => left.is(rtype, rrset),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        }
+    }
+}
+
 /// What the latest update that took effect left at each of some RRsets; in their order.
 ///
 /// None where no update is known to have changed the RRset, and where it is not known what became of a later one. Of many
 /// RRsets the journal is read once, and no further back than it takes to find each. An apply that was taken up again may
-/// have sent updates after those of a later one: what counts is when each was sent.
+/// have sent updates after those of a later one: what counts is which was sent last, and clocks do not tell that.
 pub fn last_written(state: &Sqlite, rrsets: &[&RrKey]) -> Result<Vec<Option<Written>>, StateError> {
     let names = Names::of(rrsets);
     let mut sought = Sought::new(&names);
@@ -31,7 +42,7 @@ pub fn last_written(state: &Sqlite, rrsets: &[&RrKey]) -> Result<Vec<Option<Writ
         return Ok(found);
     }
     let sql = "SELECT apply, number, sent_at, COALESCE(settled, '') = 'done' FROM batches
-         WHERE settled IS NULL OR settled <> 'undone' ORDER BY sent_at DESC, apply DESC, number DESC";
+         WHERE settled IS NULL OR settled <> 'undone' ORDER BY rowid DESC";
     let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
     let updates: Vec<(i64, i64, i64, bool)> = state.read(sql, [], row)?;
     for (apply, number, sent_at, took_effect) in updates {

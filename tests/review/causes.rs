@@ -47,7 +47,7 @@ impl Case {
         self
     }
 
-    /// Replaces a part of a file of the workspace.
+    /// Puts text in the place of a part of a file.
     fn replacing(mut self, file: &str, part: &str, by: &str) -> Case {
         let text = self.here.get_mut(file).expect("a file of the workspace");
         assert!(text.contains(part), "{part}");

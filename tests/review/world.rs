@@ -88,7 +88,7 @@ pub fn with_registry(zones: &Files) -> Files {
         Some(format!("{prefix}-{owner} TXT {text}"))
     };
     let of_zone = |(name, text): (&String, &String)| {
-        let texts: BTreeSet<String> = text.lines().filter_map(of_line).collect();
+        let texts: BTreeSet<String> = text.lines().filter_map(&of_line).collect();
         let texts: String = texts.into_iter().map(|line| line + "\n").collect();
         (name.clone(), text.clone() + &texts)
     };

@@ -7,7 +7,7 @@ use super::super::{MakeError, Request};
 use super::Reviewed;
 use crate::apply::Outcome;
 use crate::change::Change;
-use crate::dns::{RrKey, Rrset};
+use crate::dns::RrKey;
 use crate::guard::last;
 use crate::inventory::Inventory;
 use crate::inventory::read::{self, Asked, FileError, FindError, GLOB, Layer};
@@ -15,7 +15,7 @@ use crate::inventory::source::Pattern;
 use crate::inventory::value::Time;
 use crate::plan::Against;
 use crate::review::FoundAs;
-use crate::state::{Acceptance, ApplySummary, State, StateError, Written};
+use crate::state::{Acceptance, ApplyId, ApplySummary, Planned, State, StateError, Written};
 
 /// What is remembered.
 #[derive(Default)]
@@ -28,8 +28,9 @@ pub struct Past {
     pub accepted: Option<Inventory>,
     /// Of each change, in their order, what applies have to do with what it finds.
     pub found: Vec<FoundAs>,
-    /// The apply after which live DNS was as the inventory wanted it, where nothing but exports differs since.
-    pub stood: Option<u64>,
+    /// Of each change, in their order, the apply after which live DNS was there as the inventory wanted it, where one is
+    /// known and nothing but exports differs since; empty where none is.
+    pub stood: Vec<Option<u64>>,
 }
 
 impl Past {
@@ -41,25 +42,28 @@ impl Past {
         Reviewed { inventory, decided, .. }: Reviewed<'_>,
         (remembered, state): (&Remembered, &dyn State),
     ) -> Result<Past, MakeError> {
-        let LastWhole { whole, is_undone } = last_whole(state)?;
+        let LastWhole { last, is_undone } = last_whole(state)?;
+        let planned = last.as_ref().map(|last| state.planned(last.id)).transpose()?.flatten();
         let exported: BTreeSet<&String> = inventory.exports.iter().flat_map(|export| &export.files).collect();
         let is_same = |(name, digest): (&String, &String)| exported.contains(name) || remembered.had(name, digest);
-        let exports = state.exports()?;
-        let stood = match whole {
-            Some(Against::Journal { apply, at })
-                if !is_undone && inventory.inputs.iter().all(is_same) && are_of(inventory, &exports, at) =>
-            {
-                Some(apply)
+        let (changes, exports) = (&decided.changes, state.exports()?);
+        let rrsets: Vec<&RrKey> = changes.iter().map(|change| &change.key).collect();
+        let written = state.last_written(&rrsets)?;
+        let is_kept = |last: &ApplySummary| {
+            !is_undone && inventory.inputs.iter().all(is_same) && are_of(inventory, &exports, last.new.started)
+        };
+        let stood = match (&last, &planned) {
+            (Some(last), Some(planned)) if is_kept(last) => {
+                let later = state.last_changed(last.id, &rrsets)?;
+                stood(changes, (&written, &later), (last.id, planned))
             }
-            _ => None,
+            _ => Vec::new(),
         };
-        let began = match whole {
-            Some(Against::Journal { at, .. }) => Some(at),
-            _ => None,
-        };
-        let at = exports.iter().map(|export| export.at).chain(began).max();
+        let since = last.as_ref().map(|last| planned.map_or(last.new.started, |planned| planned.at));
+        let at = exports.iter().map(|export| export.at).chain(since).max();
         let accepted = accepted(request, inventory, (&exports, state))?;
-        Ok(Past { whole, at, accepted, found: found_as(&decided.changes, state)?, stood })
+        let whole = last.zip(since).map(|(last, at)| Against::Journal { apply: last.id.0, at });
+        Ok(Past { whole, at, accepted, found: found_as(changes, &written), stood })
     }
 }
 
@@ -128,7 +132,7 @@ impl Layer for Accepted {
 /// What the latest applies say of the latest that did all of its plan for the whole fleet.
 struct LastWhole {
     /// That one; none where there is none among the latest.
-    whole: Option<Against>,
+    last: Option<ApplySummary>,
     /// Whether an apply was undone after it.
     is_undone: bool,
 }
@@ -143,27 +147,40 @@ fn last_whole(state: &dyn State) -> Result<LastWhole, StateError> {
         let ApplySummary { new, finished, outcomes, .. } = apply;
         new.is_whole && new.undoes.is_none() && finished.is_some() && outcomes.keys().all(is_done)
     };
-    let latest = state.applies(LATEST)?;
+    let mut latest = state.applies(LATEST)?;
     let place = latest.iter().position(is_whole);
-    let whole = place.map(|place| Against::Journal { apply: latest[place].id.0, at: latest[place].new.started });
     let is_undone = latest[..place.unwrap_or_default()].iter().any(|apply| apply.new.undoes.is_some());
-    Ok(LastWhole { whole, is_undone })
+    Ok(LastWhole { last: place.map(|place| latest.swap_remove(place)), is_undone })
 }
 
 /// Of each change, what applies have to do with what it finds.
-fn found_as(changes: &[Change], state: &dyn State) -> Result<Vec<FoundAs>, StateError> {
-    let rrsets: Vec<&RrKey> = changes.iter().map(|change| &change.key).collect();
+fn found_as(changes: &[Change], written: &[Option<Written>]) -> Vec<FoundAs> {
     let of_change = |(change, written): (&Change, &Option<Written>)| {
-        let Some(Written { after: left, .. }) = written else { return FoundAs::Unwritten };
-        let is = |rrset: Option<&Rrset>| match (left, rrset) {
-            (Some(left), Some(rrset)) => left.is(change.key.rtype, rrset),
-            (None, None) => true,
-            (Some(_), None) | (None, Some(_)) => false,
-        };
-        match (is(change.kind.before()), is(change.kind.after())) {
+        let Some(written) = written else { return FoundAs::Unwritten };
+        let left = |rrset| written.left(change.key.rtype, rrset);
+        match (left(change.kind.before()), left(change.kind.after())) {
             (true, _) => FoundAs::Left,
             (false, is_wanted) => FoundAs::Changed { is_wanted },
         }
     };
-    Ok(changes.iter().zip(&state.last_written(&rrsets)?).map(of_change).collect())
+    changes.iter().zip(written).map(of_change).collect()
+}
+
+/// Of each change the last whole apply, where its RRset stood after that as it was wanted, by all that is known.
+///
+/// Not where the plan of that apply left the host for what blocked it; where the RRset is as an update left it, as an undo
+/// does; nor where a later update may have changed it.
+fn stood(
+    changes: &[Change],
+    (written, later): (&[Option<Written>], &[Option<ApplyId>]),
+    (apply, planned): (ApplyId, &Planned),
+) -> Vec<Option<u64>> {
+    let is_open = |change: &Change| change.host.iter().chain(&change.also).all(|host| !planned.blocked.contains(host));
+    let is_others = |change: &Change, written: &Option<Written>, later: &Option<ApplyId>| match written {
+        Some(written) => !written.left(change.key.rtype, change.kind.before()),
+        None => later.is_none(),
+    };
+    let of_change =
+        |((change, written), later)| (is_open(change) && is_others(change, written, later)).then_some(apply.0);
+    changes.iter().zip(written).zip(later).map(of_change).collect()
 }

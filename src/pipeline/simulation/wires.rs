@@ -18,7 +18,7 @@ use crate::provider::TargetError;
 use crate::provider::write::{Edit, Reply, Ticket, Update, UpdateLimits, UpdateZone, WriteZone};
 use crate::state::{
     Acceptance, AcceptedFile, Accepting, Acceptor, Allowed, ApplyId, ApplySummary, Breaker, KnownMarker, LeftHost,
-    NewApply, PlanText, Reset, Resumption, Sent, Sqlite, State, StateError, Unsettled, WaitNews, Written,
+    NewApply, PlanText, Planned, Reset, Resumption, Sent, Sqlite, State, StateError, Unsettled, WaitNews, Written,
 };
 
 /// The way of a run to the primary.
@@ -156,6 +156,7 @@ impl State for Book<'_> {
         fn changed_since(since: Time) -> Vec<(String, Inv, Time)>;
         fn apply(id: ApplyId) -> Option<ApplySummary>;
         fn document(id: ApplyId) -> Option<String>;
+        fn planned(id: ApplyId) -> Option<Planned>;
         fn sent(id: ApplyId) -> Vec<Sent>;
         fn resumable(now: Time) -> Vec<ApplyId>;
         fn left_hosts(id: ApplyId) -> Vec<LeftHost>;

@@ -60,7 +60,7 @@ fn new_apply() -> NewApply {
 
 /// Begins an apply of some plan.
 fn begin(state: &mut dyn State, apply: &NewApply) -> ApplyId {
-    let text = PlanText { document: "{}", expires: at(86_400) };
+    let text = PlanText { document: "{}", made: at(0), expires: at(86_400), blocked: &[] };
     state.begin(apply, &text).unwrap()
 }
 

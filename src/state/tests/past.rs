@@ -4,7 +4,7 @@ use super::*;
 
 /// A plan that expires.
 fn text(document: &str, expires: Time) -> PlanText<'_> {
-    PlanText { document, expires }
+    PlanText { document, made: at(0), expires, blocked: &[] }
 }
 
 /// A host of an apply.
@@ -64,6 +64,31 @@ fn a_plan_is_kept_until_all_of_it_is_done_or_it_has_expired() {
     state.begin(&next(51), &text("after", at(151))).unwrap();
     assert_eq!((document(&*state, killed), document(&*state, left).as_deref()), (None, Some("left")));
     assert_eq!(state.applies(9).unwrap().len(), 5, "that they were is never forgotten");
+}
+
+#[test]
+fn what_a_plan_left_is_kept_until_a_later_one_did_all_of_the_fleets() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let blocked = [Inv(u64::MAX), Inv(7), Inv(7)];
+    let begin = |state: &mut dyn State, is_whole| {
+        let text = PlanText { made: at(5), blocked: &blocked, ..text("", at(100)) };
+        state.begin(&NewApply { is_whole, started: at(9), ..new_apply() }, &text).unwrap()
+    };
+    let kept = |hosts: &[Inv]| Some(Planned { at: at(5), blocked: hosts.iter().copied().collect() });
+    let first = begin(&mut *state, true);
+    let narrowed = begin(&mut *state, false);
+    let second = begin(&mut *state, true);
+    let done = |state: &mut dyn State, id| state.finish(id, &applied(Vec::new()), Some(&[]), at(10)).unwrap();
+    let planned = |state: &dyn State| [first, narrowed, second].map(|id| state.planned(id).unwrap());
+    done(&mut *state, narrowed);
+    assert_eq!(planned(&*state), [kept(&blocked), kept(&[]), kept(&blocked)]);
+    done(&mut *state, second);
+    assert_eq!(planned(&*state), [kept(&[]), kept(&[]), kept(&blocked)]);
+    assert_eq!(state.planned(ApplyId(9)).unwrap(), None);
+    let (_folder, old) = place();
+    v1(&old);
+    assert_eq!(open_to_read(&old).unwrap().unwrap().planned(ApplyId(2)).unwrap(), None, "nobody kept it then");
 }
 
 #[test]

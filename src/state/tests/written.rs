@@ -90,13 +90,25 @@ fn an_apply_that_is_taken_up_again_may_write_after_a_later_one() {
     let second = begin(state, &new_apply());
     send(state, second, (1, 10), &leaves(A, "2a02::2"), Some(Settled::Done));
     send(state, first, (1, 20), &leaves(A, "2a02::1"), Some(Settled::Done));
-    // In one moment the later apply counts, and of an apply the later update.
+    // Of updates in one moment the one that was sent last counts.
     send(state, first, (2, 30), &leaves(B, "2a02::1"), Some(Settled::Done));
     send(state, second, (2, 30), &leaves(B, "2a02::2"), Some(Settled::Done));
     send(state, second, (3, 30), &leaves(B, "2a02::3"), Some(Settled::Done));
     let (a, b) = (leaves(A, "::"), leaves(B, "::"));
     let expected = [written(first, 20, Some("2a02::1")), written(second, 30, Some("2a02::3"))];
     assert_eq!(state.last_written(&[&a.key, &b.key]).unwrap(), expected);
+}
+
+#[test]
+fn a_clock_that_was_set_back_changes_nothing_of_what_was_sent_last() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let state = &mut *state;
+    let first = begin(state, &new_apply());
+    send(state, first, (1, 7200), &leaves(A, "2a02::1"), Some(Settled::Done));
+    let second = begin(state, &new_apply());
+    send(state, second, (1, 60), &leaves(A, "2a02::2"), Some(Settled::Done));
+    assert_eq!(state.last_written(&[&leaves(A, "::").key]).unwrap(), [written(second, 60, Some("2a02::2"))]);
 }
 
 #[test]
