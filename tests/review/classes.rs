@@ -140,7 +140,10 @@ fn check(World { seed, drift, registry, edits }: &World) -> Result<(), TestCaseE
     let (least, most) = (gone.clone().filter(of_open).count(), gone.count());
     prop_assert!((least as u64..=most as u64).contains(&review.settled), "{} {} {}", least, review.settled, most);
     let newly: BTreeSet<Inv> = blocked(&alone).difference(&blocked(&of_base)).copied().collect();
-    prop_assert_eq!(review.newly_blocked.iter().copied().collect::<BTreeSet<Inv>>(), newly);
+    let told: BTreeSet<Inv> = review.newly_blocked.iter().copied().collect();
+    // What stands in a zone that is configured no more is not known, nor whom that would block.
+    let is_unread = of_base.zones.iter().any(|own| alone.zones.iter().all(|zone| zone.zone != own.zone));
+    prop_assert!(told == newly || is_unread && told.is_superset(&newly), "{:?} {:?}", told, newly);
     Ok(())
 }
 
