@@ -172,6 +172,9 @@ fn without_places(text: &str) -> Value {
             reason["evidence"] = Value::Null;
         }
     }
+    for cause in plan["review"]["causes"].as_array_mut().into_iter().flatten() {
+        cause["places"] = Value::Null;
+    }
     plan
 }
 
