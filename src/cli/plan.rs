@@ -27,6 +27,7 @@ fn plan(shared: &Shared, args: &PlanArgs, notes: &Notes) -> Result<Exit, Failure
     };
     let Sealed { sealed, findings, snapshot, breakers, .. } = &made;
     let refusal = made.refusal(shared);
+    let exit = exit(args, &made, refusal.is_some());
     made.note(notes, refusal.as_ref());
     tell_snapshot(shared, &request, snapshot.as_ref());
     tell_breakers(shared, breakers);
@@ -36,14 +37,14 @@ fn plan(shared: &Shared, args: &PlanArgs, notes: &Notes) -> Result<Exit, Failure
     let file = args.out.as_ref().map(|file| file.display().to_string());
     view.print(sealed, &Outlook { refusal, file, url: args.plan_url.clone(), hidden: None })?;
     saved?;
-    Ok(exit(shared, args, &made))
+    Ok(exit)
 }
 
-/// How the command ends with a plan.
-fn exit(shared: &Shared, args: &PlanArgs, made: &Sealed) -> Exit {
+/// How the command ends with a plan; `is_refused` says whether it would be, if it were applied as it is.
+fn exit(args: &PlanArgs, made: &Sealed, is_refused: bool) -> Exit {
     let changes = if made.sealed.plan().changes.is_empty() { Exit::Done } else { Exit::Changes };
     match args.detailed_exitcode {
-        true if made.is_refused(shared) => made.verdict().and(Exit::Refused),
+        true if is_refused => made.verdict().and(Exit::Refused),
         true => made.verdict().and(changes),
         // What would be refused is no fault of the plan, which says so.
         false if made.is_partial => Exit::Error,

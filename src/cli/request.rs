@@ -44,11 +44,6 @@ pub struct Sealed {
 }
 
 impl Sealed {
-    /// Whether it would be refused if it were applied as it is.
-    pub fn is_refused(&self, shared: &Shared) -> bool {
-        self.refusal(shared).is_some()
-    }
-
     /// Why it would be refused if it were applied as it is.
     pub fn refusal(&self, shared: &Shared) -> Option<Refusal> {
         foreseen((&self.sealed, "the plan"), &[], &self.breakers, !shared.hosts.is_empty())
