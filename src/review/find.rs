@@ -9,8 +9,7 @@ use super::others::{self, Holders};
 use super::side::{Facts, Side};
 use super::{FoundAs, Given, rests};
 use crate::change::{BlockCode, Blocked, Change, Rule};
-use crate::dns::reverse::reverse_name;
-use crate::dns::{Name, NameRef, RrKey, Rrset, Rtype, ZoneName};
+use crate::dns::{Name, RrKey, Rrset, Rtype, ZoneName};
 use crate::inventory::model::HostStatus;
 use crate::inventory::value::Inv;
 use crate::plan::{CauseKind, Class};
@@ -76,7 +75,6 @@ impl<'g, 'a> Finder<'g, 'a> {
     /// Starts.
     pub fn new(given: &'g Given<'a>) -> Finder<'g, 'a> {
         let base = given.base.as_ref().map(|(_, decided)| *decided);
-        let of_base = base.iter().flat_map(|base| base.changes).map(|change| ((&change.zone, &change.key), change));
         let keyed = |change: &'a Change| ((&change.zone, &change.key), change);
         let of_accepted = given.by_accepted.map(|decided| decided.changes.iter().map(keyed).collect());
         let registers = given.decided.changes.iter().any(Change::is_registry);
@@ -84,7 +82,7 @@ impl<'g, 'a> Finder<'g, 'a> {
         let key = |change: &Change| (change.key.rtype, change.key.owner.as_name().to_name());
         Finder {
             given,
-            of_base: of_base.collect(),
+            of_base: base.iter().flat_map(|base| base.changes).map(keyed).collect(),
             of_accepted,
             blocked: base.iter().flat_map(|base| base.blocked).map(|blocked| (blocked.host, blocked)).collect(),
             skipped: base.iter().flat_map(|base| base.skipped).map(|skipped| skipped.host).collect(),
@@ -283,13 +281,7 @@ impl<'g, 'a> Finder<'g, 'a> {
     /// Whether a host has a name or address in a zone.
     fn is_in(&self, inv: Inv, zone: &ZoneName) -> bool {
         let facts = self.hosts.get(&inv).and_then(|known| known.now.as_ref());
-        let is_in = |name: NameRef<'_>| name.is_at_or_below(zone.as_name());
-        facts.is_some_and(|facts| {
-            facts.desired.interfaces.iter().any(|interface| {
-                let mut addresses = interface.acceptable.iter().map(|(address, _)| reverse_name((*address).into()));
-                is_in(interface.owner.as_name()) || addresses.any(|name| is_in(name.as_name()))
-            })
-        })
+        facts.is_some_and(|facts| facts.has_name(|name| name.is_at_or_below(zone.as_name())))
     }
 
     /// A file that a change rests on and that the base has otherwise.

@@ -6,7 +6,8 @@ use crate::desired::host::{DesiredHost, derive};
 use crate::desired::network::{Networks, Segment, networks, segment};
 use crate::desired::{Interface, InterfaceKind};
 use crate::diag::Origin;
-use crate::dns::Name;
+use crate::dns::reverse::reverse_name;
+use crate::dns::{Name, NameRef};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Host, Project, ProjectSettings};
 use crate::inventory::value::{Inv, Time, Vlan};
@@ -94,6 +95,15 @@ impl<'a> Facts<'a> {
             Networks::Known(found) => found.into_iter().map(|(network, origin)| (network.address(0), origin)).collect(),
             Networks::Bad(_) => Vec::new(),
         }
+    }
+
+    /// Whether any of the names that its records stand at is such a one: those of its interfaces, and the reverse names of
+    /// their addresses.
+    pub fn has_name(&self, is_such: impl Fn(NameRef<'_>) -> bool) -> bool {
+        self.desired.interfaces.iter().any(|interface| {
+            let mut addresses = interface.acceptable.iter().map(|(address, _)| reverse_name((*address).into()));
+            is_such(interface.owner.as_name()) || addresses.any(|name| is_such(name.as_name()))
+        })
     }
 
     /// One of its interfaces.

@@ -9,7 +9,7 @@ use super::super::{MakeError, Request};
 use super::Reviewed;
 use crate::change::{BlockCode, Blocked, Change};
 use crate::diff::Selection;
-use crate::dns::{NameRef, ZoneName, reverse};
+use crate::dns::{NameRef, ZoneName};
 use crate::guard::{last, trust};
 use crate::inventory::Inventory;
 use crate::inventory::model::{ProjectIndex, Trust, ZoneSpec};
@@ -157,13 +157,7 @@ fn lies_in(side: &Side<'_>, inv: Inv, zones: &BTreeSet<ZoneName>) -> bool {
         let configured = configured.map(|zone| longest(&side.inventory.config.zones[zone.0 as usize].name));
         nearest.is_some() && nearest >= configured
     };
-    side.facts(inv).is_some_and(|facts| {
-        facts.desired.interfaces.iter().any(|interface| {
-            let mut addresses = interface.acceptable.iter().map(|(address, _)| *address);
-            is_in(interface.owner.as_name())
-                || addresses.any(|address| is_in(reverse::reverse_name(address.into()).as_name()))
-        })
-    })
+    side.facts(inv).is_some_and(|facts| facts.has_name(is_in))
 }
 
 /// Whose rules run of a base: those that the command line names, as far as the base knows them.
