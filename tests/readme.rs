@@ -266,3 +266,47 @@ fn collect_keys(schema: &Value, keys: &mut Vec<String>) {
 fn is_key(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
+
+/// Whether a word is the name of a test, a part of one, or of a module of tests, in some files.
+fn names_a_test(word: &str, files: &[PathBuf]) -> bool {
+    files.iter().any(|file| {
+        let path = file.to_string_lossy();
+        let text = fs::read_to_string(file).expect("the file can be read");
+        path.contains(word) || text.lines().any(|line| line.trim_start().starts_with("fn ") && line.contains(word))
+    })
+}
+
+#[test]
+fn every_test_that_a_document_names_exists() {
+    let mut named = 0;
+    for document in documents() {
+        let told = fs::read_to_string(&document).expect("the document can be read");
+        let spans = told.split('`').flat_map(|part| match part.contains("\n\n") {
+            true => part.lines().map(str::to_owned).collect(),
+            false => vec![part.split_whitespace().collect::<Vec<_>>().join(" ")],
+        });
+        for code in spans {
+            let Some((_, args)) = code.split_once("cargo test ") else { continue };
+            let args = args.split(" -- ").next().expect("a split has a first part");
+            let words: Vec<&str> = args.split_whitespace().collect();
+            let target = words.iter().position(|word| *word == "--test").map(|at| words[at + 1]);
+            let files = match target {
+                Some(target) => {
+                    let folder = root().join("tests").join(target);
+                    let mut files = if folder.is_dir() { files(&folder, "rs") } else { Vec::new() };
+                    files.extend(Some(folder.with_extension("rs")).filter(|file| file.is_file()));
+                    assert!(!files.is_empty(), "{}: there is no test `{target}`: {code}", document.display());
+                    files
+                }
+                None => files(&root().join("src"), "rs"),
+            };
+            let filters = words.iter().filter(|word| !word.starts_with('-') && Some(**word) != target);
+            for filter in filters {
+                let last = filter.rsplit("::").next().expect("a split has a part");
+                assert!(names_a_test(last, &files), "{}: no test is named `{filter}`: {code}", document.display());
+            }
+            named += 1;
+        }
+    }
+    assert!(named > 20, "{named}");
+}
