@@ -1,5 +1,5 @@
 #!/bin/sh
-# Saves what plans of pull requests are made from, and tells what drifted: `snapshot.sh LIVE`. LIVE gets `snapshot`, live DNS
+# Saves what plans of pull requests are made from: `snapshot.sh LIVE`. LIVE gets `snapshot`, live DNS
 # as it is, and `state`, a copy of the state.
 set -eu
 . "$(dirname "$0")/common.sh"
@@ -15,13 +15,3 @@ if [ -f "$state/state.db" ]; then
     flock --shared --wait 300 "$state/state.db.lock" cp -R "$state/." "$live/state/"
     rm -f "$live/state/state.db.lock" "$live/state/.gitignore"
 fi
-set --
-[ -z "${ZONEWRIGHT_METRICS:-}" ] || set -- --metrics "$ZONEWRIGHT_METRICS"
-code=0
-zonewright -C "$ZONEWRIGHT_DIR" drift "$@" >"$live.txt" || code=$?
-summary_of "$live.txt"
-# That DNS is not as it should be is what this tells, and no failure of it.
-case $code in
-0 | 2) ;;
-*) fail "$code" "drift could not be told: see the log of this step" ;;
-esac
