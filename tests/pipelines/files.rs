@@ -32,6 +32,11 @@ fn workflows_are_as_their_schema_says() {
 }
 
 #[test]
+fn gitlab_jobs_are_as_their_schema_says() {
+    schemas::assert_valid(["--builtin-schema", "vendor.gitlab-ci"], &["ci/gitlab/zonewright.gitlab-ci.yml"]);
+}
+
+#[test]
 fn actions_are_pinned_and_scripts_hold_no_expression() {
     for path in files("github/workflows") {
         let text = fs::read_to_string(&path).expect("a workflow");
@@ -62,9 +67,9 @@ fn actions_are_pinned_and_scripts_hold_no_expression() {
 
 #[test]
 fn scripts_are_without_a_fault() {
-    for folder in ["github/zonewright"] {
+    for folder in ["github/zonewright", "gitlab/zonewright"] {
         let output = Command::new("shellcheck")
-            .args(["--external-sources", "--source-path=SCRIPTDIR"])
+            .args(["--external-sources", "--source-path=SCRIPTDIR", "--source-path=."])
             .args(paths(folder, ".sh"))
             .current_dir(support::root())
             .output();

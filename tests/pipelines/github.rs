@@ -15,6 +15,11 @@ fn move_vlan(workspace: &Path) {
     edit(workspace, "racktables/l3-tors.txt", "0:1::/64", "0:9::/64");
 }
 
+/// Gives the database host another TTL.
+fn shorten_ttl(workspace: &Path) {
+    edit(workspace, "projects/db.yaml", "automation: true", "automation: true\nttl: 300");
+}
+
 /// Replaces a part of a file.
 fn edit(workspace: &Path, file: &str, part: &str, by: &str) {
     let text = fs::read_to_string(workspace.join(file)).expect("a file");
@@ -306,9 +311,7 @@ fn two_that_are_merged_fast_after_each_other_are_each_applied_as_shown() {
     let hub = Hub::new();
     snapshot(&hub);
     propose(&hub);
-    let (head, trial) = hub.repository.branch("ttl", |workspace| {
-        edit(workspace, "projects/db.yaml", "automation: true", "automation: true\nttl: 300")
-    });
+    let (head, trial) = hub.repository.branch("ttl", shorten_ttl);
     let (planned, _) = plan(&hub, 8, "ttl", (&head, &trial), OURS);
     assert_eq!(planned.conclusion, "success", "{}", planned.log);
     // The second is merged before the apply of the first has begun: the run of each is of its own commit.

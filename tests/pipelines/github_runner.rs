@@ -128,7 +128,9 @@ impl Hub {
         let mut ended =
             Ended { id, conclusion: "success", jobs: BTreeMap::new(), summary: String::new(), log: String::new() };
         let mut needs = Map::new();
-        for (name, spec) in workflow["jobs"].as_object().expect("jobs") {
+        let jobs = workflow["jobs"].as_object().expect("jobs");
+        let (first, then): (Vec<_>, Vec<_>) = jobs.iter().partition(|(_, spec)| spec.get("needs").is_none());
+        for (name, spec) in first.into_iter().chain(then) {
             let contexts = self.contexts(start, id, spec, &needs);
             let needed = spec.get("needs").map(|needed| needed.as_str().expect("one job"));
             let ready = needed.is_none_or(|needed| ended.jobs[needed].0 == "success");

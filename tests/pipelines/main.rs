@@ -7,6 +7,8 @@ mod files;
 mod folder;
 mod github;
 mod github_runner;
+mod gitlab;
+mod gitlab_runner;
 mod http;
 mod repository;
 #[path = "../support/schemas.rs"]
