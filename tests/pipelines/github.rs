@@ -1,31 +1,17 @@
 //! The GitHub workflows, from the pull request to the apply.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::edit::edit;
 use crate::github_runner::{Ended, Hub, OURS, Start};
+use crate::repository::{NOW, move_vlan, shorten_ttl};
 
 /// The invisible line by which a comment is known.
 const MARKER: &str = "<!-- zonewright plan -->";
-
-/// Gives the VLAN of the two web hosts another network.
-fn move_vlan(workspace: &Path) {
-    edit(workspace, "racktables/l3-tors.txt", "0:1::/64", "0:9::/64");
-}
-
-/// Gives the database host another TTL.
-fn shorten_ttl(workspace: &Path) {
-    edit(workspace, "projects/db.yaml", "automation: true", "automation: true\nttl: 300");
-}
-
-/// Replaces a part of a file.
-fn edit(workspace: &Path, file: &str, part: &str, by: &str) {
-    let text = fs::read_to_string(workspace.join(file)).expect("a file");
-    assert!(text.contains(part), "{part}");
-    fs::write(workspace.join(file), text.replace(part, by)).expect("a file");
-}
 
 /// An event of the repository.
 fn event(more: Value) -> Value {
@@ -144,7 +130,7 @@ fn propose(hub: &Hub) -> (Ended, Ended) {
 
 #[test]
 fn what_a_pull_request_showed_is_applied_when_it_is_merged() {
-    let hub = Hub::new();
+    let hub = Hub::new(&[]);
     snapshot(&hub);
     let (planned, commented) = propose(&hub);
     assert_eq!(planned.conclusion, "success", "{}", planned.log);
@@ -171,13 +157,18 @@ fn what_a_pull_request_showed_is_applied_when_it_is_merged() {
     assert_eq!(applies(&hub), 1);
     let told = snapshot(&hub);
     assert!(told.summary.contains("    "), "{}", told.summary);
-    assert!(hub.repository.path("artifacts").read_dir().expect("a folder").count() >= 4);
+    let live = hub.kept().artifacts.last().expect("an artifact")["id"].clone();
+    assert!(hub.repository.path(&format!("artifacts/{live}/state/state.db")).is_file(), "plans have the state, too");
+    let (head, trial) = hub.repository.branch("ttl", shorten_ttl);
+    let (planned, _) = plan(&hub, 8, "ttl", (&head, &trial), OURS);
+    assert_eq!(planned.conclusion, "success", "{}", planned.log);
+    assert!(!planned.log.contains("state-lost"), "{}", planned.log);
     hub.assert_content();
 }
 
 #[test]
 fn the_comment_is_updated_in_place_and_no_other_is_touched() {
-    let hub = Hub::new();
+    let hub = Hub::new(&[]);
     snapshot(&hub);
     for n in 0..101 {
         let body = format!("{MARKER}\nforged {n}");
@@ -208,7 +199,7 @@ fn the_comment_is_updated_in_place_and_no_other_is_touched() {
 
 #[test]
 fn a_fork_is_planned_and_shown_without_a_secret() {
-    let hub = Hub::new();
+    let hub = Hub::new(&[]);
     snapshot(&hub);
     let branch = "a\"$(touch${IFS}/tmp/zonewright-hostile)`id`;'b";
     let (head, merge) = hub.repository.branch("fork", move_vlan);
@@ -235,7 +226,7 @@ fn a_fork_is_planned_and_shown_without_a_secret() {
 
 #[test]
 fn a_plan_that_a_pull_request_forged_is_not_shown_as_one() {
-    let hub = Hub::new();
+    let hub = Hub::new(&[]);
     snapshot(&hub);
     let (planned, _) = propose(&hub);
     let artifact = hub.repository.path("forged");
@@ -258,13 +249,10 @@ fn a_plan_that_a_pull_request_forged_is_not_shown_as_one() {
 
 #[test]
 fn a_plan_of_another_effect_waits_for_a_person() {
-    let hub = Hub::new();
+    let hub = Hub::new(&[]);
     snapshot(&hub);
     propose(&hub);
-    // Somebody removes a record by hand.
-    fs::write(hub.repository.path("secret"), &hub.repository.secret).expect("a file");
-    let other =
-        hub.repository.branch("other", |workspace| edit(workspace, "projects/db.yaml", "main: 700", "main: 701"));
+    let other = hub.repository.branch("other", shorten_ttl);
     hub.repository.merge(&other.0);
     let refused = merge(&hub, 7);
     assert_eq!(refused.jobs["plan"], ("failure".into(), 3), "{}", refused.log);
@@ -293,7 +281,7 @@ fn a_plan_of_another_effect_waits_for_a_person() {
 
 #[test]
 fn a_push_without_a_pull_request_waits_for_a_person() {
-    let hub = Hub::new();
+    let hub = Hub::new(&[]);
     move_vlan(&hub.repository.path("origin"));
     hub.repository.commit("pushed");
     let refused = push(&hub);
@@ -308,7 +296,7 @@ fn a_push_without_a_pull_request_waits_for_a_person() {
 
 #[test]
 fn two_that_are_merged_fast_after_each_other_are_each_applied_as_shown() {
-    let hub = Hub::new();
+    let hub = Hub::new(&[]);
     snapshot(&hub);
     propose(&hub);
     let (head, trial) = hub.repository.branch("ttl", shorten_ttl);
@@ -325,7 +313,7 @@ fn two_that_are_merged_fast_after_each_other_are_each_applied_as_shown() {
 
 #[test]
 fn what_is_wrong_is_told_and_the_plan_is_made_all_the_same() {
-    let hub = Hub::new();
+    let hub = Hub::new(&[]);
     snapshot(&hub);
     let row = "sas-s9 604 ::error::<b>@everybody</b>${{github.token}}\n";
     let (head, merge) = hub.repository.branch("faulty", |workspace| {
@@ -357,7 +345,7 @@ fn what_is_wrong_is_told_and_the_plan_is_made_all_the_same() {
 
 #[test]
 fn a_refused_plan_is_red_and_goes_through_with_a_persons_allowance() {
-    let hub = Hub::new();
+    let hub = Hub::new(&[]);
     edit(
         &hub.repository.path("origin"),
         "zonewright.toml",
@@ -377,5 +365,101 @@ fn a_refused_plan_is_red_and_goes_through_with_a_persons_allowance() {
     let effect = serde_json::from_str::<Value>(&text).expect("JSON")["effect"].clone();
     let applied = dispatch(&hub, json!({"expect": effect, "allow": "global/1h=2"}));
     assert_eq!(applied.jobs["apply"].0, "success", "{}", applied.log);
+    hub.assert_content();
+}
+
+#[test]
+fn what_was_done_in_part_is_resumed() {
+    // The reverse zone refuses the two hosts, together and each alone.
+    let hub = Hub::new(&["refused=2", "refused=3", "refused=4"]);
+    snapshot(&hub);
+    propose(&hub);
+    let partly = merge(&hub, 7);
+    assert_eq!(partly.jobs["apply"], ("failure".into(), 4), "{}", partly.log);
+    assert!(partly.summary.contains("with `resume`"), "{}", partly.summary);
+    assert!(hub.repository.differs());
+    let again = push(&hub);
+    assert_eq!(again.jobs["plan"], ("failure".into(), 3), "{}", again.log);
+    let resumed = dispatch(&hub, json!({"resume": true}));
+    assert_eq!(resumed.jobs["resume"].0, "success", "{}", resumed.log);
+    assert!(!hub.repository.differs());
+    assert_eq!(applies(&hub), 1, "it is one apply");
+    assert_eq!(push(&hub).conclusion, "success");
+    hub.assert_content();
+}
+
+#[test]
+fn live_dns_that_moved_on_makes_another_effect() {
+    let hub = Hub::new(&[]);
+    snapshot(&hub);
+    propose(&hub);
+    // Another run applies something else meanwhile, so that the records of the hosts are others.
+    edit(&hub.repository.path("origin"), "racktables/l3-tors.txt", "0:1::/64", "0:7::/64");
+    hub.repository.commit("by hand");
+    let moved = hub.repository.look(&["apply", "--yes"]);
+    assert!(moved.status.success(), "{}", String::from_utf8_lossy(&moved.stderr));
+    edit(&hub.repository.path("origin"), "racktables/l3-tors.txt", "0:7::/64", "0:1::/64");
+    hub.repository.commit("and back");
+    fs::rename(hub.repository.path("look/.zonewright/state.db"), hub.repository.path("state/state.db"))
+        .expect("a file");
+    let refused = merge(&hub, 7);
+    assert_eq!(refused.jobs["plan"], ("failure".into(), 3), "{}", refused.log);
+    assert!(refused.summary.contains("another one than was reviewed"), "{}", refused.summary);
+    hub.assert_content();
+}
+
+#[test]
+fn a_pull_request_that_changes_nothing_is_shown_and_needs_nobody() {
+    let hub = Hub::new(&[]);
+    snapshot(&hub);
+    let (head, trial) = hub.repository.branch("words", |workspace| {
+        fs::write(workspace.join("README.md"), "Our DNS.\n").expect("a file");
+    });
+    let (planned, _) = plan(&hub, 7, "words", (&head, &trial), OURS);
+    assert_eq!(planned.conclusion, "success", "{}", planned.log);
+    assert!(comments(&hub)[0].starts_with(MARKER), "{:?}", comments(&hub));
+    let merged = merge(&hub, 7);
+    assert_eq!((merged.conclusion, merged.jobs["apply"].0.as_str()), ("success", "skipped"), "{}", merged.log);
+    hub.assert_content();
+}
+
+#[test]
+fn a_runner_without_the_program_fetches_the_one_that_is_pinned() {
+    let hub = Hub::new(&[]);
+    // The workspace stands in a folder here.
+    let origin = hub.repository.path("origin");
+    hub.repository.git(&["config", "core.quotePath", "false"]);
+    fs::create_dir(origin.join("dns")).expect("a folder");
+    for name in ["agents", "projects", "racktables", "zonewright.toml"] {
+        fs::rename(origin.join(name), origin.join("dns").join(name)).expect("it moves");
+    }
+    for entry in fs::read_dir(origin.join(".github/workflows")).expect("a folder") {
+        let path = entry.expect("a file").path();
+        let text = fs::read_to_string(&path).expect("a workflow");
+        fs::write(path, text.replace("ZONEWRIGHT_DIR: .", "ZONEWRIGHT_DIR: dns")).expect("a workflow");
+    }
+    let released = hub.repository.path("released");
+    fs::write(&released, format!("#!/bin/sh\nexec {} --now {NOW} \"$@\"\n", env!("CARGO_BIN_EXE_zonewright")))
+        .expect("a file");
+    fs::set_permissions(&released, fs::Permissions::from_mode(0o644)).expect("it is ours");
+    let sum =
+        hub.repository.command("sha256sum", hub.repository.folder.path()).arg("released").output().expect("it runs");
+    let sum = String::from_utf8(sum.stdout).expect("text").split(' ').next().expect("a sum").to_owned();
+    let pin = |sum: &str| format!("version=99.0.0\nurl=file://{}\nsha256={sum}\n", released.display());
+    fs::write(origin.join(".github/zonewright/release"), pin(&sum)).expect("a file");
+    hub.repository.commit("another version");
+    let told = snapshot(&hub);
+    assert!(!told.log.contains("is on this runner"), "{}", told.log);
+    let (head, trial) = hub.repository.branch("move", |origin| move_vlan(&origin.join("dns")));
+    let (planned, _) = plan(&hub, 7, "move", (&head, &trial), OURS);
+    assert_eq!(planned.conclusion, "success", "{}", planned.log);
+    let applied = merge(&hub, 7);
+    assert_eq!(applied.jobs["apply"].0, "success", "{}", applied.log);
+
+    fs::write(origin.join(".github/zonewright/release"), pin(&"0".repeat(64))).expect("a file");
+    hub.repository.commit("a sum that is not that of the file");
+    let refused = push(&hub);
+    assert_eq!(refused.jobs["plan"], ("failure".into(), 1));
+    assert!(refused.log.contains("its checksum is not that"), "{}", refused.log);
     hub.assert_content();
 }

@@ -91,8 +91,8 @@ struct Job<'a> {
 
 impl Hub {
     /// A repository with our workflows at the root of its workspace, and the state on a disk of the runner.
-    pub fn new() -> Hub {
-        let repository = Repository::new(|origin| copy_ci("github", &origin.join(".github")));
+    pub fn new(faults: &[&str]) -> Hub {
+        let repository = Repository::new(faults, |origin| copy_ci("github", &origin.join(".github")));
         let state = repository.path("state");
         fs::create_dir(&state).expect("a folder");
         let file = repository.path("origin/.github/workflows");

@@ -5,22 +5,12 @@ use std::path::Path;
 
 use serde_json::json;
 
+use crate::edit::edit;
 use crate::gitlab_runner::{BOT, Ended, Lab, Start};
+use crate::repository::move_vlan;
 
 /// The invisible line by which a note is known.
 const MARKER: &str = "<!-- zonewright plan -->";
-
-/// Gives the VLAN of the two web hosts another network.
-fn move_vlan(workspace: &Path) {
-    edit(workspace, "racktables/l3-tors.txt", "0:1::/64", "0:9::/64");
-}
-
-/// Replaces a part of a file.
-fn edit(workspace: &Path, file: &str, part: &str, by: &str) {
-    let text = fs::read_to_string(workspace.join(file)).expect("a file");
-    assert!(text.contains(part), "{part}");
-    fs::write(workspace.join(file), text.replace(part, by)).expect("a file");
-}
 
 /// Runs a pipeline of `main`.
 fn on_main(lab: &Lab, source: &str, variables: &[(&str, &str)], by_hand: &[&str]) -> Ended {
@@ -118,7 +108,9 @@ fn a_later_push_changes_the_note_and_a_forged_plan_is_none() {
     // The pipeline's artifact is what the code of the request made of it.
     propose(&lab, 7, &head, 5);
     let folder = lab.kept().jobs.iter().rfind(|(job, _)| job["name"] == "zonewright-plan").expect("a job").1.clone();
-    edit(&folder, "zonewright-plan/plan.json", "0:9:", "0:7:");
+    let file = folder.join("zonewright-plan/plan.json");
+    let text = fs::read_to_string(&file).expect("a plan");
+    fs::write(file, text.replace("0:9:", "0:7:")).expect("a file");
     let noted = on_main(&lab, "schedule", &[], &[]);
     assert_eq!(noted.jobs["zonewright-notes"], 0, "{}", noted.log);
     let after = notes(&lab);

@@ -1,6 +1,8 @@
 //! The files of `ci/github` and `ci/gitlab`, run step by step as the services would, against imitations of the services and a
 //! name server on loopback.
 
+#[path = "../folder/edit.rs"]
+mod edit;
 mod expression;
 mod files;
 #[path = "../folder/copy.rs"]

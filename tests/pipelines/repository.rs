@@ -8,6 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 
 use tempfile::TempDir;
 
+use crate::edit::edit;
 use crate::folder::copy;
 use crate::support;
 
@@ -32,7 +33,8 @@ impl Drop for Repository {
 
 impl Repository {
     /// The small workspace that all cases start from, served from loopback, and committed to `main` with the pipeline's files.
-    pub fn new(pipeline: impl Fn(&Path)) -> Repository {
+    /// `faults` say which updates the server lets go wrong.
+    pub fn new(faults: &[&str], pipeline: impl Fn(&Path)) -> Repository {
         let folder = tempfile::tempdir().expect("a folder");
         let origin = folder.path().join("origin");
         let mut server = Command::new(env!("CARGO_BIN_EXE_zonewright"))
@@ -40,6 +42,7 @@ impl Repository {
             .arg(support::root().join("tests/cases/_base"))
             .arg("--try")
             .arg(&origin)
+            .args(faults.iter().flat_map(|fault| ["--fault", fault]))
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -156,6 +159,16 @@ impl Repository {
             code => panic!("a plan ends with {code:?}"),
         }
     }
+}
+
+/// Gives the VLAN of the two web hosts another network.
+pub fn move_vlan(workspace: &Path) {
+    edit(workspace, "racktables/l3-tors.txt", "0:1::/64", "0:9::/64");
+}
+
+/// Gives the database host another TTL.
+pub fn shorten_ttl(workspace: &Path) {
+    edit(workspace, "projects/db.yaml", "automation: true", "automation: true\nttl: 300");
 }
 
 /// Runs git in a folder and gives what it says.

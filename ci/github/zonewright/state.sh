@@ -11,5 +11,6 @@ set -eu
 link=$ZONEWRIGHT_DIR/.zonewright
 # What git brought is somebody's; the state is nobody's to commit.
 [ -z "$(git ls-files -- "$link")" ] || fail 1 "$link is in git: remove it there"
-rm -rf "$link"
+[ ! -e "$link" ] || [ -L "$link" ] || fail 1 "$link is a folder of its own: if it holds a state, move that to $1"
+rm -f "$link"
 ln -s "$1" "$link"

@@ -63,7 +63,8 @@ take_state() {
     link=$ZONEWRIGHT_DIR/.zonewright
     # What git brought is somebody's; the state is nobody's to commit.
     [ -z "$(git ls-files -- "$link")" ] || fail 1 "$link is in git: remove it there"
-    rm -rf "$link"
+    [ ! -e "$link" ] || [ -L "$link" ] || fail 1 "$link is a folder of its own: if it holds a state, move that to $ZONEWRIGHT_STATE"
+    rm -f "$link"
     ln -s "$ZONEWRIGHT_STATE" "$link"
 }
 
