@@ -1,4 +1,4 @@
-//! GitHub, imitated: the REST API as far as our scripts ask it, and a runner that takes the steps of a workflow.
+//! GitHub, imitated: a runner that takes the steps of a workflow.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,27 +9,13 @@ use serde_json::{Map, Value, json};
 
 use crate::expression::{fill, holds};
 use crate::folder::copy;
-use crate::http::{self, Answer, Request, Server};
+use crate::github_api::{Kept, answer};
+use crate::http::{self, Server};
 use crate::repository::{Repository, copy_ci};
 use crate::yaml;
 
 /// The id of the repository; a fork has another.
 pub const OURS: u64 = 1;
-
-/// What GitHub keeps.
-#[derive(Default)]
-pub struct Kept {
-    /// Artifacts, the latest last, as the API tells them.
-    pub artifacts: Vec<Value>,
-    /// Runs, the latest last.
-    pub runs: Vec<Value>,
-    /// Pull requests.
-    pub pulls: Vec<Value>,
-    /// Comments.
-    pub comments: Vec<Value>,
-    /// What each token may do.
-    tokens: BTreeMap<String, Value>,
-}
 
 /// GitHub with one repository.
 pub struct Hub {
@@ -73,6 +59,18 @@ pub struct Ended {
     pub summary: String,
     /// What the steps printed.
     pub log: String,
+}
+
+/// A run at work.
+struct Run<'a> {
+    /// What started it.
+    start: &'a Start,
+    /// The workflow.
+    workflow: Value,
+    /// What jobs gave to those that need them.
+    needs: Map<String, Value>,
+    /// How it ended so far.
+    ended: Ended,
 }
 
 /// A job at work.
@@ -125,26 +123,26 @@ impl Hub {
         let workflow = yaml::parse(&self.repository.git(&["show", &file]));
         assert!(workflow["on"].get(start.event_name).is_some(), "{} starts by {}", start.workflow, start.event_name);
         let id = self.new_run(start);
-        let mut ended =
+        let ended =
             Ended { id, conclusion: "success", jobs: BTreeMap::new(), summary: String::new(), log: String::new() };
-        let mut needs = Map::new();
-        let jobs = workflow["jobs"].as_object().expect("jobs");
+        let jobs = workflow["jobs"].as_object().expect("jobs").clone();
+        let mut run = Run { start, workflow, needs: Map::new(), ended };
         let (first, then): (Vec<_>, Vec<_>) = jobs.iter().partition(|(_, spec)| spec.get("needs").is_none());
         for (name, spec) in first.into_iter().chain(then) {
-            let contexts = self.contexts(start, id, spec, &needs);
+            let contexts = self.contexts(&run, spec);
             let needed = spec.get("needs").map(|needed| needed.as_str().expect("one job"));
-            let ready = needed.is_none_or(|needed| ended.jobs[needed].0 == "success");
+            let ready = needed.is_none_or(|needed| run.ended.jobs[needed].0 == "success");
             if !ready || !spec.get("if").is_none_or(|condition| holds(condition.as_str().expect("text"), &contexts)) {
-                ended.jobs.insert(name.clone(), ("skipped".into(), 0));
+                run.ended.jobs.insert(name.clone(), ("skipped".into(), 0));
                 continue;
             }
-            let code = self.run_job(start, &workflow, spec, contexts, &mut needs, name, &mut ended);
+            let code = self.run_job(&mut run, name, spec, contexts);
             let result = if code == 0 { "success" } else { "failure" };
-            ended.conclusion = if code == 0 { ended.conclusion } else { "failure" };
-            ended.jobs.insert(name.clone(), (result.into(), code));
+            run.ended.conclusion = if code == 0 { run.ended.conclusion } else { "failure" };
+            run.ended.jobs.insert(name.clone(), (result.into(), code));
         }
-        self.kept().runs[usize::try_from(id).expect("few runs") - 1]["conclusion"] = json!(ended.conclusion);
-        ended
+        self.kept().runs[usize::try_from(id).expect("few runs") - 1]["conclusion"] = json!(run.ended.conclusion);
+        run.ended
     }
 
     /// Enters a run and gives its id.
@@ -162,7 +160,8 @@ impl Hub {
     }
 
     /// What the expressions of a job can name. Secrets are there where it has an environment, which `main` alone may use.
-    fn contexts(&self, start: &Start, id: u64, spec: &Value, needs: &Map<String, Value>) -> Value {
+    fn contexts(&self, run: &Run<'_>, spec: &Value) -> Value {
+        let (start, id) = (run.start, run.ended.id);
         let environment = spec.get("environment").and_then(Value::as_str);
         let pull = start.event_name == "pull_request";
         let mut secrets = Map::new();
@@ -173,35 +172,26 @@ impl Hub {
         json!({
             "github": {"event": start.event, "event_name": start.event_name, "ref_name": start.branch,
                 "token": format!("ghs_{id}"), "repository": "o/dns"},
-            "inputs": start.inputs, "secrets": secrets, "steps": {}, "needs": needs,
+            "inputs": start.inputs, "secrets": secrets, "steps": {}, "needs": run.needs,
             "runner": {"temp": "", "self_hosted": spec["runs-on"].is_array()},
         })
     }
 
     /// Takes the steps of a job; gives the exit code of the step that failed.
-    #[expect(clippy::too_many_arguments, reason = "it is one half of `run`")]
-    fn run_job(
-        &self,
-        start: &Start,
-        workflow: &Value,
-        spec: &Value,
-        mut contexts: Value,
-        needs: &mut Map<String, Value>,
-        name: &str,
-        ended: &mut Ended,
-    ) -> i32 {
+    fn run_job(&self, run: &mut Run<'_>, name: &str, spec: &Value, mut contexts: Value) -> i32 {
         let token = contexts["github"]["token"].as_str().expect("text").to_owned();
-        let permissions = spec.get("permissions").or(workflow.get("permissions")).expect("every job says its rights");
+        let permissions =
+            spec.get("permissions").or(run.workflow.get("permissions")).expect("every job says its rights");
         self.kept().tokens.insert(token, permissions.clone());
         let own_machine = contexts["runner"]["self_hosted"] == true;
         let place =
-            self.repository.path(&if own_machine { "own".into() } else { format!("hosted-{}-{name}", ended.id) });
+            self.repository.path(&if own_machine { "own".into() } else { format!("hosted-{}-{name}", run.ended.id) });
         let temp = place.join("temp");
         fs::create_dir_all(&temp).expect("a folder");
         contexts["runner"] = json!({"temp": temp});
         let mut job = Job { spec, contexts, workspace: place.join("checkout"), temp, env: BTreeMap::new() };
-        job.enter(start, ended.id, &self.api.url);
-        for (key, value) in workflow.get("env").and_then(Value::as_object).into_iter().flatten() {
+        job.enter(run.start, run.ended.id, &self.api.url);
+        for (key, value) in run.workflow.get("env").and_then(Value::as_object).into_iter().flatten() {
             job.env.insert(key.clone(), fill(value.as_str().expect("text"), &job.contexts));
         }
         let mut failed = 0;
@@ -215,20 +205,20 @@ impl Hub {
                 continue;
             }
             let code = match step.get("run") {
-                Some(script) => self.run_script(&mut job, step, script.as_str().expect("text"), ended),
-                None => self.use_action(&job, step, start, ended.id),
+                Some(script) => self.run_script(&mut job, step, script.as_str().expect("text"), &mut run.ended),
+                None => self.use_action(&job, step, run),
             };
             if code != 0 && step.get("continue-on-error") != Some(&json!(true)) && failed == 0 {
                 failed = code;
             }
         }
-        ended.summary += &fs::read_to_string(job.temp.join("summary")).unwrap_or_default();
+        run.ended.summary += &fs::read_to_string(job.temp.join("summary")).unwrap_or_default();
         fs::remove_file(job.temp.join("summary")).unwrap_or_default();
         let outputs = job.spec.get("outputs").and_then(Value::as_object).into_iter().flatten();
         let outputs: Map<_, _> = outputs
             .map(|(key, value)| (key.clone(), json!(fill(value.as_str().expect("text"), &job.contexts))))
             .collect();
-        needs.insert(name.to_owned(), json!({"outputs": outputs}));
+        run.needs.insert(name.to_owned(), json!({"outputs": outputs}));
         failed
     }
 
@@ -265,7 +255,7 @@ impl Hub {
     }
 
     /// Does what an action does, as far as the test can tell; gives an exit code.
-    fn use_action(&self, job: &Job<'_>, step: &Value, start: &Start, run: u64) -> i32 {
+    fn use_action(&self, job: &Job<'_>, step: &Value, run: &Run<'_>) -> i32 {
         let with = |key: &str| match step["with"].get(key) {
             Some(Value::String(text)) => fill(text, &job.contexts),
             Some(value) => value.to_string(),
@@ -275,16 +265,16 @@ impl Hub {
         match action {
             "actions/checkout" => {
                 assert_eq!(with("persist-credentials"), "false");
-                self.repository.check_out(&start.commit, &job.workspace, with("fetch-depth") == "0");
+                self.repository.check_out(&run.start.commit, &job.workspace, with("fetch-depth") == "0");
                 0
             }
             "actions/upload-artifact" => {
-                self.upload(&with("name"), Path::new(&with("path")), &with("if-no-files-found"), run)
+                self.upload(&with("name"), Path::new(&with("path")), &with("if-no-files-found"), run.ended.id)
             }
             "actions/download-artifact" => {
                 let from = with("run-id");
                 assert!(from.is_empty() || with("github-token").starts_with("ghs_"), "another run's needs the token");
-                let from = if from.is_empty() { run } else { from.parse().expect("a run") };
+                let from = if from.is_empty() { run.ended.id } else { from.parse().expect("a run") };
                 self.download(&with("name"), from, Path::new(&with("path")))
             }
             _ => panic!("{action} is not known"),
@@ -347,102 +337,4 @@ impl Job<'_> {
         ];
         self.env.extend(all.map(|(key, value)| (key.to_owned(), value)));
     }
-}
-
-/// Answers a request as GitHub does; an error where it should not have been made.
-fn answer(kept: &mut Kept, request: &Request) -> Result<Answer, String> {
-    let token = request.header("authorization").strip_prefix("Bearer ").ok_or("no token")?;
-    let rights = kept.tokens.get(token).ok_or("an unknown token")?.clone();
-    let may = |scope: &str, access: &[&str]| match rights[scope].as_str() {
-        Some(has) if access.contains(&has) => Ok(()),
-        has => Err(format!("the right {scope} is {has:?}")),
-    };
-    let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
-    let query: BTreeMap<_, _> =
-        query.split('&').filter_map(|pair| pair.split_once('=')).map(|(key, value)| (key, decode(value))).collect();
-    let parts: Vec<_> = path.strip_prefix("/repos/o/dns/").ok_or("another repository")?.split('/').collect();
-    let found = match (request.method.as_str(), parts.as_slice()) {
-        ("GET", ["actions", "artifacts"]) => {
-            may("actions", &["read"])?;
-            let named: Vec<_> = kept.artifacts.iter().rev().filter(|it| it["name"] == *query["name"]).collect();
-            json!({"total_count": named.len(), "artifacts": named})
-        }
-        ("GET", ["actions", "runs", id]) => {
-            may("actions", &["read"])?;
-            kept.runs.iter().find(|run| run["id"].to_string() == *id).ok_or("no such run")?.clone()
-        }
-        ("GET", ["pulls"]) => {
-            may("pull-requests", &["read", "write"])?;
-            let fits = |pull: &&Value| {
-                let label = format!(
-                    "{}:{}",
-                    pull["head"]["repo"]["owner"]["login"].as_str().unwrap_or(""),
-                    text(&pull["head"]["ref"])
-                );
-                pull["state"] == *query["state"] && label == query["head"] && pull["base"]["ref"] == *query["base"]
-            };
-            json!(kept.pulls.iter().filter(fits).collect::<Vec<_>>())
-        }
-        ("GET", ["commits", commit, "pulls"]) => {
-            may("pull-requests", &["read", "write"])?;
-            json!(kept.pulls.iter().filter(|pull| pull["merge_commit_sha"] == *commit).collect::<Vec<_>>())
-        }
-        ("GET", ["issues", number, "comments"]) => {
-            may("pull-requests", &["read", "write"])?;
-            let page: usize = query["page"].parse().map_err(|_| "no page")?;
-            let all = kept.comments.iter().filter(|comment| comment["issue"].to_string() == *number);
-            json!(all.skip((page - 1) * 100).take(100).collect::<Vec<_>>())
-        }
-        ("POST", ["issues", number, "comments"]) => {
-            may("pull-requests", &["write"])?;
-            let body = body(request)?;
-            let comment = json!({"id": kept.comments.len() + 1, "issue": number.parse::<u64>().map_err(|_| "no number")?,
-                "body": body, "user": {"login": "github-actions[bot]", "type": "Bot"}});
-            kept.comments.push(comment.clone());
-            comment
-        }
-        ("PATCH", ["issues", "comments", id]) => {
-            may("pull-requests", &["write"])?;
-            let body = body(request)?;
-            let comment = kept.comments.iter_mut().find(|comment| comment["id"].to_string() == *id).ok_or("no such")?;
-            if comment["user"]["login"] != "github-actions[bot]" {
-                return Err("somebody else's comment".into());
-            }
-            comment["body"] = body;
-            comment.clone()
-        }
-        _ => return Err("not known".into()),
-    };
-    Ok((200, found.to_string().into_bytes()))
-}
-
-/// The text of a comment, as GitHub takes it.
-fn body(request: &Request) -> Result<Value, String> {
-    let value: Value = serde_json::from_slice(&request.body).map_err(|error| error.to_string())?;
-    let length = value["body"].as_str().ok_or("no body")?.len();
-    if value.as_object().is_some_and(|it| it.len() == 1) && length <= 65_536 {
-        Ok(value["body"].clone())
-    } else {
-        Err(format!("a body of {length} octets, or more than a body"))
-    }
-}
-
-/// The text of a value, or nothing.
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or("")
-}
-
-/// A value of a query, percent-decoded.
-fn decode(value: &str) -> String {
-    let mut octets = Vec::new();
-    let mut rest = value.bytes();
-    while let Some(octet) = rest.next() {
-        octets.push(if octet == b'%' {
-            let pair = [rest.next().expect("two digits"), rest.next().expect("two digits")];
-            u8::from_str_radix(std::str::from_utf8(&pair).expect("digits"), 16).expect("digits")
-        } else {
-            octet
-        });
-    }
-    String::from_utf8(octets).expect("text")
 }

@@ -6,7 +6,8 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::edit::edit;
-use crate::gitlab_runner::{BOT, Ended, Lab, Start};
+use crate::gitlab_api::BOT;
+use crate::gitlab_runner::{Ended, Lab, Start};
 use crate::repository::move_vlan;
 
 /// The invisible line by which a note is known.

@@ -1,4 +1,4 @@
-//! GitLab, imitated: the REST API as far as our scripts ask it, and a runner that takes the jobs of a pipeline.
+//! GitLab, imitated: a runner that takes the jobs of a pipeline.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,28 +8,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use serde_json::{Value, json};
 
 use crate::folder::copy;
-use crate::http::{self, Answer, Request, Server};
+use crate::gitlab_api::{Kept, TOKENS, answer};
+use crate::http::{self, Server};
 use crate::repository::{Repository, copy_ci};
 use crate::{support, yaml};
-
-/// The id of the account that writes notes.
-pub const BOT: u64 = 99;
-
-/// The secrets of the API: that of the bot, and that of jobs.
-const TOKENS: [&str; 2] = ["glpat-bot", "glcbt-job"];
-
-/// What GitLab keeps.
-#[derive(Default)]
-pub struct Kept {
-    /// Merge requests.
-    pub requests: Vec<Value>,
-    /// Notes, each with its `request`.
-    pub notes: Vec<Value>,
-    /// Jobs that have ended, each with its `pipeline` and the folder of its artifacts.
-    pub jobs: Vec<(Value, PathBuf)>,
-    /// The folder of the latest snapshot on the default branch.
-    pub live: Option<PathBuf>,
-}
 
 /// GitLab with one project.
 pub struct Lab {
@@ -215,11 +197,10 @@ fn keep(job: &Value, code: i32, checkout: &Path, folder: &Path) {
     if code != 0 && artifacts.get("when").is_none_or(|when| when != "always") {
         return;
     }
-    if code == 0 || job["script"].to_string().contains("check") {
-        if let Some(report) = artifacts.pointer("/reports/junit") {
-            let text = fs::read_to_string(checkout.join(report.as_str().expect("text"))).expect("a report");
-            assert!(text.contains("<testsuites"), "{text}");
-        }
+    let told = code == 0 || job["script"].to_string().contains("check");
+    if let Some(report) = artifacts.pointer("/reports/junit").filter(|_| told) {
+        let text = fs::read_to_string(checkout.join(report.as_str().expect("text"))).expect("a report");
+        assert!(text.contains("<testsuites"), "{text}");
     }
     for path in artifacts.get("paths").and_then(Value::as_array).into_iter().flatten() {
         let path = path.as_str().expect("text").trim_end_matches('/');
@@ -254,84 +235,6 @@ fn holds(condition: &Value, variables: &BTreeMap<String, String>) -> bool {
         let (left, right) = part.split_once(" == ").expect("a comparison");
         value(left) == value(right)
     })
-}
-
-/// Answers a request as GitLab does; an error where it should not have been made.
-fn answer(kept: &mut Kept, request: &Request) -> Result<Answer, String> {
-    let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
-    let parts: Vec<_> = path.trim_start_matches('/').split('/').collect();
-    if request.header("job-token") == TOKENS[1] {
-        return match parts.as_slice() {
-            ["projects", "5", "jobs", "artifacts", "main", "raw", "zonewright-live", "live.tar"]
-                if query == "job=zonewright-snapshot" =>
-            {
-                let file = kept.live.as_ref().map(|folder| folder.join("zonewright-live/live.tar"));
-                file.map_or(Ok((404, Vec::new())), |file| Ok((200, fs::read(file).expect("a file"))))
-            }
-            _ => Err("not for a job".into()),
-        };
-    }
-    if request.header("private-token") != TOKENS[0] {
-        return Err("no token".into());
-    }
-    let page = |list: Vec<&Value>| {
-        let number = query.split('&').find_map(|pair| pair.strip_prefix("page=")).unwrap_or("1");
-        let skipped = (number.parse::<usize>().expect("a number") - 1) * 100;
-        json!(list.into_iter().skip(skipped).take(100).collect::<Vec<_>>())
-    };
-    let found = match (request.method.as_str(), parts.as_slice()) {
-        ("GET", ["user"]) => json!({"id": BOT}),
-        ("GET", ["projects", "5", "merge_requests"]) => {
-            page(kept.requests.iter().filter(|it| it["state"] == "opened").collect())
-        }
-        ("GET", ["projects", "5", "merge_requests", iid]) => {
-            kept.requests.iter().find(|it| it["iid"].to_string() == *iid).ok_or("no such request")?.clone()
-        }
-        ("GET", ["projects", project, "pipelines", id, "jobs"]) => {
-            if *project != "5" {
-                return Ok((404, Vec::new()));
-            }
-            page(kept.jobs.iter().map(|(job, _)| job).filter(|job| job["pipeline"].to_string() == *id).collect())
-        }
-        ("GET", ["projects", "5", "jobs", id, "artifacts", "zonewright-plan", "plan.json"]) => {
-            let found = kept.jobs.iter().find(|(job, _)| job["id"].to_string() == *id).ok_or("no such job")?;
-            let file = fs::read(found.1.join("zonewright-plan/plan.json"));
-            return Ok(file.map_or((404, Vec::new()), |content| (200, content)));
-        }
-        ("GET", ["projects", "5", "merge_requests", iid, "notes"]) => {
-            page(kept.notes.iter().filter(|note| note["request"].to_string() == *iid).collect())
-        }
-        ("POST", ["projects", "5", "merge_requests", iid, "notes"]) => {
-            let note = json!({"id": kept.notes.len() + 1, "request": iid.parse::<u64>().map_err(|_| "no number")?,
-                "author": {"id": BOT}, "body": body(request)?});
-            kept.notes.push(note.clone());
-            note
-        }
-        ("PUT", ["projects", "5", "merge_requests", _, "notes", id]) => {
-            let body = body(request)?;
-            let note = kept.notes.iter_mut().find(|note| note["id"].to_string() == *id).ok_or("no such note")?;
-            if note["author"]["id"] != BOT {
-                return Err("somebody else's note".into());
-            }
-            note["body"] = body;
-            note.clone()
-        }
-        ("GET", ["projects", "5", "repository", "commits", commit, "merge_requests"]) => {
-            page(kept.requests.iter().filter(|it| it["merge_commit_sha"] == *commit).collect())
-        }
-        _ => return Err("not known".into()),
-    };
-    Ok((200, found.to_string().into_bytes()))
-}
-
-/// The text of a note, in which no line is a command to GitLab.
-fn body(request: &Request) -> Result<Value, String> {
-    let value: Value = serde_json::from_slice(&request.body).map_err(|error| error.to_string())?;
-    let text = value["body"].as_str().ok_or("no body")?;
-    match text.lines().any(|line| line.starts_with('/')) {
-        true => Err("a quick action".into()),
-        false => Ok(value["body"].clone()),
-    }
 }
 
 /// The common part says what each job runs in.

@@ -5,6 +5,8 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use serde_json::Value;
+
 /// A request.
 pub struct Request {
     /// GET, POST, PATCH or PUT.
@@ -89,4 +91,9 @@ fn read(stream: &TcpStream) -> Request {
     request.body.resize(length, 0);
     reader.read_exact(&mut request.body).expect("the whole body");
     request
+}
+
+/// Whether a value is the number that stands in a path.
+pub fn is(value: &Value, number: &str) -> bool {
+    value.as_u64().is_some_and(|value| number.parse() == Ok(value))
 }

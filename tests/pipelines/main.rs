@@ -8,8 +8,10 @@ mod files;
 #[path = "../folder/copy.rs"]
 mod folder;
 mod github;
+mod github_api;
 mod github_runner;
 mod gitlab;
+mod gitlab_api;
 mod gitlab_runner;
 mod http;
 mod repository;
