@@ -1,0 +1,51 @@
+# shellcheck shell=sh
+# What the scripts beside this one share; they source it. Names of GitHub's environment are those of its documentation.
+
+# Says what keeps a script from going on, as an annotation of the run, and ends with the code.
+fail() {
+    code=$1
+    shift
+    printf '::error title=zonewright::%s\n' "$*"
+    exit "$code"
+}
+
+# Adds paragraphs to the summary of the run.
+summary() { printf '%s\n\n' "$@" >>"$GITHUB_STEP_SUMMARY"; }
+
+# Adds what a program printed to the summary, so that nothing in it can be Markdown or HTML: every line is indented code.
+summary_of() {
+    sed 's/^/    /' "$1" >>"$GITHUB_STEP_SUMMARY"
+    printf '\n' >>"$GITHUB_STEP_SUMMARY"
+}
+
+# Gives a value to later steps. It is one line by what it is: a number, a digest, a word.
+output() { printf '%s=%s\n' "$1" "$2" >>"$GITHUB_OUTPUT"; }
+
+# A field of the event that started the run, or nothing.
+event() { jq -r "$1 // empty" "$GITHUB_EVENT_PATH"; }
+
+# Asks GitHub: `api METHOD PATH [FILE]`, FILE with the body as JSON. The token goes to curl on its standard input, for any
+# process of the machine can read an argument.
+api() {
+    method=$1 path=$2
+    shift 2
+    [ $# -eq 0 ] || set -- --header 'Content-Type: application/json' --data-binary "@$1"
+    printf 'header = "Authorization: Bearer %s"\n' "$GITHUB_TOKEN" |
+        curl --config - --silent --show-error --fail-with-body --max-time 60 --request "$method" \
+            --header 'Accept: application/vnd.github+json' --header 'X-GitHub-Api-Version: 2022-11-28' \
+            "$@" "$GITHUB_API_URL/repos/$GITHUB_REPOSITORY/$path"
+}
+
+# The latest artifact of a name that a run of the default branch made, as JSON; nothing where there is none.
+#
+# Anybody who opens a pull request can have a run of it upload an artifact of any name. What tells them apart is where the
+# run got its workflow from: the branch, and the repository, for a fork may call its branch the same.
+trusted_artifact() {
+    artifacts=$(api GET "actions/artifacts?name=$1&per_page=100") || return
+    printf '%s' "$artifacts" | jq -c --arg branch "$(event .repository.default_branch)" '[.artifacts[] | select(.expired | not)
+            | select(.workflow_run.head_branch == $branch)
+            | select(.workflow_run.head_repository_id == .workflow_run.repository_id)] | max_by(.id) // empty'
+}
+
+# Whether a text is the effect of a plan.
+is_effect() { printf '%s\n' "$1" | grep -Eqx 'sha256:[0-9a-f]{64}'; }

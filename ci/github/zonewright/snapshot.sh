@@ -1,0 +1,17 @@
+#!/bin/sh
+# Saves what plans of pull requests are made from: `snapshot.sh LIVE`. LIVE gets `snapshot`, live DNS
+# as it is, and `state`, a copy of the state.
+set -eu
+. "$(dirname "$0")/common.sh"
+
+live=$1 state=$ZONEWRIGHT_DIR/.zonewright
+rm -rf "$live"
+mkdir -p "$live"
+zonewright -C "$ZONEWRIGHT_DIR" snapshot --out "$live/snapshot"
+# The state can be copied whenever no apply is at work, which is what its lock says.
+if [ -f "$state/state.db" ]; then
+    mkdir "$live/state"
+    touch "$state/state.db.lock"
+    flock --shared --wait 300 "$state/state.db.lock" cp -R "$state/." "$live/state/"
+    rm -f "$live/state/state.db.lock" "$live/state/.gitignore"
+fi

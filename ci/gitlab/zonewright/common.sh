@@ -1,0 +1,72 @@
+# shellcheck shell=sh
+# What the scripts beside this one share; they source it. Names of GitLab's environment are those of its documentation.
+
+# Says what keeps a script from going on, and ends with the code.
+fail() {
+    code=$1
+    shift
+    printf 'zonewright: %s\n' "$*" >&2
+    exit "$code"
+}
+
+# Asks GitLab: `api HEADER FILE METHOD PATH [BODY]`. FILE holds a token, BODY JSON. The token goes to curl on its standard
+# input, for any process of the machine can read an argument.
+api() {
+    printf 'header = "%s: %s"\n' "$1" "$(cat "$2")" | api_as "$3" "$4" "${5:-}"
+}
+
+# The second half: takes curl's settings on standard input.
+api_as() {
+    method=$1 path=$2
+    if [ -n "$3" ]; then set -- --header 'Content-Type: application/json' --data-binary "@$3"; else set --; fi
+    curl --config - --silent --show-error --fail --location --max-time 60 --request "$method" "$@" "$CI_API_V4_URL/$path"
+}
+
+# As the account that writes the notes, by its project access token: `notes_api METHOD PATH [BODY]`.
+notes_api() { api PRIVATE-TOKEN "$ZONEWRIGHT_NOTE_TOKEN_FILE" "$@"; }
+
+# As this job.
+job_api() {
+    printf 'header = "JOB-TOKEN: %s"\n' "$CI_JOB_TOKEN" | api_as "$1" "$2" ""
+}
+
+# The id of the account that writes the notes.
+notes_account() {
+    answer=$(notes_api GET user) || return
+    printf '%s' "$answer" | jq .id
+}
+
+# The note about a merge request as JSON, or nothing: `find_note IID ACCOUNT`. Others may write the marker; nobody else writes
+# as this account.
+find_note() {
+    page=1
+    while :; do
+        answer=$(notes_api GET "projects/$CI_PROJECT_ID/merge_requests/$1/notes?sort=asc&per_page=100&page=$page") || return
+        found=$(printf '%s' "$answer" | jq -c --argjson account "$2" '[.[] | select(.author.id == $account)
+            | select(.body | startswith("<!-- zonewright plan -->"))] | first // empty')
+        if [ -n "$found" ] || [ "$(printf '%s' "$answer" | jq length)" -lt 100 ]; then break; fi
+        page=$((page + 1))
+    done
+    printf '%s' "$found"
+}
+
+# Lets zonewright read the key, which is a variable of type file: as [tsig_key] secret_env = "ZONEWRIGHT_TSIG" says.
+take_key() {
+    [ -n "${ZONEWRIGHT_TSIG_FILE:-}" ] || fail 1 "the variable ZONEWRIGHT_TSIG_FILE is not there: see docs/pipelines.md"
+    ZONEWRIGHT_TSIG=$(cat "$ZONEWRIGHT_TSIG_FILE")
+    export ZONEWRIGHT_TSIG
+}
+
+# Lets the workspace keep its state outside the checkout, where GitLab would remove it; in its cache, it would be one of many.
+take_state() {
+    [ -d "$ZONEWRIGHT_STATE" ] || fail 1 "$ZONEWRIGHT_STATE is not there: make it once, mode 700, for the account of the runner"
+    link=$ZONEWRIGHT_DIR/.zonewright
+    # What git brought is somebody's; the state is nobody's to commit.
+    [ -z "$(git ls-files -- "$link")" ] || fail 1 "$link is in git: remove it there"
+    [ ! -e "$link" ] || [ -L "$link" ] || fail 1 "$link is a folder of its own: if it holds a state, move that to $ZONEWRIGHT_STATE"
+    rm -f "$link"
+    ln -s "$ZONEWRIGHT_STATE" "$link"
+}
+
+# Whether a text is the effect of a plan.
+is_effect() { printf '%s\n' "$1" | grep -Eqx 'sha256:[0-9a-f]{64}'; }

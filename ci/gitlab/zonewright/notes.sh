@@ -1,0 +1,63 @@
+#!/bin/sh
+# Writes the plans of all open merge requests as notes, one for each, updated in place.
+#
+# This runs on the default branch, with a token that no merge request gets; what it takes from a merge request's pipeline was
+# made by code that the merge request may have changed. So nothing of it is shown as it is: plan.json must be a plan that is
+# whole, and is rendered here anew. The last line of a note keeps which commit and effect it shows.
+set -eu
+. "$(dirname "$0")/common.sh"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+account=$(notes_account)
+
+# Fetches and renders the plan of a job into note.md, and gives its effect; fails where it is none to be trusted.
+render() {
+    notes_api GET "projects/$project/jobs/$job/artifacts/zonewright-plan/plan.json" >"$work/fetched.json" || return 1
+    [ "$(wc -c <"$work/fetched.json")" -le 268435456 ] || return 1
+    zonewright show "$work/fetched.json" --format json >"$work/plan.json" || return 1
+    zonewright show "$work/plan.json" --format markdown --plan-url "$url" >"$work/note.md" || return 1
+    effect=$(jq -r .effect "$work/plan.json") && is_effect "$effect"
+}
+
+# Writes the note of one merge request.
+write_note() {
+    notes_api GET "projects/$CI_PROJECT_ID/merge_requests/$1" >"$work/request.json"
+    head=$(jq -r .sha "$work/request.json")
+    pipeline=$(jq -r --arg head "$head" '.head_pipeline | select(.sha == $head and (.status == "success" or
+        .status == "failed")) | "\(.project_id) \(.id)"' "$work/request.json")
+    [ -n "$pipeline" ] || return 0
+    project=${pipeline% *}
+    # A fork whose jobs this account may not see: its plan is an artifact there.
+    jobs=$(notes_api GET "projects/$project/pipelines/${pipeline#* }/jobs?per_page=100") || return 0
+    made=$(printf '%s' "$jobs" | jq -c '[.[] | select(.name == "zonewright-plan")] | max_by(.id) // empty')
+    [ -n "$made" ] || return 0
+    job=$(printf '%s' "$made" | jq .id)
+    url=$(printf '%s' "$made" | jq -r .web_url)
+    note=$(find_note "$1" "$account")
+    case $(printf '%s' "$note" | jq -r '.body // empty' | tail -n 1) in
+    "<!-- zonewright job=$job "*) return 0 ;;
+    esac
+    effect=
+    if ! render; then
+        effect=none
+        printf '<!-- zonewright plan -->\n### ❌ No DNS plan\n\nThe pipeline made no plan, or none that is whole: <%s>\n' "$url" \
+            >"$work/note.md"
+    fi
+    printf '\n<!-- zonewright job=%s head=%s effect=%s -->\n' "$job" "$head" "$effect" >>"$work/note.md"
+    jq -n --rawfile body "$work/note.md" '{body: ($body | rtrimstr("\n"))}' >"$work/body.json"
+    id=$(printf '%s' "$note" | jq -r '.id // empty')
+    if [ -n "$id" ]; then
+        notes_api PUT "projects/$CI_PROJECT_ID/merge_requests/$1/notes/$id" "$work/body.json" >/dev/null
+    else
+        notes_api POST "projects/$CI_PROJECT_ID/merge_requests/$1/notes" "$work/body.json" >/dev/null
+    fi
+    echo "!$1: $effect"
+}
+
+notes_api GET "projects/$CI_PROJECT_ID/merge_requests?state=opened&target_branch=$CI_DEFAULT_BRANCH&per_page=100" \
+    >"$work/requests.json"
+for request in $(jq '.[].iid' "$work/requests.json"); do
+    write_note "$request"
+done

@@ -1,0 +1,31 @@
+#!/bin/sh
+# Saves what plans of merge requests are made from into zonewright-live/live.tar: `snapshot`, live DNS as it is, and `state`, a
+# copy of the state. Then tells what drifted.
+set -eu
+. "$(dirname "$0")/common.sh"
+
+take_state
+take_key
+live=$(mktemp -d) state=$ZONEWRIGHT_DIR/.zonewright
+trap 'rm -rf "$live"' EXIT
+trap 'exit 1' HUP INT TERM
+zonewright -C "$ZONEWRIGHT_DIR" snapshot --out "$live/snapshot"
+set -- snapshot
+# The state can be copied whenever no apply is at work, which is what its lock says.
+if [ -f "$state/state.db" ]; then
+    mkdir "$live/state"
+    touch "$state/state.db.lock"
+    flock --shared --wait 300 "$state/state.db.lock" cp -R "$state/." "$live/state/"
+    rm -f "$live/state/state.db.lock" "$live/state/.gitignore"
+    set -- snapshot state
+fi
+rm -rf zonewright-live
+mkdir zonewright-live
+tar -cf zonewright-live/live.tar -C "$live" "$@"
+code=0
+zonewright -C "$ZONEWRIGHT_DIR" drift || code=$?
+# That DNS is not as it should be, or an export is not believed, keeps no plan from being made from this.
+case $code in
+0 | 2 | 3) ;;
+*) fail "$code" "drift could not be told: see above" ;;
+esac

@@ -1,0 +1,105 @@
+//! GitLab's REST API, imitated as far as our scripts ask it. What they should not ask is an error.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::http::{Answer, Request, is};
+
+/// The id of the account that writes notes.
+pub const BOT: u64 = 99;
+
+/// The secrets of the API: that of the bot, and that of jobs.
+pub const TOKENS: [&str; 2] = ["glpat-bot", "glcbt-job"];
+
+/// What GitLab keeps.
+#[derive(Default)]
+pub struct Kept {
+    /// Merge requests.
+    pub requests: Vec<Value>,
+    /// Notes, each with its `request`.
+    pub notes: Vec<Value>,
+    /// Jobs that have ended, each with its `pipeline` and the folder of its artifacts.
+    pub jobs: Vec<(Value, PathBuf)>,
+    /// The folder of the latest snapshot on the default branch.
+    pub live: Option<PathBuf>,
+}
+
+/// Answers a request as GitLab does; an error where it should not have been made.
+pub fn answer(kept: &mut Kept, request: &Request) -> Result<Answer, String> {
+    let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
+    let parts: Vec<_> = path.trim_start_matches('/').split('/').collect();
+    if request.header("job-token") == TOKENS[1] {
+        return match parts.as_slice() {
+            ["projects", "5", "jobs", "artifacts", "main", "raw", "zonewright-live", "live.tar"]
+                if query == "job=zonewright-snapshot" =>
+            {
+                let file = kept.live.as_ref().map(|folder| folder.join("zonewright-live/live.tar"));
+                file.map_or(Ok((404, Vec::new())), |file| Ok((200, fs::read(file).expect("a file"))))
+            }
+            _ => Err("not for a job".into()),
+        };
+    }
+    if request.header("private-token") != TOKENS[0] {
+        return Err("no token".into());
+    }
+    let page = |list: Vec<&Value>| {
+        let number = query.split('&').find_map(|pair| pair.strip_prefix("page=")).unwrap_or("1");
+        let skipped = (number.parse::<usize>().expect("a number") - 1) * 100;
+        json!(list.into_iter().skip(skipped).take(100).collect::<Vec<_>>())
+    };
+    let found = match (request.method.as_str(), parts.as_slice()) {
+        ("GET", ["user"]) => json!({"id": BOT}),
+        ("GET", ["projects", "5", "merge_requests"]) => {
+            page(kept.requests.iter().filter(|it| it["state"] == "opened").collect())
+        }
+        ("GET", ["projects", "5", "merge_requests", iid]) => {
+            kept.requests.iter().find(|it| is(&it["iid"], iid)).ok_or("no such request")?.clone()
+        }
+        ("GET", ["projects", project, "pipelines", id, "jobs"]) => {
+            if *project != "5" {
+                return Ok((404, Vec::new()));
+            }
+            page(kept.jobs.iter().map(|(job, _)| job).filter(|job| is(&job["pipeline"], id)).collect())
+        }
+        ("GET", ["projects", "5", "jobs", id, "artifacts", "zonewright-plan", "plan.json"]) => {
+            let found = kept.jobs.iter().find(|(job, _)| is(&job["id"], id)).ok_or("no such job")?;
+            let file = fs::read(found.1.join("zonewright-plan/plan.json"));
+            return Ok(file.map_or((404, Vec::new()), |content| (200, content)));
+        }
+        ("GET", ["projects", "5", "merge_requests", iid, "notes"]) => {
+            page(kept.notes.iter().filter(|note| is(&note["request"], iid)).collect())
+        }
+        ("POST", ["projects", "5", "merge_requests", iid, "notes"]) => {
+            let note = json!({"id": kept.notes.len() + 1, "request": iid.parse::<u64>().map_err(|_| "no number")?,
+                "author": {"id": BOT}, "body": body(request)?});
+            kept.notes.push(note.clone());
+            note
+        }
+        ("PUT", ["projects", "5", "merge_requests", _, "notes", id]) => {
+            let body = body(request)?;
+            let note = kept.notes.iter_mut().find(|note| is(&note["id"], id)).ok_or("no such note")?;
+            if note["author"]["id"] != BOT {
+                return Err("somebody else's note".into());
+            }
+            note["body"] = body;
+            note.clone()
+        }
+        ("GET", ["projects", "5", "repository", "commits", commit, "merge_requests"]) => {
+            page(kept.requests.iter().filter(|it| it["merge_commit_sha"] == *commit).collect())
+        }
+        _ => return Err("not known".into()),
+    };
+    Ok((200, found.to_string().into_bytes()))
+}
+
+/// The text of a note, in which no line is a command to GitLab.
+fn body(request: &Request) -> Result<Value, String> {
+    let value: Value = serde_json::from_slice(&request.body).map_err(|error| error.to_string())?;
+    let text = value["body"].as_str().ok_or("no body")?;
+    match text.lines().any(|line| line.starts_with('/')) {
+        true => Err("a quick action".into()),
+        false => Ok(value["body"].clone()),
+    }
+}
