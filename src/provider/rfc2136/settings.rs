@@ -180,9 +180,11 @@ fn parse_secret(reader: &mut Reader<'_>) -> Option<SecretSource> {
     let credential = reader.text("secret_credential").map(|name| SecretSource::Credential(name.to_owned()));
     let command = reader.take("secret_command");
     let command = command.map(|node| read_command(reader, node).map(SecretSource::Command));
-    let mut sources: Vec<_> = [file.map(Some), variable.map(Some), credential.map(Some), command].into_iter().flatten().collect();
+    let mut sources: Vec<_> =
+        [file.map(Some), variable.map(Some), credential.map(Some), command].into_iter().flatten().collect();
     if sources.len() != 1 {
-        let message = "exactly one of `secret_file`, `secret_env`, `secret_credential` and `secret_command` must be there";
+        let message =
+            "exactly one of `secret_file`, `secret_env`, `secret_credential` and `secret_command` must be there";
         reader.error(reader.node(), "bad-secret", message);
         return None;
     }
