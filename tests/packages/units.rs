@@ -1,7 +1,7 @@
 //! `ci/systemd/`: systemd takes the units, they are closed as far as they can be, and the program takes what they call it with.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use tempfile::TempDir;
