@@ -46,6 +46,6 @@ fn the_program_takes_what_the_job_calls_it_with() {
     let args =
         manifest.lines().find_map(|line| line.trim().strip_prefix("args: [")?.strip_suffix(']')).expect("arguments");
     let output = Command::new(PROGRAM).args(args.split(", ")).output().expect("the binary was built for this test");
-    assert_ended(&output, 1, "/workspace");
+    assert_ended(&output, 1, "source-missing");
     assert!(!String::from_utf8_lossy(&output.stderr).contains("Usage"), "the arguments are understood");
 }
