@@ -12,6 +12,7 @@ mod support;
 mod hook;
 mod image;
 mod manifests;
+mod package;
 mod script;
 mod served;
 mod units;
