@@ -1,5 +1,6 @@
 //! The secrets of TSIG keys: fetched where the settings say, and shown nowhere.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
@@ -14,6 +15,9 @@ use ring::rand;
 
 /// The most octets that a secret may have as text, by far: what is longer is some other file.
 const MAX_TEXT: u64 = 64 * 1024;
+
+/// The variable by which systemd tells a service where its credentials are (systemd.exec(5), "Credentials").
+const CREDENTIALS: &str = "CREDENTIALS_DIRECTORY";
 
 /// How often a command that closed its output is asked whether it has ended.
 const POLL: Duration = Duration::from_millis(5);
@@ -51,6 +55,8 @@ pub enum SecretSource {
     File(String),
     /// In an environment variable.
     Variable(String),
+    /// In a file of this name in the folder in which a service manager hands over credentials.
+    Credential(String),
     /// In what a command prints: its program and arguments. No shell reads them.
     Command(Vec<String>),
 }
@@ -72,6 +78,7 @@ impl SecretSource {
         let text = match self {
             SecretSource::File(path) => read_file(&workspace.join(path), path)?,
             SecretSource::Variable(name) => read_variable(name)?,
+            SecretSource::Credential(name) => read_credential(name, std::env::var_os(CREDENTIALS).as_deref())?,
             SecretSource::Command(words) => run(words, workspace, timeout)?,
         };
         decode(&text, &self.to_string())
@@ -84,6 +91,7 @@ impl fmt::Display for SecretSource {
         match self {
             SecretSource::File(path) => write!(f, "`{path}`"),
             SecretSource::Variable(name) => write!(f, "the environment variable `{name}`"),
+            SecretSource::Credential(name) => write!(f, "the credential `{name}`"),
             SecretSource::Command(words) => write!(f, "the command `{}`", words.first().map_or("", String::as_str)),
         }
     }
@@ -95,7 +103,18 @@ impl fmt::Debug for SecretSource {
     }
 }
 
-/// Reads a file that only its owner may read.
+/// Reads a credential from the folder that the environment names.
+fn read_credential(name: &str, folder: Option<&OsStr>) -> Result<Vec<u8>, SecretError> {
+    let folder = folder.filter(|folder| !folder.is_empty()).ok_or_else(|| SecretError {
+        code: "secret-unreadable",
+        message: format!("there is no credential `{name}`: the environment variable `{CREDENTIALS}` is not set"),
+        hint: "a service of systemd has it by `LoadCredential`; elsewhere set it to the folder with the secret's file",
+    })?;
+    let path = Path::new(folder).join(name);
+    read_file(&path, &path.to_string_lossy())
+}
+
+/// Reads a file that only its owner may read, or to which root has let a group.
 fn read_file(path: &Path, shown: &str) -> Result<Vec<u8>, SecretError> {
     let failed = |error: io::Error| SecretError {
         code: "secret-unreadable",
@@ -121,11 +140,25 @@ fn read_file(path: &Path, shown: &str) -> Result<Vec<u8>, SecretError> {
     Ok(text)
 }
 
-/// Whether the file's group or the rest of the world may read or write it.
+/// Whether others than those whom the file's owner chose may read or write it.
 #[cfg(unix)]
 fn others_can_use(metadata: &std::fs::Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    metadata.permissions().mode() & 0o066 != 0
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    is_exposed(metadata.permissions().mode(), metadata.uid(), rustix::process::geteuid().as_raw())
+}
+
+/// Whether a file of this mode and owner is open to more than it should be, for a process of the user `user`.
+///
+/// A file of the user's own is for the user alone. A file that belongs to root may be readable for its group: so root gives
+/// a service's account a secret that the account cannot alter. systemd's credentials look like that (an entry of an access
+/// control list shows as the group's permission), and Kubernetes' secrets in a pod with `fsGroup`.
+///
+/// Source: PostgreSQL holds the private keys of its servers to the same rule (its documentation, section "SSL Server File
+/// Usage").
+#[cfg(unix)]
+fn is_exposed(mode: u32, owner: u32, user: u32) -> bool {
+    let refused = if owner == 0 && user != 0 { 0o026 } else { 0o066 };
+    mode & refused != 0
 }
 
 /// Systems without such permissions have other ways to keep files to oneself, which cannot be judged here.
@@ -247,6 +280,38 @@ mod tests {
         assert_eq!(none.message, "the secret in `none` cannot be read: no such file or directory (os error 2)");
         let folder = SecretSource::File("src".into()).fetch(Path::new("."), Duration::from_secs(1)).unwrap_err();
         assert_eq!(folder.message, "the secret in `src` cannot be read: it is no regular file");
+    }
+
+    #[test]
+    fn root_may_let_a_group_read_a_secret() {
+        for (mode, owner, user, exposed) in [
+            (0o100_440, 0, 990, false),
+            (0o640, 0, 990, false),
+            (0o660, 0, 990, true),
+            (0o644, 0, 990, true),
+            (0o440, 990, 990, true),
+            (0o440, 991, 990, true),
+            (0o440, 0, 0, true),
+            (0o400, 0, 0, false),
+        ] {
+            assert_eq!(is_exposed(mode, owner, user), exposed, "{mode:o} of {owner} for {user}");
+        }
+    }
+
+    #[test]
+    fn a_credential_lies_in_the_folder_that_the_environment_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("main");
+        std::fs::write(&path, SECRET.0).unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o400)).unwrap();
+        assert_eq!(read_credential("main", Some(folder.path().as_os_str())).unwrap(), SECRET.0.as_bytes());
+        for unset in [None, Some(OsStr::new(""))] {
+            let error = read_credential("main", unset).unwrap_err();
+            let message = "there is no credential `main`: the environment variable `CREDENTIALS_DIRECTORY` is not set";
+            assert_eq!((error.code, error.message.as_str()), ("secret-unreadable", message));
+        }
+        let error = read_credential("none", Some(folder.path().as_os_str())).unwrap_err();
+        assert!(error.message.contains("/none` cannot be read: no such file"), "{}", error.message);
     }
 
     #[test]

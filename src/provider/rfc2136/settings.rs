@@ -23,7 +23,7 @@ const ALGORITHMS: [(&str, Algorithm); 4] = [
 ];
 
 /// The keys that `tsig_key` may have.
-const KEY_KEYS: [&str; 5] = ["name", "algorithm", "secret_file", "secret_env", "secret_command"];
+const KEY_KEYS: [&str; 6] = ["name", "algorithm", "secret_file", "secret_env", "secret_credential", "secret_command"];
 
 /// The settings of one target.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,8 +92,8 @@ fn misplaced_secret(settings: &Node) -> Option<Diagnostic> {
     let Value::Table(entries) = &key.value else { return None };
     let (stray, _) = entries.iter().find(|(key, _)| !KEY_KEYS.contains(&key.name.as_str()))?;
     let message = format!("`{}` is no key of `tsig_key`", stray.name);
-    let hint = "secrets never stand in this file: use `secret_file`, `secret_env` or `secret_command`; beside them there \
-                are `name` and `algorithm`";
+    let hint = "secrets never stand in this file: use `secret_file`, `secret_env`, `secret_credential` or `secret_command`; \
+                beside them there are `name` and `algorithm`";
     Some(Diagnostic::error("unknown-key", stray.origin, message).hint(hint))
 }
 
@@ -173,15 +173,18 @@ fn parse_key(outer: &mut Reader<'_>, node: &Node) -> Option<KeySettings> {
     Some(KeySettings { name: name?, algorithm: algorithm?, secret: secret? })
 }
 
-/// Reads where the secret is: exactly one of three keys says so.
+/// Reads where the secret is: exactly one of four keys says so.
 fn parse_secret(reader: &mut Reader<'_>) -> Option<SecretSource> {
     let file = reader.text("secret_file").map(|path| SecretSource::File(path.to_owned()));
     let variable = reader.text("secret_env").map(|name| SecretSource::Variable(name.to_owned()));
+    let credential = reader.text("secret_credential").map(|name| SecretSource::Credential(name.to_owned()));
     let command = reader.take("secret_command");
     let command = command.map(|node| read_command(reader, node).map(SecretSource::Command));
-    let mut sources: Vec<_> = [file.map(Some), variable.map(Some), command].into_iter().flatten().collect();
+    let mut sources: Vec<_> =
+        [file.map(Some), variable.map(Some), credential.map(Some), command].into_iter().flatten().collect();
     if sources.len() != 1 {
-        let message = "exactly one of `secret_file`, `secret_env` and `secret_command` must be there";
+        let message =
+            "exactly one of `secret_file`, `secret_env`, `secret_credential` and `secret_command` must be there";
         reader.error(reader.node(), "bad-secret", message);
         return None;
     }
@@ -190,6 +193,12 @@ fn parse_secret(reader: &mut Reader<'_>) -> Option<SecretSource> {
         && text.is_empty()
     {
         reader.error(reader.node(), "bad-secret", "an empty name of a file or variable");
+        return None;
+    }
+    if let Some(SecretSource::Credential(name)) = &source
+        && (matches!(name.as_str(), "" | "." | "..") || name.contains('/'))
+    {
+        reader.error(reader.node(), "bad-secret", "the name of a credential is the name of a file, without a folder");
         return None;
     }
     source

@@ -595,7 +595,11 @@ fn settings_are_checked_whole() {
     ");
     let two = vec![("secret_env", text("A")), ("secret_file", text("b"))];
     let two = key([vec![("name", text("a")), ("algorithm", text("hmac-sha1"))], two].concat());
-    assert_eq!(codes([minimal, vec![("tsig_key", two)]].concat()), [(3, "bad-secret")]);
+    assert_eq!(codes([minimal.clone(), vec![("tsig_key", two)]].concat()), [(3, "bad-secret")]);
+    for (name, found) in [("main.secret", &[][..]), ("a/b", &[(3, "bad-secret")]), ("..", &[(3, "bad-secret")])] {
+        let named = vec![("name", text("a")), ("algorithm", text("hmac-sha1")), ("secret_credential", text(name))];
+        assert_eq!(codes([minimal.clone(), vec![("tsig_key", key(named))]].concat()), found, "{name}");
+    }
 }
 
 #[test]
