@@ -1,0 +1,191 @@
+//! `man`: manual pages, made of what the command line says of itself.
+
+use std::fs;
+use std::path::Path;
+
+use clap::CommandFactory as _;
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, bold, roman};
+
+use super::args::{Cli, ManArgs};
+use super::exit::Exit;
+use super::output::{self, Failure};
+
+/// The variable with the time, in seconds, that reproducible builds date their output by.
+const EPOCH: &str = "SOURCE_DATE_EPOCH";
+
+/// What each exit code means.
+const EXITS: [(&str, &str); 5] = [
+    ("0", "Done; for plan, without --detailed-exitcode, whatever it found."),
+    ("1", "An error, in usage too. Where a zone or a source could not be read, a plan is printed all the same."),
+    ("2", "plan --detailed-exitcode, drift: there are changes."),
+    (
+        "3",
+        "Refused: a limit or breaker, a plan that is expired, altered or another than expected, a state that was lost, a \
+         source that is not believed; or every host of the plan is stale.",
+    ),
+    ("4", "Applied in part: some hosts were changed and others could not be. zonewright resume goes on."),
+];
+
+/// The files of a workspace that have their names from the program.
+const FILES: [(&str, &str); 5] = [
+    ("zonewright.toml", "The administrator's settings: sources, projects, zones, where they are served, limits."),
+    ("names.lock", "Which host has or had which name; kept in git beside the settings."),
+    ("templates/", "Templates of reports that take the place of those in the program."),
+    (
+        ".zonewright/state.db",
+        "The state: the journal of all applies, own RRsets, markers, accepted exports, breakers. Each apply needs that of \
+         the one before. [state] url names another place.",
+    ),
+    (".zonewright/state.db.lock", "The lock that one apply at a time holds."),
+];
+
+/// The variables that are read.
+const VARIABLES: [(&str, &str); 6] = [
+    ("NO_COLOR", "Where it is set and not empty, output has no colour unless --color says so."),
+    ("COLUMNS", "How wide --help is where there is no terminal."),
+    ("USER, LOGNAME", "Who the journal and the lock say is at work; the first that is set."),
+    ("RAYON_NUM_THREADS", "How many threads read sources and derive hosts; as many as there are processors by default."),
+    (EPOCH, "The date of manual pages, in seconds since 1970; without it they have none."),
+    ("the one that secret_env names", "The secret of a TSIG key, in base64."),
+];
+
+/// What is often run, in the order in which one comes to it.
+const EXAMPLES: [(&str, &str); 6] = [
+    ("zonewright -C dns check", "Validate every file of the workspace in the folder dns, offline."),
+    ("zonewright plan --out plan.json", "Print what would be changed in DNS, and save it."),
+    ("zonewright apply plan.json", "Do what the saved plan says: exactly that, or nothing."),
+    ("zonewright explain 100105", "Tell the whole chain behind a host, a name or an address."),
+    ("zonewright undo 12", "Put back what apply 12 changed."),
+    ("zonewright help not-a-64", "Explain a code."),
+];
+
+/// Prints a page, or writes all.
+pub fn run(args: &ManArgs) -> Result<Exit, Failure> {
+    let mut all = Cli::command();
+    all.build();
+    let pages = pages(&all);
+    if let Some(folder) = &args.out {
+        write(folder, &pages).map_err(|error| {
+            let message = format!("{}: the manual pages could not be written: {error}", folder.display());
+            Failure::new(message).hint("`--out` names a folder that can be written; it is made where there is none")
+        })?;
+        return Ok(Exit::Done);
+    }
+    let wanted = format!("{}.1", [&["zonewright".to_owned()], args.words.as_slice()].concat().join("-"));
+    let page = pages.into_iter().find(|(file, _)| *file == wanted);
+    let (_, text) = page.ok_or_else(|| {
+        let message = format!("there is no command `{}`", args.words.join(" "));
+        Failure::new(message).hint("`zonewright help` lists the commands")
+    })?;
+    output::print(&text)?;
+    Ok(Exit::Done)
+}
+
+/// All pages, each with the name of its file; that of the program comes first.
+fn pages(all: &clap::Command) -> Vec<(String, String)> {
+    let mut commands = Vec::new();
+    collect(all, all.get_name(), &mut commands);
+    let names: Vec<String> = commands.iter().map(|(name, _)| name.clone()).collect();
+    commands.iter().map(|(name, command)| (format!("{name}.1"), page(name, command, &names))).collect()
+}
+
+/// Collects a command and all below it, each by the name of its page.
+fn collect<'c>(command: &'c clap::Command, name: &str, found: &mut Vec<(String, &'c clap::Command)>) {
+    found.push((name.to_owned(), command));
+    // The `help` that clap adds below a command says what the page of the command does.
+    let is_own = |below: &&clap::Command| name == "zonewright" || below.get_name() != "help";
+    for below in command.get_subcommands().filter(is_own) {
+        collect(below, &format!("{name}-{}", below.get_name()), found);
+    }
+}
+
+/// Writes all pages to a folder.
+fn write(folder: &Path, pages: &[(String, String)]) -> std::io::Result<()> {
+    fs::create_dir_all(folder)?;
+    pages.iter().try_for_each(|(file, text)| fs::write(folder.join(file), text))
+}
+
+/// The page of one command; `names` are those of all pages.
+fn page(name: &str, command: &clap::Command, names: &[String]) -> String {
+    let is_program = name == "zonewright";
+    // The codes of exits stand in a section of their own, and not as clap has them below the program's help.
+    let shown = if is_program { command.clone().after_help("") } else { command.clone() };
+    let man = Man::new(shown)
+        .title(name.to_uppercase())
+        .section("1")
+        .date(date())
+        .source(concat!("zonewright ", env!("CARGO_PKG_VERSION")))
+        .manual("zonewright");
+    let mut out = Vec::new();
+    let rendered = (|| {
+        man.render_title(&mut out)?;
+        man.render_name_section(&mut out)?;
+        man.render_synopsis_section(&mut out)?;
+        man.render_description_section(&mut out)?;
+        man.render_options_section(&mut out)?;
+        if is_program {
+            commands(command).to_writer(&mut out)?;
+        } else if command.get_after_help().is_some() {
+            man.render_extra_section(&mut out)?;
+        }
+        list("EXIT STATUS", &EXITS).to_writer(&mut out)?;
+        list("FILES", &FILES).to_writer(&mut out)?;
+        list("ENVIRONMENT", &VARIABLES).to_writer(&mut out)?;
+        let examples: Vec<(&str, &str)> = EXAMPLES.into_iter().filter(|(line, _)| shows(line, name)).collect();
+        if !examples.is_empty() {
+            list("EXAMPLES", &examples).to_writer(&mut out)?;
+        }
+        see(name, names).to_writer(&mut out)
+    })();
+    rendered.expect("memory takes all that is written to it");
+    String::from_utf8(out).expect("what is rendered is text")
+}
+
+/// The date of the pages; empty where nobody says one.
+fn date() -> String {
+    let epoch = std::env::var(EPOCH).ok().and_then(|text| text.trim().parse().ok());
+    let moment = epoch.and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
+    moment.map(|moment| moment.strftime("%Y-%m-%d").to_string()).unwrap_or_default()
+}
+
+/// Whether an example is one of a page: all are the program's.
+fn shows(example: &str, name: &str) -> bool {
+    let command = name.strip_prefix("zonewright-");
+    command.is_none_or(|command| example.split(' ').any(|word| word == command))
+}
+
+/// A section of terms, each with what it means.
+fn list(heading: &str, entries: &[(&str, &str)]) -> Roff {
+    let mut roff = Roff::new();
+    roff.control("SH", [heading]);
+    for (term, meaning) in entries {
+        roff.control("TP", []).text([bold(*term)]).text([roman(*meaning)]);
+    }
+    roff
+}
+
+/// The section of the program's commands, each with its headline.
+fn commands(program: &clap::Command) -> Roff {
+    let mut roff = Roff::new();
+    roff.control("SH", ["COMMANDS"]);
+    for command in program.get_subcommands() {
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        roff.control("TP", []).text([bold(format!("zonewright-{}(1)", command.get_name()))]).text([roman(about)]);
+    }
+    roff
+}
+
+/// The section of other pages: those of all commands on the program's, and on a command's the program's and those below it.
+fn see(name: &str, names: &[String]) -> Roff {
+    let is_near = |other: &&String| match name {
+        "zonewright" => other.as_str() != name && other.matches('-').count() >= 1,
+        _ => *other == "zonewright" || other.strip_prefix(name).is_some_and(|rest| rest.starts_with('-')),
+    };
+    let mut near: Vec<String> = names.iter().filter(is_near).map(|other| format!("{other}(1)")).collect();
+    near.extend(["dig(1)", "nsupdate(1)"].map(str::to_owned));
+    let mut roff = Roff::new();
+    roff.control("SH", ["SEE ALSO"]).text([roman(near.join(", "))]);
+    roff.text([roman("`zonewright help codes` lists every code that a message may have.")]);
+    roff
+}
