@@ -67,7 +67,8 @@ fn unknown(asked: &str) -> Failure {
     let commands = all.get_subcommands().map(clap::Command::get_name);
     let known = commands.chain(codes::pages().map(|page| page.code));
     let near: Vec<String> = codes::near(asked, known, SUGGESTED).iter().map(|word| format!("`{word}`")).collect();
-    let failure = Failure::new(format!("`{asked}` is neither a command nor a code"));
+    let word = Some(codes::normalize(asked)).filter(|word| !word.is_empty()).unwrap_or_else(|| asked.to_owned());
+    let failure = Failure::new(format!("`{word}` is neither a command nor a code"));
     match near.is_empty() {
         true => failure.hint("`zonewright help` lists the commands, `zonewright help codes` the codes"),
         false => failure.hint(format!("did you mean {}? `zonewright help codes` lists all codes", near.join(" or "))),

@@ -111,17 +111,19 @@ fn page(name: &str, command: &clap::Command, names: &[String]) -> String {
     let is_program = name == "zonewright";
     // The codes of exits stand in a section of their own, and not as clap has them below the program's help.
     let shown = if is_program { command.clone().after_help("") } else { command.clone() };
-    let man = Man::new(shown)
-        .title(name.to_uppercase())
-        .section("1")
-        .date(date())
-        .source(concat!("zonewright ", env!("CARGO_PKG_VERSION")))
-        .manual("zonewright");
-    let mut out = Vec::new();
+    let usage = shown.clone().render_usage().to_string();
+    let man = Man::new(shown);
+    // Written here, since a date that is not there must stand there empty.
+    let mut out = format!(
+        ".TH \"{}\" \"1\" \"{}\" \"zonewright {}\" \"zonewright\"\n",
+        name.to_uppercase(),
+        date(),
+        env!("CARGO_PKG_VERSION")
+    )
+    .into_bytes();
     let rendered = (|| {
-        man.render_title(&mut out)?;
         man.render_name_section(&mut out)?;
-        man.render_synopsis_section(&mut out)?;
+        synopsis(&usage).to_writer(&mut out)?;
         man.render_description_section(&mut out)?;
         man.render_options_section(&mut out)?;
         if is_program {
@@ -140,6 +142,14 @@ fn page(name: &str, command: &clap::Command, names: &[String]) -> String {
     })();
     rendered.expect("memory takes all that is written to it");
     String::from_utf8(out).expect("what is rendered is text")
+}
+
+/// The section of how a command is called, in the one line that its help has.
+fn synopsis(usage: &str) -> Roff {
+    let line = usage.trim_start_matches("Usage:").trim();
+    let mut roff = Roff::new();
+    roff.control("SH", ["SYNOPSIS"]).text([bold(line)]);
+    roff
 }
 
 /// The date of the pages; empty where nobody says one.

@@ -31,6 +31,12 @@ const TEXTS: [(&str, &str); 12] = [
     ("doctor.md", include_str!("../../docs/codes/doctor.md")),
 ];
 
+/// The octets above which a sentence is long for a list.
+const LONG: usize = 72;
+
+/// The octets up to which what stands before a colon is no sentence: it says when the rest holds.
+const SHORT: usize = 30;
+
 /// All families, with all pages.
 static FAMILIES: LazyLock<Vec<Family>> = LazyLock::new(|| {
     let read = |(file, text): (&'static str, &'static str)| {
@@ -82,11 +88,14 @@ pub struct Page {
 }
 
 impl Page {
-    /// The first sentence of what it means, for lists.
+    /// What it means in short, for lists: the first sentence, of a long one what stands before the colon.
     pub fn brief(&self) -> &str {
-        let is_end = |at: &usize| self.means[..*at].matches('`').count().is_multiple_of(2);
-        let end = self.means.match_indices(". ").map(|(at, _)| at).find(is_end);
-        end.map_or(self.means.trim_end_matches('.'), |at| &self.means[..at])
+        let is_outside = |at: &usize| self.means[..*at].matches('`').count().is_multiple_of(2);
+        let end = self.means.match_indices(". ").map(|(at, _)| at).find(is_outside);
+        let sentence = end.map_or(self.means.trim_end_matches('.'), |at| &self.means[..at]);
+        let colon = sentence.match_indices(": ").map(|(at, _)| at).find(is_outside);
+        let colon = colon.filter(|at| *at > SHORT && sentence.len() > LONG);
+        colon.map_or(sentence, |at| &sentence[..at])
     }
 }
 
