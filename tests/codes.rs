@@ -163,7 +163,10 @@ fn every_page_is_of_a_code_that_is_printed() {
     let all: String = sources().into_iter().map(|(_, code)| code).collect();
     for Page { code, .. } in pages() {
         let literal = [format!("\"{code}\""), format!("[{code}]")];
-        assert!(literal.iter().any(|literal| all.contains(literal)), "docs/codes explains `{code}`, which nothing prints");
+        assert!(
+            literal.iter().any(|literal| all.contains(literal)),
+            "docs/codes explains `{code}`, which nothing prints"
+        );
     }
 }
 
@@ -190,14 +193,17 @@ fn holds(lines: &[&str], example: &[&str]) -> bool {
             line.is_empty() && wanted.is_empty()
                 || line.is_char_boundary(indent) && line[..indent].trim().is_empty() && line[indent..] == **wanted
         };
-        indent.is_some_and(|indent| window.iter().zip(example).all(|pair| pair.0.len() >= indent && is_line(indent, pair)))
+        indent.is_some_and(|indent| {
+            window.iter().zip(example).all(|pair| pair.0.len() >= indent && is_line(indent, pair))
+        })
     })
 }
 
 /// The most words of a message after one another that a source holds.
 fn words_held(message: &str, source: &str) -> usize {
     let words: Vec<&str> = message.split_whitespace().collect();
-    let run = |from: usize| (from + 1..=words.len()).take_while(|to| source.contains(&words[from..*to].join(" "))).count();
+    let run =
+        |from: usize| (from + 1..=words.len()).take_while(|to| source.contains(&words[from..*to].join(" "))).count();
     (0..words.len()).map(run).max().unwrap_or(0)
 }
 
@@ -268,7 +274,9 @@ fn help_prints_the_page_of_every_code() {
 #[test]
 fn help_takes_codes_as_they_are_pasted() {
     let page = printed(&["help", "not-a-64"]);
-    for pasted in ["error[not-a-64]", "`not-a-64`", "NOT-A-64:", "racktables/l3-tors.txt:18:16: error[not-a-64]: no /64"] {
+    for pasted in
+        ["error[not-a-64]", "`not-a-64`", "NOT-A-64:", "racktables/l3-tors.txt:18:16: error[not-a-64]: no /64"]
+    {
         assert_eq!(printed(&["help", pasted]), page, "{pasted}");
     }
     assert_eq!(printed(&["help", "not", "a", "64"]), page);
@@ -302,7 +310,9 @@ fn help_lists_all_codes() {
 
 #[test]
 fn a_word_that_is_nothing_gets_suggestions_and_fails() {
-    for (word, near) in [("not-a-65", "`not-a-64`"), ("plam", "`plan`"), ("sourcecut", "`source-cut`"), ("tsig", "`tsig-bad-")] {
+    for (word, near) in
+        [("not-a-65", "`not-a-64`"), ("plam", "`plan`"), ("sourcecut", "`source-cut`"), ("tsig", "`tsig-bad-")]
+    {
         let output = zonewright(&["help", word]);
         let says = String::from_utf8_lossy(&output.stderr);
         assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{word}");

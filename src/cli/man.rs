@@ -45,19 +45,61 @@ const VARIABLES: [(&str, &str); 6] = [
     ("NO_COLOR", "Where it is set and not empty, output has no colour unless --color says so."),
     ("COLUMNS", "How wide --help is where there is no terminal."),
     ("USER, LOGNAME", "Who the journal and the lock say is at work; the first that is set."),
-    ("RAYON_NUM_THREADS", "How many threads read sources and derive hosts; as many as there are processors by default."),
+    (
+        "RAYON_NUM_THREADS",
+        "How many threads read sources and derive hosts; as many as there are processors by default.",
+    ),
     (EPOCH, "The date of manual pages, in seconds since 1970; without it they have none."),
     ("the one that secret_env names", "The secret of a TSIG key, in base64."),
 ];
 
-/// What is often run, in the order in which one comes to it.
-const EXAMPLES: [(&str, &str); 6] = [
-    ("zonewright -C dns check", "Validate every file of the workspace in the folder dns, offline."),
-    ("zonewright plan --out plan.json", "Print what would be changed in DNS, and save it."),
-    ("zonewright apply plan.json", "Do what the saved plan says: exactly that, or nothing."),
-    ("zonewright explain 100105", "Tell the whole chain behind a host, a name or an address."),
-    ("zonewright undo 12", "Put back what apply 12 changed."),
-    ("zonewright help not-a-64", "Explain a code."),
+/// How many of [`EXAMPLES`] the page of the program shows: those that one comes to first.
+const COMMON: usize = 7;
+
+/// What is run, of each command something: the page, the command line, what it does.
+const EXAMPLES: [(&str, &str, &str); 26] = [
+    ("check", "zonewright -C dns check", "Validate every file of the workspace in the folder dns, offline."),
+    ("plan", "zonewright plan --out plan.json", "Print what would be changed in DNS, and save it."),
+    ("apply", "zonewright apply plan.json", "Do what the saved plan says: exactly that, or nothing."),
+    ("resume", "zonewright resume", "Finish the latest apply, if it was killed or could not do all."),
+    ("undo", "zonewright undo 12", "Show how to put back what apply 12 changed, ask, and do it."),
+    ("explain", "zonewright explain 100105", "Tell the whole chain behind host 100105."),
+    ("help", "zonewright help not-a-64", "Explain a code of a message."),
+    ("plan", "zonewright plan --base origin/main --format markdown", "Write a comment for a pull request."),
+    ("drift", "zonewright drift --format json", "Tell what differs in live DNS, for a program."),
+    ("check-dns", "zonewright check-dns 100105", "Explain, plan and apply for one host, as your own act."),
+    ("show", "zonewright show plan.json --format html", "Print a saved plan as a page for a browser."),
+    ("snapshot", "zonewright snapshot --out live", "Save live DNS, to plan from without servers or secrets."),
+    ("doctor", "zonewright doctor --zone example.net", "Look at all servers of one zone."),
+    ("status", "zonewright status", "Show who is at work, the last applies, limits and breakers."),
+    ("history", "zonewright history 12", "Tell all of apply 12, each change with what stood before."),
+    (
+        "accept",
+        "zonewright accept l3_tors --reason 'hall 3 was emptied'",
+        "Take an export for right that lost many rows.",
+    ),
+    ("allocate", "zonewright allocate --write", "Give names to all hosts without one, and write names.lock."),
+    ("release", "zonewright release 100118 --write", "Let a host give up its name."),
+    ("adopt", "zonewright adopt --project search", "Show which names of hosts.csv names.lock would take over."),
+    (
+        "state",
+        "zonewright state init --reason 'the runner was rebuilt'",
+        "Take over the markers that stand in the zones.",
+    ),
+    (
+        "state-init",
+        "zonewright state init --reason 'the runner was rebuilt'",
+        "Take over the markers that stand in the zones.",
+    ),
+    (
+        "serve",
+        "zonewright -C inventory serve --try demo",
+        "Serve the zones of a workspace on loopback, beside a copy of it.",
+    ),
+    ("schema", "zonewright schema config", "Print the JSON Schema of zonewright.toml, for editors."),
+    ("completions", "zonewright completions bash", "Print the completion script for bash."),
+    ("man", "zonewright man plan | man -l -", "Read the page of a command that is not installed."),
+    ("man", "zonewright man --out /usr/local/share/man/man1", "Install all pages."),
 ];
 
 /// Prints a page, or writes all.
@@ -128,20 +170,27 @@ fn page(name: &str, command: &clap::Command, names: &[String]) -> String {
         man.render_options_section(&mut out)?;
         if is_program {
             commands(command).to_writer(&mut out)?;
-        } else if command.get_after_help().is_some() {
-            man.render_extra_section(&mut out)?;
+        } else if let Some(more) = command.get_after_help() {
+            notes(&more.to_string()).to_writer(&mut out)?;
         }
         list("EXIT STATUS", &EXITS).to_writer(&mut out)?;
         list("FILES", &FILES).to_writer(&mut out)?;
         list("ENVIRONMENT", &VARIABLES).to_writer(&mut out)?;
-        let examples: Vec<(&str, &str)> = EXAMPLES.into_iter().filter(|(line, _)| shows(line, name)).collect();
-        if !examples.is_empty() {
-            list("EXAMPLES", &examples).to_writer(&mut out)?;
-        }
+        list("EXAMPLES", &examples(name)).to_writer(&mut out)?;
         see(name, names).to_writer(&mut out)
     })();
     rendered.expect("memory takes all that is written to it");
-    String::from_utf8(out).expect("what is rendered is text")
+    plain(&String::from_utf8(out).expect("what is rendered is text"))
+}
+
+/// A page in ASCII, as every `man` reads and every terminal shows it: dots for an ellipsis, other characters by their numbers.
+fn plain(text: &str) -> String {
+    let escaped = |c: char| match c {
+        '…' => "...".to_owned(),
+        c if c.is_ascii() => c.to_string(),
+        c => format!("\\[u{:04X}]", u32::from(c)),
+    };
+    text.chars().map(escaped).collect()
 }
 
 /// The section of how a command is called, in the one line that its help has.
@@ -159,10 +208,25 @@ fn date() -> String {
     moment.map(|moment| moment.strftime("%Y-%m-%d").to_string()).unwrap_or_default()
 }
 
-/// Whether an example is one of a page: all are the program's.
-fn shows(example: &str, name: &str) -> bool {
-    let command = name.strip_prefix("zonewright-");
-    command.is_none_or(|command| example.split(' ').any(|word| word == command))
+/// The examples of a page, each with what it does.
+fn examples(name: &str) -> Vec<(&'static str, &'static str)> {
+    let of_page = |(page, ..): &&(&str, &str, &str)| name.strip_prefix("zonewright-") == Some(page);
+    let shown = |(_, line, does): &(&'static str, &'static str, &'static str)| (*line, *does);
+    match name {
+        "zonewright" => EXAMPLES[..COMMON].iter().map(shown).collect(),
+        _ => EXAMPLES.iter().filter(of_page).map(shown).collect(),
+    }
+}
+
+/// The section of what a command's help says below its flags, line by line as it stands there.
+fn notes(text: &str) -> Roff {
+    let mut roff = Roff::new();
+    roff.control("SH", ["NOTES"]).control("nf", []);
+    for line in text.lines() {
+        roff.text([roman(line)]);
+    }
+    roff.control("fi", []);
+    roff
 }
 
 /// A section of terms, each with what it means.
@@ -196,6 +260,6 @@ fn see(name: &str, names: &[String]) -> Roff {
     near.extend(["dig(1)", "nsupdate(1)"].map(str::to_owned));
     let mut roff = Roff::new();
     roff.control("SH", ["SEE ALSO"]).text([roman(near.join(", "))]);
-    roff.text([roman("`zonewright help codes` lists every code that a message may have.")]);
+    roff.control("PP", []).text([roman("`zonewright help codes` lists every code that a message may have.")]);
     roff
 }

@@ -24,7 +24,10 @@ fn the_parts_of_a_page_stand_in_order() {
     let page = &family.pages[0];
     assert_eq!((family.title, family.about.as_str(), page.code), ("A", "B b.", "x-y"));
     assert_eq!((page.means.as_str(), page.brief(), page.advice.as_str()), ("C c. D", "C c", "E."));
-    assert_eq!((page.kinds.as_slice(), page.example.as_slice()), (&[Kind::Block, Kind::Names][..], &["l", "", "m"][..]));
+    assert_eq!(
+        (page.kinds.as_slice(), page.example.as_slice()),
+        (&[Kind::Block, Kind::Names][..], &["l", "", "m"][..])
+    );
     assert_eq!(page.see, [("f.md: g", "../f.md#g"), ("h.md", "../h.md")]);
 }
 
