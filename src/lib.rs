@@ -65,6 +65,8 @@ pub mod doctor;
 
 pub mod serve;
 
+pub mod codes;
+
 pub mod report;
 
 pub mod pipeline;

@@ -1,6 +1,7 @@
 //! What README and docs/ say is what the program does: its excerpt of a plan, its commands and flags, links, sections
 //! and codes.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -100,6 +101,50 @@ fn anchor(heading: &str) -> String {
     lower.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).collect()
 }
 
+/// The command lines of zonewright that a document shows: lines that are indented or fenced, also behind a prompt, and what
+/// stands between backticks. One with an omission is none.
+fn commands_shown(text: &str) -> BTreeSet<Vec<String>> {
+    let text = text.replace("\\\n", " ").replace("\\|", "|");
+    let mut inside = false;
+    let mut shown: Vec<String> = Vec::new();
+    for line in text.lines() {
+        inside ^= line.trim_start().starts_with("```");
+        if inside || line.starts_with("    ") {
+            shown.push(line.trim_start().trim_start_matches("$ ").to_owned());
+        }
+    }
+    // A span may go on in the next line of its paragraph.
+    for paragraph in without_fences(&text).split("\n\n") {
+        let joined = paragraph.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+        shown.extend(joined.split('`').skip(1).step_by(2).map(str::to_owned));
+    }
+    let starts = ["zonewright ", "cargo run --release -- ", "cargo run -- "];
+    let of_line = |line: &String| starts.iter().find_map(|start| line.strip_prefix(start)).map(str::to_owned);
+    let lines = shown.iter().filter_map(of_line).filter(|line| !line.contains(OMISSION));
+    lines.map(|line| shell_words(&line)).collect()
+}
+
+/// The words of a command line as a shell splits them, up to what the shell does with the command. Of alternatives, as in
+/// `text|json`, the first is taken, and the brackets of what may be left out go.
+fn shell_words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut rest = line.trim();
+    while let Some(first) = rest.chars().next() {
+        if "|>&;#<$(".contains(first) {
+            break;
+        }
+        let quote = Some(first).filter(|first| "\"'".contains(*first));
+        let (word, behind) = match quote {
+            Some(quote) => rest[1..].split_once(quote).unwrap_or((&rest[1..], "")),
+            None => rest.split_once(' ').unwrap_or((rest, "")),
+        };
+        let plain = word.split('|').next().unwrap_or(word).trim_matches(['[', ']', ';']);
+        words.push(if quote.is_some() { word.to_owned() } else { plain.to_owned() });
+        rest = behind.trim_start();
+    }
+    words
+}
+
 /// The first word of a text, of lower-case letters and hyphens.
 fn word(text: &str) -> &str {
     let end = text.find(|c: char| !(c.is_ascii_lowercase() || c == '-')).unwrap_or(text.len());
@@ -163,6 +208,39 @@ fn commands_and_flags_in_the_documents_exist() {
     for flag in flags {
         assert!(helps.contains(&format!("--{flag}")), "README: there is no flag --{flag}");
     }
+}
+
+#[test]
+fn commands_in_the_documents_are_taken_by_the_program() {
+    let mut failures = Vec::new();
+    let mut count = 0;
+    for document in documents() {
+        let text = fs::read_to_string(&document).expect("the document can be read");
+        for words in commands_shown(&text) {
+            count += 1;
+            // What stands before `--help` is read first, and nothing is done.
+            let output = Command::new(env!("CARGO_BIN_EXE_zonewright"))
+                .args(&words)
+                .arg("--help")
+                .current_dir(root())
+                .output()
+                .expect("the binary was built for this test");
+            let says = String::from_utf8_lossy(&output.stderr).into_owned();
+            if !output.status.success() && !is_of_a_placeholder(&says) {
+                failures.push(format!("{}: zonewright {}: {says}", document.display(), words.join(" ")));
+            }
+        }
+    }
+    assert!(count > 60, "{count}");
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Whether an argument is refused only since it is a placeholder in capitals, such as `ID` where a number belongs.
+fn is_of_a_placeholder(says: &str) -> bool {
+    let value = between(says, "invalid value '", "'").next();
+    value.is_some_and(|value| {
+        value.chars().any(|c| c.is_ascii_uppercase()) && !value.chars().any(|c| c.is_ascii_lowercase())
+    })
 }
 
 #[test]

@@ -21,12 +21,15 @@ Exit codes:
   2  `plan --detailed-exitcode`, `drift`: there are changes
   3  refused (limits, breakers, a source that is not believed, an expired or
      another plan), or every host of a plan is stale
-  4  applied in part";
+  4  applied in part
+
+`zonewright help CODE` explains a code, such as `not-a-64`, that a message has;
+`zonewright help codes` lists all codes.";
 
 /// Keeps the DNS records of a server fleet true: derives names and addresses from inventory, compares them with live DNS
 /// record by record, and plans the changes that make the two agree.
 #[derive(Debug, Parser)]
-#[command(name = "zonewright", version, after_help = AFTER_HELP, max_term_width = 100)]
+#[command(name = "zonewright", version, after_help = AFTER_HELP, max_term_width = 100, disable_help_subcommand = true)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -182,6 +185,16 @@ pub enum Command {
     Schema(SchemaArgs),
     /// Print a completion script for a shell.
     Completions(CompletionsArgs),
+    /// Print the manual page of zonewright or a command, or write all.
+    ///
+    /// The page is for `man -l`. With `--out` all pages are written to a folder, `zonewright.1` and one for each command,
+    /// as packages install them; the date in them is that of SOURCE_DATE_EPOCH, and without it there is none.
+    Man(ManArgs),
+    /// Explain a code or a command.
+    ///
+    /// A code, such as `not-a-64`, may be pasted as it was printed: `error[not-a-64]`. Its page says what it means, with an
+    /// example, and what to do. `help codes` lists all codes. Of a command it prints what `--help` does.
+    Help(HelpArgs),
 }
 
 /// What `plan` takes.
@@ -528,6 +541,25 @@ pub struct SchemaArgs {
 pub struct CompletionsArgs {
     /// Which shell.
     pub shell: Shell,
+}
+
+/// What `man` takes.
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// A command, such as `plan` or `state init`; zonewright itself where none is given.
+    #[arg(value_name = "COMMAND")]
+    pub words: Vec<String>,
+    /// Write all pages to this folder.
+    #[arg(long, value_name = "DIR", conflicts_with = "words")]
+    pub out: Option<PathBuf>,
+}
+
+/// What `help` takes.
+#[derive(Debug, Args)]
+pub struct HelpArgs {
+    /// A command, a code, or `codes`.
+    #[arg(value_name = "COMMAND|CODE")]
+    pub words: Vec<String>,
 }
 
 /// How a plan is printed.

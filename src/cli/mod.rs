@@ -56,6 +56,10 @@ mod schema;
 
 mod completions;
 
+mod help;
+
+mod man;
+
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -96,6 +100,8 @@ pub fn main() -> ExitCode {
         Command::Serve(args) => serve::run(&cli.shared, args),
         Command::Schema(args) => schema::run(args),
         Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
+        Command::Help(args) => help::run(&cli.shared, args),
     };
     match outcome {
         Ok(exit) => exit.into(),

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::args::{Color, LogFormat, Shared};
 use crate::diag::{Diagnostics, Files, Severity, render, sanitize};
@@ -44,6 +45,7 @@ pub fn failure(shared: &Shared, failure: &Failure) {
     let hint = hint.map(|hint| format!("  = hint: {hint}\n")).unwrap_or_default();
     // A standard error that nobody reads leaves nothing to be done about it.
     let _ = write!(std::io::stderr().lock(), "{start}{message}\n{hint}");
+    point_to_help(shared, &message);
 }
 
 /// Prints a warning about a place on standard error; under `--quiet` nothing.
@@ -96,8 +98,22 @@ pub fn findings(shared: &Shared, findings: &Findings) {
         log_findings(findings);
         return;
     }
+    let told = told(shared, findings);
     // A standard error that nobody reads leaves nothing to be done about it.
-    let _ = std::io::stderr().lock().write_all(told(shared, findings).as_bytes());
+    let _ = std::io::stderr().lock().write_all(told.as_bytes());
+    point_to_help(shared, &told);
+}
+
+/// Says once, to a person at a terminal, where a code that was just printed is explained. Logs and pipelines are spared it.
+fn point_to_help(shared: &Shared, told: &str) {
+    /// Whether it was said.
+    static SAID: AtomicBool = AtomicBool::new(false);
+    let has_code = told.contains(" error[") || told.contains(" warning[");
+    let is_read = has_code && !shared.quiet && shared.log_format == LogFormat::Text && std::io::stderr().is_terminal();
+    if is_read && !SAID.swap(true, Ordering::Relaxed) {
+        // As above.
+        let _ = writeln!(std::io::stderr().lock(), "`zonewright help CODE` explains a code");
+    }
 }
 
 /// Prints what a check found as [`findings`] does, so that GitHub takes nothing of it for a command: it looks for those on

@@ -12,6 +12,8 @@ mod applies;
 
 mod checked;
 
+mod codes;
+
 mod counts;
 
 mod data;
@@ -79,6 +81,7 @@ use crate::plan::{SealedPlan, v1};
 
 pub use accept::accepted;
 pub use checked::Checked;
+pub use codes::{code, codes};
 pub use doctor::doctor;
 pub use drift::drift;
 pub use github::{annotations, inert};
@@ -93,7 +96,7 @@ pub use status::{adopted, reset, status};
 pub use summary::{check_summary, snapshot_summary};
 pub use templates::{TemplateError, Templates};
 pub use text::{Purpose, TextOptions};
-pub use words::{Explained, Words, explain};
+pub use words::{Explained, Words, rule_of_title};
 
 /// The program with its version, as documents name it.
 const TOOL: &str = concat!("zonewright ", env!("CARGO_PKG_VERSION"));

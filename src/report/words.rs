@@ -1,6 +1,5 @@
 //! What every code of a plan or an apply means, in words: the one place where they are explained.
 
-use super::wrap::wrap;
 use crate::apply::Outcome;
 use crate::plan::{BlockCode, NoticeCode, Rule, SkipCode};
 
@@ -370,24 +369,9 @@ impl Explained for Outcome {
     }
 }
 
-/// Explains a code in lines of at most `width` columns; `None` for what is no code.
-///
-/// A word that is a code of two kinds, such as `zone-unknown`, gets both explanations.
-pub fn explain(code: &str, width: usize) -> Option<String> {
-    let rule = Rule::parse(code).map(|rule| ("rule", rule.words()));
-    let blocked = BlockCode::parse(code).map(|blocked| ("blocked hosts", blocked.words()));
-    let skipped = SkipCode::parse(code).map(|skipped| ("skipped hosts", skipped.words()));
-    let notice = NoticeCode::parse(code).map(|notice| ("notice", notice.words()));
-    let outcome = Outcome::parse(code).map(|outcome| ("outcome of a host", outcome.words()));
-    let found: Vec<String> = [rule, blocked, skipped, notice, outcome]
-        .into_iter()
-        .flatten()
-        .map(|(kind, Words { brief, long, .. })| {
-            let head = wrap(&format!("{code} ({kind}): {brief}"), width, 0, 2);
-            format!("{head}\n\n{}\n", wrap(long, width, 2, 2))
-        })
-        .collect();
-    (!found.is_empty()).then(|| found.join("\n"))
+/// The rule that texts call so, in any case of letters: `wrong PTR`.
+pub fn rule_of_title(title: &str) -> Option<Rule> {
+    Rule::ALL.iter().copied().find(|rule| rule.words().title.eq_ignore_ascii_case(title.trim()))
 }
 
 #[cfg(test)]
@@ -405,25 +389,12 @@ mod tests {
         for (code, Words { title, brief, long }) in kinds.into_iter().flatten() {
             assert!(title.len() < 24 && brief.len() < 72, "{code}");
             assert!(long.ends_with('.') && !long.contains("  "), "{code}");
-            let explained = explain(&code, 80).unwrap();
-            assert!(explained.lines().all(|line| line.len() <= 80), "{explained}");
         }
     }
 
     #[test]
-    fn a_code_is_explained_for_people() {
-        assert!(explain("no-such-code", 80).is_none());
-        insta::assert_snapshot!(explain("zone-unknown", 80).unwrap(), @r"
-        zone-unknown (blocked hosts): a zone that they need could not be read whole
-
-          A zone that holds the host's name or a reverse name could not be read whole,
-          so that nobody knows what is in it. Nothing that depends on it is touched. The
-          reason stands among the errors.
-
-        zone-unknown (notice): a zone could not be read whole
-
-          The zone could not be read whole. Hosts that need it are blocked
-          `zone-unknown`.
-        ");
+    fn a_rule_is_found_by_what_texts_call_it() {
+        assert_eq!(rule_of_title("wrong ptr"), Some(Rule::WrongPtr));
+        assert_eq!(rule_of_title("no such rule"), None);
     }
 }

@@ -1,0 +1,265 @@
+//! `man`: manual pages, made of what the command line says of itself.
+
+use std::fs;
+use std::path::Path;
+
+use clap::CommandFactory as _;
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, bold, roman};
+
+use super::args::{Cli, ManArgs};
+use super::exit::Exit;
+use super::output::{self, Failure};
+
+/// The variable with the time, in seconds, that reproducible builds date their output by.
+const EPOCH: &str = "SOURCE_DATE_EPOCH";
+
+/// What each exit code means.
+const EXITS: [(&str, &str); 5] = [
+    ("0", "Done; for plan, without --detailed-exitcode, whatever it found."),
+    ("1", "An error, in usage too. Where a zone or a source could not be read, a plan is printed all the same."),
+    ("2", "plan --detailed-exitcode, drift: there are changes."),
+    (
+        "3",
+        "Refused: a limit or breaker, a plan that is expired, altered or another than expected, a state that was lost, a \
+         source that is not believed; or every host of the plan is stale.",
+    ),
+    ("4", "Applied in part: some hosts were changed and others could not be. zonewright resume goes on."),
+];
+
+/// The files of a workspace that have their names from the program.
+const FILES: [(&str, &str); 5] = [
+    ("zonewright.toml", "The administrator's settings: sources, projects, zones, where they are served, limits."),
+    ("names.lock", "Which host has or had which name; kept in git beside the settings."),
+    ("templates/", "Templates of reports that take the place of those in the program."),
+    (
+        ".zonewright/state.db",
+        "The state: the journal of all applies, own RRsets, markers, accepted exports, breakers. Each apply needs that of \
+         the one before. [state] url names another place.",
+    ),
+    (".zonewright/state.db.lock", "The lock that one apply at a time holds."),
+];
+
+/// The variables that are read.
+const VARIABLES: [(&str, &str); 6] = [
+    ("NO_COLOR", "Where it is set and not empty, output has no colour unless --color says so."),
+    ("COLUMNS", "How wide --help is where there is no terminal."),
+    ("USER, LOGNAME", "Who the journal and the lock say is at work; the first that is set."),
+    (
+        "RAYON_NUM_THREADS",
+        "How many threads read sources and derive hosts; as many as there are processors by default.",
+    ),
+    (EPOCH, "The date of manual pages, in seconds since 1970; without it they have none."),
+    ("the one that secret_env names", "The secret of a TSIG key, in base64."),
+];
+
+/// How many of [`EXAMPLES`] the page of the program shows: those that one comes to first.
+const COMMON: usize = 7;
+
+/// What is run, of each command something: the page, the command line, what it does.
+const EXAMPLES: [(&str, &str, &str); 26] = [
+    ("check", "zonewright -C dns check", "Validate every file of the workspace in the folder dns, offline."),
+    ("plan", "zonewright plan --out plan.json", "Print what would be changed in DNS, and save it."),
+    ("apply", "zonewright apply plan.json", "Do what the saved plan says: exactly that, or nothing."),
+    ("resume", "zonewright resume", "Finish the latest apply, if it was killed or could not do all."),
+    ("undo", "zonewright undo 12", "Show how to put back what apply 12 changed, ask, and do it."),
+    ("explain", "zonewright explain 100105", "Tell the whole chain behind host 100105."),
+    ("help", "zonewright help not-a-64", "Explain a code of a message."),
+    ("plan", "zonewright plan --base origin/main --format markdown", "Write a comment for a pull request."),
+    ("drift", "zonewright drift --format json", "Tell what differs in live DNS, for a program."),
+    ("check-dns", "zonewright check-dns 100105", "Explain, plan and apply for one host, as your own act."),
+    ("show", "zonewright show plan.json --format html", "Print a saved plan as a page for a browser."),
+    ("snapshot", "zonewright snapshot --out live", "Save live DNS, to plan from without servers or secrets."),
+    ("doctor", "zonewright doctor --zone example.net", "Look at all servers of one zone."),
+    ("status", "zonewright status", "Show who is at work, the last applies, limits and breakers."),
+    ("history", "zonewright history 12", "Tell all of apply 12, each change with what stood before."),
+    (
+        "accept",
+        "zonewright accept l3_tors --reason 'hall 3 was emptied'",
+        "Take an export for right that lost many rows.",
+    ),
+    ("allocate", "zonewright allocate --write", "Give names to all hosts without one, and write names.lock."),
+    ("release", "zonewright release 100118 --write", "Let a host give up its name."),
+    ("adopt", "zonewright adopt --project search", "Show which names of hosts.csv names.lock would take over."),
+    (
+        "state",
+        "zonewright state init --reason 'the runner was rebuilt'",
+        "Take over the markers that stand in the zones.",
+    ),
+    (
+        "state-init",
+        "zonewright state init --reason 'the runner was rebuilt'",
+        "Take over the markers that stand in the zones.",
+    ),
+    (
+        "serve",
+        "zonewright -C inventory serve --try demo",
+        "Serve the zones of a workspace on loopback, beside a copy of it.",
+    ),
+    ("schema", "zonewright schema config", "Print the JSON Schema of zonewright.toml, for editors."),
+    ("completions", "zonewright completions bash", "Print the completion script for bash."),
+    ("man", "zonewright man plan | man -l -", "Read the page of a command that is not installed."),
+    ("man", "zonewright man --out /usr/local/share/man/man1", "Install all pages."),
+];
+
+/// Prints a page, or writes all.
+pub fn run(args: &ManArgs) -> Result<Exit, Failure> {
+    let mut all = Cli::command();
+    all.build();
+    let pages = pages(&all);
+    if let Some(folder) = &args.out {
+        write(folder, &pages).map_err(|error| {
+            let message = format!("{}: the manual pages could not be written: {error}", folder.display());
+            Failure::new(message).hint("`--out` names a folder that can be written; it is made where there is none")
+        })?;
+        return Ok(Exit::Done);
+    }
+    let wanted = format!("{}.1", [&["zonewright".to_owned()], args.words.as_slice()].concat().join("-"));
+    let page = pages.into_iter().find(|(file, _)| *file == wanted);
+    let (_, text) = page.ok_or_else(|| {
+        let message = format!("there is no command `{}`", args.words.join(" "));
+        Failure::new(message).hint("`zonewright help` lists the commands")
+    })?;
+    output::print(&text)?;
+    Ok(Exit::Done)
+}
+
+/// All pages, each with the name of its file; that of the program comes first.
+fn pages(all: &clap::Command) -> Vec<(String, String)> {
+    let mut commands = Vec::new();
+    collect(all, all.get_name(), &mut commands);
+    let names: Vec<String> = commands.iter().map(|(name, _)| name.clone()).collect();
+    commands.iter().map(|(name, command)| (format!("{name}.1"), page(name, command, &names))).collect()
+}
+
+/// Collects a command and all below it, each by the name of its page.
+fn collect<'c>(command: &'c clap::Command, name: &str, found: &mut Vec<(String, &'c clap::Command)>) {
+    found.push((name.to_owned(), command));
+    // The `help` that clap adds below a command says what the page of the command does.
+    let is_own = |below: &&clap::Command| name == "zonewright" || below.get_name() != "help";
+    for below in command.get_subcommands().filter(is_own) {
+        collect(below, &format!("{name}-{}", below.get_name()), found);
+    }
+}
+
+/// Writes all pages to a folder.
+fn write(folder: &Path, pages: &[(String, String)]) -> std::io::Result<()> {
+    fs::create_dir_all(folder)?;
+    pages.iter().try_for_each(|(file, text)| fs::write(folder.join(file), text))
+}
+
+/// The page of one command; `names` are those of all pages.
+fn page(name: &str, command: &clap::Command, names: &[String]) -> String {
+    let is_program = name == "zonewright";
+    // The codes of exits stand in a section of their own, and not as clap has them below the program's help.
+    let shown = if is_program { command.clone().after_help("") } else { command.clone() };
+    let usage = shown.clone().render_usage().to_string();
+    let man = Man::new(shown);
+    // Written here, since a date that is not there must stand there empty.
+    let mut out = format!(
+        ".TH \"{}\" \"1\" \"{}\" \"zonewright {}\" \"zonewright\"\n",
+        name.to_uppercase(),
+        date(),
+        env!("CARGO_PKG_VERSION")
+    )
+    .into_bytes();
+    let rendered = (|| {
+        man.render_name_section(&mut out)?;
+        synopsis(&usage).to_writer(&mut out)?;
+        man.render_description_section(&mut out)?;
+        man.render_options_section(&mut out)?;
+        if is_program {
+            commands(command).to_writer(&mut out)?;
+        } else if let Some(more) = command.get_after_help() {
+            notes(&more.to_string()).to_writer(&mut out)?;
+        }
+        list("EXIT STATUS", &EXITS).to_writer(&mut out)?;
+        list("FILES", &FILES).to_writer(&mut out)?;
+        list("ENVIRONMENT", &VARIABLES).to_writer(&mut out)?;
+        list("EXAMPLES", &examples(name)).to_writer(&mut out)?;
+        see(name, names).to_writer(&mut out)
+    })();
+    rendered.expect("memory takes all that is written to it");
+    plain(&String::from_utf8(out).expect("what is rendered is text"))
+}
+
+/// A page in ASCII, as every `man` reads and every terminal shows it: dots for an ellipsis, other characters by their numbers.
+fn plain(text: &str) -> String {
+    let escaped = |c: char| match c {
+        '…' => "...".to_owned(),
+        c if c.is_ascii() => c.to_string(),
+        c => format!("\\[u{:04X}]", u32::from(c)),
+    };
+    text.chars().map(escaped).collect()
+}
+
+/// The section of how a command is called, in the one line that its help has.
+fn synopsis(usage: &str) -> Roff {
+    let line = usage.trim_start_matches("Usage:").trim();
+    let mut roff = Roff::new();
+    roff.control("SH", ["SYNOPSIS"]).text([bold(line)]);
+    roff
+}
+
+/// The date of the pages; empty where nobody says one.
+fn date() -> String {
+    let epoch = std::env::var(EPOCH).ok().and_then(|text| text.trim().parse().ok());
+    let moment = epoch.and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
+    moment.map(|moment| moment.strftime("%Y-%m-%d").to_string()).unwrap_or_default()
+}
+
+/// The examples of a page, each with what it does.
+fn examples(name: &str) -> Vec<(&'static str, &'static str)> {
+    let of_page = |(page, ..): &&(&str, &str, &str)| name.strip_prefix("zonewright-") == Some(page);
+    let shown = |(_, line, does): &(&'static str, &'static str, &'static str)| (*line, *does);
+    match name {
+        "zonewright" => EXAMPLES[..COMMON].iter().map(shown).collect(),
+        _ => EXAMPLES.iter().filter(of_page).map(shown).collect(),
+    }
+}
+
+/// The section of what a command's help says below its flags, line by line as it stands there.
+fn notes(text: &str) -> Roff {
+    let mut roff = Roff::new();
+    roff.control("SH", ["NOTES"]).control("nf", []);
+    for line in text.lines() {
+        roff.text([roman(line)]);
+    }
+    roff.control("fi", []);
+    roff
+}
+
+/// A section of terms, each with what it means.
+fn list(heading: &str, entries: &[(&str, &str)]) -> Roff {
+    let mut roff = Roff::new();
+    roff.control("SH", [heading]);
+    for (term, meaning) in entries {
+        roff.control("TP", []).text([bold(*term)]).text([roman(*meaning)]);
+    }
+    roff
+}
+
+/// The section of the program's commands, each with its headline.
+fn commands(program: &clap::Command) -> Roff {
+    let mut roff = Roff::new();
+    roff.control("SH", ["COMMANDS"]);
+    for command in program.get_subcommands() {
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        roff.control("TP", []).text([bold(format!("zonewright-{}(1)", command.get_name()))]).text([roman(about)]);
+    }
+    roff
+}
+
+/// The section of other pages: those of all commands on the program's, and on a command's the program's and those below it.
+fn see(name: &str, names: &[String]) -> Roff {
+    let is_near = |other: &&String| match name {
+        "zonewright" => other.as_str() != name && other.matches('-').count() >= 1,
+        _ => *other == "zonewright" || other.strip_prefix(name).is_some_and(|rest| rest.starts_with('-')),
+    };
+    let mut near: Vec<String> = names.iter().filter(is_near).map(|other| format!("{other}(1)")).collect();
+    near.extend(["dig(1)", "nsupdate(1)"].map(str::to_owned));
+    let mut roff = Roff::new();
+    roff.control("SH", ["SEE ALSO"]).text([roman(near.join(", "))]);
+    roff.control("PP", []).text([roman("`zonewright help codes` lists every code that a message may have.")]);
+    roff
+}

@@ -1,0 +1,162 @@
+//! The pages of the codes: what each code that zonewright prints means, an example, and what to do.
+//!
+//! Comes in: the text of docs/codes/*.md, which is part of the binary, and a word that somebody pasted. Goes out: families
+//! of pages, and the page of a code. May not do input or output.
+
+mod find;
+
+mod parse;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::LazyLock;
+
+pub use find::{find, near, normalize};
+pub use parse::{Fault, parse};
+
+/// The files of docs/codes, in the order in which they are listed.
+const TEXTS: [(&str, &str); 12] = [
+    ("settings.md", include_str!("../../docs/codes/settings.md")),
+    ("exports.md", include_str!("../../docs/codes/exports.md")),
+    ("trust.md", include_str!("../../docs/codes/trust.md")),
+    ("names.md", include_str!("../../docs/codes/names.md")),
+    ("zones.md", include_str!("../../docs/codes/zones.md")),
+    ("servers.md", include_str!("../../docs/codes/servers.md")),
+    ("changes.md", include_str!("../../docs/codes/changes.md")),
+    ("hosts.md", include_str!("../../docs/codes/hosts.md")),
+    ("apply.md", include_str!("../../docs/codes/apply.md")),
+    ("state.md", include_str!("../../docs/codes/state.md")),
+    ("files.md", include_str!("../../docs/codes/files.md")),
+    ("doctor.md", include_str!("../../docs/codes/doctor.md")),
+];
+
+/// The octets above which a sentence is long for a list.
+const LONG: usize = 72;
+
+/// The octets up to which what stands before a colon is no sentence: it says when the rest holds.
+const SHORT: usize = 30;
+
+/// All families, with all pages.
+static FAMILIES: LazyLock<Vec<Family>> = LazyLock::new(|| {
+    let read = |(file, text): (&'static str, &'static str)| {
+        parse(file, text).unwrap_or_else(|fault| panic!("a test reads all pages, and {fault}"))
+    };
+    TEXTS.into_iter().map(read).collect()
+});
+
+/// All families, in the order in which they are listed.
+pub fn families() -> &'static [Family] {
+    &FAMILIES
+}
+
+/// All pages, in the order of their families.
+pub fn pages() -> impl Iterator<Item = &'static Page> {
+    families().iter().flat_map(|family| &family.pages)
+}
+
+/// The codes of one file of docs/codes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Family {
+    /// The name of the file.
+    pub file: &'static str,
+    /// What it is about, in a word or two.
+    pub title: &'static str,
+    /// What holds for all of its codes, in one paragraph.
+    pub about: String,
+    /// Its codes; never empty.
+    pub pages: Vec<Page>,
+}
+
+/// What there is to know of one code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// The code.
+    pub code: &'static str,
+    /// What kinds of messages have it; never empty.
+    pub kinds: Vec<Kind>,
+    /// What it means, in one paragraph.
+    pub means: String,
+    /// A message as it is printed, line by line; never empty.
+    pub example: Vec<&'static str>,
+    /// The file that has the words of the example, where no test case prints it.
+    pub source: Option<&'static str>,
+    /// What to do, and what happens in the meantime, in one paragraph.
+    pub advice: String,
+    /// Where more is said: in words, and the path from docs/codes; never empty.
+    pub see: Vec<(&'static str, &'static str)>,
+}
+
+impl Page {
+    /// What it means in short, for lists: the first sentence, of a long one what stands before the colon.
+    pub fn brief(&self) -> &str {
+        let is_outside = |at: &usize| self.means[..*at].matches('`').count().is_multiple_of(2);
+        let end = self.means.match_indices(". ").map(|(at, _)| at).find(is_outside);
+        let sentence = end.map_or(self.means.trim_end_matches('.'), |at| &self.means[..at]);
+        let colon = sentence.match_indices(": ").map(|(at, _)| at).find(is_outside);
+        let colon = colon.filter(|at| *at > SHORT && sentence.len() > LONG);
+        colon.map_or(sentence, |at| &sentence[..at])
+    }
+}
+
+crate::change::words! {
+    /// A kind of message that has a code.
+    Kind {
+        /// An error about a file, server or plan.
+        Error = "error",
+        /// A warning about one.
+        Warning = "warning",
+        /// Why an RRset is changed.
+        Rule = "rule",
+        /// What changes rest on.
+        Cause = "cause",
+        /// What a base has to do with a change.
+        Class = "class",
+        /// What is behind an RRset that is not as desired.
+        Drift = "drift",
+        /// Why a host gets no change.
+        Block = "block",
+        /// Why a host is not looked after.
+        Skip = "skip",
+        /// What somebody should know of a plan.
+        Notice = "notice",
+        /// Why a host gets no name, or keeps it.
+        Names = "names",
+        /// What became of a host.
+        Outcome = "outcome",
+        /// Why a plan is not applied.
+        Refusal = "refusal",
+        /// A finding of `doctor`: something works.
+        DoctorOk = "doctor ok",
+        /// One to know.
+        DoctorNote = "doctor note",
+        /// One that somebody should look at.
+        DoctorWarning = "doctor warning",
+        /// One that does not work.
+        DoctorProblem = "doctor problem",
+    }
+}
+
+impl Kind {
+    /// What it is in words, behind the code: `not-a-64: an error`.
+    pub fn says(self) -> &'static str {
+        match self {
+            Kind::Error => "an error",
+            Kind::Warning => "a warning",
+            Kind::Rule => "a rule by which an RRset is changed",
+            Kind::Cause => "a cause of changes",
+            Kind::Class => "a class of changes against a base",
+            Kind::Drift => "a word of `drift`",
+            Kind::Block => "a reason for which a host is blocked",
+            Kind::Skip => "a reason for which a host is skipped",
+            Kind::Notice => "a notice of a plan",
+            Kind::Names => "a reason for which a host gets no name",
+            Kind::Outcome => "an outcome of a host",
+            Kind::Refusal => "a refusal of a plan",
+            Kind::DoctorOk => "a finding of `doctor`: it works",
+            Kind::DoctorNote => "a note of `doctor`",
+            Kind::DoctorWarning => "a warning of `doctor`",
+            Kind::DoctorProblem => "a problem that `doctor` finds",
+        }
+    }
+}

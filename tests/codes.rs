@@ -1,0 +1,327 @@
+//! The pages of docs/codes and the program say the same: every code that is printed has one page, every page is of a code
+//! that is printed, examples are what is printed, and `zonewright help` finds them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use zonewright::apply::Outcome;
+use zonewright::change::{BlockCode, NoticeCode, Rule, SkipCode};
+use zonewright::codes::{self, Kind, Page, families, pages};
+use zonewright::drift::Mover;
+use zonewright::names::NameCode;
+use zonewright::plan::{CauseKind, Class};
+
+/// The columns of what is no terminal.
+const COLUMNS: usize = 80;
+
+/// Texts of several words in the sources that are written as codes are, and are none.
+const NO_CODES: &[&str] = &[
+    "adds-after-deletes",
+    "automated-dns",
+    "below-dname",
+    "by-location",
+    "by-project",
+    "cat-file",
+    "check-names",
+    "create-only",
+    "eui-64",
+    "external-dns",
+    "hmac-sha1",
+    "hmac-sha256",
+    "hmac-sha384",
+    "hmac-sha512",
+    "ignore-name",
+    "ignore-ttl-change",
+    "in-addr",
+    "left-out",
+    "limits-used",
+    "lost-answer",
+    "ls-files",
+    "ls-tree",
+    "max-records",
+    "net-layout",
+    "own-a",
+    "project-id",
+    "refuse-cname-clash",
+    "rev-parse",
+    "serial-step",
+    "too-old",
+    "upsert-only",
+];
+
+/// What a literal of one word stands behind where it is a code.
+const CALLS: [&str; 5] = ["error(", "warning(", "finding(", "code: ", "code(\""];
+
+/// The root of the project.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Runs the built binary, as something that is no terminal.
+fn zonewright(args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+    command.args(args).env("COLUMNS", COLUMNS.to_string()).current_dir(root());
+    command.output().expect("the binary was built for this test")
+}
+
+/// The standard output of a run that succeeds.
+fn printed(args: &[&str]) -> String {
+    let output = zonewright(args);
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("the output is UTF-8")
+}
+
+/// All files below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("the entry can be read").path();
+        match path.is_dir() {
+            true => found.extend(files(&path)),
+            false => found.push(path),
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The sources without tests, fixtures and comments.
+fn sources() -> Vec<(PathBuf, String)> {
+    let is_test = |path: &PathBuf| {
+        let inside = path.strip_prefix(root()).expect("below the root").to_string_lossy().into_owned();
+        ["tests", "fixture", "simulation"].iter().any(|word| inside.contains(word)) || !inside.ends_with(".rs")
+    };
+    let paths = files(&root().join("src")).into_iter().filter(|path| !is_test(path));
+    let read = |path: PathBuf| {
+        let text = fs::read_to_string(&path).expect("a source can be read");
+        let code = text.split("mod tests {").next().unwrap_or_default();
+        let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+        (path, lines.collect::<Vec<_>>().join("\n"))
+    };
+    paths.map(read).collect()
+}
+
+/// Whether a text is of lower-case letters and digits, in `words` words at least with hyphens between them.
+fn is_code(text: &str, words: usize) -> bool {
+    let plain = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+    text.split('-').count() >= words && text.split('-').all(plain) && !text.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// The codes in a source: texts of several words, and those of one word that are given to what makes an error.
+fn codes_in(code: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let parts: Vec<&str> = code.split('"').collect();
+    for pair in parts.windows(2) {
+        let (before, text) = (pair[0], pair[1]);
+        let statement = before.rsplit([';', '{', '}']).next().unwrap_or_default();
+        let is_given = CALLS.iter().any(|call| {
+            statement.rsplit_once(call).is_some_and(|(_, between)| !between.contains(')') && !between.contains('='))
+        });
+        if is_code(text, 2) || is_code(text, 1) && is_given && before.trim_end().ends_with([',', '(', ':']) {
+            found.insert(text.to_owned());
+        }
+    }
+    let marked = ["error[", "warning["].into_iter().flat_map(|start| code.split(start).skip(1));
+    found.extend(marked.filter_map(|rest| rest.split_once(']')).map(|(code, _)| code.to_owned()));
+    found.retain(|code| is_code(code, 1) && !NO_CODES.contains(&code.as_str()));
+    found
+}
+
+/// The words of all enums of codes, with the kind of each.
+fn enumerated() -> Vec<(Kind, &'static str)> {
+    let mut all: Vec<(Kind, &str)> = Vec::new();
+    all.extend(Rule::ALL.iter().map(|code| (Kind::Rule, code.as_str())));
+    all.extend(BlockCode::ALL.iter().map(|code| (Kind::Block, code.as_str())));
+    all.extend(SkipCode::ALL.iter().map(|code| (Kind::Skip, code.as_str())));
+    all.extend(NoticeCode::ALL.iter().map(|code| (Kind::Notice, code.as_str())));
+    all.extend(NameCode::ALL.iter().map(|code| (Kind::Names, code.code())));
+    all.extend(Outcome::ALL.iter().map(|code| (Kind::Outcome, code.as_str())));
+    all.extend(CauseKind::ALL.iter().map(|code| (Kind::Cause, code.as_str())));
+    all.extend(Class::ALL.iter().map(|code| (Kind::Class, code.as_str())));
+    all.extend(Mover::ALL.iter().map(|code| (Kind::Drift, code.as_str())));
+    all
+}
+
+#[test]
+fn every_code_of_the_sources_has_a_page() {
+    let described: BTreeSet<&str> = pages().map(|page| page.code).collect();
+    let (mut count, mut missing) = (0, Vec::new());
+    for (path, code) in sources() {
+        let found = codes_in(&code);
+        count += found.len();
+        let lacks = found.into_iter().filter(|code| !described.contains(code.as_str()));
+        missing.extend(lacks.map(|code| format!("{}: `{code}`", path.display())));
+    }
+    assert!(missing.is_empty(), "docs/codes does not explain these codes:\n{}", missing.join("\n"));
+    assert!(count > 250, "{count}");
+}
+
+#[test]
+fn every_page_is_of_a_code_that_is_printed() {
+    let all: String = sources().into_iter().map(|(_, code)| code).collect();
+    for Page { code, .. } in pages() {
+        let literal = [format!("\"{code}\""), format!("[{code}]")];
+        assert!(
+            literal.iter().any(|literal| all.contains(literal)),
+            "docs/codes explains `{code}`, which nothing prints"
+        );
+    }
+}
+
+#[test]
+fn kinds_are_those_of_the_enums() {
+    let enumerated = enumerated();
+    for (kind, code) in &enumerated {
+        let page = codes::find(code).unwrap_or_else(|| panic!("docs/codes does not explain `{code}`"));
+        assert!(page.kinds.contains(kind), "`{code}` is {}", kind.says());
+    }
+    let kinds: BTreeSet<&str> = enumerated.iter().map(|(kind, _)| kind.as_str()).collect();
+    for page in pages() {
+        for kind in page.kinds.iter().filter(|kind| kinds.contains(kind.as_str())) {
+            assert!(enumerated.contains(&(*kind, page.code)), "`{}` is not {}", page.code, kind.says());
+        }
+    }
+}
+
+/// Whether `lines` has all lines of an example after one another, indented by some width more.
+fn holds(lines: &[&str], example: &[&str]) -> bool {
+    lines.windows(example.len()).any(|window| {
+        let indent = window[0].len().checked_sub(example[0].len());
+        let is_line = |indent: usize, (line, wanted): (&&str, &&str)| {
+            line.is_empty() && wanted.is_empty()
+                || line.is_char_boundary(indent) && line[..indent].trim().is_empty() && line[indent..] == **wanted
+        };
+        indent.is_some_and(|indent| {
+            window.iter().zip(example).all(|pair| pair.0.len() >= indent && is_line(indent, pair))
+        })
+    })
+}
+
+/// The most words of a message after one another that a source holds.
+fn words_held(message: &str, source: &str) -> usize {
+    let words: Vec<&str> = message.split_whitespace().collect();
+    let run =
+        |from: usize| (from + 1..=words.len()).take_while(|to| source.contains(&words[from..*to].join(" "))).count();
+    (0..words.len()).map(run).max().unwrap_or(0)
+}
+
+#[test]
+fn examples_are_what_is_printed() {
+    let expected: Vec<String> = files(&root().join("tests/cases"))
+        .into_iter()
+        .filter(|path| path.ends_with("expect/stdout") || path.ends_with("expect/stderr"))
+        .map(|path| fs::read_to_string(path).expect("an expectation can be read"))
+        .collect();
+    let expected: Vec<Vec<&str>> = expected.iter().map(|text| text.lines().collect()).collect();
+    assert!(expected.len() > 300, "{}", expected.len());
+    let mut failures = Vec::new();
+    for Page { code, example, source, .. } in pages() {
+        let is_shown = expected.iter().any(|lines| holds(lines, example));
+        let Some(source) = source else {
+            if !is_shown {
+                failures.push(format!("`{code}`: no test case prints its example"));
+            }
+            continue;
+        };
+        if is_shown {
+            failures.push(format!("`{code}`: a test case prints its example; the comment above it is to go"));
+        }
+        let text = fs::read_to_string(root().join(source)).unwrap_or_else(|error| panic!("{source}: {error}"));
+        let text = text.replace("\\\n", " ").split_whitespace().collect::<Vec<_>>().join(" ");
+        let message = example[0].split_once("]: ").map_or(example[0], |(_, message)| message);
+        let held = words_held(message, &text);
+        let is_marked = text.contains(&format!("error[{code}]"));
+        if held < 2 && !is_marked {
+            failures.push(format!("`{code}`: {source} does not say `{message}` ({held} words)"));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn the_index_names_every_code_once() {
+    let index = fs::read_to_string(root().join("docs/codes/README.md")).expect("the index can be read");
+    for family in families() {
+        assert!(index.contains(&format!("[{}]({})", family.title, family.file)), "{}", family.file);
+        for Page { code, kinds, .. } in &family.pages {
+            let kinds: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
+            let line = format!("- [`{code}`]({}#{code}): {}", family.file, kinds.join(", "));
+            assert_eq!(index.lines().filter(|own| *own == line).count(), 1, "docs/codes/README.md lacks: {line}");
+        }
+    }
+    let listed = index.lines().filter(|line| line.starts_with("- ")).count();
+    assert_eq!(listed, pages().count(), "docs/codes/README.md names what there is not");
+    let of_files = fs::read_dir(root().join("docs/codes")).expect("the folder is there").count();
+    assert_eq!(of_files, families().len() + 1, "a file of docs/codes is not part of the program");
+}
+
+#[test]
+fn help_prints_the_page_of_every_code() {
+    for page in pages() {
+        let text = printed(&["help", page.code]);
+        let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.contains(&page.means), "{text}");
+        assert!(flat.contains(&page.advice), "{text}");
+        assert!(!text.contains('\u{1b}'), "{text}");
+        for line in text.lines() {
+            assert!(line.chars().count() <= COLUMNS, "help {}: {line}", page.code);
+        }
+    }
+}
+
+#[test]
+fn help_takes_codes_as_they_are_pasted() {
+    let page = printed(&["help", "not-a-64"]);
+    for pasted in
+        ["error[not-a-64]", "`not-a-64`", "NOT-A-64:", "racktables/l3-tors.txt:18:16: error[not-a-64]: no /64"]
+    {
+        assert_eq!(printed(&["help", pasted]), page, "{pasted}");
+    }
+    assert_eq!(printed(&["help", "not", "a", "64"]), page);
+    assert_eq!(printed(&["help", "wrong", "PTR"]), printed(&["help", "wrong-ptr"]));
+    assert!(printed(&["--color", "always", "help", "not-a-64"]).contains('\u{1b}'));
+}
+
+#[test]
+fn help_of_a_command_is_what_the_command_says_of_itself() {
+    assert_eq!(printed(&["help"]), printed(&["--help"]));
+    assert!(printed(&["help"]).contains("help codes"));
+    for words in [&["plan"][..], &["state", "init"], &["check-dns"], &["help"]] {
+        let asked: Vec<&str> = ["help"].iter().chain(words).copied().collect();
+        let own: Vec<&str> = words.iter().chain(&["--help"]).copied().collect();
+        assert_eq!(printed(&asked), printed(&own));
+    }
+    let both = printed(&["help", "drift"]);
+    assert!(both.starts_with(&printed(&["drift", "--help"])) && both.contains("\ndrift: a cause"), "{both}");
+}
+
+#[test]
+fn help_lists_all_codes() {
+    let text = printed(&["help", "codes"]);
+    for page in pages() {
+        assert!(text.lines().any(|line| line.trim() == page.code), "{}", page.code);
+    }
+    for line in text.lines() {
+        assert!(line.chars().count() <= COLUMNS, "{line}");
+    }
+}
+
+#[test]
+fn a_word_that_is_nothing_gets_suggestions_and_fails() {
+    for (word, near) in
+        [("not-a-65", "`not-a-64`"), ("plam", "`plan`"), ("sourcecut", "`source-cut`"), ("tsig", "`tsig-bad-")]
+    {
+        let output = zonewright(&["help", word]);
+        let says = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{word}");
+        assert!(says.contains("did you mean") && says.contains(near), "{says}");
+    }
+    for word in ["zzzzzzzzzz", "", "-", "ä", "\u{7f}\u{202e}", "error[", "]", "plan nothing", "%s%n"] {
+        let output = zonewright(&["help", "--", word]);
+        let says = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{word:?}: {says}");
+        assert!(says.starts_with("error: ") && !says.contains("panicked"), "{says}");
+    }
+}
