@@ -60,6 +60,8 @@ mod scope;
 
 mod serve;
 
+pub mod init;
+
 mod settlement;
 
 mod status;

@@ -51,7 +51,7 @@ pub fn make(owner: &str, now: Time) -> Starter {
     };
     let mut files = vec![
         StarterFile::new(SETTINGS, "zones, sources, what each project may do", settings.to_text()),
-        project.to_file("projects", "example"),
+        project.to_file("projects/example.yaml"),
         StarterFile::new("exports/hosts.csv", "one row a host", format!("{HOSTS_HEADER}\n{HOSTS}")),
         StarterFile::new("exports/l3-tors.txt", "switch and VLAN to network", L3_TORS.to_owned()),
         StarterFile::new("agents/example.jsonl", "which MAC a host has", reports(now)),
@@ -82,7 +82,7 @@ fn settings(owner: &str) -> Settings {
                 .to_owned(),
         ],
         owner: owner.to_owned(),
-        projects: "projects/*.yaml".to_owned(),
+        projects: vec!["projects/*.yaml".to_owned()],
         sources: vec![
             source("hosts", "exports/hosts.csv", "one row a host"),
             source("l3_tors", "exports/l3-tors.txt", "switch and VLAN to the one /64 behind it"),
@@ -112,5 +112,9 @@ fn reports(now: Time) -> String {
     let report = |inv: u8, last: u8| {
         format!("{{\"time\":\"{time}\",\"inv\":{inv},\"mac\":\"00:00:5e:00:53:{last:02x}\",\"switch\":\"switch-1\"}}\n")
     };
-    format!("# One report a line: when, which host, which MAC, and behind which switch.\n{}{}", report(1, 1), report(2, 2))
+    format!(
+        "# One report a line: when, which host, which MAC, and behind which switch.\n{}{}",
+        report(1, 1),
+        report(2, 2)
+    )
 }

@@ -78,15 +78,15 @@ pub enum PassedOver {
 impl fmt::Display for PassedOver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            PassedOver::Apex => "tops of zones",
+            PassedOver::Apex => "top of a zone",
             PassedOver::Hidden => "below a delegation or a DNAME",
-            PassedOver::Wildcard => "wildcards",
-            PassedOver::Alias => "aliases (CNAME)",
-            PassedOver::NoHostName => "no names of hosts",
-            PassedOver::NameServer => "name servers, as NS records say",
-            PassedOver::MailServer => "mail servers, as MX records say",
-            PassedOver::ManyAddresses => "services: 3 addresses of one family or more",
-            PassedOver::SharedAddress => "share an address with another name, and no PTR says that it is theirs",
+            PassedOver::Wildcard => "wildcard",
+            PassedOver::Alias => "alias, by CNAME",
+            PassedOver::NoHostName => "no name of a host",
+            PassedOver::NameServer => "name server, by NS",
+            PassedOver::MailServer => "mail server, by MX",
+            PassedOver::ManyAddresses => "service, with 3 addresses of one family or more",
+            PassedOver::SharedAddress => "shares an address with another name, and no PTR says that it is its own",
         })
     }
 }
@@ -317,16 +317,21 @@ pub mod tests {
 
     #[test]
     fn addresses_that_hold_one_of_ipv4_are_paired_with_it() {
-        let live = live(&[("example.net", "a A 192.0.2.1\na AAAA 2001:db8::c000:201\nb A 192.0.2.2\nb AAAA 2001:db8::2\n")]);
+        let live =
+            live(&[("example.net", "a A 192.0.2.1\na AAAA 2001:db8::c000:201\nb A 192.0.2.2\nb AAAA 2001:db8::2\n")]);
         let fleet = Fleet::of(&live);
         let pairs = fleet.hosts[0].embedded();
-        assert_eq!(pairs.iter().map(|(v4, net)| format!("{v4} {net}")).collect::<Vec<_>>(), ["192.0.2.1 2001:db8::/64"]);
+        assert_eq!(
+            pairs.iter().map(|(v4, net)| format!("{v4} {net}")).collect::<Vec<_>>(),
+            ["192.0.2.1 2001:db8::/64"]
+        );
         assert!(fleet.hosts[1].embedded().is_empty());
     }
 
     #[test]
     fn bits_that_several_hosts_share_are_told_and_nothing_is_made_of_them() {
-        let text = "a AAAA 2001:db8::1478:0:1\nb AAAA 2001:db8::1478:0:2\nc AAAA 2001:db8::1478:0:3\nd AAAA 2001:db8::4\n";
+        let text =
+            "a AAAA 2001:db8::1478:0:1\nb AAAA 2001:db8::1478:0:2\nc AAAA 2001:db8::1478:0:3\nd AAAA 2001:db8::4\n";
         let live = live(&[("example.net", text)]);
         let fleet = Fleet::of(&live);
         let zone = fleet.hosts[0].zone.clone();

@@ -8,7 +8,7 @@ use super::imported::pool_name;
 use super::project::Project;
 use super::recognise::{HostRow, Kind};
 use super::settings::{Admin, Pool, Settings, Source, Zone};
-use super::{SETTINGS, Starter, StarterFile, common, count, example, parent, plain, slug, some};
+use super::{SETTINGS, Starter, StarterFile, common, count, example, fresh_slug, parent, plain, slug, some};
 use crate::dns::reverse::reverse_zone;
 use crate::dns::{Name, ZoneName};
 use crate::inventory::config::toml::quoted;
@@ -17,6 +17,9 @@ use crate::provider::file_name;
 
 /// Where stand-ins for zones are put.
 const STAND_INS: &str = "zones";
+
+/// Where project files are put that there are none of.
+const PROJECTS: &str = "projects";
 
 /// A file that was recognised.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,7 +90,8 @@ pub fn make(found: &[Found], owner: &str, now: Time) -> Starter {
     let mut files = vec![StarterFile::new(SETTINGS, "points at what was found", settings.to_text())];
     let made: Vec<_> = domains.0.keys().filter(|id| !sorted.projects.contains_key(*id)).collect();
     let unsure: Vec<&str> = made.iter().filter(|id| sorted.vlan(id).1.is_err()).map(|id| id.as_str()).collect();
-    files.extend(made.iter().map(|id| project(&sorted, id)));
+    let mut stems: BTreeSet<String> = sorted.projects.values().map(|path| stem_of(path)).collect();
+    files.extend(made.iter().map(|id| project(&sorted, id, &fresh_slug(id, &mut stems))));
     files.extend(stand_ins.iter().map(stand_in));
     files.extend(common::for_git());
     let remarks = remarks(&sorted, &stand_ins, &unsure, &domains);
@@ -132,10 +136,17 @@ impl Sorted {
         }
         let vlans: Vec<u16> = counts.keys().copied().collect();
         match (vlans.as_slice(), counts.iter().rev().max_by_key(|(_, count)| **count)) {
-            ([only], _) => (*only, Ok("The one VLAN that l3-tors has for the switches of this project's hosts.".to_owned())),
-            (several, Some((vlan, _))) => {
-                (*vlan, Err(format!("A guess: l3-tors has {} VLANs for the switches of this project's hosts: {}.", several.len(), some(several))))
+            ([only], _) => {
+                (*only, Ok("The one VLAN that l3-tors has for the switches of this project's hosts.".to_owned()))
             }
+            (several, Some((vlan, _))) => (
+                *vlan,
+                Err(format!(
+                    "A guess: l3-tors has {} VLANs for the switches of this project's hosts: {}.",
+                    several.len(),
+                    some(several)
+                )),
+            ),
             _ => (1, Err("Made up: no l3-tors tells the VLAN of this project's switches.".to_owned())),
         }
     }
@@ -195,7 +206,8 @@ impl Domains {
     /// The topmost of all domains.
     fn topmost(&self) -> Vec<&Name> {
         let all: BTreeSet<&Name> = self.0.values().flatten().collect();
-        let is_below = |name: &Name| all.iter().any(|other| *other != name && name.as_name().is_at_or_below(other.as_name()));
+        let is_below =
+            |name: &Name| all.iter().any(|other| *other != name && name.as_name().is_at_or_below(other.as_name()));
         all.iter().copied().filter(|name| !is_below(name)).collect()
     }
 }
@@ -232,17 +244,19 @@ fn settings(
     stand_ins: &[ZoneName],
     (domains, owner, now): (&Domains, &str, Time),
 ) -> Settings {
-    let source = |key, paths: &Vec<String>, about| {
-        (!paths.is_empty()).then(|| Source { key, paths: paths.clone(), about })
-    };
+    let source =
+        |key, paths: &Vec<String>, about| (!paths.is_empty()).then(|| Source { key, paths: paths.clone(), about });
     let sources = [
         source("hosts", &sorted.hosts.0, "one row a host"),
         source("l3_tors", &sorted.l3_tors.0, "switch and VLAN to the one /64 behind it"),
         source("net_layout", &sorted.net_layout, "datacenter and VLAN to networks, for L2 segments"),
         source("ipv4_map", &sorted.ipv4_map, "where a host with an A record has its IPv6 address"),
     ];
-    let folders: Vec<String> = sorted.projects.values().map(|path| folder_of(path)).collect();
-    let projects = folders.first().map_or("projects", String::as_str);
+    let of_projects: BTreeSet<String> = sorted.projects.values().map(|path| folder_of(path)).collect();
+    let mut projects: Vec<String> = of_projects.iter().map(|folder| in_folder(folder, "*.yaml")).collect();
+    if projects.is_empty() {
+        projects.push(in_folder(PROJECTS, "*.yaml"));
+    }
     let stand_in = [(STAND_INS.to_owned(), stand_ins.to_vec())];
     let folders = if zones.is_empty() { &stand_in[..] } else { zones };
     let pool = |(number, (folder, _)): (usize, &(String, Vec<ZoneName>))| Pool {
@@ -256,7 +270,8 @@ fn settings(
         ],
     };
     let zone = |(number, zone): (usize, &ZoneName)| Zone { name: zone.clone(), pool: pool_name(number), ttl: None };
-    let in_pools = folders.iter().enumerate().flat_map(|(number, (_, zones))| zones.iter().map(move |zone| (number, zone)));
+    let in_pools =
+        folders.iter().enumerate().flat_map(|(number, (_, zones))| zones.iter().map(move |zone| (number, zone)));
     Settings {
         head: vec![format!(
             "Made by `zonewright init` on {} around what was found in this folder. `zonewright check` says what is wrong in any \
@@ -264,7 +279,7 @@ fn settings(
             now.to_second()
         )],
         owner: owner.to_owned(),
-        projects: format!("{projects}/*.yaml"),
+        projects,
         sources: sources.into_iter().flatten().collect(),
         macs: macs(&sorted.macs),
         admins: domains.admins(),
@@ -275,25 +290,26 @@ fn settings(
 
 /// The sources of MACs: one for each folder of reports.
 fn macs(folders: &BTreeSet<String>) -> Vec<(String, String, String)> {
-    let mut names = BTreeSet::new();
+    // A source of MACs is not called as another source is.
+    let mut names: BTreeSet<String> = ["projects", "hosts"].map(str::to_owned).into();
     let source = |folder: &String| {
-        let stem = Some(slug(folder)).filter(|name| !name.is_empty()).unwrap_or_else(|| "reports".to_owned());
-        // A source of MACs is not called as another source is.
-        let stem = if ["projects", "hosts"].contains(&stem.as_str()) { format!("{stem}-macs") } else { stem };
-        let name = std::iter::once(stem.clone()).chain((2..).map(|number| format!("{stem}-{number}")));
-        let name = name.into_iter().find(|name| names.insert(name.clone())).expect("numbers do not end");
-        let path = if folder == "." { "*.jsonl".to_owned() } else { format!("{folder}/*.jsonl") };
-        (name, path, "the reports in this folder".to_owned())
+        let name = fresh_slug(if folder == "." { "reports" } else { folder }, &mut names);
+        (name, in_folder(folder, "*.jsonl"), "the reports in this folder".to_owned())
     };
     folders.iter().map(source).collect()
 }
 
 /// The file of a project that has none.
-fn project(sorted: &Sorted, id: &str) -> StarterFile {
+fn project(sorted: &Sorted, id: &str, stem: &str) -> StarterFile {
     let (vlan, known) = sorted.vlan(id);
     let automation = match &known {
-        Ok(_) => (true, "The owner's switch; the administrator's is in zonewright.toml, and both must be on.".to_owned()),
-        Err(_) => (false, "The owner's switch. Off, since the VLAN is not for certain: switch it on once that is right.".to_owned()),
+        Ok(_) => {
+            (true, "The owner's switch; the administrator's is in zonewright.toml, and both must be on.".to_owned())
+        }
+        Err(_) => (
+            false,
+            "The owner's switch. Off, since the VLAN is not for certain: switch it on once that is right.".to_owned(),
+        ),
     };
     let hosts = sorted.hosts.1.iter().filter(|row| row.project == id).count();
     let project = Project {
@@ -303,8 +319,8 @@ fn project(sorted: &Sorted, id: &str) -> StarterFile {
         automation,
         shared_bits: None,
     };
-    let folder = sorted.projects.values().next().map_or("projects".to_owned(), |path| folder_of(path));
-    project.to_file(&folder, &slug(id))
+    let folder = sorted.projects.values().map(|path| folder_of(path)).min();
+    project.to_file(&in_folder(&folder.unwrap_or(PROJECTS.to_owned()), &format!("{stem}.yaml")))
 }
 
 /// What was found.
@@ -316,9 +332,13 @@ fn told(sorted: &Sorted, zones: &[(String, Vec<ZoneName>)]) -> Vec<String> {
     let macs: Vec<&String> = sorted.macs.iter().collect();
     told.extend((!macs.is_empty()).then(|| format!("MAC reports in {}", some(&macs))));
     let projects: Vec<&String> = sorted.projects.values().collect();
-    told.extend((!projects.is_empty()).then(|| format!("{}: {}", count(projects.len(), "project file", "project files"), some(&projects))));
+    told.extend(
+        (!projects.is_empty())
+            .then(|| format!("{}: {}", count(projects.len(), "project file", "project files"), some(&projects))),
+    );
     for (folder, zones) in zones {
-        told.push(format!("{} in {folder}: {}", count(zones.len(), "zone", "zones"), some(zones)));
+        let names: Vec<String> = zones.iter().map(|zone| plain(zone.as_name())).collect();
+        told.push(format!("{} in {folder}: {}", count(zones.len(), "zone", "zones"), some(&names)));
     }
     told
 }
@@ -346,12 +366,26 @@ fn remarks(sorted: &Sorted, stand_ins: &[ZoneName], unsure: &[&str], domains: &D
         remarks.push(format!("The domain of {} was made up: see [project] in zonewright.toml.", some(&made_up)));
     }
     if sorted.l3_tors.0.is_empty() && sorted.net_layout.is_empty() {
-        remarks.push("No l3-tors or net-layout was found: hosts are blocked `no-network` until one says where they are.".to_owned());
+        remarks.push(
+            "No l3-tors or net-layout was found: hosts are blocked `no-network` until one says where they are."
+                .to_owned(),
+        );
     }
     if sorted.macs.is_empty() {
         remarks.push("No MAC reports were found: hosts are blocked `no-mac` until there are some.".to_owned());
     }
     remarks
+}
+
+/// A file in a folder.
+fn in_folder(folder: &str, file: &str) -> String {
+    if folder == "." { file.to_owned() } else { format!("{folder}/{file}") }
+}
+
+/// The name of a file, without its ending.
+fn stem_of(path: &str) -> String {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    file.rsplit_once('.').map_or(file, |(stem, _)| stem).to_owned()
 }
 
 /// The folder of a path; a dot for the workspace itself.

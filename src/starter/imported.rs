@@ -10,7 +10,7 @@ use ipnet::IpNet;
 use super::fleet::{Fleet, FoundHost};
 use super::project::Project;
 use super::settings::{Admin, Pool, Settings, Source, Zone, commented};
-use super::{SETTINGS, Starter, StarterFile, common, count, plain, slug, some};
+use super::{SETTINGS, Starter, StarterFile, common, count, fresh_slug, plain, some};
 use crate::dns::reverse::{is_reverse, reverse_name};
 use crate::dns::{Name, Rtype, ZoneContents, ZoneName};
 use crate::inventory::config::toml::quoted;
@@ -34,8 +34,8 @@ pub const SNAPSHOT: &str = "zones";
 pub struct Basis<'a> {
     /// The zones that could be read.
     pub live: &'a Live,
-    /// The reverse zones that are there and could not be read, each with the reason.
-    pub unread: &'a [(ZoneName, String)],
+    /// The reverse zones that are there and could not be read, each with the reason; none where nobody knows which are.
+    pub unread: &'a [(Option<ZoneName>, String)],
     /// The clock.
     pub now: Time,
     /// Who we are.
@@ -99,10 +99,7 @@ impl Numbered {
         let mut taken: BTreeSet<String> = BTreeSet::new();
         for zone in fleet.hosts.iter().map(|host| &host.zone) {
             if !projects.contains_key(zone) {
-                let stem = slug(&plain(zone.as_name()));
-                let ids = std::iter::once(stem.clone()).chain((2..).map(|number| format!("{stem}-{number}")));
-                let id = ids.into_iter().find(|id| !taken.contains(id)).expect("numbers do not end");
-                taken.insert(id.clone());
+                let id = fresh_slug(&plain(zone.as_name()), &mut taken);
                 projects.insert(zone.clone(), id);
             }
         }
@@ -133,7 +130,8 @@ pub fn make(basis: &Basis<'_>) -> Result<Starter, Fleet> {
         return Err(numbered.fleet);
     }
     let settings = settings(basis, &numbered);
-    let mut files = vec![StarterFile::new(SETTINGS, "zones, target, sources, what each project may do", settings.to_text())];
+    let mut files =
+        vec![StarterFile::new(SETTINGS, "zones, target, sources, what each project may do", settings.to_text())];
     files.extend(projects(&numbered));
     files.push(hosts_csv(&numbered));
     files.extend(l3_tors(basis, &numbered));
@@ -170,7 +168,7 @@ fn settings(basis: &Basis<'_>, numbered: &Numbered) -> Settings {
     Settings {
         head,
         owner: basis.owner.to_owned(),
-        projects: "projects/*.yaml".to_owned(),
+        projects: vec!["projects/*.yaml".to_owned()],
         sources,
         macs: macs.into_iter().collect(),
         admins: admins(numbered),
@@ -192,10 +190,13 @@ fn pools(origin: Origin<'_>) -> Vec<Pool> {
                 kind("rfc2136", "read by zone transfer, written by UPDATE"),
                 (format!("server = {}", quoted(server)), "the primary of the zones".to_owned()),
             ];
-            let mut about =
-                vec!["`zonewright doctor` says what the server lets us do, and what to change where it does not.".to_owned()];
+            let mut about = vec![
+                "`zonewright doctor` says what the server lets us do, and what to change where it does not.".to_owned(),
+            ];
             match key {
-                Some(key) => target.push((key.setting(), "signs every message; the file is for its owner alone".to_owned())),
+                Some(key) => {
+                    target.push((key.setting(), "signs every message; the file is for its owner alone".to_owned()))
+                }
                 None => {
                     about.push(UNSIGNED.to_owned());
                     target.push((format!("# {}", KeyGiven::example().setting()), String::new()));
@@ -254,7 +255,10 @@ fn admins(numbered: &Numbered) -> Vec<Admin> {
         domains.sort_by_key(|(domain, count)| (std::cmp::Reverse(*count), domain.to_string()));
         let mut domains = domains.iter().map(|(domain, _)| plain(domain.as_name()));
         let dns_domain = domains.next().expect("a project has a host");
-        let note = Some(format!("All hosts of the zone {}: split them into projects as they have owners.", plain(zone.as_name())));
+        let note = Some(format!(
+            "All hosts of the zone {}: split them into projects as they have owners.",
+            plain(zone.as_name())
+        ));
         Admin { id: id.clone(), dns_domain, also_domains: domains.collect(), note }
     };
     numbered.projects.iter().map(admin).collect()
@@ -274,11 +278,14 @@ fn projects(numbered: &Numbered) -> Vec<StarterFile> {
         let project = Project {
             id: id.clone(),
             head: vec![format!("The hosts of the zone {}.", plain(zone.as_name()))],
-            vlan: (VLAN, format!("Made up, as in l3-tors.txt: all networks are VLAN {VLAN} until you give the real ones.")),
+            vlan: (
+                VLAN,
+                format!("Made up, as in l3-tors.txt: all networks are VLAN {VLAN} until you give the real ones."),
+            ),
             automation: (true, "The owner's switch; the administrator's is in zonewright.toml.".to_owned()),
             shared_bits,
         };
-        project.to_file("projects", id)
+        project.to_file(&format!("projects/{id}.yaml"))
     };
     numbered.projects.iter().map(project).collect()
 }
@@ -344,9 +351,9 @@ fn reports(basis: &Basis<'_>, numbered: &Numbered) -> Option<StarterFile> {
 
 /// What it was made from.
 fn told(basis: &Basis<'_>, numbered: &Numbered) -> Vec<String> {
-    let zones = |reverse: bool| -> Vec<&ZoneName> {
+    let zones = |reverse: bool| -> Vec<String> {
         let names = basis.live.zones().filter(|(_, zone)| zone.contents().is_some()).map(|(_, zone)| zone.name());
-        names.filter(|name| is_reverse(name.as_name()) == reverse).collect()
+        names.filter(|name| is_reverse(name.as_name()) == reverse).map(|name| plain(name.as_name())).collect()
     };
     let (forward, reverse) = (zones(false), zones(true));
     let hosts = &numbered.fleet.hosts;
@@ -357,8 +364,8 @@ fn told(basis: &Basis<'_>, numbered: &Numbered) -> Vec<String> {
     let with_mac = hosts.iter().filter(|host| host.mac.is_some()).count();
     told.push(format!("{}, {with_mac} with a MAC in an address (EUI-64)", count(hosts.len(), "host", "hosts")));
     for (reason, names) in &numbered.fleet.passed_over {
-        let names: Vec<&String> = names.iter().collect();
-        told.push(format!("passed over: {} {reason}: {}", names.len(), some(&names)));
+        let names: Vec<&str> = names.iter().map(|name| name.trim_end_matches('.')).collect();
+        told.push(format!("{} passed over ({reason}): {}", count(names.len(), "name", "names"), some(&names)));
     }
     told
 }
@@ -366,9 +373,11 @@ fn told(basis: &Basis<'_>, numbered: &Numbered) -> Vec<String> {
 /// What is missing or was guessed.
 fn remarks(basis: &Basis<'_>, numbered: &Numbered) -> Vec<String> {
     let fleet = &numbered.fleet;
-    let named = |hosts: Vec<&FoundHost>| -> Vec<String> { hosts.iter().map(|host| host.name.to_string()).collect() };
+    let named =
+        |hosts: Vec<&FoundHost>| -> Vec<String> { hosts.iter().map(|host| plain(host.name.as_name())).collect() };
     let mut remarks = without_reverse(basis, fleet);
-    let no_network: Vec<_> = fleet.hosts.iter().filter(|host| !host.v4.is_empty() && host.embedded().is_empty()).collect();
+    let no_network: Vec<_> =
+        fleet.hosts.iter().filter(|host| !host.v4.is_empty() && host.embedded().is_empty()).collect();
     if !no_network.is_empty() {
         let hosts = count(no_network.len(), "host has", "hosts have");
         remarks.push(format!(
@@ -426,11 +435,12 @@ fn without_reverse(basis: &Basis<'_>, fleet: &Fleet) -> Vec<String> {
     }
     let mut remarks: Vec<String> = unread
         .iter()
-        .map(|(zone, why)| {
-            format!(
-                "The reverse zone {zone} is on the server, and could not be read: {why}. Let it be transferred, and add it to \
-                 zonewright.toml."
-            )
+        .map(|(zone, why)| match zone {
+            Some(zone) => format!(
+                "The server has the reverse zone {}, and it could not be read: {why}. Then add it to zonewright.toml, as a [[zone]].",
+                plain(zone.as_name())
+            ),
+            None => format!("Which reverse zones are on the server could not be asked: {why}."),
         })
         .collect();
     if !hosts.is_empty() {

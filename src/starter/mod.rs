@@ -7,6 +7,8 @@ mod common;
 
 mod example;
 
+pub use common::IGNORED;
+
 pub mod fleet;
 
 pub mod found;
@@ -18,6 +20,8 @@ mod project;
 pub mod recognise;
 
 mod settings;
+
+use std::collections::BTreeSet;
 
 use crate::dns::{Name, NameRef};
 
@@ -69,6 +73,15 @@ fn slug(text: &str) -> String {
     let kept = text.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect::<String>();
     let words: Vec<&str> = kept.split('-').filter(|word| !word.is_empty()).collect();
     words.join("-")
+}
+
+/// A slug of a text that no other has yet.
+fn fresh_slug(text: &str, taken: &mut BTreeSet<String>) -> String {
+    let stem = Some(slug(text)).filter(|stem| !stem.is_empty()).unwrap_or_else(|| "unnamed".to_owned());
+    let all = std::iter::once(stem.clone()).chain((2..).map(|number| format!("{stem}-{number}")));
+    let fresh = all.into_iter().find(|stem| !taken.contains(stem)).expect("numbers do not end");
+    taken.insert(fresh.clone());
+    fresh
 }
 
 /// So many things, in words.

@@ -19,8 +19,8 @@ pub struct Project {
 }
 
 impl Project {
-    /// The file, below `folder`.
-    pub fn to_file(&self, folder: &str, stem: &str) -> StarterFile {
+    /// The file, at a path.
+    pub fn to_file(&self, path: &str) -> StarterFile {
         let Project { id, head, vlan: (vlan, of_vlan), automation: (is_on, of_switch), shared_bits } = self;
         let head: String = head.iter().map(|line| commented(line)).collect();
         let bits = match shared_bits {
@@ -42,6 +42,6 @@ impl Project {
             commented(of_vlan),
             commented(of_switch),
         );
-        StarterFile::new(format!("{folder}/{stem}.yaml"), "what the project's owner decides", text)
+        StarterFile::new(path, "what the project's owner decides", text)
     }
 }

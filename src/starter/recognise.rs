@@ -77,8 +77,13 @@ fn hosts(text: &str) -> Option<Kind> {
             let name = Name::parse_host(name).ok();
             Some(HostRow { name, project: (*project).to_owned(), switch: (*switch).to_owned() })
         };
-        Kind::Hosts(lines.filter_map(row).filter(|row| !row.project.is_empty()).collect())
+        Kind::Hosts(lines.filter_map(row).filter(|row| is_id(&row.project)).collect())
     })
+}
+
+/// Whether a text can be the id of a project.
+fn is_id(text: &str) -> bool {
+    !text.is_empty() && !text.chars().any(|c| c.is_whitespace() || c.is_control())
 }
 
 /// l3-tors.txt.

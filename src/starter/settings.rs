@@ -17,8 +17,8 @@ pub struct Settings {
     pub head: Vec<String>,
     /// Who we are.
     pub owner: String,
-    /// Where project files are.
-    pub projects: String,
+    /// Where project files are; one or more.
+    pub projects: Vec<String>,
     /// The sources but those of MACs: key, paths, and what they are.
     pub sources: Vec<Source>,
     /// The sources of MACs: name, path and what they are, in the order of preference.
@@ -92,25 +92,28 @@ impl Settings {
         self.write_admins(&mut text);
         self.write_pools(&mut text);
         self.write_zones(&mut text);
-        text.push_str(LIMITS);
+        text.push_str(
+            "\n# What may change before somebody has to say that it is right (docs/guards.md).\n\n[limits]\n",
+        );
+        set(&mut text, "hosts = [{ period = \"1h\", max = 200 }]", "hosts changed within an hour, over all projects");
+        set(&mut text, "max_delete = \"10%\"", "of the AAAA and PTR of a zone, in one plan");
         text
     }
 
     /// Writes `[sources]`.
     fn write_sources(&self, text: &mut String) {
         text.push_str("\n# Where the inventory is: exports of other systems, each a file, a glob, or a list of such.\n\n[sources]\n");
-        set(text, &format!("projects = {}", quoted(&self.projects)), "the project owners' files");
+        set(text, &format!("projects = {}", one_or_list(&self.projects)), "the project owners' files");
         for Source { key, paths, about } in &self.sources {
-            let paths = match &paths[..] {
-                [one] => quoted(one),
-                many => format!("[{}]", many.iter().map(|path| quoted(path)).collect::<Vec<_>>().join(", ")),
-            };
-            set(text, &format!("{key} = {paths}"), about);
+            set(text, &format!("{key} = {}", one_or_list(paths)), about);
         }
-        text.push_str(
-            "# Once exports come regularly, let those be doubted that are old or have lost much:\n\
-             # hosts = { path = \"hosts.csv\", max_age = \"6h\", max_shrink = \"10%\" }\n",
-        );
+        if let Some([path]) = self.sources.first().map(|source| &source.paths[..]) {
+            let path = quoted(path);
+            text.push_str(&format!(
+                "# Once exports come regularly, let one be doubted that is old or has lost much:\n\
+                 # hosts = {{ path = {path}, max_age = \"6h\", max_shrink = \"10%\" }}\n"
+            ));
+        }
         if self.macs.is_empty() {
             text.push_str(
                 "\n# Reports of which MAC a host has, JSON lines. There are none yet, so hosts are blocked `no-mac`.\n\
@@ -175,21 +178,16 @@ impl Settings {
                     let zone = plain(name.as_name());
                     set(text, &format!("network = {}", quoted(&network.to_string())), &format!("reverse: {zone}"));
                 }
-                None => set(text, &format!("name = {}", quoted(&plain(name.as_name()))), ""),
+                None => set(text, &format!("name = {}", quoted(&plain(name.as_name()))), "the zone"),
             }
-            set(text, &format!("pool = {}", quoted(pool)), "");
-            set(text, "permission = \"own\"", "");
+            set(text, &format!("pool = {}", quoted(pool)), "where it is");
+            set(text, "permission = \"own\"", "what others created stays as it is");
             if let Some(ttl) = ttl {
                 set(text, &format!("ttl = {ttl}"), "what most of its records have; a project's own goes before");
             }
         }
     }
 }
-
-/// The end of the settings.
-const LIMITS: &str = "\n# What may change before somebody has to say that it is right (docs/guards.md).\n\n[limits]\n\
-hosts = [{ period = \"1h\", max = 200 }]   # hosts that may be changed within an hour, over all projects\n\
-max_delete = \"10%\"                       # of the AAAA and PTR of a zone, in one plan\n";
 
 /// Writes a comment, broken into lines.
 fn comment(text: &mut String, line: &str) {
@@ -223,6 +221,14 @@ fn set(text: &mut String, setting: &str, about: &str) {
         about if setting.chars().count() < COLUMN => writeln!(text, "{setting:COLUMN$}# {about}"),
         about => writeln!(text, "# {about}:\n{setting}"),
     };
+}
+
+/// One text, or a list of several.
+fn one_or_list(texts: &[String]) -> String {
+    match texts {
+        [one] => quoted(one),
+        many => format!("[{}]", many.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", ")),
+    }
 }
 
 /// A key as TOML writes it: bare where it can be.
