@@ -41,7 +41,7 @@ struct Sorted {
     net_layout: Vec<String>,
     /// The files of ipv4-map.
     ipv4_map: Vec<String>,
-    /// The folders of MAC reports.
+    /// The files of MAC reports.
     macs: BTreeSet<String>,
     /// The project files, by id.
     projects: BTreeMap<String, String>,
@@ -117,7 +117,7 @@ impl Sorted {
             Kind::NetLayout => self.net_layout.push(path),
             Kind::Ipv4Map => self.ipv4_map.push(path),
             Kind::MacReports => {
-                self.macs.insert(folder_of(&path));
+                self.macs.insert(path);
             }
             Kind::Project(id) => {
                 self.projects.insert(id.clone(), path);
@@ -152,6 +152,14 @@ impl Sorted {
     }
 }
 
+/// A domain in which fewer than one in so many hosts of a project have names is not the project's (no official source).
+const USUAL: usize = 10;
+
+/// Whether names in a domain can be published: none can below `invalid` (RFC 2606 section 2), where released hosts are.
+fn is_published(domain: &Name) -> bool {
+    domain.as_name().labels().last().is_some_and(|label| label != b"invalid")
+}
+
 /// The domains in which the hosts of each project have names, the commonest first.
 struct Domains(BTreeMap<String, Vec<Name>>);
 
@@ -161,14 +169,17 @@ impl Domains {
         let mut counts: BTreeMap<String, BTreeMap<Name, usize>> = BTreeMap::new();
         for row in rows {
             let of_project = counts.entry(row.project.clone()).or_default();
-            if let Some(domain) = row.name.as_ref().and_then(parent).filter(|domain| *domain != Name::root()) {
+            if let Some(domain) = row.name.as_ref().and_then(parent).filter(is_published) {
                 *of_project.entry(domain).or_default() += 1;
             }
         }
         let sorted = counts.into_iter().map(|(id, domains)| {
             let mut domains: Vec<(Name, usize)> = domains.into_iter().collect();
             domains.sort_by_key(|(domain, count)| (std::cmp::Reverse(*count), domain.to_string()));
-            (id, domains.into_iter().map(|(domain, _)| domain).collect())
+            let all: usize = domains.iter().map(|(_, count)| count).sum();
+            // A few strays are rather mistakes, which the plan then names.
+            let usual = domains.into_iter().filter(|(_, count)| count * USUAL >= all);
+            (id, usual.map(|(domain, _)| domain).collect())
         });
         Domains(sorted.collect())
     }
@@ -288,15 +299,26 @@ fn settings(
     }
 }
 
-/// The sources of MACs: one for each folder of reports.
-fn macs(folders: &BTreeSet<String>) -> Vec<(String, String, String)> {
+/// The sources of MACs: one for each folder of reports, or where all files in it are called `WORD-…`, one for each word.
+fn macs(paths: &BTreeSet<String>) -> Vec<(String, String, String)> {
+    let mut folders: BTreeMap<String, BTreeSet<Option<String>>> = BTreeMap::new();
+    for path in paths {
+        let word = stem_of(path).split_once('-').map(|(word, _)| word.to_owned());
+        folders.entry(folder_of(path)).or_default().insert(word);
+    }
     // A source of MACs is not called as another source is.
     let mut names: BTreeSet<String> = ["projects", "hosts"].map(str::to_owned).into();
-    let source = |folder: &String| {
-        let name = fresh_slug(if folder == "." { "reports" } else { folder }, &mut names);
-        (name, in_folder(folder, "*.jsonl"), "the reports in this folder".to_owned())
-    };
-    folders.iter().map(source).collect()
+    let mut sources = Vec::new();
+    for (folder, words) in folders {
+        let words: Option<Vec<String>> = words.into_iter().collect();
+        for word in words.map_or(vec![None], |words| words.into_iter().map(Some).collect()) {
+            let called = word.as_deref().unwrap_or(if folder == "." { "reports" } else { &folder });
+            let name = fresh_slug(called, &mut names);
+            let glob = word.map_or("*.jsonl".to_owned(), |word| format!("{word}-*.jsonl"));
+            sources.push((name, in_folder(&folder, &glob), "the reports of one system".to_owned()));
+        }
+    }
+    sources
 }
 
 /// The file of a project that has none.
@@ -330,7 +352,7 @@ fn told(sorted: &Sorted, zones: &[(String, Vec<ZoneName>)]) -> Vec<String> {
         told.extend((!files.is_empty()).then(|| some(files)));
     }
     let macs: Vec<&String> = sorted.macs.iter().collect();
-    told.extend((!macs.is_empty()).then(|| format!("MAC reports in {}", some(&macs))));
+    told.extend((!macs.is_empty()).then(|| format!("MAC reports: {}", some(&macs))));
     let projects: Vec<&String> = sorted.projects.values().collect();
     told.extend(
         (!projects.is_empty())
@@ -391,4 +413,74 @@ fn stem_of(path: &str) -> String {
 /// The folder of a path; a dot for the workspace itself.
 fn folder_of(path: &str) -> String {
     path.rsplit_once('/').map_or(".", |(folder, _)| folder).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The administrator's halves of projects whose hosts have these names.
+    fn admins(rows: &[(&str, &str)]) -> Vec<String> {
+        let row = |(project, name): &(&str, &str)| HostRow {
+            name: Name::parse_host(name).ok(),
+            project: (*project).to_owned(),
+            switch: String::new(),
+        };
+        let rows: Vec<HostRow> = rows.iter().map(row).collect();
+        let admins = Domains::of(&rows).admins().into_iter();
+        let shown = admins.map(|Admin { id, dns_domain, also_domains, note }| {
+            format!("{id}: {dns_domain} {also_domains:?}{}", if note.is_some() { ", made up" } else { "" })
+        });
+        shown.collect()
+    }
+
+    #[test]
+    fn each_domain_is_the_first_of_one_project() {
+        let rows = [
+            ("a", "a1.example.net"),
+            ("a", "a2.example.net"),
+            ("a", "a3.old.example.net"),
+            ("b", "b1.example.net"),
+            ("c", ""),
+            ("d", "free-1.free.invalid"),
+        ];
+        let expected = [
+            "a: example.net [\"old.example.net\"]",
+            "b: b.example.net [\"example.net\"], made up",
+            "c: c.example.net [], made up",
+            "d: d.example.net [], made up",
+        ];
+        assert_eq!(admins(&rows), expected);
+    }
+
+    #[test]
+    fn reports_are_one_source_for_each_system_that_their_names_tell() {
+        let sources = |paths: &[&str]| -> Vec<String> {
+            let paths = paths.iter().map(|path| (*path).to_owned()).collect();
+            macs(&paths).into_iter().map(|(name, path, _)| format!("{name} {path}")).collect()
+        };
+        let found = sources(&["agents/agent-a.jsonl", "agents/agent-b.jsonl", "agents/eine-1.jsonl", "x/macs.jsonl"]);
+        assert_eq!(found, ["agent agents/agent-*.jsonl", "eine agents/eine-*.jsonl", "x x/*.jsonl"]);
+        assert_eq!(
+            sources(&["macs.jsonl", "hosts/agent-1.jsonl", "hosts/b.jsonl"]),
+            ["reports *.jsonl", "hosts-2 hosts/*.jsonl"]
+        );
+    }
+
+    #[test]
+    fn stand_ins_cover_all_networks_and_domains() {
+        let rows: Vec<HostRow> = ["a.example.net", "b.sub.example.net", "c.example.org"]
+            .map(|name| HostRow { name: Name::parse_host(name).ok(), project: "p".to_owned(), switch: String::new() })
+            .into();
+        let networks = ["2001:db8:0:1::/64", "2001:db8:0:7::/64", "2a02:6b8::/64"].map(|text| text.parse().unwrap());
+        let zones = stand_ins(&Domains::of(&rows), &networks.into());
+        let names: Vec<String> = zones.iter().map(|zone| plain(zone.as_name())).collect();
+        let expected = [
+            "example.net",
+            "example.org",
+            "0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa",
+            "0.0.0.0.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa",
+        ];
+        assert_eq!(names, expected);
+    }
 }
