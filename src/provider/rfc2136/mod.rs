@@ -181,14 +181,26 @@ impl NameServers {
     }
 
     /// Finds for each name the zone that holds it, where the first server that answers has authority for such a zone.
+    ///
+    /// Knot signs no refusal of a name that it has no zone for. Then all is asked without the key: what is learned is where to
+    /// look, and a transfer proves what is there.
     fn find_apexes(&self, names: &[Name]) -> Result<Vec<Option<ZoneName>>, TargetError> {
         let timeout = self.settings.exchange.timeout;
         let questions = names.iter().cloned().map(|name| Question { name, rtype: Rtype::SOA });
         let questions: Vec<Question> = questions.collect();
         let root = ZoneName::new(Name::root());
         self.first_that_can(&root, |server, key| {
-            let asker = Asker { server, zone: &root, key, timeout, window: DEFAULT_WINDOW };
-            asker.ask_to(&questions, query::read_apex)
+            let ask = |key| {
+                Asker { server, zone: &root, key, timeout, window: DEFAULT_WINDOW }.ask_to(&questions, query::read_apex)
+            };
+            match ask(key) {
+                Err(Failure::AtQuestion(_, failure))
+                    if matches!(*failure, Failure::QueryRefused { unproven: true, .. }) =>
+                {
+                    ask(None)
+                }
+                outcome => outcome,
+            }
         })
     }
 
