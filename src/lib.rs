@@ -61,6 +61,8 @@ pub mod drift;
 
 pub mod snapshot;
 
+pub mod starter;
+
 pub mod doctor;
 
 pub mod serve;

@@ -78,6 +78,18 @@ pub struct Shared {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Make a workspace to start from, around what is in a folder.
+    ///
+    /// Looks for exports by their content: hosts.csv, l3-tors, net-layout, ipv4-map, MAC reports, zone files, project files.
+    /// Writes a zonewright.toml that points at them, with every line explained, and a file for each project. Where there is
+    /// nothing, makes an example that `plan` works on at once. Asks nothing, overwrites nothing, and writes all of it or
+    /// nothing.
+    ///
+    /// With `--from-axfr` the fleet comes from your DNS: transfers the zones, and the reverse zones of the addresses in them that
+    /// the server has, and writes a hosts.csv with a row for each name that looks like a host's. MACs are read out of EUI-64
+    /// addresses. Nothing is sent to the server but questions, and the first plan removes nothing.
+    #[command(after_help = INIT_HELP)]
+    Init(InitArgs),
     /// Validate every file of the workspace, offline.
     ///
     /// Reads zonewright.toml, the project files, all inventory sources, names.lock, and zones that are files; asks no
@@ -195,6 +207,38 @@ pub enum Command {
     /// A code, such as `not-a-64`, may be pasted as it was printed: `error[not-a-64]`. Its page says what it means, with an
     /// example, and what to do. `help codes` lists all codes. Of a command it prints what `--help` does.
     Help(HelpArgs),
+}
+
+/// What `init --help` says below the flags.
+const INIT_HELP: &str = "\
+Examples:
+  zonewright init fleet
+      an example, or around the exports that are in fleet/
+  zonewright init fleet --from-axfr ns1.example.net example.net
+      from a server that lets this machine transfer the zone
+  zonewright init fleet --from-axfr ns1.example.net example.net \\
+      --tsig-secret-file zonewright.key
+      signed with a key, as `tsig-keygen zonewright. > zonewright.key` makes it";
+
+/// What `init` takes.
+#[derive(Debug, Args)]
+pub struct InitArgs {
+    /// The folder to make a workspace of; it is made where it is not there [default: that of -C]
+    #[arg(value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+    /// Begin with the zones of a server: HOST, HOST:PORT, ADDRESS or [ADDRESS]:PORT, then the zones. DIR comes before.
+    #[arg(long, num_args = 2.., value_names = ["SERVER", "ZONE"])]
+    pub from_axfr: Vec<String>,
+    /// The file of the key that transfers are signed with: a key of named.conf, as `tsig-keygen` prints it, or the secret alone
+    /// in base64. For its owner alone (chmod 600); the settings name it.
+    #[arg(long, value_name = "FILE", requires = "from_axfr")]
+    pub tsig_secret_file: Option<PathBuf>,
+    /// The name of the key, where its file does not say it.
+    #[arg(long, value_name = "NAME", requires = "tsig_secret_file", value_parser = parse_key_name)]
+    pub tsig_key: Option<Name>,
+    /// The algorithm of the key, where its file does not say it [default: hmac-sha256]
+    #[arg(long, value_name = "ALGORITHM", requires = "tsig_secret_file")]
+    pub tsig_algorithm: Option<String>,
 }
 
 /// What `plan` takes.

@@ -52,6 +52,8 @@ mod state;
 
 mod serve;
 
+mod init;
+
 mod schema;
 
 mod completions;
@@ -98,6 +100,7 @@ pub fn main() -> ExitCode {
         Command::Adopt(args) => names::adopt(&cli.shared, args),
         Command::State(args) => state::run(&cli.shared, args),
         Command::Serve(args) => serve::run(&cli.shared, args),
+        Command::Init(args) => init::run(&cli.shared, args),
         Command::Schema(args) => schema::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),

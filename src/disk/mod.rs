@@ -3,6 +3,8 @@
 //! Comes in: a path, and what is to stand there. Goes out: readers see the old file or the new one, never a part of either,
 //! even after a power cut; or the digest of what stands there. What the octets mean is the business of other rooms.
 
+pub mod together;
+
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read as _, Write as _};

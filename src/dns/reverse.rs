@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use ipnet::IpNet;
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
 use super::name::{Name, NameRef, ZoneName};
 
@@ -29,6 +29,32 @@ pub fn reverse_zone(network: IpNet) -> Option<ZoneName> {
         }
         IpNet::V6(v6) if prefix.is_multiple_of(4) => {
             Some(ZoneName::new(nibble_labels(&nibbles(v6.network())[..prefix / 4])))
+        }
+        _ => None,
+    }
+}
+
+/// The network whose reverse zone this is; `None` where the zone is none of a whole network.
+///
+/// The shortest that there is has one label below `in-addr.arpa` or `ip6.arpa`.
+pub fn network_of_zone(zone: &ZoneName) -> Option<IpNet> {
+    let labels: Vec<&[u8]> = zone.as_name().labels().collect();
+    match labels.as_slice() {
+        [numbers @ .., b"ip6", b"arpa"] if !numbers.is_empty() && numbers.len() <= 32 => {
+            let mut value: u128 = 0;
+            for (place, label) in numbers.iter().rev().enumerate() {
+                let &[digit] = *label else { return None };
+                let digit = char::from(digit).to_digit(16)?;
+                value |= u128::from(digit) << (124 - 4 * place);
+            }
+            Ipv6Net::new(value.into(), 4 * numbers.len() as u8).ok().map(IpNet::V6)
+        }
+        [numbers @ .., b"in-addr", b"arpa"] if !numbers.is_empty() && numbers.len() <= 4 => {
+            let mut octets = [0; 4];
+            for (place, label) in numbers.iter().rev().enumerate() {
+                octets[place] = octet(label)?;
+            }
+            Ipv4Net::new(octets.into(), 8 * numbers.len() as u8).ok().map(IpNet::V4)
         }
         _ => None,
     }
@@ -133,5 +159,20 @@ mod tests {
         assert_eq!(zone("10.20.0.0/16").as_deref(), Some("20.10.in-addr.arpa."));
         assert_eq!(zone("10.20.0.0/20"), None);
         assert_eq!(zone("2a02:6b8::/41"), None);
+    }
+
+    #[test]
+    fn a_reverse_zone_tells_its_network() {
+        let network = |text: &str| {
+            let zone = ZoneName::new(Name::parse(text).unwrap());
+            network_of_zone(&zone).map(|network| network.to_string())
+        };
+        for known in ["2a02:6b8::/40", "2000::/4", "2001:db8:0:1::/64", "10.20.0.0/16", "192.0.2.0/24"] {
+            let zone = reverse_zone(known.parse().unwrap()).unwrap();
+            assert_eq!(network(&zone.to_string()).as_deref(), Some(known));
+        }
+        for none in ["ip6.arpa", "example.net", "0-25.2.0.192.in-addr.arpa", "01.10.in-addr.arpa", "xx.2.ip6.arpa"] {
+            assert_eq!(network(none), None, "{none}");
+        }
     }
 }

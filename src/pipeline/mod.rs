@@ -56,6 +56,8 @@ pub mod history;
 
 pub mod serve;
 
+pub mod init;
+
 #[cfg(test)]
 mod simulation;
 

@@ -9,6 +9,7 @@ use super::{Findings, load_config};
 use crate::dns::{Name, ZoneContents, ZoneName};
 use crate::inventory::config::retarget::Retarget;
 use crate::inventory::config::settings::STATE_FILE;
+use crate::inventory::config::toml::quoted;
 use crate::inventory::model::Config;
 use crate::inventory::value::Time;
 use crate::provider::{self, Access, Context, TargetError, ZoneRead};
@@ -151,18 +152,12 @@ impl ServedAt {
     /// The keys of such a target, with their values as TOML.
     pub fn settings(&self) -> Vec<(&'static str, String)> {
         let key = self.key.as_ref().map(|(name, file)| {
-            let secret = toml_text(file);
-            let name = toml_text(&name.to_string());
+            let secret = quoted(file);
+            let name = quoted(&name.to_string());
             ("tsig_key", format!("{{ name = {name}, algorithm = \"{ALGORITHM}\", secret_file = {secret} }}"))
         });
         std::iter::once(("server", format!("\"{}\"", self.address))).chain(key).collect()
     }
-}
-
-/// A text as TOML writes it (a basic string).
-fn toml_text(text: &str) -> String {
-    // What JSON escapes, TOML escapes alike (TOML 1.0.0, "String").
-    serde_json::Value::from(text).to_string()
 }
 
 /// Makes a copy of a workspace, without its state, whose zones in files are on a server instead; `secret` is that of the
@@ -260,15 +255,6 @@ fn write_secret(path: &Path, secret: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn texts_of_settings_are_toml() {
-        for text in ["zonewright.", "a \"b\" \\ c", "\u{7}", "\u{e4}\n"] {
-            let document = format!("x = {}", toml_text(text));
-            let parsed: toml::Table = document.parse().unwrap();
-            assert_eq!(parsed["x"].as_str(), Some(text));
-        }
-    }
 
     #[test]
     fn a_file_says_by_its_name_which_zone_it_is_of() {

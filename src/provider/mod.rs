@@ -52,6 +52,7 @@ providers! {
 
 use self::examine::{Capabilities, Examined};
 use self::write::WriteZone;
+pub use rfc2136::find_apexes;
 pub use zonefile::text::{RdataCheck, parse_text};
 pub use zonefile::{file_name, read_in};
 

@@ -1,5 +1,7 @@
 //! The secrets of TSIG keys: fetched where the settings say, and shown nowhere.
 
+mod clause;
+
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs::File;
@@ -12,6 +14,8 @@ use std::time::{Duration, Instant};
 
 use domain::utils::base64;
 use ring::rand;
+
+use crate::dns::Name;
 
 /// The most octets that a secret may have as text, by far: what is longer is some other file.
 const MAX_TEXT: u64 = 64 * 1024;
@@ -119,7 +123,7 @@ fn read_file(path: &Path, shown: &str) -> Result<Vec<u8>, SecretError> {
     let failed = |error: io::Error| SecretError {
         code: "secret-unreadable",
         message: format!("the secret in `{shown}` cannot be read: {}", error.to_string().to_lowercase()),
-        hint: "the file holds the key's secret in base64, and nothing else",
+        hint: "the file holds the key's secret in base64, or a key of named.conf as `tsig-keygen` prints it",
     };
     // Asked before it is opened: opening a pipe could wait for ever. Asked again after, of what was really opened.
     let regular = path.metadata().map_err(failed)?.is_file();
@@ -229,18 +233,34 @@ fn wait(child: &mut Child, deadline: Instant) -> Option<io::Result<std::process:
     }
 }
 
-/// Decodes base64 with blanks around it.
+/// Decodes base64 with blanks around it, or takes the secret out of a key clause of named.conf.
 fn decode(text: &[u8], source: &str) -> Result<Secret, SecretError> {
-    let decoded = str::from_utf8(text).ok().filter(|text| text.len() as u64 <= MAX_TEXT);
-    let decoded = decoded.and_then(|text| base64::decode::<Vec<u8>>(text.trim()).ok());
-    match decoded {
-        Some(octets) if !octets.is_empty() => Ok(Secret(octets)),
-        _ => Err(SecretError {
-            code: "secret-malformed",
-            message: format!("what {source} holds is no base64"),
-            hint: "only the secret itself belongs there: the text between the quotes of `secret` in a key of named.conf",
-        }),
-    }
+    let text = str::from_utf8(text).ok().filter(|text| text.len() as u64 <= MAX_TEXT);
+    let clause = text.and_then(clause::parse);
+    let decoded = clause.map(|clause| clause.secret).or_else(|| text.and_then(decode_base64));
+    decoded.ok_or_else(|| SecretError {
+        code: "secret-malformed",
+        message: format!("what {source} holds is no base64"),
+        hint: "the secret itself belongs there, the text between the quotes of `secret` in a key of named.conf; or one such \
+               key whole, as `tsig-keygen` prints it",
+    })
+}
+
+/// Decodes base64 with blanks around it; none where it is something else, or nothing.
+fn decode_base64(text: &str) -> Option<Secret> {
+    let octets = base64::decode::<Vec<u8>>(text.trim()).ok()?;
+    (!octets.is_empty()).then_some(Secret(octets))
+}
+
+/// What a file says of a key: its name and algorithm, where a key clause of named.conf says them.
+///
+/// Errors: as for [`SecretSource::fetch`].
+pub fn look_at_file(path: &Path) -> Result<Option<(Name, String)>, SecretError> {
+    let shown = path.display().to_string();
+    let text = read_file(path, &shown)?;
+    decode(&text, &format!("`{shown}`"))?;
+    let clause = str::from_utf8(&text).ok().and_then(clause::parse);
+    Ok(clause.map(|clause| (clause.name, clause.algorithm)))
 }
 
 #[cfg(test)]
@@ -321,6 +341,12 @@ mod tests {
             assert_eq!((error.code, error.message.as_str()), ("secret-malformed", "what `key` holds is no base64"));
         }
         assert_eq!(format!("{:?}", fetch_file(SECRET.0, 0o600).unwrap()), "Secret(…)");
+    }
+
+    #[test]
+    fn a_key_of_named_conf_holds_its_secret() {
+        let text = format!("key \"x.\" {{\n\talgorithm hmac-sha256;\n\tsecret \"{}\";\n}};\n", SECRET.0);
+        assert_eq!(fetch_file(&text, 0o600).unwrap().octets(), SECRET.1);
     }
 
     #[test]

@@ -62,6 +62,8 @@ mod scope;
 
 mod serve;
 
+pub mod init;
+
 mod settlement;
 
 mod status;

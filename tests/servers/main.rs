@@ -55,6 +55,7 @@ mod error_sweep;
 mod faults;
 mod fleet;
 mod hindsight;
+mod init;
 mod kill_sweep;
 mod knot;
 mod names;

@@ -30,6 +30,12 @@ pub fn parse(source: &SourceText) -> Parsed {
     Parsed { root: Node { origin, width: 1, value: table(root.into_inner(), &mut places) }, faults, whole }
 }
 
+/// A text as TOML writes it (a basic string).
+pub fn quoted(text: &str) -> String {
+    // What JSON escapes, TOML escapes alike (TOML 1.0.0, "String").
+    serde_json::Value::from(text).to_string()
+}
+
 /// What the library calls a key that stands twice; a test holds it to that.
 const DUPLICATE: &str = "duplicate key";
 
@@ -85,6 +91,15 @@ mod tests {
         let Value::Table(a) = &entries[1].1.value else { panic!("`a` is a table") };
         assert_eq!(a[0].1.value, Value::Integer(16));
         assert!(matches!(&entries[2].1.value, Value::List(items) if items.len() == 2 && items[1].origin.line == 6));
+    }
+
+    #[test]
+    fn quoted_texts_read_as_they_were() {
+        for text in ["zonewright.", "a \"b\" \\ c", "\u{7}", "\u{e4}\n"] {
+            let document = format!("x = {}", quoted(text));
+            let parsed: toml::Table = document.parse().unwrap();
+            assert_eq!(parsed["x"].as_str(), Some(text));
+        }
     }
 
     #[test]

@@ -53,7 +53,7 @@ use domain::tsig::{Key, KeyName};
 
 use super::{Access, AskZone, Context, Exchange, Opened, OpenedWriter, ReadMethod, ReadZone, TargetError, ZoneRead};
 use crate::diag::Diagnostics;
-use crate::dns::{Name, ZoneContents, ZoneName};
+use crate::dns::{Name, Rtype, ZoneContents, ZoneName};
 use crate::inventory::config::node::{Node, SourceText};
 use crate::live::asked::{Answer, Existence, Question};
 
@@ -95,6 +95,18 @@ pub fn open_writer(settings: &Node, context: &Context<'_>) -> OpenedWriter {
     // One primary is fenced by its markers, not any of several.
     settings.servers.truncate(1);
     Ok(Box::new(Primary::new(open_servers(settings, context)?)))
+}
+
+/// Finds for each name the zone that holds it, where one of the servers has authority for such a zone.
+///
+/// Errors: the settings are wrong, or no server can be asked.
+pub fn find_apexes(
+    settings: &Node,
+    context: &Context<'_>,
+    names: &[Name],
+) -> Result<Vec<Option<ZoneName>>, TargetError> {
+    let settings = settings::parse(settings, context.source).0.expect("`check` passed the settings");
+    open_servers(settings, context)?.find_apexes(names)
 }
 
 /// Servers, the key's secret fetched unless a command gives it.
@@ -166,6 +178,30 @@ impl NameServers {
     ) -> NameServers {
         let health = settings.servers.iter().map(|_| Health::default()).collect();
         NameServers { settings, workspace, key, health }
+    }
+
+    /// Finds for each name the zone that holds it, where the first server that answers has authority for such a zone.
+    ///
+    /// Knot signs no refusal of a name that it has no zone for. Then all is asked without the key: what is learned is where to
+    /// look, and a transfer proves what is there.
+    fn find_apexes(&self, names: &[Name]) -> Result<Vec<Option<ZoneName>>, TargetError> {
+        let timeout = self.settings.exchange.timeout;
+        let questions = names.iter().cloned().map(|name| Question { name, rtype: Rtype::SOA });
+        let questions: Vec<Question> = questions.collect();
+        let root = ZoneName::new(Name::root());
+        self.first_that_can(&root, |server, key| {
+            let ask = |key| {
+                Asker { server, zone: &root, key, timeout, window: DEFAULT_WINDOW }.ask_to(&questions, query::read_apex)
+            };
+            match ask(key) {
+                Err(Failure::AtQuestion(_, failure))
+                    if matches!(*failure, Failure::QueryRefused { unproven: true, .. }) =>
+                {
+                    ask(None)
+                }
+                outcome => outcome,
+            }
+        })
     }
 
     /// What the first server gives that can.

@@ -41,6 +41,28 @@ pub fn read_existence(octets: &[u8], zone: &ZoneName, question: &Question) -> Re
     Ok(Existence::of(answer, is_denied))
 }
 
+/// Reads the answer to a question for a SOA: the apex of the zone that holds the name, where this server has authority for
+/// one; the SOA stands there, or beside the answer that there is none at the name (RFC 2308 section 3).
+///
+/// A server that knows nothing of the name, refuses the question or points to other servers has no such zone.
+pub fn read_apex(octets: &[u8], _: &ZoneName, question: &Question) -> Result<Option<ZoneName>, Failure> {
+    let header = Header::read(octets).ok_or_else(|| bad("a message shorter than its header"))?;
+    if !header.is_whole_answer() || header.counts[0] != 1 {
+        return Err(bad("a message that is no whole answer"));
+    }
+    if !matches!(header.rcode(), Rcode::NOERROR | Rcode::NXDOMAIN) || !header.is_authoritative() {
+        return Ok(None);
+    }
+    let mut owner = NameBuffer::default();
+    let name = question.name.as_name();
+    let start = message::check_question(octets, (name, question.rtype), &mut owner)?;
+    let (answers, end) = read_section(octets, start, header.counts[1], &mut owner)?;
+    let (authority, _) = read_section(octets, end, header.counts[2], &mut owner)?;
+    let mut soas = answers.iter().chain(&authority).filter(|record| record.rtype == Rtype::SOA);
+    let above = soas.find(|record| name.is_at_or_below(record.owner.as_name()));
+    Ok(above.map(|record| ZoneName::new(record.owner.clone())))
+}
+
 /// A record of an answer.
 struct Record {
     /// The owner name.

@@ -1,0 +1,263 @@
+//! `init`: a workspace to start from.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use super::args::{InitArgs, Shared};
+use super::exit::Exit;
+use super::output::{self, Failure};
+use super::progress::Line;
+use super::signals;
+use crate::disk::together::Together;
+use crate::dns::{Name, ZoneName};
+use crate::inventory::value::Time;
+use crate::pipeline::Findings;
+use crate::pipeline::init::{self, Imported, InitError, Transfer};
+use crate::report::init::{Made, made};
+use crate::starter::fleet::Fleet;
+use crate::starter::imported::SNAPSHOT;
+use crate::starter::{IGNORED, SETTINGS, Starter};
+
+/// Who we are where nothing else says.
+const OWNER: &str = "zonewright";
+
+/// The files that may be there before, and stay as they are: nothing else goes by what is in them.
+const SPARED: [&str; 3] = [".gitignore", ".gitattributes", "CODEOWNERS.example"];
+
+/// Makes a workspace, and says what is in it and what comes next.
+pub fn run(shared: &Shared, args: &InitArgs) -> Result<Exit, Failure> {
+    let now = output::now(shared)?;
+    let folder = match &args.folder {
+        Some(folder) => clean(&shared.workspace.join(folder)),
+        None => shared.workspace.clone(),
+    };
+    check_free(&folder)?;
+    let owner = owner(&folder);
+    let progress = Line::start(shared);
+    let outcome = match args.from_axfr.split_first() {
+        None => init::of_folder(&folder, &owner, now, &progress).map(|starter| (starter, None)),
+        Some((server, zones)) => transfer(args, &folder, (server, zones), (&owner, now), &progress)?
+            .map(|imported| (imported.starter.clone(), Some(imported))),
+    };
+    progress.finish();
+    let (starter, imported) = match outcome {
+        Ok(made) => made,
+        Err(error) => return Err(failure(shared, args, error)),
+    };
+    let kept = kept(&folder, &starter, imported.is_some())?;
+    write(&folder, &starter, imported.as_ref(), (&kept, now))?;
+    if !shared.quiet {
+        output::print(&text(&folder, &starter, imported.as_ref(), &kept))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Refuses a folder that is a workspace, or no folder.
+fn check_free(folder: &Path) -> Result<(), Failure> {
+    let settings = folder.join(SETTINGS);
+    if fs::symlink_metadata(&settings).is_ok() {
+        let failure = Failure::new(format!("`{}` is there: this is a workspace already", settings.display()));
+        return Err(failure.hint("nothing was written; name another folder, or move that file away"));
+    }
+    match fs::metadata(folder) {
+        Ok(found) if !found.is_dir() => {
+            let failure = Failure::new(format!("`{}` is no folder", folder.display()));
+            Err(failure.hint("name a folder, or one that is not there yet"))
+        }
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(unusable(folder, &error)),
+        _ => Ok(()),
+    }
+}
+
+/// A path without the parts that lead nowhere, as people would write it.
+fn clean(path: &Path) -> PathBuf {
+    let clean: PathBuf = path.components().filter(|part| *part != Component::CurDir).collect();
+    if clean.as_os_str().is_empty() { PathBuf::from(".") } else { clean }
+}
+
+/// Who we are: as the repository is called that the folder is in, or else the folder.
+fn owner(folder: &Path) -> String {
+    let real = folder.canonicalize().or_else(|_| std::path::absolute(folder)).unwrap_or_else(|_| folder.to_owned());
+    let repository = real.ancestors().find(|ancestor| ancestor.join(".git").exists());
+    let name = repository.unwrap_or(&real).file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let plain: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
+    let plain: String = plain.trim_matches('-').chars().take(60).collect();
+    if plain.is_empty() { OWNER.to_owned() } else { plain }
+}
+
+/// Transfers the zones.
+fn transfer(
+    args: &InitArgs,
+    folder: &Path,
+    (server, zones): (&String, &[String]),
+    (owner, now): (&str, Time),
+    progress: &Line,
+) -> Result<Result<Imported, InitError>, Failure> {
+    let mut parsed: Vec<ZoneName> = Vec::new();
+    for text in zones {
+        let zone = Name::parse(text).map(ZoneName::new);
+        let zone = zone.ok().filter(|_| !text.contains(['/', ':'])).ok_or_else(|| {
+            let failure = Failure::new(format!("`{text}` is no zone"));
+            failure.hint("after --from-axfr stand the server and then zones, such as `example.net`; DIR stands before")
+        })?;
+        if !parsed.contains(&zone) {
+            parsed.push(zone);
+        }
+    }
+    let file = args.tsig_secret_file.as_deref();
+    let absolute = file.map(std::path::absolute).transpose();
+    let absolute = absolute.map_err(|error| Failure::new(format!("the file of the key cannot be named: {error}")))?;
+    let key =
+        absolute.as_deref().map(|file| init::key_of(file, args.tsig_key.as_ref(), args.tsig_algorithm.as_deref()));
+    let key = match key.transpose() {
+        Ok(key) => key,
+        Err(error) => return Ok(Err(error)),
+    };
+    let key_file = absolute.as_deref().map(|file| named_from(folder, file));
+    let transfer = Transfer { server, zones: &parsed, key, key_file, owner, now };
+    Ok(init::of_server(&transfer, progress))
+}
+
+/// How settings in a folder name a file: from the folder, where it is in it.
+fn named_from(folder: &Path, file: &Path) -> String {
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    file.strip_prefix(clean(&folder)).unwrap_or(file).display().to_string()
+}
+
+/// The files that are there already, and stay.
+///
+/// Errors: one of them is not to be done without.
+fn kept(folder: &Path, starter: &Starter, has_snapshot: bool) -> Result<Vec<String>, Failure> {
+    let is_there = |path: &str| fs::symlink_metadata(folder.join(path)).is_ok();
+    let files = starter.files.iter().map(|file| file.path.as_str());
+    let there: Vec<&str> = files.chain(has_snapshot.then_some(SNAPSHOT)).filter(|path| is_there(path)).collect();
+    match there.iter().find(|path| !SPARED.contains(path)) {
+        Some(taken) => {
+            let failure = Failure::new(format!("`{}` is there, and is not overwritten", folder.join(taken).display()));
+            Err(failure.hint("nothing was written; name a folder that is empty or not there yet, or move that away"))
+        }
+        None => Ok(there.into_iter().map(str::to_owned).collect()),
+    }
+}
+
+/// Writes everything, or nothing.
+fn write(
+    folder: &Path,
+    starter: &Starter,
+    imported: Option<&Imported>,
+    (kept, now): (&[String], Time),
+) -> Result<(), Failure> {
+    let interrupted = signals::watch()?;
+    let together = Together::begin(folder).map_err(|error| unusable(folder, &error))?;
+    for file in starter.files.iter().filter(|file| !kept.contains(&file.path)) {
+        together.write(&file.path, file.text.as_bytes()).map_err(|error| unusable(&folder.join(&file.path), &error))?;
+    }
+    if let Some(imported) = imported {
+        imported.save(together.beside(), now).map_err(|error| Failure::new(&error).hint(NOTHING))?;
+    }
+    if interrupted.load(Ordering::Relaxed) {
+        return Err(Failure::new("interrupted: nothing was written"));
+    }
+    together.put_in_place(SETTINGS).map_err(|(place, error)| unusable(&place, &error))
+}
+
+/// What holds when writing failed.
+const NOTHING: &str = "nothing was written; name a folder in which you may write, on a disk with room";
+
+/// Why nothing can be written at a place.
+fn unusable(place: &Path, error: &io::Error) -> Failure {
+    let message = format!("`{}` cannot be written: {}", place.display(), error.to_string().to_lowercase());
+    Failure::new(message).hint(NOTHING)
+}
+
+/// Why nothing was made.
+fn failure(shared: &Shared, args: &InitArgs, error: InitError) -> Failure {
+    match error {
+        InitError::Unread(errors) => {
+            let found = Findings { unread: errors, ..Findings::default() };
+            output::findings(shared, &found);
+            let failure = Failure::new("not every zone could be read: nothing was written");
+            match args.tsig_secret_file.is_none() && !args.from_axfr.is_empty() {
+                true => {
+                    failure.hint("where the server wants a key: `--tsig-secret-file FILE`, as `tsig-keygen` makes it")
+                }
+                false => failure,
+            }
+        }
+        InitError::NoHosts(fleet) => {
+            Failure::new(no_hosts(&fleet)).hint("nothing was written; name the zones that hold the hosts' own names")
+        }
+        InitError::BadKey(error) => Failure::new(error.message).hint(error.hint),
+        InitError::UnnamedKey(file) => {
+            Failure::new(format!("`{}` does not say what the key is called", file.display()))
+                .hint("`--tsig-key NAME`, as the server calls it; or give the key as `tsig-keygen` prints it")
+        }
+        InitError::OtherKey(what, own) => {
+            let flag = if what == "name" { "key" } else { what };
+            Failure::new(format!("the file of the key says that its {what} is `{own}`"))
+                .hint(format!("leave out `--tsig-{flag}`, or give the other key's file"))
+        }
+        InitError::BadTarget(found) => {
+            let first = found.errors().iter().next().map(|found| (found.message.clone(), found.hint.clone()));
+            let (message, hint) = first.expect("an error was found");
+            Failure { message, hint }
+        }
+        InitError::Folder(folder, error) => {
+            let message =
+                format!("`{}` cannot be looked through: {}", folder.display(), error.to_string().to_lowercase());
+            Failure::new(message).hint("name a folder that you may read")
+        }
+    }
+}
+
+/// Says which names were found where none is a host's.
+fn no_hosts(fleet: &Fleet) -> String {
+    let passed_over = fleet.passed_over.iter().map(|(reason, names)| format!("{} {reason}", names.len()));
+    let passed_over: Vec<String> = passed_over.collect();
+    match passed_over.is_empty() {
+        true => "no name in the zones has an address".to_owned(),
+        false => format!("no name in the zones looks like a host's: {}", passed_over.join("; ")),
+    }
+}
+
+/// A path as a shell reads it.
+fn quoted(path: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:".contains(c);
+    if path.chars().all(is_plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }
+}
+
+/// What is printed.
+fn text(folder: &Path, starter: &Starter, imported: Option<&Imported>, kept: &[String]) -> String {
+    let mut starter = starter.clone();
+    if kept.iter().any(|path| path == ".gitignore") {
+        let text = fs::read_to_string(folder.join(".gitignore")).unwrap_or_default();
+        let missing: Vec<&str> =
+            IGNORED.into_iter().filter(|line| !text.lines().any(|own| own.trim() == *line)).collect();
+        if !missing.is_empty() {
+            starter.remarks.push(format!("Add to your .gitignore: {}.", missing.join(" ")));
+        }
+    }
+    let shown = folder.display().to_string();
+    let change = if shown == "." { String::new() } else { format!(" -C {}", quoted(&shown)) };
+    let command = |rest: &str| format!("zonewright{change} {rest}");
+    let mut next = vec![
+        (command("check"), "every file, offline"),
+        (command("plan"), "what would be changed in DNS, and why; changes nothing"),
+    ];
+    let mut others = Vec::new();
+    if imported.is_some() {
+        others.push((format!("{SNAPSHOT}/"), "the zones as they were transferred".to_owned()));
+        next.push((
+            command(&format!("plan --live-snapshot {}", quoted(&clean(&folder.join(SNAPSHOT)).display().to_string()))),
+            "the same, without the server",
+        ));
+        next.push((command("doctor"), "what the server lets us do"));
+    } else {
+        next.push((command("explain HOST"), "where a host's name and addresses come from"));
+    }
+    made(&starter, &Made { folder: &shown, others: &others, kept, next: &next }, output::width())
+}

@@ -1,0 +1,173 @@
+//! Several new files that are put in place together: written beside, then moved, and taken away again where one cannot be.
+//!
+//! No system puts several files in place at once. What is moved last can stand for the whole: a reader who finds it finds all.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Component, Path, PathBuf};
+
+/// Files that are written and not in place yet. Unless they are put there, they go, and so do the folders made for them.
+#[derive(Debug)]
+pub struct Together {
+    /// The folder that they are for.
+    folder: PathBuf,
+    /// Where they are until then: a folder in it, so that moving is renaming.
+    beside: PathBuf,
+    /// The folders that were made, the outermost first.
+    made: Vec<PathBuf>,
+    /// The files that were put in place.
+    placed: Vec<PathBuf>,
+    /// Whether all is done.
+    is_done: bool,
+}
+
+impl Together {
+    /// Begins; makes the folder, and what it is in, where it is not there.
+    pub fn begin(folder: &Path) -> io::Result<Together> {
+        let beside = folder.join(format!(".zonewright-init.{}.tmp", std::process::id()));
+        let mut together = Together { folder: folder.to_owned(), beside, made: vec![], placed: vec![], is_done: false };
+        together.make_folders(folder)?;
+        fs::create_dir(&together.beside)?;
+        Ok(together)
+    }
+
+    /// Where files are written for now.
+    pub fn beside(&self) -> &Path {
+        &self.beside
+    }
+
+    /// Writes and syncs a file, by its path in the folder.
+    pub fn write(&self, path: &str, content: &[u8]) -> io::Result<()> {
+        let place = self.beside.join(path);
+        if let Some(parent) = place.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        let mut file = File::create_new(place)?;
+        file.write_all(content)?;
+        file.sync_all()
+    }
+
+    /// Puts all that was written in place, the file `last` at the end. Nothing is overwritten.
+    ///
+    /// Errors: with the path of the file, where one is there or cannot be put there; then none is.
+    pub fn put_in_place(mut self, last: &str) -> Result<(), (PathBuf, io::Error)> {
+        let mut paths = Vec::new();
+        collect(&self.beside, Path::new(""), &mut paths).map_err(|error| (self.beside.clone(), error))?;
+        paths.sort_by_key(|path| (path == Path::new(last), path.clone()));
+        for path in paths {
+            let place = self.folder.join(&path);
+            let parent = place.parent().expect("a file is in a folder").to_owned();
+            let moved = self.make_folders(&parent).and_then(|()| move_new(&self.beside.join(&path), &place));
+            moved.map_err(|error| (place.clone(), error))?;
+            self.placed.push(place);
+        }
+        self.is_done = true;
+        for folder in self.made.iter().chain([&self.folder]) {
+            // Everything is in place by now, and a folder that cannot be synced changes nothing about it.
+            let _ = File::open(folder).and_then(|folder| folder.sync_all());
+        }
+        Ok(())
+    }
+
+    /// Makes a folder and those that it is in, where they are not there, and remembers which.
+    fn make_folders(&mut self, folder: &Path) -> io::Result<()> {
+        let mut path = PathBuf::new();
+        for part in folder.components() {
+            path.push(part);
+            if matches!(part, Component::Normal(_)) && !path.try_exists()? {
+                fs::create_dir(&path)?;
+                self.made.push(path.clone());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Together {
+    fn drop(&mut self) {
+        // Why it is given up is told elsewhere; that something of it could not be removed would only hide that.
+        let _ = fs::remove_dir_all(&self.beside);
+        if !self.is_done {
+            for file in &self.placed {
+                let _ = fs::remove_file(file);
+            }
+            for folder in self.made.iter().rev() {
+                // One that somebody put something into stays.
+                let _ = fs::remove_dir(folder);
+            }
+        }
+    }
+}
+
+/// Moves a file to a place where nothing stands.
+fn move_new(from: &Path, to: &Path) -> io::Result<()> {
+    // A second name is only given where there is none yet, which renaming does not promise.
+    match fs::hard_link(from, to) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists && !to.try_exists()? => fs::rename(from, to),
+        linked => linked,
+    }
+}
+
+/// Collects the paths of all files below a folder.
+fn collect(folder: &Path, below: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let path = below.join(entry.file_name());
+        match entry.file_type()?.is_dir() {
+            true => collect(&entry.path(), &path, paths)?,
+            false => paths.push(path),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The paths of all below a folder, sorted.
+    fn all(folder: &Path) -> Vec<String> {
+        let mut paths = Vec::new();
+        collect(folder, Path::new(""), &mut paths).unwrap();
+        let mut paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+        paths.sort_unstable();
+        paths
+    }
+
+    #[test]
+    fn all_files_are_put_in_place_in_a_folder_that_is_made() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("a/b");
+        let together = Together::begin(&folder).unwrap();
+        together.write("last", b"1").unwrap();
+        together.write("x/y", b"2").unwrap();
+        assert!(!folder.join("last").exists());
+        together.put_in_place("last").unwrap();
+        assert_eq!(all(parent.path()), ["a/b/last", "a/b/x/y"]);
+    }
+
+    #[test]
+    fn where_one_cannot_be_put_none_is() {
+        let parent = tempfile::tempdir().unwrap();
+        fs::write(parent.path().join("x"), "somebody's").unwrap();
+        let together = Together::begin(parent.path()).unwrap();
+        for path in ["a/b", "last", "x"] {
+            together.write(path, b"ours").unwrap();
+        }
+        let (place, error) = together.put_in_place("last").unwrap_err();
+        assert_eq!((place, error.kind()), (parent.path().join("x"), io::ErrorKind::AlreadyExists));
+        assert_eq!(all(parent.path()), ["x"]);
+        assert_eq!(fs::read_to_string(parent.path().join("x")).unwrap(), "somebody's");
+        assert!(!parent.path().join("a").exists());
+    }
+
+    #[test]
+    fn what_is_given_up_leaves_no_folder() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("new");
+        let together = Together::begin(&folder).unwrap();
+        together.write("x", b"").unwrap();
+        drop(together);
+        assert!(!folder.exists());
+    }
+}

@@ -1,0 +1,228 @@
+//! From a folder, or from the zones of a server, to the files of a workspace. Nothing is written here but a snapshot, where
+//! the caller says.
+
+mod look;
+
+use std::collections::BTreeSet;
+use std::io;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+use super::{Progress, TOOL, each_once, zones};
+use crate::diag::{Diagnostics, Files};
+use crate::dns::reverse::{is_reverse, reverse_zone};
+use crate::dns::{Name, RdataRef, Rtype, ZoneContents, ZoneName};
+use crate::inventory::config::node::{Node, SourceText};
+use crate::inventory::config::toml::{self, quoted};
+use crate::inventory::value::Time;
+use crate::live::{Apexes, Live, LiveZone};
+use crate::provider::secret::{self, SecretError};
+use crate::provider::{self, Access, Context, TargetError, ZoneRead};
+use crate::snapshot::{SaveError, Writer};
+use crate::starter::fleet::Fleet;
+use crate::starter::imported::{self, Basis, KeyGiven, Origin, SNAPSHOT, subnet};
+use crate::starter::{Starter, found};
+
+/// The type of target that names of servers are settings of.
+const SERVERS: &str = "rfc2136";
+
+/// The algorithm of a key of which nothing says it: what BIND's `tsig-keygen` makes.
+const ALGORITHM: &str = "hmac-sha256";
+
+/// Why nothing is made.
+#[derive(Debug)]
+pub enum InitError {
+    /// Zones that were asked for could not be read.
+    Unread(Vec<TargetError>),
+    /// No name in the zones looks like a host's.
+    NoHosts(Box<Fleet>),
+    /// The key cannot be used.
+    BadKey(SecretError),
+    /// The key has no name.
+    UnnamedKey(PathBuf),
+    /// The file of the key says something else than the command line: what it is, and what the file says.
+    OtherKey(&'static str, String),
+    /// The server, or the algorithm, is none.
+    BadTarget(Diagnostics),
+    /// The folder cannot be looked through.
+    Folder(PathBuf, io::Error),
+}
+
+/// Makes a workspace around what lies in a folder; an example where that is nothing of a fleet.
+///
+/// Where there are zones and no hosts.csv, the zones say which hosts there are.
+pub fn of_folder(folder: &Path, owner: &str, now: Time, progress: &dyn Progress) -> Result<Starter, InitError> {
+    progress.stage("looking through the folder", None);
+    let seen = look::look(folder).map_err(|error| InitError::Folder(folder.to_owned(), error))?;
+    let folders = found::zone_folders(&seen);
+    if found::has_hosts(&seen) || folders.is_empty() {
+        return Ok(found::make(&seen, owner, now));
+    }
+    let all = folders.iter().flat_map(|(dir, zones)| zones.iter().map(move |zone| (dir, zone)));
+    let read: Vec<_> = all.map(|(dir, zone)| provider::read_in(&folder.join(dir), zone)).collect();
+    let live = live(contents(read)?);
+    let basis = Basis { live: &live, unread: &[], now, owner, origin: Origin::Folders(&folders) };
+    imported::make(&basis).map_err(|fleet| InitError::NoHosts(Box::new(fleet)))
+}
+
+/// What is asked of a server.
+#[derive(Debug)]
+pub struct Transfer<'a> {
+    /// The server, as a target names it.
+    pub server: &'a str,
+    /// The zones.
+    pub zones: &'a [ZoneName],
+    /// The key, its file as an absolute path.
+    pub key: Option<KeyGiven>,
+    /// The file of the key, as the settings are to name it.
+    pub key_file: Option<String>,
+    /// Who we are.
+    pub owner: &'a str,
+    /// The clock.
+    pub now: Time,
+}
+
+/// A workspace made of the zones of a server.
+#[derive(Debug)]
+pub struct Imported {
+    /// Its files, but for the snapshot.
+    pub starter: Starter,
+    /// The zones.
+    live: Live,
+}
+
+impl Imported {
+    /// Saves the zones below a folder, as a snapshot; gives its place there.
+    pub fn save(&self, folder: &Path, now: Time) -> Result<&'static str, SaveError> {
+        let writer = Writer::begin(&folder.join(SNAPSHOT))?;
+        let contents = self.live.zones().filter_map(|(_, zone)| zone.contents());
+        let saved = contents.map(|contents| writer.write_zone(contents, None)).collect::<Result<Vec<_>, _>>()?;
+        writer.finish((TOOL, now), saved, Vec::new())?;
+        Ok(SNAPSHOT)
+    }
+}
+
+/// Finds out what a key is called: by the command line, or by its file where that is a key of named.conf.
+///
+/// Errors: the file cannot be used, says something else, or does not say the name.
+pub fn key_of(file: &Path, name: Option<&Name>, algorithm: Option<&str>) -> Result<KeyGiven, InitError> {
+    let said = secret::look_at_file(file).map_err(InitError::BadKey)?;
+    if let Some((own, own_algorithm)) = &said {
+        if name.is_some_and(|name| name != own) {
+            return Err(InitError::OtherKey("name", own.to_string()));
+        }
+        if algorithm.is_some_and(|algorithm| algorithm != own_algorithm) {
+            return Err(InitError::OtherKey("algorithm", own_algorithm.clone()));
+        }
+    }
+    let (own, own_algorithm) = said.unzip();
+    let name = name.cloned().or(own).ok_or_else(|| InitError::UnnamedKey(file.to_owned()))?;
+    let algorithm = algorithm.map(str::to_owned).or(own_algorithm).unwrap_or_else(|| ALGORITHM.to_owned());
+    Ok(KeyGiven { name: name.to_string(), algorithm, file: file.display().to_string() })
+}
+
+/// Transfers zones, and the reverse zones of the addresses in them that the server has; makes a workspace of them.
+pub fn of_server(transfer: &Transfer<'_>, progress: &dyn Progress) -> Result<Imported, InitError> {
+    let Transfer { server, zones: asked, key, key_file, owner, now } = transfer;
+    let (settings, source) = target(server, key.as_ref())?;
+    let context = Context { workspace: Path::new("/"), source: &source, now: *now };
+    let access = provider::open(SERVERS, &settings, &context).map_err(|error| InitError::Unread(vec![error]))?;
+    let mut all = contents(read(&access, asked, "transferring zones", progress))?;
+    progress.stage("looking for reverse zones", None);
+    let (reverse, mut unread) = match find_reverse(&settings, &context, &all) {
+        Ok(found) => (found, Vec::new()),
+        Err(error) => (Vec::new(), vec![(None, error)]),
+    };
+    let outcomes = read(&access, &reverse, "transferring reverse zones", progress);
+    for (zone, outcome) in reverse.iter().zip(outcomes) {
+        match outcome {
+            Ok(read) => all.push(read.contents),
+            Err(error) => unread.push((Some(zone.clone()), error)),
+        }
+    }
+    let unread: Vec<(Option<ZoneName>, String)> =
+        unread.into_iter().map(|(zone, error)| (zone, reason(&error))).collect();
+    let named = key.as_ref().zip(key_file.as_ref()).map(|(key, file)| KeyGiven { file: file.clone(), ..key.clone() });
+    let live = live(all);
+    let origin = Origin::Server(server, named.as_ref());
+    let starter = imported::make(&Basis { live: &live, unread: &unread, now: *now, owner, origin })
+        .map_err(|fleet| InitError::NoHosts(Box::new(fleet)))?;
+    Ok(Imported { starter, live })
+}
+
+/// What happened, with what to do about it.
+fn reason(error: &TargetError) -> String {
+    let hint = error.hint.as_ref().map(|hint| format!(". To do: {hint}"));
+    format!("{}{}", error.message, hint.unwrap_or_default())
+}
+
+/// The settings of the target, checked.
+fn target(server: &str, key: Option<&KeyGiven>) -> Result<(Node, SourceText), InitError> {
+    let mut files = Files::default();
+    let mut text = format!("type = {}\nserver = {}\n", quoted(SERVERS), quoted(server));
+    text.extend(key.map(|key| format!("{}\n", key.setting())));
+    let source = SourceText { file: files.add("--from-axfr"), text };
+    let parsed = toml::parse(&source);
+    let mut found = parsed.faults;
+    found.append(provider::check(SERVERS, &parsed.root, &source));
+    match found.error_count() {
+        0 => Ok((parsed.root, source)),
+        _ => Err(InitError::BadTarget(found)),
+    }
+}
+
+/// Reads zones side by side; the outcomes have their order.
+fn read(
+    access: &Access,
+    asked: &[ZoneName],
+    what: &str,
+    progress: &dyn Progress,
+) -> Vec<Result<ZoneRead, TargetError>> {
+    let Access::Whole(target) = access else { unreachable!("the settings above ask for transfers") };
+    progress.stage(what, Some(asked.len() as u64));
+    zones::side_by_side(&vec![0; asked.len()], |place| {
+        let read = target.read_zone(&asked[place]);
+        progress.step();
+        read
+    })
+}
+
+/// The contents of zones; what could not be read is an error.
+fn contents(read: Vec<Result<ZoneRead, TargetError>>) -> Result<Vec<ZoneContents>, InitError> {
+    let (mut contents, mut errors) = (Vec::new(), Vec::new());
+    for outcome in read {
+        match outcome {
+            Ok(read) => contents.push(read.contents),
+            Err(error) => errors.push(error),
+        }
+    }
+    match errors.is_empty() {
+        true => Ok(contents),
+        false => Err(InitError::Unread(each_once(errors.into_iter()))),
+    }
+}
+
+/// Zones, as they are live.
+fn live(all: Vec<ZoneContents>) -> Live {
+    let names: Vec<ZoneName> = all.iter().map(|contents| contents.apex().clone()).collect();
+    let apexes = Apexes::new(names.iter());
+    let zones = all.into_iter().map(|contents| LiveZone::known(contents, &apexes)).collect();
+    Live::new(zones, apexes)
+}
+
+/// The reverse zones of the addresses in zones that the server has authority for, and that are not among them.
+fn find_reverse(settings: &Node, context: &Context<'_>, all: &[ZoneContents]) -> Result<Vec<ZoneName>, TargetError> {
+    let forward = all.iter().filter(|contents| !is_reverse(contents.apex().as_name()));
+    let rrsets = forward.flat_map(ZoneContents::rrsets).filter(|rrset| matches!(rrset.rtype(), Rtype::A | Rtype::AAAA));
+    let addresses: BTreeSet<IpAddr> = rrsets.flat_map(|rrset| rrset.rdata()).filter_map(RdataRef::address).collect();
+    let subnets: BTreeSet<_> = addresses.into_iter().map(subnet).collect();
+    let names = subnets.into_iter().filter_map(reverse_zone).map(|zone| zone.as_name().to_name());
+    let names: Vec<Name> = names.collect();
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    let found = provider::find_apexes(settings, context, &names)?;
+    let found: BTreeSet<ZoneName> = found.into_iter().flatten().collect();
+    let is_new = |zone: &ZoneName| !all.iter().any(|contents| contents.apex() == zone);
+    Ok(found.into_iter().filter(|zone| is_reverse(zone.as_name()) && is_new(zone)).collect())
+}

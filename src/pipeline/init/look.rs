@@ -1,0 +1,65 @@
+//! What lies in a folder: every file that is recognised as an export, a zone or a project file.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use crate::starter::found::Found;
+use crate::starter::recognise::recognise;
+
+/// How deep it looks: exports lie a few folders down at most (no official source).
+const DEPTH: usize = 4;
+
+/// How many entries are looked at: a folder of more is no workspace to be (no official source).
+const ENTRIES: usize = 20_000;
+
+/// The largest file that is read, in octets: exports of a million hosts are smaller (no official source).
+const MAX_FILE: u64 = 512 * 1024 * 1024;
+
+/// Looks through a folder that may not be there yet; what is found is sorted by path.
+///
+/// Hidden files and folders are passed over, links to folders too, and files that cannot be read.
+pub fn look(folder: &Path) -> io::Result<Vec<Found>> {
+    let mut found = Vec::new();
+    let mut left = ENTRIES;
+    if folder.try_exists()? {
+        walk(folder, "", DEPTH, &mut left, &mut found)?;
+    }
+    found.sort_by(|a: &Found, b: &Found| a.path.cmp(&b.path));
+    Ok(found)
+}
+
+/// Looks through one folder, and those in it.
+fn walk(folder: &Path, below: &str, depth: usize, left: &mut usize, found: &mut Vec<Found>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        if name.starts_with('.') || *left == 0 {
+            continue;
+        }
+        *left -= 1;
+        let path = format!("{below}{name}");
+        let kind = entry.file_type()?;
+        if kind.is_dir() && depth > 0 {
+            // A folder that may not be looked into holds nothing for us.
+            let _ = walk(&entry.path(), &format!("{path}/"), depth - 1, left, found);
+        } else if kind.is_file()
+            && let Some(text) = read(&entry.path())
+            && let Some(kind) = recognise(&path, &text)
+        {
+            found.push(Found { path, kind });
+        }
+    }
+    Ok(())
+}
+
+/// The text of a file that may be an export, by how its name ends; none where it cannot be read.
+fn read(path: &Path) -> Option<String> {
+    /// How the names of such files end.
+    const ENDINGS: [&str; 7] = ["csv", "txt", "xml", "jsonl", "zone", "yaml", "yml"];
+    let ending = path.extension()?.to_str()?;
+    let file = File::open(path).ok().filter(|_| ENDINGS.contains(&ending))?;
+    let mut octets = Vec::new();
+    file.take(MAX_FILE).read_to_end(&mut octets).ok()?;
+    Some(String::from_utf8_lossy(&octets).into_owned())
+}

@@ -1,0 +1,486 @@
+//! A workspace around the exports that lie in a folder: the settings point at them, and each project gets a file.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ipnet::Ipv6Net;
+
+use super::imported::pool_name;
+use super::project::Project;
+use super::recognise::{HostRow, Kind};
+use super::settings::{Admin, Pool, Settings, Source, Zone};
+use super::{SETTINGS, Starter, StarterFile, common, count, example, fresh_slug, parent, plain, slug, some};
+use crate::dns::reverse::reverse_zone;
+use crate::dns::{Name, ZoneName};
+use crate::inventory::config::toml::quoted;
+use crate::inventory::value::Time;
+use crate::provider::file_name;
+
+/// Where stand-ins for zones are put.
+const STAND_INS: &str = "zones";
+
+/// Where project files are put that there are none of.
+const PROJECTS: &str = "projects";
+
+/// A file that was recognised.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Its path in the folder, with slashes.
+    pub path: String,
+    /// What it is.
+    pub kind: Kind,
+}
+
+/// Everything that was recognised, by what it is.
+#[derive(Debug, Default)]
+struct Sorted {
+    /// The files of hosts, and their rows.
+    hosts: (Vec<String>, Vec<HostRow>),
+    /// The files of l3-tors, the VLANs of each switch, and the networks.
+    l3_tors: (Vec<String>, BTreeMap<String, BTreeSet<u16>>, BTreeSet<Ipv6Net>),
+    /// The files of net-layout.
+    net_layout: Vec<String>,
+    /// The files of ipv4-map.
+    ipv4_map: Vec<String>,
+    /// The files of MAC reports.
+    macs: BTreeSet<String>,
+    /// The project files, by id.
+    projects: BTreeMap<String, String>,
+}
+
+/// The folders of master files, each with its zones; a zone that lies in several is in the first.
+pub fn zone_folders(found: &[Found]) -> Vec<(String, Vec<ZoneName>)> {
+    let mut folders: BTreeMap<String, Vec<ZoneName>> = BTreeMap::new();
+    let mut seen = BTreeSet::new();
+    for Found { path, kind } in found {
+        if let Kind::Zone(zone) = kind
+            && seen.insert(zone.clone())
+        {
+            folders.entry(folder_of(path)).or_default().push(zone.clone());
+        }
+    }
+    folders.into_iter().collect()
+}
+
+/// Whether any hosts were found.
+pub fn has_hosts(found: &[Found]) -> bool {
+    found.iter().any(|found| matches!(&found.kind, Kind::Hosts(rows) if !rows.is_empty()))
+}
+
+/// Makes a workspace around what was found; an example where no hosts were.
+pub fn make(found: &[Found], owner: &str, now: Time) -> Starter {
+    if !has_hosts(found) {
+        let mut starter = example::make(owner, now);
+        if !found.is_empty() {
+            let paths: Vec<&String> = found.iter().map(|found| &found.path).collect();
+            starter.remarks.push(format!(
+                "Left alone, since there is no hosts.csv to go with them: {}. Point [sources] at them once there is.",
+                some(&paths)
+            ));
+        }
+        return starter;
+    }
+    let mut sorted = Sorted::default();
+    for Found { path, kind } in found {
+        sorted.take(path, kind);
+    }
+    let zones = zone_folders(found);
+    let domains = Domains::of(&sorted.hosts.1);
+    let stand_ins = if zones.is_empty() { stand_ins(&domains, &sorted.l3_tors.2) } else { Vec::new() };
+    let settings = settings(&sorted, &zones, &stand_ins, (&domains, owner, now));
+    let mut files = vec![StarterFile::new(SETTINGS, "points at what was found", settings.to_text())];
+    let made: Vec<_> = domains.0.keys().filter(|id| !sorted.projects.contains_key(*id)).collect();
+    let unsure: Vec<&str> = made.iter().filter(|id| sorted.vlan(id).1.is_err()).map(|id| id.as_str()).collect();
+    let mut stems: BTreeSet<String> = sorted.projects.values().map(|path| stem_of(path)).collect();
+    files.extend(made.iter().map(|id| project(&sorted, id, &fresh_slug(id, &mut stems))));
+    files.extend(stand_ins.iter().map(stand_in));
+    files.extend(common::for_git());
+    let remarks = remarks(&sorted, &stand_ins, &unsure, &domains);
+    Starter { files, basis: told(&sorted, &zones), remarks }
+}
+
+impl Sorted {
+    /// Takes a file.
+    fn take(&mut self, path: &str, kind: &Kind) {
+        let path = path.to_owned();
+        match kind {
+            Kind::Hosts(rows) => {
+                self.hosts.0.push(path);
+                self.hosts.1.extend(rows.iter().cloned());
+            }
+            Kind::L3Tors(vlans, networks) => {
+                self.l3_tors.0.push(path);
+                for (switch, vlans) in vlans {
+                    self.l3_tors.1.entry(switch.clone()).or_default().extend(vlans);
+                }
+                self.l3_tors.2.extend(networks);
+            }
+            Kind::NetLayout => self.net_layout.push(path),
+            Kind::Ipv4Map => self.ipv4_map.push(path),
+            Kind::MacReports => {
+                self.macs.insert(path);
+            }
+            Kind::Project(id) => {
+                self.projects.insert(id.clone(), path);
+            }
+            Kind::Zone(_) => {}
+        }
+    }
+
+    /// The VLAN of a project's hosts, as far as l3-tors tells: with how it is known, or why it is not for certain.
+    fn vlan(&self, project: &str) -> (u16, Result<String, String>) {
+        let of_project = self.hosts.1.iter().filter(|row| row.project == project);
+        let switches: BTreeSet<&String> = of_project.map(|row| &row.switch).collect();
+        let mut counts: BTreeMap<u16, usize> = BTreeMap::new();
+        for vlan in switches.iter().filter_map(|switch| self.l3_tors.1.get(*switch)).flatten() {
+            *counts.entry(*vlan).or_default() += 1;
+        }
+        let vlans: Vec<u16> = counts.keys().copied().collect();
+        match (vlans.as_slice(), counts.iter().rev().max_by_key(|(_, count)| **count)) {
+            ([only], _) => {
+                (*only, Ok("The one VLAN that l3-tors has for the switches of this project's hosts.".to_owned()))
+            }
+            (several, Some((vlan, _))) => (
+                *vlan,
+                Err(format!(
+                    "A guess: l3-tors has {} VLANs for the switches of this project's hosts: {}.",
+                    several.len(),
+                    some(several)
+                )),
+            ),
+            _ => (1, Err("Made up: no l3-tors tells the VLAN of this project's switches.".to_owned())),
+        }
+    }
+}
+
+/// A domain in which fewer than one in so many hosts of a project have names is not the project's (no official source).
+const USUAL: usize = 10;
+
+/// Whether names in a domain can be published: none can below `invalid` (RFC 2606 section 2), where released hosts are.
+fn is_published(domain: &Name) -> bool {
+    domain.as_name().labels().last().is_some_and(|label| label != b"invalid")
+}
+
+/// The domains in which the hosts of each project have names, the commonest first.
+struct Domains(BTreeMap<String, Vec<Name>>);
+
+impl Domains {
+    /// Counts them.
+    fn of(rows: &[HostRow]) -> Domains {
+        let mut counts: BTreeMap<String, BTreeMap<Name, usize>> = BTreeMap::new();
+        for row in rows {
+            let of_project = counts.entry(row.project.clone()).or_default();
+            if let Some(domain) = row.name.as_ref().and_then(parent).filter(is_published) {
+                *of_project.entry(domain).or_default() += 1;
+            }
+        }
+        let sorted = counts.into_iter().map(|(id, domains)| {
+            let mut domains: Vec<(Name, usize)> = domains.into_iter().collect();
+            domains.sort_by_key(|(domain, count)| (std::cmp::Reverse(*count), domain.to_string()));
+            let all: usize = domains.iter().map(|(_, count)| count).sum();
+            // A few strays are rather mistakes, which the plan then names.
+            let usual = domains.into_iter().filter(|(_, count)| count * USUAL >= all);
+            (id, usual.map(|(domain, _)| domain).collect())
+        });
+        Domains(sorted.collect())
+    }
+
+    /// The administrator's halves: each domain is the first of one project alone, as the settings demand.
+    fn admins(&self) -> Vec<Admin> {
+        let mut taken: BTreeMap<&Name, &str> = BTreeMap::new();
+        let mut admins = Vec::new();
+        for (id, domains) in &self.0 {
+            let own = domains.iter().find(|domain| !taken.contains_key(domain));
+            let also = domains.iter().filter(|domain| Some(*domain) != own).map(|domain| plain(domain.as_name()));
+            let also_domains: Vec<String> = also.collect();
+            let (dns_domain, note) = match own {
+                Some(own) => {
+                    taken.insert(own, id);
+                    (plain(own.as_name()), None)
+                }
+                None => {
+                    let first = also_domains.first().map_or("example.net", String::as_str);
+                    let note = match domains.first() {
+                        Some(shared) => format!(
+                            "Made up: its hosts are in {first}, which is the domain of project {}, and each domain has one.",
+                            taken[shared]
+                        ),
+                        None => "Made up: none of its hosts has a name yet.".to_owned(),
+                    };
+                    (format!("{}.{first}", slug(id)), Some(note))
+                }
+            };
+            admins.push(Admin { id: id.clone(), dns_domain, also_domains, note });
+        }
+        admins
+    }
+
+    /// The topmost of all domains.
+    fn topmost(&self) -> Vec<&Name> {
+        let all: BTreeSet<&Name> = self.0.values().flatten().collect();
+        let is_below =
+            |name: &Name| all.iter().any(|other| *other != name && name.as_name().is_at_or_below(other.as_name()));
+        all.iter().copied().filter(|name| !is_below(name)).collect()
+    }
+}
+
+/// The zones that there would be: one for each of the topmost domains, and one for the networks of each /32.
+fn stand_ins(domains: &Domains, networks: &BTreeSet<Ipv6Net>) -> Vec<ZoneName> {
+    let mut zones: Vec<ZoneName> = domains.topmost().into_iter().cloned().map(ZoneName::new).collect();
+    let mut by_provider: BTreeMap<u32, Vec<u128>> = BTreeMap::new();
+    for network in networks {
+        let value = u128::from(network.network());
+        by_provider.entry((value >> 96) as u32).or_default().push(value);
+    }
+    for values in by_provider.values() {
+        let differ = values.iter().fold(0, |differ, value| differ | (value ^ values[0]));
+        // A zone ends on a nibble; /64 is where hosts begin.
+        let length = (differ.leading_zeros().min(64) / 4 * 4) as u8;
+        let network = Ipv6Net::new(values[0].into(), length).expect("at most 64").trunc();
+        zones.extend(reverse_zone(network.into()));
+    }
+    zones
+}
+
+/// A zone of nothing.
+fn stand_in(zone: &ZoneName) -> StarterFile {
+    let text = "; Stands in for live DNS, and holds nothing yet: name your server in zonewright.toml in its place.\n\
+                $TTL 3600\n@  SOA  ns.invalid. hostmaster.invalid. 1 3600 600 604800 3600\n@  NS   ns.invalid.\n";
+    StarterFile::new(format!("{STAND_INS}/{}", file_name(zone)), "a stand-in for live DNS", text.to_owned())
+}
+
+/// The settings.
+fn settings(
+    sorted: &Sorted,
+    zones: &[(String, Vec<ZoneName>)],
+    stand_ins: &[ZoneName],
+    (domains, owner, now): (&Domains, &str, Time),
+) -> Settings {
+    let source =
+        |key, paths: &Vec<String>, about| (!paths.is_empty()).then(|| Source { key, paths: paths.clone(), about });
+    let sources = [
+        source("hosts", &sorted.hosts.0, "one row a host"),
+        source("l3_tors", &sorted.l3_tors.0, "switch and VLAN to the one /64 behind it"),
+        source("net_layout", &sorted.net_layout, "datacenter and VLAN to networks, for L2 segments"),
+        source("ipv4_map", &sorted.ipv4_map, "where a host with an A record has its IPv6 address"),
+    ];
+    let of_projects: BTreeSet<String> = sorted.projects.values().map(|path| folder_of(path)).collect();
+    let mut projects: Vec<String> = of_projects.iter().map(|folder| in_folder(folder, "*.yaml")).collect();
+    if projects.is_empty() {
+        projects.push(in_folder(PROJECTS, "*.yaml"));
+    }
+    let stand_in = [(STAND_INS.to_owned(), stand_ins.to_vec())];
+    let folders = if zones.is_empty() { &stand_in[..] } else { zones };
+    let pool = |(number, (folder, _)): (usize, &(String, Vec<ZoneName>))| Pool {
+        name: pool_name(number),
+        about: vec![format!(
+            "The master files in {folder}/. For a server: type = \"rfc2136\" with `server` and `tsig_key` (docs/start.md)."
+        )],
+        target: vec![
+            ("type = \"zonefile\"".to_owned(), "what the target is".to_owned()),
+            (format!("dir = {}", quoted(folder)), "holds APEX.zone for each zone".to_owned()),
+        ],
+    };
+    let zone = |(number, zone): (usize, &ZoneName)| Zone { name: zone.clone(), pool: pool_name(number), ttl: None };
+    let in_pools =
+        folders.iter().enumerate().flat_map(|(number, (_, zones))| zones.iter().map(move |zone| (number, zone)));
+    Settings {
+        head: vec![format!(
+            "Made by `zonewright init` on {} around what was found in this folder. `zonewright check` says what is wrong in any \
+             of it, `zonewright plan` what would be changed in DNS.",
+            now.to_second()
+        )],
+        owner: owner.to_owned(),
+        projects,
+        sources: sources.into_iter().flatten().collect(),
+        macs: macs(&sorted.macs),
+        admins: domains.admins(),
+        pools: folders.iter().enumerate().map(pool).collect(),
+        zones: in_pools.map(zone).collect(),
+    }
+}
+
+/// The sources of MACs: one for each folder of reports, or where all files in it are called `WORD-…`, one for each word.
+fn macs(paths: &BTreeSet<String>) -> Vec<(String, String, String)> {
+    let mut folders: BTreeMap<String, BTreeSet<Option<String>>> = BTreeMap::new();
+    for path in paths {
+        let word = stem_of(path).split_once('-').map(|(word, _)| word.to_owned());
+        folders.entry(folder_of(path)).or_default().insert(word);
+    }
+    // A source of MACs is not called as another source is.
+    let mut names: BTreeSet<String> = ["projects", "hosts"].map(str::to_owned).into();
+    let mut sources = Vec::new();
+    for (folder, words) in folders {
+        let words: Option<Vec<String>> = words.into_iter().collect();
+        for word in words.map_or(vec![None], |words| words.into_iter().map(Some).collect()) {
+            let called = word.as_deref().unwrap_or(if folder == "." { "reports" } else { &folder });
+            let name = fresh_slug(called, &mut names);
+            let glob = word.map_or("*.jsonl".to_owned(), |word| format!("{word}-*.jsonl"));
+            sources.push((name, in_folder(&folder, &glob), "the reports of one system".to_owned()));
+        }
+    }
+    sources
+}
+
+/// The file of a project that has none.
+fn project(sorted: &Sorted, id: &str, stem: &str) -> StarterFile {
+    let (vlan, known) = sorted.vlan(id);
+    let automation = match &known {
+        Ok(_) => {
+            (true, "The owner's switch; the administrator's is in zonewright.toml, and both must be on.".to_owned())
+        }
+        Err(_) => (
+            false,
+            "The owner's switch. Off, since the VLAN is not for certain: switch it on once that is right.".to_owned(),
+        ),
+    };
+    let hosts = sorted.hosts.1.iter().filter(|row| row.project == id).count();
+    let project = Project {
+        id: id.to_owned(),
+        head: vec![format!("Project {id}: {} in the export.", count(hosts, "host", "hosts"))],
+        vlan: (vlan, known.unwrap_or_else(|why| why)),
+        automation,
+        shared_bits: None,
+    };
+    let folder = sorted.projects.values().map(|path| folder_of(path)).min();
+    project.to_file(&in_folder(&folder.unwrap_or(PROJECTS.to_owned()), &format!("{stem}.yaml")))
+}
+
+/// What was found.
+fn told(sorted: &Sorted, zones: &[(String, Vec<ZoneName>)]) -> Vec<String> {
+    let mut told = vec![format!("{} in {}", count(sorted.hosts.1.len(), "host", "hosts"), some(&sorted.hosts.0))];
+    for files in [&sorted.l3_tors.0, &sorted.net_layout, &sorted.ipv4_map] {
+        told.extend((!files.is_empty()).then(|| some(files)));
+    }
+    let macs: Vec<&String> = sorted.macs.iter().collect();
+    told.extend((!macs.is_empty()).then(|| format!("MAC reports: {}", some(&macs))));
+    let projects: Vec<&String> = sorted.projects.values().collect();
+    told.extend(
+        (!projects.is_empty())
+            .then(|| format!("{}: {}", count(projects.len(), "project file", "project files"), some(&projects))),
+    );
+    for (folder, zones) in zones {
+        let names: Vec<String> = zones.iter().map(|zone| plain(zone.as_name())).collect();
+        told.push(format!("{} in {folder}: {}", count(zones.len(), "zone", "zones"), some(&names)));
+    }
+    told
+}
+
+/// What is missing or was guessed.
+fn remarks(sorted: &Sorted, stand_ins: &[ZoneName], unsure: &[&str], domains: &Domains) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if !stand_ins.is_empty() {
+        remarks.push(format!(
+            "There are no zones here, so that zones/ stands in for live DNS with {} of nothing: the plan creates all. Name your \
+             server in zonewright.toml, and add or remove zones there, to see what really would be changed.",
+            count(stand_ins.len(), "zone", "zones")
+        ));
+    }
+    if !unsure.is_empty() {
+        remarks.push(format!(
+            "The VLAN of {} was guessed, and `automation` is off until you have looked: {}.",
+            count(unsure.len(), "project", "projects"),
+            some(unsure)
+        ));
+    }
+    let made_up: Vec<String> =
+        domains.admins().into_iter().filter(|admin| admin.note.is_some()).map(|admin| admin.id).collect();
+    if !made_up.is_empty() {
+        remarks.push(format!("The domain of {} was made up: see [project] in zonewright.toml.", some(&made_up)));
+    }
+    if sorted.l3_tors.0.is_empty() && sorted.net_layout.is_empty() {
+        remarks.push(
+            "No l3-tors or net-layout was found: hosts are blocked `no-network` until one says where they are."
+                .to_owned(),
+        );
+    }
+    if sorted.macs.is_empty() {
+        remarks.push("No MAC reports were found: hosts are blocked `no-mac` until there are some.".to_owned());
+    }
+    remarks
+}
+
+/// A file in a folder.
+fn in_folder(folder: &str, file: &str) -> String {
+    if folder == "." { file.to_owned() } else { format!("{folder}/{file}") }
+}
+
+/// The name of a file, without its ending.
+fn stem_of(path: &str) -> String {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    file.rsplit_once('.').map_or(file, |(stem, _)| stem).to_owned()
+}
+
+/// The folder of a path; a dot for the workspace itself.
+fn folder_of(path: &str) -> String {
+    path.rsplit_once('/').map_or(".", |(folder, _)| folder).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The administrator's halves of projects whose hosts have these names.
+    fn admins(rows: &[(&str, &str)]) -> Vec<String> {
+        let row = |(project, name): &(&str, &str)| HostRow {
+            name: Name::parse_host(name).ok(),
+            project: (*project).to_owned(),
+            switch: String::new(),
+        };
+        let rows: Vec<HostRow> = rows.iter().map(row).collect();
+        let admins = Domains::of(&rows).admins().into_iter();
+        let shown = admins.map(|Admin { id, dns_domain, also_domains, note }| {
+            format!("{id}: {dns_domain} {also_domains:?}{}", if note.is_some() { ", made up" } else { "" })
+        });
+        shown.collect()
+    }
+
+    #[test]
+    fn each_domain_is_the_first_of_one_project() {
+        let rows = [
+            ("a", "a1.example.net"),
+            ("a", "a2.example.net"),
+            ("a", "a3.old.example.net"),
+            ("b", "b1.example.net"),
+            ("c", ""),
+            ("d", "free-1.free.invalid"),
+        ];
+        let expected = [
+            "a: example.net [\"old.example.net\"]",
+            "b: b.example.net [\"example.net\"], made up",
+            "c: c.example.net [], made up",
+            "d: d.example.net [], made up",
+        ];
+        assert_eq!(admins(&rows), expected);
+    }
+
+    #[test]
+    fn reports_are_one_source_for_each_system_that_their_names_tell() {
+        let sources = |paths: &[&str]| -> Vec<String> {
+            let paths = paths.iter().map(|path| (*path).to_owned()).collect();
+            macs(&paths).into_iter().map(|(name, path, _)| format!("{name} {path}")).collect()
+        };
+        let found = sources(&["agents/agent-a.jsonl", "agents/agent-b.jsonl", "agents/eine-1.jsonl", "x/macs.jsonl"]);
+        assert_eq!(found, ["agent agents/agent-*.jsonl", "eine agents/eine-*.jsonl", "x x/*.jsonl"]);
+        assert_eq!(
+            sources(&["macs.jsonl", "hosts/agent-1.jsonl", "hosts/b.jsonl"]),
+            ["reports *.jsonl", "hosts-2 hosts/*.jsonl"]
+        );
+    }
+
+    #[test]
+    fn stand_ins_cover_all_networks_and_domains() {
+        let rows: Vec<HostRow> = ["a.example.net", "b.sub.example.net", "c.example.org"]
+            .map(|name| HostRow { name: Name::parse_host(name).ok(), project: "p".to_owned(), switch: String::new() })
+            .into();
+        let networks = ["2001:db8:0:1::/64", "2001:db8:0:7::/64", "2a02:6b8::/64"].map(|text| text.parse().unwrap());
+        let zones = stand_ins(&Domains::of(&rows), &networks.into());
+        let names: Vec<String> = zones.iter().map(|zone| plain(zone.as_name())).collect();
+        let expected = [
+            "example.net",
+            "example.org",
+            "0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa",
+            "0.0.0.0.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa",
+        ];
+        assert_eq!(names, expected);
+    }
+}

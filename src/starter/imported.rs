@@ -1,0 +1,464 @@
+//! A workspace from zones that a server gave, or that lie in a folder: one host for each name that looks like a host's.
+//!
+//! What zones do not tell is made up in a way that is seen: numbers from 1, switches called `replace-me`, one VLAN.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+
+use ipnet::IpNet;
+
+use super::fleet::{Fleet, FoundHost};
+use super::project::Project;
+use super::settings::{Admin, Pool, Settings, Source, Zone, commented};
+use super::{SETTINGS, Starter, StarterFile, common, count, fresh_slug, plain, some};
+use crate::dns::reverse::{is_reverse, reverse_name};
+use crate::dns::{Name, Rtype, ZoneContents, ZoneName};
+use crate::inventory::config::toml::quoted;
+use crate::inventory::value::{Net64, Time};
+use crate::live::Live;
+
+/// The location that all hosts get.
+const LOCATION: &str = "unknown";
+
+/// The VLAN that all networks get.
+const VLAN: u16 = 1;
+
+/// What switches that nobody knows are called, before their number.
+const SWITCH: &str = "replace-me";
+
+/// The folder of the snapshot.
+pub const SNAPSHOT: &str = "zones";
+
+/// What a workspace is made from.
+#[derive(Debug)]
+pub struct Basis<'a> {
+    /// The zones that could be read.
+    pub live: &'a Live,
+    /// The reverse zones that are there and could not be read, each with the reason; none where nobody knows which are.
+    pub unread: &'a [(Option<ZoneName>, String)],
+    /// The clock.
+    pub now: Time,
+    /// Who we are.
+    pub owner: &'a str,
+    /// Where the zones are.
+    pub origin: Origin<'a>,
+}
+
+/// Where zones are.
+#[derive(Debug, Clone, Copy)]
+pub enum Origin<'a> {
+    /// On a server, with the key that messages to it are signed with.
+    Server(&'a str, Option<&'a KeyGiven>),
+    /// In folders of master files, each with its zones.
+    Folders(&'a [(String, Vec<ZoneName>)]),
+}
+
+/// A key, as settings name it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyGiven {
+    /// Its name.
+    pub name: String,
+    /// Its algorithm.
+    pub algorithm: String,
+    /// The file of its secret.
+    pub file: String,
+}
+
+impl KeyGiven {
+    /// A key as it might be.
+    fn example() -> KeyGiven {
+        let [name, algorithm, file] = ["zonewright.", "hmac-sha256", "keys/zonewright.key"].map(str::to_owned);
+        KeyGiven { name, algorithm, file }
+    }
+
+    /// The setting of a target.
+    pub fn setting(&self) -> String {
+        let KeyGiven { name, algorithm, file } = self;
+        let (name, algorithm, file) = (quoted(name), quoted(algorithm), quoted(file));
+        format!("tsig_key = {{ name = {name}, algorithm = {algorithm}, secret_file = {file} }}")
+    }
+}
+
+/// The hosts with what is made up for them.
+struct Numbered {
+    /// The fleet.
+    fleet: Fleet,
+    /// The number of the made-up switch of each network.
+    switches: BTreeMap<Net64, usize>,
+    /// The id of the project of each zone with hosts.
+    projects: BTreeMap<ZoneName, String>,
+}
+
+impl Numbered {
+    /// Numbers the hosts of zones.
+    fn of(live: &Live) -> Numbered {
+        let fleet = Fleet::of(live);
+        let networks: BTreeSet<Net64> = fleet.hosts.iter().filter_map(|host| host.network).collect();
+        let switches = networks.into_iter().zip(1..).collect();
+        let mut projects: BTreeMap<ZoneName, String> = BTreeMap::new();
+        let mut taken: BTreeSet<String> = BTreeSet::new();
+        for zone in fleet.hosts.iter().map(|host| &host.zone) {
+            if !projects.contains_key(zone) {
+                let id = fresh_slug(&plain(zone.as_name()), &mut taken);
+                projects.insert(zone.clone(), id);
+            }
+        }
+        Numbered { fleet, switches, projects }
+    }
+
+    /// The hosts, each with its number.
+    fn hosts(&self) -> impl Iterator<Item = (usize, &FoundHost)> {
+        (1..).zip(&self.fleet.hosts)
+    }
+
+    /// The made-up switch of a host; nothing where it has no network.
+    fn switch(&self, host: &FoundHost) -> String {
+        let number = host.network.map(|network| self.switches[&network]);
+        number.map(|number| format!("{SWITCH}-{number}")).unwrap_or_default()
+    }
+
+    /// The rows of ipv4-map: each address alone, so that no other host is meant.
+    fn embedded(&self) -> BTreeMap<std::net::Ipv4Addr, Net64> {
+        self.fleet.hosts.iter().flat_map(FoundHost::embedded).collect()
+    }
+}
+
+/// Makes a workspace of zones; none where no name in them looks like a host's.
+pub fn make(basis: &Basis<'_>) -> Result<Starter, Fleet> {
+    let numbered = Numbered::of(basis.live);
+    if numbered.fleet.hosts.is_empty() {
+        return Err(numbered.fleet);
+    }
+    let settings = settings(basis, &numbered);
+    let mut files =
+        vec![StarterFile::new(SETTINGS, "zones, target, sources, what each project may do", settings.to_text())];
+    files.extend(projects(&numbered));
+    files.push(hosts_csv(&numbered));
+    files.extend(l3_tors(basis, &numbered));
+    files.extend(ipv4_map(basis, &numbered));
+    files.extend(reports(basis, &numbered));
+    files.extend(common::for_git());
+    Ok(Starter { files, basis: told(basis, &numbered), remarks: remarks(basis, &numbered) })
+}
+
+/// The settings.
+fn settings(basis: &Basis<'_>, numbered: &Numbered) -> Settings {
+    let source = |key, path: &str, about| Source { key, paths: vec![path.to_owned()], about };
+    let mut sources = vec![source("hosts", "hosts.csv", "one row a host")];
+    if !numbered.switches.is_empty() {
+        sources.push(source("l3_tors", "l3-tors.txt", "switch and VLAN to the one /64 behind it"));
+    }
+    if !numbered.embedded().is_empty() {
+        sources.push(source("ipv4_map", "ipv4-map.txt", "where a host with an A record has its IPv6 address"));
+    }
+    let has_macs = numbered.fleet.hosts.iter().any(|host| host.mac.is_some());
+    let about = "read out of EUI-64 addresses; your agents' reports take its place";
+    let macs = has_macs.then(|| ("from-dns".to_owned(), "agents/*.jsonl".to_owned(), about.to_owned()));
+    let from = match basis.origin {
+        Origin::Server(server, _) => format!("the server {server}"),
+        Origin::Folders(_) => "the zone files in this folder".to_owned(),
+    };
+    let head = vec![
+        format!("Made by `zonewright init` on {} from {from}.", basis.now.to_second()),
+        "What DNS does not tell was made up: inventory numbers, switches, VLAN and locations. Put the exports of your \
+         inventory in their place before the first `apply`; until then only plan. `zonewright help` lists the commands."
+            .to_owned(),
+    ];
+    let zones = basis.live.zones().filter_map(|(_, zone)| zone.contents());
+    Settings {
+        head,
+        owner: basis.owner.to_owned(),
+        projects: vec!["projects/*.yaml".to_owned()],
+        sources,
+        macs: macs.into_iter().collect(),
+        admins: admins(numbered),
+        pools: pools(basis.origin),
+        zones: zones.map(|contents| zone(basis.origin, contents)).collect(),
+    }
+}
+
+/// What is said of a target without a key.
+const UNSIGNED: &str = "Most servers take signed updates alone. A key is made by `tsig-keygen zonewright.`; the file is for its \
+                        owner alone, and keys/ is not kept in git.";
+
+/// The pools.
+fn pools(origin: Origin<'_>) -> Vec<Pool> {
+    let kind = |kind: &str, about: &str| (format!("type = {}", quoted(kind)), about.to_owned());
+    match origin {
+        Origin::Server(server, key) => {
+            let mut target = vec![
+                kind("rfc2136", "read by zone transfer, written by UPDATE"),
+                (format!("server = {}", quoted(server)), "the primary of the zones".to_owned()),
+            ];
+            let mut about = vec![
+                "`zonewright doctor` says what the server lets us do, and what to change where it does not.".to_owned(),
+            ];
+            match key {
+                Some(key) => {
+                    target.push((key.setting(), "signs every message; the file is for its owner alone".to_owned()))
+                }
+                None => {
+                    about.push(UNSIGNED.to_owned());
+                    target.push((format!("# {}", KeyGiven::example().setting()), String::new()));
+                }
+            }
+            vec![Pool { name: "main".to_owned(), about, target }]
+        }
+        Origin::Folders(folders) => {
+            let pool = |(number, (folder, _)): (usize, &(String, Vec<ZoneName>))| Pool {
+                name: pool_name(number),
+                about: vec![format!("The master files in {folder}/: live DNS without a server.")],
+                target: vec![
+                    kind("zonefile", "for a server: `rfc2136`, with `server` and `tsig_key`"),
+                    (format!("dir = {}", quoted(folder)), "holds APEX.zone for each zone".to_owned()),
+                ],
+            };
+            folders.iter().enumerate().map(pool).collect()
+        }
+    }
+}
+
+/// What the pool of a folder is called.
+pub fn pool_name(number: usize) -> String {
+    if number == 0 { "main".to_owned() } else { format!("folder-{}", number + 1) }
+}
+
+/// The settings of a zone.
+fn zone(origin: Origin<'_>, contents: &ZoneContents) -> Zone {
+    let number = match origin {
+        Origin::Server(..) => 0,
+        Origin::Folders(folders) => {
+            folders.iter().position(|(_, zones)| zones.contains(contents.apex())).unwrap_or_default()
+        }
+    };
+    Zone { name: contents.apex().clone(), pool: pool_name(number), ttl: commonest_ttl(contents) }
+}
+
+/// The TTL that most RRsets have which hosts get: AAAA and PTR; the lowest of several.
+fn commonest_ttl(contents: &ZoneContents) -> Option<u32> {
+    let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+    for rrset in contents.rrsets().filter(|rrset| matches!(rrset.rtype(), Rtype::AAAA | Rtype::PTR)) {
+        *counts.entry(rrset.ttl().as_secs()).or_default() += 1;
+    }
+    // Of equal counts `max_by_key` gives the last.
+    counts.into_iter().rev().max_by_key(|(_, count)| *count).map(|(ttl, _)| ttl)
+}
+
+/// The administrator's halves.
+fn admins(numbered: &Numbered) -> Vec<Admin> {
+    let admin = |(zone, id): (&ZoneName, &String)| {
+        let mut domains: BTreeMap<Name, usize> = BTreeMap::new();
+        for host in numbered.fleet.hosts.iter().filter(|host| host.zone == *zone) {
+            *domains.entry(host.domain()).or_default() += 1;
+        }
+        let mut domains: Vec<(Name, usize)> = domains.into_iter().collect();
+        domains.sort_by_key(|(domain, count)| (std::cmp::Reverse(*count), domain.to_string()));
+        let mut domains = domains.iter().map(|(domain, _)| plain(domain.as_name()));
+        let dns_domain = domains.next().expect("a project has a host");
+        let note = Some(format!(
+            "All hosts of the zone {}: split them into projects as they have owners.",
+            plain(zone.as_name())
+        ));
+        Admin { id: id.clone(), dns_domain, also_domains: domains.collect(), note }
+    };
+    numbered.projects.iter().map(admin).collect()
+}
+
+/// The project files.
+fn projects(numbered: &Numbered) -> Vec<StarterFile> {
+    let project = |(zone, id): (&ZoneName, &String)| {
+        let bits = numbered.fleet.shared_bits(zone);
+        let shared_bits = bits.iter().max_by_key(|(_, count)| *count).map(|(bits, count)| {
+            format!(
+                "{count} hosts have addresses with the same 32 bits behind the network, {bits:x}. If these are the project's \
+                 id, and the last 32 bits come from the MAC, say hbf_project_id: \"{bits:x}\" and give MAC reports. It is not \
+                 taken for granted."
+            )
+        });
+        let project = Project {
+            id: id.clone(),
+            head: vec![format!("The hosts of the zone {}.", plain(zone.as_name()))],
+            vlan: (
+                VLAN,
+                format!("Made up, as in l3-tors.txt: all networks are VLAN {VLAN} until you give the real ones."),
+            ),
+            automation: (true, "The owner's switch; the administrator's is in zonewright.toml.".to_owned()),
+            shared_bits,
+        };
+        project.to_file(&format!("projects/{id}.yaml"))
+    };
+    numbered.projects.iter().map(project).collect()
+}
+
+/// hosts.csv.
+fn hosts_csv(numbered: &Numbered) -> StarterFile {
+    let mut text = format!(
+        "inv,name,project,status,location,queue,rack,switch,port,restrictions\n\
+         # inv was made up, from 1: give the numbers of your inventory before the first apply, as the journal knows hosts by them.\n\
+         # location and switch were made up, too: {SWITCH}-N stands for whatever switch is before the Nth network in l3-tors.txt.\n"
+    );
+    for (inv, host) in numbered.hosts() {
+        let (name, project) = (plain(host.name.as_name()), &numbered.projects[&host.zone]);
+        text.push_str(&format!("{inv},{name},{project},assigned,{LOCATION},,,{},,\n", numbered.switch(host)));
+    }
+    StarterFile::new("hosts.csv", count(numbered.fleet.hosts.len(), "host", "hosts"), text)
+}
+
+/// l3-tors.txt.
+fn l3_tors(basis: &Basis<'_>, numbered: &Numbered) -> Option<StarterFile> {
+    let mut text = format!("# generated: {}\n", basis.now.to_second());
+    text.push_str(&commented(
+        "SWITCH VLAN NETWORK. One row for each /64 in which hosts have addresses. The switches are made up, and VLAN 1 is: put the \
+         real ones in their place.",
+    ));
+    for (network, number) in &numbered.switches {
+        text.push_str(&format!("{SWITCH}-{number}  {VLAN}  {network}\n"));
+    }
+    let networks = count(numbered.switches.len(), "network", "networks");
+    (!numbered.switches.is_empty()).then(|| StarterFile::new("l3-tors.txt", networks, text))
+}
+
+/// ipv4-map.txt.
+fn ipv4_map(basis: &Basis<'_>, numbered: &Numbered) -> Option<StarterFile> {
+    let pairs = numbered.embedded();
+    let mut text = format!("# generated: {}\n", basis.now.to_second());
+    text.push_str(&commented(
+        "IPV4-NETWORK LOCATION VLAN IPV6-NETWORK: where a host with an A record has its IPv6 address. One row for each pair that \
+         was seen, so that nothing is concluded about other hosts; your own networks take their place.",
+    ));
+    for (v4, network) in &pairs {
+        text.push_str(&format!("{v4}/32  {LOCATION}  {VLAN}  {network}\n"));
+    }
+    let about = count(pairs.len(), "address of IPv4", "addresses of IPv4");
+    (!pairs.is_empty()).then(|| StarterFile::new("ipv4-map.txt", about, text))
+}
+
+/// The MAC reports.
+fn reports(basis: &Basis<'_>, numbered: &Numbered) -> Option<StarterFile> {
+    let mut text = commented(
+        "The MACs that addresses are made of (EUI-64), dated when they were read. They say what DNS said then: the reports of your \
+         agents take their place.",
+    );
+    let time = basis.now.to_second();
+    let mut reports = 0;
+    for (inv, mac) in numbered.hosts().filter_map(|(inv, host)| Some((inv, host.mac?))) {
+        text.push_str(&format!("{{\"time\":\"{time}\",\"inv\":{inv},\"mac\":\"{mac}\"}}\n"));
+        reports += 1;
+    }
+    let about = count(reports, "MAC, read out of an address", "MACs, read out of addresses");
+    (reports > 0).then(|| StarterFile::new("agents/from-dns.jsonl", about, text))
+}
+
+/// What it was made from.
+fn told(basis: &Basis<'_>, numbered: &Numbered) -> Vec<String> {
+    let zones = |reverse: bool| -> Vec<String> {
+        let names = basis.live.zones().filter(|(_, zone)| zone.contents().is_some()).map(|(_, zone)| zone.name());
+        names.filter(|name| is_reverse(name.as_name()) == reverse).map(|name| plain(name.as_name())).collect()
+    };
+    let (forward, reverse) = (zones(false), zones(true));
+    let hosts = &numbered.fleet.hosts;
+    let mut told = vec![format!("{}: {}", count(forward.len(), "zone", "zones"), some(&forward))];
+    if !reverse.is_empty() {
+        told.push(format!("{}: {}", count(reverse.len(), "reverse zone", "reverse zones"), some(&reverse)));
+    }
+    let with_mac = hosts.iter().filter(|host| host.mac.is_some()).count();
+    told.push(format!("{}, {with_mac} with a MAC in an address (EUI-64)", count(hosts.len(), "host", "hosts")));
+    for (reason, names) in &numbered.fleet.passed_over {
+        let names: Vec<&str> = names.iter().map(|name| name.trim_end_matches('.')).collect();
+        told.push(format!("{} passed over ({reason}): {}", count(names.len(), "name", "names"), some(&names)));
+    }
+    told
+}
+
+/// What is missing or was guessed.
+fn remarks(basis: &Basis<'_>, numbered: &Numbered) -> Vec<String> {
+    let fleet = &numbered.fleet;
+    let named =
+        |hosts: Vec<&FoundHost>| -> Vec<String> { hosts.iter().map(|host| plain(host.name.as_name())).collect() };
+    let mut remarks = without_reverse(basis, fleet);
+    let no_network: Vec<_> =
+        fleet.hosts.iter().filter(|host| !host.v4.is_empty() && host.embedded().is_empty()).collect();
+    if !no_network.is_empty() {
+        let hosts = count(no_network.len(), "host has", "hosts have");
+        remarks.push(format!(
+            "{hosts} an A record, and no IPv6 address with it in its last 32 bits: {}. The plan blocks them `no-ipv4-network`, \
+             until ipv4-map says which network carries their addresses.",
+            some(&named(no_network))
+        ));
+    }
+    let no_mac: Vec<_> = fleet.hosts.iter().filter(|host| host.v4.is_empty() && host.mac.is_none()).collect();
+    if !no_mac.is_empty() {
+        let hosts = count(no_mac.len(), "host has", "hosts have");
+        remarks.push(format!(
+            "{hosts} an address that is made of no MAC: {}. The plan blocks them `no-mac`, until a report gives one.",
+            some(&named(no_mac))
+        ));
+    }
+    let shared = fleet.shared_macs();
+    if !shared.is_empty() {
+        let macs: Vec<_> = shared.keys().collect();
+        remarks.push(format!(
+            "{} in the addresses of several names: {}. The plan blocks these hosts `duplicate-mac`: if the names are \
+             interfaces of one host, keep one row of them in hosts.csv.",
+            count(shared.len(), "MAC stands", "MACs stand"),
+            some(&macs)
+        ));
+    }
+    for (zone, id) in &numbered.projects {
+        if let Some((bits, hosts)) = fleet.shared_bits(zone).iter().max_by_key(|(_, count)| *count) {
+            remarks.push(format!(
+                "{hosts} hosts of project {id} have {bits:x} behind their network: if that is a project id, say so in \
+                 projects/{id}.yaml."
+            ));
+        }
+    }
+    remarks.push(
+        "Inventory numbers, switches, VLAN and locations are made up. Every zone has `permission = \"own\"`, so that nothing is \
+         removed or changed that zonewright did not create."
+            .to_owned(),
+    );
+    remarks
+}
+
+/// The networks in which hosts have addresses, and no reverse zone could be read.
+fn without_reverse(basis: &Basis<'_>, fleet: &Fleet) -> Vec<String> {
+    let Basis { live, unread, .. } = basis;
+    let mut hosts: BTreeMap<IpNet, usize> = BTreeMap::new();
+    for host in &fleet.hosts {
+        let of_host: BTreeSet<IpNet> = host
+            .addresses
+            .iter()
+            .filter(|address| live.zone_of(reverse_name(IpAddr::V6(**address)).as_name()).is_none())
+            .map(|address| subnet(IpAddr::V6(*address)))
+            .collect();
+        of_host.into_iter().for_each(|network| *hosts.entry(network).or_default() += 1);
+    }
+    let mut remarks: Vec<String> = unread
+        .iter()
+        .map(|(zone, why)| match zone {
+            Some(zone) => format!(
+                "The server has the reverse zone {}, and it could not be read: {why}. Then add it to zonewright.toml, as a [[zone]].",
+                plain(zone.as_name())
+            ),
+            None => format!("Which reverse zones are on the server could not be asked: {why}."),
+        })
+        .collect();
+    if !hosts.is_empty() {
+        let networks: Vec<_> = hosts.keys().collect();
+        let count_of_hosts: usize = hosts.values().sum();
+        remarks.push(format!(
+            "No reverse zone was read for {}: {}. The plan blocks the {} there `no-zone`, since it does not publish an address \
+             without its PTR: add a [[zone]] with the network, and a pool that serves it.",
+            count(networks.len(), "network", "networks"),
+            some(&networks),
+            count(count_of_hosts, "host", "hosts"),
+        ));
+    }
+    remarks
+}
+
+/// The network of an address that is asked for, to find its reverse zone: a /64, or a /24 of IPv4.
+pub fn subnet(address: IpAddr) -> IpNet {
+    let length = if address.is_ipv6() { 64 } else { 24 };
+    IpNet::new(address, length).expect("the length is one of prefixes").trunc()
+}

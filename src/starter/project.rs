@@ -1,0 +1,47 @@
+//! The text of a project file.
+
+use super::StarterFile;
+use super::settings::commented;
+
+/// What a project file is to say.
+#[derive(Debug, Default)]
+pub struct Project {
+    /// The id.
+    pub id: String,
+    /// What stands above all.
+    pub head: Vec<String>,
+    /// The VLAN of the backbone, and why it is that one.
+    pub vlan: (u16, String),
+    /// Whether the owner's switch is on, and why.
+    pub automation: (bool, String),
+    /// What is known of 32 bits that addresses share, said in a comment.
+    pub shared_bits: Option<String>,
+}
+
+impl Project {
+    /// The file, at a path.
+    pub fn to_file(&self, path: &str) -> StarterFile {
+        let Project { id, head, vlan: (vlan, of_vlan), automation: (is_on, of_switch), shared_bits } = self;
+        let head: String = head.iter().map(|line| commented(line)).collect();
+        let bits = match shared_bits {
+            Some(remark) => format!("\n{}", commented(remark)),
+            None => "\n# With a project id, 32 bits in hexadecimal, the addresses hold that in place of EUI-64:\n\
+                     # hbf_project_id: \"1478\"\n"
+                .to_owned(),
+        };
+        let id_text = serde_json::Value::from(id.as_str());
+        let text = format!(
+            "{head}id: {id_text}\n\n\
+             # How new hosts are named: {{location}} is the host's, {{bucket}} and {{index}} come from a counter.\n\
+             shortname_template: \"{{location}}{{bucket}}-{{index:04}}\"\n\n\
+             # `static`: one interface a host; `search`: a second one, the fastbone, with a VLAN and a name of its own.\n\
+             vlan_scheme: static\n{}vlans: {{main: {vlan}}}\n{bits}\n\
+             {}automation: {is_on}\n\n\
+             # How far it goes: create-only, upsert-only, repair, sync (docs/rules.md).\n\
+             policy: repair\n",
+            commented(of_vlan),
+            commented(of_switch),
+        );
+        StarterFile::new(path, "what the project's owner decides", text)
+    }
+}

@@ -1,0 +1,180 @@
+//! What a file that lies in a folder is, told by its name and what stands in it.
+//!
+//! Comes in: a path and the text. Goes out: the kind of export, with what of it is needed to begin. What is not recognised
+//! for certain is left alone. Pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ipnet::{Ipv4Net, Ipv6Net};
+
+use crate::dns::{Name, ZoneName};
+use crate::inventory::value::Mac;
+
+/// The columns of hosts.csv.
+pub const HOSTS_HEADER: &str = "inv,name,project,status,location,queue,rack,switch,port,restrictions";
+
+/// How many rows of a text decide what it is.
+const ROWS: usize = 20;
+
+/// What a file is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// hosts.csv.
+    Hosts(Vec<HostRow>),
+    /// l3-tors.txt: the VLANs of each switch, and all networks.
+    L3Tors(BTreeMap<String, BTreeSet<u16>>, BTreeSet<Ipv6Net>),
+    /// net-layout.xml.
+    NetLayout,
+    /// ipv4-map.txt.
+    Ipv4Map,
+    /// MAC reports.
+    MacReports,
+    /// The master file of a zone.
+    Zone(ZoneName),
+    /// A project file, with its id.
+    Project(String),
+}
+
+/// What of a row of hosts.csv is needed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostRow {
+    /// The host's name; none where it has none.
+    pub name: Option<Name>,
+    /// The id of its project.
+    pub project: String,
+    /// Its switch; may be empty.
+    pub switch: String,
+}
+
+/// Tells what a file is; none where it is nothing that zonewright reads.
+pub fn recognise(path: &str, text: &str) -> Option<Kind> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let file = path.rsplit('/').next().unwrap_or(path);
+    match file.rsplit_once('.')?.1 {
+        "csv" => hosts(text),
+        "txt" => l3_tors(text).or_else(|| ipv4_map(text)),
+        "xml" => text.contains("<net-layout").then_some(Kind::NetLayout),
+        "jsonl" => mac_reports(text),
+        "zone" => zone(file, text),
+        "yaml" | "yml" => project(text),
+        _ => None,
+    }
+}
+
+/// The rows of a text with columns: lines that are neither blank nor comments, without a comment at their end.
+fn rows(text: &str) -> impl Iterator<Item = Vec<&str>> {
+    let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default());
+    lines.map(|line| line.split_whitespace().collect::<Vec<_>>()).filter(|words| !words.is_empty())
+}
+
+/// hosts.csv.
+fn hosts(text: &str) -> Option<Kind> {
+    let mut lines = text.lines().filter(|line| !line.starts_with('#'));
+    (lines.next()? == HOSTS_HEADER).then(|| {
+        let row = |line: &str| {
+            let fields: Vec<&str> = line.split(',').map(|field| field.trim_matches('"')).collect();
+            let [_, name, project, _, _, _, _, switch, ..] = fields.as_slice() else { return None };
+            let name = Name::parse_host(name).ok();
+            Some(HostRow { name, project: (*project).to_owned(), switch: (*switch).to_owned() })
+        };
+        Kind::Hosts(lines.filter_map(row).filter(|row| is_id(&row.project)).collect())
+    })
+}
+
+/// Whether a text can be the id of a project.
+fn is_id(text: &str) -> bool {
+    !text.is_empty() && !text.chars().any(|c| c.is_whitespace() || c.is_control())
+}
+
+/// l3-tors.txt.
+fn l3_tors(text: &str) -> Option<Kind> {
+    let row = |words: &Vec<&str>| match words.as_slice() {
+        [switch, vlan, network] => {
+            let (vlan, network) = (vlan.parse::<u16>().ok()?, network.parse::<Ipv6Net>().ok()?);
+            Some(((*switch).to_owned(), vlan, network))
+        }
+        _ => None,
+    };
+    let is_one = rows(text).take(ROWS).all(|words| row(&words).is_some()) && rows(text).next().is_some();
+    is_one.then(|| {
+        let mut vlans: BTreeMap<String, BTreeSet<u16>> = BTreeMap::new();
+        let mut networks = BTreeSet::new();
+        for (switch, vlan, network) in rows(text).filter_map(|words| row(&words)) {
+            vlans.entry(switch).or_default().insert(vlan);
+            networks.insert(network.trunc());
+        }
+        Kind::L3Tors(vlans, networks)
+    })
+}
+
+/// ipv4-map.txt.
+fn ipv4_map(text: &str) -> Option<Kind> {
+    let is_row = |words: Vec<&str>| match words.as_slice() {
+        [v4, _, vlan, v6] => {
+            v4.parse::<Ipv4Net>().is_ok() && vlan.parse::<u16>().is_ok() && v6.parse::<Ipv6Net>().is_ok()
+        }
+        _ => false,
+    };
+    (rows(text).take(ROWS).all(is_row) && rows(text).next().is_some()).then_some(Kind::Ipv4Map)
+}
+
+/// MAC reports.
+fn mac_reports(text: &str) -> Option<Kind> {
+    let first = text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#'))?;
+    let report: serde_json::Value = serde_json::from_str(first).ok()?;
+    let has_mac = report.get("mac").and_then(|mac| mac.as_str()).is_some_and(|mac| mac.parse::<Mac>().is_ok());
+    (has_mac && report.get("inv").is_some()).then_some(Kind::MacReports)
+}
+
+/// A master file, called by the name of its zone.
+fn zone(file: &str, text: &str) -> Option<Kind> {
+    let stem = file.strip_suffix(".zone").filter(|stem| !stem.is_empty())?;
+    let name = Name::parse(stem).ok()?;
+    let has_soa = text.split_whitespace().any(|word| word.eq_ignore_ascii_case("SOA"));
+    has_soa.then(|| Kind::Zone(ZoneName::new(name)))
+}
+
+/// A project file: it has an id, and VLANs.
+fn project(text: &str) -> Option<Kind> {
+    let value = |key: &str| text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':').map(str::trim));
+    let id = value("id")?.split('#').next().unwrap_or_default().trim().trim_matches(['"', '\'']);
+    (!id.is_empty() && value("vlans").is_some()).then(|| Kind::Project(id.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_files_of_the_demo_are_recognised() {
+        let demo = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("inventory");
+        let kind = |file: &str| recognise(file, &std::fs::read_to_string(demo.join(file)).unwrap());
+        let Some(Kind::Hosts(rows)) = kind("racktables/hosts.csv") else { panic!("hosts.csv") };
+        assert!(rows.len() > 50 && rows[0].project == "search" && rows[0].switch == "sas1-s1");
+        let Some(Kind::L3Tors(vlans, networks)) = kind("racktables/l3-tors.txt") else { panic!("l3-tors") };
+        assert!(vlans["sas1-s1"].contains(&604) && networks.len() > 5);
+        assert_eq!(kind("racktables/net-layout.xml"), Some(Kind::NetLayout));
+        assert_eq!(kind("racktables/ipv4-map.txt"), Some(Kind::Ipv4Map));
+        assert_eq!(kind("racktables/macs.jsonl"), Some(Kind::MacReports));
+        assert_eq!(kind("agents/eine-2026-11-20.jsonl"), Some(Kind::MacReports));
+        assert_eq!(kind("projects/search.yaml"), Some(Kind::Project("search".to_owned())));
+        let zone = ZoneName::new(Name::parse("search.example.net").unwrap());
+        assert_eq!(kind("zones/search.example.net.zone"), Some(Kind::Zone(zone)));
+    }
+
+    #[test]
+    fn anything_else_is_left_alone() {
+        for (file, text) in [
+            ("a.csv", "name,project\na,b\n"),
+            ("a.txt", "some notes\n"),
+            ("a.txt", "# nothing but this\n"),
+            ("a.xml", "<layout/>\n"),
+            ("a.jsonl", "{\"inv\":1}\n"),
+            ("a.zone", "notes\n"),
+            ("a.yaml", "id: x\n"),
+            ("README", "id: x\n"),
+        ] {
+            assert_eq!(recognise(file, text), None, "{file}");
+        }
+    }
+}

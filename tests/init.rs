@@ -1,0 +1,215 @@
+//! `init` in folders: what it makes works at once, and what is there stays as it is.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+#[path = "folder/copy.rs"]
+mod copy;
+
+/// What stands for lines that are left out.
+const OMISSION: &str = "…";
+
+/// The root of the project.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Runs the built binary in a folder.
+fn run(folder: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+    command.args(args).current_dir(folder).env("NO_COLOR", "1");
+    command.output().expect("the binary was built for this test")
+}
+
+/// Runs it where it must succeed; gives what it prints.
+fn done(folder: &Path, args: &[&str]) -> String {
+    let output = run(folder, args);
+    assert!(output.status.success(), "{args:?}: {}", stderr(&output));
+    String::from_utf8(output.stdout).expect("the output is UTF-8")
+}
+
+/// What a run said beside.
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// All files below a folder, with what is in them.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).expect("the folder is there") {
+        let entry = entry.expect("an entry");
+        let name = entry.file_name().into_string().expect("UTF-8");
+        match entry.file_type().expect("a type").is_dir() {
+            true => found.extend(files(&entry.path()).into_iter().map(|(path, text)| (format!("{name}/{path}"), text))),
+            false => {
+                found.insert(name, fs::read(entry.path()).expect("a file"));
+            }
+        }
+    }
+    found
+}
+
+/// An empty folder.
+fn empty() -> TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+/// A copy of the demo without its settings.
+fn demo() -> TempDir {
+    let folder = empty();
+    copy::copy(&root().join("inventory"), folder.path());
+    fs::remove_file(folder.path().join("zonewright.toml")).expect("it was copied");
+    folder
+}
+
+#[test]
+fn an_example_works_at_once_and_its_plan_is_the_one_that_is_described() {
+    let folder = empty();
+    let said = done(folder.path(), &["init", "example"]);
+    assert!(said.contains("zonewright -C example plan"), "{said}");
+    assert_eq!(done(folder.path(), &["-C", "example", "check"]), "7 files, 0 errors, 0 warnings\n");
+    let plan = done(folder.path(), &["-C", "example", "plan"]);
+    let printed: Vec<&str> = plan.lines().collect();
+    let described = fs::read_to_string(root().join("docs/start.md")).expect("docs/start.md");
+    let excerpt = described.split("```text\n").nth(1).and_then(|rest| rest.split("```").next()).expect("an excerpt");
+    let lines: Vec<&str> = excerpt.lines().collect();
+    let blocks: Vec<&[&str]> = lines.split(|line| *line == OMISSION).filter(|block| !block.is_empty()).collect();
+    assert_eq!(blocks.len(), 2);
+    for block in blocks {
+        let found = printed.windows(block.len()).any(|lines| lines == block);
+        assert!(found, "not printed:\n{}\nbut\n{plan}", block.join("\n"));
+    }
+    // What the settings say by default is what their comments say, so that a reader may take them for complete.
+    let settings = fs::read_to_string(folder.path().join("example/zonewright.toml")).expect("the settings");
+    for line in settings.lines().filter(|line| line.contains(" = ") && !line.starts_with('#')) {
+        assert!(line.contains("# "), "nothing explains `{line}`");
+    }
+}
+
+#[test]
+fn the_folder_of_the_workspace_is_the_default() {
+    let folder = empty();
+    done(folder.path(), &["init"]);
+    let there = files(folder.path());
+    assert!(there.contains_key("zonewright.toml") && there.contains_key("projects/example.yaml"), "{:?}", there.keys());
+    let other = empty();
+    done(other.path(), &["-C", "a", "init", "b/c"]);
+    assert!(other.path().join("a/b/c/zonewright.toml").exists());
+}
+
+#[test]
+fn a_workspace_is_refused_and_left_as_it_is() {
+    let folder = empty();
+    fs::write(folder.path().join("zonewright.toml"), "mine").expect("a file");
+    let before = files(folder.path());
+    let output = run(folder.path(), &["init"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("this is a workspace already"), "{}", stderr(&output));
+    assert_eq!(files(folder.path()), before);
+}
+
+#[test]
+fn where_a_file_is_in_the_way_nothing_is_written() {
+    for (taken, is_folder) in [("exports/hosts.csv", false), ("agents", false), ("zones/example.net.zone", true)] {
+        let folder = empty();
+        let place = folder.path().join(taken);
+        fs::create_dir_all(place.parent().expect("a folder")).expect("a folder");
+        match is_folder {
+            true => fs::create_dir(&place).expect("a folder"),
+            false => fs::write(&place, "mine").expect("a file"),
+        }
+        let before = files(folder.path());
+        let output = run(folder.path(), &["init"]);
+        assert_eq!(output.status.code(), Some(1), "{taken}");
+        assert!(stderr(&output).contains(" = hint: nothing was written"), "{taken}: {}", stderr(&output));
+        assert_eq!(files(folder.path()), before, "{taken}");
+    }
+}
+
+#[test]
+fn what_git_is_told_already_stays_and_what_is_missing_is_named() {
+    let folder = empty();
+    fs::write(folder.path().join(".gitignore"), "keys/\n").expect("a file");
+    let said = done(folder.path(), &["init"]);
+    assert!(said.contains("Left as they were\n  .gitignore\n"), "{said}");
+    assert!(said.contains("Add to your .gitignore: .zonewright/."), "{said}");
+    assert_eq!(fs::read_to_string(folder.path().join(".gitignore")).expect("a file"), "keys/\n");
+}
+
+#[test]
+fn a_file_is_no_folder() {
+    let folder = empty();
+    fs::write(folder.path().join("x"), "").expect("a file");
+    let output = run(folder.path(), &["init", "x"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("`x` is no folder"), "{}", stderr(&output));
+    let output = run(folder.path(), &["init", "x/y"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("= hint: "), "{}", stderr(&output));
+}
+
+#[test]
+fn the_exports_of_a_folder_are_found_and_the_plan_of_zones_that_are_there_removes_nothing() {
+    let folder = demo();
+    let before = files(folder.path());
+    let now = ["--now", "2026-11-20T02:00:00Z"];
+    let said = done(folder.path(), &[&["init"][..], &now].concat());
+    assert!(said.contains("111 hosts in racktables/hosts.csv"), "{said}");
+    let settings = fs::read_to_string(folder.path().join("zonewright.toml")).expect("the settings");
+    for line in [
+        "hosts = \"racktables/hosts.csv\"",
+        "l3_tors = \"racktables/l3-tors.txt\"",
+        "net_layout = \"racktables/net-layout.xml\"",
+        "ipv4_map = \"racktables/ipv4-map.txt\"",
+        "path = \"agents/agent-*.jsonl\"",
+        "path = \"agents/eine-*.jsonl\"",
+        "network = \"2a02:6b8::/40\"",
+        "[project.search]",
+    ] {
+        assert!(settings.contains(&format!("\n{line}")), "{line}\n{settings}");
+    }
+    let after = files(folder.path());
+    assert!(before.iter().all(|(path, text)| after.get(path) == Some(text)), "what was there stays");
+    let args = [&["plan", "--format", "json", "-q"][..], &now].concat();
+    let output = run(folder.path(), &args);
+    let plan: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a plan");
+    let changes = plan["changes"].as_array().expect("a list");
+    assert!(!changes.is_empty());
+    // The demo's registry is another: by the journal, which is new, nothing is ours.
+    assert!(changes.iter().all(|change| change["before"].is_null()), "{changes:?}");
+}
+
+#[test]
+fn hosts_without_zones_get_stand_ins_and_a_plan() {
+    let folder = demo();
+    for gone in ["zones", "projects"] {
+        fs::remove_dir_all(folder.path().join(gone)).expect("it was copied");
+    }
+    let now = ["--now", "2026-11-20T02:00:00Z"];
+    let said = done(folder.path(), &[&["init"][..], &now].concat());
+    assert!(said.contains("stands in for live DNS with 2 zones of nothing"), "{said}");
+    assert!(folder.path().join("projects/search.yaml").exists());
+    let output = run(folder.path(), &[&["plan", "--format", "json", "-q"][..], &now].concat());
+    assert_eq!(output.status.code(), Some(1), "the demo has bad rows, of which the plan says so");
+    serde_json::from_slice::<serde_json::Value>(&output.stdout).expect("a plan");
+}
+
+#[test]
+fn a_server_that_is_not_there_and_zones_that_are_none_are_told() {
+    let folder = empty();
+    for (args, told) in [
+        (&["127.0.0.1:1", "example.net"][..], "error[connect-failed]"),
+        (&["127.0.0.1:1", "./fleet"], "`./fleet` is no zone"),
+        (&["a b", "example.net"], "a server is `HOST`"),
+        (&["127.0.0.1:1", "example.net", "--tsig-secret-file", "none"], "secret in `"),
+    ] {
+        let output = run(folder.path(), &[&["init", "x", "--from-axfr"], args].concat());
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert!(stderr(&output).contains(told), "{args:?}: {}", stderr(&output));
+        assert!(files(folder.path()).is_empty(), "{args:?}");
+    }
+}
