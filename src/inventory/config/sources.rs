@@ -132,11 +132,11 @@ fn read_trusted(formats: &[KnownFormat], table: &mut Reader<'_>) -> SourceSpec {
 fn read_mapping(keys: Keys, table: &mut Reader<'_>) -> Mapping {
     let fields = keys.fields.iter().map(|(key, default)| {
         let Some(node) = table.take(key) else { return (*key, (*default).to_owned()) };
-        let field = table.text_of(node).unwrap_or_default();
-        if field.trim().is_empty() {
+        let field = table.text_of(node);
+        if field.is_some_and(|field| field.trim().is_empty()) {
             table.error(node, "bad-value", "a field needs a name");
         }
-        (*key, field.to_owned())
+        (*key, field.unwrap_or_default().to_owned())
     });
     let fields = fields.collect();
     let only = if keys.has_only { read_only(table) } else { Vec::new() };
