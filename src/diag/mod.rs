@@ -10,5 +10,5 @@ pub mod origin;
 pub mod render;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
-pub use origin::{FileId, Files, Origin};
+pub use origin::{FileId, Files, Origin, split_place};
 pub use render::{is_formatting, render, sanitize};

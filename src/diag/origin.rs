@@ -26,27 +26,70 @@ impl Origin {
 
 /// The files that were read, by the name that messages use: relative to the workspace, with `/` between folders.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Files(Vec<String>);
+pub struct Files {
+    /// Their names.
+    names: Vec<String>,
+    /// Those of which several rows stand on one line, sorted.
+    crowded: Vec<FileId>,
+}
 
 impl Files {
     /// Takes a file in, and numbers it.
     pub fn add(&mut self, name: impl Into<String>) -> FileId {
-        self.0.push(name.into());
-        FileId(self.0.len() as u32 - 1)
+        self.names.push(name.into());
+        FileId(self.names.len() as u32 - 1)
+    }
+
+    /// Notes the files of which several rows stand on one line, so that a line says too little.
+    pub fn mark_crowded(&mut self, files: &[FileId]) {
+        self.crowded.extend(files);
+        self.crowded.sort_unstable();
     }
 
     /// The name of a file.
     pub fn name(&self, file: FileId) -> &str {
-        &self.0[file.0 as usize]
+        &self.names[file.0 as usize]
     }
 
     /// The same files by other names.
     pub fn renamed(&self, rename: impl Fn(&str) -> String) -> Files {
-        Files(self.0.iter().map(|name| rename(name)).collect())
+        Files { names: self.names.iter().map(|name| rename(name)).collect(), crowded: self.crowded.clone() }
     }
 
-    /// `file:line`, as evidence is written.
+    /// `file:line`, as evidence is written; `file:line:column` where several rows stand on one line.
     pub fn place(&self, origin: Origin) -> impl fmt::Display {
-        format!("{}:{}", self.name(origin.file), origin.line)
+        let Origin { file, line, col } = origin;
+        match col > 0 && self.crowded.binary_search(&file).is_ok() {
+            true => format!("{}:{line}:{col}", self.name(file)),
+            false => format!("{}:{line}", self.name(file)),
+        }
+    }
+}
+
+/// The parts of a place as [`Files::place`] writes it: the file, the line, and the column, 0 where there is none.
+///
+/// A file whose name ends in a colon and a number is not told from a line; exports have no such names.
+pub fn split_place(place: &str) -> Option<(&str, u32, u32)> {
+    let (before, last) = place.rsplit_once(':')?;
+    let last = last.parse().ok()?;
+    match before.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?))) {
+        Some((file, line)) => Some((file, line, last)),
+        None => Some((before, last, 0)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_read_as_it_is_written() {
+        let mut files = Files::default();
+        let (one, other) = (files.add("a.json"), files.add("b.csv"));
+        files.mark_crowded(&[one]);
+        let place = |file| files.place(Origin { file, line: 3, col: 7 }).to_string();
+        assert_eq!(split_place(&place(one)), Some(("a.json", 3, 7)));
+        assert_eq!(split_place(&place(other)), Some(("b.csv", 3, 0)));
+        assert_eq!(split_place("apply"), None);
     }
 }

@@ -4,6 +4,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::diag::split_place;
+
 /// The lines that were there when the inventory was last applied whole.
 #[derive(Debug, Default)]
 pub struct OldLines {
@@ -26,10 +28,10 @@ impl OldLines {
         self.compared.insert(file.to_owned(), old.map(|(place, _)| place + 1).collect());
     }
 
-    /// Whether a place, as `file:line`, is an old line.
+    /// Whether a place, as `file:line` or `file:line:column`, is on an old line.
     pub fn has(&self, place: &str) -> bool {
-        let Some((file, line)) = place.rsplit_once(':') else { return false };
-        let is_same = |lines: &HashSet<usize>| line.parse().is_ok_and(|line: usize| lines.contains(&line));
+        let Some((file, line, _)) = split_place(place) else { return false };
+        let is_same = |lines: &HashSet<usize>| lines.contains(&(line as usize));
         self.unchanged.contains(file) || self.compared.get(file).is_some_and(is_same)
     }
 }

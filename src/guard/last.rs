@@ -90,7 +90,7 @@ mod tests {
         let (agent, eine) = ([("a", agent.as_bytes())], [("e", eine.as_bytes())]);
         let exports = [Earlier { spec: &first, files: &agent }, Earlier { spec: &second, files: &eine }];
         let at = AT.parse().unwrap();
-        let draft = meaning::read(&inventory.config, &exports, at);
+        let draft = meaning::read(&inventory, &exports, at);
         find_given(&mut inventory, 0, draft, at);
         let mut gave: Vec<u64> = inventory.mac_sources[0].gave.as_ref().unwrap().iter().map(|inv| inv.0).collect();
         gave.sort();

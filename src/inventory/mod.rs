@@ -15,6 +15,8 @@ pub mod config;
 
 pub mod model;
 
+pub mod devices;
+
 pub mod sources;
 
 pub mod read;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use ipnet::Ipv4Net;
 
 use super::config::node::{Node, SourceText};
+use super::devices::Devices;
 use super::source::SourceSpec;
 use super::symbol::{Symbol, Symbols};
 use super::template::{FastboneTemplate, ShortnameTemplate};
@@ -25,6 +26,8 @@ pub struct Inventory {
     pub projects: Vec<Project>,
     /// Rows of hosts.csv, sorted by `inv`, then line. A number twice is `bad` in each of its rows.
     pub hosts: Vec<Host>,
+    /// What exports of interfaces call the hosts.
+    pub devices: Devices,
     /// l3-tors.txt.
     pub tors: Tors,
     /// net-layout.xml.
@@ -334,7 +337,7 @@ pub struct Project {
 }
 
 /// The administrator's half of a project.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ProjectAdmin {
     /// The domain of its hosts' names.
     pub dns_domain: Name,

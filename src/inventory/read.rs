@@ -13,7 +13,7 @@ use super::config::settings::{self, Settings};
 use super::config::toml;
 use super::model::{Config, Export, HostLimit, Inventory, SourceTrust, Trust};
 use super::source::{NAMES_LOCK, Occurs, SourceSpec};
-use super::sources::{Context, Draft, FORMATS, Fold, Format, Input, SourceFile, Tally};
+use super::sources::{self, Context, Draft, Fold, Format, Input, SourceFile, Tally, format_of};
 use super::value::Time;
 use crate::diag::{Diagnostic, Diagnostics, FileId, Files, Origin, Severity};
 pub use disk::{FileError, FindError};
@@ -97,7 +97,9 @@ fn load(mut workspace: Workspace, extent: Extent, now: Time, progress: &(dyn Fn(
     let (project_files, projects_trust) = projects::read(&mut workspace, &settings);
     let (mut draft, exports) = workspace.read_sources(&settings, (extent, now), progress);
     let projects = projects::join(&mut draft, settings.admins, project_files, &mut workspace.diagnostics);
-    let Workspace { folder, files, inputs, mut diagnostics } = workspace;
+    let Workspace { folder, mut files, inputs, mut diagnostics } = workspace;
+    files.mark_crowded(&draft.crowded);
+    diagnostics.append(draft.found);
     diagnostics.settle();
     // Nobody shall take a source for empty that was left out.
     let unless_left_out = |name: &str, trust: Trust| match extent {
@@ -120,6 +122,7 @@ fn load(mut workspace: Workspace, extent: Extent, now: Time, progress: &(dyn Fn(
         config: settings.config,
         projects,
         hosts: draft.hosts,
+        devices: draft.devices,
         tors: draft.tors,
         layout: draft.layout,
         ipv4_map: draft.ipv4_map,
@@ -248,8 +251,7 @@ impl Workspace {
         let file = self.folder.file(SETTINGS, &mut self.files);
         let source = self.read_text(&file)?;
         let parsed = toml::parse(&source);
-        let formats: Vec<(&str, Occurs)> = FORMATS.iter().map(|format| (format.key, format.occurs)).collect();
-        let (settings, diagnostics) = settings::read(source, parsed, &formats);
+        let (settings, diagnostics) = settings::read(source, parsed, &sources::known());
         self.diagnostics.append(diagnostics);
         settings
     }
@@ -359,11 +361,6 @@ impl Workspace {
         }
         Some(Job { spec, format, files: disk::number(found, &mut self.files), tally })
     }
-}
-
-/// The format of a source.
-fn format_of(spec: &SourceSpec) -> &'static Format {
-    FORMATS.iter().find(|format| format.key == spec.key).expect("settings know the formats")
 }
 
 /// One source to be read.

@@ -6,8 +6,10 @@ use crate::diag::Origin;
 /// One export, as it is configured.
 #[derive(Debug, Clone)]
 pub struct SourceSpec {
-    /// The key in `[sources]`, which names the format.
+    /// The key in `[sources]`, which says what it is about.
     pub key: &'static str,
+    /// The word under `format`, which says whose export it is.
+    pub word: &'static str,
     /// What messages call it: the key, or the `name` of a source of MACs.
     pub name: String,
     /// Where its files are; never empty.
@@ -20,6 +22,59 @@ pub struct SourceSpec {
     pub max_age: Option<Duration>,
     /// Of a source of MACs: how much older than it says a report counts.
     pub penalty: Duration,
+    /// What an export of another system calls what is looked for.
+    pub mapping: Mapping,
+}
+
+/// The word under `format` of the formats that are our own.
+pub const OWN: &str = "zonewright";
+
+/// A format, as far as zonewright.toml can name it.
+#[derive(Debug, Clone, Copy)]
+pub struct KnownFormat {
+    /// The key in `[sources]`.
+    pub key: &'static str,
+    /// The word under `format`.
+    pub word: &'static str,
+    /// How often the key occurs.
+    pub occurs: Occurs,
+    /// The keys of its table that only it has.
+    pub keys: Keys,
+}
+
+/// What the table of a source may hold beside the keys of all sources.
+#[derive(Debug, Clone, Copy)]
+pub struct Keys {
+    /// Keys that name a field of the export, each with the field where nothing says; empty where that is none.
+    pub fields: &'static [(&'static str, &'static str)],
+    /// Whether `only` chooses rows.
+    pub has_only: bool,
+    /// Whether `statuses` says what a status means.
+    pub has_statuses: bool,
+}
+
+impl Keys {
+    /// Those of our own formats, whose columns have their names.
+    pub const NONE: Keys = Keys { fields: &[], has_only: false, has_statuses: false };
+}
+
+/// What an export of another system calls what is looked for.
+#[derive(Debug, Clone, Default)]
+pub struct Mapping {
+    /// The field under each key that its format has; empty where it is in none.
+    pub fields: Vec<(&'static str, String)>,
+    /// The rows that count: those that have, in each of these fields, one of its values. All where there is no field.
+    pub only: Vec<(String, Vec<String>)>,
+    /// What a status means beside what the format knows: whether a host with it was given back.
+    pub statuses: Vec<(String, bool)>,
+}
+
+impl Mapping {
+    /// The field under a key; `None` where it is in none.
+    pub fn field(&self, key: &str) -> Option<&str> {
+        let found = self.fields.iter().find(|(own, _)| *own == key);
+        found.map(|(_, field)| field.as_str()).filter(|field| !field.is_empty())
+    }
 }
 
 /// What it takes to believe an export that could be read whole; `None` and `false` where nothing is asked.

@@ -58,7 +58,7 @@ pub(super) fn said(
 ) -> Result<BTreeMap<String, String>, StateError> {
     let files = state.export_files(&accepted.source)?;
     let earlier = Earlier { spec, files: &contents(&files) };
-    Ok(meaning::meanings_of(&inventory.config, &earlier, accepted.at))
+    Ok(meaning::meanings_of(inventory, &earlier, accepted.at))
 }
 
 /// The names and contents of files.
@@ -83,7 +83,7 @@ fn find_given(inventory: &mut Inventory, accepted: &[Acceptance], state: &dyn St
     for source in doubted {
         let name = &inventory.mac_sources[usize::from(source)].name;
         if let Some(Acceptance { at, .. }) = accepted.iter().find(|own| own.source == *name) {
-            let draft = meaning::read(&inventory.config, &earlier, *at);
+            let draft = meaning::read(inventory, &earlier, *at);
             last::find_given(inventory, source, draft, *at);
         }
     }

@@ -9,6 +9,7 @@ use super::others::{self, Holders};
 use super::side::{Facts, Side};
 use super::{FoundAs, Given, rests};
 use crate::change::{BlockCode, Blocked, Change, Rule};
+use crate::diag::split_place;
 use crate::dns::{Name, RrKey, Rrset, Rtype, ZoneName};
 use crate::inventory::model::HostStatus;
 use crate::inventory::value::Inv;
@@ -290,8 +291,8 @@ impl<'g, 'a> Finder<'g, 'a> {
         let inputs = |side: &Side<'a>| &side.inventory.inputs;
         let differs = |file: &&str| inputs(&self.given.now).get(*file) != inputs(base).get(*file);
         let mut files =
-            change.reasons.iter().flat_map(|reason| &reason.evidence).filter_map(|place| place.rsplit_once(':'));
-        files.find(|(file, _)| differs(file)).map(|(file, _)| file.to_owned())
+            change.reasons.iter().flat_map(|reason| &reason.evidence).filter_map(|place| split_place(place));
+        files.find(|(file, ..)| differs(file)).map(|(file, ..)| file.to_owned())
     }
 }
 

@@ -25,6 +25,7 @@ pub use side::Side;
 
 use self::find::{Finder, Found, Key};
 use crate::change::{Blocked, Change, Skipped, Waiting};
+use crate::diag::split_place;
 use crate::dns::{RrKey, ZoneName};
 use crate::inventory::value::Inv;
 use crate::plan::{Against, Cause, Plan, Review};
@@ -131,9 +132,9 @@ impl Gathered {
 struct Line(String);
 
 impl Line {
-    /// The file, and the number of the line where there is one.
-    fn key(&self) -> (&str, Option<u64>) {
-        let parts = self.0.rsplit_once(':').and_then(|(file, line)| Some((file, Some(line.parse().ok()?))));
+    /// The file, and the numbers of line and column where there are any.
+    fn key(&self) -> (&str, Option<(u32, u32)>) {
+        let parts = split_place(&self.0).map(|(file, line, col)| (file, Some((line, col))));
         parts.unwrap_or((&self.0, None))
     }
 }
@@ -238,7 +239,7 @@ mod tests {
         let plan = fixture::fleet();
         let evidence = plan.changes.iter().flat_map(|change| &change.reasons).flat_map(|reason| &reason.evidence);
         let mut now = inventory();
-        for (file, _) in evidence.filter_map(|place| place.rsplit_once(':')) {
+        for (file, ..) in evidence.filter_map(|place| split_place(place)) {
             now.inputs.insert(file.to_owned(), "another".to_owned());
         }
         let review = held_against(&inventory(), &now);

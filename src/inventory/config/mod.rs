@@ -15,6 +15,8 @@ pub mod shared;
 
 pub mod retarget;
 
+mod sources;
+
 pub mod settings;
 
 pub mod project;

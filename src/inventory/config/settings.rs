@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use ipnet::IpNet;
 
-use super::node::{Key, Node, Parsed, Reader, SourceText, Value};
+use super::node::{Key, Node, Parsed, Reader, SourceText};
 use super::shared::{A_DURATION, A_PERCENTAGE, read_host_limits, read_ttl};
+use super::sources::read_sources;
 use crate::diag::{Diagnostics, Origin};
 use crate::dns::reverse::reverse_zone;
 use crate::dns::{Name, ZoneName};
@@ -13,7 +14,7 @@ use crate::inventory::model::{
     ClaimAddresses, Config, Fence, Limits, Permission, Pool, ProjectAdmin, ProtectPattern, Registry, TargetSpec,
     ZoneSpec,
 };
-use crate::inventory::source::{Demands, Occurs, Pattern, SourceSpec};
+use crate::inventory::source::{KnownFormat, Pattern, SourceSpec};
 use crate::inventory::value::{Duration, Percent};
 
 /// What zonewright.toml says.
@@ -62,16 +63,13 @@ impl Default for Limits {
 /// Where the state is kept where nothing says: the project's documented default.
 pub const STATE_FILE: &str = ".zonewright/state.db";
 
-/// What the sources are called that are none of MACs: messages, the state and `accept` know sources by their names alone.
-const OTHER_SOURCES: [&str; 6] = ["projects", "hosts", "l3_tors", "net_layout", "ipv4_map", "names.lock"];
-
 /// Where released hosts get their names where nothing says: below a domain that never exists (RFC 2606 section 2).
 const FREE_DOMAIN: &str = "free.invalid";
 
 /// Checks the tree of zonewright.toml; there are settings only where there is no error.
 ///
-/// `formats` are the keys of `[sources]`, each with how often it occurs.
-pub fn read(source: SourceText, parsed: Parsed, formats: &[(&'static str, Occurs)]) -> Checked {
+/// `formats` are those that `[sources]` may name.
+pub fn read(source: SourceText, parsed: Parsed, formats: &[KnownFormat]) -> Checked {
     let Parsed { root, faults, whole } = parsed;
     let mut diagnostics = faults;
     if !whole {
@@ -185,170 +183,6 @@ fn read_plan(reader: &mut Reader<'_>) -> Option<Duration> {
     let expires = plan.parsed("expires", A_DURATION);
     reader.append(plan.finish());
     expires
-}
-
-/// Reads `[sources]`: where project files are, and the sources.
-fn read_sources(reader: &mut Reader<'_>, formats: &[(&'static str, Occurs)]) -> (Vec<Pattern>, Vec<SourceSpec>) {
-    let mut specs = Vec::new();
-    let Some(node) = reader.require("sources") else { return (Vec::new(), specs) };
-    let mut table = Reader::new(node, reader.source());
-    let projects = table.require("projects").map(|node| read_patterns(node, &mut table)).unwrap_or_default();
-    for (key, occurs) in formats {
-        match occurs {
-            Occurs::Required => {
-                specs.extend(table.require(key).map(|node| read_source(key, node, &mut table)));
-            }
-            Occurs::Optional => {
-                specs.extend(table.take(key).map(|node| read_source(key, node, &mut table)));
-            }
-            Occurs::Listed => {
-                let items = table.list(key).unwrap_or_default();
-                let listed = items.iter().map(|item| read_mac_source(key, item, &mut table));
-                let listed: Vec<_> = listed.collect();
-                check_names(&listed, &mut table);
-                specs.extend(listed.into_iter().map(|(_, spec)| spec));
-            }
-            Occurs::Fixed(file) => {
-                let pattern = Pattern { text: (*file).to_owned(), origin: node.origin, width: node.width };
-                specs.push(SourceSpec { name: (*file).to_owned(), patterns: vec![pattern], ..unnamed(key) });
-            }
-        }
-    }
-    reader.append(table.finish());
-    (projects, specs)
-}
-
-/// A source of which nothing but the format is known.
-fn unnamed(key: &'static str) -> SourceSpec {
-    let patterns = Vec::new();
-    SourceSpec {
-        key,
-        name: key.to_owned(),
-        patterns,
-        require_end: false,
-        demands: Demands::default(),
-        max_age: None,
-        penalty: Duration::from_secs(0),
-    }
-}
-
-/// Reads one source: a path, a list of them, or a table with `path` and what it takes to trust it.
-fn read_source(key: &'static str, node: &Node, outer: &mut Reader<'_>) -> SourceSpec {
-    if !matches!(node.value, Value::Table(_)) {
-        return SourceSpec { patterns: read_patterns(node, outer), ..unnamed(key) };
-    }
-    let mut table = Reader::new(node, outer.source());
-    let mut spec = read_trusted(key, &mut table);
-    spec.demands.max_age = table.parsed("max_age", A_DURATION);
-    spec.name = key.to_owned();
-    outer.append(table.finish());
-    spec
-}
-
-/// Reads one `[[sources.mac]]`; gives the node of its name too.
-fn read_mac_source<'a>(key: &'static str, node: &'a Node, outer: &mut Reader<'a>) -> (Option<&'a Node>, SourceSpec) {
-    let mut table = Reader::new(node, outer.source());
-    let mut spec = read_trusted(key, &mut table);
-    let name = table.require("name");
-    if let Some(node) = name
-        && let Some(text) = table.text_of(node)
-    {
-        if text.is_empty() {
-            table.error(node, "bad-value", "a source needs a name");
-        }
-        spec.name = text.to_owned();
-    }
-    spec.max_age = table.parsed("max_age", A_DURATION);
-    spec.penalty = table.parsed("penalty", A_DURATION).unwrap_or(spec.penalty);
-    outer.append(table.finish());
-    (name, spec)
-}
-
-/// Reads what any table of a source may hold.
-fn read_trusted(key: &'static str, table: &mut Reader<'_>) -> SourceSpec {
-    let patterns = table.require("path").map(|path| read_patterns(path, table)).unwrap_or_default();
-    let require_end = table.boolean("require_end").unwrap_or(false);
-    let max_shrink = table.parsed("max_shrink", A_PERCENTAGE);
-    let max_churn = table.parsed("max_churn", A_PERCENTAGE);
-    let min_rows = table.take("min_rows").and_then(|node| {
-        let rows = table.integer_of(node)?;
-        if rows < 0 {
-            table.error(node, "bad-value", "a number of rows is not negative");
-        }
-        usize::try_from(rows).ok()
-    });
-    let digest = table.take("digest").is_some_and(|node| read_digest(node, table));
-    let demands = Demands { max_age: None, max_shrink, max_churn, min_rows, digest };
-    SourceSpec { patterns, require_end, demands, ..unnamed(key) }
-}
-
-/// Reads `digest`: whether each file has a `FILE.sha256` beside it that it must agree with.
-fn read_digest(node: &Node, table: &mut Reader<'_>) -> bool {
-    match (&node.value, node.as_text()) {
-        (Value::Bool(wanted), _) => *wanted,
-        (_, Some("sha256" | ".sha256")) => true,
-        _ => {
-            table.error(node, "bad-value", "`digest` is `\"sha256\"`, `true` or `false`");
-            false
-        }
-    }
-}
-
-/// Reports sources with the name of an earlier one.
-fn check_names(listed: &[(Option<&Node>, SourceSpec)], table: &mut Reader<'_>) {
-    let mut seen: HashMap<&str, Origin> = HashMap::new();
-    for (node, spec) in listed {
-        let Some(node) = node else { continue };
-        if OTHER_SOURCES.contains(&spec.name.as_str()) {
-            table.error(node, "bad-value", format!("`{}` is what another source is called", spec.name));
-        } else if let Some(first) = seen.get(spec.name.as_str()) {
-            let message = format!("there are two sources `{}`", spec.name);
-            let diagnostic = table.source().error("duplicate-source", node.origin, node.width, message);
-            table.push(diagnostic.also(format!("the first stands on line {}", first.line)).hint("rename one of them"));
-        } else {
-            seen.insert(&spec.name, node.origin);
-        }
-    }
-}
-
-/// Reads a path or glob, or a list of them.
-fn read_patterns(node: &Node, reader: &mut Reader<'_>) -> Vec<Pattern> {
-    match &node.value {
-        Value::List(items) if items.is_empty() => {
-            reader.error(node, "bad-value", "an empty list of paths");
-            Vec::new()
-        }
-        Value::List(items) => items.iter().filter_map(|item| read_pattern(item, reader)).collect(),
-        _ => read_pattern(node, reader).into_iter().collect(),
-    }
-}
-
-/// Reads a path or glob that stays inside the workspace as far as its text shows.
-fn read_pattern(node: &Node, reader: &mut Reader<'_>) -> Option<Pattern> {
-    let Some(text) = node.as_text() else {
-        reader.wrong_type(node, "a path");
-        return None;
-    };
-    let outside = text.starts_with('/') || text.split('/').any(|part| part == "..");
-    if outside {
-        let message = format!("`{text}` may lead out of the workspace");
-        let diagnostic = reader.source().error("outside-workspace", node.origin, node.width, message);
-        reader.push(
-            diagnostic
-                .rule("paths are relative to zonewright.toml and stay below it (docs/formats.md, workspace)")
-                .hint("move or copy the files into the workspace"),
-        );
-        return None;
-    }
-    if text.is_empty() || text.contains('\0') {
-        reader.error(node, "bad-value", "no path");
-        return None;
-    }
-    if let Err(error) = glob::Pattern::new(text) {
-        reader.error(node, "bad-value", format!("`{text}` is no glob: {}", error.msg));
-        return None;
-    }
-    Some(Pattern { text: text.to_owned(), origin: node.origin, width: node.width })
 }
 
 /// Reads `[project.X]`, none of whose domains may lie in the one of hosts without names.

@@ -11,12 +11,13 @@ use super::{Context, Draft, Format, Input, Part, Renumbering, Tally, project_ind
 use crate::diag::Severity;
 use crate::dns::Name;
 use crate::inventory::model::{Host, HostStatus, Trust};
-use crate::inventory::source::Occurs;
+use crate::inventory::source::{Keys, OWN, Occurs};
 use crate::inventory::symbol::Symbols;
 use crate::inventory::value::Inv;
 
 /// The format.
-pub const FORMAT: Format = Format { key: "hosts", occurs: Occurs::Required, gives_names: true, read, meanings };
+pub const FORMAT: Format =
+    Format { key: "hosts", word: OWN, keys: Keys::NONE, occurs: Occurs::Required, gives_names: true, read, meanings };
 
 /// The columns.
 const HEADER: &str = "inv,name,project,status,location,queue,rack,switch,port,restrictions";
@@ -25,31 +26,31 @@ const HEADER: &str = "inv,name,project,status,location,queue,rack,switch,port,re
 const COLUMNS: usize = 10;
 
 /// The restriction that keeps automation away from a host's records.
-const RESTRICTION: &str = "automated-dns";
+pub const RESTRICTION: &str = "automated-dns";
 
 /// A status that is none.
-const BAD_STATUS: Fault = Fault {
+pub const BAD_STATUS: Fault = Fault {
     code: "bad-status",
     rule: "a host is `assigned` or `free` (docs/formats.md, hosts)",
     hint: "correct the status; until then the host counts as assigned, and is frozen",
 };
 
 /// A field that may not be empty.
-const EMPTY_FIELD: Fault = Fault {
+pub const EMPTY_FIELD: Fault = Fault {
     code: "empty-field",
     rule: "inv, project, status and location are never empty (docs/formats.md, hosts)",
     hint: "complete the row",
 };
 
 /// Quotes that do not pair.
-const BAD_QUOTING: Fault = Fault {
+pub const BAD_QUOTING: Fault = Fault {
     code: "bad-quoting",
     rule: "a quoted field begins and ends with a quote, with quotes in it doubled (RFC 4180 section 2)",
     hint: "correct the quotes",
 };
 
 /// A row with too many or too few fields.
-const CSV_FIELDS: Fault = Fault { hint: "complete the row, or quote a field that holds a comma", ..FIELD_COUNT };
+pub const CSV_FIELDS: Fault = Fault { hint: "complete the row, or quote a field that holds a comma", ..FIELD_COUNT };
 
 /// An inventory number on two rows.
 const DUPLICATE_INV: Fault = Fault {
@@ -58,17 +59,17 @@ const DUPLICATE_INV: Fault = Fault {
     hint: "remove or correct one of the rows; until then all of them are frozen",
 };
 
-/// What one chunk holds.
+/// What one chunk of an export of hosts holds.
 #[derive(Default)]
-struct Piece {
+pub struct Piece {
     /// Switches and locations.
-    symbols: Symbols,
+    pub symbols: Symbols,
     /// Projects.
-    projects: Symbols,
+    pub projects: Symbols,
     /// The rows.
-    hosts: Vec<Host>,
+    pub hosts: Vec<Host>,
     /// The names of rows whose inventory number cannot be read.
-    strays: Vec<Name>,
+    pub strays: Vec<Name>,
 }
 
 /// Reads hosts.csv.
@@ -78,6 +79,11 @@ fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
         read_host(piece, row, faults, context);
     });
     text::read_dates(input, &mut tally);
+    join(pieces, input, context, tally)
+}
+
+/// Joins the chunks of an export of hosts, in the order of its rows.
+pub fn join(pieces: Vec<Piece>, input: &Input<'_>, context: &Context<'_>, mut tally: Tally) -> Part {
     let mut merged = Piece::default();
     merged.hosts.reserve_exact(pieces.iter().map(|piece| piece.hosts.len()).sum());
     for piece in pieces {
@@ -246,7 +252,7 @@ fn quoted<'a>(line: &'a str, at: usize, faults: &mut Faults<'_, '_>) -> (Field<'
 }
 
 /// What each row says of its host; where it is plugged in and what waits for it is no matter of DNS.
-fn meanings(said: &Said<'_>) -> Vec<Meaning> {
+pub fn meanings(said: &Said<'_>) -> Vec<Meaning> {
     let meaning = |host: &Host| {
         let name = host.name.as_ref().map_or_else(|| "no name".to_owned(), |name| name.to_string());
         let status = match host.status {

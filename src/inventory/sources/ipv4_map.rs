@@ -8,12 +8,20 @@ use super::meaning::{Meaning, Said};
 use super::text::{self, BAD_NETWORK, FIELD_COUNT, Fault, Faults, KeyedRow, Row, Shape, Word};
 use super::{Context, Draft, Format, Input, Part, Renumbering};
 use crate::inventory::model::{Entry, Ipv4Map, Ipv4Row, Trust, UnreadableRow};
-use crate::inventory::source::Occurs;
+use crate::inventory::source::{Keys, OWN, Occurs};
 use crate::inventory::symbol::{Symbol, Symbols};
 use crate::inventory::value::Vlan;
 
 /// The format.
-pub const FORMAT: Format = Format { key: "ipv4_map", occurs: Occurs::Optional, gives_names: false, read, meanings };
+pub const FORMAT: Format = Format {
+    key: "ipv4_map",
+    word: OWN,
+    keys: Keys::NONE,
+    occurs: Occurs::Optional,
+    gives_names: false,
+    read,
+    meanings,
+};
 
 /// An IPv4 network with two /64s.
 const CONFLICT: Fault = Fault {

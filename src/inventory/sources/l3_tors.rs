@@ -6,12 +6,20 @@ use super::meaning::{Meaning, Said};
 use super::text::{self, FIELD_COUNT, Fault, Faults, KeyedRow, Row, Shape};
 use super::{Context, Draft, Format, Input, Part, Renumbering};
 use crate::inventory::model::{Entry, Tors, Trust};
-use crate::inventory::source::Occurs;
+use crate::inventory::source::{Keys, OWN, Occurs};
 use crate::inventory::symbol::{Symbol, Symbols};
 use crate::inventory::value::{Net64, Vlan};
 
 /// The format.
-pub const FORMAT: Format = Format { key: "l3_tors", occurs: Occurs::Optional, gives_names: false, read, meanings };
+pub const FORMAT: Format = Format {
+    key: "l3_tors",
+    word: OWN,
+    keys: Keys::NONE,
+    occurs: Occurs::Optional,
+    gives_names: false,
+    read,
+    meanings,
+};
 
 /// A switch and VLAN with two networks.
 const CONFLICT: Fault = Fault {

@@ -11,12 +11,13 @@ use super::meaning::{Meaning, Said};
 use super::text::{self, BAD_TIME, Fault, Faults, Row, Shape};
 use super::{Context, Draft, Format, Input, Part, Renumbering};
 use crate::inventory::model::{MacSource, Report, Sighting, Trust};
-use crate::inventory::source::Occurs;
+use crate::inventory::source::{Keys, OWN, Occurs};
 use crate::inventory::symbol::{Symbol, Symbols};
 use crate::inventory::value::{CLOCK_SKEW, Inv, Mac, Time};
 
 /// The format.
-pub const FORMAT: Format = Format { key: "mac", occurs: Occurs::Listed, gives_names: false, read, meanings };
+pub const FORMAT: Format =
+    Format { key: "mac", word: OWN, keys: Keys::NONE, occurs: Occurs::Listed, gives_names: false, read, meanings };
 
 /// A line that is no JSON object.
 const BAD_JSON: Fault = Fault {
@@ -40,14 +41,14 @@ const BAD_REPORT: Fault = Fault {
 };
 
 /// A MAC that no interface has.
-const BAD_MAC: Fault = Fault {
+pub const BAD_MAC: Fault = Fault {
     code: "bad-mac",
     rule: "a MAC is twelve hexadecimal digits, neither multicast nor all zeros (docs/formats.md, MAC reports)",
     hint: "find out what wrote this line; until a newer report its host is frozen",
 };
 
 /// A report from the future.
-const FUTURE: Fault = Fault {
+pub const FUTURE: Fault = Fault {
     code: "future-report",
     rule: "a report is dated at most 5 minutes after the clock (docs/formats.md, MAC reports)",
     hint: "correct the clock of what reported it",
@@ -361,7 +362,7 @@ impl<'de> Visitor<'de> for ScalarVisitor {
 }
 
 /// The MAC and the switch of each host, by the latest report of this source that says it is in use.
-fn meanings(said: &Said<'_>) -> Vec<Meaning> {
+pub fn meanings(said: &Said<'_>) -> Vec<Meaning> {
     let active = |report: &&Report| report.source == said.source && matches!(report.sighting, Sighting::Active { .. });
     let mut latest: BTreeMap<Inv, &Report> = BTreeMap::new();
     for report in said.reports.iter().filter(active) {

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Context, Draft, FORMATS, Format, Input, SourceFile};
+use super::{Context, Draft, Input, SourceFile, format_of};
 use crate::diag::Files;
 use crate::inventory::Inventory;
-use crate::inventory::model::{Config, Host, Ipv4Map, Layout, ProjectIndex, Report, Tors, Trust};
+use crate::inventory::model::{Host, Ipv4Map, Layout, Project, ProjectIndex, Report, Tors, Trust};
 use crate::inventory::source::SourceSpec;
 use crate::inventory::symbol::Symbols;
 use crate::inventory::value::Time;
@@ -87,41 +87,38 @@ pub fn meanings(inventory: &Inventory, spec: &SourceSpec) -> BTreeMap<String, St
 }
 
 /// What an accepted export said; `now` is the clock by which it was read then.
-pub fn meanings_of(config: &Config, earlier: &Earlier<'_>, now: Time) -> BTreeMap<String, String> {
-    collect(earlier.spec, &Said::of_draft(&read(config, &[*earlier], now)))
+pub fn meanings_of(inventory: &Inventory, earlier: &Earlier<'_>, now: Time) -> BTreeMap<String, String> {
+    collect(earlier.spec, &Said::of_draft(&read(inventory, &[*earlier], now)))
 }
 
 /// Reads accepted exports as those of today are read; what is wrong in them was told when they were accepted. Sources of
-/// MACs are numbered in their order here, and every row has a place of its own, though it stands in no file any more.
-pub fn read(config: &Config, exports: &[Earlier<'_>], now: Time) -> Draft {
+/// MACs are numbered in their order here, and every row has a place of its own, though it stands in no file any more. Devices
+/// are the hosts that `inventory` knows them as, and short names are in its domains.
+pub fn read(inventory: &Inventory, exports: &[Earlier<'_>], now: Time) -> Draft {
     let mut names = Files::default();
     let inputs = exports.iter().map(|Earlier { spec, files }| {
         let files = files.iter().map(|&(name, bytes)| SourceFile { id: names.add(name), bytes }).collect();
         Input { spec, files }
     });
     let inputs: Vec<Input<'_>> = inputs.collect();
+    let admin = |project: &Project| Some((project.id.clone(), project.admin.clone()?));
     let context = Context {
         files: &names,
         now,
-        free_domain: &config.free_domain,
-        name_cooldown: config.name_cooldown,
-        admins: &BTreeMap::new(),
+        free_domain: &inventory.config.free_domain,
+        name_cooldown: inventory.config.name_cooldown,
+        admins: &inventory.projects.iter().filter_map(admin).collect(),
     };
-    let mut draft = Draft::default();
+    let mut draft = Draft { devices: inventory.devices.clone(), ..Draft::default() };
     for input in &inputs {
-        ((format(input.spec).read)(input, &context).fold)(&mut draft, Trust::Known);
+        ((format_of(input.spec).read)(input, &context).fold)(&mut draft, Trust::Known);
     }
     draft
 }
 
-/// The format of a source.
-fn format(spec: &SourceSpec) -> &'static Format {
-    FORMATS.iter().find(|format| format.key == spec.key).expect("settings know the formats")
-}
-
 /// The meanings of one source; what several rows say of one thing stands together, in the order of texts.
 fn collect(spec: &SourceSpec, said: &Said<'_>) -> BTreeMap<String, String> {
-    let mut found = (format(spec).meanings)(said);
+    let mut found = (format_of(spec).meanings)(said);
     found.sort();
     let mut meanings: BTreeMap<String, String> = BTreeMap::new();
     for (key, meaning) in found {
@@ -161,7 +158,7 @@ mod tests {
     fn said(inventory: &Inventory, source: &str, content: &str) -> Vec<String> {
         let spec = &inventory.exports.iter().find(|export| export.spec.name == source).unwrap().spec;
         let earlier = Earlier { spec, files: &[("file", content.as_bytes())] };
-        lines(&meanings_of(&inventory.config, &earlier, now()))
+        lines(&meanings_of(inventory, &earlier, now()))
     }
 
     #[test]

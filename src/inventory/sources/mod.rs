@@ -6,8 +6,9 @@
 
 use std::collections::BTreeMap;
 
+use super::devices::Devices;
 use super::model::{Host, Ipv4Map, Layout, LockRow, MacSource, ProjectAdmin, ProjectIndex, Report, Tors, Trust};
-use super::source::{Occurs, SourceSpec};
+use super::source::{Keys, KnownFormat, Occurs, SourceSpec};
 use super::symbol::{Symbol, Symbols};
 use super::value::{Duration, Percent, Time};
 use crate::diag::{Diagnostic, Diagnostics, FileId, Files};
@@ -15,6 +16,10 @@ use crate::dns::Name;
 use meaning::{Meaning, Said};
 
 mod text;
+
+mod records;
+
+mod other;
 
 pub mod meaning;
 
@@ -31,19 +36,43 @@ macro_rules! formats {
     };
 }
 
+// Those of one key stand together, our own first; hosts stand before MACs, whose reports may name hosts by their devices.
 formats! {
     hosts_csv,
+    netbox_devices,
+    racktables_objects,
     l3_tors,
     net_layout,
     ipv4_map,
     mac_reports,
+    netbox_interfaces,
+    racktables_ports,
     names_lock,
+}
+
+/// The formats, as far as zonewright.toml can name them.
+pub fn known() -> Vec<KnownFormat> {
+    let known = |format: &Format| {
+        let Format { key, word, occurs, keys, .. } = *format;
+        KnownFormat { key, word, occurs, keys }
+    };
+    FORMATS.iter().map(known).collect()
+}
+
+/// The format of a source.
+pub fn format_of(spec: &SourceSpec) -> &'static Format {
+    let found = FORMATS.iter().find(|format| (format.key, format.word) == (spec.key, spec.word));
+    found.expect("settings know the formats")
 }
 
 /// One export format.
 pub struct Format {
     /// Its key in `[sources]`.
     pub key: &'static str,
+    /// The word under `format`, which says whose it is.
+    pub word: &'static str,
+    /// The keys of its table that only it has.
+    pub keys: Keys,
     /// How often that key occurs.
     pub occurs: Occurs,
     /// Whether it says which host has which name.
@@ -139,6 +168,8 @@ pub struct Tally {
     pub rows: usize,
     /// How many of them are bad.
     pub bad: usize,
+    /// How many of them are about nothing that is looked for; not bad ones.
+    pub passed_over: usize,
     /// When it was made, by its own word.
     pub dated: Dated,
     /// The first reason why the source as a whole cannot be believed, such as `racktables/hosts.csv was cut`.
@@ -152,6 +183,7 @@ impl Tally {
     pub fn append(&mut self, below: Tally) {
         self.rows += below.rows;
         self.bad += below.bad;
+        self.passed_over += below.passed_over;
         self.dated = self.dated.and(below.dated);
         self.doubt = self.doubt.take().or(below.doubt);
         self.diagnostics.append(below.diagnostics);
@@ -189,6 +221,12 @@ impl Tally {
 /// An inventory in the making. Projects are numbered as they come, by [`Draft::projects`].
 #[derive(Debug)]
 pub struct Draft {
+    /// What exports of interfaces call the hosts.
+    pub devices: Devices,
+    /// Files of which several rows stand on one line.
+    pub crowded: Vec<FileId>,
+    /// What is wrong between sources.
+    pub found: Diagnostics,
     /// Switches and locations.
     pub symbols: Symbols,
     /// The ids of projects that any row names.
@@ -226,6 +264,9 @@ pub struct Draft {
 impl Default for Draft {
     fn default() -> Draft {
         Draft {
+            devices: Devices::default(),
+            crowded: Vec::new(),
+            found: Diagnostics::default(),
             symbols: Symbols::default(),
             projects: Symbols::default(),
             hosts: Vec::new(),

@@ -4,15 +4,22 @@ use super::text::{self, BAD_INV, BAD_NAME, BAD_TIME, FIELD_COUNT, Fault, Faults,
 use super::{Context, Draft, Format, Input, Part, Renumbering, project_index};
 use crate::dns::Name;
 use crate::inventory::model::{LockRow, Trust};
-use crate::inventory::source::{NAMES_LOCK, Occurs, is_conflict_marker};
+use crate::inventory::source::{Keys, NAMES_LOCK, OWN, Occurs, is_conflict_marker};
 use crate::inventory::symbol::Symbols;
 use crate::inventory::value::{Inv, Time};
 
 mod clashes;
 
 /// The format.
-pub const FORMAT: Format =
-    Format { key: "names_lock", occurs: Occurs::Fixed(NAMES_LOCK), gives_names: true, read, meanings: |_| Vec::new() };
+pub const FORMAT: Format = Format {
+    key: "names_lock",
+    word: OWN,
+    keys: Keys::NONE,
+    occurs: Occurs::Fixed(NAMES_LOCK),
+    gives_names: true,
+    read,
+    meanings: |_| Vec::new(),
+};
 
 /// A row with too many or too few fields.
 const LOCK_FIELDS: Fault = Fault { hint: "write its five fields with one tab between them", ..FIELD_COUNT };

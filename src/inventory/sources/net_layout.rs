@@ -15,12 +15,20 @@ use super::text::{BAD_NETWORK, BAD_TIME, BAD_VLAN, Fault, NOT_A_64};
 use super::{Context, Dated, Draft, Format, Input, Part, Renumbering, SourceFile, Tally};
 use crate::diag::{Diagnostic, FileId, Origin, Severity};
 use crate::inventory::model::{Entry, Layout, LayoutNetworks, Trust};
-use crate::inventory::source::Occurs;
+use crate::inventory::source::{Keys, OWN, Occurs};
 use crate::inventory::symbol::{Symbol, Symbols};
 use crate::inventory::value::{Net64, Time, Vlan};
 
 /// The format.
-pub const FORMAT: Format = Format { key: "net_layout", occurs: Occurs::Optional, gives_names: false, read, meanings };
+pub const FORMAT: Format = Format {
+    key: "net_layout",
+    word: OWN,
+    keys: Keys::NONE,
+    occurs: Occurs::Optional,
+    gives_names: false,
+    read,
+    meanings,
+};
 
 /// An element where it does not belong.
 const BAD_ELEMENT: Fault = Fault {

@@ -1,9 +1,11 @@
 //! Every format, good and bad.
 
+mod foreign;
+
 use super::*;
 use crate::diag::{Origin, render};
 use crate::inventory::model::{Entry, HostStatus, Sighting};
-use crate::inventory::source::{Demands, Pattern};
+use crate::inventory::source::{Demands, Mapping, OWN, Pattern};
 use crate::inventory::value::{Inv, Vlan};
 
 /// What came of one source.
@@ -34,7 +36,17 @@ impl Outcome {
 
 /// Reads one source from `contents`, a file each.
 fn read_with(key: &'static str, contents: &[&[u8]], adjust: impl FnOnce(&mut SourceSpec)) -> Outcome {
-    let format = FORMATS.iter().find(|format| format.key == key).unwrap();
+    read_as((key, OWN), contents, Draft::default(), adjust)
+}
+
+/// Reads one source of a format into a draft that may hold others.
+fn read_as(
+    (key, word): (&'static str, &'static str),
+    contents: &[&[u8]],
+    mut draft: Draft,
+    adjust: impl FnOnce(&mut SourceSpec),
+) -> Outcome {
+    let format = FORMATS.iter().find(|format| (format.key, format.word) == (key, word)).unwrap();
     let mut files = Files::default();
     let inputs: Vec<SourceFile<'_>> =
         (1..).zip(contents).map(|(n, bytes)| SourceFile { id: files.add(format!("{key}-{n}")), bytes }).collect();
@@ -43,6 +55,11 @@ fn read_with(key: &'static str, contents: &[&[u8]], adjust: impl FnOnce(&mut Sou
     let mut spec = SourceSpec {
         demands: Demands::default(),
         key,
+        word,
+        mapping: Mapping {
+            fields: format.keys.fields.iter().map(|(key, field)| (*key, (*field).to_owned())).collect(),
+            ..Mapping::default()
+        },
         name: key.into(),
         patterns: vec![pattern],
         require_end: false,
@@ -66,9 +83,9 @@ fn read_with(key: &'static str, contents: &[&[u8]], adjust: impl FnOnce(&mut Sou
     };
     let Part { mut tally, fold } = (format.read)(&Input { spec: &spec, files: inputs.clone() }, &context);
     let trust = tally.judge(key, Some(Percent::from_whole(1)), Some(inputs[0].id));
-    tally.diagnostics.settle();
-    let mut draft = Draft::default();
     fold(&mut draft, trust.clone());
+    tally.diagnostics.append(std::mem::take(&mut draft.found));
+    tally.diagnostics.settle();
     Outcome { draft, trust, tally, files }
 }
 
@@ -694,7 +711,7 @@ fn whole(key: &str) -> String {
 
 #[test]
 fn no_cut_goes_unnoticed() {
-    for format in FORMATS {
+    for format in FORMATS.iter().filter(|format| format.word == OWN) {
         let text = whole(format.key);
         let outcome = read_with(format.key, &[text.as_bytes()], |spec| spec.require_end = true);
         assert_eq!((outcome.doubt(), outcome.tally.bad), ("known", 0), "{}", format.key);

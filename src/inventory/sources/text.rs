@@ -37,7 +37,7 @@ pub struct Fault {
 }
 
 /// A row that holds octets that no text holds.
-const BAD_CHARACTER: Fault = Fault {
+pub const BAD_CHARACTER: Fault = Fault {
     code: "bad-character",
     rule: "exports are UTF-8 without control characters (docs/formats.md, exports)",
     hint: "find out what wrote this octet, and export again",
@@ -99,9 +99,9 @@ pub const BAD_TIME: Fault = Fault {
 
 /// One row.
 pub struct Row<'a> {
-    /// Where it stands.
+    /// Where it stands; with a column where it does not begin its line.
     pub origin: Origin,
-    /// Its text, without its end.
+    /// Its text, without its end; several lines where a field holds some.
     pub text: &'a str,
     /// What is wrong with its characters.
     flaw: Option<Range<usize>>,
@@ -119,6 +119,29 @@ pub struct Faults<'r, 'a> {
     found: bool,
     /// Whether what is found from now on only follows from it.
     hushed: bool,
+    /// Whether the row is about nothing that is looked for.
+    passed_over: bool,
+}
+
+impl<'a> Row<'a> {
+    /// A row of an export of another system, whose characters are judged field by field.
+    pub fn foreign(origin: Origin, text: &'a str) -> Row<'a> {
+        Row { origin, text, flaw: None, cut: false }
+    }
+}
+
+/// Reads one row, and counts it.
+pub fn count_row(tally: &mut Tally, row: &Row<'_>, read: impl FnOnce(&mut Faults<'_, '_>)) {
+    let mut faults =
+        Faults { row, diagnostics: &mut tally.diagnostics, found: false, hushed: false, passed_over: false };
+    if let Some(at) = row.flaw.clone() {
+        faults.add(&BAD_CHARACTER, at, || "a control character, or an octet that is not UTF-8".into());
+    }
+    read(&mut faults);
+    let (found, passed_over) = (faults.found, faults.passed_over);
+    tally.bad += usize::from(found);
+    tally.passed_over += usize::from(passed_over);
+    tally.rows += 1;
 }
 
 impl Faults<'_, '_> {
@@ -130,11 +153,21 @@ impl Faults<'_, '_> {
         }
         let row = self.row;
         self.diagnostics.push_bounded(row.origin.file, || {
-            let col = row.text[..at.start].chars().count() as u32 + 1;
-            let origin = Origin { col, ..row.origin };
-            let width = row.text[at].chars().count().max(1);
+            let begin = row.text[..at.start].rfind('\n').map_or(0, |end| end + 1);
+            let end = row.text[at.start..].find('\n').map_or(row.text.len(), |end| at.start + end);
+            let lines = row.text[..begin].matches('\n').count() as u32;
+            let col = row.text[begin..at.start].chars().count() as u32 + 1;
+            let origin = Origin { file: row.origin.file, line: row.origin.line + lines, col };
+            let width = row.text[at.start..at.end.min(end)].chars().count().max(1);
             let diagnostic = Diagnostic::error(fault.code, origin, message());
-            diagnostic.excerpt(row.text, width).rule(fault.rule).hint(fault.hint)
+            let mut diagnostic = diagnostic.excerpt(row.text[begin..end].trim_end_matches('\r'), width);
+            if begin == 0 {
+                // What stands before the row on its line is not shown.
+                let before = row.origin.col.saturating_sub(1);
+                diagnostic.origin.col += before;
+                diagnostic.skipped += before as usize;
+            }
+            diagnostic.rule(fault.rule).hint(fault.hint)
         });
     }
 
@@ -146,6 +179,16 @@ impl Faults<'_, '_> {
     /// Keeps silent from now on if anything was found: fields of a row that is cut wrongly are wrong for that reason.
     pub fn hush(&mut self) {
         self.hushed = self.found;
+    }
+
+    /// Notes that the row is about nothing that is looked for.
+    pub fn pass_over(&mut self) {
+        self.passed_over = true;
+    }
+
+    /// Whether what is found now is not shown.
+    pub fn is_hushed(&self) -> bool {
+        self.hushed
     }
 
     /// Whether the row is bad.
@@ -273,13 +316,7 @@ fn read_chunk(
         };
         let flaw = if suspicious { find_flaw(line) } else { None };
         let row = Row { origin: Origin::line(chunk.file, number), text: line, flaw, cut };
-        let mut faults = Faults { row: &row, diagnostics: &mut tally.diagnostics, found: false, hushed: false };
-        if let Some(at) = row.flaw.clone() {
-            faults.add(&BAD_CHARACTER, at, || "a control character, or an octet that is not UTF-8".into());
-        }
-        read(&row, &mut faults);
-        tally.bad += usize::from(faults.found);
-        tally.rows += 1;
+        count_row(&mut tally, &row, |faults| read(&row, faults));
     }
     tally
 }
@@ -295,13 +332,13 @@ fn is_suspicious(text: &str) -> bool {
 
 /// The first character of a row that no text holds: control characters but the tab, those that are invisible or reorder
 /// text, and what stands for octets that are not UTF-8.
-fn find_flaw(line: &str) -> Option<Range<usize>> {
+pub fn find_flaw(line: &str) -> Option<Range<usize>> {
     let bad = |c: &char| (c.is_control() && *c != '\t') || is_formatting(*c) || *c == '\u{fffd}';
     line.char_indices().find(|(_, c)| bad(c)).map(|(at, c)| at..at + c.len_utf8())
 }
 
 /// Checks that a file is there to its end, and has rows.
-fn check_whole(tally: &mut Tally, file: SourceFile<'_>, input: &Input<'_>, context: &Context<'_>, shape: &Shape) {
+pub fn check_whole(tally: &mut Tally, file: SourceFile<'_>, input: &Input<'_>, context: &Context<'_>, shape: &Shape) {
     const RULE: &str = "what may be incomplete proves nothing (docs/formats.md, trust)";
     let (whole, again) = match shape.is_own {
         true => ("restore it from version control", "restore it from version control"),
@@ -337,7 +374,7 @@ fn check_whole(tally: &mut Tally, file: SourceFile<'_>, input: &Input<'_>, conte
 }
 
 /// How many rows the last line promises; `None` where it is no `# end ROWS`.
-fn end_marker(bytes: &[u8]) -> Option<u64> {
+pub fn end_marker(bytes: &[u8]) -> Option<u64> {
     let bytes = bytes.strip_suffix(b"\n")?;
     let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
     let last = &bytes[memchr::memrchr(b'\n', bytes).map_or(0, |at| at + 1)..];

@@ -1,0 +1,247 @@
+//! `[sources]` of zonewright.toml: where the exports are, whose they are, and what it takes to trust them.
+//!
+//! Comes in: the tree below `[sources]`, and the formats that there are. Goes out: a specification of each source. What a
+//! format's own keys mean is only known to the format.
+
+use std::collections::HashMap;
+
+use super::node::{Node, Reader, Value};
+use super::shared::{A_DURATION, A_PERCENTAGE};
+use crate::diag::Origin;
+use crate::inventory::source::{Demands, Keys, KnownFormat, Mapping, OWN, Occurs, Pattern, SourceSpec};
+use crate::inventory::value::Duration;
+
+/// What the sources are called that are none of MACs: messages, the state and `accept` know sources by their names alone.
+const OTHER_SOURCES: [&str; 6] = ["projects", "hosts", "l3_tors", "net_layout", "ipv4_map", "names.lock"];
+
+/// Reads `[sources]`: where project files are, and the sources, in the order of the formats.
+pub fn read_sources(reader: &mut Reader<'_>, formats: &[KnownFormat]) -> (Vec<Pattern>, Vec<SourceSpec>) {
+    let mut specs = Vec::new();
+    let Some(node) = reader.require("sources") else { return (Vec::new(), specs) };
+    let mut table = Reader::new(node, reader.source());
+    let projects = table.require("projects").map(|node| read_patterns(node, &mut table)).unwrap_or_default();
+    let mut before = "";
+    for format in formats {
+        // The formats of one key stand together, the first of them our own.
+        if std::mem::replace(&mut before, format.key) == format.key {
+            continue;
+        }
+        let of_key: Vec<KnownFormat> = formats.iter().filter(|other| other.key == format.key).copied().collect();
+        match format.occurs {
+            Occurs::Required => {
+                specs.extend(table.require(format.key).map(|node| read_source(&of_key, node, &mut table)));
+            }
+            Occurs::Optional => {
+                specs.extend(table.take(format.key).map(|node| read_source(&of_key, node, &mut table)));
+            }
+            Occurs::Listed => {
+                let items = table.list(format.key).unwrap_or_default();
+                let listed = items.iter().map(|item| read_mac_source(&of_key, item, &mut table));
+                let listed: Vec<_> = listed.collect();
+                check_names(&listed, &mut table);
+                specs.extend(listed.into_iter().map(|(_, spec)| spec));
+            }
+            Occurs::Fixed(file) => {
+                let pattern = Pattern { text: file.to_owned(), origin: node.origin, width: node.width };
+                specs.push(SourceSpec { name: file.to_owned(), patterns: vec![pattern], ..unnamed(format.key) });
+            }
+        }
+    }
+    reader.append(table.finish());
+    (projects, specs)
+}
+
+/// A source of which nothing but the key is known.
+fn unnamed(key: &'static str) -> SourceSpec {
+    let patterns = Vec::new();
+    SourceSpec {
+        key,
+        word: OWN,
+        name: key.to_owned(),
+        patterns,
+        require_end: false,
+        demands: Demands::default(),
+        max_age: None,
+        penalty: Duration::from_secs(0),
+        mapping: Mapping::default(),
+    }
+}
+
+/// Reads one source: a path, a list of them, or a table with `path` and what it takes to trust it.
+fn read_source(formats: &[KnownFormat], node: &Node, outer: &mut Reader<'_>) -> SourceSpec {
+    let key = formats[0].key;
+    if !matches!(node.value, Value::Table(_)) {
+        return SourceSpec { patterns: read_patterns(node, outer), ..unnamed(key) };
+    }
+    let mut table = Reader::new(node, outer.source());
+    let mut spec = read_trusted(formats, &mut table);
+    spec.demands.max_age = table.parsed("max_age", A_DURATION);
+    spec.name = key.to_owned();
+    outer.append(table.finish());
+    spec
+}
+
+/// Reads one `[[sources.mac]]`; gives the node of its name too.
+fn read_mac_source<'a>(
+    formats: &[KnownFormat],
+    node: &'a Node,
+    outer: &mut Reader<'a>,
+) -> (Option<&'a Node>, SourceSpec) {
+    let mut table = Reader::new(node, outer.source());
+    let mut spec = read_trusted(formats, &mut table);
+    let name = table.require("name");
+    if let Some(node) = name
+        && let Some(text) = table.text_of(node)
+    {
+        if text.is_empty() {
+            table.error(node, "bad-value", "a source needs a name");
+        }
+        spec.name = text.to_owned();
+    }
+    spec.max_age = table.parsed("max_age", A_DURATION);
+    spec.penalty = table.parsed("penalty", A_DURATION).unwrap_or(spec.penalty);
+    outer.append(table.finish());
+    (name, spec)
+}
+
+/// Reads what any table of a source may hold.
+fn read_trusted(formats: &[KnownFormat], table: &mut Reader<'_>) -> SourceSpec {
+    let key = formats[0].key;
+    let words: Vec<(&str, KnownFormat)> = formats.iter().map(|format| (format.word, *format)).collect();
+    // A key with one format has nothing to choose.
+    let format = if words.len() > 1 { table.choice("format", &words) } else { None };
+    let format = format.unwrap_or(formats[0]);
+    let mapping = read_mapping(format.keys, table);
+    let patterns = table.require("path").map(|path| read_patterns(path, table)).unwrap_or_default();
+    let require_end = table.boolean("require_end").unwrap_or(false);
+    let max_shrink = table.parsed("max_shrink", A_PERCENTAGE);
+    let max_churn = table.parsed("max_churn", A_PERCENTAGE);
+    let min_rows = table.take("min_rows").and_then(|node| {
+        let rows = table.integer_of(node)?;
+        if rows < 0 {
+            table.error(node, "bad-value", "a number of rows is not negative");
+        }
+        usize::try_from(rows).ok()
+    });
+    let digest = table.take("digest").is_some_and(|node| read_digest(node, table));
+    let demands = Demands { max_age: None, max_shrink, max_churn, min_rows, digest };
+    SourceSpec { word: format.word, patterns, require_end, demands, mapping, ..unnamed(key) }
+}
+
+/// Reads the keys that only some formats have.
+fn read_mapping(keys: Keys, table: &mut Reader<'_>) -> Mapping {
+    let fields = keys.fields.iter().map(|(key, default)| {
+        let Some(node) = table.take(key) else { return (*key, (*default).to_owned()) };
+        let field = table.text_of(node);
+        if field.is_some_and(|field| field.trim().is_empty()) {
+            table.error(node, "bad-value", "a field needs a name");
+        }
+        (*key, field.unwrap_or_default().to_owned())
+    });
+    let fields = fields.collect();
+    let only = if keys.has_only { read_only(table) } else { Vec::new() };
+    let statuses = if keys.has_statuses { read_statuses(table) } else { Vec::new() };
+    Mapping { fields, only, statuses }
+}
+
+/// Reads `only`: fields, each with the values that rows must have in it.
+fn read_only(table: &mut Reader<'_>) -> Vec<(String, Vec<String>)> {
+    let Some(node) = table.take("only") else { return Vec::new() };
+    let mut only = Reader::new(node, table.source());
+    let mut read = Vec::new();
+    for (field, node) in only.take_all() {
+        let values = match &node.value {
+            Value::List(items) if items.is_empty() => {
+                only.error(node, "bad-value", "no row has one of no values");
+                Vec::new()
+            }
+            Value::List(items) => items.iter().filter_map(|item| only.text_of(item)).map(str::to_owned).collect(),
+            _ => only.text_of(node).map(str::to_owned).into_iter().collect(),
+        };
+        read.push((field.name.clone(), values));
+    }
+    table.append(only.finish());
+    read
+}
+
+/// Reads `statuses`: what each means.
+fn read_statuses(table: &mut Reader<'_>) -> Vec<(String, bool)> {
+    let Some(node) = table.take("statuses") else { return Vec::new() };
+    let mut statuses = Reader::new(node, table.source());
+    let mut read = Vec::new();
+    for (status, node) in statuses.take_all() {
+        let is_free = statuses.choice_of(node, &[("assigned", false), ("free", true)]);
+        read.extend(is_free.map(|is_free| (status.name.clone(), is_free)));
+    }
+    table.append(statuses.finish());
+    read
+}
+
+/// Reads `digest`: whether each file has a `FILE.sha256` beside it that it must agree with.
+fn read_digest(node: &Node, table: &mut Reader<'_>) -> bool {
+    match (&node.value, node.as_text()) {
+        (Value::Bool(wanted), _) => *wanted,
+        (_, Some("sha256" | ".sha256")) => true,
+        _ => {
+            table.error(node, "bad-value", "`digest` is `\"sha256\"`, `true` or `false`");
+            false
+        }
+    }
+}
+
+/// Reports sources with the name of an earlier one.
+fn check_names(listed: &[(Option<&Node>, SourceSpec)], table: &mut Reader<'_>) {
+    let mut seen: HashMap<&str, Origin> = HashMap::new();
+    for (node, spec) in listed {
+        let Some(node) = node else { continue };
+        if OTHER_SOURCES.contains(&spec.name.as_str()) {
+            table.error(node, "bad-value", format!("`{}` is what another source is called", spec.name));
+        } else if let Some(first) = seen.get(spec.name.as_str()) {
+            let message = format!("there are two sources `{}`", spec.name);
+            let diagnostic = table.source().error("duplicate-source", node.origin, node.width, message);
+            table.push(diagnostic.also(format!("the first stands on line {}", first.line)).hint("rename one of them"));
+        } else {
+            seen.insert(&spec.name, node.origin);
+        }
+    }
+}
+
+/// Reads a path or glob, or a list of them.
+fn read_patterns(node: &Node, reader: &mut Reader<'_>) -> Vec<Pattern> {
+    match &node.value {
+        Value::List(items) if items.is_empty() => {
+            reader.error(node, "bad-value", "an empty list of paths");
+            Vec::new()
+        }
+        Value::List(items) => items.iter().filter_map(|item| read_pattern(item, reader)).collect(),
+        _ => read_pattern(node, reader).into_iter().collect(),
+    }
+}
+
+/// Reads a path or glob that stays inside the workspace as far as its text shows.
+fn read_pattern(node: &Node, reader: &mut Reader<'_>) -> Option<Pattern> {
+    let Some(text) = node.as_text() else {
+        reader.wrong_type(node, "a path");
+        return None;
+    };
+    let outside = text.starts_with('/') || text.split('/').any(|part| part == "..");
+    if outside {
+        let message = format!("`{text}` may lead out of the workspace");
+        let diagnostic = reader.source().error("outside-workspace", node.origin, node.width, message);
+        reader.push(
+            diagnostic
+                .rule("paths are relative to zonewright.toml and stay below it (docs/formats.md, workspace)")
+                .hint("move or copy the files into the workspace"),
+        );
+        return None;
+    }
+    if text.is_empty() || text.contains('\0') {
+        reader.error(node, "bad-value", "no path");
+        return None;
+    }
+    if let Err(error) = glob::Pattern::new(text) {
+        reader.error(node, "bad-value", format!("`{text}` is no glob: {}", error.msg));
+        return None;
+    }
+    Some(Pattern { text: text.to_owned(), origin: node.origin, width: node.width })
+}

@@ -1,0 +1,57 @@
+//! What exports of other systems say, in our words.
+//!
+//! Comes in: rows of any format, and what zonewright.toml says of their fields. Goes out: hosts, and MAC reports. What a
+//! system calls a field, and what its statuses mean, its own module says.
+
+use super::records::{Record, Wanted};
+use super::text::Faults;
+use crate::inventory::source::Mapping;
+
+pub mod hosts;
+
+pub mod macs;
+
+/// The fields that are asked for, each once.
+#[derive(Default)]
+struct Asked(Vec<Wanted>);
+
+impl Asked {
+    /// Asks for a field; gives its place.
+    fn ask(&mut self, wanted: Wanted) -> usize {
+        match self.0.iter_mut().position(|own| own.name == wanted.name) {
+            Some(place) => {
+                self.0[place].is_required |= wanted.is_required;
+                place
+            }
+            None => {
+                self.0.push(wanted);
+                self.0.len() - 1
+            }
+        }
+    }
+}
+
+/// The rows that count.
+struct Only(Vec<(usize, Vec<String>)>);
+
+impl Only {
+    /// What `only` of a source says.
+    fn new(mapping: &Mapping, asked: &mut Asked) -> Only {
+        let fields = mapping.only.iter();
+        Only(fields.map(|(field, values)| (asked.ask(Wanted::required(field)), values.clone())).collect())
+    }
+
+    /// Whether a row counts; one that is bad already may be about anything, and does.
+    fn has(&self, record: &Record<'_, '_>, faults: &mut Faults<'_, '_>) -> bool {
+        let is_one = |text: &str, values: &[String]| values.iter().any(|value| value == text);
+        let fits = |(field, values): &(usize, Vec<String>)| {
+            let text = record.text(*field);
+            is_one(text, values) || text.split(',').any(|item| is_one(item.trim(), values))
+        };
+        let counts = faults.found() || self.0.iter().all(fits);
+        if !counts {
+            faults.pass_over();
+        }
+        counts
+    }
+}

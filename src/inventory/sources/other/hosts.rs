@@ -1,0 +1,218 @@
+//! Exports of hosts of other systems.
+
+use super::{Asked, Only};
+use crate::inventory::devices::Devices;
+use crate::inventory::model::{Host, HostStatus, Trust};
+use crate::inventory::source::Mapping;
+use crate::inventory::sources::hosts_csv::{self, RESTRICTION};
+use crate::inventory::sources::records::{Dialect, Record, Records, Wanted, read_records};
+use crate::inventory::sources::text::{self, BAD_INV, BAD_NAME, Fault, Faults};
+use crate::inventory::sources::{Context, Draft, Input, Part, project_index};
+use crate::inventory::value::Inv;
+
+/// What is particular about the hosts of a system.
+pub struct System {
+    /// How its files are written.
+    pub dialect: Dialect,
+    /// Its statuses in lower case, each with what it means. Only what means that a host was given back may be free: the
+    /// records of a free host are not protected.
+    pub statuses: &'static [(&'static str, HostStatus)],
+    /// The status of hosts where there is no such field; `None` where there must be.
+    pub without_status: Option<HostStatus>,
+    /// What stands between tags.
+    pub between_tags: &'static [char],
+    /// What stands where a name would, if there is none.
+    pub no_name: Option<&'static str>,
+    /// The fields by which exports of interfaces name a device: its number, and what its name may be followed by.
+    pub device: Option<(&'static str, &'static str)>,
+}
+
+/// An inventory number that is none.
+const NO_INV: Fault = Fault {
+    code: BAD_INV.code,
+    rule: "an inventory number is an unsigned integer in decimal digits (docs/formats.md, exports of other systems)",
+    hint: "correct it, name another field by `inv`, or choose the rows that are hosts by `only`",
+};
+
+/// A field that may not be empty.
+const EMPTY_FIELD: Fault = Fault {
+    code: hosts_csv::EMPTY_FIELD.code,
+    rule: "project, location and status are never empty (docs/formats.md, exports of other systems)",
+    hint: "complete it, or choose the rows that are hosts by `only`",
+};
+
+/// A status that nobody knows.
+const BAD_STATUS: Fault = Fault {
+    code: hosts_csv::BAD_STATUS.code,
+    rule: "a status means that a host is assigned, or free (docs/formats.md, exports of other systems)",
+    hint: "say what it means by `statuses`; until then the host counts as assigned, and is frozen",
+};
+
+/// What one chunk holds.
+#[derive(Default)]
+struct Piece {
+    /// The hosts.
+    hosts: hosts_csv::Piece,
+    /// The numbers of their devices.
+    ids: Vec<(u64, Inv)>,
+    /// The names of their devices.
+    names: Vec<(Box<str>, Inv)>,
+}
+
+/// Where the fields of a row stand.
+struct Places {
+    /// The inventory number.
+    inv: usize,
+    /// The name.
+    name: usize,
+    /// The project.
+    project: usize,
+    /// The location.
+    location: usize,
+    /// The status.
+    status: usize,
+    /// The restrictions.
+    restrictions: Option<usize>,
+    /// The switch.
+    switch: Option<usize>,
+    /// The number of the device, and what its name may be followed by.
+    device: Option<(usize, usize)>,
+}
+
+impl Places {
+    /// Asks for the fields of a mapping.
+    fn new(mapping: &Mapping, system: &System, asked: &mut Asked) -> Places {
+        let name = |key: &str| mapping.field(key).expect("the format gives every field but the switch a default");
+        let mut ask = |key: &str| asked.ask(Wanted::required(name(key)));
+        let (inv, device, project, location) = (ask("inv"), ask("name"), ask("project"), ask("location"));
+        let is_required = system.without_status.is_none();
+        let status = asked.ask(Wanted { name: name("status").to_owned(), is_required });
+        let mut ask = |key: &str| mapping.field(key).map(|field| asked.ask(Wanted::optional(field)));
+        let (restrictions, switch) = (ask("restrictions"), ask("switch"));
+        let of_device = |(id, tag): (&str, &str)| (asked.ask(Wanted::optional(id)), asked.ask(Wanted::optional(tag)));
+        let place = system.device.map(of_device);
+        Places { inv, name: device, project, location, status, restrictions, switch, device: place }
+    }
+}
+
+/// Reads a source of hosts.
+pub fn read(input: &Input<'_>, context: &Context<'_>, system: &System) -> Part {
+    let mapping = &input.spec.mapping;
+    let mut asked = Asked::default();
+    let places = Places::new(mapping, system, &mut asked);
+    let only = Only::new(mapping, &mut asked);
+    let wanted = (&asked.0[..], &system.dialect);
+    let read = read_records(input, context, wanted, Piece::default, |piece: &mut Piece, record, faults| {
+        if only.has(record, faults) {
+            read_host(piece, (record, &places), faults, (input, context, system));
+        }
+    });
+    let Records { pieces, tally, crowded } = read;
+    let (mut hosts, mut ids, mut names) = (Vec::new(), Vec::new(), Vec::new());
+    for piece in pieces {
+        hosts.push(piece.hosts);
+        ids.extend(piece.ids);
+        names.extend(piece.names);
+    }
+    let Part { tally, fold } = hosts_csv::join(hosts, input, context, tally);
+    let devices = Devices::new(ids, names);
+    let fold = move |draft: &mut Draft, trust: Trust| {
+        fold(draft, trust);
+        draft.devices = devices;
+        draft.crowded.extend(crowded);
+    };
+    Part { tally, fold: Box::new(fold) }
+}
+
+/// Reads one row; without a readable inventory number it is nobody's, and only reported.
+fn read_host(
+    piece: &mut Piece,
+    (record, places): (&Record<'_, '_>, &Places),
+    faults: &mut Faults<'_, '_>,
+    (input, context, system): (&Input<'_>, &Context<'_>, &System),
+) {
+    // Where the row is cut wrongly, what stands in a column may belong to another.
+    let columns_are_known = !faults.found();
+    faults.hush();
+    record.judge(faults);
+    let text = |place: usize| record.text(place);
+    let (number, project) = (text(places.inv), text(places.project));
+    let inv: Option<Inv> = number.parse().ok();
+    if inv.is_none() {
+        record.fault(places.inv, &NO_INV, faults, || match number {
+            "" => "there is no inventory number".into(),
+            number => format!("`{number}` is no inventory number"),
+        });
+    }
+    for (place, what) in [(places.project, "project"), (places.location, "location")] {
+        if text(place).is_empty() {
+            record.fault(place, &EMPTY_FIELD, faults, || format!("the {what} is empty"));
+        }
+    }
+    let device = Some(text(places.name)).filter(|name| !name.is_empty() && Some(*name) != system.no_name);
+    let name = device.and_then(|device| {
+        let whole = match context.admins.get(project) {
+            _ if device.contains('.') => device.to_owned(),
+            Some(admin) => format!("{device}.{}", admin.dns_domain),
+            // Nobody knows the domain of a project without an administrator's half, whose hosts are skipped.
+            None => return None,
+        };
+        text::read_name(&whole, context).unwrap_or_else(|error| {
+            record.fault(places.name, &BAD_NAME, faults, || format!("`{device}` is no host name: {error}"));
+            None
+        })
+    });
+    let status = read_status(record, places.status, faults, (&input.spec.mapping, system));
+    let Some(inv) = inv else {
+        piece.hosts.strays.extend(name);
+        return;
+    };
+    if let Some((id, tag)) = places.device {
+        piece.ids.extend(text(id).parse().ok().map(|id| (id, inv)));
+        let lower = device.map(str::to_ascii_lowercase);
+        let tagged = lower.as_ref().filter(|_| !text(tag).is_empty());
+        piece.names.extend(tagged.map(|name| (format!("{name} ({})", text(tag).to_ascii_lowercase()).into(), inv)));
+        piece.names.extend(lower.map(|name| (name.into(), inv)));
+    }
+    let is_restricted = |place| text(place).split(system.between_tags).any(|tag| tag.trim_ascii() == RESTRICTION);
+    let switch = places.switch.map(text).filter(|switch| !switch.is_empty());
+    piece.hosts.hosts.push(Host {
+        inv,
+        name,
+        project: project_index(&mut piece.hosts.projects, project),
+        status,
+        location: piece.hosts.symbols.intern(text(places.location)),
+        switch: switch.map(|switch| piece.hosts.symbols.intern(switch)),
+        restricted: places.restrictions.is_some_and(is_restricted),
+        bad: faults.found(),
+        columns_are_known: columns_are_known && !project.is_empty(),
+        origin: record.row.origin,
+    });
+}
+
+/// Reads the status: what zonewright.toml says that it means comes first.
+fn read_status(
+    record: &Record<'_, '_>,
+    place: usize,
+    faults: &mut Faults<'_, '_>,
+    (mapping, system): (&Mapping, &System),
+) -> HostStatus {
+    let text = record.text(place);
+    let own = mapping.statuses.iter().find(|(status, _)| status.eq_ignore_ascii_case(text));
+    let own = own.map(|(_, is_free)| if *is_free { HostStatus::Free } else { HostStatus::Assigned });
+    let known = || system.statuses.iter().find(|(status, _)| status.eq_ignore_ascii_case(text)).map(|(_, of)| *of);
+    match own.or_else(known) {
+        Some(status) => status,
+        None if text.is_empty() && system.without_status.is_some() => {
+            system.without_status.unwrap_or(HostStatus::Assigned)
+        }
+        None if text.is_empty() => {
+            record.fault(place, &EMPTY_FIELD, faults, || "the status is empty".into());
+            HostStatus::Assigned
+        }
+        None => {
+            record.fault(place, &BAD_STATUS, faults, || format!("nobody knows what the status `{text}` means"));
+            HostStatus::Assigned
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Exports of interfaces of other systems: each with a MAC is a report of its host.
+
+use rayon::prelude::*;
+
+use super::{Asked, Only};
+use crate::diag::{Diagnostic, Origin};
+use crate::inventory::devices::Devices;
+use crate::inventory::model::{MacSource, Report, Sighting, Trust};
+use crate::inventory::sources::mac_reports::{BAD_MAC, FUTURE};
+use crate::inventory::sources::records::{BAD_FIELD, Dialect, Record, Records, Wanted, read_records};
+use crate::inventory::sources::text::{BAD_INV, BAD_TIME, Fault, Faults};
+use crate::inventory::sources::{Context, Draft, Input, Part, Renumbering};
+use crate::inventory::symbol::{Symbol, Symbols};
+use crate::inventory::value::{CLOCK_SKEW, Inv, Mac, Time};
+
+/// What is particular about the interfaces of a system, as names of fields.
+pub struct System {
+    /// How its files are written.
+    pub dialect: Dialect,
+    /// The number and the name of the device that an interface belongs to; `None` where its rows say the inventory number.
+    pub device: Option<(&'static str, &'static str)>,
+    /// Where the MAC stands: the first of these that holds one.
+    pub macs: &'static [&'static str],
+    /// When somebody last looked.
+    pub time: &'static str,
+    /// Whether it is in use; where nothing says, it is.
+    pub enabled: Option<&'static str>,
+    /// Whether it serves to manage the device.
+    pub management: Option<&'static str>,
+    /// The switch at its other end.
+    pub switch: &'static str,
+    /// The switch and its port in one, as `SWITCH > PORT`.
+    pub connection: Option<&'static str>,
+}
+
+/// A time that says too little.
+const NO_TIME: Fault = Fault {
+    code: BAD_TIME.code,
+    rule: "times are RFC 3339 with an offset, such as 2026-11-20T01:00:00Z (docs/formats.md, exports of other systems)",
+    hint: "export as JSON: NetBox before 4.0 writes times into CSV as people read them",
+};
+
+/// Several MACs of one interface.
+const SEVERAL_MACS: Fault = Fault {
+    code: BAD_MAC.code,
+    rule: "an interface has one MAC, or a primary one (docs/formats.md, exports of other systems)",
+    hint: "make one of them the primary MAC of the interface; until then its host is frozen",
+};
+
+/// A device that may be several hosts.
+const AMBIGUOUS: Fault = Fault {
+    code: "ambiguous-device",
+    rule: "an interface belongs to one host (docs/formats.md, exports of other systems)",
+    hint: "export as JSON, where devices have numbers, or give the devices different names",
+};
+
+/// Whose a report is.
+enum Owner {
+    /// The host's.
+    Host(Inv),
+    /// That of the device with this number and name.
+    Device(Option<u64>, Symbol),
+}
+
+/// What one chunk holds.
+#[derive(Default)]
+struct Piece {
+    /// The switches.
+    symbols: Symbols,
+    /// The names of devices.
+    devices: Symbols,
+    /// The reports, with nobody's number where they are a device's.
+    reports: Vec<(Owner, Report)>,
+}
+
+/// Where the fields of a row stand.
+struct Places {
+    /// The inventory number.
+    inv: Option<usize>,
+    /// The number and name of the device.
+    device: Option<(usize, usize)>,
+    /// Where the MAC may stand.
+    macs: Vec<usize>,
+    /// The time.
+    time: usize,
+    /// Whether it is in use.
+    enabled: Option<usize>,
+    /// Whether it serves to manage.
+    management: Option<usize>,
+    /// The switch.
+    switch: usize,
+    /// The switch and its port.
+    connection: Option<usize>,
+}
+
+/// Reads a source of interfaces.
+pub fn read(input: &Input<'_>, context: &Context<'_>, system: &System) -> Part {
+    let mut asked = Asked::default();
+    let inv = input.spec.mapping.field("inv").map(|field| asked.ask(Wanted::required(field)));
+    let device = system.device.filter(|_| inv.is_none());
+    let device = device.map(|(id, name)| (asked.ask(Wanted::optional(id)), asked.ask(Wanted::required(name))));
+    let time = asked.ask(Wanted::required(system.time));
+    let mut optional = |field: &str| asked.ask(Wanted::optional(field));
+    let places = Places {
+        inv,
+        macs: system.macs.iter().map(|field| optional(field)).collect(),
+        enabled: system.enabled.map(&mut optional),
+        management: system.management.map(&mut optional),
+        switch: optional(system.switch),
+        connection: system.connection.map(&mut optional),
+        device,
+        time,
+    };
+    let only = Only::new(&input.spec.mapping, &mut asked);
+    let latest = context.now.plus(CLOCK_SKEW);
+    let wanted = (&asked.0[..], &system.dialect);
+    let read = read_records(input, context, wanted, Piece::default, |piece: &mut Piece, record, faults| {
+        if only.has(record, faults) {
+            read_interface(piece, (record, &places), faults, latest);
+        }
+    });
+    let Records { pieces, tally, crowded } = read;
+    let (name, max_age, penalty) = (input.spec.name.clone(), input.spec.max_age, input.spec.penalty);
+    let fold = move |draft: &mut Draft, trust: Trust| {
+        let source = draft.mac_sources.len() as u16;
+        draft.mac_sources.push(MacSource { name, max_age, penalty, trust, gave: None });
+        draft.crowded.extend(crowded);
+        if draft.devices.is_empty() {
+            draft.devices = Devices::of_hosts(&draft.hosts);
+        }
+        let mut lost = Lost::default();
+        for piece in pieces {
+            take_in(draft, piece, source, &mut lost);
+        }
+        lost.report(draft);
+        draft.reports.par_sort_unstable_by_key(|report| (report.inv, report.source, report.origin));
+    };
+    Part { tally, fold: Box::new(fold) }
+}
+
+/// Reads one row. Without a readable owner or time it is reported and nobody's.
+fn read_interface(
+    piece: &mut Piece,
+    (record, places): (&Record<'_, '_>, &Places),
+    faults: &mut Faults<'_, '_>,
+    latest: Time,
+) {
+    faults.hush();
+    let is =
+        |place: Option<usize>, word: &str| place.is_some_and(|place| record.text(place).eq_ignore_ascii_case(word));
+    let mac_at = places.macs.iter().copied().find(|place| !record.text(*place).is_empty());
+    let is_of_nobody = is(places.management, "true") || mac_at.is_none();
+    if is_of_nobody && !faults.found() {
+        return faults.pass_over();
+    }
+    record.judge(faults);
+    let owner = read_owner(piece, record, places, faults);
+    let text = record.text(places.time);
+    let time: Option<Time> = text.parse().ok();
+    if time.is_none() {
+        record.fault(places.time, &NO_TIME, faults, || format!("`{text}` is no time"));
+    }
+    let is_ahead = time.is_some_and(|time| time > latest);
+    if let Some(time) = time.filter(|_| is_ahead) {
+        record.fault(places.time, &FUTURE, faults, || format!("the report is dated {time}"));
+    }
+    let mac = mac_at.and_then(|place| read_mac(record, place, faults));
+    if let Some(enabled) =
+        places.enabled.filter(|place| !["", "true", "false"].contains(&&*record.text(*place).to_ascii_lowercase()))
+    {
+        record.fault(enabled, &BAD_FIELD, faults, || format!("`{}` is neither true nor false", record.text(enabled)));
+    }
+    let (Some(owner), Some(time)) = (owner, time) else { return };
+    let sighting = match mac {
+        _ if is_ahead => Sighting::Ahead { mac },
+        Some(mac) if !faults.found() && is(places.enabled, "false") => Sighting::Inactive { mac },
+        Some(mac) if !faults.found() => Sighting::Active { mac, switch: read_switch(piece, record, places) },
+        _ => Sighting::Bad,
+    };
+    let report = Report { inv: Inv(0), time, sighting, source: 0, origin: record.row.origin };
+    piece.reports.push((owner, report));
+}
+
+/// Reads whose interface it is.
+fn read_owner(
+    piece: &mut Piece,
+    record: &Record<'_, '_>,
+    places: &Places,
+    faults: &mut Faults<'_, '_>,
+) -> Option<Owner> {
+    if let Some(place) = places.inv {
+        let text = record.text(place);
+        let inv: Option<Inv> = text.parse().ok();
+        if inv.is_none() {
+            record.fault(place, &BAD_INV, faults, || format!("`{text}` is no inventory number"));
+        }
+        return inv.map(Owner::Host);
+    }
+    let (id, name) = places.device?;
+    let (id, text) = (record.text(id).parse().ok(), record.text(name));
+    if id.is_none() && text.is_empty() {
+        record.fault(name, &BAD_FIELD, faults, || "there is no device".into());
+        return None;
+    }
+    Some(Owner::Device(id, piece.devices.intern(text)))
+}
+
+/// Reads the MAC, of which there may be several in one field.
+fn read_mac(record: &Record<'_, '_>, place: usize, faults: &mut Faults<'_, '_>) -> Option<Mac> {
+    let text = record.text(place);
+    if text.contains(',') {
+        record.fault(place, &SEVERAL_MACS, faults, || format!("none of the MACs `{text}` is the primary one"));
+        return None;
+    }
+    match text.parse() {
+        Ok(mac) => Some(mac),
+        Err(error) => {
+            record.fault(place, &BAD_MAC, faults, || format!("the MAC `{text}` {error}"));
+            None
+        }
+    }
+}
+
+/// Reads the switch, without what NetBox writes in parentheses behind a name.
+fn read_switch(piece: &mut Piece, record: &Record<'_, '_>, places: &Places) -> Option<Symbol> {
+    let connection = places.connection.and_then(|place| record.text(place).split_once(" > ")).map(|(switch, _)| switch);
+    let bare = |text: &'_ str| match text.strip_suffix(')').and_then(|text| text.rsplit_once(" (")) {
+        Some((name, _)) => name.to_owned(),
+        None => text.to_owned(),
+    };
+    let switch = Some(record.text(places.switch).to_owned()).filter(|switch| !switch.is_empty());
+    let switch = switch.or_else(|| connection.map(bare)).filter(|switch| !switch.is_empty());
+    switch.map(|switch| piece.symbols.intern(&switch))
+}
+
+/// The reports of devices that no host is known as.
+#[derive(Default)]
+struct Lost {
+    /// How many reports were joined with a host.
+    joined: usize,
+    /// How many were not.
+    count: usize,
+    /// The first of these.
+    first: Option<Origin>,
+}
+
+impl Lost {
+    /// Warns where no report at all is of a known host: switches have interfaces too, but not alone.
+    fn report(self, draft: &mut Draft) {
+        let (0, Some(first)) = (self.joined, self.first) else { return };
+        let message = format!("no host is known as the device of any of the {} interfaces", self.count);
+        let diagnostic = Diagnostic::warning("unknown-devices", first, message);
+        draft.found.push(diagnostic.rule(AMBIGUOUS.rule).hint("export the interfaces of the devices that are hosts"));
+    }
+}
+
+/// Takes the reports of a chunk into the draft, each as its host's; those of devices that no host is known as, such as
+/// switches, are nobody's.
+fn take_in(draft: &mut Draft, piece: Piece, source: u16, lost: &mut Lost) {
+    let numbers = Renumbering::merge(&mut draft.symbols, &piece.symbols);
+    for (owner, report) in piece.reports {
+        let sighting = match report.sighting {
+            Sighting::Active { mac, switch: Some(switch) } => {
+                Sighting::Active { mac, switch: Some(numbers.symbol(switch)) }
+            }
+            other => other,
+        };
+        let report = Report { source, sighting, ..report };
+        let invs = match owner {
+            Owner::Host(inv) => vec![inv],
+            Owner::Device(id, name) => draft.devices.find(id, piece.devices.text(name)),
+        };
+        lost.joined += usize::from(!invs.is_empty());
+        match invs[..] {
+            [] => {
+                lost.count += 1;
+                lost.first.get_or_insert(report.origin);
+            }
+            [inv] => draft.reports.push(Report { inv, ..report }),
+            [one, other, ..] => {
+                let message = format!("the device may be host {one} or {other}");
+                let make = || Diagnostic::error(AMBIGUOUS.code, report.origin, message);
+                draft.found.push_bounded(report.origin.file, || make().rule(AMBIGUOUS.rule).hint(AMBIGUOUS.hint));
+                // Whose MAC it is cannot be told, so that neither may go by it.
+                draft.reports.extend(invs.iter().map(|inv| Report { inv: *inv, sighting: Sighting::Bad, ..report }));
+            }
+        }
+    }
+}

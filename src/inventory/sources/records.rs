@@ -1,0 +1,194 @@
+//! Exports of other systems: CSV with a header, or JSON, to the fields that are asked for.
+//!
+//! Comes in: the files of a source, and the fields. Goes out: the rows with these fields as text, whatever else stands in
+//! them. Which of the two a file is, its content says.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::text::{self, BAD_CHARACTER, Fault, Faults, Row};
+use super::{Context, Input, SourceFile, Tally};
+use crate::diag::{Diagnostic, FileId};
+
+mod csv;
+
+mod json;
+
+mod skim;
+
+/// A field that holds what cannot be used.
+pub const BAD_FIELD: Fault = Fault {
+    code: "bad-field",
+    rule: "what a row says must be text of one line (docs/formats.md, exports of other systems)",
+    hint: "correct it where the export comes from, and export again",
+};
+
+/// What the files of one system have in common.
+#[derive(Debug, Clone, Copy)]
+pub struct Dialect {
+    /// What the header of a CSV file calls a field; `None` where it is not known.
+    pub header: fn(&str) -> Option<&'static [&'static str]>,
+    /// Whether columns separated by tabs are as `mysql --batch` writes them: no quotes, `NULL` for nothing, and escapes by
+    /// backslashes.
+    pub tabs_of_mysql: bool,
+    /// How to get a whole export.
+    pub hint: &'static str,
+}
+
+/// A field that is asked for.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    /// What it is called: `asset_tag`, `site.slug`, `cf_number`, or a column's header.
+    pub name: String,
+    /// Whether a CSV file must have its column.
+    pub is_required: bool,
+}
+
+impl Wanted {
+    /// A field that must be there.
+    pub fn required(name: impl Into<String>) -> Wanted {
+        Wanted { name: name.into(), is_required: true }
+    }
+
+    /// A field that may be missing.
+    pub fn optional(name: impl Into<String>) -> Wanted {
+        Wanted { name: name.into(), is_required: false }
+    }
+
+    /// The keys that lead to it in a JSON object; NetBox keeps custom fields apart.
+    fn path(&self) -> Vec<&str> {
+        match self.name.strip_prefix("cf_") {
+            Some(name) => vec!["custom_fields", name],
+            None => self.name.split('.').collect(),
+        }
+    }
+}
+
+/// One row, as far as it was asked for.
+pub struct Record<'r, 'a> {
+    /// The row.
+    pub row: &'r Row<'a>,
+    /// The fields as they were asked for, without blanks around them; `None` where the file has no such field, or it holds
+    /// nothing at all.
+    pub fields: Vec<Option<Cow<'r, str>>>,
+    /// Where they stand in the row.
+    place: Place,
+}
+
+/// How to find a field in a row again.
+enum Place {
+    /// By the number of its column and what separates columns.
+    Columns(Vec<Option<usize>>, csv::Style),
+    /// By its octets.
+    Octets(Vec<Range<usize>>),
+}
+
+impl Record<'_, '_> {
+    /// A field; empty where there is none.
+    pub fn text(&self, field: usize) -> &str {
+        self.fields[field].as_deref().unwrap_or_default()
+    }
+
+    /// Where a field stands in its row.
+    pub fn at(&self, field: usize) -> Range<usize> {
+        match &self.place {
+            Place::Columns(columns, style) => match columns[field] {
+                Some(column) => csv::column(self.row.text, column, *style),
+                None => 0..self.row.text.len(),
+            },
+            Place::Octets(octets) => octets[field].clone(),
+        }
+    }
+
+    /// Reports a fault of a field.
+    pub fn fault(&self, field: usize, fault: &Fault, faults: &mut Faults<'_, '_>, message: impl FnOnce() -> String) {
+        if faults.is_hushed() {
+            // Finding a field again costs time, and nobody would see it.
+            faults.add(fault, 0..0, String::new);
+        } else {
+            faults.add(fault, self.at(field), message);
+        }
+    }
+
+    /// Reports fields that hold what no text of one line holds.
+    pub fn judge(&self, faults: &mut Faults<'_, '_>) {
+        for (place, text) in self.fields.iter().enumerate() {
+            let Some(text) = text else { continue };
+            if text.bytes().all(|octet| (b' '..=b'~').contains(&octet)) {
+                continue;
+            }
+            if text.contains(['\n', '\r', '\t']) {
+                self.fault(place, &BAD_FIELD, faults, || "the field holds several lines, or a tab".into());
+            } else if text::find_flaw(text).is_some() {
+                let message = || "a control character, or an octet that is not UTF-8".into();
+                self.fault(place, &BAD_CHARACTER, faults, message);
+            }
+        }
+    }
+}
+
+/// What was read of a source.
+pub struct Records<T> {
+    /// What each chunk gave, in the order of files and rows.
+    pub pieces: Vec<T>,
+    /// How much is wrong.
+    pub tally: Tally,
+    /// The files of which several rows stand on one line.
+    pub crowded: Vec<FileId>,
+}
+
+/// What is the same for all rows of a source.
+struct Reading<'w, S, R> {
+    /// The fields.
+    wanted: &'w [Wanted],
+    /// What the system writes.
+    dialect: &'w Dialect,
+    /// Begins a chunk.
+    start: S,
+    /// Takes one row.
+    row: R,
+}
+
+/// Reads all rows of a source, in chunks side by side.
+///
+/// `row` is called for each row of a chunk that `start` began, and judges its fields. A row that is none has no fields.
+pub fn read_records<T: Send>(
+    input: &Input<'_>,
+    context: &Context<'_>,
+    (wanted, dialect): (&[Wanted], &Dialect),
+    start: impl Fn() -> T + Sync,
+    row: impl Fn(&mut T, &Record<'_, '_>, &mut Faults<'_, '_>) + Sync,
+) -> Records<T> {
+    let reading = Reading { wanted, dialect, start, row };
+    let of_file = |file: &SourceFile<'_>| {
+        let bytes = file.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file.bytes);
+        let file = SourceFile { id: file.id, bytes };
+        match bytes.trim_ascii_start().first() {
+            Some(b'{' | b'[') => json::read(file, context, &reading),
+            _ => {
+                let (pieces, tally) = csv::read(file, input, context, &reading);
+                json::OfFile { pieces, tally, is_crowded: false, page: json::Page::default() }
+            }
+        }
+    };
+    let files: Vec<json::OfFile<T>> = input.files.par_iter().map(of_file).collect();
+    let mut all = Records { pieces: Vec::new(), tally: Tally::default(), crowded: Vec::new() };
+    let mut pages = Vec::new();
+    for (file, read) in input.files.iter().zip(files) {
+        pages.push((file.id, read.page, read.tally.rows));
+        all.pieces.extend(read.pieces);
+        all.tally.append(read.tally);
+        all.crowded.extend(read.is_crowded.then_some(file.id));
+    }
+    json::check_pages(&pages, context, &mut all.tally);
+    let tally = &mut all.tally;
+    tally.rows -= std::mem::take(&mut tally.passed_over);
+    if let (0, None, Some(file)) = (tally.rows, &tally.doubt, input.files.first()) {
+        let diagnostic = Diagnostic::file_error("source-empty", file.id, "none of the rows is looked for");
+        let diagnostic = diagnostic.rule("an empty export is unknown, never empty (docs/formats.md, trust)");
+        tally.distrust(file.id, context.files, "has no rows", diagnostic.hint("correct `only`, or export again"));
+    }
+    all
+}

@@ -1,0 +1,373 @@
+//! JSON as other systems write it: a list of objects, pages of an API, or one object a line.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+
+use rayon::prelude::*;
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::skim::{Skimmed, Trouble, skim};
+use super::{Place, Reading, Record, Wanted};
+use crate::diag::{Diagnostic, FileId, Origin};
+use crate::inventory::sources::text::{self, Fault, Faults, Row};
+use crate::inventory::sources::{Context, SourceFile, Tally};
+
+/// How many rows one thread reads at a time.
+const CHUNK: usize = 256;
+
+/// How deep the value of a field may lie: a list of objects, each with a name.
+const DEPTH: usize = 2;
+
+/// The members of an object that stand for it, the first that it has: the name of a site, the value of a choice, the display
+/// of what has neither.
+const STANDS_FOR: [&str; 5] = ["name", "value", "label", "display", "id"];
+
+/// A row that is no JSON object.
+const BAD_JSON: Fault = Fault {
+    code: "bad-json",
+    rule: "each row is one JSON object, each key once (docs/formats.md, exports of other systems)",
+    hint: "export again",
+};
+
+/// What may be incomplete.
+const CUT_RULE: &str = "what may be incomplete proves nothing (docs/formats.md, trust)";
+
+/// What was read of one file.
+pub struct OfFile<T> {
+    /// What each chunk gave.
+    pub pieces: Vec<T>,
+    /// How much is wrong.
+    pub tally: Tally,
+    /// Whether several rows stand on one line.
+    pub is_crowded: bool,
+    /// What its pages say of themselves.
+    pub page: Page,
+}
+
+/// What the pages of a file say of themselves together.
+#[derive(Debug, Default)]
+pub struct Page {
+    /// How many rows there are in all, as each page says that says it readably.
+    counts: Vec<u64>,
+    /// How many rows the pages have.
+    rows: usize,
+    /// Whether another page follows the last.
+    has_next: bool,
+    /// Whether there is any page.
+    is_there: bool,
+}
+
+/// Reads one file.
+pub fn read<T, S, R>(file: SourceFile<'_>, context: &Context<'_>, reading: &Reading<'_, S, R>) -> OfFile<T>
+where
+    T: Send,
+    S: Fn() -> T + Sync,
+    R: Fn(&mut T, &Record<'_, '_>, &mut Faults<'_, '_>) + Sync,
+{
+    let mut read = OfFile { pieces: Vec::new(), tally: Tally::default(), is_crowded: false, page: Page::default() };
+    let cut = |message: &str| Diagnostic::file_error("source-cut", file.id, message).rule(CUT_RULE);
+    const WHOLE: &str = "export again; write to another name and rename when complete";
+    let found = match skim(file.bytes) {
+        Ok(found) => found,
+        Err(Trouble::Cut) => {
+            let diagnostic = cut("the document does not close: the file was cut").hint(WHOLE);
+            read.tally.distrust(file.id, context.files, "was cut", diagnostic);
+            return read;
+        }
+        Err(Trouble::Unexpected(at)) => {
+            let (mut places, width) = (Places::new(file), file.bytes.len().min(at + 1) - at);
+            let diagnostic = Diagnostic::error(BAD_JSON.code, places.origin(at), "this is no JSON");
+            let line = String::from_utf8_lossy(places.line(at));
+            let diagnostic = diagnostic.excerpt(line, width).rule(BAD_JSON.rule).hint(reading.dialect.hint);
+            read.tally.distrust(file.id, context.files, "is no JSON", diagnostic);
+            return read;
+        }
+    };
+    if found.has_open_end {
+        let diagnostic = cut("the last line has no end: the file was cut").hint(WHOLE);
+        read.tally.distrust(file.id, context.files, "was cut", diagnostic);
+    }
+    read.page = page(&found, file.bytes);
+    let mut places = Places::new(file);
+    let rows: Vec<(Range<usize>, Origin)> =
+        found.rows.into_iter().map(|row| (row.clone(), places.origin(row.start))).collect();
+    read.is_crowded = rows.windows(2).any(|pair| pair[0].1.line == pair[1].1.line);
+    let parts = rows.par_chunks(CHUNK).map(|rows| {
+        let (mut piece, mut tally) = ((reading.start)(), Tally::default());
+        for (octets, origin) in rows {
+            let text = String::from_utf8_lossy(&file.bytes[octets.clone()]);
+            read_row(&mut piece, &mut tally, &Row::foreign(*origin, &text), reading);
+        }
+        (piece, tally)
+    });
+    for (piece, below) in parts.collect::<Vec<(T, Tally)>>() {
+        read.pieces.push(piece);
+        read.tally.append(below);
+    }
+    if rows.is_empty() && read.tally.doubt.is_none() {
+        let diagnostic = Diagnostic::file_error("source-empty", file.id, "the file has no rows");
+        let diagnostic = diagnostic.rule("an empty export is unknown, never empty (docs/formats.md, trust)");
+        read.tally.distrust(file.id, context.files, "has no rows", diagnostic.hint("export again"));
+    }
+    read
+}
+
+/// What the pages of a document say.
+fn page(found: &Skimmed, bytes: &[u8]) -> Page {
+    let text = |octets: &Option<Range<usize>>| octets.clone().map(|octets| String::from_utf8_lossy(&bytes[octets]));
+    let number = |octets| text(octets).and_then(|text| text.parse().ok());
+    Page {
+        counts: found.pages.iter().filter_map(|page| number(&page.count)).collect(),
+        rows: found.pages.iter().map(|page| page.rows).sum(),
+        has_next: found.pages.last().and_then(|page| text(&page.next)).is_some_and(|next| next != "null"),
+        is_there: !found.pages.is_empty(),
+    }
+}
+
+/// Checks that the pages of a source are all of them.
+pub fn check_pages(pages: &[(FileId, Page, usize)], context: &Context<'_>, tally: &mut Tally) {
+    let Some((file, last)) = pages.iter().rev().find(|(_, page, _)| page.is_there).map(|(file, page, _)| (*file, page))
+    else {
+        return;
+    };
+    let rows: usize = pages.iter().map(|(_, page, _)| page.rows).sum();
+    let differs = |count: &&u64| **count != rows as u64;
+    let message = match pages.iter().flat_map(|(_, page, _)| &page.counts).find(differs) {
+        Some(count) => format!("`count` promises {count} rows, but there are {rows}"),
+        None if last.has_next && last.counts.is_empty() => "`next` says that another page follows".into(),
+        None => return,
+    };
+    let diagnostic = Diagnostic::file_error("source-cut", file, message).rule(CUT_RULE);
+    let hint = "export all pages, each to a file of the source; or ask for all rows at once, with `limit=0`";
+    tally.distrust(file, context.files, "is not whole", diagnostic.hint(hint));
+}
+
+/// The lines and columns of octets that come in their order.
+struct Places<'a> {
+    /// The file.
+    file: SourceFile<'a>,
+    /// The octet that was asked for last.
+    at: usize,
+    /// Its line and column.
+    origin: Origin,
+}
+
+impl<'a> Places<'a> {
+    /// Begins at the first octet.
+    fn new(file: SourceFile<'a>) -> Places<'a> {
+        Places { file, at: 0, origin: Origin { file: file.id, line: 1, col: 1 } }
+    }
+
+    /// The line and column of an octet that is none before the last.
+    fn origin(&mut self, at: usize) -> Origin {
+        let between = &self.file.bytes[self.at..at];
+        let lines = memchr::memchr_iter(b'\n', between).count() as u32;
+        let tail = memchr::memrchr(b'\n', between).map_or(between, |end| &between[end + 1..]);
+        // Every character has one octet that does not continue another.
+        let chars = tail.iter().filter(|octet| **octet & 0xc0 != 0x80).count() as u32;
+        self.origin.line += lines;
+        self.origin.col = chars + if lines > 0 { 1 } else { self.origin.col };
+        self.at = at;
+        self.origin
+    }
+
+    /// The line around an octet.
+    fn line(&self, at: usize) -> &'a [u8] {
+        let (before, behind) = self.file.bytes.split_at(at);
+        let from = memchr::memrchr(b'\n', before).map_or(0, |end| end + 1);
+        let to = memchr::memchr(b'\n', behind).map_or(self.file.bytes.len(), |end| at + end);
+        &self.file.bytes[from..to]
+    }
+}
+
+/// Reads one row.
+fn read_row<T, S, R>(piece: &mut T, tally: &mut Tally, row: &Row<'_>, reading: &Reading<'_, S, R>)
+where
+    R: Fn(&mut T, &Record<'_, '_>, &mut Faults<'_, '_>),
+{
+    text::count_row(tally, row, |faults| {
+        let found = find_fields(row.text, reading.wanted).unwrap_or_else(|error| {
+            let message = error.to_string();
+            let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what).to_owned();
+            faults.add_whole(&BAD_JSON, || message);
+            faults.hush();
+            vec![None; reading.wanted.len()]
+        });
+        let start = row.text.as_ptr() as usize;
+        let octets = found.iter().map(|field| match field {
+            Some((_, raw)) => raw.as_ptr() as usize - start..raw.as_ptr() as usize - start + raw.len(),
+            None => 0..row.text.len(),
+        });
+        let place = Place::Octets(octets.collect());
+        let record = Record { row, fields: found.into_iter().map(|field| Some(field?.0)).collect(), place };
+        (reading.row)(piece, &record, faults);
+    });
+}
+
+/// A field as text, and as it is written.
+type Field<'t> = Option<(Cow<'t, str>, &'t str)>;
+
+/// Finds fields in the text of an object.
+fn find_fields<'t>(text: &'t str, wanted: &[Wanted]) -> Result<Vec<Field<'t>>, serde_json::Error> {
+    let paths: Vec<Vec<&str>> = wanted.iter().map(Wanted::path).collect();
+    let mut keys: Vec<&str> = paths.iter().map(|path| path[0]).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let found = pick(text, &keys)?;
+    let fields = paths.iter().map(|path| {
+        let member = keys.binary_search(&path[0]).ok().and_then(|place| found[place]);
+        member.map_or(Ok(None), |member| descend(member, &path[1..]))
+    });
+    fields.collect()
+}
+
+/// Follows keys down a value; of a list, down its first item.
+fn descend<'t>(mut raw: &'t str, mut path: &[&str]) -> Result<Field<'t>, serde_json::Error> {
+    while let Some((key, rest)) = path.split_first() {
+        match raw.as_bytes().first() {
+            Some(b'[') => match serde_json::from_str::<Vec<&'t RawValue>>(raw)?.first() {
+                Some(first) if !first.get().starts_with('[') => raw = first.get(),
+                _ => return Ok(None),
+            },
+            Some(b'{') => match pick(raw, &[key])?[0] {
+                Some(member) => (raw, path) = (member, rest),
+                None => return Ok(None),
+            },
+            _ => return Ok(None),
+        }
+    }
+    Ok(text_of(raw, DEPTH)?.map(|text| (text, raw)))
+}
+
+/// A value as text: of an object what stands for it, of a list its items; `None` where it is null, empty, or too deep.
+fn text_of(raw: &str, depth: usize) -> Result<Option<Cow<'_, str>>, serde_json::Error> {
+    let text: Cow<'_, str> = match raw.as_bytes().first() {
+        Some(b'"') => serde_json::from_str::<Text<'_>>(raw)?.0,
+        Some(b'{' | b'[') if depth == 0 => return Ok(None),
+        Some(b'{') => {
+            for member in pick(raw, &STANDS_FOR)?.into_iter().flatten() {
+                if let Some(text) = text_of(member, 0)? {
+                    return Ok(Some(text));
+                }
+            }
+            return Ok(None);
+        }
+        Some(b'[') => {
+            let items = serde_json::from_str::<Vec<&RawValue>>(raw)?;
+            let texts = items.into_iter().filter_map(|item| text_of(item.get(), depth - 1).transpose());
+            Cow::Owned(texts.collect::<Result<Vec<_>, _>>()?.join(","))
+        }
+        Some(b'n') | None => return Ok(None),
+        Some(_) => Cow::Borrowed(raw),
+    };
+    let text = match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
+        Cow::Owned(text) if text.trim().len() == text.len() => Cow::Owned(text),
+        Cow::Owned(text) => Cow::Owned(text.trim().to_owned()),
+    };
+    Ok(Some(text).filter(|text| !text.is_empty()))
+}
+
+/// Text, borrowed where it has no escapes.
+#[derive(serde::Deserialize)]
+struct Text<'t>(#[serde(borrow)] Cow<'t, str>);
+
+/// The members of an object under some keys, as they are written.
+///
+/// Errors: what is no object, and a key among these that stands in it twice: which of the two holds cannot be told.
+fn pick<'t>(text: &'t str, keys: &[&str]) -> Result<Vec<Option<&'t str>>, serde_json::Error> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let picked = Pick(keys).deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok(picked)
+}
+
+/// Picks members under some keys.
+struct Pick<'k>(&'k [&'k str]);
+
+impl<'de> DeserializeSeed<'de> for Pick<'_> {
+    type Value = Vec<Option<&'de str>>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Pick<'_> {
+    type Value = Vec<Option<&'de str>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
+        let mut picked = vec![None; self.0.len()];
+        while let Some(Text(key)) = map.next_key()? {
+            match self.0.iter().position(|own| *own == key) {
+                Some(place) if picked[place].is_some() => {
+                    return Err(M::Error::custom(format!("the key `{key}` stands in it twice")));
+                }
+                Some(place) => picked[place] = Some(map.next_value::<&'de RawValue>()?.get()),
+                None => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(picked)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A field of an object as text.
+    fn field(text: &str, name: &str) -> Option<String> {
+        let found = find_fields(text, &[Wanted::optional(name)]).unwrap();
+        found.into_iter().next().flatten().map(|(text, _)| text.into_owned())
+    }
+
+    #[test]
+    fn fields_are_found_wherever_the_api_puts_them() {
+        let device = r#"{"id":7,"name":" a\u002db ","site":{"id":1,"name":"SAS 1","slug":"sas-1"},"tenant":null,
+            "status":{"value":"active","label":"Active"},"tags":[{"name":"x"},{"name":"y"}],"local":{"a":{"b":1}},
+            "custom_fields":{"inv":101},"ends":[{"name":"p1","device":{"name":"s1"}}],"empty":""}"#;
+        for (name, expected) in [
+            ("id", Some("7")),
+            ("name", Some("a-b")),
+            ("site", Some("SAS 1")),
+            ("site.slug", Some("sas-1")),
+            ("tenant", None),
+            ("tenant.slug", None),
+            ("status", Some("active")),
+            ("tags", Some("x,y")),
+            ("cf_inv", Some("101")),
+            ("ends.device.name", Some("s1")),
+            ("ends.device", Some("s1")),
+            ("empty", None),
+            ("local", None),
+            ("nothing", None),
+        ] {
+            assert_eq!(field(device, name).as_deref(), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn no_depth_is_too_deep() {
+        let deep = |open: &str, close: &str| format!("{{\"a\":{}1{}}}", open.repeat(200_000), close.repeat(200_000));
+        assert_eq!(field(&deep("[", "]"), "a"), None);
+        assert_eq!(field(&deep("{\"name\":", "}"), "a"), None);
+        assert!(find_fields("{\"a\":1,\"a\":2}", &[Wanted::optional("a")]).is_err());
+        assert!(find_fields("{\"b\":1,\"b\":2}", &[Wanted::optional("a")]).is_ok(), "nobody asks for it");
+    }
+
+    #[test]
+    fn places_count_characters() {
+        let file = SourceFile { id: crate::diag::Files::default().add("x"), bytes: "[é{}\n  {}{}".as_bytes() };
+        let mut places = Places::new(file);
+        let found = [3, 8, 10].map(|at| places.origin(at)).map(|origin| (origin.line, origin.col));
+        assert_eq!(found, [(1, 3), (2, 3), (2, 5)]);
+    }
+}
