@@ -108,6 +108,12 @@ fn dispatch(hub: &Hub, inputs: Value) -> Ended {
     hub.run(&on_main(hub, "zonewright-apply", "workflow_dispatch", json!({"inputs": inputs}), inputs))
 }
 
+/// The effect that the summary of a refused run tells to expect.
+fn told_effect(refused: &Ended) -> String {
+    let behind = refused.summary.split("`expect` = `").nth(1).expect("the effect is told");
+    behind.split('`').next().expect("text").to_owned()
+}
+
 /// The bodies of all comments.
 fn comments(hub: &Hub) -> Vec<String> {
     hub.kept().comments.iter().map(|comment| comment["body"].as_str().expect("text").to_owned()).collect()
@@ -163,6 +169,36 @@ fn what_a_pull_request_showed_is_applied_when_it_is_merged() {
     let (planned, _) = plan(&hub, 8, "ttl", (&head, &trial), OURS);
     assert_eq!(planned.conclusion, "success", "{}", planned.log);
     assert!(!planned.log.contains("state-lost"), "{}", planned.log);
+    hub.assert_content();
+}
+
+#[test]
+fn the_demo_is_planned_with_its_blocked_hosts_and_applied_as_shown() {
+    let hub = Hub::of("inventory", &[]);
+    snapshot(&hub);
+    // What its live DNS lacks from the start is a plan that somebody looks at.
+    let refused = push(&hub);
+    assert_eq!(refused.jobs["plan"].1, 3, "{}", refused.log);
+    let applied = dispatch(&hub, json!({"expect": told_effect(&refused)}));
+    assert_eq!(applied.jobs["apply"].0, "success", "{}", applied.log);
+    snapshot(&hub);
+    let (head, trial) = hub.repository.branch("vlan", |workspace| {
+        edit(
+            workspace,
+            "racktables/l3-tors.txt",
+            "sas1-s2   604  2a02:6b8:0:160c::/64",
+            "sas1-s2 604 2a02:6b8:0:1700::/64",
+        );
+    });
+    let (planned, _) = plan(&hub, 7, "vlan", (&head, &trial), OURS);
+    assert_eq!((planned.jobs["check"].1, planned.jobs["plan"].1), (1, 0), "{}", planned.log);
+    let shown = comments(&hub).remove(0);
+    for part in ["**41 caused by this change set", "24 hosts are blocked", "duplicate-mac"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let applied = merge(&hub, 7);
+    assert_eq!(applied.jobs["apply"].0, "success", "{}", applied.log);
+    assert!(!hub.repository.differs());
     hub.assert_content();
 }
 
@@ -259,8 +295,7 @@ fn a_plan_of_another_effect_waits_for_a_person() {
     assert_eq!(refused.jobs["apply"].0, "skipped");
     assert!(refused.summary.contains("another one than was reviewed"), "{}", refused.summary);
     assert!(hub.repository.differs(), "nothing was changed");
-    let effect =
-        refused.summary.split("`expect` = `").nth(1).expect("the effect is told").split('`').next().expect("text");
+    let effect = told_effect(&refused);
 
     let wrong = dispatch(&hub, json!({"expect": format!("sha256:{}", "1".repeat(64))}));
     assert_eq!(wrong.jobs["plan"].1, 3);

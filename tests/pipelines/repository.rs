@@ -32,14 +32,14 @@ impl Drop for Repository {
 }
 
 impl Repository {
-    /// The small workspace that all cases start from, served from loopback, and committed to `main` with the pipeline's files.
+    /// A workspace of the project, served from loopback, and committed to `main` with the pipeline's files.
     /// `faults` say which updates the server lets go wrong.
-    pub fn new(faults: &[&str], pipeline: impl Fn(&Path)) -> Repository {
+    pub fn new(workspace: &str, faults: &[&str], pipeline: impl Fn(&Path)) -> Repository {
         let folder = tempfile::tempdir().expect("a folder");
         let origin = folder.path().join("origin");
         let mut server = Command::new(env!("CARGO_BIN_EXE_zonewright"))
             .args(["--now", NOW, "serve", "--listen", "127.0.0.1:0", "-C"])
-            .arg(support::root().join("tests/cases/_base"))
+            .arg(support::root().join(workspace))
             .arg("--try")
             .arg(&origin)
             .args(faults.iter().flat_map(|fault| ["--fault", fault]))
