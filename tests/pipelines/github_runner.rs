@@ -89,14 +89,14 @@ struct Job<'a> {
 
 impl Hub {
     /// A repository with our workflows at the root of its workspace, and the state on a disk of the runner.
-    /// `faults` say which updates the name server lets go wrong.
-    pub fn new(faults: &[&str]) -> Hub {
+    /// `faults` say which updates the name server lets go wrong. None where a program is missing.
+    pub fn new(faults: &[&str]) -> Option<Hub> {
         Hub::of("tests/cases/_base", faults)
     }
 
     /// The same with another workspace of the project.
-    pub fn of(workspace: &str, faults: &[&str]) -> Hub {
-        let repository = Repository::new(workspace, faults, |origin| copy_ci("github", &origin.join(".github")));
+    pub fn of(workspace: &str, faults: &[&str]) -> Option<Hub> {
+        let repository = Repository::new(workspace, faults, |origin| copy_ci("github", &origin.join(".github")))?;
         let state = repository.path("state");
         fs::create_dir(&state).expect("a folder");
         let file = repository.path("origin/.github/workflows");
@@ -108,7 +108,7 @@ impl Hub {
         repository.commit("the state's place");
         let kept = Arc::new(Mutex::new(Kept::default()));
         let api = http::serve(Arc::clone(&kept), answer);
-        Hub { repository, kept, api }
+        Some(Hub { repository, kept, api })
     }
 
     /// What GitHub keeps.
