@@ -470,7 +470,8 @@ fn a_runner_without_the_program_fetches_the_one_that_is_pinned() {
     for entry in fs::read_dir(origin.join(".github/workflows")).expect("a folder") {
         let path = entry.expect("a file").path();
         let text = fs::read_to_string(&path).expect("a workflow");
-        fs::write(path, text.replace("ZONEWRIGHT_DIR: .", "ZONEWRIGHT_DIR: dns")).expect("a workflow");
+        let metrics = format!("ZONEWRIGHT_METRICS: {}\n  ZONEWRIGHT_DIR: dns", hub.repository.folder.path().display());
+        fs::write(path, text.replace("ZONEWRIGHT_DIR: .", &metrics)).expect("a workflow");
     }
     let [right, wrong] = hub.repository.releases();
     fs::write(origin.join(".github/zonewright/release"), right).expect("a file");
@@ -482,6 +483,10 @@ fn a_runner_without_the_program_fetches_the_one_that_is_pinned() {
     assert_eq!(planned.conclusion, "success", "{}", planned.log);
     let applied = merge(&hub, 7);
     assert_eq!(applied.jobs["apply"].0, "success", "{}", applied.log);
+
+    for command in ["plan", "apply", "drift"] {
+        assert!(hub.repository.path(&format!("zonewright-{command}.prom")).is_file(), "metrics of {command}");
+    }
 
     fs::write(origin.join(".github/zonewright/release"), wrong).expect("a file");
     hub.repository.commit("a sum that is not that of the file");

@@ -21,8 +21,10 @@ if [ -f "$state/state.db" ]; then
 fi
 tar -cf "$live/live.tar" -C "$live" "$@"
 live_package "$CI_PROJECT_ID" --upload-file "$live/live.tar"
+set --
+[ -z "${ZONEWRIGHT_METRICS:-}" ] || set -- --metrics "$ZONEWRIGHT_METRICS/zonewright-drift.prom"
 code=0
-zonewright -C "$ZONEWRIGHT_DIR" drift || code=$?
+zonewright -C "$ZONEWRIGHT_DIR" drift "$@" || code=$?
 # That DNS is not as it should be, or an export is not believed, keeps no plan from being made from this.
 case $code in
 0 | 2 | 3) ;;
