@@ -36,6 +36,7 @@ pub fn answer(kept: &mut Kept, request: &Request) -> Result<Answer, String> {
         }
         if request.method == "PUT" {
             kept.live = Some(request.body.clone());
+            return Ok((201, br#"{"message":"201 Created"}"#.to_vec()));
         }
         return Ok(kept.live.clone().map_or((404, Vec::new()), |content| (200, content)));
     }
