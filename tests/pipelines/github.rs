@@ -1,14 +1,13 @@
 //! The GitHub workflows, from the pull request to the apply.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
 use crate::edit::edit;
 use crate::github_runner::{Ended, Hub, OURS, Start};
-use crate::repository::{NOW, move_vlan, shorten_ttl};
+use crate::repository::{move_vlan, shorten_ttl};
 
 /// The invisible line by which a comment is known.
 const MARKER: &str = "<!-- zonewright plan -->";
@@ -108,6 +107,12 @@ fn dispatch(hub: &Hub, inputs: Value) -> Ended {
     hub.run(&on_main(hub, "zonewright-apply", "workflow_dispatch", json!({"inputs": inputs}), inputs))
 }
 
+/// The effect that the summary of a refused run tells to expect.
+fn told_effect(refused: &Ended) -> String {
+    let behind = refused.summary.split("`expect` = `").nth(1).expect("the effect is told");
+    behind.split('`').next().expect("text").to_owned()
+}
+
 /// The bodies of all comments.
 fn comments(hub: &Hub) -> Vec<String> {
     hub.kept().comments.iter().map(|comment| comment["body"].as_str().expect("text").to_owned()).collect()
@@ -130,7 +135,7 @@ fn propose(hub: &Hub) -> (Ended, Ended) {
 
 #[test]
 fn what_a_pull_request_showed_is_applied_when_it_is_merged() {
-    let hub = Hub::new(&[]);
+    let Some(hub) = Hub::new(&[]) else { return };
     snapshot(&hub);
     let (planned, commented) = propose(&hub);
     assert_eq!(planned.conclusion, "success", "{}", planned.log);
@@ -167,8 +172,38 @@ fn what_a_pull_request_showed_is_applied_when_it_is_merged() {
 }
 
 #[test]
+fn the_demo_is_planned_with_its_blocked_hosts_and_applied_as_shown() {
+    let Some(hub) = Hub::of("inventory", &[]) else { return };
+    snapshot(&hub);
+    // What its live DNS lacks from the start is a plan that somebody looks at.
+    let refused = push(&hub);
+    assert_eq!(refused.jobs["plan"].1, 3, "{}", refused.log);
+    let applied = dispatch(&hub, json!({"expect": told_effect(&refused)}));
+    assert_eq!(applied.jobs["apply"].0, "success", "{}", applied.log);
+    snapshot(&hub);
+    let (head, trial) = hub.repository.branch("vlan", |workspace| {
+        edit(
+            workspace,
+            "racktables/l3-tors.txt",
+            "sas1-s2   604  2a02:6b8:0:160c::/64",
+            "sas1-s2 604 2a02:6b8:0:1700::/64",
+        );
+    });
+    let (planned, _) = plan(&hub, 7, "vlan", (&head, &trial), OURS);
+    assert_eq!((planned.jobs["check"].1, planned.jobs["plan"].1), (1, 0), "{}", planned.log);
+    let shown = comments(&hub).remove(0);
+    for part in ["**41 caused by this change set", "24 hosts are blocked", "duplicate-mac"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let applied = merge(&hub, 7);
+    assert_eq!(applied.jobs["apply"].0, "success", "{}", applied.log);
+    assert!(!hub.repository.differs());
+    hub.assert_content();
+}
+
+#[test]
 fn the_comment_is_updated_in_place_and_no_other_is_touched() {
-    let hub = Hub::new(&[]);
+    let Some(hub) = Hub::new(&[]) else { return };
     snapshot(&hub);
     for n in 0..101 {
         let body = format!("{MARKER}\nforged {n}");
@@ -199,7 +234,7 @@ fn the_comment_is_updated_in_place_and_no_other_is_touched() {
 
 #[test]
 fn a_fork_is_planned_and_shown_without_a_secret() {
-    let hub = Hub::new(&[]);
+    let Some(hub) = Hub::new(&[]) else { return };
     snapshot(&hub);
     let branch = "a\"$(touch${IFS}/tmp/zonewright-hostile)`id`;'b";
     let (head, merge) = hub.repository.branch("fork", move_vlan);
@@ -226,7 +261,7 @@ fn a_fork_is_planned_and_shown_without_a_secret() {
 
 #[test]
 fn a_plan_that_a_pull_request_forged_is_not_shown_as_one() {
-    let hub = Hub::new(&[]);
+    let Some(hub) = Hub::new(&[]) else { return };
     snapshot(&hub);
     let (planned, _) = propose(&hub);
     let artifact = hub.repository.path("forged");
@@ -249,7 +284,7 @@ fn a_plan_that_a_pull_request_forged_is_not_shown_as_one() {
 
 #[test]
 fn a_plan_of_another_effect_waits_for_a_person() {
-    let hub = Hub::new(&[]);
+    let Some(hub) = Hub::new(&[]) else { return };
     snapshot(&hub);
     propose(&hub);
     let other = hub.repository.branch("other", shorten_ttl);
@@ -259,8 +294,7 @@ fn a_plan_of_another_effect_waits_for_a_person() {
     assert_eq!(refused.jobs["apply"].0, "skipped");
     assert!(refused.summary.contains("another one than was reviewed"), "{}", refused.summary);
     assert!(hub.repository.differs(), "nothing was changed");
-    let effect =
-        refused.summary.split("`expect` = `").nth(1).expect("the effect is told").split('`').next().expect("text");
+    let effect = told_effect(&refused);
 
     let wrong = dispatch(&hub, json!({"expect": format!("sha256:{}", "1".repeat(64))}));
     assert_eq!(wrong.jobs["plan"].1, 3);
@@ -281,7 +315,7 @@ fn a_plan_of_another_effect_waits_for_a_person() {
 
 #[test]
 fn a_push_without_a_pull_request_waits_for_a_person() {
-    let hub = Hub::new(&[]);
+    let Some(hub) = Hub::new(&[]) else { return };
     move_vlan(&hub.repository.path("origin"));
     hub.repository.commit("pushed");
     let refused = push(&hub);
@@ -296,7 +330,7 @@ fn a_push_without_a_pull_request_waits_for_a_person() {
 
 #[test]
 fn two_that_are_merged_fast_after_each_other_are_each_applied_as_shown() {
-    let hub = Hub::new(&[]);
+    let Some(hub) = Hub::new(&[]) else { return };
     snapshot(&hub);
     propose(&hub);
     let (head, trial) = hub.repository.branch("ttl", shorten_ttl);
@@ -313,7 +347,7 @@ fn two_that_are_merged_fast_after_each_other_are_each_applied_as_shown() {
 
 #[test]
 fn what_is_wrong_is_told_and_the_plan_is_made_all_the_same() {
-    let hub = Hub::new(&[]);
+    let Some(hub) = Hub::new(&[]) else { return };
     snapshot(&hub);
     let row = "sas-s9 604 ::error::<b>@everybody</b>${{github.token}}\n";
     let (head, merge) = hub.repository.branch("faulty", |workspace| {
@@ -345,7 +379,7 @@ fn what_is_wrong_is_told_and_the_plan_is_made_all_the_same() {
 
 #[test]
 fn a_refused_plan_is_red_and_goes_through_with_a_persons_allowance() {
-    let hub = Hub::new(&[]);
+    let Some(hub) = Hub::new(&[]) else { return };
     edit(
         &hub.repository.path("origin"),
         "zonewright.toml",
@@ -371,7 +405,7 @@ fn a_refused_plan_is_red_and_goes_through_with_a_persons_allowance() {
 #[test]
 fn what_was_done_in_part_is_resumed() {
     // The reverse zone refuses the two hosts, together and each alone.
-    let hub = Hub::new(&["refused=2", "refused=3", "refused=4"]);
+    let Some(hub) = Hub::new(&["refused=2", "refused=3", "refused=4"]) else { return };
     snapshot(&hub);
     propose(&hub);
     let partly = merge(&hub, 7);
@@ -390,7 +424,7 @@ fn what_was_done_in_part_is_resumed() {
 
 #[test]
 fn live_dns_that_moved_on_makes_another_effect() {
-    let hub = Hub::new(&[]);
+    let Some(hub) = Hub::new(&[]) else { return };
     snapshot(&hub);
     propose(&hub);
     // Another run applies something else meanwhile, so that the records of the hosts are others.
@@ -410,7 +444,7 @@ fn live_dns_that_moved_on_makes_another_effect() {
 
 #[test]
 fn a_pull_request_that_changes_nothing_is_shown_and_needs_nobody() {
-    let hub = Hub::new(&[]);
+    let Some(hub) = Hub::new(&[]) else { return };
     snapshot(&hub);
     let (head, trial) = hub.repository.branch("words", |workspace| {
         fs::write(workspace.join("README.md"), "Our DNS.\n").expect("a file");
@@ -425,7 +459,7 @@ fn a_pull_request_that_changes_nothing_is_shown_and_needs_nobody() {
 
 #[test]
 fn a_runner_without_the_program_fetches_the_one_that_is_pinned() {
-    let hub = Hub::new(&[]);
+    let Some(hub) = Hub::new(&[]) else { return };
     // The workspace stands in a folder here.
     let origin = hub.repository.path("origin");
     hub.repository.git(&["config", "core.quotePath", "false"]);
@@ -436,17 +470,11 @@ fn a_runner_without_the_program_fetches_the_one_that_is_pinned() {
     for entry in fs::read_dir(origin.join(".github/workflows")).expect("a folder") {
         let path = entry.expect("a file").path();
         let text = fs::read_to_string(&path).expect("a workflow");
-        fs::write(path, text.replace("ZONEWRIGHT_DIR: .", "ZONEWRIGHT_DIR: dns")).expect("a workflow");
+        let metrics = format!("ZONEWRIGHT_METRICS: {}\n  ZONEWRIGHT_DIR: dns", hub.repository.folder.path().display());
+        fs::write(path, text.replace("ZONEWRIGHT_DIR: .", &metrics)).expect("a workflow");
     }
-    let released = hub.repository.path("released");
-    fs::write(&released, format!("#!/bin/sh\nexec {} --now {NOW} \"$@\"\n", env!("CARGO_BIN_EXE_zonewright")))
-        .expect("a file");
-    fs::set_permissions(&released, fs::Permissions::from_mode(0o644)).expect("it is ours");
-    let sum =
-        hub.repository.command("sha256sum", hub.repository.folder.path()).arg("released").output().expect("it runs");
-    let sum = String::from_utf8(sum.stdout).expect("text").split(' ').next().expect("a sum").to_owned();
-    let pin = |sum: &str| format!("version=99.0.0\nurl=file://{}\nsha256={sum}\n", released.display());
-    fs::write(origin.join(".github/zonewright/release"), pin(&sum)).expect("a file");
+    let [right, wrong] = hub.repository.releases();
+    fs::write(origin.join(".github/zonewright/release"), right).expect("a file");
     hub.repository.commit("another version");
     let told = snapshot(&hub);
     assert!(!told.log.contains("is on this runner"), "{}", told.log);
@@ -456,7 +484,11 @@ fn a_runner_without_the_program_fetches_the_one_that_is_pinned() {
     let applied = merge(&hub, 7);
     assert_eq!(applied.jobs["apply"].0, "success", "{}", applied.log);
 
-    fs::write(origin.join(".github/zonewright/release"), pin(&"0".repeat(64))).expect("a file");
+    for command in ["plan", "apply", "drift"] {
+        assert!(hub.repository.path(&format!("zonewright-{command}.prom")).is_file(), "metrics of {command}");
+    }
+
+    fs::write(origin.join(".github/zonewright/release"), wrong).expect("a file");
     hub.repository.commit("a sum that is not that of the file");
     let refused = push(&hub);
     assert_eq!(refused.jobs["plan"], ("failure".into(), 1));

@@ -89,8 +89,14 @@ struct Job<'a> {
 
 impl Hub {
     /// A repository with our workflows at the root of its workspace, and the state on a disk of the runner.
-    pub fn new(faults: &[&str]) -> Hub {
-        let repository = Repository::new(faults, |origin| copy_ci("github", &origin.join(".github")));
+    /// `faults` say which updates the name server lets go wrong. None where a program is missing.
+    pub fn new(faults: &[&str]) -> Option<Hub> {
+        Hub::of("tests/cases/_base", faults)
+    }
+
+    /// The same with another workspace of the project.
+    pub fn of(workspace: &str, faults: &[&str]) -> Option<Hub> {
+        let repository = Repository::new(workspace, faults, |origin| copy_ci("github", &origin.join(".github")))?;
         let state = repository.path("state");
         fs::create_dir(&state).expect("a folder");
         let file = repository.path("origin/.github/workflows");
@@ -102,7 +108,7 @@ impl Hub {
         repository.commit("the state's place");
         let kept = Arc::new(Mutex::new(Kept::default()));
         let api = http::serve(Arc::clone(&kept), answer);
-        Hub { repository, kept, api }
+        Some(Hub { repository, kept, api })
     }
 
     /// What GitHub keeps.
@@ -187,6 +193,8 @@ impl Hub {
         let place =
             self.repository.path(&if own_machine { "own".into() } else { format!("hosted-{}-{name}", run.ended.id) });
         let temp = place.join("temp");
+        // The runner empties this folder before each job.
+        fs::remove_dir_all(&temp).unwrap_or_default();
         fs::create_dir_all(&temp).expect("a folder");
         contexts["runner"] = json!({"temp": temp});
         let mut job = Job { spec, contexts, workspace: place.join("checkout"), temp, env: BTreeMap::new() };
@@ -213,7 +221,6 @@ impl Hub {
             }
         }
         run.ended.summary += &fs::read_to_string(job.temp.join("summary")).unwrap_or_default();
-        fs::remove_file(job.temp.join("summary")).unwrap_or_default();
         let outputs = job.spec.get("outputs").and_then(Value::as_object).into_iter().flatten();
         let outputs: Map<_, _> = outputs
             .map(|(key, value)| (key.clone(), json!(fill(value.as_str().expect("text"), &job.contexts))))

@@ -22,8 +22,8 @@ pub struct Kept {
     pub notes: Vec<Value>,
     /// Jobs that have ended, each with its `pipeline` and the folder of its artifacts.
     pub jobs: Vec<(Value, PathBuf)>,
-    /// The folder of the latest snapshot on the default branch.
-    pub live: Option<PathBuf>,
+    /// The latest snapshot in the package registry.
+    pub live: Option<Vec<u8>>,
 }
 
 /// Answers a request as GitLab does; an error where it should not have been made.
@@ -31,15 +31,14 @@ pub fn answer(kept: &mut Kept, request: &Request) -> Result<Answer, String> {
     let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
     let parts: Vec<_> = path.trim_start_matches('/').split('/').collect();
     if request.header("job-token") == TOKENS[1] {
-        return match parts.as_slice() {
-            ["projects", "5", "jobs", "artifacts", "main", "raw", "zonewright-live", "live.tar"]
-                if query == "job=zonewright-snapshot" =>
-            {
-                let file = kept.live.as_ref().map(|folder| folder.join("zonewright-live/live.tar"));
-                file.map_or(Ok((404, Vec::new())), |file| Ok((200, fs::read(file).expect("a file"))))
-            }
-            _ => Err("not for a job".into()),
-        };
+        if parts != ["projects", "5", "packages", "generic", "zonewright-live", "latest", "live.tar"] {
+            return Err("not for a job".into());
+        }
+        if request.method == "PUT" {
+            kept.live = Some(request.body.clone());
+            return Ok((201, br#"{"message":"201 Created"}"#.to_vec()));
+        }
+        return Ok(kept.live.clone().map_or((404, Vec::new()), |content| (200, content)));
     }
     if request.header("private-token") != TOKENS[0] {
         return Err("no token".into());

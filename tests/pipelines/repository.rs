@@ -15,6 +15,9 @@ use crate::support;
 /// The clock of all runs.
 pub const NOW: &str = "2026-11-20T02:00:00Z";
 
+/// What the scripts and the tests run, beside what every system has.
+const PROGRAMS: [&str; 4] = ["git", "curl", "jq", "flock"];
+
 /// A repository, a name server with its zones, and the programs that a runner has.
 pub struct Repository {
     /// Everything lies in here.
@@ -32,14 +35,20 @@ impl Drop for Repository {
 }
 
 impl Repository {
-    /// The small workspace that all cases start from, served from loopback, and committed to `main` with the pipeline's files.
-    /// `faults` say which updates the server lets go wrong.
-    pub fn new(faults: &[&str], pipeline: impl Fn(&Path)) -> Repository {
+    /// A workspace of the project, served from loopback, and committed to `main` with the pipeline's files.
+    /// `faults` say which updates the server lets go wrong. None, and said aloud, where a program is missing that the scripts
+    /// run, or the test.
+    pub fn new(workspace: &str, faults: &[&str], pipeline: impl Fn(&Path)) -> Option<Repository> {
+        let missing = PROGRAMS.iter().find(|program| !Path::new("/usr/bin").join(program).is_file());
+        if let Some(missing) = missing {
+            support::skip(&format!("{missing} is not installed"));
+            return None;
+        }
         let folder = tempfile::tempdir().expect("a folder");
         let origin = folder.path().join("origin");
         let mut server = Command::new(env!("CARGO_BIN_EXE_zonewright"))
             .args(["--now", NOW, "serve", "--listen", "127.0.0.1:0", "-C"])
-            .arg(support::root().join("tests/cases/_base"))
+            .arg(support::root().join(workspace))
             .arg("--try")
             .arg(&origin)
             .args(faults.iter().flat_map(|fault| ["--fault", fault]))
@@ -62,7 +71,7 @@ impl Repository {
         repository.git(&["config", "uploadpack.allowAnySHA1InWant", "true"]);
         repository.commit("the workspace");
         repository.programs();
-        repository
+        Some(repository)
     }
 
     /// A path in the folder.
@@ -95,6 +104,18 @@ impl Repository {
         command.env_clear().env("PATH", format!("{}:/usr/bin:/bin", self.path("bin").display()));
         command.env("HOME", self.folder.path()).env("LANG", "C.UTF-8").env("USER", "runner").current_dir(folder);
         command
+    }
+
+    /// What the file `release` says of another version than the runner has: with the right checksum, and with a wrong one.
+    pub fn releases(&self) -> [String; 2] {
+        let released = self.path("released");
+        let script = format!("#!/bin/sh\nexec {} --now {NOW} \"$@\"\n", env!("CARGO_BIN_EXE_zonewright"));
+        fs::write(&released, script).expect("a file");
+        fs::set_permissions(&released, fs::Permissions::from_mode(0o644)).expect("it is ours");
+        let output = self.command("sha256sum", self.folder.path()).arg("released").output().expect("it runs");
+        let sum = String::from_utf8(output.stdout).expect("text");
+        let sum = sum.split(' ').next().expect("a sum");
+        [sum, &"0".repeat(64)].map(|sum| format!("version=99.0.0\nurl=file://{}\nsha256={sum}\n", released.display()))
     }
 
     /// Runs git in the repository and gives what it says.

@@ -14,7 +14,7 @@ else
     set -- apply "$1" --expect "$EXPECT" --yes
     # LIMIT=N, several by spaces.
     for limit in ${ALLOW:-}; do set -- "$@" --allow "$limit"; done
-    [ -z "${ZONEWRIGHT_METRICS:-}" ] || set -- "$@" --metrics "$ZONEWRIGHT_METRICS"
+    [ -z "${ZONEWRIGHT_METRICS:-}" ] || set -- "$@" --metrics "$ZONEWRIGHT_METRICS/zonewright-apply.prom"
 fi
 code=0
 zonewright -C "$ZONEWRIGHT_DIR" "$@" --reason "$reason" >"$log" 2>&1 || code=$?

@@ -5,7 +5,7 @@ set -eu
 
 log=$RUNNER_TEMP/zonewright-drift.txt
 set --
-[ -z "${ZONEWRIGHT_METRICS:-}" ] || set -- --metrics "$ZONEWRIGHT_METRICS"
+[ -z "${ZONEWRIGHT_METRICS:-}" ] || set -- --metrics "$ZONEWRIGHT_METRICS/zonewright-drift.prom"
 code=0
 zonewright -C "$ZONEWRIGHT_DIR" drift "$@" >"$log" || code=$?
 summary_of "$log"

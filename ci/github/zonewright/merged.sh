@@ -8,7 +8,7 @@ set -eu
 
 reviewed=$1 plan=$2
 set --
-[ -z "${ZONEWRIGHT_METRICS:-}" ] || set -- --metrics "$ZONEWRIGHT_METRICS"
+[ -z "${ZONEWRIGHT_METRICS:-}" ] || set -- --metrics "$ZONEWRIGHT_METRICS/zonewright-plan.prom"
 code=0
 zonewright -C "$ZONEWRIGHT_DIR" plan --out "$plan" --format markdown --detailed-exitcode "$@" \
     >>"$GITHUB_STEP_SUMMARY" || code=$?

@@ -12,6 +12,7 @@ elif [ -f zonewright-merged/effect ]; then
     set -- apply zonewright-merged/plan.json --expect "$effect" --yes
     # LIMIT=N, several by spaces.
     for limit in ${ZONEWRIGHT_ALLOW:-}; do set -- "$@" --allow "$limit"; done
+    [ -z "${ZONEWRIGHT_METRICS:-}" ] || set -- "$@" --metrics "$ZONEWRIGHT_METRICS/zonewright-apply.prom"
 else
     echo "Nothing is to be applied."
     exit 0

@@ -9,25 +9,24 @@ fail() {
     exit "$code"
 }
 
-# Asks GitLab: `api HEADER FILE METHOD PATH [BODY]`. FILE holds a token, BODY JSON. The token goes to curl on its standard
-# input, for any process of the machine can read an argument.
-api() {
-    printf 'header = "%s: %s"\n' "$1" "$(cat "$2")" | api_as "$3" "$4" "${5:-}"
-}
-
-# The second half: takes curl's settings on standard input.
-api_as() {
+# Asks GitLab as the account that writes the notes, by its project access token: `notes_api METHOD PATH [BODY]`, BODY a file of
+# JSON. The token goes to curl on its standard input, for any process of the machine can read an argument.
+notes_api() {
     method=$1 path=$2
-    if [ -n "$3" ]; then set -- --header 'Content-Type: application/json' --data-binary "@$3"; else set --; fi
-    curl --config - --silent --show-error --fail --location --max-time 60 --request "$method" "$@" "$CI_API_V4_URL/$path"
+    shift 2
+    [ $# -eq 0 ] || set -- --header 'Content-Type: application/json' --data-binary "@$1"
+    printf 'header = "PRIVATE-TOKEN: %s"\n' "$(cat "$ZONEWRIGHT_NOTE_TOKEN_FILE")" |
+        curl --config - --silent --show-error --fail --location --max-time 60 --request "$method" "$@" "$CI_API_V4_URL/$path"
 }
 
-# As the account that writes the notes, by its project access token: `notes_api METHOD PATH [BODY]`.
-notes_api() { api PRIVATE-TOKEN "$ZONEWRIGHT_NOTE_TOKEN_FILE" "$@"; }
-
-# As this job.
-job_api() {
-    printf 'header = "JOB-TOKEN: %s"\n' "$CI_JOB_TOKEN" | api_as "$1" "$2" ""
+# The snapshot of live DNS in the project's package registry, which a job may read and write by its own token, in every edition
+# of GitLab: `live_package PROJECT CURL-ARGUMENT…`.
+live_package() {
+    project=$1
+    shift
+    printf 'header = "JOB-TOKEN: %s"\n' "$CI_JOB_TOKEN" |
+        curl --config - --silent --show-error --fail --location --max-time 300 "$@" \
+            "$CI_API_V4_URL/projects/$project/packages/generic/zonewright-live/latest/live.tar"
 }
 
 # The id of the account that writes the notes.

@@ -26,8 +26,10 @@ take_state
 expect=${ZONEWRIGHT_EXPECT:-}
 [ -n "$expect" ] || expect=$(reviewed)
 take_key
+set --
+[ -z "${ZONEWRIGHT_METRICS:-}" ] || set -- --metrics "$ZONEWRIGHT_METRICS/zonewright-plan.prom"
 code=0
-zonewright -C "$ZONEWRIGHT_DIR" plan --out "$out/plan.json" --detailed-exitcode || code=$?
+zonewright -C "$ZONEWRIGHT_DIR" plan --out "$out/plan.json" --detailed-exitcode "$@" || code=$?
 [ ! -f "$out/plan.json" ] || zonewright show "$out/plan.json" --format html >"$out/plan.html"
 case $code in
 0)

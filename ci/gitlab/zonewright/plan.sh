@@ -10,9 +10,9 @@ trap 'exit 1' HUP INT TERM
 rm -rf "$out"
 mkdir "$out"
 
-# What the default branch saved last. A job of a fork may read it where the project lets anybody, or its member, do so.
-job_api GET "projects/$CI_MERGE_REQUEST_PROJECT_ID/jobs/artifacts/$CI_DEFAULT_BRANCH/raw/zonewright-live/live.tar?job=zonewright-snapshot" \
-    >"$live/live.tar" || fail 1 "there is no snapshot of live DNS, or this job may not read it: see docs/pipelines.md"
+# What the default branch saved last. A job of a fork may read it where the project lets anybody do so, or that fork.
+live_package "$CI_MERGE_REQUEST_PROJECT_ID" --output "$live/live.tar" ||
+    fail 1 "there is no snapshot of live DNS, or this job may not read it: see docs/pipelines.md"
 tar -xf "$live/live.tar" -C "$live"
 
 # The state says what is our own, what was accepted and what drifted.

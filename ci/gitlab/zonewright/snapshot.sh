@@ -1,6 +1,6 @@
 #!/bin/sh
-# Saves what plans of merge requests are made from into zonewright-live/live.tar: `snapshot`, live DNS as it is, and `state`, a
-# copy of the state. Then tells what drifted.
+# Saves what plans of merge requests are made from as a package of the project: `snapshot`, live DNS as it is, and `state`, a copy
+# of the state. Then tells what drifted.
 set -eu
 . "$(dirname "$0")/common.sh"
 
@@ -19,11 +19,12 @@ if [ -f "$state/state.db" ]; then
     rm -f "$live/state/state.db.lock" "$live/state/.gitignore"
     set -- snapshot state
 fi
-rm -rf zonewright-live
-mkdir zonewright-live
-tar -cf zonewright-live/live.tar -C "$live" "$@"
+tar -cf "$live/live.tar" -C "$live" "$@"
+live_package "$CI_PROJECT_ID" --upload-file "$live/live.tar"
+set --
+[ -z "${ZONEWRIGHT_METRICS:-}" ] || set -- --metrics "$ZONEWRIGHT_METRICS/zonewright-drift.prom"
 code=0
-zonewright -C "$ZONEWRIGHT_DIR" drift || code=$?
+zonewright -C "$ZONEWRIGHT_DIR" drift "$@" || code=$?
 # That DNS is not as it should be, or an export is not believed, keeps no plan from being made from this.
 case $code in
 0 | 2 | 3) ;;
