@@ -252,13 +252,13 @@ pub fn mac_of(address: Ipv6Addr) -> Option<Mac> {
 }
 
 #[cfg(test)]
-pub mod tests {
+mod tests {
     use super::*;
     use crate::live::{Apexes, LiveZone};
     use crate::provider::parse_text;
 
     /// Zones of master-file text, as they are live.
-    pub fn live(zones: &[(&str, &str)]) -> Live {
+    fn live(zones: &[(&str, &str)]) -> Live {
         let names: Vec<ZoneName> = zones.iter().map(|(name, _)| ZoneName::new(Name::parse(name).unwrap())).collect();
         let apexes = Apexes::new(names.iter());
         let known = names.iter().zip(zones).map(|(name, (_, text))| {
