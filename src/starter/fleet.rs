@@ -252,13 +252,13 @@ pub fn mac_of(address: Ipv6Addr) -> Option<Mac> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::live::{Apexes, LiveZone};
     use crate::provider::parse_text;
 
     /// Zones of master-file text, as they are live.
-    fn live(zones: &[(&str, &str)]) -> Live {
+    pub fn live(zones: &[(&str, &str)]) -> Live {
         let names: Vec<ZoneName> = zones.iter().map(|(name, _)| ZoneName::new(Name::parse(name).unwrap())).collect();
         let apexes = Apexes::new(names.iter());
         let known = names.iter().zip(zones).map(|(name, (_, text))| {
