@@ -226,7 +226,7 @@ pub struct InitArgs {
     /// The folder to make a workspace of; it is made where it is not there [default: that of -C]
     #[arg(value_name = "DIR")]
     pub folder: Option<PathBuf>,
-    /// Begin with the zones of a server: HOST, HOST:PORT, ADDRESS or [ADDRESS]:PORT, then the zones. DIR comes before.
+    /// Begin with the zones of a server: HOST, HOST:PORT or an address, then the zones. DIR comes before.
     #[arg(long, num_args = 2.., value_names = ["SERVER", "ZONE"])]
     pub from_axfr: Vec<String>,
     /// The file of the key that transfers are signed with: a key of named.conf, as `tsig-keygen` prints it, or the secret alone

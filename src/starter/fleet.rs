@@ -252,7 +252,7 @@ pub fn mac_of(address: Ipv6Addr) -> Option<Mac> {
 }
 
 #[cfg(test)]
-pub mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::live::{Apexes, LiveZone};
     use crate::provider::parse_text;

@@ -370,8 +370,8 @@ fn remarks(sorted: &Sorted, stand_ins: &[ZoneName], unsure: &[&str], domains: &D
     let mut remarks = Vec::new();
     if !stand_ins.is_empty() {
         remarks.push(format!(
-            "There are no zones here, so that zones/ stands in for live DNS with {} of nothing: the plan creates all. Name your \
-             server in zonewright.toml, and add or remove zones there, to see what really would be changed.",
+            "There are no zones here, so that zones/ stands in for live DNS with {} of nothing: to the plan, no record is there \
+             yet. Name your server in zonewright.toml, and add or remove zones there, to see what really would be changed.",
             count(stand_ins.len(), "zone", "zones")
         ));
     }

@@ -16,6 +16,7 @@ use crate::dns::{Name, Rtype, ZoneContents, ZoneName};
 use crate::inventory::config::toml::quoted;
 use crate::inventory::value::{Net64, Time};
 use crate::live::Live;
+use crate::plan::marker_key;
 
 /// The location that all hosts get.
 const LOCATION: &str = "unknown";
@@ -412,6 +413,18 @@ fn remarks(basis: &Basis<'_>, numbered: &Numbered) -> Vec<String> {
             ));
         }
     }
+    let marked =
+        basis.live.zones().map(|(_, zone)| zone.name()).filter(|zone| {
+            marker_key(zone).is_some_and(|key| basis.live.rrset(key.owner.as_name(), key.rtype).is_some())
+        });
+    let marked: Vec<String> = marked.map(|zone| plain(zone.as_name())).collect();
+    if !marked.is_empty() {
+        remarks.push(format!(
+            "zonewright has written to {} before, as its marker says. What it created is known by the state of then: take that \
+             along (.zonewright/), or `apply` is refused until `zonewright state init --reason TEXT`.",
+            some(&marked)
+        ));
+    }
     remarks.push(
         "Inventory numbers, switches, VLAN and locations are made up. Every zone has `permission = \"own\"`, so that nothing is \
          removed or changed that zonewright did not create."
@@ -461,4 +474,89 @@ fn without_reverse(basis: &Basis<'_>, fleet: &Fleet) -> Vec<String> {
 pub fn subnet(address: IpAddr) -> IpNet {
     let length = if address.is_ipv6() { 64 } else { 24 };
     IpNet::new(address, length).expect("the length is one of prefixes").trunc()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::starter::fleet::tests::live;
+
+    /// The workspace of zones on a server.
+    fn made(live: &Live, unread: &[(Option<ZoneName>, String)]) -> Starter {
+        let now = "2026-11-20T02:00:00.5Z".parse().unwrap();
+        let origin = Origin::Server("ns1.example.net", None);
+        make(&Basis { live, unread, now, owner: "test", origin }).unwrap()
+    }
+
+    /// The text of a file.
+    fn text<'s>(starter: &'s Starter, path: &str) -> &'s str {
+        let file = starter.files.iter().find(|file| file.path == path);
+        &file.unwrap_or_else(|| panic!("no {path} in {:?}", starter.files)).text
+    }
+
+    /// The lines of a text that are no comments.
+    fn rows(text: &str) -> Vec<&str> {
+        text.lines().filter(|line| !line.starts_with('#')).collect()
+    }
+
+    #[test]
+    fn what_zones_do_not_tell_is_made_up_in_a_way_that_is_seen() {
+        let zone = "b AAAA 2001:db8:0:2:200:5eff:fe00:5302\na.dc AAAA 2001:db8:0:1:200:5eff:fe00:5301\n\
+                    c 900 AAAA 2001:db8:0:2::c000:201\nc A 192.0.2.1\n";
+        let live = live(&[("example.net", zone), ("8.b.d.0.1.0.0.2.ip6.arpa", "x TXT \"x\"\n")]);
+        let starter = made(&live, &[]);
+        assert_eq!(
+            rows(text(&starter, "hosts.csv")),
+            [
+                "inv,name,project,status,location,queue,rack,switch,port,restrictions",
+                "1,a.dc.example.net,example-net,assigned,unknown,,,replace-me-1,,",
+                "2,b.example.net,example-net,assigned,unknown,,,replace-me-2,,",
+                "3,c.example.net,example-net,assigned,unknown,,,replace-me-2,,",
+            ]
+        );
+        let tors = text(&starter, "l3-tors.txt");
+        assert!(tors.starts_with("# generated: 2026-11-20T02:00:00Z\n"), "{tors}");
+        assert_eq!(rows(tors), ["replace-me-1  1  2001:db8:0:1::/64", "replace-me-2  1  2001:db8:0:2::/64"]);
+        assert_eq!(rows(text(&starter, "ipv4-map.txt")), ["192.0.2.1/32  unknown  1  2001:db8:0:2::/64"]);
+        assert_eq!(
+            rows(text(&starter, "agents/from-dns.jsonl")),
+            [
+                "{\"time\":\"2026-11-20T02:00:00Z\",\"inv\":1,\"mac\":\"00:00:5e:00:53:01\"}",
+                "{\"time\":\"2026-11-20T02:00:00Z\",\"inv\":2,\"mac\":\"00:00:5e:00:53:02\"}",
+            ]
+        );
+        let settings = text(&starter, SETTINGS);
+        for line in
+            ["dns_domain = \"example.net\"", "also_domains = [\"dc.example.net\"]", "ttl = 300", "# tsig_key = {"]
+        {
+            assert!(settings.contains(&format!("\n{line}")), "{line}\n{settings}");
+        }
+        assert_eq!(settings.matches("\npermission = \"own\"").count(), 2);
+    }
+
+    #[test]
+    fn networks_without_a_reverse_zone_are_told_with_what_that_means() {
+        let live =
+            live(&[("example.net", "a AAAA 2001:db8::1\nb AAAA 2001:db8::2\n_zonewright TXT \"e=1 p=x b=1\"\n")]);
+        let zone = ZoneName::new(Name::parse("8.b.d.0.1.0.0.2.ip6.arpa").unwrap());
+        let unread = [(Some(zone), "the server answers REFUSED".to_owned()), (None, "no connection".to_owned())];
+        let remarks = made(&live, &unread).remarks.join("\n");
+        for part in [
+            "has the reverse zone 8.b.d.0.1.0.0.2.ip6.arpa, and it could not be read: the server answers REFUSED.",
+            "could not be asked: no connection.",
+            "No reverse zone was read for 1 network: 2001:db8::/64. The plan blocks the 2 hosts there `no-zone`",
+            "zonewright has written to example.net before",
+            "2 hosts have an address that is made of no MAC: a.example.net, b.example.net.",
+        ] {
+            assert!(remarks.contains(part), "{part}\n{remarks}");
+        }
+    }
+
+    #[test]
+    fn zones_without_hosts_make_no_workspace() {
+        let live = live(&[("example.net", "@ AAAA 2001:db8::1\n")]);
+        let now = "2026-11-20T02:00:00Z".parse().unwrap();
+        let basis = Basis { live: &live, unread: &[], now, owner: "test", origin: Origin::Folders(&[]) };
+        assert_eq!(make(&basis).unwrap_err().passed_over.len(), 1);
+    }
 }
