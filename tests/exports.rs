@@ -1,9 +1,8 @@
 //! One fleet, as our own exports and as NetBox and RackTables write it, gives one plan; only its evidence differs.
 
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -60,16 +59,18 @@ fn plan(workspace: &Path) -> Value {
         let kept = text.lines().filter(|line| !line.contains("AAAA") && !line.contains("PTR"));
         fs::write(&zone, kept.collect::<Vec<_>>().join("\n") + "\n").expect("the zone can be written");
     }
-    let folder = workspace.to_str().expect("UTF-8");
-    let args = ["plan", "--format", "json", "-q", "-C", folder, "--now", "2026-11-20T02:00:00Z"].map(str::to_owned);
-    let output = support::zonewright(&args, None);
+    let output = Command::new(env!("CARGO_BIN_EXE_zonewright"))
+        .args(["plan", "--format", "json", "-q", "--now", "2026-11-20T02:00:00Z", "-C"])
+        .arg(workspace)
+        .output()
+        .expect("the binary was built for this test");
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
 /// A plan without what it rests on.
 fn without_evidence(mut plan: Value) -> Value {
-    for key in ["id", "inputs", "created", "expires", "review"] {
+    for key in ["id", "inputs", "created", "expires", "review", "sources"] {
         plan.as_object_mut().expect("a plan is an object").remove(key);
     }
     for change in plan["changes"].as_array_mut().expect("changes are a list") {
@@ -80,8 +81,8 @@ fn without_evidence(mut plan: Value) -> Value {
     plan
 }
 
-/// Makes the plan of a case.
-fn plan_of(case: &str) -> (Value, tempfile::TempDir) {
+/// Makes the workspace of a case.
+fn workspace(case: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     copy(&cases().join("_base"), folder.path());
     if case != "_base" {
@@ -89,6 +90,12 @@ fn plan_of(case: &str) -> (Value, tempfile::TempDir) {
         let edits = fs::read_to_string(cases().join(case).join("edits")).expect("the case has edits");
         edit(&edits, &folder.path().join("zonewright.toml"));
     }
+    folder
+}
+
+/// Makes the plan of a case.
+fn plan_of(case: &str) -> (Value, tempfile::TempDir) {
+    let folder = workspace(case);
     (plan(folder.path()), folder)
 }
 
@@ -118,4 +125,28 @@ fn evidence_on_a_line_of_many_rows_names_the_column() {
         count += 1;
     }
     assert!(count > 3, "{count}");
+}
+
+#[test]
+fn a_finding_is_about_the_row_that_it_stands_in() {
+    for (case, place) in [("netbox-json", "netbox/devices.json:1:"), ("netbox-json-3-7", "netbox/devices.json:107 ")] {
+        let folder = workspace(case);
+        let file = folder.path().join("netbox/devices.json");
+        let text = fs::read_to_string(&file).expect("the file can be read");
+        let mut count = 0;
+        let parts = text.split("\"active\"").map(str::to_owned);
+        let text = parts.reduce(|before, behind| {
+            count += 1;
+            format!("{before}\"gone{count}\"{behind}")
+        });
+        fs::write(&file, text.expect("there is a status")).expect("the file can be written");
+        let output = Command::new(env!("CARGO_BIN_EXE_zonewright"))
+            .args(["explain", "102", "--now", "2026-11-20T02:00:00Z", "-C"])
+            .arg(folder.path())
+            .output()
+            .expect("the binary was built for this test");
+        let said = String::from_utf8(output.stdout).expect("UTF-8");
+        assert!(said.contains(place) && said.contains("`gone2`"), "{said}");
+        assert!(!said.contains("`gone1`") && !said.contains("`gone3`"), "{said}");
+    }
 }

@@ -18,6 +18,8 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// The file it is about, and the place in it: line 0 means the file as a whole.
     pub origin: Origin,
+    /// The row that it is about, where that is known to stand elsewhere than on this line, or beside others.
+    pub row: Option<Origin>,
     /// A stable kebab-case code, such as `not-a-64`.
     pub code: &'static str,
     /// What was found: lower case, no full stop, names in backticks.
@@ -42,6 +44,7 @@ impl Diagnostic {
         Diagnostic {
             severity: Severity::Error,
             origin,
+            row: None,
             code,
             message: message.into(),
             excerpt: None,

@@ -46,6 +46,11 @@ impl Files {
         self.crowded.sort_unstable();
     }
 
+    /// Whether several rows stand on one line of a file.
+    pub fn is_crowded(&self, file: FileId) -> bool {
+        self.crowded.binary_search(&file).is_ok()
+    }
+
     /// The name of a file.
     pub fn name(&self, file: FileId) -> &str {
         &self.names[file.0 as usize]
@@ -59,7 +64,7 @@ impl Files {
     /// `file:line`, as evidence is written; `file:line:column` where several rows stand on one line.
     pub fn place(&self, origin: Origin) -> impl fmt::Display {
         let Origin { file, line, col } = origin;
-        match col > 0 && self.crowded.binary_search(&file).is_ok() {
+        match col > 0 && self.is_crowded(file) {
             true => format!("{}:{line}:{col}", self.name(file)),
             false => format!("{}:{line}", self.name(file)),
         }

@@ -93,9 +93,12 @@ impl Case<'_> {
         });
         let lines: Vec<Origin> =
             lines.filter(|line| block.message.starts_with(&format!("{} ", self.line(*line)))).collect();
-        let about = |found: &&Diagnostic| {
-            lines.iter().any(|line| (line.file, line.line) == (found.origin.file, found.origin.line))
+        let files = &self.context.inventory.files;
+        let is_on = |found: &Diagnostic, line: &Origin| {
+            let is_same_line = (line.file, line.line) == (found.origin.file, found.origin.line);
+            found.row == Some(*line) || (is_same_line && !files.is_crowded(line.file))
         };
+        let about = |found: &&Diagnostic| lines.iter().any(|line| is_on(found, line));
         self.diagnostics.iter().filter(about).map(|found| format!("{}: {}", found.code, found.message)).collect()
     }
 

@@ -48,7 +48,7 @@ const SYSTEM: System = System {
 pub const DIALECT: Dialect = Dialect {
     header,
     tabs_of_mysql: true,
-    hint: "select the columns of the query in docs/formats.md, with `mysql --batch`; or name others",
+    hint: "select the columns of the query (docs/formats.md, RackTables), or name others",
 };
 
 /// What the header of the custom report calls a field.

@@ -161,6 +161,7 @@ impl Faults<'_, '_> {
             let width = row.text[at.start..at.end.min(end)].chars().count().max(1);
             let diagnostic = Diagnostic::error(fault.code, origin, message());
             let mut diagnostic = diagnostic.excerpt(row.text[begin..end].trim_end_matches('\r'), width);
+            diagnostic.row = Some(row.origin);
             if begin == 0 {
                 // What stands before the row on its line is not shown.
                 let before = row.origin.col.saturating_sub(1);
@@ -465,7 +466,7 @@ pub fn report_conflicts(
                 let line = String::from_utf8_lossy(lines.peek().map_or(&[][..], |(_, line)| line));
                 let line = line.trim_end_matches('\r').trim_start_matches('\u{feff}');
                 let diagnostic = Diagnostic::error(fault.code, conflict.origin, conflict.message.as_str());
-                Diagnostic { severity: conflict.severity, ..diagnostic }
+                Diagnostic { severity: conflict.severity, row: Some(conflict.origin), ..diagnostic }
                     .excerpt(line, 0)
                     .also(format!("the other is {}", context.files.place(conflict.other)))
                     .rule(fault.rule)

@@ -201,18 +201,12 @@ fn read_status(
     let own = mapping.statuses.iter().find(|(status, _)| status.eq_ignore_ascii_case(text));
     let own = own.map(|(_, is_free)| if *is_free { HostStatus::Free } else { HostStatus::Assigned });
     let known = || system.statuses.iter().find(|(status, _)| status.eq_ignore_ascii_case(text)).map(|(_, of)| *of);
-    match own.or_else(known) {
-        Some(status) => status,
-        None if text.is_empty() && system.without_status.is_some() => {
-            system.without_status.unwrap_or(HostStatus::Assigned)
+    let without = || system.without_status.filter(|_| text.is_empty());
+    own.or_else(known).or_else(without).unwrap_or_else(|| {
+        match text {
+            "" => record.fault(place, &EMPTY_FIELD, faults, || "the status is empty".into()),
+            _ => record.fault(place, &BAD_STATUS, faults, || format!("nobody knows what the status `{text}` means")),
         }
-        None if text.is_empty() => {
-            record.fault(place, &EMPTY_FIELD, faults, || "the status is empty".into());
-            HostStatus::Assigned
-        }
-        None => {
-            record.fault(place, &BAD_STATUS, faults, || format!("nobody knows what the status `{text}` means"));
-            HostStatus::Assigned
-        }
-    }
+        HostStatus::Assigned
+    })
 }

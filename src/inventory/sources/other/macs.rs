@@ -245,9 +245,10 @@ struct Lost {
 }
 
 impl Lost {
-    /// Warns where no report at all is of a known host: switches have interfaces too, but not alone.
+    /// Warns where no report at all is of a known host: switches have interfaces too, but not alone. Where there are no hosts,
+    /// that has been told.
     fn report(self, draft: &mut Draft) {
-        let (0, Some(first)) = (self.joined, self.first) else { return };
+        let (0, Some(first), false) = (self.joined, self.first, draft.hosts.is_empty()) else { return };
         let message = format!("no host is known as the device of any of the {} interfaces", self.count);
         let diagnostic = Diagnostic::warning("unknown-devices", first, message);
         draft.found.push(diagnostic.rule(AMBIGUOUS.rule).hint("export the interfaces of the devices that are hosts"));

@@ -81,9 +81,12 @@ struct Made {
     is_free: bool,
     location: &'static str,
     is_restricted: bool,
-    mac: Option<(u32, bool, u32, Option<&'static str>)>,
+    mac: Option<MadeMac>,
     comment: String,
 }
+
+/// The interface of a host of a random fleet: its MAC's last octets, whether it is in use, when, and the switch.
+type MadeMac = (u32, bool, u32, Option<&'static str>);
 
 /// Any host.
 fn made() -> impl Strategy<Value = Made> {
@@ -195,7 +198,7 @@ proptest! {
         if with_mac().next().is_none() {
             return Ok(());
         }
-        let interface = |(inv, _, (tail, active, seconds, switch)): (u64, &Made, (u32, bool, u32, Option<&str>))| serde_json::json!({
+        let interface = |(inv, _, (tail, active, seconds, switch)): (u64, &Made, MadeMac)| serde_json::json!({
             "device": {"id": inv - 1000}, "name": "eth0", "enabled": active, "mgmt_only": false, "mac_address": mac(tail),
             "last_updated": time(seconds),
             "connected_endpoints": switch.map(|switch| serde_json::json!([{"name": "ge1", "device": {"name": switch}}])),
@@ -203,9 +206,9 @@ proptest! {
         let list: Vec<serde_json::Value> = with_mac().map(interface).collect();
         let of_json = read_as(INTERFACES, &[json(list.into()).as_bytes()], of_json.draft, |_| {});
         prop_assert_eq!(reported(&of_json), reported(&own_reports), "{}", of_json.text());
-        let named: Vec<(u64, &Made, (u32, bool, u32, Option<&str>))> = with_mac().filter(|(_, one, _)| one.name.is_some()).collect();
+        let named: Vec<(u64, &Made, MadeMac)> = with_mac().filter(|(_, one, _)| one.name.is_some()).collect();
         let head = ["Name", "Device", "Enabled", "Management Only", "Primary MAC", "Connection", "Last updated"].map(str::to_owned).to_vec();
-        let row = |(inv, one, (tail, active, seconds, switch)): &(u64, &Made, (u32, bool, u32, Option<&str>))| vec![
+        let row = |(inv, one, (tail, active, seconds, switch)): &(u64, &Made, MadeMac)| vec![
             "eth0".to_owned(), format!("{}{inv} ({inv})", one.name.as_deref().unwrap_or_default()),
             if *active { "True" } else { "False" }.to_owned(), "False".to_owned(), mac(*tail),
             switch.map_or(String::new(), |switch| format!("{switch} (SW-7) > ge1")), time(*seconds),
