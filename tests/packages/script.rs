@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::copy::copy;
 use crate::served::Served;
-use crate::{NOW, PROGRAM, assert_ended, file, said};
+use crate::{NOW, PROGRAM, assert_ended, file, have, said};
 
 /// A folder for results, and the script that works on some workspace.
 struct Job {
@@ -159,4 +159,15 @@ fn wrong_settings_are_named() {
     assert_ended(&job.run("plan", &[("ZONEWRIGHT", "no-such-zonewright")]), 1, "no-such-zonewright is not installed");
     assert_ended(&job.run("plan", &[("ZONEWRIGHT_WORKSPACE", "/nowhere")]), 1, "/nowhere has no zonewright.toml");
     assert_ended(&job.run("undo", &[]), 1, "usage: zonewright-ci plan|apply|resume");
+}
+
+#[test]
+fn the_scripts_are_clean() {
+    if !have("shellcheck") {
+        return;
+    }
+    let scripts = ["any/zonewright-ci", "pre-commit/check", "release", "release-check", "debian/postrm"];
+    let mut command = Command::new("shellcheck");
+    let output = command.args(scripts.map(|script| file("ci").join(script))).output().expect("it runs");
+    assert_ended(&output, 0, "");
 }
