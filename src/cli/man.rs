@@ -54,10 +54,15 @@ const VARIABLES: [(&str, &str); 6] = [
 ];
 
 /// How many of [`EXAMPLES`] the page of the program shows: those that one comes to first.
-const COMMON: usize = 7;
+const COMMON: usize = 8;
 
 /// What is run, of each command something: the page, the command line, what it does.
-const EXAMPLES: [(&str, &str, &str); 26] = [
+const EXAMPLES: [(&str, &str, &str); 27] = [
+    (
+        "init",
+        "zonewright init dns --from-axfr ns1.example.net example.net --tsig-secret-file zonewright.key",
+        "Make a workspace of a zone that is there, in the folder dns.",
+    ),
     ("check", "zonewright -C dns check", "Validate every file of the workspace in the folder dns, offline."),
     ("plan", "zonewright plan --out plan.json", "Print what would be changed in DNS, and save it."),
     ("apply", "zonewright apply plan.json", "Do what the saved plan says: exactly that, or nothing."),
