@@ -2,11 +2,10 @@
 
 mod clause;
 
-use std::ffi::OsStr;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
@@ -82,7 +81,7 @@ impl SecretSource {
         let text = match self {
             SecretSource::File(path) => read_file(&workspace.join(path), path)?,
             SecretSource::Variable(name) => read_variable(name)?,
-            SecretSource::Credential(name) => read_credential(name, std::env::var_os(CREDENTIALS).as_deref())?,
+            SecretSource::Credential(name) => read_credential(name, std::env::var_os(CREDENTIALS).map(PathBuf::from))?,
             SecretSource::Command(words) => run(words, workspace, timeout)?,
         };
         decode(&text, &self.to_string())
@@ -108,13 +107,13 @@ impl fmt::Debug for SecretSource {
 }
 
 /// Reads a credential from the folder that the environment names.
-fn read_credential(name: &str, folder: Option<&OsStr>) -> Result<Vec<u8>, SecretError> {
-    let folder = folder.filter(|folder| !folder.is_empty()).ok_or_else(|| SecretError {
+fn read_credential(name: &str, folder: Option<PathBuf>) -> Result<Vec<u8>, SecretError> {
+    let folder = folder.filter(|folder| !folder.as_os_str().is_empty()).ok_or_else(|| SecretError {
         code: "secret-unreadable",
         message: format!("there is no credential `{name}`: the environment variable `{CREDENTIALS}` is not set"),
         hint: "a service of systemd has it by `LoadCredential`; elsewhere set it to the folder with the secret's file",
     })?;
-    let path = Path::new(folder).join(name);
+    let path = folder.join(name);
     read_file(&path, &path.to_string_lossy())
 }
 
@@ -324,13 +323,13 @@ mod tests {
         let path = folder.path().join("main");
         std::fs::write(&path, SECRET.0).unwrap();
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o400)).unwrap();
-        assert_eq!(read_credential("main", Some(folder.path().as_os_str())).unwrap(), SECRET.0.as_bytes());
-        for unset in [None, Some(OsStr::new(""))] {
+        assert_eq!(read_credential("main", Some(folder.path().to_owned())).unwrap(), SECRET.0.as_bytes());
+        for unset in [None, Some(PathBuf::new())] {
             let error = read_credential("main", unset).unwrap_err();
             let message = "there is no credential `main`: the environment variable `CREDENTIALS_DIRECTORY` is not set";
             assert_eq!((error.code, error.message.as_str()), ("secret-unreadable", message));
         }
-        let error = read_credential("none", Some(folder.path().as_os_str())).unwrap_err();
+        let error = read_credential("none", Some(folder.path().to_owned())).unwrap_err();
         assert!(error.message.contains("/none` cannot be read: no such file"), "{}", error.message);
     }
 
