@@ -260,6 +260,96 @@ fn a_fork_is_planned_and_shown_without_a_secret() {
 }
 
 #[test]
+fn what_runs_on_main_without_being_of_our_workflows_is_passed_over() {
+    let Some(hub) = Hub::new(&[]) else { return };
+    snapshot(&hub);
+    let (head, trial) = hub.repository.branch("move", move_vlan);
+    plan(&hub, 7, "move", (&head, &trial), OURS);
+    let forged = hub.repository.path("forged");
+    fs::create_dir_all(forged.join("snapshot")).expect("a folder");
+    let note = json!({"pull": 7, "head": head, "effect": format!("sha256:{}", "0".repeat(64))});
+    fs::write(forged.join("reviewed.json"), note.to_string()).expect("a file");
+    // A pull request of main into a branch that somebody may write to runs what that branch has, and its run tells main as its
+    // branch. So does the push of a tag that is called main. What the files are called there is up to that somebody, too.
+    for (event_name, path) in [
+        ("pull_request", "zonewright-snapshot.yml"),
+        ("pull_request", "zonewright-comment.yml"),
+        ("push", "zonewright-snapshot.yml"),
+        ("schedule", "other.yml"),
+        ("workflow_run", "other.yml"),
+    ] {
+        let mut kept = hub.kept();
+        let id = kept.runs.len() as u64 + 1;
+        kept.runs.push(json!({"id": id, "event": event_name, "path": format!(".github/workflows/{path}"),
+            "head_branch": "main", "head_sha": head, "head_repository": {"id": OURS}}));
+        drop(kept);
+        hub.upload("zonewright-live", &forged, "error", id);
+        hub.upload(&format!("zonewright-reviewed-{head}"), &forged, "error", id);
+    }
+    let (planned, _) = plan(&hub, 7, "move", (&head, &trial), OURS);
+    assert_eq!(planned.conclusion, "success", "{}", planned.log);
+    assert!(planned.log.contains("passed over"), "{}", planned.log);
+    // The note of that plan is the latest; the forged ones are asked about where it is gone.
+    hub.kept().artifacts.pop().expect("the note");
+    let applied = merge(&hub, 7);
+    assert_eq!(applied.jobs["apply"].0, "success", "{}", applied.log);
+    hub.assert_content();
+}
+
+#[test]
+fn answers_that_are_cut_off_or_errors_show_and_apply_nothing() {
+    let Some(hub) = Hub::new(&[]) else { return };
+    snapshot(&hub);
+    let (head, trial) = hub.repository.branch("move", move_vlan);
+    for status in [200, 403, 500] {
+        hub.kept().broken = vec![("GET /repos/o/dns/actions/artifacts".into(), status)];
+        let (planned, _) = plan(&hub, 7, "move", (&head, &trial), OURS);
+        assert_eq!(planned.jobs["plan"].0, "failure", "{}", planned.log);
+    }
+    hub.kept().broken.clear();
+    let (planned, _) = plan(&hub, 7, "move", (&head, &trial), OURS);
+    assert_eq!(planned.conclusion, "success", "{}", planned.log);
+    let before = (comments(&hub), hub.kept().artifacts.len());
+    for (request, status) in [
+        ("GET /repos/o/dns/pulls", 200),
+        ("GET /repos/o/dns/pulls", 500),
+        ("GET /repos/o/dns/issues", 200),
+        ("GET /repos/o/dns/issues", 502),
+        ("PATCH /repos/o/dns/issues", 403),
+        ("PATCH /repos/o/dns/issues", 500),
+    ] {
+        hub.kept().broken = vec![(request.into(), status)];
+        let commented = comment(&hub, planned.id);
+        assert_eq!(commented.conclusion, "failure", "{request} {status}: {}", commented.log);
+        assert_eq!((comments(&hub), hub.kept().artifacts.len()), before, "{request} {status}");
+    }
+    hub.kept().broken = vec![("GET /repos/o/dns/commits".into(), 200)];
+    assert_eq!(merge(&hub, 7).jobs["apply"].0, "skipped");
+    for (request, status) in [("GET /repos/o/dns/actions/artifacts", 200), ("GET /repos/o/dns/actions/runs", 500)] {
+        hub.kept().broken = vec![(request.into(), status)];
+        assert_eq!(push(&hub).jobs["apply"].0, "skipped", "{request}");
+    }
+    assert!(hub.repository.differs(), "nothing was changed");
+    hub.kept().broken.clear();
+    assert_eq!(push(&hub).jobs["apply"].0, "success");
+    hub.assert_content();
+}
+
+#[test]
+fn a_comment_that_somebody_deletes_meanwhile_is_written_anew() {
+    let Some(hub) = Hub::new(&[]) else { return };
+    snapshot(&hub);
+    let (planned, _) = propose(&hub);
+    let before = comments(&hub);
+    hub.kept().is_comment_going = true;
+    let commented = comment(&hub, planned.id);
+    assert_eq!(commented.conclusion, "success", "{}", commented.log);
+    assert_eq!(comments(&hub), before);
+    assert!(before[0].contains("zonewright apply plan.json --expect"), "no path of the runner: {}", before[0]);
+    hub.assert_content();
+}
+
+#[test]
 fn a_plan_that_a_pull_request_forged_is_not_shown_as_one() {
     let Some(hub) = Hub::new(&[]) else { return };
     snapshot(&hub);

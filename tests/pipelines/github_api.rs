@@ -17,6 +17,10 @@ pub struct Kept {
     pub pulls: Vec<Value>,
     /// Comments.
     pub comments: Vec<Value>,
+    /// Whether somebody deletes the next comment that is to be changed, just before.
+    pub is_comment_going: bool,
+    /// Parts of requests, as METHOD and path, whose answers are cut off, and the status that they have.
+    pub broken: Vec<(String, u16)>,
     /// What each token may do.
     pub tokens: BTreeMap<String, Value>,
 }
@@ -33,6 +37,10 @@ pub fn answer(kept: &mut Kept, request: &Request) -> Result<Answer, String> {
     let query: BTreeMap<_, _> =
         query.split('&').filter_map(|pair| pair.split_once('=')).map(|(key, value)| (key, decode(value))).collect();
     let parts: Vec<_> = path.strip_prefix("/repos/o/dns/").ok_or("another repository")?.split('/').collect();
+    let asked = format!("{} {}", request.method, request.path);
+    if let Some(broken) = kept.broken.iter().find(|broken| asked.contains(&broken.0)) {
+        return Ok((broken.1, br#"[{"message":"#.to_vec()));
+    }
     let found = match (request.method.as_str(), parts.as_slice()) {
         ("GET", ["actions", "artifacts"]) => {
             may("actions", &["read"])?;
@@ -75,6 +83,11 @@ pub fn answer(kept: &mut Kept, request: &Request) -> Result<Answer, String> {
         }
         ("PATCH", ["issues", "comments", id]) => {
             may("pull-requests", &["write"])?;
+            if kept.is_comment_going {
+                kept.is_comment_going = false;
+                kept.comments.retain(|comment| !is(&comment["id"], id));
+                return Ok((404, br#"{"message":"Not Found"}"#.to_vec()));
+            }
             let body = body(request)?;
             let comment = kept.comments.iter_mut().find(|comment| is(&comment["id"], id)).ok_or("no such")?;
             if comment["user"]["login"] != "github-actions[bot]" {

@@ -160,6 +160,47 @@ fn a_faulty_workspace_is_red_and_told() {
 }
 
 #[test]
+fn a_request_that_cannot_be_noted_keeps_no_other_from_its_note() {
+    let Some(lab) = Lab::new() else { return };
+    on_main(&lab, "schedule", &[], &[]);
+    let (head, _) = lab.repository.branch("move", move_vlan);
+    propose(&lab, 7, &head, 5);
+    let request = lab.kept().requests[0].clone();
+    // More than a page, and that of which a plan is there is the last.
+    for iid in 100..220 {
+        let mut other = request.clone();
+        other["iid"] = json!(iid);
+        other["head_pipeline"]["sha"] = json!("0".repeat(40));
+        lab.kept().requests.insert(0, other);
+    }
+    for (path, status) in [("merge_requests/101", 500), ("merge_requests/102", 200)] {
+        lab.kept().broken.push((path.into(), status));
+    }
+    let noted = on_main(&lab, "schedule", &[], &[]);
+    assert_eq!(noted.jobs["zonewright-notes"], 1, "{}", noted.log);
+    assert!(noted.log.contains("no note could be written of: !102 !101"), "{}", noted.log);
+    assert!(notes(&lab).len() == 1 && notes(&lab)[0].contains(&head), "{:?}", notes(&lab));
+
+    // An answer about notes that is cut off is no end of the pages, and no reason to write a second one.
+    lab.kept().requests.retain(|request| request["iid"] == 7);
+    for status in [200, 500] {
+        lab.kept().broken = vec![("merge_requests/7/notes?".into(), status)];
+        propose(&lab, 7, &head, 5);
+        assert_eq!(on_main(&lab, "schedule", &[], &[]).jobs["zonewright-notes"], 1);
+        assert_eq!(notes(&lab).len(), 1);
+        let refused = merge(&lab, 7, &["zonewright-apply"]);
+        assert_ne!(
+            (refused.jobs["zonewright-merged"], refused.jobs.get("zonewright-apply")),
+            (0, None),
+            "{}",
+            refused.log
+        );
+        assert!(lab.repository.differs(), "nothing was changed");
+    }
+    lab.assert_content();
+}
+
+#[test]
 fn a_runner_without_the_program_fetches_the_one_that_is_pinned() {
     let Some(lab) = Lab::new() else { return };
     let file = lab.repository.path("origin/.gitlab/zonewright/release");

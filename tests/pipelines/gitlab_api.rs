@@ -22,6 +22,8 @@ pub struct Kept {
     pub notes: Vec<Value>,
     /// Jobs that have ended, each with its `pipeline` and the folder of its artifacts.
     pub jobs: Vec<(Value, PathBuf)>,
+    /// Parts of paths whose answers are cut off, and the status that they have.
+    pub broken: Vec<(String, u16)>,
     /// The latest snapshot in the package registry.
     pub live: Option<Vec<u8>>,
 }
@@ -40,8 +42,12 @@ pub fn answer(kept: &mut Kept, request: &Request) -> Result<Answer, String> {
         }
         return Ok(kept.live.clone().map_or((404, Vec::new()), |content| (200, content)));
     }
-    if request.header("private-token") != TOKENS[0] {
+    // In the one header that curl sends to no other host.
+    if request.header("authorization") != format!("Bearer {}", TOKENS[0]) {
         return Err("no token".into());
+    }
+    if let Some(broken) = kept.broken.iter().find(|broken| request.path.contains(&broken.0)) {
+        return Ok((broken.1, br#"[{"id":"#.to_vec()));
     }
     let page = |list: Vec<&Value>| {
         let number = query.split('&').find_map(|pair| pair.strip_prefix("page=")).unwrap_or("1");

@@ -29,7 +29,8 @@ find_pull() {
 render() {
     [ -f "$plan" ] && [ ! -L "$plan" ] && [ "$(wc -c <"$plan")" -le 268435456 ] || return 1
     zonewright show "$plan" --format json >"$work/plan.json" || return 1
-    zonewright show "$work/plan.json" --format markdown --plan-url "$run_url" >"$work/comment.md" || return 1
+    # The comment names the file as it is called here.
+    (cd "$work" && zonewright show plan.json --format markdown --plan-url "$run_url" >comment.md) || return 1
     effect=$(jq -r .effect "$work/plan.json") && is_effect "$effect"
 }
 
@@ -60,11 +61,12 @@ if ! render; then
 fi
 jq -n --rawfile body "$work/comment.md" '{$body}' >"$work/body.json"
 comment=$(find_comment)
-if [ -n "$comment" ]; then
-    api PATCH "issues/comments/$comment" "$work/body.json" >/dev/null
-else
-    api POST "issues/$pull/comments" "$work/body.json" >/dev/null
+if [ -n "$comment" ] && ! api PATCH "issues/comments/$comment" "$work/body.json" >"$work/answer.json"; then
+    # Somebody may have deleted it meanwhile. Where it is still there, another one beside it would be one too many.
+    comment=$(find_comment)
+    [ -z "$comment" ] || fail 1 "the comment cannot be written: $(jq -r '.message // empty' "$work/answer.json")"
 fi
+[ -n "$comment" ] || api POST "issues/$pull/comments" "$work/body.json" >/dev/null
 if [ -n "$effect" ]; then
     jq -n --argjson pull "$pull" --arg head "$(event .workflow_run.head_sha)" --arg effect "$effect" \
         '{$pull, $head, $effect}' >"$reviewed"

@@ -36,15 +36,30 @@ api() {
             "$@" "$GITHUB_API_URL/repos/$GITHUB_REPOSITORY/$path"
 }
 
-# The latest artifact of a name that a run of the default branch made, as JSON; nothing where there is none.
+# The run that made the latest artifact of a name, or nothing: `trusted_run NAME WORKFLOW EVENT…`. It counts only where a run
+# of the default branch made it, of that workflow, and started by one of these events.
 #
 # Anybody who opens a pull request can have a run of it upload an artifact of any name. What tells them apart is where the
-# run got its workflow from: the branch, and the repository, for a fork may call its branch the same.
-trusted_artifact() {
-    artifacts=$(api GET "actions/artifacts?name=$1&per_page=100") || return
-    printf '%s' "$artifacts" | jq -c --arg branch "$(event .repository.default_branch)" '[.artifacts[] | select(.expired | not)
-            | select(.workflow_run.head_branch == $branch)
-            | select(.workflow_run.head_repository_id == .workflow_run.repository_id)] | max_by(.id) // empty'
+# run got its workflow from: the branch, and the repository, for a fork may call its branch the same. The event, because a
+# pull request of the default branch into another one runs what stands there, and a tag can be called as the branch is.
+trusted_run() {
+    name=$1 workflow=.github/workflows/$2
+    shift 2
+    artifacts=$(api GET "actions/artifacts?name=$name&per_page=100") || return
+    runs=$(printf '%s' "$artifacts" | jq -r --arg branch "$(event .repository.default_branch)" '[.artifacts[]
+            | select(.expired | not) | select(.workflow_run.head_branch == $branch)
+            | select(.workflow_run.head_repository_id == .workflow_run.repository_id)]
+            | sort_by(-.id) | .[].workflow_run.id') || return
+    for run in $runs; do
+        maker=$(api GET "actions/runs/$run") || return
+        found=$(printf '%s' "$maker" | jq -r --arg workflow "$workflow" \
+            'select(.path == $workflow and (.event | IN($ARGS.positional[]))) | .id' --args "$@") || return
+        if [ -n "$found" ]; then
+            echo "$found"
+            return
+        fi
+        echo "run $run, which made an artifact $name, is not of $workflow: passed over" >&2
+    done
 }
 
 # Whether a text is the effect of a plan.

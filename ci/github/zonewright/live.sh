@@ -3,7 +3,6 @@
 set -eu
 . "$(dirname "$0")/common.sh"
 
-artifact=$(trusted_artifact zonewright-live)
-run=$(printf '%s' "$artifact" | jq -r '.workflow_run.id // empty')
+run=$(trusted_run zonewright-live zonewright-snapshot.yml schedule workflow_run workflow_dispatch)
 [ -n "$run" ] || fail 1 "there is no snapshot of live DNS yet: run the workflow zonewright-snapshot once"
 output run "$run"

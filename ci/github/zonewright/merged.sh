@@ -23,7 +23,9 @@ case $code in
 3) [ -n "${ALLOW:-}" ] || fail 3 "this plan would be refused: see the summary; run zonewright-apply with expect and allow" ;;
 *) fail "$code" "no whole plan could be made: see the log of this step" ;;
 esac
+# A pipe ends as its last program does: what `show` could not read is no effect.
 effect=$(zonewright show "$plan" --format json | jq -r .effect)
+is_effect "$effect" || fail 3 "there is no whole plan to be applied: see the summary"
 expect=${EXPECT:-}
 if [ -z "$expect" ] && [ -f "$reviewed" ]; then
     expect=$(jq -r --argjson pull "$PULL" --arg head "$HEAD" 'select(.pull == $pull and .head == $head) | .effect' "$reviewed")

@@ -21,14 +21,10 @@ head=$(printf '%s' "$pull" | jq -r .head.sha)
 output pull "$number"
 output head "$head"
 name=zonewright-reviewed-$head
-artifact=$(trusted_artifact "$name")
-run=$(printf '%s' "$artifact" | jq -r '.workflow_run.id // empty')
+run=$(trusted_run "$name" zonewright-comment.yml workflow_run)
 if [ -z "$run" ]; then
     echo "no plan was shown of $head, the head of #$number"
     exit 0
 fi
-maker=$(api GET "actions/runs/$run")
-path=$(printf '%s' "$maker" | jq -r 'select(.event == "workflow_run") | .path')
-[ "$path" = .github/workflows/zonewright-comment.yml ] || fail 1 "run $run, which made $name, is not of zonewright-comment"
 output run "$run"
 output name "$name"

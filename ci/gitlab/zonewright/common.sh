@@ -10,12 +10,13 @@ fail() {
 }
 
 # Asks GitLab as the account that writes the notes, by its project access token: `notes_api METHOD PATH [BODY]`, BODY a file of
-# JSON. The token goes to curl on its standard input, for any process of the machine can read an argument.
+# JSON. The token goes to curl on its standard input, for any process of the machine can read an argument; and in this header,
+# which curl leaves out where GitLab sends it on to another host for an artifact.
 notes_api() {
     method=$1 path=$2
     shift 2
     [ $# -eq 0 ] || set -- --header 'Content-Type: application/json' --data-binary "@$1"
-    printf 'header = "PRIVATE-TOKEN: %s"\n' "$(cat "$ZONEWRIGHT_NOTE_TOKEN_FILE")" |
+    printf 'header = "Authorization: Bearer %s"\n' "$(cat "$ZONEWRIGHT_NOTE_TOKEN_FILE")" |
         curl --config - --silent --show-error --fail --location --max-time 60 --request "$method" "$@" "$CI_API_V4_URL/$path"
 }
 
@@ -42,8 +43,9 @@ find_note() {
     while :; do
         answer=$(notes_api GET "projects/$CI_PROJECT_ID/merge_requests/$1/notes?sort=asc&per_page=100&page=$page") || return
         found=$(printf '%s' "$answer" | jq -c --argjson account "$2" '[.[] | select(.author.id == $account)
-            | select(.body | startswith("<!-- zonewright plan -->"))] | first // empty')
-        if [ -n "$found" ] || [ "$(printf '%s' "$answer" | jq length)" -lt 100 ]; then break; fi
+            | select(.body | startswith("<!-- zonewright plan -->"))] | first // empty') || return
+        count=$(printf '%s' "$answer" | jq length) || return
+        if [ -n "$found" ] || [ "$count" -lt 100 ]; then break; fi
         page=$((page + 1))
     done
     printf '%s' "$found"

@@ -40,7 +40,9 @@ case $code in
 3) [ -n "${ZONEWRIGHT_ALLOW:-}" ] || fail 3 "this plan would be refused: see above; ZONEWRIGHT_EXPECT and ZONEWRIGHT_ALLOW let it through" ;;
 *) fail "$code" "no whole plan could be made: see above" ;;
 esac
+# A pipe ends as its last program does: what `show` could not read is no effect.
 effect=$(zonewright show "$out/plan.json" --format json | jq -r .effect)
+is_effect "$effect" || fail 3 "there is no whole plan to be applied: see above"
 [ "$effect" = "$expect" ] || fail 3 "nobody has reviewed this plan (reviewed was: ${expect:-nothing}). If it is right, run a new \
 pipeline on $CI_DEFAULT_BRANCH with the variable ZONEWRIGHT_EXPECT=$effect; after an apply that was cut off, start \
 zonewright-resume there instead"

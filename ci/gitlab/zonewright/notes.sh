@@ -17,25 +17,27 @@ render() {
     notes_api GET "projects/$project/jobs/$job/artifacts/zonewright-plan/plan.json" >"$work/fetched.json" || return 1
     [ "$(wc -c <"$work/fetched.json")" -le 268435456 ] || return 1
     zonewright show "$work/fetched.json" --format json >"$work/plan.json" || return 1
-    zonewright show "$work/plan.json" --format markdown --plan-url "$url" >"$work/note.md" || return 1
+    # The note names the file as it is called here.
+    (cd "$work" && zonewright show plan.json --format markdown --plan-url "$url" >note.md) || return 1
     effect=$(jq -r .effect "$work/plan.json") && is_effect "$effect"
 }
 
-# Writes the note of one merge request.
+# Writes the note of one merge request. It is called in a condition, where the shell goes on after a failure: so each step
+# says what its failure does.
 write_note() {
-    notes_api GET "projects/$CI_PROJECT_ID/merge_requests/$1" >"$work/request.json"
-    head=$(jq -r .sha "$work/request.json")
+    notes_api GET "projects/$CI_PROJECT_ID/merge_requests/$1" >"$work/request.json" || return
+    head=$(jq -r .sha "$work/request.json") || return
     pipeline=$(jq -r --arg head "$head" '.head_pipeline | select(.sha == $head and (.status == "success" or
-        .status == "failed")) | "\(.project_id) \(.id)"' "$work/request.json")
+        .status == "failed")) | "\(.project_id) \(.id)"' "$work/request.json") || return
     [ -n "$pipeline" ] || return 0
     project=${pipeline% *}
     # A fork whose jobs this account may not see: its plan is an artifact there.
     jobs=$(notes_api GET "projects/$project/pipelines/${pipeline#* }/jobs?per_page=100") || return 0
-    made=$(printf '%s' "$jobs" | jq -c '[.[] | select(.name == "zonewright-plan")] | max_by(.id) // empty')
+    made=$(printf '%s' "$jobs" | jq -c '[.[] | select(.name == "zonewright-plan")] | max_by(.id) // empty') || return
     [ -n "$made" ] || return 0
     job=$(printf '%s' "$made" | jq .id)
     url=$(printf '%s' "$made" | jq -r .web_url)
-    note=$(find_note "$1" "$account")
+    note=$(find_note "$1" "$account") || return
     case $(printf '%s' "$note" | jq -r '.body // empty' | tail -n 1) in
     "<!-- zonewright job=$job "*) return 0 ;;
     esac
@@ -46,18 +48,29 @@ write_note() {
             >"$work/note.md"
     fi
     printf '\n<!-- zonewright job=%s head=%s effect=%s -->\n' "$job" "$head" "$effect" >>"$work/note.md"
-    jq -n --rawfile body "$work/note.md" '{body: ($body | rtrimstr("\n"))}' >"$work/body.json"
+    jq -n --rawfile body "$work/note.md" '{body: ($body | rtrimstr("\n"))}' >"$work/body.json" || return
     id=$(printf '%s' "$note" | jq -r '.id // empty')
     if [ -n "$id" ]; then
-        notes_api PUT "projects/$CI_PROJECT_ID/merge_requests/$1/notes/$id" "$work/body.json" >/dev/null
+        notes_api PUT "projects/$CI_PROJECT_ID/merge_requests/$1/notes/$id" "$work/body.json" >/dev/null || return
     else
-        notes_api POST "projects/$CI_PROJECT_ID/merge_requests/$1/notes" "$work/body.json" >/dev/null
+        notes_api POST "projects/$CI_PROJECT_ID/merge_requests/$1/notes" "$work/body.json" >/dev/null || return
     fi
     echo "!$1: $effect"
 }
 
-notes_api GET "projects/$CI_PROJECT_ID/merge_requests?state=opened&target_branch=$CI_DEFAULT_BRANCH&per_page=100" \
-    >"$work/requests.json"
-for request in $(jq '.[].iid' "$work/requests.json"); do
-    write_note "$request"
+# All pages are read first: a request that is merged meanwhile would move the others.
+page=1 requests=
+while :; do
+    notes_api GET "projects/$CI_PROJECT_ID/merge_requests?state=opened&target_branch=$CI_DEFAULT_BRANCH&per_page=100&page=$page" \
+        >"$work/requests.json"
+    requests="$requests $(jq '.[].iid' "$work/requests.json")"
+    count=$(jq length "$work/requests.json")
+    if [ "$count" -lt 100 ]; then break; fi
+    page=$((page + 1))
 done
+# What is wrong with one keeps no other from its note.
+failed=
+for request in $requests; do
+    write_note "$request" || failed="$failed !$request"
+done
+[ -z "$failed" ] || fail 1 "no note could be written of:$failed"

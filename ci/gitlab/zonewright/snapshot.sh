@@ -15,8 +15,9 @@ set -- snapshot
 if [ -f "$state/state.db" ]; then
     mkdir "$live/state"
     touch "$state/state.db.lock"
-    flock --shared --wait 300 "$state/state.db.lock" cp -R "$state/." "$live/state/"
-    rm -f "$live/state/state.db.lock" "$live/state/.gitignore"
+    # Nothing else that may lie there: many can read this copy.
+    flock --shared --wait 300 "$state/state.db.lock" cp "$state"/state.db* "$live/state/"
+    rm -f "$live/state/state.db.lock"
     set -- snapshot state
 fi
 tar -cf "$live/live.tar" -C "$live" "$@"
