@@ -114,6 +114,45 @@ fn a_commit_of_something_else_is_not_checked() {
 }
 
 #[test]
+fn what_lies_about_is_no_part_of_the_commit() {
+    let repository = Repository::new();
+    // A file that is to be added some day, a repository of its own, and names that look like options.
+    fs::write(repository.path("dns/projects/new.yaml"), "project: [\n").expect("a file");
+    assert_ended(&repository.git(&["add", "--intent-to-add", "dns/projects/new.yaml"]), 0, "");
+    assert_ended(&repository.git(&["init", "-q", "dns/zz"]), 0, "");
+    fs::write(repository.path("dns/zz/file"), "text\n").expect("a file");
+    for args in [&["add", "file"][..], &["-c", "user.name=A", "-c", "user.email=a", "commit", "-q", "-m", "other"]] {
+        assert_ended(&repository.git(&[&["-C", "dns/zz"], args].concat()), 0, "");
+    }
+    fs::create_dir(repository.path("-n")).expect("a folder");
+    fs::write(repository.path("-n/-x \n y"), "text\n").expect("a file");
+    repository.append("dns/racktables/l3-tors.txt", "# a comment\n");
+    assert_ended(&repository.git(&["add", "dns/racktables"]), 0, "");
+    let before = repository.status();
+    assert_ended(&repository.git(&["commit", "-m", "second"]), 0, "0 errors");
+    assert_eq!(repository.status().lines().count(), before.lines().count() - 1);
+    fs::remove_dir_all(repository.path("dns/zz")).expect("a folder");
+    assert_ended(&repository.git(&["reset", "-q", "--hard"]), 0, "");
+
+    // A tree that lacks files which the commit has.
+    assert_ended(&repository.git(&["sparse-checkout", "set", "--no-cone", "/*", "!/dns/projects"]), 0, "");
+    assert!(!repository.path("dns/projects/web.yaml").exists());
+    repository.append("dns/racktables/l3-tors.txt", "# a comment\n");
+    assert_ended(&repository.git(&["commit", "-a", "-m", "third"]), 0, "0 errors");
+    assert_ended(&repository.git(&["sparse-checkout", "disable"]), 0, "");
+}
+
+#[test]
+fn a_workspace_may_go_and_a_wrong_setting_is_told() {
+    let repository = Repository::new();
+    assert_ended(&repository.git(&["rm", "-r", "-q", "dns"]), 0, "");
+    assert_ended(&repository.git(&["commit", "-m", "second"]), 0, "");
+    fs::write(repository.path("notes"), "text\n").expect("a file");
+    assert_ended(&repository.git(&["add", "notes"]), 0, "");
+    assert_ended(&repository.git(&["commit", "-m", "third"]), 0, "there is no dns in git");
+}
+
+#[test]
 fn the_framework_is_told_what_to_run() {
     // What its documentation demands of each hook; and the files that it finds are not for `check`, which takes a workspace.
     let hooks = text(".pre-commit-hooks.yaml");
