@@ -156,7 +156,10 @@ fn wrong_settings_are_named() {
     assert_ended(&strict, 1, "the files have errors, and ZONEWRIGHT_CHECK is strict");
     assert!(said(&strict).contains("error[not-a-64]") && !job.has("plan.json"));
     assert_ended(&job.run("plan", &[("ZONEWRIGHT_CHECK", "no")]), 1, "report, strict or off");
+    // What an earlier run left is gone, whatever this one fails of.
+    assert_ended(&job.run("plan", &[]), 0, "110 changes");
     assert_ended(&job.run("plan", &[("ZONEWRIGHT", "no-such-zonewright")]), 1, "no-such-zonewright is not installed");
+    assert!(job.result("result") == "error\n" && !job.has("effect") && !job.has("plan.json"));
     assert_ended(&job.run("plan", &[("ZONEWRIGHT_WORKSPACE", "/nowhere")]), 1, "/nowhere has no zonewright.toml");
     assert_ended(&job.run("undo", &[]), 1, "usage: zonewright-ci plan|apply|resume");
 }
