@@ -165,6 +165,22 @@ fn wrong_settings_are_named() {
 }
 
 #[test]
+fn a_state_that_a_change_set_brings_is_none() {
+    let (_folder, workspace) = demo();
+    fs::create_dir(workspace.join(".zonewright")).expect("a folder");
+    fs::write(workspace.join(".zonewright/state.db"), "").expect("a file");
+    for args in [&["init", "-q"][..], &["add", "-f", "."]] {
+        assert_ended(&Command::new("git").current_dir(&workspace).args(args).output().expect("git runs"), 0, "");
+    }
+    let job = Job::on(&workspace);
+    for mode in ["plan", "apply", "resume"] {
+        let effect = format!("sha256:{}", "0".repeat(64));
+        assert_ended(&job.run(mode, &[("ZONEWRIGHT_EXPECT", &effect)]), 1, ".zonewright is in git");
+    }
+    assert!(!job.has("plan.json"));
+}
+
+#[test]
 fn the_scripts_are_clean() {
     if !have("shellcheck") {
         return;
