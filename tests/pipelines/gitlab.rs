@@ -84,6 +84,7 @@ fn what_a_note_showed_is_applied_by_hand_when_it_is_merged() {
     let applied = on_main(&lab, "push", &[], &["zonewright-apply"]);
     assert_eq!(applied.jobs["zonewright-apply"], 0, "{}", applied.log);
     assert!(!lab.repository.differs());
+    lab.repository.assert_expected();
     let again = on_main(&lab, "push", &[], &["zonewright-apply"]);
     assert!(again.jobs["zonewright-apply"] == 0 && again.log.contains("Nothing is to be applied"), "{}", again.log);
     lab.assert_content();
@@ -156,6 +157,25 @@ fn a_faulty_workspace_is_red_and_told() {
     assert_eq!((planned.jobs["zonewright-check"], planned.jobs["zonewright-plan"]), (1, 1), "{}", planned.log);
     on_main(&lab, "schedule", &[], &[]);
     assert!(notes(&lab)[0].contains("No DNS plan"), "{:?}", notes(&lab));
+    lab.assert_content();
+}
+
+#[test]
+fn a_note_of_an_earlier_push_is_no_review_of_a_later_one() {
+    let Some(lab) = Lab::new() else { return };
+    on_main(&lab, "schedule", &[], &[]);
+    let (head, _) = lab.repository.branch("move", move_vlan);
+    propose(&lab, 7, &head, 5);
+    on_main(&lab, "schedule", &[], &[]);
+    let (head, _) = lab.repository.branch("move", |workspace| {
+        move_vlan(workspace);
+        fs::write(workspace.join("README.md"), "Our DNS.\n").expect("a file");
+    });
+    propose(&lab, 7, &head, 5);
+    // It has the same effect, and nobody was shown that.
+    let refused = merge(&lab, 7, &["zonewright-apply"]);
+    assert_eq!((refused.jobs["zonewright-merged"], refused.jobs.get("zonewright-apply")), (3, None), "{}", refused.log);
+    assert!(refused.log.contains("reviewed was: nothing"), "{}", refused.log);
     lab.assert_content();
 }
 

@@ -98,6 +98,13 @@ impl Repository {
         fs::read_to_string(self.path("arguments.txt")).expect("programs were called")
     }
 
+    /// Fails where something was applied without saying of which effect it must be.
+    pub fn assert_expected(&self) {
+        let arguments = self.arguments();
+        let mut applies = arguments.lines().filter(|line| line.contains(" apply ")).peekable();
+        assert!(applies.peek().is_some() && applies.all(|line| line.contains(" --expect sha256:")), "{arguments}");
+    }
+
     /// A command with the environment that any job has, in a folder.
     pub fn command(&self, program: &str, folder: &Path) -> Command {
         let mut command = Command::new(program);
