@@ -121,6 +121,8 @@ impl Hub {
         self.api.assert_content();
         let arguments = self.repository.arguments();
         assert!(!arguments.contains("ghs_") && !arguments.contains(&self.repository.secret), "{arguments}");
+        self.repository.assert_secret(&self.repository.secret, None);
+        self.repository.assert_secret("ghs_", None);
     }
 
     /// Runs a workflow to its end, all environments agreed to.
@@ -148,6 +150,10 @@ impl Hub {
             run.ended.jobs.insert(name.clone(), (result.into(), code));
         }
         self.kept().runs[usize::try_from(id).expect("few runs") - 1]["conclusion"] = json!(run.ended.conclusion);
+        assert!(
+            !run.ended.log.contains("ghs_") && !run.ended.log.contains(&self.repository.secret),
+            "a secret in a log"
+        );
         run.ended
     }
 

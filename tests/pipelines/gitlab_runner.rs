@@ -75,6 +75,11 @@ impl Lab {
         for secret in TOKENS.into_iter().chain([self.repository.secret.as_str()]) {
             assert!(!arguments.contains(secret), "{arguments}");
         }
+        for (secret, variable) in
+            [(TOKENS[0], Some("note-token")), (TOKENS[1], None), (&self.repository.secret, Some("tsig"))]
+        {
+            self.repository.assert_secret(secret, variable);
+        }
     }
 
     /// Runs a pipeline to its end, or to where somebody must go on by hand.
@@ -102,6 +107,9 @@ impl Lab {
             }
             let code = self.run_job(start, &name, &job, &variables, needed.unwrap_or_default(), &mut ended);
             ended.jobs.insert(name, code);
+        }
+        for secret in TOKENS.into_iter().chain([self.repository.secret.as_str()]) {
+            assert!(!ended.log.contains(secret), "a secret in a log");
         }
         ended
     }

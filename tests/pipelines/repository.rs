@@ -98,6 +98,16 @@ impl Repository {
         fs::read_to_string(self.path("arguments.txt")).expect("programs were called")
     }
 
+    /// Fails where a file of all that the jobs left, such as an artifact, a summary or the state, has a secret. `except` is where
+    /// the service itself keeps it.
+    pub fn assert_secret(&self, secret: &str, except: Option<&str>) {
+        let folder = self.folder.path();
+        let found =
+            Command::new("grep").current_dir(folder).args(["-rlF", "--", secret, "."]).output().expect("it runs");
+        let except = except.map(|name| format!("./{name}\n")).unwrap_or_default();
+        assert_eq!(String::from_utf8_lossy(&found.stdout), except, "files with a secret");
+    }
+
     /// Fails where something was applied without saying of which effect it must be.
     pub fn assert_expected(&self) {
         let arguments = self.arguments();
