@@ -299,6 +299,39 @@ fn what_runs_on_main_without_being_of_our_workflows_is_passed_over() {
 }
 
 #[test]
+fn a_state_that_a_pull_request_brings_is_none() {
+    let Some(hub) = Hub::new(&[]) else { return };
+    snapshot(&hub);
+    propose(&hub);
+    assert_eq!(merge(&hub, 7).jobs["apply"].0, "success");
+    snapshot(&hub);
+    // A link to where it leads on the runner, and a folder: each is in git, whatever git is told to pass over.
+    for is_link in [true, false] {
+        let bring = |workspace: &Path| {
+            let state = workspace.join(".zonewright");
+            match is_link {
+                true => std::os::unix::fs::symlink("/etc", &state).expect("a link"),
+                false => {
+                    fs::create_dir(&state).expect("a folder");
+                    fs::write(state.join("state.db"), "forged").expect("a file");
+                }
+            }
+        };
+        let (head, trial) = hub.repository.branch("state", bring);
+        let (planned, _) = plan(&hub, 8, "state", (&head, &trial), OURS);
+        assert_eq!(planned.jobs["plan"].0, "failure", "{}", planned.log);
+        assert!(planned.log.contains(".zonewright is in git"), "{}", planned.log);
+        let before = hub.repository.git(&["rev-parse", "main"]);
+        let merged = merge(&hub, 8);
+        assert_eq!(merged.jobs["plan"], ("failure".into(), 1), "{}", merged.log);
+        assert!(merged.log.contains(".zonewright is in git"), "{}", merged.log);
+        hub.repository.git(&["reset", "--quiet", "--hard", &before]);
+    }
+    assert_eq!(push(&hub).conclusion, "success");
+    hub.assert_content();
+}
+
+#[test]
 fn answers_that_are_cut_off_or_errors_show_and_apply_nothing() {
     let Some(hub) = Hub::new(&[]) else { return };
     snapshot(&hub);
