@@ -58,7 +58,7 @@ pub fn make(owner: &str, now: Time) -> Starter {
         StarterFile::new("zones/example.net.zone", "live DNS, in files until you name a server", FORWARD.to_owned()),
         StarterFile::new("zones/8.b.d.0.1.0.0.2.ip6.arpa.zone", "its reverse zone", REVERSE.to_owned()),
     ];
-    files.extend(common::for_git());
+    files.extend(common::for_git(None));
     let basis = vec!["nothing of a fleet was found here: this is an example of four hosts".to_owned()];
     let remarks = vec![
         "Every file says what is in it. Put your exports in the place of the example's, or begin with the zones of your server: \

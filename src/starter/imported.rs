@@ -138,7 +138,11 @@ pub fn make(basis: &Basis<'_>) -> Result<Starter, Fleet> {
     files.extend(l3_tors(basis, &numbered));
     files.extend(ipv4_map(basis, &numbered));
     files.extend(reports(basis, &numbered));
-    files.extend(common::for_git());
+    let secret = match basis.origin {
+        Origin::Server(_, key) => key.map(|key| key.file.as_str()),
+        Origin::Folders(_) => None,
+    };
+    files.extend(common::for_git(secret));
     Ok(Starter { files, basis: told(basis, &numbered), remarks: remarks(basis, &numbered) })
 }
 
@@ -382,8 +386,9 @@ fn remarks(basis: &Basis<'_>, numbered: &Numbered) -> Vec<String> {
     if !no_network.is_empty() {
         let hosts = count(no_network.len(), "host has", "hosts have");
         remarks.push(format!(
-            "{hosts} an A record, and no IPv6 address with it in its last 32 bits: {}. The plan blocks them `no-ipv4-network`, \
-             until ipv4-map says which network carries their addresses.",
+            "{hosts} an A record, and no IPv6 address with it in its last 32 bits: {}. A host with an A record is to have \
+             such an address, so that the plan blocks it `no-ipv4-network`, and changes nothing of it, until ipv4-map says in \
+             which network.",
             some(&named(no_network))
         ));
     }
@@ -391,7 +396,7 @@ fn remarks(basis: &Basis<'_>, numbered: &Numbered) -> Vec<String> {
     if !no_mac.is_empty() {
         let hosts = count(no_mac.len(), "host has", "hosts have");
         remarks.push(format!(
-            "{hosts} an address that is made of no MAC: {}. The plan blocks them `no-mac`, until a report gives one.",
+            "{hosts} an address that is made of no MAC: {}. The plan blocks `no-mac` there, until a report gives one.",
             some(&named(no_mac))
         ));
     }
