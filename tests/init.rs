@@ -212,6 +212,14 @@ fn the_errors_of_a_server_say_what_to_do_about_just_them() {
 }
 
 #[test]
+fn an_export_that_is_not_recognised_is_named() {
+    let folder = empty();
+    fs::write(folder.path().join("hosts.csv"), "inv;name\n1;a.example.net\n").expect("a file");
+    let said = done(folder.path(), &["init"]);
+    assert!(said.contains("- `hosts.csv` is there, and was not used"), "{said}");
+}
+
+#[test]
 fn what_comes_next_fits_80_columns() {
     let folder = empty();
     for name in ["x", "a-folder-with-a-name-that-is-rather-long"] {
