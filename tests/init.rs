@@ -198,6 +198,38 @@ fn hosts_without_zones_get_stand_ins_and_a_plan() {
 }
 
 #[test]
+fn the_errors_of_a_server_say_what_to_do_about_just_them() {
+    let folder = empty();
+    let told = |args: &[&str]| stderr(&run(folder.path(), &[&["init", "x", "--from-axfr"], args].concat()));
+    // No name ends in .invalid (RFC 6761 section 6.4).
+    let unknown = told(&["ns1.example.invalid", "example.net"]);
+    assert!(unknown.contains("can this machine look it up?"), "{unknown}");
+    let closed = told(&["127.0.0.1:1", "example.net"]);
+    assert!(closed.contains("is the server running"), "{closed}");
+    for text in [unknown, closed] {
+        assert!(!text.contains("--tsig-secret-file"), "a key does not help here: {text}");
+    }
+}
+
+#[test]
+fn an_export_that_is_not_recognised_is_named() {
+    let folder = empty();
+    fs::write(folder.path().join("hosts.csv"), "inv;name\n1;a.example.net\n").expect("a file");
+    let said = done(folder.path(), &["init"]);
+    assert!(said.contains("- `hosts.csv` is there, and was not used"), "{said}");
+}
+
+#[test]
+fn what_comes_next_fits_80_columns() {
+    let folder = empty();
+    for name in ["x", "a-folder-with-a-name-that-is-rather-long"] {
+        let said = done(folder.path(), &["init", name]);
+        assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
+        assert!(said.contains(&format!("zonewright -C {name} plan")), "{said}");
+    }
+}
+
+#[test]
 fn a_server_that_is_not_there_and_zones_that_are_none_are_told() {
     let folder = empty();
     for (args, told) in [

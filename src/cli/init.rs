@@ -19,13 +19,13 @@ use crate::pipeline::init::{self, Imported, InitError, Transfer};
 use crate::report::init::{Made, made};
 use crate::starter::fleet::Fleet;
 use crate::starter::imported::SNAPSHOT;
-use crate::starter::{IGNORED, SETTINGS, Starter};
+use crate::starter::{IGNORE, SETTINGS, Starter, ignored};
 
 /// Who we are where nothing else says.
 const OWNER: &str = "zonewright";
 
 /// The files that may be there before, and stay as they are: nothing else goes by what is in them.
-const SPARED: [&str; 3] = [".gitignore", ".gitattributes", "CODEOWNERS.example"];
+const SPARED: [&str; 3] = [IGNORE, ".gitattributes", "CODEOWNERS.example"];
 
 /// Makes a workspace, and says what is in it and what comes next.
 pub fn run(shared: &Shared, args: &InitArgs) -> Result<Exit, Failure> {
@@ -50,7 +50,7 @@ pub fn run(shared: &Shared, args: &InitArgs) -> Result<Exit, Failure> {
     let kept = kept(&folder, &starter, imported.is_some())?;
     write(&folder, &starter, imported.as_ref(), (&kept, now))?;
     if !shared.quiet {
-        output::print(&text(&folder, &starter, imported.as_ref(), &kept))?;
+        output::print(&text(&folder, &starter, imported.as_ref(), (&kept, args.tsig_secret_file.as_deref())))?;
     }
     Ok(Exit::Done)
 }
@@ -171,17 +171,21 @@ const NOTHING: &str = "nothing was written; name a folder in which you may write
 /// Why nothing can be written at a place.
 fn unusable(place: &Path, error: &io::Error) -> Failure {
     let message = format!("`{}` cannot be written: {}", place.display(), error.to_string().to_lowercase());
-    Failure::new(message).hint(NOTHING)
+    Failure::new(message).hint(match error.kind() {
+        ErrorKind::NotADirectory => "nothing was written; a file lies where a folder is to be: move it away",
+        _ => NOTHING,
+    })
 }
 
 /// Why nothing was made.
 fn failure(shared: &Shared, args: &InitArgs, error: InitError) -> Failure {
     match error {
         InitError::Unread(errors) => {
+            let is_refused = errors.iter().any(|error| ["transfer-refused", "zone-not-served"].contains(&error.code));
             let found = Findings { unread: errors, ..Findings::default() };
             output::findings(shared, &found);
             let failure = Failure::new("not every zone could be read: nothing was written");
-            match args.tsig_secret_file.is_none() && !args.from_axfr.is_empty() {
+            match args.tsig_secret_file.is_none() && is_refused {
                 true => {
                     failure.hint("where the server wants a key: `--tsig-secret-file FILE`, as `tsig-keygen` makes it")
                 }
@@ -224,6 +228,19 @@ fn no_hosts(fleet: &Fleet) -> String {
     }
 }
 
+/// What is to be told of a secret beside the workspace that a git repository might take up.
+fn in_repository(folder: &Path, secret: &Path) -> Option<String> {
+    let (folder, secret_file) = (folder.canonicalize().ok()?, secret.canonicalize().ok()?);
+    let repository = secret_file.ancestors().find(|ancestor| ancestor.join(".git").exists())?;
+    (!secret_file.starts_with(folder)).then(|| {
+        let (file, repository) = (secret.display(), repository.display());
+        format!(
+            "The secret {file} lies in the git repository {repository}: see that its .gitignore names it, or move it out, \
+             and say in zonewright.toml where it is."
+        )
+    })
+}
+
 /// A path as a shell reads it.
 fn quoted(path: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./:".contains(c);
@@ -231,23 +248,28 @@ fn quoted(path: &str) -> String {
 }
 
 /// What is printed.
-fn text(folder: &Path, starter: &Starter, imported: Option<&Imported>, kept: &[String]) -> String {
+fn text(
+    folder: &Path,
+    starter: &Starter,
+    imported: Option<&Imported>,
+    (kept, secret): (&[String], Option<&Path>),
+) -> String {
     let mut starter = starter.clone();
-    if kept.iter().any(|path| path == ".gitignore") {
-        let text = fs::read_to_string(folder.join(".gitignore")).unwrap_or_default();
+    if kept.iter().any(|path| path == IGNORE) {
+        let text = fs::read_to_string(folder.join(IGNORE)).unwrap_or_default();
         let missing: Vec<&str> =
-            IGNORED.into_iter().filter(|line| !text.lines().any(|own| own.trim() == *line)).collect();
+            ignored(&starter).filter(|line| !text.lines().any(|own| own.trim() == *line)).collect();
         if !missing.is_empty() {
-            starter.remarks.push(format!("Add to your .gitignore: {}.", missing.join(" ")));
+            let missing = format!("Add to your .gitignore: {}.", missing.join(" "));
+            starter.remarks.push(missing);
         }
     }
+    starter.remarks.extend(secret.and_then(|secret| in_repository(folder, secret)));
     let shown = folder.display().to_string();
     let change = if shown == "." { String::new() } else { format!(" -C {}", quoted(&shown)) };
     let command = |rest: &str| format!("zonewright{change} {rest}");
-    let mut next = vec![
-        (command("check"), "every file, offline"),
-        (command("plan"), "what would be changed in DNS, and why; changes nothing"),
-    ];
+    let mut next =
+        vec![(command("check"), "every file, offline"), (command("plan"), "what would be changed in DNS, and why")];
     let mut others = Vec::new();
     if imported.is_some() {
         others.push((format!("{SNAPSHOT}/"), "the zones as they were transferred".to_owned()));

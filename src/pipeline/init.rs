@@ -26,6 +26,12 @@ use crate::starter::{Starter, found};
 /// The type of target that names of servers are settings of.
 const SERVERS: &str = "rfc2136";
 
+/// What an export of hosts is called, as people do.
+const HOSTS: &str = "hosts.csv";
+
+/// Why a file of that name is none.
+const UNLIKE_HOSTS: &str = "it has no rows, or another first line than an export of hosts has (docs/formats.md)";
+
 /// The algorithm of a key of which nothing says it: what BIND's `tsig-keygen` makes.
 const ALGORITHM: &str = "hmac-sha256";
 
@@ -55,8 +61,13 @@ pub fn of_folder(folder: &Path, owner: &str, now: Time, progress: &dyn Progress)
     progress.stage("looking through the folder", None);
     let seen = look::look(folder).map_err(|error| InitError::Folder(folder.to_owned(), error))?;
     let folders = found::zone_folders(&seen);
-    if found::has_hosts(&seen) || folders.is_empty() {
-        return Ok(found::make(&seen, owner, now));
+    let has_hosts = found::has_hosts(&seen);
+    if has_hosts || folders.is_empty() {
+        let mut starter = found::make(&seen, owner, now);
+        if !has_hosts && folder.join(HOSTS).exists() {
+            starter.remarks.insert(0, format!("`{HOSTS}` is there, and was not used: {UNLIKE_HOSTS}."));
+        }
+        return Ok(starter);
     }
     let all = folders.iter().flat_map(|(dir, zones)| zones.iter().map(move |zone| (dir, zone)));
     let read: Vec<_> = all.map(|(dir, zone)| provider::read_in(&folder.join(dir), zone)).collect();

@@ -33,7 +33,13 @@ pub fn made(starter: &Starter, told: &Made<'_>, width: usize) -> String {
     text.push_str("\nTo know\n");
     starter.remarks.iter().for_each(|line| text.push_str(&paragraph(line, width)));
     let next: Vec<_> = told.next.iter().map(|(command, about)| vec![command.clone(), (*about).to_owned()]).collect();
-    text.push_str(&format!("\nNext\n{}", table(&next, "ll", 2)));
+    let side_by_side = table(&next, "ll", 2);
+    text.push_str("\nNext\n");
+    if side_by_side.lines().all(|line| line.chars().count() <= width) {
+        text.push_str(&side_by_side);
+    } else {
+        told.next.iter().for_each(|(command, about)| text.push_str(&format!("  {command}\n      {about}\n")));
+    }
     text.lines().map(|line| sanitize(line) + "\n").collect()
 }
 

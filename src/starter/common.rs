@@ -1,17 +1,31 @@
 //! The files that every new workspace gets beside its settings and exports: what git needs to know.
 
-use super::StarterFile;
+use std::path::Path;
+
+use super::{Starter, StarterFile};
 
 /// What git is not to keep.
-pub const IGNORED: [&str; 2] = [".zonewright/", "keys/"];
+const IGNORED: [&str; 2] = [".zonewright/", "keys/"];
 
-/// The files for git.
-pub fn for_git() -> Vec<StarterFile> {
+/// What git is told not to keep, beside its comments.
+pub fn ignored(starter: &Starter) -> impl Iterator<Item = &str> {
+    let text = starter.files.iter().find(|file| file.path == IGNORE).map(|file| file.text.as_str());
+    text.unwrap_or_default().lines().filter(|line| !line.starts_with('#'))
+}
+
+/// The file that says it.
+pub const IGNORE: &str = ".gitignore";
+
+/// The files for git; a secret that lies in the workspace is not kept either.
+pub fn for_git(secret: Option<&str>) -> Vec<StarterFile> {
     let [state, keys] = IGNORED;
-    let ignore = format!(
+    let mut ignore = format!(
         "# The journal, and what else zonewright remembers between runs: kept, but not in git.\n{state}\n\
          # Secrets of TSIG keys.\n{keys}\n"
     );
+    if let Some(secret) = secret.filter(|path| Path::new(path).is_relative() && !path.starts_with(keys)) {
+        ignore.push_str(&format!("{}\n", as_pattern(secret)));
+    }
     let attributes = "# Branches that give names add rows; `zonewright check --fix-lock` settles what they say against each other.\n\
                       names.lock merge=union\n";
     let owners = "# Who must agree to a change, for GitHub and GitLab. Put your own teams in, and call the file CODEOWNERS.\n\
@@ -23,8 +37,31 @@ pub fn for_git() -> Vec<StarterFile> {
                   # Names, which are given by `zonewright allocate` and reviewed like code:\n\
                   /names.lock       @example/project-owners\n";
     vec![
-        StarterFile::new(".gitignore", "keeps the state and keys out of git", ignore),
+        StarterFile::new(IGNORE, "keeps the state and keys out of git", ignore),
         StarterFile::new(".gitattributes", "lets git merge names.lock", attributes.to_owned()),
         StarterFile::new("CODEOWNERS.example", "who reviews what, for you to adapt", owners.to_owned()),
     ]
+}
+
+/// A path in the folder as a pattern that means just it.
+fn as_pattern(path: &str) -> String {
+    let escaped = path.chars().map(|c| if "\\*?[ ".contains(c) { format!("\\{c}") } else { c.to_string() });
+    format!("/{}", escaped.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_in_the_workspace_is_not_kept_in_git() {
+        let ignored = |secret: Option<&str>| {
+            let starter = Starter { files: for_git(secret), ..Starter::default() };
+            ignored(&starter).map(str::to_owned).collect::<Vec<_>>().join("\n")
+        };
+        assert_eq!(ignored(None), ".zonewright/\nkeys/");
+        assert_eq!(ignored(Some("keys/a.key")), ".zonewright/\nkeys/");
+        assert_eq!(ignored(Some("/etc/zonewright.key")), ".zonewright/\nkeys/");
+        assert_eq!(ignored(Some("zone wright.key")), ".zonewright/\nkeys/\n/zone\\ wright.key");
+    }
 }

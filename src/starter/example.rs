@@ -55,10 +55,10 @@ pub fn make(owner: &str, now: Time) -> Starter {
         StarterFile::new("exports/hosts.csv", "one row a host", format!("{HOSTS_HEADER}\n{HOSTS}")),
         StarterFile::new("exports/l3-tors.txt", "switch and VLAN to network", L3_TORS.to_owned()),
         StarterFile::new("agents/example.jsonl", "which MAC a host has", reports(now)),
-        StarterFile::new("zones/example.net.zone", "live DNS, in files until you name a server", FORWARD.to_owned()),
+        StarterFile::new("zones/example.net.zone", "live DNS, until you name a server", FORWARD.to_owned()),
         StarterFile::new("zones/8.b.d.0.1.0.0.2.ip6.arpa.zone", "its reverse zone", REVERSE.to_owned()),
     ];
-    files.extend(common::for_git());
+    files.extend(common::for_git(None));
     let basis = vec!["nothing of a fleet was found here: this is an example of four hosts".to_owned()];
     let remarks = vec![
         "Every file says what is in it. Put your exports in the place of the example's, or begin with the zones of your server: \

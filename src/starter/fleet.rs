@@ -82,7 +82,7 @@ impl fmt::Display for PassedOver {
             PassedOver::Hidden => "below a delegation or a DNAME",
             PassedOver::Wildcard => "wildcard",
             PassedOver::Alias => "alias, by CNAME",
-            PassedOver::NoHostName => "no name of a host",
+            PassedOver::NoHostName => "no name of a host, with more than letters, digits and hyphens",
             PassedOver::NameServer => "name server, by NS",
             PassedOver::MailServer => "mail server, by MX",
             PassedOver::ManyAddresses => "service, with 3 addresses of one family or more",
@@ -202,7 +202,7 @@ fn reason(
         Some(PassedOver::Apex)
     } else if name.is_wildcard() {
         Some(PassedOver::Wildcard)
-    } else if Name::parse_host(&name.to_string()).is_err() || name.first_label().is_some_and(|l| l.starts_with(b"_")) {
+    } else if !is_host_name(name) {
         Some(PassedOver::NoHostName)
     } else if live.delegation_to(name).is_some() {
         Some(PassedOver::NameServer)
@@ -213,6 +213,14 @@ fn reason(
     } else {
         addresses.any(is_anothers).then_some(PassedOver::SharedAddress)
     }
+}
+
+/// Whether a name is one that a host may have everywhere: of letters, digits and hyphens alone.
+///
+/// Inventories may have underscores, but BIND refuses a PTR to such a name (`check-names`). Source: RFC 1123 section 2.1.
+fn is_host_name(name: NameRef<'_>) -> bool {
+    let text = name.to_string();
+    Name::parse_host(&text).is_ok() && !text.contains('_')
 }
 
 /// Whether the reverse record of an address names this name, and no other.
@@ -283,7 +291,7 @@ pub(super) mod tests {
     fn names_that_are_no_hosts_are_told_by_reason() {
         let zone = "@ AAAA 2001:db8::1\n@ MX 10 mail\nmail A 192.0.2.1\nsub NS ns.sub\nns.sub A 192.0.2.2\n\
                     x.sub A 192.0.2.3\n* A 192.0.2.4\nwww CNAME web\nweb A 192.0.2.5\nshop A 192.0.2.5\n\
-                    pool A 192.0.2.6\npool A 192.0.2.7\npool A 192.0.2.8\n_x A 192.0.2.9\na\\032b A 192.0.2.10\n\
+                    pool A 192.0.2.6\npool A 192.0.2.7\npool A 192.0.2.8\n_x A 192.0.2.9\nx_y.z A 192.0.2.13\na\\032b A 192.0.2.10\n\
                     both A 192.0.2.11\nboth AAAA 2001:db8:0:1:200:5eff:fe00:5301\n\
                     here.dns A 192.0.2.12\n@ NS here.dns\n";
         let reverse = "5 PTR web.example.net.\n6 PTR pool.example.net.\n";
@@ -303,7 +311,7 @@ pub(super) mod tests {
                 "Hidden: ns.sub.example.net. x.sub.example.net.",
                 "Wildcard: *.example.net.",
                 "Alias: www.example.net.",
-                "NoHostName: _x.example.net. a\\032b.example.net.",
+                "NoHostName: _x.example.net. a\\032b.example.net. x_y.z.example.net.",
                 "NameServer: here.dns.example.net.",
                 "MailServer: mail.example.net.",
                 "ManyAddresses: pool.example.net.",

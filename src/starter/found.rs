@@ -93,7 +93,7 @@ pub fn make(found: &[Found], owner: &str, now: Time) -> Starter {
     let mut stems: BTreeSet<String> = sorted.projects.values().map(|path| stem_of(path)).collect();
     files.extend(made.iter().map(|id| project(&sorted, id, &fresh_slug(id, &mut stems))));
     files.extend(stand_ins.iter().map(stand_in));
-    files.extend(common::for_git());
+    files.extend(common::for_git(None));
     let remarks = remarks(&sorted, &stand_ins, &unsure, &domains);
     Starter { files, basis: told(&sorted, &zones), remarks }
 }

@@ -138,7 +138,11 @@ pub fn make(basis: &Basis<'_>) -> Result<Starter, Fleet> {
     files.extend(l3_tors(basis, &numbered));
     files.extend(ipv4_map(basis, &numbered));
     files.extend(reports(basis, &numbered));
-    files.extend(common::for_git());
+    let secret = match basis.origin {
+        Origin::Server(_, key) => key.map(|key| key.file.as_str()),
+        Origin::Folders(_) => None,
+    };
+    files.extend(common::for_git(secret));
     Ok(Starter { files, basis: told(basis, &numbered), remarks: remarks(basis, &numbered) })
 }
 
@@ -382,8 +386,9 @@ fn remarks(basis: &Basis<'_>, numbered: &Numbered) -> Vec<String> {
     if !no_network.is_empty() {
         let hosts = count(no_network.len(), "host has", "hosts have");
         remarks.push(format!(
-            "{hosts} an A record, and no IPv6 address with it in its last 32 bits: {}. The plan blocks them `no-ipv4-network`, \
-             until ipv4-map says which network carries their addresses.",
+            "{hosts} an A record, and no IPv6 address with it in its last 32 bits: {}. A host with an A record is to have \
+             such an address, so that the plan blocks it `no-ipv4-network`, and changes nothing of it, until ipv4-map says in \
+             which network.",
             some(&named(no_network))
         ));
     }
@@ -391,8 +396,17 @@ fn remarks(basis: &Basis<'_>, numbered: &Numbered) -> Vec<String> {
     if !no_mac.is_empty() {
         let hosts = count(no_mac.len(), "host has", "hosts have");
         remarks.push(format!(
-            "{hosts} an address that is made of no MAC: {}. The plan blocks them `no-mac`, until a report gives one.",
+            "{hosts} an address that is made of no MAC: {}. The plan blocks `no-mac` there, until a report gives one.",
             some(&named(no_mac))
+        ));
+    }
+    let several: Vec<_> = fleet.hosts.iter().filter(|host| host.v4.is_empty() && host.addresses.len() > 1).collect();
+    if !several.is_empty() {
+        let hosts = count(several.len(), "host has", "hosts have");
+        remarks.push(format!(
+            "{hosts} two IPv6 addresses: {}. One of them is derived, and the other is not zonewright's: the plan blocks \
+             `not-owner` there, and changes neither.",
+            some(&named(several))
         ));
     }
     let shared = fleet.shared_macs();
@@ -536,8 +550,10 @@ mod tests {
 
     #[test]
     fn networks_without_a_reverse_zone_are_told_with_what_that_means() {
-        let live =
-            live(&[("example.net", "a AAAA 2001:db8::1\nb AAAA 2001:db8::2\n_zonewright TXT \"e=1 p=x b=1\"\n")]);
+        let live = live(&[(
+            "example.net",
+            "a AAAA 2001:db8::1\nb AAAA 2001:db8::2\nb AAAA 2001:db8::3\n_zonewright TXT \"e=1 p=x b=1\"\n",
+        )]);
         let zone = ZoneName::new(Name::parse("8.b.d.0.1.0.0.2.ip6.arpa").unwrap());
         let unread = [(Some(zone), "the server answers REFUSED".to_owned()), (None, "no connection".to_owned())];
         let remarks = made(&live, &unread).remarks.join("\n");
@@ -547,6 +563,7 @@ mod tests {
             "No reverse zone was read for 1 network: 2001:db8::/64. The plan blocks the 2 hosts there `no-zone`",
             "zonewright has written to example.net before",
             "2 hosts have an address that is made of no MAC: a.example.net, b.example.net.",
+            "1 host has two IPv6 addresses: b.example.net. One of them is derived",
         ] {
             assert!(remarks.contains(part), "{part}\n{remarks}");
         }

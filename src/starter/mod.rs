@@ -7,7 +7,7 @@ mod common;
 
 mod example;
 
-pub use common::IGNORED;
+pub use common::{IGNORE, ignored};
 
 pub mod fleet;
 

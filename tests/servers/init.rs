@@ -116,6 +116,16 @@ fn the_zones_of_a_server_become_a_workspace_whose_first_plan_removes_nothing(kin
         assert!(applied.status.success(), "{}", stderr(&applied));
         assert!(pointers(&plan(folder.path(), &[])).is_empty());
     }
+    // A secret that lies in the workspace is kept out of git.
+    let ignored = |dir: &str| fs::read_to_string(folder.path().join(dir).join(".gitignore")).expect("a file");
+    assert!(!ignored("fleet").contains("zw.key"), "{}", ignored("fleet"));
+    fs::create_dir(folder.path().join("other")).expect("a folder");
+    fs::rename(folder.path().join("zw.key"), folder.path().join("other/zw.key")).expect("the key");
+    let key = ["corp.test", "--tsig-secret-file", "other/zw.key"];
+    let second = run(folder.path(), &[&["init", "other", "--from-axfr", &server.address()], &key[..]].concat());
+    assert!(second.status.success(), "{}", stderr(&second));
+    assert!(ignored("other").ends_with("\n/zw.key\n"), "{}", ignored("other"));
+    fs::rename(folder.path().join("other/zw.key"), folder.path().join("zw.key")).expect("the key");
     let again = init(folder.path(), &server.address(), &["corp.test", "--tsig-secret-file", "zw.key"]);
     assert_eq!(again.status.code(), Some(1));
     assert!(stderr(&again).contains("this is a workspace already"), "{}", stderr(&again));

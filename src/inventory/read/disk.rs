@@ -260,7 +260,7 @@ impl FileError {
     pub fn diagnostic(&self, file: FileId) -> Diagnostic {
         let (code, hint) = match self {
             FileError::Io(error) if error.kind() == io::ErrorKind::NotFound => {
-                ("source-missing", "create it, or name the right folder with `-C`")
+                ("source-missing", "name the right folder with `-C`; `zonewright init DIR` makes a new workspace")
             }
             FileError::Io(_) | FileError::NotAFile => ("source-unreadable", "make it a file that can be read"),
             FileError::Outside => ("outside-workspace", "move or copy the file into the workspace"),

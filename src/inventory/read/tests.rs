@@ -377,7 +377,7 @@ fn a_folder_without_zonewright_toml_is_no_workspace() {
     fixture.remove("zonewright.toml");
     insta::assert_snapshot!(errors(&fixture.load()), @r"
     zonewright.toml: error[source-missing]: the file is not there
-        = hint: create it, or name the right folder with `-C`
+        = hint: name the right folder with `-C`; `zonewright init DIR` makes a new workspace
     ");
     let loaded = load_workspace(&fixture.0.path().join("nowhere"), "2026-11-20T12:00:00Z".parse().unwrap(), &|_| {});
     assert!(loaded.inventory.is_err());

@@ -243,7 +243,7 @@ fn clock_of(asked: &Result<SoaAnswer, Failure>) -> Clock {
 fn is_silence<T>(outcome: &Result<T, Failure>) -> bool {
     match outcome {
         Err(Failure::TimedOut { progress }) => progress.messages == 0,
-        Err(Failure::Connect(_)) => true,
+        Err(Failure::Unresolved(_) | Failure::Connect(_)) => true,
         _ => false,
     }
 }

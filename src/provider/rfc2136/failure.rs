@@ -10,6 +10,8 @@ use crate::live::asked::Question;
 /// Why a zone could not be read from one server, or written to it.
 #[derive(Debug)]
 pub enum Failure {
+    /// The server's name has no address that could be found out.
+    Unresolved(io::Error),
     /// There is no connection.
     Connect(io::Error),
     /// No whole message came in time.
@@ -107,7 +109,7 @@ impl Failure {
     /// A stable code.
     pub fn code(&self) -> &'static str {
         match self {
-            Failure::Connect(_) => "connect-failed",
+            Failure::Unresolved(_) | Failure::Connect(_) => "connect-failed",
             Failure::TimedOut { .. } => "timeout",
             Failure::Cut { .. } | Failure::Io(_) => "transfer-cut",
             Failure::Refused { rcode: Rcode::REFUSED, .. } => "transfer-refused",
@@ -142,6 +144,9 @@ impl Failure {
     /// What to do.
     pub fn hint(&self) -> &'static str {
         match self {
+            Failure::Unresolved(_) => {
+                "is the server's name right, and can this machine look it up? an address does as well"
+            }
             Failure::Connect(_) => "is the server running, and does a firewall let TCP through to it?",
             Failure::TimedOut { .. } => {
                 "the server may be overloaded: look at it, or give this target a longer `timeout`"
@@ -200,7 +205,8 @@ impl Failure {
                 "see that the server is the primary of this zone, and let it take updates of AAAA, PTR and TXT from the key \
                  or this machine, `_zonewright.ZONE` among their names (BIND: `update-policy` or `allow-update`; Knot: an \
                  `acl` with `action: update` and `update-type`; PowerDNS: `dnsupdate=yes`, `ALLOW-DNSUPDATE-FROM`, \
-                 `TSIG-ALLOW-DNSUPDATE`); `fence = \"none\"` does without the marker at that name"
+                 `TSIG-ALLOW-DNSUPDATE`); `fence = \"none\"` does without the marker at that name. Where it takes others, \
+                 its log says why: BIND refuses underscores in names of hosts (`check-names`)"
             }
             Failure::UpdateRefused { rcode: Rcode::NOTAUTH, .. } => {
                 "is the zone configured on this server, as its primary, and its name right? without a `tsig_key`, Knot also \
@@ -221,7 +227,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lowered = |error: &io::Error| error.to_string().to_lowercase();
         match self {
-            Failure::Connect(error) => write!(f, "no connection: {}", lowered(error)),
+            Failure::Unresolved(error) | Failure::Connect(error) => write!(f, "no connection: {}", lowered(error)),
             Failure::TimedOut { progress } => write!(f, "no whole message in time, {progress}"),
             Failure::Cut { progress } => write!(f, "the connection was closed {progress}: not all has come"),
             Failure::Io(error) => write!(f, "the connection broke: {}", lowered(error)),
@@ -266,7 +272,10 @@ impl fmt::Display for Failure {
 impl std::error::Error for Failure {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Failure::Connect(error) | Failure::Io(error) | Failure::UpdateCut(Some(error)) => Some(error),
+            Failure::Unresolved(error)
+            | Failure::Connect(error)
+            | Failure::Io(error)
+            | Failure::UpdateCut(Some(error)) => Some(error),
             _ => None,
         }
     }

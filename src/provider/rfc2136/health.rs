@@ -58,7 +58,7 @@ impl Health {
                 self.silent.store(true, Ordering::Relaxed);
             }
             // It may have been about to speak.
-            Some(Failure::Connect(_) | Failure::Io(_) | Failure::Cut { .. }) => {}
+            Some(Failure::Unresolved(_) | Failure::Connect(_) | Failure::Io(_) | Failure::Cut { .. }) => {}
             Some(_) | None => self.heard.store(true, Ordering::Relaxed),
         }
     }

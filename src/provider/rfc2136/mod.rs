@@ -314,6 +314,7 @@ fn secret_error(error: SecretError, place: String) -> TargetError {
 /// What a fault of the connection means after what had come.
 fn explain_wire(fault: WireFault, progress: Progress) -> Failure {
     match fault {
+        WireFault::Unresolved(error) => Failure::Unresolved(error),
         WireFault::Connect(error) => Failure::Connect(error),
         WireFault::TimedOut => Failure::TimedOut { progress },
         WireFault::Closed => Failure::Cut { progress },

@@ -44,7 +44,8 @@ pub fn read_existence(octets: &[u8], zone: &ZoneName, question: &Question) -> Re
 /// Reads the answer to a question for a SOA: the apex of the zone that holds the name, where this server has authority for
 /// one; the SOA stands there, or beside the answer that there is none at the name (RFC 2308 section 3).
 ///
-/// A server that knows nothing of the name, refuses the question or points to other servers has no such zone.
+/// A server that knows nothing of the name, refuses the question or points to other servers has no such zone. Nor has one
+/// that answers from a zone which it made up itself.
 pub fn read_apex(octets: &[u8], _: &ZoneName, question: &Question) -> Result<Option<ZoneName>, Failure> {
     let header = Header::read(octets).ok_or_else(|| bad("a message shorter than its header"))?;
     if !header.is_whole_answer() || header.counts[0] != 1 {
@@ -60,7 +61,17 @@ pub fn read_apex(octets: &[u8], _: &ZoneName, question: &Question) -> Result<Opt
     let (authority, _) = read_section(octets, end, header.counts[2], &mut owner)?;
     let mut soas = answers.iter().chain(&authority).filter(|record| record.rtype == Rtype::SOA);
     let above = soas.find(|record| name.is_at_or_below(record.owner.as_name()));
-    Ok(above.map(|record| ZoneName::new(record.owner.clone())))
+    Ok(above.filter(|record| !is_made_up(record)).map(|record| ZoneName::new(record.owner.clone())))
+}
+
+/// Whether an SOA is that of a zone which a server answers from without having been given it.
+///
+/// BIND has such zones for private and documentation addresses, and transfers none: the apex is its own primary, and the
+/// mailbox is the root (BIND 9 Administrator Reference Manual, `empty-zones-enable`).
+fn is_made_up(soa: &Record) -> bool {
+    let names = soa.rdata.as_octets().strip_prefix(soa.owner.as_wire());
+    // The mailbox, and the serial number, are zero.
+    names.is_some_and(|rest| rest.starts_with(&[0; 5]))
 }
 
 /// A record of an answer.
@@ -178,4 +189,39 @@ fn rrset(records: &[Record], name: NameRef<'_>, rtype: Rtype) -> Option<Rrset> {
     let of_rrset = || records.iter().filter(|record| record.rtype == rtype && record.owner.as_name() == name);
     let ttl = of_rrset().map(|record| record.ttl).min()?;
     Rrset::new(ttl, of_rrset().map(|record| record.rdata.clone()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The authority's word that there is nothing at a name below an apex, beside its SOA.
+    fn denial(name: &Name, apex: &Name, [primary, mailbox]: [&str; 2], serial: u32) -> Vec<u8> {
+        let names = [primary, mailbox].map(|text| Name::parse(text).unwrap().as_wire().to_vec()).concat();
+        let numbers = [serial, 28_800, 7_200, 604_800, 86_400].map(u32::to_be_bytes).concat();
+        let length = u16::try_from(names.len() + numbers.len()).unwrap();
+        let (soa, class) = ([0, 6], [0, 1]);
+        let head = [0, 1, 0x84, 0x03, 0, 1, 0, 0, 0, 1, 0, 0];
+        let question = [name.as_wire(), &soa, &class].concat();
+        let record = [apex.as_wire(), &soa, &class, &[0, 0, 0, 9], &length.to_be_bytes(), &names, &numbers].concat();
+        [&head[..], &question, &record].concat()
+    }
+
+    #[test]
+    fn a_zone_that_a_server_made_up_is_none() {
+        let (name, apex) = ("1.0.d.f.ip6.arpa", "d.f.ip6.arpa");
+        let [name, zone] = [name, apex].map(|text| Name::parse(text).unwrap());
+        let question = Question { name: name.clone(), rtype: Rtype::SOA };
+        let found = |names: [&str; 2], serial| {
+            let octets = denial(&name, &zone, names, serial);
+            read_apex(&octets, &ZoneName::new(Name::root()), &question).unwrap()
+        };
+        let given = Some(ZoneName::new(zone.clone()));
+        assert_eq!(found(["ns1.example.net", "hostmaster.example.net"], 0), given);
+        // As BIND has it for private networks, in upper case.
+        assert_eq!(found(["D.F.IP6.ARPA", "."], 0), None);
+        // Such as people write, whose zone is given away.
+        assert_eq!(found([apex, "."], 7), given);
+        assert_eq!(found([apex, "hostmaster"], 0), given);
+    }
 }

@@ -153,6 +153,7 @@ impl<'a> Session<'a> {
 /// What a fault of the connection means for updates.
 fn explain_wire(fault: WireFault) -> Failure {
     match fault {
+        WireFault::Unresolved(error) => Failure::Unresolved(error),
         WireFault::Connect(error) => Failure::Connect(error),
         WireFault::TimedOut => Failure::TimedOut { progress: Progress::default() },
         WireFault::Closed => Failure::UpdateCut(None),

@@ -14,6 +14,8 @@ const BUFFER: usize = 2 + 65_535;
 /// Why a message did not come or go.
 #[derive(Debug)]
 pub enum WireFault {
+    /// The server's name has no address that could be found out.
+    Unresolved(io::Error),
     /// There is no connection.
     Connect(io::Error),
     /// The deadline passed.
@@ -42,7 +44,7 @@ pub struct Connection {
 impl Connection {
     /// Connects to the first address of the server that answers; each may take as long as `timeout`.
     pub fn open(server: &Server, timeout: Duration) -> Result<Connection, WireFault> {
-        let addresses = (server.host.as_str(), server.port).to_socket_addrs().map_err(WireFault::Connect)?;
+        let addresses = (server.host.as_str(), server.port).to_socket_addrs().map_err(WireFault::Unresolved)?;
         let mut fault = WireFault::Connect(io::Error::new(io::ErrorKind::NotFound, "the name has no address"));
         for address in addresses {
             match connect(&address, timeout) {
