@@ -87,8 +87,9 @@ impl Places {
         let (inv, device, project, location) = (ask("inv"), ask("name"), ask("project"), ask("location"));
         let is_required = system.without_status.is_none();
         let status = asked.ask(Wanted { name: name("status").to_owned(), is_required });
-        let mut ask = |key: &str| mapping.field(key).map(|field| asked.ask(Wanted::optional(field)));
-        let (restrictions, switch) = (ask("restrictions"), ask("switch"));
+        // Without it nobody would know which hosts automation is to leave alone.
+        let restrictions = mapping.field("restrictions").map(|field| asked.ask(Wanted::required(field)));
+        let switch = mapping.field("switch").map(|field| asked.ask(Wanted::optional(field)));
         let of_device = |(id, tag): (&str, &str)| (asked.ask(Wanted::optional(id)), asked.ask(Wanted::optional(tag)));
         let place = system.device.map(of_device);
         Places { inv, name: device, project, location, status, restrictions, switch, device: place }
