@@ -49,8 +49,8 @@ pub struct OfFile<T> {
 /// What the pages of a file say of themselves together.
 #[derive(Debug, Default)]
 pub struct Page {
-    /// How many rows there are in all, as each page says that says it readably.
-    counts: Vec<u64>,
+    /// How many rows there are in all, as each page says that says it.
+    counts: Vec<String>,
     /// How many rows the pages have.
     rows: usize,
     /// What each page that says it says of the page behind it.
@@ -136,7 +136,7 @@ where
 /// What the pages of a document say.
 fn page(found: &Skimmed, bytes: &[u8]) -> Page {
     let text = |octets: &Option<Range<usize>>| octets.clone().map(|octets| String::from_utf8_lossy(&bytes[octets]));
-    let number = |octets| text(octets).and_then(|text| text.parse().ok());
+    let number = |octets| text(octets).map(|text| text.trim_matches('"').to_owned()).filter(|count| count != "null");
     Page {
         counts: found.pages.iter().filter_map(|page| number(&page.count)).collect(),
         rows: found.pages.iter().map(|page| page.rows).sum(),
@@ -153,7 +153,7 @@ pub fn check_pages(pages: &[(FileId, Page, usize)], context: &Context<'_>, tally
         return;
     };
     let rows: usize = pages.iter().map(|(_, page, _)| page.rows).sum();
-    let differs = |count: &&u64| **count != rows as u64;
+    let differs = |count: &&String| **count != rows.to_string();
     let mut nexts: Vec<&String> = pages.iter().flat_map(|(_, page, _)| &page.nexts).collect();
     nexts.sort_unstable();
     // Where one page is there twice, the number of rows may be right though another is missing.
@@ -209,8 +209,8 @@ impl<'a> Places<'a> {
 
 /// The ways to the fields that are asked for.
 struct Paths<'w> {
-    /// The keys that lead to each.
-    all: Vec<Vec<&'w str>>,
+    /// The keys that lead to each, and whether of a list the first object alone counts.
+    all: Vec<(Vec<&'w str>, bool)>,
     /// The first of them, sorted, each once.
     keys: Vec<&'w str>,
 }
@@ -218,8 +218,8 @@ struct Paths<'w> {
 impl<'w> Paths<'w> {
     /// The ways to some fields.
     fn new(wanted: &'w [Wanted]) -> Paths<'w> {
-        let all: Vec<Vec<&str>> = wanted.iter().map(Wanted::path).collect();
-        let mut keys: Vec<&str> = all.iter().map(|path| path[0]).collect();
+        let all: Vec<(Vec<&str>, bool)> = wanted.iter().map(|wanted| (wanted.path(), wanted.is_first)).collect();
+        let mut keys: Vec<&str> = all.iter().map(|(path, _)| path[0]).collect();
         keys.sort_unstable();
         keys.dedup();
         Paths { all, keys }
@@ -228,7 +228,7 @@ impl<'w> Paths<'w> {
     /// The fields that must be there and of which not even the first key was seen, quoted.
     fn lacking(&self, wanted: &[Wanted], seen: impl Fn(usize) -> bool) -> Vec<String> {
         let is_seen = |path: &[&str]| self.keys.binary_search(&path[0]).is_ok_and(&seen);
-        let lacking = wanted.iter().zip(&self.all).filter(|(wanted, path)| wanted.is_required && !is_seen(path));
+        let lacking = wanted.iter().zip(&self.all).filter(|(wanted, (path, _))| wanted.is_required && !is_seen(path));
         lacking.map(|(wanted, _)| format!("`{}`", wanted.name)).collect()
     }
 }
@@ -269,21 +269,31 @@ type Field<'t> = Option<(Cow<'t, str>, &'t str)>;
 fn find_fields<'t>(text: &'t str, paths: &Paths<'_>, seen: &mut [bool]) -> Result<Vec<Field<'t>>, serde_json::Error> {
     let found = pick(text, &paths.keys)?;
     seen.iter_mut().zip(&found).for_each(|(seen, member)| *seen |= member.is_some());
-    let fields = paths.all.iter().map(|path| {
+    let fields = paths.all.iter().map(|(path, is_first)| {
         let member = paths.keys.binary_search(&path[0]).ok().and_then(|place| found[place]);
-        member.map_or(Ok(None), |member| descend(member, &path[1..]))
+        member.map_or(Ok(None), |member| descend(member, &path[1..], *is_first))
     });
     fields.collect()
 }
 
-/// Follows keys down a value; of a list, down its first item.
-fn descend<'t>(mut raw: &'t str, mut path: &[&str]) -> Result<Field<'t>, serde_json::Error> {
+/// Follows keys down a value; of a list, down its first item, or down all of them.
+fn descend<'t>(mut raw: &'t str, mut path: &[&str], is_first: bool) -> Result<Field<'t>, serde_json::Error> {
     while let Some((key, rest)) = path.split_first() {
         match raw.as_bytes().first() {
-            Some(b'[') => match serde_json::from_str::<Vec<&'t RawValue>>(raw)?.first() {
-                Some(first) if !first.get().starts_with('[') => raw = first.get(),
-                _ => return Ok(None),
-            },
+            Some(b'[') => {
+                let items = serde_json::from_str::<Vec<&'t RawValue>>(raw)?;
+                let items = items.iter().map(|item| item.get()).filter(|item| !item.starts_with('['));
+                if !is_first {
+                    let texts = items.filter_map(|item| descend(item, path, true).transpose());
+                    let texts: Vec<Cow<'_, str>> =
+                        texts.map(|field| field.map(|(text, _)| text)).collect::<Result<_, _>>()?;
+                    return Ok((!texts.is_empty()).then(|| (Cow::Owned(texts.join(",")), raw)));
+                }
+                match items.into_iter().next() {
+                    Some(first) => raw = first,
+                    None => return Ok(None),
+                }
+            }
             Some(b'{') => match pick(raw, &[key])?[0] {
                 Some(member) => (raw, path) = (member, rest),
                 None => return Ok(None),
@@ -404,6 +414,7 @@ mod tests {
             ("cf_inv", Some("101")),
             ("ends.device.name", Some("s1")),
             ("ends.device", Some("s1")),
+            ("tags.name", Some("x,y")),
             ("empty", None),
             ("local", None),
             ("nothing", None),
@@ -416,6 +427,7 @@ mod tests {
     fn no_depth_is_too_deep() {
         let deep = |open: &str, close: &str| format!("{{\"a\":{}1{}}}", open.repeat(200_000), close.repeat(200_000));
         assert_eq!(field(&deep("[", "]"), "a"), None);
+        assert_eq!(field(&deep("[{\"a\":", "}]"), "a.a.a"), None);
         assert_eq!(field(&deep("{\"name\":", "}"), "a"), None);
         assert!(find("{\"a\":1,\"a\":2}", "a").is_err());
         assert!(find("{\"b\":1,\"b\":2}", "a").is_ok(), "nobody asks for it");

@@ -273,6 +273,10 @@ fn a_page_of_several_is_not_the_whole() {
     assert_eq!((both.doubt(), both.draft.hosts.len()), ("known", 3), "{}", both.text());
     let together = devices(&format!("{first}\n{second}"));
     assert_eq!((together.doubt(), together.draft.hosts.len()), ("known", 3));
+    for count in ["\"4\"", "-3", "99999999999999999999", "3.5", "{}"] {
+        let outcome = devices(&format!("{first}\n{second}").replacen("\"count\":3", &format!("\"count\":{count}"), 1));
+        assert_eq!(outcome.doubt(), "source `hosts`: hosts-1 is not whole", "{count}");
+    }
     let uncounted = devices(&first.replace("\"count\":3,", ""));
     assert!(uncounted.text().contains("`next` says that another page follows"), "{}", uncounted.text());
 }
@@ -490,4 +494,25 @@ fn a_page_that_is_there_twice_does_not_stand_for_another() {
         assert!(outcome.trust != Trust::Known, "{}", outcome.text());
         assert!(outcome.text().contains("two pages have the same `next`"), "{}", outcome.text());
     }
+}
+
+#[test]
+fn a_host_is_restricted_by_any_tag_by_its_name_or_slug() {
+    let tagged =
+        |tags: &str| format!("[{}]", device(1, "\"1\"", "").replace("\"tags\":[]", &format!("\"tags\":{tags}")));
+    let is_restricted = |tags: &str, field: &'static str| {
+        let outcome = read_as(DEVICES, &[tagged(tags).as_bytes()], Draft::default(), |spec| {
+            let restrictions = spec.mapping.fields.iter_mut().find(|(key, _)| *key == "restrictions").unwrap();
+            restrictions.1 = field.into();
+        });
+        assert_eq!(outcome.codes(), [] as [&str; 0], "{}", outcome.text());
+        outcome.draft.hosts[0].restricted
+    };
+    let other = "{\"name\":\"x\",\"slug\":\"x\"}";
+    let own = "{\"name\":\"Automated DNS\",\"slug\":\"automated-dns\"}";
+    for field in ["tags", "tags.slug"] {
+        assert!(is_restricted(&format!("[{other},{own}]"), field), "{field}");
+        assert!(!is_restricted(&format!("[{other}]"), field), "{field}");
+    }
+    assert!(is_restricted("[\"x\",\"Automated-DNS\"]", "tags"), "names alone, as the API takes them");
 }
