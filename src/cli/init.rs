@@ -208,7 +208,7 @@ fn failure(shared: &Shared, args: &InitArgs, error: InitError) -> Failure {
         InitError::BadTarget(found) => {
             let first = found.errors().iter().next().map(|found| (found.message.clone(), found.hint.clone()));
             let (message, hint) = first.expect("an error was found");
-            Failure { message, hint }
+            Failure { message: format!("the server or its key: {message}"), hint }
         }
         InitError::Folder(folder, error) => {
             let message =

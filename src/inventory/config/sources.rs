@@ -128,12 +128,15 @@ fn read_trusted(formats: &[KnownFormat], table: &mut Reader<'_>) -> SourceSpec {
     SourceSpec { word: format.word, patterns, require_end, demands, mapping, ..unnamed(key) }
 }
 
+/// The key whose field an export may do without, where that is said.
+const WITHOUT: &str = "restrictions";
+
 /// Reads the keys that only some formats have.
 fn read_mapping(keys: Keys, table: &mut Reader<'_>) -> Mapping {
     let fields = keys.fields.iter().map(|(key, default)| {
         let Some(node) = table.take(key) else { return (*key, (*default).to_owned()) };
         let field = table.text_of(node);
-        if field.is_some_and(|field| field.trim().is_empty()) {
+        if field.is_some_and(|field| field.trim().is_empty()) && *key != WITHOUT {
             table.error(node, "bad-value", "a field needs a name");
         }
         (*key, field.unwrap_or_default().to_owned())

@@ -42,19 +42,26 @@ pub struct Dialect {
 pub struct Wanted {
     /// What it is called: `asset_tag`, `site.slug`, `cf_number`, or a column's header.
     pub name: String,
-    /// Whether a CSV file must have its column.
+    /// Whether a file must have it.
     pub is_required: bool,
+    /// Whether of several objects in a list the first alone counts, and not all that they say.
+    pub is_first: bool,
 }
 
 impl Wanted {
     /// A field that must be there.
     pub fn required(name: impl Into<String>) -> Wanted {
-        Wanted { name: name.into(), is_required: true }
+        Wanted { name: name.into(), is_required: true, is_first: false }
     }
 
     /// A field that may be missing.
     pub fn optional(name: impl Into<String>) -> Wanted {
-        Wanted { name: name.into(), is_required: false }
+        Wanted { name: name.into(), is_required: false, is_first: false }
+    }
+
+    /// A field that may be missing, of the first object where its way leads through a list.
+    pub fn of_first(name: impl Into<String>) -> Wanted {
+        Wanted { is_first: true, ..Wanted::optional(name) }
     }
 
     /// The keys that lead to it in a JSON object; NetBox keeps custom fields apart.

@@ -71,8 +71,8 @@ struct Places {
     location: usize,
     /// The status.
     status: usize,
-    /// The restrictions.
-    restrictions: Option<usize>,
+    /// The restrictions: what they are called, and their slugs.
+    restrictions: Vec<usize>,
     /// The switch.
     switch: Option<usize>,
     /// The number of the device, and what its name may be followed by.
@@ -86,9 +86,13 @@ impl Places {
         let mut ask = |key: &str| asked.ask(Wanted::required(name(key)));
         let (inv, device, project, location) = (ask("inv"), ask("name"), ask("project"), ask("location"));
         let is_required = system.without_status.is_none();
-        let status = asked.ask(Wanted { name: name("status").to_owned(), is_required });
-        let mut ask = |key: &str| mapping.field(key).map(|field| asked.ask(Wanted::optional(field)));
-        let (restrictions, switch) = (ask("restrictions"), ask("switch"));
+        let status = asked.ask(Wanted { is_required, ..Wanted::required(name("status")) });
+        // Without it nobody would know which hosts automation is to leave alone.
+        let restrictions = mapping.field("restrictions").into_iter().flat_map(|field| {
+            [asked.ask(Wanted::required(field)), asked.ask(Wanted::optional(format!("{field}.slug")))]
+        });
+        let restrictions = restrictions.collect();
+        let switch = mapping.field("switch").map(|field| asked.ask(Wanted::optional(field)));
         let of_device = |(id, tag): (&str, &str)| (asked.ask(Wanted::optional(id)), asked.ask(Wanted::optional(tag)));
         let place = system.device.map(of_device);
         Places { inv, name: device, project, location, status, restrictions, switch, device: place }
@@ -174,7 +178,9 @@ fn read_host(
         piece.names.extend(tagged.map(|name| (format!("{name} ({})", text(tag).to_ascii_lowercase()).into(), inv)));
         piece.names.extend(lower.map(|name| (name.into(), inv)));
     }
-    let is_restricted = |place| text(place).split(system.between_tags).any(|tag| tag.trim_ascii() == RESTRICTION);
+    // Whoever writes it in capitals means it too: too much protection does no harm.
+    let is_it = |tag: &str| tag.trim_ascii().eq_ignore_ascii_case(RESTRICTION);
+    let is_restricted = |place: &usize| text(*place).split(system.between_tags).any(is_it);
     let switch = places.switch.map(text).filter(|switch| !switch.is_empty());
     piece.hosts.hosts.push(Host {
         inv,
@@ -183,7 +189,7 @@ fn read_host(
         status,
         location: piece.hosts.symbols.intern(text(places.location)),
         switch: switch.map(|switch| piece.hosts.symbols.intern(switch)),
-        restricted: places.restrictions.is_some_and(is_restricted),
+        restricted: places.restrictions.iter().any(is_restricted),
         bad: faults.found(),
         columns_are_known: columns_are_known && !project.is_empty(),
         origin: record.row.origin,

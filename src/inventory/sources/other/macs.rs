@@ -106,8 +106,8 @@ pub fn read(input: &Input<'_>, context: &Context<'_>, system: &System) -> Part {
         macs: system.macs.iter().map(|field| optional(field)).collect(),
         enabled: system.enabled.map(&mut optional),
         management: system.management.map(&mut optional),
-        switch: optional(system.switch),
         connection: system.connection.map(&mut optional),
+        switch: asked.ask(Wanted::of_first(system.switch)),
         device,
         time,
     };

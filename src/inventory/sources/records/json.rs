@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::skim::{Skimmed, Trouble, skim};
 use super::{Place, Reading, Record, Wanted};
-use crate::diag::{Diagnostic, FileId, Origin};
+use crate::diag::{Diagnostic, Diagnostics, FileId, Origin};
 use crate::inventory::sources::text::{self, Fault, Faults, Row};
 use crate::inventory::sources::{Context, SourceFile, Tally};
 
@@ -49,10 +49,12 @@ pub struct OfFile<T> {
 /// What the pages of a file say of themselves together.
 #[derive(Debug, Default)]
 pub struct Page {
-    /// How many rows there are in all, as each page says that says it readably.
-    counts: Vec<u64>,
+    /// How many rows there are in all, as each page says that says it.
+    counts: Vec<String>,
     /// How many rows the pages have.
     rows: usize,
+    /// What each page that says it says of the page behind it.
+    nexts: Vec<String>,
     /// Whether another page follows the last.
     has_next: bool,
     /// Whether there is any page.
@@ -94,17 +96,34 @@ where
     let rows: Vec<(Range<usize>, Origin)> =
         found.rows.into_iter().map(|row| (row.clone(), places.origin(row.start))).collect();
     read.is_crowded = rows.windows(2).any(|pair| pair[0].1.line == pair[1].1.line);
+    let paths = Paths::new(reading.wanted);
     let parts = rows.par_chunks(CHUNK).map(|rows| {
         let (mut piece, mut tally) = ((reading.start)(), Tally::default());
+        let mut seen = vec![false; paths.keys.len()];
         for (octets, origin) in rows {
             let text = String::from_utf8_lossy(&file.bytes[octets.clone()]);
-            read_row(&mut piece, &mut tally, &Row::foreign(*origin, &text), reading);
+            read_row(&mut piece, &mut tally, &Row::foreign(*origin, &text), reading, (&paths, &mut seen));
         }
-        (piece, tally)
+        (piece, tally, seen)
     });
-    for (piece, below) in parts.collect::<Vec<(T, Tally)>>() {
+    let parts: Vec<(T, Tally, Vec<bool>)> = parts.collect();
+    let seen = |place| parts.iter().any(|(_, _, seen): &(T, Tally, Vec<bool>)| seen[place]);
+    let lacking = paths.lacking(reading.wanted, seen);
+    for (piece, mut below, _) in parts {
+        if !lacking.is_empty() {
+            // What every row lacks is told once.
+            below.diagnostics = Diagnostics::default();
+        }
         read.pieces.push(piece);
         read.tally.append(below);
+    }
+    if !rows.is_empty() && !lacking.is_empty() {
+        let message = format!("none of the rows has {}", lacking.join(", "));
+        let diagnostic = Diagnostic::file_error("bad-header", file.id, message);
+        let rule = "a file has the fields that are asked for (docs/formats.md, exports of other systems)";
+        let hint =
+            "export whole objects, without `brief` or `fields`; or name the fields that it has in zonewright.toml";
+        read.tally.distrust(file.id, context.files, "has other fields", diagnostic.rule(rule).hint(hint));
     }
     if rows.is_empty() && read.tally.doubt.is_none() {
         let diagnostic = Diagnostic::file_error("source-empty", file.id, "the file has no rows");
@@ -117,10 +136,11 @@ where
 /// What the pages of a document say.
 fn page(found: &Skimmed, bytes: &[u8]) -> Page {
     let text = |octets: &Option<Range<usize>>| octets.clone().map(|octets| String::from_utf8_lossy(&bytes[octets]));
-    let number = |octets| text(octets).and_then(|text| text.parse().ok());
+    let number = |octets| text(octets).map(|text| text.trim_matches('"').to_owned()).filter(|count| count != "null");
     Page {
         counts: found.pages.iter().filter_map(|page| number(&page.count)).collect(),
         rows: found.pages.iter().map(|page| page.rows).sum(),
+        nexts: found.pages.iter().filter_map(|page| Some(text(&page.next)?.into_owned())).collect(),
         has_next: found.pages.last().and_then(|page| text(&page.next)).is_some_and(|next| next != "null"),
         is_there: !found.pages.is_empty(),
     }
@@ -133,9 +153,14 @@ pub fn check_pages(pages: &[(FileId, Page, usize)], context: &Context<'_>, tally
         return;
     };
     let rows: usize = pages.iter().map(|(_, page, _)| page.rows).sum();
-    let differs = |count: &&u64| **count != rows as u64;
+    let differs = |count: &&String| **count != rows.to_string();
+    let mut nexts: Vec<&String> = pages.iter().flat_map(|(_, page, _)| &page.nexts).collect();
+    nexts.sort_unstable();
+    // Where one page is there twice, the number of rows may be right though another is missing.
+    let is_twice = nexts.windows(2).any(|pair| pair[0] == pair[1]);
     let message = match pages.iter().flat_map(|(_, page, _)| &page.counts).find(differs) {
         Some(count) => format!("`count` promises {count} rows, but there are {rows}"),
+        None if is_twice => "two pages have the same `next`: one is there twice, or another is missing".into(),
         None if last.has_next && last.counts.is_empty() => "`next` says that another page follows".into(),
         None => return,
     };
@@ -182,13 +207,44 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Reads one row.
-fn read_row<T, S, R>(piece: &mut T, tally: &mut Tally, row: &Row<'_>, reading: &Reading<'_, S, R>)
-where
+/// The ways to the fields that are asked for.
+struct Paths<'w> {
+    /// The keys that lead to each, and whether of a list the first object alone counts.
+    all: Vec<(Vec<&'w str>, bool)>,
+    /// The first of them, sorted, each once.
+    keys: Vec<&'w str>,
+}
+
+impl<'w> Paths<'w> {
+    /// The ways to some fields.
+    fn new(wanted: &'w [Wanted]) -> Paths<'w> {
+        let all: Vec<(Vec<&str>, bool)> = wanted.iter().map(|wanted| (wanted.path(), wanted.is_first)).collect();
+        let mut keys: Vec<&str> = all.iter().map(|(path, _)| path[0]).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        Paths { all, keys }
+    }
+
+    /// The fields that must be there and of which not even the first key was seen, quoted.
+    fn lacking(&self, wanted: &[Wanted], seen: impl Fn(usize) -> bool) -> Vec<String> {
+        let is_seen = |path: &[&str]| self.keys.binary_search(&path[0]).is_ok_and(&seen);
+        let lacking = wanted.iter().zip(&self.all).filter(|(wanted, (path, _))| wanted.is_required && !is_seen(path));
+        lacking.map(|(wanted, _)| format!("`{}`", wanted.name)).collect()
+    }
+}
+
+/// Reads one row; notes which of the first keys it has, whatever stands under them.
+fn read_row<T, S, R>(
+    piece: &mut T,
+    tally: &mut Tally,
+    row: &Row<'_>,
+    reading: &Reading<'_, S, R>,
+    (paths, seen): (&Paths<'_>, &mut [bool]),
+) where
     R: Fn(&mut T, &Record<'_, '_>, &mut Faults<'_, '_>),
 {
     text::count_row(tally, row, |faults| {
-        let found = find_fields(row.text, reading.wanted).unwrap_or_else(|error| {
+        let found = find_fields(row.text, paths, seen).unwrap_or_else(|error| {
             let message = error.to_string();
             let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what).to_owned();
             faults.add_whole(&BAD_JSON, || message);
@@ -209,28 +265,35 @@ where
 /// A field as text, and as it is written.
 type Field<'t> = Option<(Cow<'t, str>, &'t str)>;
 
-/// Finds fields in the text of an object.
-fn find_fields<'t>(text: &'t str, wanted: &[Wanted]) -> Result<Vec<Field<'t>>, serde_json::Error> {
-    let paths: Vec<Vec<&str>> = wanted.iter().map(Wanted::path).collect();
-    let mut keys: Vec<&str> = paths.iter().map(|path| path[0]).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    let found = pick(text, &keys)?;
-    let fields = paths.iter().map(|path| {
-        let member = keys.binary_search(&path[0]).ok().and_then(|place| found[place]);
-        member.map_or(Ok(None), |member| descend(member, &path[1..]))
+/// Finds fields in the text of an object; notes which of the first keys stand in it.
+fn find_fields<'t>(text: &'t str, paths: &Paths<'_>, seen: &mut [bool]) -> Result<Vec<Field<'t>>, serde_json::Error> {
+    let found = pick(text, &paths.keys)?;
+    seen.iter_mut().zip(&found).for_each(|(seen, member)| *seen |= member.is_some());
+    let fields = paths.all.iter().map(|(path, is_first)| {
+        let member = paths.keys.binary_search(&path[0]).ok().and_then(|place| found[place]);
+        member.map_or(Ok(None), |member| descend(member, &path[1..], *is_first))
     });
     fields.collect()
 }
 
-/// Follows keys down a value; of a list, down its first item.
-fn descend<'t>(mut raw: &'t str, mut path: &[&str]) -> Result<Field<'t>, serde_json::Error> {
+/// Follows keys down a value; of a list, down its first item, or down all of them.
+fn descend<'t>(mut raw: &'t str, mut path: &[&str], is_first: bool) -> Result<Field<'t>, serde_json::Error> {
     while let Some((key, rest)) = path.split_first() {
         match raw.as_bytes().first() {
-            Some(b'[') => match serde_json::from_str::<Vec<&'t RawValue>>(raw)?.first() {
-                Some(first) if !first.get().starts_with('[') => raw = first.get(),
-                _ => return Ok(None),
-            },
+            Some(b'[') => {
+                let items = serde_json::from_str::<Vec<&'t RawValue>>(raw)?;
+                let items = items.iter().map(|item| item.get()).filter(|item| !item.starts_with('['));
+                if !is_first {
+                    let texts = items.filter_map(|item| descend(item, path, true).transpose());
+                    let texts: Vec<Cow<'_, str>> =
+                        texts.map(|field| field.map(|(text, _)| text)).collect::<Result<_, _>>()?;
+                    return Ok((!texts.is_empty()).then(|| (Cow::Owned(texts.join(",")), raw)));
+                }
+                match items.into_iter().next() {
+                    Some(first) => raw = first,
+                    None => return Ok(None),
+                }
+            }
             Some(b'{') => match pick(raw, &[key])?[0] {
                 Some(member) => (raw, path) = (member, rest),
                 None => return Ok(None),
@@ -323,9 +386,14 @@ impl<'de> Visitor<'de> for Pick<'_> {
 mod tests {
     use super::*;
 
+    /// Finds one field.
+    fn find<'t>(text: &'t str, name: &str) -> Result<Vec<Field<'t>>, serde_json::Error> {
+        find_fields(text, &Paths::new(&[Wanted::optional(name)]), &mut [false])
+    }
+
     /// A field of an object as text.
     fn field(text: &str, name: &str) -> Option<String> {
-        let found = find_fields(text, &[Wanted::optional(name)]).unwrap();
+        let found = find(text, name).unwrap();
         found.into_iter().next().flatten().map(|(text, _)| text.into_owned())
     }
 
@@ -346,6 +414,7 @@ mod tests {
             ("cf_inv", Some("101")),
             ("ends.device.name", Some("s1")),
             ("ends.device", Some("s1")),
+            ("tags.name", Some("x,y")),
             ("empty", None),
             ("local", None),
             ("nothing", None),
@@ -358,9 +427,10 @@ mod tests {
     fn no_depth_is_too_deep() {
         let deep = |open: &str, close: &str| format!("{{\"a\":{}1{}}}", open.repeat(200_000), close.repeat(200_000));
         assert_eq!(field(&deep("[", "]"), "a"), None);
+        assert_eq!(field(&deep("[{\"a\":", "}]"), "a.a.a"), None);
         assert_eq!(field(&deep("{\"name\":", "}"), "a"), None);
-        assert!(find_fields("{\"a\":1,\"a\":2}", &[Wanted::optional("a")]).is_err());
-        assert!(find_fields("{\"b\":1,\"b\":2}", &[Wanted::optional("a")]).is_ok(), "nobody asks for it");
+        assert!(find("{\"a\":1,\"a\":2}", "a").is_err());
+        assert!(find("{\"b\":1,\"b\":2}", "a").is_ok(), "nobody asks for it");
     }
 
     #[test]

@@ -40,6 +40,8 @@ pub fn skim(bytes: &[u8]) -> Result<Skimmed, Trouble> {
     let mut skimmer = Skimmer { bytes, at: 0, found: Skimmed::default() };
     while let Some(octet) = skimmer.next_octet() {
         match octet {
+            // Of several lists nothing would show that the last is there.
+            b'[' if skimmer.found != Skimmed::default() => return Err(Trouble::Unexpected(skimmer.at)),
             b'[' => skimmer.list()?,
             b'{' => skimmer.object()?,
             _ => return Err(Trouble::Unexpected(skimmer.at)),
@@ -128,6 +130,7 @@ impl Skimmer<'_> {
             let is_list = self.next_octet() == Some(b'[');
             match &self.bytes[key] {
                 b"\"results\"" if is_list && page.is_none() => page = Some(self.rows()?),
+                b"\"results\"" if is_list => return Err(Trouble::Unexpected(self.at)),
                 b"\"count\"" => rest.count = Some(self.value()?),
                 b"\"next\"" => rest.next = Some(self.value()?),
                 _ => {
@@ -227,7 +230,16 @@ mod tests {
         for end in 1..whole.len() {
             assert_eq!(skim(&whole.as_bytes()[..end]), Err(Trouble::Cut), "{end}");
         }
-        for (text, at) in [("[{} {}]", 4), ("{} x", 3), ("{a}", 1), ("[,]", 1), ("[{},}]", 4), ("{\"a\" 1}", 5)] {
+        for (text, at) in [
+            ("[{} {}]", 4),
+            ("{} x", 3),
+            ("{a}", 1),
+            ("[,]", 1),
+            ("[{},}]", 4),
+            ("{\"a\" 1}", 5),
+            ("[{}]\n[{}]", 5),
+            ("{\"results\":[],\"results\":[]}", 24),
+        ] {
             assert_eq!(skim(text.as_bytes()), Err(Trouble::Unexpected(at)), "{text}");
         }
         assert!(skim(format!("[{}", "[".repeat(1_000_000)).as_bytes()).is_err());

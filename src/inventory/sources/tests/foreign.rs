@@ -273,6 +273,10 @@ fn a_page_of_several_is_not_the_whole() {
     assert_eq!((both.doubt(), both.draft.hosts.len()), ("known", 3), "{}", both.text());
     let together = devices(&format!("{first}\n{second}"));
     assert_eq!((together.doubt(), together.draft.hosts.len()), ("known", 3));
+    for count in ["\"4\"", "-3", "99999999999999999999", "3.5", "{}"] {
+        let outcome = devices(&format!("{first}\n{second}").replacen("\"count\":3", &format!("\"count\":{count}"), 1));
+        assert_eq!(outcome.doubt(), "source `hosts`: hosts-1 is not whole", "{count}");
+    }
     let uncounted = devices(&first.replace("\"count\":3,", ""));
     assert!(uncounted.text().contains("`next` says that another page follows"), "{}", uncounted.text());
 }
@@ -440,4 +444,75 @@ fn racktables_is_read_as_mysql_prints_it() {
     let outcome = read_as(("hosts", "racktables"), &[report.as_bytes()], Draft::default(), |_| {});
     let expected = "101 Some(\"web-1.search.example.net.\") search Assigned sas None true false true";
     assert_eq!((all_said(&outcome), outcome.codes()), (vec![expected.to_owned()], vec![]), "{}", outcome.text());
+}
+
+#[test]
+fn objects_that_are_no_rows_are_no_export() {
+    // What a server answers in place of an export, its short forms, and another way to ask it.
+    for text in [
+        "{\"detail\":\"Invalid token\"}\n",
+        "{\"count\":1,\"next\":null,\"results\":null}\n",
+        "{\"data\":{\"device_list\":[{\"id\":\"1\"}]}}\n",
+        "[{\"id\":1,\"url\":\"x\",\"display\":\"web\",\"name\":\"web\",\"description\":\"\"}]",
+        "[null]",
+    ] {
+        let outcome = devices(text);
+        assert_eq!(outcome.doubt(), "source `hosts`: hosts-1 has other fields", "{}", outcome.text());
+        assert_eq!(outcome.codes(), ["bad-header"], "{}", outcome.text());
+    }
+    let rows = [device(1, "null", "").replace("\"tenant\":{\"id\":1,\"name\":\"search\"}", "\"tenant\":null")];
+    assert_eq!(devices(&format!("[{}]", rows[0])).doubt(), "known", "a field that holds nothing is there");
+}
+
+#[test]
+fn no_export_takes_protection_away_by_what_it_lacks() {
+    let json = format!("[{}]", device(1, "\"1\"", "").replace(",\"tags\":[]", ""));
+    let csv = "Name,Asset tag,Tenant,Site,Status\r\nweb,1,search,sas,Active\r\n";
+    for (text, code) in [(json.as_str(), "none of the rows has `tags`"), (csv, "there is no column `tags`")] {
+        let outcome = devices(text);
+        assert!(outcome.trust != Trust::Known && outcome.text().contains(code), "{}", outcome.text());
+        let outcome = read_as(DEVICES, &[text.as_bytes()], Draft::default(), |spec| {
+            let restrictions = spec.mapping.fields.iter_mut().find(|(key, _)| *key == "restrictions").unwrap();
+            restrictions.1.clear();
+        });
+        assert_eq!((outcome.doubt(), outcome.codes()), ("known", vec![]), "{}", outcome.text());
+    }
+}
+
+#[test]
+fn a_page_that_is_there_twice_does_not_stand_for_another() {
+    let rows: Vec<String> = (1..=4).map(|id| interface(id, "")).collect();
+    let next = "\"http://netbox/api/dcim/interfaces/?limit=2&offset=2\"";
+    let pages = [page(4, next, &rows[..2]), page(4, "null", &rows[2..])];
+    let read = |one: usize, other: usize| {
+        read_as(INTERFACES, &[pages[one].as_bytes(), pages[other].as_bytes()], Draft::default(), |_| {})
+    };
+    assert_eq!(read(0, 1).doubt(), "known");
+    assert_eq!(read(1, 0).doubt(), "known", "their order does not matter where they are counted");
+    for twice in [0, 1] {
+        let outcome = read(twice, twice);
+        assert!(outcome.trust != Trust::Known, "{}", outcome.text());
+        assert!(outcome.text().contains("two pages have the same `next`"), "{}", outcome.text());
+    }
+}
+
+#[test]
+fn a_host_is_restricted_by_any_tag_by_its_name_or_slug() {
+    let tagged =
+        |tags: &str| format!("[{}]", device(1, "\"1\"", "").replace("\"tags\":[]", &format!("\"tags\":{tags}")));
+    let is_restricted = |tags: &str, field: &'static str| {
+        let outcome = read_as(DEVICES, &[tagged(tags).as_bytes()], Draft::default(), |spec| {
+            let restrictions = spec.mapping.fields.iter_mut().find(|(key, _)| *key == "restrictions").unwrap();
+            restrictions.1 = field.into();
+        });
+        assert_eq!(outcome.codes(), [] as [&str; 0], "{}", outcome.text());
+        outcome.draft.hosts[0].restricted
+    };
+    let other = "{\"name\":\"x\",\"slug\":\"x\"}";
+    let own = "{\"name\":\"Automated DNS\",\"slug\":\"automated-dns\"}";
+    for field in ["tags", "tags.slug"] {
+        assert!(is_restricted(&format!("[{other},{own}]"), field), "{field}");
+        assert!(!is_restricted(&format!("[{other}]"), field), "{field}");
+    }
+    assert!(is_restricted("[\"x\",\"Automated-DNS\"]", "tags"), "names alone, as the API takes them");
 }
