@@ -42,7 +42,7 @@ const SYSTEM: System = System {
         ("staged", HostStatus::Assigned),
         ("failed", HostStatus::Assigned),
         ("inventory", HostStatus::Free),
-        ("decommissioning", HostStatus::Free),
+        ("decommissioning", HostStatus::Assigned),
     ],
     without_status: None,
     between_tags: &[','],

@@ -183,7 +183,7 @@ proptest! {
         let head = ["Name", "Status", "Tenant", "Site", "ID", "Asset tag", "Comments", "Tags"].map(str::to_owned).to_vec();
         let row = |(inv, one): &(u64, Made)| vec![
             one.name.as_ref().map_or("Unnamed device".to_owned(), |name| format!("{name}{inv}")),
-            if one.is_free { "Decommissioning" } else { "Staged" }.to_owned(),
+            if one.is_free { "Inventory" } else { "Staged" }.to_owned(),
             one.project.to_owned(), one.location.to_owned(), (inv - 1000).to_string(), inv.to_string(), one.comment.clone(),
             if one.is_restricted { "x,automated-dns" } else { "" }.to_owned(),
         ];
