@@ -34,7 +34,7 @@ const KEYS: Keys = Keys {
 /// What is particular about it.
 const SYSTEM: System = System {
     dialect: DIALECT,
-    // A device that is offline, planned, staged or failed has its name and its place still.
+    // A device in all but storage may have its name and its place still.
     statuses: &[
         ("active", HostStatus::Assigned),
         ("offline", HostStatus::Assigned),
