@@ -1,9 +1,10 @@
 //! Signals in the middle of an apply: what is in flight is finished, and nothing more is sent.
 
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::sync::mpsc;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::relay::{Fate, Relay};
 use crate::rig::{Applied, NOW, Rig, apply_command};
@@ -12,8 +13,14 @@ use crate::server::Kind;
 /// How long anything here may take.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Starts an apply of the demo, and sends it signals while its first update is on the way; gives what came of it.
-fn interrupted(rig: &Rig, signals: &[&str]) -> Applied {
+/// Sends a signal to an apply.
+fn send(signal: &str, child: &Child) {
+    let killed = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
+    assert!(killed.success());
+}
+
+/// Starts an apply of the demo, and lets `signal` send it signals while its first update is on the way; gives what came of it.
+fn interrupted(rig: &Rig, signal: impl FnOnce(&mut Child)) -> Applied {
     let (arrived, first) = mpsc::sync_channel(100);
     let (go_on, went_on) = mpsc::channel::<()>();
     let went_on = Mutex::new(went_on);
@@ -27,12 +34,9 @@ fn interrupted(rig: &Rig, signals: &[&str]) -> Applied {
     rig.go_through(&relay.address());
     let plan = rig.plan();
     let mut command = apply_command(rig.workspace.path(), &plan.file, &[]);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
     first.recv_timeout(LONG).expect("there is an update");
-    for signal in signals {
-        let killed = Command::new("kill").args([*signal, &child.id().to_string()]).status().expect("kill runs");
-        assert!(killed.success());
-    }
+    signal(&mut child);
     drop(go_on);
     let applied = Applied::new(child.wait_with_output().expect("a child"));
     crate::workspace::edit(rig.workspace.path(), &relay.address(), &rig.server.address());
@@ -43,7 +47,7 @@ fn interrupted(rig: &Rig, signals: &[&str]) -> Applied {
 fn an_apply_that_is_interrupted_finishes_what_is_in_flight_and_tells_what_is_left() {
     for signal in ["-INT", "-TERM"] {
         let Some(rig) = Rig::demo(Kind::Bind) else { return };
-        let applied = interrupted(&rig, &[signal]);
+        let applied = interrupted(&rig, |child| send(signal, child));
         assert_eq!(applied.exit, Some(4), "{}", applied.said());
         assert!(!applied.hosts("not-reached").is_empty() && !applied.hosts("partial").is_empty(), "{}", applied.said());
         assert!(applied.said().contains("the apply was interrupted"), "{}", applied.said());
@@ -59,7 +63,16 @@ fn an_apply_that_is_interrupted_finishes_what_is_in_flight_and_tells_what_is_lef
 #[test]
 fn a_second_signal_ends_an_apply_at_once() {
     let Some(rig) = Rig::demo(Kind::Bind) else { return };
-    let applied = interrupted(&rig, &["-INT", "-INT"]);
+    // Two that wait to be delivered at one moment are one to the system: sent until the process has ended, while the update is
+    // still on its way.
+    let applied = interrupted(&rig, |child| {
+        let begun = Instant::now();
+        while child.try_wait().expect("a child").is_none() {
+            assert!(begun.elapsed() < LONG, "no second signal ends the process");
+            send("-INT", child);
+            thread::sleep(Duration::from_millis(10));
+        }
+    });
     assert_eq!((applied.exit, applied.document.is_null()), (Some(1), true), "{}", applied.said());
     assert!(rig.status().contains("Unfinished"), "{}", rig.status());
 }
