@@ -13,10 +13,12 @@ use super::progress::Line;
 use super::signals;
 use crate::disk::together::Together;
 use crate::dns::{Name, ZoneName};
+use crate::git;
 use crate::inventory::value::Time;
 use crate::pipeline::Findings;
 use crate::pipeline::init::{self, Imported, InitError, Transfer};
 use crate::report::init::{Made, made};
+use crate::report::paste::shell;
 use crate::starter::fleet::Fleet;
 use crate::starter::imported::SNAPSHOT;
 use crate::starter::{IGNORE, SETTINGS, Starter, ignored};
@@ -40,7 +42,7 @@ pub fn run(shared: &Shared, args: &InitArgs) -> Result<Exit, Failure> {
     let outcome = match args.from_axfr.split_first() {
         None => init::of_folder(&folder, &owner, now, &progress).map(|starter| (starter, None)),
         Some((server, zones)) => transfer(args, &folder, (server, zones), (&owner, now), &progress)?
-            .map(|imported| (imported.starter.clone(), Some(imported))),
+            .map(|(starter, zones)| (starter, Some(zones))),
     };
     progress.finish();
     let (starter, imported) = match outcome {
@@ -50,7 +52,7 @@ pub fn run(shared: &Shared, args: &InitArgs) -> Result<Exit, Failure> {
     let kept = kept(&folder, &starter, imported.is_some())?;
     write(&folder, &starter, imported.as_ref(), (&kept, now))?;
     if !shared.quiet {
-        output::print(&text(&folder, &starter, imported.as_ref(), (&kept, args.tsig_secret_file.as_deref())))?;
+        output::print(&text(&folder, starter, imported.as_ref(), (&kept, args.tsig_secret_file.as_deref())))?;
     }
     Ok(Exit::Done)
 }
@@ -81,8 +83,7 @@ fn clean(path: &Path) -> PathBuf {
 /// Who we are: as the repository is called that the folder is in, or else the folder.
 fn owner(folder: &Path) -> String {
     let real = folder.canonicalize().or_else(|_| std::path::absolute(folder)).unwrap_or_else(|_| folder.to_owned());
-    let repository = real.ancestors().find(|ancestor| ancestor.join(".git").exists());
-    let name = repository.unwrap_or(&real).file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let name = git::root_of(&real).unwrap_or(&real).file_name().and_then(OsStr::to_str).unwrap_or_default();
     let plain: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
     let plain: String = plain.trim_matches('-').chars().take(60).collect();
@@ -96,7 +97,7 @@ fn transfer(
     (server, zones): (&String, &[String]),
     (owner, now): (&str, Time),
     progress: &Line,
-) -> Result<Result<Imported, InitError>, Failure> {
+) -> Result<Result<(Starter, Imported), InitError>, Failure> {
     let mut parsed: Vec<ZoneName> = Vec::new();
     for text in zones {
         let zone = Name::parse(text).map(ZoneName::new);
@@ -231,7 +232,7 @@ fn no_hosts(fleet: &Fleet) -> String {
 /// What is to be told of a secret beside the workspace that a git repository might take up.
 fn in_repository(folder: &Path, secret: &Path) -> Option<String> {
     let (folder, secret_file) = (folder.canonicalize().ok()?, secret.canonicalize().ok()?);
-    let repository = secret_file.ancestors().find(|ancestor| ancestor.join(".git").exists())?;
+    let repository = git::root_of(&secret_file)?;
     (!secret_file.starts_with(folder)).then(|| {
         let (file, repository) = (secret.display(), repository.display());
         format!(
@@ -241,20 +242,18 @@ fn in_repository(folder: &Path, secret: &Path) -> Option<String> {
     })
 }
 
-/// A path as a shell reads it.
+/// A path as a shell reads it; one that cannot be shown is for the reader to write.
 fn quoted(path: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./:".contains(c);
-    if path.chars().all(is_plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }
+    shell(path).unwrap_or_else(|| "DIR".to_owned())
 }
 
 /// What is printed.
 fn text(
     folder: &Path,
-    starter: &Starter,
+    mut starter: Starter,
     imported: Option<&Imported>,
     (kept, secret): (&[String], Option<&Path>),
 ) -> String {
-    let mut starter = starter.clone();
     if kept.iter().any(|path| path == IGNORE) {
         let text = fs::read_to_string(folder.join(IGNORE)).unwrap_or_default();
         let missing: Vec<&str> =

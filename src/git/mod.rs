@@ -73,6 +73,11 @@ impl fmt::Display for GitError {
 
 impl std::error::Error for GitError {}
 
+/// The root of the work tree that a path lies in, told by its `.git`, without asking git.
+pub fn root_of(path: &Path) -> Option<&Path> {
+    path.ancestors().find(|folder| folder.join(".git").exists())
+}
+
 /// The part of a repository that lies in a folder.
 #[derive(Debug, Clone)]
 pub struct Repository {

@@ -93,17 +93,15 @@ pub struct Transfer<'a> {
     pub now: Time,
 }
 
-/// A workspace made of the zones of a server.
+/// The zones of a server that a workspace was made of.
 #[derive(Debug)]
 pub struct Imported {
-    /// Its files, but for the snapshot.
-    pub starter: Starter,
     /// The zones.
     live: Live,
 }
 
 impl Imported {
-    /// Saves the zones below a folder, as a snapshot; gives its place there.
+    /// Saves them below a folder, as a snapshot; gives its place there.
     pub fn save(&self, folder: &Path, now: Time) -> Result<&'static str, SaveError> {
         let writer = Writer::begin(&folder.join(SNAPSHOT))?;
         let contents = self.live.zones().filter_map(|(_, zone)| zone.contents());
@@ -133,7 +131,9 @@ pub fn key_of(file: &Path, name: Option<&Name>, algorithm: Option<&str>) -> Resu
 }
 
 /// Transfers zones, and the reverse zones of the addresses in them that the server has; makes a workspace of them.
-pub fn of_server(transfer: &Transfer<'_>, progress: &dyn Progress) -> Result<Imported, InitError> {
+///
+/// Gives its files but for the snapshot, which the zones are saved as.
+pub fn of_server(transfer: &Transfer<'_>, progress: &dyn Progress) -> Result<(Starter, Imported), InitError> {
     let Transfer { server, zones: asked, key, key_file, owner, now } = transfer;
     let (settings, source) = target(server, key.as_ref())?;
     let context = Context { workspace: Path::new("/"), source: &source, now: *now };
@@ -158,7 +158,7 @@ pub fn of_server(transfer: &Transfer<'_>, progress: &dyn Progress) -> Result<Imp
     let origin = Origin::Server(server, named.as_ref());
     let starter = imported::make(&Basis { live: &live, unread: &unread, now: *now, owner, origin })
         .map_err(|fleet| InitError::NoHosts(Box::new(fleet)))?;
-    Ok(Imported { starter, live })
+    Ok((starter, Imported { live }))
 }
 
 /// What happened, with what to do about it.

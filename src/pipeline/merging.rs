@@ -8,6 +8,7 @@ use std::path::Path;
 
 use glob::{MatchOptions, Pattern};
 
+use crate::git;
 use crate::inventory::source::NAMES_LOCK;
 
 /// The file that says how git merges the files beside and below it.
@@ -21,7 +22,7 @@ pub const UNION: &str = "names.lock merge=union";
 /// Looks from the workspace up to the root of the work tree; settings of one's own, outside of it, are nobody else's.
 pub fn is_merged_by_line(workspace: &Path) -> bool {
     let Ok(workspace) = fs::canonicalize(workspace) else { return true };
-    let Some(root) = workspace.ancestors().find(|folder| folder.join(".git").exists()) else { return true };
+    let Some(root) = git::root_of(&workspace) else { return true };
     let lock = workspace.join(NAMES_LOCK);
     // The file nearest to names.lock counts first, and of its lines the last (gitattributes(5)).
     let said = workspace.ancestors().take_while(|folder| folder.starts_with(root)).find_map(|folder| {

@@ -54,7 +54,7 @@ mod page;
 
 mod paint;
 
-mod paste;
+pub mod paste;
 
 mod schema;
 

@@ -1,10 +1,10 @@
 //! A workspace for an empty folder: a fleet of four hosts, small enough to be read whole, in which a plan has something to say.
 
 use super::project::Project;
-use super::recognise::HOSTS_HEADER;
 use super::settings::{Admin, Pool, Settings, Source, Zone};
 use super::{SETTINGS, Starter, StarterFile, common};
 use crate::dns::{Name, ZoneName};
+use crate::inventory::sources::HOSTS_HEADER;
 use crate::inventory::value::Time;
 
 /// The addresses are of networks, and the MACs of a range, that documents may use (RFC 3849, RFC 7042 section 2.1.2).

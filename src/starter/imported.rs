@@ -14,6 +14,7 @@ use super::{SETTINGS, Starter, StarterFile, common, count, fresh_slug, plain, so
 use crate::dns::reverse::{is_reverse, reverse_name};
 use crate::dns::{Name, Rtype, ZoneContents, ZoneName};
 use crate::inventory::config::toml::quoted;
+use crate::inventory::sources::HOSTS_HEADER;
 use crate::inventory::value::{Net64, Time};
 use crate::live::Live;
 use crate::plan::marker_key;
@@ -298,7 +299,7 @@ fn projects(numbered: &Numbered) -> Vec<StarterFile> {
 /// hosts.csv.
 fn hosts_csv(numbered: &Numbered) -> StarterFile {
     let mut text = format!(
-        "inv,name,project,status,location,queue,rack,switch,port,restrictions\n\
+        "{HOSTS_HEADER}\n\
          # inv was made up, from 1: give the numbers of your inventory before the first apply, as the journal knows hosts by them.\n\
          # location and switch were made up, too: {SWITCH}-N stands for whatever switch is before the Nth network in l3-tors.txt.\n"
     );

@@ -8,10 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use ipnet::{Ipv4Net, Ipv6Net};
 
 use crate::dns::{Name, ZoneName};
+use crate::inventory::sources::HOSTS_HEADER;
 use crate::inventory::value::Mac;
-
-/// The columns of hosts.csv.
-pub const HOSTS_HEADER: &str = "inv,name,project,status,location,queue,rack,switch,port,restrictions";
 
 /// How many rows of a text decide what it is.
 const ROWS: usize = 20;

@@ -351,23 +351,8 @@ fn nearest<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
     if key.len() > 40 {
         return None;
     }
-    let near = known.iter().map(|own| (edits(key, own), *own)).min()?;
+    let near = known.iter().map(|own| (strsim::levenshtein(key, own), *own)).min()?;
     (near.0 <= 2 && near.0 < key.len()).then_some(near.1)
-}
-
-/// The Levenshtein distance of two short texts.
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, to) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ pub const FORMAT: Format =
     Format { key: "hosts", word: OWN, keys: Keys::NONE, occurs: Occurs::Required, gives_names: true, read, meanings };
 
 /// The columns.
-const HEADER: &str = "inv,name,project,status,location,queue,rack,switch,port,restrictions";
+pub const HEADER: &str = "inv,name,project,status,location,queue,rack,switch,port,restrictions";
 
 /// How many columns there are.
 const COLUMNS: usize = 10;

@@ -13,6 +13,7 @@ use super::symbol::{Symbol, Symbols};
 use super::value::{Duration, Percent, Time};
 use crate::diag::{Diagnostic, Diagnostics, FileId, Files};
 use crate::dns::Name;
+pub use hosts_csv::HEADER as HOSTS_HEADER;
 use meaning::{Meaning, Said};
 
 mod text;
