@@ -3,8 +3,8 @@
 //! Comes in: desired hosts, live DNS, and who holds which name. Goes out: for each host that it is skipped, blocked, or
 //! what its rules do; over all, changes with their reasons, and notices. Pure.
 //!
-//! Each host is taken alone, so that all run in parallel: [`standing::judge`] decides whether its rules run at all, and
-//! [`rules::reconcile`] runs them. Once all hosts have been, [`rules::settle`] can block a host still, because only then
+//! Each host is taken alone, so that all run in parallel: [`standing`] decides whether its rules run at all, and
+//! [`rules::reconcile`] runs them, unless all stands as it should ([`settled`]). Once all hosts have been, [`rules::settle`] can block a host still, because only then
 //! it is known whose records are protected.
 
 pub mod context;
@@ -16,6 +16,8 @@ pub mod act;
 pub mod words;
 
 pub mod standing;
+
+pub mod settled;
 
 pub mod rules;
 

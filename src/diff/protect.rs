@@ -16,7 +16,8 @@ use super::words;
 use crate::change::{BlockCode, Notice, NoticeCode};
 use crate::desired::DesiredHost;
 use crate::diag::Origin;
-use crate::dns::{Name, NameRef, Rdata, Rtype, reverse};
+use crate::dns::reverse::ReverseName;
+use crate::dns::{Name, NameRef, Rdata, Rtype};
 use crate::inventory::model::{Policy, ProtectPattern};
 
 /// The label of a marker, directly below the apex of its zone.
@@ -74,7 +75,7 @@ pub fn blocks(context: &Context<'_>, desired: &DesiredHost, policy: Policy) -> V
     for interface in &desired.interfaces {
         note(interface.owner.as_name());
         for address in kept_or_gained(context, interface, policy) {
-            note(reverse::reverse_name(IpAddr::V6(address)).as_name());
+            note(ReverseName::of(IpAddr::V6(address)).as_name());
         }
     }
     blocks

@@ -11,7 +11,8 @@ use super::{protect, words};
 use crate::change::{BlockCode, Notice, NoticeCode, Rule};
 use crate::desired::{DesiredHost, Interface, InterfaceKind};
 use crate::diag::Origin;
-use crate::dns::{NameRef, Rdata, RdataRef, Rtype, reverse};
+use crate::dns::reverse::{self, ReverseName};
+use crate::dns::{NameRef, Rdata, RdataRef, Rtype};
 use crate::inventory::model::{ClaimAddresses, Host, Policy, Registry};
 use crate::live::{LiveRrset, Place, ZoneIndex};
 
@@ -228,7 +229,7 @@ impl<'c> Run<'_, 'c> {
     fn pointers_at_acceptable(&mut self, interface: &Interface, kept: &[Ipv6Addr]) {
         let target = Rdata::from_name(interface.owner.as_name());
         for (address, _) in &interface.acceptable {
-            let owner = reverse::reverse_name(IpAddr::V6(*address));
+            let owner = ReverseName::of(IpAddr::V6(*address));
             let is_kept = kept.contains(address);
             let touches = match self.policy {
                 Policy::CreateOnly => false,
@@ -254,7 +255,7 @@ impl<'c> Run<'_, 'c> {
     fn pointers_at_own_a(&mut self, interface: &Interface) {
         let target = Rdata::from_name(interface.owner.as_name());
         for address in &interface.own_a {
-            let owner = reverse::reverse_name(IpAddr::V4(*address));
+            let owner = ReverseName::of(IpAddr::V4(*address));
             if !matches!(self.context.live.place(owner.as_name()), Place::Open(_)) {
                 continue;
             }

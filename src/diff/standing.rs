@@ -6,7 +6,8 @@ use super::context::Context;
 use super::words;
 use crate::change::{BlockCode, SkipCode};
 use crate::desired::{DesiredHost, Interface};
-use crate::dns::{Name, NameRef, Rtype, reverse};
+use crate::dns::reverse::ReverseName;
+use crate::dns::{Name, NameRef, Rtype};
 use crate::inventory::model::{Host, HostStatus, Policy, ProjectFile, Trust};
 use crate::live::Place;
 use crate::names::HolderRow;
@@ -39,19 +40,23 @@ pub struct Block {
 #[derive(Debug, Clone)]
 pub struct Standings(pub Vec<Standing>);
 
-/// Decides where one host stands, by its place in the inventory.
-pub fn judge(context: &Context<'_>, place: usize) -> Standing {
+/// Decides where one host stands as far as the inventory goes, by the host's place in it: the policy under which its rules
+/// run if its names let them, or where it stands.
+pub fn by_inventory(context: &Context<'_>, place: usize) -> Result<Policy, Standing> {
     let host = &context.inventory.hosts[place];
     if host.status == HostStatus::Free {
-        return Standing::Free;
+        return Err(Standing::Free);
     }
-    let policy = match skip_or_policy(context, host) {
-        Ok(policy) => policy,
-        Err(code) => return Standing::Skipped(code),
-    };
-    let desired = &context.desired[place];
-    let block = inventory_block(context, place).or_else(|| place_block(context, desired, policy));
-    match block {
+    let policy = skip_or_policy(context, host).map_err(Standing::Skipped)?;
+    match inventory_block(context, place) {
+        Some(block) => Err(Standing::Blocked(block)),
+        None => Ok(policy),
+    }
+}
+
+/// Decides where a host stands that the inventory lets be planned under a policy: by where its names lie.
+pub fn by_places(context: &Context<'_>, place: usize, policy: Policy) -> Standing {
+    match place_block(context, &context.desired[place], policy) {
         Some(block) => Standing::Blocked(block),
         None => Standing::Open(policy),
     }
@@ -144,7 +149,7 @@ fn each_obstacle(
     for interface in &desired.interfaces {
         note(interface.owner.as_name());
         for address in kept_or_gained(context, interface, policy) {
-            note(reverse::reverse_name(IpAddr::V6(address)).as_name());
+            note(ReverseName::of(IpAddr::V6(address)).as_name());
         }
     }
 }

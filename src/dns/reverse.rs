@@ -12,12 +12,52 @@ const IN_ADDR_ARPA: &[u8] = b"\x07in-addr\x04arpa\0";
 /// `ip6.arpa` in wire format.
 const IP6_ARPA: &[u8] = b"\x03ip6\x04arpa\0";
 
-/// The reverse name of an address. Source: RFC 1035 section 3.5, RFC 3596 section 2.5.
-pub fn reverse_name(address: IpAddr) -> Name {
-    match address {
-        IpAddr::V4(v4) => octet_labels(&v4.octets()),
-        IpAddr::V6(v6) => nibble_labels(&nibbles(v6)),
+/// The digits of nibbles in reverse names.
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
+/// The longest reverse name, in octets of wire format: 32 nibbles, each behind its length.
+const LONGEST: usize = 64 + IP6_ARPA.len();
+
+/// The reverse name of an address, without an allocation: rules look up millions.
+#[derive(Debug, Clone, Copy)]
+pub struct ReverseName {
+    /// Wire format, and what lies behind it.
+    wire: [u8; LONGEST],
+    /// How many octets of it are the name.
+    length: usize,
+}
+
+impl ReverseName {
+    /// The reverse name of an address. Source: RFC 1035 section 3.5, RFC 3596 section 2.5.
+    pub fn of(address: IpAddr) -> ReverseName {
+        let mut wire = [1; LONGEST];
+        let length = match address {
+            IpAddr::V6(v6) => {
+                for (octet, labels) in v6.octets().iter().rev().zip(wire.chunks_exact_mut(4)) {
+                    labels[1] = DIGITS[usize::from(octet & 0xf)];
+                    labels[3] = DIGITS[usize::from(octet >> 4)];
+                }
+                wire[64..].copy_from_slice(IP6_ARPA);
+                LONGEST
+            }
+            IpAddr::V4(v4) => {
+                let name = octet_labels(&v4.octets());
+                wire[..name.as_wire().len()].copy_from_slice(name.as_wire());
+                name.as_wire().len()
+            }
+        };
+        ReverseName { wire, length }
     }
+
+    /// Borrows the name.
+    pub fn as_name(&self) -> NameRef<'_> {
+        NameRef::trusted(&self.wire[..self.length])
+    }
+}
+
+/// The reverse name of an address as a [`Name`]. Source: RFC 1035 section 3.5, RFC 3596 section 2.5.
+pub fn reverse_name(address: IpAddr) -> Name {
+    ReverseName::of(address).as_name().to_name()
 }
 
 /// The apex of the reverse zone of a network; `None` where its prefix ends inside a nibble (IPv6) or octet (IPv4).
@@ -106,7 +146,7 @@ fn nibbles(address: Ipv6Addr) -> [u8; 32] {
 fn nibble_labels(nibbles: &[u8]) -> Name {
     let mut wire = Vec::with_capacity(nibbles.len() * 2 + IP6_ARPA.len());
     for nibble in nibbles.iter().rev() {
-        wire.extend_from_slice(&[1, b"0123456789abcdef"[*nibble as usize]]);
+        wire.extend_from_slice(&[1, DIGITS[*nibble as usize]]);
     }
     wire.extend_from_slice(IP6_ARPA);
     Name::from_wire(&wire).expect("at most 74 octets of well-formed labels")

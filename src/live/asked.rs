@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::{Apexes, LiveZone};
+use super::LiveZone;
 use crate::dns::contents::ContentsError;
 use crate::dns::{Name, NameRef, RrKey, Rrset, Rtype, ZoneBuilder, ZoneContents, ZoneName};
 
@@ -181,7 +181,7 @@ impl AskedZone {
     /// The zone as far as it is known.
     ///
     /// Errors: [`ContentsError`], where the answers make no zone, such as one without a SOA.
-    pub fn to_live(&self, apexes: &Apexes) -> Result<LiveZone, ContentsError> {
+    pub fn to_live(&self) -> Result<LiveZone, ContentsError> {
         let doubtful = self.doubtful();
         let mut builder = ZoneBuilder::new(self.apex.clone());
         let mut cuts = HashSet::new();
@@ -205,7 +205,7 @@ impl AskedZone {
         let contents: ZoneContents = builder.finish()?;
         let names = self.asked_for(&[Rtype::AAAA, Rtype::A, Rtype::PTR]);
         let texts = self.asked_for(&[Rtype::TXT]);
-        Ok(LiveZone::asked(contents, apexes, Knowledge { names, texts, doubtful, cuts }))
+        Ok(LiveZone::asked(contents, Knowledge { names, texts, doubtful, cuts }))
     }
 
     /// The names that were asked for any of these types, probes left out.
@@ -270,7 +270,7 @@ mod tests {
         zone.take(probes, answers);
         assert_eq!(zone.probes(), []);
         let apexes = Apexes::new(std::iter::once(&apex));
-        let live = zone.to_live(&apexes).unwrap();
+        let live = zone.to_live().unwrap();
         Live::new(vec![live], apexes)
     }
 
@@ -295,7 +295,7 @@ mod tests {
         let questions = [Rtype::SOA, Rtype::TXT].map(|rtype| Question { name: text.clone(), rtype });
         zone.take(questions.to_vec(), vec![Answer::Nothing; 2]);
         let apexes = Apexes::new(std::iter::once(&apex));
-        let live = zone.to_live(&apexes).unwrap();
+        let live = zone.to_live().unwrap();
         let live = Live::new(vec![live], apexes);
         assert_eq!(live.place(text.as_name()), Place::Unknown(ZoneIndex(0)));
         assert_eq!(live.place_of_text(text.as_name()), Place::Open(ZoneIndex(0)));

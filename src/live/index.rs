@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::dns::directory::Directory;
 
 /// Pairs of (zone, RRset id) by a 64-bit hash; whoever asks compares the real values.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct HashIndex {
     /// Sorted by hash, then zone, then id: (hash, zone, id).
     entries: Vec<(u64, u32, u32)>,

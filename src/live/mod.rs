@@ -6,20 +6,28 @@
 
 pub mod asked;
 
+mod bits;
+
 mod index;
 
 mod own;
 
+mod unpaired;
+
 mod zone;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::net::{IpAddr, Ipv6Addr};
 
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::dns::reverse::ReverseName;
 use crate::dns::{Name, NameRef, RrsetRef, Rtype, ZoneContents, ZoneName};
 
 use asked::Knowledge;
-use index::HashIndex;
 pub use own::OwnRrsets;
+use unpaired::Unpaired;
 pub use zone::LiveZone;
 
 /// The number of a zone in the list that [`Live::new`] got.
@@ -33,10 +41,8 @@ pub struct Live {
     zones: Vec<LiveZone>,
     /// The zone of each apex.
     apexes: Apexes,
-    /// Every live AAAA RRset, by each address it holds.
-    by_address: HashIndex,
-    /// Every live PTR RRset of a whole address, by each name it points to.
-    by_target: HashIndex,
+    /// The live records that cannot be found by the PTR or the address that answers them, because there is none.
+    unpaired: Unpaired,
     /// The names that MX data of the zones point to.
     exchangers: HashSet<Name>,
     /// The names that NS data of the zones point to, each with the owner of the NS; the first by wire format of several.
@@ -75,56 +81,85 @@ pub enum Place {
 #[derive(Debug)]
 pub struct Apexes {
     /// The zones by apex.
-    zones: HashMap<Name, ZoneIndex>,
-    /// Which lengths of wire format an apex has, so that most ancestors of a long name need no look-up.
-    lengths: [bool; 256],
+    zones: HashMap<Name, ZoneIndex, BuildHasherDefault<NameHasher>>,
+    /// The lengths of wire format that an apex has, the longest first: few, so that a name needs as few look-ups.
+    lengths: Vec<usize>,
+    /// The zones below whose apex there is another.
+    parents: HashSet<ZoneIndex>,
 }
 
 impl Apexes {
     /// Takes the apexes in the order of the configuration.
     pub fn new<'z>(apexes: impl Iterator<Item = &'z ZoneName>) -> Apexes {
-        let mut lengths = [false; 256];
-        let mut zones = HashMap::new();
-        for (number, apex) in apexes.enumerate() {
-            lengths[apex.as_name().as_wire().len()] = true;
-            zones.insert(apex.as_name().to_name(), ZoneIndex(number as u32));
-        }
-        Apexes { zones, lengths }
+        let numbered = apexes.enumerate().map(|(number, apex)| (apex.as_name().to_name(), ZoneIndex(number as u32)));
+        let zones: HashMap<Name, ZoneIndex, _> = numbered.collect();
+        let lengths: BTreeSet<usize> = zones.keys().map(|apex: &Name| apex.as_wire().len()).collect();
+        let lengths = lengths.into_iter().rev().collect();
+        let mut apexes = Apexes { zones, lengths, parents: HashSet::new() };
+        let above = |apex: &Name| apex.as_name().parent().and_then(|parent| apexes.zone_of(parent));
+        apexes.parents = apexes.zones.keys().filter_map(above).collect();
+        apexes
     }
 
     /// The zone that a name belongs to.
     pub fn zone_of(&self, name: NameRef<'_>) -> Option<ZoneIndex> {
-        let mut candidates = name.ancestors().filter(|ancestor| self.lengths[ancestor.as_wire().len()]);
-        candidates.find_map(|ancestor| self.zones.get(ancestor.as_wire()).copied())
+        let wire = name.as_wire();
+        let fitting = self.lengths.iter().filter_map(|length| wire.len().checked_sub(*length));
+        let found = |start: usize| self.zones.get(&wire[start..]).filter(|_| begins_label(wire, start));
+        fitting.filter_map(found).next().copied()
     }
 
-    /// Whether any apex lies below `apex`.
-    fn has_child_of(&self, apex: NameRef<'_>) -> bool {
-        self.zones.keys().any(|other| other.as_name() != apex && other.as_name().is_at_or_below(apex))
+    /// Whether names below the apex of a zone may belong to another.
+    fn is_parent(&self, zone: ZoneIndex) -> bool {
+        self.parents.contains(&zone)
+    }
+}
+
+/// Whether a label of a name begins at an octet of it.
+fn begins_label(wire: &[u8], start: usize) -> bool {
+    // The labels of addresses below ip6.arpa have one octet each, and are told apart without going through them.
+    let in_nibbles = start.is_multiple_of(2) && wire[..start].chunks_exact(2).all(|label| label[0] == 1);
+    in_nibbles || {
+        let mut at = 0;
+        while at < start {
+            at += 1 + usize::from(wire[at]);
+        }
+        at == start
+    }
+}
+
+/// Hashes names as zones do. Apexes come from the configuration, where nobody makes them up in order to collide.
+#[derive(Debug, Default)]
+struct NameHasher(u64);
+
+impl Hasher for NameHasher {
+    fn write(&mut self, octets: &[u8]) {
+        self.0 = xxh3_64_with_seed(octets, self.0);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
     }
 }
 
 impl Live {
     /// Joins the zones; they come in the order of `apexes`.
     pub fn new(zones: Vec<LiveZone>, apexes: Apexes) -> Live {
-        let mut by_address = Vec::new();
-        let mut by_target = Vec::new();
         let mut exchangers = HashSet::new();
         let mut name_servers: HashMap<Name, Name> = HashMap::new();
         let mut zones = zones;
-        for (number, zone) in zones.iter_mut().enumerate() {
+        for zone in &mut zones {
             let found = zone.take_found();
-            by_address.extend(found.addresses.into_iter().map(|(hash, id)| (hash, number as u32, id)));
-            by_target.extend(found.targets.into_iter().map(|(hash, id)| (hash, number as u32, id)));
             exchangers.extend(found.exchangers);
             for (server, owner) in found.name_servers {
                 let first = name_servers.entry(server).or_insert_with(|| owner.clone());
                 *first = std::cmp::min(&*first, &owner).clone();
             }
         }
-        let by_address = HashIndex::new(by_address);
-        let by_target = HashIndex::new(by_target);
-        Live { zones, apexes, by_address, by_target, exchangers, name_servers, own: OwnRrsets::default() }
+        let (unpaired, own) = (Unpaired::default(), OwnRrsets::default());
+        let live = Live { zones, apexes, unpaired, exchangers, name_servers, own };
+        let unpaired = Unpaired::find(&live);
+        Live { unpaired, ..live }
     }
 
     /// Takes what the state says of who created what.
@@ -140,7 +175,7 @@ impl Live {
     /// Puts other zones in the place of some, of which more is known now.
     pub fn replace(self, zones: Vec<(ZoneIndex, LiveZone)>) -> Live {
         let Live { zones: earlier, apexes, own, .. } = self;
-        let mut all: Vec<LiveZone> = earlier.into_iter().map(|zone| zone.found_anew(&apexes)).collect();
+        let mut all: Vec<LiveZone> = earlier.into_iter().map(LiveZone::found_anew).collect();
         for (number, zone) in zones {
             all[number.0 as usize] = zone;
         }
@@ -218,23 +253,60 @@ impl Live {
         })
     }
 
-    /// Every live AAAA RRset that holds an address.
+    /// Every live AAAA RRset that holds an address, by zone.
+    ///
+    /// Nearly every one is found by the PTR of the address; those to which no PTR points are listed.
     pub fn holding(&self, address: Ipv6Addr) -> impl Iterator<Item = LiveRrset<'_>> {
         let wanted = IpAddr::V6(address);
-        self.by_address.find(zone::address_hash(address)).filter_map(move |(zone, id)| {
-            let rrset = self.known(zone).rrset_by_id(id);
-            let holds = rrset.rdata().any(|rdata| rdata.address() == Some(wanted));
-            holds.then_some(LiveRrset { zone: ZoneIndex(zone), rrset })
-        })
+        let holds = move |found: &LiveRrset<'_>| found.rrset.rdata().any(|rdata| rdata.address() == Some(wanted));
+        let pointer = self.rrset(ReverseName::of(wanted).as_name(), Rtype::PTR);
+        let targets = pointer.into_iter().flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.target());
+        let pointed_to = targets.filter_map(|name| self.rrset(name, Rtype::AAAA));
+        let unpaired = self.unpaired.holding(address).map(|place| self.found(place));
+        in_order(pointed_to.chain(unpaired).filter(holds).collect())
     }
 
-    /// Every live PTR RRset, at a whole address, that points to a name.
+    /// Every live PTR RRset, at a whole address, that points to a name, by zone.
+    ///
+    /// Nearly every one is found by an address at the name; those that point to a name without their address are listed.
     pub fn pointing_to(&self, name: NameRef<'_>) -> impl Iterator<Item = LiveRrset<'_>> {
-        self.by_target.find(zone::name_hash(name)).filter_map(move |(zone, id)| {
-            let rrset = self.known(zone).rrset_by_id(id);
-            let points = rrset.rdata().any(|rdata| rdata.target() == Some(name));
-            points.then_some(LiveRrset { zone: ZoneIndex(zone), rrset })
-        })
+        let points = move |found: &LiveRrset<'_>| found.rrset.rdata().any(|rdata| rdata.target() == Some(name));
+        let at_name = [Rtype::AAAA, Rtype::A].into_iter().filter_map(|rtype| self.rrset(name, rtype));
+        let addresses = at_name.flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.address());
+        let answering = addresses.filter_map(|address| self.rrset(ReverseName::of(address).as_name(), Rtype::PTR));
+        let unpaired = self.unpaired.pointing_to(name).map(|place| self.found(place));
+        in_order(answering.chain(unpaired).filter(points).collect())
+    }
+
+    /// The zone of a name, and all that stands at it, where the zone was read whole and nothing hides the name.
+    pub fn open_at(&self, name: NameRef<'_>) -> Option<(ZoneIndex, impl Iterator<Item = RrsetRef<'_>>)> {
+        let number = self.zone_of(name)?;
+        let zone = self.zone(number);
+        let is_open = zone.knowledge().is_none() && !zone.hides(name);
+        let contents = zone.contents().filter(|_| is_open)?;
+        Some((number, contents.at_owner(name)))
+    }
+
+    /// Whether an AAAA may hold an address whose PTR does not point to it.
+    pub fn may_be_held_unanswered(&self, address: Ipv6Addr) -> bool {
+        self.unpaired.holding(address).next().is_some()
+    }
+
+    /// Whether a PTR of a whole address may point to a name that does not hold the address.
+    pub fn may_be_pointed_to_in_vain(&self, name: NameRef<'_>) -> bool {
+        self.unpaired.pointing_to(name).next().is_some()
+    }
+
+    /// Whether every name that a live PTR RRset points to holds the address, as AAAA or A.
+    pub fn is_answered(&self, zone: ZoneIndex, pointer: RrsetRef<'_>) -> bool {
+        self.unpaired.is_answered(zone, pointer)
+    }
+
+    /// Reads ahead what look-ups of these names would read, so that they need not wait for memory one by one.
+    pub fn read_ahead<'n>(&self, names: impl Iterator<Item = NameRef<'n>>) {
+        let contents = |name| self.zone(self.zone_of(name)?).contents();
+        let known = names.filter_map(|name| Some((contents(name)?, ZoneContents::hash_of(name))));
+        ZoneContents::read_ahead(&known.collect::<Vec<_>>());
     }
 
     /// Whether MX data of any zone point to a name.
@@ -259,10 +331,18 @@ impl Live {
         self.zone_of(name).is_some_and(|zone| self.zone(zone).name().as_name() == name)
     }
 
-    /// The contents of a zone that the indexes name.
-    fn known(&self, zone: u32) -> &ZoneContents {
-        self.zones[zone as usize].contents().expect("indexes hold RRsets of known zones")
+    /// The RRset in a place that was listed.
+    fn found(&self, (zone, id): (u32, u32)) -> LiveRrset<'_> {
+        let contents = self.zones[zone as usize].contents().expect("RRsets of known zones are listed");
+        LiveRrset { zone: ZoneIndex(zone), rrset: contents.rrset_by_id(id) }
     }
+}
+
+/// RRsets by zone and place in it, each once.
+fn in_order(mut found: Vec<LiveRrset<'_>>) -> impl Iterator<Item = LiveRrset<'_>> {
+    found.sort_unstable_by_key(|found| (found.zone, found.rrset.id()));
+    found.dedup_by_key(|found| (found.zone, found.rrset.id()));
+    found.into_iter()
 }
 
 #[cfg(test)]
@@ -281,7 +361,6 @@ mod tests {
     /// Zones of samples, each with a SOA.
     fn live(zones: &[Sample<'_>]) -> Live {
         let apexes: Vec<ZoneName> = zones.iter().map(|(apex, _)| ZoneName::new(name(apex))).collect();
-        let finder = Apexes::new(apexes.iter());
         let zones = apexes.iter().zip(zones).map(|(apex, (_, records))| {
             let mut builder = ZoneBuilder::new(apex.clone());
             builder.push(apex.as_name(), Rtype::SOA, Ttl::DEFAULT, &[0; 22]).unwrap();
@@ -292,7 +371,7 @@ mod tests {
                 };
                 builder.push(name(owner).as_name(), *rtype, Ttl::DEFAULT, rdata.as_octets()).unwrap();
             }
-            LiveZone::known(builder.finish().unwrap(), &finder)
+            LiveZone::known(builder.finish().unwrap())
         });
         Live::new(zones.collect(), Apexes::new(apexes.iter()))
     }

@@ -1,13 +1,10 @@
 //! One zone as it is live: its contents, and what in it is hidden.
 
 use std::collections::HashSet;
-use std::net::Ipv6Addr;
-
-use xxhash_rust::xxh3::xxh3_64;
 
 use super::asked::Knowledge;
 use super::{Apexes, ZoneIndex};
-use crate::dns::{Name, NameRef, RrsetRef, Rtype, ZoneContents, ZoneName, reverse};
+use crate::dns::{Name, NameRef, RrsetRef, Rtype, ZoneContents, ZoneName};
 
 /// One configured zone.
 #[derive(Debug)]
@@ -20,33 +17,19 @@ pub struct LiveZone {
     cuts: HashSet<Name>,
     /// The owners of DNAME.
     dnames: HashSet<Name>,
-    /// What the search indexes need, until they take it.
+    /// Which names it points to, until somebody takes them.
     found: Found,
     /// The names that it is known for; none where it was read whole.
     knowledge: Option<Box<Knowledge>>,
 }
 
-/// What one pass over a zone found for the search indexes.
+/// Which names a zone points to.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// The hash of each address with the id of the live AAAA RRset that holds it.
-    pub addresses: Vec<(u64, u32)>,
-    /// The hash of each target with the id of the live PTR RRset that points to it.
-    pub targets: Vec<(u64, u32)>,
     /// The targets of MX.
     pub exchangers: Vec<Name>,
     /// The targets of NS, each with the owner of the NS.
     pub name_servers: Vec<(Name, Name)>,
-}
-
-/// The hash of an address in the indexes.
-pub fn address_hash(address: Ipv6Addr) -> u64 {
-    xxh3_64(&address.octets())
-}
-
-/// The hash of a name in the indexes.
-pub fn name_hash(name: NameRef<'_>) -> u64 {
-    xxh3_64(name.as_wire())
 }
 
 impl LiveZone {
@@ -56,44 +39,34 @@ impl LiveZone {
         LiveZone { name, contents: None, cuts, dnames, found: Found::default(), knowledge: None }
     }
 
-    /// A zone that was read whole; `apexes` says what of it belongs to other zones.
-    pub fn known(contents: ZoneContents, apexes: &Apexes) -> LiveZone {
-        LiveZone::unknown(contents.apex().clone()).with_contents(contents, apexes)
+    /// A zone that was read whole.
+    pub fn known(contents: ZoneContents) -> LiveZone {
+        LiveZone::unknown(contents.apex().clone()).with_contents(contents)
     }
 
     /// A zone of which some names were asked for, and no more is known.
-    pub fn asked(contents: ZoneContents, apexes: &Apexes, knowledge: Knowledge) -> LiveZone {
+    pub fn asked(contents: ZoneContents, knowledge: Knowledge) -> LiveZone {
         let mut zone = LiveZone::unknown(contents.apex().clone());
         zone.cuts.clone_from(&knowledge.cuts);
         zone.knowledge = Some(Box::new(knowledge));
-        zone.with_contents(contents, apexes)
+        zone.with_contents(contents)
     }
 
-    /// The same zone, with what the indexes need, which somebody took, found anew.
-    pub(super) fn found_anew(mut self, apexes: &Apexes) -> LiveZone {
+    /// The same zone, with what was found in it, which somebody took, found anew.
+    pub(super) fn found_anew(mut self) -> LiveZone {
         match self.contents.take() {
-            Some(contents) => self.with_contents(contents, apexes),
+            Some(contents) => self.with_contents(contents),
             None => self,
         }
     }
 
     /// Looks through contents.
-    fn with_contents(self, contents: ZoneContents, apexes: &Apexes) -> LiveZone {
+    fn with_contents(self, contents: ZoneContents) -> LiveZone {
         let mut zone = self;
         for rrset in contents.rrsets() {
             zone.note_structure(rrset);
         }
-        let own = apexes.zone_of(zone.name.as_name());
-        let has_children = apexes.has_child_of(zone.name.as_name());
-        let mut found = std::mem::take(&mut zone.found);
-        for rrset in contents.rrsets().filter(|rrset| matches!(rrset.rtype(), Rtype::AAAA | Rtype::PTR)) {
-            let owner = rrset.owner();
-            let foreign = has_children && apexes.zone_of(owner) != own;
-            if !foreign && !zone.hides(owner) {
-                note_values(rrset, &mut found);
-            }
-        }
-        LiveZone { contents: Some(contents), found, ..zone }
+        LiveZone { contents: Some(contents), ..zone }
     }
 
     /// Keeps cuts, DNAMEs, and the names that are pointed to.
@@ -156,7 +129,7 @@ impl LiveZone {
         self.cut_at_or_above(name).is_some() || self.dname_above(name).is_some()
     }
 
-    /// Hands over what the indexes need.
+    /// Hands over which names it points to.
     pub(super) fn take_found(&mut self) -> Found {
         std::mem::take(&mut self.found)
     }
@@ -170,16 +143,5 @@ impl LiveZone {
     ) -> impl Iterator<Item = RrsetRef<'a>> {
         let rrsets = self.contents.iter().flat_map(ZoneContents::rrsets).filter(move |rrset| rrset.rtype() == rtype);
         rrsets.filter(move |rrset| apexes.zone_of(rrset.owner()) == Some(own) && !self.hides(rrset.owner()))
-    }
-}
-
-/// Adds the values of an AAAA or PTR RRset to what was found.
-fn note_values(rrset: RrsetRef<'_>, found: &mut Found) {
-    match rrset.rtype() {
-        Rtype::AAAA => found.addresses.extend(rrset.rdata().map(|rdata| (xxh3_64(rdata.octets), rrset.id()))),
-        _ if reverse::address_of(rrset.owner()).is_some() => {
-            found.targets.extend(rrset.rdata().map(|rdata| (xxh3_64(rdata.octets), rrset.id())));
-        }
-        _ => {}
     }
 }

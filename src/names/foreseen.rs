@@ -142,18 +142,18 @@ mod tests {
     }
 
     /// The configured zones with nothing in them, but for what `other` makes of some.
-    fn live(inventory: &Inventory, other: impl Fn(&ZoneName, &Apexes) -> Option<LiveZone>) -> Live {
+    fn live(inventory: &Inventory, other: impl Fn(&ZoneName) -> Option<LiveZone>) -> Live {
         let zones: Vec<&ZoneName> = inventory.config.zones.iter().map(|spec| &spec.name).collect();
         let apexes = Apexes::new(zones.iter().copied());
-        let known = |zone: &ZoneName| LiveZone::known(empty(zone), &apexes);
-        let all = zones.iter().map(|zone| other(zone, &apexes).unwrap_or_else(|| known(zone))).collect();
+        let known = |zone: &ZoneName| LiveZone::known(empty(zone));
+        let all = zones.iter().map(|zone| other(zone).unwrap_or_else(|| known(zone))).collect();
         Live::new(all, apexes)
     }
 
     #[test]
     fn the_name_is_foreseen_that_allocate_gives() {
         let inventory = inventory();
-        let foreseen = Foreseen::find(&inventory, &live(&inventory, |_, _| None), now());
+        let foreseen = Foreseen::find(&inventory, &live(&inventory, |_| None), now());
         let name = Name::parse("sas0-0002.web.example.net").unwrap();
         assert_eq!(foreseen.of(Inv(102)), Prospect::Gets(&name));
         assert_eq!(foreseen.of(Inv(101)), Prospect::Unknown);
@@ -168,24 +168,24 @@ mod tests {
         let mut inventory = inventory();
         let is_meant = |zone: &ZoneName, apex: &str| zone.as_name() == Name::parse(apex).unwrap().as_name();
         let unread = |apex: &str| {
-            let live = live(&inventory, |zone, _| is_meant(zone, apex).then(|| LiveZone::unknown(zone.clone())));
+            let live = live(&inventory, |zone| is_meant(zone, apex).then(|| LiveZone::unknown(zone.clone())));
             Foreseen::find(&inventory, &live, now())
         };
         let needed = ZoneName::new(Name::parse("db.example.net").unwrap());
         assert_eq!(unread("db.example.net").of(Inv(102)), Prospect::Unread(&needed));
         assert!(matches!(unread("2.0.192.in-addr.arpa").of(Inv(102)), Prospect::Gets(_)));
-        let by_name = live(&inventory, |zone, apexes| {
-            let asked = || LiveZone::asked(empty(zone), apexes, Knowledge::default());
+        let by_name = live(&inventory, |zone| {
+            let asked = || LiveZone::asked(empty(zone), Knowledge::default());
             is_meant(zone, "db.example.net").then(asked)
         });
         assert_eq!(Foreseen::find(&inventory, &by_name, now()).of(Inv(102)), Prospect::ByName(&needed));
-        let both = live(&inventory, |zone, apexes| match is_meant(zone, "web.example.net") {
-            true => Some(LiveZone::asked(empty(zone), apexes, Knowledge::default())),
+        let both = live(&inventory, |zone| match is_meant(zone, "web.example.net") {
+            true => Some(LiveZone::asked(empty(zone), Knowledge::default())),
             false => is_meant(zone, "db.example.net").then(|| LiveZone::unknown(zone.clone())),
         });
         assert_eq!(Foreseen::find(&inventory, &both, now()).of(Inv(102)), Prospect::Unread(&needed));
         inventory.trust.names_lock = Trust::Unknown { reason: "it was cut".to_owned() };
-        let all = live(&inventory, |_, _| None);
+        let all = live(&inventory, |_| None);
         assert_eq!(Foreseen::find(&inventory, &all, now()).of(Inv(102)), Prospect::Doubted);
     }
 }

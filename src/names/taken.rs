@@ -315,7 +315,6 @@ mod tests {
     fn whatever_stands_directly_below_a_domain_takes_the_name() {
         let inventory = inventory(&["1,,search,assigned,sas"], &[]);
         let apexes = ["search.example", "other.example"].map(|apex| ZoneName::new(Name::parse(apex).unwrap()));
-        let finder = Apexes::new(apexes.iter());
         let zones = apexes.iter().map(|apex| {
             let mut builder = ZoneBuilder::new(apex.clone());
             let owner = |label: &str| Name::parse(&format!("{label}.{apex}")).unwrap();
@@ -328,7 +327,7 @@ mod tests {
             push(&owner("sas3"), Rtype::TXT, b"\x04kept").unwrap();
             push(&owner("deep.sas4"), Rtype::TXT, b"\x04kept").unwrap();
             push(&owner(&format!("only-{}", apex.to_string().replace('.', "-"))), Rtype::TXT, b"\x04kept").unwrap();
-            LiveZone::known(builder.finish().unwrap(), &finder)
+            LiveZone::known(builder.finish().unwrap())
         });
         let mut taken = Taken::default();
         taken.add_live(&inventory, &Live::new(zones.collect(), Apexes::new(apexes.iter())));

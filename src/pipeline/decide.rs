@@ -1,5 +1,7 @@
 //! From inventory and live DNS to decisions, host by host in parallel.
 
+use std::net::IpAddr;
+
 use rayon::prelude::*;
 
 use super::post::{self, Settled};
@@ -11,12 +13,19 @@ use crate::diff::protect::ServerNames;
 use crate::diff::rules::{self, Outcome};
 use crate::diff::standing::{self, Block};
 use crate::diff::waits::Waits;
-use crate::diff::{Context, Selection, Standing, Standings, Tripped, orphans, protect, released, waits};
+use crate::diff::{Context, Selection, Standing, Standings, Tripped, orphans, protect, released, settled, waits};
+use crate::dns::Name;
+use crate::dns::reverse::ReverseName;
 use crate::inventory::Inventory;
+use crate::inventory::model::Host;
 use crate::inventory::value::Time;
 use crate::live::Live;
+use crate::names::holders::{fastbone_of, name_of};
 use crate::names::{Foreseen, NameIndex};
 use crate::provider;
+
+/// How many hosts are looked after together, so that memory answers look-ups for all of them at once.
+const AT_ONCE: usize = 32;
 
 /// All that was decided.
 #[derive(Debug, Default)]
@@ -92,11 +101,11 @@ fn server_names(inventory: &Inventory) -> ServerNames {
 
 /// Decides where each derived host stands, runs the rules, and joins what they do.
 pub fn judge_all(context: &Context<'_>) -> (Standings, Decided) {
-    // What a host looks up to be judged is looked up again by its rules, and is still at hand if they follow at once.
-    let judged = (0..context.inventory.hosts.len()).into_par_iter().map(|place| {
-        let standing = standing::judge(context, place);
-        let outcome = run_rules(context, &standing, place);
-        (standing, outcome)
+    let hosts: Vec<usize> = (0..context.inventory.hosts.len()).collect();
+    let judged = hosts.par_chunks(AT_ONCE).flat_map_iter(|places| {
+        // What a host looks up to be judged is looked up again by its rules, and is still at hand if they follow at once.
+        read_ahead_interfaces(context, places);
+        places.iter().map(|place| judge(context, *place)).collect::<Vec<_>>()
     });
     let (standings, outcomes): (Vec<Standing>, Vec<Outcome>) = judged.unzip();
     let mut standings = Standings(standings);
@@ -106,9 +115,41 @@ pub fn judge_all(context: &Context<'_>) -> (Standings, Decided) {
     (standings, decided)
 }
 
+/// Reads ahead what the rules of some hosts look up: their names, and the reverse names of their addresses.
+fn read_ahead_interfaces(context: &Context<'_>, places: &[usize]) {
+    let interfaces = || places.iter().flat_map(|place| &context.desired[*place].interfaces);
+    let addresses = interfaces().flat_map(|own| own.acceptable.iter().map(|(address, _)| IpAddr::V6(*address)));
+    let reverse: Vec<ReverseName> = addresses.map(ReverseName::of).collect();
+    let names = interfaces().map(|own| own.owner.as_name()).chain(reverse.iter().map(ReverseName::as_name));
+    context.live.read_ahead(names);
+}
+
 /// Derives every host, in the inventory's order.
 pub fn derive_all(inventory: &Inventory, live: &Live, now: Time) -> Vec<DesiredHost> {
-    inventory.hosts.par_iter().map(|host| host::derive(inventory, live, host, now)).collect()
+    let derive_some = |hosts: &[Host]| {
+        let names = hosts.iter().filter_map(|host| Some((name_of(inventory, host)?.0, host.project)));
+        let with_fastbones = names.map(|(name, project)| (name, fastbone_of(inventory, project, name.as_name())));
+        let names: Vec<(&Name, Option<Name>)> = with_fastbones.collect();
+        live.read_ahead(
+            names.iter().flat_map(|(name, fastbone)| [Some(*name), fastbone.as_ref()]).flatten().map(Name::as_name),
+        );
+        hosts.iter().map(|host| host::derive(inventory, live, host, now)).collect::<Vec<_>>()
+    };
+    inventory.hosts.par_chunks(AT_ONCE).flat_map_iter(derive_some).collect()
+}
+
+/// Decides where a host stands, and runs its rules.
+fn judge(context: &Context<'_>, place: usize) -> (Standing, Outcome) {
+    let policy = match standing::by_inventory(context, place) {
+        Ok(policy) => policy,
+        Err(standing) => return (standing, Outcome::default()),
+    };
+    if settled::is_settled(context, place) {
+        return (Standing::Open(policy), Outcome::default());
+    }
+    let standing = standing::by_places(context, place, policy);
+    let outcome = run_rules(context, &standing, place);
+    (standing, outcome)
 }
 
 /// Runs the rules of one host, where they run.

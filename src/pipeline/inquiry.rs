@@ -18,7 +18,7 @@ use crate::inventory::Inventory;
 use crate::inventory::model::Registry;
 use crate::inventory::value::Time;
 use crate::live::asked::{AskedZone, Question};
-use crate::live::{Apexes, Live, LiveZone, ZoneIndex};
+use crate::live::{Live, LiveZone, ZoneIndex};
 use crate::names::NameIndex;
 use crate::provider::{AskZone, TargetError};
 
@@ -38,10 +38,10 @@ pub struct Asking<'t> {
 
 impl Asking<'_> {
     /// The zone as far as it is known now.
-    pub fn known(&mut self, apexes: &Apexes) -> LiveZone {
+    pub fn known(&mut self) -> LiveZone {
         let name = self.asked.apex();
         if self.failed.is_none() {
-            match self.asked.to_live(apexes) {
+            match self.asked.to_live() {
                 Ok(live) => return live,
                 Err(error) => {
                     self.failed = Some(TargetError {
@@ -124,8 +124,7 @@ impl Rounds<'_, '_> {
         self.exchange(questions);
         let probes = self.asking.iter().map(|asking| asking.asked.probes()).collect();
         self.exchange(probes);
-        let apexes = live.apexes();
-        let known = self.asking.iter_mut().map(|asking| (asking.zone, asking.known(apexes))).collect();
+        let known = self.asking.iter_mut().map(|asking| (asking.zone, asking.known())).collect();
         live.replace(known)
     }
 

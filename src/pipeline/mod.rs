@@ -86,7 +86,7 @@ use base::{BaseError, Remark};
 use decide::{Decided, Given};
 use guards::Remembered;
 use undo::UndoError;
-use zones::Zones;
+use zones::{Readings, Zones};
 
 /// Told what is going on, for people who wait.
 pub trait Progress: Sync {
@@ -344,7 +344,8 @@ struct Gathered {
 /// Reads the inventory and live DNS.
 fn gather(request: &Request<'_>, progress: &dyn Progress) -> Result<Gathered, MakeError> {
     let snapshot = request.live_snapshot.map(Snapshot::open).transpose().map_err(MakeError::NoSnapshot)?;
-    let (mut inventory, mut diagnostics) = load(request.workspace, request.now, progress)?;
+    let (loaded, early) = load_beside_zones(request, snapshot.is_none(), progress);
+    let (mut inventory, mut diagnostics) = loaded?;
     let state = open_to_read(&request.workspace.join(&inventory.config.state_file))?;
     diagnostics.append(accepted::hold_against(&mut inventory, state.as_deref())?);
     diagnostics.settle();
@@ -352,7 +353,7 @@ fn gather(request: &Request<'_>, progress: &dyn Progress) -> Result<Gathered, Ma
     let waits = state.as_deref().map(State::waits).transpose()?.unwrap_or_default();
     let zones = match &snapshot {
         Some(snapshot) => zones::read_snapshot(&inventory, snapshot, request.now, progress),
-        None => zones::read_all(&inventory, request.workspace, request.now, progress),
+        None => zones::read_all(&inventory, (request.workspace, early), request.now, progress),
     };
     let (zones, forgotten) = match inventory.config.registry {
         Registry::Journal => remember(&inventory.config, zones, state.as_deref())?,
@@ -366,6 +367,42 @@ fn gather(request: &Request<'_>, progress: &dyn Progress) -> Result<Gathered, Ma
     let remembered = Remembered::read(guards::rules_of(&inventory), state.as_deref(), request.now)?;
     let snapshot = snapshot.map(|snapshot| used(&snapshot, &inventory));
     Ok(Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state })
+}
+
+/// Loads the inventory while the servers send their zones.
+///
+/// Zones are read early only where nothing that the inventory says could make that needless: a host or project that is
+/// named, and that it lacks, is told at once, whether servers answer or not.
+fn load_beside_zones(
+    request: &Request<'_>,
+    are_zones_read: bool,
+    progress: &dyn Progress,
+) -> (Result<(Inventory, Diagnostics), MakeError>, Option<Readings>) {
+    let is_whole = request.hosts.is_empty() && request.projects.is_empty();
+    let config = (is_whole && are_zones_read).then(|| load_config(request.workspace).ok()).flatten();
+    let Some((config, _)) = config else { return (load(request.workspace, request.now, progress), None) };
+    progress.stage("reading the inventory and zones", Some(config.zones.len() as u64));
+    let steps = Steps(progress);
+    std::thread::scope(|scope| {
+        let reading = scope.spawn(|| Readings::read(&config, request.workspace, request.now, &steps));
+        let loaded = load(request.workspace, request.now, &steps);
+        (loaded, Some(reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
+    })
+}
+
+/// Tells of steps and of no stage: for what runs beside something else within one.
+struct Steps<'p>(&'p dyn Progress);
+
+impl Progress for Steps<'_> {
+    fn stage(&self, _: &str, _: Option<u64>) {}
+
+    fn step(&self) {
+        self.0.step();
+    }
+
+    fn pause(&self, pause: std::time::Duration) {
+        self.0.pause(pause);
+    }
 }
 
 /// Takes from the state which RRsets we created; gives the zones, too, whose markers tell of an apply that it has not seen.

@@ -92,7 +92,7 @@ fn save_known(
         MakeError::Config(findings) => SaveFailure::Config(findings),
         _ => unreachable!("`load` selects nothing, and reads no snapshot"),
     })?;
-    let Zones { live, unread, findings, .. } = zones::read_all(&inventory, workspace, now, progress);
+    let Zones { live, unread, findings, .. } = zones::read_all(&inventory, (workspace, None), now, progress);
     let mut unread = unread.into_iter().map(|(_, error)| error);
     let outcomes = live.zones().map(|(_, zone)| match zone.contents() {
         Some(contents) => Ok(writer.write_zone(contents, zone.knowledge()).map(|saved| (saved, None))),

@@ -34,11 +34,11 @@ pub struct Zones {
 }
 
 /// What could be read of one zone.
-enum Reading<'t> {
+enum Reading {
     /// All that there is to know.
     Known(Box<KnownZone>),
     /// What its server says when asked; so far about its apex.
-    Asked(&'t dyn AskZone, AskedZone),
+    Asked(AskedZone),
 }
 
 /// A zone that was read whole, or taken from a snapshot.
@@ -57,26 +57,53 @@ struct KnownZone {
 /// processors pays; a name server limits transfers to a client (BIND's `transfers-per-ns` is 2, `transfers-out` 10).
 const SIDE_BY_SIDE: usize = 4;
 
-/// Reads all configured zones.
-pub fn read_all(inventory: &Inventory, workspace: &Path, now: Time, progress: &dyn Progress) -> Zones {
+/// Zones as their servers have them, which may be read before the inventory is.
+pub struct Readings {
+    /// The settings that they were read by.
+    source: String,
+    /// The target of each pool.
+    targets: Vec<Result<Access, TargetError>>,
+    /// What could be read of each zone.
+    zones: Vec<Result<Reading, TargetError>>,
+}
+
+impl Readings {
+    /// Reads all zones of a configuration.
+    pub fn read(config: &Config, workspace: &Path, now: Time, progress: &dyn Progress) -> Readings {
+        let targets = open_targets(config, workspace, now);
+        let zones = each_zone(config, &targets, progress, read_one);
+        Readings { source: config.source.text.clone(), targets, zones }
+    }
+
+    /// Whether they were read by these settings, and not by what the file said a moment earlier.
+    fn are_by(&self, config: &Config) -> bool {
+        self.source == config.source.text
+    }
+}
+
+/// Reads all configured zones, unless `early` has them already.
+pub fn read_all(
+    inventory: &Inventory,
+    (workspace, early): (&Path, Option<Readings>),
+    now: Time,
+    progress: &dyn Progress,
+) -> Zones {
     let config = &inventory.config;
-    let apexes = Apexes::new(config.zones.iter().map(|spec| &spec.name));
-    let targets = open_targets(config, workspace, now);
-    let readings = each_zone(config, &targets, progress, |access, zone| read_one(access, zone, &apexes));
-    join(inventory, now, apexes, readings, progress)
+    let early = early.filter(|early| early.are_by(config));
+    let readings = early.unwrap_or_else(|| Readings::read(config, workspace, now, progress));
+    join(inventory, now, (readings.zones, &readings.targets), progress)
 }
 
 /// Takes all configured zones from a snapshot: no target is opened.
 pub fn read_snapshot(inventory: &Inventory, snapshot: &Snapshot, now: Time, progress: &dyn Progress) -> Zones {
     let specs = &inventory.config.zones;
     progress.stage("reading the snapshot", Some(specs.len() as u64));
-    let apexes = Apexes::new(specs.iter().map(|spec| &spec.name));
     let readings = side_by_side(&vec![0; specs.len()], |place| {
         let read = snapshot.read_zone(&specs[place].name);
         progress.step();
-        read.map(|SavedLive { read, knowledge }| known(read, knowledge, &apexes))
+        read.map(|SavedLive { read, knowledge }| known(read, knowledge))
     });
-    let mut zones = join(inventory, now, apexes, readings, progress);
+    let mut zones = join(inventory, now, (readings, &[]), progress);
     zones.inputs.push(snapshot.input().clone());
     zones
 }
@@ -196,35 +223,35 @@ pub fn each_zone<'t, T: Send>(
 }
 
 /// Reads one zone, or what its server says of its apex.
-fn read_one<'t>(access: &'t Access, zone: &ZoneName, apexes: &Apexes) -> Result<Reading<'t>, TargetError> {
+fn read_one(access: &Access, zone: &ZoneName) -> Result<Reading, TargetError> {
     match access {
-        Access::Whole(target) => Ok(known(target.read_zone(zone)?, None, apexes)),
+        Access::Whole(target) => Ok(known(target.read_zone(zone)?, None)),
         Access::ByName(target) => {
             let mut asked = AskedZone::new(zone.clone());
             asked.open(target.ask(zone, &asked.opening())?);
-            Ok(Reading::Asked(target.as_ref(), asked))
+            Ok(Reading::Asked(asked))
         }
     }
 }
 
 /// Looks through a zone; `knowledge` is what it is known for, where it was not read whole.
-fn known(read: ZoneRead, knowledge: Option<Knowledge>, apexes: &Apexes) -> Reading<'static> {
+fn known(read: ZoneRead, knowledge: Option<Knowledge>) -> Reading {
     let seen = ZoneSeen::of(&read.contents);
     let live = match knowledge {
-        Some(knowledge) => LiveZone::asked(read.contents, apexes, knowledge),
-        None => LiveZone::known(read.contents, apexes),
+        Some(knowledge) => LiveZone::asked(read.contents, knowledge),
+        None => LiveZone::known(read.contents),
     };
     Reading::Known(Box::new(KnownZone { live, seen, inputs: read.inputs, findings: read.findings }))
 }
 
-/// Joins what could be read, and asks for names where zones are read so.
+/// Joins what could be read, and asks the targets for names where zones are read so.
 fn join(
     inventory: &Inventory,
     now: Time,
-    apexes: Apexes,
-    readings: Vec<Result<Reading<'_>, TargetError>>,
+    (readings, targets): (Vec<Result<Reading, TargetError>>, &[Result<Access, TargetError>]),
     progress: &dyn Progress,
 ) -> Zones {
+    let apexes = Apexes::new(inventory.config.zones.iter().map(|spec| &spec.name));
     let (mut inputs, mut findings, mut zones, mut seen) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut asking = Vec::new();
     let mut failed: Vec<(ZoneIndex, TargetError)> = Vec::new();
@@ -237,9 +264,12 @@ fn join(
                 findings.extend(known.findings.map(|found| *found));
                 known.live
             }
-            Ok(Reading::Asked(target, asked)) => {
-                asking.push(Asking { zone, pool: spec.pool, target, asked, failed: None });
-                asking.last_mut().expect("just pushed").known(&apexes)
+            Ok(Reading::Asked(asked)) => {
+                let Ok(Access::ByName(target)) = &targets[spec.pool] else {
+                    unreachable!("only who is asked by name answers so")
+                };
+                asking.push(Asking { zone, pool: spec.pool, target: target.as_ref(), asked, failed: None });
+                asking.last_mut().expect("just pushed").known()
             }
             Err(error) => {
                 failed.push((zone, error));
@@ -282,14 +312,13 @@ pub fn check_local(inventory: &Inventory, workspace: &Path, now: Time, progress:
     let specs: Vec<_> = config.zones.iter().filter(|spec| local(spec.pool)).collect();
     progress.stage("reading zone files", Some(specs.len() as u64));
     let context = Context { workspace, source: &config.source, now };
-    let apexes = Apexes::new(config.zones.iter().map(|spec| &spec.name));
     let pools: Vec<usize> = specs.iter().map(|spec| spec.pool).collect();
     let outcomes = side_by_side(&pools, |place| {
         let target = &config.pools[specs[place].pool].target;
         let outcome = provider::open(&target.provider, &target.settings, &context);
-        let outcome = outcome.and_then(|access| match read_one(&access, &specs[place].name, &apexes)? {
+        let outcome = outcome.and_then(|access| match read_one(&access, &specs[place].name)? {
             Reading::Known(known) => Ok((known.inputs, known.findings)),
-            Reading::Asked(..) => Ok((Vec::new(), None)),
+            Reading::Asked(_) => Ok((Vec::new(), None)),
         });
         progress.step();
         outcome

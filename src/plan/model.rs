@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::marker::marker_key;
 use super::review::Review;
 use crate::change::{Blocked, Change, Notice, NoticeCode, Skipped, Waiting, words};
-use crate::dns::{RrKey, RrsetRef, Rtype, ZoneContents, ZoneName};
+use crate::dns::{RrKey, Rtype, ZoneContents, ZoneName};
 use crate::inventory::value::{Duration, Inv, Time};
 
 /// All that a run would change, and all that it would not and why.
@@ -145,19 +145,16 @@ impl ZoneSeen {
     /// How a zone's contents are seen.
     pub fn of(contents: &ZoneContents) -> ZoneSeen {
         let marker = marker_key(contents.apex());
-        let counts = |rrset: RrsetRef<'_>| {
+        let (mut rrsets, mut managed) = (0, 0);
+        let digest = contents.digest(|rrset| {
+            rrsets += 1;
+            managed += u64::from(matches!(rrset.rtype(), Rtype::AAAA | Rtype::PTR));
             let is_marker = |key: &RrKey| key.rtype == rrset.rtype() && key.owner.as_name() == rrset.owner();
             let marks = marker.as_ref().is_some_and(is_marker);
             !marks && rrset.rtype() != Rtype::SOA && !is_dnssec(rrset.rtype())
-        };
-        let digest: String = contents.digest(counts).iter().map(|octet| format!("{octet:02x}")).collect();
-        ZoneSeen {
-            zone: contents.apex().clone(),
-            serial: contents.serial().into_int(),
-            rrsets: contents.rrsets().count() as u64,
-            managed: contents.rrsets().filter(|rrset| matches!(rrset.rtype(), Rtype::AAAA | Rtype::PTR)).count() as u64,
-            digest,
-        }
+        });
+        let digest: String = digest.iter().map(|octet| format!("{octet:02x}")).collect();
+        ZoneSeen { zone: contents.apex().clone(), serial: contents.serial().into_int(), rrsets, managed, digest }
     }
 }
 

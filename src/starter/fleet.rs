@@ -271,7 +271,7 @@ pub(super) mod tests {
         let apexes = Apexes::new(names.iter());
         let known = names.iter().zip(zones).map(|(name, (_, text))| {
             let text = format!("$TTL 300\n@ SOA ns.invalid. x.invalid. 1 1 1 1 1\n@ NS ns.invalid.\n{text}");
-            LiveZone::known(parse_text(name, "x", text.into_bytes()).unwrap(), &apexes)
+            LiveZone::known(parse_text(name, "x", text.into_bytes()).unwrap())
         });
         let known = known.collect();
         Live::new(known, apexes)

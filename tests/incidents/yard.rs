@@ -183,7 +183,7 @@ impl Yard {
         let now = GOOD.parse().expect("a time");
         let loaded = inventory::load_workspace(self.path(), now, &|_| {});
         let inventory = loaded.inventory.expect("settings that can be used");
-        let zones = zones::read_all(&inventory, self.path(), now, &Silent);
+        let zones = zones::read_all(&inventory, (self.path(), None), now, &Silent);
         assert!(zones.unread.is_empty(), "{:?}", zones.unread);
         let mut records = Records::new();
         for (_, zone) in zones.live.zones() {

@@ -34,7 +34,6 @@ fn rdata(rtype: Rtype, text: &str) -> Rdata {
 /// Zones with a SOA each.
 fn live(samples: &[Sample<'_>]) -> Live {
     let apexes: Vec<ZoneName> = samples.iter().map(|(apex, _)| ZoneName::new(name(apex))).collect();
-    let finder = Apexes::new(apexes.iter());
     let zones = apexes.iter().zip(samples).map(|(apex, (_, records))| {
         if records.is_empty() {
             return LiveZone::unknown(apex.clone());
@@ -45,7 +44,7 @@ fn live(samples: &[Sample<'_>]) -> Live {
             let rdata = rdata(*rtype, text);
             builder.push(name(owner).as_name(), *rtype, Ttl::DEFAULT, rdata.as_octets()).unwrap();
         }
-        LiveZone::known(builder.finish().unwrap(), &finder)
+        LiveZone::known(builder.finish().unwrap())
     });
     Live::new(zones.collect(), Apexes::new(apexes.iter()))
 }
@@ -225,7 +224,6 @@ fn nothing_is_created_below_a_delegation_or_a_dname() {
 #[test]
 fn a_zone_that_was_asked_name_by_name_is_known_for_what_it_was_asked() {
     let apexes = ["example.net", REVERSE].map(|apex| ZoneName::new(name(apex)));
-    let finder = Apexes::new(apexes.iter());
     let mut asked = AskedZone::new(apexes[0].clone());
     let soa = Rrset::new(Ttl::DEFAULT, vec![crate::dns::RdataRef { rtype: Rtype::SOA, octets: &[0; 22] }.to_rdata()]);
     asked.open(vec![Answer::Holds(Rtype::SOA, soa.unwrap()), Answer::Nothing, Answer::Nothing]);
@@ -237,8 +235,8 @@ fn a_zone_that_was_asked_name_by_name_is_known_for_what_it_was_asked() {
     asked.take(probes, answers);
     let mut reverse = ZoneBuilder::new(apexes[1].clone());
     reverse.push(apexes[1].as_name(), Rtype::SOA, Ttl::DEFAULT, &[0; 22]).unwrap();
-    let reverse = LiveZone::known(reverse.finish().unwrap(), &finder);
-    let live = Live::new(vec![asked.to_live(&finder).unwrap(), reverse], Apexes::new(apexes.iter()));
+    let reverse = LiveZone::known(reverse.finish().unwrap());
+    let live = Live::new(vec![asked.to_live().unwrap(), reverse], Apexes::new(apexes.iter()));
     let ptr = |target| changes(&live, &[("1.2.0.192.in-addr.arpa", Rtype::PTR, &[], &[target])]);
     assert_eq!(told(&live, &ptr("a.example.net")).0.len(), 0);
     assert_eq!(told(&live, &ptr("b.example.net")).0.len(), 1);
@@ -432,7 +430,6 @@ fn any_structure() -> impl Strategy<Value = Vec<(Name, Rtype)>> {
 /// Builds zones of a model.
 fn live_of(model: &Model) -> Live {
     let apexes = APEXES.map(|apex| ZoneName::new(name(apex)));
-    let finder = Apexes::new(apexes.iter());
     let zones = apexes.iter().enumerate().map(|(number, apex)| {
         if number == 3 {
             return LiveZone::unknown(apex.clone());
@@ -442,7 +439,7 @@ fn live_of(model: &Model) -> Live {
             let values = values.iter();
             values.for_each(|own| builder.push(owner.as_name(), *rtype, Ttl::DEFAULT, own.as_octets()).unwrap());
         }
-        LiveZone::known(builder.finish().unwrap(), &finder)
+        LiveZone::known(builder.finish().unwrap())
     });
     Live::new(zones.collect(), Apexes::new(apexes.iter()))
 }
