@@ -147,6 +147,7 @@ impl Share {
     }
 }
 
+/// Writes what the command line says, and tells how much that is.
 fn main() -> ExitCode {
     let args = Args::parse();
     match write_workspace(&args) {

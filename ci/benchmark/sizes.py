@@ -62,6 +62,15 @@ def exponents(sizes, rows):
     return [measure.exponent(sizes, column) for column in zip(*rows)]
 
 
+def growth(sizes, rows):
+    """What a host more takes, from the smallest fleet to the largest, as a sentence."""
+    if len(sizes) < 2:
+        return ""
+    more = sizes[-1] - sizes[0]
+    each, memory = (rows[-1].cpu - rows[0].cpu) / more, (rows[-1].memory - rows[0].memory) / more
+    return f"\nA host more takes {each * 1e6:.1f} µs of processor time, and {table.number(memory)} octets.\n"
+
+
 def run(args):
     """Measures; gives the tables."""
     sizes = [size for size in SIZES if size <= (args.hosts or SIZES[-1])]
@@ -89,6 +98,7 @@ def run(args):
         where = "zone files" if args.over == "files" else args.over
         text += f"`plan`, live DNS from {where}:\n\n"
         text += table.table(["hosts", "records", *units, "processor time a million records"], [*lines, ["exponent", "", *last(slopes), ""]])
+        text += growth(list(fleets), rows)
         hold("plan", slopes)
         if sizes[-1] == SIZES[-1]:
             targets.at_most("`plan`: peak memory with 1 500 000 hosts", rows[-1].memory / 1e6, MEMORY, " MB")
@@ -98,6 +108,7 @@ def run(args):
                  for hosts, (found, _, octets) in fleets.items()]
         text += "\n`check`:\n\n"
         text += table.table(["hosts", "files", *units, "processor time beside `wc`"], [*lines, ["exponent", "", *last(slopes), ""]])
+        text += growth(list(fleets), [found["check"] for found, _, _ in fleets.values()])
         hold("check", slopes)
     if args.only in (None, "allocate"):
         slopes = exponents(sizes, [found["allocate"] for found in allocations.values()])

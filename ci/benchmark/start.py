@@ -4,16 +4,20 @@
 of the binary; how many crates it is made of. With --cold the program is built from nothing in a folder that is then removed.
 """
 
+import json
 import os
+import re
 import statistics
 import subprocess
 import tempfile
 import time
 
 from . import measure, table
-from .tools import ROOT, built, find, program, tell
+from .tools import ROOT, built, fail, find, program, read, tell
 
 STARTS = 50
+# How many of the crates that take longest to build are told.
+HEAVY = 8
 # Seconds that `--help` may take.
 HELP = 0.010
 
@@ -46,6 +50,20 @@ def stripped(binary):
         return os.path.getsize(f"{folder}/stripped")
 
 
+def build():
+    """Builds the program from nothing; gives its figures, and the crates that took longest, with their seconds."""
+    with tempfile.TemporaryDirectory() as folder:
+        what = ["--locked", "--release", "--bin", "zonewright", "--manifest-path", f"{ROOT}/Cargo.toml", "--target-dir", folder]
+        figures, _ = measure.run([program("cargo"), "build", "--quiet", "--timings", *what])
+        found = re.search(r"^const UNIT_DATA = (\[.*?^\]);", read(f"{folder}/cargo-timings/cargo-timing.html"), re.MULTILINE | re.DOTALL)
+        if not found:
+            fail("cargo tells no timings as it did")
+    took = {}
+    for unit in json.loads(found[1]):
+        took[unit["name"]] = took.get(unit["name"], 0) + unit["duration"]
+    return figures, sorted(took.items(), key=lambda each: -each[1])[:HEAVY]
+
+
 def run(args):
     """Measures; gives the tables."""
     tell("start")
@@ -62,11 +80,12 @@ def run(args):
         rows.append(["the binary without symbols and line tables", f"{size / 1e6:.1f} MB"])
     rows.append(["crates that are linked in (`cargo tree --locked -e normal`)", crates("normal")])
     rows.append(["crates that build those, too (`-e normal,build`)", crates("normal,build")])
+    heavy = ""
     if args.cold:
-        with tempfile.TemporaryDirectory() as folder:
-            figures, _ = measure.run([program("cargo"), "build", "--quiet", "--locked", "--release", "--bin", "zonewright",
-                                      "--manifest-path", f"{ROOT}/Cargo.toml", "--target-dir", folder])
+        figures, longest = build()
         rows.append(["a build from nothing", f"{figures.wall:.0f} s, {figures.cpu:.0f} s of processor time"])
+        heavy = "\nThe crates that took longest to build:\n\n"
+        heavy += table.table(["crate", "seconds"], [[f"`{name}`", f"{each:.1f}"] for name, each in longest])
     targets = table.Targets()
     targets.at_most("`zonewright --help`", medians["`zonewright --help`"] * 1000, HELP * 1000, " ms")
-    return table.table(["what", "measured"], rows) + "\n" + targets.table()
+    return table.table(["what", "measured"], rows) + heavy + "\n" + targets.table()

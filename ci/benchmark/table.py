@@ -29,7 +29,8 @@ def ratio(value, other):
 def table(head, rows):
     """A table."""
     lines = [head, ["---"] * len(head), *rows]
-    return "".join(f"| {' | '.join(map(str, line))} |\n".replace("|  |", "| |") for line in lines)
+    cells = lambda line: (f" {cell} " if cell != "" else " " for cell in line)
+    return "".join(f"|{'|'.join(cells(line))}|\n" for line in lines)
 
 
 class Targets:
