@@ -166,6 +166,9 @@ def run(args):
     """Measures; gives the table."""
     if args.install:
         install()
+    for name, path in (("octoDNS (--install)", args.octodns), ("nsdiff (--nsdiff PATH)", args.nsdiff)):
+        if not os.path.exists(path):
+            tell(f"peers: without {name}")
     rows, what = [], []
     for hosts in [args.hosts] if args.hosts else HOSTS:
         tell(f"peers: {hosts} hosts")
