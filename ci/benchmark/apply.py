@@ -87,6 +87,8 @@ path = "macs.jsonl"
 [project.p]
 dns_domain = "{FORWARD}"
 automation = "allowed"
+[limits]
+max_modify = "100%"
 [pool.main]
 [[pool.main.target]]
 {server.target(folder)}{zones}""",
@@ -110,7 +112,7 @@ def ours(folder, server, _hosts):
     """Plans and applies; gives the seconds of sending and of reading back."""
     write_settings(folder, server)
     measure.run(fleet.zonewright(folder, "-q", "plan", "--out", f"{folder}/plan"))
-    _, log = measure.run(fleet.zonewright(folder, "-vv", "apply", f"{folder}/plan", "--yes"))
+    _, log = measure.run(fleet.zonewright(folder, "-vv", "apply", f"{folder}/plan", "--yes"), f"{folder}/output")
     took = {stage: float(seconds) for stage, seconds in re.findall(r"(applying|reading back).* took ([0-9.]+) s", log)}
     return took["applying"], took["reading back"]
 

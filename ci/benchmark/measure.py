@@ -34,7 +34,8 @@ def run(command, output=os.devnull, expected=0, env=None):
         child.returncode = os.waitstatus_to_exitcode(status)
         said = read(errors.name)
         if child.returncode != expected:
-            fail(f"{' '.join(command)[:500]} ended with {child.returncode}: {said[-2000:]}")
+            printed = read(output)[-2000:] if os.path.isfile(output) else ""
+            fail(f"{' '.join(command)[:500]} ended with {child.returncode}: {printed}{said[-2000:]}")
         return Figures(wall, usage.ru_utime + usage.ru_stime, int(read(told.name)) * 1024), said
 
 
