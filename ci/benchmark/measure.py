@@ -39,13 +39,21 @@ def run(command, output=os.devnull, expected=0, env=None):
         return Figures(wall, usage.ru_utime + usage.ru_stime, int(read(told.name)) * 1024), said
 
 
-def medians(rows):
-    """The median of each column of figures."""
-    return Figures(*(statistics.median(column) for column in zip(*rows)))
+class Rounds:
+    """What a client took, round by round, and the medians of that."""
+
+    def __init__(self, rows):
+        self.rows = rows
+        self.medians = Figures(*(statistics.median(column) for column in zip(*rows)))
+        self.wall, self.cpu, self.memory = self.medians
+
+    def beside(self, other, what="wall"):
+        """How many times as much this client took as another: the median of the rounds, in each of which both ran."""
+        return statistics.median(getattr(own, what) / max(getattr(each, what), 1e-6) for own, each in zip(self.rows, other.rows))
 
 
 def in_turn(runs, clients, warm=True):
-    """Lets clients run in turn, so many times; gives the medians of each.
+    """Lets clients run in turn, so many times; gives the rounds of each.
 
     `clients` gives for each name a function that takes whether the round counts, and gives figures. With `warm` a round
     comes first that does not count: files are in memory then, and servers have their pages.
@@ -58,7 +66,7 @@ def in_turn(runs, clients, warm=True):
             tell(f"    {name if isinstance(name, str) else ', '.join(name)}: {figures.wall:.3f} s, {figures.cpu:.3f} s CPU")
             if number:
                 measured[name].append(figures)
-    return {name: medians(rows) for name, rows in measured.items()}
+    return {name: Rounds(rows) for name, rows in measured.items()}
 
 
 def exponent(sizes, values):

@@ -167,6 +167,6 @@ def run(args):
             if args.stages:
                 sys.stderr.write(said)
             found, sort, check = (figures[name] for name in ("allocate", "sort", "check"))
-            ratios = [f"{found.cpu / other.cpu:.2f} times {table.seconds(other.cpu)}" for other in (sort, check)]
+            ratios = [f"{found.beside(other, 'cpu'):.2f} times {table.seconds(other.cpu)}" for other in (sort, check)]
             rows.append([case, table.seconds(found.wall), table.seconds(found.cpu), table.memory(found.memory), *ratios])
     return table.table(["case", "wall", "processor time", "peak memory", "beside `sort`", "beside `check`"], rows)

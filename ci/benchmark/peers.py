@@ -177,6 +177,6 @@ def run(args):
         ours = measured["zonewright"]
         for client, each in measured.items():
             shown = [table.seconds(each.wall), table.seconds(each.cpu), table.memory(each.memory)]
-            rows.append([client, table.number(hosts), *shown, table.ratio(each.wall, ours.wall), table.ratio(each.cpu, ours.cpu)])
+            rows.append([client, table.number(hosts), *shown, table.ratio(each.beside(ours)), table.ratio(each.beside(ours, "cpu"))])
     head = ["client", "hosts", "wall", "processor time", "peak memory", "wall beside zonewright", "processor time beside it"]
     return "; ".join(what) + ":\n\n" + table.table(head, rows)

@@ -70,12 +70,12 @@ def run(args):
     for (kind, client), found in measured.items():
         floor, kdig = measured[kind, "floor: octets counted"], measured[kind, "`kdig`"]
         each = found.cpu / records * 1e6
-        beside = [table.ratio(found.wall, floor.wall), table.ratio(found.wall, kdig.wall)]
+        beside = [table.ratio(found.beside(other)) for other in (floor, kdig)]
         rows.append([kind, client, table.seconds(found.wall), *beside, table.seconds(found.cpu), table.seconds(each), table.memory(found.memory)])
         if client == "`zonewright plan`":
-            targets.at_most(f"{kind}: wall time beside the floor", found.wall / floor.wall, FLOOR[kind])
+            targets.at_most(f"{kind}: wall time beside the floor", found.beside(floor), FLOOR[kind])
             if kind in KDIG:
-                targets.at_most(f"{kind}: wall time beside `kdig`", found.wall / kdig.wall, KDIG[kind])
+                targets.at_most(f"{kind}: wall time beside `kdig`", found.beside(kdig), KDIG[kind])
             targets.at_most(f"{kind}: processor time a million records", each, CPU, " s")
             targets.at_most(f"{kind}: peak memory", found.memory / 1e6, MEMORY, " MB")
     head = ["server", "client", "wall", "beside the floor", "beside `kdig`", "processor time", "a million records", "peak memory"]

@@ -2,7 +2,7 @@
 
 Both clients ask over one TCP connection what a plan asks that reads name by name: SOA, AAAA and A of each name of a zone, and
 of each tenth a neighbour that is not there. dnsperf has as many questions in flight as --window says. The clients take turns;
-ratios are of the medians of the rates.
+the ratio is the median of those of the rounds.
 """
 
 import os
@@ -89,7 +89,7 @@ def run(args):
     medians = {key: [statistics.median(column) for column in zip(*rows)] for key, rows in measured.items()}
     rows, targets = [], table.Targets()
     for (kind, name), (rate, own, server) in medians.items():
-        share = rate / medians[kind, PEER][0]
+        share = statistics.median(ours[0] / peer[0] for ours, peer in zip(measured[kind, name], measured[kind, PEER]))
         rows.append([kind, name, table.number(rate), f"{share:.2f}", f"{own * 1e6:.1f} µs", f"{server * 1e6:.1f} µs"])
         if name == OURS:
             targets.at_least(f"{kind}: questions/s beside {PEER}", share, SHARE)

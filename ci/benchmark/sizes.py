@@ -8,6 +8,7 @@ slope of the line of least squares through the logarithms.
 """
 
 import glob
+import math
 import os
 import tempfile
 from contextlib import ExitStack
@@ -59,7 +60,7 @@ def measure_names(hosts, args):
 
 def exponents(sizes, rows):
     """The exponents of wall time, processor time and memory."""
-    return [measure.exponent(sizes, column) for column in zip(*rows)]
+    return [measure.exponent(sizes, column) for column in zip(*(row.medians for row in rows))]
 
 
 def growth(sizes, rows):
@@ -73,7 +74,7 @@ def growth(sizes, rows):
 
 def run(args):
     """Measures; gives the tables."""
-    sizes = [size for size in SIZES if size <= (args.hosts or SIZES[-1])]
+    sizes = [size for size in SIZES if size <= (args.hosts or SIZES[-1])] or [args.hosts]
     text, targets = "", table.Targets()
     fleets, allocations = {}, {}
     for hosts in sizes:
@@ -84,9 +85,11 @@ def run(args):
             allocations[hosts] = measure_names(hosts, args)
     units = ["wall", "processor time", "peak memory"]
     shown = lambda found: [table.seconds(found.wall), table.seconds(found.cpu), table.memory(found.memory)]
-    last = lambda slopes: [f"{slope:.2f}" for slope in slopes]
+    last = lambda slopes: ["" if math.isnan(slope) else f"{slope:.2f}" for slope in slopes]
 
     def hold(command, slopes):
+        if len(sizes) < 2:
+            return
         for unit, slope in zip(units, slopes):
             targets.at_most(f"`{command}`: exponent of {unit}", slope, EXPONENT)
 
@@ -104,7 +107,7 @@ def run(args):
             targets.at_most("`plan`: peak memory with 1 500 000 hosts", rows[-1].memory / 1e6, MEMORY, " MB")
     if args.only in (None, "check"):
         slopes = exponents(sizes, [found["check"] for found, _, _ in fleets.values()])
-        lines = [[table.number(hosts), table.memory(octets), *shown(found["check"]), table.ratio(found["check"].cpu, found["wc"].cpu)]
+        lines = [[table.number(hosts), table.memory(octets), *shown(found["check"]), table.ratio(found["check"].beside(found["wc"], "cpu"))]
                  for hosts, (found, _, octets) in fleets.items()]
         text += "\n`check`:\n\n"
         text += table.table(["hosts", "files", *units, "processor time beside `wc`"], [*lines, ["exponent", "", *last(slopes), ""]])
@@ -112,7 +115,7 @@ def run(args):
         hold("check", slopes)
     if args.only in (None, "allocate"):
         slopes = exponents(sizes, [found["allocate"] for found in allocations.values()])
-        lines = [[table.number(hosts), *shown(found["allocate"]), table.ratio(found["allocate"].cpu, found["sort"].cpu)]
+        lines = [[table.number(hosts), *shown(found["allocate"]), table.ratio(found["allocate"].beside(found["sort"], "cpu"))]
                  for hosts, found in allocations.items()]
         text += "\n`allocate`, for a tenth of the hosts:\n\n"
         text += table.table(["hosts", *units, "processor time beside `sort`"], [*lines, ["exponent", *last(slopes), ""]])

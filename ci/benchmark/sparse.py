@@ -69,7 +69,7 @@ def run(args):
     rows = []
     for (kind, name), found in measured.items():
         whole = measured[kind, "the whole fleet"]
-        beside = [table.ratio(found.wall, whole.wall), table.seconds(found.cpu), table.ratio(found.cpu, whole.cpu)]
+        beside = [table.ratio(found.beside(whole)), table.seconds(found.cpu), table.ratio(found.beside(whole, "cpu"))]
         rows.append([kind, name, table.seconds(found.wall), *beside, table.memory(found.memory)])
     head = ["server", "plan of", "wall", "beside the whole", "processor time", "beside the whole", "peak memory"]
     return f"{table.number(hosts)} hosts:\n\n" + table.table(head, rows)

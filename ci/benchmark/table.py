@@ -21,9 +21,9 @@ def memory(octets):
     return f"{number(octets / 1e6)} MB"
 
 
-def ratio(value, other):
+def ratio(value):
     """How many times something else a value is."""
-    return f"{value / other:.2f}"
+    return f"{value:.2f}"
 
 
 def table(head, rows):
@@ -36,8 +36,11 @@ def table(head, rows):
 class Targets:
     """What is to be reached, and whether it was."""
 
+    # Of all tables: how many targets there were, and which were missed.
+    number, missed = 0, []
+
     def __init__(self):
-        self.rows, self.missed = [], 0
+        self.rows = []
 
     def at_most(self, what, value, limit, unit=""):
         """Something that must not be larger."""
@@ -49,12 +52,13 @@ class Targets:
 
     def _add(self, what, value, limit, unit, word, met):
         digits = 0 if unit == " MB" else 2
-        self.missed += not met
+        Targets.number += 1
+        Targets.missed += [] if met else [what]
         self.rows.append([what, f"{word} {limit:g}{unit}", f"{value:.{digits}f}{unit}", "yes" if met else "**no**"])
 
     def table(self):
         """The table of all of them."""
-        return table(["target", "limit", "measured", "met"], self.rows)
+        return table(["target", "limit", "measured", "met"], self.rows) if self.rows else ""
 
 
 def write_block(name, text):

@@ -92,10 +92,10 @@ def run(args):
     rows, targets = [], table.Targets()
     for (kind, name), found in measured.items():
         cold = measured[kind, "cold"]
-        rows.append([kind, name, table.seconds(found.wall), table.ratio(found.wall, cold.wall), table.seconds(found.cpu), table.memory(found.memory)])
+        rows.append([kind, name, table.seconds(found.wall), table.ratio(found.beside(cold)), table.seconds(found.cpu), table.memory(found.memory)])
         if name.startswith("warm"):
             limit = {"BIND": THIRD}.get(kind)
             if limit:
-                targets.at_most(f"{kind}: {name}, wall time beside the cold plan", found.wall / cold.wall, round(limit, 2))
+                targets.at_most(f"{kind}: {name}, wall time beside the cold plan", found.beside(cold), round(limit, 2))
     head = ["server", "plan", "wall", "beside the cold plan", "processor time", "peak memory"]
     return f"{table.number(hosts)} hosts:\n\n" + table.table(head, rows) + "\n" + targets.table()
