@@ -1,12 +1,13 @@
-//! Transfers one zone from a name server, to measure zonewright's reader with.
+//! Transfers zones from a name server, to measure zonewright's reader with.
 //!
 //! ```text
 //! cargo run --release --example axfr -- --server 127.0.0.1:5353 --key-name bench --key-file bench.secret example.net
 //! ```
 //!
-//! Comes in: a server, a zone, and perhaps a TSIG key. Goes out: how many records the zone has, read and verified as a
-//! plan reads it. With `--floor` the octets of the answer are counted and nothing else is done with them, not even
-//! verified: what is left is the cost of receiving. `ci/bench-axfr` runs both beside other clients.
+//! Comes in: a server, zones, and perhaps a TSIG key. Goes out: how many records the zones have, read one after the other
+//! and verified as a plan reads them. With `--floor` the octets of the answers, all over one connection, are counted and
+//! nothing else is done with them, not even verified: what is left is the cost of receiving. `ci/bench axfr` and
+//! `ci/bench plan` run both beside other clients.
 
 use std::fs;
 use std::io::{self, BufReader, Read, Write};
@@ -30,7 +31,7 @@ const TAIL: usize = 512;
 /// What the RDATA of a SOA ends with: five numbers (RFC 1035 section 3.3.13).
 const SOA_NUMBERS: usize = 20;
 
-/// Transfer one zone and print how many records it has.
+/// Transfer zones and print how many records they have.
 #[derive(Debug, Parser)]
 #[command(name = "axfr", version)]
 struct Args {
@@ -50,8 +51,9 @@ struct Args {
     #[arg(long)]
     floor: bool,
 
-    /// The zone.
-    zone: String,
+    /// The zones.
+    #[arg(required = true, value_name = "ZONE")]
+    zones: Vec<String>,
 }
 
 /// What can go wrong: it is only printed.
@@ -72,7 +74,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Reads the zone as a plan does.
+/// Reads the zones as a plan does.
 fn count_records(args: &Args) -> Result<String, Fault> {
     let mut text = format!("type = \"rfc2136\"\nserver = \"{}\"\n", args.server);
     if let (Some(name), Some(file)) = (&args.key_name, &args.key_file) {
@@ -90,8 +92,11 @@ fn count_records(args: &Args) -> Result<String, Fault> {
     let Access::Whole(target) = provider::open("rfc2136", &settings, &context)? else {
         return Err("zones are transferred whole".into());
     };
-    let read = target.read_zone(&ZoneName::new(Name::parse(&args.zone)?))?;
-    Ok(format!("{} records", read.contents.record_count()))
+    let mut records = 0;
+    for zone in &args.zones {
+        records += target.read_zone(&ZoneName::new(Name::parse(zone)?))?.contents.record_count();
+    }
+    Ok(format!("{records} records in {} zones", args.zones.len()))
 }
 
 /// A TOML string.
@@ -99,30 +104,33 @@ fn quoted(text: &str) -> String {
     ::toml::Value::from(text).to_string()
 }
 
-/// Receives the answer, and looks no further than is needed to know where it ends.
+/// Receives the answers, and looks no further than is needed to know where each ends.
 fn count_octets(args: &Args) -> Result<String, Fault> {
-    let mut stream = TcpStream::connect(args.server)?;
-    let question = question(args)?;
-    stream.write_all(&[&u16::try_from(question.len())?.to_be_bytes()[..], &question].concat())?;
-    let mut stream = BufReader::with_capacity(2 + 65_535, stream);
+    let mut stream = BufReader::with_capacity(2 + 65_535, TcpStream::connect(args.server)?);
     let mut message = Vec::new();
-    receive(&mut stream, &mut message)?;
-    let soa = soa_numbers(&message)?;
-    let mut octets = 2 + message.len();
-    let mut messages = 1;
-    let mut whole = ends_with(&message, &soa, true);
-    while !whole {
-        receive(&mut stream, &mut message)?;
-        octets += 2 + message.len();
-        messages += 1;
-        whole = ends_with(&message, &soa, false);
+    let (mut octets, mut messages) = (0, 0);
+    for zone in &args.zones {
+        let question = question(args, zone)?;
+        stream.get_mut().write_all(&[&u16::try_from(question.len())?.to_be_bytes()[..], &question].concat())?;
+        let mut soa: Option<Vec<u8>> = None;
+        let mut whole = false;
+        while !whole {
+            receive(&mut stream, &mut message)?;
+            octets += 2 + message.len();
+            messages += 1;
+            whole = match &soa {
+                Some(soa) => count(&message[message.len().saturating_sub(TAIL)..], soa) > 0,
+                // The first message begins with it, and may end with it too.
+                None => count(&message, soa.insert(soa_numbers(&message)?)) > 1,
+            };
+        }
     }
-    Ok(format!("{octets} octets in {messages} messages"))
+    Ok(format!("{octets} octets in {messages} messages of {} zones", args.zones.len()))
 }
 
 /// The question, signed where there is a key.
-fn question(args: &Args) -> Result<Vec<u8>, Fault> {
-    let name = domain::base::Name::<Vec<u8>>::from_octets(Name::parse(&args.zone)?.as_wire().to_vec())?;
+fn question(args: &Args, zone: &str) -> Result<Vec<u8>, Fault> {
+    let name = domain::base::Name::<Vec<u8>>::from_octets(Name::parse(zone)?.as_wire().to_vec())?;
     let mut message = MessageBuilder::new_vec().question();
     message.push((name, Rtype::AXFR))?;
     let mut message = message.additional();
@@ -154,9 +162,7 @@ fn soa_numbers(message: &[u8]) -> Result<Vec<u8>, Fault> {
     Ok([soa.serial().into_int()].into_iter().chain(times).flat_map(u32::to_be_bytes).collect())
 }
 
-/// Whether a message ends with the SOA of these numbers, before its signature. The first message has it once already.
-fn ends_with(message: &[u8], soa: &[u8], first: bool) -> bool {
-    let tail = &message[message.len().saturating_sub(TAIL)..];
-    let found = tail.windows(SOA_NUMBERS).filter(|window| *window == soa).count();
-    found > usize::from(first && message.len() < TAIL)
+/// How often the SOA of these numbers stands in octets.
+fn count(octets: &[u8], soa: &[u8]) -> usize {
+    octets.windows(SOA_NUMBERS).filter(|window| *window == soa).count()
 }

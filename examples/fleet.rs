@@ -71,7 +71,7 @@ const IPV4_SUBNETS: u32 = 0xff80;
 /// ten racks in L3 segments. A third of the hosts is in names.lock. A host has four live records.
 #[derive(Debug, Parser)]
 #[command(name = "fleet", version)]
-struct Args {
+pub struct Args {
     /// How many hosts.
     #[arg(long, default_value_t = 100_000, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1_500_000))]
@@ -147,6 +147,7 @@ impl Share {
     }
 }
 
+/// Writes what the command line says, and tells how much that is.
 fn main() -> ExitCode {
     let args = Args::parse();
     match write_workspace(&args) {
@@ -163,7 +164,7 @@ fn main() -> ExitCode {
 }
 
 /// Writes all files.
-fn write_workspace(args: &Args) -> io::Result<Written> {
+pub fn write_workspace(args: &Args) -> io::Result<Written> {
     make_empty(&args.outdir)?;
     let plan = AddressPlan { reverse_zones: args.reverse_zones };
     fs::write(args.outdir.join("zonewright.toml"), config(args, &plan)?)?;
@@ -691,7 +692,7 @@ fn create_zone(folder: &Path, apex: &str) -> io::Result<BufWriter<File>> {
 }
 
 /// What was written, as it is told at the end.
-struct Written {
+pub struct Written {
     /// Hosts.
     hosts: u32,
     /// Zones.

@@ -388,3 +388,17 @@ fn every_test_that_a_document_names_exists() {
     }
     assert!(named > 20, "{named}");
 }
+
+#[test]
+fn every_benchmark_that_a_document_names_exists() {
+    let mut named = 0;
+    for document in documents() {
+        let told = fs::read_to_string(&document).expect("the document can be read");
+        for command in between(&told, "`ci/bench ", "`").map(word).filter(|command| *command != "all") {
+            let module = format!("ci/benchmark/{command}.py");
+            assert!(root().join(&module).is_file(), "{}: there is no {module}", document.display());
+            named += 1;
+        }
+    }
+    assert!(named > 8, "{named}");
+}

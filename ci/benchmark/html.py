@@ -1,17 +1,12 @@
-#!/usr/bin/env python3
-"""Measures the HTML page of a large plan: its size, how soon it is seen, and how long a search takes.
-
-    cargo build --release --bin zonewright --example plan
-    ci/bench-html [--changes N] [--runs N] [--keep FOLDER]
+"""The HTML page of a large plan: its size, how soon it is seen, and how long a search takes.
 
 A plan of N changes is made up by examples/plan.rs, saved, and rendered with `zonewright show --format html`. The page is
 opened from its file in headless Chromium, each time by a new process with a new profile: first contentful paint and the
 load event are those that the browser itself gives, from the start of the navigation. A search is the time from an input
-event in the search field until what it found is laid out; the first one is the slowest, as it readies the texts. Prints
-the medians. Without Chromium only the sizes are measured, and that is said.
+event in the search field until what it found is laid out; the first one is the slowest, as it readies the texts. Without
+Chromium only the sizes are measured, and that is said.
 """
 
-import argparse
 import fcntl
 import gzip
 import json
@@ -19,12 +14,13 @@ import os
 import shutil
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-RELEASE = os.path.join(ROOT, "target/release")
+from .tools import NOW, built, fail, tell
+
+CHANGES, RUNS = 100_000, 5
+
 BROWSERS = ["chromium", "chromium-browser", "google-chrome"]
 # Found once, found often, found everywhere, found nowhere, two terms, a line of an export.
 SEARCHES = ["100042", "2001:db8:0:1", "example", "nothing-has-this", "p01 sas1", "l3-tors.txt:41"]
@@ -74,20 +70,20 @@ class Browser:
             while b"\0" not in self.got:
                 part = os.read(self.read, 1 << 20)
                 if not part:
-                    sys.exit("ci/bench-html: the browser ended")
+                    fail("the browser ended")
                 self.got += part
             one, self.got = self.got.split(b"\0", 1)
             answer = json.loads(one)
             if answer.get("id") == self.number:
                 if "error" in answer:
-                    sys.exit(f"ci/bench-html: {method}: {answer['error']}")
+                    fail(f"{method}: {answer['error']}")
                 return answer["result"]
 
     def value(self, script):
         """Runs a script in the page, and gives its value."""
         answer = self.call("Runtime.evaluate", self.session, expression=script, returnByValue=True)
         if "exceptionDetails" in answer:
-            sys.exit(f"ci/bench-html: {answer['exceptionDetails']}")
+            fail(answer["exceptionDetails"])
         return answer["result"].get("value")
 
     def open(self, path):
@@ -115,45 +111,43 @@ def measure(command, page):
 
 
 def sizes(folder, changes):
-    """Writes the plan and its page; gives the page's path."""
+    """Writes the plan and its page; gives the page's path, and sentences about both."""
     plan, page = f"{folder}/plan.json", f"{folder}/plan.html"
-    binaries = [f"{RELEASE}/examples/plan", f"{RELEASE}/zonewright"]
-    if not all(map(os.path.exists, binaries)):
-        sys.exit("ci/bench-html: first run `cargo build --release --bin zonewright --example plan`")
     with open(plan, "wb") as out:
-        subprocess.run([binaries[0], str(changes)], stdout=out, check=True)
+        subprocess.run([built("examples/plan"), str(changes)], stdout=out, check=True)
     begin = time.monotonic()
     with open(page, "wb") as out:
-        subprocess.run([binaries[1], "-C", folder, "show", plan, "--format", "html", "--now", "2026-11-20T02:00:00Z"], stdout=out, check=True)
+        subprocess.run([built("zonewright"), "-C", folder, "show", plan, "--format", "html", "--now", NOW], stdout=out, check=True)
     took = time.monotonic() - begin
-    content = open(page, "rb").read()
-    print(f"plan of {changes} changes: {os.path.getsize(plan) / 1e6:.1f} MB as a document")
-    print(f"page: {len(content) / 1e6:.1f} MB, {len(gzip.compress(content, 6)) / 1e6:.1f} MB by gzip, read and rendered in {took:.2f} s")
-    return page
+    with open(page, "rb") as file:
+        content = file.read()
+    text = f"- plan of {changes} changes: {os.path.getsize(plan) / 1e6:.1f} MB as a document\n"
+    packed = len(gzip.compress(content, 6)) / 1e6
+    return page, text + f"- page: {len(content) / 1e6:.1f} MB, {packed:.1f} MB by gzip, read and rendered in {took:.2f} s\n"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--changes", type=int, default=100_000)
-    parser.add_argument("--runs", type=int, default=5)
+def add_arguments(parser):
+    """Adds what only this subcommand knows."""
+    parser.add_argument("--changes", type=int, default=CHANGES)
     parser.add_argument("--keep", metavar="FOLDER", help="leave plan.json and plan.html in this folder")
-    args = parser.parse_args()
+
+
+def run(args):
+    """Measures; gives sentences."""
+    tell("html")
     with tempfile.TemporaryDirectory() as folder:
         if args.keep:
             os.makedirs(args.keep, exist_ok=True)
             folder = os.path.abspath(args.keep)
-        page = sizes(folder, args.changes)
+        page, text = sizes(folder, args.changes)
         command = next(filter(shutil.which, BROWSERS), None)
         if command is None:
-            print(f"ci/bench-html: none of {', '.join(BROWSERS)} is installed: no times were measured", file=sys.stderr)
-            return
-        runs = [measure(command, page) for _ in range(args.runs)]
+            tell(f"ci/bench: none of {', '.join(BROWSERS)} is installed: no times were measured")
+            return text
+        runs = [measure(command, page) for _ in range(args.runs or RUNS)]
     paint, load = (statistics.median(figures) for figures in zip(*(times for times, _ in runs)))
-    print(f"first contentful paint: {paint:.0f} ms; loaded, and the first changes listed: {load:.0f} ms")
-    for place, text in enumerate(SEARCHES):
+    text += f"- first contentful paint: {paint:.0f} ms; loaded, and the first changes listed: {load:.0f} ms\n"
+    for place, search in enumerate(SEARCHES):
         took = statistics.median(searches[place][0] for _, searches in runs)
-        print(f"search for `{text}`: {took:.0f} ms; {runs[0][1][place][1]}")
-
-
-if __name__ == "__main__":
-    main()
+        text += f"- search for `{search}`: {took:.0f} ms; {runs[0][1][place][1]}\n"
+    return text

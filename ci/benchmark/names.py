@@ -1,32 +1,28 @@
-#!/usr/bin/env python3
-"""Measures how fast `zonewright allocate` finds names for a tenth of a large fleet, and how much memory it takes.
-
-    cargo build --release
-    ci/bench-names [--hosts N] [--runs N] [--case WORD]
+"""How fast `zonewright allocate` finds names for a tenth of a large fleet, and how much memory it takes.
 
 Of N hosts nine tenths have names, and live DNS is a file with an AAAA at each. The cases differ in how many locations,
 projects and numbers there are, in where the names are written, and in whether anything is left to give. The floor is
 `sort` of the files that must be read: hosts.csv, names.lock and the zone. `zonewright check` beside it reads all files,
-and gives no names. Each case is written once, and every command runs on it so many times in turn; prints the medians as a
-table. Beside the others stands processor time, which what else runs on the machine changes least. Needs sort, and a
+and gives no names. Beside the others stands processor time, which what else runs on the machine changes least. Needs a
 gigabyte for files.
 """
 
-import argparse
 import os
-import statistics
-import subprocess
 import sys
 import tempfile
-import time
 
-NOW = "2026-11-20T02:00:00Z"
+from . import fleet, measure, table
+from .tools import fail, program, tell, write
+
+HOSTS, RUNS = 1_000_000, 3
 SINCE = "2026-01-05T09:00:00Z"
 # Within the cooldown.
 RELEASED = "2026-11-19T09:00:00Z"
 ZONE = "bench.example"
 FIRST = 100_000
 BUCKET, WIDE, NARROW, PLAIN = "{location}{bucket}-{index:04}", "{location}-{index:07}", "{location}-{index:05}", "h{index:07}"
+# The case whose names are all taken, and from how many hosts on they are.
+FULL, FILLED = "9 locations, all names taken", 1_000_000
 # What each case is about, and in what it differs from the defaults of `write_workspace`.
 CASES = {
     "100 locations, names.lock and a zone": {},
@@ -37,7 +33,7 @@ CASES = {
     "1 000 projects share the template": {"projects": 1000},
     "10 000 locations": {"locations": 10_000},
     "10 000 locations, none in the name": {"locations": 10_000, "template": PLAIN, "one_series": True},
-    "9 locations, all names taken": {"locations": 9, "template": NARROW, "numbers": 99_999},
+    FULL: {"locations": 9, "template": NARROW, "numbers": 99_999},
 }
 
 
@@ -49,13 +45,6 @@ def label(template, location, number):
 def domain(project, projects):
     """The domain of a project: no two have one."""
     return ZONE if projects == 1 else f"p{project}.{ZONE}"
-
-
-def write(path, text):
-    """Writes a file, and the folder that it is in."""
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w") as file:
-        file.write(text)
 
 
 def write_reports(path, hosts):
@@ -129,72 +118,55 @@ def write_workspace(folder, hosts, locations=100, projects=1, template=BUCKET, l
     return wanting - refused, refused
 
 
-def run(command, folder, expected=0):
-    """Runs a command; gives seconds of wall and processor time, and peak memory in KiB."""
-    with open(f"{folder}/output", "wb") as out, open(f"{folder}/errors", "wb") as errors:
-        begin = time.monotonic()
-        child = subprocess.Popen(command, stdout=out, stderr=errors, env={**os.environ, "LC_ALL": "C"})
-        _, status, usage = os.wait4(child.pid, 0)
-        wall = time.monotonic() - begin
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode != expected:
-        sys.exit(f"ci/bench-names: {command} ended with {child.returncode}: {open(f'{folder}/errors').read()[-2000:]}")
-    return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss
-
-
-def given(folder):
+def given(output):
     """How many rows the shown difference adds."""
-    with open(f"{folder}/output", errors="replace") as output:
-        return sum(line.startswith("+") for line in output) - 1
+    with open(output, errors="replace") as file:
+        return sum(line.startswith("+") for line in file) - 1
 
 
-def measure(case, folder, args, reports):
-    """Measures one case; gives the medians of each command."""
-    workspace = f"{folder}/workspace"
-    wanting, refused = write_workspace(workspace, args.hosts, **CASES[case])
+def measure_case(case, folder, hosts, runs, reports):
+    """Measures one case; gives the medians of each command, and what `allocate` logged last."""
+    workspace, output = f"{folder}/workspace", f"{folder}/output"
+    wanting, refused = write_workspace(workspace, hosts, **CASES[case])
     os.link(reports, f"{workspace}/macs.jsonl")
-    binary = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../target/release/zonewright")
-    if not os.path.exists(binary):
-        sys.exit("ci/bench-names: first run `cargo build --release`")
     files = [f"{workspace}/{name}" for name in ("hosts.csv", "names.lock", f"zones/{ZONE}.zone")]
-    common = ["-C", workspace, "--now", NOW, "--color", "never"]
-    commands = {
-        "sort": (["sort", *filter(os.path.exists, files)], 0),
-        "check": ([binary, *common, "check"], 0),
-        "allocate": ([binary, *common, *args.verbose, "allocate"], 1 if refused else 0),
+    plain = {**os.environ, "LC_ALL": "C"}
+    said = [""]
+
+    def allocate(_counts):
+        figures, said[0] = measure.run(fleet.zonewright(workspace, "-vv", "allocate"), output, 1 if refused else 0)
+        if wanting and given(output) != wanting:
+            fail(f"{case}: {given(output)} names were given, not {wanting}")
+        return figures
+
+    clients = {
+        "sort": lambda _: measure.run([program("sort"), *filter(os.path.exists, files)], output, env=plain)[0],
+        "check": lambda _: measure.run(fleet.zonewright(workspace, "check"), output)[0],
+        "allocate": allocate,
     }
-    measured = {name: [] for name in commands}
-    for _ in range(args.runs):
-        for name, (command, expected) in commands.items():
-            measured[name].append(run(command, folder, expected))
-    if wanting and given(folder) != wanting:
-        sys.exit(f"ci/bench-names: {case}: {given(folder)} names were given, not {wanting}")
-    if args.verbose:
-        sys.stderr.write(open(f"{folder}/errors").read())
-    return {name: [statistics.median(figures) for figures in zip(*runs)] for name, runs in measured.items()}
+    return measure.in_turn(runs, clients), said[0]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--hosts", type=int, default=1_000_000)
-    parser.add_argument("--runs", type=int, default=3)
+def add_arguments(parser):
+    """Adds what only this subcommand knows."""
     parser.add_argument("--case", default="", help="only the cases with this in their name")
-    parser.add_argument("--stages", dest="verbose", action="store_const", const=["-vv"], default=[],
-                        help="print the log, too, of how long each stage took")
-    args = parser.parse_args()
-    print("| case | wall | processor time | peak memory | beside `sort` | beside `check` |")
-    print("| --- | --- | --- | --- | --- | --- |")
+    parser.add_argument("--stages", action="store_true", help="print the log, too, of how long each stage took")
+
+
+def run(args):
+    """Measures; gives the table."""
+    hosts, rows = args.hosts or HOSTS, []
     with tempfile.TemporaryDirectory() as parent:
-        write_reports(f"{parent}/macs.jsonl", args.hosts)
+        write_reports(f"{parent}/macs.jsonl", hosts)
         for case in CASES:
-            if args.case not in case:
+            if args.case not in case or (case == FULL and hosts < FILLED):
                 continue
+            tell(f"names: {case}")
             with tempfile.TemporaryDirectory(dir=parent) as folder:
-                figures = measure(case, folder, args, f"{parent}/macs.jsonl")
-            (wall, processor, memory), sort, check = (figures[name] for name in ("allocate", "sort", "check"))
-            ratios = " | ".join(f"{processor / other[1]:.2f} times {other[1]:.2f} s" for other in (sort, check))
-            print(f"| {case} | {wall:.2f} s | {processor:.2f} s | {memory / 1024:.0f} MiB | {ratios} |", flush=True)
-
-
-if __name__ == "__main__":
-    main()
+                figures, said = measure_case(case, folder, hosts, args.runs or RUNS, f"{parent}/macs.jsonl")
+            if args.stages:
+                sys.stderr.write(said)
+            found, sort, check = (figures[name] for name in ("allocate", "sort", "check"))
+            ratios = [f"{found.beside(other, 'cpu'):.2f} times {table.seconds(other.cpu)}" for other in (sort, check)]
+            rows.append([case, table.seconds(found.wall), table.seconds(found.cpu), table.memory(found.memory), *ratios])
+    return table.table(["case", "wall", "processor time", "peak memory", "beside `sort`", "beside `check`"], rows)

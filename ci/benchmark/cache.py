@@ -1,0 +1,15 @@
+"""What a plan keeps of transfers for the next one, and how that is switched on."""
+
+import os
+import shutil
+
+# Lines of a target in zonewright.toml that make a plan keep transfers; none where it does so unasked.
+SETTING = ""
+# Where it keeps them, relative to the workspace.
+FOLDERS = [".zonewright/cache", ".zonewright/zones"]
+
+
+def forget(workspace):
+    """Removes what plans kept, so that the next one is cold."""
+    for folder in FOLDERS:
+        shutil.rmtree(os.path.join(workspace, folder), ignore_errors=True)
