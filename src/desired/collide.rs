@@ -7,7 +7,7 @@ use super::host::DesiredHost;
 use crate::change::BlockCode;
 use crate::dns::Name;
 use crate::inventory::Inventory;
-use crate::inventory::model::HostStatus;
+use crate::inventory::model::{Host, HostStatus};
 use crate::inventory::value::Mac;
 use crate::names::holders::{Holder, HolderRow, NameIndex, gives_name, held_name};
 
@@ -23,15 +23,44 @@ pub struct Collisions {
     pub addresses: HashMap<u32, (IpAddr, u32)>,
 }
 
+/// What hosts use, each with the host's place in [`Inventory::hosts`].
+#[derive(Debug, Default)]
+pub struct Used {
+    /// The MACs of assigned hosts.
+    macs: Vec<(Mac, u32)>,
+    /// Addresses: acceptable ones, and A records at the hosts' names; IPv4 addresses as mapped ones.
+    addresses: Vec<(u128, u32)>,
+}
+
+impl Used {
+    /// Notes what a host uses.
+    pub fn note(&mut self, place: usize, host: &Host, desired: &DesiredHost) {
+        if let (HostStatus::Assigned, Some(active)) = (host.status, desired.mac.active) {
+            self.macs.push((active.mac, place as u32));
+        }
+        for interface in &desired.interfaces {
+            let v6 = interface.acceptable.iter().map(|(address, _)| u128::from(*address));
+            let v4 = interface.own_a.iter().map(|address| u128::from(address.to_ipv6_mapped()));
+            self.addresses.extend(v6.chain(v4).map(|address| (address, place as u32)));
+        }
+    }
+
+    /// Takes what other hosts use.
+    pub fn append(&mut self, mut others: Used) {
+        self.macs.append(&mut others.macs);
+        self.addresses.append(&mut others.addresses);
+    }
+}
+
 impl Collisions {
-    /// Compares all assigned hosts; `desired` has the order of [`Inventory::hosts`].
+    /// Compares all assigned hosts, by what they use.
     ///
     /// Free hosts, and current rows of names.lock whose host hosts.csv lacks, take part with their names.
-    pub fn find(inventory: &Inventory, names: &NameIndex, desired: &[DesiredHost]) -> Collisions {
+    pub fn find(inventory: &Inventory, names: &NameIndex, used: Used) -> Collisions {
         let mut collisions = Collisions::default();
         collisions.find_names(inventory, names);
-        collisions.find_macs(inventory, desired);
-        collisions.find_addresses(desired);
+        collisions.find_macs(used.macs);
+        collisions.find_addresses(used.addresses);
         collisions
     }
 
@@ -70,13 +99,7 @@ impl Collisions {
     }
 
     /// Finds MACs that two hosts use.
-    fn find_macs(&mut self, inventory: &Inventory, desired: &[DesiredHost]) {
-        let mut macs: Vec<(Mac, u32)> = Vec::with_capacity(desired.len());
-        for (place, (host, desired)) in inventory.hosts.iter().zip(desired).enumerate() {
-            if let (HostStatus::Assigned, Some(active)) = (host.status, desired.mac.active) {
-                macs.push((active.mac, place as u32));
-            }
-        }
+    fn find_macs(&mut self, mut macs: Vec<(Mac, u32)>) {
         macs.sort_unstable();
         for group in macs.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
             for (mac, place) in group {
@@ -87,15 +110,7 @@ impl Collisions {
     }
 
     /// Finds addresses that two interfaces have.
-    fn find_addresses(&mut self, desired: &[DesiredHost]) {
-        let mut addresses: Vec<(u128, u32)> = Vec::with_capacity(desired.len() * 2);
-        for (place, desired) in desired.iter().enumerate() {
-            for interface in &desired.interfaces {
-                let v6 = interface.acceptable.iter().map(|(address, _)| u128::from(*address));
-                let v4 = interface.own_a.iter().map(|address| u128::from(address.to_ipv6_mapped()));
-                addresses.extend(v6.chain(v4).map(|address| (address, place as u32)));
-            }
-        }
+    fn find_addresses(&mut self, mut addresses: Vec<(u128, u32)>) {
         addresses.sort_unstable();
         for group in addresses.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
             for (address, place) in group {

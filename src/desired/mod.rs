@@ -11,7 +11,10 @@ pub mod address;
 
 pub mod host;
 
+pub mod all;
+
 pub mod collide;
 
-pub use collide::Collisions;
+pub use all::Desired;
+pub use collide::{Collisions, Used};
 pub use host::{DesiredHost, Fault, Interface, InterfaceKind};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::protect::ServerNames;
 use super::waits::Waits;
-use crate::desired::{Collisions, DesiredHost};
+use crate::desired::{Collisions, Desired};
 use crate::dns::Ttl;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Permission, ProjectAdmin, ProjectIndex, ProjectSettings, ZoneSpec};
@@ -22,7 +22,9 @@ pub struct Context<'a> {
     /// Who holds which name.
     pub names: &'a NameIndex,
     /// The desired hosts, in the order of [`Inventory::hosts`].
-    pub desired: &'a [DesiredHost],
+    pub desired: &'a Desired<'a>,
+    /// Of which hosts everything stands as it should, in the same order.
+    pub settled: &'a [bool],
     /// Who shares what with whom.
     pub collisions: &'a Collisions,
     /// What `allocate` would give to hosts without a name.
@@ -37,6 +39,31 @@ pub struct Context<'a> {
     pub servers: &'a ServerNames,
     /// What waits to be deleted.
     pub waits: &'a Waits,
+}
+
+/// What stands before any host is looked at.
+#[derive(Debug, Clone, Copy)]
+pub struct Ground<'a> {
+    /// The inventory.
+    pub inventory: &'a Inventory,
+    /// Live DNS.
+    pub live: &'a Live,
+    /// The servers that zones are written to.
+    pub servers: &'a ServerNames,
+}
+
+impl<'a> Ground<'a> {
+    /// The settings of a zone.
+    pub fn zone_spec(self, zone: ZoneIndex) -> &'a ZoneSpec {
+        &self.inventory.config.zones[zone.0 as usize]
+    }
+
+    /// The TTL that a project's records have in a zone: the project's, else the zone's, else the default.
+    pub fn wanted_ttl(self, project: ProjectIndex, zone: ZoneIndex) -> Ttl {
+        let settings = self.inventory.projects[project.0 as usize].file.settings();
+        let own = settings.and_then(|settings| settings.ttl).map(|(ttl, _)| ttl);
+        own.or(self.zone_spec(zone).ttl).unwrap_or(Ttl::DEFAULT)
+    }
 }
 
 /// Whose rules rest because a breaker has tripped.
@@ -82,7 +109,12 @@ impl Selection {
 impl<'a> Context<'a> {
     /// The settings of a zone.
     pub fn zone_spec(&self, zone: ZoneIndex) -> &'a ZoneSpec {
-        &self.inventory.config.zones[zone.0 as usize]
+        self.ground().zone_spec(zone)
+    }
+
+    /// What stands before any host is looked at.
+    pub fn ground(&self) -> Ground<'a> {
+        Ground { inventory: self.inventory, live: self.live, servers: self.servers }
     }
 
     /// Whether a zone lets RRsets be changed that are not own.
@@ -107,8 +139,7 @@ impl<'a> Context<'a> {
 
     /// The TTL that a project's records have in a zone: the project's, else the zone's, else the default.
     pub fn wanted_ttl(&self, project: ProjectIndex, zone: ZoneIndex) -> Ttl {
-        let own = self.settings(project).and_then(|settings| settings.ttl).map(|(ttl, _)| ttl);
-        own.or(self.zone_spec(zone).ttl).unwrap_or(Ttl::DEFAULT)
+        self.ground().wanted_ttl(project, zone)
     }
 
     /// Whether a breaker holds back what is done by itself for a project.

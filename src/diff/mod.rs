@@ -32,5 +32,5 @@ pub mod protect;
 pub mod waits;
 
 pub use act::Act;
-pub use context::{Context, Selection, Tripped};
+pub use context::{Context, Ground, Selection, Tripped};
 pub use standing::{Block, Standing, Standings};

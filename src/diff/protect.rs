@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use super::act::{Act, Deed};
-use super::context::Context;
+use super::context::{Context, Ground};
 use super::standing::{Block, kept_or_gained};
 use super::waits::is_of_nobody;
 use super::words;
@@ -19,6 +19,7 @@ use crate::diag::Origin;
 use crate::dns::reverse::ReverseName;
 use crate::dns::{Name, NameRef, Rdata, Rtype};
 use crate::inventory::model::{Policy, ProtectPattern};
+use crate::live::ZoneIndex;
 
 /// The label of a marker, directly below the apex of its zone.
 pub const MARKER_LABEL: &[u8] = b"_zonewright";
@@ -43,26 +44,31 @@ pub enum Protection<'c> {
 
 /// Why a name is protected; none where it is not.
 pub fn protection<'c>(context: &Context<'c>, name: NameRef<'_>) -> Option<Protection<'c>> {
-    let zone = context.live.zone_of(name)?;
-    let patterns = &context.zone_spec(zone).protect;
+    protection_in(context.ground(), context.live.zone_of(name)?, name)
+}
+
+/// Why a name of a zone is protected; none where it is not.
+pub fn protection_in<'c>(ground: Ground<'c>, zone: ZoneIndex, name: NameRef<'_>) -> Option<Protection<'c>> {
+    let Ground { live, servers, .. } = ground;
+    let patterns = &ground.zone_spec(zone).protect;
     if !patterns.is_empty() {
         let text = name.to_string();
         if let Some(pattern) = patterns.iter().find(|pattern| pattern.glob.matches(&text)) {
             return Some(Protection::Listed(pattern));
         }
     }
-    if context.live.is_apex(name) {
+    if live.zone(zone).name().as_name() == name {
         return Some(Protection::Apex);
     }
-    if let Some(owner) = context.live.delegation_to(name) {
+    if let Some(owner) = live.delegation_to(name) {
         return Some(Protection::NameServer(owner));
     }
-    if let Some(origin) = context.servers.get(name.as_wire()) {
+    if let Some(origin) = servers.get(name.as_wire()) {
         return Some(Protection::Target(*origin));
     }
     let is_marker = name.first_label() == Some(MARKER_LABEL);
     let above = name.parent().filter(|_| is_marker)?;
-    context.live.is_apex(above).then_some(Protection::Marker)
+    live.is_apex(above).then_some(Protection::Marker)
 }
 
 /// The blocks of a host by its protected names, and by the protected reverse names of the addresses that these keep or get.

@@ -112,7 +112,9 @@ pub fn obstacles(context: &Context<'_>, place: usize, policy: Policy) -> Vec<Blo
 
 /// The first code that the inventory gives: what the host's own lines say, or what it shares with others.
 fn inventory_block(context: &Context<'_>, place: usize) -> Option<Block> {
-    let fault = context.desired[place].faults.first().map(|fault| fault.code);
+    // Of a settled host nothing is wrong, and what it comes to was not kept.
+    let fault = || context.desired[place].faults.first().map(|fault| fault.code);
+    let fault = if context.settled[place] { None } else { fault() };
     let code = context.collisions.codes(place).chain(fault).min()?;
     Some(words::inventory_block(context, place, code))
 }

@@ -83,7 +83,7 @@ impl Case<'_> {
 
     /// The interfaces that may have an address, in the order of hosts.
     fn claims(&self, address: IpAddr) -> Vec<Claim> {
-        let hosts = self.context.inventory.hosts.iter().zip(self.context.desired);
+        let hosts = self.context.inventory.hosts.iter().zip(self.context.desired.iter());
         let claims = hosts.flat_map(|(host, desired)| {
             let at = desired.interfaces.iter().filter(|interface| interface.is_at(address));
             at.map(|interface| self.claim(host.inv, interface, address))

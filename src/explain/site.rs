@@ -137,7 +137,7 @@ impl Case<'_> {
     /// fleet: one name may have as many PTR as the fleet has hosts.
     fn claimants(&self, addresses: impl Iterator<Item = IpAddr>) -> HashMap<IpAddr, Vec<u64>> {
         let mut claimants: HashMap<IpAddr, Vec<u64>> = addresses.map(|address| (address, Vec::new())).collect();
-        let hosts = self.context.inventory.hosts.iter().zip(self.context.desired);
+        let hosts = self.context.inventory.hosts.iter().zip(self.context.desired.iter());
         for (host, interface) in hosts.flat_map(|(host, own)| own.interfaces.iter().map(move |own| (host, own))) {
             let acceptable = interface.acceptable.iter().map(|(address, _)| IpAddr::V6(*address));
             for address in acceptable.chain(interface.own_a.iter().map(|address| IpAddr::V4(*address))) {

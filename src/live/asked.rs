@@ -269,7 +269,7 @@ mod tests {
         let answers = probes.iter().map(|_| probe.clone()).collect();
         zone.take(probes, answers);
         assert_eq!(zone.probes(), []);
-        let apexes = Apexes::new(std::iter::once(&apex));
+        let apexes = crate::live::Apexes::new(std::iter::once(&apex));
         let live = zone.to_live().unwrap();
         Live::new(vec![live], apexes)
     }
@@ -294,7 +294,7 @@ mod tests {
         let text = name("aaaa-x.example.net");
         let questions = [Rtype::SOA, Rtype::TXT].map(|rtype| Question { name: text.clone(), rtype });
         zone.take(questions.to_vec(), vec![Answer::Nothing; 2]);
-        let apexes = Apexes::new(std::iter::once(&apex));
+        let apexes = crate::live::Apexes::new(std::iter::once(&apex));
         let live = zone.to_live().unwrap();
         let live = Live::new(vec![live], apexes);
         assert_eq!(live.place(text.as_name()), Place::Unknown(ZoneIndex(0)));

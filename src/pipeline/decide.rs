@@ -6,14 +6,13 @@ use rayon::prelude::*;
 
 use super::post::{self, Settled};
 use crate::change::{Blocked, Change, Notice, Skipped, Waiting};
-use crate::desired::host;
-use crate::desired::{Collisions, DesiredHost};
+use crate::desired::{Collisions, Desired, DesiredHost, Used};
 use crate::diff::act::Act;
 use crate::diff::protect::ServerNames;
 use crate::diff::rules::{self, Outcome};
 use crate::diff::standing::{self, Block};
 use crate::diff::waits::Waits;
-use crate::diff::{Context, Selection, Standing, Standings, Tripped, orphans, protect, released, settled, waits};
+use crate::diff::{Context, Ground, Selection, Standing, Standings, Tripped, orphans, protect, released, settled, waits};
 use crate::dns::Name;
 use crate::dns::reverse::ReverseName;
 use crate::inventory::Inventory;
@@ -67,15 +66,18 @@ pub fn decide_and<T>(
     Given { now, selection, tripped, waits }: Given<'_>,
     look: impl FnOnce(&Context<'_>, &Standings, Decided) -> T,
 ) -> T {
-    let index = || rayon::join(|| NameIndex::new(inventory), || Foreseen::find(inventory, live, now));
-    let ((names, foreseen), desired) = rayon::join(index, || derive_all(inventory, live, now));
-    let collisions = Collisions::find(inventory, &names, &desired);
     let servers = server_names(inventory);
+    let desired = Desired::new(inventory, live, now);
+    let ground = Ground { inventory, live, servers: &servers };
+    let index = || rayon::join(|| NameIndex::new(inventory), || Foreseen::find(inventory, live, now));
+    let ((names, foreseen), (used, settled)) = rayon::join(index, || derive_all(ground, &desired));
+    let collisions = Collisions::find(inventory, &names, used);
     let context = Context {
         inventory,
         live,
         names: &names,
         desired: &desired,
+        settled: &settled,
         collisions: &collisions,
         foreseen: &foreseen,
         now,
@@ -101,12 +103,7 @@ fn server_names(inventory: &Inventory) -> ServerNames {
 
 /// Decides where each derived host stands, runs the rules, and joins what they do.
 pub fn judge_all(context: &Context<'_>) -> (Standings, Decided) {
-    let hosts: Vec<usize> = (0..context.inventory.hosts.len()).collect();
-    let judged = hosts.par_chunks(AT_ONCE).flat_map_iter(|places| {
-        // What a host looks up to be judged is looked up again by its rules, and is still at hand if they follow at once.
-        read_ahead_interfaces(context, places);
-        places.iter().map(|place| judge(context, *place)).collect::<Vec<_>>()
-    });
+    let judged = (0..context.inventory.hosts.len()).into_par_iter().map(|place| judge(context, place));
     let (standings, outcomes): (Vec<Standing>, Vec<Outcome>) = judged.unzip();
     let mut standings = Standings(standings);
     let settled = outcomes.into_par_iter().enumerate();
@@ -115,27 +112,48 @@ pub fn judge_all(context: &Context<'_>) -> (Standings, Decided) {
     (standings, decided)
 }
 
-/// Reads ahead what the rules of some hosts look up: their names, and the reverse names of their addresses.
-fn read_ahead_interfaces(context: &Context<'_>, places: &[usize]) {
-    let interfaces = || places.iter().flat_map(|place| &context.desired[*place].interfaces);
-    let addresses = interfaces().flat_map(|own| own.acceptable.iter().map(|(address, _)| IpAddr::V6(*address)));
-    let reverse: Vec<ReverseName> = addresses.map(ReverseName::of).collect();
-    let names = interfaces().map(|own| own.owner.as_name()).chain(reverse.iter().map(ReverseName::as_name));
-    context.live.read_ahead(names);
+/// Derives every host, and keeps those that are not settled; gives what hosts use, and which are settled, in the
+/// inventory's order.
+fn derive_all(ground: Ground<'_>, desired: &Desired<'_>) -> (Used, Vec<bool>) {
+    let derive_some = |(number, hosts): (usize, &[Host])| {
+        let mut used = Used::default();
+        let places = number * AT_ONCE..;
+        read_ahead_names(ground, hosts);
+        let derived: Vec<DesiredHost> = places.clone().take(hosts.len()).map(|place| desired.derive(place)).collect();
+        read_ahead_addresses(ground.live, &derived);
+        let mut settled = Vec::with_capacity(hosts.len());
+        for ((place, host), derived) in places.zip(hosts).zip(derived) {
+            used.note(place, host, &derived);
+            settled.push(settled::is_settled(ground, host, &derived));
+            if settled.last() == Some(&false) {
+                desired.keep(place, derived);
+            }
+        }
+        (used, settled)
+    };
+    let parts = ground.inventory.hosts.par_chunks(AT_ONCE).enumerate().map(derive_some);
+    let join = |mut all: (Used, Vec<bool>), mut more: (Used, Vec<bool>)| {
+        all.0.append(more.0);
+        all.1.append(&mut more.1);
+        all
+    };
+    parts.reduce(Default::default, join)
 }
 
-/// Derives every host, in the inventory's order.
-pub fn derive_all(inventory: &Inventory, live: &Live, now: Time) -> Vec<DesiredHost> {
-    let derive_some = |hosts: &[Host]| {
-        let names = hosts.iter().filter_map(|host| Some((name_of(inventory, host)?.0, host.project)));
-        let with_fastbones = names.map(|(name, project)| (name, fastbone_of(inventory, project, name.as_name())));
-        let names: Vec<(&Name, Option<Name>)> = with_fastbones.collect();
-        live.read_ahead(
-            names.iter().flat_map(|(name, fastbone)| [Some(*name), fastbone.as_ref()]).flatten().map(Name::as_name),
-        );
-        hosts.iter().map(|host| host::derive(inventory, live, host, now)).collect::<Vec<_>>()
-    };
-    inventory.hosts.par_chunks(AT_ONCE).flat_map_iter(derive_some).collect()
+/// Reads ahead what is looked up at the names of some hosts.
+fn read_ahead_names(Ground { inventory, live, .. }: Ground<'_>, hosts: &[Host]) {
+    let names = hosts.iter().filter_map(|host| Some((name_of(inventory, host)?.0, host.project)));
+    let with_fastbone = |(name, project): (&'_ Name, _)| (name.clone(), fastbone_of(inventory, project, name.as_name()));
+    let names: Vec<(Name, Option<Name>)> = names.map(with_fastbone).collect();
+    live.read_ahead(names.iter().flat_map(|(name, fastbone)| std::iter::once(name).chain(fastbone)).map(Name::as_name));
+}
+
+/// Reads ahead what is looked up at the reverse names of the addresses of some hosts.
+fn read_ahead_addresses(live: &Live, hosts: &[DesiredHost]) {
+    let interfaces = hosts.iter().flat_map(|host| &host.interfaces);
+    let addresses = interfaces.flat_map(|own| own.acceptable.iter().map(|(address, _)| IpAddr::V6(*address)));
+    let reverse: Vec<ReverseName> = addresses.map(ReverseName::of).collect();
+    live.read_ahead(reverse.iter().map(ReverseName::as_name));
 }
 
 /// Decides where a host stands, and runs its rules.
@@ -144,7 +162,7 @@ fn judge(context: &Context<'_>, place: usize) -> (Standing, Outcome) {
         Ok(policy) => policy,
         Err(standing) => return (standing, Outcome::default()),
     };
-    if settled::is_settled(context, place) {
+    if context.settled[place] {
         return (Standing::Open(policy), Outcome::default());
     }
     let standing = standing::by_places(context, place, policy);

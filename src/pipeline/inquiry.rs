@@ -8,10 +8,11 @@
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv6Addr};
 
+use rayon::prelude::*;
+
 use super::Progress;
-use super::decide::derive_all;
 use super::zones::side_by_side;
-use crate::desired::DesiredHost;
+use crate::desired::{Desired, DesiredHost};
 use crate::diff::own;
 use crate::dns::{Name, NameRef, Rtype, reverse};
 use crate::inventory::Inventory;
@@ -71,7 +72,8 @@ pub fn follow(
     let names: Vec<Name> = NameIndex::new(inventory).names(inventory).collect();
     let live = rounds.run(live, names.iter().cloned().collect());
     progress.stage("asking for the names of addresses", None);
-    let desired = derive_all(inventory, &live, now);
+    let derived = Desired::new(inventory, &live, now);
+    let desired = (0..inventory.hosts.len()).into_par_iter().map(|place| derived.derive(place)).collect::<Vec<_>>();
     let reverse_names: BTreeSet<Name> =
         addresses(&live, &names, &desired).into_iter().map(reverse::reverse_name).collect();
     let live = rounds.run(live, reverse_names.clone());

@@ -1,0 +1,55 @@
+//! All hosts as they are desired, each derived when somebody looks at it.
+//!
+//! Of nearly every host all stands as it should, and nobody looks at it twice: what it comes to need not be kept.
+
+use std::ops::Index;
+use std::sync::OnceLock;
+
+use super::host::{self, DesiredHost};
+use crate::inventory::Inventory;
+use crate::inventory::value::Time;
+use crate::live::Live;
+
+/// The desired hosts, in the order of [`Inventory::hosts`].
+#[derive(Debug)]
+pub struct Desired<'i> {
+    /// The inventory.
+    inventory: &'i Inventory,
+    /// Live DNS, for its A records.
+    live: &'i Live,
+    /// The clock.
+    now: Time,
+    /// Those that somebody looked at.
+    hosts: Vec<OnceLock<Box<DesiredHost>>>,
+}
+
+impl<'i> Desired<'i> {
+    /// The hosts of an inventory, none of them derived yet.
+    pub fn new(inventory: &'i Inventory, live: &'i Live, now: Time) -> Desired<'i> {
+        let hosts = inventory.hosts.iter().map(|_| OnceLock::new()).collect();
+        Desired { inventory, live, now, hosts }
+    }
+
+    /// Derives one host, and does not keep it.
+    pub fn derive(&self, place: usize) -> DesiredHost {
+        host::derive(self.inventory, self.live, &self.inventory.hosts[place], self.now)
+    }
+
+    /// Keeps what one host was derived to.
+    pub fn keep(&self, place: usize, host: DesiredHost) {
+        self.hosts[place].get_or_init(|| Box::new(host));
+    }
+
+    /// All hosts; those that are derived for this are kept.
+    pub fn iter(&self) -> impl Iterator<Item = &DesiredHost> {
+        (0..self.hosts.len()).map(|place| &self[place])
+    }
+}
+
+impl Index<usize> for Desired<'_> {
+    type Output = DesiredHost;
+
+    fn index(&self, place: usize) -> &DesiredHost {
+        self.hosts[place].get_or_init(|| Box::new(self.derive(place)))
+    }
+}
