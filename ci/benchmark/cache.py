@@ -5,11 +5,10 @@ import shutil
 
 # Lines of a target in zonewright.toml that make a plan keep transfers; none where it does so unasked.
 SETTING = ""
-# Where it keeps them, relative to the workspace.
-FOLDERS = [".zonewright/cache", ".zonewright/zones"]
+# Where it keeps them, relative to the workspace: beside the state.
+FOLDER = ".zonewright/cache"
 
 
 def forget(workspace):
     """Removes what plans kept, so that the next one is cold."""
-    for folder in FOLDERS:
-        shutil.rmtree(os.path.join(workspace, folder), ignore_errors=True)
+    shutil.rmtree(os.path.join(workspace, FOLDER), ignore_errors=True)
