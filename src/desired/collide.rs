@@ -3,11 +3,14 @@
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::host::DesiredHost;
 use crate::change::BlockCode;
 use crate::dns::Name;
 use crate::inventory::Inventory;
 use crate::inventory::model::HostStatus;
+use crate::inventory::repeats::Repeats;
 use crate::inventory::value::Mac;
 use crate::names::holders::{Holder, HolderRow, NameIndex, gives_name, held_name};
 
@@ -49,7 +52,7 @@ impl Collisions {
     /// Finds names that two interfaces have.
     fn find_names(&mut self, inventory: &Inventory, names: &NameIndex) {
         for group in names.groups() {
-            let holders = group.iter().map(|(_, holder)| *holder).filter(|holder| takes_part(inventory, *holder));
+            let holders = group.filter(|holder| takes_part(inventory, *holder));
             let held: Vec<(Name, Holder)> =
                 holders.filter_map(|holder| held_name(inventory, holder).map(|name| (name, holder))).collect();
             for (name, holder) in &held {
@@ -71,12 +74,18 @@ impl Collisions {
 
     /// Finds MACs that two hosts use.
     fn find_macs(&mut self, inventory: &Inventory, desired: &[DesiredHost]) {
-        let mut macs: Vec<(Mac, u32)> = Vec::with_capacity(desired.len());
-        for (place, (host, desired)) in inventory.hosts.iter().zip(desired).enumerate() {
-            if let (HostStatus::Assigned, Some(active)) = (host.status, desired.mac.active) {
-                macs.push((active.mac, place as u32));
-            }
-        }
+        let used = || {
+            let hosts = (0..).zip(inventory.hosts.iter().zip(desired));
+            hosts.filter_map(|(place, (host, desired))| match (host.status, desired.mac.active) {
+                (HostStatus::Assigned, Some(active)) => Some((active.mac, place)),
+                _ => None,
+            })
+        };
+        let hash = |mac: Mac| xxh3_64(&mac.octets());
+        // Nearly all stand once, and only the others are kept and compared.
+        let mut repeats = Repeats::new(desired.len());
+        used().for_each(|(mac, _)| repeats.add(hash(mac)));
+        let mut macs: Vec<(Mac, u32)> = used().filter(|(mac, _)| repeats.may_hold(hash(*mac))).collect();
         macs.sort_unstable();
         for group in macs.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
             for (mac, place) in group {
@@ -88,14 +97,19 @@ impl Collisions {
 
     /// Finds addresses that two interfaces have.
     fn find_addresses(&mut self, desired: &[DesiredHost]) {
-        let mut addresses: Vec<(u128, u32)> = Vec::with_capacity(desired.len() * 2);
-        for (place, desired) in desired.iter().enumerate() {
-            for interface in &desired.interfaces {
+        let used = || {
+            let interfaces =
+                (0..).zip(desired).flat_map(|(place, desired)| desired.interfaces.iter().map(move |own| (place, own)));
+            interfaces.flat_map(|(place, interface)| {
                 let v6 = interface.acceptable.iter().map(|(address, _)| u128::from(*address));
                 let v4 = interface.own_a.iter().map(|address| u128::from(address.to_ipv6_mapped()));
-                addresses.extend(v6.chain(v4).map(|address| (address, place as u32)));
-            }
-        }
+                v6.chain(v4).map(move |address| (address, place))
+            })
+        };
+        let hash = |address: u128| xxh3_64(&address.to_be_bytes());
+        let mut repeats = Repeats::new(desired.len() * 2);
+        used().for_each(|(address, _)| repeats.add(hash(address)));
+        let mut addresses: Vec<(u128, u32)> = used().filter(|(address, _)| repeats.may_hold(hash(*address))).collect();
         addresses.sort_unstable();
         for group in addresses.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
             for (address, place) in group {
