@@ -3,11 +3,14 @@
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::host::DesiredHost;
 use crate::change::BlockCode;
 use crate::dns::Name;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Host, HostStatus};
+use crate::inventory::repeats::Repeats;
 use crate::inventory::value::Mac;
 use crate::names::holders::{Holder, HolderRow, NameIndex, gives_name, held_name};
 
@@ -78,7 +81,7 @@ impl Collisions {
     /// Finds names that two interfaces have.
     fn find_names(&mut self, inventory: &Inventory, names: &NameIndex) {
         for group in names.groups() {
-            let holders = group.iter().map(|(_, holder)| *holder).filter(|holder| takes_part(inventory, *holder));
+            let holders = group.filter(|holder| takes_part(inventory, *holder));
             let held: Vec<(Name, Holder)> =
                 holders.filter_map(|holder| held_name(inventory, holder).map(|name| (name, holder))).collect();
             for (name, holder) in &held {
@@ -100,6 +103,8 @@ impl Collisions {
 
     /// Finds MACs that two hosts use.
     fn find_macs(&mut self, mut macs: Vec<(Mac, u32)>) {
+        // Nearly all stand once, and only the others are compared.
+        keep_repeated(&mut macs, |mac| xxh3_64(&mac.octets()));
         macs.sort_unstable();
         for group in macs.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
             for (mac, place) in group {
@@ -111,6 +116,7 @@ impl Collisions {
 
     /// Finds addresses that two interfaces have.
     fn find_addresses(&mut self, mut addresses: Vec<(u128, u32)>) {
+        keep_repeated(&mut addresses, |address| xxh3_64(&address.to_be_bytes()));
         addresses.sort_unstable();
         for group in addresses.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
             for (address, place) in group {
@@ -120,6 +126,13 @@ impl Collisions {
             }
         }
     }
+}
+
+/// Drops nearly all values that stand once.
+fn keep_repeated<T: Copy>(used: &mut Vec<(T, u32)>, hash: impl Fn(T) -> u64) {
+    let mut repeats = Repeats::new(used.len());
+    used.iter().for_each(|(value, _)| repeats.add(hash(*value)));
+    used.retain(|(value, _)| repeats.may_hold(hash(*value)));
 }
 
 /// Whether a name counts when names are compared: it is held now, and its host does not hold it anyway.

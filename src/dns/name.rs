@@ -70,6 +70,9 @@ impl Name {
 
     /// Parses the name of a host as inventories write it: labels of letters, digits, hyphens and underscores.
     pub fn parse_host(text: &str) -> Result<Name, NameError> {
+        if let Some(name) = parse_plain_host(text.as_bytes()) {
+            return Ok(name);
+        }
         match text.chars().find(|c| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))) {
             Some(c) => Err(NameError::BadCharacter(c)),
             None => Name::parse(text),
@@ -110,19 +113,8 @@ impl Name {
     ///
     /// Errors: the label is empty or over 63 octets, or the name becomes longer than 255.
     pub fn prepend(label: &[u8], parent: NameRef<'_>) -> Result<Name, NameError> {
-        if label.is_empty() {
-            return Err(NameError::EmptyLabel);
-        }
-        if label.len() > MAX_LABEL {
-            return Err(NameError::LabelTooLong(label.len()));
-        }
-        if 1 + label.len() + parent.0.len() > MAX_NAME {
-            return Err(NameError::NameTooLong);
-        }
         let mut wire = Vec::with_capacity(1 + label.len() + parent.0.len());
-        wire.push(label.len() as u8);
-        wire.extend(label.iter().map(u8::to_ascii_lowercase));
-        wire.extend_from_slice(parent.0);
+        append_prepended(&mut wire, &[label], parent)?;
         Ok(Name(wire.into()))
     }
 
@@ -136,6 +128,65 @@ impl Name {
         &self.0
     }
 }
+
+/// Puts one label, given as the plain octets of its parts, before `parent`, behind the octets of `wire`, which starts empty.
+///
+/// Errors: as of [`Name::prepend`]; then `wire` stays empty.
+pub fn append_prepended(wire: &mut Vec<u8>, label: &[&[u8]], parent: NameRef<'_>) -> Result<(), NameError> {
+    let length = label.iter().map(|part| part.len()).sum();
+    match length {
+        0 => return Err(NameError::EmptyLabel),
+        1..=MAX_LABEL => {}
+        _ => return Err(NameError::LabelTooLong(length)),
+    }
+    if 1 + length + parent.0.len() > MAX_NAME {
+        return Err(NameError::NameTooLong);
+    }
+    wire.push(length as u8);
+    label.iter().for_each(|part| wire.extend_from_slice(part));
+    wire.make_ascii_lowercase();
+    wire.extend_from_slice(parent.0);
+    Ok(())
+}
+
+/// Parses the name of a host as [`Name::parse_host`] does; `None` for the root, and for what is no such name.
+fn parse_plain_host(text: &[u8]) -> Option<Name> {
+    let text = text.strip_suffix(b".").unwrap_or(text);
+    if text.is_empty() || text.len() + 2 > MAX_NAME {
+        return None;
+    }
+    // What stands for each dot is the length of the label behind it, and the root stands behind the last.
+    let mut wire = vec![0; text.len() + 2];
+    wire[1..=text.len()].copy_from_slice(text);
+    wire.make_ascii_lowercase();
+    let mut begin = 0;
+    let mut is_plain = true;
+    for at in 1..wire.len() {
+        let octet = wire[at];
+        if octet == b'.' || octet == 0 {
+            let length = at - begin - 1;
+            is_plain &= (1..=MAX_LABEL).contains(&length);
+            wire[begin] = length as u8;
+            begin = at;
+        } else {
+            is_plain &= HOST[octet as usize];
+        }
+    }
+    // An octet of zero ends a label nowhere but at the end.
+    is_plain &= begin + 1 == wire.len() && memchr::memchr(0, text).is_none();
+    is_plain.then(|| Name(wire.into()))
+}
+
+/// Whether each octet, in lower case, may stand in the label of a host.
+const HOST: [bool; 256] = {
+    let mut host = [false; 256];
+    let mut octet = 0;
+    while octet < 256 {
+        host[octet] = matches!(octet as u8, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_');
+        octet += 1;
+    }
+    host
+};
 
 /// Parses presentation format behind the octets of `wire`, which starts empty; `origin` completes a name without a
 /// final dot, else the root does.
@@ -257,7 +308,7 @@ impl<'a> NameRef<'a> {
     /// Whether this name is `other` or below it.
     pub fn is_at_or_below(self, other: NameRef<'_>) -> bool {
         // A suffix of octets alone could begin in the middle of a label.
-        self.0.len() >= other.0.len() && self.ancestors().any(|name| name.0 == other.0)
+        self.0.ends_with(other.0) && self.ancestors().any(|name| name.0.len() == other.0.len())
     }
 
     /// Whether the leftmost label is the asterisk (RFC 4592 section 2.1.1).
@@ -411,6 +462,40 @@ mod tests {
         assert_eq!(Name::parse("a\\256"), Err(NameError::BadEscape));
         assert_eq!(Name::parse_host("a b.c"), Err(NameError::BadCharacter(' ')));
         assert_eq!(Name::parse_host("ä.c"), Err(NameError::BadCharacter('ä')));
+    }
+
+    #[test]
+    fn names_of_hosts_are_read_alike_by_both_ways() {
+        let (long, longest) =
+            ("a".repeat(64), ["a".repeat(63), "b".repeat(63), "c".repeat(63), "d".repeat(61)].join("."));
+        let one_more = format!("{longest}e");
+        let texts = [
+            "a",
+            "A-1_b.Example.NET",
+            "a.b.",
+            "1",
+            ".",
+            "",
+            "..",
+            ".a",
+            "a..b",
+            "a..",
+            "a.b c",
+            "a\\.b",
+            "é.x",
+            "a\0b",
+            "a\0",
+            "\0",
+            "a.\0",
+            long.as_str(),
+            longest.as_str(),
+            one_more.as_str(),
+        ];
+        for text in texts {
+            let is_host = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+            let slowly = Name::parse(text).ok().filter(|name| text.chars().all(is_host) && *name != Name::root());
+            assert_eq!(parse_plain_host(text.as_bytes()), slowly, "{text:?}");
+        }
     }
 
     #[test]

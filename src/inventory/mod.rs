@@ -7,6 +7,8 @@ pub mod value;
 
 pub mod symbol;
 
+pub mod repeats;
+
 pub mod template;
 
 pub mod source;

@@ -27,6 +27,12 @@ impl Symbols {
         symbol
     }
 
+    /// The number of `text`, as [`Symbols::intern`] gives it; quick where it is the one that it is `likely` to be, as in rows
+    /// of one rack.
+    pub fn intern_likely(&mut self, text: &str, likely: Option<Symbol>) -> Symbol {
+        likely.filter(|likely| self.text(*likely) == text).unwrap_or_else(|| self.intern(text))
+    }
+
     /// The number of `text`, where it has one.
     pub fn find(&self, text: &str) -> Option<Symbol> {
         self.numbers.get(text).copied()
@@ -35,6 +41,11 @@ impl Symbols {
     /// The text with this number.
     pub fn text(&self, symbol: Symbol) -> &str {
         &self.texts[symbol.0 as usize]
+    }
+
+    /// The text whose number is this as an index, where there is one.
+    pub fn text_at(&self, index: usize) -> Option<&str> {
+        self.texts.get(index).map(|text| &**text)
     }
 
     /// All texts, in the order of their numbers.

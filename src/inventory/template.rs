@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::dns::name::append_prepended;
 use crate::dns::{Name, NameError, NameRef};
 
 /// The longest label, in octets (RFC 1035 section 2.3.4).
@@ -231,6 +232,19 @@ impl FastboneTemplate {
     pub fn expand(&self, backbone: NameRef<'_>) -> Result<Name, NameError> {
         let (label, domain) = backbone.first_label().zip(backbone.parent()).ok_or(NameError::EmptyLabel)?;
         Name::prepend(&self.label(label), domain)
+    }
+
+    /// The wire format of the fastbone's name, as [`FastboneTemplate::expand`] gives it, in the place of what `wire` holds.
+    pub fn expand_into(&self, wire: &mut Vec<u8>, backbone: NameRef<'_>) -> Result<(), NameError> {
+        let (label, domain) = backbone.first_label().zip(backbone.parent()).ok_or(NameError::EmptyLabel)?;
+        wire.clear();
+        append_prepended(wire, &[self.before.as_bytes(), label, self.after.as_bytes()], domain)
+    }
+
+    /// Whether a short name is that of the fastbone beside a backbone's, in lower case.
+    pub fn gives(&self, shortname: &[u8], fastbone: &[u8]) -> bool {
+        let (before, after) = (self.before.as_bytes(), self.after.as_bytes());
+        fastbone.strip_prefix(before).and_then(|rest| rest.strip_suffix(after)) == Some(shortname)
     }
 
     /// The fastbone's short name for a backbone's; may be too long for a label.

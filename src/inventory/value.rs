@@ -71,6 +71,9 @@ impl FromStr for Mac {
     type Err = MacError;
 
     fn from_str(text: &str) -> Result<Mac, MacError> {
+        if let Some(octets) = pairs(text.as_bytes()) {
+            return Mac::from_octets(octets);
+        }
         let mut octets = [0; 6];
         let mut digits = 0;
         for octet in text.bytes() {
@@ -94,6 +97,22 @@ impl FromStr for Mac {
         }
         Mac::from_octets(octets)
     }
+}
+
+/// The octets of a MAC as nearly all are written: pairs of digits with a colon or a dash between them; `None` for another
+/// spelling, or none.
+fn pairs(text: &[u8]) -> Option<[u8; 6]> {
+    let text: &[u8; 17] = text.try_into().ok()?;
+    let digit = |at: usize| (text[at] as char).to_digit(16).map(|value| value as u8);
+    let mut octets = [0; 6];
+    for (place, octet) in octets.iter_mut().enumerate() {
+        let at = 3 * place;
+        if at > 0 && !matches!(text[at - 1], b':' | b'-') {
+            return None;
+        }
+        *octet = digit(at)? << 4 | digit(at + 1)?;
+    }
+    Some(octets)
 }
 
 impl fmt::Display for Mac {
@@ -228,6 +247,9 @@ impl FromStr for Time {
 
     /// Reads RFC 3339: a date, a time and an offset.
     fn from_str(text: &str) -> Result<Time, ()> {
+        if let Some(time) = plain_time(text.as_bytes()) {
+            return Ok(time);
+        }
         // The library reads more than RFC 3339: week dates, times without seconds, and a zone in brackets.
         let shape = text.as_bytes();
         let digits = |range: std::ops::Range<usize>| shape[range].iter().all(u8::is_ascii_digit);
@@ -249,6 +271,41 @@ impl FromStr for Time {
         }
         Time::from_timestamp(text.parse().map_err(|_| ())?).ok_or(())
     }
+}
+
+/// Reads a time as nearly all exports write it, `2026-11-20T01:00:00Z`; `None` for another spelling, or none.
+fn plain_time(text: &[u8]) -> Option<Time> {
+    let text: &[u8; 20] = text.try_into().ok()?;
+    let marks = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':'), (19, b'Z')];
+    if marks.iter().any(|(at, mark)| text[*at] != *mark) {
+        return None;
+    }
+    let pair = |at: usize| {
+        let (tens, ones) = (text[at].wrapping_sub(b'0'), text[at + 1].wrapping_sub(b'0'));
+        (tens < 10 && ones < 10).then_some(i64::from(tens * 10 + ones))
+    };
+    let (year, month, day) = (pair(0)? * 100 + pair(2)?, pair(5)?, pair(8)?);
+    let (hour, minute, second) = (pair(11)?, pair(14)?, pair(17)?);
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        4 | 6 | 9 | 11 => 30,
+        2 if is_leap => 29,
+        2 => 28,
+        _ => return None,
+    };
+    let is_time = (1..=days).contains(&day) && hour < 24 && minute < 60 && second < 60;
+    // All times of these years fit.
+    if !is_time || !(1700..2200).contains(&year) {
+        return None;
+    }
+    // Counted from March on, so that the day of leap years is the last: the n-th month then begins (153 n + 2) / 5 days later.
+    let (years, months) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = years * 365 + years / 4 - years / 100 + years / 400 + (153 * months + 2) / 5 + day - 1;
+    /// The days from 0000-03-01 to 1970-01-01.
+    const TO_1970: i64 = 719_468;
+    let seconds = (days - TO_1970) * 86_400 + hour * 3_600 + minute * 60 + second;
+    Some(Time(seconds * SECOND as i64))
 }
 
 impl fmt::Display for Time {
@@ -417,6 +474,24 @@ mod tests {
         assert_eq!("2026-11-20T03:00:00+02:00".parse(), Ok(time));
         for text in ["", "2026-11-20", "2026-11-20T01:00:00", "yesterday", "20261120T010000Z", "2026-13-01T00:00:00Z"] {
             assert!(text.parse::<Time>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn plain_times_are_those_of_the_library() {
+        let by_library = |text: &str| text.parse::<jiff::Timestamp>().ok().and_then(Time::from_timestamp);
+        let mut day: jiff::civil::Date = "1700-01-01".parse().unwrap();
+        while day.year() < 2200 {
+            let text = format!("{day}T23:59:58Z");
+            assert!(plain_time(text.as_bytes()).is_some(), "{text}");
+            assert_eq!(plain_time(text.as_bytes()), by_library(&text), "{text}");
+            day = day.tomorrow().unwrap();
+        }
+        for text in ["2026-02-29T00:00:00Z", "2026-00-01T00:00:00Z", "2026-11-31T00:00:00Z", "2026-11-00T00:00:00Z"] {
+            assert!(plain_time(text.as_bytes()).is_none() && text.parse::<Time>().is_err(), "{text}");
+        }
+        for text in ["2026-11-20T24:00:00Z", "2026-11-20T00:60:00Z", "2026-11-20T00:00:6:Z", "2026-11-20T00:00:61Z"] {
+            assert!(plain_time(text.as_bytes()).is_none() && text.parse::<Time>().is_err(), "{text}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! Giving names: to each host the lowest number of its project's template whose short name is free.
 
 use super::edit::{Editor, Held};
-use super::holders::{lock_rows_of, name_of};
+use super::holders::{lock_rows_of, named};
 use super::numbers::{AllSeries, labels_beside};
 use super::outcome::{NameCode, Naming, Outcome, Refusal, Settled};
 use super::refuse::{find_host, fits_template, foreign, not_alone, refusal, rules_of, shadowing, taken_by_others};
@@ -61,11 +61,12 @@ pub fn allocate_and_tell(
 
 /// The hosts that get names where nobody names any: those in use without one, of projects that have a domain; in order.
 pub fn nameless(inventory: &Inventory) -> impl Iterator<Item = &Host> {
-    inventory.hosts.iter().filter(|host| {
+    let nameless = named(inventory).filter(|(host, name)| {
         host.status == HostStatus::Assigned
             && inventory.projects[host.project.0 as usize].admin.is_some()
-            && name_of(inventory, host).is_none()
-    })
+            && name.is_none()
+    });
+    nameless.map(|(host, _)| host)
 }
 
 /// Short names, those of fastbones too, of which nobody knows yet that they are taken.

@@ -32,11 +32,43 @@ pub enum HolderRow {
 /// All names of all hosts, backbone and fastbone.
 #[derive(Debug)]
 pub struct NameIndex {
-    /// The hash of a name and who holds it, sorted; of one hash, those who hold it now come first.
-    entries: Vec<(u64, Holder)>,
+    /// Who holds which name, sorted.
+    entries: Vec<Entry>,
+    /// Where the entries begin of each value of the leading bits of a hash; one more at the end.
+    begins: Vec<u32>,
+    /// How far a hash is shifted to leave those.
+    shift: u32,
     /// The domains in which hosts have names whose project file is bad or missing: any other name there may be a
     /// fastbone of theirs.
     clouded: HashSet<Name>,
+}
+
+/// One name of one holder; sorts by the name's hash, and then those who hold it now first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+struct Entry {
+    /// The hash of the name.
+    hash: u64,
+    /// The holder, packed in the order of [`Holder`] but for `now`, which leads.
+    holder: u64,
+}
+
+impl Entry {
+    /// Packs a holder.
+    fn new(hash: u64, Holder { by, fastbone, now }: Holder) -> Entry {
+        let (is_lock, place) = match by {
+            HolderRow::Host(place) => (0, place),
+            HolderRow::Lock(place) => (1, place),
+        };
+        let holder = u64::from(!now) << 34 | is_lock << 33 | u64::from(place) << 1 | u64::from(fastbone);
+        Entry { hash, holder }
+    }
+
+    /// The holder.
+    fn holder(self) -> Holder {
+        let place = (self.holder >> 1) as u32;
+        let by = if self.holder >> 33 & 1 == 0 { HolderRow::Host(place) } else { HolderRow::Lock(place) };
+        Holder { by, fastbone: self.holder & 1 == 1, now: self.holder >> 34 == 0 }
+    }
 }
 
 /// Whether a row of names.lock is the one that gives its host's name, where hosts.csv has the host.
@@ -48,10 +80,18 @@ pub fn gives_name(inventory: &Inventory, row: &LockRow) -> bool {
     given_by.is_some_and(|given_by| given_by.origin == row.origin)
 }
 
-/// Whether a row of names.lock only says what its host says already: that the host has this name, in this project.
-fn is_counted(inventory: &Inventory, row: &LockRow) -> bool {
-    let same_project = |place: usize| inventory.hosts[place].project == row.project;
-    inventory.place_of(row.inv).is_some_and(same_project) && gives_name(inventory, row)
+/// The name of a host, with the row of names.lock that gives it.
+pub type Named<'i> = (&'i Name, Option<&'i LockRow>);
+
+/// All hosts in their order, each with what [`name_of`] gives of it; quicker than to look for each.
+pub fn named(inventory: &Inventory) -> impl Iterator<Item = (&Host, Option<Named<'_>>)> {
+    let mut from = 0;
+    inventory.hosts.iter().map(move |host| {
+        // Hosts and rows are sorted by number; a number may stand on several of either.
+        from += inventory.lock[from..].iter().take_while(|row| row.inv < host.inv).count();
+        let length = inventory.lock[from..].iter().take_while(|row| row.inv == host.inv).count();
+        (host, name_among(&inventory.lock[from..from + length], host))
+    })
 }
 
 /// The rows of names.lock for one host, in their order.
@@ -64,8 +104,12 @@ pub fn lock_rows_of(inventory: &Inventory, inv: Inv) -> std::ops::Range<usize> {
 /// A host's name, with the row of names.lock that gives it; none in either where it has none.
 ///
 /// A host with any row in names.lock takes its name from there alone.
-pub fn name_of<'i>(inventory: &'i Inventory, host: &'i Host) -> Option<(&'i Name, Option<&'i LockRow>)> {
-    let rows = &inventory.lock[lock_rows_of(inventory, host.inv)];
+pub fn name_of<'i>(inventory: &'i Inventory, host: &'i Host) -> Option<Named<'i>> {
+    name_among(&inventory.lock[lock_rows_of(inventory, host.inv)], host)
+}
+
+/// A host's name, as [`name_of`] gives it; `rows` are those of names.lock for it.
+fn name_among<'i>(rows: &'i [LockRow], host: &'i Host) -> Option<Named<'i>> {
     if rows.is_empty() {
         return host.name.as_ref().map(|name| (name, None));
     }
@@ -83,55 +127,71 @@ pub fn fastbone_of(inventory: &Inventory, project: ProjectIndex, backbone: NameR
 impl NameIndex {
     /// Collects the names of hosts.csv and names.lock.
     pub fn new(inventory: &Inventory) -> NameIndex {
-        let entries = Vec::with_capacity(inventory.hosts.len() * 2);
-        let mut index = NameIndex { entries, clouded: HashSet::new() };
-        for (place, host) in inventory.hosts.iter().enumerate() {
+        let mut found = Found { inventory, entries: Vec::new(), clouded: HashSet::new(), wire: Vec::new() };
+        found.entries.reserve_exact(inventory.hosts.len() * 2);
+        for (place, (host, held)) in named(inventory).enumerate() {
             let by = HolderRow::Host(place as u32);
-            let held = name_of(inventory, host);
             if let Some((name, _)) = held {
-                index.add(inventory, by, true, (name, host.project));
+                found.add(by, true, (name, host.project));
             }
             match (&host.name, held) {
                 (Some(name), Some((held, _))) if name == held => {}
-                (Some(name), _) => index.add(inventory, by, false, (name, host.project)),
+                (Some(name), _) => found.add(by, false, (name, host.project)),
                 (None, _) => {}
             }
         }
-        for (place, row) in inventory.lock.iter().enumerate() {
-            if let Some(name) = &row.name
-                && !is_counted(inventory, row)
-            {
-                let now = row.released.is_none();
-                index.add(inventory, HolderRow::Lock(place as u32), now, (name, row.project));
+        let (mut at, mut place) = (0, 0);
+        for rows in inventory.lock.chunk_by(|a, b| a.inv == b.inv) {
+            let hosts = &inventory.hosts[at..];
+            at += hosts.iter().take_while(|host| host.inv < rows[0].inv).count();
+            let same = inventory.hosts[at..].iter().take_while(|host| host.inv == rows[0].inv).count();
+            let host = match same {
+                0 => None,
+                1 => Some(&inventory.hosts[at]),
+                _ => inventory.place_of(rows[0].inv).map(|place| &inventory.hosts[place]),
+            };
+            // A row that only says what its host says already is no other holder.
+            let given_by = host.and_then(|host| name_among(rows, host)?.1.filter(|row| row.project == host.project));
+            for row in rows {
+                if let Some(name) = &row.name
+                    && given_by.is_none_or(|given_by| given_by.origin != row.origin)
+                {
+                    let now = row.released.is_none();
+                    found.add(HolderRow::Lock(place), now, (name, row.project));
+                }
+                place += 1;
             }
         }
-        index.entries.sort_unstable_by_key(|(hash, holder)| (*hash, !holder.now, *holder));
-        index
-    }
-
-    /// Adds a backbone name with its fastbone name.
-    fn add(&mut self, inventory: &Inventory, by: HolderRow, now: bool, (name, project): (&Name, ProjectIndex)) {
-        self.entries.push((xxh3_64(name.as_wire()), Holder { by, fastbone: false, now }));
-        let Project { admin, file, .. } = &inventory.projects[project.0 as usize];
-        if now && admin.is_some() && file.settings().is_none() {
-            self.clouded.extend(name.as_name().parent().map(NameRef::to_name));
+        let Found { entries, clouded, .. } = found;
+        let bits = (usize::BITS - (entries.len() / 4).leading_zeros()).max(1);
+        let shift = 64 - bits;
+        // Sorted by their leading bits, the entries lie in groups of a few.
+        let mut begins = vec![0u32; (1 << bits) + 1];
+        entries.iter().for_each(|entry| begins[(entry.hash >> shift) as usize + 1] += 1);
+        (1..begins.len()).for_each(|value| begins[value] += begins[value - 1]);
+        let mut next = begins.clone();
+        let mut sorted = vec![Entry::default(); entries.len()];
+        for entry in entries {
+            let place = &mut next[(entry.hash >> shift) as usize];
+            sorted[*place as usize] = entry;
+            *place += 1;
         }
-        if let Some(fastbone) = fastbone_of(inventory, project, name.as_name()) {
-            self.entries.push((xxh3_64(fastbone.as_wire()), Holder { by, fastbone: true, now }));
-        }
+        begins.windows(2).for_each(|range| sorted[range[0] as usize..range[1] as usize].sort_unstable());
+        NameIndex { entries: sorted, begins, shift, clouded }
     }
 
     /// All names, those that somebody had too; a name that several hold comes several times.
     pub fn names(&self, inventory: &Inventory) -> impl Iterator<Item = Name> {
-        self.entries.iter().filter_map(move |(_, holder)| held_name(inventory, *holder))
+        self.entries.iter().filter_map(move |entry| held_name(inventory, entry.holder()))
     }
 
     /// Everybody who has or had a name; those who hold it now come first.
     pub fn holders(&self, inventory: &Inventory, name: NameRef<'_>) -> impl Iterator<Item = Holder> {
         let hash = xxh3_64(name.as_wire());
-        let from = self.entries.partition_point(|(own, _)| *own < hash);
-        let same_hash = self.entries[from..].iter().take_while(move |(own, _)| *own == hash);
-        same_hash.map(|(_, holder)| *holder).filter(move |holder| has_name(inventory, *holder, name))
+        let value = (hash >> self.shift) as usize;
+        let near = &self.entries[self.begins[value] as usize..self.begins[value + 1] as usize];
+        let same_hash = near.iter().filter(move |entry| entry.hash == hash);
+        same_hash.map(|entry| entry.holder()).filter(move |holder| has_name(inventory, *holder, name))
     }
 
     /// Whether somebody holds a name now.
@@ -146,32 +206,81 @@ impl NameIndex {
         clouded && self.holders(inventory, name).next().is_none()
     }
 
-    /// The groups of entries that share a hash, for finding names held twice.
-    pub fn groups(&self) -> impl Iterator<Item = &[(u64, Holder)]> {
-        self.entries.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1)
+    /// The holders of names whose hash several have, in groups, for finding names held twice.
+    pub fn groups(&self) -> impl Iterator<Item = impl Iterator<Item = Holder>> {
+        let groups = self.entries.chunk_by(|a, b| a.hash == b.hash).filter(|group| group.len() > 1);
+        groups.map(|group| group.iter().map(|entry| entry.holder()))
+    }
+}
+
+/// What a [`NameIndex`] is made of, as far as it was found.
+struct Found<'i> {
+    /// The inventory.
+    inventory: &'i Inventory,
+    /// Who holds which name, unsorted.
+    entries: Vec<Entry>,
+    /// The domains of [`NameIndex::clouded`].
+    clouded: HashSet<Name>,
+    /// The wire format of the last fastbone name.
+    wire: Vec<u8>,
+}
+
+impl Found<'_> {
+    /// Adds a backbone name with its fastbone name.
+    fn add(&mut self, by: HolderRow, now: bool, (name, project): (&Name, ProjectIndex)) {
+        self.entries.push(Entry::new(xxh3_64(name.as_wire()), Holder { by, fastbone: false, now }));
+        let Project { admin, file, .. } = &self.inventory.projects[project.0 as usize];
+        let Some(settings) = file.settings() else {
+            if now && admin.is_some() {
+                self.clouded.extend(name.as_name().parent().map(NameRef::to_name));
+            }
+            return;
+        };
+        if settings.vlans.fastbone().is_some()
+            && settings.fastbone_name.expand_into(&mut self.wire, name.as_name()).is_ok()
+        {
+            self.entries.push(Entry::new(xxh3_64(&self.wire), Holder { by, fastbone: true, now }));
+        }
     }
 }
 
 /// Whether a holder's name really is `name`: equal hashes alone prove nothing.
 fn has_name(inventory: &Inventory, holder: Holder, name: NameRef<'_>) -> bool {
-    held_name(inventory, holder).is_some_and(|held| held.as_name() == name)
+    let Some((backbone, project)) = backbone_of(inventory, holder) else { return false };
+    let backbone = backbone.as_name();
+    if !holder.fastbone {
+        return backbone == name;
+    }
+    let settings = inventory.projects[project.0 as usize].file.settings();
+    let settings = settings.filter(|settings| settings.vlans.fastbone().is_some());
+    backbone.parent() == name.parent()
+        && backbone
+            .first_label()
+            .zip(name.first_label())
+            .zip(settings)
+            .is_some_and(|((own, label), settings)| settings.fastbone_name.gives(own, label))
 }
 
 /// The name that an entry stands for.
 pub fn held_name(inventory: &Inventory, holder: Holder) -> Option<Name> {
-    let (backbone, project) = match holder.by {
-        HolderRow::Host(place) => {
-            let host = &inventory.hosts[place as usize];
-            let name = if holder.now { name_of(inventory, host).map(|(name, _)| name) } else { host.name.as_ref() };
-            (name?, host.project)
-        }
-        HolderRow::Lock(place) => {
-            let row = &inventory.lock[place as usize];
-            (row.name.as_ref()?, row.project)
-        }
-    };
+    let (backbone, project) = backbone_of(inventory, holder)?;
     match holder.fastbone {
         true => fastbone_of(inventory, project, backbone.as_name()),
         false => Some(backbone.clone()),
+    }
+}
+
+/// The backbone name that a holder has or had, and the project in which.
+fn backbone_of(inventory: &Inventory, holder: Holder) -> Option<(&Name, ProjectIndex)> {
+    match holder.by {
+        HolderRow::Host(place) => {
+            let host = &inventory.hosts[place as usize];
+            let name = if holder.now { name_of(inventory, host).map(|(name, _)| name) } else { host.name.as_ref() };
+            Some((name?, host.project))
+        }
+        HolderRow::Lock(place) => {
+            let row = &inventory.lock[place as usize];
+            Some((row.name.as_ref()?, row.project))
+        }
     }
 }

@@ -5,12 +5,13 @@ use std::collections::hash_map::Entry;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::holders::name_of;
+use super::holders::named;
 use super::taken::fastbone_label;
 use crate::diag::{Diagnostic, Diagnostics, Origin};
 use crate::dns::Name;
 use crate::inventory::Inventory;
 use crate::inventory::model::ProjectIndex;
+use crate::inventory::repeats::Repeats;
 use crate::inventory::value::Inv;
 
 /// A host that has a name, and who says so.
@@ -34,13 +35,16 @@ struct Holder<'a> {
 /// use short names reach one host where they mean the other.
 pub fn check(inventory: &Inventory) -> Diagnostics {
     let mut found = Diagnostics::default();
-    let mut owners: HashMap<u128, Holder<'_>> = HashMap::with_capacity(inventory.hosts.len() * 2);
+    // Nearly all short names stand once, and only the others are kept.
+    let mut repeats = Repeats::new(inventory.hosts.len() * 2);
     for holder in holders(inventory) {
-        let label = holder.name.as_name().first_label().unwrap_or_default();
-        let fastbone = fastbone_label(inventory, holder.project, label);
+        labels(inventory, &holder).for_each(|hash| repeats.add(hash as u64));
+    }
+    let mut owners: HashMap<u128, Holder<'_>> = HashMap::new();
+    for holder in holders(inventory) {
         let mut other = None;
-        for label in std::iter::once(label).chain(fastbone.as_deref()) {
-            match owners.entry(xxh3_128(label)) {
+        for hash in labels(inventory, &holder).filter(|hash| repeats.may_hold(*hash as u64)) {
+            match owners.entry(hash) {
                 Entry::Vacant(entry) => drop(entry.insert(holder)),
                 Entry::Occupied(entry) if entry.get().inv != holder.inv => other = Some(*entry.get()),
                 Entry::Occupied(_) => {}
@@ -55,10 +59,17 @@ pub fn check(inventory: &Inventory) -> Diagnostics {
     found
 }
 
+/// The hashes of a host's short name, and of its fastbone's.
+fn labels(inventory: &Inventory, holder: &Holder<'_>) -> impl Iterator<Item = u128> {
+    let label = holder.name.as_name().first_label().unwrap_or_default();
+    let fastbone = fastbone_label(inventory, holder.project, label);
+    std::iter::once(xxh3_128(label)).chain(fastbone.map(|label| xxh3_128(&label)))
+}
+
 /// All hosts that have names: those of hosts.csv, then those that only names.lock knows.
 fn holders(inventory: &Inventory) -> impl Iterator<Item = Holder<'_>> {
-    let by_hosts = inventory.hosts.iter().filter_map(|host| {
-        let (name, row) = name_of(inventory, host)?;
+    let by_hosts = named(inventory).filter_map(|(host, held)| {
+        let (name, row) = held?;
         let origin = row.map_or(host.origin, |row| row.origin);
         Some(Holder { inv: host.inv, name, project: host.project, origin, by_lock: row.is_some() })
     });

@@ -8,7 +8,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::holders::name_of;
+use super::holders::named;
 use crate::dns::{Name, NameRef, ZoneContents};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Project, ProjectIndex};
@@ -112,8 +112,8 @@ impl Taken {
     pub fn by_hosts(inventory: &Inventory, now: Time) -> Taken {
         let mut taken = Taken::default();
         taken.claims.reserve(inventory.hosts.len());
-        for host in &inventory.hosts {
-            match name_of(inventory, host) {
+        for (host, held) in named(inventory) {
+            match held {
                 // The row says it too, below.
                 Some((_, Some(row))) if row.project == host.project => {}
                 Some((name, _)) => taken.add(inventory, (name, host.project), (Reason::Held, Some(host.inv))),

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::meaning::{Meaning, Said};
 use super::text::{self, BAD_INV, BAD_NAME, Conflict, FIELD_COUNT, Fault, Faults, Row, Shape};
-use super::{Context, Draft, Format, Input, Part, Renumbering, Tally, project_index};
+use super::{Context, Draft, Format, Input, Part, Renumbering, Tally, likely_project_index};
 use crate::diag::Severity;
 use crate::dns::Name;
 use crate::inventory::model::{Host, HostStatus, Trust};
@@ -86,19 +86,24 @@ fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
 pub fn join(pieces: Vec<Piece>, input: &Input<'_>, context: &Context<'_>, mut tally: Tally) -> Part {
     let mut merged = Piece::default();
     merged.hosts.reserve_exact(pieces.iter().map(|piece| piece.hosts.len()).sum());
-    for piece in pieces {
+    for mut piece in pieces {
         let symbols = Renumbering::merge(&mut merged.symbols, &piece.symbols);
         let projects = Renumbering::merge(&mut merged.projects, &piece.projects);
         merged.strays.extend(piece.strays);
-        merged.hosts.extend(piece.hosts.into_iter().map(|host| renumbered(host, &symbols, &projects)));
+        renumber(&mut piece.hosts, &symbols, &projects);
+        merged.hosts.append(&mut piece.hosts);
     }
-    merged.hosts.par_sort_by_key(|host| (host.inv, host.origin));
+    // Exports are most often in order, and what is in order takes no second copy to sort.
+    if !merged.hosts.is_sorted_by_key(|host| (host.inv, host.origin)) {
+        merged.hosts.par_sort_by_key(|host| (host.inv, host.origin));
+    }
     mark_duplicates(&mut merged.hosts, input, context, &mut tally);
     let has_bad = tally.bad > 0;
     let fold = move |draft: &mut Draft, trust: Trust| {
         let symbols = Renumbering::merge(&mut draft.symbols, &merged.symbols);
         let projects = Renumbering::merge(&mut draft.projects, &merged.projects);
-        draft.hosts = merged.hosts.into_iter().map(|host| renumbered(host, &symbols, &projects)).collect();
+        renumber(&mut merged.hosts, &symbols, &projects);
+        draft.hosts = merged.hosts;
         draft.hosts_trust = trust;
         draft.stray_names.extend(merged.strays);
         draft.has_bad_names |= has_bad;
@@ -106,19 +111,21 @@ pub fn join(pieces: Vec<Piece>, input: &Input<'_>, context: &Context<'_>, mut ta
     Part { tally, fold: Box::new(fold) }
 }
 
-/// A host with the numbers of the whole.
-fn renumbered(host: Host, symbols: &Renumbering, projects: &Renumbering) -> Host {
-    Host {
-        project: projects.project(host.project),
-        location: symbols.symbol(host.location),
-        switch: host.switch.map(|switch| symbols.symbol(switch)),
-        ..host
+/// Gives hosts the numbers of the whole.
+fn renumber(hosts: &mut [Host], symbols: &Renumbering, projects: &Renumbering) {
+    if symbols.is_idle() && projects.is_idle() {
+        return;
+    }
+    for host in hosts {
+        host.project = projects.project(host.project);
+        host.location = symbols.symbol(host.location);
+        host.switch = host.switch.map(|switch| symbols.symbol(switch));
     }
 }
 
 /// Reads one row; without a readable inventory number it is nobody's, and only reported.
 fn read_host(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, context: &Context<'_>) {
-    let fields = split(row.text, faults);
+    let fields = split_plain(row.text).unwrap_or_else(|| split(row.text, faults));
     // Where the row is cut wrongly, what stands in a column may belong to another.
     let columns_are_known = !faults.found();
     faults.hush();
@@ -152,13 +159,17 @@ fn read_host(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, cont
         piece.strays.extend(read_name);
         return;
     };
+    // Rows that are next to each other are most often of one rack.
+    let before = piece.hosts.last();
+    let (likely_project, likely_location) = (before.map(|host| host.project), before.map(|host| host.location));
+    let likely_switch = before.and_then(|host| host.switch);
     piece.hosts.push(Host {
         inv,
         name: read_name,
-        project: project_index(&mut piece.projects, &project.text),
+        project: likely_project_index(&mut piece.projects, &project.text, likely_project),
         status: read_status,
-        location: piece.symbols.intern(&location.text),
-        switch: (!switch.text.is_empty()).then(|| piece.symbols.intern(&switch.text)),
+        location: piece.symbols.intern_likely(&location.text, likely_location),
+        switch: (!switch.text.is_empty()).then(|| piece.symbols.intern_likely(&switch.text, likely_switch)),
         restricted: restrictions.text.split(';').any(|restriction| restriction.trim_ascii() == RESTRICTION),
         bad: faults.found(),
         columns_are_known: columns_are_known && !project.text.is_empty(),
@@ -189,6 +200,25 @@ struct Field<'a> {
     text: Cow<'a, str>,
     /// Its octets in the row, quotes included.
     at: Range<usize>,
+}
+
+/// Cuts a row without quotes that has all its fields, and no more; `None` for any other.
+fn split_plain(line: &str) -> Option<[Field<'_>; COLUMNS]> {
+    if memchr::memchr(b'"', line.as_bytes()).is_some() {
+        return None;
+    }
+    let mut commas = memchr::memchr_iter(b',', line.as_bytes());
+    let mut ends = [line.len(); COLUMNS];
+    for end in &mut ends[..COLUMNS - 1] {
+        *end = commas.next()?;
+    }
+    let mut begin = 0;
+    let fields = ends.map(|end| {
+        let at = begin..end;
+        begin = end + 1;
+        Field { text: Cow::Borrowed(&line[at.clone()]), at }
+    });
+    commas.next().is_none().then_some(fields)
 }
 
 /// Cuts a row at its commas; fields that are not there are empty, which is reported.

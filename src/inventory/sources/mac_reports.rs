@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use rayon::prelude::*;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::meaning::{Meaning, Said};
@@ -14,6 +13,8 @@ use crate::inventory::model::{MacSource, Report, Sighting, Trust};
 use crate::inventory::source::{Keys, OWN, Occurs};
 use crate::inventory::symbol::{Symbol, Symbols};
 use crate::inventory::value::{CLOCK_SKEW, Inv, Mac, Time};
+
+mod plain;
 
 /// The format.
 pub const FORMAT: Format =
@@ -87,7 +88,8 @@ fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
                 Report { source, sighting, ..report }
             }));
         }
-        draft.reports.par_sort_unstable_by_key(|report| (report.inv, report.source, report.origin));
+        // Each file is most often in order, and such runs are only merged by a stable sort.
+        draft.reports.sort_by_key(|report| (report.inv, report.source, report.origin));
     };
     Part { tally, fold: Box::new(fold) }
 }
@@ -97,7 +99,7 @@ fn read_report(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, la
     if row.cut {
         faults.add_whole(&CUT, || "the last line has no end".into());
     }
-    let fields: Fields<'_> = match serde_json::from_str(row.text) {
+    let fields: Fields<'_> = match plain::read(row.text).map_or_else(|| serde_json::from_str(row.text), Ok) {
         Ok(fields) => fields,
         Err(error) => {
             // The library counts octets, from 1, and may point behind the end.
@@ -121,7 +123,8 @@ fn read_report(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, la
         faults.add_whole(&FUTURE, || format!("the report is dated {time}"));
     }
     let inv = read_inv(&fields, faults);
-    let sighting = read_sighting(&fields, faults, &mut piece.symbols);
+    let likely = piece.reports.last().and_then(|report| report.sighting.switch());
+    let sighting = read_sighting(&fields, faults, (&mut piece.symbols, likely));
     if let (Some(time), Some(inv)) = (time, inv) {
         let sighting = match sighting {
             sighting if is_ahead => Sighting::Ahead { mac: sighting.and_then(Sighting::mac) },
@@ -156,8 +159,12 @@ fn read_inv(fields: &Fields<'_>, faults: &mut Faults<'_, '_>) -> Option<Inv> {
     }
 }
 
-/// Reads what was seen.
-fn read_sighting(fields: &Fields<'_>, faults: &mut Faults<'_, '_>, symbols: &mut Symbols) -> Option<Sighting> {
+/// Reads what was seen; the switch is `likely` that of the report before.
+fn read_sighting(
+    fields: &Fields<'_>,
+    faults: &mut Faults<'_, '_>,
+    (symbols, likely): (&mut Symbols, Option<Symbol>),
+) -> Option<Sighting> {
     let active = match fields.active {
         Scalar::Bool(active) => active,
         Scalar::Absent | Scalar::Null => true,
@@ -182,15 +189,17 @@ fn read_sighting(fields: &Fields<'_>, faults: &mut Faults<'_, '_>, symbols: &mut
     if !active {
         return Some(Sighting::Inactive { mac });
     }
-    let switch: Option<Symbol> = switch.map(|switch| symbols.intern(switch));
+    let switch: Option<Symbol> = switch.map(|switch| symbols.intern_likely(switch, likely));
     Some(Sighting::Active { mac, switch })
 }
 
 /// Reads text that may be left out, null or empty.
 fn read_optional<'f>(field: &'f Scalar<'_>, key: &str, faults: &mut Faults<'_, '_>) -> Option<&'f str> {
     match field {
-        // Control characters can only come by escapes, which the row as a whole does not show.
-        Scalar::Text(text) if text.contains(|c: char| c.is_control()) => {
+        // A row without a flaw holds control characters only behind escapes, and text with escapes is not borrowed.
+        Scalar::Text(text)
+            if (faults.is_flawed() || matches!(text, Cow::Owned(_))) && text.contains(|c: char| c.is_control()) =>
+        {
             faults.add_whole(&BAD_REPORT, || format!("`{key}` holds a control character"));
             None
         }
@@ -204,7 +213,7 @@ fn read_optional<'f>(field: &'f Scalar<'_>, key: &str, faults: &mut Faults<'_, '
 }
 
 /// The known keys of a report; others are passed over, since agents may add some.
-#[derive(Default)]
+#[derive(Debug, PartialEq, Default)]
 struct Fields<'a> {
     /// `time`.
     time: Scalar<'a>,
@@ -222,8 +231,23 @@ struct Fields<'a> {
     twice: Option<&'static str>,
 }
 
+impl<'a> Fields<'a> {
+    /// The field of a known key, with the key.
+    fn field(&mut self, key: &str) -> Option<(&'static str, &mut Scalar<'a>)> {
+        Some(match key {
+            "time" => ("time", &mut self.time),
+            "inv" => ("inv", &mut self.inv),
+            "mac" => ("mac", &mut self.mac),
+            "switch" => ("switch", &mut self.switch),
+            "port" => ("port", &mut self.port),
+            "active" => ("active", &mut self.active),
+            _ => return None,
+        })
+    }
+}
+
 /// A value of any type, as far as a report may hold it.
-#[derive(Default)]
+#[derive(Debug, PartialEq, Default)]
 enum Scalar<'a> {
     /// The key is not there.
     #[default]
@@ -269,17 +293,9 @@ impl<'de> Visitor<'de> for FieldsVisitor {
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Fields<'de>, M::Error> {
         let mut fields = Fields::default();
         while let Some(key) = map.next_key::<KeyText<'de>>()? {
-            let (name, field) = match &*key.0 {
-                "time" => ("time", &mut fields.time),
-                "inv" => ("inv", &mut fields.inv),
-                "mac" => ("mac", &mut fields.mac),
-                "switch" => ("switch", &mut fields.switch),
-                "port" => ("port", &mut fields.port),
-                "active" => ("active", &mut fields.active),
-                _ => {
-                    map.next_value::<IgnoredAny>()?;
-                    continue;
-                }
+            let Some((name, field)) = fields.field(&key.0) else {
+                map.next_value::<IgnoredAny>()?;
+                continue;
             };
             let value = map.next_value()?;
             if matches!(field, Scalar::Absent) {

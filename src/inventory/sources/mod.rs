@@ -297,6 +297,11 @@ impl Renumbering {
         Renumbering(whole.merge(piece))
     }
 
+    /// Whether all numbers stay as they are.
+    fn is_idle(&self) -> bool {
+        self.0.iter().enumerate().all(|(place, symbol)| Symbols::index(*symbol) == place)
+    }
+
     /// The number in the whole.
     fn symbol(&self, piece: Symbol) -> Symbol {
         self.0[Symbols::index(piece)]
@@ -311,4 +316,10 @@ impl Renumbering {
 /// Numbers the project `id` within a piece.
 fn project_index(projects: &mut Symbols, id: &str) -> ProjectIndex {
     ProjectIndex(Symbols::index(projects.intern(id)) as u32)
+}
+
+/// Numbers the project `id` as [`project_index`] does; quick where it is the one that it is `likely` to be.
+fn likely_project_index(projects: &mut Symbols, id: &str, likely: Option<ProjectIndex>) -> ProjectIndex {
+    let is_likely = |likely: &ProjectIndex| projects.text_at(likely.0 as usize) == Some(id);
+    likely.filter(is_likely).unwrap_or_else(|| project_index(projects, id))
 }

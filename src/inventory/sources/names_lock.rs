@@ -1,7 +1,9 @@
 //! names.lock: the names given to hosts, one row a name.
 
+use std::cmp::Ordering;
+
 use super::text::{self, BAD_INV, BAD_NAME, BAD_TIME, FIELD_COUNT, Fault, Faults, Row, Shape, Word};
-use super::{Context, Draft, Format, Input, Part, Renumbering, project_index};
+use super::{Context, Draft, Format, Input, Part, Renumbering, likely_project_index};
 use crate::dns::Name;
 use crate::inventory::model::{LockRow, Trust};
 use crate::inventory::source::{Keys, NAMES_LOCK, OWN, Occurs, is_conflict_marker};
@@ -98,21 +100,25 @@ fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
     for piece in pieces {
         strays.extend(piece.strays);
         let numbers = Renumbering::merge(&mut projects, &piece.projects);
-        entries.extend(piece.entries.into_iter().map(|mut entry| {
+        let from = entries.len();
+        entries.extend(piece.entries);
+        entries[from..].iter_mut().for_each(|entry: &mut LockEntry| {
             entry.row.project = numbers.project(entry.row.project);
-            entry
-        }));
+        });
     }
     for (fault, conflicts) in clashes::find(&mut entries, &mut tally) {
         text::report_conflicts(fault, conflicts, input, context, &mut tally);
     }
     let mut rows: Vec<LockRow> = entries.into_iter().map(|entry| entry.row).collect();
-    rows.sort_by(|a, b| (a.inv, &a.name, a.origin).cmp(&(b.inv, &b.name, b.origin)));
+    // The file is most often in order, and what is in order takes no second copy to sort.
+    if !rows.is_sorted_by(|a, b| in_order(a, b).is_le()) {
+        rows.sort_by(in_order);
+    }
     let has_bad = tally.bad > 0;
     let fold = move |draft: &mut Draft, trust: Trust| {
         let numbers = Renumbering::merge(&mut draft.projects, &projects);
-        for row in &mut rows {
-            row.project = numbers.project(row.project);
+        if !numbers.is_idle() {
+            rows.iter_mut().for_each(|row| row.project = numbers.project(row.project));
         }
         draft.lock = rows;
         draft.lock_trust = trust;
@@ -120,6 +126,11 @@ fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
         draft.has_bad_names |= has_bad;
     };
     Part { tally, fold: Box::new(fold) }
+}
+
+/// How rows are ordered: by host, name and place.
+fn in_order(a: &LockRow, b: &LockRow) -> Ordering {
+    (a.inv, &a.name, a.origin).cmp(&(b.inv, &b.name, b.origin))
 }
 
 /// Reads one row; without a readable inventory number it is nobody's, and only reported.
@@ -161,7 +172,8 @@ fn read_row(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, conte
         piece.strays.extend(words.filter_map(|word| text::read_name(word, context).ok().flatten()));
         return;
     };
-    let project = project_index(&mut piece.projects, project.text);
+    let likely = piece.entries.last().map(|entry| entry.row.project);
+    let project = likely_project_index(&mut piece.projects, project.text, likely);
     let bad = faults.found();
     let (released, origin) = (released_at, row.origin);
     let row = LockRow { inv, name: read_name, project, since, released, bad, bad_itself: bad, origin };
@@ -170,14 +182,21 @@ fn read_row(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, conte
 
 /// Cuts a row at its tabs; fields that are not there are empty, which is reported.
 fn split<'a>(line: &'a str, faults: &mut Faults<'_, '_>) -> [Word<'a>; 5] {
-    let mut at = 0;
-    let mut words = line.split('\t').map(|text| {
-        let start = at;
-        at += text.len() + 1;
-        Word { text, at: start..start + text.len() }
+    let mut begin = 0;
+    let ends = memchr::memchr_iter(b'\t', line.as_bytes()).chain(std::iter::once(line.len()));
+    let mut words = ends.map(|end| {
+        let at = std::mem::replace(&mut begin, end + 1)..end;
+        Word { text: &line[at.clone()], at }
     });
-    let fields = std::array::from_fn(|_| words.next().unwrap_or(Word { text: "", at: line.len()..line.len() }));
-    let count = line.split('\t').count();
+    let mut count = 0;
+    let fields = std::array::from_fn(|_| match words.next() {
+        Some(word) => {
+            count += 1;
+            word
+        }
+        None => Word { text: "", at: line.len()..line.len() },
+    });
+    count += words.count();
     if count != 5 {
         let message = || format!("{} instead of `inv name project since released`", text::fields(count));
         faults.add_whole(&LOCK_FIELDS, message);

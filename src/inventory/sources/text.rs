@@ -1,5 +1,6 @@
 //! What all formats of lines share: comments, line numbers, cut files, bad rows.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use ipnet::Ipv6Net;
@@ -192,6 +193,11 @@ impl Faults<'_, '_> {
         self.hushed
     }
 
+    /// Whether the row holds a character that no text holds.
+    pub fn is_flawed(&self) -> bool {
+        self.row.flaw.is_some()
+    }
+
     /// Whether the row is bad.
     pub fn found(&self) -> bool {
         self.found
@@ -268,7 +274,21 @@ fn header_of(bytes: &[u8], shape: &Shape, file: FileId) -> Result<u32, Box<Diagn
 
 /// Whether a line holds no row: blank, or a comment.
 fn is_passed_over(line: &str) -> bool {
-    line.starts_with('#') || line.trim_ascii().is_empty()
+    match line.as_bytes().first() {
+        None | Some(b'#') => true,
+        Some(octet) => octet.is_ascii_whitespace() && line.trim_ascii().is_empty(),
+    }
+}
+
+/// The lines of a text, each with its end.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let end = memchr::memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |end| end + 1);
+        let (line, behind) = rest.split_at(end);
+        rest = behind;
+        (!line.is_empty()).then_some(line)
+    })
 }
 
 /// Cuts a file at line ends near every [`CHUNK`] octets.
@@ -299,9 +319,10 @@ fn read_chunk(
     mut read: impl FnMut(&Row<'_>, &mut Faults<'_, '_>),
 ) -> Tally {
     let mut tally = Tally::default();
-    let text = String::from_utf8_lossy(chunk.bytes);
+    // What stands for octets that are not UTF-8 is only looked for where there are some.
+    let text = std::str::from_utf8(chunk.bytes).map_or_else(|_| String::from_utf8_lossy(chunk.bytes), Cow::Borrowed);
     let suspicious = is_suspicious(&text);
-    for (number, line) in (chunk.first_line..).zip(text.split_inclusive('\n')) {
+    for (number, line) in (chunk.first_line..).zip(lines(&text)) {
         let cut = !line.ends_with('\n');
         let line = line.strip_suffix('\n').unwrap_or(line);
         let line = line.strip_suffix('\r').unwrap_or(line);

@@ -4,11 +4,14 @@
 
 use std::collections::HashMap;
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::super::Tally;
 use super::super::text::{Conflict, Fault};
 use super::{LockEntry, STALE, TWO_HOLDERS, TWO_NAMES};
 use crate::diag::Severity;
 use crate::inventory::model::LockRow;
+use crate::inventory::repeats::Repeats;
 
 /// Finds the rows that contradict others, and marks those bad of which nobody knows which counts.
 pub fn find(entries: &mut [LockEntry], tally: &mut Tally) -> [(&'static Fault, Vec<Conflict>); 3] {
@@ -46,6 +49,10 @@ impl Clashes<'_> {
     fn stale(&mut self) -> Vec<Conflict> {
         let mut rows: Vec<usize> = (0..self.entries.len()).filter(|at| self.row(*at).name.is_some()).collect();
         rows.retain(|at| !self.row(*at).bad);
+        // By host alone at first: few have several rows, and names take long to compare.
+        rows.sort_by_key(|at| self.row(*at).inv);
+        let several = rows.chunk_by(|a, b| self.row(*a).inv == self.row(*b).inv).filter(|same| same.len() > 1);
+        let mut rows: Vec<usize> = several.flatten().copied().collect();
         rows.sort_by(|a, b| (self.row(*a).inv, &self.row(*a).name).cmp(&(self.row(*b).inv, &self.row(*b).name)));
         let mut conflicts = Vec::new();
         let is_same = |a: &usize, b: &usize| {
@@ -100,7 +107,10 @@ impl Clashes<'_> {
     /// Finds names that are current in several rows.
     fn by_name(&mut self) -> Vec<Conflict> {
         let mut current = self.current();
-        current.retain(|at| self.row(*at).name.is_some());
+        let hash = |at: usize| self.row(at).name.as_ref().map(|name| xxh3_64(name.as_wire()));
+        let mut repeats = Repeats::new(current.len());
+        current.iter().filter_map(|at| hash(*at)).for_each(|hash| repeats.add(hash));
+        current.retain(|at| hash(*at).is_some_and(|hash| repeats.may_hold(hash)));
         current.sort_by(|a, b| {
             let (a, b) = (self.row(*a), self.row(*b));
             (&a.name, a.origin).cmp(&(&b.name, b.origin))

@@ -1,0 +1,61 @@
+//! Which of many keys may stand several times, found in little memory where most stand once.
+//!
+//! Comes in: the hashes of all keys, twice. Goes out: those that may be of keys that stand several times. Touches no disk.
+
+/// How many bits there are for each key: one key in about as many is taken for one that stands twice, and then compared.
+const BITS_PER_KEY: usize = 16;
+
+/// The hashes that stand several times among many, and some others.
+#[derive(Debug)]
+pub struct Repeats {
+    /// A bit for each place of a hash: whether any was seen there.
+    once: Vec<u64>,
+    /// The same: whether several were.
+    again: Vec<u64>,
+    /// How far a hash is shifted to leave its place.
+    shift: u32,
+}
+
+impl Repeats {
+    /// Expects about so many hashes.
+    pub fn new(expected: usize) -> Repeats {
+        let places = (expected * BITS_PER_KEY).next_power_of_two().max(64);
+        let words = vec![0; places / 64];
+        Repeats { once: words.clone(), again: words, shift: 64 - places.trailing_zeros() }
+    }
+
+    /// Takes in the hash of one key.
+    pub fn add(&mut self, hash: u64) {
+        let (word, bit) = self.place(hash);
+        self.again[word] |= self.once[word] & bit;
+        self.once[word] |= bit;
+    }
+
+    /// Whether the key with this hash may stand several times among those that were taken in.
+    pub fn may_hold(&self, hash: u64) -> bool {
+        let (word, bit) = self.place(hash);
+        self.again[word] & bit != 0
+    }
+
+    /// The word and the bit of a hash.
+    fn place(&self, hash: u64) -> (usize, u64) {
+        let place = hash >> self.shift;
+        ((place / 64) as usize, 1 << (place % 64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_twice_is_always_found_and_little_else() {
+        let hash = |key: u64| xxhash_rust::xxh3::xxh3_64(&key.to_be_bytes());
+        let keys = || (0..1000).chain([7, 500, 999, 7]);
+        let mut repeats = Repeats::new(1000);
+        keys().for_each(|key| repeats.add(hash(key)));
+        assert!([7, 500, 999].iter().all(|key| repeats.may_hold(hash(*key))));
+        assert!((0..1000).filter(|key| repeats.may_hold(hash(*key))).count() < 150);
+        assert!(!Repeats::new(0).may_hold(u64::MAX));
+    }
+}

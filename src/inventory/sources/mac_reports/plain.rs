@@ -1,0 +1,175 @@
+//! Reports as nearly all are written, read without the library.
+
+use std::borrow::Cow;
+
+use super::{Fields, Scalar};
+
+/// Reads a line that is one object of texts without escapes, whole numbers, truth values and nulls, each known key once;
+/// `None` for any other line, which the library reads, and of which it says what is wrong.
+pub fn read(line: &str) -> Option<Fields<'_>> {
+    // Folding instead of `any` lets the compiler look at many octets at once.
+    if line.bytes().fold(false, |found, octet| found | (octet < b' ')) {
+        return None;
+    }
+    let mut reader = Reader { line, at: 0 };
+    let mut fields = Fields::default();
+    reader.expect(b'{')?;
+    loop {
+        reader.expect(b'"')?;
+        let key = reader.text()?;
+        reader.expect(b':')?;
+        let value = reader.scalar()?;
+        if let Some((_, field)) = fields.field(key)
+            && !matches!(std::mem::replace(field, value), Scalar::Absent)
+        {
+            return None;
+        }
+        match reader.next()? {
+            b',' => {}
+            b'}' => break,
+            _ => return None,
+        }
+    }
+    (reader.at == line.len()).then_some(fields)
+}
+
+/// Marks the first of eight octets that is `octet` by its highest bit; none where none is. What is marked behind the first
+/// may be another.
+fn marks(eight: u64, octet: u8) -> u64 {
+    const ONES: u64 = u64::MAX / 255;
+    let differing = eight ^ (ONES * u64::from(octet));
+    differing.wrapping_sub(ONES) & !differing & (ONES << 7)
+}
+
+/// A line that is read from left to right.
+struct Reader<'a> {
+    /// The line.
+    line: &'a str,
+    /// How many octets of it were read.
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// The next octet that is no blank.
+    fn next(&mut self) -> Option<u8> {
+        loop {
+            let octet = *self.line.as_bytes().get(self.at)?;
+            self.at += 1;
+            if octet != b' ' {
+                return Some(octet);
+            }
+        }
+    }
+
+    /// Passes over one octet, which must be this.
+    fn expect(&mut self, octet: u8) -> Option<()> {
+        (self.next()? == octet).then_some(())
+    }
+
+    /// Reads text from behind its first quote to behind its last.
+    fn text(&mut self) -> Option<&'a str> {
+        let octets = self.line.as_bytes();
+        let mut end = self.at;
+        while let Some(eight) = octets.get(end..).and_then(|rest| rest.first_chunk::<8>()) {
+            let eight = u64::from_le_bytes(*eight);
+            let found = marks(eight, b'"') | marks(eight, b'\\');
+            if found != 0 {
+                end += found.trailing_zeros() as usize / 8;
+                break;
+            }
+            end += 8;
+        }
+        while !matches!(octets.get(end)?, b'"' | b'\\') {
+            end += 1;
+        }
+        let text = self.line.get(self.at..end)?;
+        self.at = end + 1;
+        (octets[end] == b'"').then_some(text)
+    }
+
+    /// Reads a value; what is behind a number or a word is judged by whoever reads on.
+    fn scalar(&mut self) -> Option<Scalar<'a>> {
+        match self.next()? {
+            b'"' => self.text().map(|text| Scalar::Text(Cow::Borrowed(text))),
+            b't' => self.word("rue").map(|()| Scalar::Bool(true)),
+            b'f' => self.word("alse").map(|()| Scalar::Bool(false)),
+            b'n' => self.word("ull").map(|()| Scalar::Null),
+            first @ b'1'..=b'9' => self.number(first).map(Scalar::Number),
+            _ => None,
+        }
+    }
+
+    /// Passes over the rest of a word.
+    fn word(&mut self, rest: &str) -> Option<()> {
+        let is_there = self.line.as_bytes()[self.at..].starts_with(rest.as_bytes());
+        self.at += rest.len();
+        is_there.then_some(())
+    }
+
+    /// Reads a number behind its first digit, as far as it is one of digits.
+    fn number(&mut self, first: u8) -> Option<u64> {
+        let mut number = u64::from(first - b'0');
+        while let Some(digit @ b'0'..=b'9') = self.line.as_bytes().get(self.at) {
+            number = number.checked_mul(10)?.checked_add(u64::from(digit - b'0'))?;
+            self.at += 1;
+        }
+        Some(number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_is_what_the_library_reads() {
+        let lines = [
+            r#"{"time":"2026-11-20T00:54:42Z","inv":100144,"mac":"00:25:ff:34:73:90","switch":"iva1-s1","port":"ge1/0/1"}"#,
+            r#"{ "inv": 18446744073709551615 , "active": false, "switch": null,"rack":"7","rack":true,"mac":"é"}"#,
+            r#"{"active":true,"time":""}"#,
+        ];
+        for line in lines {
+            let by_library: Fields<'_> = serde_json::from_str(line).unwrap();
+            assert_eq!(read(line), Some(by_library), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_plain_is_left_to_the_library() {
+        let lines = [
+            "",
+            "{",
+            "{}",
+            "[]",
+            r#"{"inv":1"#,
+            r#"{"inv":1}x"#,
+            r#"{"inv":1,}"#,
+            r#"{"inv":01}"#,
+            r#"{"inv":1.5}"#,
+            r#"{"inv":1e5}"#,
+            r#"{"inv":-1}"#,
+            r#"{"inv":18446744073709551616}"#,
+            r#"{"inv":0}"#,
+            r#"{"mac":"\u0041"}"#,
+            r#"{"mac\\":1}"#,
+            r#"{"inv":1,"inv":1}"#,
+            r#"{"inv":null,"inv":1}"#,
+            r#"{"rack":{}}"#,
+            r#"{"rack":[1]}"#,
+            r#"{"active":tru}"#,
+            r#"{"active":trues}"#,
+            r#"{"active":nul"#,
+            r#"{"inv" 1}"#,
+            r#"{"inv":1 "mac":""}"#,
+            r#"{inv:1}"#,
+            "{\"mac\":\"\t\"}",
+            "{\t\"inv\":1}",
+            r#"{"mac":"00"#,
+            r#" {"inv":1} "#,
+            r#"{"inv":}"#,
+        ];
+        for line in lines {
+            assert_eq!(read(line), None, "{line}");
+        }
+    }
+}
