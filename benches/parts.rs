@@ -21,6 +21,7 @@ use domain::base::message_builder::HashCompressor;
 use domain::base::record::Ttl as WireTtl;
 use domain::base::{Message, MessageBuilder, Name as WireName, Serial};
 use domain::rdata::{Aaaa, Soa};
+use zonewright::desired::Desired;
 use zonewright::diag::Files;
 use zonewright::diff::context::{Selection, Tripped};
 use zonewright::diff::waits::Waits;
@@ -183,7 +184,7 @@ fn zone(bench: &Bench, count: u32) -> Result<(), Fault> {
     let pool = format!("[pool.main]\n[[pool.main.target]]\ntype = \"rfc2136\"\nserver = \"{server}\"\n");
     fs::write(settings, format!("{sources}{pool}[[zone]]\nname = \"{ZONE}\"\npool = \"main\"\n"))?;
     let inventory = inventory(workspace.path())?;
-    let transfer = || zones::read_all(&inventory, workspace.path(), now, &Silent).live;
+    let transfer = || zones::read_all(&inventory, (workspace.path(), None), now, &Silent).live;
     let whole = count as usize + 1;
     let transferred = records_of(&transfer());
     if transferred != whole {
@@ -276,11 +277,11 @@ impl Progress for Silent {
 /// What is derived and decided, and the plan as a document.
 fn plan(bench: &Bench, fleet: &Path) -> Result<(), Fault> {
     let (inventory, now) = (inventory(fleet)?, now()?);
-    let read = || zones::read_all(&inventory, fleet, now, &Silent);
+    let read = || zones::read_all(&inventory, (fleet, None), now, &Silent);
     let live = read().live;
     bench.part("zones: read from files", records_of(&live), || (), |()| read());
     let hosts = inventory.hosts.len();
-    bench.part("hosts: derived", hosts, || (), |()| decide::derive_all(&inventory, &live, now));
+    bench.part("hosts: derived, one by one", hosts, || (), |()| Desired::new(&inventory, &live, now).iter().count());
     let (selection, tripped, waits) = (Selection::default(), Tripped::default(), Waits::default());
     let given = Given { now, selection: &selection, tripped: &tripped, waits: &waits };
     bench.part("hosts: derived and decided", hosts, || (), |()| decide::decide(&inventory, &live, given));

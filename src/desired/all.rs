@@ -5,7 +5,7 @@
 use std::ops::Index;
 use std::sync::OnceLock;
 
-use super::host::{self, DesiredHost};
+use super::host::{self, DesiredHost, LookedUp, OwnA};
 use crate::inventory::Inventory;
 use crate::inventory::value::Time;
 use crate::live::Live;
@@ -33,6 +33,11 @@ impl<'i> Desired<'i> {
     /// Derives one host, and does not keep it.
     pub fn derive(&self, place: usize) -> DesiredHost {
         host::derive(self.inventory, self.live, &self.inventory.hosts[place], self.now)
+    }
+
+    /// Derives one host as [`Desired::derive`] does, by what was looked up of it, and of the A records at its names.
+    pub fn derive_by(&self, place: usize, looked_up: LookedUp<'_>, own_a: OwnA<'_>) -> DesiredHost {
+        host::derive_by(self.inventory, &self.inventory.hosts[place], self.now, looked_up, own_a)
     }
 
     /// Keeps what one host was derived to.

@@ -48,6 +48,11 @@ impl Used {
         }
     }
 
+    /// The IPv6 addresses, each with the place of a host.
+    pub fn addresses(&self) -> impl Iterator<Item = (Ipv6Addr, usize)> {
+        self.addresses.iter().map(|(address, place)| (Ipv6Addr::from(*address), *place as usize))
+    }
+
     /// Takes what other hosts use.
     pub fn append(&mut self, mut others: Used) {
         self.macs.append(&mut others.macs);

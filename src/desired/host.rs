@@ -7,13 +7,13 @@ use super::mac::{self, MacChoice};
 use super::network::{self, Networks, Segment};
 use crate::change::BlockCode;
 use crate::diag::Origin;
-use crate::dns::{Name, NameError, Rtype};
+use crate::dns::{Name, NameError, RrsetRef, Rtype};
 use crate::inventory::Inventory;
-use crate::inventory::model::{Entry, Host, HostStatus, MacSource, ProjectFile, ProjectSettings};
+use crate::inventory::model::{Entry, Host, HostStatus, MacSource, ProjectFile, ProjectSettings, Report};
 use crate::inventory::symbol::Symbol;
 use crate::inventory::value::{Time, Vlan};
 use crate::live::Live;
-use crate::names::holders::{lock_rows_of, name_of};
+use crate::names::holders::{Named, lock_rows_of, name_of};
 
 /// What the inventory says of one host.
 #[derive(Debug)]
@@ -95,10 +95,31 @@ pub enum Detail {
     Ipv4(Vec<Ipv4Addr>),
 }
 
+/// What is looked up of a host before it is derived.
+#[derive(Debug, Clone, Copy)]
+pub struct LookedUp<'i> {
+    /// Its name, with the row of names.lock that gives it.
+    pub named: Option<Named<'i>>,
+    /// Its reports, in the inventory's order.
+    pub reports: &'i [Report],
+}
+
 /// Derives one host. A free one has no interfaces and no faults.
 pub fn derive(inventory: &Inventory, live: &Live, host: &Host, now: Time) -> DesiredHost {
-    let mac = mac::choose(inventory, mac::reports_of(inventory, host.inv), now);
-    let named = name_of(inventory, host);
+    let looked_up = LookedUp { named: name_of(inventory, host), reports: mac::reports_of(inventory, host.inv) };
+    derive_by(inventory, host, now, looked_up, &|_, name| live_a(live, name))
+}
+
+/// Derives one host by what was looked up of it; `own_a` gives the live A records at the name of an interface, in numeric
+/// order.
+pub fn derive_by(
+    inventory: &Inventory,
+    host: &Host,
+    now: Time,
+    LookedUp { named, reports }: LookedUp<'_>,
+    own_a: OwnA<'_>,
+) -> DesiredHost {
+    let mac = mac::choose(inventory, reports, now);
     let name_origin = named.map(|(_, row)| row.map_or(host.origin, |row| row.origin));
     let mut desired = DesiredHost { name_origin, interfaces: Vec::new(), mac, faults: Vec::new() };
     if host.status == HostStatus::Free {
@@ -116,11 +137,14 @@ pub fn derive(inventory: &Inventory, live: &Live, host: &Host, now: Time) -> Des
         Some(_) => {}
     }
     let settings = project.file.settings();
-    derive_interfaces(&Derivation { inventory, live, host, name, settings }, &mut desired);
+    derive_interfaces(&Derivation { inventory, own_a, reports, host, name, settings }, &mut desired);
     desired.faults.sort_by_key(|fault| fault.code);
     desired.faults.dedup();
     desired
 }
+
+/// What gives the live A records at the name of an interface.
+pub type OwnA<'a> = &'a dyn Fn(InterfaceKind, &Name) -> Vec<Ipv4Addr>;
 
 impl DesiredHost {
     /// Notes a fault.
@@ -161,8 +185,10 @@ fn note_doubts(inventory: &Inventory, desired: &mut DesiredHost) {
 struct Derivation<'d> {
     /// The inventory.
     inventory: &'d Inventory,
-    /// Live DNS, for its A records.
-    live: &'d Live,
+    /// The live A records.
+    own_a: OwnA<'d>,
+    /// The host's reports.
+    reports: &'d [Report],
     /// The host.
     host: &'d Host,
     /// Its name; without one no interface is derived, but what is wrong with its lines is still found.
@@ -173,7 +199,7 @@ struct Derivation<'d> {
 
 /// Derives backbone and fastbone.
 fn derive_interfaces(this: &Derivation<'_>, desired: &mut DesiredHost) {
-    let own_a = this.name.map(|name| live_a(this.live, name)).unwrap_or_default();
+    let own_a = this.name.map(|name| (this.own_a)(InterfaceKind::Backbone, name)).unwrap_or_default();
     let acceptable = match this.settings {
         // Nothing more can be said of the host than that it has this name.
         None => Vec::new(),
@@ -189,7 +215,7 @@ fn derive_interfaces(this: &Derivation<'_>, desired: &mut DesiredHost) {
     let acceptable = by_network(this, settings, vlan, desired);
     match this.name.map(|name| settings.fastbone_name.expand(name.as_name())) {
         Some(Ok(owner)) => {
-            let own_a = live_a(this.live, &owner);
+            let own_a = (this.own_a)(InterfaceKind::Fastbone, &owner);
             desired.interfaces.push(interface((InterfaceKind::Fastbone, owner), acceptable, own_a));
         }
         Some(Err(error)) => desired.fault(BlockCode::BadInput, Detail::FastboneName(error)),
@@ -208,8 +234,12 @@ fn interface(
 
 /// The live A records at a name, in numeric order.
 fn live_a(live: &Live, name: &Name) -> Vec<Ipv4Addr> {
-    let addresses = live.rrset(name.as_name(), Rtype::A).into_iter().flat_map(|found| found.rrset.rdata());
-    let v4 = addresses.filter_map(|rdata| match rdata.address() {
+    live.rrset(name.as_name(), Rtype::A).map(|found| addresses_v4(found.rrset)).unwrap_or_default()
+}
+
+/// The addresses of an A RRset, in numeric order.
+pub fn addresses_v4(rrset: RrsetRef<'_>) -> Vec<Ipv4Addr> {
+    let v4 = rrset.rdata().filter_map(|rdata| match rdata.address() {
         Some(IpAddr::V4(v4)) => Some(v4),
         _ => None,
     });
@@ -238,8 +268,7 @@ fn by_network(
         desired.fault(BlockCode::SourceUntrusted, Detail::Source(reason.to_owned()));
     }
     if active.is_none() {
-        let reports = mac::reports_of(inventory, host.inv).len();
-        desired.fault(BlockCode::NoMac, Detail::NoReport(reports));
+        desired.fault(BlockCode::NoMac, Detail::NoReport(this.reports.len()));
     }
     let networks = match network::networks(inventory, switch, host.location, vlan) {
         Networks::Known(networks) => networks,

@@ -11,51 +11,89 @@ use crate::desired::{DesiredHost, Interface};
 use crate::dns::reverse::ReverseName;
 use crate::dns::{NameRef, RdataRef, Rtype};
 use crate::inventory::model::{Host, ProjectIndex};
+use crate::live::{LiveRrset, Paired, Spot};
+
+/// What was looked up at the names of a host.
+#[derive(Debug, Clone, Copy)]
+pub struct Sights<'s> {
+    /// At the name of each interface.
+    pub names: &'s [Option<Spot>],
+    /// At the reverse name of each acceptable address, interface by interface.
+    pub reverse: &'s [Option<Spot>],
+}
 
 /// Whether the rules would find nothing to do for an open host, nothing to tell, and nothing that blocks it, under any
-/// policy.
+/// policy, as far as its own names and addresses go.
 ///
-/// What it shares with other hosts is not looked at.
-pub fn is_settled(ground: Ground<'_>, host: &Host, desired: &DesiredHost) -> bool {
-    desired.faults.is_empty() && desired.interfaces.iter().all(|interface| stands(ground, host.project, interface))
+/// Neither what it shares with other hosts is looked at, nor whether its names and addresses stand anywhere else. Records
+/// that answer each other are noted in `paired`.
+pub fn is_settled(
+    ground: Ground<'_>,
+    host: &Host,
+    desired: &DesiredHost,
+    Sights { names, mut reverse }: Sights<'_>,
+    paired: &Paired,
+) -> bool {
+    let mut is_settled = desired.faults.is_empty();
+    for (interface, name) in desired.interfaces.iter().zip(names) {
+        let (own, others) = reverse.split_at(interface.acceptable.len());
+        reverse = others;
+        is_settled &= stands(ground, host.project, interface, (name.as_ref(), own), paired);
+    }
+    is_settled
 }
 
 /// Whether one acceptable address and nothing else stands at an interface's name, its PTR and nothing else at the reverse
-/// name, nothing at those of the other acceptable addresses, and neither name nor address anywhere else.
-fn stands(ground: Ground<'_>, project: ProjectIndex, interface: &Interface) -> bool {
-    let (live, owner) = (ground.live, interface.owner.as_name());
-    let kept = the_only(ground, project, owner, Rtype::AAAA).and_then(RdataRef::address);
-    let Some(IpAddr::V6(kept)) = kept.filter(|kept| interface.is_at(*kept)) else { return false };
-    if live.may_be_pointed_to_in_vain(owner) {
-        return false;
-    }
-    interface.acceptable.iter().all(|(address, _)| {
-        let reverse = ReverseName::of(IpAddr::V6(*address));
-        let answers = match *address == kept {
-            true => {
-                let pointer = the_only(ground, project, reverse.as_name(), Rtype::PTR);
-                pointer.and_then(RdataRef::target) == Some(owner)
+/// name, and nothing at those of the other acceptable addresses.
+fn stands(
+    ground: Ground<'_>,
+    project: ProjectIndex,
+    interface: &Interface,
+    (name, reverse): (Option<&Spot>, &[Option<Spot>]),
+    paired: &Paired,
+) -> bool {
+    let owner = interface.owner.as_name();
+    let Some((found, held)) = the_only(ground, project, (owner, name), Rtype::AAAA) else { return false };
+    let mut is_right = false;
+    for ((address, _), spot) in interface.acceptable.iter().zip(reverse) {
+        let address = IpAddr::V6(*address);
+        let reverse = ReverseName::of(address);
+        if held.address() != Some(address) {
+            if !is_bare(ground, reverse.as_name(), spot.as_ref()) {
+                return false;
             }
-            false => is_bare(ground, reverse.as_name()),
-        };
-        answers && !live.may_be_held_unanswered(*address)
-    })
+            continue;
+        }
+        let pointer = the_only(ground, project, (reverse.as_name(), spot.as_ref()), Rtype::PTR);
+        match pointer.filter(|(_, rdata)| rdata.target() == Some(owner)) {
+            Some((pointer, _)) => paired.note(found, pointer),
+            None => return false,
+        }
+        is_right = true;
+    }
+    is_right
 }
 
-/// The RDATA of the one record that stands at a name which nothing hides or protects, if it is of this type and has the
-/// TTL that a project wants there.
-fn the_only<'c>(ground: Ground<'c>, project: ProjectIndex, name: NameRef<'_>, rtype: Rtype) -> Option<RdataRef<'c>> {
-    let (zone, mut rrsets) = ground.live.open_at(name)?;
+/// The one record that stands at a name which nothing protects, if it is of this type and has the TTL that a project wants
+/// there.
+fn the_only<'c>(
+    ground: Ground<'c>,
+    project: ProjectIndex,
+    (name, spot): (NameRef<'_>, Option<&Spot>),
+    rtype: Rtype,
+) -> Option<(LiveRrset<'c>, RdataRef<'c>)> {
+    let zone = spot?.zone;
+    let mut rrsets = ground.live.at(spot?);
     let rrset = rrsets.next().filter(|rrset| rrset.rtype() == rtype && rrset.record_count() == 1)?;
     let is_right = rrsets.next().is_none() && rrset.ttl() == ground.wanted_ttl(project, zone);
     let is_free = is_right && protect::protection_in(ground, zone, name).is_none();
-    rrset.rdata().next().filter(|_| is_free)
+    Some((LiveRrset { zone, rrset }, rrset.rdata().next()?)).filter(|_| is_free)
 }
 
 /// Whether nothing stands at a name, as far as any configured zone could say.
-fn is_bare(ground: Ground<'_>, name: NameRef<'_>) -> bool {
-    match ground.live.open_at(name) {
-        Some((_, mut rrsets)) => rrsets.next().is_none(),
+fn is_bare(ground: Ground<'_>, name: NameRef<'_>, spot: Option<&Spot>) -> bool {
+    match spot {
+        Some(spot) => ground.live.at(spot).next().is_none(),
         None => ground.live.zone_of(name).is_none(),
     }
 }

@@ -127,8 +127,8 @@ impl ZoneBuilder {
     }
 }
 
-/// How many look-ups [`ZoneContents::read_ahead`] makes at once: as many as a processor has requests to memory under way.
-const AHEAD: usize = 32;
+/// How many look-ups [`ZoneContents::look_up`] makes at once: somewhat more than a processor has requests to memory under way.
+const AT_ONCE: usize = 32;
 
 /// Where a record is.
 #[derive(Debug, Clone, Copy)]
@@ -223,30 +223,35 @@ impl ZoneContents {
 
     /// The RRsets whose first records are numbered within `part`, in the same order as [`ZoneContents::rrsets`].
     pub fn rrsets_in(&self, part: Range<u32>) -> impl Iterator<Item = RrsetRef<'_>> {
-        let goes_on = |number: u32| number > 0 && self.record(number).rrset() == self.record(number - 1).rrset();
+        let goes_on = |number: u32| number > 0 && self.is_same_rrset(number - 1, number);
         let from = part.clone().find(|number| !goes_on(*number)).unwrap_or(part.end);
         self.rrsets_from(from, self.places.len() as u32).take_while(move |rrset| rrset.first < part.end)
     }
 
-    /// Reads what a look-up of each owner name would read, for many at once.
+    /// Looks up many owner names at once, each in its zone; gives the numbers of the records of each.
     ///
-    /// A look-up waits for memory three times, each time for what it has just read to say where to read on. Here the first
-    /// places of all names are read, then the second, so that memory answers many at a time; the look-ups that follow find
-    /// what they need in the processor's caches.
-    pub fn read_ahead(zones_and_hashes: &[(&ZoneContents, u64)]) {
-        let mut numbers = [0; AHEAD];
-        let mut starts = [0; AHEAD];
-        for chunk in zones_and_hashes.chunks(AHEAD) {
-            for ((zone, hash), number) in chunk.iter().zip(&mut numbers) {
-                *number = zone.directory.range(*hash).start;
+    /// A look-up waits for memory three times, each time for what says where to read on. Here the first places of all names
+    /// are read, then the second, so that memory answers many at a time.
+    pub fn look_up(names: &[(&ZoneContents, NameRef<'_>)]) -> Vec<Range<u32>> {
+        let mut found = Vec::with_capacity(names.len());
+        let (mut hashes, mut ranges) = ([0; AT_ONCE], [const { 0..0 }; AT_ONCE]);
+        for names in names.chunks(AT_ONCE) {
+            for ((_, name), hash) in names.iter().zip(&mut hashes) {
+                *hash = ZoneContents::hash_of(*name);
             }
-            for (((zone, _), number), start) in chunk.iter().zip(&numbers).zip(&mut starts) {
-                *start = zone.places.get(*number as usize).map_or(0, |place| place.start);
+            for (((zone, _), hash), range) in names.iter().zip(&hashes).zip(&mut ranges) {
+                *range = zone.directory.range(*hash);
             }
-            let octets = chunk.iter().zip(&starts).map(|((zone, _), start)| zone.arena.get(*start as usize));
-            // Nothing is done with them; the compiler is not to find that out.
-            std::hint::black_box(octets.flatten().fold(0, |sum: u8, octet| sum.wrapping_add(*octet)));
+            for (((zone, _), hash), range) in names.iter().zip(&hashes).zip(&mut ranges) {
+                range.start =
+                    range.clone().find(|number| zone.places[*number as usize].tag == *hash as u32).unwrap_or(range.end);
+            }
+            let same_owner = |((zone, name), range): (&(&ZoneContents, NameRef<'_>), &Range<u32>)| {
+                zone.of_owner(name.as_wire(), range.clone())
+            };
+            found.extend(names.iter().zip(&ranges).map(same_owner));
         }
+        found
     }
 
     /// The hash of an owner name, by which records are ordered.
@@ -256,19 +261,28 @@ impl ZoneContents {
 
     /// The RRsets of one owner name, by type.
     pub fn at_owner(&self, owner: NameRef<'_>) -> impl Iterator<Item = RrsetRef<'_>> {
-        let wire = owner.as_wire();
-        let hash = xxh3_64(wire);
-        let Range { start: mut from, end } = self.directory.range(hash);
-        let is_owners =
-            |number: u32| self.places[number as usize].tag == hash as u32 && self.record(number).owner == wire;
+        let hash = ZoneContents::hash_of(owner);
+        let range = self.directory.range(hash);
+        let start = range.clone().find(|number| self.places[*number as usize].tag == hash as u32).unwrap_or(range.end);
+        self.rrsets_of(self.of_owner(owner.as_wire(), start..range.end))
+    }
+
+    /// The RRsets of an owner name, by type; [`ZoneContents::look_up`] gave the numbers of its records.
+    pub fn rrsets_of(&self, owner: Range<u32>) -> impl Iterator<Item = RrsetRef<'_>> {
+        self.rrsets_from(owner.start, owner.end)
+    }
+
+    /// Which records within `part` have an owner, in wire format; those of one owner are neighbours.
+    fn of_owner(&self, owner: &[u8], Range { start: mut from, end }: Range<u32>) -> Range<u32> {
+        let is_owners = |number: u32| self.record(number).owner == owner;
         while from < end && !is_owners(from) {
             from += 1;
         }
         let mut to = from;
-        while to < end && is_owners(to) {
+        while to < end && self.places[to as usize].tag == self.places[from as usize].tag && is_owners(to) {
             to += 1;
         }
-        self.rrsets_from(from, to)
+        from..to
     }
 
     /// One RRset.
@@ -332,13 +346,19 @@ impl ZoneContents {
             if from >= to {
                 return None;
             }
-            let key = self.record(from).rrset();
             let first = from;
-            while from < to && self.record(from).rrset() == key {
+            from += 1;
+            while from < to && self.is_same_rrset(from - 1, from) {
                 from += 1;
             }
             Some(RrsetRef { zone: self, first, end: from })
         })
+    }
+
+    /// Whether two records are of one RRset. Other hashes tell most others, without a look at the records.
+    fn is_same_rrset(&self, one: u32, other: u32) -> bool {
+        let tag = |number: u32| self.places[number as usize].tag;
+        tag(one) == tag(other) && self.record(one).rrset() == self.record(other).rrset()
     }
 
     /// The record with this number.
@@ -382,8 +402,8 @@ impl<'a> RrsetRef<'a> {
 
     /// Whether all its records came with the same TTL, as RFC 2181 section 5.2 demands.
     pub fn has_one_ttl(self) -> bool {
-        let first = self.zone.record(self.first).ttl;
-        (self.first..self.end).all(|number| self.zone.record(number).ttl == first)
+        let ttl = |number: u32| self.zone.record(number).ttl;
+        (self.first + 1..self.end).all(|number| ttl(number) == ttl(self.first))
     }
 
     /// How many records it has.

@@ -13,12 +13,6 @@ pub struct Directory {
     shift: u32,
 }
 
-impl Default for Directory {
-    fn default() -> Directory {
-        Directory::new(std::iter::empty())
-    }
-}
-
 impl Directory {
     /// Counts the hashes of a list, which come in any order; the list has at most 2^32 - 1 entries.
     pub fn new(hashes: impl ExactSizeIterator<Item = u64>) -> Directory {

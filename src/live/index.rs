@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::dns::directory::Directory;
 
 /// Pairs of (zone, RRset id) by a 64-bit hash; whoever asks compares the real values.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct HashIndex {
     /// Sorted by hash, then zone, then id: (hash, zone, id).
     entries: Vec<(u64, u32, u32)>,
@@ -19,6 +19,11 @@ impl HashIndex {
         entries.sort_unstable();
         let directory = Directory::new(entries.iter().map(|(hash, _, _)| *hash));
         HashIndex { entries, directory }
+    }
+
+    /// Everything, as (zone, id).
+    pub fn all(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.entries.iter().map(|(_, zone, id)| (*zone, *id))
     }
 
     /// Everything with this hash, as (zone, id).

@@ -19,14 +19,17 @@ mod zone;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::net::{IpAddr, Ipv6Addr};
+use std::ops::Range;
+use std::sync::OnceLock;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::dns::reverse::ReverseName;
-use crate::dns::{Name, NameRef, RrsetRef, Rtype, ZoneContents, ZoneName};
+use crate::dns::{Name, NameRef, RdataRef, RrsetRef, Rtype, ZoneContents, ZoneName};
 
 use asked::Knowledge;
 pub use own::OwnRrsets;
+pub use unpaired::Paired;
 use unpaired::Unpaired;
 pub use zone::LiveZone;
 
@@ -41,8 +44,9 @@ pub struct Live {
     zones: Vec<LiveZone>,
     /// The zone of each apex.
     apexes: Apexes,
-    /// The live records that cannot be found by the PTR or the address that answers them, because there is none.
-    unpaired: Unpaired,
+    /// The live records that cannot be found by the PTR or the address that answers them, because there is none; found when
+    /// first asked for.
+    unpaired: OnceLock<Unpaired>,
     /// The names that MX data of the zones point to.
     exchangers: HashSet<Name>,
     /// The names that NS data of the zones point to, each with the owner of the NS; the first by wire format of several.
@@ -58,6 +62,15 @@ pub struct LiveRrset<'a> {
     pub zone: ZoneIndex,
     /// The RRset.
     pub rrset: RrsetRef<'a>,
+}
+
+/// What was found at a name: its zone, and which of its records, none maybe.
+#[derive(Debug, Clone)]
+pub struct Spot {
+    /// The zone.
+    pub zone: ZoneIndex,
+    /// The numbers of the records.
+    records: Range<u32>,
 }
 
 /// Where a name lies, and what stands in the way of writing to it.
@@ -156,10 +169,8 @@ impl Live {
                 *first = std::cmp::min(&*first, &owner).clone();
             }
         }
-        let (unpaired, own) = (Unpaired::default(), OwnRrsets::default());
-        let live = Live { zones, apexes, unpaired, exchangers, name_servers, own };
-        let unpaired = Unpaired::find(&live);
-        Live { unpaired, ..live }
+        let (unpaired, own) = (OnceLock::new(), OwnRrsets::default());
+        Live { zones, apexes, unpaired, exchangers, name_servers, own }
     }
 
     /// Takes what the state says of who created what.
@@ -262,7 +273,7 @@ impl Live {
         let pointer = self.rrset(ReverseName::of(wanted).as_name(), Rtype::PTR);
         let targets = pointer.into_iter().flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.target());
         let pointed_to = targets.filter_map(|name| self.rrset(name, Rtype::AAAA));
-        let unpaired = self.unpaired.holding(address).map(|place| self.found(place));
+        let unpaired = self.unpaired().holding(address).map(|place| self.found(place));
         in_order(pointed_to.chain(unpaired).filter(holds).collect())
     }
 
@@ -274,39 +285,60 @@ impl Live {
         let at_name = [Rtype::AAAA, Rtype::A].into_iter().filter_map(|rtype| self.rrset(name, rtype));
         let addresses = at_name.flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.address());
         let answering = addresses.filter_map(|address| self.rrset(ReverseName::of(address).as_name(), Rtype::PTR));
-        let unpaired = self.unpaired.pointing_to(name).map(|place| self.found(place));
+        let unpaired = self.unpaired().pointing_to(name).map(|place| self.found(place));
         in_order(answering.chain(unpaired).filter(points).collect())
-    }
-
-    /// The zone of a name, and all that stands at it, where the zone was read whole and nothing hides the name.
-    pub fn open_at(&self, name: NameRef<'_>) -> Option<(ZoneIndex, impl Iterator<Item = RrsetRef<'_>>)> {
-        let number = self.zone_of(name)?;
-        let zone = self.zone(number);
-        let is_open = zone.knowledge().is_none() && !zone.hides(name);
-        let contents = zone.contents().filter(|_| is_open)?;
-        Some((number, contents.at_owner(name)))
     }
 
     /// Whether an AAAA may hold an address whose PTR does not point to it.
     pub fn may_be_held_unanswered(&self, address: Ipv6Addr) -> bool {
-        self.unpaired.holding(address).next().is_some()
+        self.unpaired().holding(address).next().is_some()
     }
 
-    /// Whether a PTR of a whole address may point to a name that does not hold the address.
-    pub fn may_be_pointed_to_in_vain(&self, name: NameRef<'_>) -> bool {
-        self.unpaired.pointing_to(name).next().is_some()
+    /// The names that PTR of whole addresses point to without holding the address.
+    pub fn pointed_to_in_vain(&self) -> impl Iterator<Item = NameRef<'_>> {
+        let rrsets = self.unpaired().pointers().map(|place| self.found(place).rrset);
+        rrsets.flat_map(RrsetRef::rdata).filter_map(RdataRef::target)
+    }
+
+    /// Finds what has no counterpart, where it is known already of many records that they have one.
+    ///
+    /// What is known saves time and changes nothing; where what has no counterpart was found before, it comes too late.
+    pub fn pair(&self, known: Paired) {
+        self.unpaired.get_or_init(|| Unpaired::find(self, known));
+    }
+
+    /// What has no counterpart.
+    fn unpaired(&self) -> &Unpaired {
+        self.unpaired.get_or_init(|| Unpaired::find(self, Paired::none(self)))
     }
 
     /// Whether every name that a live PTR RRset points to holds the address, as AAAA or A.
     pub fn is_answered(&self, zone: ZoneIndex, pointer: RrsetRef<'_>) -> bool {
-        self.unpaired.is_answered(zone, pointer)
+        self.unpaired().is_answered(zone, pointer)
     }
 
-    /// Reads ahead what look-ups of these names would read, so that they need not wait for memory one by one.
-    pub fn read_ahead<'n>(&self, names: impl Iterator<Item = NameRef<'n>>) {
-        let contents = |name| self.zone(self.zone_of(name)?).contents();
-        let known = names.filter_map(|name| Some((contents(name)?, ZoneContents::hash_of(name))));
-        ZoneContents::read_ahead(&known.collect::<Vec<_>>());
+    /// Looks up many names at once; none for those in no zone that was read whole, and for hidden ones.
+    ///
+    /// What stands at a name that [`Live::rrset`] is asked for next is at hand then, and need not be waited for.
+    pub fn look_up<'n>(&self, names: impl Iterator<Item = NameRef<'n>>) -> Vec<Option<Spot>> {
+        let zones: Vec<(Option<ZoneIndex>, NameRef<'n>)> = names.map(|name| (self.open_zone_of(name), name)).collect();
+        let known = |(zone, name): &(Option<ZoneIndex>, NameRef<'n>)| Some((self.zone((*zone)?).contents()?, *name));
+        let mut found = ZoneContents::look_up(&zones.iter().filter_map(known).collect::<Vec<_>>()).into_iter();
+        let spot = |(zone, _): &(Option<ZoneIndex>, _)| Some(Spot { zone: (*zone)?, records: found.next()? });
+        zones.iter().map(spot).collect()
+    }
+
+    /// The zone of a name that was read whole and does not hide the name.
+    fn open_zone_of(&self, name: NameRef<'_>) -> Option<ZoneIndex> {
+        let number = self.zone_of(name)?;
+        let zone = self.zone(number);
+        (zone.contents().is_some() && zone.knowledge().is_none() && !zone.hides(name)).then_some(number)
+    }
+
+    /// All RRsets at a name that was looked up.
+    pub fn at(&self, spot: &Spot) -> impl Iterator<Item = RrsetRef<'_>> {
+        let contents = self.zone(spot.zone).contents().expect("names are looked up in zones that were read");
+        contents.rrsets_of(spot.records.clone())
     }
 
     /// Whether MX data of any zone point to a name.

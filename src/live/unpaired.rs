@@ -21,32 +21,59 @@ const PART: u32 = 16 * 1024;
 /// How many RRsets are looked up at a time.
 const AT_ONCE: usize = 64;
 
+/// Which records have a counterpart: for each zone a bit for each of its records, by number.
+#[derive(Debug)]
+pub struct Paired(Vec<Bits>);
+
+impl Paired {
+    /// Nothing is known of any record of the zones yet.
+    pub fn none(live: &Live) -> Paired {
+        let records = live.zones().map(|(_, zone)| zone.contents().map_or(0, ZoneContents::record_count));
+        Paired(records.map(Bits::new).collect())
+    }
+
+    /// Notes that the live AAAA and the live PTR that two RRsets of one record each are answer each other.
+    pub fn note(&self, address: LiveRrset<'_>, pointer: LiveRrset<'_>) {
+        for found in [address, pointer] {
+            found.rrset.numbers().for_each(|number| self.set(found.zone, number));
+        }
+    }
+
+    /// Notes that a record has a counterpart.
+    fn set(&self, zone: ZoneIndex, number: u32) {
+        self.0[zone.0 as usize].set(number);
+    }
+
+    /// Whether a record is known to have a counterpart.
+    fn has(&self, zone: ZoneIndex, number: u32) -> bool {
+        self.0[zone.0 as usize].has(number)
+    }
+}
+
 /// The live records without a counterpart.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Unpaired {
     /// AAAA RRsets, by each address in them whose PTR does not point back.
     by_address: HashIndex,
     /// PTR RRsets of whole addresses, by each name that they point to and that does not have the address.
     by_target: HashIndex,
-    /// For each zone, which of its records, by number, are PTR to names that have the address.
-    answered: Vec<Bits>,
+    /// The records with a counterpart, all PTR among them.
+    paired: Paired,
 }
 
 /// The hash of a value, with the zone and the id of the RRset that holds it.
 type Entry = (u64, u32, u32);
 
 impl Unpaired {
-    /// Looks through all zones.
-    pub fn find(live: &Live) -> Unpaired {
-        let parts: Vec<(ZoneIndex, Range<u32>)> =
-            live.zones().flat_map(|(zone, known)| parts(zone, known.contents())).collect();
-        let records = live.zones().map(|(_, zone)| zone.contents().map_or(0, ZoneContents::record_count));
-        let answered: Vec<Bits> = records.map(Bits::new).collect();
-        let addresses = parts.par_iter().flat_map_iter(|(zone, part)| unanswered(live, *zone, part.clone(), &answered));
+    /// Looks through all zones, for records of which it is not known already that they have a counterpart.
+    pub fn find(live: &Live, known: Paired) -> Unpaired {
+        let paired = known;
+        let parts: Vec<Part> = live.zones().flat_map(|(zone, known)| parts(zone, known.contents())).collect();
+        let addresses = parts.par_iter().flat_map_iter(|part| unanswered(live, part, &paired));
         let by_address = HashIndex::new(addresses.collect());
-        let targets = parts.par_iter().flat_map_iter(|(zone, part)| pointless(live, *zone, part.clone(), &answered));
+        let targets = parts.par_iter().flat_map_iter(|part| in_vain(live, part, &paired));
         let by_target = HashIndex::new(targets.collect());
-        Unpaired { by_address, by_target, answered }
+        Unpaired { by_address, by_target, paired }
     }
 
     /// The places, by zone and id, of AAAA RRsets that may hold an address.
@@ -56,8 +83,12 @@ impl Unpaired {
 
     /// Whether all records of a PTR RRset point to names that have the address.
     pub fn is_answered(&self, zone: ZoneIndex, rrset: RrsetRef<'_>) -> bool {
-        let answered = &self.answered[zone.0 as usize];
-        rrset.numbers().all(|number| answered.has(number))
+        rrset.numbers().all(|number| self.paired.has(zone, number))
+    }
+
+    /// The places, by zone and id, of all PTR RRsets that point to a name which does not have the address.
+    pub fn pointers(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.by_target.all()
     }
 
     /// The places, by zone and id, of PTR RRsets that may point to a name.
@@ -66,27 +97,37 @@ impl Unpaired {
     }
 }
 
+/// Some of the records of a zone, by number.
+type Part = (ZoneIndex, Range<u32>);
+
 /// The pieces of work that a zone is.
-fn parts(zone: ZoneIndex, contents: Option<&ZoneContents>) -> impl Iterator<Item = (ZoneIndex, Range<u32>)> {
+fn parts(zone: ZoneIndex, contents: Option<&ZoneContents>) -> impl Iterator<Item = Part> {
     let records = contents.map_or(0, |contents| contents.record_count() as u32);
     (0..records).step_by(PART as usize).map(move |from| (zone, from..records.min(from.saturating_add(PART))))
 }
 
-/// The live RRsets in a part of a zone.
-fn live_in(live: &Live, zone: ZoneIndex, part: Range<u32>) -> impl Iterator<Item = RrsetRef<'_>> {
-    let own = live.zone(zone);
-    let contents = own.contents().into_iter();
-    let is_parent = live.apexes().is_parent(zone);
-    let is_own = move |rrset: &RrsetRef<'_>| !is_parent || live.zone_of(rrset.owner()) == Some(zone);
-    contents
-        .flat_map(move |contents| contents.rrsets_in(part.clone()))
-        .filter(is_own)
-        .filter(|rrset| !own.hides(rrset.owner()))
+/// The live RRsets of some types in a part of a zone, less those that are known to have a counterpart.
+fn live_in<'l>(
+    live: &'l Live,
+    (zone, part): &Part,
+    rtypes: &'l [Rtype],
+    paired: &'l Paired,
+) -> impl Iterator<Item = RrsetRef<'l>> {
+    let (own, number) = (live.zone(*zone), *zone);
+    let part = part.clone();
+    let is_parent = live.apexes().is_parent(number);
+    let is_open = move |rrset: &RrsetRef<'_>| rrset.numbers().any(|record| !paired.has(number, record));
+    let is_own = move |rrset: &RrsetRef<'_>| !is_parent || live.zone_of(rrset.owner()) == Some(number);
+    let rrsets = own.contents().into_iter().flat_map(move |contents| contents.rrsets_in(part.clone()));
+    let meant = rrsets.filter(is_open).filter(|rrset| rtypes.contains(&rrset.rtype()));
+    meant.filter(is_own).filter(|rrset| !own.hides(rrset.owner()))
 }
 
-/// The AAAA in a part of a zone to whose names no PTR points back; marks the PTR that do as answered, those of A too.
-fn unanswered(live: &Live, zone: ZoneIndex, part: Range<u32>, answered: &[Bits]) -> Vec<Entry> {
-    let held = live_in(live, zone, part).filter(|rrset| matches!(rrset.rtype(), Rtype::AAAA | Rtype::A));
+/// The AAAA in a part of a zone to whose names no PTR points back; notes of the PTR that do, and of those of A, that they are
+/// answered.
+fn unanswered(live: &Live, part: &Part, paired: &Paired) -> Vec<Entry> {
+    let zone = part.0;
+    let held = live_in(live, part, &[Rtype::AAAA, Rtype::A], paired);
     let values = held.flat_map(|rrset| rrset.rdata().map(move |rdata| (rrset, rdata)));
     let mut with_reverse = values.filter_map(|(rrset, rdata)| Some((rrset, rdata, ReverseName::of(rdata.address()?))));
     let mut unanswered = Vec::new();
@@ -95,10 +136,10 @@ fn unanswered(live: &Live, zone: ZoneIndex, part: Range<u32>, answered: &[Bits])
         if some.is_empty() {
             return unanswered;
         }
-        live.read_ahead(some.iter().map(|(_, _, reverse)| reverse.as_name()));
+        live.look_up(some.iter().map(|(_, _, reverse)| reverse.as_name()));
         for (rrset, rdata, reverse) in &some {
             match live.rrset(reverse.as_name(), Rtype::PTR).and_then(|found| pointer(found, rrset.owner())) {
-                Some((zone, number)) => answered[zone.0 as usize].set(number),
+                Some((zone, number)) => paired.set(zone, number),
                 None if rdata.rtype == Rtype::AAAA => unanswered.push((xxh3_64(rdata.octets), zone.0, rrset.id())),
                 None => {}
             }
@@ -112,18 +153,14 @@ fn pointer(found: LiveRrset<'_>, name: NameRef<'_>) -> Option<(ZoneIndex, u32)> 
     records.find(|(_, rdata)| rdata.target() == Some(name)).map(|(number, _)| (found.zone, number))
 }
 
-/// The PTR of whole addresses in a part of a zone that are not marked as answered.
-fn pointless(live: &Live, zone: ZoneIndex, part: Range<u32>, answered: &[Bits]) -> Vec<Entry> {
-    let answered = &answered[zone.0 as usize];
+/// The PTR of whole addresses in a part of a zone that no address answers.
+fn in_vain(live: &Live, part: &Part, paired: &Paired) -> Vec<Entry> {
+    let zone = part.0;
     let mut entries = Vec::new();
-    for rrset in live_in(live, zone, part).filter(|rrset| rrset.rtype() == Rtype::PTR) {
-        let left = rrset.numbers().zip(rrset.rdata()).filter(|(number, _)| !answered.has(*number));
-        let is_whole = || reverse::address_of(rrset.owner()).is_some();
-        let before = entries.len();
+    for rrset in live_in(live, part, &[Rtype::PTR], paired).filter(|rrset| reverse::address_of(rrset.owner()).is_some())
+    {
+        let left = rrset.numbers().zip(rrset.rdata()).filter(|(number, _)| !paired.has(zone, *number));
         entries.extend(left.map(|(_, rdata)| (xxh3_64(rdata.octets), zone.0, rrset.id())));
-        if entries.len() > before && !is_whole() {
-            entries.truncate(before);
-        }
     }
     entries
 }

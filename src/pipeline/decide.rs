@@ -1,30 +1,22 @@
 //! From inventory and live DNS to decisions, host by host in parallel.
 
-use std::net::IpAddr;
-
 use rayon::prelude::*;
 
+use super::derive;
 use super::post::{self, Settled};
 use crate::change::{Blocked, Change, Notice, Skipped, Waiting};
-use crate::desired::{Collisions, Desired, DesiredHost, Used};
+use crate::desired::{Collisions, Desired};
 use crate::diff::act::Act;
 use crate::diff::protect::ServerNames;
 use crate::diff::rules::{self, Outcome};
 use crate::diff::standing::{self, Block};
 use crate::diff::waits::Waits;
-use crate::diff::{Context, Ground, Selection, Standing, Standings, Tripped, orphans, protect, released, settled, waits};
-use crate::dns::Name;
-use crate::dns::reverse::ReverseName;
+use crate::diff::{Context, Ground, Selection, Standing, Standings, Tripped, orphans, protect, released, waits};
 use crate::inventory::Inventory;
-use crate::inventory::model::Host;
 use crate::inventory::value::Time;
 use crate::live::Live;
-use crate::names::holders::{fastbone_of, name_of};
 use crate::names::{Foreseen, NameIndex};
 use crate::provider;
-
-/// How many hosts are looked after together, so that memory answers look-ups for all of them at once.
-const AT_ONCE: usize = 32;
 
 /// All that was decided.
 #[derive(Debug, Default)]
@@ -70,7 +62,8 @@ pub fn decide_and<T>(
     let desired = Desired::new(inventory, live, now);
     let ground = Ground { inventory, live, servers: &servers };
     let index = || rayon::join(|| NameIndex::new(inventory), || Foreseen::find(inventory, live, now));
-    let ((names, foreseen), (used, settled)) = rayon::join(index, || derive_all(ground, &desired));
+    let ((names, foreseen), derived) = rayon::join(index, || derive::all(ground, &desired));
+    let (used, settled) = derived.finish(ground, &names);
     let collisions = Collisions::find(inventory, &names, used);
     let context = Context {
         inventory,
@@ -110,50 +103,6 @@ pub fn judge_all(context: &Context<'_>) -> (Standings, Decided) {
     let outcomes = settled.map(|(place, outcome)| rules::settle(context, &standings, place, outcome)).collect();
     let decided = collect(context, &mut standings, outcomes);
     (standings, decided)
-}
-
-/// Derives every host, and keeps those that are not settled; gives what hosts use, and which are settled, in the
-/// inventory's order.
-fn derive_all(ground: Ground<'_>, desired: &Desired<'_>) -> (Used, Vec<bool>) {
-    let derive_some = |(number, hosts): (usize, &[Host])| {
-        let mut used = Used::default();
-        let places = number * AT_ONCE..;
-        read_ahead_names(ground, hosts);
-        let derived: Vec<DesiredHost> = places.clone().take(hosts.len()).map(|place| desired.derive(place)).collect();
-        read_ahead_addresses(ground.live, &derived);
-        let mut settled = Vec::with_capacity(hosts.len());
-        for ((place, host), derived) in places.zip(hosts).zip(derived) {
-            used.note(place, host, &derived);
-            settled.push(settled::is_settled(ground, host, &derived));
-            if settled.last() == Some(&false) {
-                desired.keep(place, derived);
-            }
-        }
-        (used, settled)
-    };
-    let parts = ground.inventory.hosts.par_chunks(AT_ONCE).enumerate().map(derive_some);
-    let join = |mut all: (Used, Vec<bool>), mut more: (Used, Vec<bool>)| {
-        all.0.append(more.0);
-        all.1.append(&mut more.1);
-        all
-    };
-    parts.reduce(Default::default, join)
-}
-
-/// Reads ahead what is looked up at the names of some hosts.
-fn read_ahead_names(Ground { inventory, live, .. }: Ground<'_>, hosts: &[Host]) {
-    let names = hosts.iter().filter_map(|host| Some((name_of(inventory, host)?.0, host.project)));
-    let with_fastbone = |(name, project): (&'_ Name, _)| (name.clone(), fastbone_of(inventory, project, name.as_name()));
-    let names: Vec<(Name, Option<Name>)> = names.map(with_fastbone).collect();
-    live.read_ahead(names.iter().flat_map(|(name, fastbone)| std::iter::once(name).chain(fastbone)).map(Name::as_name));
-}
-
-/// Reads ahead what is looked up at the reverse names of the addresses of some hosts.
-fn read_ahead_addresses(live: &Live, hosts: &[DesiredHost]) {
-    let interfaces = hosts.iter().flat_map(|host| &host.interfaces);
-    let addresses = interfaces.flat_map(|own| own.acceptable.iter().map(|(address, _)| IpAddr::V6(*address)));
-    let reverse: Vec<ReverseName> = addresses.map(ReverseName::of).collect();
-    live.read_ahead(reverse.iter().map(ReverseName::as_name));
 }
 
 /// Decides where a host stands, and runs its rules.

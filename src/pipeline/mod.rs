@@ -22,6 +22,8 @@ pub mod state;
 
 pub mod decide;
 
+mod derive;
+
 pub mod guards;
 
 mod review;

@@ -1,0 +1,148 @@
+//! All hosts derived in parallel, and those told at once of which everything stands as it should.
+//!
+//! A fleet has nearly no other hosts. They are taken some at a time, so that memory answers what is looked up for all of
+//! these at once, and what they come to is not kept.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use rayon::prelude::*;
+
+use crate::desired::host::{LookedUp, addresses_v4};
+use crate::desired::{Desired, DesiredHost, InterfaceKind, Used};
+use crate::diff::Ground;
+use crate::diff::settled::{Sights, is_settled};
+use crate::dns::reverse::ReverseName;
+use crate::dns::{Name, Rtype};
+use crate::inventory::model::{Host, Report};
+use crate::live::{Live, Paired, Spot};
+use crate::names::NameIndex;
+use crate::names::holders::{HolderRow, Named, fastbone_of, named};
+
+/// How many hosts are taken at a time.
+const AT_ONCE: usize = 32;
+
+/// What deriving all hosts came to.
+pub struct Derived {
+    /// What they use.
+    used: Used,
+    /// Which of them are settled, as far as their own names and addresses go, in the inventory's order.
+    settled: Vec<bool>,
+    /// The records that answer each other.
+    paired: Paired,
+}
+
+impl Derived {
+    /// What hosts use, and which are settled, in the inventory's order; hosts are not whose name or address stands where it
+    /// should not.
+    pub fn finish(mut self, ground: Ground<'_>, names: &NameIndex) -> (Used, Vec<bool>) {
+        let Ground { inventory, live, .. } = ground;
+        live.pair(self.paired);
+        for (address, place) in self.used.addresses() {
+            if live.may_be_held_unanswered(address) {
+                self.settled[place] = false;
+            }
+        }
+        for name in live.pointed_to_in_vain() {
+            for holder in names.holders(inventory, name) {
+                if let HolderRow::Host(place) = holder.by {
+                    self.settled[place as usize] = false;
+                }
+            }
+        }
+        (self.used, self.settled)
+    }
+}
+
+/// Derives every host, and keeps those that are not settled.
+pub fn all(ground: Ground<'_>, desired: &Desired<'_>) -> Derived {
+    let Ground { inventory, live, .. } = ground;
+    let names: Vec<Option<Named<'_>>> = named(inventory).map(|(_, named)| named).collect();
+    let paired = Paired::none(live);
+    let chunks = inventory.hosts.par_chunks(AT_ONCE).zip(names.par_chunks(AT_ONCE)).enumerate();
+    let parts = chunks.map(|(number, (hosts, names))| some(ground, desired, (number * AT_ONCE, hosts, names), &paired));
+    let join = |mut all: (Used, Vec<bool>), mut more: (Used, Vec<bool>)| {
+        all.0.append(more.0);
+        all.1.append(&mut more.1);
+        all
+    };
+    let (used, settled) = parts.reduce(Default::default, join);
+    Derived { used, settled, paired }
+}
+
+/// Derives some hosts, of which the first has this place, and keeps those that are not settled.
+fn some(
+    ground: Ground<'_>,
+    desired: &Desired<'_>,
+    (first, hosts, names): (usize, &[Host], &[Option<Named<'_>>]),
+    paired: &Paired,
+) -> (Used, Vec<bool>) {
+    let Ground { inventory, live, .. } = ground;
+    let at_names = look_up_names(ground, hosts, names);
+    let derive = |((place, named), (at_names, reports)): ((usize, &Option<Named<'_>>), (&[Option<Spot>; 2], _))| {
+        let own_a = |kind: InterfaceKind, name: &Name| own_a(live, name, at_names[kind as usize].as_ref());
+        desired.derive_by(place, LookedUp { named: *named, reports }, &own_a)
+    };
+    let looked_up = at_names.iter().zip(reports_of(&inventory.reports, hosts));
+    let derived: Vec<DesiredHost> = (first..).zip(names).zip(looked_up).map(derive).collect();
+    let at_reverse = look_up_reverse(live, &derived);
+    let (mut used, mut settled) = (Used::default(), Vec::with_capacity(hosts.len()));
+    let mut reverse = at_reverse.as_slice();
+    for (number, derived) in derived.into_iter().enumerate() {
+        let host = &hosts[number];
+        used.note(first + number, host, &derived);
+        let count = derived.interfaces.iter().map(|own| own.acceptable.len()).sum();
+        let (own, others) = reverse.split_at(count);
+        reverse = others;
+        let sights = Sights { names: &at_names[number], reverse: own };
+        let is_settled = is_settled(ground, host, &derived, sights, paired);
+        if !is_settled {
+            desired.keep(first + number, derived);
+        }
+        settled.push(is_settled);
+    }
+    (used, settled)
+}
+
+/// Looks up the names of hosts, backbone and fastbone.
+fn look_up_names(
+    Ground { inventory, live, .. }: Ground<'_>,
+    hosts: &[Host],
+    names: &[Option<Named<'_>>],
+) -> Vec<[Option<Spot>; 2]> {
+    let fastbone = |(host, named): (&Host, &Option<Named<'_>>)| {
+        named.and_then(|(name, _)| fastbone_of(inventory, host.project, name.as_name()))
+    };
+    let fastbones: Vec<Option<Name>> = hosts.iter().zip(names).map(fastbone).collect();
+    let both = names.iter().zip(&fastbones).map(|(named, fastbone)| [named.map(|(name, _)| name), fastbone.as_ref()]);
+    let both: Vec<[Option<&Name>; 2]> = both.collect();
+    let mut spots = live.look_up(both.iter().flatten().flatten().map(|name| name.as_name())).into_iter();
+    both.into_iter().map(|both| both.map(|name| name.and_then(|_| spots.next().flatten()))).collect()
+}
+
+/// Looks up the reverse names of the acceptable addresses of hosts, interface by interface.
+fn look_up_reverse(live: &Live, hosts: &[DesiredHost]) -> Vec<Option<Spot>> {
+    let interfaces = hosts.iter().flat_map(|host| &host.interfaces);
+    let addresses = interfaces.flat_map(|own| own.acceptable.iter().map(|(address, _)| IpAddr::V6(*address)));
+    let names: Vec<ReverseName> = addresses.map(ReverseName::of).collect();
+    live.look_up(names.iter().map(ReverseName::as_name))
+}
+
+/// The reports of each of some hosts, which are neighbours in the inventory's order.
+fn reports_of<'i>(reports: &'i [Report], hosts: &[Host]) -> impl Iterator<Item = &'i [Report]> {
+    let first = hosts.first().map(|host| host.inv);
+    let mut from = reports.partition_point(|report| Some(report.inv) < first);
+    hosts.iter().map(move |host| {
+        from += reports[from..].iter().take_while(|report| report.inv < host.inv).count();
+        let length = reports[from..].iter().take_while(|report| report.inv == host.inv).count();
+        &reports[from..from + length]
+    })
+}
+
+/// The A records at a name, which may have been found already, in numeric order.
+fn own_a(live: &Live, name: &Name, spot: Option<&Spot>) -> Vec<Ipv4Addr> {
+    let rrset = match spot {
+        Some(spot) => live.at(spot).find(|rrset| rrset.rtype() == Rtype::A),
+        None => live.rrset(name.as_name(), Rtype::A).map(|found| found.rrset),
+    };
+    rrset.map(addresses_v4).unwrap_or_default()
+}
