@@ -69,14 +69,6 @@ impl LiveZone {
         zone.with_contents(contents, apexes)
     }
 
-    /// The same zone, with what the indexes need, which somebody took, found anew.
-    pub(super) fn found_anew(mut self, apexes: &Apexes) -> LiveZone {
-        match self.contents.take() {
-            Some(contents) => self.with_contents(contents, apexes),
-            None => self,
-        }
-    }
-
     /// Looks through contents.
     fn with_contents(self, contents: ZoneContents, apexes: &Apexes) -> LiveZone {
         let mut zone = self;

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use super::Progress;
 use super::inquiry::{self, Asking};
+use super::needed::{Extent, Needed};
+use crate::diff::Selection;
 use crate::dns::{ZoneContents, ZoneName};
 use crate::inventory::Inventory;
 use crate::inventory::model::Config;
@@ -13,7 +15,7 @@ use crate::live::asked::{AskedZone, Knowledge};
 use crate::live::{Apexes, Live, LiveZone, ZoneIndex};
 use crate::parallel;
 use crate::plan::ZoneSeen;
-use crate::provider::{self, Access, AskZone, Context, TargetError, ZoneRead};
+use crate::provider::{self, Access, AskZone, Context, ReadZone, TargetError, ZoneRead};
 use crate::snapshot::{SavedLive, Snapshot};
 
 /// The configured zones as they are live.
@@ -25,6 +27,8 @@ pub struct Zones {
     pub seen: Vec<ZoneSeen>,
     /// Those of them that were asked name by name.
     pub asked: Vec<ZoneName>,
+    /// Whether they were asked for what some hosts need alone.
+    pub for_some: bool,
     /// Those that could not be read, in the order of the configuration.
     pub unread: Vec<(ZoneName, TargetError)>,
     /// The files they were read from, with their SHA-256.
@@ -37,8 +41,9 @@ pub struct Zones {
 enum Reading<'t> {
     /// All that there is to know.
     Known(Box<KnownZone>),
-    /// What its server says when asked; so far about its apex.
-    Asked(&'t dyn AskZone, AskedZone),
+    /// What its server says when asked, so far about its apex; with who transfers it too, and how many records it is taken
+    /// to have.
+    Asked(&'t dyn AskZone, AskedZone, Option<(&'t dyn ReadZone, u64)>),
 }
 
 /// A zone that was read whole, or taken from a snapshot.
@@ -57,17 +62,50 @@ struct KnownZone {
 /// processors pays; a name server limits transfers to a client (BIND's `transfers-per-ns` is 2, `transfers-out` 10).
 const SIDE_BY_SIDE: usize = 4;
 
-/// Reads all configured zones.
-pub fn read_all(inventory: &Inventory, workspace: &Path, now: Time, progress: &dyn Progress) -> Zones {
+/// Reads all configured zones: of those that are asked name by name, what the rules of the selected hosts need.
+pub fn read_all(
+    inventory: &Inventory,
+    workspace: &Path,
+    (selection, now): (&Selection, Time),
+    progress: &dyn Progress,
+) -> Zones {
+    read_from(inventory, &open_targets(&inventory.config, workspace, now), (selection, now), progress)
+}
+
+/// Reads all configured zones from the targets of the pools, as [`read_all`] does.
+pub fn read_from(
+    inventory: &Inventory,
+    targets: &[Result<Access, TargetError>],
+    (selection, now): (&Selection, Time),
+    progress: &dyn Progress,
+) -> Zones {
     let config = &inventory.config;
     let apexes = Apexes::new(config.zones.iter().map(|spec| &spec.name));
-    let targets = open_targets(config, workspace, now);
-    let readings = each_zone(config, &targets, progress, |access, zone| read_one(access, zone, &apexes));
-    join(inventory, now, apexes, readings, progress)
+    let asks = |access: &Access| match access {
+        Access::Whole(_) => false,
+        Access::ByName(_) => true,
+        Access::Either(_) => !selection.is_all(),
+    };
+    let needed = targets.iter().flatten().any(asks).then(|| Needed::new(inventory, selection, now));
+    let may_choose = targets.iter().flatten().any(|access| matches!(access, Access::Either(_)));
+    let extents = needed.as_ref().filter(|_| may_choose).and_then(|needed| needed.extents(&apexes));
+    let readings = each_zone(config, targets, progress, |access, zone| {
+        let number = apexes.zone_of(zone.as_name()).map(|number| number.0 as usize);
+        let extent = extents.as_ref().zip(number).map(|(extents, number)| extents[number]);
+        read_one(access, zone, (&apexes, extent))
+    });
+    Zones { for_some: !selection.is_all(), ..join(inventory, needed, apexes, readings, progress) }
+}
+
+/// All configured zones, of which nothing is known yet: a draft.
+pub fn unread(inventory: &Inventory) -> Live {
+    let zones = &inventory.config.zones;
+    let unknown = zones.iter().map(|spec| LiveZone::unknown(spec.name.clone())).collect();
+    Live::draft(unknown, Apexes::new(zones.iter().map(|spec| &spec.name)))
 }
 
 /// Takes all configured zones from a snapshot: no target is opened.
-pub fn read_snapshot(inventory: &Inventory, snapshot: &Snapshot, now: Time, progress: &dyn Progress) -> Zones {
+pub fn read_snapshot(inventory: &Inventory, snapshot: &Snapshot, progress: &dyn Progress) -> Zones {
     let specs = &inventory.config.zones;
     progress.stage("reading the snapshot", Some(specs.len() as u64));
     let apexes = Apexes::new(specs.iter().map(|spec| &spec.name));
@@ -76,7 +114,7 @@ pub fn read_snapshot(inventory: &Inventory, snapshot: &Snapshot, now: Time, prog
         progress.step();
         read.map(|SavedLive { read, knowledge }| known(read, knowledge, &apexes))
     });
-    let mut zones = join(inventory, now, apexes, readings, progress);
+    let mut zones = join(inventory, None, apexes, readings, progress);
     zones.inputs.push(snapshot.input().clone());
     zones
 }
@@ -146,6 +184,7 @@ pub fn look_at_some<'t, T: Send>(
             }),
             Source::Targets(targets) => match &targets[pool] {
                 Ok(Access::Whole(target)) => target.read_zone(zone).map(whole),
+                Ok(Access::Either(target)) => target.read_zone(zone).map(whole),
                 Ok(Access::ByName(target)) => Ok(Sight::Asked(AskedFor { zone, pool, target: target.as_ref() })),
                 Err(error) => Err(error.clone()),
             },
@@ -195,15 +234,25 @@ pub fn each_zone<'t, T: Send>(
     })
 }
 
-/// Reads one zone, or what its server says of its apex.
-fn read_one<'t>(access: &'t Access, zone: &ZoneName, apexes: &Apexes) -> Result<Reading<'t>, TargetError> {
-    match access {
-        Access::Whole(target) => Ok(known(target.read_zone(zone)?, None, apexes)),
-        Access::ByName(target) => {
-            let mut asked = AskedZone::new(zone.clone());
-            asked.open(target.ask(zone, &asked.opening())?);
-            Ok(Reading::Asked(target.as_ref(), asked))
+/// Reads one zone, or what its server says of its apex; `extent` is what reading it would take, where not all hosts are
+/// looked at.
+fn read_one<'t>(
+    access: &'t Access,
+    zone: &ZoneName,
+    (apexes, extent): (&Apexes, Option<Extent>),
+) -> Result<Reading<'t>, TargetError> {
+    let open = |target: &'t dyn AskZone, whole| {
+        let mut asked = AskedZone::new(zone.clone());
+        asked.open(target.ask(zone, &asked.opening())?);
+        Ok(Reading::Asked(target, asked, whole))
+    };
+    match (access, extent) {
+        (Access::ByName(target), _) => open(target.as_ref(), None),
+        (Access::Either(target), Some(extent)) if extent.is_asked() => {
+            open(target.as_ref(), Some((target.as_ref(), extent.records)))
         }
+        (Access::Either(target), _) => Ok(known(target.read_zone(zone)?, None, apexes)),
+        (Access::Whole(target), _) => Ok(known(target.read_zone(zone)?, None, apexes)),
     }
 }
 
@@ -220,7 +269,7 @@ fn known(read: ZoneRead, knowledge: Option<Knowledge>, apexes: &Apexes) -> Readi
 /// Joins what could be read, and asks for names where zones are read so.
 fn join(
     inventory: &Inventory,
-    now: Time,
+    needed: Option<Needed<'_>>,
     apexes: Apexes,
     readings: Vec<Result<Reading<'_>, TargetError>>,
     progress: &dyn Progress,
@@ -237,8 +286,8 @@ fn join(
                 findings.extend(known.findings.map(|found| *found));
                 known.live
             }
-            Ok(Reading::Asked(target, asked)) => {
-                asking.push(Asking { zone, pool: spec.pool, target, asked, failed: None });
+            Ok(Reading::Asked(target, asked, whole)) => {
+                asking.push(Asking { zone, pool: spec.pool, target, whole, asked, failed: None });
                 asking.last_mut().expect("just pushed").known(&apexes)
             }
             Err(error) => {
@@ -247,10 +296,11 @@ fn join(
             }
         });
     }
-    let mut live = Live::new(zones, apexes);
-    if !asking.is_empty() {
-        live = inquiry::follow(inventory, now, live, &mut asking, progress);
+    let mut live = Live::draft(zones, apexes);
+    if let Some(mut needed) = needed.filter(|_| !asking.is_empty()) {
+        live = inquiry::follow(inventory, &mut needed, live, &mut asking, progress);
     }
+    let live = live.finish();
     for Asking { zone, failed: failure, .. } in asking {
         seen.extend(live.zone(zone).contents().map(|contents| (zone, ZoneSeen::of(contents))));
         failed.extend(failure.map(|failure| (zone, failure)));
@@ -261,7 +311,7 @@ fn join(
     failed.sort_by_key(|(zone, _)| *zone);
     let seen = seen.into_iter().map(|(_, seen)| seen).collect();
     let unread = failed.into_iter().map(|(zone, error)| (live.zone(zone).name().clone(), error)).collect();
-    Zones { live, seen, asked, unread, inputs, findings }
+    Zones { live, seen, asked, for_some: false, unread, inputs, findings }
 }
 
 /// What a check of the zones that are files found.
@@ -287,7 +337,7 @@ pub fn check_local(inventory: &Inventory, workspace: &Path, now: Time, progress:
     let outcomes = side_by_side(&pools, |place| {
         let target = &config.pools[specs[place].pool].target;
         let outcome = provider::open(&target.provider, &target.settings, &context);
-        let outcome = outcome.and_then(|access| match read_one(&access, &specs[place].name, &apexes)? {
+        let outcome = outcome.and_then(|access| match read_one(&access, &specs[place].name, (&apexes, None))? {
             Reading::Known(known) => Ok((known.inputs, known.findings)),
             Reading::Asked(..) => Ok((Vec::new(), None)),
         });
