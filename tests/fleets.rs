@@ -3,6 +3,8 @@
 
 #[path = "support/fleet.rs"]
 mod fleet;
+#[path = "fleets/sparse.rs"]
+mod sparse;
 mod support;
 
 use std::collections::BTreeMap;
@@ -11,6 +13,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
+use zonewright::diff::Selection;
 use zonewright::dns::{Rdata, Rrset, Rtype};
 use zonewright::inventory;
 use zonewright::pipeline::{Progress, zones};
@@ -60,7 +63,7 @@ type Contents = BTreeMap<(String, String, Rtype), Rrset>;
 fn contents(fleet: &Path) -> Contents {
     let now = "2026-11-20T02:00:00Z".parse().expect("a time");
     let inventory = inventory::load_workspace(fleet, now, &|_| {}).inventory.expect("settings that `plan` took");
-    let zones = zones::read_all(&inventory, (fleet, None), now, &Silent);
+    let zones = zones::read_all(&inventory, (fleet, None), (&Selection::default(), now), &Silent);
     let known = zones.live.zones().filter_map(|(_, zone)| zone.contents());
     let rrsets = known.flat_map(|zone| {
         zone.rrsets().map(|rrset| {

@@ -200,7 +200,9 @@ fn look<'a>(
     let mut questions = vec![Question::soa(zone)];
     questions.extend(marker.iter().map(Question::of));
     questions.extend(places.iter().map(|place| Question::of(&plan.changes[*place].key)));
-    let rrsets = plan.zones.iter().find(|seen| seen.zone == *zone).map(|seen| seen.rrsets);
+    // How much there is in a zone of which names were asked the plan does not know.
+    let in_part = plan.was_asked(zone);
+    let rrsets = plan.zones.iter().find(|seen| seen.zone == *zone && !in_part).map(|seen| seen.rrsets);
     let mut answers = writer.observe(zone, &questions, rrsets)?.into_iter();
     let serial = answers.next().and_then(|answer| serial(&answer));
     let fence = match marker {

@@ -7,7 +7,7 @@
 //! neighbour is asked for that nobody has ([`AskedZone::probes`]): where both answers are the same, the name may not
 //! exist at all, and nothing is known of it.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use super::LiveZone;
 use crate::dns::contents::ContentsError;
@@ -100,6 +100,8 @@ pub struct AskedZone {
     apex: ZoneName,
     /// All answers.
     answers: HashMap<Question, Answer>,
+    /// What was answered with records since neighbours were last looked for.
+    unprobed: Vec<Question>,
 }
 
 /// What is known of a zone by answers alone.
@@ -135,7 +137,7 @@ impl Knowledge {
 impl AskedZone {
     /// Starts with nothing known.
     pub fn new(apex: ZoneName) -> AskedZone {
-        AskedZone { apex, answers: HashMap::new() }
+        AskedZone { apex, answers: HashMap::new(), unprobed: Vec::new() }
     }
 
     /// The zone.
@@ -161,15 +163,23 @@ impl AskedZone {
 
     /// Takes answers, in the order of their questions.
     pub fn take(&mut self, questions: Vec<Question>, answers: Vec<Answer>) {
-        self.answers.extend(questions.into_iter().zip(answers));
+        self.answers.reserve(questions.len());
+        for (question, answer) in questions.into_iter().zip(answers) {
+            if matches!(answer, Answer::Holds(..)) && self.needs_probe(&question) {
+                self.unprobed.push(question.clone());
+            }
+            self.answers.insert(question, answer);
+        }
     }
 
-    /// What is still to be asked for, so that answers from wildcards are told apart: sorted, perhaps empty.
-    pub fn probes(&self) -> Vec<Question> {
-        let holding = self.answers.iter().filter(|(_, answer)| matches!(answer, Answer::Holds(..)));
-        let probed = holding.filter(|(question, _)| self.needs_probe(question));
-        let probes: BTreeSet<Question> = probed.filter_map(|(question, _)| question.beside()).collect();
-        probes.into_iter().filter(|probe| !self.answers.contains_key(probe)).collect()
+    /// What is still to be asked for, so that answers from wildcards are told apart: sorted, perhaps empty. Whoever takes
+    /// it asks it.
+    pub fn probes(&mut self) -> Vec<Question> {
+        let mut probes: Vec<Question> = self.unprobed.drain(..).filter_map(|question| question.beside()).collect();
+        probes.sort_unstable();
+        probes.dedup();
+        probes.retain(|probe| !self.answers.contains_key(probe));
+        probes
     }
 
     /// Whether a wildcard could have given the answer to a question: the zone has none above its apex, and what probes
@@ -203,7 +213,8 @@ impl AskedZone {
             }
         }
         let contents: ZoneContents = builder.finish()?;
-        let names = self.asked_for(&[Rtype::AAAA, Rtype::A, Rtype::PTR]);
+        // A name that was asked for its A alone is not known for its addresses.
+        let names = self.asked_for(&[Rtype::AAAA, Rtype::PTR]);
         let texts = self.asked_for(&[Rtype::TXT]);
         Ok(LiveZone::asked(contents, Knowledge { names, texts, doubtful, cuts }))
     }

@@ -183,14 +183,20 @@ impl Live {
         self.own.contains(owner, rtype)
     }
 
-    /// Puts other zones in the place of some, of which more is known now.
-    pub fn replace(self, zones: Vec<(ZoneIndex, LiveZone)>) -> Live {
-        let Live { zones: earlier, apexes, own, .. } = self;
-        let mut all: Vec<LiveZone> = earlier.into_iter().map(LiveZone::found_anew).collect();
-        for (number, zone) in zones {
-            all[number.0 as usize] = zone;
-        }
-        Live::new(all, apexes).with_own(own)
+    /// Joins zones of which more will be known: what is found by owner name is found, and nothing by address or target.
+    pub fn draft(zones: Vec<LiveZone>, apexes: Apexes) -> Live {
+        let (unpaired, exchangers, name_servers, own) = Default::default();
+        Live { zones, apexes, unpaired, exchangers, name_servers, own }
+    }
+
+    /// Puts another zone in the place of one, of which more is known now, into a draft.
+    pub fn put(&mut self, zone: ZoneIndex, known: LiveZone) {
+        self.zones[zone.0 as usize] = known;
+    }
+
+    /// Makes a draft what it is a draft of.
+    pub fn finish(self) -> Live {
+        Live::new(self.zones, self.apexes).with_own(self.own)
     }
 
     /// What finds the zone of a name.

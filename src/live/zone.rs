@@ -52,14 +52,6 @@ impl LiveZone {
         zone.with_contents(contents)
     }
 
-    /// The same zone, with what was found in it, which somebody took, found anew.
-    pub(super) fn found_anew(mut self) -> LiveZone {
-        match self.contents.take() {
-            Some(contents) => self.with_contents(contents),
-            None => self,
-        }
-    }
-
     /// Looks through contents.
     fn with_contents(self, contents: ZoneContents) -> LiveZone {
         let mut zone = self;

@@ -185,6 +185,11 @@ impl NameIndex {
         self.entries.iter().filter_map(move |entry| held_name(inventory, entry.holder()))
     }
 
+    /// Everybody who has or had any name, by the hashes of the names.
+    pub fn entries(&self) -> impl Iterator<Item = Holder> {
+        self.entries.iter().map(|(_, holder)| *holder)
+    }
+
     /// Everybody who has or had a name; those who hold it now come first.
     pub fn holders(&self, inventory: &Inventory, name: NameRef<'_>) -> impl Iterator<Item = Holder> {
         let hash = xxh3_64(name.as_wire());

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::explain::answer;
-use super::{Gathered, Made, MakeError, Progress, Request, decide, found_notices, gather, guarded, made, narrowed_to};
+use super::{
+    Gathered, Made, MakeError, Progress, ReadFor, Request, decide, found_notices, gather, guarded, made, narrowed_to,
+};
 use crate::diff::Selection;
 use crate::explain::{Explanation, Question, SubjectError};
 use crate::inventory::Inventory;
@@ -22,11 +24,10 @@ pub fn check_dns(
     progress: &dyn Progress,
 ) -> Result<(Made, Vec<Explanation>), MakeError> {
     let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, .. } =
-        gather(request, progress)?;
+        gather(request, &ReadFor::Named(hosts), progress)?;
     progress.stage("comparing hosts with live DNS", None);
     let names = NameIndex::new(&inventory);
-    let named = hosts.iter().map(|text| find_host(&inventory, &names, &zones.live, text));
-    let named = named.collect::<Result<BTreeSet<Inv>, _>>().map_err(MakeError::NoSubject)?;
+    let named = find_hosts(&inventory, &names, &zones.live, hosts).map_err(MakeError::NoSubject)?;
     let selection = Selection { hosts: named, ..selection };
     let (mut notices, _) = found_notices(&inventory, &zones);
     let tripped = remembered.tripped(&inventory);
@@ -43,6 +44,18 @@ pub fn check_dns(
     let named: Vec<Inv> = selection.hosts.iter().copied().collect();
     let made = Made { plan: Plan { only: narrowed_to(&named, &request.projects), ..made.plan }, ..made };
     Ok((guarded(made, forgotten, remembered, request.workspace), explanations))
+}
+
+/// Finds the hosts that texts name.
+///
+/// Errors: those of [`find_host`].
+pub(super) fn find_hosts(
+    inventory: &Inventory,
+    names: &NameIndex,
+    live: &Live,
+    texts: &[String],
+) -> Result<BTreeSet<Inv>, SubjectError> {
+    texts.iter().map(|text| find_host(inventory, names, live, text)).collect()
 }
 
 /// Finds the host that a text names.

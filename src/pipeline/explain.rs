@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{Findings, Gathered, MakeError, Progress, Request, SnapshotUsed, decide, each_once, found_notices, gather};
+use super::{
+    Findings, Gathered, MakeError, Progress, ReadFor, Request, SnapshotUsed, decide, each_once, found_notices, gather,
+};
 use crate::diag::Diagnostics;
 use crate::diff::{Context, Selection, Standings};
 use crate::explain::{self, Again, Case, Explanation, Question, SubjectError};
@@ -26,7 +28,7 @@ pub struct Explained {
 /// Errors: [`MakeError`], as for a plan.
 pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> Result<Explained, MakeError> {
     let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, .. } =
-        gather(request, progress)?;
+        gather(request, &ReadFor::Everybody, progress)?;
     progress.stage("comparing hosts with live DNS", None);
     let (mut notices, is_partial) = found_notices(&inventory, &zones);
     let tripped = remembered.tripped(&inventory);

@@ -1,27 +1,21 @@
 //! Zones that may not be transferred: which names are asked for, round by round.
 //!
 //! Comes in: live DNS as far as it could be read whole, and the zones that are asked name by name. Goes out: live DNS with
-//! what the answers show. The rounds: every name that a host has or had; then the reverse name of every address that a
-//! host may have, or that stands at such a name; then every name that a PTR found there points to. What stands anywhere
+//! what the answers show. The rounds: every name that a selected host has or had; then the reverse name of every address
+//! that such a host may have, or that stands at such a name; then every name that a PTR found there points to. Where a plan
+//! is about some hosts alone, it is found out last where those others stand that these have to do with. What stands anywhere
 //! else in such a zone is not looked for.
 
-use std::collections::BTreeSet;
-use std::net::{IpAddr, Ipv6Addr};
-
-use rayon::prelude::*;
-
 use super::Progress;
+use super::needed::{Needed, sorted};
 use super::zones::side_by_side;
-use crate::desired::{Desired, DesiredHost};
 use crate::diff::own;
 use crate::dns::{Name, NameRef, Rtype, reverse};
 use crate::inventory::Inventory;
 use crate::inventory::model::Registry;
-use crate::inventory::value::Time;
 use crate::live::asked::{AskedZone, Question};
 use crate::live::{Live, LiveZone, ZoneIndex};
-use crate::names::NameIndex;
-use crate::provider::{AskZone, TargetError};
+use crate::provider::{AskZone, ReadZone, TargetError, transfer_is_cheaper};
 
 /// A zone that is asked name by name.
 pub struct Asking<'t> {
@@ -31,6 +25,9 @@ pub struct Asking<'t> {
     pub pool: usize,
     /// Who is asked.
     pub target: &'t dyn AskZone,
+    /// Who transfers the zone where that is cheaper after all, and how many records it is taken to have; none where it is
+    /// always asked.
+    pub whole: Option<(&'t dyn ReadZone, u64)>,
     /// What was answered so far.
     pub asked: AskedZone,
     /// Why it is unknown, if it is.
@@ -59,41 +56,34 @@ impl Asking<'_> {
     }
 }
 
-/// Asks for all that the rules need in the zones `asking`; `live` has them as their first answers show them.
+/// Asks for all that the rules need in the zones `asking`; `live` is a draft that has them as their first answers show them.
 pub fn follow(
     inventory: &Inventory,
-    now: Time,
+    needed: &mut Needed<'_>,
     live: Live,
     asking: &mut [Asking<'_>],
     progress: &dyn Progress,
 ) -> Live {
-    let mut rounds = Rounds { inventory, asking };
+    let mut rounds = Rounds::new(inventory, live, asking);
     progress.stage("asking for the names of hosts", None);
-    let names: Vec<Name> = NameIndex::new(inventory).names(inventory).collect();
-    let live = rounds.run(live, names.iter().cloned().collect());
+    let names = needed.names();
+    rounds.ask(&names, About::All);
+    needed.derive(&rounds.live);
+    if needed.may_share_by_ipv4() {
+        rounds.ask(&needed.names_of_rest(), About::Ipv4);
+        needed.derive_all(&rounds.live);
+    }
     progress.stage("asking for the names of addresses", None);
-    let derived = Desired::new(inventory, &live, now);
-    let desired = (0..inventory.hosts.len()).into_par_iter().map(|place| derived.derive(place)).collect::<Vec<_>>();
-    let reverse_names: BTreeSet<Name> =
-        addresses(&live, &names, &desired).into_iter().map(reverse::reverse_name).collect();
-    let live = rounds.run(live, reverse_names.clone());
+    let reverse_names = needed.reverse_names(&rounds.live, &names);
+    rounds.ask(&reverse_names, About::All);
     progress.stage("asking for the names that addresses point to", None);
-    let targets = reverse_names.iter().flat_map(|name| targets(&live, name.as_name())).collect();
-    rounds.run(live, targets)
-}
-
-/// The addresses that hosts may have, and those that stand at any of `names`.
-fn addresses(live: &Live, names: &[Name], desired: &[DesiredHost]) -> BTreeSet<IpAddr> {
-    let interfaces = desired.iter().flat_map(|host| &host.interfaces);
-    let mut addresses: BTreeSet<IpAddr> = BTreeSet::new();
-    for interface in interfaces {
-        addresses.extend(interface.acceptable.iter().map(|(address, _): &(Ipv6Addr, _)| IpAddr::V6(*address)));
-    }
-    for (name, rtype) in names.iter().flat_map(|name| [(name, Rtype::AAAA), (name, Rtype::A)]) {
-        let found = live.rrset(name.as_name(), rtype).into_iter();
-        addresses.extend(found.flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.address()));
-    }
-    addresses
+    let targets = reverse_names.iter().flat_map(|name| targets(&rounds.live, name.as_name()));
+    let mut further = sorted(targets);
+    further.extend(needed.note_others(&rounds.live, &[&names[..], &further].concat()));
+    rounds.ask(&sorted(further.into_iter()), About::All);
+    needed.derive(&rounds.live);
+    rounds.ask(&needed.reverse_names_of_others(&rounds.live), About::All);
+    rounds.live
 }
 
 /// The names that the PTR at a name point to.
@@ -102,50 +92,106 @@ fn targets(live: &Live, name: NameRef<'_>) -> Vec<Name> {
     found.flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.target()).map(NameRef::to_name).collect()
 }
 
+/// What is asked about a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum About {
+    /// All that a rule may look at.
+    All,
+    /// Its A records alone, which are compared with those of other names.
+    Ipv4,
+}
+
 /// What all rounds share.
 struct Rounds<'a, 't> {
     /// The inventory.
     inventory: &'a Inventory,
+    /// Live DNS as far as it is known, a draft.
+    live: Live,
     /// The zones that are asked.
     asking: &'a mut [Asking<'t>],
+    /// For each zone its place among those that are asked; none where it is known whole, or not at all.
+    places: Vec<Option<usize>>,
 }
 
-impl Rounds<'_, '_> {
-    /// Asks for names, each in its zone where that is one of these, and puts what the answers show into `live`.
-    fn run(&mut self, live: Live, names: BTreeSet<Name>) -> Live {
+impl<'a, 't> Rounds<'a, 't> {
+    /// Starts with what is known.
+    fn new(inventory: &'a Inventory, live: Live, asking: &'a mut [Asking<'t>]) -> Rounds<'a, 't> {
+        let mut places = vec![None; inventory.config.zones.len()];
+        for (place, asking) in asking.iter().enumerate() {
+            places[asking.zone.0 as usize] = Some(place);
+        }
+        Rounds { inventory, live, asking, places }
+    }
+
+    /// Asks about names, each in its zone where that is one of those that are asked, and keeps what the answers show.
+    fn ask(&mut self, names: &[Name], about: About) {
         let mut questions: Vec<Vec<Question>> = self.asking.iter().map(|_| Vec::new()).collect();
-        // A name may have been asked for another type: the TXT beside one name can be where another has its address.
         for name in names {
-            let zone = live.zone_of(name.as_name());
-            let Some(place) = self.asking.iter().position(|asking| Some(asking.zone) == zone) else { continue };
-            self.add_questions(&live, place, name, &mut questions[place]);
+            if let Some(place) = self.place_of(name.as_name()) {
+                self.add_questions(place, (name, about), &mut questions[place]);
+            }
         }
-        if questions.iter().all(Vec::is_empty) {
-            return live;
+        if about == About::Ipv4 {
+            self.transfer(&mut questions);
         }
+        let touched: Vec<bool> = questions.iter().map(|questions| !questions.is_empty()).collect();
         self.exchange(questions);
-        let probes = self.asking.iter().map(|asking| asking.asked.probes()).collect();
+        let probes = self.asking.iter_mut().map(|asking| asking.asked.probes()).collect();
         self.exchange(probes);
-        let known = self.asking.iter_mut().map(|asking| (asking.zone, asking.known())).collect();
-        live.replace(known)
+        for (asking, _) in self.asking.iter_mut().zip(touched).filter(|(_, touched)| *touched) {
+            let known = asking.known();
+            self.live.put(asking.zone, known);
+        }
+    }
+
+    /// The place of a name's zone among those that are asked.
+    fn place_of(&self, name: NameRef<'_>) -> Option<usize> {
+        self.live.zone_of(name).and_then(|zone| self.places[zone.0 as usize])
     }
 
     /// Adds what is asked about a name: to which zone it belongs, what stands at it, and what the registry says of that.
-    fn add_questions(&self, live: &Live, place: usize, name: Name, questions: &mut Vec<Question>) {
+    ///
+    /// A name may have been asked for another type: the TXT beside one name can be where another has its address.
+    fn add_questions(&self, place: usize, (name, about): (&Name, About), questions: &mut Vec<Question>) {
         let asked = &self.asking[place].asked;
-        let mut add = |all: Vec<Question>| questions.extend(all.into_iter().filter(|one| !asked.has_answer(one)));
-        let is_reverse = reverse::address_of(name.as_name()).is_some();
-        let (rtypes, managed) = match is_reverse {
-            true => (&[Rtype::SOA, Rtype::PTR][..], Rtype::PTR),
-            false => (&[Rtype::SOA, Rtype::AAAA, Rtype::A][..], Rtype::AAAA),
+        let mut add = |name: &Name, rtypes: &[Rtype]| {
+            let all = rtypes.iter().map(|rtype| Question { name: name.clone(), rtype: *rtype });
+            questions.extend(all.filter(|one| !asked.has_answer(one)));
         };
-        if self.inventory.config.registry == Registry::Txt
+        let is_reverse = reverse::address_of(name.as_name()).is_some();
+        let managed = if is_reverse { Rtype::PTR } else { Rtype::AAAA };
+        if about == About::All
+            && self.inventory.config.registry == Registry::Txt
             && let Some(Ok(txt)) = own::txt_name(name.as_name(), managed)
-            && live.zone_of(txt.as_name()) == Some(self.asking[place].zone)
+            && self.place_of(txt.as_name()) == Some(place)
         {
-            add([Rtype::SOA, Rtype::TXT].map(|rtype| Question { name: txt.clone(), rtype }).to_vec());
+            add(&txt, &[Rtype::SOA, Rtype::TXT]);
         }
-        add(rtypes.iter().map(|rtype| Question { name: name.clone(), rtype: *rtype }).collect());
+        match (about, is_reverse) {
+            (About::Ipv4, _) => add(name, &[Rtype::SOA, Rtype::A]),
+            (About::All, true) => add(name, &[Rtype::SOA, Rtype::PTR]),
+            (About::All, false) => add(name, &[Rtype::SOA, Rtype::AAAA, Rtype::A]),
+        }
+    }
+
+    /// Transfers the zones of which that is cheaper than so many questions, where they may be; those of the others are left.
+    fn transfer(&mut self, questions: &mut [Vec<Question>]) {
+        let asking = &*self.asking;
+        let pools: Vec<usize> = asking.iter().map(|asking| asking.pool).collect();
+        let read = side_by_side(&pools, |place| {
+            let Asking { whole, failed, asked, .. } = &asking[place];
+            let (target, records) = whole.filter(|_| failed.is_none())?;
+            let pays = transfer_is_cheaper(questions[place].len() as u64, records);
+            // Who may not transfer the zone can ask; servers have no files that something could be found in.
+            pays.then(|| target.read_zone(asked.apex()).ok()).flatten().map(|read| read.contents)
+        });
+        for (place, contents) in read.into_iter().enumerate() {
+            let Some(contents) = contents else { continue };
+            let zone = self.asking[place].zone;
+            self.live.put(zone, LiveZone::known(contents));
+            self.places[zone.0 as usize] = None;
+            questions[place].clear();
+        }
     }
 
     /// Asks one list of questions a zone, and keeps the answers, or why there are none.

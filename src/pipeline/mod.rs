@@ -10,6 +10,8 @@ pub mod base;
 
 mod inquiry;
 
+mod needed;
+
 mod accepted;
 
 mod acceptance;
@@ -78,7 +80,7 @@ use crate::inventory::model::{Config, Export, HostLimit, Inventory, Pool, Projec
 use crate::inventory::read::{self, Extent, Loaded, LoadedConfig};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
-use crate::names::short;
+use crate::names::{NameIndex, short};
 use crate::plan::order;
 use crate::plan::{Marker, Only, Plan, SourceSeen, marker_key};
 use crate::provider::{self, TargetError};
@@ -88,7 +90,7 @@ use base::{BaseError, Remark};
 use decide::{Decided, Given};
 use guards::Remembered;
 use undo::UndoError;
-use zones::{Readings, Zones};
+use zones::{EarlyZones, Zones};
 
 /// Told what is going on, for people who wait.
 pub trait Progress: Sync {
@@ -243,7 +245,7 @@ const TOOL: &str = concat!("zonewright ", env!("CARGO_PKG_VERSION"));
 /// Errors: [`MakeError`]. A source or zone that cannot be read is no error: the plan says what it leaves for that.
 pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made, MakeError> {
     let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state } =
-        gather(request, progress)?;
+        gather(request, &ReadFor::Selected, progress)?;
     progress.stage("comparing hosts with live DNS", None);
     let tripped = remembered.tripped(&inventory);
     let given = Given { now: request.now, selection: &selection, tripped: &tripped, waits: &waits };
@@ -343,19 +345,47 @@ struct Gathered {
     state: Option<Box<dyn State>>,
 }
 
+/// Whose rules need what is read of zones that are asked name by name.
+enum ReadFor<'a> {
+    /// Those of all hosts.
+    Everybody,
+    /// Those of the hosts that the request selects, unless they are held against another inventory, which may have other
+    /// names for them.
+    Selected,
+    /// Those of the hosts that somebody names by number or name, as far as these can be found.
+    Named(&'a [String]),
+}
+
+impl ReadFor<'_> {
+    /// The hosts, of an inventory and what the request selects of it.
+    fn selection(&self, request: &Request<'_>, inventory: &Inventory, selection: &Selection) -> Selection {
+        match self {
+            ReadFor::Everybody => Selection::default(),
+            ReadFor::Selected if request.base.is_some() => Selection::default(),
+            ReadFor::Selected => selection.clone(),
+            ReadFor::Named(texts) => {
+                let names = NameIndex::new(inventory);
+                let hosts = check_dns::find_hosts(inventory, &names, &zones::unread(inventory), texts);
+                hosts.map_or_else(|_| Selection::default(), |hosts| Selection { hosts, ..selection.clone() })
+            }
+        }
+    }
+}
+
 /// Reads the inventory and live DNS.
-fn gather(request: &Request<'_>, progress: &dyn Progress) -> Result<Gathered, MakeError> {
+fn gather(request: &Request<'_>, read_for: &ReadFor<'_>, progress: &dyn Progress) -> Result<Gathered, MakeError> {
     let snapshot = request.live_snapshot.map(Snapshot::open).transpose().map_err(MakeError::NoSnapshot)?;
-    let (loaded, early) = load_beside_zones(request, snapshot.is_none(), progress);
+    let (loaded, early) = load_beside_zones(request, read_for, snapshot.is_none(), progress);
     let (mut inventory, mut diagnostics) = loaded?;
     let state = open_to_read(&request.workspace.join(&inventory.config.state_file))?;
     diagnostics.append(accepted::hold_against(&mut inventory, state.as_deref())?);
     diagnostics.settle();
     let selection = select(&inventory, request)?;
     let waits = state.as_deref().map(State::waits).transpose()?.unwrap_or_default();
+    let read_for = read_for.selection(request, &inventory, &selection);
     let zones = match &snapshot {
-        Some(snapshot) => zones::read_snapshot(&inventory, snapshot, request.now, progress),
-        None => zones::read_all(&inventory, (request.workspace, early), request.now, progress),
+        Some(snapshot) => zones::read_snapshot(&inventory, snapshot, progress),
+        None => zones::read_all(&inventory, (request.workspace, early), (&read_for, request.now), progress),
     };
     let (zones, forgotten) = match inventory.config.registry {
         Registry::Journal => remember(&inventory.config, zones, state.as_deref())?,
@@ -377,16 +407,17 @@ fn gather(request: &Request<'_>, progress: &dyn Progress) -> Result<Gathered, Ma
 /// named, and that it lacks, is told at once, whether servers answer or not.
 fn load_beside_zones(
     request: &Request<'_>,
+    read_for: &ReadFor<'_>,
     are_zones_read: bool,
     progress: &dyn Progress,
-) -> (Result<(Inventory, Diagnostics), MakeError>, Option<Readings>) {
-    let is_whole = request.hosts.is_empty() && request.projects.is_empty();
-    let config = (is_whole && are_zones_read).then(|| load_config(request.workspace).ok()).flatten();
+) -> (Result<(Inventory, Diagnostics), MakeError>, Option<EarlyZones>) {
+    let is_narrowed = !request.hosts.is_empty() || !request.projects.is_empty() || matches!(read_for, ReadFor::Named(_));
+    let config = (!is_narrowed && are_zones_read).then(|| load_config(request.workspace).ok()).flatten();
     let Some((config, _)) = config else { return (load(request.workspace, request.now, progress), None) };
     progress.stage("reading the inventory and zones", Some(config.zones.len() as u64));
     let steps = Steps(progress);
     std::thread::scope(|scope| {
-        let reading = scope.spawn(|| Readings::read(&config, request.workspace, request.now, &steps));
+        let reading = scope.spawn(|| EarlyZones::read(&config, request.workspace, request.now, &steps));
         let loaded = load(request.workspace, request.now, &steps);
         (loaded, Some(reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
     })
@@ -569,7 +600,7 @@ fn found_notices(inventory: &Inventory, zones: &Zones) -> (Vec<Notice>, bool) {
     let mut notices = unknown_sources(inventory);
     notices.extend(zones.unread.iter().map(|(zone, error)| zone_unknown(zone, error)));
     let is_partial = notices.iter().any(|notice| notice.code.tells_of_failure());
-    notices.extend(zones.asked.iter().map(not_looked_for));
+    notices.extend(zones.asked.iter().map(|zone| not_looked_for(zone, zones.for_some)));
     (notices, is_partial)
 }
 
@@ -578,13 +609,15 @@ fn zone_unknown(zone: &ZoneName, error: &TargetError) -> Notice {
     Notice { code: NoticeCode::ZoneUnknown, name: zone.to_string(), host: None, message: error.to_string() }
 }
 
-/// The notice about a zone that was asked name by name: what was not looked for there.
-fn not_looked_for(zone: &ZoneName) -> Notice {
-    let unseen = if reverse::is_reverse(zone.as_name()) {
-        "PTR that name a host at addresses that no name of a host holds"
-    } else {
-        "a host's address at names to which its PTR does not point, names that nobody has, and NS and MX below the apex \
-         that point to a name"
+/// The notice about a zone that was asked name by name, perhaps `for_some` hosts alone: what was not looked for there.
+fn not_looked_for(zone: &ZoneName, for_some: bool) -> Notice {
+    let unseen = match reverse::is_reverse(zone.as_name()) {
+        true if for_some => "PTR that name a host at addresses that its own names do not hold",
+        true => "PTR that name a host at addresses that no name of a host holds",
+        false => {
+            "a host's address at names to which its PTR does not point, names that nobody has, and NS and MX below the \
+             apex that point to a name"
+        }
     };
     let message = format!("`{zone}` was asked name by name, not transferred; not looked for: {unseen}");
     Notice { code: NoticeCode::ReadByQuery, name: zone.to_string(), host: None, message }

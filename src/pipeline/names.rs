@@ -24,7 +24,6 @@ use crate::inventory::model::{Host, ProjectIndex, Trust};
 use crate::inventory::read::{self, Extent, NotReadAgain};
 use crate::inventory::source::{NAMES_LOCK, is_conflict_marker};
 use crate::inventory::value::{Inv, Time};
-use crate::live::{Apexes, Live, LiveZone};
 use crate::names::allocate::{Giving, Holding, allocate, nameless};
 use crate::names::holders::lock_rows_of;
 use crate::names::taken::LiveLabels;
@@ -230,10 +229,8 @@ fn named_hosts(inventory: &Inventory, named: &[String]) -> Result<Vec<Inv>, Make
         return Ok(Vec::new());
     }
     let names = NameIndex::new(inventory);
-    let zones = || inventory.config.zones.iter().map(|spec| &spec.name);
-    let unread = Live::new(zones().cloned().map(LiveZone::unknown).collect(), Apexes::new(zones()));
-    let found = named.iter().map(|text| check_dns::find_host(inventory, &names, &unread, text));
-    found.collect::<Result<Vec<Inv>, _>>().map_err(MakeError::NoSubject)
+    let found = check_dns::find_hosts(inventory, &names, &zones::unread(inventory), named);
+    found.map(|hosts| hosts.into_iter().collect()).map_err(MakeError::NoSubject)
 }
 
 /// The hosts that a task is about, in order.

@@ -66,7 +66,7 @@ pub fn load_workspace(workspace: &Path, now: Time) -> Result<Loaded, Box<Finding
             let context = Context { workspace, source: &config.source, now };
             loaded.take(match provider::open(&target.provider, &target.settings, &context) {
                 Ok(Access::Whole(target)) => target.read_zone(&spec.name),
-                Ok(Access::ByName(_)) => unreachable!("nobody asks files name by name"),
+                Ok(Access::ByName(_) | Access::Either(_)) => unreachable!("nobody asks files name by name"),
                 Err(error) => Err(error),
             });
         }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::zones::{self, Zones};
 use super::{Findings, MakeError, Progress, TOOL, each_once, load, load_config};
+use crate::diff::Selection;
 use crate::dns::ZoneName;
 use crate::inventory::value::Time;
 use crate::provider::{self, Access, TargetError};
@@ -76,8 +77,11 @@ type Outcome = Result<Result<(SavedZone, Option<Box<provider::Findings>>), SaveE
 
 /// Reads and saves one zone.
 fn save_whole(writer: &Writer, access: &Access, zone: &ZoneName) -> Outcome {
-    let Access::Whole(target) = access else { unreachable!("no target is asked name by name") };
-    let read = target.read_zone(zone)?;
+    let read = match access {
+        Access::Whole(target) => target.read_zone(zone)?,
+        Access::Either(target) => target.read_zone(zone)?,
+        Access::ByName(_) => unreachable!("no target is asked name by name"),
+    };
     Ok(writer.write_zone(&read.contents, None).map(|saved| (saved, read.findings)))
 }
 
@@ -92,7 +96,8 @@ fn save_known(
         MakeError::Config(findings) => SaveFailure::Config(findings),
         _ => unreachable!("`load` selects nothing, and reads no snapshot"),
     })?;
-    let Zones { live, unread, findings, .. } = zones::read_all(&inventory, (workspace, None), now, progress);
+    let Zones { live, unread, findings, .. } =
+        zones::read_all(&inventory, (workspace, None), (&Selection::default(), now), progress);
     let mut unread = unread.into_iter().map(|(_, error)| error);
     let outcomes = live.zones().map(|(_, zone)| match zone.contents() {
         Some(contents) => Ok(writer.write_zone(contents, zone.knowledge()).map(|saved| (saved, None))),

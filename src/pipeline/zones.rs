@@ -5,6 +5,8 @@ use std::path::Path;
 
 use super::Progress;
 use super::inquiry::{self, Asking};
+use super::needed::{Extent, Needed};
+use crate::diff::Selection;
 use crate::dns::{ZoneContents, ZoneName};
 use crate::inventory::Inventory;
 use crate::inventory::model::Config;
@@ -13,7 +15,7 @@ use crate::live::asked::{AskedZone, Knowledge};
 use crate::live::{Apexes, Live, LiveZone, ZoneIndex};
 use crate::parallel;
 use crate::plan::ZoneSeen;
-use crate::provider::{self, Access, AskZone, Context, TargetError, ZoneRead};
+use crate::provider::{self, Access, AskZone, Context, ReadZone, TargetError, ZoneRead};
 use crate::snapshot::{SavedLive, Snapshot};
 
 /// The configured zones as they are live.
@@ -25,6 +27,8 @@ pub struct Zones {
     pub seen: Vec<ZoneSeen>,
     /// Those of them that were asked name by name.
     pub asked: Vec<ZoneName>,
+    /// Whether they were asked for what some hosts need alone.
+    pub for_some: bool,
     /// Those that could not be read, in the order of the configuration.
     pub unread: Vec<(ZoneName, TargetError)>,
     /// The files they were read from, with their SHA-256.
@@ -34,11 +38,12 @@ pub struct Zones {
 }
 
 /// What could be read of one zone.
-enum Reading {
+enum Reading<'t> {
     /// All that there is to know.
     Known(Box<KnownZone>),
-    /// What its server says when asked; so far about its apex.
-    Asked(AskedZone),
+    /// What its server says when asked, so far about its apex; with who transfers it too, and how many records it is taken
+    /// to have.
+    Asked(&'t dyn AskZone, AskedZone, Option<(&'t dyn ReadZone, u64)>),
 }
 
 /// A zone that was read whole, or taken from a snapshot.
@@ -57,22 +62,27 @@ struct KnownZone {
 /// processors pays; a name server limits transfers to a client (BIND's `transfers-per-ns` is 2, `transfers-out` 10).
 const SIDE_BY_SIDE: usize = 4;
 
-/// Zones as their servers have them, which may be read before the inventory is.
-pub struct Readings {
+/// Zones that were read whole before the inventory was known.
+pub struct EarlyZones {
     /// The settings that they were read by.
     source: String,
     /// The target of each pool.
     targets: Vec<Result<Access, TargetError>>,
-    /// What could be read of each zone.
-    zones: Vec<Result<Reading, TargetError>>,
+    /// What could be read of each zone; none of those that are asked name by name.
+    zones: Vec<Option<Result<Box<KnownZone>, TargetError>>>,
 }
 
-impl Readings {
-    /// Reads all zones of a configuration.
-    pub fn read(config: &Config, workspace: &Path, now: Time, progress: &dyn Progress) -> Readings {
+impl EarlyZones {
+    /// Reads all zones of a configuration that are read whole where a plan is about all hosts.
+    pub fn read(config: &Config, workspace: &Path, now: Time, progress: &dyn Progress) -> EarlyZones {
         let targets = open_targets(config, workspace, now);
-        let zones = each_zone(config, &targets, progress, read_one);
-        Readings { source: config.source.text.clone(), targets, zones }
+        let zones = each_zone(config, &targets, progress, |access, zone| match access {
+            Access::Whole(target) => Ok(Some(known(target.read_zone(zone)?, None))),
+            Access::Either(target) => Ok(Some(known(target.read_zone(zone)?, None))),
+            Access::ByName(_) => Ok(None),
+        });
+        let zones = zones.into_iter().map(Result::transpose).collect();
+        EarlyZones { source: config.source.text.clone(), targets, zones }
     }
 
     /// Whether they were read by these settings, and not by what the file said a moment earlier.
@@ -81,29 +91,86 @@ impl Readings {
     }
 }
 
-/// Reads all configured zones, unless `early` has them already.
+/// Reads all configured zones, but for those that `early` has: of those that are asked name by name, what the rules of the
+/// selected hosts need.
 pub fn read_all(
     inventory: &Inventory,
-    (workspace, early): (&Path, Option<Readings>),
-    now: Time,
+    (workspace, early): (&Path, Option<EarlyZones>),
+    (selection, now): (&Selection, Time),
+    progress: &dyn Progress,
+) -> Zones {
+    match early.filter(|early| early.are_by(&inventory.config)) {
+        Some(EarlyZones { targets, zones, .. }) => read_rest(inventory, &targets, zones, (selection, now), progress),
+        None => {
+            let targets = open_targets(&inventory.config, workspace, now);
+            read_from(inventory, &targets, (selection, now), progress)
+        }
+    }
+}
+
+/// Reads all configured zones from the targets of the pools, as [`read_all`] does.
+pub fn read_from(
+    inventory: &Inventory,
+    targets: &[Result<Access, TargetError>],
+    (selection, now): (&Selection, Time),
+    progress: &dyn Progress,
+) -> Zones {
+    let none = inventory.config.zones.iter().map(|_| None).collect();
+    read_rest(inventory, targets, none, (selection, now), progress)
+}
+
+/// Reads those of all configured zones that are not known already.
+fn read_rest(
+    inventory: &Inventory,
+    targets: &[Result<Access, TargetError>],
+    early: Vec<Option<Result<Box<KnownZone>, TargetError>>>,
+    (selection, now): (&Selection, Time),
     progress: &dyn Progress,
 ) -> Zones {
     let config = &inventory.config;
-    let early = early.filter(|early| early.are_by(config));
-    let readings = early.unwrap_or_else(|| Readings::read(config, workspace, now, progress));
-    join(inventory, now, (readings.zones, &readings.targets), progress)
+    let apexes = Apexes::new(config.zones.iter().map(|spec| &spec.name));
+    let asks = |access: &Access| match access {
+        Access::Whole(_) => false,
+        Access::ByName(_) => true,
+        Access::Either(_) => !selection.is_all(),
+    };
+    let needed = targets.iter().flatten().any(asks).then(|| Needed::new(inventory, selection, now));
+    let may_choose = targets.iter().flatten().any(|access| matches!(access, Access::Either(_)));
+    let extents = needed.as_ref().filter(|_| may_choose).and_then(|needed| needed.extents(&apexes));
+    let number = |zone: &ZoneName| apexes.zone_of(zone.as_name()).map(|number| number.0 as usize);
+    let is_early = |zone: &ZoneName| number(zone).is_some_and(|number| early[number].is_some());
+    let readings = match early.iter().all(Option::is_some) {
+        true => early.iter().map(|_| Ok(None)).collect(),
+        false => each_zone(config, targets, progress, |access, zone| {
+            let extent = extents.as_ref().zip(number(zone)).map(|(extents, number)| extents[number]);
+            if is_early(zone) { Ok(None) } else { read_one(access, zone, extent).map(Some) }
+        }),
+    };
+    let known = |early: Result<Box<KnownZone>, TargetError>| early.map(Reading::Known);
+    let either = |(early, reading): (Option<_>, Result<Option<_>, _>)| early.map(known).or(reading.transpose());
+    let readings = early.into_iter().zip(readings).map(|both| either(both).expect("a zone is known early or read now"));
+    let readings = readings.collect();
+    Zones { for_some: !selection.is_all(), ..join(inventory, needed, apexes, readings, progress) }
+}
+
+/// All configured zones, of which nothing is known yet: a draft.
+pub fn unread(inventory: &Inventory) -> Live {
+    let zones = &inventory.config.zones;
+    let unknown = zones.iter().map(|spec| LiveZone::unknown(spec.name.clone())).collect();
+    Live::draft(unknown, Apexes::new(zones.iter().map(|spec| &spec.name)))
 }
 
 /// Takes all configured zones from a snapshot: no target is opened.
-pub fn read_snapshot(inventory: &Inventory, snapshot: &Snapshot, now: Time, progress: &dyn Progress) -> Zones {
+pub fn read_snapshot(inventory: &Inventory, snapshot: &Snapshot, progress: &dyn Progress) -> Zones {
     let specs = &inventory.config.zones;
     progress.stage("reading the snapshot", Some(specs.len() as u64));
+    let apexes = Apexes::new(specs.iter().map(|spec| &spec.name));
     let readings = side_by_side(&vec![0; specs.len()], |place| {
         let read = snapshot.read_zone(&specs[place].name);
         progress.step();
-        read.map(|SavedLive { read, knowledge }| known(read, knowledge))
+        read.map(|SavedLive { read, knowledge }| Reading::Known(known(read, knowledge)))
     });
-    let mut zones = join(inventory, now, (readings, &[]), progress);
+    let mut zones = join(inventory, None, apexes, readings, progress);
     zones.inputs.push(snapshot.input().clone());
     zones
 }
@@ -173,6 +240,7 @@ pub fn look_at_some<'t, T: Send>(
             }),
             Source::Targets(targets) => match &targets[pool] {
                 Ok(Access::Whole(target)) => target.read_zone(zone).map(whole),
+                Ok(Access::Either(target)) => target.read_zone(zone).map(whole),
                 Ok(Access::ByName(target)) => Ok(Sight::Asked(AskedFor { zone, pool, target: target.as_ref() })),
                 Err(error) => Err(error.clone()),
             },
@@ -222,36 +290,46 @@ pub fn each_zone<'t, T: Send>(
     })
 }
 
-/// Reads one zone, or what its server says of its apex.
-fn read_one(access: &Access, zone: &ZoneName) -> Result<Reading, TargetError> {
-    match access {
-        Access::Whole(target) => Ok(known(target.read_zone(zone)?, None)),
-        Access::ByName(target) => {
-            let mut asked = AskedZone::new(zone.clone());
-            asked.open(target.ask(zone, &asked.opening())?);
-            Ok(Reading::Asked(asked))
+/// Reads one zone, or what its server says of its apex; `extent` is what reading it would take, where not all hosts are
+/// looked at.
+fn read_one<'t>(
+    access: &'t Access,
+    zone: &ZoneName,
+    extent: Option<Extent>,
+) -> Result<Reading<'t>, TargetError> {
+    let open = |target: &'t dyn AskZone, whole| {
+        let mut asked = AskedZone::new(zone.clone());
+        asked.open(target.ask(zone, &asked.opening())?);
+        Ok(Reading::Asked(target, asked, whole))
+    };
+    match (access, extent) {
+        (Access::ByName(target), _) => open(target.as_ref(), None),
+        (Access::Either(target), Some(extent)) if extent.is_asked() => {
+            open(target.as_ref(), Some((target.as_ref(), extent.records)))
         }
+        (Access::Either(target), _) => Ok(Reading::Known(known(target.read_zone(zone)?, None))),
+        (Access::Whole(target), _) => Ok(Reading::Known(known(target.read_zone(zone)?, None))),
     }
 }
 
 /// Looks through a zone; `knowledge` is what it is known for, where it was not read whole.
-fn known(read: ZoneRead, knowledge: Option<Knowledge>) -> Reading {
+fn known(read: ZoneRead, knowledge: Option<Knowledge>) -> Box<KnownZone> {
     let seen = ZoneSeen::of(&read.contents);
     let live = match knowledge {
         Some(knowledge) => LiveZone::asked(read.contents, knowledge),
         None => LiveZone::known(read.contents),
     };
-    Reading::Known(Box::new(KnownZone { live, seen, inputs: read.inputs, findings: read.findings }))
+    Box::new(KnownZone { live, seen, inputs: read.inputs, findings: read.findings })
 }
 
-/// Joins what could be read, and asks the targets for names where zones are read so.
+/// Joins what could be read, and asks for names where zones are read so.
 fn join(
     inventory: &Inventory,
-    now: Time,
-    (readings, targets): (Vec<Result<Reading, TargetError>>, &[Result<Access, TargetError>]),
+    needed: Option<Needed<'_>>,
+    apexes: Apexes,
+    readings: Vec<Result<Reading<'_>, TargetError>>,
     progress: &dyn Progress,
 ) -> Zones {
-    let apexes = Apexes::new(inventory.config.zones.iter().map(|spec| &spec.name));
     let (mut inputs, mut findings, mut zones, mut seen) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut asking = Vec::new();
     let mut failed: Vec<(ZoneIndex, TargetError)> = Vec::new();
@@ -264,11 +342,8 @@ fn join(
                 findings.extend(known.findings.map(|found| *found));
                 known.live
             }
-            Ok(Reading::Asked(asked)) => {
-                let Ok(Access::ByName(target)) = &targets[spec.pool] else {
-                    unreachable!("only who is asked by name answers so")
-                };
-                asking.push(Asking { zone, pool: spec.pool, target: target.as_ref(), asked, failed: None });
+            Ok(Reading::Asked(target, asked, whole)) => {
+                asking.push(Asking { zone, pool: spec.pool, target, whole, asked, failed: None });
                 asking.last_mut().expect("just pushed").known()
             }
             Err(error) => {
@@ -277,10 +352,11 @@ fn join(
             }
         });
     }
-    let mut live = Live::new(zones, apexes);
-    if !asking.is_empty() {
-        live = inquiry::follow(inventory, now, live, &mut asking, progress);
+    let mut live = Live::draft(zones, apexes);
+    if let Some(mut needed) = needed.filter(|_| !asking.is_empty()) {
+        live = inquiry::follow(inventory, &mut needed, live, &mut asking, progress);
     }
+    let live = live.finish();
     for Asking { zone, failed: failure, .. } in asking {
         seen.extend(live.zone(zone).contents().map(|contents| (zone, ZoneSeen::of(contents))));
         failed.extend(failure.map(|failure| (zone, failure)));
@@ -291,7 +367,7 @@ fn join(
     failed.sort_by_key(|(zone, _)| *zone);
     let seen = seen.into_iter().map(|(_, seen)| seen).collect();
     let unread = failed.into_iter().map(|(zone, error)| (live.zone(zone).name().clone(), error)).collect();
-    Zones { live, seen, asked, unread, inputs, findings }
+    Zones { live, seen, asked, for_some: false, unread, inputs, findings }
 }
 
 /// What a check of the zones that are files found.
@@ -316,9 +392,9 @@ pub fn check_local(inventory: &Inventory, workspace: &Path, now: Time, progress:
     let outcomes = side_by_side(&pools, |place| {
         let target = &config.pools[specs[place].pool].target;
         let outcome = provider::open(&target.provider, &target.settings, &context);
-        let outcome = outcome.and_then(|access| match read_one(&access, &specs[place].name)? {
+        let outcome = outcome.and_then(|access| match read_one(&access, &specs[place].name, None)? {
             Reading::Known(known) => Ok((known.inputs, known.findings)),
-            Reading::Asked(_) => Ok((Vec::new(), None)),
+            Reading::Asked(..) => Ok((Vec::new(), None)),
         });
         progress.step();
         outcome

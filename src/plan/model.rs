@@ -53,6 +53,12 @@ impl Plan {
         let hides = |notice: &Notice| matches!(notice.code, NoticeCode::ZoneUnknown | NoticeCode::RemovalsRest);
         self.only.is_none() && self.undoes.is_none() && !self.notices.iter().any(hides)
     }
+
+    /// Whether names of a zone were asked for one by one, so that the plan knows no more of it than what they hold.
+    pub fn was_asked(&self, zone: &ZoneName) -> bool {
+        let zone = zone.to_string();
+        self.notices.iter().any(|notice| notice.code == NoticeCode::ReadByQuery && notice.name == zone)
+    }
 }
 
 /// What the command line narrowed a plan to.

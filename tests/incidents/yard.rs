@@ -8,6 +8,7 @@ use std::process::Command;
 use rusqlite::Connection;
 use tempfile::TempDir;
 use zonewright::change::BlockCode;
+use zonewright::diff::Selection;
 use zonewright::dns::Rtype;
 use zonewright::inventory;
 use zonewright::pipeline::{Progress, Request, make_plan, zones};
@@ -183,7 +184,7 @@ impl Yard {
         let now = GOOD.parse().expect("a time");
         let loaded = inventory::load_workspace(self.path(), now, &|_| {});
         let inventory = loaded.inventory.expect("settings that can be used");
-        let zones = zones::read_all(&inventory, (self.path(), None), now, &Silent);
+        let zones = zones::read_all(&inventory, (self.path(), None), (&Selection::default(), now), &Silent);
         assert!(zones.unread.is_empty(), "{:?}", zones.unread);
         let mut records = Records::new();
         for (_, zone) in zones.live.zones() {

@@ -67,7 +67,7 @@ impl Client {
         let settings = format!("server = \"{address}\"\ntimeout = \"{timeout}\"\nread = \"query\"\n{}", self.key);
         match open("rfc2136", &settings, self.workspace.path())? {
             Access::ByName(target) => target.ask(&zone_name(questions.0), questions.1),
-            Access::Whole(_) => panic!("the settings say `query`"),
+            Access::Whole(_) | Access::Either(_) => panic!("the settings say `query`"),
         }
     }
 }
@@ -96,7 +96,7 @@ pub fn lines(read: &ZoneRead) -> Vec<String> {
 fn read(provider: &str, settings: &str, workspace: &Path, zone: &str) -> Result<ZoneRead, TargetError> {
     match open(provider, settings, workspace)? {
         Access::Whole(target) => target.read_zone(&zone_name(zone)),
-        Access::ByName(_) => panic!("the settings say nothing of `read`"),
+        Access::ByName(_) | Access::Either(_) => panic!("the settings say nothing of `read`"),
     }
 }
 

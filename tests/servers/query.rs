@@ -148,6 +148,7 @@ on_every_kind! {
     nothing_is_registered_or_given_up_where_a_wildcard_may_give_the_text
     a_name_that_was_asked_for_its_text_is_asked_for_its_addresses_too
     a_name_that_was_given_up_loses_the_pointers_of_all_its_addresses
+    a_plan_for_some_hosts_asks_where_that_is_cheaper_and_comes_to_the_same
 }
 
 /// Whatever is not asked for is named.
@@ -300,4 +301,40 @@ fn a_name_that_was_given_up_loses_the_pointers_of_all_its_addresses(kind: Kind) 
             "99 PTR 9.2.0.192.in-addr.arpa.",
         ]
     );
+}
+
+/// The zones hold little of what the inventory has for them, which is what a transfer is taken to cost.
+fn a_plan_for_some_hosts_asks_where_that_is_cheaper_and_comes_to_the_same(kind: Kind) {
+    let zones = [("example.net", ZONE), ("child.example.net", CHILD), (REVERSE_APEX, REVERSE)];
+    let Some(server) = serve(kind, &zones) else { return };
+    let planned = |read: &str, more: &[&str]| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let target = format!("type = \"rfc2136\"\nread = \"{read}\"\nserver = \"{}\"", server.address());
+        write_workspace(folder.path(), &target);
+        let hosts = folder.path().join("hosts.csv");
+        let others = (100..300).map(|inv| format!("{inv},other{inv}.example.net,p,assigned,sas,,,s1,,\n"));
+        let rows = fs::read_to_string(&hosts).expect("the file was just written") + &others.collect::<String>();
+        fs::write(hosts, rows).expect("a file");
+        let mut command = zonewright();
+        command.args(more);
+        let output = workspace::plan(folder.path(), command);
+        assert!(output.status.success(), "{}", workspace::stderr(&output));
+        document(&output)
+    };
+    let told =
+        |plan: &Value| [effects(plan), lines(plan, "blocked", &["host", "code"]), lines(plan, "skipped", &["host"])];
+    let some = ["--host", "2", "--host", "3", "--host", "4", "--host", "8", "--host", "11"];
+    let [whole, by_query, auto] = ["axfr", "query", "auto"].map(|read| planned(read, &some));
+    assert_eq!(told(&auto), told(&by_query));
+    assert_eq!(told(&auto), told(&whole));
+    assert!(!effects(&auto).is_empty());
+    let asked = |plan: &Value| {
+        lines(plan, "notices", &["code", "name"])
+            .into_iter()
+            .filter(|line| line.starts_with("read"))
+            .collect::<Vec<_>>()
+    };
+    // The others have no MAC, so that there is too little in the inventory for the reverse zone.
+    assert_eq!(asked(&auto), ["read-by-query example.net."]);
+    assert_eq!(asked(&planned("auto", &[])), [""; 0]);
 }

@@ -59,7 +59,7 @@ impl NameServers {
                 fault,
             }),
             signs: true,
-            transfers: exchange.read == ReadMethod::Axfr,
+            transfers: exchange.read != ReadMethod::Query,
             places: side_by_side(servers.iter().collect(), SIDE_BY_SIDE, |server: &Server| {
                 self.examine_server(server, zones, key.as_ref())
             }),

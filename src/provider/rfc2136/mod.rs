@@ -51,7 +51,9 @@ use domain::dep::octseq::array::Array;
 use domain::rdata::tsig::Time48;
 use domain::tsig::{Key, KeyName};
 
-use super::{Access, AskZone, Context, Exchange, Opened, OpenedWriter, ReadMethod, ReadZone, TargetError, ZoneRead};
+use super::{
+    Access, AskZone, Context, Exchange, Opened, OpenedWriter, ReadMethod, ReadOrAsk, ReadZone, TargetError, ZoneRead,
+};
 use crate::diag::Diagnostics;
 use crate::dns::{Name, Rtype, ZoneContents, ZoneName};
 use crate::inventory::config::node::{Node, SourceText};
@@ -86,6 +88,7 @@ pub fn open(settings: &Node, context: &Context<'_>) -> Opened {
     Ok(match servers.settings.exchange.read {
         ReadMethod::Axfr => Access::Whole(Box::new(servers)),
         ReadMethod::Query => Access::ByName(Box::new(servers)),
+        ReadMethod::Auto => Access::Either(Box::new(servers)),
     })
 }
 
@@ -168,6 +171,8 @@ impl AskZone for NameServers {
         })
     }
 }
+
+impl ReadOrAsk for NameServers {}
 
 impl NameServers {
     /// Servers of which nothing is known yet.

@@ -21,7 +21,7 @@ use super::{NameServers, read_error, secret_error};
 use crate::dns::ZoneName;
 use crate::live::asked::{Answer, Question};
 use crate::provider::write::{Edit, UpdateLimits, UpdateZone, WriteZone};
-use crate::provider::{Exchange, ReadMethod, TargetError, answers};
+use crate::provider::{Exchange, ReadMethod, TargetError, answers, transfer_is_cheaper};
 
 /// The most updates in flight, whatever the settings say: each may be as long as a message.
 const MAX_IN_FLIGHT: usize = 16;
@@ -30,9 +30,6 @@ const MAX_IN_FLIGHT: usize = 16;
 /// of 5 edits each it does 4 times as many as with one, with 8 of 500 edits up to 1.7 times, and 16 are hardly better
 /// (Knot 3.2, measured). BIND 9.18 and PowerDNS 4.7 gain nothing by more than one.
 const IN_FLIGHT_TO_KNOT: usize = 8;
-
-/// What a question costs a server, and what a record of a transfer does, in microseconds (BIND 9.18, measured).
-const COSTS: (u64, u64) = (11, 2);
 
 /// The primary.
 pub struct Primary {
@@ -128,9 +125,8 @@ impl Primary {
 
     /// Whether a transfer costs the server less than so many questions.
     fn transfer_pays(&self, questions: usize, rrsets: Option<u64>) -> bool {
-        let (question, record) = COSTS;
-        self.exchange().read == ReadMethod::Axfr
-            && rrsets.is_some_and(|rrsets| record.saturating_mul(rrsets) < question * questions as u64)
+        self.exchange().read != ReadMethod::Query
+            && rrsets.is_some_and(|rrsets| transfer_is_cheaper(questions as u64, rrsets))
     }
 
     /// Asks questions, and those that tell the answers of wildcards apart.
@@ -250,6 +246,7 @@ mod tests {
         assert_eq!(asked(open(), 2, Some(11)), [question]);
         assert_eq!(asked(open(), 2, None), [question]);
         assert_eq!(asked(primary(true, ReadMethod::Query), 2, Some(3)), [question]);
+        assert_eq!(asked(primary(true, ReadMethod::Auto), 2, Some(3)), [axfr]);
         assert_eq!(asked(primary(false, ReadMethod::Axfr), 2, Some(3)), [axfr, question]);
         let busy = primary_that_says(2, ReadMethod::Axfr);
         assert_eq!(asked(busy, 2, Some(3)), [axfr, question]);

@@ -1,0 +1,338 @@
+//! Which names the rules of the selected hosts look at, and how many that is beside what the zones hold. Pure.
+//!
+//! Comes in: the inventory, whose rules run, and live DNS as far as it is known. Goes out: names, round by round. Beside the
+//! names of the selected hosts themselves they are those by which it is known where others stand whose records these rules
+//! could remove, and who has one of their addresses.
+
+use std::collections::{BTreeSet, HashSet};
+use std::net::{IpAddr, Ipv6Addr};
+
+use super::decide::derive_all;
+use super::zones::unread;
+use crate::desired::host::derive;
+use crate::desired::{DesiredHost, Interface};
+use crate::diff::Selection;
+use crate::dns::{Name, NameRef, Rtype, reverse};
+use crate::inventory::Inventory;
+use crate::inventory::model::{Policy, Project, ProjectIndex, Registry};
+use crate::inventory::value::{Inv, Time};
+use crate::live::{Apexes, Live, LiveRrset, ZoneIndex};
+use crate::names::holders::held_name;
+use crate::names::{Holder, HolderRow, NameIndex};
+use crate::provider::transfer_is_cheaper;
+
+/// How many questions are asked about a name of a host, and about a reverse name, where something stands there: SOA, AAAA
+/// and A, or SOA and PTR; and for a neighbour that nobody has.
+const QUESTIONS: [u64; 2] = [4, 3];
+
+/// How many more where a registry TXT stands beside: SOA and TXT, and for a neighbour.
+const REGISTRY_QUESTIONS: u64 = 3;
+
+/// What is asked of every zone: SOA, NS and MX of its apex.
+const OPENING: u64 = 3;
+
+/// The names that are needed.
+pub struct Needed<'a> {
+    /// The inventory.
+    inventory: &'a Inventory,
+    /// Whose rules run.
+    selection: &'a Selection,
+    /// The clock.
+    now: Time,
+    /// Who has which name.
+    names: NameIndex,
+    /// What the hosts come to, in the order of the inventory, as far as the A records at their names are known.
+    desired: Vec<DesiredHost>,
+    /// Those whose rules run, by their places in the inventory, sorted.
+    selected: Vec<usize>,
+    /// The others of whom it has to be known where they stand, by their places in the inventory.
+    others: BTreeSet<usize>,
+    /// The names in zones that were read whole at which addresses of selected hosts stand: sorted.
+    reached: Vec<Name>,
+}
+
+/// What reading one zone would take.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Extent {
+    /// Whether any name is asked for but that of the zone itself.
+    pub is_needed: bool,
+    /// How many questions there are to be asked, if all names hold something.
+    pub questions: u64,
+    /// How many records the inventory has for the zone.
+    pub records: u64,
+}
+
+impl Extent {
+    /// Whether the zone is asked, where it can be transferred too.
+    ///
+    /// In a zone where nothing is needed nobody has to look, however large it is.
+    pub fn is_asked(self) -> bool {
+        !self.is_needed || !transfer_is_cheaper(self.questions, self.records)
+    }
+}
+
+impl<'a> Needed<'a> {
+    /// Starts with nothing known of live DNS.
+    pub fn new(inventory: &'a Inventory, selection: &'a Selection, now: Time) -> Needed<'a> {
+        let includes = |host: usize| {
+            let host = &inventory.hosts[host];
+            selection.includes(host.inv, host.project)
+        };
+        let selected = (0..inventory.hosts.len()).filter(|place| includes(*place)).collect();
+        let desired = derive_all(inventory, &unread(inventory), now);
+        let names = NameIndex::new(inventory);
+        Needed { inventory, selection, now, names, desired, selected, others: BTreeSet::new(), reached: Vec::new() }
+    }
+
+    /// What reading each zone would take, in the order of the configuration; nothing where all zones are needed whole,
+    /// since names are looked for that nobody has.
+    pub fn extents(&self, apexes: &Apexes) -> Option<Vec<Extent>> {
+        if self.selection.is_all() || !self.cleared_domains().is_empty() {
+            return None;
+        }
+        let mut extents = vec![Extent { questions: OPENING, ..Extent::default() }; self.inventory.config.zones.len()];
+        let has_registry = self.inventory.config.registry == Registry::Txt;
+        let mut note = |name: NameRef<'_>, questions: Option<u64>, is_held: bool| {
+            let Some(ZoneIndex(zone)) = apexes.zone_of(name) else { return };
+            let extent = &mut extents[zone as usize];
+            if let Some(questions) = questions {
+                extent.is_needed = true;
+                extent.questions += questions + if has_registry { REGISTRY_QUESTIONS } else { 0 };
+            }
+            extent.records += u64::from(is_held) * if has_registry { 2 } else { 1 };
+        };
+        let [of_name, of_address] = QUESTIONS;
+        self.names().iter().for_each(|name| note(name.as_name(), Some(of_name), false));
+        let mut selected = self.selected.iter().peekable();
+        for (place, desired) in self.desired.iter().enumerate() {
+            let is_selected = selected.next_if_eq(&&place).is_some();
+            for interface in &desired.interfaces {
+                note(interface.owner.as_name(), None, true);
+                for (number, (address, _)) in interface.acceptable.iter().enumerate() {
+                    if number == 0 || is_selected {
+                        let name = reverse::reverse_name(IpAddr::V6(*address));
+                        note(name.as_name(), is_selected.then_some(of_address), number == 0);
+                    }
+                }
+            }
+        }
+        Some(extents)
+    }
+
+    /// The names that selected hosts have or had, and those in the domains of `sync` projects that somebody had: sorted.
+    pub fn names(&self) -> Vec<Name> {
+        let inventory = self.inventory;
+        if self.selection.is_all() {
+            return sorted(self.names.names(inventory));
+        }
+        let domains = self.cleared_domains();
+        let is_cleared = |name: &Name| domains.iter().any(|domain| name.as_name().is_at_or_below(*domain));
+        let names = self.names.entries().filter_map(|holder| match self.is_selected(holder) {
+            true => held_name(inventory, holder),
+            false if holder.now || domains.is_empty() => None,
+            false => held_name(inventory, holder).filter(is_cleared),
+        });
+        sorted(names)
+    }
+
+    /// Derives the selected hosts, and the others that matter, by what is known of live DNS now.
+    pub fn derive(&mut self, live: &Live) {
+        for place in self.selected.iter().chain(&self.others) {
+            self.desired[*place] = derive(self.inventory, live, &self.inventory.hosts[*place], self.now);
+        }
+    }
+
+    /// Derives all hosts, as [`Needed::derive`] does.
+    pub fn derive_all(&mut self, live: &Live) {
+        self.desired = derive_all(self.inventory, live, self.now);
+    }
+
+    /// Whether another host could have one of the selected hosts' addresses by its A records: these are among the addresses
+    /// that are compared, and make others.
+    pub fn may_share_by_ipv4(&self) -> bool {
+        let by_ipv4 = |address: &Ipv6Addr| address.segments()[4..6] == [0, 0];
+        let may_share = |interface: &Interface| {
+            !interface.own_a.is_empty() || interface.acceptable.iter().any(|(address, _)| by_ipv4(address))
+        };
+        !self.selection.is_all() && self.selected_hosts().any(|host| host.interfaces.iter().any(may_share))
+    }
+
+    /// The names that hosts have which are not selected: sorted.
+    pub fn names_of_rest(&self) -> Vec<Name> {
+        let mut selected = self.selected.iter().peekable();
+        let hosts = self.desired.iter().enumerate();
+        let rest = hosts.filter(|(place, _)| selected.next_if_eq(&place).is_none()).map(|(_, host)| host);
+        sorted(rest.flat_map(|host| &host.interfaces).map(|interface| interface.owner.clone()))
+    }
+
+    /// The reverse names of all addresses that selected hosts may have, and of those that stand at any of `names`: sorted.
+    pub fn reverse_names(&self, live: &Live, names: &[Name]) -> Vec<Name> {
+        reverse_names(live, names, self.selected_hosts())
+    }
+
+    /// Notes whose standing matters: who has one of these names, or one at which an address of a selected host stands, and
+    /// whose records could be removed then; and who may have such an address too. Gives all their names: sorted.
+    pub fn note_others(&mut self, live: &Live, names: &[Name]) -> Vec<Name> {
+        if self.selection.is_all() {
+            return Vec::new();
+        }
+        let own = self.own_addresses();
+        self.reached = reached(live, &own);
+        let mut met = self.sharing(&own);
+        for name in names.iter().chain(&self.reached) {
+            met.extend(self.holders(name.as_name()));
+        }
+        let mut found = Vec::new();
+        while let Some(place) = met.pop() {
+            if self.selected.binary_search(&place).is_err() && self.others.insert(place) {
+                for interface in &self.desired[place].interfaces {
+                    // Who else has the name protects its records just as well.
+                    met.extend(self.holders(interface.owner.as_name()));
+                    found.push(interface.owner.clone());
+                }
+            }
+        }
+        sorted(found.into_iter())
+    }
+
+    /// The reverse names of all addresses that the others may have, and of those that stand at their names, or beside an
+    /// address of a selected host: sorted.
+    pub fn reverse_names_of_others(&self, live: &Live) -> Vec<Name> {
+        let hosts = || self.others.iter().map(|place| &self.desired[*place]);
+        let names = hosts().flat_map(|host| &host.interfaces).map(|interface| &interface.owner).chain(&self.reached);
+        reverse_names(live, &names.cloned().collect::<Vec<Name>>(), hosts())
+    }
+
+    /// The selected hosts.
+    fn selected_hosts(&self) -> impl Iterator<Item = &DesiredHost> {
+        self.selected.iter().map(|place| &self.desired[*place])
+    }
+
+    /// The hosts that have a name now.
+    fn holders(&self, name: NameRef<'_>) -> Vec<usize> {
+        let inventory = self.inventory;
+        let holders = self.names.holders(inventory, name).take_while(|holder| holder.now);
+        let place = |holder: Holder| match holder.by {
+            HolderRow::Host(place) => Some(place as usize),
+            HolderRow::Lock(row) => inventory.place_of(inventory.lock[row as usize].inv),
+        };
+        holders.filter_map(place).collect()
+    }
+
+    /// The addresses that the selected hosts may have.
+    fn own_addresses(&self) -> HashSet<Ipv6Addr> {
+        let interfaces = self.selected_hosts().flat_map(|host| &host.interfaces);
+        interfaces.flat_map(|interface| &interface.acceptable).map(|(address, _)| *address).collect()
+    }
+
+    /// The hosts that would have one of these addresses if there were no A records at their names.
+    fn sharing(&self, own: &HashSet<Ipv6Addr>) -> Vec<usize> {
+        let shares = |host: &DesiredHost| {
+            let mut acceptable = host.interfaces.iter().flat_map(|interface| &interface.acceptable);
+            acceptable.any(|(address, _)| own.contains(address))
+        };
+        let hosts = self.desired.iter().enumerate();
+        hosts.filter(|(_, host)| shares(host)).map(|(place, _)| place).collect()
+    }
+
+    /// Whether a row that gives a name is about a selected host, or about names that a selected project gave.
+    fn is_selected(&self, holder: Holder) -> bool {
+        let inventory = self.inventory;
+        let includes = |inv: Inv, project: ProjectIndex| self.selection.includes(inv, project);
+        let host = |place: usize| {
+            let host = &inventory.hosts[place];
+            includes(host.inv, host.project)
+        };
+        match holder.by {
+            HolderRow::Host(place) => host(place as usize),
+            HolderRow::Lock(place) => {
+                let row = &inventory.lock[place as usize];
+                includes(row.inv, row.project) || inventory.place_of(row.inv).is_some_and(host)
+            }
+        }
+    }
+
+    /// The domains in which names are cleared away that nobody has, where single hosts are not what is selected.
+    fn cleared_domains(&self) -> Vec<NameRef<'a>> {
+        let inventory = self.inventory;
+        if !self.selection.hosts.is_empty() {
+            return Vec::new();
+        }
+        let projects = inventory.projects.iter().enumerate();
+        let domain = |(place, project): (usize, &'a Project)| {
+            let is_sync = project.file.settings().is_some_and(|settings| settings.policy == Policy::Sync);
+            let is_selected = self.selection.includes_project(ProjectIndex(place as u32));
+            let admin = project.admin.as_ref().filter(|_| is_sync && is_selected)?;
+            Some(admin.dns_domain.as_name())
+        };
+        projects.filter_map(domain).collect()
+    }
+}
+
+/// The names in zones that were read whole at which one of these addresses stands: sorted.
+fn reached(live: &Live, own: &HashSet<Ipv6Addr>) -> Vec<Name> {
+    let in_whole = live.rrsets_of(Rtype::AAAA).filter(|found| live.zone(found.zone).knowledge().is_none());
+    let holds = |found: &LiveRrset<'_>| {
+        let mut addresses = found.rrset.rdata().filter_map(|rdata| rdata.address());
+        addresses.any(|address| matches!(address, IpAddr::V6(v6) if own.contains(&v6)))
+    };
+    sorted(in_whole.filter(holds).map(|found| found.rrset.owner().to_name()))
+}
+
+/// The reverse names of all addresses that these hosts may have, and of those that stand at any of `names`: sorted.
+fn reverse_names<'h>(live: &Live, names: &[Name], hosts: impl Iterator<Item = &'h DesiredHost>) -> Vec<Name> {
+    let acceptable = hosts.flat_map(|host| &host.interfaces).flat_map(|interface| &interface.acceptable);
+    let mut addresses: Vec<IpAddr> = acceptable.map(|(address, _)| IpAddr::V6(*address)).collect();
+    for (name, rtype) in names.iter().flat_map(|name| [(name, Rtype::AAAA), (name, Rtype::A)]) {
+        let found = live.rrset(name.as_name(), rtype).into_iter();
+        addresses.extend(found.flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.address()));
+    }
+    sorted(addresses.into_iter().map(reverse::reverse_name))
+}
+
+/// Names in order, each once.
+pub fn sorted(names: impl Iterator<Item = Name>) -> Vec<Name> {
+    let mut names: Vec<Name> = names.collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::inventory::load_workspace;
+
+    #[test]
+    fn a_zone_is_asked_where_that_is_cheaper_or_nothing_in_it_is_needed() {
+        let extent = |is_needed, questions, records| Extent { is_needed, questions, records };
+        assert!(extent(true, 7, 39).is_asked());
+        assert!(!extent(true, 7, 38).is_asked());
+        assert!(extent(false, 3, 0).is_asked());
+        assert!(extent(true, 600, 1_000_000).is_asked());
+        assert!(!extent(true, 600_000, 1_000_000).is_asked());
+    }
+
+    #[test]
+    fn the_records_of_zones_are_those_of_the_whole_inventory_and_the_questions_those_about_selected_hosts() {
+        let base = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/_base");
+        let now = "2026-11-20T02:00:00Z".parse().unwrap();
+        let inventory = load_workspace(&base, now, &|_| {}).inventory.unwrap();
+        let apexes = Apexes::new(inventory.config.zones.iter().map(|spec| &spec.name));
+        let extents = |hosts: &[Inv]| {
+            let selection = Selection { hosts: hosts.iter().copied().collect(), ..Selection::default() };
+            Needed::new(&inventory, &selection, now).extents(&apexes)
+        };
+        assert_eq!(extents(&[]), None);
+        let of_one = extents(&[inventory.hosts[0].inv]).unwrap();
+        let all: Vec<Inv> = inventory.hosts.iter().map(|host| host.inv).collect();
+        let of_all = extents(&all).unwrap();
+        let records = |extents: &[Extent]| extents.iter().map(|extent| extent.records).collect::<Vec<u64>>();
+        assert_eq!(records(&of_one), records(&of_all));
+        let asked = |extents: &[Extent]| extents.iter().map(|extent| extent.questions).sum::<u64>();
+        assert!(asked(&of_one) < asked(&of_all));
+        assert!(of_one.iter().any(|extent| extent.is_needed));
+    }
+}

@@ -1,0 +1,242 @@
+//! What a plan for some hosts asks of zones that are read name by name: no less than it needs. On random fleets it comes to
+//! what the answers to all questions would make it come to, and to what transfers would.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use zonewright::change::BlockCode;
+use zonewright::diff::waits::Waits;
+use zonewright::diff::{Selection, Tripped};
+use zonewright::dns::{Name, ZoneBuilder, ZoneContents, ZoneName, reverse};
+use zonewright::inventory::model::{Inventory, ProjectIndex};
+use zonewright::inventory::value::{Inv, Time};
+use zonewright::live::asked::{Answer, Existence, Question};
+use zonewright::live::{Live, Place};
+use zonewright::pipeline::decide::{Decided, Given, decide};
+use zonewright::pipeline::zones;
+use zonewright::provider::{Access, AskZone, ReadOrAsk, ReadZone, TargetError, ZoneRead, answers};
+use zonewright::{inventory, parallel};
+
+use crate::{Silent, fleet, support};
+
+/// The seeds: enough for every rule to happen many times.
+const SEEDS: u64 = 40;
+
+/// The zones of a fleet, as the servers of all its targets.
+#[derive(Clone)]
+struct Servers {
+    /// The zones, as far as they can be read.
+    zones: Arc<Live>,
+    /// How many questions were asked.
+    asked: Arc<AtomicUsize>,
+}
+
+impl Servers {
+    /// A zone, or the error of one that cannot be read.
+    fn zone(&self, zone: &ZoneName) -> Result<&ZoneContents, TargetError> {
+        let found = self.zones.zones().find(|(_, live)| live.name() == zone);
+        found.and_then(|(_, live)| live.contents()).ok_or_else(|| TargetError {
+            place: zone.to_string(),
+            code: "zone-not-served",
+            message: "no such zone".to_owned(),
+            hint: None,
+            findings: None,
+        })
+    }
+}
+
+/// A copy of a zone.
+fn copy(contents: &ZoneContents) -> ZoneContents {
+    let mut builder = ZoneBuilder::new(contents.apex().clone());
+    for rrset in contents.rrsets() {
+        for rdata in rrset.rdata() {
+            builder.push(rrset.owner(), rrset.rtype(), rrset.ttl(), rdata.octets).expect("what a zone holds");
+        }
+    }
+    builder.finish().expect("a zone")
+}
+
+impl ReadZone for Servers {
+    fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, TargetError> {
+        Ok(ZoneRead { contents: copy(self.zone(zone)?), inputs: Vec::new(), findings: None })
+    }
+}
+
+impl AskZone for Servers {
+    fn place(&self, zone: &ZoneName) -> String {
+        zone.to_string()
+    }
+
+    fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, TargetError> {
+        self.asked.fetch_add(questions.len(), Ordering::Relaxed);
+        let contents = self.zone(zone)?;
+        Ok(questions.iter().map(|question| answers::answer(contents, question)).collect())
+    }
+
+    fn find(&self, _: &ZoneName, _: &[Name]) -> Result<Vec<Existence>, TargetError> {
+        unreachable!("nobody looks for free names here")
+    }
+}
+
+impl ReadOrAsk for Servers {}
+
+/// How zones are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Read {
+    /// Each by transfer.
+    Whole,
+    /// Name by name.
+    ByName,
+    /// As is cheaper.
+    Auto,
+}
+
+/// A fleet and its zones.
+struct Fleet {
+    /// The inventory.
+    inventory: Inventory,
+    /// The servers.
+    servers: Servers,
+    /// The clock.
+    now: Time,
+}
+
+impl Fleet {
+    /// Reads a fleet; none where its settings are refused.
+    fn read(folder: &Path) -> Option<Fleet> {
+        let now = "2026-11-20T02:00:00Z".parse().expect("a time");
+        let inventory = inventory::load_workspace(folder, now, &|_| {}).inventory.ok()?;
+        let read = zones::read_all(&inventory, folder, (&Selection::default(), now), &Silent);
+        Some(Fleet { inventory, servers: Servers { zones: Arc::new(read.live), asked: Arc::default() }, now })
+    }
+
+    /// Reads what the rules of these hosts need; gives how many questions that took, too.
+    fn live(&self, read: Read, selection: &Selection) -> (Live, usize) {
+        let servers = Servers { asked: Arc::default(), ..self.servers.clone() };
+        let access = |_| {
+            Ok(match read {
+                Read::Whole => Access::Whole(Box::new(servers.clone())),
+                Read::ByName => Access::ByName(Box::new(servers.clone())),
+                Read::Auto => Access::Either(Box::new(servers.clone())),
+            })
+        };
+        let targets: Vec<_> = self.inventory.config.pools.iter().map(access).collect();
+        let zones = zones::read_from(&self.inventory, &targets, (selection, self.now), &Silent);
+        (zones.live, servers.asked.load(Ordering::Relaxed))
+    }
+
+    /// Decides for these hosts.
+    fn decide(&self, live: &Live, selection: &Selection) -> Decided {
+        let (tripped, waits) = (Tripped::default(), Waits::default());
+        decide(&self.inventory, live, Given { now: self.now, selection, tripped: &tripped, waits: &waits })
+    }
+
+    /// Selections of some hosts and projects.
+    fn selections(&self) -> Vec<Selection> {
+        let of_projects = (0..self.inventory.projects.len() as u32)
+            .map(|place| Selection { projects: [ProjectIndex(place)].into(), ..Selection::default() });
+        let invs: Vec<Inv> = self.inventory.hosts.iter().map(|host| host.inv).collect();
+        let of_host = |invs: &[Inv]| Selection { hosts: invs.iter().copied().collect(), ..Selection::default() };
+        let few = invs.chunks(3).step_by(2).map(of_host);
+        of_projects.chain(invs.iter().step_by(3).map(|inv| of_host(&[*inv]))).chain(few).collect()
+    }
+}
+
+/// What two ways to read came to differently, in words; what the one cannot see is left out.
+///
+/// At names and reverse names that nobody asked for nothing is seen: an address of a host there, or a PTR to its name. Nor
+/// is a host blocked then because it would take such a record of somebody who keeps it, or leave such a PTR to nowhere.
+fn differences(full: (&Live, &Decided), sparse: (&Live, &Decided)) -> Vec<String> {
+    let is_unseen = |owner: &str| {
+        let name = Name::parse(owner).expect("a name");
+        matches!(sparse.0.place(name.as_name()), Place::Unknown(_))
+    };
+    let blocked = |decided: &Decided| -> BTreeSet<(Inv, BlockCode, String)> {
+        decided.blocked.iter().map(|blocked| (blocked.host, blocked.code, blocked.message.clone())).collect()
+    };
+    let (of_full, of_sparse) = (blocked(full.1), blocked(sparse.1));
+    let excused = |(_, code, message): &&(Inv, BlockCode, String)| {
+        let first = message.split('`').nth(1).unwrap_or_default();
+        match code {
+            BlockCode::Conflict => is_unseen(first),
+            BlockCode::PostState => {
+                let address = first.parse().ok().map(reverse::reverse_name);
+                address.is_some_and(|name| is_unseen(&name.to_string()))
+            }
+            _ => false,
+        }
+    };
+    let hosts: BTreeSet<Inv> = of_full.difference(&of_sparse).filter(excused).map(|(inv, ..)| *inv).collect();
+    let mut found = Vec::new();
+    let of_excused = |inv: Option<Inv>| inv.is_some_and(|inv| hosts.contains(&inv));
+    found.extend(
+        of_full.symmetric_difference(&of_sparse).filter(|(inv, ..)| !hosts.contains(inv)).map(|b| format!("{b:?}")),
+    );
+    let changes = |decided: &Decided| -> BTreeSet<String> {
+        let seen = decided.changes.iter().filter(|change| {
+            let owner = change.key.owner.to_string();
+            !is_unseen(&owner) && !of_excused(change.host)
+        });
+        seen.map(|change| format!("{change:?}")).collect()
+    };
+    found.extend(changes(full.1).symmetric_difference(&changes(sparse.1)).cloned());
+    let told = |decided: &Decided| -> BTreeSet<String> {
+        let notices = decided.notices.iter().filter(|notice| !of_excused(notice.host));
+        notices.filter(|notice| !is_unseen(&notice.name)).map(|notice| format!("{notice:?}")).collect()
+    };
+    found.extend(told(full.1).symmetric_difference(&told(sparse.1)).cloned());
+    let skipped = |decided: &Decided| -> BTreeSet<String> {
+        decided.skipped.iter().map(|skipped| format!("{skipped:?}")).collect()
+    };
+    found.extend(skipped(full.1).symmetric_difference(&skipped(sparse.1)).cloned());
+    found
+}
+
+/// Runs `check` on random fleets, a few side by side.
+fn on_fleets(check: impl Fn(u64, &Fleet) + Sync) {
+    let Some(python) = support::python() else {
+        support::skip("Python 3.11 is not there, so that no fleets can be made");
+        return;
+    };
+    parallel::side_by_side((1..=SEEDS).collect(), 2, |seed: u64| {
+        let folder = tempfile::tempdir().expect("a folder for the fleet");
+        fleet::write(&python, seed, folder.path());
+        if let Some(fleet) = Fleet::read(folder.path()) {
+            check(seed, &fleet);
+        }
+    });
+}
+
+#[test]
+fn what_some_hosts_need_is_asked_and_no_more() {
+    let [few, all] = [(); 2].map(|()| AtomicUsize::new(0));
+    on_fleets(|seed, fleet| {
+        let (full, questions) = fleet.live(Read::ByName, &Selection::default());
+        for selection in fleet.selections() {
+            let (sparse, asked) = fleet.live(Read::ByName, &selection);
+            let decided = [&full, &sparse].map(|live| fleet.decide(live, &selection));
+            let found = differences((&full, &decided[0]), (&sparse, &decided[1]));
+            assert!(found.is_empty(), "fleet {seed} {selection:?}: {found:#?}");
+            assert!(asked <= questions, "fleet {seed} {selection:?}: {asked} of {questions}");
+            few.fetch_add(asked, Ordering::Relaxed);
+            all.fetch_add(questions, Ordering::Relaxed);
+        }
+    });
+    let [few, all] = [few, all].map(AtomicUsize::into_inner);
+    assert!(few * 2 < all || all == 0, "{few} questions where all are {all}");
+}
+
+#[test]
+fn what_is_asked_comes_to_what_is_transferred() {
+    on_fleets(|seed, fleet| {
+        let (whole, _) = fleet.live(Read::Whole, &Selection::default());
+        for selection in fleet.selections() {
+            let (sparse, _) = fleet.live(Read::Auto, &selection);
+            let decided = [&whole, &sparse].map(|live| fleet.decide(live, &selection));
+            let changes = differences((&whole, &decided[0]), (&sparse, &decided[1]));
+            assert!(changes.is_empty(), "fleet {seed} {selection:?}: {changes:#?}");
+        }
+    });
+}
