@@ -9,11 +9,11 @@ use crate::change::BlockCode;
 use crate::diag::Origin;
 use crate::dns::{Name, NameError, RrsetRef, Rtype};
 use crate::inventory::Inventory;
-use crate::inventory::model::{Entry, Host, HostStatus, MacSource, ProjectFile, ProjectSettings, Report};
+use crate::inventory::model::{Entry, Host, HostStatus, LockRow, MacSource, ProjectFile, ProjectSettings, Report};
 use crate::inventory::symbol::Symbol;
 use crate::inventory::value::{Time, Vlan};
 use crate::live::Live;
-use crate::names::holders::{Named, lock_rows_of, name_of};
+use crate::names::holders::{lock_rows_of, name_among};
 
 /// What the inventory says of one host.
 #[derive(Debug)]
@@ -98,15 +98,18 @@ pub enum Detail {
 /// What is looked up of a host before it is derived.
 #[derive(Debug, Clone, Copy)]
 pub struct LookedUp<'i> {
-    /// Its name, with the row of names.lock that gives it.
-    pub named: Option<Named<'i>>,
+    /// Its rows in names.lock, in their order.
+    pub rows: &'i [LockRow],
     /// Its reports, in the inventory's order.
     pub reports: &'i [Report],
 }
 
 /// Derives one host. A free one has no interfaces and no faults.
 pub fn derive(inventory: &Inventory, live: &Live, host: &Host, now: Time) -> DesiredHost {
-    let looked_up = LookedUp { named: name_of(inventory, host), reports: mac::reports_of(inventory, host.inv) };
+    let looked_up = LookedUp {
+        rows: &inventory.lock[lock_rows_of(inventory, host.inv)],
+        reports: mac::reports_of(inventory, host.inv),
+    };
     derive_by(inventory, host, now, looked_up, &|_, name| live_a(live, name))
 }
 
@@ -116,16 +119,17 @@ pub fn derive_by(
     inventory: &Inventory,
     host: &Host,
     now: Time,
-    LookedUp { named, reports }: LookedUp<'_>,
+    LookedUp { rows, reports }: LookedUp<'_>,
     own_a: OwnA<'_>,
 ) -> DesiredHost {
     let mac = mac::choose(inventory, reports, now);
+    let named = name_among(rows, host);
     let name_origin = named.map(|(_, row)| row.map_or(host.origin, |row| row.origin));
     let mut desired = DesiredHost { name_origin, interfaces: Vec::new(), mac, faults: Vec::new() };
     if host.status == HostStatus::Free {
         return desired;
     }
-    note_bad_rows(inventory, host, &mut desired);
+    note_bad_rows(inventory, host, rows, &mut desired);
     note_doubts(inventory, &mut desired);
     let project = &inventory.projects[host.project.0 as usize];
     let name = named.map(|(name, _)| name);
@@ -154,11 +158,10 @@ impl DesiredHost {
 }
 
 /// Notes the lines about a host that are bad.
-fn note_bad_rows(inventory: &Inventory, host: &Host, desired: &mut DesiredHost) {
+fn note_bad_rows(inventory: &Inventory, host: &Host, rows: &[LockRow], desired: &mut DesiredHost) {
     if host.bad {
         desired.fault(BlockCode::BadInput, Detail::Line(host.origin));
     }
-    let rows = &inventory.lock[lock_rows_of(inventory, host.inv)];
     if let Some(row) = rows.iter().find(|row| row.bad) {
         desired.fault(BlockCode::BadInput, Detail::Line(row.origin));
     }

@@ -21,10 +21,21 @@ pub struct ZoneBuilder {
     apex: ZoneName,
     /// Records one after another: see [`Record`].
     arena: Vec<u8>,
-    /// The hash of each record's owner name, and where the record starts.
-    index: Vec<(u64, u32)>,
+    /// Each record.
+    index: Vec<Indexed>,
     /// The serial of the SOA, once seen.
     serial: Option<Serial>,
+}
+
+/// Where a record of a zone is that is being built.
+#[derive(Debug, Clone, Copy)]
+struct Indexed {
+    /// The hash of its owner name.
+    hash: u64,
+    /// Its first octet in the arena.
+    start: u32,
+    /// How many octets it has.
+    length: u32,
 }
 
 /// Why a record or a whole zone cannot be taken.
@@ -85,7 +96,8 @@ impl ZoneBuilder {
         self.arena.extend_from_slice(&ttl.as_secs().to_be_bytes());
         self.arena.extend_from_slice(&(rdata.len() as u16).to_be_bytes());
         self.arena.extend_from_slice(rdata);
-        self.index.push((xxh3_64(owner), start));
+        let length = self.arena.len() as u32 - start;
+        self.index.push(Indexed { hash: xxh3_64(owner), start, length });
         Ok(())
     }
 
@@ -108,20 +120,20 @@ impl ZoneBuilder {
         let ZoneBuilder { apex, arena, mut index, serial } = self;
         let serial = serial.ok_or(ContentsError::NoSoa)?;
         let record = |start: u32| Record::at(&arena, start);
-        index.sort_unstable_by_key(|(hash, _)| *hash);
-        for same_hash in index.chunk_by_mut(|a, b| a.0 == b.0) {
+        index.sort_unstable_by_key(|record| record.hash);
+        for same_hash in index.chunk_by_mut(|a, b| a.hash == b.hash) {
             if same_hash.len() > 1 {
-                same_hash.sort_unstable_by(|a, b| record(a.1).sort_key().cmp(&record(b.1).sort_key()));
+                same_hash.sort_unstable_by(|a, b| record(a.start).sort_key().cmp(&record(b.start).sort_key()));
             }
         }
-        index.dedup_by(|b, a| a.0 == b.0 && record(a.1).identity() == record(b.1).identity());
-        let directory = Directory::new(index.iter().map(|(hash, _)| *hash));
+        index.dedup_by(|b, a| a.hash == b.hash && record(a.start).identity() == record(b.start).identity());
+        let directory = Directory::new(index.iter().map(|record| record.hash));
         // Records that are next to each other in order are read together, so they are laid side by side.
         let mut ordered = Vec::with_capacity(arena.len());
         let mut places = Vec::with_capacity(index.len());
-        for (hash, start) in index {
+        for Indexed { hash, start, length } in index {
             places.push(Place { tag: hash as u32, start: ordered.len() as u32 });
-            ordered.extend_from_slice(Record::octets(&arena, start));
+            ordered.extend_from_slice(&arena[start as usize..(start + length) as usize]);
         }
         Ok(ZoneContents { apex, arena: ordered, places, directory, serial })
     }
@@ -153,14 +165,6 @@ struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// The octets of the record that starts at `start`.
-    fn octets(arena: &'a [u8], start: u32) -> &'a [u8] {
-        let rest = &arena[start as usize..];
-        let fixed = 1 + rest[0] as usize;
-        let length = u16::from_be_bytes([rest[fixed + 6], rest[fixed + 7]]) as usize;
-        &rest[..fixed + 8 + length]
-    }
-
     /// Reads the record that starts at `start`.
     fn at(arena: &'a [u8], start: u32) -> Record<'a> {
         let rest = &arena[start as usize..];
@@ -234,7 +238,7 @@ impl ZoneContents {
     /// are read, then the second, so that memory answers many at a time.
     pub fn look_up(names: &[(&ZoneContents, NameRef<'_>)]) -> Vec<Range<u32>> {
         let mut found = Vec::with_capacity(names.len());
-        let (mut hashes, mut ranges) = ([0; AT_ONCE], [const { 0..0 }; AT_ONCE]);
+        let (mut hashes, mut ranges, mut lengths) = ([0; AT_ONCE], [const { 0..0 }; AT_ONCE], [0; AT_ONCE]);
         for names in names.chunks(AT_ONCE) {
             for ((_, name), hash) in names.iter().zip(&mut hashes) {
                 *hash = ZoneContents::hash_of(*name);
@@ -243,13 +247,18 @@ impl ZoneContents {
                 *range = zone.directory.range(*hash);
             }
             for (((zone, _), hash), range) in names.iter().zip(&hashes).zip(&mut ranges) {
-                range.start =
-                    range.clone().find(|number| zone.places[*number as usize].tag == *hash as u32).unwrap_or(range.end);
+                *range = zone.of_tag(*hash as u32, range.clone());
             }
-            let same_owner = |((zone, name), range): (&(&ZoneContents, NameRef<'_>), &Range<u32>)| {
-                zone.of_owner(name.as_wire(), range.clone())
-            };
-            found.extend(names.iter().zip(&ranges).map(same_owner));
+            for (((zone, _), range), length) in names.iter().zip(&ranges).zip(&mut lengths) {
+                *length =
+                    if range.is_empty() { 0 } else { zone.arena[zone.places[range.start as usize].start as usize] };
+            }
+            for (((zone, name), range), length) in names.iter().zip(&ranges).zip(&lengths) {
+                let owner = name.as_wire();
+                // Records of one hash are sorted by owner, so that nearly always the first is the right one.
+                let is_first = usize::from(*length) == owner.len() || range.len() > 1;
+                found.push(if is_first { zone.of_owner(owner, range.clone()) } else { 0..0 });
+            }
         }
         found
     }
@@ -262,9 +271,8 @@ impl ZoneContents {
     /// The RRsets of one owner name, by type.
     pub fn at_owner(&self, owner: NameRef<'_>) -> impl Iterator<Item = RrsetRef<'_>> {
         let hash = ZoneContents::hash_of(owner);
-        let range = self.directory.range(hash);
-        let start = range.clone().find(|number| self.places[*number as usize].tag == hash as u32).unwrap_or(range.end);
-        self.rrsets_of(self.of_owner(owner.as_wire(), start..range.end))
+        let same_tag = self.of_tag(hash as u32, self.directory.range(hash));
+        self.rrsets_of(self.of_owner(owner.as_wire(), same_tag))
     }
 
     /// The RRsets of an owner name, by type; [`ZoneContents::look_up`] gave the numbers of its records.
@@ -272,16 +280,19 @@ impl ZoneContents {
         self.rrsets_from(owner.start, owner.end)
     }
 
-    /// Which records within `part` have an owner, in wire format; those of one owner are neighbours.
-    fn of_owner(&self, owner: &[u8], Range { start: mut from, end }: Range<u32>) -> Range<u32> {
-        let is_owners = |number: u32| self.record(number).owner == owner;
-        while from < end && !is_owners(from) {
-            from += 1;
-        }
-        let mut to = from;
-        while to < end && self.places[to as usize].tag == self.places[from as usize].tag && is_owners(to) {
-            to += 1;
-        }
+    /// Which records within `part` have a tag; those are neighbours.
+    fn of_tag(&self, tag: u32, Range { start, end }: Range<u32>) -> Range<u32> {
+        let has_tag = |number: &u32| self.places[*number as usize].tag == tag;
+        let from = (start..end).find(has_tag).unwrap_or(end);
+        let to = (from..end).find(|number| !has_tag(number)).unwrap_or(end);
+        from..to
+    }
+
+    /// Which records within `part` have an owner, in wire format; those are neighbours.
+    fn of_owner(&self, owner: &[u8], Range { start, end }: Range<u32>) -> Range<u32> {
+        let is_owners = |number: &u32| self.record(*number).owner == owner;
+        let from = (start..end).find(is_owners).unwrap_or(end);
+        let to = (from..end).find(|number| !is_owners(number)).unwrap_or(end);
         from..to
     }
 

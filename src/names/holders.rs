@@ -109,7 +109,7 @@ pub fn name_of<'i>(inventory: &'i Inventory, host: &'i Host) -> Option<Named<'i>
 }
 
 /// A host's name, as [`name_of`] gives it; `rows` are those of names.lock for it.
-fn name_among<'i>(rows: &'i [LockRow], host: &'i Host) -> Option<Named<'i>> {
+pub fn name_among<'i>(rows: &'i [LockRow], host: &'i Host) -> Option<Named<'i>> {
     if rows.is_empty() {
         return host.name.as_ref().map(|name| (name, None));
     }
@@ -187,7 +187,7 @@ impl NameIndex {
 
     /// Everybody who has or had any name, by the hashes of the names.
     pub fn entries(&self) -> impl Iterator<Item = Holder> {
-        self.entries.iter().map(|(_, holder)| *holder)
+        self.entries.iter().map(|entry| entry.holder())
     }
 
     /// Everybody who has or had a name; those who hold it now come first.

@@ -7,16 +7,18 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use rayon::prelude::*;
 
-use crate::desired::host::{LookedUp, addresses_v4};
+use crate::desired::host::{self, LookedUp, addresses_v4};
 use crate::desired::{Desired, DesiredHost, InterfaceKind, Used};
 use crate::diff::Ground;
 use crate::diff::settled::{Sights, is_settled};
 use crate::dns::reverse::ReverseName;
 use crate::dns::{Name, Rtype};
-use crate::inventory::model::{Host, Report};
+use crate::inventory::Inventory;
+use crate::inventory::model::{Host, LockRow};
+use crate::inventory::value::{Inv, Time};
 use crate::live::{Live, Paired, Spot};
 use crate::names::NameIndex;
-use crate::names::holders::{HolderRow, Named, fastbone_of, named};
+use crate::names::holders::{HolderRow, fastbone_of, name_among};
 
 /// How many hosts are taken at a time.
 const AT_ONCE: usize = 32;
@@ -56,10 +58,9 @@ impl Derived {
 /// Derives every host, and keeps those that are not settled.
 pub fn all(ground: Ground<'_>, desired: &Desired<'_>) -> Derived {
     let Ground { inventory, live, .. } = ground;
-    let names: Vec<Option<Named<'_>>> = named(inventory).map(|(_, named)| named).collect();
     let paired = Paired::none(live);
-    let chunks = inventory.hosts.par_chunks(AT_ONCE).zip(names.par_chunks(AT_ONCE)).enumerate();
-    let parts = chunks.map(|(number, (hosts, names))| some(ground, desired, (number * AT_ONCE, hosts, names), &paired));
+    let chunks = inventory.hosts.par_chunks(AT_ONCE).enumerate();
+    let parts = chunks.map(|(number, hosts)| some(ground, desired, (number * AT_ONCE, hosts), &paired));
     let join = |mut all: (Used, Vec<bool>), mut more: (Used, Vec<bool>)| {
         all.0.append(more.0);
         all.1.append(&mut more.1);
@@ -69,21 +70,28 @@ pub fn all(ground: Ground<'_>, desired: &Desired<'_>) -> Derived {
     Derived { used, settled, paired }
 }
 
+/// Derives every host, in the inventory's order, and keeps them all.
+pub fn whole(inventory: &Inventory, live: &Live, now: Time) -> Vec<DesiredHost> {
+    inventory.hosts.par_iter().map(|host| host::derive(inventory, live, host, now)).collect()
+}
+
 /// Derives some hosts, of which the first has this place, and keeps those that are not settled.
 fn some(
     ground: Ground<'_>,
     desired: &Desired<'_>,
-    (first, hosts, names): (usize, &[Host], &[Option<Named<'_>>]),
+    (first, hosts): (usize, &[Host]),
     paired: &Paired,
 ) -> (Used, Vec<bool>) {
     let Ground { inventory, live, .. } = ground;
-    let at_names = look_up_names(ground, hosts, names);
-    let derive = |((place, named), (at_names, reports)): ((usize, &Option<Named<'_>>), (&[Option<Spot>; 2], _))| {
+    let rows: Vec<&[LockRow]> = of_each(&inventory.lock, |row| row.inv, hosts).collect();
+    let at_names = look_up_names(ground, hosts, &rows);
+    let reports = of_each(&inventory.reports, |report| report.inv, hosts);
+    let looked_up = rows.into_iter().zip(reports).map(|(rows, reports)| LookedUp { rows, reports });
+    let derive = |((place, looked_up), at_names): ((usize, LookedUp<'_>), &[Option<Spot>; 2])| {
         let own_a = |kind: InterfaceKind, name: &Name| own_a(live, name, at_names[kind as usize].as_ref());
-        desired.derive_by(place, LookedUp { named: *named, reports }, &own_a)
+        desired.derive_by(place, looked_up, &own_a)
     };
-    let looked_up = at_names.iter().zip(reports_of(&inventory.reports, hosts));
-    let derived: Vec<DesiredHost> = (first..).zip(names).zip(looked_up).map(derive).collect();
+    let derived: Vec<DesiredHost> = (first..).zip(looked_up).zip(&at_names).map(derive).collect();
     let at_reverse = look_up_reverse(live, &derived);
     let (mut used, mut settled) = (Used::default(), Vec::with_capacity(hosts.len()));
     let mut reverse = at_reverse.as_slice();
@@ -107,13 +115,14 @@ fn some(
 fn look_up_names(
     Ground { inventory, live, .. }: Ground<'_>,
     hosts: &[Host],
-    names: &[Option<Named<'_>>],
+    rows: &[&[LockRow]],
 ) -> Vec<[Option<Spot>; 2]> {
-    let fastbone = |(host, named): (&Host, &Option<Named<'_>>)| {
-        named.and_then(|(name, _)| fastbone_of(inventory, host.project, name.as_name()))
-    };
-    let fastbones: Vec<Option<Name>> = hosts.iter().zip(names).map(fastbone).collect();
-    let both = names.iter().zip(&fastbones).map(|(named, fastbone)| [named.map(|(name, _)| name), fastbone.as_ref()]);
+    let named = hosts.iter().zip(rows).map(|(host, rows)| name_among(rows, host));
+    let names: Vec<Option<&Name>> = named.map(|named| named.map(|(name, _)| name)).collect();
+    let fastbone =
+        |(host, name): (&Host, &Option<&Name>)| fastbone_of(inventory, host.project, name.as_ref()?.as_name());
+    let fastbones: Vec<Option<Name>> = hosts.iter().zip(&names).map(fastbone).collect();
+    let both = names.iter().zip(&fastbones).map(|(name, fastbone)| [*name, fastbone.as_ref()]);
     let both: Vec<[Option<&Name>; 2]> = both.collect();
     let mut spots = live.look_up(both.iter().flatten().flatten().map(|name| name.as_name())).into_iter();
     both.into_iter().map(|both| both.map(|name| name.and_then(|_| spots.next().flatten()))).collect()
@@ -127,14 +136,14 @@ fn look_up_reverse(live: &Live, hosts: &[DesiredHost]) -> Vec<Option<Spot>> {
     live.look_up(names.iter().map(ReverseName::as_name))
 }
 
-/// The reports of each of some hosts, which are neighbours in the inventory's order.
-fn reports_of<'i>(reports: &'i [Report], hosts: &[Host]) -> impl Iterator<Item = &'i [Report]> {
+/// What of a list that is sorted by inventory number belongs to each of some hosts, which are sorted so too.
+fn of_each<'i, T>(list: &'i [T], inv: impl Fn(&T) -> Inv + Copy, hosts: &[Host]) -> impl Iterator<Item = &'i [T]> {
     let first = hosts.first().map(|host| host.inv);
-    let mut from = reports.partition_point(|report| Some(report.inv) < first);
+    let mut from = list.partition_point(|item| Some(inv(item)) < first);
     hosts.iter().map(move |host| {
-        from += reports[from..].iter().take_while(|report| report.inv < host.inv).count();
-        let length = reports[from..].iter().take_while(|report| report.inv == host.inv).count();
-        &reports[from..from + length]
+        from += list[from..].iter().take_while(|item| inv(item) < host.inv).count();
+        let length = list[from..].iter().take_while(|item| inv(item) == host.inv).count();
+        &list[from..from + length]
     })
 }
 

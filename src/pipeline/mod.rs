@@ -411,7 +411,8 @@ fn load_beside_zones(
     are_zones_read: bool,
     progress: &dyn Progress,
 ) -> (Result<(Inventory, Diagnostics), MakeError>, Option<EarlyZones>) {
-    let is_narrowed = !request.hosts.is_empty() || !request.projects.is_empty() || matches!(read_for, ReadFor::Named(_));
+    let is_narrowed =
+        !request.hosts.is_empty() || !request.projects.is_empty() || matches!(read_for, ReadFor::Named(_));
     let config = (!is_narrowed && are_zones_read).then(|| load_config(request.workspace).ok()).flatten();
     let Some((config, _)) = config else { return (load(request.workspace, request.now, progress), None) };
     progress.stage("reading the inventory and zones", Some(config.zones.len() as u64));

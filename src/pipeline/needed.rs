@@ -7,9 +7,9 @@
 use std::collections::{BTreeSet, HashSet};
 use std::net::{IpAddr, Ipv6Addr};
 
-use super::decide::derive_all;
+use super::derive;
 use super::zones::unread;
-use crate::desired::host::derive;
+use crate::desired::host;
 use crate::desired::{DesiredHost, Interface};
 use crate::diff::Selection;
 use crate::dns::{Name, NameRef, Rtype, reverse};
@@ -79,7 +79,7 @@ impl<'a> Needed<'a> {
             selection.includes(host.inv, host.project)
         };
         let selected = (0..inventory.hosts.len()).filter(|place| includes(*place)).collect();
-        let desired = derive_all(inventory, &unread(inventory), now);
+        let desired = derive::whole(inventory, &unread(inventory), now);
         let names = NameIndex::new(inventory);
         Needed { inventory, selection, now, names, desired, selected, others: BTreeSet::new(), reached: Vec::new() }
     }
@@ -138,13 +138,13 @@ impl<'a> Needed<'a> {
     /// Derives the selected hosts, and the others that matter, by what is known of live DNS now.
     pub fn derive(&mut self, live: &Live) {
         for place in self.selected.iter().chain(&self.others) {
-            self.desired[*place] = derive(self.inventory, live, &self.inventory.hosts[*place], self.now);
+            self.desired[*place] = host::derive(self.inventory, live, &self.inventory.hosts[*place], self.now);
         }
     }
 
     /// Derives all hosts, as [`Needed::derive`] does.
     pub fn derive_all(&mut self, live: &Live) {
-        self.desired = derive_all(self.inventory, live, self.now);
+        self.desired = derive::whole(self.inventory, live, self.now);
     }
 
     /// Whether another host could have one of the selected hosts' addresses by its A records: these are among the addresses

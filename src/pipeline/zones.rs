@@ -292,11 +292,7 @@ pub fn each_zone<'t, T: Send>(
 
 /// Reads one zone, or what its server says of its apex; `extent` is what reading it would take, where not all hosts are
 /// looked at.
-fn read_one<'t>(
-    access: &'t Access,
-    zone: &ZoneName,
-    extent: Option<Extent>,
-) -> Result<Reading<'t>, TargetError> {
+fn read_one<'t>(access: &'t Access, zone: &ZoneName, extent: Option<Extent>) -> Result<Reading<'t>, TargetError> {
     let open = |target: &'t dyn AskZone, whole| {
         let mut asked = AskedZone::new(zone.clone());
         asked.open(target.ask(zone, &asked.opening())?);
