@@ -299,7 +299,7 @@ impl Workspace {
         }
     }
 
-    /// Reads all sources, side by side; takes them in in the order of the formats.
+    /// Reads all sources; takes them in in the order of the formats.
     fn read_sources(
         &mut self,
         settings: &Settings,
@@ -317,7 +317,8 @@ impl Workspace {
             admins: &settings.admins,
         };
         let folder = &self.folder;
-        let done: Vec<Done> = jobs.into_par_iter().map(|job| job.run(folder, &context, progress)).collect();
+        // One after another, since each is read side by side in itself, and the content of its files is only dropped behind it.
+        let done: Vec<Done> = jobs.into_iter().map(|job| job.run(folder, &context, progress)).collect();
         let (mut draft, mut exports) = (Draft::default(), Vec::new());
         for Done { spec, first, tally: mut found, fold, digests, disagrees } in done {
             let is_export = !matches!(format_of(&spec).occurs, Occurs::Fixed(_));
