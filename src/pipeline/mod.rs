@@ -79,6 +79,7 @@ use crate::live::OwnRrsets;
 use crate::names::short;
 use crate::plan::order;
 use crate::plan::{Marker, Only, Plan, SourceSeen, marker_key};
+use crate::provider::cache::CacheUse;
 use crate::provider::{self, TargetError};
 use crate::snapshot::Snapshot;
 use crate::state::{State, StateError, knows, open_to_read};
@@ -115,6 +116,8 @@ pub struct Request<'a> {
     pub live_snapshot: Option<&'a Path>,
     /// What the inventory is held against: a revision of git, or a folder.
     pub base: Option<&'a str>,
+    /// What may be made of the zones that earlier runs kept.
+    pub cache: CacheUse,
 }
 
 /// What was found beside the plan.
@@ -352,7 +355,7 @@ fn gather(request: &Request<'_>, progress: &dyn Progress) -> Result<Gathered, Ma
     let waits = state.as_deref().map(State::waits).transpose()?.unwrap_or_default();
     let zones = match &snapshot {
         Some(snapshot) => zones::read_snapshot(&inventory, snapshot, request.now, progress),
-        None => zones::read_all(&inventory, request.workspace, request.now, progress),
+        None => zones::read_cached(&inventory, request.workspace, (request.now, request.cache), progress),
     };
     let (zones, forgotten) = match inventory.config.registry {
         Registry::Journal => remember(&inventory.config, zones, state.as_deref())?,

@@ -38,7 +38,7 @@ pub enum SaveFailure {
 pub fn save(workspace: &Path, now: Time, target: &Path, progress: &dyn Progress) -> Result<Saved, SaveFailure> {
     let (config, files) = load_config(workspace).map_err(SaveFailure::Config)?;
     let writer = Writer::begin(target).map_err(SaveFailure::Save)?;
-    let targets = zones::open_targets(&config, workspace, now);
+    let targets = zones::open_targets(&config, workspace, now, None);
     let (outcomes, findings) = if targets.iter().any(|target| matches!(target, Ok(Access::ByName(_)))) {
         save_known(workspace, now, &writer, progress)?
     } else {

@@ -13,6 +13,7 @@ use crate::live::asked::{AskedZone, Knowledge};
 use crate::live::{Apexes, Live, LiveZone, ZoneIndex};
 use crate::parallel;
 use crate::plan::ZoneSeen;
+use crate::provider::cache::{Cache, CacheUse};
 use crate::provider::{self, Access, AskZone, Context, TargetError, ZoneRead};
 use crate::snapshot::{SavedLive, Snapshot};
 
@@ -57,11 +58,41 @@ struct KnownZone {
 /// processors pays; a name server limits transfers to a client (BIND's `transfers-per-ns` is 2, `transfers-out` 10).
 const SIDE_BY_SIDE: usize = 4;
 
-/// Reads all configured zones.
+/// Reads all configured zones as they are now.
 pub fn read_all(inventory: &Inventory, workspace: &Path, now: Time, progress: &dyn Progress) -> Zones {
+    read_by(inventory, workspace, (now, None), progress)
+}
+
+/// Reads all configured zones, by way of the cache beside the state.
+pub fn read_cached(
+    inventory: &Inventory,
+    workspace: &Path,
+    (now, usage): (Time, CacheUse),
+    progress: &dyn Progress,
+) -> Zones {
+    let config = &inventory.config;
+    let cache = Cache::beside(&workspace.join(&config.state_file), usage, now);
+    let zones = read_by(inventory, workspace, (now, Some(&cache)), progress);
+    cache.keep_only(config.zones.iter().map(|spec| &spec.name));
+    zones
+}
+
+/// Reads all configured zones, by way of the cache where one is given.
+fn read_by(
+    inventory: &Inventory,
+    workspace: &Path,
+    (now, cache): (Time, Option<&Cache>),
+    progress: &dyn Progress,
+) -> Zones {
     let config = &inventory.config;
     let apexes = Apexes::new(config.zones.iter().map(|spec| &spec.name));
-    let targets = open_targets(config, workspace, now);
+    let targets = open_targets(config, workspace, now, cache);
+    parallel::side_by_side(targets.iter().enumerate().collect(), targets.len(), |(pool, target)| {
+        if let Ok(Access::Whole(target)) = target {
+            let zones = config.zones.iter().filter(|spec| spec.pool == pool).map(|spec| &spec.name);
+            target.prepare(&zones.collect::<Vec<_>>());
+        }
+    });
     let readings = each_zone(config, &targets, progress, |access, zone| read_one(access, zone, &apexes));
     join(inventory, now, apexes, readings, progress)
 }
@@ -168,9 +199,14 @@ pub fn look_at_some<'t, T: Send>(
     some
 }
 
-/// Opens the target of each pool.
-pub fn open_targets(config: &Config, workspace: &Path, now: Time) -> Vec<Result<Access, TargetError>> {
-    let context = Context { workspace, source: &config.source, now };
+/// Opens the target of each pool; zones may come from the cache where one is given.
+pub fn open_targets(
+    config: &Config,
+    workspace: &Path,
+    now: Time,
+    cache: Option<&Cache>,
+) -> Vec<Result<Access, TargetError>> {
+    let context = Context { workspace, source: &config.source, now, cache };
     let targets = config.pools.iter().map(|pool| &pool.target);
     targets.map(|target| provider::open(&target.provider, &target.settings, &context)).collect()
 }
@@ -281,7 +317,7 @@ pub fn check_local(inventory: &Inventory, workspace: &Path, now: Time, progress:
     let local = |pool: usize| provider::is_local(&config.pools[pool].target.provider);
     let specs: Vec<_> = config.zones.iter().filter(|spec| local(spec.pool)).collect();
     progress.stage("reading zone files", Some(specs.len() as u64));
-    let context = Context { workspace, source: &config.source, now };
+    let context = Context { workspace, source: &config.source, now, cache: None };
     let apexes = Apexes::new(config.zones.iter().map(|spec| &spec.name));
     let pools: Vec<usize> = specs.iter().map(|spec| spec.pool).collect();
     let outcomes = side_by_side(&pools, |place| {

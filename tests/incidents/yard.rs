@@ -12,6 +12,7 @@ use zonewright::dns::Rtype;
 use zonewright::inventory;
 use zonewright::pipeline::{Progress, Request, make_plan, zones};
 use zonewright::plan::Plan;
+use zonewright::provider::cache::CacheUse;
 
 use crate::copy::copy;
 use crate::fleet::{Fleet, Records};
@@ -174,7 +175,15 @@ impl Yard {
     pub fn plan(&self, now: &str) -> Plan {
         let now = now.parse().expect("a time");
         let (hosts, projects) = (Vec::new(), Vec::new());
-        let request = Request { workspace: self.path(), now, hosts, projects, live_snapshot: None, base: None };
+        let request = Request {
+            workspace: self.path(),
+            now,
+            hosts,
+            projects,
+            live_snapshot: None,
+            base: None,
+            cache: CacheUse::Read,
+        };
         make_plan(&request, &Silent).expect("settings that can be used").plan
     }
 

@@ -47,7 +47,7 @@ impl Client {
     pub fn writer(&self, address: &str, settings: &str) -> Box<dyn WriteZone> {
         let settings = format!("server = \"{address}\"\n{settings}{}", self.key);
         let (settings, source) = settings_of("rfc2136", &settings);
-        let context = Context { workspace: self.workspace.path(), source: &source, now: now() };
+        let context = Context { workspace: self.workspace.path(), source: &source, now: now(), cache: None };
         provider::open_writer("rfc2136", &settings, &context).expect("the secret is there")
     }
 
@@ -103,7 +103,7 @@ fn read(provider: &str, settings: &str, workspace: &Path, zone: &str) -> Result<
 /// Opens a target with these settings.
 fn open(provider: &str, settings: &str, workspace: &Path) -> Result<Access, TargetError> {
     let (settings, source) = settings_of(provider, settings);
-    provider::open(provider, &settings, &Context { workspace, source: &source, now: now() })
+    provider::open(provider, &settings, &Context { workspace, source: &source, now: now(), cache: None })
 }
 
 /// These settings of a target, checked, with their text.
