@@ -162,18 +162,16 @@ impl Cache {
     }
 
     /// Makes the folder where it is not there, its owner's alone and out of version control.
+    ///
+    /// Errors: the system's; the folder that it would be made in is another account's, which could not use it.
     fn prepare(&self) -> io::Result<()> {
         if self.folder.is_dir() {
             return Ok(());
         }
-        let create = |folder: &Path| match private_folder(&mut DirBuilder::new()).create(folder) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-            outcome => outcome,
-        };
         if let Some(around) = self.folder.parent().filter(|around| !around.as_os_str().is_empty()) {
-            create(around)?;
+            create_private(around)?;
         }
-        create(&self.folder)?;
+        create_private(&self.folder)?;
         disk::replace(&self.folder.join(".gitignore"), b"*\n")
     }
 
@@ -181,6 +179,35 @@ impl Cache {
     fn file(&self, zone: &ZoneName) -> PathBuf {
         self.folder.join(file_name(zone))
     }
+}
+
+/// Makes a folder where there is none, in a folder of ours: made by root in that of another account, it would be in that
+/// account's way, which may be about to make one there for its state.
+fn create_private(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let around = folder.parent().filter(|around| !around.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !is_ours(around)? {
+        return Err(io::Error::new(ErrorKind::PermissionDenied, "the folder around it is another account's"));
+    }
+    match private_folder(&mut DirBuilder::new()).create(folder) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        outcome => outcome,
+    }
+}
+
+/// Whether a folder belongs to the account that we run as.
+#[cfg(unix)]
+fn is_ours(folder: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt as _;
+    Ok(fs::metadata(folder)?.uid() == rustix::process::geteuid().as_raw())
+}
+
+/// Systems without owners have other ways, which the folder hands on.
+#[cfg(not(unix))]
+fn is_ours(_: &Path) -> io::Result<bool> {
+    Ok(true)
 }
 
 /// What a file says of the contents behind it.
@@ -270,4 +297,161 @@ fn read_head(file: &mut File) -> io::Result<String> {
     }
     io::Seek::seek(file, io::SeekFrom::Start(head.len() as u64))?;
     String::from_utf8(head).map_err(|_| io::Error::new(ErrorKind::InvalidData, "its head is no text"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dns::{Name, Rtype, Ttl, ZoneBuilder};
+
+    /// The server of all tests.
+    const ORIGIN: &str = "127.0.0.1:53, key zonewright. hmac-sha256";
+
+    /// A time.
+    fn at(text: &str) -> Time {
+        text.parse().unwrap()
+    }
+
+    /// A small zone of this name.
+    fn zone(name: &str) -> ZoneContents {
+        let apex = Name::parse(name).unwrap();
+        let mut builder = ZoneBuilder::new(ZoneName::new(apex.clone()));
+        builder.push(apex.as_name(), Rtype::SOA, Ttl::DEFAULT, &[0; 22]).unwrap();
+        for last in 0..4 {
+            let owner = Name::prepend(b"a", apex.as_name()).unwrap();
+            builder.push(owner.as_name(), Rtype::A, Ttl::DEFAULT, &[192, 0, 2, last]).unwrap();
+        }
+        builder.finish().unwrap()
+    }
+
+    /// The cache of a workspace in this folder at a time.
+    fn cache(folder: &Path, usage: CacheUse, now: &str) -> Cache {
+        Cache::beside(&folder.join(".zonewright/state.db"), usage, at(now))
+    }
+
+    /// The same at noon, with the zone `example.net.` in it.
+    fn filled(folder: &Path) -> (Cache, ZoneContents) {
+        let (cache, zone) = (cache(folder, CacheUse::Read, "2026-11-20T12:00:00Z"), zone("example.net"));
+        cache.keep(&zone, ORIGIN, cache.now()).unwrap();
+        (cache, zone)
+    }
+
+    /// An hour.
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    #[test]
+    fn what_was_kept_is_what_is_loaded() {
+        let folder = tempfile::tempdir().unwrap();
+        let (cache, zone) = filled(folder.path());
+        let kept = cache.load(zone.apex(), ORIGIN, HOUR).unwrap();
+        assert_eq!((kept.contents.octets(), kept.since), (zone.octets(), cache.now()));
+        let text = fs::read(cache.file(zone.apex())).unwrap();
+        let head = String::from_utf8_lossy(&text).lines().take(6).collect::<Vec<_>>().join("\n");
+        insta::assert_snapshot!(head, @r"
+        zonewright zone cache 1
+        zone example.net.
+        from 127.0.0.1:53, key zonewright. hmac-sha256
+        transferred 2026-11-20T12:00:00Z
+        records 5
+        octets 147
+        ");
+    }
+
+    #[test]
+    fn a_file_with_any_bit_flipped_or_any_octet_gone_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let (cache, zone) = filled(folder.path());
+        let file = cache.file(zone.apex());
+        let whole = fs::read(&file).unwrap();
+        let load = |octets: &[u8]| {
+            fs::write(&file, octets).unwrap();
+            cache.load(zone.apex(), ORIGIN, HOUR)
+        };
+        for place in 0..whole.len() {
+            for bit in 0..8 {
+                let mut octets = whole.clone();
+                octets[place] ^= 1 << bit;
+                assert!(load(&octets).is_err(), "{place} {bit}");
+            }
+            assert!(load(&whole[..place]).is_err(), "{place}");
+            assert!(load(&[&whole[..place], &whole[place + 1..]].concat()).is_err(), "{place}");
+            assert!(load(&[&whole[..place], b"\n", &whole[place..]].concat()).is_err(), "{place}");
+        }
+        assert!(load(&[&whole[..], b"\0"].concat()).is_err());
+        assert!(load(&vec![b'x'; 100_000]).is_err());
+        assert!(load(&whole).is_ok());
+    }
+
+    #[test]
+    fn only_the_same_zone_of_the_same_server_and_key_is_used_and_only_for_a_while() {
+        let folder = tempfile::tempdir().unwrap();
+        let (_, zone) = filled(folder.path());
+        let why = |now: &str, origin: &str| {
+            let loaded = cache(folder.path(), CacheUse::Read, now).load(zone.apex(), origin, HOUR);
+            loaded.map_err(|why| why.unwrap_or_default()).err()
+        };
+        assert_eq!(why("2026-11-20T13:00:00Z", ORIGIN), None);
+        let old = why("2026-11-20T13:00:01Z", ORIGIN).unwrap();
+        assert_eq!(old, "it was transferred at 2026-11-20T12:00:00Z, which is too long ago");
+        assert!(why("2026-11-20T11:59:59Z", ORIGIN).is_some());
+        let other = why("2026-11-20T12:00:00Z", "127.0.0.1:53, without a key");
+        assert_eq!(other.unwrap(), "it is of another zone, server or key");
+        let file = |name: &str| folder.path().join(".zonewright/cache").join(name);
+        fs::rename(file("example.net.zone"), file("example.org.zone")).unwrap();
+        let cache = cache(folder.path(), CacheUse::Read, "2026-11-20T12:00:00Z");
+        assert!(cache.load(&ZoneName::new(Name::parse("example.org").unwrap()), ORIGIN, HOUR).is_err());
+    }
+
+    #[test]
+    fn a_run_that_renews_finds_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let (_, zone) = filled(folder.path());
+        let cache = cache(folder.path(), CacheUse::Renew, "2026-11-20T12:00:00Z");
+        assert!(matches!(cache.load(zone.apex(), ORIGIN, HOUR), Err(None)));
+        assert!(!cache.may_have(zone.apex()));
+    }
+
+    #[test]
+    fn zones_that_are_not_configured_any_more_leave() {
+        let folder = tempfile::tempdir().unwrap();
+        let (cache, first) = filled(folder.path());
+        let slashed = zone("0/25.2.0.192.in-addr.arpa");
+        cache.keep(&slashed, ORIGIN, cache.now()).unwrap();
+        fs::write(cache.folder.join(".x.zone.1.tmp"), "").unwrap();
+        fs::write(cache.folder.join("other"), "").unwrap();
+        let names = || {
+            let entries = fs::read_dir(&cache.folder).unwrap();
+            let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort();
+            names
+        };
+        cache.keep_only([first.apex(), slashed.apex()].into_iter());
+        let both = [".gitignore", ".x.zone.1.tmp", "0\\04725.2.0.192.in-addr.arpa.zone", "example.net.zone", "other"];
+        assert_eq!(names(), both);
+        cache.keep_only([slashed.apex()].into_iter());
+        assert_eq!(names(), [both[0], both[1], both[2], both[4]]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn it_is_its_owners_alone_and_out_of_version_control() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let (cache, zone) = filled(folder.path());
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&cache.file(zone.apex())), 0o600);
+        assert_eq!((mode(&cache.folder), mode(cache.folder.parent().unwrap())), (0o700, 0o700));
+        assert_eq!(fs::read_to_string(cache.folder.join(".gitignore")).unwrap(), "*\n");
+    }
+
+    #[test]
+    fn where_nothing_can_be_written_nothing_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("file"), "").unwrap();
+        let cache = Cache::beside(&folder.path().join("file/state.db"), CacheUse::Read, at("2026-11-20T12:00:00Z"));
+        let zone = zone("example.net");
+        assert!(cache.keep(&zone, ORIGIN, cache.now()).is_err());
+        assert!(matches!(cache.load(zone.apex(), ORIGIN, HOUR), Err(None)));
+        cache.keep_only(std::iter::empty());
+    }
 }

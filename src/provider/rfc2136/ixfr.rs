@@ -37,7 +37,7 @@ pub struct Increment<'a> {
 /// How far an incremental transfer is.
 enum State<'a> {
     /// Nothing came yet, or a message that does not tell the form of the answer: the SOA alone.
-    Asked(Stream, Option<Vec<u8>>),
+    Asked(Box<Stream>, Option<Vec<u8>>),
     /// The server sends the whole zone.
     Whole(Box<Transfer>),
     /// The server sends differences.
@@ -76,7 +76,7 @@ impl<'a> Increment<'a> {
         let mut question = message::question(apex, Rtype::IXFR, id).builder().authority();
         question.push((name, Class::IN, soa.ttl.as_secs(), rdata)).expect("a SOA fits");
         let (stream, question) = Stream::start(question.additional(), Rtype::IXFR, key, now);
-        let state = Some(State::Asked(stream, None));
+        let state = Some(State::Asked(Box::new(stream), None));
         (Increment { base, state, progress: Progress::default() }, question)
     }
 
@@ -107,8 +107,8 @@ impl<'a> Increment<'a> {
                 Form::Unclear => State::Asked(stream, Some(std::mem::take(message))),
                 form => {
                     let mut begun = match form {
-                        Form::Differences => State::Differences(Box::new(Differences::new(self.base, stream))),
-                        _ => State::Whole(Box::new(Transfer::of(self.base.apex(), stream))),
+                        Form::Differences => State::Differences(Box::new(Differences::new(self.base, *stream))),
+                        _ => State::Whole(Box::new(Transfer::of(self.base.apex(), *stream))),
                     };
                     if let Some(mut held) = held {
                         begun.accept(&mut held, now)?;
@@ -370,5 +370,174 @@ impl<'a> Differences<'a> {
         }
         let contents = self.edits.finish().map_err(|error| bad(error.to_string()))?;
         Ok(Incremented::Changed(Box::new(contents), self.progress.records))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{Rr, Signer, a, answer, apex, reader, soa};
+    use super::*;
+    use crate::dns::{Name, ZoneBuilder};
+
+    /// A zone of these records.
+    fn zone(records: &[Rr]) -> ZoneContents {
+        let mut builder = ZoneBuilder::new(apex());
+        for (name, rtype, rdata) in records {
+            builder.push(Name::parse(name).unwrap().as_name(), *rtype, Ttl::DEFAULT, rdata).unwrap();
+        }
+        builder.finish().unwrap()
+    }
+
+    /// The zone as it was.
+    fn base() -> ZoneContents {
+        zone(&[soa(5), a("a.example.net", 1), a("b.example.net", 2), a("b.example.net", 3)])
+    }
+
+    /// The differences that lead from it, by way of serial 6, to serial 8.
+    fn differences() -> Vec<Rr> {
+        vec![
+            soa(8),
+            soa(5),
+            a("a.example.net", 1),
+            soa(6),
+            a("c.example.net", 4),
+            a("a.example.net", 7),
+            soa(6),
+            a("a.example.net", 7),
+            a("b.example.net", 2),
+            soa(8),
+            a("b.example.net", 9),
+            soa(8),
+        ]
+    }
+
+    /// What they lead to.
+    fn led_to() -> ZoneContents {
+        zone(&[soa(8), a("b.example.net", 3), a("b.example.net", 9), a("c.example.net", 4)])
+    }
+
+    /// The messages of an answer, cut where `ends` says; signed where there is a key.
+    fn messages(question: &[u8], records: &[Rr], ends: &[usize]) -> Vec<Vec<u8>> {
+        let id = u16::from_be_bytes([question[0], question[1]]);
+        let mut signer = (question[11] > 0).then(|| Signer::new(question));
+        let mut from = 0;
+        let cut = ends.iter().copied().chain([records.len()]).map(|end| {
+            let mut message = answer(id, 0, &records[std::mem::replace(&mut from, end)..end]);
+            // The question is for IXFR.
+            message[26] = 251;
+            signer.as_mut().map_or(message.clone(), |signer| signer.sign(message))
+        });
+        cut.collect()
+    }
+
+    /// What comes of an answer without a key.
+    fn outcome(records: &[Rr], ends: &[usize]) -> Result<Incremented, Failure> {
+        let base = base();
+        let (mut increment, question) = Increment::start(&base, None, 7, Time48::now());
+        for mut message in messages(&question, records, ends) {
+            increment.accept(&mut message, Time48::now())?;
+        }
+        assert!(increment.ended() || increment.is_unclear() || increment.progress().records > 0);
+        increment.finish()
+    }
+
+    /// The zone that comes of an answer by differences.
+    fn changed(records: &[Rr], ends: &[usize]) -> ZoneContents {
+        match outcome(records, ends).unwrap() {
+            Incremented::Changed(contents, _) => *contents,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_question_tells_the_known_soa() {
+        let base = base();
+        let (_, question) = Increment::start(&base, None, 7, Time48::now());
+        assert_eq!(question[4..12], [0, 1, 0, 0, 0, 1, 0, 0]);
+        assert_eq!(question[25..27], [0, 251]);
+        assert!(question.ends_with(&soa(5).2));
+    }
+
+    #[test]
+    fn differences_lead_to_the_zone_however_they_are_cut_into_messages() {
+        for first in 1..12 {
+            for second in first + 1..12 {
+                let found = changed(&differences(), &[first, second]);
+                assert_eq!(found.octets(), led_to().octets(), "{first} {second}");
+            }
+        }
+        assert_eq!(changed(&differences(), &[]).octets(), led_to().octets());
+    }
+
+    #[test]
+    fn a_server_may_send_the_whole_zone_or_say_that_nothing_changed() {
+        let records = [soa(8), a("b.example.net", 3), a("b.example.net", 9), a("c.example.net", 4), soa(8)];
+        for ends in [&[][..], &[1], &[2], &[1, 3]] {
+            match outcome(&records, ends).unwrap() {
+                Incremented::Whole(contents) => assert_eq!(contents.octets(), led_to().octets()),
+                other => panic!("{other:?}"),
+            }
+        }
+        assert!(matches!(outcome(&[soa(5)], &[]), Ok(Incremented::Unmoved)));
+    }
+
+    #[test]
+    fn whatever_is_odd_is_an_error() {
+        let without = |place: usize| -> Vec<Rr> {
+            let mut records = differences();
+            records.remove(place);
+            records
+        };
+        for place in 0..differences().len() {
+            // Without what a later difference takes back, or without a SOA between, it fits nothing; what is left out besides
+            // leads to another zone, which only a signature could tell.
+            let outcome = outcome(&without(place), &[]);
+            assert!(outcome.is_err() || [2, 4, 8, 10].contains(&place), "{place}: {outcome:?}");
+            let mut twice = differences();
+            twice.insert(place, twice[place].clone());
+            assert!(self::outcome(&twice, &[]).is_err(), "{place} twice");
+        }
+        let with = |place: usize, record: Rr| {
+            let mut records = differences();
+            records[place] = record;
+            outcome(&records, &[]).map_err(|failure| failure.to_string()).unwrap_err()
+        };
+        let says = |text: String, part: &str| assert!(text.contains(part), "{text}");
+        says(with(2, a("a.example.net", 2)), "removes `a.example.net.` A, which does not fit");
+        says(with(4, a("b.example.net", 2)), "adds `b.example.net.` A, which does not fit");
+        says(with(1, soa(4)), "another serial than the one before");
+        says(with(3, soa(5)), "out of order");
+        says(with(3, soa(9)), "out of order");
+        says(with(6, soa(5)), "another serial than the one before");
+        says(with(11, soa(9)), "not that of the beginning");
+        says(with(0, soa(4)), "not newer");
+        says(with(10, a("b.example.org", 9)), "outside the zone");
+        let after: Vec<Rr> = differences().into_iter().chain([a("d.example.net", 1)]).collect();
+        assert!(outcome(&after, &[]).is_err());
+        assert!(outcome(&after, &[12]).is_err());
+        assert!(outcome(&differences()[..11], &[]).is_err(), "no end");
+        assert!(outcome(&[soa(4)], &[]).is_err(), "an older serial");
+        assert!(outcome(&[soa(8)], &[]).is_err(), "a newer serial, and nothing else");
+        assert!(outcome(&[a("a.example.net", 1)], &[]).is_err());
+        assert!(outcome(&[], &[]).is_err());
+    }
+
+    #[test]
+    fn a_flipped_bit_of_signed_differences_is_an_error() {
+        let (base, key) = (base(), reader(vec![], true).key().unwrap());
+        for number in 0..3 {
+            for octet in 0.. {
+                let (mut increment, question) = Increment::start(&base, key.clone(), 7, Time48::now());
+                let mut messages = messages(&question, &differences(), &[1, 6]);
+                let Some(flipped) = messages[number].get_mut(octet) else { break };
+                *flipped ^= 1 << (octet % 8);
+                let taken = messages.iter_mut().try_for_each(|message| increment.accept(message, Time48::now()));
+                match taken.and_then(|()| increment.finish()) {
+                    Ok(Incremented::Changed(contents, _)) => assert_eq!(contents.octets(), led_to().octets()),
+                    Ok(other) => panic!("{number} {octet}: {other:?}"),
+                    Err(_) => {}
+                }
+            }
+        }
     }
 }

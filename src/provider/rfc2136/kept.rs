@@ -50,10 +50,11 @@ impl NameServers {
     pub fn foresee(&self, zones: &[&ZoneName]) {
         let Some(cache) = &self.cache else { return };
         let zones: Vec<&ZoneName> = zones.iter().copied().filter(|zone| cache.may_have(zone)).collect();
-        let Ok(key) = self.key() else { return };
         if zones.is_empty() {
             return;
         }
+        // Whoever reads a zone is told why there is no key.
+        let Ok(key) = self.key() else { return };
         for server in &self.settings.servers {
             match self.ask_standings(server, &zones, key.clone()) {
                 Ok(standings) => {
