@@ -353,7 +353,7 @@ mod tests {
         from 127.0.0.1:53, key zonewright. hmac-sha256
         transferred 2026-11-20T12:00:00Z
         records 5
-        octets 147
+        octets 156
         ");
     }
 

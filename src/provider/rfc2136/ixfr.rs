@@ -73,7 +73,7 @@ impl<'a> Increment<'a> {
         let soa = Soa::of(base);
         let rdata = UnknownRecordData::from_octets(Rtype::SOA, soa.rdata.as_slice()).expect("RDATA fit");
         let name = LibraryName::from_octets(apex.as_wire()).expect("names are wire format");
-        let mut question = message::question(apex, Rtype::IXFR, id).builder().authority();
+        let mut question = message::question(apex, Rtype::IXFR, id).authority();
         question.push((name, Class::IN, soa.ttl.as_secs(), rdata)).expect("a SOA fits");
         let (stream, question) = Stream::start(question.additional(), Rtype::IXFR, key, now);
         let state = Some(State::Asked(Box::new(stream), None));
@@ -492,7 +492,7 @@ mod tests {
             // Without what a later difference takes back, or without a SOA between, it fits nothing; what is left out besides
             // leads to another zone, which only a signature could tell.
             let outcome = outcome(&without(place), &[]);
-            assert!(outcome.is_err() || [2, 4, 8, 10].contains(&place), "{place}: {outcome:?}");
+            assert!(outcome.is_err() || [2, 4, 7, 8, 10].contains(&place), "{place}: {outcome:?}");
             let mut twice = differences();
             twice.insert(place, twice[place].clone());
             assert!(self::outcome(&twice, &[]).is_err(), "{place} twice");
