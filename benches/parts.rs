@@ -184,7 +184,7 @@ fn zone(bench: &Bench, count: u32) -> Result<(), Fault> {
     let pool = format!("[pool.main]\n[[pool.main.target]]\ntype = \"rfc2136\"\nserver = \"{server}\"\n");
     fs::write(settings, format!("{sources}{pool}[[zone]]\nname = \"{ZONE}\"\npool = \"main\"\n"))?;
     let inventory = inventory(workspace.path())?;
-    let transfer = || zones::read_all(&inventory, (workspace.path(), None), (&Selection::default(), now), &Silent).live;
+    let transfer = || zones::read_all(&inventory, workspace.path(), (&Selection::default(), now), &Silent).live;
     let whole = count as usize + 1;
     let transferred = records_of(&transfer());
     if transferred != whole {
@@ -277,7 +277,7 @@ impl Progress for Silent {
 /// What is derived and decided, and the plan as a document.
 fn plan(bench: &Bench, fleet: &Path) -> Result<(), Fault> {
     let (inventory, now) = (inventory(fleet)?, now()?);
-    let read = || zones::read_all(&inventory, (fleet, None), (&Selection::default(), now), &Silent);
+    let read = || zones::read_all(&inventory, fleet, (&Selection::default(), now), &Silent);
     let live = read().live;
     bench.part("zones: read from files", records_of(&live), || (), |()| read());
     let hosts = inventory.hosts.len();

@@ -14,6 +14,7 @@ use zonewright::inventory::value::{Inv, Time};
 use zonewright::pipeline::explain::{Explained, explain};
 use zonewright::pipeline::{Progress, Request, make_plan};
 use zonewright::plan::{Change, Plan};
+use zonewright::provider::cache::CacheUse;
 use zonewright::report::{self, Format, SchemaKind, TextOptions};
 
 /// Tells nobody.
@@ -41,7 +42,15 @@ impl Workspace {
     /// What is asked of it, for some hosts or all.
     fn request(&self, hosts: &[u64]) -> Request<'_> {
         let hosts = hosts.iter().map(|inv| Inv(*inv)).collect();
-        Request { workspace: &self.folder, now: self.now, hosts, projects: Vec::new(), live_snapshot: None, base: None }
+        Request {
+            workspace: &self.folder,
+            now: self.now,
+            hosts,
+            projects: Vec::new(),
+            live_snapshot: None,
+            base: None,
+            cache: CacheUse::Read,
+        }
     }
 
     /// Its plan.

@@ -63,7 +63,7 @@ type Contents = BTreeMap<(String, String, Rtype), Rrset>;
 fn contents(fleet: &Path) -> Contents {
     let now = "2026-11-20T02:00:00Z".parse().expect("a time");
     let inventory = inventory::load_workspace(fleet, now, &|_| {}).inventory.expect("settings that `plan` took");
-    let zones = zones::read_all(&inventory, (fleet, None), (&Selection::default(), now), &Silent);
+    let zones = zones::read_all(&inventory, fleet, (&Selection::default(), now), &Silent);
     let known = zones.live.zones().filter_map(|(_, zone)| zone.contents());
     let rrsets = known.flat_map(|zone| {
         zone.rrsets().map(|rrset| {

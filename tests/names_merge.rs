@@ -15,6 +15,7 @@ use zonewright::inventory::load_workspace;
 use zonewright::inventory::value::{Duration, Inv, Time};
 use zonewright::pipeline::names::{NamesError, Task, fix_lock, rewrite, write};
 use zonewright::pipeline::{Progress, Request};
+use zonewright::provider::cache::CacheUse;
 
 /// When the branches part.
 const PARTED: &str = "2026-11-20T00:00:00Z";
@@ -154,6 +155,7 @@ fn request(folder: &Path, now: Time, host: Option<usize>) -> Request<'_> {
         projects: vec![],
         live_snapshot: None,
         base: None,
+        cache: CacheUse::Read,
     }
 }
 

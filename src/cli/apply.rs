@@ -7,10 +7,11 @@ use super::carry_out::{self, Task};
 use super::exit::Exit;
 use super::metrics::{self, Notes};
 use super::output::{self, Failure};
-use super::request::{Sealed, make, not_made, request, tell_breakers};
+use super::request::{Sealed, cache, make, not_made, request, tell_breakers};
 use super::show::View;
 use crate::apply::Refusal;
 use crate::inventory::value::Time;
+use crate::pipeline::Request;
 use crate::plan::SealedPlan;
 use crate::plan::store::{self, StoreError};
 use crate::report::{Outlook, PlanFormat, Purpose};
@@ -53,7 +54,7 @@ fn apply_saved(shared: &Shared, args: &ApplyArgs, file: &Path, notes: &Notes) ->
 /// Makes a plan, shows it, asks, and applies it.
 fn plan_and_apply(shared: &Shared, args: &ApplyArgs, notes: &Notes) -> Result<Exit, Failure> {
     let now = output::now(shared)?;
-    let request = request(shared, now, None);
+    let request = Request { cache: cache(&args.cache), ..request(shared, now, None) };
     let view = View::new(shared, PlanFormat::Text, Purpose::Apply)?;
     let made = match make(shared, &request) {
         Ok(made) => made,

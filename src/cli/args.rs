@@ -272,6 +272,18 @@ pub struct PlanArgs {
     /// Take live DNS from this snapshot, its folder or its manifest; ask no server, and use no secret.
     #[arg(long, value_name = "PATH")]
     pub live_snapshot: Option<PathBuf>,
+    /// Whether live DNS may come from earlier runs.
+    #[command(flatten)]
+    pub cache: CacheArgs,
+}
+
+/// What commands take that may use the zones which earlier runs kept.
+#[derive(Debug, Args)]
+pub struct CacheArgs {
+    /// Transfer every zone, also those whose serial has not moved since an earlier run kept them. What is transferred is
+    /// kept in their place.
+    #[arg(long)]
+    pub no_cache: bool,
 }
 
 /// What `drift` takes.
@@ -309,6 +321,9 @@ pub struct ApplyArgs {
     /// How far it goes.
     #[command(flatten)]
     pub limits: ApplyLimits,
+    /// Whether live DNS may come from earlier runs.
+    #[command(flatten)]
+    pub cache: CacheArgs,
 }
 
 /// What all commands take that apply a plan.
@@ -368,6 +383,9 @@ pub struct CheckDnsArgs {
     /// How far it goes.
     #[command(flatten)]
     pub limits: ApplyLimits,
+    /// Whether live DNS may come from earlier runs.
+    #[command(flatten)]
+    pub cache: CacheArgs,
 }
 
 /// What `check` takes.
@@ -396,6 +414,9 @@ pub struct ExplainArgs {
     /// Take live DNS from this snapshot, its folder or its manifest; ask no server, and use no secret.
     #[arg(long, value_name = "PATH")]
     pub live_snapshot: Option<PathBuf>,
+    /// Whether live DNS may come from earlier runs.
+    #[command(flatten)]
+    pub cache: CacheArgs,
 }
 
 /// What `show` takes.

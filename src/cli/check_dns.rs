@@ -6,8 +6,9 @@ use super::exit::Exit;
 use super::metrics::Notes;
 use super::output::{self, Failure};
 use super::progress::Line;
-use super::request::{not_made, request, verdict};
+use super::request::{cache, not_made, request, verdict};
 use super::show::View;
+use crate::pipeline::Request;
 use crate::pipeline::check_dns::check_dns;
 use crate::plan::SealedPlan;
 use crate::report::{self, Outlook, PlanFormat, Purpose};
@@ -18,7 +19,7 @@ pub fn run(shared: &Shared, args: &CheckDnsArgs) -> Result<Exit, Failure> {
         return Err(Failure::new("`check-dns` takes its hosts as arguments, and no `--host`"));
     }
     let now = output::now(shared)?;
-    let request = request(shared, now, None);
+    let request = Request { cache: cache(&args.cache), ..request(shared, now, None) };
     let view = View::new(shared, PlanFormat::Text, Purpose::Apply)?;
     let progress = Line::start(shared);
     let made = check_dns(&request, &args.subjects, &progress);

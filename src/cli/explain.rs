@@ -4,14 +4,15 @@ use super::args::{ExplainArgs, Shared};
 use super::exit::Exit;
 use super::output::{self, Failure};
 use super::progress::Line;
-use super::request::{not_made, request, tell_snapshot};
+use super::request::{cache, not_made, request, tell_snapshot};
+use crate::pipeline::Request;
 use crate::pipeline::explain::{Explained, explain};
 use crate::report;
 
 /// Prints the explanation of what was asked for.
 pub fn run(shared: &Shared, args: &ExplainArgs) -> Result<Exit, Failure> {
     let now = output::now(shared)?;
-    let request = request(shared, now, args.live_snapshot.as_deref());
+    let request = Request { cache: cache(&args.cache), ..request(shared, now, args.live_snapshot.as_deref()) };
     let progress = Line::start(shared);
     let explained = explain(&request, &args.subject, &progress);
     progress.finish();

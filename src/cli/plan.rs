@@ -4,7 +4,7 @@ use super::args::{PlanArgs, Shared};
 use super::exit::Exit;
 use super::metrics::{self, Notes};
 use super::output::{self, Failure};
-use super::request::{Sealed, make, not_made, request, tell_breakers, tell_snapshot};
+use super::request::{Sealed, cache, make, not_made, request, tell_breakers, tell_snapshot};
 use super::show::View;
 use crate::pipeline::Request;
 use crate::plan::store;
@@ -18,7 +18,8 @@ pub fn run(shared: &Shared, args: &PlanArgs) -> Result<Exit, Failure> {
 /// Does so, and notes what is found.
 fn plan(shared: &Shared, args: &PlanArgs, notes: &Notes) -> Result<Exit, Failure> {
     let now = output::now(shared)?;
-    let request = Request { base: args.base.as_deref(), ..request(shared, now, args.live_snapshot.as_deref()) };
+    let (base, cache) = (args.base.as_deref(), cache(&args.cache));
+    let request = Request { base, cache, ..request(shared, now, args.live_snapshot.as_deref()) };
     let purpose = if args.out.is_some() { Purpose::Saved } else { Purpose::Look };
     let view = View::new(shared, args.format.into(), purpose)?.only_caused(args.only_caused);
     let made = match make(shared, &request) {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::args::Shared;
+use super::args::{CacheArgs, Shared};
 use super::exit::Exit;
 use super::metrics::Notes;
 use super::output::{self, Failure};
@@ -14,8 +14,9 @@ use crate::pipeline::base::BaseError;
 use crate::pipeline::guards::foreseen;
 use crate::pipeline::{self, Findings, Made, MakeError, Progress as _, Request, SnapshotUsed};
 use crate::plan::{NoticeCode, Plan, SealedPlan};
+use crate::provider::cache::CacheUse;
 
-/// The request that the command line makes.
+/// The request that the command line makes: every zone is transferred.
 pub fn request<'a>(shared: &'a Shared, now: Time, live_snapshot: Option<&'a Path>) -> Request<'a> {
     Request {
         workspace: &shared.workspace,
@@ -24,7 +25,13 @@ pub fn request<'a>(shared: &'a Shared, now: Time, live_snapshot: Option<&'a Path
         projects: shared.projects.clone(),
         live_snapshot,
         base: None,
+        cache: CacheUse::Renew,
     }
+}
+
+/// What a command that plans may make of the cache.
+pub fn cache(args: &CacheArgs) -> CacheUse {
+    if args.no_cache { CacheUse::Renew } else { CacheUse::Read }
 }
 
 /// A plan that was made and digested, and what was found on the way.

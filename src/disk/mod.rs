@@ -6,7 +6,7 @@
 pub mod together;
 
 use std::ffi::OsString;
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -135,6 +135,32 @@ fn make_alike(file: &File, like: &Metadata) -> io::Result<()> {
 #[cfg(not(unix))]
 fn make_alike(_: &File, _: &Metadata) -> io::Result<()> {
     Ok(())
+}
+
+/// Makes what is created readable for its owner alone.
+#[cfg(unix)]
+pub fn private_file(options: &mut OpenOptions) -> &mut OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    options.mode(0o600)
+}
+
+/// Elsewhere folders hand their rights down.
+#[cfg(not(unix))]
+pub fn private_file(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}
+
+/// Makes a folder that is created open to its owner alone.
+#[cfg(unix)]
+pub fn private_folder(builder: &mut DirBuilder) -> &mut DirBuilder {
+    use std::os::unix::fs::DirBuilderExt as _;
+    builder.mode(0o700)
+}
+
+/// Elsewhere folders hand their rights down.
+#[cfg(not(unix))]
+pub fn private_folder(builder: &mut DirBuilder) -> &mut DirBuilder {
+    builder
 }
 
 /// Syncs the folder of a file, so that a rename in it lasts.

@@ -51,6 +51,8 @@ pub enum ContentsError {
     TwoSoas,
     /// A SOA below the apex.
     StraySoa,
+    /// Octets that are no records in the order of a zone.
+    Disordered,
 }
 
 impl std::fmt::Display for ContentsError {
@@ -61,6 +63,7 @@ impl std::fmt::Display for ContentsError {
             ContentsError::NoSoa => "no SOA at the apex",
             ContentsError::TwoSoas => "two different SOA records at the apex",
             ContentsError::StraySoa => "a SOA below the apex",
+            ContentsError::Disordered => "octets that are no records in the order of a zone",
         })
     }
 }
@@ -103,10 +106,7 @@ impl ZoneBuilder {
 
     /// Keeps the serial of the one SOA that a zone may have.
     fn note_soa(&mut self, owner: NameRef<'_>, rdata: &[u8]) -> Result<(), ContentsError> {
-        if owner != self.apex.as_name() {
-            return Err(ContentsError::StraySoa);
-        }
-        let serial = RdataRef { rtype: Rtype::SOA, octets: rdata }.serial().ok_or(ContentsError::NoSoa)?;
+        let serial = soa_serial(&self.apex, owner, rdata)?;
         match self.serial.replace(serial) {
             Some(earlier) if earlier != serial => Err(ContentsError::TwoSoas),
             _ => Ok(()),
@@ -142,6 +142,14 @@ impl ZoneBuilder {
 /// How many look-ups [`ZoneContents::look_up`] makes at once: somewhat more than a processor has requests to memory under way.
 const AT_ONCE: usize = 32;
 
+/// The serial of a SOA, which must stand at the apex.
+fn soa_serial(apex: &ZoneName, owner: NameRef<'_>, rdata: &[u8]) -> Result<Serial, ContentsError> {
+    if owner != apex.as_name() {
+        return Err(ContentsError::StraySoa);
+    }
+    RdataRef { rtype: Rtype::SOA, octets: rdata }.serial().ok_or(ContentsError::NoSoa)
+}
+
 /// Where a record is.
 #[derive(Debug, Clone, Copy)]
 struct Place {
@@ -152,16 +160,16 @@ struct Place {
 }
 
 /// One record inside an arena: owner length (1 octet), owner, type (2), TTL (4), RDATA length (2), RDATA.
-#[derive(Clone, Copy)]
-struct Record<'a> {
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Record<'a> {
     /// The owner name.
-    owner: &'a [u8],
+    pub owner: &'a [u8],
     /// The type, as a number in network order.
-    rtype: [u8; 2],
+    pub rtype: [u8; 2],
     /// The TTL in network order.
-    ttl: [u8; 4],
+    pub ttl: [u8; 4],
     /// The RDATA.
-    rdata: &'a [u8],
+    pub rdata: &'a [u8],
 }
 
 impl<'a> Record<'a> {
@@ -178,13 +186,33 @@ impl<'a> Record<'a> {
         }
     }
 
+    /// Reads the record that octets begin with; gives what follows it, too. `None` where they hold no whole record.
+    pub fn split(octets: &'a [u8]) -> Option<(Record<'a>, &'a [u8])> {
+        let (length, rest) = octets.split_first()?;
+        let (owner, rest) = rest.split_at_checked(usize::from(*length))?;
+        let (fixed, rest) = rest.split_first_chunk::<8>()?;
+        let [t0, t1, a, b, c, d, l0, l1] = *fixed;
+        let (rdata, rest) = rest.split_at_checked(usize::from(u16::from_be_bytes([l0, l1])))?;
+        Some((Record { owner, rtype: [t0, t1], ttl: [a, b, c, d], rdata }, rest))
+    }
+
+    /// Appends it to an arena.
+    pub fn append_to(self, arena: &mut Vec<u8>) {
+        arena.push(self.owner.len() as u8);
+        arena.extend_from_slice(self.owner);
+        arena.extend_from_slice(&self.rtype);
+        arena.extend_from_slice(&self.ttl);
+        arena.extend_from_slice(&(self.rdata.len() as u16).to_be_bytes());
+        arena.extend_from_slice(self.rdata);
+    }
+
     /// Orders records of one hash: RRsets stay together, and of two equal records the lower TTL comes first.
     fn sort_key(self) -> (&'a [u8], [u8; 2], &'a [u8], [u8; 4]) {
         (self.owner, self.rtype, self.rdata, self.ttl)
     }
 
     /// What makes two records one: all but the TTL (RFC 2181 section 5).
-    fn identity(self) -> (&'a [u8], [u8; 2], &'a [u8]) {
+    pub fn identity(self) -> (&'a [u8], [u8; 2], &'a [u8]) {
         (self.owner, self.rtype, self.rdata)
     }
 
@@ -210,6 +238,55 @@ pub struct ZoneContents {
 }
 
 impl ZoneContents {
+    /// Makes contents of what [`ZoneContents::octets`] gave for a zone of this name.
+    ///
+    /// That the octets are those is for the caller to know, by a digest; all is checked that anything here relies on: whole
+    /// records of names in the zone, in order, each once, and one SOA. Errors: `Disordered` and those of [`ZoneBuilder`].
+    pub fn from_octets(apex: ZoneName, arena: Vec<u8>) -> Result<ZoneContents, ContentsError> {
+        let all = u32::try_from(arena.len()).map_err(|_| ContentsError::TooLarge)?;
+        let (mut places, mut hashes) = (Vec::new(), Vec::new());
+        let (mut serial, mut before) = (None, None);
+        let mut rest = arena.as_slice();
+        while !rest.is_empty() {
+            let (record, next) = Record::split(rest).ok_or(ContentsError::Disordered)?;
+            let hash = match before {
+                Some((hash, Record { owner, .. })) if owner == record.owner => hash,
+                _ => {
+                    let owner = NameRef::checked(record.owner).ok_or(ContentsError::Disordered)?;
+                    if !owner.is_at_or_below(apex.as_name()) {
+                        return Err(ContentsError::OutOfZone);
+                    }
+                    xxh3_64(record.owner)
+                }
+            };
+            let is_next = |(last, before): (u64, Record<'_>)| {
+                last < hash || (last == hash && before.identity() < record.identity())
+            };
+            if !before.is_none_or(is_next) {
+                return Err(ContentsError::Disordered);
+            }
+            if record.rtype == Rtype::SOA.to_int().to_be_bytes() {
+                let owner = NameRef::trusted(record.owner);
+                if serial.replace(soa_serial(&apex, owner, record.rdata)?).is_some() {
+                    return Err(ContentsError::TwoSoas);
+                }
+            }
+            places.push(Place { tag: hash as u32, start: all - rest.len() as u32 });
+            hashes.push(hash);
+            before = Some((hash, record));
+            rest = next;
+        }
+        let serial = serial.ok_or(ContentsError::NoSoa)?;
+        let directory = Directory::new(hashes.into_iter());
+        Ok(ZoneContents { apex, arena, places, directory, serial })
+    }
+
+    /// All records, one behind the other, in an order that depends on nothing but the contents: for
+    /// [`ZoneContents::from_octets`].
+    pub fn octets(&self) -> &[u8] {
+        &self.arena
+    }
+
     /// The zone.
     pub fn apex(&self) -> &ZoneName {
         &self.apex
@@ -512,6 +589,61 @@ mod tests {
         assert_eq!(zone.rrset_by_id(rrset.id()).to_rrset(), rrset.to_rrset());
         assert!(zone.rrset(Name::parse("c.example.net").unwrap().as_name(), Rtype::AAAA).is_none());
         assert_eq!(zone.rrsets().count(), 3);
+    }
+
+    #[test]
+    fn octets_make_the_same_contents_again() {
+        let zone = zone(&[("a.example.net", 60, 1), ("b.example.net", 60, 2), ("a.example.net", 30, 3)]);
+        let again = ZoneContents::from_octets(zone.apex().clone(), zone.octets().to_vec()).unwrap();
+        assert_eq!(again.octets(), zone.octets());
+        assert_eq!((again.record_count(), again.serial()), (4, zone.serial()));
+        assert_eq!(again.digest(|_| true), zone.digest(|_| true));
+        for rrset in zone.rrsets() {
+            let same = again.rrset(rrset.owner(), rrset.rtype()).unwrap();
+            assert_eq!((same.to_rrset(), same.id()), (rrset.to_rrset(), rrset.id()));
+        }
+    }
+
+    #[test]
+    fn octets_that_are_no_zone_are_refused() {
+        let zone = zone(&[("a.example.net", 60, 1), ("b.example.net", 60, 2), ("a.example.net", 60, 3)]);
+        let read = |octets: &[u8]| ZoneContents::from_octets(zone.apex().clone(), octets.to_vec()).err();
+        let mut records = Vec::new();
+        let mut rest = zone.octets();
+        while let Some((_, next)) = Record::split(rest) {
+            records.push(&rest[..rest.len() - next.len()]);
+            rest = next;
+        }
+        assert_eq!(records.len(), 4);
+        for end in 1..zone.octets().len() {
+            // Between two records the zone lacks one, and has a SOA or none.
+            let whole = records.iter().scan(0, |at, record| Some(std::mem::replace(at, *at + record.len())));
+            let is_between = whole.collect::<Vec<_>>().contains(&end);
+            assert!(is_between || read(&zone.octets()[..end]).is_some(), "{end}");
+        }
+        for first in 0..4 {
+            for second in 0..4 {
+                let mut other = records.clone();
+                other.swap(first, second);
+                assert_eq!(read(&other.concat()).is_some(), first != second, "{first} {second}");
+            }
+            let twice = [&records[..=first], &records[first..]].concat().concat();
+            assert!(read(&twice).is_some(), "{first}");
+        }
+        assert_eq!(read(&[]), Some(ContentsError::NoSoa));
+        let elsewhere = ZoneName::new(Name::parse("example.org").unwrap());
+        let found = ZoneContents::from_octets(elsewhere, zone.octets().to_vec());
+        assert_eq!(found.err(), Some(ContentsError::OutOfZone));
+        // Whatever is flipped, nothing panics.
+        for at in 0..zone.octets().len() {
+            for bit in 0..8 {
+                let mut octets = zone.octets().to_vec();
+                octets[at] ^= 1 << bit;
+                if let Ok(other) = ZoneContents::from_octets(zone.apex().clone(), octets) {
+                    assert!(other.rrsets().all(|rrset| !rrset.owner().to_string().is_empty()));
+                }
+            }
+        }
     }
 
     #[test]

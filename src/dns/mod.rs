@@ -7,6 +7,8 @@ pub mod contents;
 
 pub mod directory;
 
+pub mod edits;
+
 pub mod name;
 
 pub mod reverse;
@@ -20,6 +22,7 @@ pub mod wire;
 pub use contents::{RrsetRef, ZoneBuilder, ZoneContents};
 pub use domain::base::Rtype;
 pub use domain::base::Serial;
+pub use edits::{Contradiction, Edits};
 pub use name::{Name, NameError, NameRef, OwnerName, ZoneName};
 pub use rrset::{Rdata, RdataRef, RrKey, Rrset};
 pub use ttl::Ttl;

@@ -265,6 +265,23 @@ impl<'a> NameRef<'a> {
         NameRef(wire)
     }
 
+    /// Takes octets that are lower-case wire format; `None` where they are not.
+    pub(super) fn checked(wire: &'a [u8]) -> Option<NameRef<'a>> {
+        let mut at = 0;
+        loop {
+            let length = usize::from(*wire.get(at)?);
+            if length > MAX_LABEL {
+                return None;
+            }
+            at += 1 + length;
+            if length == 0 {
+                break;
+            }
+        }
+        let is_name = at == wire.len() && at <= MAX_NAME && !wire.iter().any(u8::is_ascii_uppercase);
+        is_name.then_some(NameRef(wire))
+    }
+
     /// The octets of the wire format.
     pub fn as_wire(self) -> &'a [u8] {
         self.0

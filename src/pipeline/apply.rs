@@ -440,7 +440,7 @@ pub(super) type Writers = BTreeMap<usize, Result<Box<dyn WriteZone>, TargetError
 
 /// Opens the targets of these zones to write.
 pub(super) fn open_writers(config: &Config, zones: &[&ZoneSpec], workspace: &Path, now: Time) -> Writers {
-    let context = Context { workspace, source: &config.source, now };
+    let context = Context { workspace, source: &config.source, now, cache: None };
     let pools: BTreeSet<usize> = zones.iter().map(|spec| spec.pool).collect();
     let open = |pool: usize| {
         let target = &config.pools[pool].target;

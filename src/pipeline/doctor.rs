@@ -37,7 +37,7 @@ pub fn examine(
     let pools = config.pools.iter().enumerate().map(|(number, pool)| (pool, zones_of(number)));
     let pools: Vec<_> = pools.filter(|(_, zones)| only.is_empty() || !zones.is_empty()).collect();
     progress.stage("looking at targets", Some(pools.len() as u64));
-    let context = Context { workspace, source: &config.source, now };
+    let context = Context { workspace, source: &config.source, now, cache: None };
     let targets = zones::side_by_side(&vec![0; pools.len()], |place| {
         let (pool, zones) = &pools[place];
         let (kind, settings) = (&pool.target.provider, &pool.target.settings);

@@ -136,7 +136,7 @@ pub fn key_of(file: &Path, name: Option<&Name>, algorithm: Option<&str>) -> Resu
 pub fn of_server(transfer: &Transfer<'_>, progress: &dyn Progress) -> Result<(Starter, Imported), InitError> {
     let Transfer { server, zones: asked, key, key_file, owner, now } = transfer;
     let (settings, source) = target(server, key.as_ref())?;
-    let context = Context { workspace: Path::new("/"), source: &source, now: *now };
+    let context = Context { workspace: Path::new("/"), source: &source, now: *now, cache: None };
     let access = provider::open(SERVERS, &settings, &context).map_err(|error| InitError::Unread(vec![error]))?;
     let mut all = contents(read(&access, asked, "transferring zones", progress))?;
     progress.stage("looking for reverse zones", None);

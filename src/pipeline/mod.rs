@@ -83,6 +83,7 @@ use crate::live::OwnRrsets;
 use crate::names::{NameIndex, short};
 use crate::plan::order;
 use crate::plan::{Marker, Only, Plan, SourceSeen, marker_key};
+use crate::provider::cache::CacheUse;
 use crate::provider::{self, TargetError};
 use crate::snapshot::Snapshot;
 use crate::state::{State, StateError, knows, open_to_read};
@@ -119,6 +120,8 @@ pub struct Request<'a> {
     pub live_snapshot: Option<&'a Path>,
     /// What the inventory is held against: a revision of git, or a folder.
     pub base: Option<&'a str>,
+    /// What may be made of the zones that earlier runs kept.
+    pub cache: CacheUse,
 }
 
 /// What was found beside the plan.
@@ -385,7 +388,10 @@ fn gather(request: &Request<'_>, read_for: &ReadFor<'_>, progress: &dyn Progress
     let read_for = read_for.selection(request, &inventory, &selection);
     let zones = match &snapshot {
         Some(snapshot) => zones::read_snapshot(&inventory, snapshot, progress),
-        None => zones::read_all(&inventory, (request.workspace, early), (&read_for, request.now), progress),
+        None => {
+            let how = (&read_for, request.now, request.cache);
+            zones::read_cached(&inventory, (request.workspace, early), how, progress)
+        }
     };
     let (zones, forgotten) = match inventory.config.registry {
         Registry::Journal => remember(&inventory.config, zones, state.as_deref())?,
@@ -418,7 +424,8 @@ fn load_beside_zones(
     progress.stage("reading the inventory and zones", Some(config.zones.len() as u64));
     let steps = Steps(progress);
     std::thread::scope(|scope| {
-        let reading = scope.spawn(|| EarlyZones::read(&config, request.workspace, request.now, &steps));
+        let reading =
+            scope.spawn(|| EarlyZones::read(&config, request.workspace, (request.now, request.cache), &steps));
         let loaded = load(request.workspace, request.now, &steps);
         (loaded, Some(reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
     })

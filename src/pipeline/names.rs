@@ -294,7 +294,7 @@ fn give(
     let domains = taken::domains(inventory);
     let targets = match snapshot {
         Some(_) => Vec::new(),
-        None => zones::open_targets(config, request.workspace, request.now),
+        None => zones::open_targets(config, request.workspace, request.now, None),
     };
     let source = snapshot.map_or(Source::Targets(&targets), Source::Snapshot);
     let is_needed = |zone: &ZoneName| taken::is_needed(&domains, zone.as_name());

@@ -63,7 +63,7 @@ pub fn load_workspace(workspace: &Path, now: Time) -> Result<Loaded, Box<Finding
     for spec in &config.zones {
         let target = &config.pools[spec.pool].target;
         if target.provider == FILES {
-            let context = Context { workspace, source: &config.source, now };
+            let context = Context { workspace, source: &config.source, now, cache: None };
             loaded.take(match provider::open(&target.provider, &target.settings, &context) {
                 Ok(Access::Whole(target)) => target.read_zone(&spec.name),
                 Ok(Access::ByName(_) | Access::Either(_)) => unreachable!("nobody asks files name by name"),

@@ -39,7 +39,7 @@ pub enum SaveFailure {
 pub fn save(workspace: &Path, now: Time, target: &Path, progress: &dyn Progress) -> Result<Saved, SaveFailure> {
     let (config, files) = load_config(workspace).map_err(SaveFailure::Config)?;
     let writer = Writer::begin(target).map_err(SaveFailure::Save)?;
-    let targets = zones::open_targets(&config, workspace, now);
+    let targets = zones::open_targets(&config, workspace, now, None);
     let (outcomes, findings) = if targets.iter().any(|target| matches!(target, Ok(Access::ByName(_)))) {
         save_known(workspace, now, &writer, progress)?
     } else {
@@ -97,7 +97,7 @@ fn save_known(
         _ => unreachable!("`load` selects nothing, and reads no snapshot"),
     })?;
     let Zones { live, unread, findings, .. } =
-        zones::read_all(&inventory, (workspace, None), (&Selection::default(), now), progress);
+        zones::read_all(&inventory, workspace, (&Selection::default(), now), progress);
     let mut unread = unread.into_iter().map(|(_, error)| error);
     let outcomes = live.zones().map(|(_, zone)| match zone.contents() {
         Some(contents) => Ok(writer.write_zone(contents, zone.knowledge()).map(|saved| (saved, None))),

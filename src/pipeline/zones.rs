@@ -15,6 +15,7 @@ use crate::live::asked::{AskedZone, Knowledge};
 use crate::live::{Apexes, Live, LiveZone, ZoneIndex};
 use crate::parallel;
 use crate::plan::ZoneSeen;
+use crate::provider::cache::{Cache, CacheUse};
 use crate::provider::{self, Access, AskZone, Context, ReadZone, TargetError, ZoneRead};
 use crate::snapshot::{SavedLive, Snapshot};
 
@@ -73,9 +74,16 @@ pub struct EarlyZones {
 }
 
 impl EarlyZones {
-    /// Reads all zones of a configuration that are read whole where a plan is about all hosts.
-    pub fn read(config: &Config, workspace: &Path, now: Time, progress: &dyn Progress) -> EarlyZones {
-        let targets = open_targets(config, workspace, now);
+    /// Reads all zones of a configuration that are read whole where a plan is about all hosts, by way of the cache.
+    pub fn read(
+        config: &Config,
+        workspace: &Path,
+        (now, usage): (Time, CacheUse),
+        progress: &dyn Progress,
+    ) -> EarlyZones {
+        let cache = Cache::beside(&workspace.join(&config.state_file), usage, now);
+        let targets = open_targets(config, workspace, now, Some(&cache));
+        prepare(config, &targets, true);
         let zones = each_zone(config, &targets, progress, |access, zone| match access {
             Access::Whole(target) => Ok(Some(known(target.read_zone(zone)?, None))),
             Access::Either(target) => Ok(Some(known(target.read_zone(zone)?, None))),
@@ -91,21 +99,50 @@ impl EarlyZones {
     }
 }
 
-/// Reads all configured zones, but for those that `early` has: of those that are asked name by name, what the rules of the
-/// selected hosts need.
+/// Reads all configured zones as they are now: of those that are asked name by name, what the rules of the selected hosts
+/// need.
 pub fn read_all(
     inventory: &Inventory,
-    (workspace, early): (&Path, Option<EarlyZones>),
+    workspace: &Path,
     (selection, now): (&Selection, Time),
     progress: &dyn Progress,
 ) -> Zones {
-    match early.filter(|early| early.are_by(&inventory.config)) {
+    let targets = open_targets(&inventory.config, workspace, now, None);
+    read_from(inventory, &targets, (selection, now), progress)
+}
+
+/// Reads all configured zones as [`read_all`] does, but for those that `early` has, and by way of the cache beside the state.
+pub fn read_cached(
+    inventory: &Inventory,
+    (workspace, early): (&Path, Option<EarlyZones>),
+    (selection, now, usage): (&Selection, Time, CacheUse),
+    progress: &dyn Progress,
+) -> Zones {
+    let config = &inventory.config;
+    let cache = Cache::beside(&workspace.join(&config.state_file), usage, now);
+    let zones = match early.filter(|early| early.are_by(config)) {
         Some(EarlyZones { targets, zones, .. }) => read_rest(inventory, &targets, zones, (selection, now), progress),
         None => {
-            let targets = open_targets(&inventory.config, workspace, now);
+            let targets = open_targets(config, workspace, now, Some(&cache));
+            prepare(config, &targets, selection.is_all());
             read_from(inventory, &targets, (selection, now), progress)
         }
-    }
+    };
+    cache.keep_only(config.zones.iter().map(|spec| &spec.name));
+    zones
+}
+
+/// Lets targets find out of all their zones at once what the cache is good for; targets that may choose transfer where a plan
+/// is about all hosts.
+fn prepare(config: &Config, targets: &[Result<Access, TargetError>], is_whole: bool) {
+    parallel::side_by_side(targets.iter().enumerate().collect(), targets.len(), |(pool, target)| {
+        let zones = config.zones.iter().filter(|spec| spec.pool == pool).map(|spec| &spec.name);
+        match target {
+            Ok(Access::Whole(target)) => target.prepare(&zones.collect::<Vec<_>>()),
+            Ok(Access::Either(target)) if is_whole => target.prepare(&zones.collect::<Vec<_>>()),
+            Ok(Access::Either(_) | Access::ByName(_)) | Err(_) => {}
+        }
+    });
 }
 
 /// Reads all configured zones from the targets of the pools, as [`read_all`] does.
@@ -263,9 +300,14 @@ pub fn look_at_some<'t, T: Send>(
     some
 }
 
-/// Opens the target of each pool.
-pub fn open_targets(config: &Config, workspace: &Path, now: Time) -> Vec<Result<Access, TargetError>> {
-    let context = Context { workspace, source: &config.source, now };
+/// Opens the target of each pool; zones may come from the cache where one is given.
+pub fn open_targets(
+    config: &Config,
+    workspace: &Path,
+    now: Time,
+    cache: Option<&Cache>,
+) -> Vec<Result<Access, TargetError>> {
+    let context = Context { workspace, source: &config.source, now, cache };
     let targets = config.pools.iter().map(|pool| &pool.target);
     targets.map(|target| provider::open(&target.provider, &target.settings, &context)).collect()
 }
@@ -383,7 +425,7 @@ pub fn check_local(inventory: &Inventory, workspace: &Path, now: Time, progress:
     let local = |pool: usize| provider::is_local(&config.pools[pool].target.provider);
     let specs: Vec<_> = config.zones.iter().filter(|spec| local(spec.pool)).collect();
     progress.stage("reading zone files", Some(specs.len() as u64));
-    let context = Context { workspace, source: &config.source, now };
+    let context = Context { workspace, source: &config.source, now, cache: None };
     let pools: Vec<usize> = specs.iter().map(|spec| spec.pool).collect();
     let outcomes = side_by_side(&pools, |place| {
         let target = &config.pools[specs[place].pool].target;

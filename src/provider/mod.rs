@@ -5,6 +5,8 @@
 
 pub mod answers;
 
+pub mod cache;
+
 mod entries;
 
 pub mod examine;
@@ -50,6 +52,7 @@ providers! {
     zonefile,
 }
 
+use self::cache::Cache;
 use self::examine::{Capabilities, Examined};
 use self::write::WriteZone;
 pub use rfc2136::find_apexes;
@@ -104,6 +107,8 @@ pub struct Context<'a> {
     pub source: &'a SourceText,
     /// The clock, for serials that tell dates.
     pub now: Time,
+    /// Where zones are kept from run to run; none where nothing but what is live will do.
+    pub cache: Option<&'a Cache>,
 }
 
 /// Reads zones of one target. Zones may be read side by side.
@@ -112,6 +117,9 @@ pub trait ReadZone: Send + Sync {
     ///
     /// Errors: whatever keeps the zone from being known; nothing is ever left out in silence.
     fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, TargetError>;
+
+    /// Is told which zones are about to be read, so that it can ask for something about all of them at once.
+    fn prepare(&self, _zones: &[&ZoneName]) {}
 }
 
 /// Asks for single names in the zones of one target. Zones may be asked side by side.

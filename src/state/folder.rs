@@ -4,7 +4,7 @@ use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
 
-use crate::disk::sync_folder;
+use crate::disk::{private_file, private_folder, sync_folder};
 
 /// The folder that is all ours.
 const FOLDER: &str = ".zonewright";
@@ -14,13 +14,13 @@ const FOLDER: &str = ".zonewright";
 /// Errors: it cannot be created or written to.
 pub fn prepare(file: &Path) -> io::Result<()> {
     let folder = of(file);
-    if let Err(error) = private(&mut DirBuilder::new()).create(folder) {
+    if let Err(error) = private_folder(&mut DirBuilder::new()).create(folder) {
         match error.kind() {
             ErrorKind::AlreadyExists => {}
             // Folders above belong to whoever configured them, and have the mode that is usual there.
             ErrorKind::NotFound => {
                 fs::create_dir_all(of(folder))?;
-                private(&mut DirBuilder::new()).create(folder)?;
+                private_folder(&mut DirBuilder::new()).create(folder)?;
             }
             _ => return Err(error),
         }
@@ -56,32 +56,6 @@ pub fn create(file: &Path) -> io::Result<()> {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error),
     }
-}
-
-/// Makes what is created readable for its owner alone.
-#[cfg(unix)]
-pub fn private_file(options: &mut OpenOptions) -> &mut OpenOptions {
-    use std::os::unix::fs::OpenOptionsExt as _;
-    options.mode(0o600)
-}
-
-/// Elsewhere folders hand their rights down.
-#[cfg(not(unix))]
-pub fn private_file(options: &mut OpenOptions) -> &mut OpenOptions {
-    options
-}
-
-/// Makes a folder that is created open to its owner alone.
-#[cfg(unix)]
-fn private(builder: &mut DirBuilder) -> &mut DirBuilder {
-    use std::os::unix::fs::DirBuilderExt as _;
-    builder.mode(0o700)
-}
-
-/// Elsewhere folders hand their rights down.
-#[cfg(not(unix))]
-fn private(builder: &mut DirBuilder) -> &mut DirBuilder {
-    builder
 }
 
 /// The folder that a file or folder is in.

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::StateError;
 use super::error::{Attempt, error, of_system};
 use super::folder;
+use crate::disk::private_file;
 use crate::inventory::value::Time;
 
 /// Who holds a lock.
@@ -65,7 +66,7 @@ impl Lock {
         // What it says of another holder stays until the lock is ours.
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
-        let held = folder::private_file(&mut options).open(&path).map_err(failed)?;
+        let held = private_file(&mut options).open(&path).map_err(failed)?;
         for attempt in 1..=TRIES {
             match held.try_lock() {
                 Ok(()) => break,

@@ -108,7 +108,7 @@ impl Fleet {
     fn read(folder: &Path) -> Option<Fleet> {
         let now = "2026-11-20T02:00:00Z".parse().expect("a time");
         let inventory = inventory::load_workspace(folder, now, &|_| {}).inventory.ok()?;
-        let read = zones::read_all(&inventory, (folder, None), (&Selection::default(), now), &Silent);
+        let read = zones::read_all(&inventory, folder, (&Selection::default(), now), &Silent);
         Some(Fleet { inventory, servers: Servers { zones: Arc::new(read.live), asked: Arc::default() }, now })
     }
 

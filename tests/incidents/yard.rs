@@ -13,6 +13,7 @@ use zonewright::dns::Rtype;
 use zonewright::inventory;
 use zonewright::pipeline::{Progress, Request, make_plan, zones};
 use zonewright::plan::Plan;
+use zonewright::provider::cache::CacheUse;
 
 use crate::copy::copy;
 use crate::fleet::{Fleet, Records};
@@ -175,7 +176,15 @@ impl Yard {
     pub fn plan(&self, now: &str) -> Plan {
         let now = now.parse().expect("a time");
         let (hosts, projects) = (Vec::new(), Vec::new());
-        let request = Request { workspace: self.path(), now, hosts, projects, live_snapshot: None, base: None };
+        let request = Request {
+            workspace: self.path(),
+            now,
+            hosts,
+            projects,
+            live_snapshot: None,
+            base: None,
+            cache: CacheUse::Read,
+        };
         make_plan(&request, &Silent).expect("settings that can be used").plan
     }
 
@@ -184,7 +193,7 @@ impl Yard {
         let now = GOOD.parse().expect("a time");
         let loaded = inventory::load_workspace(self.path(), now, &|_| {});
         let inventory = loaded.inventory.expect("settings that can be used");
-        let zones = zones::read_all(&inventory, (self.path(), None), (&Selection::default(), now), &Silent);
+        let zones = zones::read_all(&inventory, self.path(), (&Selection::default(), now), &Silent);
         assert!(zones.unread.is_empty(), "{:?}", zones.unread);
         let mut records = Records::new();
         for (_, zone) in zones.live.zones() {

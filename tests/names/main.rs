@@ -14,6 +14,7 @@ use zonewright::diag::Severity;
 use zonewright::inventory::value::Inv;
 use zonewright::pipeline::names::{NamesError, Rewrite, Task, rewrite, write};
 use zonewright::pipeline::{MakeError, Progress, Request};
+use zonewright::provider::cache::CacheUse;
 
 /// Nobody waits for a test.
 struct Silent;
@@ -194,7 +195,8 @@ fn run(world: &World, folder: &Path, command: &Command) -> Option<Rewrite> {
     let now = stamp(world.now).parse().expect("a time");
     let hosts = hosts.iter().map(|inv| Inv(*inv)).collect();
     let projects = project.iter().map(id).collect();
-    let request = Request { workspace: folder, now, hosts, projects, live_snapshot: None, base: None };
+    let request =
+        Request { workspace: folder, now, hosts, projects, live_snapshot: None, base: None, cache: CacheUse::Read };
     let (done, findings) = rewrite(&request, (&task, &[]), &Silent);
     let faults: Vec<_> = findings.diagnostics.iter().filter(|it| it.severity == Severity::Error).collect();
     assert!(faults.is_empty(), "{faults:?}");

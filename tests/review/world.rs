@@ -8,6 +8,7 @@ use zonewright::change::Change;
 use zonewright::dns::{RrKey, ZoneName};
 use zonewright::inventory::value::Time;
 use zonewright::pipeline::{Made, MakeError, Progress, Request, make_plan};
+use zonewright::provider::cache::CacheUse;
 
 use crate::dice::Dice;
 use crate::fleet::Fleet;
@@ -107,7 +108,15 @@ pub fn write(folder: &Path, files: &Files) {
 /// The plan of a workspace, held against a base where there is one.
 pub fn plan(workspace: &Path, base: Option<&Path>) -> Result<Made, MakeError> {
     let base = base.map(|base| base.to_str().expect("UTF-8"));
-    let request = Request { workspace, now: now(), hosts: Vec::new(), projects: Vec::new(), live_snapshot: None, base };
+    let request = Request {
+        workspace,
+        now: now(),
+        hosts: Vec::new(),
+        projects: Vec::new(),
+        live_snapshot: None,
+        base,
+        cache: CacheUse::Read,
+    };
     make_plan(&request, &Silent)
 }
 

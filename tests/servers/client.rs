@@ -2,7 +2,7 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 use zonewright::diag::Files;
@@ -11,6 +11,7 @@ use zonewright::inventory::config::node::{Node, SourceText};
 use zonewright::inventory::config::toml;
 use zonewright::inventory::value::Time;
 use zonewright::live::asked::{Answer, Question};
+use zonewright::provider::cache::{Cache, CacheUse};
 use zonewright::provider::write::WriteZone;
 use zonewright::provider::{self, Access, Context, TargetError, ZoneRead};
 
@@ -43,11 +44,38 @@ impl Client {
         read("rfc2136", &settings, self.workspace.path(), zone)
     }
 
+    /// Reads a zone from the server at `address` by way of a cache, with these further settings, at a time.
+    pub fn read_cached(
+        &self,
+        (address, zone): (&str, &str),
+        settings: &str,
+        usage: CacheUse,
+        now: &str,
+    ) -> Result<ZoneRead, TargetError> {
+        let settings = format!("server = \"{address}\"\n{settings}{}", self.key);
+        let (settings, source) = settings_of("rfc2136", &settings);
+        let now = now.parse().expect("a time");
+        let cache = Cache::beside(&self.workspace.path().join(".zonewright/state.db"), usage, now);
+        let context = Context { workspace: self.workspace.path(), source: &source, now, cache: Some(&cache) };
+        match provider::open("rfc2136", &settings, &context)? {
+            Access::Whole(target) => {
+                target.prepare(&[&zone_name(zone)]);
+                target.read_zone(&zone_name(zone))
+            }
+            Access::ByName(_) => panic!("the settings say nothing of `read`"),
+        }
+    }
+
+    /// The file of a zone in the cache.
+    pub fn cached(&self, zone: &str) -> PathBuf {
+        self.workspace.path().join(".zonewright/cache").join(format!("{zone}.zone"))
+    }
+
     /// A writer of the zones of the server at `address`, with these further settings.
     pub fn writer(&self, address: &str, settings: &str) -> Box<dyn WriteZone> {
         let settings = format!("server = \"{address}\"\n{settings}{}", self.key);
         let (settings, source) = settings_of("rfc2136", &settings);
-        let context = Context { workspace: self.workspace.path(), source: &source, now: now() };
+        let context = Context { workspace: self.workspace.path(), source: &source, now: now(), cache: None };
         provider::open_writer("rfc2136", &settings, &context).expect("the secret is there")
     }
 
@@ -103,7 +131,7 @@ fn read(provider: &str, settings: &str, workspace: &Path, zone: &str) -> Result<
 /// Opens a target with these settings.
 fn open(provider: &str, settings: &str, workspace: &Path) -> Result<Access, TargetError> {
     let (settings, source) = settings_of(provider, settings);
-    provider::open(provider, &settings, &Context { workspace, source: &source, now: now() })
+    provider::open(provider, &settings, &Context { workspace, source: &source, now: now(), cache: None })
 }
 
 /// These settings of a target, checked, with their text.

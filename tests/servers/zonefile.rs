@@ -78,7 +78,7 @@ fn open(server: &Server) -> Box<dyn WriteZone> {
     let found = provider::check("zonefile", &settings, &source);
     assert_eq!(found.error_count(), 0, "{found:?}");
     let now = "2026-11-20T03:00:00Z".parse().expect("a time");
-    let context = Context { workspace: server.folder(), source: &source, now };
+    let context = Context { workspace: server.folder(), source: &source, now, cache: None };
     provider::open_writer("zonefile", &settings, &context).expect("the folder is there")
 }
 

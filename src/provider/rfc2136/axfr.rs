@@ -9,13 +9,13 @@
 
 use std::sync::Arc;
 
-use domain::base::Message;
-use domain::base::iana::{Class, Rcode};
+use domain::base::iana::Class;
 use domain::rdata::tsig::Time48;
-use domain::tsig::{ClientSequence, Key};
+use domain::tsig::Key;
 
 use super::failure::{Failure, Progress};
-use super::message::{self, HEADER, Header, Record, bad, bad_wire, read_record};
+use super::message::{self, Header, Record, bad, bad_wire, read_record};
+use super::stream::{self, Stream};
 use crate::dns::contents::ContentsError;
 use crate::dns::{NameBuffer, Rtype, Ttl, Wire, ZoneBuilder, ZoneContents, ZoneName};
 use crate::provider::is_zone_data;
@@ -24,10 +24,8 @@ use crate::provider::is_zone_data;
 pub struct Transfer {
     /// What has come of the zone.
     builder: ZoneBuilder,
-    /// The ID of our question.
-    id: u16,
-    /// The chain of signatures, where messages are signed.
-    sequence: Option<ClientSequence<Arc<Key>>>,
+    /// The answers to our question.
+    stream: Stream,
     /// The TTL and RDATA of the SOA that it begins with.
     opening: Option<(Ttl, Vec<u8>)>,
     /// Whether the SOA came that it ends with.
@@ -43,19 +41,22 @@ pub struct Transfer {
 impl Transfer {
     /// Starts a transfer: gives the question to send, signed at the time `now` where there is a key.
     pub fn start(zone: &ZoneName, key: Option<Arc<Key>>, id: u16, now: Time48) -> (Transfer, Vec<u8>) {
-        let mut message = message::question(zone.as_name(), Rtype::AXFR, id);
-        let sequence = key.map(|key| ClientSequence::request(key, &mut message, now).expect("a TSIG record fits"));
-        let transfer = Transfer {
+        let question = message::question(zone.as_name(), Rtype::AXFR, id);
+        let (stream, question) = Stream::start(question, Rtype::AXFR, key, now);
+        (Transfer::of(zone, stream), question)
+    }
+
+    /// Takes the answers to a question that was asked already.
+    pub fn of(zone: &ZoneName, stream: Stream) -> Transfer {
+        Transfer {
             builder: ZoneBuilder::new(zone.clone()),
-            id,
-            sequence,
+            stream,
             opening: None,
             ended: false,
             progress: Progress::default(),
             owner: NameBuffer::default(),
             rdata: Vec::new(),
-        };
-        (transfer, message.finish())
+        }
     }
 
     /// How much has come.
@@ -73,11 +74,9 @@ impl Transfer {
         if self.ended {
             return Err(bad("a message after the last"));
         }
-        let header = Header::read(message).ok_or_else(|| bad("a message shorter than its header"))?;
-        self.verify(message, now)?;
-        self.progress.messages += 1;
-        self.check_header(&header, message)?;
-        let end = self.read_question(&header, message)?;
+        let opened = self.stream.open(message, self.builder.apex().as_name(), &mut self.owner, now);
+        self.progress.messages = self.stream.messages;
+        let (header, end) = opened?;
         self.read_records(&header, message, end)
     }
 
@@ -86,53 +85,8 @@ impl Transfer {
         if !self.ended {
             return Err(Failure::Cut { progress: self.progress });
         }
-        if let Some(sequence) = self.sequence {
-            sequence.done().map_err(|_| Failure::Unsigned)?;
-        }
+        self.stream.finish()?;
         self.builder.finish().map_err(|error| bad(error.to_string()))
-    }
-
-    /// Checks the signature of a message, or that it needs none. The TSIG record stays where it is, uncounted.
-    fn verify(&mut self, octets: &mut Vec<u8>, now: Time48) -> Result<(), Failure> {
-        let Some(sequence) = &mut self.sequence else { return Ok(()) };
-        let mut message = Message::from_octets(std::mem::take(octets)).map_err(|_| bad("no message"))?;
-        let checked = sequence.answer(&mut message, now);
-        *octets = message.into_octets();
-        checked.map_err(|error| message::explain_signature(error, octets, now))
-    }
-
-    /// Checks that a message is a good answer to our question. `before` is its header before the signature was taken off.
-    fn check_header(&self, before: &Header, octets: &[u8]) -> Result<(), Failure> {
-        // Taking the signature off restored the ID that was signed.
-        let header = Header::read(octets).ok_or_else(|| bad("no header"))?;
-        if header.id != self.id {
-            return Err(bad("the answer to another question"));
-        }
-        if !header.is_whole_answer() {
-            return Err(bad("a message that is no whole answer"));
-        }
-        if header.rcode() != Rcode::NOERROR {
-            let keyed = self.sequence.is_some();
-            return Err(Failure::Refused { rcode: header.rcode(), keyed, proven: keyed });
-        }
-        if before.counts[2] != 0 {
-            return Err(bad("records in the authority section"));
-        }
-        if before.counts[1] == 0 {
-            return Err(bad("no record in it"));
-        }
-        Ok(())
-    }
-
-    /// Checks the question section: ours in the first message, ours or none in the others (RFC 5936 section 2.2.2).
-    fn read_question(&mut self, header: &Header, octets: &[u8]) -> Result<usize, Failure> {
-        let first = self.progress.messages == 1;
-        match header.counts[0] {
-            0 if !first => return Ok(HEADER),
-            1 => {}
-            _ => return Err(bad("another number of questions than one")),
-        }
-        message::check_question(octets, (self.builder.apex().as_name(), Rtype::AXFR), &mut self.owner)
     }
 
     /// Reads all records of a message, of which the first begins at `at`.
@@ -143,11 +97,7 @@ impl Transfer {
             at = record.end;
             self.progress.records += 1;
         }
-        // The signature, and perhaps EDNS; whatever they are, they must be records.
-        for _ in 0..header.counts[3] {
-            at = read_record(octets, at, &mut self.owner)?.end;
-        }
-        if at == octets.len() { Ok(()) } else { Err(bad("octets after the last record")) }
+        stream::check_end(header, octets, at, &mut self.owner)
     }
 
     /// Takes one record of the answer section.

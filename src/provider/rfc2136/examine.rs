@@ -51,7 +51,7 @@ impl NameServers {
         // Without its secret nobody can say what a server does for the key; whether it answers at all is still told.
         let zones = if fault.is_none() { zones } else { &[] };
         let key = key.ok().flatten();
-        let Settings { servers, key: key_settings, exchange } = &self.settings;
+        let Settings { servers, key: key_settings, exchange, .. } = &self.settings;
         Examined {
             key: key_settings.as_ref().map(|settings| KeyExamined {
                 name: settings.name.clone(),
@@ -425,7 +425,7 @@ mod tests {
         let exchange = Exchange { timeout: Duration::from_secs(20), read: ReadMethod::Axfr, window: None };
         let error = SecretError { code: "secret-exposed", message: "others can read it".into(), hint: "run `chmod`" };
         let servers = NameServers::new(
-            Settings { servers: vec![server], key: None, exchange },
+            Settings { servers: vec![server], key: None, exchange, cache: false, cache_max_age: Duration::ZERO },
             PathBuf::new(),
             OnceLock::from(Err(error)),
         );

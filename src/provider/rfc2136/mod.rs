@@ -10,11 +10,14 @@
 //! | `secret` | fetches the secrets of keys |
 //! | `wire` | messages over TCP, with deadlines |
 //! | `message` | pure: what transfers and queries read alike |
+//! | `stream` | pure: what transfers check of each message |
 //! | `axfr` | pure: messages to a zone |
 //! | `query` | pure: a message to what it says of one name |
 //! | `ask` | many questions over one connection |
 //! | `failure` | pure: what can go wrong |
 //! | `health` | what a run has learned of a server |
+//! | `ixfr` | pure: a zone as it was and messages to the zone as it is |
+//! | `kept` | a zone by way of the cache |
 //! | `examine` | asks each server what works |
 //! | `lower` | pure: updates to messages |
 //! | `outcome` | pure: the answer to an update to what became of it |
@@ -28,6 +31,8 @@ mod axfr;
 mod examine;
 mod failure;
 mod health;
+mod ixfr;
+mod kept;
 mod lower;
 mod message;
 mod observe;
@@ -36,6 +41,7 @@ mod query;
 
 mod session;
 mod settings;
+mod stream;
 mod version;
 mod wire;
 mod writer;
@@ -64,10 +70,12 @@ use self::axfr::Transfer;
 pub use self::examine::examine;
 use self::failure::{Failure, Progress};
 use self::health::Health;
+use self::kept::Standings;
 pub use self::settings::server_names;
 use self::settings::{KeySettings, Server, Settings};
 use self::wire::{Connection, WireFault};
 use self::writer::Primary;
+use super::cache::Cache;
 use super::secret::{SecretError, SecretSource};
 
 /// Zones are on servers.
@@ -85,6 +93,8 @@ pub fn check(settings: &Node, source: &SourceText) -> Diagnostics {
 pub fn open(settings: &Node, context: &Context<'_>) -> Opened {
     let settings = settings::parse(settings, context.source).0.expect("`check` passed the settings");
     let servers = open_servers(settings, context)?;
+    let cache = context.cache.filter(|_| servers.settings.cache).cloned();
+    let servers = NameServers { cache, ..servers };
     Ok(match servers.settings.exchange.read {
         ReadMethod::Axfr => Access::Whole(Box::new(servers)),
         ReadMethod::Query => Access::ByName(Box::new(servers)),
@@ -132,6 +142,10 @@ struct NameServers {
     key: OnceLock<Result<Option<Arc<Key>>, SecretError>>,
     /// What this run knows of each server.
     health: Vec<Health>,
+    /// The cache, where zones may come from it.
+    cache: Option<Cache>,
+    /// What a server said of zones before they were read.
+    foreseen: OnceLock<Standings>,
 }
 
 /// How long is waited before a transfer that failed is asked for again: BIND answers SERVFAIL while as many transfers run as
@@ -146,8 +160,15 @@ impl fmt::Debug for NameServers {
 
 impl ReadZone for NameServers {
     fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, TargetError> {
-        let contents = self.first_that_can(zone, |server, key| self.transfer_patiently(server, zone, key))?;
+        let contents = self.first_that_can(zone, |server, key| match &self.cache {
+            Some(cache) => self.read_by_cache(cache, server, zone, key),
+            None => self.transfer_patiently(server, zone, key),
+        })?;
         Ok(ZoneRead { contents, inputs: Vec::new(), findings: None })
+    }
+
+    fn prepare(&self, zones: &[&ZoneName]) {
+        self.foresee(zones);
     }
 }
 
@@ -182,7 +203,7 @@ impl NameServers {
         key: OnceLock<Result<Option<Arc<Key>>, SecretError>>,
     ) -> NameServers {
         let health = settings.servers.iter().map(|_| Health::default()).collect();
-        NameServers { settings, workspace, key, health }
+        NameServers { settings, workspace, key, health, cache: None, foreseen: OnceLock::new() }
     }
 
     /// Finds for each name the zone that holds it, where the first server that answers has authority for such a zone.

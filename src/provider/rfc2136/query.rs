@@ -64,6 +64,22 @@ pub fn read_apex(octets: &[u8], _: &ZoneName, question: &Question) -> Result<Opt
     Ok(above.filter(|record| !is_made_up(record)).map(|record| ZoneName::new(record.owner.clone())))
 }
 
+/// Reads the RRset that stands at a name as its authority says; `None` where the server says anything else.
+pub fn read_own(octets: &[u8], _: &ZoneName, question: &Question) -> Result<Option<Rrset>, Failure> {
+    let header = Header::read(octets).ok_or_else(|| bad("a message shorter than its header"))?;
+    if !header.is_whole_answer() || header.counts[0] != 1 {
+        return Err(bad("a message that is no whole answer"));
+    }
+    let mut owner = NameBuffer::default();
+    let name = question.name.as_name();
+    let start = message::check_question(octets, (name, question.rtype), &mut owner)?;
+    if header.rcode() != Rcode::NOERROR || !header.is_authoritative() {
+        return Ok(None);
+    }
+    let (answers, _) = read_section(octets, start, header.counts[1], &mut owner)?;
+    Ok(rrset(&answers, name, question.rtype))
+}
+
 /// Whether an SOA is that of a zone which a server answers from without having been given it.
 ///
 /// BIND has such zones for private and documentation addresses, and transfers none: the apex is its own primary, and the

@@ -2,17 +2,23 @@
 
 use std::fmt;
 use std::net::Ipv4Addr;
+use std::time::Duration;
 
 use domain::tsig::Algorithm;
 
 use crate::diag::{Diagnostic, Diagnostics, Origin};
 use crate::dns::Name;
 use crate::inventory::config::node::{Node, Reader, SourceText, Value};
+use crate::inventory::value;
 use crate::provider::secret::SecretSource;
 use crate::provider::{Exchange, read_command};
 
 /// The port of DNS (RFC 1035 section 4.2).
 const DEFAULT_PORT: u16 = 53;
+
+/// How long a zone may come from the cache where the settings say nothing: a day, so that a serial which does not move with
+/// what it stands for misleads no longer (no official source).
+const CACHE_MAX_AGE: Duration = Duration::from_secs(24 * 3600);
 
 /// The TSIG algorithms that may be named. MD5 is broken, and the truncated ones are used by nobody (RFC 8945 section 6).
 const ALGORITHMS: [(&str, Algorithm); 4] = [
@@ -34,6 +40,10 @@ pub struct Settings {
     pub key: Option<KeySettings>,
     /// Deadline and method.
     pub exchange: Exchange,
+    /// Whether zones that have not moved come from the cache.
+    pub cache: bool,
+    /// How long a zone may come from it without being transferred whole.
+    pub cache_max_age: Duration,
 }
 
 /// The address of a server.
@@ -78,8 +88,11 @@ pub fn parse(settings: &Node, source: &SourceText) -> (Option<Settings>, Diagnos
         Some(node) => parse_key(&mut reader, node).map(Some),
     };
     let exchange = Exchange::parse(&mut reader);
+    let cache = reader.boolean("cache").unwrap_or(true);
+    let cache_max_age = reader.parsed::<value::Duration>("cache_max_age", "a length of time such as `12h`");
+    let cache_max_age = cache_max_age.map_or(CACHE_MAX_AGE, |age| Duration::from_secs(age.as_secs()));
     let found = reader.finish();
-    let settings = servers.zip(key).map(|(servers, key)| Settings { servers, key, exchange });
+    let settings = servers.zip(key).map(|(servers, key)| Settings { servers, key, exchange, cache, cache_max_age });
     (settings.filter(|_| found.error_count() == 0), found)
 }
 

@@ -189,7 +189,7 @@ pub(super) fn reader(servers: Vec<Server>, keyed: bool) -> NameServers {
     let name = KeyName::from_octets(Array::try_from(KEY_NAME).unwrap()).unwrap();
     let key = Key::new(Algorithm::Sha256, SECRET.1, name, None, None).unwrap();
     let exchange = Exchange { timeout: Duration::from_secs(20), read: ReadMethod::Axfr, window: None };
-    let settings = Settings { servers, key: None, exchange };
+    let settings = Settings { servers, key: None, exchange, cache: false, cache_max_age: Duration::ZERO };
     NameServers::new(settings, PathBuf::new(), OnceLock::from(Ok(keyed.then(|| Arc::new(key)))))
 }
 

@@ -1,0 +1,197 @@
+//! A zone that changed record by record, as an incremental transfer tells it.
+//!
+//! Comes in: a zone, and records that go and come, in order. Goes out: the zone as it is after them. What goes must have
+//! been there just so, and what comes must not have been: whoever tells otherwise speaks of another zone. Pure.
+
+use std::collections::BTreeMap;
+
+use domain::base::Rtype;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::contents::{ContentsError, Record, ZoneContents};
+use super::name::NameRef;
+use super::ttl::Ttl;
+
+/// A record that goes although it is not there, or comes although it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Contradiction;
+
+/// What makes a record one, in the order of a zone's contents.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Identity {
+    /// The hash of the owner name.
+    hash: u64,
+    /// The owner name.
+    owner: Box<[u8]>,
+    /// The type, as a number in network order.
+    rtype: [u8; 2],
+    /// The RDATA.
+    rdata: Box<[u8]>,
+}
+
+/// A zone that is being changed.
+#[derive(Debug)]
+pub struct Edits<'a> {
+    /// The zone as it was.
+    base: &'a ZoneContents,
+    /// The records that went or came, each with its TTL where it is there now.
+    now: BTreeMap<Identity, Option<Ttl>>,
+}
+
+impl<'a> Edits<'a> {
+    /// Starts on a zone.
+    pub fn new(base: &'a ZoneContents) -> Edits<'a> {
+        Edits { base, now: BTreeMap::new() }
+    }
+
+    /// The zone as it was.
+    pub fn base(&self) -> &'a ZoneContents {
+        self.base
+    }
+
+    /// Removes a record. `rdata` is uncompressed wire format with the names inside it in lower case.
+    ///
+    /// Errors: it is not there, or with another TTL.
+    pub fn remove(&mut self, owner: NameRef<'_>, rtype: Rtype, ttl: Ttl, rdata: &[u8]) -> Result<(), Contradiction> {
+        self.replace((owner, rtype, rdata), Some(ttl), None)
+    }
+
+    /// Adds a record, in the form that [`Edits::remove`] takes.
+    ///
+    /// Errors: it is there, with whatever TTL.
+    pub fn add(&mut self, owner: NameRef<'_>, rtype: Rtype, ttl: Ttl, rdata: &[u8]) -> Result<(), Contradiction> {
+        self.replace((owner, rtype, rdata), None, Some(ttl))
+    }
+
+    /// The zone as it is now.
+    ///
+    /// Errors: as it is now it is none.
+    pub fn finish(self) -> Result<ZoneContents, ContentsError> {
+        let mut octets = Vec::with_capacity(self.base.octets().len());
+        let mut rest = self.base.octets();
+        for (identity, ttl) in &self.now {
+            let Identity { hash, owner, rtype, rdata } = identity;
+            // What stands before it stays; what stands in its place is replaced.
+            while let Some((record, next)) = Record::split(rest) {
+                let here = (xxh3_64(record.owner), record.identity());
+                let place = here.cmp(&(*hash, (&**owner, *rtype, &**rdata)));
+                if place.is_gt() {
+                    break;
+                }
+                if place.is_lt() {
+                    octets.extend_from_slice(&rest[..rest.len() - next.len()]);
+                }
+                rest = next;
+            }
+            if let Some(ttl) = ttl {
+                Record { owner, rtype: *rtype, ttl: ttl.as_secs().to_be_bytes(), rdata }.append_to(&mut octets);
+            }
+        }
+        octets.extend_from_slice(rest);
+        ZoneContents::from_octets(self.base.apex().clone(), octets)
+    }
+
+    /// Puts one TTL of a record in the place of another; none where it is not there.
+    fn replace(
+        &mut self,
+        (owner, rtype, rdata): (NameRef<'_>, Rtype, &[u8]),
+        before: Option<Ttl>,
+        after: Option<Ttl>,
+    ) -> Result<(), Contradiction> {
+        let base = self.base;
+        let in_base = || {
+            let mut records = base.rrset(owner, rtype)?.records();
+            records.find(|(_, found)| found.octets == rdata).map(|(ttl, _)| ttl)
+        };
+        let wire = owner.as_wire();
+        let identity = Identity {
+            hash: xxh3_64(wire),
+            owner: wire.into(),
+            rtype: rtype.to_int().to_be_bytes(),
+            rdata: rdata.into(),
+        };
+        let now = self.now.entry(identity).or_insert_with(in_base);
+        if *now != before {
+            return Err(Contradiction);
+        }
+        *now = after;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dns::{Name, ZoneBuilder, ZoneName};
+
+    /// The records of a test: owner and last octet of an AAAA, and the TTL.
+    type Known = BTreeMap<(u8, u8), u64>;
+
+    /// The owner of this number.
+    fn owner(number: u8) -> Name {
+        Name::parse(&format!("h{number}.example.net")).unwrap()
+    }
+
+    /// RDATA that end in this octet.
+    fn rdata(last: u8) -> Vec<u8> {
+        [&[0; 15][..], &[last]].concat()
+    }
+
+    /// A zone of these records.
+    fn zone(records: &Known) -> ZoneContents {
+        let apex = Name::parse("example.net").unwrap();
+        let mut builder = ZoneBuilder::new(ZoneName::new(apex.clone()));
+        builder.push(apex.as_name(), Rtype::SOA, Ttl::DEFAULT, &[0; 22]).unwrap();
+        for ((number, last), ttl) in records {
+            let ttl = Ttl::from_secs(*ttl).unwrap();
+            builder.push(owner(*number).as_name(), Rtype::AAAA, ttl, &rdata(*last)).unwrap();
+        }
+        builder.finish().unwrap()
+    }
+
+    #[test]
+    fn a_zone_after_any_edits_is_the_zone_that_they_lead_to() {
+        let mut seed = 17_u64;
+        let mut below = |end: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) % end
+        };
+        for _ in 0..200 {
+            let mut records = Known::new();
+            for _ in 0..below(30) {
+                records.insert((below(6) as u8, below(3) as u8), 60 + below(2));
+            }
+            let base = zone(&records);
+            let mut edits = Edits::new(&base);
+            for _ in 0..below(60) {
+                let (key, ttl) = ((below(6) as u8, below(3) as u8), 60 + below(2));
+                let (name, wire, as_ttl) = (owner(key.0), rdata(key.1), Ttl::from_secs(ttl).unwrap());
+                let is_removal = below(2) == 0;
+                let outcome = match is_removal {
+                    true => edits.remove(name.as_name(), Rtype::AAAA, as_ttl, &wire),
+                    false => edits.add(name.as_name(), Rtype::AAAA, as_ttl, &wire),
+                };
+                let fits = if is_removal { records.get(&key) == Some(&ttl) } else { !records.contains_key(&key) };
+                assert_eq!(outcome.is_ok(), fits);
+                match (fits, is_removal) {
+                    (true, true) => drop(records.remove(&key)),
+                    (true, false) => drop(records.insert(key, ttl)),
+                    (false, _) => {}
+                }
+            }
+            assert_eq!(edits.finish().unwrap().octets(), zone(&records).octets());
+        }
+    }
+
+    #[test]
+    fn a_zone_that_loses_its_soa_is_none() {
+        let base = zone(&Known::new());
+        let mut edits = Edits::new(&base);
+        edits.remove(base.apex().as_name(), Rtype::SOA, Ttl::DEFAULT, &[0; 22]).unwrap();
+        assert_eq!(edits.finish().err(), Some(ContentsError::NoSoa));
+        let mut edits = Edits::new(&base);
+        let outside = Name::parse("example.org").unwrap();
+        edits.add(outside.as_name(), Rtype::AAAA, Ttl::DEFAULT, &rdata(1)).unwrap();
+        assert_eq!(edits.finish().err(), Some(ContentsError::OutOfZone));
+    }
+}

@@ -1,0 +1,457 @@
+//! Zones as they were transferred last, kept on disk: so that one whose serial has not moved is not transferred again.
+//!
+//! Comes in: a zone, and what it was read from. Goes out: what was kept of it, once every octet proved to be what was
+//! written, or why there is nothing to go by. Whether the zone is still that one, a provider finds out. The folder may be
+//! deleted at any time; whatever is wrong with it costs a transfer and nothing else.
+//!
+//! A file is a few lines that say what it holds, an empty one, and the octets of the contents. It is private, since a zone
+//! may be.
+
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+
+use super::file_name;
+use crate::disk::{self, private_file, private_folder};
+use crate::dns::{ZoneContents, ZoneName};
+use crate::inventory::value::Time;
+
+/// What a run may make of the cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CacheUse {
+    /// A zone that has not moved may come from it.
+    Read,
+    /// Every zone is transferred, and kept anew.
+    Renew,
+}
+
+/// The cache of a workspace.
+#[derive(Debug, Clone)]
+pub struct Cache {
+    /// Its folder.
+    folder: PathBuf,
+    /// The clock that ages are measured against.
+    now: Time,
+    /// What a run may make of it.
+    usage: CacheUse,
+}
+
+/// A zone that was kept.
+#[derive(Debug)]
+pub struct Kept {
+    /// What it held.
+    pub contents: ZoneContents,
+    /// When it was last transferred whole.
+    pub since: Time,
+}
+
+/// The name of the folder, beside the state.
+const FOLDER: &str = "cache";
+
+/// The format of the files: the first line of each.
+const FORMAT: &str = "zonewright zone cache 1";
+
+/// How long what stands before the contents may be: a name takes up to 1 004 characters, and a server's as many.
+const MAX_HEAD: u64 = 8192;
+
+/// The ending of a file that is being written.
+const UNFINISHED: &str = "tmp";
+
+/// How long a file may be unfinished: a run that wrote it since then was killed.
+const FORSAKEN: Duration = Duration::from_secs(3600);
+
+impl Cache {
+    /// The cache beside the state of a workspace.
+    pub fn beside(state: &Path, usage: CacheUse, now: Time) -> Cache {
+        let folder = state.parent().unwrap_or(Path::new(""));
+        Cache { folder: folder.join(FOLDER), now, usage }
+    }
+
+    /// The clock of the run.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Whether anything may be kept of a zone, and used.
+    pub fn may_have(&self, zone: &ZoneName) -> bool {
+        self.usage == CacheUse::Read && self.file(zone).is_file()
+    }
+
+    /// What was kept of a zone as `origin` gave it, no longer ago than `max_age`.
+    ///
+    /// Errors: why there is nothing to go by; `None` where nothing was kept.
+    pub fn load(&self, zone: &ZoneName, origin: &str, max_age: Duration) -> Result<Kept, Option<String>> {
+        if !self.may_have(zone) {
+            return Err(None);
+        }
+        let mut file = match File::open(self.file(zone)) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Err(None),
+            Err(error) => return Err(Some(error.to_string())),
+        };
+        let head = read_head(&mut file).map_err(|error| Some(error.to_string()))?;
+        let head = Head::parse(&head, zone, origin).map_err(|what| Some(what.to_owned()))?;
+        let is_fresh = self.now.since(head.since).is_some_and(|age| age.as_secs() <= max_age.as_secs());
+        if !is_fresh {
+            return Err(Some(format!("it was transferred at {}, which is too long ago", head.since)));
+        }
+        let octets = head.read_contents(&mut file).map_err(|error| Some(error.to_string()))?;
+        if head.digest(&octets) != head.sha256 {
+            return Err(Some("it is not what was written".to_owned()));
+        }
+        let contents = ZoneContents::from_octets(zone.clone(), octets).map_err(|error| Some(error.to_string()))?;
+        if contents.record_count() as u64 != head.records {
+            return Err(Some("it holds another number of records".to_owned()));
+        }
+        Ok(Kept { contents, since: head.since })
+    }
+
+    /// Keeps a zone as `origin` gave it, which was last transferred whole at a time; readers see the file before or this
+    /// one.
+    ///
+    /// Nothing is synced: what a power cut makes of it, its digest finds out. Errors: the system's.
+    pub fn keep(&self, contents: &ZoneContents, origin: &str, since: Time) -> io::Result<()> {
+        self.prepare()?;
+        let octets = contents.octets();
+        let zone = contents.apex();
+        let head = Head {
+            zone: zone.to_string(),
+            origin: origin.to_owned(),
+            since,
+            records: contents.record_count() as u64,
+            octets: octets.len() as u64,
+            sha256: String::new(),
+        };
+        let head = Head { sha256: head.digest(octets), ..head };
+        let place = self.file(zone);
+        let beside = self.folder.join(format!(".{}.{}.{UNFINISHED}", file_name(zone), std::process::id()));
+        let written = private_file(OpenOptions::new().write(true).create(true).truncate(true))
+            .open(&beside)
+            .and_then(|mut file| {
+                file.write_all(head.text().as_bytes())?;
+                file.write_all(octets)
+            })
+            .and_then(|()| fs::rename(&beside, &place));
+        written.inspect_err(|_| {
+            // That it could not be removed either would hide why.
+            let _ = fs::remove_file(&beside);
+        })
+    }
+
+    /// Removes what is kept of all zones but these, and what runs left that were killed.
+    pub fn keep_only<'a>(&self, zones: impl Iterator<Item = &'a ZoneName>) {
+        let Ok(entries) = fs::read_dir(&self.folder) else { return };
+        let names: Vec<String> = zones.map(file_name).collect();
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let ending = Path::new(&name).extension().and_then(OsStr::to_str);
+            let age = || entry.metadata().and_then(|found| found.modified()).ok()?.elapsed().ok();
+            let is_over = match ending {
+                Some("zone") => !names.iter().any(|known| name == known.as_str()),
+                Some(UNFINISHED) => age().is_some_and(|age| age > FORSAKEN),
+                _ => false,
+            };
+            if is_over && let Err(error) = fs::remove_file(entry.path()) {
+                tracing::info!("{}: not removed: {error}", entry.path().display());
+            }
+        }
+    }
+
+    /// Makes the folder where it is not there, its owner's alone and out of version control.
+    ///
+    /// Errors: the system's; the folder that it would be made in is another account's, which could not use it.
+    fn prepare(&self) -> io::Result<()> {
+        if self.folder.is_dir() {
+            return Ok(());
+        }
+        if let Some(around) = self.folder.parent().filter(|around| !around.as_os_str().is_empty()) {
+            create_private(around)?;
+        }
+        create_private(&self.folder)?;
+        disk::replace(&self.folder.join(".gitignore"), b"*\n")
+    }
+
+    /// The file of a zone.
+    fn file(&self, zone: &ZoneName) -> PathBuf {
+        self.folder.join(file_name(zone))
+    }
+}
+
+/// Makes a folder where there is none, in a folder of ours: made by root in that of another account, it would be in that
+/// account's way, which may be about to make one there for its state.
+fn create_private(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let around = folder.parent().filter(|around| !around.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !is_ours(around)? {
+        return Err(io::Error::new(ErrorKind::PermissionDenied, "the folder around it is another account's"));
+    }
+    match private_folder(&mut DirBuilder::new()).create(folder) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        outcome => outcome,
+    }
+}
+
+/// Whether a folder belongs to the account that we run as.
+#[cfg(unix)]
+fn is_ours(folder: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt as _;
+    Ok(fs::metadata(folder)?.uid() == rustix::process::geteuid().as_raw())
+}
+
+/// Systems without owners have other ways, which the folder hands on.
+#[cfg(not(unix))]
+fn is_ours(_: &Path) -> io::Result<bool> {
+    Ok(true)
+}
+
+/// What a file says of the contents behind it.
+#[derive(Debug)]
+struct Head {
+    /// The zone.
+    zone: String,
+    /// What it was read from.
+    origin: String,
+    /// When it was last transferred whole.
+    since: Time,
+    /// How many records there are.
+    records: u64,
+    /// How many octets they take.
+    octets: u64,
+    /// The SHA-256 of all of this and the octets, in hexadecimal.
+    sha256: String,
+}
+
+impl Head {
+    /// Reads one, which must be about this zone and origin, and written just as it would be written.
+    fn parse(text: &str, zone: &ZoneName, origin: &str) -> Result<Head, &'static str> {
+        let value = |key: &str| {
+            let mut lines = text.lines();
+            lines.find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')).unwrap_or_default().to_owned()
+        };
+        let other = "it is of another format, or damaged";
+        let head = Head {
+            zone: value("zone"),
+            origin: value("from"),
+            since: value("transferred").parse().map_err(|_| other)?,
+            records: value("records").parse().map_err(|_| other)?,
+            octets: value("octets").parse().map_err(|_| other)?,
+            sha256: value("sha256"),
+        };
+        if head.text() != text {
+            return Err(other);
+        }
+        match head.zone == zone.to_string() && head.origin == origin {
+            true => Ok(head),
+            false => Err("it is of another zone, server or key"),
+        }
+    }
+
+    /// All lines, with the empty one.
+    fn text(&self) -> String {
+        format!("{}sha256 {}\n\n", self.told(), self.sha256)
+    }
+
+    /// The lines that the digest is of.
+    fn told(&self) -> String {
+        let Head { zone, origin, since, records, octets, .. } = self;
+        format!("{FORMAT}\nzone {zone}\nfrom {origin}\ntransferred {since}\nrecords {records}\noctets {octets}\n")
+    }
+
+    /// The SHA-256 of the lines and the octets, in hexadecimal.
+    fn digest(&self, octets: &[u8]) -> String {
+        let digest = Sha256::new().chain_update(self.told()).chain_update(octets);
+        disk::hex(&digest.finalize())
+    }
+
+    /// Reads the contents that follow in a file, and no more than that.
+    fn read_contents(&self, file: &mut File) -> io::Result<Vec<u8>> {
+        let all = file.metadata()?.len();
+        let length = usize::try_from(self.octets).unwrap_or(usize::MAX);
+        if all != (self.text().len() as u64).saturating_add(self.octets) {
+            return Err(io::Error::new(ErrorKind::InvalidData, "it is longer or shorter than it says"));
+        }
+        let mut octets = Vec::with_capacity(length);
+        file.read_to_end(&mut octets)?;
+        if octets.len() != length {
+            return Err(io::Error::new(ErrorKind::InvalidData, "it is longer or shorter than it says"));
+        }
+        Ok(octets)
+    }
+}
+
+/// Reads the lines that a file begins with, up to the empty one.
+fn read_head(file: &mut File) -> io::Result<String> {
+    let mut head = Vec::new();
+    let mut octets = io::BufReader::new(file.try_clone()?.take(MAX_HEAD)).bytes();
+    while !head.ends_with(b"\n\n") {
+        match octets.next() {
+            Some(octet) => head.push(octet?),
+            None => return Err(io::Error::new(ErrorKind::InvalidData, "it has no end of its head")),
+        }
+    }
+    io::Seek::seek(file, io::SeekFrom::Start(head.len() as u64))?;
+    String::from_utf8(head).map_err(|_| io::Error::new(ErrorKind::InvalidData, "its head is no text"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dns::{Name, Rtype, Ttl, ZoneBuilder};
+
+    /// The server of all tests.
+    const ORIGIN: &str = "127.0.0.1:53, key zonewright. hmac-sha256";
+
+    /// A time.
+    fn at(text: &str) -> Time {
+        text.parse().unwrap()
+    }
+
+    /// A small zone of this name.
+    fn zone(name: &str) -> ZoneContents {
+        let apex = Name::parse(name).unwrap();
+        let mut builder = ZoneBuilder::new(ZoneName::new(apex.clone()));
+        builder.push(apex.as_name(), Rtype::SOA, Ttl::DEFAULT, &[0; 22]).unwrap();
+        for last in 0..4 {
+            let owner = Name::prepend(b"a", apex.as_name()).unwrap();
+            builder.push(owner.as_name(), Rtype::A, Ttl::DEFAULT, &[192, 0, 2, last]).unwrap();
+        }
+        builder.finish().unwrap()
+    }
+
+    /// The cache of a workspace in this folder at a time.
+    fn cache(folder: &Path, usage: CacheUse, now: &str) -> Cache {
+        Cache::beside(&folder.join(".zonewright/state.db"), usage, at(now))
+    }
+
+    /// The same at noon, with the zone `example.net.` in it.
+    fn filled(folder: &Path) -> (Cache, ZoneContents) {
+        let (cache, zone) = (cache(folder, CacheUse::Read, "2026-11-20T12:00:00Z"), zone("example.net"));
+        cache.keep(&zone, ORIGIN, cache.now()).unwrap();
+        (cache, zone)
+    }
+
+    /// An hour.
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    #[test]
+    fn what_was_kept_is_what_is_loaded() {
+        let folder = tempfile::tempdir().unwrap();
+        let (cache, zone) = filled(folder.path());
+        let kept = cache.load(zone.apex(), ORIGIN, HOUR).unwrap();
+        assert_eq!((kept.contents.octets(), kept.since), (zone.octets(), cache.now()));
+        let text = fs::read(cache.file(zone.apex())).unwrap();
+        let head = String::from_utf8_lossy(&text).lines().take(6).collect::<Vec<_>>().join("\n");
+        insta::assert_snapshot!(head, @r"
+        zonewright zone cache 1
+        zone example.net.
+        from 127.0.0.1:53, key zonewright. hmac-sha256
+        transferred 2026-11-20T12:00:00Z
+        records 5
+        octets 156
+        ");
+    }
+
+    #[test]
+    fn a_file_with_any_bit_flipped_or_any_octet_gone_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let (cache, zone) = filled(folder.path());
+        let file = cache.file(zone.apex());
+        let whole = fs::read(&file).unwrap();
+        let load = |octets: &[u8]| {
+            fs::write(&file, octets).unwrap();
+            cache.load(zone.apex(), ORIGIN, HOUR)
+        };
+        for place in 0..whole.len() {
+            for bit in 0..8 {
+                let mut octets = whole.clone();
+                octets[place] ^= 1 << bit;
+                assert!(load(&octets).is_err(), "{place} {bit}");
+            }
+            assert!(load(&whole[..place]).is_err(), "{place}");
+            assert!(load(&[&whole[..place], &whole[place + 1..]].concat()).is_err(), "{place}");
+            assert!(load(&[&whole[..place], b"\n", &whole[place..]].concat()).is_err(), "{place}");
+        }
+        assert!(load(&[&whole[..], b"\0"].concat()).is_err());
+        assert!(load(&vec![b'x'; 100_000]).is_err());
+        assert!(load(&whole).is_ok());
+    }
+
+    #[test]
+    fn only_the_same_zone_of_the_same_server_and_key_is_used_and_only_for_a_while() {
+        let folder = tempfile::tempdir().unwrap();
+        let (_, zone) = filled(folder.path());
+        let why = |now: &str, origin: &str| {
+            let loaded = cache(folder.path(), CacheUse::Read, now).load(zone.apex(), origin, HOUR);
+            loaded.map_err(|why| why.unwrap_or_default()).err()
+        };
+        assert_eq!(why("2026-11-20T13:00:00Z", ORIGIN), None);
+        let old = why("2026-11-20T13:00:01Z", ORIGIN).unwrap();
+        assert_eq!(old, "it was transferred at 2026-11-20T12:00:00Z, which is too long ago");
+        assert!(why("2026-11-20T11:59:59Z", ORIGIN).is_some());
+        let other = why("2026-11-20T12:00:00Z", "127.0.0.1:53, without a key");
+        assert_eq!(other.unwrap(), "it is of another zone, server or key");
+        let file = |name: &str| folder.path().join(".zonewright/cache").join(name);
+        fs::rename(file("example.net.zone"), file("example.org.zone")).unwrap();
+        let cache = cache(folder.path(), CacheUse::Read, "2026-11-20T12:00:00Z");
+        assert!(cache.load(&ZoneName::new(Name::parse("example.org").unwrap()), ORIGIN, HOUR).is_err());
+    }
+
+    #[test]
+    fn a_run_that_renews_finds_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let (_, zone) = filled(folder.path());
+        let cache = cache(folder.path(), CacheUse::Renew, "2026-11-20T12:00:00Z");
+        assert!(matches!(cache.load(zone.apex(), ORIGIN, HOUR), Err(None)));
+        assert!(!cache.may_have(zone.apex()));
+    }
+
+    #[test]
+    fn zones_that_are_not_configured_any_more_leave() {
+        let folder = tempfile::tempdir().unwrap();
+        let (cache, first) = filled(folder.path());
+        let slashed = zone("0/25.2.0.192.in-addr.arpa");
+        cache.keep(&slashed, ORIGIN, cache.now()).unwrap();
+        fs::write(cache.folder.join(".x.zone.1.tmp"), "").unwrap();
+        fs::write(cache.folder.join("other"), "").unwrap();
+        let names = || {
+            let entries = fs::read_dir(&cache.folder).unwrap();
+            let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort();
+            names
+        };
+        cache.keep_only([first.apex(), slashed.apex()].into_iter());
+        let both = [".gitignore", ".x.zone.1.tmp", "0\\04725.2.0.192.in-addr.arpa.zone", "example.net.zone", "other"];
+        assert_eq!(names(), both);
+        cache.keep_only([slashed.apex()].into_iter());
+        assert_eq!(names(), [both[0], both[1], both[2], both[4]]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn it_is_its_owners_alone_and_out_of_version_control() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let (cache, zone) = filled(folder.path());
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&cache.file(zone.apex())), 0o600);
+        assert_eq!((mode(&cache.folder), mode(cache.folder.parent().unwrap())), (0o700, 0o700));
+        assert_eq!(fs::read_to_string(cache.folder.join(".gitignore")).unwrap(), "*\n");
+    }
+
+    #[test]
+    fn where_nothing_can_be_written_nothing_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("file"), "").unwrap();
+        let cache = Cache::beside(&folder.path().join("file/state.db"), CacheUse::Read, at("2026-11-20T12:00:00Z"));
+        let zone = zone("example.net");
+        assert!(cache.keep(&zone, ORIGIN, cache.now()).is_err());
+        assert!(matches!(cache.load(zone.apex(), ORIGIN, HOUR), Err(None)));
+        cache.keep_only(std::iter::empty());
+    }
+}

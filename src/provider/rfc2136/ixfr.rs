@@ -1,0 +1,543 @@
+//! Incremental transfers without their input and output: a zone as it was and messages in, the zone as it is or an error
+//! out.
+//!
+//! Comes in: what is known of the zone, and the messages of one connection, in order. Goes out: its contents as they are,
+//! once the stream is proven whole as that of a whole transfer is (`stream`), and every difference fits: it begins with
+//! the SOA that the one before ended with, each record that it removes is there just so, and none that it adds is. A server
+//! may answer with the whole zone instead, or with its SOA alone where nothing changed. Whatever is odd is an error, and
+//! whoever asked transfers the zone whole. Never over UDP, whose answers may be cut.
+//!
+//! Source: RFC 1995 sections 2 to 4; RFC 1982 for serials.
+
+use std::sync::Arc;
+
+use domain::base::iana::Class;
+use domain::base::name::Name as LibraryName;
+use domain::base::rdata::UnknownRecordData;
+use domain::rdata::tsig::Time48;
+use domain::tsig::Key;
+
+use super::axfr::Transfer;
+use super::failure::{Failure, Progress};
+use super::message::{self, HEADER, Header, Record, bad, bad_wire, read_record};
+use super::stream::{self, Stream};
+use crate::dns::{Contradiction, Edits, NameBuffer, RdataRef, Rtype, Ttl, Wire, ZoneContents};
+use crate::provider::is_zone_data;
+
+/// The transfer of what changed in one zone.
+pub struct Increment<'a> {
+    /// The zone as it was.
+    base: &'a ZoneContents,
+    /// How far it is; none only while a message is being taken.
+    state: Option<State<'a>>,
+    /// How much has come.
+    progress: Progress,
+}
+
+/// How far an incremental transfer is.
+enum State<'a> {
+    /// Nothing came yet, or a message that does not tell the form of the answer: the SOA alone.
+    Asked(Box<Stream>, Option<Vec<u8>>),
+    /// The server sends the whole zone.
+    Whole(Box<Transfer>),
+    /// The server sends differences.
+    Differences(Box<Differences<'a>>),
+}
+
+/// What came of an incremental transfer.
+#[derive(Debug)]
+pub enum Incremented {
+    /// Nothing changed.
+    Unmoved,
+    /// The zone as it is, by its differences; with how many records went and came.
+    Changed(Box<ZoneContents>, usize),
+    /// The zone as it is, sent whole.
+    Whole(Box<ZoneContents>),
+}
+
+/// Which form the answer has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// It is not told yet.
+    Unclear,
+    /// The whole zone, or an error.
+    Whole,
+    /// Differences, or the SOA that is known.
+    Differences,
+}
+
+impl<'a> Increment<'a> {
+    /// Starts: gives the question to send, signed at the time `now` where there is a key.
+    pub fn start(base: &'a ZoneContents, key: Option<Arc<Key>>, id: u16, now: Time48) -> (Increment<'a>, Vec<u8>) {
+        let apex = base.apex().as_name();
+        let soa = Soa::of(base);
+        let rdata = UnknownRecordData::from_octets(Rtype::SOA, soa.rdata.as_slice()).expect("RDATA fit");
+        let name = LibraryName::from_octets(apex.as_wire()).expect("names are wire format");
+        let mut question = message::question(apex, Rtype::IXFR, id).authority();
+        question.push((name, Class::IN, soa.ttl.as_secs(), rdata)).expect("a SOA fits");
+        let (stream, question) = Stream::start(question.additional(), Rtype::IXFR, key, now);
+        let state = Some(State::Asked(Box::new(stream), None));
+        (Increment { base, state, progress: Progress::default() }, question)
+    }
+
+    /// How much has come.
+    pub fn progress(&self) -> Progress {
+        self.progress
+    }
+
+    /// Whether the last message has come.
+    pub fn ended(&self) -> bool {
+        match &self.state {
+            Some(State::Whole(transfer)) => transfer.ended(),
+            Some(State::Differences(differences)) => differences.phase == Phase::Ended,
+            Some(State::Asked(..)) | None => false,
+        }
+    }
+
+    /// Whether all that came is a SOA which is not the known one, so that more must follow at once.
+    pub fn is_unclear(&self) -> bool {
+        matches!(self.state, Some(State::Asked(_, Some(_))))
+    }
+
+    /// Takes the next message, which came at the time `now`; leaves `message` as room for another.
+    pub fn accept(&mut self, message: &mut Vec<u8>, now: Time48) -> Result<(), Failure> {
+        let state = self.state.take().ok_or_else(|| bad("a message after one that is wrong"))?;
+        let state = match state {
+            State::Asked(stream, held) => match form(message, self.base, held.is_some()) {
+                Form::Unclear => State::Asked(stream, Some(std::mem::take(message))),
+                form => {
+                    let mut begun = match form {
+                        Form::Differences => State::Differences(Box::new(Differences::new(self.base, *stream))),
+                        _ => State::Whole(Box::new(Transfer::of(self.base.apex(), *stream))),
+                    };
+                    if let Some(mut held) = held {
+                        begun.accept(&mut held, now)?;
+                    }
+                    begun.accept(message, now)?;
+                    begun
+                }
+            },
+            mut begun => {
+                begun.accept(message, now)?;
+                begun
+            }
+        };
+        self.progress = state.progress();
+        self.state = Some(state);
+        Ok(())
+    }
+
+    /// The zone, if all of it came.
+    pub fn finish(self) -> Result<Incremented, Failure> {
+        match self.state {
+            Some(State::Whole(transfer)) => Ok(Incremented::Whole(Box::new(transfer.finish()?))),
+            Some(State::Differences(differences)) => differences.finish(),
+            Some(State::Asked(..)) | None => Err(Failure::Cut { progress: self.progress }),
+        }
+    }
+}
+
+impl State<'_> {
+    /// Takes a message once the form is known.
+    fn accept(&mut self, message: &mut Vec<u8>, now: Time48) -> Result<(), Failure> {
+        match self {
+            State::Asked(..) => Err(bad("a message of no form")),
+            State::Whole(transfer) => transfer.accept(message, now),
+            State::Differences(differences) => differences.accept(message, now),
+        }
+    }
+
+    /// How much has come.
+    fn progress(&self) -> Progress {
+        match self {
+            State::Asked(_, held) => Progress { messages: usize::from(held.is_some()), records: 0 },
+            State::Whole(transfer) => transfer.progress(),
+            State::Differences(differences) => differences.progress,
+        }
+    }
+}
+
+/// Which form an answer has, by its first message or, where `is_second`, by the one after a SOA alone.
+///
+/// Nothing is proven yet: whoever reads the form proves it. Differences have a second SOA where a zone has something else
+/// (RFC 1995 section 4); PowerDNS sends the first SOA in a message by itself, which looks as if nothing had changed, but for
+/// its serial.
+fn form(octets: &[u8], base: &ZoneContents, is_second: bool) -> Form {
+    let Some(header) = Header::read(octets) else { return Form::Whole };
+    let name = &mut NameBuffer::default();
+    let mut at = HEADER;
+    if header.counts[0] == 1 {
+        match Wire::message(octets).read_name(at, name) {
+            Ok(end) => at = end + 4,
+            Err(_) => return Form::Whole,
+        }
+    }
+    let mut next = || {
+        let record = read_record(octets, at, name).ok()?;
+        at = record.end;
+        Some(record)
+    };
+    let (first, second) = match header.counts[1] {
+        0 => (None, None),
+        1 => (next(), None),
+        _ => (next(), next()),
+    };
+    let is_soa = |record: Option<Record>| record.is_some_and(|record| record.rtype == Rtype::SOA);
+    match (is_second, first, second) {
+        (true, first, _) if is_soa(first) => Form::Differences,
+        (false, Some(soa), None) if is_soa(first) => {
+            let serial = RdataRef { rtype: Rtype::SOA, octets: &octets[soa.start..soa.end] }.serial();
+            // A serial that is not newer is what the differences will say no to.
+            match serial.is_some_and(|serial| serial > base.serial()) {
+                true => Form::Unclear,
+                false => Form::Differences,
+            }
+        }
+        (false, _, second) if is_soa(second) => Form::Differences,
+        _ => Form::Whole,
+    }
+}
+
+/// A SOA as it stands in a zone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Soa {
+    /// Its TTL.
+    ttl: Ttl,
+    /// Its RDATA.
+    rdata: Vec<u8>,
+}
+
+impl Soa {
+    /// That of a zone.
+    fn of(zone: &ZoneContents) -> Soa {
+        let rrset = zone.rrset(zone.apex().as_name(), Rtype::SOA).expect("a zone has a SOA");
+        let (ttl, rdata) = rrset.records().next().expect("an RRset has a record");
+        Soa { ttl, rdata: rdata.octets.to_vec() }
+    }
+
+    /// Whether its serial is newer than that of another (RFC 1982 section 3.2).
+    fn is_newer_than(&self, other: &Soa) -> bool {
+        let serial = |soa: &Soa| RdataRef { rtype: Rtype::SOA, octets: &soa.rdata }.serial();
+        serial(self).zip(serial(other)).is_some_and(|(mine, others)| mine > others)
+    }
+}
+
+/// Where in an answer of differences the next record stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// At its beginning: the SOA of the zone as it is.
+    Opening,
+    /// At the SOA that the first difference begins with.
+    First,
+    /// Among the records that go.
+    Going,
+    /// Among the records that come.
+    Coming,
+    /// Behind the last.
+    Ended,
+}
+
+/// Differences, as they come.
+struct Differences<'a> {
+    /// The answers to our question.
+    stream: Stream,
+    /// The zone as far as it came.
+    edits: Edits<'a>,
+    /// The SOA of the zone as far as it came.
+    current: Soa,
+    /// The SOA that they lead to.
+    newest: Option<Soa>,
+    /// Where the next record stands.
+    phase: Phase,
+    /// How much has come.
+    progress: Progress,
+    /// Room for an owner name.
+    owner: NameBuffer,
+    /// Room for RDATA.
+    rdata: Vec<u8>,
+}
+
+/// How many records of differences are taken at least: beyond these, and as many as the zone has, to transfer it whole costs
+/// less (no official source).
+const MANY: usize = 10_000;
+
+impl<'a> Differences<'a> {
+    /// None yet.
+    fn new(base: &'a ZoneContents, stream: Stream) -> Differences<'a> {
+        Differences {
+            stream,
+            edits: Edits::new(base),
+            current: Soa::of(base),
+            newest: None,
+            phase: Phase::Opening,
+            progress: Progress::default(),
+            owner: NameBuffer::default(),
+            rdata: Vec::new(),
+        }
+    }
+
+    /// Takes the next message.
+    fn accept(&mut self, message: &mut Vec<u8>, now: Time48) -> Result<(), Failure> {
+        if self.phase == Phase::Ended {
+            return Err(bad("a message after the last"));
+        }
+        let apex = self.edits.base().apex().as_name();
+        let (header, mut at) = self.stream.open(message, apex, &mut self.owner, now)?;
+        self.progress.messages += 1;
+        for _ in 0..header.counts[1] {
+            let record = read_record(message, at, &mut self.owner)?;
+            self.take_record(message, &record)?;
+            at = record.end;
+            self.progress.records += 1;
+        }
+        if self.progress.records > MANY.max(self.edits.base().record_count()) {
+            return Err(bad("more differences than the zone has records"));
+        }
+        stream::check_end(&header, message, at, &mut self.owner)
+    }
+
+    /// Takes one record of the answer section.
+    fn take_record(&mut self, octets: &[u8], record: &Record) -> Result<(), Failure> {
+        let Record { rtype, class, ttl, start, end } = *record;
+        if class != Class::IN.to_int() {
+            return Err(bad("a record of another class than IN"));
+        }
+        if !is_zone_data(rtype) {
+            return Err(bad(format!("a record of type {rtype}, which no zone has")));
+        }
+        self.rdata.clear();
+        Wire::message(octets).append_rdata(rtype, start..end, &mut self.rdata).map_err(bad_wire)?;
+        if rtype == Rtype::SOA && self.owner.as_name() == self.edits.base().apex().as_name() {
+            return self.take_soa(Soa { ttl, rdata: self.rdata.clone() });
+        }
+        let owner = self.owner.as_name();
+        let outcome = match self.phase {
+            Phase::Going => self.edits.remove(owner, rtype, ttl, &self.rdata),
+            Phase::Coming => self.edits.add(owner, rtype, ttl, &self.rdata),
+            Phase::Opening | Phase::First => return Err(bad("differences that do not begin with a SOA")),
+            Phase::Ended => return Err(bad("a record after the closing SOA")),
+        };
+        let way = if self.phase == Phase::Going { "removes" } else { "adds" };
+        outcome
+            .map_err(|Contradiction| bad(format!("a difference {way} `{owner}` {rtype}, which does not fit the zone")))
+    }
+
+    /// Takes a SOA, which ends one part and begins another.
+    fn take_soa(&mut self, soa: Soa) -> Result<(), Failure> {
+        match (self.phase, &self.newest) {
+            (Phase::Opening, _) => {
+                self.phase = if soa == self.current { Phase::Ended } else { Phase::First };
+                if self.phase == Phase::First && !soa.is_newer_than(&self.current) {
+                    return Err(bad("a serial that is not newer than the known one"));
+                }
+                self.newest = Some(soa);
+            }
+            (Phase::Coming, Some(newest)) if self.current == *newest => match soa == *newest {
+                true => self.phase = Phase::Ended,
+                false => return Err(Failure::SoaChanged),
+            },
+            (Phase::First | Phase::Coming, _) => {
+                if soa != self.current {
+                    return Err(bad("a difference from another serial than the one before led to"));
+                }
+                self.phase = Phase::Going;
+            }
+            (Phase::Going, Some(newest)) => {
+                if !soa.is_newer_than(&self.current) || (soa != *newest && !newest.is_newer_than(&soa)) {
+                    return Err(bad("a difference that leads to a serial out of order"));
+                }
+                let apex = self.edits.base().apex().as_name();
+                let swapped = self.edits.remove(apex, Rtype::SOA, self.current.ttl, &self.current.rdata);
+                let swapped = swapped.and_then(|()| self.edits.add(apex, Rtype::SOA, soa.ttl, &soa.rdata));
+                swapped.map_err(|Contradiction| bad("a SOA that does not fit the zone"))?;
+                self.current = soa;
+                self.phase = Phase::Coming;
+            }
+            (Phase::Going, None) => return Err(bad("differences that do not begin with a SOA")),
+            (Phase::Ended, _) => return Err(bad("a record after the closing SOA")),
+        }
+        Ok(())
+    }
+
+    /// The zone, if all of it came.
+    fn finish(self) -> Result<Incremented, Failure> {
+        if self.phase != Phase::Ended {
+            return Err(Failure::Cut { progress: self.progress });
+        }
+        self.stream.finish()?;
+        if self.current == Soa::of(self.edits.base()) {
+            return Ok(Incremented::Unmoved);
+        }
+        let contents = self.edits.finish().map_err(|error| bad(error.to_string()))?;
+        Ok(Incremented::Changed(Box::new(contents), self.progress.records))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{Rr, Signer, a, answer, apex, reader, soa};
+    use super::*;
+    use crate::dns::{Name, ZoneBuilder};
+
+    /// A zone of these records.
+    fn zone(records: &[Rr]) -> ZoneContents {
+        let mut builder = ZoneBuilder::new(apex());
+        for (name, rtype, rdata) in records {
+            builder.push(Name::parse(name).unwrap().as_name(), *rtype, Ttl::DEFAULT, rdata).unwrap();
+        }
+        builder.finish().unwrap()
+    }
+
+    /// The zone as it was.
+    fn base() -> ZoneContents {
+        zone(&[soa(5), a("a.example.net", 1), a("b.example.net", 2), a("b.example.net", 3)])
+    }
+
+    /// The differences that lead from it, by way of serial 6, to serial 8.
+    fn differences() -> Vec<Rr> {
+        vec![
+            soa(8),
+            soa(5),
+            a("a.example.net", 1),
+            soa(6),
+            a("c.example.net", 4),
+            a("a.example.net", 7),
+            soa(6),
+            a("a.example.net", 7),
+            a("b.example.net", 2),
+            soa(8),
+            a("b.example.net", 9),
+            soa(8),
+        ]
+    }
+
+    /// What they lead to.
+    fn led_to() -> ZoneContents {
+        zone(&[soa(8), a("b.example.net", 3), a("b.example.net", 9), a("c.example.net", 4)])
+    }
+
+    /// The messages of an answer, cut where `ends` says; signed where there is a key.
+    fn messages(question: &[u8], records: &[Rr], ends: &[usize]) -> Vec<Vec<u8>> {
+        let id = u16::from_be_bytes([question[0], question[1]]);
+        let mut signer = (question[11] > 0).then(|| Signer::new(question));
+        let mut from = 0;
+        let cut = ends.iter().copied().chain([records.len()]).map(|end| {
+            let mut message = answer(id, 0, &records[std::mem::replace(&mut from, end)..end]);
+            // The question is for IXFR.
+            message[26] = 251;
+            signer.as_mut().map_or(message.clone(), |signer| signer.sign(message))
+        });
+        cut.collect()
+    }
+
+    /// What comes of an answer without a key.
+    fn outcome(records: &[Rr], ends: &[usize]) -> Result<Incremented, Failure> {
+        let base = base();
+        let (mut increment, question) = Increment::start(&base, None, 7, Time48::now());
+        for mut message in messages(&question, records, ends) {
+            increment.accept(&mut message, Time48::now())?;
+        }
+        assert!(increment.ended() || increment.is_unclear() || increment.progress().records > 0);
+        increment.finish()
+    }
+
+    /// The zone that comes of an answer by differences.
+    fn changed(records: &[Rr], ends: &[usize]) -> ZoneContents {
+        match outcome(records, ends).unwrap() {
+            Incremented::Changed(contents, _) => *contents,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_question_tells_the_known_soa() {
+        let base = base();
+        let (_, question) = Increment::start(&base, None, 7, Time48::now());
+        assert_eq!(question[4..12], [0, 1, 0, 0, 0, 1, 0, 0]);
+        assert_eq!(question[25..27], [0, 251]);
+        assert!(question.ends_with(&soa(5).2));
+    }
+
+    #[test]
+    fn differences_lead_to_the_zone_however_they_are_cut_into_messages() {
+        for first in 1..12 {
+            for second in first + 1..12 {
+                let found = changed(&differences(), &[first, second]);
+                assert_eq!(found.octets(), led_to().octets(), "{first} {second}");
+            }
+        }
+        assert_eq!(changed(&differences(), &[]).octets(), led_to().octets());
+    }
+
+    #[test]
+    fn a_server_may_send_the_whole_zone_or_say_that_nothing_changed() {
+        let records = [soa(8), a("b.example.net", 3), a("b.example.net", 9), a("c.example.net", 4), soa(8)];
+        for ends in [&[][..], &[1], &[2], &[1, 3]] {
+            match outcome(&records, ends).unwrap() {
+                Incremented::Whole(contents) => assert_eq!(contents.octets(), led_to().octets()),
+                other => panic!("{other:?}"),
+            }
+        }
+        assert!(matches!(outcome(&[soa(5)], &[]), Ok(Incremented::Unmoved)));
+    }
+
+    #[test]
+    fn whatever_is_odd_is_an_error() {
+        let without = |place: usize| -> Vec<Rr> {
+            let mut records = differences();
+            records.remove(place);
+            records
+        };
+        for place in 0..differences().len() {
+            // Without what a later difference takes back, or without a SOA between, it fits nothing; what is left out besides
+            // leads to another zone, which only a signature could tell.
+            let outcome = outcome(&without(place), &[]);
+            assert!(outcome.is_err() || [2, 4, 7, 8, 10].contains(&place), "{place}: {outcome:?}");
+            let mut twice = differences();
+            twice.insert(place, twice[place].clone());
+            assert!(self::outcome(&twice, &[]).is_err(), "{place} twice");
+        }
+        let with = |place: usize, record: Rr| {
+            let mut records = differences();
+            records[place] = record;
+            outcome(&records, &[]).map_err(|failure| failure.to_string()).unwrap_err()
+        };
+        let says = |text: String, part: &str| assert!(text.contains(part), "{text}");
+        says(with(2, a("a.example.net", 2)), "removes `a.example.net.` A, which does not fit");
+        says(with(4, a("b.example.net", 2)), "adds `b.example.net.` A, which does not fit");
+        says(with(1, soa(4)), "another serial than the one before");
+        says(with(3, soa(5)), "out of order");
+        says(with(3, soa(9)), "out of order");
+        says(with(6, soa(5)), "another serial than the one before");
+        says(with(11, soa(9)), "not that of its beginning");
+        says(with(0, soa(4)), "not newer");
+        says(with(10, a("b.example.org", 9)), "outside the zone");
+        let after: Vec<Rr> = differences().into_iter().chain([a("d.example.net", 1)]).collect();
+        assert!(outcome(&after, &[]).is_err());
+        assert!(outcome(&after, &[12]).is_err());
+        assert!(outcome(&differences()[..11], &[]).is_err(), "no end");
+        assert!(outcome(&[soa(4)], &[]).is_err(), "an older serial");
+        assert!(outcome(&[soa(8)], &[]).is_err(), "a newer serial, and nothing else");
+        assert!(outcome(&[a("a.example.net", 1)], &[]).is_err());
+        assert!(outcome(&[], &[]).is_err());
+    }
+
+    #[test]
+    fn a_flipped_bit_of_signed_differences_is_an_error() {
+        let (base, key) = (base(), reader(vec![], true).key().unwrap());
+        for number in 0..3 {
+            for octet in 0.. {
+                let (mut increment, question) = Increment::start(&base, key.clone(), 7, Time48::now());
+                let mut messages = messages(&question, &differences(), &[1, 6]);
+                let Some(flipped) = messages[number].get_mut(octet) else { break };
+                *flipped ^= 1 << (octet % 8);
+                let taken = messages.iter_mut().try_for_each(|message| increment.accept(message, Time48::now()));
+                match taken.and_then(|()| increment.finish()) {
+                    Ok(Incremented::Changed(contents, _)) => assert_eq!(contents.octets(), led_to().octets()),
+                    Ok(other) => panic!("{number} {octet}: {other:?}"),
+                    Err(_) => {}
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! A zone by way of the cache: as it was kept, where the server says that it has not moved; by its differences, where it
+//! has; else by a transfer of the whole zone, which is then kept.
+//!
+//! Comes in: a zone, and the cache. Goes out: its contents as a transfer would give them. Whatever does not fit is told in
+//! the log, and costs a transfer.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use domain::rdata::tsig::Time48;
+use domain::tsig::Key;
+
+use super::ask::{Asker, DEFAULT_WINDOW};
+use super::failure::{Failure, Progress};
+use super::ixfr::{Increment, Incremented};
+use super::settings::Server;
+use super::wire::Connection;
+use super::{NameServers, explain_wire, query, random_id};
+use crate::dns::{Name, RdataRef, Rrset, Rtype, ZoneContents, ZoneName};
+use crate::inventory::value::Time;
+use crate::live::asked::Question;
+use crate::plan::marker_key;
+use crate::provider::cache::{Cache, Kept};
+
+/// How long a server may be silent when it is asked what moved: a transfer waits as long as the settings say (no official
+/// source).
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What a server says of a zone, by which it has moved or not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// Its SOA, where the server has authority for the zone.
+    soa: Option<Rrset>,
+    /// Its marker, where there is one.
+    marker: Option<Rrset>,
+}
+
+/// What a server said of many zones.
+#[derive(Debug)]
+pub struct Standings {
+    /// The server.
+    server: Server,
+    /// What it said.
+    of: HashMap<ZoneName, Standing>,
+}
+
+impl NameServers {
+    /// Asks, over one connection, what moved of the zones that the cache may have.
+    pub fn foresee(&self, zones: &[&ZoneName]) {
+        let Some(cache) = &self.cache else { return };
+        let zones: Vec<&ZoneName> = zones.iter().copied().filter(|zone| cache.may_have(zone)).collect();
+        if zones.is_empty() {
+            return;
+        }
+        // Whoever reads a zone is told why there is no key.
+        let Ok(key) = self.key() else { return };
+        for server in &self.settings.servers {
+            match self.ask_standings(server, &zones, key.clone()) {
+                Ok(standings) => {
+                    let of = zones.into_iter().cloned().zip(standings).collect();
+                    // A second look would see what the first did.
+                    let _ = self.foreseen.set(Standings { server: server.clone(), of });
+                    return;
+                }
+                Err(failure) => tracing::info!("{server}: what moved is asked zone by zone: {failure}"),
+            }
+        }
+    }
+
+    /// The zone as one server has it, by way of the cache.
+    pub fn read_by_cache(
+        &self,
+        cache: &Cache,
+        server: &Server,
+        zone: &ZoneName,
+        key: Option<Arc<Key>>,
+    ) -> Result<ZoneContents, Failure> {
+        let origin = self.origin(server);
+        let place = format!("{server} zone {zone}");
+        let kept = cache.load(zone, &origin, self.settings.cache_max_age);
+        let moved = match kept {
+            Ok(kept) => self.bring_forward(server, kept, key.clone())?,
+            Err(why) => Moved::Unknown(why),
+        };
+        let (contents, since) = match moved {
+            Moved::Not(kept) => {
+                tracing::info!("{place}: unmoved at serial {} since {}", kept.contents.serial(), kept.since);
+                return Ok(kept.contents);
+            }
+            Moved::To(contents, since) => (contents, since),
+            Moved::Unknown(why) => {
+                if let Some(why) = why {
+                    tracing::info!("{place}: transferred whole, as what was kept is not used: {why}");
+                }
+                (self.transfer_patiently(server, zone, key)?, cache.now())
+            }
+        };
+        if let Err(error) = cache.keep(&contents, &origin, since) {
+            tracing::info!("{place}: not kept for the next run: {error}");
+        }
+        Ok(contents)
+    }
+
+    /// Finds out whether a zone moved since it was kept, and whereto.
+    ///
+    /// Errors: there is no connection, which a transfer would need too.
+    fn bring_forward(&self, server: &Server, kept: Kept, key: Option<Arc<Key>>) -> Result<Moved, Failure> {
+        let zone = kept.contents.apex();
+        let foreseen = self.foreseen.get().filter(|foreseen| foreseen.server == *server);
+        let standing = match foreseen.and_then(|foreseen| foreseen.of.get(zone)) {
+            Some(standing) => standing.clone(),
+            None => match self.ask_standings(server, &[zone], key.clone()).map(|mut all| all.pop()) {
+                Ok(Some(standing)) => standing,
+                Ok(None) => return Ok(Moved::Unknown(Some("the server says nothing of it".to_owned()))),
+                Err(failure @ (Failure::Unresolved(_) | Failure::Connect(_))) => return Err(failure),
+                Err(failure) => return Ok(Moved::Unknown(Some(failure.to_string()))),
+            },
+        };
+        let soa = rrset(&kept.contents, zone.as_name().to_name(), Rtype::SOA);
+        let marker = marker_of(zone).and_then(|name| rrset(&kept.contents, name, Rtype::TXT));
+        if standing.soa.is_some() && standing.soa == soa {
+            // Whoever applied since then with zonewright left another marker. Where none was kept, a wildcard may answer.
+            let is_same = marker.is_none() || marker == standing.marker;
+            let why = || "its marker moved, but its serial did not".to_owned();
+            return Ok(if is_same { Moved::Not(kept) } else { Moved::Unknown(Some(why())) });
+        }
+        let serial = standing
+            .soa
+            .as_ref()
+            .and_then(|soa| RdataRef { rtype: Rtype::SOA, octets: soa.rdata().first()?.as_octets() }.serial());
+        match serial {
+            None => Ok(Moved::Unknown(Some("the server has no SOA of it".to_owned()))),
+            Some(serial) if serial > kept.contents.serial() => Ok(self.take_differences(server, &kept, key)),
+            Some(serial) => {
+                let was = kept.contents.serial();
+                Ok(Moved::Unknown(Some(format!("its serial went from {was} to {serial}, which is no newer one"))))
+            }
+        }
+    }
+
+    /// Transfers what changed in a zone that moved.
+    fn take_differences(&self, server: &Server, kept: &Kept, key: Option<Arc<Key>>) -> Moved {
+        let (zone, was) = (kept.contents.apex(), kept.contents.serial());
+        match self.increment(server, &kept.contents, key) {
+            Ok(Incremented::Changed(contents, records)) => {
+                let now = contents.serial();
+                tracing::info!("{server} zone {zone}: from serial {was} to {now} by {records} records of differences");
+                Moved::To(*contents, kept.since)
+            }
+            Ok(Incremented::Whole(contents)) => {
+                tracing::info!(
+                    "{server} zone {zone}: the server answers with the whole zone where differences were asked for"
+                );
+                Moved::To(*contents, self.cache.as_ref().map_or(kept.since, Cache::now))
+            }
+            Ok(Incremented::Unmoved) => {
+                Moved::Unknown(Some("the server says that it moved, and that it did not".into()))
+            }
+            Err(failure) => Moved::Unknown(Some(failure.to_string())),
+        }
+    }
+
+    /// Asks one server for what changed since a zone was as it is here.
+    fn increment(&self, server: &Server, base: &ZoneContents, key: Option<Arc<Key>>) -> Result<Incremented, Failure> {
+        let mut connection = Connection::open(server, self.settings.exchange.timeout)
+            .map_err(|fault| explain_wire(fault, Progress::default()))?;
+        let (mut increment, question) = Increment::start(base, key, random_id(), Time48::now());
+        connection.send(&question).map_err(|fault| explain_wire(fault, Progress::default()))?;
+        let mut message = Vec::new();
+        while !increment.ended() {
+            // Where a SOA alone came, the next message is on its way, or never will be.
+            let timeout = self.settings.exchange.timeout;
+            let patience = if increment.is_unclear() { timeout.min(PATIENCE) } else { timeout };
+            connection
+                .receive_until(Instant::now() + patience, &mut message)
+                .map_err(|fault| explain_wire(fault, increment.progress()))?;
+            increment.accept(&mut message, Time48::now())?;
+        }
+        if connection.has_more() {
+            return Err(Failure::BadMessage("octets after the last message".to_owned()));
+        }
+        increment.finish()
+    }
+
+    /// Asks one server how zones stand; the answers have their order.
+    fn ask_standings(
+        &self,
+        server: &Server,
+        zones: &[&ZoneName],
+        key: Option<Arc<Key>>,
+    ) -> Result<Vec<Standing>, Failure> {
+        let soas = zones.iter().map(|zone| Question { name: zone.as_name().to_name(), rtype: Rtype::SOA });
+        let markers = zones.iter().map(|zone| {
+            // A zone whose name is so long that it has no marker is asked for TXT of its own, which is then not looked at.
+            Question { name: marker_of(zone).unwrap_or_else(|| zone.as_name().to_name()), rtype: Rtype::TXT }
+        });
+        let questions: Vec<Question> = soas.chain(markers).collect();
+        let timeout = self.settings.exchange.timeout.min(PATIENCE);
+        let root = ZoneName::new(Name::root());
+        let asker = Asker { server, zone: &root, key, timeout, window: DEFAULT_WINDOW };
+        let mut soas = asker.ask_to(&questions, query::read_own)?;
+        let markers = soas.split_off(zones.len());
+        Ok(soas.into_iter().zip(markers).map(|(soa, marker)| Standing { soa, marker }).collect())
+    }
+
+    /// What zones of a server are kept as: the server, and the key, by which it may show another view of them.
+    fn origin(&self, server: &Server) -> String {
+        match &self.settings.key {
+            Some(key) => format!("{server}, key {} {}", key.name, key.algorithm),
+            None => format!("{server}, without a key"),
+        }
+    }
+}
+
+/// What became of a zone that was kept.
+enum Moved {
+    /// Nothing.
+    Not(Kept),
+    /// It moved, and this is how it is now; with the time when it was last transferred whole.
+    To(ZoneContents, Time),
+    /// That is not known: why, where there was anything to know it by.
+    Unknown(Option<String>),
+}
+
+/// The owner name of a zone's marker; `None` where the zone's name is too long for one.
+fn marker_of(zone: &ZoneName) -> Option<Name> {
+    marker_key(zone).map(|key| key.owner.as_name().to_name())
+}
+
+/// One RRset of a zone.
+fn rrset(contents: &ZoneContents, owner: Name, rtype: Rtype) -> Option<Rrset> {
+    contents.rrset(owner.as_name(), rtype).map(|found| found.to_rrset())
+}
