@@ -144,11 +144,12 @@ fn a_zone_that_has_not_moved_is_not_transferred(kind: Kind) {
         spy.asked()
     };
     assert_eq!(read("cache = false\n", NOW), [AXFR]);
-    assert_eq!(read("", "2026-11-21T12:00:00Z"), [SOA, TXT]);
+    assert_eq!(read("", "2026-11-20T13:00:00Z"), [SOA, TXT]);
+    assert_eq!(read("cache_max_age = \"1d\"\n", "2026-11-21T12:00:00Z"), [SOA, TXT]);
     // That a file is too old, or no good, is seen when it is read.
     let in_vain = [SOA, TXT, AXFR];
-    assert_eq!(read("", "2026-11-21T12:00:01Z"), in_vain);
-    assert_eq!(read("cache_max_age = \"1h\"\n", "2026-11-21T13:00:02Z"), in_vain);
+    assert_eq!(read("cache_max_age = \"1d\"\n", "2026-11-21T12:00:01Z"), in_vain);
+    assert_eq!(read("", "2026-11-21T13:00:02Z"), in_vain);
     // Whatever becomes of the file costs a transfer.
     fs::write(client.cached(APEX), "x").expect("the file");
     assert_eq!(read("", "2026-11-21T13:00:02Z"), in_vain);

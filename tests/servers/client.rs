@@ -62,7 +62,7 @@ impl Client {
                 target.prepare(&[&zone_name(zone)]);
                 target.read_zone(&zone_name(zone))
             }
-            Access::ByName(_) => panic!("the settings say nothing of `read`"),
+            Access::Either(_) | Access::ByName(_) => panic!("the settings say nothing of `read`"),
         }
     }
 
