@@ -3,6 +3,8 @@
 
 #[path = "support/fleet.rs"]
 mod fleet;
+#[path = "fleets/shortcuts.rs"]
+mod shortcuts;
 #[path = "fleets/sparse.rs"]
 mod sparse;
 mod support;

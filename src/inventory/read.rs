@@ -1,7 +1,7 @@
 //! Reads a workspace: the only place of the inventory that touches the disk.
 //!
-//! Comes in: a folder and the clock. Goes out: an [`Inventory`] and all that is wrong with it. Files are read, hashed and
-//! parsed side by side; the answer is the same whatever the number of threads.
+//! Comes in: a folder and the clock. Goes out: an [`Inventory`] and all that is wrong with it. The files of a
+//! source are read, hashed and parsed side by side; the answer is the same whatever the number of threads.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,8 +1,7 @@
 //! The rooms joined in order: a workspace and its servers to a plan.
 //!
 //! Comes in: the folder of a workspace, the clock, and whose rules run. Goes out: a plan with everything that was found on
-//! the way. Sources, zones and hosts are taken in parallel here, and in `inventory::read`, and nowhere else; the outcome
-//! does not depend on the number of threads.
+//! the way. Zones and hosts are taken in parallel here; the outcome does not depend on the number of threads.
 
 pub mod zones;
 

@@ -1,0 +1,101 @@
+//! What plans leave out to be quick: it may change nothing.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::net::{IpAddr, Ipv6Addr};
+use std::path::Path;
+
+use zonewright::diff::waits::Waits;
+use zonewright::diff::{Context, Selection, Tripped};
+use zonewright::dns::{Name, NameRef, RdataRef, Rtype, reverse};
+use zonewright::inventory::value::Time;
+use zonewright::inventory::{self, Inventory};
+use zonewright::live::{Live, LiveRrset};
+use zonewright::pipeline::decide::{self, Given};
+use zonewright::pipeline::zones;
+
+use super::{Silent, on_fleets, plan_of};
+
+/// A fleet's inventory and zones; none where its settings are refused.
+fn read(fleet: &Path, now: Time) -> Option<(Inventory, Live)> {
+    plan_of(fleet)?;
+    let inventory = inventory::load_workspace(fleet, now, &|_| {}).inventory.expect("settings that `plan` took");
+    let live = zones::read_all(&inventory, fleet, (&Selection::default(), now), &Silent).live;
+    Some((inventory, live))
+}
+
+/// The clock of the fleets.
+fn now() -> Time {
+    "2026-11-20T02:00:00Z".parse().expect("a time")
+}
+
+/// Where RRsets are: zone and number.
+fn places<'l>(found: impl Iterator<Item = LiveRrset<'l>>) -> Vec<(u32, u32)> {
+    found.map(|found| (found.zone.0, found.rrset.id())).collect()
+}
+
+/// The live RRsets of a type that a value is in, found by looking at all.
+fn all_with<'l>(live: &'l Live, rtype: Rtype, is_meant: impl Fn(RdataRef<'l>) -> bool) -> Vec<(u32, u32)> {
+    let is_whole = |found: &LiveRrset<'_>| rtype != Rtype::PTR || reverse::address_of(found.rrset.owner()).is_some();
+    places(live.rrsets_of(rtype).filter(is_whole).filter(|found| found.rrset.rdata().any(&is_meant)))
+}
+
+/// Looks up every address and every name of the zones, and compares with a look at all records.
+fn compare_look_ups(live: &Live, seed: u64) {
+    let rdata = |rtype| live.rrsets_of(rtype).flat_map(|found| found.rrset.rdata());
+    let addresses: BTreeSet<Ipv6Addr> = rdata(Rtype::AAAA)
+        .chain(rdata(Rtype::A))
+        .filter_map(|rdata| match rdata.address()? {
+            IpAddr::V6(v6) => Some(v6),
+            IpAddr::V4(v4) => Some(v4.to_ipv6_mapped()),
+        })
+        .collect();
+    for address in addresses {
+        let all = all_with(live, Rtype::AAAA, |rdata| rdata.address() == Some(IpAddr::V6(address)));
+        assert_eq!(places(live.holding(address)), all, "fleet {seed}: {address}");
+    }
+    let owners = [Rtype::AAAA, Rtype::A, Rtype::PTR].into_iter().flat_map(|rtype| live.rrsets_of(rtype));
+    let targets = rdata(Rtype::PTR).filter_map(|rdata| rdata.target());
+    let names: BTreeSet<Name> = owners.map(|found| found.rrset.owner()).chain(targets).map(NameRef::to_name).collect();
+    for name in names {
+        let all = all_with(live, Rtype::PTR, |rdata| rdata.target() == Some(name.as_name()));
+        assert_eq!(places(live.pointing_to(name.as_name())), all, "fleet {seed}: {name}");
+    }
+}
+
+#[test]
+fn the_rules_find_nothing_to_do_for_hosts_that_are_told_without_them() {
+    let settled = Cell::new(0);
+    on_fleets(|seed, fleet| {
+        let Some((inventory, live)) = read(fleet, now()) else { return };
+        let (selection, tripped, waits) = (Selection::default(), Tripped::default(), Waits::default());
+        let given = Given { now: now(), selection: &selection, tripped: &tripped, waits: &waits };
+        decide::decide_and(&inventory, &live, given, |context, standings, decided| {
+            settled.set(settled.get() + context.settled.iter().filter(|is_settled| **is_settled).count());
+            let nobody = vec![false; inventory.hosts.len()];
+            let (all_standings, all) = decide::judge_all(&Context { settled: &nobody, ..*context });
+            assert_eq!(standings.0, all_standings.0, "fleet {seed}");
+            assert_eq!(decided.changes, all.changes, "fleet {seed}");
+            assert_eq!(decided.blocked, all.blocked, "fleet {seed}");
+            assert_eq!(decided.skipped, all.skipped, "fleet {seed}");
+            assert_eq!(decided.notices, all.notices, "fleet {seed}");
+            assert_eq!(decided.waiting, all.waiting, "fleet {seed}");
+        });
+    });
+    // Without Python there are no fleets, which is told.
+    assert!(crate::support::python().is_none() || settled.get() > 100, "{} hosts are settled", settled.get());
+}
+
+#[test]
+fn what_holds_an_address_or_points_to_a_name_is_found_as_by_a_look_at_all_records() {
+    on_fleets(|seed, fleet| {
+        let Some((inventory, live)) = read(fleet, now()) else { return };
+        compare_look_ups(&live, seed);
+        // Deciding tells beforehand what it found to be in order.
+        let (_, live) = read(fleet, now()).expect("as before");
+        let (selection, tripped, waits) = (Selection::default(), Tripped::default(), Waits::default());
+        let given = Given { now: now(), selection: &selection, tripped: &tripped, waits: &waits };
+        decide::decide(&inventory, &live, given);
+        compare_look_ups(&live, seed);
+    });
+}
