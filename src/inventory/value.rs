@@ -282,7 +282,7 @@ fn plain_time(text: &[u8]) -> Option<Time> {
     }
     let pair = |at: usize| {
         let (tens, ones) = (text[at].wrapping_sub(b'0'), text[at + 1].wrapping_sub(b'0'));
-        (tens < 10 && ones < 10).then_some(i64::from(tens * 10 + ones))
+        (tens < 10 && ones < 10).then(|| i64::from(tens * 10 + ones))
     };
     let (year, month, day) = (pair(0)? * 100 + pair(2)?, pair(5)?, pair(8)?);
     let (hour, minute, second) = (pair(11)?, pair(14)?, pair(17)?);
