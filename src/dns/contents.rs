@@ -93,11 +93,13 @@ impl ZoneBuilder {
         }
         let start = u32::try_from(self.arena.len()).map_err(|_| ContentsError::TooLarge)?;
         let owner = owner.as_wire();
+        let mut fixed = [0; 8];
+        fixed[..2].copy_from_slice(&rtype.to_int().to_be_bytes());
+        fixed[2..6].copy_from_slice(&ttl.as_secs().to_be_bytes());
+        fixed[6..].copy_from_slice(&(rdata.len() as u16).to_be_bytes());
         self.arena.push(owner.len() as u8);
         self.arena.extend_from_slice(owner);
-        self.arena.extend_from_slice(&rtype.to_int().to_be_bytes());
-        self.arena.extend_from_slice(&ttl.as_secs().to_be_bytes());
-        self.arena.extend_from_slice(&(rdata.len() as u16).to_be_bytes());
+        self.arena.extend_from_slice(&fixed);
         self.arena.extend_from_slice(rdata);
         let length = self.arena.len() as u32 - start;
         self.index.push(Indexed { hash: xxh3_64(owner), start, length });

@@ -325,7 +325,20 @@ impl<'a> NameRef<'a> {
     /// Whether this name is `other` or below it.
     pub fn is_at_or_below(self, other: NameRef<'_>) -> bool {
         // A suffix of octets alone could begin in the middle of a label.
-        self.0.ends_with(other.0) && self.ancestors().any(|name| name.0.len() == other.0.len())
+        self.0.ends_with(other.0) && self.begins_label(self.0.len() - other.0.len())
+    }
+
+    /// Whether a label begins at an octet of its wire format, at most the last.
+    pub fn begins_label(self, start: usize) -> bool {
+        // The labels of addresses below ip6.arpa have one octet each, and are told apart without going through them.
+        let in_nibbles = start.is_multiple_of(2) && self.0[..start].chunks_exact(2).all(|label| label[0] == 1);
+        in_nibbles || {
+            let mut at = 0;
+            while at < start {
+                at += 1 + usize::from(self.0[at]);
+            }
+            at == start
+        }
     }
 
     /// Whether the leftmost label is the asterisk (RFC 4592 section 2.1.1).

@@ -192,24 +192,25 @@ impl<'a> Wire<'a> {
     /// Appends the name that begins at `at` to `out`, uncompressed; gives the place after it.
     fn append_name(self, at: usize, out: &mut Vec<u8>) -> Result<usize, WireError> {
         let first = out.len();
-        let mut from = at;
-        let mut barrier = at;
-        let mut end = None;
+        let (mut from, mut barrier, mut end) = (at, at, None);
+        // Where the labels begin that follow each other up to `from`, which are taken in one piece.
+        let mut labels = at;
         loop {
             let length = usize::from(*self.octets.get(from).ok_or(WireError::Short)?);
             match length {
                 0 => {
-                    out.push(0);
+                    out.extend_from_slice(&self.octets[labels..=from]);
                     return Ok(end.unwrap_or(from + 1));
                 }
                 1..=MAX_LABEL => {
-                    let label = self.octets.get(from..=from + length).ok_or(WireError::Short)?;
+                    from += 1 + length;
+                    if from > self.octets.len() {
+                        return Err(WireError::Short);
+                    }
                     // The root label is still to come.
-                    if out.len() - first + label.len() >= MAX_NAME {
+                    if out.len() - first + (from - labels) >= MAX_NAME {
                         return Err(WireError::NameTooLong);
                     }
-                    out.extend_from_slice(label);
-                    from += 1 + length;
                 }
                 0xc0.. => {
                     let low = usize::from(*self.octets.get(from + 1).ok_or(WireError::Short)?);
@@ -217,9 +218,9 @@ impl<'a> Wire<'a> {
                     if !self.compressed || target >= barrier {
                         return Err(WireError::BadPointer);
                     }
+                    out.extend_from_slice(&self.octets[labels..from]);
                     end.get_or_insert(from + 2);
-                    barrier = target;
-                    from = target;
+                    (barrier, from, labels) = (target, target, target);
                 }
                 _ => return Err(WireError::BadLabel),
             }

@@ -118,26 +118,13 @@ impl Apexes {
     pub fn zone_of(&self, name: NameRef<'_>) -> Option<ZoneIndex> {
         let wire = name.as_wire();
         let fitting = self.lengths.iter().filter_map(|length| wire.len().checked_sub(*length));
-        let found = |start: usize| self.zones.get(&wire[start..]).filter(|_| begins_label(wire, start));
+        let found = |start: usize| self.zones.get(&wire[start..]).filter(|_| name.begins_label(start));
         fitting.filter_map(found).next().copied()
     }
 
     /// Whether names below the apex of a zone may belong to another.
     fn is_parent(&self, zone: ZoneIndex) -> bool {
         self.parents.contains(&zone)
-    }
-}
-
-/// Whether a label of a name begins at an octet of it.
-fn begins_label(wire: &[u8], start: usize) -> bool {
-    // The labels of addresses below ip6.arpa have one octet each, and are told apart without going through them.
-    let in_nibbles = start.is_multiple_of(2) && wire[..start].chunks_exact(2).all(|label| label[0] == 1);
-    in_nibbles || {
-        let mut at = 0;
-        while at < start {
-            at += 1 + usize::from(wire[at]);
-        }
-        at == start
     }
 }
 
