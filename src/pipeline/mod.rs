@@ -67,6 +67,7 @@ mod simulation;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
+use std::sync::Mutex;
 
 use crate::change::{Notice, NoticeCode};
 use crate::diag::{Diagnostics, Files};
@@ -80,6 +81,7 @@ use crate::inventory::read::{self, Extent, Loaded, LoadedConfig};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
 use crate::names::{NameIndex, short};
+use crate::parallel::HELD;
 use crate::plan::order;
 use crate::plan::{Marker, Only, Plan, SourceSeen, marker_key};
 use crate::provider::cache::CacheUse;
@@ -420,28 +422,46 @@ fn load_beside_zones(
         !request.hosts.is_empty() || !request.projects.is_empty() || matches!(read_for, ReadFor::Named(_));
     let config = (!is_narrowed && are_zones_read).then(|| load_config(request.workspace).ok()).flatten();
     let Some((config, _)) = config else { return (load(request.workspace, request.now, progress), None) };
-    progress.stage("reading the inventory and zones", Some(config.zones.len() as u64));
-    let steps = Steps(progress);
+    let total = config.zones.len() as u64;
+    let steps = Waiting { progress, done: Mutex::new(Some(0)) };
     std::thread::scope(|scope| {
         let reading =
             scope.spawn(|| EarlyZones::read(&config, request.workspace, (request.now, request.cache), &steps));
-        let loaded = load(request.workspace, request.now, &steps);
+        let loaded = load(request.workspace, request.now, progress);
+        steps.begin("reading zones", total);
         (loaded, Some(reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
     })
 }
 
-/// Tells of steps and of no stage: for what runs beside something else within one.
-struct Steps<'p>(&'p dyn Progress);
+/// Holds the steps of a stage that began beside another until that other is over.
+struct Waiting<'p> {
+    /// Who is told.
+    progress: &'p dyn Progress,
+    /// How many steps are done, until the stage is told of.
+    done: Mutex<Option<u64>>,
+}
 
-impl Progress for Steps<'_> {
+impl Waiting<'_> {
+    /// Tells of the stage, and of the steps that are done.
+    fn begin(&self, what: &str, total: u64) {
+        let mut done = self.done.lock().expect(HELD);
+        self.progress.stage(what, Some(total));
+        (0..done.take().unwrap_or_default()).for_each(|_| self.progress.step());
+    }
+}
+
+impl Progress for Waiting<'_> {
     fn stage(&self, _: &str, _: Option<u64>) {}
 
     fn step(&self) {
-        self.0.step();
+        match &mut *self.done.lock().expect(HELD) {
+            Some(done) => *done += 1,
+            None => self.progress.step(),
+        }
     }
 
     fn pause(&self, pause: std::time::Duration) {
-        self.0.pause(pause);
+        self.progress.pause(pause);
     }
 }
 
