@@ -689,7 +689,8 @@ impl<'a> ZoneWriter<'a> {
         for piece in pieces {
             match piece.changes.iter().all(|place| standing.contains(place)) {
                 true => self.board.done(std::slice::from_ref(piece)),
-                false => self.board.leave(std::slice::from_ref(piece), &lost),
+                // Another zone may have left the unit meanwhile, as not reached.
+                false => self.board.doubt(std::slice::from_ref(piece), &lost),
             }
         }
     }
