@@ -81,6 +81,7 @@ impl<'a> Zones<'a> {
 
     /// Writes zones until nothing is left to be taken up.
     fn run(&self, lane: usize) {
+        let _relieved = Relieved(self);
         let mut slots = self.slots();
         loop {
             let Some((place, mut writer)) = take(&mut slots, lane) else {
@@ -101,6 +102,19 @@ impl<'a> Zones<'a> {
                     break;
                 }
             }
+        }
+    }
+}
+
+/// Lets nobody wait for a lane that panicked.
+struct Relieved<'z, 'a>(&'z Zones<'a>);
+
+impl Drop for Relieved<'_, '_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let slots = self.0.slots.lock();
+            slots.into_iter().for_each(|mut slots| slots.iter_mut().for_each(|slot| slot.is_over = true));
+            self.0.further.notify_all();
         }
     }
 }

@@ -184,8 +184,7 @@ impl Checks {
                         effect.run != *run
                             && effect.differences.iter().any(|made| (&made.name, made.rtype) == (&name, rtype))
                     };
-                    let by_others =
-                        effects.iter().any(by_other_run) || is_changed_by_others(stage, (&name, rtype), 0);
+                    let by_others = effects.iter().any(by_other_run) || is_changed_by_others(stage, (&name, rtype), 0);
                     if !effects[..place].iter().any(made) && !by_others {
                         faults.push(format!("run {run} changed {} {} before {name} {rtype}", found.name, found.rtype));
                     }
