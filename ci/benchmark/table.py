@@ -58,7 +58,16 @@ class Targets:
 
     def table(self):
         """The table of all of them."""
-        return table(["target", "limit", "measured", "met"], self.rows) if self.rows else ""
+        return table(TARGETS, self.rows) if self.rows else ""
+
+
+TARGETS = ["target", "limit", "measured", "met"]
+
+
+def without_targets(text):
+    """The tables of what was measured: targets are for whoever measures, who sees them."""
+    head = "|" + "|".join(f" {cell} " for cell in TARGETS) + "|\n"
+    return re.sub(rf"\n*{re.escape(head)}(?:\|.*\n)+", "\n", text)
 
 
 def write_block(name, text):
