@@ -343,7 +343,7 @@ impl ZoneContents {
     }
 
     /// The hash of an owner name, by which records are ordered.
-    pub fn hash_of(owner: NameRef<'_>) -> u64 {
+    fn hash_of(owner: NameRef<'_>) -> u64 {
         xxh3_64(owner.as_wire())
     }
 
