@@ -31,7 +31,7 @@ impl<'i> Desired<'i> {
     }
 
     /// Derives one host, and does not keep it.
-    pub fn derive(&self, place: usize) -> DesiredHost {
+    fn derive(&self, place: usize) -> DesiredHost {
         host::derive(self.inventory, self.live, &self.inventory.hosts[place], self.now)
     }
 

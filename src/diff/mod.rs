@@ -4,8 +4,8 @@
 //! what its rules do; over all, changes with their reasons, and notices. Pure.
 //!
 //! Each host is taken alone, so that all run in parallel: [`standing`] decides whether its rules run at all, and
-//! [`rules::reconcile`] runs them, unless all stands as it should ([`settled`]). Once all hosts have been, [`rules::settle`] can block a host still, because only then
-//! it is known whose records are protected.
+//! [`rules::reconcile`] runs them, unless all stands as it should ([`settled`]). Once all hosts have been,
+//! [`rules::settle`] can block a host still, because only then it is known whose records are protected.
 
 pub mod context;
 

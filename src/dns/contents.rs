@@ -101,8 +101,8 @@ impl ZoneBuilder {
         self.arena.extend_from_slice(owner);
         self.arena.extend_from_slice(&fixed);
         self.arena.extend_from_slice(rdata);
-        let length = self.arena.len() as u32 - start;
-        self.index.push(Indexed { hash: xxh3_64(owner), start, length });
+        let end = u32::try_from(self.arena.len()).map_err(|_| ContentsError::TooLarge)?;
+        self.index.push(Indexed { hash: xxh3_64(owner), start, length: end - start });
         Ok(())
     }
 
@@ -359,12 +359,14 @@ impl ZoneContents {
         self.rrsets_from(owner.start, owner.end)
     }
 
-    /// Which records within `part` have a tag; those are neighbours.
+    /// The records within `part` from the first to the last of a tag.
+    ///
+    /// Records are in order of whole hashes, so that between two of one tag one of another may stand.
     fn of_tag(&self, tag: u32, Range { start, end }: Range<u32>) -> Range<u32> {
         let has_tag = |number: &u32| self.places[*number as usize].tag == tag;
         let from = (start..end).find(has_tag).unwrap_or(end);
-        let to = (from..end).find(|number| !has_tag(number)).unwrap_or(end);
-        from..to
+        let last = (from..end).rfind(has_tag);
+        from..last.map_or(from, |last| last + 1)
     }
 
     /// Which records within `part` have an owner, in wire format; those are neighbours.
@@ -591,6 +593,22 @@ mod tests {
         assert_eq!(zone.rrset_by_id(rrset.id()).to_rrset(), rrset.to_rrset());
         assert!(zone.rrset(Name::parse("c.example.net").unwrap().as_name(), Rtype::AAAA).is_none());
         assert_eq!(zone.rrsets().count(), 3);
+    }
+
+    #[test]
+    fn names_of_one_tag_are_found_beside_another_between_them() {
+        let owners = ["h328225", "h11", "h333124"].map(|label| Name::parse(&format!("{label}.example.net")).unwrap());
+        let [first, between, last] = owners.each_ref().map(|owner| ZoneContents::hash_of(owner.as_name()));
+        assert!(first < between && between < last && first >> 61 == last >> 61);
+        assert_eq!(first as u32, last as u32);
+        let zone = zone(&[("h328225.example.net", 60, 1), ("h11.example.net", 60, 2), ("h333124.example.net", 60, 3)]);
+        let names: Vec<_> = owners.iter().map(|owner| (&zone, owner.as_name())).collect();
+        let found = ZoneContents::look_up(&names);
+        for ((owner, numbers), octet) in owners.iter().zip(found).zip(1..) {
+            let rrset = zone.rrset(owner.as_name(), Rtype::AAAA).expect("it is there");
+            assert_eq!(rrset.rdata().next().map(|rdata| rdata.octets[15]), Some(octet), "{owner}");
+            assert_eq!(numbers, rrset.numbers(), "{owner}");
+        }
     }
 
     #[test]

@@ -195,7 +195,7 @@ impl Live {
         self.own.contains(owner, rtype)
     }
 
-    /// Joins zones of which more will be known: what is found by owner name is found, and nothing by address or target.
+    /// Joins zones of which more will be known: MX and NS data of theirs count for nothing yet.
     pub fn draft(zones: Vec<LiveZone>, apexes: Apexes) -> Live {
         let (unpaired, exchangers, name_servers, own) = Default::default();
         Live { zones, apexes, unpaired, exchangers, name_servers, own }
@@ -204,6 +204,8 @@ impl Live {
     /// Puts another zone in the place of one, of which more is known now, into a draft.
     pub fn put(&mut self, zone: ZoneIndex, known: LiveZone) {
         self.zones[zone.0 as usize] = known;
+        // What was found in the zone as it was known before may not stand in it.
+        self.unpaired = OnceLock::new();
     }
 
     /// Makes a draft what it is a draft of.
@@ -460,6 +462,20 @@ mod tests {
         assert_eq!(live.delegation_to(ns.as_name()), Some(name("sub.example.net").as_name()));
         assert!(!live.is_exchanger(ns.as_name()));
         assert!(live.rrset(name("x.child.example.net").as_name(), Rtype::AAAA).is_none());
+    }
+
+    #[test]
+    fn what_a_draft_holds_is_found_anew_once_more_is_known() {
+        let records: Sample<'_> = ("example.net", &[("a.example.net", Rtype::AAAA, "2a02::1")]);
+        let Live { zones, apexes, .. } = live(&[records]);
+        let apex = zones[0].name().clone();
+        let mut draft = Live::draft(vec![LiveZone::unknown(apex)], apexes);
+        let count = |draft: &Live| draft.holding("2a02::1".parse().unwrap()).count();
+        assert_eq!(count(&draft), 0);
+        for known in zones {
+            draft.put(ZoneIndex(0), known);
+        }
+        assert_eq!(count(&draft), 1);
     }
 
     #[test]

@@ -174,7 +174,8 @@ fn collect(context: &Context<'_>, standings: &mut Standings, outcomes: Vec<Outco
     decided
 }
 
-/// Makes changes of acts that are due, and blocks the hosts whose changes would break a rule of DNS in the zones as they would become.
+/// Makes changes of acts that are due, and blocks the hosts whose changes would break a rule of DNS in the zones as they
+/// would become.
 fn refuse_faults(context: &Context<'_>, standings: &mut Standings, acts: Vec<Act>, decided: &mut Decided) {
     let Settled { changes, blocked, notices, waiting } = post::settle(context, acts);
     decided.changes = changes;
