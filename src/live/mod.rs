@@ -327,7 +327,8 @@ impl Live {
         self.unpaired.get_or_init(|| Unpaired::find(self, known));
     }
 
-    /// What has no counterpart.
+    /// What has no counterpart. It is found by all threads together, so that none may ask for the first time from work that is
+    /// itself shared among them: [`Live::pair`] comes before.
     fn unpaired(&self) -> &Unpaired {
         self.unpaired.get_or_init(|| Unpaired::find(self, Paired::none(self)))
     }

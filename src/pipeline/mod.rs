@@ -421,6 +421,8 @@ fn load_beside_zones(
     let is_narrowed =
         !request.hosts.is_empty() || !request.projects.is_empty() || matches!(read_for, ReadFor::Named(_));
     let config = (!is_narrowed && are_zones_read).then(|| load_config(request.workspace).ok()).flatten();
+    // So is a state that cannot be read.
+    let config = config.filter(|(config, _)| open_to_read(&request.workspace.join(&config.state_file)).is_ok());
     let Some((config, _)) = config else { return (load(request.workspace, request.now, progress), None) };
     let total = config.zones.len() as u64;
     let steps = Waiting { progress, done: Mutex::new(Some(0)) };
