@@ -5,6 +5,7 @@
 //! the log, and costs a transfer.
 
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -104,7 +105,7 @@ impl NameServers {
 
     /// Finds out whether a zone moved since it was kept, and whereto.
     ///
-    /// Errors: there is no connection, which a transfer would need too.
+    /// Errors: there is no connection, and would be none for a transfer.
     fn bring_forward(&self, server: &Server, kept: Kept, key: Option<Arc<Key>>) -> Result<Moved, Failure> {
         let zone = kept.contents.apex();
         let foreseen = self.foreseen.get().filter(|foreseen| foreseen.server == *server);
@@ -113,7 +114,7 @@ impl NameServers {
             None => match self.ask_standings(server, &[zone], key.clone()).map(|mut all| all.pop()) {
                 Ok(Some(standing)) => standing,
                 Ok(None) => return Ok(Moved::Unknown(Some("the server says nothing of it".to_owned()))),
-                Err(failure @ (Failure::Unresolved(_) | Failure::Connect(_))) => return Err(failure),
+                Err(failure) if would_fail_too(&failure) => return Err(failure),
                 Err(failure) => return Ok(Moved::Unknown(Some(failure.to_string()))),
             },
         };
@@ -234,6 +235,15 @@ fn marker_of(zone: &ZoneName) -> Option<Name> {
     marker_key(zone).map(|key| key.owner.as_name().to_name())
 }
 
+/// Whether a transfer would fail as a question did, though it waits longer for a connection.
+fn would_fail_too(failure: &Failure) -> bool {
+    match failure {
+        Failure::Unresolved(_) => true,
+        Failure::Connect(error) => error.kind() != ErrorKind::TimedOut,
+        _ => false,
+    }
+}
+
 /// Whether the marker of a zone is the one that was kept. Where none was kept, a wildcard may answer in its place.
 fn is_same_marker(kept: Option<&Rrset>, standing: Option<&Rrset>) -> bool {
     kept == standing || kept.is_none() && standing.and_then(Marker::of_rrset).is_none()
@@ -250,4 +260,17 @@ fn leads_elsewhere(contents: &ZoneContents, standing: &Standing) -> bool {
 /// One RRset of a zone.
 fn rrset(contents: &ZoneContents, owner: Name, rtype: Rtype) -> Option<Rrset> {
     contents.rrset(owner.as_name(), rtype).map(|found| found.to_rrset())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_that_took_too_long_for_a_question_is_waited_for_by_a_transfer() {
+        let connect = |kind: ErrorKind| would_fail_too(&Failure::Connect(kind.into()));
+        assert!(connect(ErrorKind::ConnectionRefused));
+        assert!(!connect(ErrorKind::TimedOut));
+        assert!(!would_fail_too(&Failure::TimedOut { progress: Progress::default() }));
+    }
 }
