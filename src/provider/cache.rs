@@ -55,11 +55,17 @@ const FOLDER: &str = "cache";
 /// The format of the files: the first line of each.
 const FORMAT: &str = "zonewright zone cache 1";
 
+/// What the files of all formats begin with.
+const FAMILY: &str = "zonewright zone cache ";
+
 /// How long what stands before the contents may be: a name takes up to 1 004 characters, and a server's as many.
 const MAX_HEAD: u64 = 8192;
 
 /// The ending of a file that is being written.
 const UNFINISHED: &str = "tmp";
+
+/// How many names are tried for it.
+const ATTEMPTS: u32 = 100;
 
 /// How long a file may be unfinished: a run that wrote it since then was killed.
 const FORSAKEN: Duration = Duration::from_secs(3600);
@@ -93,6 +99,9 @@ impl Cache {
             Err(error) if error.kind() == ErrorKind::NotFound => return Err(None),
             Err(error) => return Err(Some(error.to_string())),
         };
+        if !is_private(&file).map_err(|error| Some(error.to_string()))? {
+            return Err(Some("others may have written it".to_owned()));
+        }
         let head = read_head(&mut file).map_err(|error| Some(error.to_string()))?;
         let head = Head::parse(&head, zone, origin).map_err(|what| Some(what.to_owned()))?;
         let is_fresh = self.now.since(head.since).is_some_and(|age| age.as_secs() <= max_age.as_secs());
@@ -128,14 +137,12 @@ impl Cache {
         };
         let head = Head { sha256: head.digest(octets), ..head };
         let place = self.file(zone);
-        let beside = self.folder.join(format!(".{}.{}.{UNFINISHED}", file_name(zone), std::process::id()));
-        let written = private_file(OpenOptions::new().write(true).create(true).truncate(true))
-            .open(&beside)
-            .and_then(|mut file| {
-                file.write_all(head.text().as_bytes())?;
-                file.write_all(octets)
-            })
-            .and_then(|()| fs::rename(&beside, &place));
+        if !may_be_kept(&place) {
+            return Err(io::Error::new(ErrorKind::AlreadyExists, "a file that is none of the cache's has its name"));
+        }
+        let (beside, mut file) = self.create_beside(zone)?;
+        let written = file.write_all(head.text().as_bytes()).and_then(|()| file.write_all(octets));
+        let written = written.and_then(|()| fs::rename(&beside, &place));
         written.inspect_err(|_| {
             // That it could not be removed either would hide why.
             let _ = fs::remove_file(&beside);
@@ -151,12 +158,27 @@ impl Cache {
             let ending = Path::new(&name).extension().and_then(OsStr::to_str);
             let age = || entry.metadata().and_then(|found| found.modified()).ok()?.elapsed().ok();
             let is_over = match ending {
-                Some("zone") => !names.iter().any(|known| name == known.as_str()),
+                Some("zone") => !names.iter().any(|known| name == known.as_str()) && may_be_kept(&entry.path()),
                 Some(UNFINISHED) => age().is_some_and(|age| age > FORSAKEN),
                 _ => false,
             };
             if is_over && let Err(error) = fs::remove_file(entry.path()) {
                 tracing::info!("{}: not removed: {error}", entry.path().display());
+            }
+        }
+    }
+
+    /// Creates a file in the folder that is to become that of a zone: never one that is there already, be it a link, or what a
+    /// run has under way whose number is ours on another machine or in another container.
+    fn create_beside(&self, zone: &ZoneName) -> io::Result<(PathBuf, File)> {
+        let mut attempt = 0;
+        loop {
+            let name = format!(".{}.{}-{attempt}.{UNFINISHED}", file_name(zone), std::process::id());
+            let beside = self.folder.join(name);
+            match private_file(OpenOptions::new().write(true).create_new(true)).open(&beside) {
+                Ok(file) => return Ok((beside, file)),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists && attempt < ATTEMPTS => attempt += 1,
+                Err(error) => return Err(error),
             }
         }
     }
@@ -208,6 +230,32 @@ fn is_ours(folder: &Path) -> io::Result<bool> {
 #[cfg(not(unix))]
 fn is_ours(_: &Path) -> io::Result<bool> {
     Ok(true)
+}
+
+/// Whether nobody can have written a file but the account that we run as: its digest is no proof against who wants to mislead.
+#[cfg(unix)]
+fn is_private(file: &File) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt as _;
+    let found = file.metadata()?;
+    Ok(found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o022 == 0)
+}
+
+/// Systems without owners have other ways, which the folder hands on.
+#[cfg(not(unix))]
+fn is_private(_: &File) -> io::Result<bool> {
+    Ok(true)
+}
+
+/// Whether what stands at a place in the folder may go: nothing, what was kept, or what a power cut left of it. The folder
+/// may have been there for something else, such as zone files of somebody's.
+fn may_be_kept(place: &Path) -> bool {
+    let mut begin = [0; FAMILY.len()];
+    let read = File::open(place).and_then(|mut file| file.read(&mut begin));
+    match read {
+        Ok(length) => begin[..length] == *FAMILY.as_bytes() || begin[..length].iter().all(|octet| *octet == 0),
+        // A link that leads nowhere has nothing to be lost either.
+        Err(error) => matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied),
+    }
 }
 
 /// What a file says of the contents behind it.
@@ -430,6 +478,47 @@ mod tests {
         assert_eq!(names(), both);
         cache.keep_only([slashed.apex()].into_iter());
         assert_eq!(names(), [both[0], both[1], both[2], both[4]]);
+    }
+
+    #[test]
+    fn files_that_are_not_the_caches_stay_as_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let (cache, zone) = filled(folder.path());
+        let others = ["example.net.zone", "example.org.zone", ".example.net.zone.1-0.tmp"];
+        for name in others {
+            fs::write(cache.folder.join(name), "$TTL 1h\n").unwrap();
+        }
+        assert!(cache.keep(&zone, ORIGIN, cache.now()).is_err());
+        cache.keep_only(std::iter::empty());
+        for name in others {
+            assert_eq!(fs::read_to_string(cache.folder.join(name)).unwrap(), "$TTL 1h\n", "{name}");
+        }
+        // What a power cut leaves of a file has a length, and perhaps nothing else.
+        for left in [&[][..], &[0; 500]] {
+            fs::write(cache.folder.join(others[0]), left).unwrap();
+            cache.keep(&zone, ORIGIN, cache.now()).unwrap();
+            assert!(cache.load(zone.apex(), ORIGIN, HOUR).is_ok());
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_lead_to_no_file_that_is_written_and_what_others_may_write_is_not_used() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let (cache, zone) = filled(folder.path());
+        let (elsewhere, own) = (folder.path().join("elsewhere"), std::process::id());
+        fs::write(&elsewhere, "theirs").unwrap();
+        symlink(&elsewhere, cache.folder.join(format!(".example.net.zone.{own}-0.tmp"))).unwrap();
+        cache.keep(&zone, ORIGIN, cache.now()).unwrap();
+        assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "theirs");
+        let file = cache.file(zone.apex());
+        let is_used = |mode: u32| {
+            fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+            cache.load(zone.apex(), ORIGIN, HOUR).is_ok()
+        };
+        assert_eq!([0o600, 0o644, 0o620, 0o602].map(is_used), [true, true, false, false]);
+        assert!(cache.keep(&zone, ORIGIN, cache.now()).is_ok() && cache.load(zone.apex(), ORIGIN, HOUR).is_ok());
     }
 
     #[cfg(unix)]

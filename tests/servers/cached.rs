@@ -290,6 +290,28 @@ fn spoiled_differences_cost_a_transfer_and_nothing_else() {
     }
 }
 
+/// A zone that was restored from a backup and came on another way to the serial that was kept, and further: its differences
+/// fit, and lead elsewhere. That zonewright applied to what is gone is told by the marker.
+#[test]
+fn differences_that_do_not_lead_to_the_marker_that_stands_there_are_not_used() {
+    for kind in [Kind::Bind, Kind::Knot] {
+        let key = Key::new("key");
+        let Some(first) = serve(kind, &key, zone(7, 400)) else { continue };
+        let (spy, client) = (Spy::start(&first.address()), Client::new(Some(&key)));
+        nsupdate(&first, &key, "update add _zonewright.example.net. 0 TXT \"e=7 p=sha256:00 b=1\"\n");
+        read(&client, &spy.address());
+        let restored = serve(kind, &key, zone(7, 400)).expect("it started before");
+        for host in ["one", "two"] {
+            nsupdate(&restored, &key, &format!("update add {host}.example.net. 60 AAAA 2001:db8::1\n"));
+        }
+        spy.lead_to(&restored.address());
+        spy.asked();
+        let fresh = client.read(&restored.address(), APEX, "30s").expect("a zone");
+        assert_same(&read(&client, &spy.address()), &fresh, "that was restored");
+        assert_eq!(spy.asked(), [SOA, TXT, IXFR, AXFR], "{kind:?}");
+    }
+}
+
 /// The plan of a workspace, as it is printed.
 fn planned(rig: &Rig, args: &[&str]) -> Vec<u8> {
     let mut command = zonewright();

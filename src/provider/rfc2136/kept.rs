@@ -5,6 +5,7 @@
 //! the log, and costs a transfer.
 
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -20,7 +21,7 @@ use super::{NameServers, explain_wire, query, random_id};
 use crate::dns::{Name, RdataRef, Rrset, Rtype, ZoneContents, ZoneName};
 use crate::inventory::value::Time;
 use crate::live::asked::Question;
-use crate::plan::marker_key;
+use crate::plan::{Marker, marker_key};
 use crate::provider::cache::{Cache, Kept};
 
 /// How long a server may be silent when it is asked what moved: a transfer waits as long as the settings say (no official
@@ -104,7 +105,7 @@ impl NameServers {
 
     /// Finds out whether a zone moved since it was kept, and whereto.
     ///
-    /// Errors: there is no connection, which a transfer would need too.
+    /// Errors: there is no connection, and would be none for a transfer.
     fn bring_forward(&self, server: &Server, kept: Kept, key: Option<Arc<Key>>) -> Result<Moved, Failure> {
         let zone = kept.contents.apex();
         let foreseen = self.foreseen.get().filter(|foreseen| foreseen.server == *server);
@@ -113,17 +114,19 @@ impl NameServers {
             None => match self.ask_standings(server, &[zone], key.clone()).map(|mut all| all.pop()) {
                 Ok(Some(standing)) => standing,
                 Ok(None) => return Ok(Moved::Unknown(Some("the server says nothing of it".to_owned()))),
-                Err(failure @ (Failure::Unresolved(_) | Failure::Connect(_))) => return Err(failure),
+                Err(failure) if would_fail_too(&failure) => return Err(failure),
                 Err(failure) => return Ok(Moved::Unknown(Some(failure.to_string()))),
             },
         };
         let soa = rrset(&kept.contents, zone.as_name().to_name(), Rtype::SOA);
         let marker = marker_of(zone).and_then(|name| rrset(&kept.contents, name, Rtype::TXT));
         if standing.soa.is_some() && standing.soa == soa {
-            // Whoever applied since then with zonewright left another marker. Where none was kept, a wildcard may answer.
-            let is_same = marker.is_none() || marker == standing.marker;
+            // Whoever applied since then with zonewright left another marker.
             let why = || "its marker moved, but its serial did not".to_owned();
-            return Ok(if is_same { Moved::Not(kept) } else { Moved::Unknown(Some(why())) });
+            return Ok(match is_same_marker(marker.as_ref(), standing.marker.as_ref()) {
+                true => Moved::Not(kept),
+                false => Moved::Unknown(Some(why())),
+            });
         }
         let serial = standing
             .soa
@@ -131,7 +134,7 @@ impl NameServers {
             .and_then(|soa| RdataRef { rtype: Rtype::SOA, octets: soa.rdata().first()?.as_octets() }.serial());
         match serial {
             None => Ok(Moved::Unknown(Some("the server has no SOA of it".to_owned()))),
-            Some(serial) if serial > kept.contents.serial() => Ok(self.take_differences(server, &kept, key)),
+            Some(serial) if serial > kept.contents.serial() => Ok(self.take_differences(server, &kept, &standing, key)),
             Some(serial) => {
                 let was = kept.contents.serial();
                 Ok(Moved::Unknown(Some(format!("its serial went from {was} to {serial}, which is no newer one"))))
@@ -139,10 +142,14 @@ impl NameServers {
         }
     }
 
-    /// Transfers what changed in a zone that moved.
-    fn take_differences(&self, server: &Server, kept: &Kept, key: Option<Arc<Key>>) -> Moved {
+    /// Transfers what changed in a zone that moved to where the server says that it stands.
+    fn take_differences(&self, server: &Server, kept: &Kept, standing: &Standing, key: Option<Arc<Key>>) -> Moved {
         let (zone, was) = (kept.contents.apex(), kept.contents.serial());
         match self.increment(server, &kept.contents, key) {
+            // A zone that was restored from a backup, and came to the kept serial on another way, has another marker.
+            Ok(Incremented::Changed(contents, _)) if leads_elsewhere(&contents, standing) => {
+                Moved::Unknown(Some("its differences do not lead to the marker that stands there".to_owned()))
+            }
             Ok(Incremented::Changed(contents, records)) => {
                 let now = contents.serial();
                 tracing::info!("{server} zone {zone}: from serial {was} to {now} by {records} records of differences");
@@ -228,7 +235,42 @@ fn marker_of(zone: &ZoneName) -> Option<Name> {
     marker_key(zone).map(|key| key.owner.as_name().to_name())
 }
 
+/// Whether a transfer would fail as a question did, though it waits longer for a connection.
+fn would_fail_too(failure: &Failure) -> bool {
+    match failure {
+        Failure::Unresolved(_) => true,
+        Failure::Connect(error) => error.kind() != ErrorKind::TimedOut,
+        _ => false,
+    }
+}
+
+/// Whether the marker of a zone is the one that was kept. Where none was kept, a wildcard may answer in its place.
+fn is_same_marker(kept: Option<&Rrset>, standing: Option<&Rrset>) -> bool {
+    kept == standing || kept.is_none() && standing.and_then(Marker::of_rrset).is_none()
+}
+
+/// Whether a zone has the SOA that was seen, and not the marker that was seen.
+fn leads_elsewhere(contents: &ZoneContents, standing: &Standing) -> bool {
+    let zone = contents.apex();
+    let marker = marker_of(zone).and_then(|name| rrset(contents, name, Rtype::TXT));
+    let is_there = standing.soa == rrset(contents, zone.as_name().to_name(), Rtype::SOA);
+    is_there && !is_same_marker(marker.as_ref(), standing.marker.as_ref())
+}
+
 /// One RRset of a zone.
 fn rrset(contents: &ZoneContents, owner: Name, rtype: Rtype) -> Option<Rrset> {
     contents.rrset(owner.as_name(), rtype).map(|found| found.to_rrset())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_that_took_too_long_for_a_question_is_waited_for_by_a_transfer() {
+        let connect = |kind: ErrorKind| would_fail_too(&Failure::Connect(kind.into()));
+        assert!(connect(ErrorKind::ConnectionRefused));
+        assert!(!connect(ErrorKind::TimedOut));
+        assert!(!would_fail_too(&Failure::TimedOut { progress: Progress::default() }));
+    }
 }
