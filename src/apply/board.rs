@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use super::batch::Piece;
-use super::model::{Event, Outcome, Phase, Watch};
+use super::model::{Event, Outcome, Watch};
 use super::survey::{Standing, Survey, Verdict};
 use super::{HostKey, Orders, Unit, hosts_of};
 use crate::parallel::HELD;
@@ -16,11 +16,6 @@ pub struct UnitState {
     pub done: Vec<usize>,
     /// Why the rest is not.
     pub verdict: Option<Verdict>,
-}
-
-/// How many changes of a unit are to be made in forward zones before anything of it is in reverse zones.
-fn forward_of(survey: &Survey<'_>, unit: &Unit) -> usize {
-    unit.changes.iter().filter(|place| survey.phases[**place] == Phase::Forward && !survey.made[**place]).count()
 }
 
 /// A unit of which nothing is done yet but what an earlier part of the apply did.
@@ -39,8 +34,6 @@ pub struct Board<'a> {
     pub orders: &'a Orders,
     /// The units.
     units: Vec<Mutex<UnitState>>,
-    /// For each unit how many changes are yet to be made in forward zones before anything of it is in reverse zones.
-    forward: Vec<AtomicUsize>,
     /// The latest number of a batch.
     number: AtomicU64,
     /// How many hosts failed.
@@ -61,7 +54,6 @@ impl<'a> Board<'a> {
             watch,
             orders,
             units: survey.units.iter().map(|unit| Mutex::new(made_already(survey, unit))).collect(),
-            forward: survey.units.iter().map(|unit| AtomicUsize::new(forward_of(survey, unit))).collect(),
             number: AtomicU64::new(orders.sent),
             failures: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
@@ -125,20 +117,12 @@ impl<'a> Board<'a> {
         self.is_alive(piece.unit) && !self.unit(piece.unit).done.contains(&piece.changes[0])
     }
 
-    /// Whether what a unit has in a phase may be sent: what it has in earlier phases was made, or it is written no further.
-    /// Deletions are not begun before all that comes before them is through.
-    pub fn is_turn_of(&self, unit: usize, phase: Phase) -> bool {
-        phase != Phase::Reverse || self.forward[unit].load(Ordering::SeqCst) == 0 || !self.is_alive(unit)
-    }
-
     /// Notes that pieces were written.
     pub fn done(&self, pieces: &[Piece]) {
         for piece in pieces {
             let mut state = self.unit(piece.unit);
             state.done.extend(&piece.changes);
             drop(state);
-            let is_forward = |place: &&usize| self.survey.phases[**place] == Phase::Forward;
-            self.forward[piece.unit].fetch_sub(piece.changes.iter().filter(is_forward).count(), Ordering::SeqCst);
             self.tell_if_through(piece.unit);
         }
     }

@@ -10,8 +10,7 @@
 //! | `order` | pure: changes to units and phases |
 //! | `survey` | reads what stands before anything is sent |
 //! | `batch` | pure: units to batches |
-//! | `writer` | writes one zone, by turns |
-//! | `lanes` | several zones side by side |
+//! | `writer` | writes one zone |
 //! | `board` | how far each unit is |
 //! | `compare` | pure: what stands against what the plan says |
 
@@ -24,8 +23,6 @@ mod board;
 pub mod compare;
 
 pub mod model;
-
-mod lanes;
 
 mod order;
 
@@ -88,17 +85,15 @@ pub struct Written<'a> {
 /// What the RRsets are read as that were written, by the place of their change.
 pub type ReadBack = HashMap<usize, Result<Answer, TargetError>>;
 
-/// Writes all open units of a survey, zones side by side.
-///
-/// A message to a reverse zone goes out once what its hosts have in forward zones was made, while that of others is yet to be:
-/// both kinds of zones are written at one time. Deletions in forward zones wait for all of that, since a PTR of some other
-/// host may still point to what goes.
+/// Writes all open units of a survey: phase by phase, zones side by side.
 pub fn write<'a>(survey: Survey<'a>, orders: &Orders, watch: &dyn Watch) -> Written<'a> {
     let started = Instant::now();
     let board = Board::new(&survey, orders, watch);
     let mut writers: Vec<ZoneWriter<'_>> = survey.zones.iter().map(|zone| ZoneWriter::new(&board, zone)).collect();
-    for phases in [&[Phase::Forward, Phase::Reverse][..], &[Phase::Deletes]] {
-        writers = lanes::write(writers, phases, survey.at_once);
+    for phase in Phase::ALL {
+        let work = writers.iter_mut().map(|writer| (writer.pieces(phase), writer));
+        let work = work.filter(|(pieces, _)| !pieces.is_empty()).collect();
+        side_by_side(work, survey.at_once, |(pieces, writer): (_, &mut ZoneWriter<'_>)| writer.write(phase, pieces));
     }
     let zones = writers.into_iter().map(ZoneWriter::finish).collect();
     let (units, halted) = board.finish();

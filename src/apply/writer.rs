@@ -2,11 +2,6 @@
 //!
 //! Comes in: pieces of units. Goes out: to the board which of them were written, and why others were not.
 //!
-//! A zone is written by turns, so that others go on while it waits: in each an answer is heard, and what can be sent is. A
-//! batch can be sent once the earlier phases of all its units are through, in whatever zone. While the server works on what is
-//! in flight, the next batch is entered in the journal, so that it goes out as soon as an answer has come; what that answer
-//! says is kept only then.
-//!
 //! Every batch names the marker that its predecessor wrote, so that a batch that is refused stops those behind it. Where it is
 //! not known whether a batch took effect, the marker tells, and the batch is sent again as it was, with the marker that it
 //! was to write: the late original and the copy cannot both take effect. A batch that a prerequisite stops is halved until
@@ -54,14 +49,6 @@ pub struct ZoneWriter<'a> {
     epoch: u64,
     /// Why nothing more is sent here.
     given_up: Option<Verdict>,
-    /// What is yet to be sent, in its order.
-    queue: VecDeque<Lot>,
-    /// What was sent, and not answered or not settled yet, in its order.
-    flight: VecDeque<Sent<'a>>,
-    /// The batch behind those in flight: the journal has it, and it was not sent yet.
-    next: Option<Entered<'a>>,
-    /// Whether its primary was seen since another was lost.
-    is_seen: bool,
     /// Batches that were made anew as others, and of which an answer was lost: they may come late, until any other batch
     /// takes effect. They are yet to settle.
     late: Vec<Sent<'a>>,
@@ -75,53 +62,6 @@ pub struct ZoneWriter<'a> {
     written: (usize, usize),
     /// When the first update was sent, and the last settled.
     clock: Option<(Instant, Instant)>,
-}
-
-/// What comes of a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
-    /// There is more to be done.
-    More,
-    /// Something is to be sent, and is kept back until other zones have come further.
-    Waits,
-    /// All is sent that will be.
-    Over,
-}
-
-/// Pieces that make a batch, once their turn has come.
-struct Lot {
-    /// The phase.
-    phase: Phase,
-    /// The pieces.
-    pieces: Vec<Piece>,
-    /// For how many of them the turn has come.
-    come: usize,
-}
-
-impl Lot {
-    /// Pieces of a phase.
-    fn new(phase: Phase, pieces: Vec<Piece>) -> Lot {
-        Lot { phase, pieces, come: 0 }
-    }
-
-    /// Whether the turn of all has come; once it has, it stays so.
-    fn is_ready(&mut self, board: &Board<'_>) -> bool {
-        while let Some(piece) = self.pieces.get(self.come) {
-            if !board.is_turn_of(piece.unit, self.phase) {
-                return false;
-            }
-            self.come += 1;
-        }
-        true
-    }
-}
-
-/// A batch that the journal has.
-struct Entered<'a> {
-    /// What the journal has of it.
-    batch: Batch<'a>,
-    /// What it is made of.
-    pieces: Vec<Piece>,
 }
 
 /// A batch that was sent.
@@ -174,10 +114,6 @@ impl<'a> ZoneWriter<'a> {
             // Somebody may have written the greatest number by hand.
             epoch: read.max(known).saturating_add(1),
             given_up: None,
-            queue: VecDeque::new(),
-            flight: VecDeque::new(),
-            next: None,
-            is_seen: false,
             late: Vec::new(),
             halves: 0,
             tries: 0,
@@ -187,24 +123,8 @@ impl<'a> ZoneWriter<'a> {
         }
     }
 
-    /// Takes up the pieces of phases, in their order; gives whether there are any.
-    pub fn take_up(&mut self, phases: &[Phase]) -> bool {
-        let (zone, writer) = (self.zone.zone, self.zone.writer);
-        let changes = &self.board.survey.changes;
-        let octets = |place: usize| {
-            let change = &changes[place];
-            writer.octets(zone, Edit { key: &change.key, kind: &change.kind })
-        };
-        for phase in phases {
-            let batches = batch::cut(self.pieces(*phase), writer.limits(), octets);
-            self.queue.extend(batches.into_iter().map(|pieces| Lot::new(*phase, pieces)));
-        }
-        self.is_seen = false;
-        !self.queue.is_empty()
-    }
-
     /// The pieces of a phase that are to be written here.
-    fn pieces(&self, phase: Phase) -> Vec<Piece> {
+    pub fn pieces(&self, phase: Phase) -> Vec<Piece> {
         let survey = self.board.survey;
         let mut pieces = batch::pieces(
             &self.zone.places,
@@ -215,78 +135,40 @@ impl<'a> ZoneWriter<'a> {
         pieces
     }
 
-    /// Goes on: hears what became of the batch in front, and sends what can be sent.
-    pub fn turn(&mut self) -> Turn {
+    /// Writes the pieces of a phase.
+    pub fn write(&mut self, phase: Phase, pieces: Vec<Piece>) {
+        let (zone, writer) = (self.zone.zone, self.zone.writer);
+        let changes = self.board.survey.changes;
+        let octets = |place: usize| {
+            let change = &changes[place];
+            writer.octets(zone, Edit { key: &change.key, kind: &change.kind })
+        };
+        let mut queue: VecDeque<Vec<Piece>> = batch::cut(pieces, writer.limits(), octets).into();
+        let mut flight: VecDeque<Sent<'a>> = VecDeque::new();
         self.check_primary();
-        if let Some(front) = self.flight.front() {
+        loop {
+            self.fill(phase, &mut queue, &mut flight);
+            let Some(front) = flight.front() else { break };
             match reply(&mut *self.session, front) {
-                Reply::Done => {
-                    let sent = self.flight.pop_front();
-                    // The server is not to wait for the disk.
-                    self.send_next();
-                    sent.into_iter().for_each(|sent| self.settle_done(&sent));
-                }
-                reply => self.recover(reply),
+                Reply::Done => self.settle_done(&mut flight),
+                reply => self.recover(reply, &mut flight, &mut queue),
             }
         }
-        self.fill();
-        if !self.flight.is_empty() {
-            return Turn::More;
-        }
-        if !self.is_at_end() {
-            return Turn::Waits;
-        }
-        self.end();
-        Turn::Over
-    }
-
-    /// Whether a turn would not be in vain.
-    pub fn can_go_on(&mut self) -> bool {
-        !self.flight.is_empty() || self.is_at_end() || self.first_ready().is_some()
-    }
-
-    /// Whether what is in the queue waits for others.
-    pub fn is_behind(&self) -> bool {
-        self.queue.front().is_some_and(|lot| lot.phase == Phase::Reverse)
-    }
-
-    /// Closes the connection, if nothing is awaited.
-    pub fn hang_up(&mut self) {
-        if self.flight.is_empty() {
-            self.session = self.zone.writer.open(self.zone.zone);
-        }
-    }
-
-    /// Whether nothing of what is in the queue will be sent.
-    fn is_at_end(&self) -> bool {
-        self.queue.is_empty() || self.given_up.is_some() || self.board.is_stopped()
-    }
-
-    /// The place in the queue of the first lot whose turn has come.
-    fn first_ready(&mut self) -> Option<usize> {
-        let board = self.board;
-        self.queue.iter_mut().position(|lot| lot.is_ready(board))
-    }
-
-    /// Leaves what is not sent any more.
-    fn end(&mut self) {
         self.give_up_late();
-        let rest = std::mem::take(&mut self.queue).into_iter().flat_map(|lot| lot.pieces);
-        let rest: Vec<Piece> = rest.filter(|piece| self.board.is_to_do(piece)).collect();
+        let rest: Vec<Piece> = queue.into_iter().flatten().filter(|piece| self.board.is_to_do(piece)).collect();
         let verdict = self.given_up.clone().unwrap_or_else(|| self.board.stop_verdict());
         self.board.leave(&rest, &verdict);
-        // A connection is not kept for a later phase: those of a few hundred zones leave a server none for anybody else
+        // A connection is not kept until the next phase: those of a few hundred zones leave a server none for anybody else
         // (BIND's `tcp-clients` is 150).
-        self.hang_up();
+        self.session = writer.open(zone);
     }
 
     /// Where a primary was lost meanwhile: sees that this one is there. Nothing is to be sent to each of many zones of which
     /// nobody would know whether it took effect.
     fn check_primary(&mut self) {
-        if self.is_seen || self.given_up.is_some() || !self.board.is_any_lost() {
+        if self.given_up.is_some() || !self.board.is_any_lost() {
             return;
         }
-        self.is_seen = true;
         let soa = Question::soa(self.zone.zone);
         if let Err(error) = self.zone.writer.observe(self.zone.zone, &[soa], None) {
             self.given_up = Some(Verdict::of_error(Outcome::NotReached, &error));
@@ -300,56 +182,31 @@ impl<'a> ZoneWriter<'a> {
         ZoneWritten { zone: self.zone.zone.clone(), updates, changes, took }
     }
 
-    /// Sends batches as long as there is room in the window, and enters the next one in the journal.
-    fn fill(&mut self) {
-        let is_fenced = self.zone.fence.is_some();
+    /// Sends batches as long as there is room in the window.
+    fn fill(&mut self, phase: Phase, queue: &mut VecDeque<Vec<Piece>>, flight: &mut VecDeque<Sent<'a>>) {
         // Without markers nothing would stop the batches behind one that is refused or lost.
-        let most = if is_fenced && self.queue.len() + self.flight.len() > 1 { self.session.window() } else { 1 };
-        while self.next.is_none() && self.given_up.is_none() && !self.board.is_stopped() {
-            // Behind a half that is probably refused again all would be in vain, and so would it behind what is tried again.
-            let is_doubtful = self.halves > 0;
-            let is_full = self.flight.len() >= if is_doubtful { 1 } else { most };
-            if is_full && (is_doubtful || !is_fenced || self.tries > 0) {
+        let most = if queue.len() > 1 && self.zone.fence.is_some() { self.session.window() } else { 1 };
+        while self.given_up.is_none() && !self.board.is_stopped() {
+            // Behind a half that is probably refused again all would be in vain.
+            let window = if self.halves > 0 { 1 } else { most };
+            if flight.len() >= window {
                 return;
             }
-            let Some(Lot { phase, mut pieces, .. }) = self.first_ready().and_then(|place| self.queue.remove(place))
-            else {
-                return;
-            };
+            let Some(mut pieces) = queue.pop_front() else { return };
             self.halves = self.halves.saturating_sub(1);
             pieces.retain(|piece| self.board.is_to_do(piece));
             if pieces.is_empty() {
                 continue;
             }
-            let before = self.flight.back().map_or_else(|| self.marker.clone(), |last| after(&last.batch));
+            let before = flight.back().map_or_else(|| self.marker.clone(), |last| after(&last.batch));
             let batch = self.batch(phase, &pieces, before);
             if !self.board.tell(Event::Sending(&batch)) {
-                self.queue.push_front(Lot::new(phase, pieces));
+                queue.push_front(pieces);
                 return;
             }
-            self.next = Some(Entered { batch, pieces });
-            if !is_full {
-                self.send_next();
-            }
+            let ticket = self.send(&batch);
+            flight.push_back(Sent { batch, pieces, ticket, was_lost: false });
         }
-    }
-
-    /// Sends the batch that the journal has already; or takes it back, where it is not to be sent any more just so.
-    fn send_next(&mut self) {
-        let is_to_do = |next: &Entered<'_>| next.pieces.iter().all(|piece| self.board.is_to_do(piece));
-        if self.given_up.is_some() || self.board.is_stopped() || !self.next.as_ref().is_none_or(is_to_do) {
-            return self.take_back("it was not its turn any more");
-        }
-        let Some(Entered { batch, pieces }) = self.next.take() else { return };
-        let ticket = self.send(&batch);
-        self.flight.push_back(Sent { batch, pieces, ticket, was_lost: false });
-    }
-
-    /// Takes back a batch that was entered in the journal and not sent.
-    fn take_back(&mut self, why: &str) {
-        let Some(Entered { batch, pieces }) = self.next.take() else { return };
-        self.settle(&batch, Settled::Undone(format!("it was never sent: {why}")));
-        self.queue.push_front(Lot::new(batch.phase, pieces));
     }
 
     /// Makes a batch of pieces, which swaps the marker `before` for one of its own.
@@ -388,17 +245,13 @@ impl<'a> ZoneWriter<'a> {
         self.session.send(&Update { zone: self.zone.zone, edits })
     }
 
-    /// Takes a batch for done.
-    fn settle_done(&mut self, sent: &Sent<'a>) {
+    /// Takes the batch in front for done.
+    fn settle_done(&mut self, flight: &mut VecDeque<Sent<'a>>) {
+        let Some(sent) = flight.pop_front() else { return };
         for late in std::mem::take(&mut self.late) {
             self.settle(&late.batch, Settled::Undone("another update took effect in its place".to_owned()));
         }
-        self.took(sent);
-    }
-
-    /// Takes the batch in front for done.
-    fn settle_front(&mut self) {
-        self.flight.pop_front().into_iter().for_each(|sent| self.settle_done(&sent));
+        self.took(&sent);
     }
 
     /// Notes that a batch took effect.
@@ -412,7 +265,7 @@ impl<'a> ZoneWriter<'a> {
 
     /// Notes that a batch took effect late, after those that its chain begins with. What is in flight named the marker that
     /// they found, and so did what else may be late, so that it never will; what that is made of was made anew already.
-    fn take_late(&mut self, place: usize) {
+    fn take_late(&mut self, place: usize, flight: &mut VecDeque<Sent<'a>>, queue: &mut VecDeque<Vec<Piece>>) {
         let mut took = vec![self.late.swap_remove(place)];
         while let Some(place) = self.late.iter().position(|late| is_before_all(late, &took)) {
             took.push(self.late.swap_remove(place));
@@ -421,9 +274,9 @@ impl<'a> ZoneWriter<'a> {
         for late in std::mem::take(&mut self.late) {
             self.settle(&late.batch, undone());
         }
-        while let Some(sent) = self.flight.pop_back() {
+        while let Some(sent) = flight.pop_back() {
             self.settle(&sent.batch, undone());
-            self.queue.push_front(Lot::new(sent.batch.phase, sent.pieces));
+            queue.push_front(sent.pieces);
         }
         took.iter().rev().for_each(|late| self.took(late));
     }
@@ -447,54 +300,57 @@ impl<'a> ZoneWriter<'a> {
     }
 
     /// Finds out what became of the batches in flight, of which the first has no good reply, and goes on from there.
-    fn recover(&mut self, first: Reply) {
-        self.take_back("its predecessor did not take effect");
+    fn recover(&mut self, first: Reply, flight: &mut VecDeque<Sent<'a>>, queue: &mut VecDeque<Vec<Piece>>) {
         let mut replies = VecDeque::from([first]);
-        replies.extend(self.flight.iter().skip(1).map(|sent| reply(&mut *self.session, sent)));
+        replies.extend(flight.iter().skip(1).map(|sent| reply(&mut *self.session, sent)));
         // One behind the first that took effect shows that the first did too, its original being late.
         let is_doubtful = replies.iter().any(|reply| matches!(reply, Reply::Unknown(_) | Reply::Done));
         // Another run may have moved the marker; or the original came late, and this is the answer to its copy.
-        let may_be_other = self.zone.fence.is_some() || self.flight.front().is_some_and(|sent| sent.was_lost);
+        let may_be_other = self.zone.fence.is_some() || flight.front().is_some_and(|sent| sent.was_lost);
         if is_doubtful || may_be_other && matches!(replies[0], Reply::Prerequisite(_)) {
-            match self.look() {
+            match self.look(flight) {
                 Look::Took(count) => {
                     for _ in 0..count {
-                        self.settle_front();
+                        self.settle_done(flight);
                         replies.pop_front();
                     }
                 }
-                Look::Late(place) => return self.take_late(place),
-                Look::Moved(marker) => return self.give_up_moved(&marker, &replies),
-                Look::Mixed => return self.give_up_mixed(&replies),
+                Look::Late(place) => return self.take_late(place, flight, queue),
+                Look::Moved(marker) => return self.give_up_moved(&marker, flight, &replies),
+                Look::Mixed => return self.give_up_mixed(flight, &replies),
                 Look::Unreadable(error) => {
                     self.board.note_lost();
-                    let verdict = Verdict::of_error(Outcome::NotReached, &error);
-                    return self.give_up(&verdict, &replies, Doubt::Blind);
+                    return self.give_up(
+                        &Verdict::of_error(Outcome::NotReached, &error),
+                        flight,
+                        &replies,
+                        Doubt::Blind,
+                    );
                 }
             }
         }
-        for (sent, reply) in self.flight.iter_mut().zip(&replies) {
+        for (sent, reply) in flight.iter_mut().zip(&replies) {
             sent.was_lost |= matches!(reply, Reply::Unknown(_));
         }
         match replies.pop_front() {
             None => {}
-            Some(Reply::Done) => self.settle_front(),
+            Some(Reply::Done) => self.settle_done(flight),
             Some(Reply::Unknown(error)) => match self.may_try_again() {
-                true => self.send_again(),
+                true => self.send_again(flight),
                 false => {
                     replies.push_front(Reply::Unknown(error.clone()));
-                    self.give_up(&Verdict::of_error(Outcome::NotReached, &error), &replies, Doubt::Undone);
+                    self.give_up(&Verdict::of_error(Outcome::NotReached, &error), flight, &replies, Doubt::Undone);
                 }
             },
             Some(Reply::Failed(error)) => match self.may_try_again() {
-                true => self.send_again(),
-                false => self.halve(&error.to_string(), |writer, _| writer.strike(&error)),
+                true => self.send_again(flight),
+                false => self.halve(flight, queue, &error.to_string(), |writer, _| writer.strike(&error)),
             },
             Some(Reply::Refused(error)) => {
-                self.halve(&error.to_string(), |writer, _| writer.strike(&error));
+                self.halve(flight, queue, &error.to_string(), |writer, _| writer.strike(&error));
             }
             Some(Reply::Prerequisite(words)) => {
-                self.halve(&words, |writer, pieces| writer.stale(pieces, &words));
+                self.halve(flight, queue, &words, |writer, pieces| writer.stale(pieces, &words));
             }
         }
     }
@@ -510,24 +366,28 @@ impl<'a> ZoneWriter<'a> {
     }
 
     /// Sends all batches in flight again, just as they were.
-    fn send_again(&mut self) {
-        let mut flight = std::mem::take(&mut self.flight);
-        for sent in &mut flight {
+    fn send_again(&mut self, flight: &mut VecDeque<Sent<'a>>) {
+        for sent in flight {
             sent.ticket = self.send(&sent.batch);
         }
-        self.flight = flight;
     }
 
     /// Halves the batch in front, or leaves its one piece with the verdict that `alone` gives; what is behind it in flight did
     /// not take effect either, and is made anew.
-    fn halve(&mut self, why: &str, alone: impl FnOnce(&mut ZoneWriter<'a>, &[Piece]) -> Verdict) {
-        let Some(front) = self.flight.pop_front() else { return };
+    fn halve(
+        &mut self,
+        flight: &mut VecDeque<Sent<'a>>,
+        queue: &mut VecDeque<Vec<Piece>>,
+        why: &str,
+        alone: impl FnOnce(&mut ZoneWriter<'a>, &[Piece]) -> Verdict,
+    ) {
+        let Some(front) = flight.pop_front() else { return };
         self.tries = 0;
-        while let Some(behind) = self.flight.pop_back() {
-            self.queue.push_front(Lot::new(behind.batch.phase, behind.pieces.clone()));
+        while let Some(behind) = flight.pop_back() {
+            queue.push_front(behind.pieces.clone());
             self.settle_or_await(behind, "its predecessor did not take effect");
         }
-        let (phase, pieces) = (front.batch.phase, front.pieces.clone());
+        let pieces = front.pieces.clone();
         self.settle_or_await(front, why);
         match pieces.len() {
             1 => {
@@ -536,8 +396,8 @@ impl<'a> ZoneWriter<'a> {
             }
             count => {
                 let (first, second) = pieces.split_at(count / 2);
-                self.queue.push_front(Lot::new(phase, second.to_vec()));
-                self.queue.push_front(Lot::new(phase, first.to_vec()));
+                queue.push_front(second.to_vec());
+                queue.push_front(first.to_vec());
                 self.halves += 2;
             }
         }
@@ -578,12 +438,12 @@ impl<'a> ZoneWriter<'a> {
     }
 
     /// Looks which batches in flight took effect.
-    fn look(&self) -> Look {
+    fn look(&self, flight: &VecDeque<Sent<'a>>) -> Look {
         let mut tries = 0;
         loop {
             let looked = match &self.zone.fence {
-                Some((key, _)) => self.look_at_marker(key),
-                None => self.look_at_rrsets(),
+                Some((key, _)) => self.look_at_marker(key, flight),
+                None => self.look_at_rrsets(flight),
             };
             match looked {
                 Ok(look) => return look,
@@ -599,11 +459,11 @@ impl<'a> ZoneWriter<'a> {
     }
 
     /// Reads the marker, and finds it in the chain.
-    fn look_at_marker(&self, key: &RrKey) -> Result<Look, TargetError> {
+    fn look_at_marker(&self, key: &RrKey, flight: &VecDeque<Sent<'a>>) -> Result<Look, TargetError> {
         let answer = self.zone.writer.observe(self.zone.zone, &[Question::of(key)], None)?.pop();
         let standing = standing_marker(self.zone.writer, self.zone.zone, answer)?;
         let data = |rrset: &Option<Rrset>| rrset.as_ref().map(|rrset| rrset.rdata().to_vec());
-        let chain = std::iter::once(self.marker.clone()).chain(self.flight.iter().map(|sent| after(&sent.batch)));
+        let chain = std::iter::once(self.marker.clone()).chain(flight.iter().map(|sent| after(&sent.batch)));
         // The latest: of equal ones, which only a chain without effect could have, nothing would follow anyway.
         let took =
             chain.enumerate().filter(|(_, marker)| data(marker) == data(&standing)).map(|(count, _)| count).last();
@@ -619,8 +479,8 @@ impl<'a> ZoneWriter<'a> {
     }
 
     /// Without a marker: reads what the one batch in flight was to write.
-    fn look_at_rrsets(&self) -> Result<Look, TargetError> {
-        let Some(sent) = self.flight.front() else { return Ok(Look::Took(0)) };
+    fn look_at_rrsets(&self, flight: &VecDeque<Sent<'a>>) -> Result<Look, TargetError> {
+        let Some(sent) = flight.front() else { return Ok(Look::Took(0)) };
         let places: Vec<usize> = sent.pieces.iter().flat_map(|piece| piece.changes.iter().copied()).collect();
         let answers = self.observe(&places)?;
         let all = |is: fn(&Change, &Answer) -> bool| {
@@ -634,28 +494,28 @@ impl<'a> ZoneWriter<'a> {
     }
 
     /// Gives the zone up because another run writes it.
-    fn give_up_moved(&mut self, marker: &str, replies: &VecDeque<Reply>) {
+    fn give_up_moved(&mut self, marker: &str, flight: &mut VecDeque<Sent<'a>>, replies: &VecDeque<Reply>) {
         let message = format!("another run writes this zone: its marker is {marker}, which is none of ours");
         let hint = "plan again, and see that only one run at a time writes here".to_owned();
         let place = self.zone.writer.place(self.zone.zone);
         let error = TargetError { place, code: "fence-lost", message, hint: Some(hint), findings: None };
-        self.give_up(&Verdict::of_error(Outcome::NotReached, &error), replies, Doubt::Readable);
+        self.give_up(&Verdict::of_error(Outcome::NotReached, &error), flight, replies, Doubt::Readable);
     }
 
     /// Gives the zone up because what stands there is neither what was nor what was to be.
-    fn give_up_mixed(&mut self, replies: &VecDeque<Reply>) {
+    fn give_up_mixed(&mut self, flight: &mut VecDeque<Sent<'a>>, replies: &VecDeque<Reply>) {
         let message = "an answer was lost, and of its RRsets some are as they were to be and others not".to_owned();
         let hint = "plan again: the new plan starts from what stands there now".to_owned();
         let place = self.zone.writer.place(self.zone.zone);
         let error = TargetError { place, code: "outcome-unknown", message, hint: Some(hint), findings: None };
-        self.give_up(&Verdict::of_error(Outcome::NotReached, &error), replies, Doubt::Readable);
+        self.give_up(&Verdict::of_error(Outcome::NotReached, &error), flight, replies, Doubt::Readable);
     }
 
     /// Gives the zone up. Batches in flight that provably took no effect were not reached; of the others it is read which of
     /// their units stand, where that can be read.
-    fn give_up(&mut self, verdict: &Verdict, replies: &VecDeque<Reply>, doubt: Doubt) {
+    fn give_up(&mut self, verdict: &Verdict, flight: &mut VecDeque<Sent<'a>>, replies: &VecDeque<Reply>, doubt: Doubt) {
         self.give_up_late();
-        for (sent, reply) in std::mem::take(&mut self.flight).into_iter().zip(replies) {
+        for (sent, reply) in std::mem::take(flight).into_iter().zip(replies) {
             let why = match reply {
                 Reply::Unknown(error) => Some(error.to_string()),
                 _ => sent.was_lost.then(|| "an earlier answer was lost".to_owned()),
@@ -689,8 +549,7 @@ impl<'a> ZoneWriter<'a> {
         for piece in pieces {
             match piece.changes.iter().all(|place| standing.contains(place)) {
                 true => self.board.done(std::slice::from_ref(piece)),
-                // Another zone may have left the unit meanwhile, as not reached.
-                false => self.board.doubt(std::slice::from_ref(piece), &lost),
+                false => self.board.leave(std::slice::from_ref(piece), &lost),
             }
         }
     }

@@ -120,7 +120,6 @@ impl Checks {
         }
         self.check_overwritten(&effects);
         if stage.weakness == Weakness::None {
-            self.check_order(stage, &effects);
             self.check_untouched(&effects);
             self.check_journals(stage, states, &effects);
             self.check_own(stage, states, &effects);
@@ -156,40 +155,6 @@ impl Checks {
         }
         for ((run, name, rtype), count) in times.into_iter().filter(|(_, count)| *count > 1) {
             faults.push(format!("run {run} changed {name} {rtype} {count} times"));
-        }
-        self.faults.extend(faults);
-    }
-
-    /// No PTR of a host was changed before its addresses were, and none of its addresses deleted before its PTR were changed,
-    /// but for what somebody else did in the meantime.
-    fn check_order(&mut self, stage: &Stage, effects: &[Effect]) {
-        let phase = |change: &Change| match (change.key.rtype, change.kind.after()) {
-            (Rtype::PTR, _) => 1,
-            (_, Some(_)) => 0,
-            (_, None) => 2,
-        };
-        let mut faults = Vec::new();
-        for (place, Effect { run, differences, .. }) in effects.iter().enumerate() {
-            for found in differences.iter().filter(|found| is_of_host(found)) {
-                let is_it = |change: &&Change| slot(&change.key) == (found.name.clone(), found.rtype);
-                let Some(change) = self.plans[run].iter().find(is_it) else { continue };
-                let of_host = self.plans[run].iter().filter(|other| other.host == change.host);
-                for earlier in of_host.filter(|other| phase(other) < phase(change)) {
-                    let (name, rtype) = slot(&earlier.key);
-                    let made = |effect: &Effect| {
-                        effect.run == *run
-                            && effect.differences.iter().any(|made| (&made.name, made.rtype) == (&name, rtype))
-                    };
-                    let by_other_run = |effect: &Effect| {
-                        effect.run != *run
-                            && effect.differences.iter().any(|made| (&made.name, made.rtype) == (&name, rtype))
-                    };
-                    let by_others = effects.iter().any(by_other_run) || is_changed_by_others(stage, (&name, rtype), 0);
-                    if !effects[..place].iter().any(made) && !by_others {
-                        faults.push(format!("run {run} changed {} {} before {name} {rtype}", found.name, found.rtype));
-                    }
-                }
-            }
         }
         self.faults.extend(faults);
     }

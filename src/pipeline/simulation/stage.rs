@@ -157,7 +157,7 @@ impl Stage {
             edit: [40, 15, 8][dice.below(3)],
             fault: [0, 30, 14, 10][dice.below(4)],
         };
-        let fleet = Fleet::new(1 + dice.below(4));
+        let fleet = Fleet::new(1 + dice.below(3));
         let (window, edits) = (1 + dice.below(3), 2 + dice.below(5));
         let primary = fleet.primary(window, edits);
         let cast = Cast {

@@ -20,7 +20,6 @@
 //! | `kept` | a zone by way of the cache |
 //! | `examine` | asks each server what works |
 //! | `lower` | pure: updates to messages |
-//! | `composed` | pure: the octets of a message, names compressed |
 //! | `outcome` | pure: the answer to an update to what became of it |
 //! | `session` | updates over one connection |
 //! | `observe` | pure: answers out of a whole zone, and those that a wildcard gives |
@@ -29,7 +28,6 @@
 
 mod ask;
 mod axfr;
-mod composed;
 mod examine;
 mod failure;
 mod health;
