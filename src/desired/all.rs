@@ -35,7 +35,7 @@ impl<'i> Desired<'i> {
         host::derive(self.inventory, self.live, &self.inventory.hosts[place], self.now)
     }
 
-    /// Derives one host as [`Desired::derive`] does, by what was looked up of it, and of the A records at its names.
+    /// Derives one host by what was looked up of it, and of the A records at its names.
     pub fn derive_by(&self, place: usize, looked_up: LookedUp<'_>, own_a: OwnA<'_>) -> DesiredHost {
         host::derive_by(self.inventory, &self.inventory.hosts[place], self.now, looked_up, own_a)
     }

@@ -217,7 +217,7 @@ fn contents(read: Vec<Result<ZoneRead, TargetError>>) -> Result<Vec<ZoneContents
 fn live(all: Vec<ZoneContents>) -> Live {
     let names: Vec<ZoneName> = all.iter().map(|contents| contents.apex().clone()).collect();
     let apexes = Apexes::new(names.iter());
-    let zones = all.into_iter().map(|contents| LiveZone::known(contents)).collect();
+    let zones = all.into_iter().map(LiveZone::known).collect();
     Live::new(zones, apexes)
 }
 
