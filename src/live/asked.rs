@@ -251,7 +251,7 @@ fn push(builder: &mut ZoneBuilder, owner: &Name, rtype: Rtype, rrset: &Rrset) ->
 mod tests {
     use super::*;
     use crate::dns::{Rdata, Ttl};
-    use crate::live::{Live, Place, ZoneIndex};
+    use crate::live::{Apexes, Live, Place, ZoneIndex};
 
     /// A name.
     fn name(text: &str) -> Name {
@@ -280,7 +280,7 @@ mod tests {
         let answers = probes.iter().map(|_| probe.clone()).collect();
         zone.take(probes, answers);
         assert_eq!(zone.probes(), []);
-        let apexes = crate::live::Apexes::new(std::iter::once(&apex));
+        let apexes = Apexes::new(std::iter::once(&apex));
         let live = zone.to_live().unwrap();
         Live::new(vec![live], apexes)
     }
@@ -305,7 +305,7 @@ mod tests {
         let text = name("aaaa-x.example.net");
         let questions = [Rtype::SOA, Rtype::TXT].map(|rtype| Question { name: text.clone(), rtype });
         zone.take(questions.to_vec(), vec![Answer::Nothing; 2]);
-        let apexes = crate::live::Apexes::new(std::iter::once(&apex));
+        let apexes = Apexes::new(std::iter::once(&apex));
         let live = zone.to_live().unwrap();
         let live = Live::new(vec![live], apexes);
         assert_eq!(live.place(text.as_name()), Place::Unknown(ZoneIndex(0)));

@@ -9,16 +9,14 @@
 
 use std::sync::Arc;
 
-use domain::base::iana::Class;
 use domain::rdata::tsig::Time48;
 use domain::tsig::Key;
 
 use super::failure::{Failure, Progress};
-use super::message::{self, Header, Record, bad, bad_wire, read_record};
+use super::message::{self, Header, Record, bad, read_record};
 use super::stream::{self, Stream};
 use crate::dns::contents::ContentsError;
-use crate::dns::{NameBuffer, Rtype, Ttl, Wire, ZoneBuilder, ZoneContents, ZoneName};
-use crate::provider::is_zone_data;
+use crate::dns::{NameBuffer, Rtype, Ttl, ZoneBuilder, ZoneContents, ZoneName};
 
 /// The transfer of one zone.
 pub struct Transfer {
@@ -102,18 +100,11 @@ impl Transfer {
 
     /// Takes one record of the answer section.
     fn take_record(&mut self, octets: &[u8], record: &Record) -> Result<(), Failure> {
-        let Record { rtype, class, ttl, start, end } = *record;
+        let Record { rtype, ttl, .. } = *record;
         if self.ended {
             return Err(bad("a record after the closing SOA"));
         }
-        if class != Class::IN.to_int() {
-            return Err(bad("a record of another class than IN"));
-        }
-        if !is_zone_data(rtype) {
-            return Err(bad(format!("a record of type {rtype}, which no zone has")));
-        }
-        self.rdata.clear();
-        Wire::message(octets).append_rdata(rtype, start..end, &mut self.rdata).map_err(bad_wire)?;
+        stream::read_rdata(octets, record, &mut self.rdata)?;
         if rtype == Rtype::SOA && self.owner.as_name() == self.builder.apex().as_name() {
             match &self.opening {
                 None => self.opening = Some((ttl, self.rdata.clone())),

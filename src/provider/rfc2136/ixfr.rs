@@ -19,10 +19,9 @@ use domain::tsig::Key;
 
 use super::axfr::Transfer;
 use super::failure::{Failure, Progress};
-use super::message::{self, HEADER, Header, Record, bad, bad_wire, read_record};
+use super::message::{self, HEADER, Header, Record, bad, read_record};
 use super::stream::{self, Stream};
 use crate::dns::{Contradiction, Edits, NameBuffer, RdataRef, Rtype, Ttl, Wire, ZoneContents};
-use crate::provider::is_zone_data;
 
 /// The transfer of what changed in one zone.
 pub struct Increment<'a> {
@@ -298,15 +297,8 @@ impl<'a> Differences<'a> {
 
     /// Takes one record of the answer section.
     fn take_record(&mut self, octets: &[u8], record: &Record) -> Result<(), Failure> {
-        let Record { rtype, class, ttl, start, end } = *record;
-        if class != Class::IN.to_int() {
-            return Err(bad("a record of another class than IN"));
-        }
-        if !is_zone_data(rtype) {
-            return Err(bad(format!("a record of type {rtype}, which no zone has")));
-        }
-        self.rdata.clear();
-        Wire::message(octets).append_rdata(rtype, start..end, &mut self.rdata).map_err(bad_wire)?;
+        let Record { rtype, ttl, .. } = *record;
+        stream::read_rdata(octets, record, &mut self.rdata)?;
         if rtype == Rtype::SOA && self.owner.as_name() == self.edits.base().apex().as_name() {
             return self.take_soa(Soa { ttl, rdata: self.rdata.clone() });
         }

@@ -1,4 +1,4 @@
-//! The messages that answer a question for a transfer, whole or incremental: what is checked of each before its records.
+//! The messages that answer a question for a transfer, whole or incremental: what is checked of each, and of any record.
 //!
 //! Comes in: the messages of one connection, in order. Goes out: where the records of each begin, once the message proved
 //! to be an answer to our question: the first and last of them signed and no more than 99 unsigned ones between two signed
@@ -8,15 +8,16 @@
 
 use std::sync::Arc;
 
-use domain::base::iana::Rcode;
+use domain::base::iana::{Class, Rcode};
 use domain::base::message_builder::AdditionalBuilder;
 use domain::base::{Message, Rtype};
 use domain::rdata::tsig::Time48;
 use domain::tsig::{ClientSequence, Key};
 
 use super::failure::Failure;
-use super::message::{self, HEADER, Header, bad, read_record};
-use crate::dns::{NameBuffer, NameRef};
+use super::message::{self, HEADER, Header, Record, bad, bad_wire, read_record};
+use crate::dns::{NameBuffer, NameRef, Wire};
+use crate::provider::is_zone_data;
 
 /// The answers to one question.
 pub struct Stream {
@@ -102,6 +103,20 @@ impl Stream {
         }
         Ok(())
     }
+}
+
+/// Reads the RDATA of a record of the answer section, canonical, in the place of what `rdata` holds; the record must be one
+/// that a zone may have.
+pub fn read_rdata(octets: &[u8], record: &Record, rdata: &mut Vec<u8>) -> Result<(), Failure> {
+    let Record { rtype, class, start, end, .. } = *record;
+    if class != Class::IN.to_int() {
+        return Err(bad("a record of another class than IN"));
+    }
+    if !is_zone_data(rtype) {
+        return Err(bad(format!("a record of type {rtype}, which no zone has")));
+    }
+    rdata.clear();
+    Wire::message(octets).append_rdata(rtype, start..end, rdata).map_err(bad_wire)
 }
 
 /// Checks what follows the records of the answer section: the signature, and perhaps EDNS. Whatever they are, they must be
