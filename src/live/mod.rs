@@ -30,7 +30,7 @@ use asked::Knowledge;
 pub use own::OwnRrsets;
 pub use unpaired::Paired;
 use unpaired::Unpaired;
-pub use zone::LiveZone;
+pub use zone::{LiveZone, Structure};
 
 /// The number of a zone in the list that [`Live::new`] got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

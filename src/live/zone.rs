@@ -13,14 +13,51 @@ pub struct LiveZone {
     name: ZoneName,
     /// Its contents; none where it could not be read.
     contents: Option<ZoneContents>,
+    /// What in it hides or is pointed to.
+    structure: Structure,
+    /// The names that it is known for; none where it was read whole.
+    knowledge: Option<Box<Knowledge>>,
+}
+
+/// What in a zone hides names, and which names it points to.
+#[derive(Debug, Default)]
+pub struct Structure {
     /// The owners of NS below the apex.
     cuts: HashSet<Name>,
     /// The owners of DNAME.
     dnames: HashSet<Name>,
     /// Which names it points to, until somebody takes them.
     found: Found,
-    /// The names that it is known for; none where it was read whole.
-    knowledge: Option<Box<Knowledge>>,
+    /// Whether there is any CNAME or PTR.
+    has_pointers: bool,
+    /// How many records the largest RRset has.
+    largest: usize,
+}
+
+impl Structure {
+    /// Looks at an RRset of the zone with this apex; each is looked at once, in any order.
+    pub fn note(&mut self, apex: NameRef<'_>, rrset: RrsetRef<'_>) {
+        self.largest = self.largest.max(rrset.record_count());
+        match rrset.rtype() {
+            Rtype::CNAME | Rtype::PTR => self.has_pointers = true,
+            Rtype::MX => {
+                let targets = rrset.rdata().filter_map(|rdata| rdata.target());
+                self.found.exchangers.extend(targets.map(NameRef::to_name));
+            }
+            Rtype::NS => {
+                let targets = rrset.rdata().filter_map(|rdata| rdata.target());
+                let owner = rrset.owner();
+                self.found.name_servers.extend(targets.map(|target| (target.to_name(), owner.to_name())));
+                if owner != apex {
+                    self.cuts.insert(owner.to_name());
+                }
+            }
+            Rtype::DNAME => {
+                self.dnames.insert(rrset.owner().to_name());
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Which names a zone points to.
@@ -35,52 +72,30 @@ pub struct Found {
 impl LiveZone {
     /// A zone that could not be read.
     pub fn unknown(name: ZoneName) -> LiveZone {
-        let (cuts, dnames) = Default::default();
-        LiveZone { name, contents: None, cuts, dnames, found: Found::default(), knowledge: None }
+        LiveZone { name, contents: None, structure: Structure::default(), knowledge: None }
     }
 
     /// A zone that was read whole.
     pub fn known(contents: ZoneContents) -> LiveZone {
-        LiveZone::unknown(contents.apex().clone()).with_contents(contents)
+        let mut structure = Structure::default();
+        contents.rrsets().for_each(|rrset| structure.note(contents.apex().as_name(), rrset));
+        LiveZone::made_of(contents, structure)
+    }
+
+    /// A zone that was read whole, of which every RRset was looked at.
+    pub fn made_of(contents: ZoneContents, structure: Structure) -> LiveZone {
+        LiveZone { name: contents.apex().clone(), contents: Some(contents), structure, knowledge: None }
     }
 
     /// A zone of which some names were asked for, and no more is known.
     pub fn asked(contents: ZoneContents, knowledge: Knowledge) -> LiveZone {
-        let mut zone = LiveZone::unknown(contents.apex().clone());
-        zone.cuts.clone_from(&knowledge.cuts);
-        zone.knowledge = Some(Box::new(knowledge));
-        zone.with_contents(contents)
+        LiveZone::known(contents).with_knowledge(knowledge)
     }
 
-    /// Looks through contents.
-    fn with_contents(self, contents: ZoneContents) -> LiveZone {
-        let mut zone = self;
-        for rrset in contents.rrsets() {
-            zone.note_structure(rrset);
-        }
-        LiveZone { contents: Some(contents), ..zone }
-    }
-
-    /// Keeps cuts, DNAMEs, and the names that are pointed to.
-    fn note_structure(&mut self, rrset: RrsetRef<'_>) {
-        match rrset.rtype() {
-            Rtype::MX => {
-                let targets = rrset.rdata().filter_map(|rdata| rdata.target());
-                self.found.exchangers.extend(targets.map(NameRef::to_name));
-            }
-            Rtype::NS => {
-                let targets = rrset.rdata().filter_map(|rdata| rdata.target());
-                let owner = rrset.owner();
-                self.found.name_servers.extend(targets.map(|target| (target.to_name(), owner.to_name())));
-                if owner != self.name.as_name() {
-                    self.cuts.insert(owner.to_name());
-                }
-            }
-            Rtype::DNAME => {
-                self.dnames.insert(rrset.owner().to_name());
-            }
-            _ => {}
-        }
+    /// The same zone, of which no more is known than this.
+    pub fn with_knowledge(mut self, knowledge: Knowledge) -> LiveZone {
+        self.structure.cuts.extend(knowledge.cuts.iter().cloned());
+        LiveZone { knowledge: Some(Box::new(knowledge)), ..self }
     }
 
     /// The zone's name.
@@ -98,21 +113,31 @@ impl LiveZone {
         self.contents.as_ref()
     }
 
+    /// Whether there is any CNAME or PTR in it.
+    pub fn has_pointers(&self) -> bool {
+        self.structure.has_pointers
+    }
+
+    /// How many records its largest RRset has.
+    pub fn largest_rrset(&self) -> usize {
+        self.structure.largest
+    }
+
     /// The highest delegation at or above a name of this zone.
     pub fn cut_at_or_above(&self, name: NameRef<'_>) -> Option<Name> {
-        if self.cuts.is_empty() {
+        if self.structure.cuts.is_empty() {
             return None;
         }
-        let cuts = name.ancestors().filter(|ancestor| self.cuts.contains(ancestor.as_wire()));
+        let cuts = name.ancestors().filter(|ancestor| self.structure.cuts.contains(ancestor.as_wire()));
         cuts.last().map(NameRef::to_name)
     }
 
     /// The highest DNAME above a name of this zone.
     pub fn dname_above(&self, name: NameRef<'_>) -> Option<Name> {
-        if self.dnames.is_empty() {
+        if self.structure.dnames.is_empty() {
             return None;
         }
-        let above = name.ancestors().skip(1).filter(|ancestor| self.dnames.contains(ancestor.as_wire()));
+        let above = name.ancestors().skip(1).filter(|ancestor| self.structure.dnames.contains(ancestor.as_wire()));
         above.last().map(NameRef::to_name)
     }
 
@@ -123,7 +148,7 @@ impl LiveZone {
 
     /// Hands over which names it points to.
     pub(super) fn take_found(&mut self) -> Found {
-        std::mem::take(&mut self.found)
+        std::mem::take(&mut self.structure.found)
     }
 
     /// All live RRsets of a type whose names belong to this zone, which is number `own`.

@@ -12,7 +12,7 @@ use crate::inventory::Inventory;
 use crate::inventory::model::Config;
 use crate::inventory::value::Time;
 use crate::live::asked::{AskedZone, Knowledge};
-use crate::live::{Apexes, Live, LiveZone, ZoneIndex};
+use crate::live::{Apexes, Live, LiveZone, Structure, ZoneIndex};
 use crate::parallel;
 use crate::plan::ZoneSeen;
 use crate::provider::cache::{Cache, CacheUse};
@@ -352,10 +352,13 @@ fn read_one<'t>(access: &'t Access, zone: &ZoneName, extent: Option<Extent>) -> 
 
 /// Looks through a zone; `knowledge` is what it is known for, where it was not read whole.
 fn known(read: ZoneRead, knowledge: Option<Knowledge>) -> Box<KnownZone> {
-    let seen = ZoneSeen::of(&read.contents);
+    let mut structure = Structure::default();
+    let apex = read.contents.apex().as_name();
+    let seen = ZoneSeen::beside(&read.contents, |rrset| structure.note(apex, rrset));
+    let live = LiveZone::made_of(read.contents, structure);
     let live = match knowledge {
-        Some(knowledge) => LiveZone::asked(read.contents, knowledge),
-        None => LiveZone::known(read.contents),
+        Some(knowledge) => live.with_knowledge(knowledge),
+        None => live,
     };
     Box::new(KnownZone { live, seen, inputs: read.inputs, findings: read.findings })
 }

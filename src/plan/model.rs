@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::marker::marker_key;
 use super::review::Review;
 use crate::change::{Blocked, Change, Notice, NoticeCode, Skipped, Waiting, words};
-use crate::dns::{RrKey, Rtype, ZoneContents, ZoneName};
+use crate::dns::{RrKey, RrsetRef, Rtype, ZoneContents, ZoneName};
 use crate::inventory::value::{Duration, Inv, Time};
 
 /// All that a run would change, and all that it would not and why.
@@ -150,10 +150,17 @@ pub struct ZoneSeen {
 impl ZoneSeen {
     /// How a zone's contents are seen.
     pub fn of(contents: &ZoneContents) -> ZoneSeen {
+        ZoneSeen::beside(contents, |_| {})
+    }
+
+    /// How a zone's contents are seen; `look` is shown every RRset meanwhile, so that nobody goes through a million of them
+    /// again.
+    pub fn beside(contents: &ZoneContents, mut look: impl FnMut(RrsetRef<'_>)) -> ZoneSeen {
         let marker = marker_key(contents.apex());
         let (mut rrsets, mut managed) = (0, 0);
         let digest = contents.digest(|rrset| {
             rrsets += 1;
+            look(rrset);
             managed += u64::from(matches!(rrset.rtype(), Rtype::AAAA | Rtype::PTR));
             let is_marker = |key: &RrKey| key.rtype == rrset.rtype() && key.owner.as_name() == rrset.owner();
             let marks = marker.as_ref().is_some_and(is_marker);
