@@ -60,7 +60,10 @@ pub fn all(ground: Ground<'_>, desired: &Desired<'_>) -> Derived {
     let Ground { inventory, live, .. } = ground;
     let paired = Paired::none(live);
     let chunks = inventory.hosts.par_chunks(AT_ONCE).enumerate();
-    let parts = chunks.map(|(number, hosts)| some(ground, desired, (number * AT_ONCE, hosts), &paired));
+    let parts = chunks.fold(Default::default, |mut found: (Used, Vec<bool>), (number, hosts)| {
+        some(ground, desired, (number * AT_ONCE, hosts), &paired, &mut found);
+        found
+    });
     let join = |mut all: (Used, Vec<bool>), mut more: (Used, Vec<bool>)| {
         all.0.append(more.0);
         all.1.append(&mut more.1);
@@ -75,13 +78,15 @@ pub fn whole(inventory: &Inventory, live: &Live, now: Time) -> Vec<DesiredHost> 
     inventory.hosts.par_iter().map(|host| host::derive(inventory, live, host, now)).collect()
 }
 
-/// Derives some hosts, of which the first has this place, and keeps those that are not settled.
+/// Derives some hosts, of which the first has this place, and keeps those that are not settled; notes what they use, and
+/// which are.
 fn some(
     ground: Ground<'_>,
     desired: &Desired<'_>,
     (first, hosts): (usize, &[Host]),
     paired: &Paired,
-) -> (Used, Vec<bool>) {
+    (used, settled): &mut (Used, Vec<bool>),
+) {
     let Ground { inventory, live, .. } = ground;
     let rows: Vec<&[LockRow]> = of_each(&inventory.lock, |row| row.inv, hosts).collect();
     let at_names = look_up_names(ground, hosts, &rows);
@@ -93,7 +98,6 @@ fn some(
     };
     let derived: Vec<DesiredHost> = (first..).zip(looked_up).zip(&at_names).map(derive).collect();
     let at_reverse = look_up_reverse(live, &derived);
-    let (mut used, mut settled) = (Used::default(), Vec::with_capacity(hosts.len()));
     let mut reverse = at_reverse.as_slice();
     for (number, derived) in derived.into_iter().enumerate() {
         let host = &hosts[number];
@@ -108,7 +112,6 @@ fn some(
         }
         settled.push(is_settled);
     }
-    (used, settled)
 }
 
 /// Looks up the names of hosts, backbone and fastbone.
