@@ -101,12 +101,14 @@ pub enum Detail {
 }
 
 /// What is looked up of a host before it is derived.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct LookedUp<'i> {
     /// Its rows in names.lock, in their order.
     pub rows: &'i [LockRow],
     /// Its reports, in the inventory's order.
     pub reports: &'i [Report],
+    /// The name of its fastbone, where it was made already.
+    pub fastbone: Option<Name>,
 }
 
 /// Derives one host. A free one has no interfaces and no faults.
@@ -114,6 +116,7 @@ pub fn derive(inventory: &Inventory, live: &Live, host: &Host, now: Time) -> Des
     let looked_up = LookedUp {
         rows: &inventory.lock[lock_rows_of(inventory, host.inv)],
         reports: mac::reports_of(inventory, host.inv),
+        fastbone: None,
     };
     derive_by(inventory, host, now, looked_up, &|_, name| live_a(live, name))
 }
@@ -124,7 +127,7 @@ pub fn derive_by(
     inventory: &Inventory,
     host: &Host,
     now: Time,
-    LookedUp { rows, reports }: LookedUp<'_>,
+    LookedUp { rows, reports, fastbone }: LookedUp<'_>,
     own_a: OwnA<'_>,
 ) -> DesiredHost {
     let mac = mac::choose(inventory, reports, now);
@@ -146,7 +149,7 @@ pub fn derive_by(
         Some(_) => {}
     }
     let settings = project.file.settings();
-    derive_interfaces(&Derivation { inventory, own_a, reports, host, name, settings }, &mut desired);
+    derive_interfaces(&Derivation { inventory, own_a, reports, host, name, settings }, fastbone, &mut desired);
     desired.faults.sort_by_key(|fault| fault.code);
     desired.faults.dedup();
     desired
@@ -205,8 +208,8 @@ struct Derivation<'d> {
     settings: Option<&'d ProjectSettings>,
 }
 
-/// Derives backbone and fastbone.
-fn derive_interfaces(this: &Derivation<'_>, desired: &mut DesiredHost) {
+/// Derives backbone and fastbone, whose name may have been made already.
+fn derive_interfaces(this: &Derivation<'_>, fastbone: Option<Name>, desired: &mut DesiredHost) {
     let own_a = this.name.map(|name| (this.own_a)(InterfaceKind::Backbone, name)).unwrap_or_default();
     let acceptable = match this.settings {
         // Nothing more can be said of the host than that it has this name.
@@ -221,7 +224,8 @@ fn derive_interfaces(this: &Derivation<'_>, desired: &mut DesiredHost) {
         return;
     };
     let acceptable = by_network(this, settings, vlan, desired);
-    match this.name.map(|name| settings.fastbone_name.expand(name.as_name())) {
+    let made = fastbone.map(Ok);
+    match made.or_else(|| Some(settings.fastbone_name.expand(this.name?.as_name()))) {
         Some(Ok(owner)) => {
             let own_a = (this.own_a)(InterfaceKind::Fastbone, &owner);
             desired.interfaces.push(interface((InterfaceKind::Fastbone, owner), acceptable, own_a));
@@ -232,11 +236,7 @@ fn derive_interfaces(this: &Derivation<'_>, desired: &mut DesiredHost) {
 }
 
 /// Puts an interface together.
-fn interface(
-    (kind, owner): (InterfaceKind, Name),
-    acceptable: Acceptable,
-    own_a: Vec<Ipv4Addr>,
-) -> Interface {
+fn interface((kind, owner): (InterfaceKind, Name), acceptable: Acceptable, own_a: Vec<Ipv4Addr>) -> Interface {
     Interface { kind, owner, acceptable, own_a }
 }
 
@@ -256,12 +256,7 @@ pub fn addresses_v4(rrset: RrsetRef<'_>) -> Vec<Ipv4Addr> {
 }
 
 /// The addresses of an interface by its MAC and the networks of its VLAN.
-fn by_network(
-    this: &Derivation<'_>,
-    settings: &ProjectSettings,
-    vlan: Vlan,
-    desired: &mut DesiredHost,
-) -> Acceptable {
+fn by_network(this: &Derivation<'_>, settings: &ProjectSettings, vlan: Vlan, desired: &mut DesiredHost) -> Acceptable {
     let Derivation { inventory, host, .. } = *this;
     if let Some(reason) = doubted_mac_source(inventory, host, desired.mac.active.is_some()) {
         desired.fault(BlockCode::SourceUntrusted, Detail::Source(reason.to_owned()));
@@ -305,12 +300,7 @@ fn doubted_mac_source<'i>(inventory: &'i Inventory, host: &Host, has_mac: bool) 
 }
 
 /// The addresses of an IPv4 host's backbone, by its A records and ipv4-map.
-fn by_ipv4(
-    this: &Derivation<'_>,
-    vlan: Vlan,
-    own_a: &[Ipv4Addr],
-    desired: &mut DesiredHost,
-) -> Acceptable {
+fn by_ipv4(this: &Derivation<'_>, vlan: Vlan, own_a: &[Ipv4Addr], desired: &mut DesiredHost) -> Acceptable {
     let Derivation { inventory, host, .. } = *this;
     if let Some(reason) = inventory.trust.ipv4_map.doubt() {
         desired.fault(BlockCode::SourceUntrusted, Detail::Source(reason.to_owned()));

@@ -139,8 +139,21 @@ impl Name {
     ///
     /// Errors: as of [`Name::prepend`].
     pub fn prepend_parts(label: &[&[u8]], parent: NameRef<'_>) -> Result<Name, NameError> {
-        let (wire, length) = prepended(label, parent)?;
-        Ok(Name::of(&wire[..length]))
+        let length = label.iter().map(|part| part.len()).sum();
+        match length {
+            0 => return Err(NameError::EmptyLabel),
+            1..=MAX_LABEL => {}
+            _ => return Err(NameError::LabelTooLong(length)),
+        }
+        if 1 + length + parent.0.len() > MAX_NAME {
+            return Err(NameError::NameTooLong);
+        }
+        let mut wire = SmallVec::new();
+        wire.push(length as u8);
+        label.iter().for_each(|part| wire.extend_from_slice(part));
+        wire.make_ascii_lowercase();
+        wire.extend_from_slice(parent.0);
+        Ok(Name(wire))
     }
 
     /// Borrows the name.
@@ -152,32 +165,6 @@ impl Name {
     pub fn as_wire(&self) -> &[u8] {
         &self.0
     }
-}
-
-/// One label, given as the plain octets of its parts, before `parent`; with how many octets that takes.
-///
-/// Errors: as of [`Name::prepend`].
-fn prepended(label: &[&[u8]], parent: NameRef<'_>) -> Result<([u8; MAX_NAME], usize), NameError> {
-    let length = label.iter().map(|part| part.len()).sum();
-    match length {
-        0 => return Err(NameError::EmptyLabel),
-        1..=MAX_LABEL => {}
-        _ => return Err(NameError::LabelTooLong(length)),
-    }
-    let all = 1 + length + parent.0.len();
-    if all > MAX_NAME {
-        return Err(NameError::NameTooLong);
-    }
-    let mut wire = [0; MAX_NAME];
-    wire[0] = length as u8;
-    let mut at = 1;
-    for part in label {
-        wire[at..at + part.len()].copy_from_slice(part);
-        at += part.len();
-    }
-    wire[1..at].make_ascii_lowercase();
-    wire[at..all].copy_from_slice(parent.0);
-    Ok((wire, all))
 }
 
 /// Parses the name of a host as [`Name::parse_host`] does; `None` for the root, and for what is no such name.

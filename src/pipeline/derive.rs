@@ -89,9 +89,10 @@ fn some(
 ) {
     let Ground { inventory, live, .. } = ground;
     let rows: Vec<&[LockRow]> = of_each(&inventory.lock, |row| row.inv, hosts).collect();
-    let at_names = look_up_names(ground, hosts, &rows);
+    let (fastbones, at_names) = look_up_names(ground, hosts, &rows);
     let reports = of_each(&inventory.reports, |report| report.inv, hosts);
-    let looked_up = rows.into_iter().zip(reports).map(|(rows, reports)| LookedUp { rows, reports });
+    let looked_up = rows.into_iter().zip(reports).zip(fastbones);
+    let looked_up = looked_up.map(|((rows, reports), fastbone)| LookedUp { rows, reports, fastbone });
     let derive = |((place, looked_up), at_names): ((usize, LookedUp<'_>), &[Option<Spot>; 2])| {
         let own_a = |kind: InterfaceKind, name: &Name| own_a(live, name, at_names[kind as usize].as_ref());
         desired.derive_by(place, looked_up, &own_a)
@@ -114,12 +115,12 @@ fn some(
     }
 }
 
-/// Looks up the names of hosts, backbone and fastbone.
+/// Makes the names of the fastbones of hosts, and looks up all their names, backbone and fastbone.
 fn look_up_names(
     Ground { inventory, live, .. }: Ground<'_>,
     hosts: &[Host],
     rows: &[&[LockRow]],
-) -> Vec<[Option<Spot>; 2]> {
+) -> (Vec<Option<Name>>, Vec<[Option<Spot>; 2]>) {
     let named = hosts.iter().zip(rows).map(|(host, rows)| name_among(rows, host));
     let names: Vec<Option<&Name>> = named.map(|named| named.map(|(name, _)| name)).collect();
     let fastbone =
@@ -128,7 +129,8 @@ fn look_up_names(
     let both = names.iter().zip(&fastbones).map(|(name, fastbone)| [*name, fastbone.as_ref()]);
     let both: Vec<[Option<&Name>; 2]> = both.collect();
     let mut spots = live.look_up(both.iter().flatten().flatten().map(|name| name.as_name())).into_iter();
-    both.into_iter().map(|both| both.map(|name| name.and_then(|_| spots.next().flatten()))).collect()
+    let spots = both.into_iter().map(|both| both.map(|name| name.and_then(|_| spots.next().flatten()))).collect();
+    (fastbones, spots)
 }
 
 /// Looks up the reverse names of the acceptable addresses of hosts, interface by interface.
