@@ -6,6 +6,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::dns::{Name, NameRef};
 use crate::inventory::Inventory;
+use crate::inventory::by_inv::{of_each, rows_of};
 use crate::inventory::model::{Host, LockRow, Project, ProjectIndex};
 use crate::inventory::value::Inv;
 
@@ -85,20 +86,13 @@ pub type Named<'i> = (&'i Name, Option<&'i LockRow>);
 
 /// All hosts in their order, each with what [`name_of`] gives of it; quicker than to look for each.
 pub fn named(inventory: &Inventory) -> impl Iterator<Item = (&Host, Option<Named<'_>>)> {
-    let mut from = 0;
-    inventory.hosts.iter().map(move |host| {
-        // Hosts and rows are sorted by number; a number may stand on several of either.
-        from += inventory.lock[from..].iter().take_while(|row| row.inv < host.inv).count();
-        let length = inventory.lock[from..].iter().take_while(|row| row.inv == host.inv).count();
-        (host, name_among(&inventory.lock[from..from + length], host))
-    })
+    let rows = of_each(&inventory.lock, |row| row.inv, &inventory.hosts);
+    inventory.hosts.iter().zip(rows).map(|(host, rows)| (host, name_among(rows, host)))
 }
 
 /// The rows of names.lock for one host, in their order.
 pub fn lock_rows_of(inventory: &Inventory, inv: Inv) -> std::ops::Range<usize> {
-    let from = inventory.lock.partition_point(|row| row.inv < inv);
-    let length = inventory.lock[from..].partition_point(|row| row.inv == inv);
-    from..from + length
+    rows_of(&inventory.lock, inv, |row| row.inv)
 }
 
 /// A host's name, with the row of names.lock that gives it; none in either where it has none.
