@@ -97,6 +97,7 @@ fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
     let mut projects = Symbols::default();
     let mut entries = Vec::new();
     let mut strays = Vec::new();
+    entries.reserve_exact(pieces.iter().map(|piece| piece.entries.len()).sum());
     for piece in pieces {
         strays.extend(piece.strays);
         let numbers = Renumbering::merge(&mut projects, &piece.projects);

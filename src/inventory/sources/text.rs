@@ -505,7 +505,7 @@ pub fn report_conflicts(
 /// Reads the name of a host; one below the free domain counts as none.
 pub fn read_name(text: &str, context: &Context<'_>) -> Result<Option<Name>, NameError> {
     let name = Name::parse_host(text)?;
-    if name == Name::root() {
+    if name.as_name().parent().is_none() {
         return Err(NameError::EmptyLabel);
     }
     let free = context.free_domain.as_name();
