@@ -2,6 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use smallvec::SmallVec;
+
 use super::address::{eui64, with_ipv4, with_project_id};
 use super::mac::{self, MacChoice};
 use super::network::{self, Networks, Segment};
@@ -21,12 +23,15 @@ pub struct DesiredHost {
     /// The line that gives the name.
     pub name_origin: Option<Origin>,
     /// The backbone, then the fastbone; empty where the host has no name, or is free.
-    pub interfaces: Vec<Interface>,
+    pub interfaces: SmallVec<[Interface; 2]>,
     /// What its reports come to.
     pub mac: MacChoice,
     /// What is wrong, sorted by code, of one code what was found first; empty for nearly every host.
     pub faults: Vec<Fault>,
 }
+
+/// Addresses that are right for an interface, each with the line of its network: nearly always one, or two.
+pub type Acceptable = SmallVec<[(Ipv6Addr, Origin); 2]>;
 
 /// One interface of a host.
 #[derive(Debug)]
@@ -36,7 +41,7 @@ pub struct Interface {
     /// Its name.
     pub owner: Name,
     /// The addresses that are right for it, the preferred one first, each once, each with the line of its network.
-    pub acceptable: Vec<(Ipv6Addr, Origin)>,
+    pub acceptable: Acceptable,
     /// The A records at its name, in numeric order.
     pub own_a: Vec<Ipv4Addr>,
 }
@@ -125,7 +130,7 @@ pub fn derive_by(
     let mac = mac::choose(inventory, reports, now);
     let named = name_among(rows, host);
     let name_origin = named.map(|(_, row)| row.map_or(host.origin, |row| row.origin));
-    let mut desired = DesiredHost { name_origin, interfaces: Vec::new(), mac, faults: Vec::new() };
+    let mut desired = DesiredHost { name_origin, interfaces: SmallVec::new(), mac, faults: Vec::new() };
     if host.status == HostStatus::Free {
         return desired;
     }
@@ -205,7 +210,7 @@ fn derive_interfaces(this: &Derivation<'_>, desired: &mut DesiredHost) {
     let own_a = this.name.map(|name| (this.own_a)(InterfaceKind::Backbone, name)).unwrap_or_default();
     let acceptable = match this.settings {
         // Nothing more can be said of the host than that it has this name.
-        None => Vec::new(),
+        None => Acceptable::new(),
         Some(settings) if own_a.is_empty() => by_network(this, settings, settings.vlans.main(), desired),
         Some(settings) => by_ipv4(this, settings.vlans.main(), &own_a, desired),
     };
@@ -229,7 +234,7 @@ fn derive_interfaces(this: &Derivation<'_>, desired: &mut DesiredHost) {
 /// Puts an interface together.
 fn interface(
     (kind, owner): (InterfaceKind, Name),
-    acceptable: Vec<(Ipv6Addr, Origin)>,
+    acceptable: Acceptable,
     own_a: Vec<Ipv4Addr>,
 ) -> Interface {
     Interface { kind, owner, acceptable, own_a }
@@ -256,7 +261,7 @@ fn by_network(
     settings: &ProjectSettings,
     vlan: Vlan,
     desired: &mut DesiredHost,
-) -> Vec<(Ipv6Addr, Origin)> {
+) -> Acceptable {
     let Derivation { inventory, host, .. } = *this;
     if let Some(reason) = doubted_mac_source(inventory, host, desired.mac.active.is_some()) {
         desired.fault(BlockCode::SourceUntrusted, Detail::Source(reason.to_owned()));
@@ -277,13 +282,13 @@ fn by_network(
         Networks::Known(networks) => networks,
         Networks::Bad(origin) => {
             desired.fault(BlockCode::BadInput, Detail::Line(origin));
-            return Vec::new();
+            return Acceptable::new();
         }
     };
     if networks.is_empty() {
         desired.fault(BlockCode::NoNetwork, Detail::Vlan(vlan, switch, segment));
     }
-    let Some(active) = active else { return Vec::new() };
+    let Some(active) = active else { return Acceptable::new() };
     let address = |network| match settings.hbf_project_id {
         Some((project, _)) => with_project_id(network, project, active.mac),
         None => eui64(network, active.mac),
@@ -305,12 +310,12 @@ fn by_ipv4(
     vlan: Vlan,
     own_a: &[Ipv4Addr],
     desired: &mut DesiredHost,
-) -> Vec<(Ipv6Addr, Origin)> {
+) -> Acceptable {
     let Derivation { inventory, host, .. } = *this;
     if let Some(reason) = inventory.trust.ipv4_map.doubt() {
         desired.fault(BlockCode::SourceUntrusted, Detail::Source(reason.to_owned()));
     }
-    let mut acceptable = Vec::new();
+    let mut acceptable = Acceptable::new();
     for address in own_a {
         match network::ipv4_network(inventory, *address, host.location, vlan) {
             Some(Entry::Good(network, origin)) => acceptable.push((with_ipv4(network, *address), origin)),

@@ -2,17 +2,22 @@
 
 use std::net::Ipv4Addr;
 
+use smallvec::{SmallVec, smallvec};
+
 use crate::diag::Origin;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Entry, Ipv4Map, Layout, Tors, UnreadableRow};
 use crate::inventory::symbol::Symbol;
 use crate::inventory::value::{Net64, Vlan};
 
+/// /64s with the lines that give them: nearly always one, or two.
+pub type Lines = SmallVec<[(Net64, Origin); 2]>;
+
 /// The /64s of an interface, with the lines that give them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Networks {
     /// In order of preference, each once; empty where no export names any.
-    Known(Vec<(Net64, Origin)>),
+    Known(Lines),
     /// The line that should say is bad.
     Bad(Origin),
 }
@@ -43,8 +48,8 @@ pub fn networks(inventory: &Inventory, switch: Option<Symbol>, location: Symbol,
             let Tors { networks, unreadable, .. } = &inventory.tors;
             match (networks.get(&(switch, vlan)), unreadable.get(&switch)) {
                 (Some(Entry::Bad(origin)), _) | (_, Some(origin)) => Networks::Bad(*origin),
-                (Some(Entry::Good(network, origin)), None) => Networks::Known(vec![(*network, *origin)]),
-                (None, None) => Networks::Known(Vec::new()),
+                (Some(Entry::Good(network, origin)), None) => Networks::Known(smallvec![(*network, *origin)]),
+                (None, None) => Networks::Known(Lines::new()),
             }
         }
         _ => {
@@ -52,8 +57,8 @@ pub fn networks(inventory: &Inventory, switch: Option<Symbol>, location: Symbol,
             let unreadable = unreadable.get(&Some(location)).or(unreadable.get(&None));
             match (networks.get(&(location, vlan)), unreadable) {
                 (Some(Entry::Bad(origin)), _) | (_, Some(origin)) => Networks::Bad(*origin),
-                (Some(Entry::Good(networks, _)), None) => Networks::Known(networks.clone()),
-                (None, None) => Networks::Known(Vec::new()),
+                (Some(Entry::Good(networks, _)), None) => Networks::Known(Lines::from_slice(networks)),
+                (None, None) => Networks::Known(Lines::new()),
             }
         }
     }

@@ -58,7 +58,7 @@ pub fn reconcile(context: &Context<'_>, place: usize, policy: Policy) -> Outcome
 /// Blocks a host whose rules would remove a protected host's record, and clears away what a blocked host would do.
 ///
 /// Needs to know where all hosts stand, and so comes after the rules of all of them.
-pub fn settle(context: &Context<'_>, standings: &Standings, place: usize, mut outcome: Outcome) -> Outcome {
+pub fn settle(context: &Context<'_>, standings: &Standings, place: usize, outcome: &mut Outcome) {
     for act in &outcome.acts {
         let Deed::Remove(rdata) = &act.deed else { continue };
         let owner = act.owner.as_name();
@@ -69,9 +69,9 @@ pub fn settle(context: &Context<'_>, standings: &Standings, place: usize, mut ou
             outcome.blocks.push(words::conflict(context, owner, rdata, protector));
         }
     }
-    match outcome.blocks.is_empty() {
-        false => Outcome { blocks: outcome.blocks, ..Outcome::default() },
-        true => outcome,
+    if !outcome.blocks.is_empty() {
+        outcome.acts.clear();
+        outcome.notices.clear();
     }
 }
 
@@ -85,7 +85,8 @@ pub fn obstacles(context: &Context<'_>, standings: &Standings, place: usize, pol
     let unsure = |block: &Block| matches!(block.code, BlockCode::BadInput | BlockCode::SourceUntrusted);
     let derived = !desired.interfaces.is_empty() && desired.interfaces.iter().all(|own| !own.acceptable.is_empty());
     if derived && !blocks.iter().any(unsure) {
-        let outcome = settle(context, standings, place, reconcile(context, place, policy));
+        let mut outcome = reconcile(context, place, policy);
+        settle(context, standings, place, &mut outcome);
         blocks.extend(outcome.blocks);
     }
     // What the zones would become was looked at once all hosts' changes were known.

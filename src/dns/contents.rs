@@ -19,12 +19,26 @@ use super::ttl::Ttl;
 pub struct ZoneBuilder {
     /// The zone.
     apex: ZoneName,
+    /// What came.
+    room: ZoneRoom,
+    /// The serial of the SOA, once seen.
+    serial: Option<Serial>,
+}
+
+/// Room for the records of a zone that is being built: what one zone leaves of it may serve the next.
+#[derive(Debug, Default)]
+pub struct ZoneRoom {
     /// Records one after another: see [`Record`].
     arena: Vec<u8>,
     /// Each record.
     index: Vec<Indexed>,
-    /// The serial of the SOA, once seen.
-    serial: Option<Serial>,
+}
+
+impl ZoneRoom {
+    /// How many octets it holds on to.
+    pub fn octets(&self) -> usize {
+        self.arena.capacity() + self.index.capacity() * size_of::<Indexed>()
+    }
 }
 
 /// Where a record of a zone is that is being built.
@@ -73,7 +87,14 @@ impl std::error::Error for ContentsError {}
 impl ZoneBuilder {
     /// Starts an empty zone.
     pub fn new(apex: ZoneName) -> ZoneBuilder {
-        ZoneBuilder { apex, arena: Vec::new(), index: Vec::new(), serial: None }
+        ZoneBuilder::within(ZoneRoom::default(), apex)
+    }
+
+    /// Starts an empty zone in room that another left.
+    pub fn within(mut room: ZoneRoom, apex: ZoneName) -> ZoneBuilder {
+        room.arena.clear();
+        room.index.clear();
+        ZoneBuilder { apex, room, serial: None }
     }
 
     /// The zone that is being built.
@@ -91,18 +112,19 @@ impl ZoneBuilder {
         if rtype == Rtype::SOA {
             self.note_soa(owner, rdata)?;
         }
-        let start = u32::try_from(self.arena.len()).map_err(|_| ContentsError::TooLarge)?;
+        let ZoneRoom { arena, index } = &mut self.room;
+        let start = u32::try_from(arena.len()).map_err(|_| ContentsError::TooLarge)?;
         let owner = owner.as_wire();
         let mut fixed = [0; 8];
         fixed[..2].copy_from_slice(&rtype.to_int().to_be_bytes());
         fixed[2..6].copy_from_slice(&ttl.as_secs().to_be_bytes());
         fixed[6..].copy_from_slice(&(rdata.len() as u16).to_be_bytes());
-        self.arena.push(owner.len() as u8);
-        self.arena.extend_from_slice(owner);
-        self.arena.extend_from_slice(&fixed);
-        self.arena.extend_from_slice(rdata);
-        let end = u32::try_from(self.arena.len()).map_err(|_| ContentsError::TooLarge)?;
-        self.index.push(Indexed { hash: xxh3_64(owner), start, length: end - start });
+        arena.push(owner.len() as u8);
+        arena.extend_from_slice(owner);
+        arena.extend_from_slice(&fixed);
+        arena.extend_from_slice(rdata);
+        let end = u32::try_from(arena.len()).map_err(|_| ContentsError::TooLarge)?;
+        index.push(Indexed { hash: xxh3_64(owner), start, length: end - start });
         Ok(())
     }
 
@@ -119,7 +141,12 @@ impl ZoneBuilder {
     ///
     /// Errors: `NoSoa`, for no zone is without one.
     pub fn finish(self) -> Result<ZoneContents, ContentsError> {
-        let ZoneBuilder { apex, arena, mut index, serial } = self;
+        self.finish_and_leave().map(|(contents, _)| contents)
+    }
+
+    /// Does what [`ZoneBuilder::finish`] does, and leaves its room.
+    pub fn finish_and_leave(self) -> Result<(ZoneContents, ZoneRoom), ContentsError> {
+        let ZoneBuilder { apex, room: ZoneRoom { arena, mut index }, serial } = self;
         let serial = serial.ok_or(ContentsError::NoSoa)?;
         let record = |start: u32| Record::at(&arena, start);
         index.sort_unstable_by_key(|record| record.hash);
@@ -133,11 +160,12 @@ impl ZoneBuilder {
         // Records that are next to each other in order are read together, so they are laid side by side.
         let mut ordered = Vec::with_capacity(arena.len());
         let mut places = Vec::with_capacity(index.len());
-        for Indexed { hash, start, length } in index {
-            places.push(Place { tag: hash as u32, start: ordered.len() as u32 });
-            ordered.extend_from_slice(&arena[start as usize..(start + length) as usize]);
+        for Indexed { hash, start, length } in &index {
+            let (start, length) = (*start as usize, *length as usize);
+            places.push(Place { tag: *hash as u32, start: ordered.len() as u32 });
+            ordered.extend_from_slice(&arena[start..start + length]);
         }
-        Ok(ZoneContents { apex, arena: ordered, places, directory, serial })
+        Ok((ZoneContents { apex, arena: ordered, places, directory, serial }, ZoneRoom { arena, index }))
     }
 }
 

@@ -19,7 +19,7 @@ pub mod ttl;
 
 pub mod wire;
 
-pub use contents::{RrsetRef, ZoneBuilder, ZoneContents};
+pub use contents::{RrsetRef, ZoneBuilder, ZoneContents, ZoneRoom};
 pub use domain::base::Rtype;
 pub use domain::base::Serial;
 pub use edits::{Contradiction, Edits};

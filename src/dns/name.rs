@@ -4,15 +4,21 @@
 
 use std::fmt;
 
+use smallvec::SmallVec;
+
 /// The longest name, in octets of wire format, the root label included (RFC 1035 section 2.3.4).
 pub(super) const MAX_NAME: usize = 255;
 
 /// The longest label, in octets (RFC 1035 section 2.3.4).
 pub(super) const MAX_LABEL: usize = 63;
 
+/// How many octets a name takes at most that needs no allocation of its own: those of nearly all hosts, of which a fleet has a
+/// million.
+const INLINE: usize = 48;
+
 /// An absolute domain name: uncompressed wire format in lower case, at most 255 octets.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Name(Box<[u8]>);
+#[derive(PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Name(SmallVec<[u8; INLINE]>);
 
 /// A borrowed [`Name`], or one that lies inside the octets of a zone.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,10 +56,21 @@ impl fmt::Display for NameError {
 
 impl std::error::Error for NameError {}
 
+impl Clone for Name {
+    fn clone(&self) -> Name {
+        Name::of(&self.0)
+    }
+}
+
 impl Name {
+    /// Takes a copy of octets that are lower-case wire format.
+    fn of(wire: &[u8]) -> Name {
+        Name(SmallVec::from_slice(wire))
+    }
+
     /// The root.
     pub fn root() -> Name {
-        Name(Box::new([0]))
+        Name::of(&[0])
     }
 
     /// Parses presentation format with its escapes; the final dot may be left out.
@@ -83,7 +100,7 @@ impl Name {
     fn parse_octets(text: &[u8], origin: Option<&Name>) -> Result<Name, NameError> {
         let mut wire = Vec::with_capacity(text.len() + 2);
         append_parsed(&mut wire, text, origin.map(Name::as_name))?;
-        Ok(Name(wire.into()))
+        Ok(Name::of(&wire))
     }
 
     /// Checks uncompressed wire format and lowers its case.
@@ -106,16 +123,24 @@ impl Name {
             return Err(NameError::NameTooLong);
         }
         // Length octets are below 64, so that lowering the case of all octets leaves them alone.
-        Ok(Name(wire.to_ascii_lowercase().into()))
+        let mut name = Name::of(wire);
+        name.0.make_ascii_lowercase();
+        Ok(name)
     }
 
     /// Puts one label, given as plain octets, before `parent`.
     ///
     /// Errors: the label is empty or over 63 octets, or the name becomes longer than 255.
     pub fn prepend(label: &[u8], parent: NameRef<'_>) -> Result<Name, NameError> {
-        let mut wire = Vec::with_capacity(1 + label.len() + parent.0.len());
-        append_prepended(&mut wire, &[label], parent)?;
-        Ok(Name(wire.into()))
+        Name::prepend_parts(&[label], parent)
+    }
+
+    /// Puts one label, given as the plain octets of its parts, before `parent`.
+    ///
+    /// Errors: as of [`Name::prepend`].
+    pub fn prepend_parts(label: &[&[u8]], parent: NameRef<'_>) -> Result<Name, NameError> {
+        let (wire, length) = prepended(label, parent)?;
+        Ok(Name::of(&wire[..length]))
     }
 
     /// Borrows the name.
@@ -129,24 +154,30 @@ impl Name {
     }
 }
 
-/// Puts one label, given as the plain octets of its parts, before `parent`, behind the octets of `wire`, which starts empty.
+/// One label, given as the plain octets of its parts, before `parent`; with how many octets that takes.
 ///
-/// Errors: as of [`Name::prepend`]; then `wire` stays empty.
-pub fn append_prepended(wire: &mut Vec<u8>, label: &[&[u8]], parent: NameRef<'_>) -> Result<(), NameError> {
+/// Errors: as of [`Name::prepend`].
+fn prepended(label: &[&[u8]], parent: NameRef<'_>) -> Result<([u8; MAX_NAME], usize), NameError> {
     let length = label.iter().map(|part| part.len()).sum();
     match length {
         0 => return Err(NameError::EmptyLabel),
         1..=MAX_LABEL => {}
         _ => return Err(NameError::LabelTooLong(length)),
     }
-    if 1 + length + parent.0.len() > MAX_NAME {
+    let all = 1 + length + parent.0.len();
+    if all > MAX_NAME {
         return Err(NameError::NameTooLong);
     }
-    wire.push(length as u8);
-    label.iter().for_each(|part| wire.extend_from_slice(part));
-    wire.make_ascii_lowercase();
-    wire.extend_from_slice(parent.0);
-    Ok(())
+    let mut wire = [0; MAX_NAME];
+    wire[0] = length as u8;
+    let mut at = 1;
+    for part in label {
+        wire[at..at + part.len()].copy_from_slice(part);
+        at += part.len();
+    }
+    wire[1..at].make_ascii_lowercase();
+    wire[at..all].copy_from_slice(parent.0);
+    Ok((wire, all))
 }
 
 /// Parses the name of a host as [`Name::parse_host`] does; `None` for the root, and for what is no such name.
@@ -156,7 +187,8 @@ fn parse_plain_host(text: &[u8]) -> Option<Name> {
         return None;
     }
     // What stands for each dot is the length of the label behind it, and the root stands behind the last.
-    let mut wire = vec![0; text.len() + 2];
+    let mut wire = [0; MAX_NAME];
+    let wire = &mut wire[..text.len() + 2];
     wire[1..=text.len()].copy_from_slice(text);
     wire.make_ascii_lowercase();
     let mut begin = 0;
@@ -174,7 +206,7 @@ fn parse_plain_host(text: &[u8]) -> Option<Name> {
     }
     // An octet of zero ends a label nowhere but at the end.
     is_plain &= begin + 1 == wire.len() && memchr::memchr(0, text).is_none();
-    is_plain.then(|| Name(wire.into()))
+    is_plain.then(|| Name::of(wire))
 }
 
 /// Whether each octet, in lower case, may stand in the label of a host.
@@ -289,7 +321,7 @@ impl<'a> NameRef<'a> {
 
     /// An owned copy.
     pub fn to_name(self) -> Name {
-        Name(self.0.into())
+        Name::of(self.0)
     }
 
     /// The labels from left to right, without the root.

@@ -114,8 +114,8 @@ impl Case<'_> {
         if matches!(policy, Policy::Repair | Policy::Sync) {
             return;
         }
-        let outcome = rules::reconcile(self.context, place, Policy::Repair);
-        let mut outcome = rules::settle(self.context, self.standings, place, outcome);
+        let mut outcome = rules::reconcile(self.context, place, Policy::Repair);
+        rules::settle(self.context, self.standings, place, &mut outcome);
         if let Some(block) = outcome.block() {
             let (policy, code) = (policy.as_str(), block.code);
             facts.said = format!(

@@ -168,7 +168,7 @@ impl Derivation<'_> {
         }
         let switch = self.case.context.desired[self.place].mac.switch_of(self.host);
         match network::networks(inventory, switch, location, vlan) {
-            Networks::Known(networks) => networks,
+            Networks::Known(networks) => networks.into_vec(),
             Networks::Bad(_) => Vec::new(),
         }
     }

@@ -508,13 +508,13 @@ pub enum HostStatus {
 #[derive(Debug, Default)]
 pub struct Tors {
     /// Every switch that any row names, bad rows too: each is in an L3 segment.
-    pub switches: HashSet<Symbol>,
+    pub switches: foldhash::HashSet<Symbol>,
     /// Switches that no row names any more, and that accepted exports named: they stay in an L3 segment.
-    pub former: HashSet<Symbol>,
+    pub former: foldhash::HashSet<Symbol>,
     /// The networks.
-    pub networks: HashMap<(Symbol, Vlan), Entry<Net64>>,
+    pub networks: foldhash::HashMap<(Symbol, Vlan), Entry<Net64>>,
     /// Switches of which some row does not say readably which VLAN it is about: it may be any.
-    pub unreadable: HashMap<Symbol, Origin>,
+    pub unreadable: foldhash::HashMap<Symbol, Origin>,
 }
 
 /// What an export says of one key.
@@ -530,10 +530,10 @@ pub enum Entry<T> {
 #[derive(Debug, Default)]
 pub struct Layout {
     /// By location and VLAN; an entry is bad where any network or the element itself is.
-    pub networks: HashMap<(Symbol, Vlan), Entry<LayoutNetworks>>,
+    pub networks: foldhash::HashMap<(Symbol, Vlan), Entry<LayoutNetworks>>,
     /// Datacenters of which some element does not say readably which VLAN it is about: it may be any. Where not even the
     /// datacenter can be read, it may be any of those too.
-    pub unreadable: HashMap<Option<Symbol>, Origin>,
+    pub unreadable: foldhash::HashMap<Option<Symbol>, Origin>,
     /// How many networks are no /64.
     pub ignored: usize,
 }

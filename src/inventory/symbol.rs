@@ -1,6 +1,6 @@
 //! Interned text: switches and locations occur a thousand times each.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// The number of a text in [`Symbols`]; equal numbers mean equal texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

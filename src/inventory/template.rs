@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use crate::dns::name::append_prepended;
 use crate::dns::{Name, NameError, NameRef};
 
 /// The longest label, in octets (RFC 1035 section 2.3.4).
@@ -231,14 +230,7 @@ impl FastboneTemplate {
     /// Errors: the label or the name would become too long.
     pub fn expand(&self, backbone: NameRef<'_>) -> Result<Name, NameError> {
         let (label, domain) = backbone.first_label().zip(backbone.parent()).ok_or(NameError::EmptyLabel)?;
-        Name::prepend(&self.label(label), domain)
-    }
-
-    /// The wire format of the fastbone's name, as [`FastboneTemplate::expand`] gives it, in the place of what `wire` holds.
-    pub fn expand_into(&self, wire: &mut Vec<u8>, backbone: NameRef<'_>) -> Result<(), NameError> {
-        let (label, domain) = backbone.first_label().zip(backbone.parent()).ok_or(NameError::EmptyLabel)?;
-        wire.clear();
-        append_prepended(wire, &[self.before.as_bytes(), label, self.after.as_bytes()], domain)
+        Name::prepend_parts(&[self.before.as_bytes(), label, self.after.as_bytes()], domain)
     }
 
     /// Whether a short name is that of the fastbone beside a backbone's, in lower case.

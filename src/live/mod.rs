@@ -16,13 +16,12 @@ mod unpaired;
 
 mod zone;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv6Addr};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use foldhash::{HashMap, HashSet};
 
 use crate::dns::reverse::ReverseName;
 use crate::dns::{Name, NameRef, RdataRef, RrsetRef, Rtype, ZoneContents, ZoneName};
@@ -48,9 +47,9 @@ pub struct Live {
     /// first asked for.
     unpaired: OnceLock<Unpaired>,
     /// The names that MX data of the zones point to.
-    exchangers: HashSet<Name, ByName>,
+    exchangers: HashSet<Name>,
     /// The names that NS data of the zones point to, each with the owner of the NS; the first by wire format of several.
-    name_servers: HashMap<Name, Name, ByName>,
+    name_servers: HashMap<Name, Name>,
     /// The RRsets that the state says we created.
     own: OwnRrsets,
 }
@@ -94,7 +93,7 @@ pub enum Place {
 #[derive(Debug)]
 pub struct Apexes {
     /// The zones by apex.
-    zones: HashMap<Name, ZoneIndex, ByName>,
+    zones: HashMap<Name, ZoneIndex>,
     /// The lengths of wire format that an apex has, the longest first: few, so that a name needs as few look-ups.
     lengths: Vec<usize>,
     /// The zones below whose apex there is another.
@@ -105,10 +104,10 @@ impl Apexes {
     /// Takes the apexes in the order of the configuration.
     pub fn new<'z>(apexes: impl Iterator<Item = &'z ZoneName>) -> Apexes {
         let numbered = apexes.enumerate().map(|(number, apex)| (apex.as_name().to_name(), ZoneIndex(number as u32)));
-        let zones: HashMap<Name, ZoneIndex, _> = numbered.collect();
+        let zones: HashMap<Name, ZoneIndex> = numbered.collect();
         let lengths: BTreeSet<usize> = zones.keys().map(|apex: &Name| apex.as_wire().len()).collect();
         let lengths = lengths.into_iter().rev().collect();
-        let mut apexes = Apexes { zones, lengths, parents: HashSet::new() };
+        let mut apexes = Apexes { zones, lengths, parents: HashSet::default() };
         let above = |apex: &Name| apex.as_name().parent().and_then(|parent| apexes.zone_of(parent));
         apexes.parents = apexes.zones.keys().filter_map(above).collect();
         apexes
@@ -128,50 +127,10 @@ impl Apexes {
     }
 }
 
-/// Makes hashers of names: quicker than the standard one, and seeded like that, since names come from outside.
-#[derive(Debug, Clone)]
-struct ByName {
-    /// The seed.
-    seed: u64,
-}
-
-impl Default for ByName {
-    fn default() -> ByName {
-        ByName { seed: RandomState::new().hash_one(()) }
-    }
-}
-
-impl BuildHasher for ByName {
-    type Hasher = NameHasher;
-
-    fn build_hasher(&self) -> NameHasher {
-        NameHasher(self.seed)
-    }
-}
-
-/// Hashes one name.
-#[derive(Debug)]
-struct NameHasher(u64);
-
-impl Hasher for NameHasher {
-    fn write(&mut self, octets: &[u8]) {
-        self.0 = xxh3_64_with_seed(octets, self.0);
-    }
-
-    fn write_usize(&mut self, length: usize) {
-        // The length of a name stands in it anyway.
-        self.0 = self.0.wrapping_add(length as u64);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
 impl Live {
     /// Joins the zones; they come in the order of `apexes`.
     pub fn new(zones: Vec<LiveZone>, apexes: Apexes) -> Live {
-        let (mut exchangers, mut name_servers) = (HashSet::default(), HashMap::<Name, Name, ByName>::default());
+        let (mut exchangers, mut name_servers) = (HashSet::default(), HashMap::<Name, Name>::default());
         let mut zones = zones;
         for zone in &mut zones {
             let found = zone.take_found();

@@ -121,7 +121,7 @@ pub fn fastbone_of(inventory: &Inventory, project: ProjectIndex, backbone: NameR
 impl NameIndex {
     /// Collects the names of hosts.csv and names.lock.
     pub fn new(inventory: &Inventory) -> NameIndex {
-        let mut found = Found { inventory, entries: Vec::new(), clouded: HashSet::new(), wire: Vec::new() };
+        let mut found = Found { inventory, entries: Vec::new(), clouded: HashSet::new() };
         found.entries.reserve_exact(inventory.hosts.len() * 2);
         for (place, (host, held)) in named(inventory).enumerate() {
             let by = HolderRow::Host(place as u32);
@@ -220,8 +220,6 @@ struct Found<'i> {
     entries: Vec<Entry>,
     /// The domains of [`NameIndex::clouded`].
     clouded: HashSet<Name>,
-    /// The wire format of the last fastbone name.
-    wire: Vec<u8>,
 }
 
 impl Found<'_> {
@@ -236,9 +234,9 @@ impl Found<'_> {
             return;
         };
         if settings.vlans.fastbone().is_some()
-            && settings.fastbone_name.expand_into(&mut self.wire, name.as_name()).is_ok()
+            && let Ok(fastbone) = settings.fastbone_name.expand(name.as_name())
         {
-            self.entries.push(Entry::new(xxh3_64(&self.wire), Holder { by, fastbone: true, now }));
+            self.entries.push(Entry::new(xxh3_64(fastbone.as_wire()), Holder { by, fastbone: true, now }));
         }
     }
 }

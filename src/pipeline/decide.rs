@@ -97,22 +97,28 @@ fn server_names(inventory: &Inventory) -> ServerNames {
 /// Decides where each derived host stands, runs the rules, and joins what they do.
 pub fn judge_all(context: &Context<'_>) -> (Standings, Decided) {
     let judged = (0..context.inventory.hosts.len()).into_par_iter().map(|place| judge(context, place));
-    let (standings, outcomes): (Vec<Standing>, Vec<Outcome>) = judged.unzip();
+    let (standings, mut outcomes): (Vec<Standing>, Vec<RuleOutcome>) = judged.unzip();
     let mut standings = Standings(standings);
-    let settled = outcomes.into_par_iter().enumerate();
-    let outcomes = settled.map(|(place, outcome)| rules::settle(context, &standings, place, outcome)).collect();
+    outcomes.par_iter_mut().enumerate().for_each(|(place, outcome)| {
+        if let Some(outcome) = outcome {
+            rules::settle(context, &standings, place, outcome);
+        }
+    });
     let decided = collect(context, &mut standings, outcomes);
     (standings, decided)
 }
 
+/// What the rules of a host come to, where they ran: those of nearly all hosts need not.
+type RuleOutcome = Option<Box<Outcome>>;
+
 /// Decides where a host stands, and runs its rules.
-fn judge(context: &Context<'_>, place: usize) -> (Standing, Outcome) {
+fn judge(context: &Context<'_>, place: usize) -> (Standing, RuleOutcome) {
     let policy = match standing::by_inventory(context, place) {
         Ok(policy) => policy,
-        Err(standing) => return (standing, Outcome::default()),
+        Err(standing) => return (standing, None),
     };
     if context.settled[place] {
-        return (Standing::Open(policy), Outcome::default());
+        return (Standing::Open(policy), None);
     }
     let standing = standing::by_places(context, place, policy);
     let outcome = run_rules(context, &standing, place);
@@ -120,19 +126,19 @@ fn judge(context: &Context<'_>, place: usize) -> (Standing, Outcome) {
 }
 
 /// Runs the rules of one host, where they run.
-fn run_rules(context: &Context<'_>, standing: &Standing, place: usize) -> Outcome {
+fn run_rules(context: &Context<'_>, standing: &Standing, place: usize) -> RuleOutcome {
     let host = &context.inventory.hosts[place];
     match standing {
         Standing::Open(policy) if context.selection.includes(host.inv, host.project) => {
-            rules::reconcile(context, place, *policy)
+            Some(Box::new(rules::reconcile(context, place, *policy)))
         }
-        Standing::Free | Standing::Skipped(_) | Standing::Blocked(_) | Standing::Open(_) => Outcome::default(),
+        Standing::Free | Standing::Skipped(_) | Standing::Blocked(_) | Standing::Open(_) => None,
     }
 }
 
 /// Joins what the rules of all selected hosts do, and adds released names and orphans; hosts whose changes would break a
 /// rule of DNS are blocked then.
-fn collect(context: &Context<'_>, standings: &mut Standings, outcomes: Vec<Outcome>) -> Decided {
+fn collect(context: &Context<'_>, standings: &mut Standings, outcomes: Vec<RuleOutcome>) -> Decided {
     let mut decided = Decided::default();
     let mut acts = Vec::new();
     for ((host, standing), outcome) in context.inventory.hosts.iter().zip(&standings.0).zip(outcomes) {
@@ -146,13 +152,15 @@ fn collect(context: &Context<'_>, standings: &mut Standings, outcomes: Vec<Outco
                 decided.skipped.push(Skipped { host: host.inv, project: project(), code: *code });
                 None
             }
-            Standing::Free | Standing::Open(_) => outcome.block(),
+            Standing::Free | Standing::Open(_) => outcome.as_ref().and_then(|outcome| outcome.block()),
         };
         if let Some(Block { code, message, hint }) = block {
             decided.blocked.push(Blocked { host: host.inv, project: project(), code, message, hint });
         }
-        acts.extend(outcome.acts);
-        decided.notices.extend(outcome.notices);
+        if let Some(outcome) = outcome {
+            acts.extend(outcome.acts);
+            decided.notices.extend(outcome.notices);
+        }
     }
     let mut of_nobody: Vec<Act> =
         context.inventory.lock.iter().flat_map(|row| released::release(context, row)).collect();

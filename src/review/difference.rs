@@ -234,7 +234,7 @@ fn networks(before: &Facts<'_>, now: &Facts<'_>, kind: InterfaceKind) -> Option<
     }
     let of_ipv4 = is_of_ipv4(now, kind);
     let of = |facts: &Facts<'_>| match of_ipv4 {
-        true => facts.interface(kind).map(|interface| interface.acceptable.clone()).unwrap_or_default(),
+        true => facts.interface(kind).map(|interface| interface.acceptable.to_vec()).unwrap_or_default(),
         false => facts.networks(vlan),
     };
     let (old, new) = (of(before), of(now));

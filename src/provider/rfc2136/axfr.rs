@@ -16,7 +16,7 @@ use super::failure::{Failure, Progress};
 use super::message::{self, Header, Record, bad, read_record};
 use super::stream::{self, Stream};
 use crate::dns::contents::ContentsError;
-use crate::dns::{NameBuffer, Rtype, Ttl, ZoneBuilder, ZoneContents, ZoneName};
+use crate::dns::{NameBuffer, Rtype, Ttl, ZoneBuilder, ZoneContents, ZoneName, ZoneRoom};
 
 /// The transfer of one zone.
 pub struct Transfer {
@@ -57,6 +57,11 @@ impl Transfer {
         }
     }
 
+    /// Has the zone built in room that another left; nothing may have come yet.
+    pub fn within(self, room: ZoneRoom) -> Transfer {
+        Transfer { builder: ZoneBuilder::within(room, self.builder.apex().clone()), ..self }
+    }
+
     /// How much has come.
     pub fn progress(&self) -> Progress {
         self.progress
@@ -80,11 +85,16 @@ impl Transfer {
 
     /// The zone, if all of it came.
     pub fn finish(self) -> Result<ZoneContents, Failure> {
+        self.finish_and_leave().map(|(contents, _)| contents)
+    }
+
+    /// The zone, if all of it came, with the room that it was built in.
+    pub fn finish_and_leave(self) -> Result<(ZoneContents, ZoneRoom), Failure> {
         if !self.ended {
             return Err(Failure::Cut { progress: self.progress });
         }
         self.stream.finish()?;
-        self.builder.finish().map_err(|error| bad(error.to_string()))
+        self.builder.finish_and_leave().map_err(|error| bad(error.to_string()))
     }
 
     /// Reads all records of a message, of which the first begins at `at`.

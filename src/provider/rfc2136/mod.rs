@@ -21,6 +21,7 @@
 //! | `examine` | asks each server what works |
 //! | `lower` | pure: updates to messages |
 //! | `outcome` | pure: the answer to an update to what became of it |
+//! | `rooms` | room for zones, left by one transfer to the next |
 //! | `session` | updates over one connection |
 //! | `observe` | pure: answers out of a whole zone, and those that a wildcard gives |
 //! | `version` | asks a server what it is |
@@ -38,7 +39,7 @@ mod message;
 mod observe;
 mod outcome;
 mod query;
-
+mod rooms;
 mod session;
 mod settings;
 mod stream;
@@ -71,6 +72,7 @@ pub use self::examine::examine;
 use self::failure::{Failure, Progress};
 use self::health::Health;
 use self::kept::Standings;
+use self::rooms::Rooms;
 pub use self::settings::server_names;
 use self::settings::{KeySettings, Server, Settings};
 use self::wire::{Connection, WireFault};
@@ -146,6 +148,8 @@ struct NameServers {
     cache: Option<Cache>,
     /// What a server said of zones before they were read.
     foreseen: OnceLock<Standings>,
+    /// Room that transfers left.
+    rooms: Rooms,
 }
 
 /// How long is waited before a transfer that failed is asked for again: BIND answers SERVFAIL while as many transfers run as
@@ -203,7 +207,15 @@ impl NameServers {
         key: OnceLock<Result<Option<Arc<Key>>, SecretError>>,
     ) -> NameServers {
         let health = settings.servers.iter().map(|_| Health::default()).collect();
-        NameServers { settings, workspace, key, health, cache: None, foreseen: OnceLock::new() }
+        NameServers {
+            settings,
+            workspace,
+            key,
+            health,
+            cache: None,
+            foreseen: OnceLock::new(),
+            rooms: Rooms::default(),
+        }
     }
 
     /// Finds for each name the zone that holds it, where the first server that answers has authority for such a zone.
@@ -317,7 +329,8 @@ impl NameServers {
     fn transfer(&self, server: &Server, zone: &ZoneName, key: Option<Arc<Key>>) -> Result<ZoneContents, Failure> {
         let mut connection = Connection::open(server, self.settings.exchange.timeout)
             .map_err(|fault| explain_wire(fault, Progress::default()))?;
-        let (mut transfer, question) = Transfer::start(zone, key, random_id(), Time48::now());
+        let (transfer, question) = Transfer::start(zone, key, random_id(), Time48::now());
+        let mut transfer = transfer.within(self.rooms.enter());
         connection.send(&question).map_err(|fault| explain_wire(fault, Progress::default()))?;
         let mut message = Vec::new();
         while !transfer.ended() {
@@ -327,7 +340,9 @@ impl NameServers {
         if connection.has_more() {
             return Err(Failure::BadMessage("octets after the last message".to_owned()));
         }
-        transfer.finish()
+        let (contents, room) = transfer.finish_and_leave()?;
+        self.rooms.leave(room);
+        Ok(contents)
     }
 }
 
