@@ -45,6 +45,16 @@ impl<T: Copy> ByHash<T> {
 }
 
 impl<T> ByHash<T> {
+    /// Sorts the rows that lie together.
+    pub fn sorted(mut self) -> ByHash<T>
+    where
+        T: Ord,
+    {
+        let ranges = self.begins.windows(2).map(|range| range[0] as usize..range[1] as usize);
+        ranges.filter(|range| range.len() > 1).for_each(|range| self.rows[range].sort_unstable());
+        self
+    }
+
     /// All rows.
     pub fn rows(&self) -> &[T] {
         &self.rows

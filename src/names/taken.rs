@@ -46,8 +46,13 @@ impl Claim {
 
     /// Notes a claim to the short name with this hash.
     fn new(hash: u128, is_held: bool, by: Option<Inv>) -> Claim {
-        let flags = u64::from(is_held) * Claim::IS_HELD | u64::from(by.is_some()) * Claim::IS_ITS;
-        let rest = hash as u64 & !(Claim::IS_HELD | Claim::IS_ITS) | flags;
+        let mut rest = hash as u64 & !(Claim::IS_HELD | Claim::IS_ITS);
+        if is_held {
+            rest |= Claim::IS_HELD;
+        }
+        if by.is_some() {
+            rest |= Claim::IS_ITS;
+        }
         Claim { lead: lead(hash), rest, inv: by.unwrap_or(Inv(0)) }
     }
 
