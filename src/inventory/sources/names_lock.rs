@@ -91,7 +91,8 @@ struct Piece {
 /// Reads names.lock.
 fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
     let shape = Shape { is_own: true, ..Shape::default() };
-    let (pieces, mut tally) = text::read_rows(input, context, &shape, Piece::default, |piece, row, faults| {
+    let start = |rows| Piece { entries: Vec::with_capacity(rows), ..Piece::default() };
+    let (pieces, mut tally) = text::read_rows(input, context, &shape, start, |piece, row, faults| {
         read_row(piece, row, faults, context);
     });
     let mut projects = Symbols::default();
