@@ -340,3 +340,20 @@ pub fn meanings(said: &Said<'_>) -> Vec<Meaning> {
     };
     said.hosts.iter().filter(|host| !host.bad).map(meaning).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn a_row_without_quotes_ends_its_fields_at_its_commas(
+            fields in proptest::collection::vec("[-a-c+,.é\"]{0,9}|[a-z]{0,9}", COLUMNS - 1..COLUMNS + 2),
+        ) {
+            let line = fields.join(",");
+            let commas: Vec<usize> = line.match_indices(',').map(|(at, _)| at).chain([line.len()]).collect();
+            let is_plain = commas.len() == COLUMNS && !line.contains('"');
+            proptest::prop_assert_eq!(plain_ends(&line).map(Vec::from), is_plain.then_some(commas));
+        }
+    }
+}
