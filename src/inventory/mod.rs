@@ -17,6 +17,8 @@ pub mod config;
 
 pub mod model;
 
+pub mod by_inv;
+
 pub mod devices;
 
 pub mod sources;

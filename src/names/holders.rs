@@ -4,8 +4,10 @@ use std::collections::HashSet;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::by_hash::ByHash;
 use crate::dns::{Name, NameRef};
 use crate::inventory::Inventory;
+use crate::inventory::by_inv::{of_each, rows_of};
 use crate::inventory::model::{Host, LockRow, Project, ProjectIndex};
 use crate::inventory::value::Inv;
 
@@ -33,18 +35,14 @@ pub enum HolderRow {
 #[derive(Debug)]
 pub struct NameIndex {
     /// Who holds which name, sorted.
-    entries: Vec<Entry>,
-    /// Where the entries begin of each value of the leading bits of a hash; one more at the end.
-    begins: Vec<u32>,
-    /// How far a hash is shifted to leave those.
-    shift: u32,
+    entries: ByHash<Entry>,
     /// The domains in which hosts have names whose project file is bad or missing: any other name there may be a
     /// fastbone of theirs.
     clouded: HashSet<Name>,
 }
 
 /// One name of one holder; sorts by the name's hash, and then those who hold it now first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     /// The hash of the name.
     hash: u64,
@@ -85,20 +83,13 @@ pub type Named<'i> = (&'i Name, Option<&'i LockRow>);
 
 /// All hosts in their order, each with what [`name_of`] gives of it; quicker than to look for each.
 pub fn named(inventory: &Inventory) -> impl Iterator<Item = (&Host, Option<Named<'_>>)> {
-    let mut from = 0;
-    inventory.hosts.iter().map(move |host| {
-        // Hosts and rows are sorted by number; a number may stand on several of either.
-        from += inventory.lock[from..].iter().take_while(|row| row.inv < host.inv).count();
-        let length = inventory.lock[from..].iter().take_while(|row| row.inv == host.inv).count();
-        (host, name_among(&inventory.lock[from..from + length], host))
-    })
+    let rows = of_each(&inventory.lock, |row| row.inv, &inventory.hosts);
+    inventory.hosts.iter().zip(rows).map(|(host, rows)| (host, name_among(rows, host)))
 }
 
 /// The rows of names.lock for one host, in their order.
 pub fn lock_rows_of(inventory: &Inventory, inv: Inv) -> std::ops::Range<usize> {
-    let from = inventory.lock.partition_point(|row| row.inv < inv);
-    let length = inventory.lock[from..].partition_point(|row| row.inv == inv);
-    from..from + length
+    rows_of(&inventory.lock, inv, |row| row.inv)
 }
 
 /// A host's name, with the row of names.lock that gives it; none in either where it has none.
@@ -163,39 +154,23 @@ impl NameIndex {
             }
         }
         let Found { entries, clouded, .. } = found;
-        let bits = (usize::BITS - (entries.len() / 4).leading_zeros()).max(1);
-        let shift = 64 - bits;
-        // Sorted by their leading bits, the entries lie in groups of a few.
-        let mut begins = vec![0u32; (1 << bits) + 1];
-        entries.iter().for_each(|entry| begins[(entry.hash >> shift) as usize + 1] += 1);
-        (1..begins.len()).for_each(|value| begins[value] += begins[value - 1]);
-        let mut next = begins.clone();
-        let mut sorted = vec![Entry::default(); entries.len()];
-        for entry in entries {
-            let place = &mut next[(entry.hash >> shift) as usize];
-            sorted[*place as usize] = entry;
-            *place += 1;
-        }
-        begins.windows(2).for_each(|range| sorted[range[0] as usize..range[1] as usize].sort_unstable());
-        NameIndex { entries: sorted, begins, shift, clouded }
+        NameIndex { entries: ByHash::new(&entries, |entry| entry.hash).sorted(), clouded }
     }
 
     /// All names, those that somebody had too; a name that several hold comes several times.
     pub fn names(&self, inventory: &Inventory) -> impl Iterator<Item = Name> {
-        self.entries.iter().filter_map(move |entry| held_name(inventory, entry.holder()))
+        self.entries.rows().iter().filter_map(move |entry| held_name(inventory, entry.holder()))
     }
 
     /// Everybody who has or had any name, by the hashes of the names.
     pub fn entries(&self) -> impl Iterator<Item = Holder> {
-        self.entries.iter().map(|entry| entry.holder())
+        self.entries.rows().iter().map(|entry| entry.holder())
     }
 
     /// Everybody who has or had a name; those who hold it now come first.
     pub fn holders(&self, inventory: &Inventory, name: NameRef<'_>) -> impl Iterator<Item = Holder> {
         let hash = xxh3_64(name.as_wire());
-        let value = (hash >> self.shift) as usize;
-        let near = &self.entries[self.begins[value] as usize..self.begins[value + 1] as usize];
-        let same_hash = near.iter().filter(move |entry| entry.hash == hash);
+        let same_hash = self.entries.near(hash).iter().filter(move |entry| entry.hash == hash);
         same_hash.map(|entry| entry.holder()).filter(move |holder| has_name(inventory, *holder, name))
     }
 
@@ -213,7 +188,7 @@ impl NameIndex {
 
     /// The holders of names whose hash several have, in groups, for finding names held twice.
     pub fn groups(&self) -> impl Iterator<Item = impl Iterator<Item = Holder>> {
-        let groups = self.entries.chunk_by(|a, b| a.hash == b.hash).filter(|group| group.len() > 1);
+        let groups = self.entries.rows().chunk_by(|a, b| a.hash == b.hash).filter(|group| group.len() > 1);
         groups.map(|group| group.iter().map(|entry| entry.holder()))
     }
 }

@@ -45,26 +45,20 @@ impl Edits {
     }
 }
 
-/// One line of a row, old or new, by what the file is sorted by.
+/// One line of a row, old or new.
 struct Line<'a> {
     /// The host; rows of which it cannot be read come last.
     inv: Option<Inv>,
-    /// The name.
-    name: Cow<'a, str>,
     /// The whole line.
     text: Cow<'a, str>,
 }
 
 impl Line<'_> {
-    /// The order of the file.
+    /// The order of the file: by host and name.
     fn order(&self, other: &Line<'_>) -> Ordering {
-        let is_nobodys = |line: &Line<'_>| line.inv.is_none();
-        (is_nobodys(self), self.inv, &self.name, &self.text).cmp(&(
-            is_nobodys(other),
-            other.inv,
-            &other.name,
-            &other.text,
-        ))
+        let host = |line: &Line<'_>| (line.inv.is_none(), line.inv);
+        let by_name = || (field(&self.text, 1), &self.text).cmp(&(field(&other.text, 1), &other.text));
+        host(self).cmp(&host(other)).then_with(by_name)
     }
 }
 
@@ -77,22 +71,23 @@ impl Line<'_> {
 pub fn write(text: &str, inventory: &Inventory, edits: &Edits, now: Time) -> String {
     let whole = text;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut rows_of_lines: Vec<Option<usize>> = vec![None; text.lines().count() + 1];
-    for (place, row) in inventory.lock.iter().enumerate() {
-        rows_of_lines[row.origin.line as usize] = Some(place);
+    // The places from 1; 0 where a line is no row.
+    let mut rows_of_lines = vec![0u32; text.lines().count() + 1];
+    for (place, row) in (1..).zip(&inventory.lock) {
+        rows_of_lines[row.origin.line as usize] = place;
     }
     let expired = expired(inventory, edits, now);
     let mut comments = String::new();
     let mut lines: Vec<Line<'_>> = Vec::with_capacity(inventory.lock.len() + edits.new.len());
     for (number, line) in text.lines().enumerate() {
-        let place = rows_of_lines[number + 1];
+        let place = rows_of_lines[number + 1].checked_sub(1).map(|place| place as usize);
         match place.map(|place| (place, &inventory.lock[place])) {
             Some((place, _)) if edits.gone.contains(&place) || expired.gone.contains(&place) => {}
-            Some((_, row)) => lines.push(Line { inv: Some(row.inv), name: field(line, 1).into(), text: line.into() }),
+            Some((_, row)) => lines.push(Line { inv: Some(row.inv), text: line.into() }),
             // The count of rows that some exports end in would be wrong after the next change.
             None if line.trim_ascii().is_empty() || is_row_count(line) || is_conflict_marker(line) => {}
             None if line.starts_with('#') => comments.extend([line, "\n"]),
-            None => lines.push(Line { inv: None, name: field(line, 1).into(), text: line.into() }),
+            None => lines.push(Line { inv: None, text: line.into() }),
         }
     }
     lines.extend(edits.new.iter().chain(&expired.new).map(new_line));
@@ -129,7 +124,7 @@ fn new_line<'a>(row: &NewRow) -> Line<'a> {
         Some(released) => drop(write!(text, "{released}")),
         None => text.push('-'),
     }
-    Line { inv: Some(row.inv), name: Cow::Owned(name.to_owned()), text: Cow::Owned(text) }
+    Line { inv: Some(row.inv), text: Cow::Owned(text) }
 }
 
 /// Drops what was released longer ago than anybody asks for it.

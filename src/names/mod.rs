@@ -3,6 +3,8 @@
 //! Comes in: the inventory, and live DNS for names that somebody else has. Goes out: whose a name is, which name a host is
 //! given, and names.lock as it would be. Pure.
 
+pub mod by_hash;
+
 pub mod holders;
 
 pub mod series;

@@ -11,6 +11,9 @@ use crate::inventory::model::{Host, ProjectIndex, ProjectSettings};
 use crate::inventory::symbol::Symbol;
 use crate::inventory::value::Inv;
 
+/// How many numbers are looked up at a time, at most, so that memory answers them together.
+const AT_ONCE: u64 = 32;
+
 /// The series that names are taken from, each once: projects that give the same names share one.
 pub struct AllSeries<'i> {
     /// The inventory.
@@ -47,6 +50,8 @@ pub struct OpenSeries {
     series: Series,
     /// The number that is tried next: all before it are taken.
     next: u64,
+    /// Why numbers from `next` on are not free, as far as they were looked up; the last one first.
+    ahead: Vec<Option<Reason>>,
     /// How many of those a host has.
     held: u64,
     /// How many a host had until not long ago.
@@ -112,7 +117,7 @@ impl<'i> AllSeries<'i> {
         };
         let place = *self.by_key.entry(key.clone()).or_insert(self.all.len());
         if place == self.all.len() {
-            self.all.push(OpenSeries { key, projects, series, next: 1, held: 0, cooling: 0, live: 0, given: 0 });
+            self.all.push(OpenSeries::new(key, projects, series));
         }
         self.known.insert(known, place);
         Ok(place)
@@ -120,22 +125,43 @@ impl<'i> AllSeries<'i> {
 }
 
 impl OpenSeries {
+    /// Starts with the first number.
+    fn new(key: SeriesKey, projects: [ProjectIndex; 2], series: Series) -> OpenSeries {
+        OpenSeries { key, projects, series, next: 1, ahead: Vec::new(), held: 0, cooling: 0, live: 0, given: 0 }
+    }
+
     /// The lowest label that is free together with those beside it, which `beside` gives all; `None` where the width is
     /// used up.
     pub fn lowest(&mut self, taken: &Taken, beside: impl Fn(&[u8]) -> Vec<Vec<u8>>) -> Option<Vec<Vec<u8>>> {
         loop {
-            let label = self.series.label(self.next)?;
-            // Most numbers of a fleet are taken: only for the others is it worth while to look at what is beside.
-            let reason = taken.reason(&label);
-            let labels = if reason.is_none() { beside(&label) } else { Vec::new() };
-            match reason.or_else(|| labels.iter().find_map(|label| taken.reason(label))) {
+            if self.ahead.is_empty() {
+                self.look_ahead(taken);
+            }
+            let known = *self.ahead.last()?;
+            // What was taken stays so; what was free may have been taken since, or what is beside it.
+            let labels = if known.is_none() { beside(&self.series.label(self.next)?) } else { Vec::new() };
+            match known.or_else(|| labels.iter().find_map(|label| taken.reason(label))) {
                 None => return Some(labels),
                 Some(Reason::Held) => self.held += 1,
                 Some(Reason::Cooling) => self.cooling += 1,
                 Some(Reason::Live) => self.live += 1,
             }
-            self.next += 1;
+            self.advance();
         }
+    }
+
+    /// Looks up the next numbers; more of them the further it got, since most series of a fleet are short.
+    fn look_ahead(&mut self, taken: &Taken) {
+        let numbers = self.next..self.next + AT_ONCE.min(self.next);
+        let labels: Vec<Vec<u8>> = numbers.map_while(|number| self.series.label(number)).collect();
+        self.ahead = taken.reasons(&labels);
+        self.ahead.reverse();
+    }
+
+    /// Goes on to the next number.
+    fn advance(&mut self) {
+        self.next += 1;
+        self.ahead.pop();
     }
 
     /// The labels that would be given next, with their fastbones': as many as were passed over because of live DNS, so that
@@ -150,7 +176,7 @@ impl OpenSeries {
     /// Notes that the label that was found last is given.
     pub fn take(&mut self) {
         self.given += 1;
-        self.next += 1;
+        self.advance();
     }
 
     /// What there is and who has it, once all is taken.

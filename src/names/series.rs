@@ -83,7 +83,8 @@ impl Series {
             return None;
         }
         let (bucket, index) = self.split(number);
-        let index = index.to_string();
+        let mut digits = [0; DIGITS];
+        let index = digits_of(index, &mut digits);
         let zeros = self.width.map_or(0, |width| usize::from(width).saturating_sub(index.len()));
         let mut label = Vec::with_capacity(self.fixed + zeros + index.len());
         for part in &self.parts {
@@ -92,7 +93,7 @@ impl Series {
                 Part::Bucket => label.push(b'0' + bucket),
                 Part::Index => {
                     label.extend(std::iter::repeat_n(b'0', zeros));
-                    label.extend_from_slice(index.as_bytes());
+                    label.extend_from_slice(index);
                 }
             }
         }
@@ -136,6 +137,22 @@ impl Series {
                 ((number / each) as u8, number % each)
             }
             _ => (0, number),
+        }
+    }
+}
+
+/// How many decimal digits a number has at most.
+const DIGITS: usize = 20;
+
+/// The decimal digits of a number, written to the end of `digits`: millions of them are looked at.
+fn digits_of(mut number: u64, digits: &mut [u8; DIGITS]) -> &[u8] {
+    let mut from = DIGITS;
+    loop {
+        from -= 1;
+        digits[from] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            return &digits[from..];
         }
     }
 }

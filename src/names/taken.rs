@@ -3,11 +3,11 @@
 //! A short name, the first label of a host's name, is one host's over all projects and domains.
 
 use std::collections::HashSet;
-use std::collections::hash_map::{Entry, HashMap};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::hash_map::HashMap;
 
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::by_hash::ByHash;
 use super::holders::named;
 use crate::dns::{Name, NameRef, ZoneContents};
 use crate::inventory::Inventory;
@@ -27,32 +27,78 @@ pub enum Reason {
 }
 
 /// Who says that a short name is not free.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 struct Claim {
-    /// The reason that is told.
-    reason: Reason,
-    /// The host; `None` where it is no host's, or nobody knows whose.
-    by: Option<Inv>,
-    /// The first reason of another host, where several say so.
-    others: Option<Reason>,
+    /// The leading half of the hash of the short name.
+    lead: u64,
+    /// The other half, but for its two last bits: whether the name is held, and whether it is known by which host.
+    rest: u64,
+    /// The host, where that is known.
+    inv: Inv,
+}
+
+impl Claim {
+    /// The bit of [`Claim::rest`] that says that the name is held; otherwise it is cooling.
+    const IS_HELD: u64 = 1;
+
+    /// The bit of [`Claim::rest`] that says that the host is known.
+    const IS_ITS: u64 = 2;
+
+    /// Notes a claim to the short name with this hash.
+    fn new(hash: u128, is_held: bool, by: Option<Inv>) -> Claim {
+        let mut rest = hash as u64 & !(Claim::IS_HELD | Claim::IS_ITS);
+        if is_held {
+            rest |= Claim::IS_HELD;
+        }
+        if by.is_some() {
+            rest |= Claim::IS_ITS;
+        }
+        Claim { lead: lead(hash), rest, inv: by.unwrap_or(Inv(0)) }
+    }
+
+    /// Whether it is one to the short name with this hash.
+    fn is_to(&self, hash: u128) -> bool {
+        self.lead == lead(hash) && (self.rest ^ hash as u64) & !(Claim::IS_HELD | Claim::IS_ITS) == 0
+    }
+
+    /// Why the name is not free.
+    fn reason(&self) -> Reason {
+        if self.rest & Claim::IS_HELD == 0 { Reason::Cooling } else { Reason::Held }
+    }
+
+    /// Whether it is that of a host.
+    fn is_by(&self, inv: Inv) -> bool {
+        self.rest & Claim::IS_ITS != 0 && self.inv == inv
+    }
+}
+
+/// The half of a hash by which claims are sorted.
+fn lead(hash: u128) -> u64 {
+    (hash >> 64) as u64
 }
 
 /// The short names that are taken.
 ///
-/// Kept by their 128-bit hashes: of a million names two share one with a probability of 10^-27, and then one more is passed
-/// over.
-#[derive(Debug, Default)]
+/// Kept by 126 bits of their hashes: of a million names two share those with a probability of 10^-26, and then one more is
+/// passed over.
+#[derive(Debug)]
 pub struct Taken {
-    /// What is claimed.
-    claims: HashMap<u128, Claim, BuildHasherDefault<HashIsKey>>,
+    /// What hosts claimed from the beginning.
+    claims: ByHash<Claim>,
+    /// Who took which name since, which no other host has or had.
+    later: HashMap<u128, Inv>,
+    /// What stands in zones.
+    live: Vec<ByHash<u128>>,
+    /// What live DNS was found to hold beside that.
+    live_names: HashSet<u128>,
     /// The short names of which nobody knows what the fastbones beside them are called, because the project's file is bad or
     /// missing. A fastbone's name always has the backbone's in it.
-    clouded: HashSet<u128, BuildHasherDefault<HashIsKey>>,
+    clouded: HashSet<u128>,
 }
 
 /// The short names at which a zone holds something, by their hashes.
 #[derive(Debug)]
-pub struct LiveLabels(Vec<u128>);
+pub struct LiveLabels(ByHash<u128>);
 
 impl LiveLabels {
     /// Looks for what stands directly below any of `domains`, whatever it is.
@@ -66,25 +112,7 @@ impl LiveLabels {
                 labels.push(xxh3_128(owner.first_label().unwrap_or_default()));
             }
         }
-        LiveLabels(labels)
-    }
-}
-
-/// Takes what is a hash already for one.
-#[derive(Debug, Default)]
-struct HashIsKey(u64);
-
-impl Hasher for HashIsKey {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, octets: &[u8]) {
-        self.0 = octets.iter().fold(self.0, |hash, octet| hash.rotate_left(8) ^ u64::from(*octet));
-    }
-
-    fn write_u128(&mut self, hash: u128) {
-        self.0 = hash as u64;
+        LiveLabels(ByHash::new(&labels, |hash| lead(*hash)))
     }
 }
 
@@ -110,56 +138,75 @@ impl Taken {
     /// The names that hosts have, or had until not longer ago than the cooldown, with their fastbone names; and the names of
     /// rows of which nobody knows whose they are.
     pub fn by_hosts(inventory: &Inventory, now: Time) -> Taken {
-        let mut taken = Taken::default();
-        taken.claims.reserve(inventory.hosts.len());
+        let mut found = Found { inventory, claims: Vec::with_capacity(inventory.hosts.len()), clouded: HashSet::new() };
         for (host, held) in named(inventory) {
             match held {
                 // The row says it too, below.
                 Some((_, Some(row))) if row.project == host.project => {}
-                Some((name, _)) => taken.add(inventory, (name, host.project), (Reason::Held, Some(host.inv))),
+                Some((name, _)) => found.add((name, host.project), (true, host.inv)),
                 None => {}
             }
         }
         for row in &inventory.lock {
             let Some(name) = &row.name else { continue };
-            let reason = match row.released {
-                None => Reason::Held,
-                Some(released) if is_cooling(released, now, inventory.config.name_cooldown) => Reason::Cooling,
+            let is_held = match row.released {
+                None => true,
+                Some(released) if is_cooling(released, now, inventory.config.name_cooldown) => false,
                 Some(_) => continue,
             };
-            taken.add(inventory, (name, row.project), (reason, Some(row.inv)));
+            found.add((name, row.project), (is_held, row.inv));
         }
         for name in &inventory.stray_names {
-            taken.claim(name.as_name().first_label().unwrap_or_default(), (Reason::Held, None));
+            let label = name.as_name().first_label().unwrap_or_default();
+            found.claims.push(Claim::new(xxh3_128(label), true, None));
         }
-        taken
+        let Found { claims, clouded, .. } = found;
+        let claims = ByHash::new(&claims, |claim| claim.lead);
+        Taken { claims, later: HashMap::new(), live: Vec::new(), live_names: HashSet::new(), clouded }
     }
 
     /// Adds what stands in live DNS directly below a project's domain, whatever it is.
     pub fn add_live(&mut self, inventory: &Inventory, live: &Live) {
         let domains = domains(inventory);
         let zones = live.zones().map(|(_, zone)| zone).filter(|zone| is_needed(&domains, zone.name().as_name()));
-        for contents in zones.filter_map(|zone| zone.contents()) {
-            self.add_labels(&LiveLabels::of(&domains, contents));
-        }
+        self.live.extend(zones.filter_map(|zone| zone.contents()).map(|contents| LiveLabels::of(&domains, contents).0));
     }
 
     /// Adds what was found in a zone.
-    pub fn add_labels(&mut self, labels: &LiveLabels) {
-        for hash in &labels.0 {
-            self.claim_hash(*hash, (Reason::Live, None));
-        }
+    pub fn add_labels(&mut self, labels: LiveLabels) {
+        self.live.push(labels.0);
     }
 
     /// Adds a short name that live DNS is known to hold something at.
     pub fn add_live_name(&mut self, label: &[u8]) {
-        self.claim(label, (Reason::Live, None));
+        self.live_names.insert(xxh3_128(label));
     }
 
     /// Why a short name is not free; `None` where it is.
     pub fn reason(&self, label: &[u8]) -> Option<Reason> {
-        let claimed = self.claims.get(&xxh3_128(label)).map(|claim| claim.reason);
-        claimed.or_else(|| self.may_be_fastbone(label).then_some(Reason::Held))
+        let hash = xxh3_128(label);
+        self.reason_among(self.claims.near(lead(hash)), label, hash)
+    }
+
+    /// Why each of some short names is not free, as [`Taken::reason`] says.
+    pub fn reasons(&self, labels: &[Vec<u8>]) -> Vec<Option<Reason>> {
+        let hashes: Vec<u128> = labels.iter().map(|label| xxh3_128(label)).collect();
+        let near: Vec<&[Claim]> = hashes.iter().map(|hash| self.claims.near(lead(*hash))).collect();
+        let each = labels.iter().zip(hashes).zip(near);
+        each.map(|((label, hash), near)| self.reason_among(near, label, hash)).collect()
+    }
+
+    /// Why a short name, which has this hash, is not free; `near` are the claims among which those to it are.
+    fn reason_among(&self, near: &[Claim], label: &[u8], hash: u128) -> Option<Reason> {
+        let claimed = near.iter().filter(|claim| claim.is_to(hash)).map(Claim::reason).min();
+        let later = || self.later.contains_key(&hash).then_some(Reason::Held);
+        let live = || self.is_live(hash).then_some(Reason::Live);
+        claimed.or_else(later).or_else(live).or_else(|| self.may_be_fastbone(label).then_some(Reason::Held))
+    }
+
+    /// Whether live DNS holds something at the short name with this hash.
+    fn is_live(&self, hash: u128) -> bool {
+        self.live.iter().any(|zone| zone.near(lead(hash)).contains(&hash)) || self.live_names.contains(&hash)
     }
 
     /// Whether a short name may be that of a fastbone of which nobody knows what it is called.
@@ -171,58 +218,50 @@ impl Taken {
 
     /// Why a short name is not free for the host that has it: what other hosts have or had; live DNS does not matter.
     pub fn reason_of_others(&self, label: &[u8], inv: Inv) -> Option<Reason> {
-        let claim = self.claims.get(&xxh3_128(label))?;
-        let reason = if claim.by == Some(inv) { claim.others } else { Some(claim.reason) };
-        reason.filter(|reason| *reason != Reason::Live)
+        let hash = xxh3_128(label);
+        let claims = self.claims_to(hash).filter(|claim| !claim.is_by(inv)).map(Claim::reason);
+        claims.chain(self.later.get(&hash).filter(|by| **by != inv).map(|_| Reason::Held)).min()
     }
 
-    /// Takes a short name for a host.
+    /// Takes a short name for a host; no other host has or had it.
     pub fn take(&mut self, label: &[u8], inv: Inv) {
-        self.claim(label, (Reason::Held, Some(inv)));
+        self.later.insert(xxh3_128(label), inv);
     }
 
     /// Takes back short names that were free, and were given.
     pub fn give_back(&mut self, labels: &[Vec<u8>]) {
         for label in labels {
-            self.claims.remove(&xxh3_128(label));
+            self.later.remove(&xxh3_128(label));
         }
     }
 
-    /// Adds a backbone's name and its fastbone's.
-    fn add(&mut self, inventory: &Inventory, (name, project): (&Name, ProjectIndex), by: (Reason, Option<Inv>)) {
+    /// What hosts claimed of the short name with this hash from the beginning.
+    fn claims_to(&self, hash: u128) -> impl Iterator<Item = &Claim> {
+        self.claims.near(lead(hash)).iter().filter(move |claim| claim.is_to(hash))
+    }
+}
+
+/// What hosts claim, as far as it was found.
+struct Found<'i> {
+    /// The inventory.
+    inventory: &'i Inventory,
+    /// The claims, unsorted.
+    claims: Vec<Claim>,
+    /// As in [`Taken`].
+    clouded: HashSet<u128>,
+}
+
+impl Found<'_> {
+    /// Adds a backbone's name and its fastbone's, which a host holds or held until not long ago.
+    fn add(&mut self, (name, project): (&Name, ProjectIndex), (is_held, inv): (bool, Inv)) {
         let label = name.as_name().first_label().unwrap_or_default();
-        self.claim(label, by);
-        let Project { admin, file, .. } = &inventory.projects[project.0 as usize];
+        self.claims.push(Claim::new(xxh3_128(label), is_held, Some(inv)));
+        let Project { admin, file, .. } = &self.inventory.projects[project.0 as usize];
         if admin.is_some() && file.settings().is_none() {
             self.clouded.insert(xxh3_128(label));
         }
-        if let Some(fastbone) = fastbone_label(inventory, project, label) {
-            self.claim(&fastbone, by);
-        }
-    }
-
-    /// Adds a claim; of several by one host, or by no host, the first reason counts.
-    fn claim(&mut self, label: &[u8], by: (Reason, Option<Inv>)) {
-        self.claim_hash(xxh3_128(label), by);
-    }
-
-    /// Adds a claim to the label with this hash, as [`Taken::claim`] does.
-    fn claim_hash(&mut self, hash: u128, (reason, by): (Reason, Option<Inv>)) {
-        match self.claims.entry(hash) {
-            Entry::Vacant(entry) => {
-                entry.insert(Claim { reason, by, others: None });
-            }
-            Entry::Occupied(mut entry) => {
-                let claim = entry.get_mut();
-                if claim.by == by {
-                    claim.reason = claim.reason.min(reason);
-                } else if reason < claim.reason {
-                    let before = claim.others.map_or(claim.reason, |others| others.min(claim.reason));
-                    *claim = Claim { reason, by, others: Some(before) };
-                } else {
-                    claim.others = Some(claim.others.map_or(reason, |others| others.min(reason)));
-                }
-            }
+        if let Some(fastbone) = fastbone_label(self.inventory, project, label) {
+            self.claims.push(Claim::new(xxh3_128(&fastbone), is_held, Some(inv)));
         }
     }
 }
@@ -329,7 +368,7 @@ mod tests {
             push(&owner(&format!("only-{}", apex.to_string().replace('.', "-"))), Rtype::TXT, b"\x04kept").unwrap();
             LiveZone::known(builder.finish().unwrap())
         });
-        let mut taken = Taken::default();
+        let mut taken = Taken::by_hosts(&inventory, at("02:00:00"));
         taken.add_live(&inventory, &Live::new(zones.collect(), Apexes::new(apexes.iter())));
         let is_taken = |label: &str| taken.reason(label.as_bytes()).is_some();
         assert_eq!(["sas1", "sas2", "sas3", "sas4", "deep"].map(is_taken), [true, true, true, false, false]);

@@ -14,8 +14,9 @@ use crate::diff::settled::{Sights, is_settled};
 use crate::dns::reverse::ReverseName;
 use crate::dns::{Name, Rtype};
 use crate::inventory::Inventory;
+use crate::inventory::by_inv::of_each;
 use crate::inventory::model::{Host, LockRow};
-use crate::inventory::value::{Inv, Time};
+use crate::inventory::value::Time;
 use crate::live::{Live, Paired, Spot};
 use crate::names::NameIndex;
 use crate::names::holders::{HolderRow, fastbone_of, name_among};
@@ -139,17 +140,6 @@ fn look_up_reverse(live: &Live, hosts: &[DesiredHost]) -> Vec<Option<Spot>> {
     let addresses = interfaces.flat_map(|own| own.acceptable.iter().map(|(address, _)| IpAddr::V6(*address)));
     let names: Vec<ReverseName> = addresses.map(ReverseName::of).collect();
     live.look_up(names.iter().map(ReverseName::as_name))
-}
-
-/// What of a list that is sorted by inventory number belongs to each of some hosts, which are sorted so too.
-fn of_each<'i, T>(list: &'i [T], inv: impl Fn(&T) -> Inv + Copy, hosts: &[Host]) -> impl Iterator<Item = &'i [T]> {
-    let first = hosts.first().map(|host| host.inv);
-    let mut from = list.partition_point(|item| Some(inv(item)) < first);
-    hosts.iter().map(move |host| {
-        from += list[from..].iter().take_while(|item| inv(item) < host.inv).count();
-        let length = list[from..].iter().take_while(|item| inv(item) == host.inv).count();
-        &list[from..from + length]
-    })
 }
 
 /// The A records at a name, which may have been found already, in numeric order.

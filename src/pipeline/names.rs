@@ -311,7 +311,7 @@ fn give(
     if !unclear.is_empty() {
         return Err(unread(unclear, findings));
     }
-    some.seen.iter().for_each(|labels| taken.add_labels(labels));
+    some.seen.into_iter().for_each(|labels| taken.add_labels(labels));
     for zone in &some.asked {
         let apex = zone.zone.as_name();
         if apex.parent().is_some_and(|parent| domains.contains(parent.as_wire())) {

@@ -433,10 +433,13 @@ pub fn check_local(inventory: &Inventory, workspace: &Path, now: Time, progress:
     let outcomes = side_by_side(&pools, |place| {
         let target = &config.pools[specs[place].pool].target;
         let outcome = provider::open(&target.provider, &target.settings, &context);
-        let outcome = outcome.and_then(|access| match read_one(&access, &specs[place].name, None)? {
-            Reading::Known(known) => Ok((known.inputs, known.findings)),
-            Reading::Asked(..) => Ok((Vec::new(), None)),
+        let zone = &specs[place].name;
+        let read = outcome.and_then(|access| match access {
+            Access::ByName(_) => Ok(None),
+            Access::Either(target) => target.read_zone(zone).map(Some),
+            Access::Whole(target) => target.read_zone(zone).map(Some),
         });
+        let outcome = read.map(|read| read.map(|read| (read.inputs, read.findings)).unwrap_or_default());
         progress.step();
         outcome
     });

@@ -4,9 +4,10 @@
 //! increasing one, found in n log n steps however much differs (M. L. Fredman, On computing the length of longest increasing
 //! subsequences, 1975). A search for the shortest edit script would take as many steps as lines differ, squared.
 
-use std::collections::HashMap;
+use std::collections::VecDeque;
 
 use similar::{DiffOp, group_diff_ops};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::paint::Paint;
 use crate::diag::sanitize;
@@ -98,22 +99,51 @@ fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
 
 /// The lines that both files keep in one order: their places in the old and the new one, both increasing.
 fn kept(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
-    // The first place of each line, and after each place the next of an equal line.
-    let mut first: HashMap<&str, Option<usize>> = HashMap::with_capacity(old.len());
-    let mut next: Vec<Option<usize>> = vec![None; old.len()];
-    for (place, text) in old.iter().enumerate().rev() {
-        next[place] = first.insert(text, Some(place)).flatten();
-    }
-    // The n-th of equal lines in one file is the n-th of them in the other.
-    let mut pairs: Vec<(usize, usize)> = Vec::with_capacity(old.len());
+    only_more(old, new).unwrap_or_else(|| longest(&pairs(old, new)))
+}
+
+/// What is kept where the new file has all lines of the old one in their order, and perhaps more; `None` otherwise.
+fn only_more(old: &[&str], new: &[&str]) -> Option<Vec<(usize, usize)>> {
+    let mut kept = Vec::with_capacity(old.len());
     for (at_new, text) in new.iter().enumerate() {
-        if let Some(place) = first.get_mut(text)
-            && let Some(at_old) = *place
-        {
-            *place = next[at_old];
-            pairs.push((at_old, at_new));
+        if old.get(kept.len()) == Some(text) {
+            kept.push((kept.len(), at_new));
         }
     }
+    (kept.len() == old.len()).then_some(kept)
+}
+
+/// The lines that both files have, the n-th of equal lines in one with the n-th of them in the other; sorted by their places
+/// in the new file.
+fn pairs(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
+    // Sorted by hash and joined: in a table of millions of lines each look-up would wait for memory.
+    let (mut of_old, mut of_new) = (by_hash(old).into_iter().peekable(), by_hash(new).into_iter().peekable());
+    let mut partners: Vec<Option<usize>> = vec![None; new.len()];
+    let mut same_hash = VecDeque::new();
+    while let Some((hash, _)) = of_old.peek().copied() {
+        same_hash.clear();
+        same_hash.extend(std::iter::from_fn(|| of_old.next_if(|line| line.0 == hash)).map(|(_, place)| place));
+        while of_new.next_if(|line| line.0 < hash).is_some() {}
+        while let Some((_, at_new)) = of_new.next_if(|line| line.0 == hash) {
+            if let Some(first) = same_hash.iter().position(|at_old| old[*at_old] == new[at_new]) {
+                partners[at_new] = same_hash.remove(first);
+            }
+        }
+    }
+    let partners = partners.into_iter().enumerate();
+    partners.filter_map(|(at_new, at_old)| at_old.map(|at_old| (at_old, at_new))).collect()
+}
+
+/// The lines by their hashes, each with its place; sorted.
+fn by_hash(lines: &[&str]) -> Vec<(u64, usize)> {
+    let hashes = lines.iter().map(|text| xxh3_64(text.as_bytes()));
+    let mut sorted: Vec<(u64, usize)> = hashes.zip(0..).collect();
+    sorted.sort_unstable();
+    sorted
+}
+
+/// The longest run of pairs, which are sorted by their second places, in which the first ones increase too.
+fn longest(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     // `ends[n]` is the pair that ends the run of n + 1 pairs whose end is lowest so far; `before` leads back.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());

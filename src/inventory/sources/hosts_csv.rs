@@ -6,7 +6,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::meaning::{Meaning, Said};
-use super::text::{self, BAD_INV, BAD_NAME, Conflict, FIELD_COUNT, Fault, Faults, Row, Shape};
+use super::text::{self, BAD_INV, BAD_NAME, Conflict, FIELD_COUNT, Fault, Faults, Row, Shape, Word};
 use super::{Context, Draft, Format, Input, Part, Renumbering, Tally, likely_project_index};
 use crate::diag::Severity;
 use crate::dns::Name;
@@ -75,7 +75,8 @@ pub struct Piece {
 /// Reads hosts.csv.
 fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
     let shape = Shape { header: Some(HEADER), ..Shape::default() };
-    let (pieces, mut tally) = text::read_rows(input, context, &shape, Piece::default, |piece, row, faults| {
+    let start = |rows| Piece { hosts: Vec::with_capacity(rows), ..Piece::default() };
+    let (pieces, mut tally) = text::read_rows(input, context, &shape, start, |piece, row, faults| {
         read_host(piece, row, faults, context);
     });
     text::read_dates(input, &mut tally);
@@ -125,16 +126,17 @@ fn renumber(hosts: &mut [Host], symbols: &Renumbering, projects: &Renumbering) {
 
 /// Reads one row; without a readable inventory number it is nobody's, and only reported.
 fn read_host(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, context: &Context<'_>) {
-    let fields = split_plain(row.text).unwrap_or_else(|| split(row.text, faults));
+    let fields = plain_ends(row.text).map_or_else(|| Fields::Cut(Box::new(split(row.text, faults))), Fields::Plain);
     // Where the row is cut wrongly, what stands in a column may belong to another.
     let columns_are_known = !faults.found();
     faults.hush();
-    let [inv, name, project, status, location, _, _, switch, _, restrictions] = &fields;
+    let [inv, name, project, status, location, switch, restrictions] =
+        [0, 1, 2, 3, 4, 7, 9].map(|column| fields.get(row.text, column));
     let number: Option<Inv> = inv.text.parse().ok();
     if number.is_none() {
         faults.add(&BAD_INV, inv.at.clone(), || format!("`{}` is no inventory number", inv.text));
     }
-    let read_name = match &*name.text {
+    let read_name = match name.text {
         "" => Ok(None),
         text => text::read_name(text, context),
     };
@@ -142,7 +144,7 @@ fn read_host(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, cont
         faults.add(&BAD_NAME, name.at.clone(), || format!("`{}` is no host name: {error}", name.text));
         None
     });
-    let read_status = match &*status.text {
+    let read_status = match status.text {
         "assigned" => HostStatus::Assigned,
         "free" => HostStatus::Free,
         text => {
@@ -150,7 +152,7 @@ fn read_host(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, cont
             HostStatus::Assigned
         }
     };
-    for (field, column) in [(project, "project"), (location, "location")] {
+    for (field, column) in [(&project, "project"), (&location, "location")] {
         if field.text.is_empty() {
             faults.add(&EMPTY_FIELD, field.at.clone(), || format!("the {column} is empty"));
         }
@@ -166,10 +168,10 @@ fn read_host(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, cont
     piece.hosts.push(Host {
         inv,
         name: read_name,
-        project: likely_project_index(&mut piece.projects, &project.text, likely_project),
+        project: likely_project_index(&mut piece.projects, project.text, likely_project),
         status: read_status,
-        location: piece.symbols.intern_likely(&location.text, likely_location),
-        switch: (!switch.text.is_empty()).then(|| piece.symbols.intern_likely(&switch.text, likely_switch)),
+        location: piece.symbols.intern_likely(location.text, likely_location),
+        switch: (!switch.text.is_empty()).then(|| piece.symbols.intern_likely(switch.text, likely_switch)),
         restricted: restrictions.text.split(';').any(|restriction| restriction.trim_ascii() == RESTRICTION),
         bad: faults.found(),
         columns_are_known: columns_are_known && !project.text.is_empty(),
@@ -202,23 +204,65 @@ struct Field<'a> {
     at: Range<usize>,
 }
 
-/// Cuts a row without quotes that has all its fields, and no more; `None` for any other.
-fn split_plain(line: &str) -> Option<[Field<'_>; COLUMNS]> {
-    if memchr::memchr(b'"', line.as_bytes()).is_some() {
-        return None;
+/// The fields of a row.
+enum Fields<'a> {
+    /// Where each ends in a row without quotes.
+    Plain([usize; COLUMNS]),
+    /// Each by itself.
+    Cut(Box<[Field<'a>; COLUMNS]>),
+}
+
+impl Fields<'_> {
+    /// A field of the row.
+    fn get<'f>(&'f self, line: &'f str, column: usize) -> Word<'f> {
+        match self {
+            Fields::Plain(ends) => {
+                let at = column.checked_sub(1).map_or(0, |before| ends[before] + 1)..ends[column];
+                Word { text: &line[at.clone()], at }
+            }
+            Fields::Cut(fields) => Word { text: &fields[column].text, at: fields[column].at.clone() },
+        }
     }
-    let mut commas = memchr::memchr_iter(b',', line.as_bytes());
+}
+
+/// Where the fields end of a row without quotes that has all its fields, and no more; `None` for any other.
+fn plain_ends(line: &str) -> Option<[usize; COLUMNS]> {
     let mut ends = [line.len(); COLUMNS];
-    for end in &mut ends[..COLUMNS - 1] {
-        *end = commas.next()?;
+    let mut count = 0;
+    let mut end_at = |at: usize| {
+        *ends[..COLUMNS - 1].get_mut(count)? = at;
+        count += 1;
+        Some(())
+    };
+    let (words, rest) = line.as_bytes().as_chunks::<8>();
+    for (place, word) in (0..).step_by(8).zip(words) {
+        let eight = u64::from_le_bytes(*word);
+        if marks(eight, b'"') != 0 {
+            return None;
+        }
+        let mut commas = marks(eight, b',');
+        while commas != 0 {
+            end_at(place + commas.trailing_zeros() as usize / 8)?;
+            commas &= commas - 1;
+        }
     }
-    let mut begin = 0;
-    let fields = ends.map(|end| {
-        let at = begin..end;
-        begin = end + 1;
-        Field { text: Cow::Borrowed(&line[at.clone()]), at }
-    });
-    commas.next().is_none().then_some(fields)
+    for (place, octet) in (words.len() * 8..).zip(rest) {
+        match octet {
+            b'"' => return None,
+            b',' => end_at(place)?,
+            _ => {}
+        }
+    }
+    (count == COLUMNS - 1).then_some(ends)
+}
+
+/// Marks those of eight octets that are `octet`, each by its highest bit.
+fn marks(eight: u64, octet: u8) -> u64 {
+    const ONES: u64 = u64::MAX / 255;
+    const LOW: u64 = ONES * 0x7f;
+    let differing = eight ^ (ONES * u64::from(octet));
+    // A sum reaches the highest bit of an octet where one of the others is set, and never the next octet.
+    !(((differing & LOW) + LOW) | differing | LOW)
 }
 
 /// Cuts a row at its commas; fields that are not there are empty, which is reported.
@@ -295,4 +339,21 @@ pub fn meanings(said: &Said<'_>) -> Vec<Meaning> {
         (host.inv.to_string(), format!("{name}, {project}, {status}, {location}, {switch}{restricted}"))
     };
     said.hosts.iter().filter(|host| !host.bad).map(meaning).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn a_row_without_quotes_ends_its_fields_at_its_commas(
+            fields in proptest::collection::vec("[-a-c+,.é\"]{0,9}|[a-z]{0,9}", COLUMNS - 1..COLUMNS + 2),
+        ) {
+            let line = fields.join(",");
+            let commas: Vec<usize> = line.match_indices(',').map(|(at, _)| at).chain([line.len()]).collect();
+            let is_plain = commas.len() == COLUMNS && !line.contains('"');
+            proptest::prop_assert_eq!(plain_ends(&line).map(Vec::from), is_plain.then_some(commas));
+        }
+    }
 }

@@ -51,7 +51,7 @@ struct Piece {
 /// Reads ipv4-map.txt.
 fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
     let shape = Shape { trailing_comments: true, ..Shape::default() };
-    let (pieces, mut tally) = text::read_rows(input, context, &shape, Piece::default, read_row);
+    let (pieces, mut tally) = text::read_rows(input, context, &shape, |_| Piece::default(), read_row);
     text::read_dates(input, &mut tally);
     let mut symbols = Symbols::default();
     let mut rows = Vec::new();

@@ -43,7 +43,7 @@ struct Piece {
 /// Reads l3-tors.txt.
 fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
     let shape = Shape { trailing_comments: true, ..Shape::default() };
-    let (pieces, mut tally) = text::read_rows(input, context, &shape, Piece::default, read_tor);
+    let (pieces, mut tally) = text::read_rows(input, context, &shape, |_| Piece::default(), read_tor);
     text::read_dates(input, &mut tally);
     let mut symbols = Symbols::default();
     let mut rows = Vec::with_capacity(pieces.iter().map(|piece| piece.rows.len()).sum());

@@ -68,7 +68,8 @@ struct Piece {
 fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
     let shape = Shape { cut_is_a_row: true, ..Shape::default() };
     let latest = context.now.plus(CLOCK_SKEW);
-    let (pieces, tally) = text::read_rows(input, context, &shape, Piece::default, |piece, row, faults| {
+    let start = |rows| Piece { reports: Vec::with_capacity(rows), ..Piece::default() };
+    let (pieces, tally) = text::read_rows(input, context, &shape, start, |piece, row, faults| {
         read_report(piece, row, faults, latest);
     });
     let (name, max_age, penalty) = (input.spec.name.clone(), input.spec.max_age, input.spec.penalty);

@@ -91,12 +91,14 @@ struct Piece {
 /// Reads names.lock.
 fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
     let shape = Shape { is_own: true, ..Shape::default() };
-    let (pieces, mut tally) = text::read_rows(input, context, &shape, Piece::default, |piece, row, faults| {
+    let start = |rows| Piece { entries: Vec::with_capacity(rows), ..Piece::default() };
+    let (pieces, mut tally) = text::read_rows(input, context, &shape, start, |piece, row, faults| {
         read_row(piece, row, faults, context);
     });
     let mut projects = Symbols::default();
     let mut entries = Vec::new();
     let mut strays = Vec::new();
+    entries.reserve_exact(pieces.iter().map(|piece| piece.entries.len()).sum());
     for piece in pieces {
         strays.extend(piece.strays);
         let numbers = Renumbering::merge(&mut projects, &piece.projects);

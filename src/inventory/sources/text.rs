@@ -210,18 +210,21 @@ struct Chunk<'a> {
     file: FileId,
     /// The number of its first line.
     first_line: u32,
+    /// How many lines there are.
+    lines: usize,
     /// Its octets.
     bytes: &'a [u8],
 }
 
 /// Reads all rows of a source, in chunks side by side; the answers are in the order of files and lines.
 ///
-/// `row` is called for each row between `start` of a chunk and its end, and reports what is wrong.
+/// `row` is called for each row between `start` of a chunk, which is told how many rows there are at most, and its end, and
+/// reports what is wrong.
 pub fn read_rows<T: Send>(
     input: &Input<'_>,
     context: &Context<'_>,
     shape: &Shape,
-    start: impl Fn() -> T + Sync,
+    start: impl Fn(usize) -> T + Sync,
     row: impl Fn(&mut T, &Row<'_>, &mut Faults<'_, '_>) + Sync,
 ) -> (Vec<T>, Tally) {
     let files = input.files.par_iter().map(|file| {
@@ -231,7 +234,7 @@ pub fn read_rows<T: Send>(
         match header_of(bytes, shape, file.id) {
             Ok(header) => {
                 let read = chunks(file.id, bytes).into_par_iter().map(|chunk| {
-                    let mut piece = start();
+                    let mut piece = start(chunk.lines);
                     let tally = read_chunk(&chunk, header, shape, |one, faults| row(&mut piece, one, faults));
                     (piece, tally)
                 });
@@ -280,14 +283,15 @@ fn is_passed_over(line: &str) -> bool {
     }
 }
 
-/// The lines of a text, each with its end.
-fn lines(text: &str) -> impl Iterator<Item = &str> {
+/// The lines of a text without their ends, each with whether it has one.
+fn lines(text: &str) -> impl Iterator<Item = (&str, bool)> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let end = memchr::memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |end| end + 1);
-        let (line, behind) = rest.split_at(end);
+        let end = memchr::memchr(b'\n', rest.as_bytes());
+        let (line, behind) = end.map_or((rest, ""), |end| (&rest[..end], &rest[end + 1..]));
+        let is_line = !rest.is_empty();
         rest = behind;
-        (!line.is_empty()).then_some(line)
+        is_line.then_some((line, end.is_some()))
     })
 }
 
@@ -302,13 +306,15 @@ fn chunks(file: FileId, bytes: &[u8]) -> Vec<Chunk<'_>> {
         parts.push(part);
         rest = tail;
     }
-    let lines: Vec<usize> = parts.par_iter().map(|part| memchr::memchr_iter(b'\n', part).count()).collect();
+    let count = |bytes: &[u8]| memchr::memchr_iter(b'\n', bytes).count() + usize::from(!bytes.ends_with(b"\n"));
+    let lines: Vec<usize> = parts.par_iter().map(|part| count(part)).collect();
     let firsts = lines.iter().scan(1, |next, lines| {
         let first = *next;
         *next += *lines as u32;
         Some(first)
     });
-    parts.iter().zip(firsts).map(|(bytes, first_line)| Chunk { file, first_line, bytes }).collect()
+    let parts = parts.iter().zip(&lines).zip(firsts);
+    parts.map(|((bytes, lines), first_line)| Chunk { file, first_line, lines: *lines, bytes }).collect()
 }
 
 /// Reads the rows of one chunk.
@@ -322,10 +328,9 @@ fn read_chunk(
     // What stands for octets that are not UTF-8 is only looked for where there are some.
     let text = std::str::from_utf8(chunk.bytes).map_or_else(|_| String::from_utf8_lossy(chunk.bytes), Cow::Borrowed);
     let suspicious = is_suspicious(&text);
-    for (number, line) in (chunk.first_line..).zip(lines(&text)) {
-        let cut = !line.ends_with('\n');
-        let line = line.strip_suffix('\n').unwrap_or(line);
-        let line = line.strip_suffix('\r').unwrap_or(line);
+    for (number, (line, has_end)) in (chunk.first_line..).zip(lines(&text)) {
+        let cut = !has_end;
+        let line = if line.as_bytes().last() == Some(&b'\r') { &line[..line.len() - 1] } else { line };
         // What is left of a row that was cut may name another host than the row did.
         let is_remnant = cut && !shape.cut_is_a_row;
         if number == header || is_passed_over(line) || is_remnant {
@@ -345,11 +350,11 @@ fn read_chunk(
 
 /// Whether some line of a text may hold what [`find_flaw`] finds; quick to deny.
 fn is_suspicious(text: &str) -> bool {
-    let control = |octet: &u8| (*octet < b' ' && !matches!(octet, b'\n' | b'\r' | b'\t')) || *octet == 0x7f;
-    let bare_return = memchr::memchr_iter(b'\r', text.as_bytes()).any(|at| text.as_bytes().get(at + 1) != Some(&b'\n'));
-    // Folding instead of `any` lets the compiler look at many octets at once.
-    let controls = text.as_bytes().iter().fold(false, |found, octet| found | control(octet));
-    controls || bare_return || !text.is_ascii()
+    let is_plain = |octet: &u8| (b' '..=b'~').contains(octet) || matches!(octet, b'\n' | b'\r' | b'\t');
+    let bare_return = |at| text.as_bytes().get(at + 1) != Some(&b'\n');
+    // Folding instead of `all` lets the compiler look at many octets at once.
+    !text.as_bytes().iter().fold(true, |all, octet| all & is_plain(octet))
+        || memchr::memchr_iter(b'\r', text.as_bytes()).any(bare_return)
 }
 
 /// The first character of a row that no text holds: control characters but the tab, those that are invisible or reorder
@@ -505,7 +510,7 @@ pub fn report_conflicts(
 /// Reads the name of a host; one below the free domain counts as none.
 pub fn read_name(text: &str, context: &Context<'_>) -> Result<Option<Name>, NameError> {
     let name = Name::parse_host(text)?;
-    if name == Name::root() {
+    if name.as_name().parent().is_none() {
         return Err(NameError::EmptyLabel);
     }
     let free = context.free_domain.as_name();

@@ -16,8 +16,9 @@ use crate::inventory::repeats::Repeats;
 /// Finds the rows that contradict others, and marks those bad of which nobody knows which counts.
 pub fn find(entries: &mut [LockEntry], tally: &mut Tally) -> [(&'static Fault, Vec<Conflict>); 3] {
     let mut clashes = Clashes { entries, lost: HashMap::new() };
-    let stale = clashes.stale();
-    let by_inv = clashes.by_inv();
+    let several = clashes.several();
+    let stale = clashes.stale(&several);
+    let by_inv = clashes.by_inv(&several);
     let by_name = clashes.by_name();
     for conflict in by_inv.iter().chain(&by_name) {
         let at = entries.binary_search_by_key(&conflict.origin, |entry| entry.row.origin);
@@ -45,14 +46,21 @@ impl Clashes<'_> {
         &self.entries[at].row
     }
 
+    /// The rows of hosts that have several, by host; few have.
+    fn several(&self) -> Vec<usize> {
+        let inv = |at: &usize| self.row(*at).inv;
+        let mut rows: Vec<usize> = (0..self.entries.len()).collect();
+        // Hosts have their rows next to each other in a file that nobody edited.
+        if !self.entries.is_sorted_by_key(|entry| entry.row.inv) {
+            rows.sort_by_key(inv);
+        }
+        rows.chunk_by(|a, b| inv(a) == inv(b)).filter(|same| same.len() > 1).flatten().copied().collect()
+    }
+
     /// Finds current rows of which a later version stands beside them: released, with the same `since`.
-    fn stale(&mut self) -> Vec<Conflict> {
-        let mut rows: Vec<usize> = (0..self.entries.len()).filter(|at| self.row(*at).name.is_some()).collect();
-        rows.retain(|at| !self.row(*at).bad);
-        // By host alone at first: few have several rows, and names take long to compare.
-        rows.sort_by_key(|at| self.row(*at).inv);
-        let several = rows.chunk_by(|a, b| self.row(*a).inv == self.row(*b).inv).filter(|same| same.len() > 1);
-        let mut rows: Vec<usize> = several.flatten().copied().collect();
+    fn stale(&mut self, several: &[usize]) -> Vec<Conflict> {
+        let is_good = |at: &usize| self.row(*at).name.is_some() && !self.row(*at).bad;
+        let mut rows: Vec<usize> = several.iter().copied().filter(is_good).collect();
         rows.sort_by(|a, b| (self.row(*a).inv, &self.row(*a).name).cmp(&(self.row(*b).inv, &self.row(*b).name)));
         let mut conflicts = Vec::new();
         let is_same = |a: &usize, b: &usize| {
@@ -78,9 +86,8 @@ impl Clashes<'_> {
     }
 
     /// Finds hosts with several current rows.
-    fn by_inv(&mut self) -> Vec<Conflict> {
-        let mut current = self.current();
-        current.sort_by_key(|at| (self.row(*at).inv, self.row(*at).origin));
+    fn by_inv(&mut self, several: &[usize]) -> Vec<Conflict> {
+        let current: Vec<usize> = several.iter().copied().filter(|at| self.entries[*at].current).collect();
         let mut conflicts = Vec::new();
         let mut lost = Vec::new();
         for same in current.chunk_by(|a, b| self.row(*a).inv == self.row(*b).inv).filter(|same| same.len() > 1) {
@@ -106,11 +113,13 @@ impl Clashes<'_> {
 
     /// Finds names that are current in several rows.
     fn by_name(&mut self) -> Vec<Conflict> {
-        let mut current = self.current();
+        let current = (0..self.entries.len()).filter(|at| self.entries[*at].current);
         let hash = |at: usize| self.row(at).name.as_ref().map(|name| xxh3_64(name.as_wire()));
-        let mut repeats = Repeats::new(current.len());
-        current.iter().filter_map(|at| hash(*at)).for_each(|hash| repeats.add(hash));
-        current.retain(|at| hash(*at).is_some_and(|hash| repeats.may_hold(hash)));
+        let hashed: Vec<(usize, u64)> = current.filter_map(|at| Some((at, hash(at)?))).collect();
+        let mut repeats = Repeats::new(hashed.len());
+        hashed.iter().for_each(|(_, hash)| repeats.add(*hash));
+        let may_repeat = hashed.iter().filter(|(_, hash)| repeats.may_hold(*hash));
+        let mut current: Vec<usize> = may_repeat.map(|(at, _)| *at).collect();
         current.sort_by(|a, b| {
             let (a, b) = (self.row(*a), self.row(*b));
             (&a.name, a.origin).cmp(&(&b.name, b.origin))
@@ -130,11 +139,6 @@ impl Clashes<'_> {
             }
         }
         conflicts
-    }
-
-    /// The places of all current rows, bad ones too.
-    fn current(&self) -> Vec<usize> {
-        (0..self.entries.len()).filter(|at| self.entries[*at].current).collect()
     }
 
     /// An error of a row.
