@@ -6,7 +6,8 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::Mutex;
 use std::sync::mpsc;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::carried_out::assert_carried_out;
 use crate::relay::{Fate, Relay};
@@ -50,6 +51,11 @@ fn killed(rig: &Rig, plan: &Planned, at: usize, fate: Fate) -> Relay {
     awaited.recv_timeout(LONG).expect("there is such an update");
     kill(child);
     drop(go_on);
+    let deadline = Instant::now() + LONG;
+    while fate == Fate::Late && !relay.is_any_late() {
+        assert!(Instant::now() < deadline, "the relay keeps the update");
+        thread::sleep(Duration::from_millis(1));
+    }
     edit(rig.workspace.path(), &relay.address(), &rig.server.address());
     relay
 }

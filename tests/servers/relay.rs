@@ -88,6 +88,11 @@ impl Relay {
         late.into_iter().map(deliver).collect()
     }
 
+    /// Whether any update is late.
+    pub fn is_any_late(&self) -> bool {
+        !self.shared.late.lock().expect("nothing panics with it").is_empty()
+    }
+
     /// How many updates came.
     pub fn updates(&self) -> usize {
         self.shared.updates.load(Ordering::SeqCst)
