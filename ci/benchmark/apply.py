@@ -3,8 +3,9 @@
 Every host has a wrong AAAA, which is modified, and no PTR, which is created. Each client meets servers that are just as
 the last one met them; all sign with hmac-sha256 over TCP. zonewright names what its plan saw as prerequisites, swaps
 markers and syncs its journal; what it takes is told by its own log (`-vv`), from before the first message to after the
-last, and for reading back. nsupdate makes the same RRset changes without a prerequisite, in messages of 100 and of 1 000,
-and is timed from start to end. Afterwards all zones must hold the same.
+last, and for reading back; the server's processor time is that of the whole apply, its reading before and after included.
+nsupdate makes the same RRset changes without a prerequisite, in messages of 100 and of 1 000, and is timed from start to
+end. Afterwards all zones must hold the same.
 """
 
 import hashlib
@@ -109,22 +110,23 @@ def write_script(path, port, hosts, size):
 
 
 def ours(folder, server, _hosts):
-    """Plans and applies; gives the seconds of sending and of reading back."""
+    """Plans and applies; gives the seconds of sending, of reading back, and of the server's processor time."""
     write_settings(folder, server)
     measure.run(fleet.zonewright(folder, "-q", "plan", "--out", f"{folder}/plan"))
+    before = server.cpu()
     _, log = measure.run(fleet.zonewright(folder, "-vv", "apply", f"{folder}/plan", "--yes"), f"{folder}/output")
     took = {stage: float(seconds) for stage, seconds in re.findall(r"(applying|reading back).* took ([0-9.]+) s", log)}
-    return took["applying"], took["reading back"]
+    return took["applying"], took["reading back"], server.cpu() - before
 
 
 def nsupdate(size):
-    """What runs nsupdate with messages of a size, and gives its seconds."""
+    """What runs nsupdate with messages of a size, and gives its seconds, and those of the server's processor time."""
 
     def change(folder, server, hosts):
         write_script(f"{folder}/script", server.port, hosts, size)
-        begin = time.monotonic()
+        before, begin = server.cpu(), time.monotonic()
         subprocess.run([program("nsupdate"), "-v", "-t", "600", "-k", f"{folder}/key", f"{folder}/script"], check=True)
-        return time.monotonic() - begin, None
+        return time.monotonic() - begin, None, server.cpu() - before
 
     return change
 
@@ -151,7 +153,7 @@ def measure_client(kind, change, hosts):
 def times(measured, kind, client, other):
     """How many times the rate of another a client has: the median of the runs, in each of which both changed the zones."""
     pairs = zip(measured[kind, client], measured[kind, other])
-    return statistics.median(theirs / own for (own, _), (theirs, _) in pairs)
+    return statistics.median(theirs / own for (own, *_), (theirs, *_) in pairs)
 
 
 def run(args):
@@ -170,16 +172,19 @@ def run(args):
                 tell(f"    {kind}, {client}: {figures[0]:.2f} s")
     if len(held) != 1 or next(iter(held))[0] != 2 * hosts:
         fail(f"the zones do not hold the same afterwards: {held}")
-    rate = {key: 2 * hosts / statistics.median(wall for wall, _ in figures) for key, figures in measured.items()}
+    rate = {key: 2 * hosts / statistics.median(wall for wall, *_ in figures) for key, figures in measured.items()}
     rows, targets = [], table.Targets()
     for (kind, client), figures in measured.items():
-        back = "" if figures[0][1] is None else table.seconds(statistics.median(back for _, back in figures))
+        back = "" if figures[0][1] is None else table.seconds(statistics.median(back for _, back, _ in figures))
         beside = [table.ratio(times(measured, kind, client, other)) for other in list(clients)[1:]]
-        rows.append([kind, client, table.seconds(2 * hosts / rate[kind, client]), table.number(rate[kind, client]), back, *beside])
+        busy = table.seconds(statistics.median(cpu for *_, cpu in figures))
+        changes = rate[kind, client]
+        rows.append([kind, client, table.seconds(2 * hosts / changes), table.number(changes), back, *beside, busy])
     for kind in KINDS:
         for other, limit in zip(list(clients)[1:], MESSAGES.values()):
             targets.at_least(f"{kind}: RRset changes/s beside {other}", times(measured, kind, OURS, other), limit)
     beside = [f"rate beside `nsupdate` of {table.number(size)}" for size in MESSAGES]
     head = ["server", "client", "first to last message", "RRset changes/s", "reading back", *beside]
+    head.append("processor time of the server")
     what = f"{table.number(hosts)} hosts, {table.number(2 * hosts)} RRset changes:\n\n"
     return what + table.table(head, rows) + "\n" + targets.table()

@@ -35,6 +35,12 @@ class Server:
         for zone, file in zones.items():
             os.link(file, self.file(zone))
 
+    def cpu(self):
+        """The processor time that the server has taken so far, in seconds."""
+        # After the name in parentheses, which may hold anything, the fields count from the third.
+        fields = read(f"/proc/{self.process.pid}/stat").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def file(self, zone):
         """The master file of a zone as the server has it."""
         return f"{self.folder}/zones/{zone}.zone"
