@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use ipnet::Ipv4Net;
 
-use super::by_inv::first_from;
 use super::config::node::{Node, SourceText};
 use super::devices::Devices;
 use super::source::SourceSpec;
@@ -55,10 +54,9 @@ pub struct Inventory {
 }
 
 impl Inventory {
-    /// The place of a host in `hosts`; of several rows with its number, that of the first.
+    /// The place of a host in `hosts`; of several rows with its number, that of any.
     pub fn place_of(&self, inv: Inv) -> Option<usize> {
-        let place = first_from(&self.hosts, inv, |host| host.inv);
-        self.hosts.get(place).is_some_and(|host| host.inv == inv).then_some(place)
+        self.hosts.binary_search_by_key(&inv, |host| host.inv).ok()
     }
 
     /// Every source with the trust in it, by the name that people know it by.

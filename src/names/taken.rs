@@ -198,10 +198,10 @@ impl Taken {
 
     /// Why a short name, which has this hash, is not free; `near` are the claims among which those to it are.
     fn reason_among(&self, near: &[Claim], label: &[u8], hash: u128) -> Option<Reason> {
-        let claimed = near.iter().filter(|claim| claim.is_to(hash)).map(Claim::reason).min();
-        let later = || self.later.contains_key(&hash).then_some(Reason::Held);
+        let claimed = near.iter().filter(|claim| claim.is_to(hash)).map(Claim::reason);
+        let taken = claimed.chain(self.later.contains_key(&hash).then_some(Reason::Held)).min();
         let live = || self.is_live(hash).then_some(Reason::Live);
-        claimed.or_else(later).or_else(live).or_else(|| self.may_be_fastbone(label).then_some(Reason::Held))
+        taken.or_else(live).or_else(|| self.may_be_fastbone(label).then_some(Reason::Held))
     }
 
     /// Whether live DNS holds something at the short name with this hash.
@@ -223,7 +223,7 @@ impl Taken {
         claims.chain(self.later.get(&hash).filter(|by| **by != inv).map(|_| Reason::Held)).min()
     }
 
-    /// Takes a short name for a host; no other host has or had it.
+    /// Takes a short name for a host; no other host has it.
     pub fn take(&mut self, label: &[u8], inv: Inv) {
         self.later.insert(xxh3_128(label), inv);
     }

@@ -14,6 +14,9 @@ use crate::inventory::value::{Net64, Time, Vlan};
 /// How many octets one thread reads at a time; about 10 000 rows, so that the merging costs nothing beside them.
 const CHUNK: usize = 1 << 20;
 
+/// How few octets a row may have that room is made for before it is read: a file of empty lines asks for little.
+const SHORT_ROW: usize = 32;
+
 /// What is particular about a format of lines.
 #[derive(Default)]
 pub struct Shape {
@@ -218,7 +221,7 @@ struct Chunk<'a> {
 
 /// Reads all rows of a source, in chunks side by side; the answers are in the order of files and lines.
 ///
-/// `row` is called for each row between `start` of a chunk, which is told how many rows there are at most, and its end, and
+/// `row` is called for each row between `start` of a chunk, which is told for how many rows to have room, and its end, and
 /// reports what is wrong.
 pub fn read_rows<T: Send>(
     input: &Input<'_>,
@@ -234,7 +237,7 @@ pub fn read_rows<T: Send>(
         match header_of(bytes, shape, file.id) {
             Ok(header) => {
                 let read = chunks(file.id, bytes).into_par_iter().map(|chunk| {
-                    let mut piece = start(chunk.lines);
+                    let mut piece = start(chunk.lines.min(chunk.bytes.len() / SHORT_ROW));
                     let tally = read_chunk(&chunk, header, shape, |one, faults| row(&mut piece, one, faults));
                     (piece, tally)
                 });
