@@ -138,7 +138,7 @@ impl OpenSeries {
                 self.look_ahead(taken);
             }
             let known = *self.ahead.last()?;
-            // What was taken stays so; what was free may have been taken since, or what is beside it.
+            // What was taken stays so, if only for another reason; what was free may have been taken since, or what is beside it.
             let labels = if known.is_none() { beside(&self.series.label(self.next)?) } else { Vec::new() };
             match known.or_else(|| labels.iter().find_map(|label| taken.reason(label))) {
                 None => return Some(labels),

@@ -2,8 +2,7 @@
 //!
 //! A short name, the first label of a host's name, is one host's over all projects and domains.
 
-use std::collections::HashSet;
-use std::collections::hash_map::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -85,7 +84,7 @@ fn lead(hash: u128) -> u64 {
 pub struct Taken {
     /// What hosts claimed from the beginning.
     claims: ByHash<Claim>,
-    /// Who took which name since, which no other host has or had.
+    /// Who took which name since, which no other host has.
     later: HashMap<u128, Inv>,
     /// What stands in zones.
     live: Vec<ByHash<u128>>,
