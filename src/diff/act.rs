@@ -31,7 +31,7 @@ impl Act {
     pub fn removal(found: LiveRrset<'_>, rdata: Rdata, rule: Rule, actor: Actor, evidence: Option<Origin>) -> Act {
         Act {
             zone: found.zone,
-            owner: found.rrset.owner().to_name(),
+            owner: found.rrset.owner(),
             rtype: found.rrset.rtype(),
             deed: Deed::Remove(rdata),
             rule,

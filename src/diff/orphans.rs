@@ -23,7 +23,8 @@ pub fn remove_orphans(context: &Context<'_>) -> Vec<Act> {
         return acts;
     }
     for found in context.live.rrsets_of(Rtype::AAAA) {
-        let name = found.rrset.owner();
+        let owner = found.rrset.owner();
+        let name = owner.as_name();
         let Some(project) = domains.sync_project_of(name) else { continue };
         let held = context.names.is_held(context.inventory, name);
         if held || is_untouchable(context, name) || !own::is_own(context, found) {

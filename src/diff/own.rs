@@ -77,10 +77,10 @@ pub fn registration(context: &Context<'_>, zone: ZoneIndex, owner: NameRef<'_>, 
 /// Whether an RRset is own.
 pub fn is_own(context: &Context<'_>, found: LiveRrset<'_>) -> bool {
     match context.inventory.config.registry {
-        Registry::Journal => context.live.is_recorded_own(found.rrset.owner(), found.rrset.rtype()),
+        Registry::Journal => context.live.is_recorded_own(found.rrset.owner().as_name(), found.rrset.rtype()),
         Registry::Noop => true,
         Registry::Txt => {
-            let said = registration(context, found.zone, found.rrset.owner(), found.rrset.rtype());
+            let said = registration(context, found.zone, found.rrset.owner().as_name(), found.rrset.rtype());
             matches!(said, Registration::Ours(_))
         }
     }

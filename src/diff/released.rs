@@ -111,7 +111,7 @@ fn clear(context: &Context<'_>, row: &LockRow, name: NameRef<'_>, acts: &mut Vec
     let may_clear = |found: &LiveRrset<'_>| {
         let LiveRrset { zone, rrset } = *found;
         own::is_writable(context, *found)
-            && own::unknown_registry(context, zone, rrset.owner(), rrset.rtype()).is_none()
+            && own::unknown_registry(context, zone, rrset.owner().as_name(), rrset.rtype()).is_none()
     };
     let addresses = context.live.rrset(name, Rtype::AAAA).filter(may_clear);
     if let Some(found) = addresses {

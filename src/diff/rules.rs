@@ -139,15 +139,13 @@ struct Site<'n, 'c> {
     if_foreign: IfForeign,
 }
 
-impl<'c> Site<'c, 'c> {
-    /// An RRset that was found where the host's own records do not belong.
-    fn elsewhere(found: LiveRrset<'c>) -> Site<'c, 'c> {
-        let (owner, rtype) = (found.rrset.owner(), found.rrset.rtype());
+impl<'n, 'c> Site<'n, 'c> {
+    /// An RRset that was found where the host's own records do not belong, with its owner name.
+    fn elsewhere(found: LiveRrset<'c>, owner: NameRef<'n>) -> Site<'n, 'c> {
+        let rtype = found.rrset.rtype();
         Site { zone: found.zone, owner, rtype, found: Some(found), if_foreign: IfForeign::Leave }
     }
-}
 
-impl<'c> Site<'_, 'c> {
     /// The records that are there.
     fn records(&self) -> impl Iterator<Item = RdataRef<'c>> {
         self.found.into_iter().flat_map(|found| found.rrset.rdata())
@@ -192,7 +190,8 @@ impl<'c> Run<'_, 'c> {
         let context = self.context;
         for (address, _) in &interface.acceptable {
             for found in context.live.holding(*address) {
-                let name = found.rrset.owner();
+                let owner = found.rrset.owner();
+                let name = owner.as_name();
                 if name == interface.owner.as_name() {
                     continue;
                 }
@@ -207,7 +206,7 @@ impl<'c> Run<'_, 'c> {
                     let rdata = Rdata::from_address(IpAddr::V6(*address));
                     let basis = Basis::Address(interface, Some(*address));
                     let cause = (Rule::AddressElsewhere, self.has_name(name), basis);
-                    self.remove(&Site::elsewhere(found), rdata.as_rdata(Rtype::AAAA), cause);
+                    self.remove(&Site::elsewhere(found, name), rdata.as_rdata(Rtype::AAAA), cause);
                 }
             }
         }
@@ -217,7 +216,7 @@ impl<'c> Run<'_, 'c> {
     fn may_clear(&self, found: LiveRrset<'_>) -> bool {
         let context = self.context;
         own::is_own(context, found)
-            || context.names.holders(context.inventory, found.rrset.owner()).next().is_some()
+            || context.names.holders(context.inventory, found.rrset.owner().as_name()).next().is_some()
             || context.zone_spec(found.zone).claim_addresses == ClaimAddresses::All
     }
 
@@ -278,11 +277,12 @@ impl<'c> Run<'_, 'c> {
         }
         let target = Rdata::from_name(interface.owner.as_name());
         for found in self.context.live.pointing_to(interface.owner.as_name()) {
-            let address = reverse::address_of(found.rrset.owner()).expect("the index holds whole addresses");
+            let owner = found.rrset.owner();
+            let address = reverse::address_of(owner.as_name()).expect("the index holds whole addresses");
             if !interface.is_at(address) {
                 let by_right = self.desired.interfaces.iter().any(|own| own.is_at(address));
                 let cause = (Rule::PtrElsewhere, by_right, Basis::Name);
-                self.remove(&Site::elsewhere(found), target.as_rdata(Rtype::PTR), cause);
+                self.remove(&Site::elsewhere(found, owner.as_name()), target.as_rdata(Rtype::PTR), cause);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! What a zone holds, compactly: all records in one arena, ordered by a hash of the owner name.
 //!
 //! A million records are a handful of allocations. The order is the same whatever order the records came in, so that
-//! the digest needs no other sort.
+//! the digest needs no other sort. Owner names stand without the zone's own, which is half of each below ip6.arpa.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::directory::Directory;
-use super::name::{NameRef, ZoneName};
+use super::name::{Name, NameRef, ZoneName};
 use super::rrset::{RdataRef, Rrset};
 use super::ttl::Ttl;
 
@@ -106,15 +106,12 @@ impl ZoneBuilder {
     ///
     /// The same record twice counts once. Errors: [`ContentsError`], all but `NoSoa`.
     pub fn push(&mut self, owner: NameRef<'_>, rtype: Rtype, ttl: Ttl, rdata: &[u8]) -> Result<(), ContentsError> {
-        if !owner.is_at_or_below(self.apex.as_name()) {
-            return Err(ContentsError::OutOfZone);
-        }
+        let owner = owner.labels_above(self.apex.as_name()).ok_or(ContentsError::OutOfZone)?;
         if rtype == Rtype::SOA {
             self.note_soa(owner, rdata)?;
         }
         let ZoneRoom { arena, index } = &mut self.room;
         let start = u32::try_from(arena.len()).map_err(|_| ContentsError::TooLarge)?;
-        let owner = owner.as_wire();
         let mut fixed = [0; 8];
         fixed[..2].copy_from_slice(&rtype.to_int().to_be_bytes());
         fixed[2..6].copy_from_slice(&ttl.as_secs().to_be_bytes());
@@ -129,8 +126,8 @@ impl ZoneBuilder {
     }
 
     /// Keeps the serial of the one SOA that a zone may have.
-    fn note_soa(&mut self, owner: NameRef<'_>, rdata: &[u8]) -> Result<(), ContentsError> {
-        let serial = soa_serial(&self.apex, owner, rdata)?;
+    fn note_soa(&mut self, owner: &[u8], rdata: &[u8]) -> Result<(), ContentsError> {
+        let serial = soa_serial(owner, rdata)?;
         match self.serial.replace(serial) {
             Some(earlier) if earlier != serial => Err(ContentsError::TwoSoas),
             _ => Ok(()),
@@ -172,9 +169,9 @@ impl ZoneBuilder {
 /// How many look-ups [`ZoneContents::look_up`] makes at once: somewhat more than a processor has requests to memory under way.
 const AT_ONCE: usize = 32;
 
-/// The serial of a SOA, which must stand at the apex.
-fn soa_serial(apex: &ZoneName, owner: NameRef<'_>, rdata: &[u8]) -> Result<Serial, ContentsError> {
-    if owner != apex.as_name() {
+/// The serial of a SOA, which must stand at the apex: nothing stands above it in its owner name.
+fn soa_serial(owner: &[u8], rdata: &[u8]) -> Result<Serial, ContentsError> {
+    if !owner.is_empty() {
         return Err(ContentsError::StraySoa);
     }
     RdataRef { rtype: Rtype::SOA, octets: rdata }.serial().ok_or(ContentsError::NoSoa)
@@ -192,7 +189,7 @@ struct Place {
 /// One record inside an arena: owner length (1 octet), owner, type (2), TTL (4), RDATA length (2), RDATA.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Record<'a> {
-    /// The owner name.
+    /// The labels of the owner name above the apex: none at the apex itself.
     pub owner: &'a [u8],
     /// The type, as a number in network order.
     pub rtype: [u8; 2],
@@ -282,9 +279,8 @@ impl ZoneContents {
             let hash = match before {
                 Some((hash, Record { owner, .. })) if owner == record.owner => hash,
                 _ => {
-                    let owner = NameRef::checked(record.owner).ok_or(ContentsError::Disordered)?;
-                    if !owner.is_at_or_below(apex.as_name()) {
-                        return Err(ContentsError::OutOfZone);
+                    if !apex.as_name().may_have_above(record.owner) {
+                        return Err(ContentsError::Disordered);
                     }
                     xxh3_64(record.owner)
                 }
@@ -295,11 +291,10 @@ impl ZoneContents {
             if !before.is_none_or(is_next) {
                 return Err(ContentsError::Disordered);
             }
-            if record.rtype == Rtype::SOA.to_int().to_be_bytes() {
-                let owner = NameRef::trusted(record.owner);
-                if serial.replace(soa_serial(&apex, owner, record.rdata)?).is_some() {
-                    return Err(ContentsError::TwoSoas);
-                }
+            if record.rtype == Rtype::SOA.to_int().to_be_bytes()
+                && serial.replace(soa_serial(record.owner, record.rdata)?).is_some()
+            {
+                return Err(ContentsError::TwoSoas);
             }
             places.push(Place { tag: hash as u32, start: all - rest.len() as u32 });
             hashes.push(hash);
@@ -349,8 +344,8 @@ impl ZoneContents {
         let (mut hashes, mut ranges, mut tags) = ([0; AT_ONCE], [const { 0..0 }; AT_ONCE], [None; AT_ONCE]);
         let mut lengths = [0; AT_ONCE];
         for names in names.chunks(AT_ONCE) {
-            for ((_, name), hash) in names.iter().zip(&mut hashes) {
-                *hash = ZoneContents::hash_of(*name);
+            for ((zone, name), hash) in names.iter().zip(&mut hashes) {
+                *hash = zone.hash_of(*name);
             }
             for (((zone, _), hash), range) in names.iter().zip(&hashes).zip(&mut ranges) {
                 *range = zone.directory.range(*hash);
@@ -372,16 +367,15 @@ impl ZoneContents {
                 *length = zone.touch(range.clone());
             }
             for (((zone, name), range), length) in names.iter().zip(&ranges).zip(&lengths) {
-                let owner = name.as_wire();
                 // Records of one hash are sorted by owner, so that nearly always the first is the right one.
-                let is_first = usize::from(*length) == owner.len() || range.len() > 1;
-                found.push(if is_first { zone.of_owner(owner, range.clone()) } else { 0..0 });
+                let is_first = usize::from(*length) == zone.labels_of(*name).len() || range.len() > 1;
+                found.push(if is_first { zone.of_owner(*name, range.clone()) } else { 0..0 });
             }
         }
         found
     }
 
-    /// The first octet of the first of some records, which says how long its owner name is; has memory bring the last, too.
+    /// The first octet of the first of some records, which says how long its owner is; has memory bring the last, too.
     fn touch(&self, records: Range<u32>) -> u8 {
         if records.is_empty() {
             return 0;
@@ -392,16 +386,22 @@ impl ZoneContents {
         self.arena[begin(records.start)]
     }
 
+    /// What of a name of this zone is kept as the owner of a record; of any other, octets of no meaning.
+    fn labels_of<'n>(&self, name: NameRef<'n>) -> &'n [u8] {
+        let name = name.as_wire();
+        &name[..name.len().saturating_sub(self.apex.as_name().as_wire().len())]
+    }
+
     /// The hash of an owner name, by which records are ordered.
-    fn hash_of(owner: NameRef<'_>) -> u64 {
-        xxh3_64(owner.as_wire())
+    fn hash_of(&self, owner: NameRef<'_>) -> u64 {
+        xxh3_64(self.labels_of(owner))
     }
 
     /// The RRsets of one owner name, by type.
     pub fn at_owner(&self, owner: NameRef<'_>) -> impl Iterator<Item = RrsetRef<'_>> {
-        let hash = ZoneContents::hash_of(owner);
+        let hash = self.hash_of(owner);
         let same_tag = self.of_tag(hash as u32, self.directory.range(hash));
-        self.rrsets_of(self.of_owner(owner.as_wire(), same_tag))
+        self.rrsets_of(self.of_owner(owner, same_tag))
     }
 
     /// The RRsets of an owner name, by type; [`ZoneContents::look_up`] gave the numbers of its records.
@@ -419,9 +419,14 @@ impl ZoneContents {
         from..last.map_or(from, |last| last + 1)
     }
 
-    /// Which records within `part` have an owner, in wire format; those are neighbours.
-    fn of_owner(&self, owner: &[u8], Range { start, end }: Range<u32>) -> Range<u32> {
-        let is_owners = |number: &u32| self.record(*number).owner == owner;
+    /// Which records within `part` have an owner; those are neighbours.
+    fn of_owner(&self, owner: NameRef<'_>, Range { start, end }: Range<u32>) -> Range<u32> {
+        let labels = self.labels_of(owner);
+        // Where all octets are the same, so are the labels.
+        if owner.as_wire()[labels.len()..] != *self.apex.as_name().as_wire() {
+            return start..start;
+        }
+        let is_owners = |number: &u32| self.record(*number).owner == labels;
         let from = (start..end).find(is_owners).unwrap_or(end);
         let to = (from..end).find(|number| !is_owners(number)).unwrap_or(end);
         from..to
@@ -444,7 +449,7 @@ impl ZoneContents {
 
     /// SHA-256 over all RRsets that `included` takes, whatever order they were read in; it is asked once for each.
     pub fn digest(&self, mut included: impl FnMut(RrsetRef<'_>) -> bool) -> [u8; 32] {
-        let mut hasher = Sha256::new();
+        let mut hasher = Sha256::new_with_prefix(self.apex.as_name().as_wire());
         // Nearly all records lie in the arena as they are hashed, one behind another: such runs are hashed in one piece.
         let mut run = 0..0;
         for rrset in self.rrsets() {
@@ -462,7 +467,7 @@ impl ZoneContents {
             hasher.update(&self.arena[std::mem::take(&mut run)]);
             let ttl = rrset.ttl().as_secs().to_be_bytes();
             for rdata in rrset.rdata() {
-                let owner = rrset.owner().as_wire();
+                let owner = self.record(rrset.first).owner;
                 hasher.update([owner.len() as u8]);
                 hasher.update(owner);
                 hasher.update(rrset.rtype().to_int().to_be_bytes());
@@ -527,8 +532,18 @@ impl<'a> RrsetRef<'a> {
     }
 
     /// The owner name.
-    pub fn owner(self) -> NameRef<'a> {
-        NameRef::trusted(self.zone.record(self.first).owner)
+    pub fn owner(self) -> Name {
+        Name::above(self.labels(), self.zone.apex.as_name())
+    }
+
+    /// Whether this is its owner name.
+    pub fn is_at(self, name: NameRef<'_>) -> bool {
+        name.as_wire().strip_suffix(self.zone.apex.as_name().as_wire()) == Some(self.labels())
+    }
+
+    /// The labels of the owner name above the apex, in wire format without the root: none at the apex itself.
+    pub fn labels(self) -> &'a [u8] {
+        self.zone.record(self.first).owner
     }
 
     /// The type.
@@ -580,7 +595,6 @@ impl<'a> RrsetRef<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dns::name::Name;
 
     /// A zone `example.net.` of a SOA and the given (owner, TTL, last octet of an AAAA), in that order.
     fn zone(records: &[(&str, u64, u8)]) -> ZoneContents {
@@ -647,11 +661,11 @@ mod tests {
 
     #[test]
     fn names_of_one_tag_are_found_beside_another_between_them() {
-        let owners = ["h328225", "h11", "h333124"].map(|label| Name::parse(&format!("{label}.example.net")).unwrap());
-        let [first, between, last] = owners.each_ref().map(|owner| ZoneContents::hash_of(owner.as_name()));
+        let owners = ["h235544", "h24", "h596224"].map(|label| Name::parse(&format!("{label}.example.net")).unwrap());
+        let zone = zone(&[("h235544.example.net", 60, 1), ("h24.example.net", 60, 2), ("h596224.example.net", 60, 3)]);
+        let [first, between, last] = owners.each_ref().map(|owner| zone.hash_of(owner.as_name()));
         assert!(first < between && between < last && first >> 61 == last >> 61);
         assert_eq!(first as u32, last as u32);
-        let zone = zone(&[("h328225.example.net", 60, 1), ("h11.example.net", 60, 2), ("h333124.example.net", 60, 3)]);
         let names: Vec<_> = owners.iter().map(|owner| (&zone, owner.as_name())).collect();
         let found = ZoneContents::look_up(&names);
         for ((owner, numbers), octet) in owners.iter().zip(found).zip(1..) {
@@ -669,7 +683,7 @@ mod tests {
         assert_eq!((again.record_count(), again.serial()), (4, zone.serial()));
         assert_eq!(again.digest(|_| true), zone.digest(|_| true));
         for rrset in zone.rrsets() {
-            let same = again.rrset(rrset.owner(), rrset.rtype()).unwrap();
+            let same = again.rrset(rrset.owner().as_name(), rrset.rtype()).unwrap();
             assert_eq!((same.to_rrset(), same.id()), (rrset.to_rrset(), rrset.id()));
         }
     }
@@ -701,9 +715,12 @@ mod tests {
             assert!(read(&twice).is_some(), "{first}");
         }
         assert_eq!(read(&[]), Some(ContentsError::NoSoa));
-        let elsewhere = ZoneName::new(Name::parse("example.org").unwrap());
-        let found = ZoneContents::from_octets(elsewhere, zone.octets().to_vec());
-        assert_eq!(found.err(), Some(ContentsError::OutOfZone));
+        // Two octets of a label do not fit in front of a name of 254.
+        let long = [&["a".repeat(63)][..], &["b".repeat(63), "c".repeat(63), "d".repeat(60)]].concat().join(".");
+        let long = ZoneName::new(Name::parse(&long).unwrap());
+        assert_eq!(long.as_name().as_wire().len(), 254);
+        let found = ZoneContents::from_octets(long, zone.octets().to_vec());
+        assert_eq!(found.err(), Some(ContentsError::Disordered));
         // Whatever is flipped, nothing panics.
         for at in 0..zone.octets().len() {
             for bit in 0..8 {

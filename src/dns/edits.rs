@@ -21,7 +21,7 @@ pub struct Contradiction;
 struct Identity {
     /// The hash of the owner name.
     hash: u64,
-    /// The owner name.
+    /// The labels of the owner name above the apex.
     owner: Box<[u8]>,
     /// The type, as a number in network order.
     rtype: [u8; 2],
@@ -36,12 +36,14 @@ pub struct Edits<'a> {
     base: &'a ZoneContents,
     /// The records that went or came, each with its TTL where it is there now.
     now: BTreeMap<Identity, Option<Ttl>>,
+    /// Whether a record came whose owner is no name of the zone.
+    is_left: bool,
 }
 
 impl<'a> Edits<'a> {
     /// Starts on a zone.
     pub fn new(base: &'a ZoneContents) -> Edits<'a> {
-        Edits { base, now: BTreeMap::new() }
+        Edits { base, now: BTreeMap::new(), is_left: false }
     }
 
     /// The zone as it was.
@@ -67,6 +69,9 @@ impl<'a> Edits<'a> {
     ///
     /// Errors: as it is now it is none.
     pub fn finish(self) -> Result<ZoneContents, ContentsError> {
+        if self.is_left {
+            return Err(ContentsError::OutOfZone);
+        }
         let mut octets = Vec::with_capacity(self.base.octets().len());
         let mut rest = self.base.octets();
         for (identity, ttl) in &self.now {
@@ -103,10 +108,13 @@ impl<'a> Edits<'a> {
             let mut records = base.rrset(owner, rtype)?.records();
             records.find(|(_, found)| found.octets == rdata).map(|(ttl, _)| ttl)
         };
-        let wire = owner.as_wire();
+        let Some(labels) = owner.labels_above(base.apex().as_name()) else {
+            self.is_left |= after.is_some();
+            return if before.is_some() { Err(Contradiction) } else { Ok(()) };
+        };
         let identity = Identity {
-            hash: xxh3_64(wire),
-            owner: wire.into(),
+            hash: xxh3_64(labels),
+            owner: labels.into(),
             rtype: rtype.to_int().to_be_bytes(),
             rdata: rdata.into(),
         };

@@ -156,6 +156,14 @@ impl Name {
         Ok(Name(wire))
     }
 
+    /// Puts labels, which are lower-case wire format without the root and fit, before `parent`.
+    pub(super) fn above(labels: &[u8], parent: NameRef<'_>) -> Name {
+        let mut wire = SmallVec::with_capacity(labels.len() + parent.0.len());
+        wire.extend_from_slice(labels);
+        wire.extend_from_slice(parent.0);
+        Name(wire)
+    }
+
     /// Borrows the name.
     pub fn as_name(&self) -> NameRef<'_> {
         NameRef(&self.0)
@@ -284,21 +292,22 @@ impl<'a> NameRef<'a> {
         NameRef(wire)
     }
 
-    /// Takes octets that are lower-case wire format; `None` where they are not.
-    pub(super) fn checked(wire: &'a [u8]) -> Option<NameRef<'a>> {
+    /// Whether octets are labels, in lower case and without the root, that make a name in front of this one.
+    pub(super) fn may_have_above(self, labels: &[u8]) -> bool {
         let mut at = 0;
-        loop {
-            let length = usize::from(*wire.get(at)?);
-            if length > MAX_LABEL {
-                return None;
+        while let Some(length) = labels.get(at).map(|length| usize::from(*length)) {
+            if !(1..=MAX_LABEL).contains(&length) {
+                return false;
             }
             at += 1 + length;
-            if length == 0 {
-                break;
-            }
         }
-        let is_name = at == wire.len() && at <= MAX_NAME && !wire.iter().any(u8::is_ascii_uppercase);
-        is_name.then_some(NameRef(wire))
+        at == labels.len() && at + self.0.len() <= MAX_NAME && !labels.iter().any(u8::is_ascii_uppercase)
+    }
+
+    /// What stands before `other` in this name, in wire format without the root: nothing where the two are one. `None` where
+    /// this name is neither `other` nor below it.
+    pub fn labels_above(self, other: NameRef<'_>) -> Option<&'a [u8]> {
+        self.is_at_or_below(other).then(|| &self.0[..self.0.len() - other.0.len()])
     }
 
     /// The octets of the wire format.

@@ -196,7 +196,7 @@ impl Derivation<'_> {
     fn is_live(&self, address: Ipv6Addr) -> Option<bool> {
         let owner = self.own?.owner.as_name();
         let known = !matches!(self.case.context.live.place(owner), Place::Unknown(_));
-        known.then(|| self.case.context.live.holding(address).any(|found| found.rrset.owner() == owner))
+        known.then(|| self.case.context.live.holding(address).any(|found| found.rrset.is_at(owner)))
     }
 
     /// An A record at the interface's name.

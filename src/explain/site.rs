@@ -73,7 +73,7 @@ impl Case<'_> {
             wanted_ttl: wanted.filter(|wanted| is_managed && *wanted != ttl).map(|wanted| wanted.as_secs()),
             rdata: found.rrset.to_rrset().rdata_texts(rtype),
             own: own::is_own(self.context, found),
-            registered_to: match own::registration(self.context, found.zone, owner, rtype) {
+            registered_to: match own::registration(self.context, found.zone, owner.as_name(), rtype) {
                 Registration::Foreign(by) => Some(by),
                 Registration::None | Registration::Ours(_) => None,
             },
@@ -83,7 +83,8 @@ impl Case<'_> {
 
     /// The names that hold an address, but for one of them.
     pub(super) fn names_holding(&self, address: Ipv6Addr, but: Option<NameRef<'_>>) -> Vec<Holding> {
-        let found = self.context.live.holding(address).filter(|found| Some(found.rrset.owner()) != but);
+        let is_other = |found: &LiveRrset<'_>| but.is_none_or(|but| !found.rrset.is_at(but));
+        let found = self.context.live.holding(address).filter(is_other);
         let mut names: Vec<Holding> = found.map(|found| self.name_holding(found)).collect();
         names.sort_by(|a, b| a.at.cmp(&b.at));
         names
@@ -92,13 +93,14 @@ impl Case<'_> {
     /// A name that holds an address.
     pub(super) fn name_holding(&self, found: LiveRrset<'_>) -> Holding {
         let name = found.rrset.owner();
-        Holding { at: name.to_string(), ttl: found.rrset.ttl().as_secs(), whose: self.whose_name(name) }
+        let whose = self.whose_name(name.as_name());
+        Holding { at: name.to_string(), ttl: found.rrset.ttl().as_secs(), whose }
     }
 
     /// The addresses whose PTR name a name, but for those that are `right`.
     pub(super) fn addresses_pointing(&self, name: NameRef<'_>, right: impl Fn(IpAddr) -> bool) -> Vec<Holding> {
         let pointers = self.context.live.pointing_to(name).filter_map(|found| {
-            let address = reverse::address_of(found.rrset.owner())?;
+            let address = reverse::address_of(found.rrset.owner().as_name())?;
             Some((address, found)).filter(|(address, _)| !right(*address))
         });
         let mut pointers: Vec<_> = pointers.collect();

@@ -55,7 +55,7 @@ pub struct Fault<'a> {
     /// How it is broken.
     pub kind: Kind<'a>,
     /// The owner name.
-    pub owner: NameRef<'a>,
+    pub owner: Name,
 }
 
 /// How a rule of DNS is broken.
@@ -149,11 +149,15 @@ impl<'a> Check<'a> {
         let hidden = contents.cut_at_or_above(owner).map(|cut| Kind::Delegated(rtype, cut));
         let hidden = hidden.or_else(|| contents.dname_above(owner).map(|dname| Kind::BelowDname(rtype, dname)));
         if let Some(kind) = hidden {
-            found.caused.push(Caused { fault: Fault { zone, kind, owner }, by: vec![place] });
+            found.caused.push(Caused { fault: Fault { zone, kind, owner: owner.to_name() }, by: vec![place] });
             return;
         }
         let had = change.kind.before().map_or(0, |before| before.rdata().len());
-        self.size(Fault { zone, kind: Kind::TooMany(rtype, after.rdata().len()), owner }, (had, place), found);
+        self.size(
+            Fault { zone, kind: Kind::TooMany(rtype, after.rdata().len()), owner: owner.to_name() },
+            (had, place),
+            found,
+        );
         if rtype == Rtype::PTR && reverse::address_of(owner).is_some() {
             self.pointers(zone, (place, change, after), found);
         }
@@ -185,7 +189,7 @@ impl<'a> Check<'a> {
     fn pointer(
         &self,
         zone: ZoneIndex,
-        (owner, target): (NameRef<'a>, NameRef<'a>),
+        (owner, target): (NameRef<'_>, NameRef<'a>),
         adds: Option<usize>,
         found: &mut Found<'a>,
     ) {
@@ -196,7 +200,7 @@ impl<'a> Check<'a> {
         if !self.before.leads_nowhere(target) {
             by.extend(self.after.taken_from(target));
         }
-        let fault = Fault { zone, kind: Kind::Dangling { target, is_new: adds.is_some() }, owner };
+        let fault = Fault { zone, kind: Kind::Dangling { target, is_new: adds.is_some() }, owner: owner.to_name() };
         match by.is_empty() {
             false => found.caused.push(Caused { fault, by }),
             true => found.standing.push(fault),
@@ -204,7 +208,7 @@ impl<'a> Check<'a> {
     }
 
     /// Looks at what would stand beside a CNAME at a name at which something changes.
-    fn cname(&self, zone: ZoneIndex, owner: NameRef<'a>, found: &mut Found<'a>) {
+    fn cname(&self, zone: ZoneIndex, owner: NameRef<'_>, found: &mut Found<'a>) {
         let Some(beside) = self.after.beside_cname(zone, owner) else { return };
         let had = self.before.beside_cname(zone, owner);
         let is_new = |rtype: Rtype| match &had {
@@ -214,7 +218,7 @@ impl<'a> Check<'a> {
         let creates = |change: &Change| matches!(change.kind, ChangeKind::Create { .. }) && is_new(change.key.rtype);
         let causes = self.after.changes_at(owner).filter(|(_, change)| creates(change));
         let by: Vec<usize> = causes.map(|(place, _)| place).collect();
-        let fault = Fault { zone, kind: Kind::CnameBeside(beside), owner };
+        let fault = Fault { zone, kind: Kind::CnameBeside(beside), owner: owner.to_name() };
         match by.is_empty() {
             false => found.caused.push(Caused { fault, by }),
             true => found.standing.push(fault),
@@ -228,7 +232,6 @@ impl<'a> Check<'a> {
         if !is_large && !matches!(rtype, Rtype::CNAME | Rtype::PTR) {
             return;
         }
-        let owner = rrset.owner();
         // Nearly every PTR is as it should be, so that this comes before all that is asked of its own name.
         let mut targets = rrset.rdata().filter_map(|rdata| rdata.target());
         let is_answered = rtype == Rtype::PTR && self.after.live().is_answered(zone, rrset);
@@ -237,7 +240,12 @@ impl<'a> Check<'a> {
         }
         let lost = |target: &NameRef<'a>| rtype == Rtype::PTR && self.after.leads_nowhere(*target);
         let lost: Vec<NameRef<'a>> = rrset.rdata().filter_map(|rdata| rdata.target()).filter(lost).collect();
-        if (!is_large && rtype == Rtype::PTR && lost.is_empty()) || !self.after.shows(zone, owner) {
+        if !is_large && rtype == Rtype::PTR && lost.is_empty() {
+            return;
+        }
+        let owner = rrset.owner();
+        let owner = owner.as_name();
+        if !self.after.shows(zone, owner) {
             return;
         }
         if rtype == Rtype::CNAME && self.after.changes_at(owner).next().is_none() {
@@ -248,7 +256,7 @@ impl<'a> Check<'a> {
         }
         if is_large {
             let kind = Kind::TooMany(rtype, rrset.record_count());
-            found.standing.push(Fault { zone, kind, owner });
+            found.standing.push(Fault { zone, kind, owner: owner.to_name() });
         }
         if reverse::address_of(owner).is_some() {
             lost.into_iter().for_each(|target| self.pointer(zone, (owner, target), None, found));

@@ -117,10 +117,10 @@ fn live_in<'l>(
     let part = part.clone();
     let is_parent = live.apexes().is_parent(number);
     let is_open = move |rrset: &RrsetRef<'_>| rrset.numbers().any(|record| !paired.has(number, record));
-    let is_own = move |rrset: &RrsetRef<'_>| !is_parent || live.zone_of(rrset.owner()) == Some(number);
+    let is_own = move |rrset: &RrsetRef<'_>| !is_parent || live.zone_of(rrset.owner().as_name()) == Some(number);
     let rrsets = own.contents().into_iter().flat_map(move |contents| contents.rrsets_in(part.clone()));
     let meant = rrsets.filter(is_open).filter(|rrset| rtypes.contains(&rrset.rtype()));
-    meant.filter(is_own).filter(|rrset| !own.hides(rrset.owner()))
+    meant.filter(is_own).filter(|rrset| !own.hides_any() || !own.hides(rrset.owner().as_name()))
 }
 
 /// The AAAA in a part of a zone to whose names no PTR points back; notes of the PTR that do, and of those of A, that they are
@@ -138,7 +138,7 @@ fn unanswered(live: &Live, part: &Part, paired: &Paired) -> Vec<Entry> {
         }
         live.look_up(some.iter().map(|(_, _, reverse)| reverse.as_name()));
         for (rrset, rdata, reverse) in &some {
-            match live.rrset(reverse.as_name(), Rtype::PTR).and_then(|found| pointer(found, rrset.owner())) {
+            match live.rrset(reverse.as_name(), Rtype::PTR).and_then(|found| pointer(found, *rrset)) {
                 Some((zone, number)) => paired.set(zone, number),
                 None if rdata.rtype == Rtype::AAAA => unanswered.push((xxh3_64(rdata.octets), zone.0, rrset.id())),
                 None => {}
@@ -147,17 +147,20 @@ fn unanswered(live: &Live, part: &Part, paired: &Paired) -> Vec<Entry> {
     }
 }
 
-/// The zone and number of the record of a PTR RRset that points to a name.
-fn pointer(found: LiveRrset<'_>, name: NameRef<'_>) -> Option<(ZoneIndex, u32)> {
+/// The zone and number of the record of a PTR RRset that points to the owner name of an RRset.
+fn pointer(found: LiveRrset<'_>, named: RrsetRef<'_>) -> Option<(ZoneIndex, u32)> {
     let mut records = found.rrset.numbers().zip(found.rrset.rdata());
-    records.find(|(_, rdata)| rdata.target() == Some(name)).map(|(number, _)| (found.zone, number))
+    records
+        .find(|(_, rdata)| rdata.target().is_some_and(|target| named.is_at(target)))
+        .map(|(number, _)| (found.zone, number))
 }
 
 /// The PTR of whole addresses in a part of a zone that no address answers.
 fn in_vain(live: &Live, part: &Part, paired: &Paired) -> Vec<Entry> {
     let zone = part.0;
     let mut entries = Vec::new();
-    for rrset in live_in(live, part, &[Rtype::PTR], paired).filter(|rrset| reverse::address_of(rrset.owner()).is_some())
+    for rrset in live_in(live, part, &[Rtype::PTR], paired)
+        .filter(|rrset| reverse::address_of(rrset.owner().as_name()).is_some())
     {
         let left = rrset.numbers().zip(rrset.rdata()).filter(|(number, _)| !paired.has(zone, *number));
         entries.extend(left.map(|(_, rdata)| (xxh3_64(rdata.octets), zone.0, rrset.id())));

@@ -47,13 +47,13 @@ impl Structure {
             Rtype::NS => {
                 let targets = rrset.rdata().filter_map(|rdata| rdata.target());
                 let owner = rrset.owner();
-                self.found.name_servers.extend(targets.map(|target| (target.to_name(), owner.to_name())));
-                if owner != apex {
-                    self.cuts.insert(owner.to_name());
+                self.found.name_servers.extend(targets.map(|target| (target.to_name(), owner.clone())));
+                if owner.as_name() != apex {
+                    self.cuts.insert(owner);
                 }
             }
             Rtype::DNAME => {
-                self.dnames.insert(rrset.owner().to_name());
+                self.dnames.insert(rrset.owner());
             }
             _ => {}
         }
@@ -141,6 +141,11 @@ impl LiveZone {
         above.last().map(NameRef::to_name)
     }
 
+    /// Whether there is any delegation or DNAME that could hide data of this zone.
+    pub fn hides_any(&self) -> bool {
+        !self.structure.cuts.is_empty() || !self.structure.dnames.is_empty()
+    }
+
     /// Whether data at a name of this zone is hidden by a delegation or a DNAME.
     pub fn hides(&self, name: NameRef<'_>) -> bool {
         self.cut_at_or_above(name).is_some() || self.dname_above(name).is_some()
@@ -159,6 +164,13 @@ impl LiveZone {
         rtype: Rtype,
     ) -> impl Iterator<Item = RrsetRef<'a>> {
         let rrsets = self.contents.iter().flat_map(ZoneContents::rrsets).filter(move |rrset| rrset.rtype() == rtype);
-        rrsets.filter(move |rrset| apexes.zone_of(rrset.owner()) == Some(own) && !self.hides(rrset.owner()))
+        let (is_parent, hides_any) = (apexes.is_parent(own), self.hides_any());
+        rrsets.filter(move |rrset| {
+            let is_plain = !is_parent && !hides_any;
+            is_plain || {
+                let owner = rrset.owner();
+                apexes.zone_of(owner.as_name()) == Some(own) && !self.hides(owner.as_name())
+            }
+        })
     }
 }

@@ -102,13 +102,20 @@ pub struct LiveLabels(ByHash<u128>);
 impl LiveLabels {
     /// Looks for what stands directly below any of `domains`, whatever it is.
     pub fn of(domains: &HashSet<Name>, contents: &ZoneContents) -> LiveLabels {
+        let apex = contents.apex().as_name();
+        let is_domain = |name: NameRef<'_>| domains.contains(name.as_wire());
+        // Most zones hold no domain of a project, and none is one's child: those of addresses.
+        let may_hold =
+            apex.parent().is_some_and(is_domain) || domains.iter().any(|domain| domain.as_name().is_at_or_below(apex));
         let mut labels = Vec::new();
         let mut last = None;
-        for owner in contents.rrsets().map(|rrset| rrset.owner()) {
-            if last.replace(owner) != Some(owner)
-                && owner.parent().is_some_and(|parent| domains.contains(parent.as_wire()))
-            {
-                labels.push(xxh3_128(owner.first_label().unwrap_or_default()));
+        for rrset in contents.rrsets().filter(|_| may_hold) {
+            if last.replace(rrset.labels()) == Some(rrset.labels()) {
+                continue;
+            }
+            let owner = rrset.owner();
+            if owner.as_name().parent().is_some_and(is_domain) {
+                labels.push(xxh3_128(owner.as_name().first_label().unwrap_or_default()));
             }
         }
         LiveLabels(ByHash::new(&labels, |hash| lead(*hash)))

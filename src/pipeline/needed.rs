@@ -276,7 +276,7 @@ fn reached(live: &Live, own: &HashSet<Ipv6Addr>) -> Vec<Name> {
         let mut addresses = found.rrset.rdata().filter_map(|rdata| rdata.address());
         addresses.any(|address| matches!(address, IpAddr::V6(v6) if own.contains(&v6)))
     };
-    sorted(in_whole.filter(holds).map(|found| found.rrset.owner().to_name()))
+    sorted(in_whole.filter(holds).map(|found| found.rrset.owner()))
 }
 
 /// The reverse names of all addresses that these hosts may have, and of those that stand at any of `names`: sorted.

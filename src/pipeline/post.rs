@@ -86,7 +86,7 @@ fn going(held: &[Act]) -> BTreeSet<(&Name, &Rdata)> {
 fn is_for_a_while(caused: &Caused<'_>, changes: &[Change], going: &BTreeSet<(&Name, &Rdata)>) -> bool {
     let Kind::Dangling { target, is_new: false } = &caused.fault.kind else { return false };
     let by_host = |place: &usize| changes[*place].reasons.iter().any(|reason| !clears(reason.rule));
-    going.contains(&(&caused.fault.owner.to_name(), &Rdata::from_name(*target))) && caused.by.iter().any(by_host)
+    going.contains(&(&caused.fault.owner, &Rdata::from_name(*target))) && caused.by.iter().any(by_host)
 }
 
 /// What is not done.

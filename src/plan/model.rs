@@ -162,7 +162,7 @@ impl ZoneSeen {
             rrsets += 1;
             look(rrset);
             managed += u64::from(matches!(rrset.rtype(), Rtype::AAAA | Rtype::PTR));
-            let is_marker = |key: &RrKey| key.rtype == rrset.rtype() && key.owner.as_name() == rrset.owner();
+            let is_marker = |key: &RrKey| key.rtype == rrset.rtype() && rrset.is_at(key.owner.as_name());
             let marks = marker.as_ref().is_some_and(is_marker);
             !marks && rrset.rtype() != Rtype::SOA && !is_dnssec(rrset.rtype())
         });

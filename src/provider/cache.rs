@@ -53,7 +53,7 @@ pub struct Kept {
 const FOLDER: &str = "cache";
 
 /// The format of the files: the first line of each.
-const FORMAT: &str = "zonewright zone cache 2";
+const FORMAT: &str = "zonewright zone cache 3";
 
 /// What the files of all formats begin with.
 const FAMILY: &str = "zonewright zone cache ";
@@ -399,12 +399,12 @@ mod tests {
         let text = fs::read(cache.file(zone.apex())).unwrap();
         let head = String::from_utf8_lossy(&text).lines().take(6).collect::<Vec<_>>().join("\n");
         insta::assert_snapshot!(head, @r"
-        zonewright zone cache 2
+        zonewright zone cache 3
         zone example.net.
         from 127.0.0.1:53, key zonewright. hmac-sha256
         transferred 2026-11-20T12:00:00Z
         records 5
-        octets 156
+        octets 91
         ");
     }
 

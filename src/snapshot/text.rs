@@ -17,7 +17,9 @@ pub const END: &str = "; end of the zone\n";
 /// Errors: those of `out`.
 pub fn write_zone(contents: &ZoneContents, out: &mut impl Write) -> io::Result<()> {
     let mut rrsets: Vec<RrsetRef<'_>> = contents.rrsets().collect();
-    rrsets.sort_by_cached_key(|rrset| (canonical_key(rrset.owner()), rrset.rtype() != Rtype::SOA, rrset.rtype()));
+    rrsets.sort_by_cached_key(|rrset| {
+        (canonical_key(rrset.owner().as_name()), rrset.rtype() != Rtype::SOA, rrset.rtype())
+    });
     writeln!(out, "; zone {}, serial {}, {} records", contents.apex(), contents.serial(), contents.record_count())?;
     let mut check = RdataCheck::default();
     let mut line = String::new();

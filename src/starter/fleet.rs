@@ -109,10 +109,10 @@ impl Fleet {
         for (number, zone) in live.zones().filter(|(_, zone)| !is_reverse(zone.name().as_name())) {
             let with_addresses = zone.contents().into_iter().flat_map(|contents| contents.rrsets());
             let is_ours = |rtype| matches!(rtype, Rtype::A | Rtype::AAAA | Rtype::CNAME);
-            let owners: HashSet<NameRef<'_>> =
+            let owners: HashSet<Name> =
                 with_addresses.filter(|rrset| is_ours(rrset.rtype())).map(|rrset| rrset.owner()).collect();
             for owner in owners {
-                let host = host(live, number, zone.name(), owner);
+                let host = host(live, number, zone.name(), owner.as_name());
                 match reason(live, number, &holders, &host) {
                     Some(reason) => {
                         fleet.passed_over.entry(reason).or_default().insert(owner.to_string());
@@ -155,7 +155,7 @@ fn holders(live: &Live) -> HashMap<IpAddr, BTreeSet<Name>> {
     let mut holders: HashMap<IpAddr, BTreeSet<Name>> = HashMap::new();
     for found in [Rtype::A, Rtype::AAAA].into_iter().flat_map(|rtype| live.rrsets_of(rtype)) {
         for address in found.rrset.rdata().filter_map(RdataRef::address) {
-            holders.entry(address).or_default().insert(found.rrset.owner().to_name());
+            holders.entry(address).or_default().insert(found.rrset.owner());
         }
     }
     holders

@@ -36,7 +36,8 @@ fn places<'l>(found: impl Iterator<Item = LiveRrset<'l>>) -> Vec<(u32, u32)> {
 
 /// The live RRsets of a type that a value is in, found by looking at all.
 fn all_with<'l>(live: &'l Live, rtype: Rtype, is_meant: impl Fn(RdataRef<'l>) -> bool) -> Vec<(u32, u32)> {
-    let is_whole = |found: &LiveRrset<'_>| rtype != Rtype::PTR || reverse::address_of(found.rrset.owner()).is_some();
+    let is_whole =
+        |found: &LiveRrset<'_>| rtype != Rtype::PTR || reverse::address_of(found.rrset.owner().as_name()).is_some();
     places(live.rrsets_of(rtype).filter(is_whole).filter(|found| found.rrset.rdata().any(&is_meant)))
 }
 
@@ -56,7 +57,7 @@ fn compare_look_ups(live: &Live, seed: u64) {
     }
     let owners = [Rtype::AAAA, Rtype::A, Rtype::PTR].into_iter().flat_map(|rtype| live.rrsets_of(rtype));
     let targets = rdata(Rtype::PTR).filter_map(|rdata| rdata.target());
-    let names: BTreeSet<Name> = owners.map(|found| found.rrset.owner()).chain(targets).map(NameRef::to_name).collect();
+    let names: BTreeSet<Name> = owners.map(|found| found.rrset.owner()).chain(targets.map(NameRef::to_name)).collect();
     for name in names {
         let all = all_with(live, Rtype::PTR, |rdata| rdata.target() == Some(name.as_name()));
         assert_eq!(places(live.pointing_to(name.as_name())), all, "fleet {seed}: {name}");

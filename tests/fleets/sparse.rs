@@ -52,7 +52,7 @@ fn copy(contents: &ZoneContents) -> ZoneContents {
     let mut builder = ZoneBuilder::new(contents.apex().clone());
     for rrset in contents.rrsets() {
         for rdata in rrset.rdata() {
-            builder.push(rrset.owner(), rrset.rtype(), rrset.ttl(), rdata.octets).expect("what a zone holds");
+            builder.push(rrset.owner().as_name(), rrset.rtype(), rrset.ttl(), rdata.octets).expect("what a zone holds");
         }
     }
     builder.finish().expect("a zone")

@@ -144,11 +144,11 @@ impl<'a> View<'a> {
         let is_left = |name: NameRef<'_>| self.types_at(zone, name).next().is_some();
         let contents = self.live.zone(zone).contents().into_iter();
         let live = contents.flat_map(|contents| contents.rrsets()).map(|rrset| rrset.owner());
-        let changed = self.changes.iter().map(|change| change.key.owner.as_name());
-        let changed = changed.filter(|owner| self.live.zone_of(*owner) == Some(zone));
+        let changed = self.changes.iter().map(|change| change.key.owner.as_name().to_name());
+        let changed = changed.filter(|owner| self.live.zone_of(owner.as_name()) == Some(zone));
         let mut enclosers = HashSet::new();
-        for owner in live.chain(changed).filter(|owner| is_left(*owner)) {
-            for above in self.above(zone, owner).skip(1) {
+        for owner in live.chain(changed).filter(|owner| is_left(owner.as_name())) {
+            for above in self.above(zone, owner.as_name()).skip(1) {
                 if enclosers.contains(above.as_wire()) {
                     break;
                 }

@@ -10,7 +10,7 @@ pub const TOLD: usize = 20;
 
 /// What would be wrong, and what to do about it.
 pub fn caused(fault: &Fault<'_>, max_rrset: usize) -> (String, String) {
-    let owner = fault.owner;
+    let owner = fault.owner.as_name();
     match &fault.kind {
         Kind::CnameBeside(others) => (
             format!("a CNAME would stand beside {} at {}", list(others), readable(owner)),
@@ -67,7 +67,7 @@ pub fn notices(standing: &[Fault<'_>], live: &Live, max_rrset: usize) -> Vec<Not
 
 /// What is wrong, and was before.
 fn stands(fault: &Fault<'_>, max_rrset: usize) -> String {
-    let owner = fault.owner;
+    let owner = fault.owner.as_name();
     match &fault.kind {
         Kind::CnameBeside(others) => format!("a CNAME stands beside {} at {}", list(others), readable(owner)),
         Kind::TooMany(rtype, records) => {

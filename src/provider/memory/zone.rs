@@ -63,7 +63,7 @@ impl Zone {
     pub fn of(contents: &ZoneContents) -> Zone {
         let mut zone = Zone { apex: contents.apex().clone(), names: BTreeMap::new() };
         for rrset in contents.rrsets() {
-            zone.put(rrset.owner(), rrset.rtype(), Some(rrset.to_rrset()));
+            zone.put(rrset.owner().as_name(), rrset.rtype(), Some(rrset.to_rrset()));
         }
         zone
     }

@@ -9,8 +9,10 @@ use crate::provider::write::Edit;
 
 /// Whether `new` holds what `old` holds with the edits made, TTLs too, and a later serial.
 pub fn is_edited(old: &ZoneContents, new: &ZoneContents, edits: &[Edit<'_>]) -> bool {
-    let edited: HashSet<_> = edits.iter().map(|edit| (edit.key.owner.as_name().as_wire(), edit.key.rtype)).collect();
-    let others = |zone| records(zone).filter(|(owner, _, rdata)| !edited.contains(&(*owner, rdata.rtype)));
+    let apex = old.apex().as_name();
+    let labels = edits.iter().map(|edit| (edit.key.owner.as_name().labels_above(apex), edit.key.rtype));
+    let edited: HashSet<_> = labels.collect();
+    let others = |zone| records(zone).filter(|(owner, _, rdata)| !edited.contains(&(Some(*owner), rdata.rtype)));
     let is_made = |edit: &Edit<'_>| {
         let found = new.rrset(edit.key.owner.as_name(), edit.key.rtype);
         found.is_none_or(|rrset| rrset.has_one_ttl())
@@ -19,10 +21,10 @@ pub fn is_edited(old: &ZoneContents, new: &ZoneContents, edits: &[Edit<'_>]) -> 
     others(old).eq(others(new)) && edits.iter().all(is_made) && soa(old) == soa(new) && new.serial() > old.serial()
 }
 
-/// All records but the SOA, with their owner names, in an order that depends on nothing else.
+/// All records but the SOA, with the labels of their owner names above the apex, in an order that depends on nothing else.
 fn records(zone: &ZoneContents) -> impl Iterator<Item = (&[u8], Ttl, RdataRef<'_>)> {
     let rrsets = zone.rrsets().filter(|rrset| rrset.rtype() != Rtype::SOA);
-    rrsets.flat_map(|rrset| rrset.records().map(move |(ttl, rdata)| (rrset.owner().as_wire(), ttl, rdata)))
+    rrsets.flat_map(|rrset| rrset.records().map(move |(ttl, rdata)| (rrset.labels(), ttl, rdata)))
 }
 
 /// The TTL of the SOA, and its data without the serial, which is the first of the five numbers at their end.

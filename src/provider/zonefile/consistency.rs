@@ -48,15 +48,15 @@ fn find(contents: &ZoneContents) -> Suspects {
             // Signatures have the TTL of what they sign, so those of one owner may differ (RFC 4034 section 3).
             let signatures = matches!(rrset.rtype(), Rtype::RRSIG | Rtype::SIG);
             if !rrset.has_one_ttl() && !signatures && suspects.ttls.len() < MAX_FOUND {
-                suspects.ttls.insert((rrset.owner().to_name(), rrset.rtype()), None);
+                suspects.ttls.insert((rrset.owner(), rrset.rtype()), None);
             }
         };
         look(first);
-        while let Some(next) = rrsets.next_if(|next| next.owner() == first.owner()) {
+        while let Some(next) = rrsets.next_if(|next| next.labels() == first.labels()) {
             look(next);
         }
         if (cnames > 1 || cnames == 1 && others > 0) && suspects.cnames.len() < MAX_FOUND {
-            suspects.cnames.insert(first.owner().to_name());
+            suspects.cnames.insert(first.owner());
         }
     }
     suspects

@@ -311,7 +311,7 @@ type Pick = (usize, u64, u8);
 fn pick(zone: &ZoneContents, picks: &[Pick]) -> Vec<(RrKey, ChangeKind)> {
     let rtypes = [Rtype::A, Rtype::AAAA, Rtype::TXT, Rtype::PTR];
     let standing = zone.rrsets().filter(|rrset| rtypes.contains(&rrset.rtype()));
-    let mut keys: Vec<(Name, Rtype)> = standing.map(|rrset| (rrset.owner().to_name(), rrset.rtype())).collect();
+    let mut keys: Vec<(Name, Rtype)> = standing.map(|rrset| (rrset.owner(), rrset.rtype())).collect();
     let fresh =
         ["example.net", "a.example.net", "a.sub.example.net", "n.example.net"].map(|name| Name::parse(name).unwrap());
     keys.extend(fresh.iter().flat_map(|name| rtypes.map(|rtype| (name.clone(), rtype))));
@@ -348,7 +348,7 @@ fn some_rdata(rtype: Rtype, number: u8) -> Rdata {
 fn rrsets(zone: &ZoneContents) -> BTreeMap<(Name, Rtype), Vec<(Ttl, String)>> {
     let others = zone.rrsets().filter(|rrset| rrset.rtype() != Rtype::SOA);
     let records = |(ttl, rdata): (Ttl, crate::dns::RdataRef<'_>)| (ttl, rdata.to_string());
-    others.map(|rrset| ((rrset.owner().to_name(), rrset.rtype()), rrset.records().map(records).collect())).collect()
+    others.map(|rrset| ((rrset.owner(), rrset.rtype()), rrset.records().map(records).collect())).collect()
 }
 
 /// What must stand in the new text in this order, each as the end of a line: the lines that no edit touches, whole,
