@@ -26,37 +26,44 @@ pub struct Collisions {
     pub addresses: HashMap<u32, (IpAddr, u32)>,
 }
 
-/// What hosts use, each with the host's place in [`Inventory::hosts`].
+/// What hosts use, each with the host's place in [`Inventory::hosts`]: part by part of the fleet.
 #[derive(Debug, Default)]
-pub struct Used {
+pub struct Used(Vec<Part>);
+
+/// What some hosts use.
+#[derive(Debug, Default)]
+struct Part {
     /// The MACs of assigned hosts.
     macs: Vec<(Mac, u32)>,
     /// Addresses: acceptable ones, and A records at the hosts' names; IPv4 addresses as mapped ones.
-    addresses: Vec<(u128, u32)>,
+    addresses: Vec<(Ipv6Addr, u32)>,
 }
 
 impl Used {
     /// Notes what a host uses.
     pub fn note(&mut self, place: usize, host: &Host, desired: &DesiredHost) {
+        if self.0.is_empty() {
+            self.0.push(Part::default());
+        }
+        let Some(part) = self.0.last_mut() else { return };
         if let (HostStatus::Assigned, Some(active)) = (host.status, desired.mac.active) {
-            self.macs.push((active.mac, place as u32));
+            part.macs.push((active.mac, place as u32));
         }
         for interface in &desired.interfaces {
-            let v6 = interface.acceptable.iter().map(|(address, _)| u128::from(*address));
-            let v4 = interface.own_a.iter().map(|address| u128::from(address.to_ipv6_mapped()));
-            self.addresses.extend(v6.chain(v4).map(|address| (address, place as u32)));
+            let v6 = interface.acceptable.iter().map(|(address, _)| *address);
+            let v4 = interface.own_a.iter().map(|address| address.to_ipv6_mapped());
+            part.addresses.extend(v6.chain(v4).map(|address| (address, place as u32)));
         }
     }
 
     /// The IPv6 addresses, each with the place of a host.
     pub fn addresses(&self) -> impl Iterator<Item = (Ipv6Addr, usize)> {
-        self.addresses.iter().map(|(address, place)| (Ipv6Addr::from(*address), *place as usize))
+        self.0.iter().flat_map(|part| &part.addresses).map(|(address, place)| (*address, *place as usize))
     }
 
     /// Takes what other hosts use.
     pub fn append(&mut self, mut others: Used) {
-        self.macs.append(&mut others.macs);
-        self.addresses.append(&mut others.addresses);
+        self.0.append(&mut others.0);
     }
 }
 
@@ -67,8 +74,8 @@ impl Collisions {
     pub fn find(inventory: &Inventory, names: &NameIndex, used: Used) -> Collisions {
         let mut collisions = Collisions::default();
         collisions.find_names(inventory, names);
-        collisions.find_macs(used.macs);
-        collisions.find_addresses(used.addresses);
+        collisions.find_macs(&used);
+        collisions.find_addresses(&used);
         collisions
     }
 
@@ -107,9 +114,10 @@ impl Collisions {
     }
 
     /// Finds MACs that two hosts use.
-    fn find_macs(&mut self, mut macs: Vec<(Mac, u32)>) {
+    fn find_macs(&mut self, used: &Used) {
         // Nearly all stand once, and only the others are compared.
-        keep_repeated(&mut macs, |mac| xxh3_64(&mac.octets()));
+        let lists = used.0.iter().map(|part| part.macs.as_slice());
+        let mut macs = repeated(lists, |mac| xxh3_64(&mac.octets()));
         macs.sort_unstable();
         for group in macs.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
             for (mac, place) in group {
@@ -120,24 +128,28 @@ impl Collisions {
     }
 
     /// Finds addresses that two interfaces have.
-    fn find_addresses(&mut self, mut addresses: Vec<(u128, u32)>) {
-        keep_repeated(&mut addresses, |address| xxh3_64(&address.to_be_bytes()));
+    fn find_addresses(&mut self, used: &Used) {
+        let lists = used.0.iter().map(|part| part.addresses.as_slice());
+        let mut addresses = repeated(lists, |address| xxh3_64(&address.octets()));
         addresses.sort_unstable();
         for group in addresses.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
             for (address, place) in group {
                 let other = group.iter().find(|(_, other)| other != place).map_or(*place, |(_, other)| *other);
-                let address = Ipv6Addr::from(*address).to_canonical();
+                let address = address.to_canonical();
                 self.addresses.entry(*place).or_insert((address, other));
             }
         }
     }
 }
 
-/// Drops nearly all values that stand once.
-fn keep_repeated<T: Copy>(used: &mut Vec<(T, u32)>, hash: impl Fn(T) -> u64) {
-    let mut repeats = Repeats::new(used.len());
-    used.iter().for_each(|(value, _)| repeats.add(hash(*value)));
-    used.retain(|(value, _)| repeats.may_hold(hash(*value)));
+/// All values that stand more than once, and hardly any others.
+fn repeated<'u, T: Copy + 'u>(
+    lists: impl Iterator<Item = &'u [(T, u32)]> + Clone,
+    hash: impl Fn(T) -> u64,
+) -> Vec<(T, u32)> {
+    let mut repeats = Repeats::new(lists.clone().map(<[_]>::len).sum());
+    lists.clone().flatten().for_each(|(value, _)| repeats.add(hash(*value)));
+    lists.flatten().filter(|(value, _)| repeats.may_hold(hash(*value))).copied().collect()
 }
 
 /// Whether a name counts when names are compared: it is held now, and its host does not hold it anyway.
