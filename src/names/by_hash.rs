@@ -22,16 +22,17 @@ pub struct ByHash<T> {
 
 impl<T: Copy> ByHash<T> {
     /// Sorts rows by the leading bits of what `hash` gives for each.
-    pub fn new(rows: &[T], hash: impl Fn(&T) -> u64) -> ByHash<T> {
+    pub fn new(mut rows: Vec<T>, hash: impl Fn(&T) -> u64) -> ByHash<T> {
         let bits = (usize::BITS - (rows.len() / TOGETHER).leading_zeros()).max(1);
         let shift = u64::BITS - bits;
         // In two steps, so that what is written next to each other in time is so in memory.
         let few = bits.min(PARTS);
-        let (parted, parts) = sorted(rows, 1 << few, |row| (hash(row) >> (u64::BITS - few)) as usize);
+        let (parted, parts) = sorted(&rows, 1 << few, |row| (hash(row) >> (u64::BITS - few)) as usize);
         if few == bits {
             return ByHash { rows: parted, begins: parts, shift };
         }
-        let mut whole = ByHash { rows: Vec::with_capacity(rows.len()), begins: vec![0], shift };
+        rows.clear();
+        let mut whole = ByHash { rows, begins: vec![0], shift };
         let values = 1 << (bits - few);
         for part in parts.windows(2) {
             let part = &parted[part[0] as usize..part[1] as usize];
@@ -93,7 +94,7 @@ mod tests {
             // Every key has a row of its own, and every third two more.
             let rows: Vec<(u64, usize)> =
                 (0..count).chain((0..count).step_by(3)).chain((0..count).step_by(3)).map(hash).zip(0..).collect();
-            let found = ByHash::new(&rows, |row| row.0);
+            let found = ByHash::new(rows.clone(), |row| row.0);
             assert_eq!(found.rows().len(), rows.len());
             for key in 0..count + 10 {
                 let own: Vec<(u64, usize)> = rows.iter().filter(|row| row.0 == hash(key)).copied().collect();

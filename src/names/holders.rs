@@ -154,7 +154,7 @@ impl NameIndex {
             }
         }
         let Found { entries, clouded, .. } = found;
-        NameIndex { entries: ByHash::new(&entries, |entry| entry.hash).sorted(), clouded }
+        NameIndex { entries: ByHash::new(entries, |entry| entry.hash).sorted(), clouded }
     }
 
     /// All names, those that somebody had too; a name that several hold comes several times.

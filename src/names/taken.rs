@@ -118,7 +118,7 @@ impl LiveLabels {
                 labels.push(xxh3_128(owner.as_name().first_label().unwrap_or_default()));
             }
         }
-        LiveLabels(ByHash::new(&labels, |hash| lead(*hash)))
+        LiveLabels(ByHash::new(labels, |hash| lead(*hash)))
     }
 }
 
@@ -167,7 +167,7 @@ impl Taken {
             found.claims.push(Claim::new(xxh3_128(label), true, None));
         }
         let Found { claims, clouded, .. } = found;
-        let claims = ByHash::new(&claims, |claim| claim.lead);
+        let claims = ByHash::new(claims, |claim| claim.lead);
         Taken { claims, later: HashMap::new(), live: Vec::new(), live_names: HashSet::new(), clouded }
     }
 
