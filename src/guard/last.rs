@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use crate::desired::mac;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Report, Sighting};
+use crate::inventory::reports;
 use crate::inventory::sources::Draft;
 use crate::inventory::symbol::Symbols;
 use crate::inventory::value::{Inv, Time};
@@ -42,7 +43,7 @@ pub fn find_given(inventory: &mut Inventory, source: u16, accepted: Draft, at: T
         let source = places[report.source as usize]? as u16;
         Some(Report { sighting, source, ..report })
     };
-    let reports: Vec<Report> = accepted.reports.into_iter().filter_map(renumbered).collect();
+    let reports: Vec<Report> = reports::in_order(accepted.reports).into_iter().filter_map(renumbered).collect();
     let is_from_it = |reports: &&[Report]| {
         let winner = mac::choose(inventory, reports, at).active.map(|active| active.origin);
         reports.iter().any(|report| Some(report.origin) == winner && report.source == source)

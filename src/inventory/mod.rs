@@ -19,6 +19,8 @@ pub mod model;
 
 pub mod by_inv;
 
+pub mod reports;
+
 pub mod devices;
 
 pub mod sources;

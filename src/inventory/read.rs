@@ -12,6 +12,7 @@ use super::config::node::SourceText;
 use super::config::settings::{self, Settings};
 use super::config::toml;
 use super::model::{Config, Export, HostLimit, Inventory, SourceTrust, Trust};
+use super::reports;
 use super::source::{NAMES_LOCK, Occurs, SourceSpec};
 use super::sources::{self, Context, Draft, Fold, Format, Input, SourceFile, Tally, format_of};
 use super::value::Time;
@@ -127,7 +128,7 @@ fn load(mut workspace: Workspace, extent: Extent, now: Time, progress: &(dyn Fn(
         layout: draft.layout,
         ipv4_map: draft.ipv4_map,
         mac_sources: draft.mac_sources,
-        reports: draft.reports,
+        reports: reports::in_order(draft.reports),
         lock: draft.lock,
         stray_names: draft.stray_names,
         trust,

@@ -76,21 +76,16 @@ fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
     let fold = move |draft: &mut Draft, trust: Trust| {
         let source = draft.mac_sources.len() as u16;
         draft.mac_sources.push(MacSource { name, max_age, penalty, trust, gave: None });
-        draft.reports.reserve(pieces.iter().map(|piece| piece.reports.len()).sum());
-        for piece in pieces {
+        for mut piece in pieces {
             let numbers = Renumbering::merge(&mut draft.symbols, &piece.symbols);
-            draft.reports.extend(piece.reports.into_iter().map(|report| {
-                let sighting = match report.sighting {
-                    Sighting::Active { mac, switch: Some(switch) } => {
-                        Sighting::Active { mac, switch: Some(numbers.symbol(switch)) }
-                    }
-                    other => other,
-                };
-                Report { source, sighting, ..report }
-            }));
+            for report in &mut piece.reports {
+                report.source = source;
+                if let Sighting::Active { switch: Some(switch), .. } = &mut report.sighting {
+                    *switch = numbers.symbol(*switch);
+                }
+            }
+            draft.reports.push(piece.reports);
         }
-        // Each file is most often in order, and such runs are only merged by a stable sort.
-        draft.reports.sort_by_key(|report| (report.inv, report.source, report.origin));
     };
     Part { tally, fold: Box::new(fold) }
 }
@@ -382,7 +377,7 @@ impl<'de> Visitor<'de> for ScalarVisitor {
 pub fn meanings(said: &Said<'_>) -> Vec<Meaning> {
     let active = |report: &&Report| report.source == said.source && matches!(report.sighting, Sighting::Active { .. });
     let mut latest: BTreeMap<Inv, &Report> = BTreeMap::new();
-    for report in said.reports.iter().filter(active) {
+    for report in said.reports.iter().copied().flatten().filter(active) {
         let kept = latest.entry(report.inv).or_insert(report);
         if kept.time < report.time {
             *kept = report;

@@ -30,8 +30,8 @@ pub struct Said<'a> {
     pub layout: &'a Layout,
     /// ipv4-map.txt.
     pub ipv4_map: &'a Ipv4Map,
-    /// The reports of all sources of MACs.
-    pub reports: &'a [Report],
+    /// The reports of all sources of MACs, those of one host and source in the order of files and rows.
+    pub reports: Vec<&'a [Report]>,
     /// Which source of MACs is asked about.
     pub source: u16,
 }
@@ -52,7 +52,7 @@ impl<'a> Said<'a> {
             tors: &inventory.tors,
             layout: &inventory.layout,
             ipv4_map: &inventory.ipv4_map,
-            reports: &inventory.reports,
+            reports: vec![&inventory.reports],
             source: source.unwrap_or_default() as u16,
         }
     }
@@ -66,7 +66,7 @@ impl<'a> Said<'a> {
             tors: &draft.tors,
             layout: &draft.layout,
             ipv4_map: &draft.ipv4_map,
-            reports: &draft.reports,
+            reports: draft.reports.iter().map(Vec::as_slice).collect(),
             source: 0,
         }
     }

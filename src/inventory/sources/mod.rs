@@ -250,8 +250,8 @@ pub struct Draft {
     pub ipv4_map_trust: Trust,
     /// The sources of MACs.
     pub mac_sources: Vec<MacSource>,
-    /// Their reports.
-    pub reports: Vec<Report>,
+    /// Runs of their reports, in the order of files and rows.
+    pub reports: Vec<Vec<Report>>,
     /// names.lock.
     pub lock: Vec<LockRow>,
     /// Names in rows whose inventory number cannot be read.

@@ -5,6 +5,7 @@ mod foreign;
 use super::*;
 use crate::diag::{Origin, render};
 use crate::inventory::model::{Entry, HostStatus, Sighting};
+use crate::inventory::reports::in_order;
 use crate::inventory::source::{Demands, Mapping, OWN, Pattern};
 use crate::inventory::value::{Inv, Vlan};
 
@@ -19,6 +20,10 @@ struct Outcome {
 impl Outcome {
     fn codes(&self) -> Vec<&'static str> {
         self.tally.diagnostics.iter().map(|diagnostic| diagnostic.code).collect()
+    }
+
+    fn reports(&self) -> Vec<Report> {
+        in_order(self.draft.reports.clone())
     }
 
     fn text(&self) -> String {
@@ -473,7 +478,8 @@ fn reports_are_sorted_by_host() {
     );
     let outcome = read("mac", &lines);
     assert_eq!(outcome.text(), "");
-    let [active, inactive, other] = outcome.draft.reports.as_slice() else { panic!("three reports") };
+    let reports = outcome.reports();
+    let [active, inactive, other] = &reports[..] else { panic!("three reports") };
     assert_eq!((active.inv, inactive.inv, other.inv), (Inv(7), Inv(7), Inv(9)));
     let switch = Some(outcome.symbol("sas1-s1"));
     assert!(matches!(active.sighting, Sighting::Active { switch: found, .. } if found == switch));
@@ -503,7 +509,7 @@ fn bad_reports_freeze_their_host_where_it_and_their_time_can_be_read() {
         let outcome = read("mac", &line);
         assert!(outcome.codes().contains(&code), "{line}: {:?}", outcome.codes());
         assert_eq!((outcome.tally.bad, outcome.doubt()), (1, "known"), "{line}");
-        let found: Vec<_> = outcome.draft.reports.iter().map(|report| report.sighting).collect();
+        let found: Vec<_> = outcome.reports().iter().map(|report| report.sighting).collect();
         assert_eq!(found, if frozen { vec![Sighting::Bad] } else { vec![] }, "{line}");
     }
 }
@@ -517,7 +523,7 @@ fn reports_from_the_future_are_told_but_freeze_nobody() {
         let outcome = read("mac", &format!("{{\"time\":\"2026-11-20T12:05:01Z\",\"inv\":7,{rest}}}\n"));
         assert!(outcome.codes().contains(&"future-report"), "{rest}: {:?}", outcome.codes());
         assert_eq!((outcome.tally.bad, outcome.doubt()), (1, "known"), "{rest}");
-        let found: Vec<_> = outcome.draft.reports.iter().map(|report| report.sighting).collect();
+        let found: Vec<_> = outcome.reports().iter().map(|report| report.sighting).collect();
         assert_eq!(found, [Sighting::Ahead { mac }], "{rest}");
     }
 }
@@ -533,7 +539,7 @@ fn a_cut_report_is_one_bad_row() {
         = hint: export again; append whole lines only
     "#);
     assert_eq!((outcome.doubt(), outcome.tally.bad), ("known", 1));
-    let sightings: Vec<_> = outcome.draft.reports.iter().map(|report| report.sighting == Sighting::Bad).collect();
+    let sightings: Vec<_> = outcome.reports().iter().map(|report| report.sighting == Sighting::Bad).collect();
     assert_eq!(sightings, [false, true]);
 }
 
@@ -723,7 +729,7 @@ fn no_cut_goes_unnoticed() {
             let outcome = read_with(format.key, &[cut], |_| {});
             let told = !cut.ends_with(b"\n");
             if told && format.key == "mac" {
-                let all = outcome.draft.reports.len() == 2;
+                let all = outcome.reports().len() == 2;
                 assert!(outcome.trust != Trust::Known || outcome.tally.bad == 1 || all, "{end}");
             } else if told {
                 assert_ne!(outcome.trust, Trust::Known, "{} cut at {end}", format.key);

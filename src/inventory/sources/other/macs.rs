@@ -1,7 +1,5 @@
 //! Exports of interfaces of other systems: each with a MAC is a report of its host.
 
-use rayon::prelude::*;
-
 use super::{Asked, Only};
 use crate::diag::{Diagnostic, Origin};
 use crate::inventory::devices::Devices;
@@ -130,10 +128,10 @@ pub fn read(input: &Input<'_>, context: &Context<'_>, system: &System) -> Part {
         }
         let mut lost = Lost::default();
         for piece in pieces {
-            take_in(draft, piece, source, &mut lost);
+            let reports = take_in(draft, piece, source, &mut lost);
+            draft.reports.push(reports);
         }
         lost.report(draft);
-        draft.reports.par_sort_unstable_by_key(|report| (report.inv, report.source, report.origin));
     };
     Part { tally, fold: Box::new(fold) }
 }
@@ -255,9 +253,9 @@ impl Lost {
     }
 }
 
-/// Takes the reports of a chunk into the draft, each as its host's; those of devices that no host is known as, such as
-/// switches, are nobody's.
-fn take_in(draft: &mut Draft, piece: Piece, source: u16, lost: &mut Lost) {
+/// The reports of a chunk, each as its host's; those of devices that no host is known as, such as switches, are nobody's.
+fn take_in(draft: &mut Draft, piece: Piece, source: u16, lost: &mut Lost) -> Vec<Report> {
+    let mut reports = Vec::with_capacity(piece.reports.len());
     let numbers = Renumbering::merge(&mut draft.symbols, &piece.symbols);
     for (owner, report) in piece.reports {
         let sighting = match report.sighting {
@@ -277,14 +275,15 @@ fn take_in(draft: &mut Draft, piece: Piece, source: u16, lost: &mut Lost) {
                 lost.count += 1;
                 lost.first.get_or_insert(report.origin);
             }
-            [inv] => draft.reports.push(Report { inv, ..report }),
+            [inv] => reports.push(Report { inv, ..report }),
             [one, other, ..] => {
                 let message = format!("the device may be host {one} or {other}");
                 let make = || Diagnostic::error(AMBIGUOUS.code, report.origin, message);
                 draft.found.push_bounded(report.origin.file, || make().rule(AMBIGUOUS.rule).hint(AMBIGUOUS.hint));
                 // Whose MAC it is cannot be told, so that neither may go by it.
-                draft.reports.extend(invs.iter().map(|inv| Report { inv: *inv, sighting: Sighting::Bad, ..report }));
+                reports.extend(invs.iter().map(|inv| Report { inv: *inv, sighting: Sighting::Bad, ..report }));
             }
         }
     }
+    reports
 }

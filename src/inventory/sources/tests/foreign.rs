@@ -68,7 +68,7 @@ fn reported(outcome: &Outcome) -> Vec<String> {
         let mac = report.sighting.mac().map(|mac| mac.to_string());
         format!("{} {} {kind} {mac:?} {:?}", report.inv, report.time, switch(report.sighting))
     };
-    let mut all: Vec<String> = outcome.draft.reports.iter().map(report).collect();
+    let mut all: Vec<String> = outcome.reports().iter().map(report).collect();
     all.sort();
     all
 }
@@ -396,11 +396,11 @@ fn interfaces_are_joined_with_hosts_csv_by_name() {
     for name in ["web-1", "WEB-1.search.example.net", "web-1 (A 7)"] {
         let draft = Draft { hosts: hosts_of(&hosts), ..Draft::default() };
         let outcome = read_as(INTERFACES, &[rows(name).as_bytes()], draft, |_| {});
-        assert_eq!((outcome.draft.reports.len(), outcome.codes()), (1, vec![]), "{name}");
+        assert_eq!((outcome.reports().len(), outcome.codes()), (1, vec![]), "{name}");
     }
     let draft = Draft { hosts: hosts_of(&hosts), ..Draft::default() };
     let outcome = read_as(INTERFACES, &[rows("web-2").as_bytes()], draft, |_| {});
-    assert_eq!((outcome.draft.reports.len(), outcome.codes()), (0, vec!["unknown-devices"]));
+    assert_eq!((outcome.reports().len(), outcome.codes()), (0, vec!["unknown-devices"]));
 }
 
 /// The hosts of an outcome once more.
