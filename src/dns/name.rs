@@ -148,12 +148,17 @@ impl Name {
         if 1 + length + parent.0.len() > MAX_NAME {
             return Err(NameError::NameTooLong);
         }
-        let mut wire = SmallVec::new();
-        wire.push(length as u8);
-        label.iter().for_each(|part| wire.extend_from_slice(part));
-        wire.make_ascii_lowercase();
-        wire.extend_from_slice(parent.0);
-        Ok(Name(wire))
+        // In one piece, since a name that grows octet by octet has to look for room each time.
+        let mut wire = [0; MAX_NAME];
+        wire[0] = length as u8;
+        let mut end = 1;
+        for part in label {
+            wire[end..end + part.len()].copy_from_slice(part);
+            end += part.len();
+        }
+        wire[..end].make_ascii_lowercase();
+        wire[end..end + parent.0.len()].copy_from_slice(parent.0);
+        Ok(Name::of(&wire[..end + parent.0.len()]))
     }
 
     /// Puts labels, which are lower-case wire format without the root and fit, before `parent`.
@@ -202,6 +207,11 @@ fn parse_plain_host(text: &[u8]) -> Option<Name> {
     // An octet of zero ends a label nowhere but at the end.
     is_plain &= begin + 1 == wire.len() && memchr::memchr(0, text).is_none();
     is_plain.then(|| Name::of(wire))
+}
+
+/// Whether octets are four labels of one octet each, as those of addresses below ip6.arpa are.
+pub(super) fn are_four_labels(octets: &[u8; 8]) -> bool {
+    u64::from_le_bytes(*octets) & 0x00ff_00ff_00ff_00ff == 0x0001_0001_0001_0001
 }
 
 /// Whether each octet, in lower case, may stand in the label of a host.
@@ -359,7 +369,10 @@ impl<'a> NameRef<'a> {
     /// Whether a label begins at an octet of its wire format, at most the last.
     pub fn begins_label(self, start: usize) -> bool {
         // The labels of addresses below ip6.arpa have one octet each, and are told apart without going through them.
-        let in_nibbles = start.is_multiple_of(2) && self.0[..start].chunks_exact(2).all(|label| label[0] == 1);
+        let (fours, rest) = self.0[..start].as_chunks::<8>();
+        let in_nibbles = start.is_multiple_of(2)
+            && fours.iter().all(are_four_labels)
+            && rest.chunks_exact(2).all(|label| label[0] == 1);
         in_nibbles || {
             let mut at = 0;
             while at < start {

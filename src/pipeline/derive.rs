@@ -101,18 +101,28 @@ fn some(
     let derived: Vec<DesiredHost> = (first..).zip(looked_up).zip(&at_names).map(derive).collect();
     let at_reverse = look_up_reverse(live, &derived);
     let mut reverse = at_reverse.as_slice();
-    for (number, derived) in derived.into_iter().enumerate() {
+    let mut open = Vec::new();
+    for (number, derived) in derived.iter().enumerate() {
         let host = &hosts[number];
-        used.note(first + number, host, &derived);
+        used.note(first + number, host, derived);
         let count = derived.interfaces.iter().map(|own| own.acceptable.len()).sum();
         let (own, others) = reverse.split_at(count);
         reverse = others;
         let sights = Sights { names: &at_names[number], reverse: own };
-        let is_settled = is_settled(ground, host, &derived, sights, paired);
+        let is_settled = is_settled(ground, host, derived, sights, paired);
         if !is_settled {
-            desired.keep(first + number, derived);
+            open.push(number);
         }
         settled.push(is_settled);
+    }
+    // Nearly always there are none, and no host has to be moved.
+    if !open.is_empty() {
+        let mut open = open.into_iter().peekable();
+        for (number, derived) in derived.into_iter().enumerate() {
+            if open.next_if_eq(&number).is_some() {
+                desired.keep(first + number, derived);
+            }
+        }
     }
 }
 
