@@ -2,7 +2,7 @@
 //!
 //! Source: RFC 1035 section 4.2.2, RFC 7766 section 8.
 
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
@@ -39,18 +39,20 @@ pub struct Connection {
     start: usize,
     /// Where in it the octets end that were read.
     end: usize,
+    /// How long the socket waits for octets.
+    patience: Duration,
 }
 
 impl Connection {
     /// Connects to the first address of the server that answers; each may take as long as `timeout`.
     pub fn open(server: &Server, timeout: Duration) -> Result<Connection, WireFault> {
         let addresses = (server.host.as_str(), server.port).to_socket_addrs().map_err(WireFault::Unresolved)?;
-        let mut fault = WireFault::Connect(io::Error::new(io::ErrorKind::NotFound, "the name has no address"));
+        let mut fault = WireFault::Connect(io::Error::new(ErrorKind::NotFound, "the name has no address"));
         for address in addresses {
             match connect(&address, timeout) {
                 Ok(stream) => {
                     let buffer = vec![0; BUFFER].into();
-                    return Ok(Connection { stream, timeout, buffer, start: 0, end: 0 });
+                    return Ok(Connection { stream, timeout, buffer, start: 0, end: 0, patience: Duration::ZERO });
                 }
                 Err(error) => fault = WireFault::Connect(error),
             }
@@ -109,7 +111,7 @@ impl Connection {
             peeked
         };
         // No octet at all is the end of the stream.
-        !self.has_more() && peek().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+        !self.has_more() && peek().is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
     }
 
     /// Reads what there is, at least one octet.
@@ -121,14 +123,19 @@ impl Connection {
             if left.is_zero() {
                 return Err(WireFault::TimedOut);
             }
-            self.stream.set_read_timeout(Some(left)).map_err(WireFault::Io)?;
+            // Set anew for each read it would be as many calls of the system as the reads themselves. Where the socket waits
+            // less than is left, it is asked again.
+            if self.patience > left || self.patience < left / 2 {
+                self.patience = left.min(left / 8 * 7 + Duration::from_millis(10));
+                self.stream.set_read_timeout(Some(self.patience)).map_err(WireFault::Io)?;
+            }
             match self.stream.read(&mut self.buffer[self.end..]) {
                 Ok(0) => return Err(WireFault::Closed),
                 Ok(octets) => {
                     self.end += octets;
                     return Ok(());
                 }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock) => {}
                 Err(error) => return Err(fault_of(error)),
             }
         }
@@ -145,10 +152,8 @@ fn connect(address: &SocketAddr, timeout: Duration) -> io::Result<TcpStream> {
 /// What an error on an open connection means.
 fn fault_of(error: io::Error) -> WireFault {
     match error.kind() {
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => WireFault::TimedOut,
-        io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted | io::ErrorKind::BrokenPipe => {
-            WireFault::Closed
-        }
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => WireFault::TimedOut,
+        ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe => WireFault::Closed,
         _ => WireFault::Io(error),
     }
 }
