@@ -13,6 +13,7 @@ use super::directory::Directory;
 use super::name::{Name, NameRef, ZoneName};
 use super::rrset::{RdataRef, Rrset};
 use super::ttl::Ttl;
+use super::wire::{Wire, WireError};
 
 /// Collects the records of one zone in any order.
 #[derive(Debug)]
@@ -84,6 +85,27 @@ impl std::fmt::Display for ContentsError {
 
 impl std::error::Error for ContentsError {}
 
+/// Why a record of a message cannot be taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PushError {
+    /// Its name or its RDATA cannot be read.
+    Wire(WireError),
+    /// The zone cannot have it.
+    Contents(ContentsError),
+}
+
+impl From<WireError> for PushError {
+    fn from(error: WireError) -> PushError {
+        PushError::Wire(error)
+    }
+}
+
+impl From<ContentsError> for PushError {
+    fn from(error: ContentsError) -> PushError {
+        PushError::Contents(error)
+    }
+}
+
 impl ZoneBuilder {
     /// Starts an empty zone.
     pub fn new(apex: ZoneName) -> ZoneBuilder {
@@ -107,31 +129,73 @@ impl ZoneBuilder {
     /// The same record twice counts once. Errors: [`ContentsError`], all but `NoSoa`.
     pub fn push(&mut self, owner: NameRef<'_>, rtype: Rtype, ttl: Ttl, rdata: &[u8]) -> Result<(), ContentsError> {
         let owner = owner.labels_above(self.apex.as_name()).ok_or(ContentsError::OutOfZone)?;
-        if rtype == Rtype::SOA {
-            self.note_soa(owner, rdata)?;
-        }
-        let ZoneRoom { arena, index } = &mut self.room;
-        let start = u32::try_from(arena.len()).map_err(|_| ContentsError::TooLarge)?;
-        let mut fixed = [0; 8];
-        fixed[..2].copy_from_slice(&rtype.to_int().to_be_bytes());
-        fixed[2..6].copy_from_slice(&ttl.as_secs().to_be_bytes());
-        fixed[6..].copy_from_slice(&(rdata.len() as u16).to_be_bytes());
-        arena.push(owner.len() as u8);
-        arena.extend_from_slice(owner);
-        arena.extend_from_slice(&fixed);
-        arena.extend_from_slice(rdata);
-        let end = u32::try_from(arena.len()).map_err(|_| ContentsError::TooLarge)?;
-        index.push(Indexed { hash: xxh3_64(owner), start, length: end - start });
+        let (rtype, ttl) = (rtype.to_int().to_be_bytes(), ttl.as_secs().to_be_bytes());
+        let first = self.room.arena.len();
+        Record { owner, rtype, ttl, rdata }.append_to(&mut self.room.arena);
+        self.enter(first)
+    }
+
+    /// Takes one record out of a message: its owner name begins at `at`, and its RDATA are those at `rdata`.
+    ///
+    /// The same as to read both and to [`ZoneBuilder::push`] them, but that nothing is copied on the way. Errors:
+    /// [`PushError`].
+    pub fn push_from(
+        &mut self,
+        message: Wire<'_>,
+        at: usize,
+        (rtype, ttl): (Rtype, Ttl),
+        rdata: Range<usize>,
+    ) -> Result<(), PushError> {
+        let first = self.room.arena.len();
+        let appended = self.append_from(message, at, (rtype, ttl), rdata);
+        appended.inspect_err(|_| self.room.arena.truncate(first))?;
+        Ok(self.enter(first)?)
+    }
+
+    /// Appends a record of a message to the arena; after an error it holds octets of no meaning at its end.
+    fn append_from(
+        &mut self,
+        message: Wire<'_>,
+        at: usize,
+        (rtype, ttl): (Rtype, Ttl),
+        rdata: Range<usize>,
+    ) -> Result<(), PushError> {
+        let arena = &mut self.room.arena;
+        let first = arena.len();
+        arena.push(0);
+        let owner = arena.len();
+        message.append_lower_name(at, arena)?;
+        let labels = NameRef::trusted(&arena[owner..]).labels_above(self.apex.as_name());
+        let length = labels.ok_or(ContentsError::OutOfZone)?.len();
+        arena.truncate(owner + length);
+        arena[first] = length as u8;
+        let [t0, t1] = rtype.to_int().to_be_bytes();
+        let [a, b, c, d] = ttl.as_secs().to_be_bytes();
+        arena.extend_from_slice(&[t0, t1, a, b, c, d, 0, 0]);
+        let data = arena.len();
+        message.append_rdata(rtype, rdata, arena)?;
+        let length = arena.len() - data;
+        arena[data - 2..data].copy_from_slice(&(length as u16).to_be_bytes());
         Ok(())
     }
 
-    /// Keeps the serial of the one SOA that a zone may have.
-    fn note_soa(&mut self, owner: &[u8], rdata: &[u8]) -> Result<(), ContentsError> {
-        let serial = soa_serial(owner, rdata)?;
-        match self.serial.replace(serial) {
-            Some(earlier) if earlier != serial => Err(ContentsError::TwoSoas),
-            _ => Ok(()),
+    /// Enters the record that begins at `first`, which is the last in the arena, into the index; takes it away after an error.
+    fn enter(&mut self, first: usize) -> Result<(), ContentsError> {
+        let end = self.room.arena.len();
+        let place = u32::try_from(first).and_then(|start| Ok((start, u32::try_from(end)?)));
+        let (start, end) =
+            place.map_err(|_| ContentsError::TooLarge).inspect_err(|_| self.room.arena.truncate(first))?;
+        let record = Record::at(&self.room.arena, start);
+        if record.rtype == Rtype::SOA.to_int().to_be_bytes() {
+            let serial = soa_serial(record.owner, record.rdata).and_then(|serial| match self.serial.replace(serial) {
+                Some(earlier) if earlier != serial => Err(ContentsError::TwoSoas),
+                _ => Ok(()),
+            });
+            serial.inspect_err(|_| self.room.arena.truncate(first))?;
         }
+        let hash = xxh3_64(Record::at(&self.room.arena, start).owner);
+        self.room.index.push(Indexed { hash, start, length: end - start });
+        Ok(())
     }
 
     /// Orders the records, drops repeats, and makes them searchable.
@@ -621,6 +685,46 @@ mod tests {
         assert_eq!(a.digest(|_| true), b.digest(|_| true));
         assert_eq!(a.record_count(), 4);
         assert_ne!(a.digest(|_| true), zone(&[("a.example.net", 60, 1)]).digest(|_| true));
+    }
+
+    #[test]
+    fn a_record_out_of_a_message_is_taken_as_one_that_was_read() {
+        let apex = Name::parse("1.0.0.2.ip6.arpa").unwrap();
+        // The apex at 0, a name of the zone at 19, one outside at 40, and RDATA of a PTR behind it.
+        let mut message = apex.as_wire().to_vec();
+        let pointer = |place: usize| [0xc0, place as u8];
+        let inside = message.len();
+        message.extend_from_slice(b"\x01A\x01b\x01C\x01d\x01e");
+        message.extend_from_slice(&pointer(0));
+        let outside = message.len();
+        message.extend_from_slice(b"\x01x");
+        message.extend_from_slice(&pointer(2));
+        let rdata = message.len()..message.len() + 7;
+        message.extend_from_slice(b"\x04Host");
+        message.extend_from_slice(&pointer(inside + 4));
+        let wire = Wire::message(&message);
+        let mut builders = [(); 2].map(|()| ZoneBuilder::new(ZoneName::new(apex.clone())));
+        let mut push = |at: usize, rtype: Rtype, rdata: Range<usize>| {
+            let [one, other] = &mut builders;
+            let mut name = crate::dns::NameBuffer::default();
+            let mut canonical = Vec::new();
+            let read =
+                wire.read_name(at, &mut name).and_then(|_| wire.append_rdata(rtype, rdata.clone(), &mut canonical));
+            let read = read.map_err(PushError::Wire);
+            let pushed = read.and_then(|()| Ok(one.push(name.as_name(), rtype, Ttl::DEFAULT, &canonical)?));
+            assert_eq!(other.push_from(wire, at, (rtype, Ttl::DEFAULT), rdata), pushed);
+            assert_eq!((&one.room.arena, one.room.index.len()), (&other.room.arena, other.room.index.len()));
+            pushed
+        };
+        assert_eq!(push(inside, Rtype::PTR, rdata.clone()), Ok(()));
+        assert_eq!(push(inside + 2, Rtype::PTR, rdata.clone()), Ok(()));
+        assert_eq!(push(0, Rtype::TXT, rdata.start..rdata.start + 5), Ok(()));
+        assert_eq!(push(outside, Rtype::PTR, rdata.clone()), Err(PushError::Contents(ContentsError::OutOfZone)));
+        assert_eq!(push(inside, Rtype::PTR, rdata.start..rdata.end - 1), Err(PushError::Wire(WireError::Short)));
+        assert_eq!(push(inside, Rtype::A, rdata.clone()), Err(PushError::Wire(WireError::Trailing)));
+        assert_eq!(push(1, Rtype::A, 0..4), Err(PushError::Wire(WireError::Short)));
+        assert!(push(inside, Rtype::SOA, 0..message.len()).is_err());
+        assert_eq!(builders[1].room.index.len(), 3);
     }
 
     #[test]

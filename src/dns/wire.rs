@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use domain::base::Rtype;
 
-use super::name::{MAX_LABEL, MAX_NAME, NameError, NameRef, append_parsed};
+use super::name::{MAX_LABEL, MAX_NAME, NameError, NameRef, append_parsed, are_four_labels};
 
 /// The longest RDATA, in octets: its length is a 16-bit field (RFC 1035 section 3.2.1).
 const MAX_RDATA: usize = 65_535;
@@ -156,6 +156,20 @@ impl<'a> Wire<'a> {
         Ok(end)
     }
 
+    /// Gives the place after the name that begins at `at`; where it points to is not looked at.
+    pub fn skip_name(self, at: usize) -> Result<usize, WireError> {
+        let mut from = at;
+        loop {
+            from = self.skip_nibbles(from, MAX_NAME);
+            match usize::from(*self.octets.get(from).ok_or(WireError::Short)?) {
+                0 => return Ok(from + 1),
+                length @ 1..=MAX_LABEL => from += 1 + length,
+                0xc0.. => return Ok(from + 2),
+                _ => return Err(WireError::BadLabel),
+            }
+        }
+    }
+
     /// Appends the RDATA at `range` to `out`: uncompressed, names of RFC 4034 section 6.2 in lower case.
     ///
     /// Errors: what is not of the shape of its type; `out` then holds octets of no meaning.
@@ -170,9 +184,7 @@ impl<'a> Wire<'a> {
                 Field::Text => 1 + usize::from(*whole.get(at).ok_or(WireError::Short)?),
                 Field::Texts => texts_length(whole.get(at..).unwrap_or_default())?,
                 Field::Name => {
-                    let start = out.len();
-                    at = self.append_name(at, out)?;
-                    out[start..].make_ascii_lowercase();
+                    at = self.append_lower_name(at, out)?;
                     if at > range.end {
                         return Err(WireError::Short);
                     }
@@ -189,6 +201,27 @@ impl<'a> Wire<'a> {
         }
     }
 
+    /// Gives a place behind labels of one octet each, about `most` octets of them at most: those of addresses below ip6.arpa,
+    /// of which a name has up to 32, are told apart four at a time.
+    fn skip_nibbles(self, mut at: usize, most: usize) -> usize {
+        let end = at + most;
+        let four = |at: usize| self.octets.get(at..).and_then(|rest| rest.first_chunk::<8>());
+        while at < end && four(at).is_some_and(are_four_labels) {
+            at += 8;
+        }
+        at
+    }
+
+    /// Appends the name that begins at `at` to `out`, uncompressed and in lower case; gives the place after it.
+    ///
+    /// Errors: as of [`Wire::read_name`]; `out` then holds octets of no meaning.
+    pub(super) fn append_lower_name(self, at: usize, out: &mut Vec<u8>) -> Result<usize, WireError> {
+        let start = out.len();
+        let end = self.append_name(at, out)?;
+        out[start..].make_ascii_lowercase();
+        Ok(end)
+    }
+
     /// Appends the name that begins at `at` to `out`, uncompressed; gives the place after it.
     fn append_name(self, at: usize, out: &mut Vec<u8>) -> Result<usize, WireError> {
         let first = out.len();
@@ -196,9 +229,13 @@ impl<'a> Wire<'a> {
         // Where the labels begin that follow each other up to `from`, which are taken in one piece.
         let mut labels = at;
         loop {
+            from = self.skip_nibbles(from, MAX_NAME);
             let length = usize::from(*self.octets.get(from).ok_or(WireError::Short)?);
             match length {
                 0 => {
+                    if out.len() - first + (from - labels) >= MAX_NAME {
+                        return Err(WireError::NameTooLong);
+                    }
                     out.extend_from_slice(&self.octets[labels..=from]);
                     return Ok(end.unwrap_or(from + 1));
                 }
@@ -217,6 +254,9 @@ impl<'a> Wire<'a> {
                     let target = (length & 0x3f) << 8 | low;
                     if !self.compressed || target >= barrier {
                         return Err(WireError::BadPointer);
+                    }
+                    if out.len() - first + (from - labels) >= MAX_NAME {
+                        return Err(WireError::NameTooLong);
                     }
                     out.extend_from_slice(&self.octets[labels..from]);
                     end.get_or_insert(from + 2);
@@ -275,6 +315,42 @@ mod tests {
         assert_eq!(name_at(message, 0), Ok(("net.".into(), 5)));
         assert_eq!(name_at(message, 5), Ok(("example.net.".into(), 15)));
         assert_eq!(name_at(message, 15), Ok(("a.example.net.".into(), 19)));
+    }
+
+    #[test]
+    fn names_of_short_labels_are_read_and_passed_over_whatever_they_end_with() {
+        for labels in 0..=128 {
+            let short = b"\x01A".repeat(labels);
+            // The root, another label, a pointer to the root in front, and labels of two octets between those of one.
+            let between = [&short[..], b"\x02bc", &short].concat();
+            let names = [
+                &[&short[..], b"\0"].concat(),
+                &[&short[..], b"\x03net\0"].concat(),
+                &[&short[..], b"\xc0\0"].concat(),
+            ];
+            for name in names.into_iter().chain([&[&between[..], b"\0"].concat()]) {
+                let message = [b"\0".as_slice(), name].concat();
+                let octets = if name.ends_with(b"\xc0\0") { name.len() - 1 } else { name.len() };
+                let found = name_at(&message, 1);
+                match octets > MAX_NAME {
+                    true => assert_eq!(found, Err(WireError::NameTooLong), "{name:?}"),
+                    false => {
+                        let text = String::from_utf8_lossy(name).to_lowercase();
+                        let text = text.replace(['\u{1}', '\u{2}', '\u{3}'], "");
+                        let letters: String = found.clone().unwrap().0.split('.').collect();
+                        assert_eq!(letters, text.trim_end_matches(['\0', '\u{fffd}']), "{name:?}");
+                        assert_eq!(found.map(|(_, end)| end), Ok(message.len()));
+                    }
+                }
+                assert_eq!(Wire::message(&message).skip_name(1), Ok(message.len()), "{name:?}");
+                // What is cut ends too early, for both.
+                let cut = &message[..message.len() - 1];
+                assert_eq!(Wire::message(cut).read_name(1, &mut NameBuffer::default()).is_err(), !name.is_empty());
+            }
+        }
+        for bad in [b"\x40a\0".as_slice(), b"\x01a\x80\0", b"\x02a", b"\x01a\x01a\x01a\x01a", b""] {
+            assert_eq!(Wire::message(bad).skip_name(0).err(), name_at(bad, 0).err(), "{bad:?}");
+        }
     }
 
     #[test]

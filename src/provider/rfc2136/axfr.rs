@@ -13,10 +13,10 @@ use domain::rdata::tsig::Time48;
 use domain::tsig::Key;
 
 use super::failure::{Failure, Progress};
-use super::message::{self, Header, Record, bad, read_record};
+use super::message::{self, Header, Record, bad, bad_wire, read_record, skim_record};
 use super::stream::{self, Stream};
-use crate::dns::contents::ContentsError;
-use crate::dns::{NameBuffer, Rtype, Ttl, ZoneBuilder, ZoneContents, ZoneName, ZoneRoom};
+use crate::dns::contents::{ContentsError, PushError};
+use crate::dns::{NameBuffer, Rtype, Ttl, Wire, ZoneBuilder, ZoneContents, ZoneName, ZoneRoom};
 
 /// The transfer of one zone.
 pub struct Transfer {
@@ -100,22 +100,49 @@ impl Transfer {
     /// Reads all records of a message, of which the first begins at `at`.
     fn read_records(&mut self, header: &Header, octets: &[u8], mut at: usize) -> Result<(), Failure> {
         for _ in 0..header.counts[1] {
-            let record = read_record(octets, at, &mut self.owner)?;
-            self.take_record(octets, &record)?;
+            let record = skim_record(octets, at)?;
+            match record.rtype {
+                Rtype::SOA => self.take_soa(octets, at)?,
+                _ => self.take_record(octets, at, &record)?,
+            }
             at = record.end;
             self.progress.records += 1;
         }
         stream::check_end(header, octets, at, &mut self.owner)
     }
 
-    /// Takes one record of the answer section.
-    fn take_record(&mut self, octets: &[u8], record: &Record) -> Result<(), Failure> {
-        let Record { rtype, ttl, .. } = *record;
-        if self.ended {
-            return Err(bad("a record after the closing SOA"));
+    /// Takes one record of the answer section, which begins at `at` and is no SOA.
+    fn take_record(&mut self, octets: &[u8], at: usize, record: &Record) -> Result<(), Failure> {
+        let Record { rtype, ttl, start, end, .. } = *record;
+        self.check_place()?;
+        stream::check_kind(record)?;
+        if self.opening.is_none() {
+            return Err(bad("the first record is not the zone's SOA"));
         }
-        stream::read_rdata(octets, record, &mut self.rdata)?;
-        if rtype == Rtype::SOA && self.owner.as_name() == self.builder.apex().as_name() {
+        let message = Wire::message(octets);
+        self.builder.push_from(message, at, (rtype, ttl), start..end).map_err(|error| match error {
+            PushError::Wire(error) => bad_wire(error),
+            PushError::Contents(ContentsError::OutOfZone) => {
+                // It was read before.
+                let read = message.read_name(at, &mut self.owner);
+                read.map_or_else(bad_wire, |_| Failure::OutsideZone(self.owner.as_name().to_string()))
+            }
+            PushError::Contents(other) => bad(other.to_string()),
+        })
+    }
+
+    /// Checks that the transfer still goes on.
+    fn check_place(&self) -> Result<(), Failure> {
+        if self.ended { Err(bad("a record after the closing SOA")) } else { Ok(()) }
+    }
+
+    /// Takes a SOA of the answer section, which begins at `at`: that of the zone opens and closes the transfer.
+    fn take_soa(&mut self, octets: &[u8], at: usize) -> Result<(), Failure> {
+        let record = read_record(octets, at, &mut self.owner)?;
+        let Record { rtype, ttl, .. } = record;
+        self.check_place()?;
+        stream::read_rdata(octets, &record, &mut self.rdata)?;
+        if self.owner.as_name() == self.builder.apex().as_name() {
             match &self.opening {
                 None => self.opening = Some((ttl, self.rdata.clone())),
                 Some((opening_ttl, opening)) if *opening_ttl == ttl && *opening == self.rdata => {

@@ -44,6 +44,16 @@ pub fn check_question(octets: &[u8], ours: (NameRef<'_>, Rtype), name: &mut Name
 /// Reads what comes before the RDATA of the record at `at`; its name goes into `owner`.
 pub fn read_record(octets: &[u8], at: usize, owner: &mut NameBuffer) -> Result<Record, Failure> {
     let at = Wire::message(octets).read_name(at, owner).map_err(bad_wire)?;
+    read_fixed(octets, at)
+}
+
+/// Reads what stands between owner name and RDATA of the record at `at`; its name is only passed over.
+pub fn skim_record(octets: &[u8], at: usize) -> Result<Record, Failure> {
+    read_fixed(octets, Wire::message(octets).skip_name(at).map_err(bad_wire)?)
+}
+
+/// Reads what of a record begins at `at`, behind its owner name, and ends before its RDATA.
+fn read_fixed(octets: &[u8], at: usize) -> Result<Record, Failure> {
     let fixed: [u8; 10] = octets.get(at..at + 10).and_then(|fixed| fixed.try_into().ok()).ok_or_else(short)?;
     let [t0, t1, c0, c1, a, b, c, d, l0, l1] = fixed;
     let start = at + 10;

@@ -108,15 +108,22 @@ impl Stream {
 /// Reads the RDATA of a record of the answer section, canonical, in the place of what `rdata` holds; the record must be one
 /// that a zone may have.
 pub fn read_rdata(octets: &[u8], record: &Record, rdata: &mut Vec<u8>) -> Result<(), Failure> {
-    let Record { rtype, class, start, end, .. } = *record;
+    let Record { rtype, start, end, .. } = *record;
+    check_kind(record)?;
+    rdata.clear();
+    Wire::message(octets).append_rdata(rtype, start..end, rdata).map_err(bad_wire)
+}
+
+/// Checks that a record of the answer section is one that a zone may have.
+pub fn check_kind(record: &Record) -> Result<(), Failure> {
+    let Record { rtype, class, .. } = *record;
     if class != Class::IN.to_int() {
         return Err(bad("a record of another class than IN"));
     }
     if !is_zone_data(rtype) {
         return Err(bad(format!("a record of type {rtype}, which no zone has")));
     }
-    rdata.clear();
-    Wire::message(octets).append_rdata(rtype, start..end, rdata).map_err(bad_wire)
+    Ok(())
 }
 
 /// Checks what follows the records of the answer section: the signature, and perhaps EDNS. Whatever they are, they must be
