@@ -11,305 +11,26 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::directory::Directory;
 use super::name::{Name, NameRef, ZoneName};
+use super::record::{ContentsError, Record, soa_serial};
 use super::rrset::{RdataRef, Rrset};
 use super::ttl::Ttl;
-use super::wire::{Wire, WireError};
-
-/// Collects the records of one zone in any order.
-#[derive(Debug)]
-pub struct ZoneBuilder {
-    /// The zone.
-    apex: ZoneName,
-    /// What came.
-    room: ZoneRoom,
-    /// The serial of the SOA, once seen.
-    serial: Option<Serial>,
-}
-
-/// Room for the records of a zone that is being built: what one zone leaves of it may serve the next.
-#[derive(Debug, Default)]
-pub struct ZoneRoom {
-    /// Records one after another: see [`Record`].
-    arena: Vec<u8>,
-    /// Each record.
-    index: Vec<Indexed>,
-}
-
-impl ZoneRoom {
-    /// How many octets it holds on to.
-    pub fn octets(&self) -> usize {
-        self.arena.capacity() + self.index.capacity() * size_of::<Indexed>()
-    }
-}
-
-/// Where a record of a zone is that is being built.
-#[derive(Debug, Clone, Copy)]
-struct Indexed {
-    /// The hash of its owner name.
-    hash: u64,
-    /// Its first octet in the arena.
-    start: u32,
-    /// How many octets it has.
-    length: u32,
-}
-
-/// Why a record or a whole zone cannot be taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ContentsError {
-    /// The owner name is not at or below the apex.
-    OutOfZone,
-    /// The zone is larger than 4 GiB.
-    TooLarge,
-    /// There is no SOA at the apex.
-    NoSoa,
-    /// There are two different SOA records at the apex.
-    TwoSoas,
-    /// A SOA below the apex.
-    StraySoa,
-    /// Octets that are no records in the order of a zone.
-    Disordered,
-}
-
-impl std::fmt::Display for ContentsError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            ContentsError::OutOfZone => "the owner name lies outside the zone",
-            ContentsError::TooLarge => "the zone is larger than 4 GiB",
-            ContentsError::NoSoa => "no SOA at the apex",
-            ContentsError::TwoSoas => "two different SOA records at the apex",
-            ContentsError::StraySoa => "a SOA below the apex",
-            ContentsError::Disordered => "octets that are no records in the order of a zone",
-        })
-    }
-}
-
-impl std::error::Error for ContentsError {}
-
-/// Why a record of a message cannot be taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PushError {
-    /// Its name or its RDATA cannot be read.
-    Wire(WireError),
-    /// The zone cannot have it.
-    Contents(ContentsError),
-}
-
-impl From<WireError> for PushError {
-    fn from(error: WireError) -> PushError {
-        PushError::Wire(error)
-    }
-}
-
-impl From<ContentsError> for PushError {
-    fn from(error: ContentsError) -> PushError {
-        PushError::Contents(error)
-    }
-}
-
-impl ZoneBuilder {
-    /// Starts an empty zone.
-    pub fn new(apex: ZoneName) -> ZoneBuilder {
-        ZoneBuilder::within(ZoneRoom::default(), apex)
-    }
-
-    /// Starts an empty zone in room that another left.
-    pub fn within(mut room: ZoneRoom, apex: ZoneName) -> ZoneBuilder {
-        room.arena.clear();
-        room.index.clear();
-        ZoneBuilder { apex, room, serial: None }
-    }
-
-    /// The zone that is being built.
-    pub fn apex(&self) -> &ZoneName {
-        &self.apex
-    }
-
-    /// Takes one record. `rdata` is uncompressed wire format with the names inside it in lower case.
-    ///
-    /// The same record twice counts once. Errors: [`ContentsError`], all but `NoSoa`.
-    pub fn push(&mut self, owner: NameRef<'_>, rtype: Rtype, ttl: Ttl, rdata: &[u8]) -> Result<(), ContentsError> {
-        let owner = owner.labels_above(self.apex.as_name()).ok_or(ContentsError::OutOfZone)?;
-        let (rtype, ttl) = (rtype.to_int().to_be_bytes(), ttl.as_secs().to_be_bytes());
-        let first = self.room.arena.len();
-        Record { owner, rtype, ttl, rdata }.append_to(&mut self.room.arena);
-        self.enter(first)
-    }
-
-    /// Takes one record out of a message: its owner name begins at `at`, and its RDATA are those at `rdata`.
-    ///
-    /// The same as to read both and to [`ZoneBuilder::push`] them, but that nothing is copied on the way. Errors:
-    /// [`PushError`].
-    pub fn push_from(
-        &mut self,
-        message: Wire<'_>,
-        at: usize,
-        (rtype, ttl): (Rtype, Ttl),
-        rdata: Range<usize>,
-    ) -> Result<(), PushError> {
-        let first = self.room.arena.len();
-        let appended = self.append_from(message, at, (rtype, ttl), rdata);
-        appended.inspect_err(|_| self.room.arena.truncate(first))?;
-        Ok(self.enter(first)?)
-    }
-
-    /// Appends a record of a message to the arena; after an error it holds octets of no meaning at its end.
-    fn append_from(
-        &mut self,
-        message: Wire<'_>,
-        at: usize,
-        (rtype, ttl): (Rtype, Ttl),
-        rdata: Range<usize>,
-    ) -> Result<(), PushError> {
-        let arena = &mut self.room.arena;
-        let first = arena.len();
-        arena.push(0);
-        let owner = arena.len();
-        message.append_lower_name(at, arena)?;
-        let labels = NameRef::trusted(&arena[owner..]).labels_above(self.apex.as_name());
-        let length = labels.ok_or(ContentsError::OutOfZone)?.len();
-        arena.truncate(owner + length);
-        arena[first] = length as u8;
-        let [t0, t1] = rtype.to_int().to_be_bytes();
-        let [a, b, c, d] = ttl.as_secs().to_be_bytes();
-        arena.extend_from_slice(&[t0, t1, a, b, c, d, 0, 0]);
-        let data = arena.len();
-        message.append_rdata(rtype, rdata, arena)?;
-        let length = arena.len() - data;
-        arena[data - 2..data].copy_from_slice(&(length as u16).to_be_bytes());
-        Ok(())
-    }
-
-    /// Enters the record that begins at `first`, which is the last in the arena, into the index; takes it away after an error.
-    fn enter(&mut self, first: usize) -> Result<(), ContentsError> {
-        let end = self.room.arena.len();
-        let place = u32::try_from(first).and_then(|start| Ok((start, u32::try_from(end)?)));
-        let (start, end) =
-            place.map_err(|_| ContentsError::TooLarge).inspect_err(|_| self.room.arena.truncate(first))?;
-        let record = Record::at(&self.room.arena, start);
-        if record.rtype == Rtype::SOA.to_int().to_be_bytes() {
-            let serial = soa_serial(record.owner, record.rdata).and_then(|serial| match self.serial.replace(serial) {
-                Some(earlier) if earlier != serial => Err(ContentsError::TwoSoas),
-                _ => Ok(()),
-            });
-            serial.inspect_err(|_| self.room.arena.truncate(first))?;
-        }
-        let hash = xxh3_64(Record::at(&self.room.arena, start).owner);
-        self.room.index.push(Indexed { hash, start, length: end - start });
-        Ok(())
-    }
-
-    /// Orders the records, drops repeats, and makes them searchable.
-    ///
-    /// Errors: `NoSoa`, for no zone is without one.
-    pub fn finish(self) -> Result<ZoneContents, ContentsError> {
-        self.finish_and_leave().map(|(contents, _)| contents)
-    }
-
-    /// Does what [`ZoneBuilder::finish`] does, and leaves its room.
-    pub fn finish_and_leave(self) -> Result<(ZoneContents, ZoneRoom), ContentsError> {
-        let ZoneBuilder { apex, room: ZoneRoom { arena, mut index }, serial } = self;
-        let serial = serial.ok_or(ContentsError::NoSoa)?;
-        let record = |start: u32| Record::at(&arena, start);
-        index.sort_unstable_by_key(|record| record.hash);
-        for same_hash in index.chunk_by_mut(|a, b| a.hash == b.hash) {
-            if same_hash.len() > 1 {
-                same_hash.sort_unstable_by(|a, b| record(a.start).sort_key().cmp(&record(b.start).sort_key()));
-            }
-        }
-        index.dedup_by(|b, a| a.hash == b.hash && record(a.start).identity() == record(b.start).identity());
-        let directory = Directory::new(index.iter().map(|record| record.hash));
-        // Records that are next to each other in order are read together, so they are laid side by side.
-        let mut ordered = Vec::with_capacity(arena.len());
-        let mut places = Vec::with_capacity(index.len());
-        for Indexed { hash, start, length } in &index {
-            let (start, length) = (*start as usize, *length as usize);
-            places.push(Place { tag: *hash as u32, start: ordered.len() as u32 });
-            ordered.extend_from_slice(&arena[start..start + length]);
-        }
-        Ok((ZoneContents { apex, arena: ordered, places, directory, serial }, ZoneRoom { arena, index }))
-    }
-}
 
 /// How many look-ups [`ZoneContents::look_up`] makes at once: somewhat more than a processor has requests to memory under way.
 const AT_ONCE: usize = 32;
 
-/// The serial of a SOA, which must stand at the apex: nothing stands above it in its owner name.
-fn soa_serial(owner: &[u8], rdata: &[u8]) -> Result<Serial, ContentsError> {
-    if !owner.is_empty() {
-        return Err(ContentsError::StraySoa);
-    }
-    RdataRef { rtype: Rtype::SOA, octets: rdata }.serial().ok_or(ContentsError::NoSoa)
-}
-
 /// Where a record is.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+pub(super) struct Place {
     /// The trailing half of the hash of its owner: most records of other owners are told by it alone.
     tag: u32,
     /// Its first octet in the arena.
     start: u32,
 }
 
-/// One record inside an arena: owner length (1 octet), owner, type (2), TTL (4), RDATA length (2), RDATA.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Record<'a> {
-    /// The labels of the owner name above the apex: none at the apex itself.
-    pub owner: &'a [u8],
-    /// The type, as a number in network order.
-    pub rtype: [u8; 2],
-    /// The TTL in network order.
-    pub ttl: [u8; 4],
-    /// The RDATA.
-    pub rdata: &'a [u8],
-}
-
-impl<'a> Record<'a> {
-    /// Reads the record that starts at `start`.
-    fn at(arena: &'a [u8], start: u32) -> Record<'a> {
-        let rest = &arena[start as usize..];
-        let (owner, rest) = rest[1..].split_at(rest[0] as usize);
-        let length = u16::from_be_bytes([rest[6], rest[7]]) as usize;
-        Record {
-            owner,
-            rtype: [rest[0], rest[1]],
-            ttl: [rest[2], rest[3], rest[4], rest[5]],
-            rdata: &rest[8..8 + length],
-        }
-    }
-
-    /// Reads the record that octets begin with; gives what follows it, too. `None` where they hold no whole record.
-    pub fn split(octets: &'a [u8]) -> Option<(Record<'a>, &'a [u8])> {
-        let (length, rest) = octets.split_first()?;
-        let (owner, rest) = rest.split_at_checked(usize::from(*length))?;
-        let (fixed, rest) = rest.split_first_chunk::<8>()?;
-        let [t0, t1, a, b, c, d, l0, l1] = *fixed;
-        let (rdata, rest) = rest.split_at_checked(usize::from(u16::from_be_bytes([l0, l1])))?;
-        Some((Record { owner, rtype: [t0, t1], ttl: [a, b, c, d], rdata }, rest))
-    }
-
-    /// Appends it to an arena.
-    pub fn append_to(self, arena: &mut Vec<u8>) {
-        arena.push(self.owner.len() as u8);
-        arena.extend_from_slice(self.owner);
-        arena.extend_from_slice(&self.rtype);
-        arena.extend_from_slice(&self.ttl);
-        arena.extend_from_slice(&(self.rdata.len() as u16).to_be_bytes());
-        arena.extend_from_slice(self.rdata);
-    }
-
-    /// Orders records of one hash: RRsets stay together, and of two equal records the lower TTL comes first.
-    fn sort_key(self) -> (&'a [u8], [u8; 2], &'a [u8], [u8; 4]) {
-        (self.owner, self.rtype, self.rdata, self.ttl)
-    }
-
-    /// What makes two records one: all but the TTL (RFC 2181 section 5).
-    pub fn identity(self) -> (&'a [u8], [u8; 2], &'a [u8]) {
-        (self.owner, self.rtype, self.rdata)
-    }
-
-    /// The key of the RRset.
-    fn rrset(self) -> (&'a [u8], [u8; 2]) {
-        (self.owner, self.rtype)
+impl Place {
+    /// The place of a record whose owner has this hash, at `start` of the arena.
+    pub fn new(hash: u64, start: u32) -> Place {
+        Place { tag: hash as u32, start }
     }
 }
 
@@ -329,6 +50,16 @@ pub struct ZoneContents {
 }
 
 impl ZoneContents {
+    /// The contents of a zone with this serial: its records in order, where each is, and where those of each hash are.
+    pub(super) fn of_ordered(
+        (apex, serial): (ZoneName, Serial),
+        arena: Vec<u8>,
+        places: Vec<Place>,
+        directory: Directory,
+    ) -> ZoneContents {
+        ZoneContents { apex, arena, places, directory, serial }
+    }
+
     /// Makes contents of what [`ZoneContents::octets`] gave for a zone of this name.
     ///
     /// That the octets are those is for the caller to know, by a digest; all is checked that anything here relies on: whole
@@ -360,7 +91,7 @@ impl ZoneContents {
             {
                 return Err(ContentsError::TwoSoas);
             }
-            places.push(Place { tag: hash as u32, start: all - rest.len() as u32 });
+            places.push(Place::new(hash, all - rest.len() as u32));
             hashes.push(hash);
             before = Some((hash, record));
             rest = next;
@@ -659,6 +390,7 @@ impl<'a> RrsetRef<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dns::ZoneBuilder;
 
     /// A zone `example.net.` of a SOA and the given (owner, TTL, last octet of an AAAA), in that order.
     fn zone(records: &[(&str, u64, u8)]) -> ZoneContents {
@@ -685,46 +417,6 @@ mod tests {
         assert_eq!(a.digest(|_| true), b.digest(|_| true));
         assert_eq!(a.record_count(), 4);
         assert_ne!(a.digest(|_| true), zone(&[("a.example.net", 60, 1)]).digest(|_| true));
-    }
-
-    #[test]
-    fn a_record_out_of_a_message_is_taken_as_one_that_was_read() {
-        let apex = Name::parse("1.0.0.2.ip6.arpa").unwrap();
-        // The apex at 0, a name of the zone at 19, one outside at 40, and RDATA of a PTR behind it.
-        let mut message = apex.as_wire().to_vec();
-        let pointer = |place: usize| [0xc0, place as u8];
-        let inside = message.len();
-        message.extend_from_slice(b"\x01A\x01b\x01C\x01d\x01e");
-        message.extend_from_slice(&pointer(0));
-        let outside = message.len();
-        message.extend_from_slice(b"\x01x");
-        message.extend_from_slice(&pointer(2));
-        let rdata = message.len()..message.len() + 7;
-        message.extend_from_slice(b"\x04Host");
-        message.extend_from_slice(&pointer(inside + 4));
-        let wire = Wire::message(&message);
-        let mut builders = [(); 2].map(|()| ZoneBuilder::new(ZoneName::new(apex.clone())));
-        let mut push = |at: usize, rtype: Rtype, rdata: Range<usize>| {
-            let [one, other] = &mut builders;
-            let mut name = crate::dns::NameBuffer::default();
-            let mut canonical = Vec::new();
-            let read =
-                wire.read_name(at, &mut name).and_then(|_| wire.append_rdata(rtype, rdata.clone(), &mut canonical));
-            let read = read.map_err(PushError::Wire);
-            let pushed = read.and_then(|()| Ok(one.push(name.as_name(), rtype, Ttl::DEFAULT, &canonical)?));
-            assert_eq!(other.push_from(wire, at, (rtype, Ttl::DEFAULT), rdata), pushed);
-            assert_eq!((&one.room.arena, one.room.index.len()), (&other.room.arena, other.room.index.len()));
-            pushed
-        };
-        assert_eq!(push(inside, Rtype::PTR, rdata.clone()), Ok(()));
-        assert_eq!(push(inside + 2, Rtype::PTR, rdata.clone()), Ok(()));
-        assert_eq!(push(0, Rtype::TXT, rdata.start..rdata.start + 5), Ok(()));
-        assert_eq!(push(outside, Rtype::PTR, rdata.clone()), Err(PushError::Contents(ContentsError::OutOfZone)));
-        assert_eq!(push(inside, Rtype::PTR, rdata.start..rdata.end - 1), Err(PushError::Wire(WireError::Short)));
-        assert_eq!(push(inside, Rtype::A, rdata.clone()), Err(PushError::Wire(WireError::Trailing)));
-        assert_eq!(push(1, Rtype::A, 0..4), Err(PushError::Wire(WireError::Short)));
-        assert!(push(inside, Rtype::SOA, 0..message.len()).is_err());
-        assert_eq!(builders[1].room.index.len(), 3);
     }
 
     #[test]
@@ -835,16 +527,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn data_outside_and_a_second_soa_are_refused() {
-        let apex = Name::parse("example.net").unwrap();
-        let mut builder = ZoneBuilder::new(ZoneName::new(apex.clone()));
-        let outside = Name::parse("example.org").unwrap();
-        assert_eq!(builder.push(outside.as_name(), Rtype::A, Ttl::DEFAULT, &[0; 4]), Err(ContentsError::OutOfZone));
-        builder.push(apex.as_name(), Rtype::SOA, Ttl::DEFAULT, &[0; 22]).unwrap();
-        assert_eq!(builder.push(apex.as_name(), Rtype::SOA, Ttl::DEFAULT, &[1; 22]), Err(ContentsError::TwoSoas));
-        assert_eq!(ZoneBuilder::new(ZoneName::new(apex)).finish().err(), Some(ContentsError::NoSoa));
     }
 }

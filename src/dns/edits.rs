@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use domain::base::Rtype;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::contents::{ContentsError, Record, ZoneContents};
+use super::contents::ZoneContents;
 use super::name::NameRef;
+use super::record::{ContentsError, Record};
 use super::ttl::Ttl;
 
 /// A record that goes although it is not there, or comes although it is.

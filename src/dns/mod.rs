@@ -3,6 +3,8 @@
 //! Comes in: octets or presentation text. Goes out: values that cannot be wrong. May not do input or output, and
 //! imports from outside only `domain::base` (types of RFC 1035), `domain::rdata`, `ipnet`, and the two hash crates.
 
+pub mod builder;
+
 pub mod contents;
 
 pub mod directory;
@@ -10,6 +12,8 @@ pub mod directory;
 pub mod edits;
 
 pub mod name;
+
+pub mod record;
 
 pub mod reverse;
 
@@ -19,11 +23,13 @@ pub mod ttl;
 
 pub mod wire;
 
-pub use contents::{RrsetRef, ZoneBuilder, ZoneContents, ZoneRoom};
+pub use builder::{PushError, ZoneBuilder, ZoneRoom};
+pub use contents::{RrsetRef, ZoneContents};
 pub use domain::base::Rtype;
 pub use domain::base::Serial;
 pub use edits::{Contradiction, Edits};
 pub use name::{Name, NameError, NameRef, OwnerName, ZoneName};
+pub use record::ContentsError;
 pub use rrset::{Rdata, RdataRef, RrKey, Rrset};
 pub use ttl::Ttl;
 pub use wire::{NameBuffer, Wire, WireError};

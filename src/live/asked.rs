@@ -10,8 +10,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::LiveZone;
-use crate::dns::contents::ContentsError;
-use crate::dns::{Name, NameRef, RrKey, Rrset, Rtype, ZoneBuilder, ZoneContents, ZoneName};
+use crate::dns::{ContentsError, Name, NameRef, RrKey, Rrset, Rtype, ZoneBuilder, ZoneContents, ZoneName};
 
 /// The first label of names that nobody has.
 const PROBE: &[u8] = b"_zonewright-probe";

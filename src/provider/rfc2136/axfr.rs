@@ -15,8 +15,9 @@ use domain::tsig::Key;
 use super::failure::{Failure, Progress};
 use super::message::{self, Header, Record, bad, bad_wire, read_record, skim_record};
 use super::stream::{self, Stream};
-use crate::dns::contents::{ContentsError, PushError};
-use crate::dns::{NameBuffer, Rtype, Ttl, Wire, ZoneBuilder, ZoneContents, ZoneName, ZoneRoom};
+use crate::dns::{
+    ContentsError, NameBuffer, PushError, Rtype, Ttl, Wire, ZoneBuilder, ZoneContents, ZoneName, ZoneRoom,
+};
 
 /// The transfer of one zone.
 pub struct Transfer {

@@ -39,8 +39,7 @@ use std::time::Duration;
 
 use super::{Access, Context, Exchange, Findings, Opened, OpenedWriter, ReadZone, TargetError, ZoneRead};
 use crate::diag::{Diagnostic, Diagnostics, Origin};
-use crate::dns::contents::ContentsError;
-use crate::dns::{Name, ZoneBuilder, ZoneContents, ZoneName};
+use crate::dns::{ContentsError, Name, ZoneBuilder, ZoneContents, ZoneName};
 use crate::inventory::config::node::{Node, Reader, SourceText};
 
 pub use self::examine::examine;

@@ -4,8 +4,7 @@
 //! that is not one. Source: RFC 1035 section 5, RFC 2308 section 4 ($TTL), RFC 3597 section 5.
 
 use crate::diag::{Diagnostic, Diagnostics, FileId, Origin};
-use crate::dns::contents::ContentsError;
-use crate::dns::{Name, NameBuffer, NameError, NameRef, Rtype, Ttl, ZoneName};
+use crate::dns::{ContentsError, Name, NameBuffer, NameError, NameRef, Rtype, Ttl, ZoneName};
 use crate::provider::is_zone_data;
 
 use super::entry::{Entry, FaultKind, Splitter, Token};
