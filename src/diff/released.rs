@@ -98,8 +98,8 @@ fn spared_name(context: &Context<'_>, name: NameRef<'_>) -> Option<Spared> {
 
 /// Whether the row's host keeps automation away, and nobody named it.
 fn is_restricted(context: &Context<'_>, row: &LockRow) -> bool {
-    let host = context.inventory.place_of(row.inv).map(|place| &context.inventory.hosts[place]);
-    host.is_some_and(|host| host.restricted) && !context.selection.names_host(row.inv)
+    let hosts = &context.inventory.hosts[context.inventory.places_of(row.inv)];
+    hosts.iter().any(|host| host.restricted) && !context.selection.names_host(row.inv)
 }
 
 /// Removes what stands at one name and what points to it.

@@ -173,17 +173,17 @@ pub fn kept_or_gained(context: &Context<'_>, interface: &Interface, policy: Poli
 
 impl Standings {
     /// Whether a host's records may not be touched by anybody: nobody looks after it, or not all of it is known.
-    fn protects(&self, context: &Context<'_>, place: u32) -> bool {
+    fn protects(&self, context: &Context<'_>, place: usize) -> bool {
         let unknown = |interface: &Interface| {
             let place = context.live.place(interface.owner.as_name());
             matches!(place, Place::Unknown(_))
         };
-        match &self.0[place as usize] {
+        match &self.0[place] {
             Standing::Free => false,
             Standing::Skipped(_) => true,
             Standing::Blocked(block) => {
                 matches!(block.code, BlockCode::BadInput | BlockCode::SourceUntrusted | BlockCode::ZoneUnknown)
-                    || context.desired[place as usize].interfaces.iter().any(unknown)
+                    || context.desired[place].interfaces.iter().any(unknown)
             }
             Standing::Open(_) => false,
         }
@@ -193,16 +193,14 @@ impl Standings {
     pub fn protector(&self, context: &Context<'_>, own: usize, name: NameRef<'_>) -> Option<usize> {
         let inventory = context.inventory;
         let own_inv = inventory.hosts[own].inv;
-        let hosts = context.names.holders(inventory, name).filter_map(|holder| match holder.by {
-            HolderRow::Host(place) => holder.now.then_some(place),
-            // Of several current rows, which are all bad, only one gives the host's name; the others count as well.
-            HolderRow::Lock(row) if holder.now => {
-                let inv = inventory.lock[row as usize].inv;
-                inventory.place_of(inv).map(|place| place as u32)
-            }
-            HolderRow::Lock(_) => None,
+        let holders = context.names.holders(inventory, name).filter(|holder| holder.now);
+        let hosts = holders.flat_map(|holder| match holder.by {
+            HolderRow::Host(place) => place as usize..place as usize + 1,
+            // Of several current rows, which are all bad, only one gives the host's name; the others count as well. So do all
+            // rows of the host's number.
+            HolderRow::Lock(row) => inventory.places_of(inventory.lock[row as usize].inv),
         });
-        let mut others = hosts.filter(|place| inventory.hosts[*place as usize].inv != own_inv);
-        others.find(|place| self.protects(context, *place)).map(|place| place as usize)
+        let mut others = hosts.filter(|place| inventory.hosts[*place].inv != own_inv);
+        others.find(|place| self.protects(context, *place))
     }
 }

@@ -1,6 +1,7 @@
 //! What a workspace says, each value with the place that says it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
 
 use ipnet::Ipv4Net;
 
@@ -54,9 +55,19 @@ pub struct Inventory {
 }
 
 impl Inventory {
-    /// The place of a host in `hosts`; of several rows with its number, that of any.
+    /// The places in `hosts` of all rows with a number: one, but where it stands on several rows, all of which are bad.
+    pub fn places_of(&self, inv: Inv) -> Range<usize> {
+        let first = self.hosts.partition_point(|host| host.inv < inv);
+        let count = self.hosts[first..].iter().take_while(|host| host.inv == inv).count();
+        first..first + count
+    }
+
+    /// The place of a host in `hosts`; of several rows with its number, that of the first that says it is in use, else of the
+    /// first.
     pub fn place_of(&self, inv: Inv) -> Option<usize> {
-        self.hosts.binary_search_by_key(&inv, |host| host.inv).ok()
+        let mut places = self.places_of(inv);
+        let in_use = places.clone().find(|place| self.hosts[*place].status == HostStatus::Assigned);
+        in_use.or_else(|| places.next())
     }
 
     /// Every source with the trust in it, by the name that people know it by.
