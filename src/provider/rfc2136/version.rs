@@ -5,14 +5,14 @@
 use std::time::Duration;
 
 use domain::base::MessageBuilder;
-use domain::base::iana::Class;
+use domain::base::iana::{Class, Rcode};
 use domain::base::name::Name as LibraryName;
 
-use super::message::Header;
+use super::message::{HEADER, Header, read_record};
 use super::random_id;
 use super::settings::Server;
 use super::wire::{Connection, WireFault};
-use crate::dns::Rtype;
+use crate::dns::{NameBuffer, Rtype};
 
 /// How long a server may take: it is not worth more (no official source).
 const DEADLINE: Duration = Duration::from_secs(5);
@@ -20,16 +20,35 @@ const DEADLINE: Duration = Duration::from_secs(5);
 /// The names that servers answer for, in wire format.
 const NAMES: [&[u8]; 2] = [b"\x07version\x06server\0", b"\x07version\x04bind\0"];
 
-/// What Knot begins to say of itself.
-const KNOT: &[u8] = b"Knot";
+/// What servers are told apart by; each does best with another number of updates in flight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Software {
+    /// BIND.
+    Bind,
+    /// Knot DNS.
+    Knot,
+    /// Another, or one that does not say.
+    Other,
+}
 
-/// Whether a server says that it is Knot. One that says nothing is not.
-pub fn is_knot(server: &Server, timeout: Duration) -> bool {
+/// Finds out what a server says that it is. One that says nothing is another.
+pub fn software(server: &Server, timeout: Duration) -> Software {
     let said = Connection::open(server, timeout.min(DEADLINE)).and_then(|mut connection| {
         let answers = NAMES.map(|name| ask(&mut connection, name));
         answers.into_iter().collect::<Result<Vec<_>, _>>()
     });
-    said.is_ok_and(|answers| answers.iter().any(|answer| says(answer, KNOT)))
+    let texts = said.iter().flatten().zip(NAMES).filter_map(|(answer, name)| text(answer, name));
+    let known = texts.map(software_of).find(|software| *software != Software::Other);
+    known.unwrap_or(Software::Other)
+}
+
+/// The software that gives itself this text: Knot its name and version, BIND its bare version, all of which begin alike.
+fn software_of(text: &[u8]) -> Software {
+    match text {
+        [b'K', b'n', b'o', b't', ..] => Software::Knot,
+        [b'9', b'.', ..] => Software::Bind,
+        _ => Software::Other,
+    }
 }
 
 /// Asks for the text at a name of class CH; gives the answer.
@@ -45,8 +64,48 @@ fn ask(connection: &mut Connection, name: &'static [u8]) -> Result<Vec<u8>, Wire
     Ok(answer)
 }
 
-/// Whether a word is in the answer section of a message, or behind it.
-fn says(answer: &[u8], word: &[u8]) -> bool {
-    Header::read(answer).is_some_and(|header| header.counts[1] > 0)
-        && answer.windows(word.len()).any(|part| part == word)
+/// The first text that an answer to the question for this name holds.
+fn text<'a>(answer: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    let header = Header::read(answer)?;
+    if header.rcode() != Rcode::NOERROR || header.counts[0] != 1 || header.counts[1] == 0 {
+        return None;
+    }
+    let record = read_record(answer, HEADER + name.len() + 4, &mut NameBuffer::default()).ok()?;
+    if record.rtype != Rtype::TXT {
+        return None;
+    }
+    let (length, texts) = answer[record.start..record.end].split_first()?;
+    texts.get(..usize::from(*length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What an answer for `version.bind` tells that holds this record, its owner name a pointer.
+    fn told(rcode: u8, answers: u8, record: &[u8]) -> Option<Vec<u8>> {
+        let head = [0, 7, 0x84, rcode, 0, 1, 0, answers, 0, 0, 0, 0];
+        let answer = [&head, NAMES[1], &[0, 16, 0, 3], &[0xc0, 12], record].concat();
+        text(&answer, NAMES[1]).map(<[u8]>::to_vec)
+    }
+
+    #[test]
+    fn servers_are_known_by_what_they_say_first() {
+        let said =
+            ["9.18.49-1~deb12u3-Debian", "Knot DNS 3.2.6", "PowerDNS Authoritative Server 4.7.3", "NSD 4.6.1", ""];
+        let known = said.map(|text| software_of(text.as_bytes()));
+        assert_eq!(known, [Software::Bind, Software::Knot, Software::Other, Software::Other, Software::Other]);
+    }
+
+    #[test]
+    fn only_a_text_in_the_answer_counts() {
+        let txt = b"\0\x10\0\x03\0\0\0\0\0\x05\x04Knot";
+        assert_eq!(told(0, 1, txt), Some(b"Knot".to_vec()));
+        assert_eq!(told(0, 0, txt), None);
+        assert_eq!(told(5, 1, txt), None);
+        assert_eq!(told(0, 1, b"\0\x05\0\x03\0\0\0\0\0\x05\x04Knot"), None);
+        assert_eq!(told(0, 1, b"\0\x10\0\x03\0\0\0\0\0\x05\x05Knot"), None);
+        assert_eq!(told(0, 1, b"\0\x10\0\x03\0\0\0\0\0\0"), None);
+        assert_eq!(told(0, 1, b"\0\x10\0\x03\0\0\0\0\0\x09\x04Knot"), None);
+    }
 }
