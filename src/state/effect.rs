@@ -4,75 +4,94 @@ use std::collections::{BTreeSet, HashMap};
 
 use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 
-use super::journal::{self, Kept, KeptRrset};
+use super::journal::{self, Effect, Kept, KeptRrset};
 use super::{ApplyId, Unsettled, waits};
+use crate::apply::Batch;
 use crate::dns::ZoneName;
 use crate::inventory::value::Time;
 use crate::plan::Marker;
 
 /// Keeps that an update that has just settled took effect, and what that proves of others of its zone that are open.
-pub fn settled(
-    change: &Transaction<'_>,
-    (apply, zone): (ApplyId, &ZoneName),
-    after: Option<&Marker>,
-    changes: &[Kept],
-    now: Time,
-) -> rusqlite::Result<()> {
-    done(change, (apply, zone), after, changes, now)?;
+pub fn settled(change: &Transaction<'_>, apply: ApplyId, batch: &Batch<'_>, now: Time) -> rusqlite::Result<()> {
+    let after = batch.swap.as_ref().map(|swap| &swap.after);
+    done(change, (apply, batch.zone), after, batch.changes.iter().copied().map(Effect::from), now)?;
     match after {
-        Some(after) => settle_by(change, zone, after, now).map(drop),
-        None => settle_overtaken(change, zone, changes, now),
+        Some(after) => settle_by(change, batch.zone, after, now).map(drop),
+        None => settle_overtaken(change, batch.zone, &journal::kept(batch), now),
     }
 }
 
 /// Keeps that an update of a zone took effect; `after` is the marker that it left, where the zone is fenced.
-fn done(
+fn done<'a>(
     change: &Transaction<'_>,
     (apply, zone): (ApplyId, &ZoneName),
     after: Option<&Marker>,
-    changes: &[Kept],
+    effects: impl Iterator<Item = Effect<'a>>,
     now: Time,
 ) -> rusqlite::Result<()> {
     if let Some(after) = after {
         move_marker(change, zone, after, now)?;
     }
-    enter(change, apply, &zone.to_string(), changes, now)
+    let mut effects: Vec<Effect<'a>> = effects.collect();
+    // In the order of the tables, so that each page of them is looked for once.
+    effects.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+    enter(change, apply, &zone.to_string(), &effects, now)
 }
 
 /// Makes created RRsets own, and deleted ones no more, neither of which waits any longer; enters the hosts in the ledger.
-fn enter(change: &Transaction<'_>, apply: ApplyId, zone: &str, changes: &[Kept], now: Time) -> rusqlite::Result<()> {
+fn enter(
+    change: &Transaction<'_>,
+    apply: ApplyId,
+    zone: &str,
+    effects: &[Effect<'_>],
+    now: Time,
+) -> rusqlite::Result<()> {
+    let id = apply.0 as i64;
+    let yes = |sql: &str, id: Option<i64>| -> rusqlite::Result<bool> {
+        let mut query = change.prepare_cached(sql)?;
+        match id {
+            Some(id) => query.query_row([id], |row| row.get(0)),
+            None => query.query_row([], |row| row.get(0)),
+        }
+    };
+    let is_undo = yes("SELECT EXISTS (SELECT 1 FROM applies WHERE id = ?1 AND undoes IS NOT NULL)", Some(id))?;
+    let any_waits = yes("SELECT EXISTS (SELECT 1 FROM waits)", None)?;
     // What an undo puts back is ours only where it was before the apply that is undone removed it.
-    let sql = "INSERT INTO own_rrsets (name, type, zone, apply) SELECT ?1, ?2, ?3, ?4
-         WHERE EXISTS (SELECT 1 FROM applies WHERE id = ?4 AND undoes IS NULL)
-            OR EXISTS (SELECT 1 FROM once_own, applies
-                       WHERE id = ?4 AND once_own.apply = undoes AND name = ?1 AND type = ?2)
-         ON CONFLICT DO NOTHING";
+    let sql = match is_undo {
+        false => "INSERT INTO own_rrsets (name, type, zone, apply) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
+        true => {
+            "INSERT INTO own_rrsets (name, type, zone, apply) SELECT ?1, ?2, ?3, ?4
+             WHERE EXISTS (SELECT 1 FROM once_own, applies
+                           WHERE id = ?4 AND once_own.apply = undoes AND name = ?1 AND type = ?2)
+             ON CONFLICT DO NOTHING"
+        }
+    };
     let mut create = change.prepare_cached(sql)?;
     let sql = "INSERT INTO once_own (apply, name, type) SELECT ?3, name, type FROM own_rrsets
          WHERE name = ?1 AND type = ?2 ON CONFLICT DO NOTHING";
     let mut keep = change.prepare_cached(sql)?;
     let mut delete = change.prepare_cached("DELETE FROM own_rrsets WHERE name = ?1 AND type = ?2")?;
-    for Kept { name, rtype, before, after, .. } in changes {
-        match (before, after) {
-            (None, _) => {
-                create.execute(params![name, rtype, zone, apply.0 as i64])?;
-                waits::end(change, name, rtype)?;
+    for Effect { name, rtype, stands, .. } in effects {
+        match stands {
+            (false, _) => drop(create.execute(params![name, rtype, zone, id])?),
+            (true, false) => {
+                keep.execute(params![name, rtype, id])?;
+                delete.execute(params![name, rtype])?;
             }
-            (_, None) => {
-                keep.execute(params![name, rtype, apply.0 as i64])?;
-                delete.execute([name, rtype])?;
-                waits::end(change, name, rtype)?;
-            }
-            _ => {}
+            (true, true) => continue,
+        }
+        if any_waits {
+            waits::end(change, name, rtype)?;
         }
     }
+    // A host is entered again with its next change; where that comes within the same second nothing is to be written.
     let sql = "INSERT INTO ledger (apply, host, project, at) VALUES (?1, ?2, ?3, ?4)
-         ON CONFLICT (apply, host, project) DO UPDATE SET at = excluded.at";
+         ON CONFLICT (apply, host, project) DO UPDATE SET at = excluded.at WHERE at <> excluded.at";
     let mut enter = change.prepare_cached(sql)?;
     let hosts: BTreeSet<(u64, &str)> =
-        changes.iter().filter_map(|change| Some((change.host?, change.project.as_str()))).collect();
+        effects.iter().filter_map(|effect| Some((effect.host?, effect.project))).collect();
     for (host, project) in hosts {
-        enter.execute(params![apply.0 as i64, host as i64, project, now.as_nanos()])?;
+        enter.execute(params![id, host as i64, project, now.as_nanos()])?;
     }
     Ok(())
 }
@@ -140,7 +159,8 @@ pub fn settle_by(change: &Transaction<'_>, zone: &ZoneName, live: &Marker, now: 
         settle.execute(params![apply, number, word, why, now.as_nanos()])?;
         if word == "done" {
             let changes = kept(change, apply, number)?;
-            done(change, (ApplyId(apply as u64), zone), Some(&after), &changes, now)?;
+            let effects = changes.iter().map(Effect::from);
+            done(change, (ApplyId(apply as u64), zone), Some(&after), effects, now)?;
             count += 1;
         }
     }
@@ -157,7 +177,7 @@ pub fn settle_found(change: &Transaction<'_>, found: &Unsettled, now: Time) -> r
     let was_open = change.prepare_cached(sql)?.execute(params![id, number, why, now.as_nanos()])? > 0;
     if was_open {
         let changes = kept(change, id, number)?;
-        done(change, (*apply, zone), None, &changes, now)?;
+        done(change, (*apply, zone), None, changes.iter().map(Effect::from), now)?;
         settle_overtaken(change, zone, &changes, now)?;
     }
     Ok(was_open)

@@ -1,20 +1,21 @@
 //! Changes as the journal keeps them: what stood there before and after, in the words of the plan document.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::apply::Batch;
-use crate::dns::{Rdata, Rrset, Rtype, Ttl};
+use crate::dns::{OwnerName, Rdata, Rrset, Rtype, Ttl};
 use crate::plan::Change;
 
 /// One change.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Deserialize)]
 pub struct Kept {
     /// The host; null where an orphan is removed.
     pub host: Option<u64>,
     /// The other hosts whose rules contributed, sorted.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub also: Vec<u64>,
     /// The project.
     pub project: String,
@@ -56,9 +57,88 @@ pub fn kept(batch: &Batch<'_>) -> Vec<Kept> {
     batch.changes.iter().map(|change| kept_change(change)).collect()
 }
 
-/// Changes as JSON.
-pub fn to_json(changes: &[Kept]) -> String {
-    serde_json::to_string(changes).expect("texts and numbers are JSON")
+/// One change, as [`Kept`] is written, of what it is made of.
+#[derive(Serialize)]
+struct Shown<'a> {
+    /// The host.
+    host: Option<u64>,
+    /// The other hosts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    also: Vec<u64>,
+    /// The project.
+    project: &'a str,
+    /// The owner name.
+    #[serde(serialize_with = "as_text")]
+    name: &'a OwnerName,
+    /// The type.
+    #[serde(rename = "type", serialize_with = "as_text")]
+    rtype: &'a Rtype,
+    /// What was there before.
+    before: Option<KeptRrset>,
+    /// What is there after.
+    after: Option<KeptRrset>,
+}
+
+/// Writes what is shown of a value as a text, without a copy of it.
+fn as_text<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}
+
+/// The changes of a batch as JSON.
+pub fn to_json(batch: &Batch<'_>) -> String {
+    let shown = batch.changes.iter().map(|change| {
+        let (key, rtype) = (&change.key, change.key.rtype);
+        let rrset = |rrset: Option<&Rrset>| rrset.map(|rrset| kept_rrset(rtype, rrset));
+        Shown {
+            host: change.host.map(|inv| inv.0),
+            also: change.also.iter().map(|inv| inv.0).collect(),
+            project: &change.project,
+            name: &key.owner,
+            rtype: &key.rtype,
+            before: rrset(change.kind.before()),
+            after: rrset(change.kind.after()),
+        }
+    });
+    serde_json::to_string(&shown.collect::<Vec<_>>()).expect("texts and numbers are JSON")
+}
+
+/// What a change means for what is own, waits, and counts.
+#[derive(Debug)]
+pub struct Effect<'a> {
+    /// The owner name.
+    pub name: Cow<'a, str>,
+    /// The type.
+    pub rtype: Cow<'a, str>,
+    /// Whether something was there before, and is after.
+    pub stands: (bool, bool),
+    /// The host; none where an orphan is removed.
+    pub host: Option<u64>,
+    /// The project.
+    pub project: &'a str,
+}
+
+impl<'a> From<&'a Kept> for Effect<'a> {
+    fn from(kept: &'a Kept) -> Effect<'a> {
+        Effect {
+            name: Cow::Borrowed(&kept.name),
+            rtype: Cow::Borrowed(&kept.rtype),
+            stands: (kept.before.is_some(), kept.after.is_some()),
+            host: kept.host,
+            project: &kept.project,
+        }
+    }
+}
+
+impl<'a> From<&'a Change> for Effect<'a> {
+    fn from(change: &'a Change) -> Effect<'a> {
+        Effect {
+            name: Cow::Owned(change.key.owner.to_string()),
+            rtype: Cow::Owned(change.key.rtype.to_string()),
+            stands: (change.kind.before().is_some(), change.kind.after().is_some()),
+            host: change.host.map(|inv| inv.0),
+            project: &change.project,
+        }
+    }
 }
 
 /// Changes from JSON; `None` where it is not what [`to_json`] writes.

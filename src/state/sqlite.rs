@@ -51,6 +51,10 @@ impl Drop for Sqlite {
 /// How long to wait for another process: what it does takes milliseconds, a disk that is busy seconds.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How many pages the log may have before it is taken into the file: 64 MiB. That takes syncs of its own, and an update of
+/// many names touches a few hundred pages, most of which the next one touches again.
+const LOG_PAGES: i64 = 16_384;
+
 /// More statements than there are.
 const STATEMENTS: usize = 64;
 
@@ -65,6 +69,7 @@ impl Sqlite {
         schema::migrate(&mut state.db, file)?;
         // One sync a commit, where a rollback journal takes five; when this is dropped one file is left all the same.
         let log = state.db.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()));
+        let log = log.and_then(|()| state.db.pragma_update(None, "wal_autocheckpoint", LOG_PAGES));
         log.map_err(|source| of_database(file, Attempt::Write, &source))?;
         Ok(state)
     }
@@ -349,9 +354,8 @@ impl State for Sqlite {
     }
 
     fn note_sending(&mut self, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), StateError> {
-        let changes = journal::kept(batch);
-        let hosts: BTreeSet<u64> = changes.iter().filter_map(|change| change.host).collect();
-        let changes = journal::to_json(&changes);
+        let hosts: BTreeSet<Inv> = batch.changes.iter().filter_map(|change| change.host).collect();
+        let changes = journal::to_json(batch);
         let after = batch.swap.as_ref().map(|swap| swap.after.to_string());
         self.write(|change| {
             let sql = "INSERT INTO batches
@@ -386,10 +390,7 @@ impl State for Sqlite {
             let mut update = change.prepare_cached(sql)?;
             one_row(&mut update, params![apply.0 as i64, batch.number as i64, word, why, now.as_nanos(), is_open])?;
             match settled {
-                Settled::Done => {
-                    let after = batch.swap.as_ref().map(|swap| &swap.after);
-                    effect::settled(change, (apply, batch.zone), after, &journal::kept(batch), now)
-                }
+                Settled::Done => effect::settled(change, apply, batch, now),
                 Settled::Undone(_) | Settled::Unknown(_) => Ok(()),
             }
         })
