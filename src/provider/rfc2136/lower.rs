@@ -8,12 +8,13 @@ use std::sync::Arc;
 
 use domain::base::MessageBuilder;
 use domain::base::iana::{Class, Opcode};
-use domain::base::message_builder::{AdditionalBuilder, HashCompressor, PushError};
+use domain::base::message_builder::{AdditionalBuilder, PushError};
 use domain::base::name::Name as LibraryName;
 use domain::base::rdata::UnknownRecordData;
 use domain::rdata::tsig::Time48;
 use domain::tsig::{ClientTransaction, Key};
 
+use super::composed::Composed;
 use crate::dns::{NameRef, Rrset, Rtype, ZoneName};
 use crate::provider::entries::{self, Entry};
 use crate::provider::write::{Edit, Update, UpdateLimits};
@@ -53,7 +54,7 @@ pub struct Lowered {
 
 /// Makes the message of an update, signed at the time `now` where there is a key.
 pub fn lower(update: &Update<'_>, id: u16, key: Option<Arc<Key>>, now: Time48) -> Result<Lowered, TooLarge> {
-    let mut message = MessageBuilder::from_target(HashCompressor::new(Vec::new())).expect("a header fits");
+    let mut message = MessageBuilder::from_target(Composed::default()).expect("a header fits");
     let signature = key.as_ref().map_or(0, |key| usize::from(key.compose_len()));
     // The limit is the first length that is too long.
     message.set_push_limit(MAX_MESSAGE + 1 - signature);
@@ -68,7 +69,7 @@ pub fn lower(update: &Update<'_>, id: u16, key: Option<Arc<Key>>, now: Time48) -
     let mut message = message.additional();
     message.set_push_limit(MAX_MESSAGE + 1);
     let transaction = key.map(|key| sign(key, &mut message, now)).transpose()?;
-    Ok(Lowered { octets: message.finish().into_target(), transaction })
+    Ok(Lowered { octets: message.finish().into_octets(), transaction })
 }
 
 /// The most octets that an edit takes in an update of this zone.
@@ -89,7 +90,7 @@ pub fn octets(zone: &ZoneName, edit: Edit<'_>) -> usize {
 /// Signs a message.
 fn sign(
     key: Arc<Key>,
-    message: &mut AdditionalBuilder<HashCompressor<Vec<u8>>>,
+    message: &mut AdditionalBuilder<Composed>,
     now: Time48,
 ) -> Result<ClientTransaction<Arc<Key>>, TooLarge> {
     Ok(ClientTransaction::request(key, message, now)?)

@@ -20,6 +20,7 @@
 //! | `kept` | a zone by way of the cache |
 //! | `examine` | asks each server what works |
 //! | `lower` | pure: updates to messages |
+//! | `composed` | pure: the octets of a message, names compressed |
 //! | `outcome` | pure: the answer to an update to what became of it |
 //! | `rooms` | room for zones, left by one transfer to the next |
 //! | `session` | updates over one connection |
@@ -29,6 +30,7 @@
 
 mod ask;
 mod axfr;
+mod composed;
 mod examine;
 mod failure;
 mod health;
