@@ -77,7 +77,12 @@ impl<'a> Board<'a> {
 
     /// Tells an event; where it cannot be kept nothing more is sent.
     pub fn tell(&self, event: Event<'_>) -> bool {
-        match self.watch.event(event) {
+        self.tell_all(&[event])
+    }
+
+    /// Tells events at once; where they cannot be kept nothing more is sent.
+    pub fn tell_all(&self, events: &[Event<'_>]) -> bool {
+        match self.watch.events(events) {
             Ok(()) => true,
             Err(error) => {
                 self.stopped.store(true, Ordering::SeqCst);

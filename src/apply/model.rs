@@ -87,6 +87,13 @@ pub trait Watch: Sync {
     /// Errors: it could not be kept; nothing more is sent then.
     fn event(&self, event: Event<'_>) -> Result<(), Box<dyn Error + Send + Sync>>;
 
+    /// Takes several events, in their order; all of them must be durable when it returns, and not before.
+    ///
+    /// Errors: one could not be kept.
+    fn events(&self, events: &[Event<'_>]) -> Result<(), Box<dyn Error + Send + Sync>> {
+        events.iter().try_for_each(|event| self.event(*event))
+    }
+
     /// Waits before something is tried again.
     fn wait(&self, pause: Duration);
 

@@ -52,6 +52,9 @@ pub struct ZoneWriter<'a> {
     /// Batches that were made anew as others, and of which an answer was lost: they may come late, until any other batch
     /// takes effect. They are yet to settle.
     late: Vec<Sent<'a>>,
+    /// The batch that took effect last, until the journal is told: together with the next that is sent, which spares a sync,
+    /// or at once where none is.
+    heard: Option<Sent<'a>>,
     /// How many of the next batches are halves of one that was refused.
     halves: usize,
     /// How often the batch in front was tried without success.
@@ -115,6 +118,7 @@ impl<'a> ZoneWriter<'a> {
             epoch: read.max(known).saturating_add(1),
             given_up: None,
             late: Vec::new(),
+            heard: None,
             halves: 0,
             tries: 0,
             strikes: 0,
@@ -148,9 +152,10 @@ impl<'a> ZoneWriter<'a> {
         self.check_primary();
         loop {
             self.fill(phase, &mut queue, &mut flight);
+            self.settle_heard();
             let Some(front) = flight.front() else { break };
             match reply(&mut *self.session, front) {
-                Reply::Done => self.settle_done(&mut flight),
+                Reply::Done => self.hear_done(&mut flight),
                 reply => self.recover(reply, &mut flight, &mut queue),
             }
         }
@@ -200,13 +205,22 @@ impl<'a> ZoneWriter<'a> {
             }
             let before = flight.back().map_or_else(|| self.marker.clone(), |last| after(&last.batch));
             let batch = self.batch(phase, &pieces, before);
-            if !self.board.tell(Event::Sending(&batch)) {
+            if !self.tell_sending(&batch) {
                 queue.push_front(pieces);
                 return;
             }
             let ticket = self.send(&batch);
             flight.push_back(Sent { batch, pieces, ticket, was_lost: false });
         }
+    }
+
+    /// Tells that a batch is about to be sent, and what was heard of the last one.
+    fn tell_sending(&mut self, batch: &Batch<'a>) -> bool {
+        let sending = Event::Sending(batch);
+        let Some(heard) = self.heard.take() else { return self.board.tell(sending) };
+        let is_kept = self.board.tell_all(&[Event::Settled(&heard.batch, &Settled::Done), sending]);
+        self.board.done(&heard.pieces);
+        is_kept
     }
 
     /// Makes a batch of pieces, which swaps the marker `before` for one of its own.
@@ -245,6 +259,26 @@ impl<'a> ZoneWriter<'a> {
         self.session.send(&Update { zone: self.zone.zone, edits })
     }
 
+    /// Takes the batch in front for done; the journal is told soon.
+    fn hear_done(&mut self, flight: &mut VecDeque<Sent<'a>>) {
+        if !self.late.is_empty() {
+            return self.settle_done(flight);
+        }
+        self.heard = flight.pop_front();
+        if let Some(sent) = &self.heard {
+            let (batch, changes) = (after(&sent.batch), sent.batch.changes.len());
+            self.count(batch, changes);
+        }
+    }
+
+    /// Tells the journal of a batch that took effect, where that was left to the next one, and there is none.
+    fn settle_heard(&mut self) {
+        if let Some(sent) = self.heard.take() {
+            self.settle(&sent.batch, Settled::Done);
+            self.board.done(&sent.pieces);
+        }
+    }
+
     /// Takes the batch in front for done.
     fn settle_done(&mut self, flight: &mut VecDeque<Sent<'a>>) {
         let Some(sent) = flight.pop_front() else { return };
@@ -256,11 +290,24 @@ impl<'a> ZoneWriter<'a> {
 
     /// Notes that a batch took effect.
     fn took(&mut self, sent: &Sent<'a>) {
-        (self.tries, self.strikes) = (0, 0);
-        self.written = (self.written.0 + 1, self.written.1 + sent.batch.changes.len());
-        self.marker = after(&sent.batch);
+        self.count(after(&sent.batch), sent.batch.changes.len());
         self.settle(&sent.batch, Settled::Done);
         self.board.done(&sent.pieces);
+    }
+
+    /// Counts a batch that took effect and left this marker.
+    fn count(&mut self, marker: Option<Rrset>, changes: usize) {
+        (self.tries, self.strikes) = (0, 0);
+        self.written = (self.written.0 + 1, self.written.1 + changes);
+        self.marker = marker;
+        self.tick();
+    }
+
+    /// Notes when the last batch settled.
+    fn tick(&mut self) {
+        if let Some((_, last)) = &mut self.clock {
+            *last = Instant::now();
+        }
     }
 
     /// Notes that a batch took effect late, after those that its chain begins with. What is in flight named the marker that
@@ -293,9 +340,7 @@ impl<'a> ZoneWriter<'a> {
 
     /// Tells what became of a batch.
     fn settle(&mut self, batch: &Batch<'a>, settled: Settled) {
-        if let Some((_, last)) = &mut self.clock {
-            *last = Instant::now();
-        }
+        self.tick();
         self.board.tell(Event::Settled(batch, &settled));
     }
 

@@ -543,6 +543,17 @@ impl Watch for Journal<'_> {
         Ok(())
     }
 
+    fn events(&self, events: &[Event<'_>]) -> Result<(), Box<dyn Error + Send + Sync>> {
+        match events {
+            [Event::Settled(batch, settled), Event::Sending(next)] => {
+                let now = self.now();
+                let mut state = self.state.lock().expect(HELD);
+                Ok(state.note_settled_and_sending(self.id, (batch, settled), next, now)?)
+            }
+            events => events.iter().try_for_each(|event| self.event(*event)),
+        }
+    }
+
     fn wait(&self, pause: Duration) {
         self.progress.pause(pause);
     }

@@ -292,6 +292,19 @@ pub trait State: Send {
         now: Time,
     ) -> Result<(), StateError>;
 
+    /// Keeps what became of a batch, and one that is about to be sent after it: as [`State::note_settled`] and then
+    /// [`State::note_sending`] do, with one sync where the state can.
+    fn note_settled_and_sending(
+        &mut self,
+        apply: ApplyId,
+        (batch, settled): (&Batch<'_>, &Settled),
+        next: &Batch<'_>,
+        now: Time,
+    ) -> Result<(), StateError> {
+        self.note_settled(apply, batch, settled, now)?;
+        self.note_sending(apply, next, now)
+    }
+
     /// Settles what earlier applies left open in a zone, by the marker that stands there: what led to it took effect, and
     /// of what did not nothing can come any more. Gives how many updates took effect. A marker that the state does not
     /// know changes nothing.

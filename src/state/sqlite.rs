@@ -51,9 +51,10 @@ impl Drop for Sqlite {
 /// How long to wait for another process: what it does takes milliseconds, a disk that is busy seconds.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How many pages the log may have before it is taken into the file: 64 MiB. That takes syncs of its own, and an update of
-/// many names touches a few hundred pages, most of which the next one touches again.
-const LOG_PAGES: i64 = 16_384;
+/// How many pages the log may have before it is taken into the file: 128 MiB. That takes syncs of its own, for which name
+/// servers on the same disk wait too, and an update of many names touches a few hundred pages, most of which the next one
+/// touches again.
+const LOG_PAGES: i64 = 32_768;
 
 /// More statements than there are.
 const STATEMENTS: usize = 64;
@@ -354,22 +355,7 @@ impl State for Sqlite {
     }
 
     fn note_sending(&mut self, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), StateError> {
-        let hosts: BTreeSet<Inv> = batch.changes.iter().filter_map(|change| change.host).collect();
-        let changes = journal::to_json(batch);
-        let after = batch.swap.as_ref().map(|swap| swap.after.to_string());
-        self.write(|change| {
-            let sql = "INSERT INTO batches
-                 (apply, number, zone, phase, marker_before, marker_after, awaited, hosts, sent_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-            #[rustfmt::skip]
-            change.prepare_cached(sql)?.execute(params![
-                apply.0 as i64, batch.number as i64, batch.zone.to_string(), batch.phase.as_str(),
-                journal::marker_before(batch), after, after.is_some(), hosts.len() as i64, now.as_nanos(),
-            ])?;
-            let sql = "INSERT INTO batch_changes (apply, number, changes) VALUES (?1, ?2, ?3)";
-            change.prepare_cached(sql)?.execute(params![apply.0 as i64, batch.number as i64, changes])?;
-            Ok(())
-        })
+        self.write(|change| keep_sending(change, apply, batch, now))
     }
 
     fn note_settled(
@@ -379,20 +365,19 @@ impl State for Sqlite {
         settled: &Settled,
         now: Time,
     ) -> Result<(), StateError> {
-        let (word, why, is_open) = match settled {
-            Settled::Done => ("done", None, false),
-            Settled::Undone(why) => ("undone", Some(why), false),
-            Settled::Unknown(why) => ("unknown", Some(why), true),
-        };
+        self.write(|change| keep_settled(change, apply, (batch, settled), now))
+    }
+
+    fn note_settled_and_sending(
+        &mut self,
+        apply: ApplyId,
+        settled: (&Batch<'_>, &Settled),
+        next: &Batch<'_>,
+        now: Time,
+    ) -> Result<(), StateError> {
         self.write(|change| {
-            let sql = "UPDATE batches SET settled = ?3, why = ?4, settled_at = ?5,
-                 awaited = CASE WHEN ?6 THEN awaited ELSE 0 END WHERE apply = ?1 AND number = ?2";
-            let mut update = change.prepare_cached(sql)?;
-            one_row(&mut update, params![apply.0 as i64, batch.number as i64, word, why, now.as_nanos(), is_open])?;
-            match settled {
-                Settled::Done => effect::settled(change, apply, batch, now),
-                Settled::Undone(_) | Settled::Unknown(_) => Ok(()),
-            }
+            keep_settled(change, apply, settled, now)?;
+            keep_sending(change, apply, next, now)
         })
     }
 
@@ -535,6 +520,46 @@ impl State for Sqlite {
 
     fn perhaps_changed_since(&self, since: Time) -> Result<Vec<(String, Inv, Time)>, StateError> {
         perhaps::changed_since(self, since)
+    }
+}
+
+/// Keeps a batch that is about to be sent.
+fn keep_sending(change: &Transaction<'_>, apply: ApplyId, batch: &Batch<'_>, now: Time) -> rusqlite::Result<()> {
+    let hosts: BTreeSet<Inv> = batch.changes.iter().filter_map(|change| change.host).collect();
+    let after = batch.swap.as_ref().map(|swap| swap.after.to_string());
+    let sql = "INSERT INTO batches
+         (apply, number, zone, phase, marker_before, marker_after, awaited, hosts, sent_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    #[rustfmt::skip]
+    change.prepare_cached(sql)?.execute(params![
+        apply.0 as i64, batch.number as i64, batch.zone.to_string(), batch.phase.as_str(),
+        journal::marker_before(batch), after, after.is_some(), hosts.len() as i64, now.as_nanos(),
+    ])?;
+    let sql = "INSERT INTO batch_changes (apply, number, changes) VALUES (?1, ?2, ?3)";
+    let changes = journal::to_json(batch);
+    change.prepare_cached(sql)?.execute(params![apply.0 as i64, batch.number as i64, changes])?;
+    Ok(())
+}
+
+/// Keeps what became of a batch.
+fn keep_settled(
+    change: &Transaction<'_>,
+    apply: ApplyId,
+    (batch, settled): (&Batch<'_>, &Settled),
+    now: Time,
+) -> rusqlite::Result<()> {
+    let (word, why, is_open) = match settled {
+        Settled::Done => ("done", None, false),
+        Settled::Undone(why) => ("undone", Some(why), false),
+        Settled::Unknown(why) => ("unknown", Some(why), true),
+    };
+    let sql = "UPDATE batches SET settled = ?3, why = ?4, settled_at = ?5,
+         awaited = CASE WHEN ?6 THEN awaited ELSE 0 END WHERE apply = ?1 AND number = ?2";
+    let mut update = change.prepare_cached(sql)?;
+    one_row(&mut update, params![apply.0 as i64, batch.number as i64, word, why, now.as_nanos(), is_open])?;
+    match settled {
+        Settled::Done => effect::settled(change, apply, batch, now),
+        Settled::Undone(_) | Settled::Unknown(_) => Ok(()),
     }
 }
 
