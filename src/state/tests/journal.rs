@@ -263,6 +263,25 @@ fn what_was_never_sent_cannot_settle() {
 }
 
 #[test]
+fn what_settles_and_what_is_sent_next_are_kept_together_or_not_at_all() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let id = begin(&mut *state, &new_apply());
+    let (a, b) = ([change(A, NONE, (600, &["2a02::1"]))], [change(B, NONE, (600, &["2a02::1"]))]);
+    let (first, second) = (batch(&a, 1, swap(marker(1, 1))), batch(&b, 2, swap(marker(1, 2))));
+    let done = (&first, &Settled::Done);
+    assert!(state.note_settled_and_sending(id, done, &second, at(1)).is_err(), "the first was never sent");
+    assert!(state.sent(id).unwrap().is_empty());
+    state.note_sending(id, &first, at(1)).unwrap();
+    assert!(state.note_settled_and_sending(id, done, &first, at(2)).is_err(), "it was sent already");
+    assert_eq!((fates(&*state, id), is_own(&*state, A)), (vec!["open".to_owned()], false));
+    state.note_settled_and_sending(id, done, &second, at(2)).unwrap();
+    assert_eq!(fates(&*state, id), ["done", "open"]);
+    assert_eq!(known(&*state), KnownMarker { marker: Some(marker(1, 1)), open: vec![marker(1, 2)] });
+    assert!(is_own(&*state, A) && !is_own(&*state, B));
+}
+
+#[test]
 fn of_updates_without_a_marker_that_say_the_same_one_took_effect() {
     let (_folder, file) = place();
     let mut state = open_to_write(&file).unwrap();
