@@ -63,7 +63,7 @@ impl ZoneContents {
     /// Makes contents of what [`ZoneContents::octets`] gave for a zone of this name.
     ///
     /// That the octets are those is for the caller to know, by a digest; all is checked that anything here relies on: whole
-    /// records of names in the zone, in order, each once, and one SOA. Errors: `Disordered` and those of [`ZoneBuilder`].
+    /// records of names in the zone, in order, each once, and one SOA. Errors: `Disordered` and those of [`super::ZoneBuilder`].
     pub fn from_octets(apex: ZoneName, arena: Vec<u8>) -> Result<ZoneContents, ContentsError> {
         let all = u32::try_from(arena.len()).map_err(|_| ContentsError::TooLarge)?;
         let (mut places, mut hashes) = (Vec::new(), Vec::new());
