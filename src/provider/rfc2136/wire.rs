@@ -135,11 +135,17 @@ impl Connection {
                     self.end += octets;
                     return Ok(());
                 }
-                Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock) => {}
+                Err(error) if error.kind() == ErrorKind::Interrupted || is_impatience(error.kind()) => {}
                 Err(error) => return Err(fault_of(error)),
             }
         }
     }
+}
+
+/// Whether a socket says by this that it waited long enough; elsewhere than on Windows the other is said by who gave up a
+/// connection.
+fn is_impatience(kind: ErrorKind) -> bool {
+    kind == if cfg!(windows) { ErrorKind::TimedOut } else { ErrorKind::WouldBlock }
 }
 
 /// Connects to one address.
