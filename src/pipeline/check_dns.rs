@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::explain::answer;
+use super::explain::{answer, told};
 use super::{
     Gathered, Made, MakeError, Progress, ReadFor, Request, decide, found_notices, gather, guarded, made, narrowed_to,
 };
@@ -29,13 +29,12 @@ pub fn check_dns(
     let names = NameIndex::new(&inventory);
     let named = find_hosts(&inventory, &names, &zones.live, hosts).map_err(MakeError::NoSubject)?;
     let selection = Selection { hosts: named, ..selection };
-    let (mut notices, _) = found_notices(&inventory, &zones);
+    let (notices, _) = found_notices(&inventory, &zones);
     let tripped = remembered.tripped(&inventory);
     let given = Given { now: request.now, selection: &selection, tripped: &tripped, waits: &waits };
     let (decided, explanations) = decide::decide_and(&inventory, &zones.live, given, |context, standings, decided| {
-        notices.extend(decided.notices.iter().cloned());
         let own = decided.notices.clone();
-        let told = Decided { notices, ..decided };
+        let told = told(notices, decided);
         let explain = |inv: &Inv| answer(context, standings, (&told, &diagnostics), &Question::Host(*inv));
         let explanations = selection.hosts.iter().map(explain).collect();
         (Decided { notices: own, ..told }, explanations)

@@ -8,6 +8,7 @@ use super::{
 use crate::diag::Diagnostics;
 use crate::diff::{Context, Selection, Standings};
 use crate::explain::{self, Again, Case, Explanation, Question, SubjectError};
+use crate::plan::{Notice, order};
 use decide::{Decided, Given};
 
 /// An explanation, and what was found on the way.
@@ -30,13 +31,12 @@ pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> R
     let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, .. } =
         gather(request, &ReadFor::Everybody, progress)?;
     progress.stage("comparing hosts with live DNS", None);
-    let (mut notices, is_partial) = found_notices(&inventory, &zones);
+    let (notices, is_partial) = found_notices(&inventory, &zones);
     let tripped = remembered.tripped(&inventory);
     let given = Given { now: request.now, selection: &selection, tripped: &tripped, waits: &waits };
     let explanation = decide::decide_and(&inventory, &zones.live, given, |context, standings, decided| {
         let question = Question::find(&inventory, (context.names, context.foreseen), &zones.live, asked)?;
-        notices.extend(decided.notices.iter().cloned());
-        let decided = Decided { notices, ..decided };
+        let decided = told(notices, decided);
         Ok(answer(context, standings, (&decided, &diagnostics), &question))
     });
     let files: BTreeSet<&String> = inventory.inputs.keys().chain(zones.inputs.iter().map(|(name, _)| name)).collect();
@@ -52,6 +52,15 @@ pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> R
         base: Vec::new(),
     };
     Ok(Explained { explanation, findings, is_partial, snapshot })
+}
+
+/// What was decided, with what was found before among its notices: in the order of a plan, whatever order zones and their
+/// records are kept in.
+pub(super) fn told(mut found: Vec<Notice>, decided: Decided) -> Decided {
+    found.extend(decided.notices);
+    found.sort_by(order::notices);
+    found.dedup();
+    Decided { notices: found, ..decided }
 }
 
 /// Answers a question about what was decided.
