@@ -195,9 +195,9 @@ impl Standings {
         let own_inv = inventory.hosts[own].inv;
         let holders = context.names.holders(inventory, name).filter(|holder| holder.now);
         let hosts = holders.flat_map(|holder| match holder.by {
-            HolderRow::Host(place) => place as usize..place as usize + 1,
-            // Of several current rows, which are all bad, only one gives the host's name; the others count as well. So do all
-            // rows of the host's number.
+            // All rows of the host's number count, whichever gives the name; so do, of several current rows of names.lock,
+            // those that do not give it.
+            HolderRow::Host(place) => inventory.places_of(inventory.hosts[place as usize].inv),
             HolderRow::Lock(row) => inventory.places_of(inventory.lock[row as usize].inv),
         });
         let mut others = hosts.filter(|place| inventory.hosts[*place].inv != own_inv);
