@@ -1,11 +1,13 @@
-//! What the parts of a plan cost, each alone: `cargo bench`, or `cargo bench -- WORD` for those with the word in their name.
+//! What the parts of a plan cost, each alone: `cargo bench`, or `cargo bench -- WORD` for those with the word in their
+//! name.
 //!
-//! Comes in: nothing; a fleet is made up, the same each time. Goes out: for each part how many things it takes, and what a
-//! thing takes: the median of wall time, and the mean of processor time, of all threads together. `RAYON_NUM_THREADS=1` has all work done by
-//! one. `ci/bench` measures the whole.
+//! Comes in: nothing; a fleet is made up, the same each time. Goes out: for each part how many things it takes, and
+//! what a thing takes: the median of wall time, and the mean of processor time, of all threads together.
+//! `RAYON_NUM_THREADS=1` has all work done by one. `ci/bench` measures the whole.
 //!
-//! The harness is these lines and no crate: processor time, which repeats where other work disturbs wall time, is what none
-//! of the small ones tells. Without `--bench`, as `cargo test --benches` runs it, the fleet is tiny and each part runs once.
+//! The harness is these lines and no crate: processor time, which repeats where other work disturbs wall time, is what
+//! none of the small ones tells. Without `--bench`, as `cargo test --benches` runs it, the fleet is tiny and each part
+//! runs once.
 
 use std::fs;
 use std::hint::black_box;
@@ -31,7 +33,7 @@ use zonewright::inventory::sources::{self, Input, SourceFile};
 use zonewright::inventory::value::Time;
 use zonewright::live::Live;
 use zonewright::pipeline::decide::{self, Given};
-use zonewright::pipeline::{Progress, zones};
+use zonewright::pipeline::{Progress, RunStage, zones};
 use zonewright::plan::{SealedPlan, v1};
 
 #[expect(dead_code, reason = "it is a program of its own, of which the writer is used")]
@@ -47,7 +49,7 @@ const ZONE: &str = "bench.example";
 /// How long a part is repeated, and how often at least.
 const LONG: (Duration, usize) = (Duration::from_secs(3), 5);
 
-/// What processor time is told in by Linux, whatever its own clock (proc(5), `USER_HZ`).
+/// The unit in which Linux reports processor time, independent of its own clock (proc(5), `USER_HZ`).
 const TICK: Duration = Duration::from_millis(10);
 
 /// How many octets a message of a transfer holds at least, as most servers send them.
@@ -104,7 +106,8 @@ impl Bench {
 /// The processor time of the process so far, in steps of a tick. Zero where the system does not tell it as Linux does.
 fn processor_time() -> Duration {
     let told = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The second field is the name of the program in parentheses, and may hold anything; user and system are the 14th and 15th.
+    // The second field is the name of the program in parentheses, and may hold anything; user and system are the 14th
+    // and 15th.
     let fields = told.rsplit(')').next().unwrap_or_default().split_whitespace();
     TICK * fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<u32>().ok()).sum()
 }
@@ -245,7 +248,7 @@ fn serve(messages: Vec<Vec<u8>>) -> io::Result<SocketAddr> {
     let address = listener.local_addr()?;
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            // Whoever goes away misses the rest.
+            // A client that closes the connection misses the rest.
             let _ = answer(stream, &messages);
         }
     });
@@ -266,11 +269,11 @@ fn answer(mut stream: TcpStream, messages: &[Vec<u8>]) -> io::Result<()> {
     }
 }
 
-/// Nobody waits.
+/// It ignores all reports.
 struct Silent;
 
 impl Progress for Silent {
-    fn stage(&self, _: &str, _: Option<u64>) {}
+    fn stage(&self, _: RunStage, _: Option<u64>) {}
     fn step(&self) {}
 }
 

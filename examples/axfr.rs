@@ -4,10 +4,10 @@
 //! cargo run --release --example axfr -- --server 127.0.0.1:5353 --key-name bench --key-file bench.secret example.net
 //! ```
 //!
-//! Comes in: a server, zones, and perhaps a TSIG key. Goes out: how many records the zones have, read one after the other
-//! and verified as a plan reads them. With `--floor` the octets of the answers, all over one connection, are counted and
-//! nothing else is done with them, not even verified: what is left is the cost of receiving. `ci/bench axfr` and
-//! `ci/bench plan` run both beside other clients.
+//! Comes in: a server, zones, and perhaps a TSIG key. Goes out: how many records the zones have, read one after the
+//! other and verified as a plan reads them. With `--floor` the octets of the answers, all over one connection, are only
+//! counted, not even verified: the result is the cost of receiving. `ci/bench axfr` and
+//! `ci/bench plan` run both next to other clients.
 
 use std::fs;
 use std::io::{self, BufReader, Read, Write};
@@ -162,7 +162,7 @@ fn soa_numbers(message: &[u8]) -> Result<Vec<u8>, Fault> {
     Ok([soa.serial().into_int()].into_iter().chain(times).flat_map(u32::to_be_bytes).collect())
 }
 
-/// How often the SOA of these numbers stands in octets.
+/// How often the SOA of these numbers occurs in octets.
 fn count(octets: &[u8], soa: &[u8]) -> usize {
     octets.windows(SOA_NUMBERS).filter(|window| *window == soa).count()
 }

@@ -6,7 +6,7 @@
 //!
 //! Comes in: a number of hosts, the share of them that live DNS has wrong, and a seed. Goes out: every file that a
 //! workspace needs, with live DNS as master files, four records a host: an AAAA and a PTR for each of two interfaces.
-//! Nothing is wrong with the inventory, so that a plan changes the drifted hosts and no others, and blocks nobody.
+//! The inventory has no errors, so a plan changes the drifted hosts and no others, and blocks no host.
 //!
 //! The same arguments give the same bytes. Hosts are written one by one as they are made up, so that memory does not
 //! grow with their number.
@@ -46,10 +46,10 @@ const MAIN: u16 = 604;
 /// The VLAN of the fastbone.
 const FASTBONE: u16 = 761;
 
-/// What stands in addresses before the MAC's last 32 bits.
+/// The part of addresses before the MAC's last 32 bits.
 const PROJECT: HbfProjectId = HbfProjectId(0x1478);
 
-/// The TTL that the project wants, in seconds.
+/// The TTL of the project, in seconds.
 const TTL: u32 = 600;
 
 /// The TTL of an RRset whose TTL has drifted, in seconds.
@@ -78,7 +78,8 @@ pub struct Args {
     hosts: u32,
 
     /// The share of hosts of which live DNS has something wrong; exactly this share, picked by the seed. Each gets
-    /// one of: an AAAA that is missing or wrong, a PTR that is missing, wrong, or left at a former address, another TTL.
+    /// one of: an AAAA that is missing or wrong, a PTR that is missing, wrong, or left at a former address, another
+    /// TTL.
     #[arg(long, default_value = "0.005", value_name = "SHARE")]
     drift: Share,
 
@@ -318,7 +319,7 @@ struct AddressPlan {
     reverse_zones: u32,
 }
 
-/// A /64 and the reverse zone that it lies in.
+/// A /64 and the reverse zone that contains it.
 #[derive(Clone, Copy)]
 struct Subnet {
     /// The number of the reverse zone.
@@ -327,7 +328,7 @@ struct Subnet {
     network: Net64,
 }
 
-/// An address and the reverse zone that it lies in.
+/// An address and the reverse zone that contains it.
 #[derive(Clone, Copy)]
 struct Address {
     /// The number of the reverse zone.
@@ -463,7 +464,7 @@ impl Host {
         let rack = Rack(index / RACK);
         let location = rack.location();
         let slot = index % RACK + 1;
-        // Multiplying by an odd number permutes the 32 bits, so that no two hosts share them: addresses hold no more.
+        // Multiplying by an odd number permutes the 32 bits, so that no two hosts share them: addresses have only these bits.
         let low = index.wrapping_mul(0x9e37_79b1);
         let vendor = random.of(&[[0x78, 0xe3], [0x00, 0x25], [0xac, 0x1f], [0x3c, 0xec]]);
         let [a, b, c, d] = low.to_be_bytes();
@@ -576,7 +577,7 @@ enum Drift {
     MissingPtr,
     /// The PTR names something else.
     WrongPtr,
-    /// A second PTR stands at a former address.
+    /// There is a second PTR at a former address.
     StalePtr,
     /// The AAAA has another TTL.
     Ttl,
@@ -691,7 +692,7 @@ fn create_zone(folder: &Path, apex: &str) -> io::Result<BufWriter<File>> {
     Ok(zone)
 }
 
-/// What was written, as it is told at the end.
+/// What was written, for the report at the end.
 pub struct Written {
     /// Hosts.
     hosts: u32,

@@ -4,9 +4,9 @@
 //! cargo run --release --example plan -- 100000 > plan.json
 //! ```
 //!
-//! Comes in: a number of changes. Goes out: on standard output the document of a plan for the hosts of 40 projects in five
-//! datacenters, held against a base: racks that moved, hosts that are new, records that drifted, names that were given up.
-//! The same number gives the same bytes.
+//! Comes in: a number of changes. Goes out: on standard output the document of a plan for the hosts of 40 projects in
+//! five datacenters, compared with a base: racks that moved, hosts that are new, records that drifted, names that were
+//! given up. The same number gives the same bytes.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -17,7 +17,7 @@ use zonewright::dns::reverse::reverse_name;
 use zonewright::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use zonewright::inventory::value::Inv;
 use zonewright::plan::{
-    Against, BlockCode, Blocked, Cause, CauseKind, Change, ChangeKind, Class, LimitKind, LimitState, Notice,
+    Against, BlockCode, Blocked, Cause, CauseKind, Change, ChangeKind, Class, HostSeen, LimitKind, LimitState, Notice,
     NoticeCode, Plan, Reason, Review, Rule, SealedPlan, SkipCode, Skipped, SourceSeen, ZoneSeen, v1,
 };
 
@@ -62,25 +62,25 @@ struct Host {
     zone: ZoneName,
     /// Its name.
     name: Name,
-    /// Its rack, which all of its changes rest on.
+    /// Its rack, the cause of all its changes.
     rack: u64,
 }
 
-/// What becomes of the hosts of a rack.
+/// What happens to the hosts of a rack.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     /// Their switch has another network.
     Moved,
     /// They are new.
     New,
-    /// Somebody changed their records.
+    /// Another editor changed their records.
     Drifted,
     /// They gave up their names.
     Released,
 }
 
 impl Fate {
-    /// What becomes of a rack.
+    /// What happens to a rack.
     fn of(rack: u64) -> Fate {
         match rack % 10 {
             0..5 => Fate::Moved,
@@ -183,6 +183,8 @@ fn plan(number: usize) -> Result<Plan> {
         undoes: None,
         only: None,
         inputs: [("racktables/l3-tors.txt".to_owned(), "1".repeat(64))].into(),
+        fleet: Some(2 * hosts),
+        hosts: seen(&changes)?,
         changes,
         review: None,
         waiting: Vec::new(),
@@ -192,9 +194,10 @@ fn plan(number: usize) -> Result<Plan> {
             code: NoticeCode::ForeignName,
             name: "www.example.net.".to_owned(),
             host: Some(Inv(FIRST)),
-            message: format!("an address of host {FIRST} stands there, but the name is no host's"),
+            message: format!("an address of host {FIRST} is there, but the name is not a host's"),
         }],
         limits: limits(hosts),
+        left_behind: Vec::new(),
         sources: sources(hosts)?,
         zones: zones(hosts)?,
     };
@@ -204,36 +207,42 @@ fn plan(number: usize) -> Result<Plan> {
     Ok(plan)
 }
 
+/// What the inventory says of the hosts that have changes. It lacks every twentieth rack.
+fn seen(changes: &[Change]) -> Result<BTreeMap<Inv, HostSeen>> {
+    let hosts = changes.iter().filter_map(|change| change.host);
+    let known = hosts.filter(|host| (host.0 - FIRST) / RACK % 20 != 19);
+    let seen = |inv: Inv| {
+        let Host { name, rack, .. } = Host::new(inv.0 - FIRST)?;
+        let (location, switch) = (location(rack).to_uppercase(), format!("{}-s{rack}", location(rack)));
+        Ok((
+            inv,
+            HostSeen { name: Some(name.to_string()), location, switch: Some(switch), rack: Some(format!("R{rack}")) },
+        ))
+    };
+    known.map(seen).collect()
+}
+
 /// A time.
 fn time<T: std::str::FromStr>(text: &str) -> Result<T> {
     text.parse().map_err(|_| format!("`{text}` cannot be read").into())
 }
 
-/// What the changes rest on: a rack each, but for what drifted.
+/// The causes of the changes: a rack each, except for drift.
 fn review(changes: &[Change]) -> Review {
     let mut causes: BTreeMap<Option<u64>, Vec<u32>> = BTreeMap::new();
-    let mut locations: BTreeMap<String, Vec<Inv>> = BTreeMap::new();
     for (change, place) in changes.iter().zip(0..) {
         let host = change.host.map_or(FIRST, |host| host.0);
         let rack = (host - FIRST) / RACK;
         causes.entry((Fate::of(rack) != Fate::Drifted).then_some(rack)).or_default().push(place);
-        // Every twentieth rack stands in no datacenter that hosts.csv knows.
-        if rack % 20 != 19 {
-            locations.entry(location(rack).to_uppercase()).or_default().push(Inv(host));
-        }
-    }
-    for hosts in locations.values_mut() {
-        hosts.sort_unstable();
-        hosts.dedup();
     }
     let causes = causes.into_iter().map(|(rack, changes)| cause(rack, changes)).collect();
     let against = Against::Base { name: "origin/main".to_owned(), commit: Some("3f2a".repeat(10)) };
-    let mut review = Review { against, causes, settled: 2, newly_blocked: Vec::new(), locations };
+    let mut review = Review { against, causes, settled: 2, newly_blocked: Vec::new() };
     review.sort();
     review
 }
 
-/// What the changes of a rack rest on, or what drifted.
+/// The cause of the changes of a rack, or drift.
 fn cause(rack: Option<u64>, changes: Vec<u32>) -> Cause {
     let Some(rack) = rack else {
         let says = "somebody else changed or removed records that apply 12 wrote (2026-11-18T04:00:00Z)".to_owned();
@@ -293,6 +302,7 @@ fn limits(hosts: u64) -> Vec<LimitState> {
         of: None,
         cause: None,
         frees: None,
+        setting: None,
     };
     let global =
         [("1h", 2), ("1d", 3)].map(|(period, times)| limit("global".to_owned(), period, times * hosts, 118, hosts));

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Comes in: a server, a zone, and a file of lines `NAME TYPE`, as dnsperf reads it. Goes out: how many questions were
-//! answered, how many of the answers hold records, and how long it took. `ci/bench queries` runs it beside dnsperf.
+//! answered, how many of the answers hold records, and how long it took. `ci/bench queries` runs it next to dnsperf.
 
 use std::fs;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! zonewright keeps the DNS records of a server fleet true.
+//! zonewright keeps DNS in sync with the inventory of a server fleet.
 //!
 //! Data moves one way, room by room, and each room imports only rooms above it in the list below:
 //!
@@ -9,13 +9,14 @@
 //!                                                            └────────────────── undo ◀────────────────┘
 //! ```
 //!
-//! `review` tells what the changes of a plan rest on: it holds the inventory against a base, whose files `git` reads, and against
-//! what was accepted last; `drift` holds a plan against what applies left.
+//! `review` names the causes of a plan's changes: it compares the inventory with a base, whose files `git` reads, and
+//! with what was accepted last; `drift` compares a plan with what applies left.
 //!
-//! Every arrow is a plain value that can be printed, compared and put in a test. `inventory::read`, `provider`, `apply`,
-//! `state`, `snapshot`, `serve`, `plan::store`, `disk`, `git` and `cli` touch the world; all other rooms are pure: they do
-//! no input or output, read no clock or environment, and give the same answer for the same arguments. `pipeline` joins the
-//! rooms, and runs sources, zones and hosts in parallel.
+//! Every arrow is a plain value that can be printed, compared and put in a test. `inventory::read`, `provider`,
+//! `apply`,
+//! `state`, `snapshot`, `serve`, `plan::store`, `disk`, `git` and `cli` touch the world; all other rooms are pure: they
+//! do no input or output, read no clock or environment, and give the same answer for the same arguments. `pipeline`
+//! joins the rooms, and runs sources, zones and hosts in parallel.
 
 pub mod dns;
 

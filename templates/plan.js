@@ -4,12 +4,13 @@
   // Changes on a page, changes that are printed, blocked hosts that are told beside what a search finds.
   const PAGE = 100, PRINTED = 1000, BLOCKED = 5;
   const KINDS = ["create", "modify", "delete"], SIGNS = ["+", "~", "\u2212"];
-  const { texts, places, causes, changes, blocked } = JSON.parse(document.getElementById("data").textContent);
-  const { zone, owner, rtype, host, also, project, cause, before, after, reasons } = changes;
+  const { texts, places, causes, changes, blocked, hosts, source } = JSON.parse(document.getElementById("data").textContent);
+  const { zone, owner, rtype, registers, host, also, project, cause, before, after, reasons } = changes;
   const count = zone.length;
   const by = (id) => document.getElementById(id);
   const search = by("search"), list = by("list"), told = by("told"), alike = by("also"), pages = by("pages");
-  const selects = ["project", "cause", "class", "zone", "kind"].map(by);
+  const selects = ["project", "cause", "class", "zone", "kind", "group"].map(by);
+  const txt = by("txt");
 
   // Where the list of each change begins in a column of lists; `size` tells how long one is by its first number.
   const starts = (column, size) => {
@@ -33,9 +34,36 @@
     const records = column[at];
     return { ttl: column[at + 1], data: records ? column.slice(at + 2, at + 2 + records).map((id) => texts[id]) : [] };
   };
+  const said = (type, name) => (type === "PTR" && !name.endsWith(".") ? `PTR of ${name}` : `${type} ${name}`);
   const nameOf = (row) => {
     const name = texts[owner[row]], type = texts[rtype[row]];
-    return type === "PTR" && !name.endsWith(".") ? `PTR of ${name}` : `${type} ${name}`;
+    return registers[row] ? `TXT for ${said(name.startsWith("ptr-") ? "PTR" : "AAAA", texts[registers[row]])}` : said(type, name);
+  };
+  // What an address calls a change.
+  const keyOf = (row) => `${texts[rtype[row]]} ${texts[owner[row]]}`;
+
+  // Of each text that is a host's number, where the host begins among the hosts, plus 1.
+  const hostAt = new Uint32Array(texts.length);
+  for (let at = 0; at < hosts.length; at += 5) hostAt[hosts[at]] = at + 1;
+  const NAME = 1, LOCATION = 2, SWITCH = 3, RACK = 4;
+  const factOf = (number, fact) => (hostAt[number] ? hosts[hostAt[number] - 1 + fact] : 0);
+  const labelOf = (number) => (factOf(number, NAME) ? `${texts[factOf(number, NAME)]} (${texts[number]})` : `host ${texts[number]}`);
+
+  // A place as a link to its line, where the page knows where lines are to be seen.
+  const placeOf = (text) => {
+    const parts = source && /^(.+?):(\d+)(?::\d+)?$/.exec(text);
+    if (!parts) return text;
+    const escaped = (part) => encodeURIComponent(part).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+    const file = parts[1].split("/").map(escaped).join("/");
+    const link = element("a", "", text);
+    link.href = source.replaceAll("{line}", parts[2]).replaceAll("{file}", () => file);
+    link.rel = "noreferrer";
+    return link;
+  };
+  const placesOf = (ids) => {
+    const made = element("span", "places");
+    ids.forEach((id, place) => made.append(...(place ? [", "] : []), placeOf(texts[id])));
+    return made;
   };
 
   // ---- search -------------------------------------------------------------------------------------------------------
@@ -71,13 +99,17 @@
     return false;
   };
 
+  // Whether what is known of a host holds a term.
+  const holdsHost = (number, hit) => hit[number] || (hostAt[number] > 0 && holds(hosts, hostAt[number], hostAt[number] + 4, hit));
+
   // Whether a change holds a term: `hit` tells of texts, `inPlaces` of lists of evidence, `inCauses` of causes.
   const matches = (row, { hit, inPlaces, inCauses }) => {
-    if (hit[owner[row]] || hit[host[row]] || hit[project[row]] || hit[zone[row]] || hit[rtype[row]]) return true;
+    if (hit[registers[row]] || holdsHost(host[row], hit)) return true;
+    if (hit[owner[row]] || hit[project[row]] || hit[zone[row]] || hit[rtype[row]]) return true;
     const old = beforeAt[row], now = afterAt[row], others = alsoAt[row];
     if (before[old] && holds(before, old + 2, old + 2 + before[old], hit)) return true;
     if (after[now] && holds(after, now + 2, now + 2 + after[now], hit)) return true;
-    if (also[others] && holds(also, others + 1, others + 1 + also[others], hit)) return true;
+    for (let at = others + 1; at <= others + also[others]; at += 1) if (holdsHost(also[at], hit)) return true;
     if (inCauses[cause[row]]) return true;
     const first = reasonsAt[row], end = first + 1 + 3 * reasons[first];
     for (let at = first + 1; at < end; at += 3) {
@@ -95,8 +127,19 @@
 
   // ---- what is shown ------------------------------------------------------------------------------------------------
 
-  const state = { q: "", project: "", cause: "", class: "", zone: "", kind: "", page: 0 };
+  const state = { q: "", project: "", cause: "", class: "", zone: "", kind: "", group: "", txt: "", host: "", rrset: "", page: 0 };
   let found = new Uint32Array(0);
+  let folded = 0;
+  let sizes = null;
+  // What changes are grouped by: the text of a change, and what stands for none.
+  const GROUPS = {
+    "": [(row) => texts[project[row]], ""],
+    datacenter: [(row) => texts[factOf(host[row], LOCATION)], "No datacenter"],
+    switch: [(row) => texts[factOf(host[row], SWITCH)], "No switch"],
+    // Two datacenters may call racks alike.
+    rack: [(row) => (factOf(host[row], RACK) ? `${texts[factOf(host[row], LOCATION)]} ${texts[factOf(host[row], RACK)]}` : ""), "No rack"],
+  };
+  const groupOf = (row) => GROUPS[state.group][0](row);
   let foundBlocked = [];
 
   const find = () => {
@@ -107,20 +150,38 @@
     const wanted = { project: id(state.project), zone: id(state.zone), class: id(state.class) };
     const ofKind = state.kind ? KINDS.indexOf(state.kind) : null;
     const ofCause = state.cause === "" ? null : Number(state.cause);
+    const ofHost = (row) => texts[host[row]] === state.host
+      || also.slice(alsoAt[row] + 1, alsoAt[row] + 1 + also[alsoAt[row]]).some((id) => texts[id] === state.host);
+    // A link to a TXT shows it.
+    const showsTxt = state.txt === "1" || state.rrset.startsWith("TXT ");
     const kept = new Uint32Array(count);
     let length = 0;
+    folded = 0;
+    sizes = null;
     for (let row = 0; row < count; row += 1) {
       if (wanted.project !== null && project[row] !== wanted.project) continue;
       if (wanted.zone !== null && zone[row] !== wanted.zone) continue;
       if (wanted.class !== null && classOf(row) !== wanted.class) continue;
       if (ofKind !== null && kindOf(row) !== ofKind) continue;
       if (ofCause !== null && cause[row] !== ofCause) continue;
-      if (looked.every((term) => matches(row, term))) kept[length++] = row;
+      if (state.host && !ofHost(row)) continue;
+      if (state.rrset && keyOf(row) !== state.rrset) continue;
+      if (!looked.every((term) => matches(row, term))) continue;
+      if (registers[row] && !showsTxt) folded += 1; else kept[length++] = row;
     }
     found = kept.subarray(0, length);
+    if (state.group) {
+      // Groups by their texts, numbers in them as numbers; what has none comes last. Within a group nothing moves.
+      const keys = Array.from(found, groupOf), compare = new Intl.Collator("en", { numeric: true }).compare;
+      const sorted = [...new Set(keys)].sort((a, b) => (a && b ? compare(a, b) : b.length - a.length));
+      const rank = new Map(sorted.map((key, place) => [key, place]));
+      const ranks = new Uint32Array(count);
+      found.forEach((row, place) => { ranks[row] = rank.get(keys[place]); });
+      found.sort((a, b) => ranks[a] - ranks[b] || a - b);
+    }
     foundBlocked = [];
     for (let at = 0; looked.length && at < blocked.length; at += 5) {
-      if (looked.every(({ hit }) => holds(blocked, at, at + 5, hit))) foundBlocked.push(at);
+      if (looked.every(({ hit }) => holdsHost(blocked[at], hit) || holds(blocked, at, at + 5, hit))) foundBlocked.push(at);
     }
   };
 
@@ -165,18 +226,18 @@
     const all = element("dl", "why");
     const add = (what, ...content) => all.append(element("dt", "", what), element("dd", "", ...content));
     for (let at = reasonsAt[row] + 1, end = at + 3 * reasons[at - 1]; at < end; at += 3) {
-      const whose = reasons[at + 1] && reasons[at + 1] !== host[row] ? ` (host ${texts[reasons[at + 1]]})` : "";
-      const evidence = places[reasons[at + 2]].map((id) => texts[id]).join(", ");
-      add("Reason", texts[reasons[at]] + whose, " ", element("span", "places", evidence));
+      const whose = reasons[at + 1] && reasons[at + 1] !== host[row] ? ` (${labelOf(reasons[at + 1])})` : "";
+      add("Reason", texts[reasons[at]] + whose, " ", placesOf(places[reasons[at + 2]]));
     }
     if (causes.length) {
       const [of, says, ids] = causes[cause[row]];
-      const lines = element("span", "places", ids.map((id) => texts[id]).join(", "));
+      const lines = placesOf(ids);
       add("Cause", ...(of ? [element("span", `class ${texts[of]}`, texts[of]), " "] : []), ...sentence(texts[says]), " ", lines);
     }
     add("Zone", element("code", "", texts[zone[row]]));
     const others = also.slice(alsoAt[row] + 1, alsoAt[row] + 1 + also[alsoAt[row]]);
-    if (others.length) add("Shared with", `${others.length > 1 ? "hosts" : "host"} ${others.map((id) => texts[id]).join(", ")}`);
+    if (others.length) add("Shared with", others.map(labelOf).join(", "));
+    add("Link", anchor("rrset", keyOf(row), "this change"));
     return all;
   };
 
@@ -197,15 +258,55 @@
     return made;
   };
 
-  // Shows some of what was found, by host.
+  // An address of this page that shows one thing.
+  const anchor = (key, value, text) => {
+    const link = element("a", "anchor", text);
+    link.href = `#${new URLSearchParams([[key, value]])}`;
+    return link;
+  };
+
+  const headOf = (row) => {
+    const number = host[row];
+    if (!number) return element("h4", "", "Names without a host ", element("span", "", state.group ? `of ${texts[project[row]]}` : ""));
+    const name = factOf(number, NAME), facts = state.group ? [`of ${texts[project[row]]}`] : [];
+    if (name) facts.push(`host ${texts[number]}`);
+    if (factOf(number, SWITCH)) facts.push(`switch ${texts[factOf(number, SWITCH)]}`);
+    if (factOf(number, RACK)) facts.push(`rack ${texts[factOf(number, RACK)]}`);
+    const link = anchor("host", texts[number], "#");
+    link.title = "Link to this host";
+    link.setAttribute("aria-label", `Link to ${labelOf(number)}`);
+    return element("h4", "", name ? texts[name] : `host ${texts[number]}`, " ", element("span", "", facts.join(", ")), " ", link);
+  };
+
+  // How much each group has of what was found; counted when it is first asked for.
+  const sizeOf = (group) => {
+    if (!sizes) {
+      sizes = new Map();
+      found.forEach((row) => {
+        const key = groupOf(row), size = sizes.get(key) ?? { changes: 0, hosts: new Set() };
+        size.changes += 1;
+        if (host[row]) size.hosts.add(host[row]);
+        sizes.set(key, size);
+      });
+    }
+    const { changes: all, hosts: inIt } = sizes.get(group);
+    return `${counted(all, "change")}${inIt.size ? ` for ${counted(inIt.size, "host")}` : ""}`;
+  };
+
+  // Shows some of what was found, by group and host.
   const show = (from, to) => {
     const made = document.createDocumentFragment();
     let group = null;
     for (let place = from; place < Math.min(to, found.length); place += 1) {
       const row = found[place], last = place > from ? found[place - 1] : null;
-      if (last === null || host[row] !== host[last] || project[row] !== project[last]) {
-        const whose = host[row] ? `host ${texts[host[row]]}` : "no host";
-        group = element("div", "group", element("h3", "", whose, " ", element("span", "", `of ${texts[project[row]]}`)));
+      const isNext = last === null || groupOf(row) !== groupOf(last);
+      if (isNext) {
+        const key = groupOf(row);
+        const title = key ? [element("span", "", state.group || "project"), ` ${key}: `] : [`${GROUPS[state.group][1]}: `];
+        made.append(element("h3", "", ...title, element("span", "", sizeOf(key))));
+      }
+      if (isNext || host[row] !== host[last] || project[row] !== project[last]) {
+        group = element("div", "group", headOf(row));
         made.append(group);
       }
       group.append(change(row));
@@ -217,8 +318,8 @@
     alike.replaceChildren();
     if (!foundBlocked.length) return;
     const line = (at) => {
-      const [number, of, code, message, hint] = blocked.slice(at, at + 5).map((id) => texts[id]);
-      return element("p", "", `host ${number}${of ? ` of ${of}` : ""}, ${code}: `, ...sentence(message), " ",
+      const [, of, code, message, hint] = blocked.slice(at, at + 5).map((id) => texts[id]);
+      return element("p", "", `${labelOf(blocked[at])}${of ? ` of ${of}` : ""}, ${code}: `, ...sentence(message), " ",
         element("span", "helps", "Hint: ", ...sentence(hint)));
     };
     const more = foundBlocked.length > BLOCKED ? ` The first ${BLOCKED}:` : "";
@@ -231,9 +332,12 @@
     const last = Math.max(0, Math.ceil(found.length / PAGE) - 1);
     state.page = Math.min(state.page, last);
     const from = state.page * PAGE, to = Math.min(from + PAGE, found.length);
-    told.textContent = found.length === count ? counted(count, "change")
-      : found.length ? `${grouped(found.length)} of ${counted(count, "change")}` : `none of ${counted(count, "change")}`;
+    const isAll = found.length + folded === count;
+    const shown = isAll ? counted(found.length, "change") : `${found.length ? grouped(found.length) : "none"} of ${counted(count, "change")}`;
+    told.textContent = folded ? `${shown}; ${grouped(folded)} ownership TXT ${folded === 1 ? "is" : "are"} hidden` : shown;
     show(from, to);
+    // A link to one change shows why it is made.
+    if (state.rrset && found.length === 1) list.querySelector("details").openNow();
     showBlocked();
     pages.hidden = last === 0;
     by("page").textContent = `${grouped(from + 1)}\u2013${grouped(to)} of ${grouped(found.length)}`;
@@ -255,6 +359,8 @@
       state[select.id] = select.value;
     });
     search.value = state.q;
+    txt.checked = state.txt === "1";
+    state.txt = txt.checked ? "1" : "";
   };
 
   let writing = 0;
@@ -295,7 +401,8 @@
       made.value = value;
       return made;
     };
-    select.append(option("", all), ...values.map(([value, text, number]) => option(value, `${text} (${grouped(number)})`)));
+    const words = ([text, number]) => (number === undefined ? text : `${text} (${grouped(number)})`);
+    select.append(option("", all), ...values.map(([value, ...told]) => option(value, words(told))));
     select.closest(".field").hidden = values.length === 0;
   };
 
@@ -316,6 +423,9 @@
     const ofCauses = tally((row) => cause[row]);
     const short = (text) => (text.length > 90 ? `${text.slice(0, 89)}\u2026` : text);
     const words = ([of, says]) => short(`${of ? `${texts[of]}: ` : ""}${texts[says].replaceAll("`", "")}`);
+    const isKnown = (key) => host.some((_, row) => GROUPS[key][0](row));
+    options(by("group"), "project", ["datacenter", "switch", "rack"].filter(isKnown).map((key) => [key, key]));
+    txt.closest(".field").hidden = !registers.some(Boolean);
     options(by("cause"), "all causes", causes.map((one, place) => [String(place), words(one), ofCauses.get(place) ?? 0]));
   };
 
@@ -337,12 +447,14 @@
     KEYS[event.key]();
   });
   search.addEventListener("input", () => { state.q = search.value; update(); });
+  txt.addEventListener("change", () => { state.txt = txt.checked ? "1" : ""; update(); });
   selects.forEach((select) => select.addEventListener("change", () => { state[select.id] = select.value; update(); }));
   by("previous").addEventListener("click", () => turn(-1, false));
   by("next").addEventListener("click", () => turn(1, false));
   by("clear").addEventListener("click", () => {
     Object.keys(state).forEach((key) => { state[key] = ""; });
     [search, ...selects].forEach((control) => { control.value = ""; });
+    txt.checked = false;
     update();
     search.focus();
   });
@@ -358,9 +470,29 @@
     const cut = found.length > PRINTED ? `; the first ${grouped(PRINTED)} are printed` : "";
     show(0, PRINTED);
     told.textContent += cut;
-    document.querySelectorAll("details").forEach((details) => (details.openNow ? details.openNow() : (details.open = true)));
+    document.querySelectorAll("details:not(.help)").forEach((details) => (details.openNow ? details.openNow() : (details.open = true)));
   });
   window.addEventListener("afterprint", render);
+
+  // The command for the clipboard. Where a browser gives none to a page of a file, the command is selected.
+  const command = by("command"), copy = by("copy"), copied = by("copied");
+  const mark = () => {
+    getSelection().selectAllChildren(command);
+    let isDone = false;
+    try { isDone = document.execCommand("copy"); } catch { /* The command stays selected. */ }
+    copied.textContent = isDone ? "Copied" : "Selected: press Ctrl+C, or \u2318C";
+  };
+  if (copy) {
+    copy.hidden = false;
+    copy.addEventListener("click", () => {
+      if (!navigator.clipboard) return mark();
+      return navigator.clipboard.writeText(command.textContent).then(() => { copied.textContent = "Copied"; }, mark);
+    });
+  }
+  // On a phone what is long and seldom read is folded.
+  if (matchMedia("(max-width: 40rem)").matches) {
+    document.querySelectorAll("details.fold").forEach((details) => { details.open = false; });
+  }
 
   if (count) {
     fill();

@@ -1,5 +1,5 @@
-//! What `allocate` gives over whole workspaces: as much as an independent implementation in Python says, written from the
-//! specification alone, and the same whatever the order of rows and the number of threads.
+//! What `allocate` gives over whole workspaces: as much as an independent implementation in Python says, written from
+//! the specification alone, and the same whatever the order of rows and the number of threads.
 //!
 //! `FLEETS=1-2000` in the environment runs other seeds than the default.
 
@@ -17,7 +17,7 @@ use std::sync::Mutex;
 /// The clock of all generated fleets.
 const NOW: &str = "2026-11-20T02:00:00Z";
 
-/// The last seed where nobody asks for others.
+/// The last seed by default.
 const LAST: u64 = 60;
 
 /// Runs a script of the reference, and gives what it printed; `None` where it ended with another code than 0.
@@ -164,5 +164,5 @@ fn the_order_of_rows_and_the_number_of_threads_change_no_byte() {
         .collect();
     assert!(written.iter().all(|text| *text == written[0]));
     let current = rows(&written[0]).iter().filter(|row| row.ends_with("\t-")).count();
-    assert_eq!(current, 18_000, "12 000 new ones beside 6 000 that were there");
+    assert_eq!(current, 18_000, "12 000 new ones in addition to 6 000 that were there");
 }

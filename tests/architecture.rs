@@ -1,5 +1,5 @@
-//! The order of the rooms in `src/lib.rs` is the architecture: a room imports only rooms above it, and a folder inside a
-//! room never imports a sibling.
+//! The order of the rooms in `src/lib.rs` is the architecture: a room imports only rooms above it, and a folder inside
+//! a room never imports a sibling.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -111,7 +111,7 @@ fn folders_inside_a_room_do_not_import_each_other() {
         let folders: Vec<String> = fs::read_dir(root().join(&room))
             .expect("the room is a folder")
             .map(|entry| entry.expect("the entry can be read").path())
-            // A folder beside a file of its name is the inside of that file, which joins its siblings.
+            // A folder next to a file of its name is the inside of that file, which joins its siblings.
             .filter(|path| path.is_dir() && !path.with_extension("rs").exists())
             .map(|path| path.file_name().expect("a folder has a name").to_string_lossy().into_owned())
             .collect();

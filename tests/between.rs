@@ -1,4 +1,5 @@
-//! What becomes of a workspace between a plan, its apply and the next plan: what is own then, and what was lost or spoiled.
+//! What happens to a workspace between a plan, its apply and the next plan: what is own then, and what was lost or
+//! spoiled.
 
 #[path = "folder/copy.rs"]
 mod copy;
@@ -19,8 +20,8 @@ use edit::edit;
 /// The clock of all commands.
 const NOW: &str = "2026-11-20T02:00:00Z";
 
-/// A small workspace, where the state says what is own, and own records of nobody go; the records of one name are still
-/// to be made.
+/// A small workspace, where the state says what is own, and own records without a host are deleted; the records of one
+/// name are still to be made.
 fn workspace() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/_base"), folder.path());
@@ -83,7 +84,7 @@ fn what_an_apply_created_is_changed_by_the_next_and_removed_when_nobody_has_it()
     run(workspace, &["apply", "--yes"]);
 
     edit(workspace, "zones/web.example.net.zone", "\nsas0-0002 ", &format!("\nsas0-0001 AAAA {new}\nsas0-0002 "));
-    assert!(planned(workspace).is_empty(), "what was deleted is own no more");
+    assert!(planned(workspace).is_empty(), "what was deleted is no longer own");
 }
 
 /// Saves a plan of a workspace; gives its path.
@@ -162,7 +163,7 @@ fn servers_are_told_by_the_next_apply_of_what_an_older_one_wrote_that_was_killed
     edit(workspace, "projects/web.yaml", "policy: sync", "policy: sync\nttl: 600");
     run(workspace, &["apply", "--yes"]);
     let state = rusqlite::Connection::open(workspace.join(".zonewright/state.db")).expect("the state");
-    // As if `resume 1` had ended before the servers were told.
+    // As if `resume 1` had ended before the servers reloaded.
     let broken = "UPDATE applies SET finished = finished - 1000000000;
                   UPDATE applies SET finished = NULL, outcomes = NULL WHERE id = 1;
                   INSERT INTO resumptions SELECT 1, finished, 'night', NULL FROM applies WHERE id = 2;";
@@ -259,7 +260,7 @@ fn told(history: &Value) -> Vec<String> {
 }
 
 #[test]
-fn who_took_an_apply_up_is_told() {
+fn who_resumed_an_apply_is_reported() {
     let folder = workspace();
     edit(folder.path(), "zonewright.toml", "dir = \"zones\"", "dir = \"zones\"\nreload = [\"false\"]");
     run(folder.path(), &["apply", "--yes"]);
@@ -296,7 +297,7 @@ fn an_apply_that_is_taken_up_accepts_the_exports_that_did_not_change_since() {
     assert_eq!(accepted(workspace), of(&["hosts", "l3_tors", "net_layout", "agent", "eine"], Some(1)));
 }
 
-/// Runs `undo`; gives the exit code, the document, and what it said beside.
+/// Runs `undo`; gives the exit code, the document, and its standard error.
 fn undo(workspace: &Path, args: &[&str]) -> (Option<i32>, Value, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
     command.arg("undo").args(args).args(["--format", "json", "-q", "--now", NOW, "-C"]).arg(workspace);
@@ -340,10 +341,7 @@ fn what_a_later_apply_changed_is_undone_after_that() {
     let named = notices(&plan, "edited-since");
     assert_eq!((exit, plan["changes"].as_array().map(Vec::len), named.len()), (Some(0), Some(0), 2), "{plan}");
     for message in named {
-        assert!(
-            message.contains("; apply 2 changed it since, which is to be undone first; host 101 is left"),
-            "{message}"
-        );
+        assert!(message.contains("; apply 2 changed it since; undo that one first; host 101 is left"), "{message}");
     }
     undo_whole(workspace, "2");
     assert_eq!(zones(workspace), first);
@@ -359,12 +357,12 @@ fn what_an_undo_brings_back_is_own_where_it_was() {
     run(workspace, &["apply", "--yes"]);
     let row = "101,sas0-0001.web.example.net,web,assigned,sas,q1,r1,sas-s1,ge1,\n";
     edit(workspace, "racktables/hosts.csv", row, "");
-    let (orphans, stood) = (planned(workspace), zones(workspace));
+    let (orphans, before) = (planned(workspace), zones(workspace));
     assert_eq!(orphans.len(), 2, "{orphans:?}");
     run(workspace, &["apply", "--yes"]);
     assert!(planned(workspace).is_empty());
     undo_whole(workspace, "2");
-    assert_eq!((planned(workspace), zones(workspace)), (orphans, stood));
+    assert_eq!((planned(workspace), zones(workspace)), (orphans, before));
     undo_whole(workspace, "1");
     assert!(planned(workspace).is_empty());
 }
@@ -392,15 +390,15 @@ fn hosts_of_zones_that_cannot_be_read_are_left_and_an_undo_says_so() {
     let (exit, applied, said) = undo(workspace, &["1", "--yes"]);
     assert_eq!((exit, &applied["counts"]["applied"]), (Some(1), &1.into()), "{applied}{said}");
 
-    // Nobody says any more where the zone is.
+    // The settings no longer say where the zone is.
     fs::write(&file, text).expect("the zone");
     let settings = "[[zone]]\nname = \"db.example.net\"\npool = \"main\"\npermission = \"own\"\n";
     edit(workspace, "zonewright.toml", settings, "");
     let (exit, plan, said) = undo(workspace, &["1"]);
-    let told =
+    let message =
         "zonewright.toml: error[unknown-zone]: the apply changed the zone `db.example.net.`, which is not configured";
-    assert_eq!((exit, notices(&plan, "zone-unknown")), (Some(1), vec![told]), "{plan}{said}");
-    assert!(said.starts_with(told), "{said}");
+    assert_eq!((exit, notices(&plan, "zone-unknown")), (Some(1), vec![message]), "{plan}{said}");
+    assert!(said.starts_with(message), "{said}");
 
     let text = fs::read_to_string(workspace.join("zonewright.toml")).expect("the settings");
     fs::write(workspace.join("zonewright.toml"), text + settings).expect("the settings");

@@ -9,13 +9,14 @@
 //! | `edits` | `@ FILE`, then lines `- OLD` that the file holds once, and `+ NEW` in their place; `+` alone adds lines at the end |
 //! | `remove` | files to remove, one a line |
 //! | `then` | edits as in `edits`, made after the first command |
-//! | `args` | arguments, one a line; `--then--` begins another command; `plan` as of [`NOW`] where there is no such file |
+//! | `env` | environment variables, `NAME=VALUE` one a line: `COLUMNS=60` prints for a narrow terminal |
+//! | `args` | arguments, one a line; `--then--` begins another command; `plan -v` as of [`NOW`] where there is no such file |
 //! | `expect/stdout`, `expect/stderr` | what is printed; nothing where there is no such file |
 //! | `expect/exit` | the exit codes, one a command; 0 where there is no such file |
 //! | `expect/names.lock` | names.lock after the last command; as it was before the first where there is no such file |
 //!
 //! Every case is run, and all that differ are reported. `UPDATE_CASES=1 cargo test --test cases` writes down what the
-//! binary says; whoever does that judges the difference by eye.
+//! binary says; the developer then checks the difference by eye.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -32,8 +33,8 @@ const NOW: &str = "2026-11-20T02:00:00Z";
 /// What separates the commands of a case.
 const THEN: &str = "--then--";
 
-/// What a case may hold beside `expect`.
-const PARTS: [&str; 7] = ["inventory", "live", "edits", "remove", "then", "args", "expect"];
+/// What a case may hold in addition to `expect`.
+const PARTS: [&str; 8] = ["inventory", "live", "edits", "remove", "then", "env", "args", "expect"];
 
 #[test]
 fn every_case_prints_what_it_expects() {
@@ -74,11 +75,10 @@ const NO_CODES: &[&str] = &[
     "upsert-only",
 ];
 
-/// The codes that no case shows, each with the reason. All of them have tests beside the code, or in `tests/servers`.
+/// The codes that no case shows, each with the reason. All of them have tests next to the code, or in `tests/servers`.
 const UNSHOWN: &[(&str, &str)] = &[
     ("bad-message", NEEDS_A_SERVER),
-    ("changed-while-read", "it takes somebody who writes at the same moment"),
-    ("connect-failed", "the system's words for it differ"),
+    ("changed-while-read", "it needs a writer at the same moment"),
     ("file-not-synced", NEEDS_A_FAULT),
     ("file-not-written", NEEDS_A_FAULT),
     ("file-too-large", "it takes a file of a mebibyte"),
@@ -126,7 +126,7 @@ fn every_code_has_a_case() {
     let names = NameCode::ALL.iter().map(|code| format!("{REFUSED}{code}"));
     missing.extend(names.filter(|code| !shown.contains(code)));
     for &(code, reason) in UNSHOWN {
-        assert!(missing.remove(code), "`{code}` has a case, or is no code any more: it was excepted because {reason}");
+        assert!(missing.remove(code), "`{code}` has a case, or is no longer a code: it was excepted because {reason}");
     }
     assert!(missing.is_empty(), "no case shows {missing:?}");
 }
@@ -149,7 +149,7 @@ fn refused(text: &str) -> impl Iterator<Item = String> {
     NameCode::ALL.iter().filter(move |code| starts(code)).map(|code| format!("{REFUSED}{code}"))
 }
 
-/// All codes of diagnostics in the sources: whatever stands in quotes there and is written as codes are.
+/// All codes of diagnostics in the sources: all quoted words there that are written as codes are.
 fn codes() -> BTreeSet<String> {
     let mut codes = BTreeSet::new();
     for room in ROOMS {
@@ -159,7 +159,7 @@ fn codes() -> BTreeSet<String> {
     codes
 }
 
-/// Adds the codes in the files of a folder, those of tests aside.
+/// Adds the codes in the files of a folder, except those of tests.
 fn add_codes(folder: &Path, codes: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).expect("the folder is there") {
         let path = entry.expect("the entry can be read").path();
@@ -242,8 +242,9 @@ fn run(case: &Path) -> Result<Found, Failure> {
             .current_dir(&workspace)
             .env("NO_COLOR", "1")
             .env_remove("RAYON_NUM_THREADS")
-            .env_remove("USER")
-            .env_remove("LOGNAME")
+            .env("ZONEWRIGHT_WHO", "ops@desk")
+            .env_remove("COLUMNS")
+            .envs(variables(case)?)
             .stdin(Stdio::null())
             .output()
             .map_err(|error| error.to_string())?;
@@ -259,7 +260,7 @@ fn run(case: &Path) -> Result<Found, Failure> {
     Ok(found)
 }
 
-/// Refuses a case with a part that the harness would pass over.
+/// Refuses a case with a part that the harness would ignore.
 fn check_parts(case: &Path) -> Result<(), Failure> {
     let stray = |folder: &Path, known: &[&str]| {
         let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
@@ -283,10 +284,19 @@ fn read(file: &Path) -> Result<String, Failure> {
     }
 }
 
+/// The environment variables that a case sets.
+fn variables(case: &Path) -> Result<Vec<(String, String)>, Failure> {
+    let split = |line: &str| {
+        let pair = line.split_once('=').ok_or_else(|| format!("env: `{line}` is not `NAME=VALUE`"))?;
+        Ok((pair.0.to_owned(), pair.1.to_owned()))
+    };
+    read(&case.join("env"))?.lines().map(split).collect()
+}
+
 /// The arguments of each command.
 fn commands(case: &Path) -> Result<Vec<Vec<String>>, Failure> {
     let text = match read(&case.join("args"))? {
-        text if text.is_empty() => format!("plan\n--now\n{NOW}\n"),
+        text if text.is_empty() => format!("plan\n-v\n--now\n{NOW}\n"),
         text => text,
     };
     let lines: Vec<&str> = text.lines().collect();
@@ -369,7 +379,7 @@ fn begins_line(text: &str, at: usize) -> bool {
 /// What was printed, as text that is the same on every machine and that no terminal takes for commands.
 fn plain(output: Vec<u8>, what: &str, workspace: &Path) -> Result<String, Failure> {
     let text = String::from_utf8(output).map_err(|_| format!("{what} is not UTF-8"))?;
-    // Tabs stand between the fields of names.lock.
+    // Tabs are between the fields of names.lock.
     match text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
         Some(control) => Err(format!("{what} holds the control character {control:?}:\n{}", text.escape_debug())),
         None if text.contains(&*workspace.to_string_lossy()) => Err(format!("{what} names the folder:\n{text}")),

@@ -1,5 +1,5 @@
-//! The pages of docs/codes and the program say the same: every code that is printed has one page, every page is of a code
-//! that is printed, examples are what is printed, and `zonewright help` finds them.
+//! The pages of docs/codes and the program say the same: every code that is printed has one page, every page is of a
+//! code that is printed, examples are what is printed, and `zonewright help` finds them.
 
 #[expect(dead_code, reason = "this file starts the binary itself")]
 mod support;
@@ -27,12 +27,16 @@ const NO_CODES: &[&str] = &[
     "by-location",
     "by-project",
     "cat-file",
+    "check-config",
     "check-dns",
     "check-names",
     "create-only",
+    "dry-run",
     "eui-64",
     "external-dns",
+    "force-unlock",
     "from-dns",
+    "get-zones",
     "hmac-sha1",
     "hmac-sha256",
     "hmac-sha384",
@@ -40,6 +44,7 @@ const NO_CODES: &[&str] = &[
     "ignore-name",
     "ignore-ttl-change",
     "in-addr",
+    "kebab-case",
     "left-out",
     "limits-used",
     "lost-answer",
@@ -61,7 +66,7 @@ const NO_CODES: &[&str] = &[
 /// The share of an example's words that the source which is named must have: the rest are values. No official source.
 const SHARE: f64 = 0.4;
 
-/// What a literal of one word stands behind where it is a code.
+/// The text before a literal of one word that is a code.
 const CALLS: [&str; 5] = ["error(", "warning(", "finding(", "code: ", "code(\""];
 
 /// The root of the project.
@@ -209,7 +214,7 @@ fn holds(lines: &[&str], example: &[&str]) -> bool {
     })
 }
 
-/// The share of a message's words, values aside, that a source has in runs of two or more.
+/// The share of a message's words, without values, that a source has in runs of two or more.
 fn share_held(message: &str, source: &str) -> f64 {
     let message = message.split(" (os error").next().unwrap_or(message);
     let words: Vec<&str> = message.split_whitespace().collect();

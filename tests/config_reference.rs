@@ -60,8 +60,9 @@ const INTRODUCTION: &str = "\
 # Configuration reference
 
 Every key of `zonewright.toml` and of project files, with its values and its default. This page is made from the JSON
-Schemas that `zonewright schema config` and `zonewright schema project` print, and that editors can use; a test holds it
-to them. [formats.md](formats.md) explains the same keys at length, with examples and with what each mistake leads to.
+Schemas that `zonewright schema config` and `zonewright schema project` print, and a test compares it with them.
+[editors.md](editors.md) says how an editor uses them. [formats.md](formats.md) explains the same keys at length, with
+examples and with the result of each mistake.
 
 A key that is not listed here is an error, with its place and the key that was probably meant.
 ";
@@ -92,7 +93,7 @@ fn literal(value: &Value) -> String {
     format!("`{value}`")
 }
 
-/// What may stand for a key, in words.
+/// The allowed values of a key, in words.
 fn values(file: &File, root: &Value, part: &Value) -> String {
     if let Some(name) = referred(part) {
         let pointer = format!("/$defs/{name}");

@@ -1,4 +1,4 @@
-//! Records of names that nobody has: when they wait, how long, and what ends that.
+//! Records of names that no host has: when they wait, how long, and what ends that.
 
 #[path = "folder/copy.rs"]
 mod copy;
@@ -58,7 +58,7 @@ const LOCK: &str = "101\tsas0-0007.web.example.net\tweb\t2026-11-01T00:00:00Z\t2
                     101\tsas0-0001.web.example.net\tweb\t2026-11-19T00:00:00Z\t-\n";
 
 /// Whether the records of the name that was given up are live, forward and reverse.
-fn stands(workspace: &Path) -> (bool, bool) {
+fn are_there(workspace: &Path) -> (bool, bool) {
     let holds = |file: &str, part: &str| fs::read_to_string(workspace.join(file)).expect("a zone").contains(part);
     let forward = holds("zones/web.example.net.zone", "2001:db8:0:1::7");
     (forward, holds("zones/8.b.d.0.1.0.0.2.ip6.arpa.zone", "PTR sas0-0007.web"))
@@ -75,11 +75,11 @@ fn what_nobody_has_is_deleted_by_the_first_apply_a_while_after_one_that_wanted_i
     assert_eq!(waiting(workspace, "2026-11-20T03:00:00Z"), since);
     assert_eq!(run(workspace, "2026-11-20T03:00:00Z", &["apply", "--yes"])["apply"], Value::Null);
     assert_eq!(waiting(workspace, "2026-11-21T01:59:59Z"), since);
-    assert_eq!(stands(workspace), (true, true));
+    assert_eq!(are_there(workspace), (true, true));
     assert_eq!(waiting(workspace, "2026-11-21T02:00:00Z"), [""; 0]);
     let applied = run(workspace, "2026-11-21T02:00:00Z", &["apply", "--yes"]);
     assert_eq!(applied["counts"]["applied"], 1, "{applied}");
-    assert_eq!(stands(workspace), (false, false));
+    assert_eq!(are_there(workspace), (false, false));
     assert_eq!(left(workspace), 0);
 }
 
@@ -95,7 +95,7 @@ fn a_name_that_somebody_had_in_between_waits_anew() {
     let workspace = folder.path();
     run(workspace, "2026-11-20T02:00:00Z", &["apply", "--yes"]);
     assert_eq!(left(workspace), 2);
-    // A host has the name again, with the address that stands there.
+    // A host has the name again, with the address that is there.
     let rows = "racktables/hosts.csv";
     let held = "900,sas0-0007.web.example.net,web,free,sas,q1,r1,sas-s1,ge3,\n";
     append(workspace, rows, held);

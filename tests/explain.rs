@@ -1,4 +1,5 @@
-//! An explanation tells the decision that a plan makes, in lines that fit a terminal, as a document that fits its schema.
+//! An explanation tells the decision that a plan makes, in lines that fit a terminal, as a document that fits its
+//! schema.
 
 #[path = "support/fleet.rs"]
 mod fleet;
@@ -12,16 +13,16 @@ use zonewright::explain::Explanation;
 use zonewright::explain::model::{ChangeFacts, HostFacts};
 use zonewright::inventory::value::{Inv, Time};
 use zonewright::pipeline::explain::{Explained, explain};
-use zonewright::pipeline::{Progress, Request, make_plan};
+use zonewright::pipeline::{Progress, Request, RunStage, make_plan};
 use zonewright::plan::{Change, Plan};
 use zonewright::provider::cache::CacheUse;
 use zonewright::report::{self, Format, SchemaKind, TextOptions};
 
-/// Tells nobody.
+/// Ignores all reports.
 struct Silent;
 
 impl Progress for Silent {
-    fn stage(&self, _: &str, _: Option<u64>) {}
+    fn stage(&self, _: RunStage, _: Option<u64>) {}
     fn step(&self) {}
 }
 
@@ -41,7 +42,7 @@ impl Workspace {
 
     /// What is asked of it, for some hosts or all.
     fn request(&self, hosts: &[u64]) -> Request<'_> {
-        let hosts = hosts.iter().map(|inv| Inv(*inv)).collect();
+        let hosts = hosts.iter().map(ToString::to_string).collect();
         Request {
             workspace: &self.folder,
             now: self.now,
@@ -126,7 +127,7 @@ fn check_all(workspace: &Workspace) {
     for inv in hosts {
         let explanation = workspace.explain(&inv.to_string());
         let host = explanation.host.as_ref().expect("a host was asked for");
-        // Of several rows with one number, all of them bad, any stands for the host.
+        // Of several rows with the same number, all of them bad, any one represents the host.
         let is_one = host.row.as_ref().is_some_and(|row| row.also.is_empty());
         if let (true, Err(difference)) = (is_one, compare(&plan, host)) {
             panic!("{}: host {inv}: {difference}", workspace.folder.display());
@@ -264,7 +265,7 @@ fn a_host_that_hosts_csv_lacks_has_the_name_that_names_lock_gives_it() {
 }
 
 #[test]
-fn a_report_from_the_future_is_told() {
+fn a_report_from_the_future_is_reported() {
     let host = Workspace::demo().explain("110206").host.expect("a chain");
     let verdicts: Vec<&str> = host.reports.iter().map(|report| report.verdict).collect();
     assert_eq!(verdicts, ["won", "future"]);

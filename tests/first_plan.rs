@@ -1,4 +1,4 @@
-//! The first plan of a workspace that `init` made of zones removes nothing, changes nothing that stands there, and adds no
+//! The first plan of a workspace that `init` made of zones removes nothing, changes nothing that is there, and adds no
 //! more than reverse records of addresses that the zones hold already.
 
 use std::cell::Cell;
@@ -13,14 +13,14 @@ use zonewright::change::{Change, ChangeKind};
 use zonewright::dns::{Rtype, reverse};
 use zonewright::inventory::value::Time;
 use zonewright::pipeline::init::{self, InitError};
-use zonewright::pipeline::{Progress, Request, make_plan};
+use zonewright::pipeline::{Progress, Request, RunStage, make_plan};
 use zonewright::provider::cache::CacheUse;
 
-/// Tells nobody.
+/// Ignores all reports.
 struct Silent;
 
 impl Progress for Silent {
-    fn stage(&self, _: &str, _: Option<u64>) {}
+    fn stage(&self, _: RunStage, _: Option<u64>) {}
     fn step(&self) {}
 }
 
@@ -29,7 +29,8 @@ fn now() -> Time {
     "2026-11-20T02:00:00Z".parse().expect("a time")
 }
 
-/// The last 64 bits of an address, of each kind that there is: of a MAC, of an IPv4 address, of a project id, or by hand.
+/// The last 64 bits of an address, of each kind that there is: of a MAC, of an IPv4 address, of a project id, or by
+/// hand.
 fn interface_id(kind: u8, host: u8) -> String {
     match kind % 4 {
         0 | 1 => format!("200:5eff:fe00:53{host:02x}"),
@@ -54,7 +55,7 @@ fn forward_line() -> impl Strategy<Value = String> {
         1 => v6.clone().prop_map(|v6| format!("@ AAAA {v6}")),
         1 => (name(), v6).prop_map(|(name, v6)| format!("{name}.cut AAAA {v6}")),
         1 => Just("cut NS ns.cut".to_owned()),
-        1 => name().prop_map(|name| format!("{name} TXT \"somebody's\"")),
+        1 => name().prop_map(|name| format!("{name} TXT \"an editor's\"")),
     ]
 }
 

@@ -18,17 +18,17 @@ use serde_json::Value;
 use zonewright::diff::Selection;
 use zonewright::dns::{Rdata, Rrset, Rtype};
 use zonewright::inventory;
-use zonewright::pipeline::{Progress, zones};
+use zonewright::pipeline::{Progress, RunStage, zones};
 use zonewright::plan::{ChangeKind, Plan, v1};
 
 /// The seeds: enough for every rule to happen many times.
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=40;
 
-/// Nobody waits for a test.
+/// A test needs no progress reports.
 struct Silent;
 
 impl Progress for Silent {
-    fn stage(&self, _: &str, _: Option<u64>) {}
+    fn stage(&self, _: RunStage, _: Option<u64>) {}
     fn step(&self) {}
 }
 
@@ -105,7 +105,8 @@ fn write_zones(fleet: &Path, contents: &Contents) {
     }
 }
 
-/// The projects whose hosts may be under `create-only`, which leaves to the next plan what another host's rules emptied.
+/// The projects whose hosts may be under `create-only`, which leaves to the next plan what another host's rules
+/// emptied.
 fn create_only(fleet: &Path) -> Vec<String> {
     let now = "2026-11-20T02:00:00Z".parse().expect("a time");
     let inventory = inventory::load_workspace(fleet, now, &|_| {}).inventory.expect("settings that `plan` took");

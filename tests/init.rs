@@ -10,7 +10,7 @@ use tempfile::TempDir;
 #[path = "folder/copy.rs"]
 mod copy;
 
-/// What stands for lines that are left out.
+/// The mark for lines that are left out.
 const OMISSION: &str = "…";
 
 /// The root of the project.
@@ -32,7 +32,7 @@ fn done(folder: &Path, args: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("the output is UTF-8")
 }
 
-/// What a run said beside.
+/// The standard error of a run.
 fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
@@ -200,12 +200,12 @@ fn hosts_without_zones_get_stand_ins_and_a_plan() {
 #[test]
 fn the_errors_of_a_server_say_what_to_do_about_just_them() {
     let folder = empty();
-    let told = |args: &[&str]| stderr(&run(folder.path(), &[&["init", "x", "--from-axfr"], args].concat()));
+    let error = |args: &[&str]| stderr(&run(folder.path(), &[&["init", "x", "--from-axfr"], args].concat()));
     // No name ends in .invalid (RFC 6761 section 6.4).
-    let unknown = told(&["ns1.example.invalid", "example.net"]);
-    assert!(unknown.contains("can this machine look it up?"), "{unknown}");
-    let closed = told(&["127.0.0.1:1", "example.net"]);
-    assert!(closed.contains("is the server running"), "{closed}");
+    let unknown = error(&["ns1.example.invalid", "example.net"]);
+    assert!(unknown.contains("this machine can resolve it"), "{unknown}");
+    let closed = error(&["127.0.0.1:1", "example.net"]);
+    assert!(closed.contains("the server is running"), "{closed}");
     for text in [unknown, closed] {
         assert!(!text.contains("--tsig-secret-file"), "a key does not help here: {text}");
     }
@@ -230,9 +230,9 @@ fn what_comes_next_fits_80_columns() {
 }
 
 #[test]
-fn a_server_that_is_not_there_and_zones_that_are_none_are_told() {
+fn a_server_that_is_not_there_and_zones_that_are_none_are_reported() {
     let folder = empty();
-    for (args, told) in [
+    for (args, message) in [
         (&["127.0.0.1:1", "example.net"][..], "error[connect-failed]"),
         (&["127.0.0.1:1", "./fleet"], "`./fleet` is no zone"),
         (&["a b", "example.net"], "a server is `HOST`"),
@@ -240,7 +240,51 @@ fn a_server_that_is_not_there_and_zones_that_are_none_are_told() {
     ] {
         let output = run(folder.path(), &[&["init", "x", "--from-axfr"], args].concat());
         assert_eq!(output.status.code(), Some(1), "{args:?}");
-        assert!(stderr(&output).contains(told), "{args:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(message), "{args:?}: {}", stderr(&output));
         assert!(files(folder.path()).is_empty(), "{args:?}");
+    }
+}
+
+/// Puts one text in the place of another in a file.
+fn edit(file: &Path, from: &str, to: &str) {
+    let text = fs::read_to_string(file).expect("a file");
+    assert!(text.contains(from), "{} has no {from:?}", file.display());
+    fs::write(file, text.replacen(from, to, 1)).expect("it can be written");
+}
+
+#[test]
+fn a_fleet_of_twelve_moves_a_vlan_and_retires_a_host_with_what_is_written() {
+    let folder = empty();
+    let path = |name: &str| folder.path().join(name);
+    let at = |now: &str, args: &[&str]| done(folder.path(), &[&["--now", now], args].concat());
+    at("2026-11-20T01:00:00Z", &["init"]);
+    let (mut hosts, mut reports) = (String::new(), String::new());
+    for inv in 5..=16 {
+        hosts += &format!("{inv},dc0-00{inv:02}.example.net,example,assigned,dc,,,switch-1,,\n");
+        let report = format!("\"time\":\"2026-11-20T01:00:00Z\",\"inv\":{inv},\"mac\":\"00:00:5e:00:53:{inv:02x}\"");
+        reports += &format!("{{{report},\"switch\":\"switch-1\"}}\n");
+    }
+    for (file, more) in [("exports/hosts.csv", hosts), ("agents/example.jsonl", reports)] {
+        let text = fs::read_to_string(path(file)).expect("a file");
+        fs::write(path(file), text + &more).expect("it can be written");
+    }
+    at("2026-11-20T02:00:00Z", &["apply", "--yes"]);
+    let zone = |name: &str| fs::read_to_string(path("zones").join(name)).expect("a zone");
+    assert_eq!(zone("example.net.zone").matches("2001:db8:0:1:200:5eff:fe00:53").count(), 14, "12, and 1 and 2");
+
+    edit(&path("exports/l3-tors.txt"), "switch-2  1", "switch-1  2  2001:db8:0:3::/64\nswitch-2  1");
+    edit(&path("projects/example.yaml"), "main: 1", "main: 2");
+    at("2026-11-20T03:00:00Z", &["apply", "--yes"]);
+    let forward = zone("example.net.zone");
+    assert_eq!(forward.matches("2001:db8:0:3:200:5eff:fe00:53").count(), 13, "1 is of another editor:\n{forward}");
+
+    edit(&path("exports/hosts.csv"), "16,dc0-0016.example.net,example,assigned,dc,,,switch-1,,\n", "");
+    let waits = at("2026-11-20T04:00:00Z", &["apply", "--yes"]);
+    assert!(waits.contains("dc0-0016.example.net"), "{waits}");
+    assert!(zone("example.net.zone").contains("dc0-0016"), "it waits for a day");
+    at("2026-11-21T05:00:00Z", &["apply", "--yes"]);
+    for name in ["example.net.zone", "8.b.d.0.1.0.0.2.ip6.arpa.zone"] {
+        assert!(!zone(name).contains("dc0-0016"), "{}", zone(name));
+        assert!(zone(name).contains("dc0-0015"), "{}", zone(name));
     }
 }

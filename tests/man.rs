@@ -13,7 +13,7 @@ use std::process::{Command, Output, Stdio};
 const SECTIONS: [&str; 8] =
     ["NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "FILES", "ENVIRONMENT", "EXAMPLES", "SEE ALSO"];
 
-/// Runs the built binary with the time that reproducible builds go by, or without one.
+/// Runs the built binary with the time that reproducible builds use, or without one.
 fn man(args: &[&str], epoch: Option<&str>) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
     command.arg("man").args(args).env_remove("SOURCE_DATE_EPOCH");
@@ -82,8 +82,8 @@ fn examples_of_pages_are_commands_that_there_are() {
         let mut count = 0;
         for line in lines {
             let line = line.replace("\\-", "-").replace("\\*(Aq", "'");
-            let line = line.split(" | ").next().expect("a text has a part").to_owned();
-            // A reason in quotes is one word, and `--help` ends what stands before it.
+            let line = line.split(['|', '>']).next().expect("a text has a part").to_owned();
+            // A reason in quotes is one word, and `--help` ends the word before it.
             let (before, quoted) =
                 line.split_once('\'').map_or((line.as_str(), None), |(before, rest)| (before, Some(rest)));
             let mut args: Vec<String> = before.split_whitespace().map(str::to_owned).collect();
@@ -109,7 +109,7 @@ fn pages_are_dated_by_who_builds_them() {
 }
 
 #[test]
-fn what_cannot_be_printed_or_written_is_told() {
+fn what_cannot_be_printed_or_written_is_reported() {
     for (args, says) in [
         (&["nothing"][..], "error: there is no command `nothing`"),
         (&["plan", "nothing"], "error: there is no command `plan nothing`"),

@@ -40,7 +40,7 @@ fn before(changes: &[Change]) -> Primary {
         let builder = zones.entry(zone).or_insert_with(|| ZoneBuilder::new(zone.clone()));
         for rdata in kind.before().into_iter().flat_map(Rrset::rdata) {
             let ttl = kind.before().map_or(Ttl::DEFAULT, Rrset::ttl);
-            builder.push(key.owner.as_name(), key.rtype, ttl, rdata.as_octets()).expect("it lies in the zone");
+            builder.push(key.owner.as_name(), key.rtype, ttl, rdata.as_octets()).expect("it is in the zone");
         }
     }
     let zone = |(name, mut builder): (&ZoneName, ZoneBuilder)| {
@@ -51,12 +51,12 @@ fn before(changes: &[Change]) -> Primary {
     Primary::new(zones.into_iter().map(zone).collect::<Vec<_>>()).with_window(3).with_limits(limits)
 }
 
-/// What stands at the place of a change.
+/// The RRset at the place of a change.
 fn standing(primary: &Primary, Change { zone, key, .. }: &Change) -> Option<Rrset> {
     primary.with_zone(zone, |zone| zone.rrset(key.owner.as_name(), key.rtype).cloned()).flatten()
 }
 
-/// Lets somebody put an RRset in the place of that of a change.
+/// Makes another editor replace the RRset of a change.
 fn put(primary: &Primary, Change { zone, key, .. }: &Change, rrset: &Rrset) {
     let name = || key.owner.as_name().to_name();
     let add = |rdata: &Rdata| Instruction::Add(name(), key.rtype, rrset.ttl(), rdata.clone());
@@ -90,8 +90,8 @@ fn shown(key: &RrKey) -> (String, String) {
     (key.owner.to_string(), key.rtype.to_string())
 }
 
-/// The plan of a random fleet with at least one change, and what the reference says of its messages: for each phase, zone
-/// and unit what it gets there, in the order of sending.
+/// The plan of a random fleet with at least one change, and what the reference says of its messages: for each phase,
+/// zone and unit what it gets there, in the order of sending.
 fn plan(python: &Path, folder: &Path, seed: u64) -> Option<(SealedPlan, Vec<Message>)> {
     let (fleet, file) = (folder.join(seed.to_string()), folder.join(format!("{seed}.json")));
     fleet::write(python, seed, &fleet);
@@ -127,15 +127,15 @@ fn apply<'a>(sealed: &'a SealedPlan, primary: &'a Primary, watch: &Journal, mean
 fn foreign(rtype: Rtype) -> Rrset {
     let text = match rtype {
         Rtype::AAAA => "2001:db8::dead",
-        Rtype::PTR => "somebody.example.",
-        _ => "\"somebody\"",
+        Rtype::PTR => "other.example.",
+        _ => "\"other\"",
     };
     let rdata = Rdata::parse(rtype, text).expect("RDATA of this type");
     Rrset::new(Ttl::from_secs(60).expect("a TTL"), vec![rdata]).expect("one record")
 }
 
-/// Lets `look` look at the plan of each fleet that has one, and at its messages as the reference reads them. Where Python
-/// is missing it says so aloud, and gives `false`.
+/// Lets `look` look at the plan of each fleet that has one, and at its messages as the reference reads them. Where
+/// Python is missing it says so aloud, and gives `false`.
 fn each_fleet(mut look: impl FnMut(u64, &SealedPlan, &[Message])) -> bool {
     let Some(python) = support::python() else {
         support::skip("Python 3.11 is not there, so that the reference implementation cannot run");
@@ -186,7 +186,11 @@ fn what_somebody_changes_meanwhile_is_left_with_its_whole_unit() {
         let (primary, journal) = (before(changes), Journal::default());
         let theirs = foreign(victim.key.rtype);
         let written = apply(sealed, &primary, &journal, || put(&primary, victim, &theirs));
-        assert_eq!(standing(&primary, victim), Some(theirs), "fleet {seed}: what somebody changed is as they left it");
+        assert_eq!(
+            standing(&primary, victim),
+            Some(theirs),
+            "fleet {seed}: what another editor changed is as it left it"
+        );
         let units = written.survey.units.iter().zip(&written.units);
         for (unit, state) in units {
             let keys: BTreeSet<_> = unit.changes.iter().map(|place| shown(&changes[*place].key)).collect();
@@ -197,7 +201,7 @@ fn what_somebody_changes_meanwhile_is_left_with_its_whole_unit() {
                 assert_eq!(standing(&primary, change), change.kind.after().cloned(), "fleet {seed}: {:?}", change.key);
             }
         }
-        // The part of the unit that the victim stands in is as it was, whole.
+        // The part of the unit with the victim is as it was, whole.
         let hit = parts.iter().find(|(.., rrsets)| rrsets.contains(&shown(&victim.key))).expect("all are in a part");
         for change in changes.iter().filter(|change| change.key != victim.key && hit.2.contains(&shown(&change.key))) {
             assert_eq!(standing(&primary, change), change.kind.before().cloned(), "fleet {seed}: {:?}", change.key);

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 /// The clock of all runs.
 const NOW: &str = "2026-11-20T02:00:00Z";
 
-/// A small healthy workspace, and a folder for metrics beside it.
+/// A small healthy workspace, and a folder for metrics next to it.
 struct Place {
     /// Both.
     folder: TempDir,
@@ -63,7 +63,7 @@ impl Place {
         fs::read_to_string(self.file(name)).expect("the metrics were written")
     }
 
-    /// The value of a sample, by all that stands before it; none where there is no such sample.
+    /// The value of a sample, by the text before it; `None` where there is no such sample.
     fn value(&self, name: &str, sample: &str) -> Option<f64> {
         let text = self.text(name);
         let mut numbers = text.lines().filter_map(|line| line.strip_prefix(sample)?.strip_prefix(' '));
@@ -116,7 +116,7 @@ fn prometheus_reads_what_every_command_writes() {
 }
 
 #[test]
-fn what_was_found_and_done_is_told() {
+fn what_was_found_and_done_is_reported() {
     let place = Place::moved();
     assert_eq!(place.run(&["drift"], "drift.prom").status.code(), Some(2));
     let value = |sample: &str| place.value("drift.prom", sample);
@@ -136,7 +136,7 @@ fn what_was_found_and_done_is_told() {
     let now = 1_795_140_000.0;
     assert_eq!(value("zonewright_last_apply_timestamp_seconds{command=\"apply\"}"), Some(now));
     assert_eq!(value("zonewright_run_timestamp_seconds{command=\"apply\"}"), Some(now));
-    for stage in ["reading the inventory", "reading zones", "digesting the plan", "applying: hosts", "reading back"] {
+    for stage in ["inventory", "zones", "compare", "digest", "survey", "send", "read_back"] {
         let sample = format!("zonewright_run_stage_duration_seconds{{command=\"apply\",stage=\"{stage}\"}}");
         assert!(value(&sample).is_some_and(|took| took >= 0.0), "{stage}");
     }
@@ -176,7 +176,7 @@ fn a_run_without_a_plan_leaves_metrics_too() {
     assert_eq!(place.run(&["plan"], "plan.prom").status.code(), Some(1));
     assert_eq!(place.value("plan.prom", "zonewright_plan_made{command=\"plan\"}"), Some(0.0));
     assert_eq!(place.value("plan.prom", "zonewright_run_success{command=\"plan\"}"), Some(0.0));
-    assert_eq!(place.value("plan.prom", "zonewright_breakers_tripped{command=\"plan\"}"), None, "nobody knows");
+    assert_eq!(place.value("plan.prom", "zonewright_breakers_tripped{command=\"plan\"}"), None, "it is unknown");
     assert_eq!(place.run(&["apply", "no-such-plan.json", "--yes"], "apply.prom").status.code(), Some(1));
     assert_eq!(place.value("apply.prom", "zonewright_run_exit_code{command=\"apply\"}"), Some(1.0));
 }
@@ -185,15 +185,18 @@ fn a_run_without_a_plan_leaves_metrics_too() {
 fn metrics_that_cannot_be_written_hide_nothing() {
     let place = Place::new();
     let healthy = place.run(&["plan"], "no-such-folder/plan.prom");
-    assert_eq!(healthy.status.code(), Some(1), "somebody relies on them");
+    assert_eq!(healthy.status.code(), Some(1), "their users rely on them");
     assert!(stderr(&healthy).contains("no-such-folder/plan.prom: error[metrics-unwritable]: "), "{}", stderr(&healthy));
-    assert!(String::from_utf8_lossy(&healthy.stdout).contains("plan    sha256:"), "it was printed all the same");
+    assert!(
+        String::from_utf8_lossy(&healthy.stdout).contains("No changes: live DNS matches"),
+        "it was printed all the same"
+    );
     let moved = Place::moved();
     assert_eq!(moved.run(&["drift"], "no-such-folder/drift.prom").status.code(), Some(2), "which says more");
 }
 
 #[test]
-fn a_name_that_the_collector_passes_over_is_told() {
+fn a_name_that_the_collector_ignores_is_reported() {
     let place = Place::new();
     let output = place.run(&["plan"], "plan.txt");
     assert_eq!(output.status.code(), Some(0));

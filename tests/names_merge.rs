@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use zonewright::inventory::load_workspace;
 use zonewright::inventory::value::{Duration, Inv, Time};
 use zonewright::pipeline::names::{NamesError, Task, fix_lock, rewrite, write};
-use zonewright::pipeline::{Progress, Request};
+use zonewright::pipeline::{Progress, Request, RunStage};
 use zonewright::provider::cache::CacheUse;
 
 /// When the branches part.
@@ -96,11 +96,11 @@ fn act() -> impl Strategy<Value = (Act, u32)> {
     (act, 0..30_u32)
 }
 
-/// Nobody waits.
+/// It ignores all reports.
 struct Silent;
 
 impl Progress for Silent {
-    fn stage(&self, _: &str, _: Option<u64>) {}
+    fn stage(&self, _: RunStage, _: Option<u64>) {}
     fn step(&self) {}
 }
 
@@ -151,7 +151,7 @@ fn request(folder: &Path, now: Time, host: Option<usize>) -> Request<'_> {
     Request {
         workspace: folder,
         now,
-        hosts: host.map(inv).into_iter().collect(),
+        hosts: host.map(|host| inv(host).to_string()).into_iter().collect(),
         projects: vec![],
         live_snapshot: None,
         base: None,
@@ -177,7 +177,7 @@ fn do_all(folder: &Path, acts: &[(Act, u32)], from: Time) -> String {
         let (done, _) = rewrite(&request(folder, now, host), (&task, &[]), &Silent);
         let done = done.expect("every source can be believed");
         if done.old != done.new {
-            write(folder, &done.old, &done.new).expect("nobody else writes");
+            write(folder, &done.old, &done.new).expect("there is no other writer");
         }
     }
     lock_of(folder)
@@ -193,7 +193,7 @@ fn merge(base: &str, ours: &str, theirs: &str) -> String {
     output.expect("git was just found")
 }
 
-/// Runs git, apart from all settings of whoever runs the test; gives what it prints, or `None` where it fails.
+/// Runs git, without the settings of the user who runs the test; gives what it prints, or `None` where it fails.
 fn git(folder: &Path, args: &[&str]) -> Option<String> {
     let output = Command::new("git")
         .args(["-c", "user.name=Test", "-c", "user.email=test@example.net", "-c", "commit.gpgSign=false"])
@@ -220,7 +220,7 @@ fn has_git() -> bool {
 fn fix(folder: &Path, now: Time) -> String {
     let (fixed, _) = fix_lock(&request(folder, now, None), &Silent);
     let fixed = fixed.expect("every source can be believed");
-    write(folder, &fixed.old, &fixed.new).expect("nobody else writes");
+    write(folder, &fixed.old, &fixed.new).expect("there is no other writer");
     fixed.new
 }
 
@@ -256,7 +256,7 @@ fn held(lock: &str) -> BTreeSet<(u64, String)> {
     held
 }
 
-/// Whether a row says of a name that it was given up so long ago that nobody asks for it.
+/// Whether a row says of a name that it was given up so long ago that it no longer matters.
 fn is_over(row: &Row<'_>, now: Time) -> bool {
     let longest: Duration = "2d".parse().expect("a duration");
     row.4 != "-" && time(row.4).plus(longest) < now
@@ -265,9 +265,9 @@ fn is_over(row: &Row<'_>, now: Time) -> bool {
 /// What is wrong with names.lock by the rules of the format.
 fn check_valid(folder: &Path, lock: &str, now: Time) -> Result<(), TestCaseError> {
     let loaded = load_workspace(folder, now, &|_| {});
-    let told: Vec<&str> = loaded.diagnostics.iter().map(|found| found.message.as_str()).collect();
+    let messages: Vec<&str> = loaded.diagnostics.iter().map(|found| found.message.as_str()).collect();
     let inventory = loaded.inventory.expect("the settings are good");
-    prop_assert!(inventory.lock.iter().all(|row| !row.bad) && told.is_empty(), "{told:?}\n{lock}");
+    prop_assert!(inventory.lock.iter().all(|row| !row.bad) && messages.is_empty(), "{messages:?}\n{lock}");
     let rows = rows(lock);
     let keys: Vec<(u64, &str)> = rows.iter().map(|row| (row.0, row.1)).collect();
     let sorted: BTreeSet<(u64, &str)> = keys.iter().copied().collect();
@@ -287,7 +287,7 @@ fn check_valid(folder: &Path, lock: &str, now: Time) -> Result<(), TestCaseError
     Ok(())
 }
 
-/// Checks what becomes of two branches.
+/// Checks the merge of two branches.
 fn check_merged(base: &str, ours: &str, theirs: &str, merged: &str) -> Result<(), TestCaseError> {
     if merged.is_empty() {
         return Ok(());
@@ -308,8 +308,8 @@ fn check_merged(base: &str, ours: &str, theirs: &str, merged: &str) -> Result<()
     let (old, new) = (rows(merged), rows(&fixed));
     for row in old.iter().filter(|row| !row.1.starts_with("free-")) {
         let is_forgotten = old.iter().any(|other| (row.0, row.1) == (other.0, other.1) && is_over(other, now));
-        let stands = new.iter().any(|other| (row.0, row.1) == (other.0, other.1));
-        prop_assert!(stands || is_forgotten, "nothing is known of {row:?} any more\n{all}");
+        let is_kept = new.iter().any(|other| (row.0, row.1) == (other.0, other.1));
+        prop_assert!(is_kept || is_forgotten, "nothing is known of {row:?} now\n{all}");
     }
     for inv in 1..=HOSTS.len() as u64 {
         let own = |lock| -> Vec<String> {
@@ -317,7 +317,7 @@ fn check_merged(base: &str, ours: &str, theirs: &str, merged: &str) -> Result<()
             of.map(|row| format!("{row:?}")).collect()
         };
         if own(base) == own(ours) && own(base) == own(theirs) {
-            prop_assert!(own(base).iter().all(|row| own(&fixed).contains(row)), "{inv} was touched by nobody\n{all}");
+            prop_assert!(own(base).iter().all(|row| own(&fixed).contains(row)), "{inv} was not changed\n{all}");
         }
     }
     Ok(())
@@ -363,7 +363,7 @@ fn what_is_not_utf_8_stays_as_it_is() {
 }
 
 #[test]
-fn whoever_writes_names_lock_is_told_how_git_is_to_merge_it() {
+fn a_command_that_writes_names_lock_says_how_git_is_to_merge_it() {
     let tree = tempfile::tempdir().expect("a folder");
     let folder = tree.path().join("inventory");
     fs::create_dir(&folder).expect("a folder");

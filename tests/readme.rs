@@ -1,5 +1,5 @@
-//! What README and docs/ say is what the program does: its excerpt of a plan, its commands and flags, links, sections
-//! and codes.
+//! What README and docs/ say is what the program does: its commands and flags, links, sections and codes. What they show of
+//! its output is followed by tests/tour.rs.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,11 +11,17 @@ use zonewright::apply::Outcome;
 use zonewright::change::{BlockCode, NoticeCode, Rule, SkipCode};
 use zonewright::names::NameCode;
 
-/// What stands for lines that are left out.
+/// The mark for lines that are left out.
 const OMISSION: &str = "…";
 
-/// What points from the text of a rule to a section.
-const POINTER: &str = "docs/formats.md, ";
+/// What points from a message to a page that the program prints.
+const POINTER: &str = "zonewright help ";
+
+/// Documents that files of a workspace name, which `init` writes: they are read where the documents are.
+const WRITTEN_BY_INIT: &str = "src/starter";
+
+/// How many bytes README may have: what a newcomer reads in a few minutes.
+const MAX_README_BYTES: usize = 8_000;
 
 /// The root of the project.
 fn root() -> &'static Path {
@@ -38,12 +44,6 @@ fn zonewright(args: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("the output is UTF-8")
 }
 
-/// The lines of a fenced block, from the first fence behind `heading`.
-fn fenced<'t>(text: &'t str, heading: &str) -> Vec<&'t str> {
-    let behind = text.lines().skip_while(|line| *line != heading).skip_while(|line| !line.starts_with("```"));
-    behind.skip(1).take_while(|line| *line != "```").collect()
-}
-
 /// All files with some ending below a folder.
 fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
@@ -62,7 +62,8 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
 /// The documents that people read.
 fn documents() -> Vec<PathBuf> {
     let mut documents = files(&root().join("docs"), "md");
-    documents.extend(["README.md", "CHANGELOG.md", "inventory/README.md"].map(|file| root().join(file)));
+    documents
+        .extend(["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "inventory/README.md"].map(|file| root().join(file)));
     documents
 }
 
@@ -93,7 +94,8 @@ fn headings(text: &str) -> Vec<String> {
     headings.map(|line| line.trim_start_matches('#').trim().to_owned()).collect()
 }
 
-/// The anchor that a heading gets: lower case, blanks as hyphens, and of the rest letters, digits, hyphens, underscores.
+/// The anchor that a heading gets: lower case, blanks as hyphens, and of the rest letters, digits, hyphens,
+/// underscores.
 ///
 /// No official source; as GitHub does it.
 fn anchor(heading: &str) -> String {
@@ -101,8 +103,8 @@ fn anchor(heading: &str) -> String {
     lower.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).collect()
 }
 
-/// The command lines of zonewright that a document shows: lines that are indented or fenced, also behind a prompt, and what
-/// stands between backticks. One with an omission is none.
+/// The command lines of zonewright that a document shows: lines that are indented or fenced, also behind a prompt, and
+/// what is between backticks. A line with an omission does not count.
 fn commands_shown(text: &str) -> BTreeSet<Vec<String>> {
     let text = text.replace("\\\n", " ").replace("\\|", "|");
     let mut inside = false;
@@ -124,7 +126,8 @@ fn commands_shown(text: &str) -> BTreeSet<Vec<String>> {
     lines.map(|line| shell_words(&line)).collect()
 }
 
-/// The words of a command line as a shell splits them, up to what the shell does with the command. Of alternatives, as in
+/// The words of a command line as a shell splits them, up to what the shell does with the command. Of alternatives, as
+/// in
 /// `text|json`, the first is taken, and the brackets of what may be left out go.
 fn shell_words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
@@ -152,19 +155,11 @@ fn word(text: &str) -> &str {
 }
 
 #[test]
-fn the_excerpt_of_a_plan_is_what_the_first_command_prints() {
+fn readme_is_short_and_has_the_two_commands() {
     let readme = text("README.md");
-    let command = readme.lines().find_map(|line| line.strip_prefix("    cargo run --release -- "));
-    let args: Vec<&str> = command.expect("README has the command").split(' ').collect();
-    let output = zonewright(&args);
-    let printed: Vec<&str> = output.lines().collect();
-    let excerpt = fenced(&readme, "## What a plan looks like");
-    assert!(excerpt.len() > 20, "{excerpt:?}");
-    let mut from = 0;
-    for block in excerpt.split(|line| *line == OMISSION).filter(|block| !block.is_empty()) {
-        let found = printed[from..].windows(block.len()).position(|lines| lines == block);
-        let found = found.unwrap_or_else(|| panic!("not printed, or not in this order:\n{}", block.join("\n")));
-        from += found + block.len();
+    assert!(readme.len() <= MAX_README_BYTES, "README has {} bytes: what is too much belongs into docs/", readme.len());
+    for command in ["cargo run --release -- -C inventory --now 2026-11-20T02:00:00Z plan", "ci/test"] {
+        assert!(readme.contains(&format!("\n    {command}\n")), "README lacks `{command}`");
     }
 }
 
@@ -173,7 +168,7 @@ fn the_explanations_are_what_the_demo_gives() {
     let document = text("docs/explain.md");
     let mut count = 0;
     for example in between(&document, "```text\n$ zonewright ", "\n```") {
-        let (command, shown) = example.split_once('\n').expect("a command stands before what it prints");
+        let (command, shown) = example.split_once('\n').expect("a command comes before its output");
         let args: Vec<&str> = command.split(' ').chain(["-C", "inventory", "--now", "2026-11-20T02:00:00Z"]).collect();
         assert_eq!(zonewright(&args).trim_end(), shown, "docs/explain.md: zonewright {command}");
         count += 1;
@@ -182,14 +177,12 @@ fn the_explanations_are_what_the_demo_gives() {
 }
 
 #[test]
-fn commands_and_flags_in_the_documents_exist() {
+fn every_command_is_described_and_no_other() {
     let help = zonewright(&["--help"]);
     let (_, listed) = help.split_once("Commands:\n").expect("the help lists the commands");
     let (listed, _) = listed.split_once("\n\n").expect("a blank line ends the list");
     let commands: Vec<&str> = listed.lines().map(|line| word(line.trim())).collect();
     assert!(commands.contains(&"plan"), "{commands:?}");
-    let helps: Vec<String> = commands.iter().map(|command| zonewright(&["help", command])).collect();
-    let helps = format!("{help}{}", helps.concat());
     let mut described = Vec::new();
     for document in documents() {
         let shown = document.display().to_string();
@@ -202,12 +195,6 @@ fn commands_and_flags_in_the_documents_exist() {
     for command in commands.iter().filter(|command| **command != "help") {
         assert!(described.iter().any(|own| own == command), "no document describes `zonewright {command}`");
     }
-    let readme = text("README.md");
-    let (_, reference) = readme.split_once("## Commands").expect("README has the section");
-    let flags = reference.split("--").skip(1).map(word).filter(|flag| flag.starts_with(|c: char| c != '-'));
-    for flag in flags {
-        assert!(helps.contains(&format!("--{flag}")), "README: there is no flag --{flag}");
-    }
 }
 
 #[test]
@@ -218,7 +205,7 @@ fn commands_in_the_documents_are_taken_by_the_program() {
         let text = fs::read_to_string(&document).expect("the document can be read");
         for words in commands_shown(&text) {
             count += 1;
-            // What stands before `--help` is read first, and nothing is done.
+            // The words before `--help` are read first, and nothing is done.
             let output = Command::new(env!("CARGO_BIN_EXE_zonewright"))
                 .args(&words)
                 .arg("--help")
@@ -263,17 +250,32 @@ fn links_lead_to_files_and_headings() {
 }
 
 #[test]
-fn every_section_that_a_diagnostic_names_exists() {
-    let headings = headings(&text("docs/formats.md"));
-    let mut count = 0;
-    for file in files(&root().join("src"), "rs") {
-        let source = fs::read_to_string(&file).expect("a source can be read");
-        for section in between(&source, POINTER, ")") {
-            assert!(headings.iter().any(|heading| heading == section), "{}: no section {section}", file.display());
-            count += 1;
-        }
+fn every_page_that_a_finding_names_is_in_the_program_and_leads_to_a_section() {
+    let mut pointed = BTreeSet::new();
+    let cases = fs::read_dir(root().join("tests/cases")).expect("the folder is there");
+    let printed = cases.map(|case| case.expect("the entry can be read").path().join("expect/stderr"));
+    for file in printed.chain(files(&root().join("src"), "rs")) {
+        // Not every case prints findings.
+        let text = fs::read_to_string(&file).unwrap_or_default();
+        let is_code = |code: &&str| code.bytes().all(|octet| octet.is_ascii_alphanumeric() || octet == b'-');
+        pointed.extend(between(&text, &format!("({POINTER}"), ")").filter(is_code).map(str::to_owned));
     }
-    assert!(count > 20, "{count}");
+    assert!(pointed.len() > 20, "{pointed:?}");
+    for code in pointed {
+        let page = zonewright(&["help", &code]);
+        assert!(page.contains("\nSee\n  docs/"), "{code}: {page}");
+    }
+}
+
+#[test]
+fn no_message_names_a_document_that_an_installed_program_lacks() {
+    for file in files(&root().join("src"), "rs") {
+        let shown = file.strip_prefix(root()).expect("below the root").display().to_string();
+        let source = fs::read_to_string(&file).expect("a source can be read");
+        let is_text = |line: &&str| !line.trim_start().starts_with("//") && !line.contains("include_str!");
+        let named = source.lines().filter(is_text).find(|line| line.contains("(docs/"));
+        assert!(named.is_none() || shown.starts_with(WRITTEN_BY_INIT), "{shown}: {named:?}");
+    }
 }
 
 #[test]
@@ -340,7 +342,7 @@ fn collect_keys(schema: &Value, keys: &mut Vec<String>) {
     }
 }
 
-/// Whether a character may stand in a key.
+/// Whether a character is allowed in a key.
 fn is_key(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }

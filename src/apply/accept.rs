@@ -1,7 +1,7 @@
 //! Whether a plan may be applied at all. Pure.
 //!
-//! Its digests, format and order are proven where it is loaded (`plan::store`). What is left is what its `id` does not cover,
-//! its age, and what whoever applies it expects of it.
+//! Its digests, format and order are proven where it is loaded (`plan::store`). Here are the other checks: what its
+//! `id` does not cover, its age, and the effect that the operator expects.
 
 use super::model::Refusal;
 use crate::inventory::value::{Duration, Time};
@@ -14,13 +14,13 @@ pub struct Terms<'a> {
     pub now: Time,
     /// How long a plan may be applied, `[plan] expires`.
     pub expires: Duration,
-    /// The effect that was reviewed, where somebody says so.
+    /// The effect that was reviewed, where `--expect` names it.
     pub expect: Option<&'a str>,
 }
 
 /// Refuses a plan that must not be applied; `place` names it.
 ///
-/// The times are no part of the plan's `id`: that one follows from the other by the setting proves them.
+/// The times are not part of the plan's `id`: that one follows from the other by the setting proves them.
 pub fn accept(sealed: &SealedPlan, place: &str, terms: &Terms<'_>) -> Result<(), Refusal> {
     let refuse = |code, message, hint: &str| {
         Err(Refusal { place: place.to_owned(), code, message, hint: Some(hint.to_owned()) })
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
     use crate::plan::{Plan, fixture};
 
-    /// What becomes of the fixture, a day old at most, at a time and with an expectation.
+    /// The outcome for the fixture, at most a day old, at a time and with an expectation.
     fn outcome(change: impl FnOnce(&mut Plan), now: &str, expect: Option<&str>) -> Result<(), &'static str> {
         let mut plan = fixture::fleet();
         plan.created = "2026-11-20T02:00:00Z".parse().unwrap();

@@ -9,10 +9,10 @@ use super::survey::{Standing, Survey, Verdict};
 use super::{HostKey, Orders, Unit, hosts_of};
 use crate::parallel::HELD;
 
-/// What was done for a unit, and why no more.
+/// What was done for a unit, and why not everything.
 #[derive(Debug, Clone, Default)]
 pub struct UnitState {
-    /// The places of the changes that were made, as far as the server says.
+    /// The places of the changes that were made, according to the server.
     pub done: Vec<usize>,
     /// Why the rest is not.
     pub verdict: Option<Verdict>,
@@ -28,7 +28,7 @@ fn made_already(survey: &Survey<'_>, unit: &Unit) -> UnitState {
 pub struct Board<'a> {
     /// What was known before.
     pub survey: &'a Survey<'a>,
-    /// Who is told.
+    /// Who gets the events.
     watch: &'a dyn Watch,
     /// How it is to be done.
     pub orders: &'a Orders,
@@ -40,14 +40,14 @@ pub struct Board<'a> {
     failures: AtomicUsize,
     /// Whether nothing more is to be sent.
     stopped: AtomicBool,
-    /// Whether a primary could not be asked any more.
+    /// Whether a primary can no longer be asked.
     lost: AtomicBool,
     /// Why the journal could not be kept, where it could not.
     halted: Mutex<Option<String>>,
 }
 
 impl<'a> Board<'a> {
-    /// Begins: what the survey left is left.
+    /// Begins: units that the survey left out stay as they are.
     pub fn new(survey: &'a Survey<'a>, orders: &'a Orders, watch: &'a dyn Watch) -> Board<'a> {
         let board = Board {
             survey,
@@ -75,12 +75,12 @@ impl<'a> Board<'a> {
         self.number.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Tells an event; where it cannot be kept nothing more is sent.
+    /// Reports an event; if it cannot be kept, nothing else is sent.
     pub fn tell(&self, event: Event<'_>) -> bool {
         self.tell_all(&[event])
     }
 
-    /// Tells events at once; where they cannot be kept nothing more is sent.
+    /// Reports several events; if they cannot be kept, nothing else is sent.
     pub fn tell_all(&self, events: &[Event<'_>]) -> bool {
         match self.watch.events(events) {
             Ok(()) => true,
@@ -102,12 +102,12 @@ impl<'a> Board<'a> {
         self.stopped.load(Ordering::SeqCst) || self.watch.is_interrupted()
     }
 
-    /// Notes that a primary cannot be asked any more.
+    /// Notes that a primary can no longer be asked.
     pub fn note_lost(&self) {
         self.lost.store(true, Ordering::SeqCst);
     }
 
-    /// Whether a primary could not be asked any more.
+    /// Whether a primary can no longer be asked.
     pub fn is_any_lost(&self) -> bool {
         self.lost.load(Ordering::SeqCst)
     }
@@ -132,7 +132,7 @@ impl<'a> Board<'a> {
         }
     }
 
-    /// Tells that the hosts of a unit are through, if all of it was done.
+    /// Reports that the hosts of a unit are finished, if all of it was done.
     fn tell_if_through(&self, unit: usize) {
         let done = self.unit(unit).done.len();
         if done == self.survey.units[unit].changes.len() {
@@ -145,8 +145,8 @@ impl<'a> Board<'a> {
         pieces.iter().for_each(|piece| self.leave_unit(piece.unit, verdict));
     }
 
-    /// Notes that pieces may be written all the same, as an update of theirs may come late; whatever was said of them, such
-    /// as that they are left as they are, is proven no more.
+    /// Notes that pieces may still be written, as an update of theirs may take effect late; earlier verdicts on them,
+    /// such as "left as it is", are no longer proven.
     pub fn doubt(&self, pieces: &[Piece], verdict: &Verdict) {
         for piece in pieces {
             if let Some(said) = &mut self.unit(piece.unit).verdict {
@@ -174,22 +174,22 @@ impl<'a> Board<'a> {
         self.tell_hosts(unit);
     }
 
-    /// Why nothing more is sent after a stop, for those that it was not the turn of.
+    /// Why nothing else is sent after a stop, for the hosts that are not yet processed.
     pub fn stop_verdict(&self) -> Verdict {
         let halted = self.halted.lock().expect(HELD);
         let is_interrupted = self.watch.is_interrupted();
         let (message, hint) = match (&*halted, self.orders.max_failures) {
             (Some(error), _) => {
-                (format!("the apply stopped: {error}"), "mend the state's disk; then `zonewright resume` goes on")
+                (format!("the apply stopped: {error}"), "fix the state's disk; then `zonewright resume` continues")
             }
             (None, _) if is_interrupted => {
-                ("the apply was interrupted".to_owned(), "`zonewright resume` goes on where it ended")
+                ("the apply was interrupted".to_owned(), "`zonewright resume` continues where it ended")
             }
             (None, Some(max)) => (
                 format!("the apply stopped after {max} failed hosts"),
-                "look at the failed hosts; `zonewright resume` goes on where it ended",
+                "look at the failed hosts; `zonewright resume` continues where it ended",
             ),
-            (None, None) => ("the apply stopped".to_owned(), "`zonewright resume` goes on where it ended"),
+            (None, None) => ("the apply stopped".to_owned(), "`zonewright resume` continues where it ended"),
         };
         Verdict { outcome: Outcome::NotReached, message, hint: Some(hint.to_owned()) }
     }
@@ -210,7 +210,7 @@ impl<'a> Board<'a> {
         hosts_of(self.survey.changes, &self.survey.units[unit])
     }
 
-    /// Tells that the hosts of a unit are through.
+    /// Reports that the hosts of a unit are finished.
     fn tell_hosts(&self, unit: usize) {
         self.tell(Event::Hosts(self.hosts(unit).len()));
     }

@@ -1,4 +1,4 @@
-//! What stands at an RRset's place, compared with what a plan says of it. Pure.
+//! What is at an RRset's place, compared with what a plan says about it. Pure.
 
 use crate::change::{Change, ChangeKind};
 use crate::dns::{Rrset, Rtype};
@@ -12,18 +12,18 @@ pub fn is_before(change: &Change, answer: &Answer) -> bool {
     }
 }
 
-/// Whether an RRset is as the plan wants it, the TTL too.
+/// Whether an RRset is as planned, the TTL too.
 pub fn is_after(change: &Change, answer: &Answer) -> bool {
     match (&change.kind, answer) {
         (ChangeKind::Create { after } | ChangeKind::Modify { after, .. }, answer) => holds(change, after, answer),
         (ChangeKind::Delete { .. }, Answer::Nothing) => true,
-        // A CNAME stands alone: the RRset is gone.
+        // A CNAME is alone at its name: the RRset is gone.
         (ChangeKind::Delete { .. }, Answer::Holds(Rtype::CNAME, _)) => change.key.rtype != Rtype::CNAME,
         (ChangeKind::Delete { .. }, _) => false,
     }
 }
 
-/// Whether this very RRset stands there.
+/// Whether exactly this RRset is there.
 fn holds(change: &Change, wanted: &Rrset, answer: &Answer) -> bool {
     matches!(answer, Answer::Holds(rtype, rrset) if *rtype == change.key.rtype && rrset == wanted)
 }
@@ -33,8 +33,8 @@ pub fn shown(answer: &Answer) -> String {
     match answer {
         Answer::Holds(rtype, rrset) => shown_rrset(*rtype, rrset),
         Answer::Nothing => "nothing".to_owned(),
-        Answer::Delegated(cut, _) => format!("what lies at or below the delegation `{cut}`"),
-        Answer::BelowDname(owner, _) => format!("what lies below the DNAME at `{owner}`"),
+        Answer::Delegated(cut, _) => format!("names at or below the delegation `{cut}`"),
+        Answer::BelowDname(owner, _) => format!("names below the DNAME at `{owner}`"),
     }
 }
 

@@ -1,18 +1,19 @@
-//! A plan to updates, and what became of them: exactly the plan, or nothing.
+//! A plan to updates, and their outcome: exactly the plan, or nothing.
 //!
-//! Comes in: a plan, and the writers of the zones that it changes. Goes out: what was written of each unit and why not more,
-//! and before and after every update an event, of which the first must be durable before the update is sent. Nothing is
-//! decided here: what the plan says is sent, with what the plan saw as its prerequisite, or it is not.
+//! Comes in: a plan, and the writers of the zones that it changes. Goes out: what was written of each unit and why not
+//! everything; and an event before and after every update. The first event must be durable before the update is sent.
+//! Nothing is decided here: each change is sent as planned, with what the plan saw as its prerequisite, or it is not
+//! sent.
 //!
 //! | part | what it does |
 //! |---|---|
 //! | `accept` | pure: whether a plan may be applied at all |
 //! | `order` | pure: changes to units and phases |
-//! | `survey` | reads what stands before anything is sent |
+//! | `survey` | reads what is there before anything is sent |
 //! | `batch` | pure: units to batches |
 //! | `writer` | writes one zone |
 //! | `board` | how far each unit is |
-//! | `compare` | pure: what stands against what the plan says |
+//! | `compare` | pure: what is there against what the plan says |
 
 pub mod accept;
 
@@ -58,7 +59,7 @@ pub const SIDE_BY_SIDE: usize = 8;
 pub struct Orders {
     /// Leave to carry the plan out, which names it.
     pub clearance: Clearance,
-    /// What tells the markers of this run from those of any other that applies the same plan: 1 to 999 999 999.
+    /// What distinguishes the markers of this run from those of another run with the same plan: 1 to 999 999 999.
     pub run: u64,
     /// How many updates earlier parts of this apply sent: the numbers of further ones follow.
     pub sent: u64,
@@ -72,7 +73,7 @@ pub struct Orders {
 pub struct Written<'a> {
     /// What was known before.
     pub survey: Survey<'a>,
-    /// What was done for each unit, and why no more.
+    /// What was done for each unit, and why not everything.
     pub units: Vec<UnitState>,
     /// What was sent to each zone that can be written.
     pub zones: Vec<ZoneWritten>,
@@ -122,8 +123,8 @@ pub fn read_back(written: &Written<'_>) -> ReadBack {
 /// Names a host of a unit: its project and number; none of the latter where orphans are removed.
 pub type HostKey<'a> = (&'a str, Option<Inv>);
 
-/// The hosts whose changes a unit has, in the order of the plan, each once: one that comes from another project is of that in
-/// which something of it is to be.
+/// The hosts whose changes a unit has, in the order of the plan, each once: one that comes from another project is of
+/// that in which something of it is to be.
 pub fn hosts_of<'a>(changes: &'a [Change], unit: &Unit) -> Vec<HostKey<'a>> {
     let mut hosts: Vec<(HostKey<'_>, bool)> = Vec::new();
     for place in &unit.changes {

@@ -1,4 +1,4 @@
-//! What is sent, what became of it, and who is told.
+//! What is sent, its outcome, and who gets the events.
 
 use std::error::Error;
 use std::time::Duration;
@@ -37,13 +37,13 @@ impl Phase {
 /// One marker in the place of another.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Swap {
-    /// The RRset that must stand there, where one does.
+    /// The RRset that must be there; `None` where there must be none.
     pub before: Option<Rrset>,
     /// What is put in its place.
     pub after: Marker,
 }
 
-/// One update, as the journal keeps it: whole hosts, as far as one phase and zone concern them.
+/// One update, as the journal keeps it: whole hosts: their changes of one phase in one zone.
 #[derive(Debug, Clone)]
 pub struct Batch<'a> {
     /// Its number within the apply, from 1; every update has its own, also one that says again what another said.
@@ -58,14 +58,14 @@ pub struct Batch<'a> {
     pub changes: Vec<&'a Change>,
 }
 
-/// What became of a batch.
+/// The outcome of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Settled {
     /// It took effect.
     Done,
     /// Provably nothing of it took effect, and why.
     Undone(String),
-    /// Nobody knows, and why.
+    /// It is unknown, and why.
     Unknown(String),
 }
 
@@ -74,13 +74,13 @@ pub enum Settled {
 pub enum Event<'a> {
     /// A batch is about to be sent. It is not, unless this event was taken well: it must be durable by then.
     Sending(&'a Batch<'a>),
-    /// What became of a batch that was sent. Every batch that was sent settles once.
+    /// The outcome of a batch that was sent. Every batch that was sent settles once.
     Settled(&'a Batch<'a>, &'a Settled),
-    /// So many more hosts are through, whatever became of them.
+    /// This many more hosts are finished, with any outcome.
     Hosts(usize),
 }
 
-/// Told what happens; asked whether to go on. Zones are written side by side, and all of them tell the same one.
+/// Gets the events, and says whether to continue. Zones are written in parallel, and all report to the same one.
 pub trait Watch: Sync {
     /// Takes an event.
     ///
@@ -97,20 +97,20 @@ pub trait Watch: Sync {
     /// Waits before something is tried again.
     fn wait(&self, pause: Duration);
 
-    /// Whether somebody wants the apply to end: what is in flight is waited for, and nothing more is sent.
+    /// Whether the apply is to end: updates in flight are waited for, and nothing else is sent.
     fn is_interrupted(&self) -> bool {
         false
     }
 }
 
 crate::change::words! {
-    /// What became of a host.
+    /// The outcome of a host.
     Outcome {
         /// All its changes were made, and were read back.
         Applied = "applied",
         /// All of it was as it should be before anything was sent.
         AlreadyApplied = "already-applied",
-        /// Something of it is not as the plan saw it: it was left as it is, whole.
+        /// Something of it is not as the plan saw it: all of it was left as it is.
         Stale = "stale",
         /// Some of its changes were made and others not.
         Partial = "partial",
@@ -124,13 +124,13 @@ crate::change::words! {
 }
 
 impl Outcome {
-    /// Whether the host is as the plan wants it.
+    /// Whether the host is as planned.
     pub fn is_done(self) -> bool {
         matches!(self, Outcome::Applied | Outcome::AlreadyApplied)
     }
 }
 
-/// What became of one host, or of one name that no host has.
+/// The outcome of one host, or of one name that no host has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostOutcome {
     /// The host; none where an orphan is removed.
@@ -141,7 +141,7 @@ pub struct HostOutcome {
     pub name: String,
     /// How many changes it has.
     pub changes: usize,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: Outcome,
     /// Why it is not `applied` or `already-applied`, in words: lower case, no full stop.
     pub message: Option<String>,
@@ -175,7 +175,7 @@ pub struct Refusal {
     pub hint: Option<String>,
 }
 
-/// What became of a plan.
+/// The outcome of a plan.
 #[derive(Debug, Clone, Default)]
 pub struct Applied {
     /// Every host of the plan's changes, in their order.
@@ -189,13 +189,13 @@ pub struct Applied {
 /// How an apply ended as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// All hosts are as the plan wants them.
+    /// All hosts are as planned.
     Done,
     /// Something went wrong, and nothing was changed; or all was changed, and something besides went wrong.
     Error,
     /// Every host was stale.
     AllStale,
-    /// Some hosts are as the plan wants them or were changed, and others not.
+    /// Some hosts are as planned or were changed, and others are not.
     InPart,
 }
 
@@ -213,7 +213,7 @@ impl Applied {
         }
     }
 
-    /// How many hosts are as the plan wants them.
+    /// How many hosts are as planned.
     pub fn done(&self) -> usize {
         self.hosts.iter().filter(|host| host.outcome.is_done()).count()
     }

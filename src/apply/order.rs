@@ -1,6 +1,7 @@
 //! Which changes are made together, and in which order. Pure.
 //!
-//! Comes in: the changes of a plan. Goes out: units, which are accepted or refused as a whole, and the phase of each change.
+//! Comes in: the changes of a plan. Goes out: units, which are accepted or refused as a whole, and the phase of each
+//! change.
 
 use std::collections::HashMap;
 
@@ -10,7 +11,7 @@ use crate::diff::own::txt_name;
 use crate::dns::{Name, Rdata, Rtype, reverse};
 use crate::inventory::value::Inv;
 
-/// Changes that stand or fall together: those of hosts that share one, or of a name that no host has.
+/// Changes that are made together or not at all: those of hosts that share one, or of a name that no host has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unit {
     /// The places of its changes in the plan, ascending; never empty.
@@ -80,7 +81,7 @@ fn companions(changes: &[Change]) -> Vec<Option<usize>> {
     changes.iter().map(|change| if change.is_registry() { companion(change) } else { None }).collect()
 }
 
-/// What a change is tied to: its hosts; where it has none, the names that nobody has and that it is about.
+/// What a change belongs to: its hosts; where it has none, the names without a host that it is about.
 fn ties(change: &Change) -> Vec<Tie> {
     if let Some(host) = change.host {
         return std::iter::once(host).chain(change.also.iter().copied()).map(Tie::Host).collect();

@@ -1,7 +1,7 @@
-//! What stands before anything is sent: every RRset that a plan touches, and the marker of every fenced zone.
+//! What is there before anything is sent: every RRset that a plan touches, and the marker of every fenced zone.
 //!
-//! Comes in: a plan, and the writers of its zones. Goes out: for each unit whether it is done already, stale, out of reach,
-//! or to be written. Nothing is sent but questions.
+//! Comes in: a plan, and the writers of its zones. Goes out: for each unit whether it is done already, stale, out of
+//! reach, or to be written. Nothing is sent but questions.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ pub struct Verdict {
 impl Verdict {
     /// A host whose RRsets are not what the plan saw.
     pub fn stale(message: String) -> Verdict {
-        let hint = "plan again: the new plan starts from what stands there now".to_owned();
+        let hint = "plan again: the new plan starts from what is there now".to_owned();
         Verdict { outcome: Outcome::Stale, message, hint: Some(hint) }
     }
 
@@ -51,10 +51,10 @@ impl Verdict {
     }
 }
 
-/// Where a unit stands before anything is sent.
+/// The state of a unit before anything is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
-    /// All its RRsets are as the plan wants them.
+    /// All its RRsets are as planned.
     Already,
     /// All its RRsets are as the plan saw them.
     Open,
@@ -67,19 +67,19 @@ pub enum Standing {
 pub enum Made {
     /// It did not.
     No,
-    /// Nobody knows.
+    /// It is unknown.
     Perhaps,
     /// It did.
     Yes,
 }
 
-/// What is known of a zone that can be written.
+/// What is known about a zone that can be written.
 pub struct Surveyed<'a> {
     /// The zone.
     pub zone: &'a ZoneName,
     /// Its writer.
     pub writer: &'a dyn WriteZone,
-    /// Where its marker stands and what stands there; none where the zone is not fenced.
+    /// The place of its marker and what is there; `None` where the zone is not fenced.
     pub fence: Option<(RrKey, Option<Rrset>)>,
     /// The SOA's serial, where the target has one.
     pub serial: Option<u32>,
@@ -90,7 +90,7 @@ pub struct Surveyed<'a> {
 }
 
 impl Surveyed<'_> {
-    /// The marker that stands in the zone.
+    /// The marker that is in the zone.
     pub fn marker(&self) -> Option<Marker> {
         self.fence.as_ref()?.1.as_ref().and_then(Marker::of_rrset)
     }
@@ -100,13 +100,13 @@ impl Surveyed<'_> {
 pub struct Survey<'a> {
     /// The changes of the plan.
     pub changes: &'a [Change],
-    /// What stands or falls together, in the order of the plan.
+    /// What is made together or not at all, in the order of the plan.
     pub units: Vec<Unit>,
     /// The unit of each change, by its place among them.
     pub unit_of: Vec<usize>,
     /// What each change's RRset is read as.
     answers: Vec<Result<Answer, TargetError>>,
-    /// Where each unit stands.
+    /// The state of each unit.
     pub standings: Vec<Standing>,
     /// The phase of each change.
     pub phases: Vec<Phase>,
@@ -121,8 +121,8 @@ pub struct Survey<'a> {
 }
 
 impl Survey<'_> {
-    /// The same, with what an earlier part of the apply made, by the place of each change: it is not made again, and a unit
-    /// of which something no longer stands is left as it is. What was perhaps made was, where it stands.
+    /// The same, with what an earlier part of the apply made, by the place of each change. It is not made again; a unit
+    /// that lost some of it since is left as it is. A change with an unknown outcome counts as made if it is there.
     pub fn with_made(self, made: &[Made]) -> Self {
         let is_made = |(place, made): (usize, &Made)| match (made, &self.answers[place]) {
             (Made::Yes, _) => true,
@@ -179,7 +179,7 @@ pub fn survey<'a>(plan: &'a Plan, accesses: Vec<ZoneAccess<'a>>, at_once: usize)
     }
     let (units, phases) = order::arrange(changes);
     let answers: Vec<Result<Answer, TargetError>> =
-        answers.into_iter().map(|answer| answer.expect("every change lies in a zone of the plan")).collect();
+        answers.into_iter().map(|answer| answer.expect("every change is in a zone of the plan")).collect();
     let made = vec![false; changes.len()];
     let standings = standings(changes, &units, &made, &answers);
     let mut unit_of = vec![0; changes.len()];
@@ -189,7 +189,8 @@ pub fn survey<'a>(plan: &'a Plan, accesses: Vec<ZoneAccess<'a>>, at_once: usize)
     Survey { changes, units, unit_of, answers, standings, phases, made, zones, problems, at_once }
 }
 
-/// Reads what a plan touches in one zone, and what is to be known of the zone; the answers have the order of `places`.
+/// Reads what a plan touches in one zone, and what must be known about the zone; the answers have the order of
+/// `places`.
 fn look<'a>(
     plan: &Plan,
     access: &ZoneAccess<'a>,
@@ -219,9 +220,9 @@ fn serial(answer: &Answer) -> Option<u32> {
     rrset.rdata().first()?.as_rdata(Rtype::SOA).serial().map(Serial::into_int)
 }
 
-/// What stands at a marker's place.
+/// What is at a marker's place.
 ///
-/// Errors: something that no update can put a marker in the place of.
+/// Errors: something that no update can replace by a marker.
 pub fn standing_marker(
     writer: &dyn WriteZone,
     zone: &ZoneName,
@@ -231,7 +232,7 @@ pub fn standing_marker(
         Some(Answer::Holds(Rtype::TXT, rrset)) => Ok(Some(rrset)),
         Some(Answer::Nothing) | None => Ok(None),
         Some(other) => {
-            let message = format!("no marker can stand at `_zonewright.{zone}`: there is {}", shown(&other));
+            let message = format!("no marker can be at `_zonewright.{zone}`: there is {}", shown(&other));
             Err(marker_error(writer, zone, message))
         }
     }
@@ -248,7 +249,7 @@ fn marker_error(writer: &dyn WriteZone, zone: &ZoneName, message: String) -> Tar
     TargetError { place: writer.place(zone), code: "no-marker", message, hint: Some(hint), findings: None }
 }
 
-/// Where each unit stands.
+/// The state of each unit.
 fn standings(
     changes: &[Change],
     units: &[Unit],
@@ -258,7 +259,7 @@ fn standings(
     units.iter().map(|unit| standing(changes, unit, made, answers)).collect()
 }
 
-/// Where a unit stands.
+/// The state of a unit.
 fn standing(changes: &[Change], unit: &Unit, made: &[bool], answers: &[Result<Answer, TargetError>]) -> Standing {
     let mut read = Vec::new();
     for place in &unit.changes {
@@ -271,11 +272,11 @@ fn standing(changes: &[Change], unit: &Unit, made: &[bool], answers: &[Result<An
     if is_as_planned && !read.iter().all(|(_, made, _)| *made) {
         return Standing::Already;
     }
-    let stands = |change: &Change, made: bool, answer: &Answer| match made {
+    let is_unchanged = |change: &Change, made: bool, answer: &Answer| match made {
         true => is_after(change, answer),
         false => is_before(change, answer),
     };
-    match read.into_iter().find(|(change, made, answer)| !stands(change, *made, answer)) {
+    match read.into_iter().find(|(change, made, answer)| !is_unchanged(change, *made, answer)) {
         None => Standing::Open,
         Some((change, true, answer)) => Standing::Left(Verdict::stale(undone_since(change, answer))),
         Some((change, false, answer)) => Standing::Left(Verdict::stale(differs(change, answer))),
@@ -285,7 +286,7 @@ fn standing(changes: &[Change], unit: &Unit, made: &[bool], answers: &[Result<An
 /// What is there instead of what an earlier part of the apply made, in words.
 fn undone_since(change: &Change, answer: &Answer) -> String {
     let RrKey { owner, rtype } = &change.key;
-    format!("{rtype} of `{owner}` was made, and changed since: there is {}", shown(answer))
+    format!("{rtype} of `{owner}` was made, but has changed since: there is {}", shown(answer))
 }
 
 /// What is there instead of what the plan saw, in words.
@@ -293,7 +294,7 @@ pub fn differs(change: &Change, answer: &Answer) -> String {
     let RrKey { owner, rtype } = &change.key;
     let (was, is) = (shown_before(change), shown(answer));
     match is_after(change, answer) {
-        true => format!("{rtype} of `{owner}` is already as the plan wants it: {is}; other RRsets of the host are not"),
+        true => format!("{rtype} of `{owner}` is already as planned: {is}; other RRsets of the host are not"),
         false => format!("{rtype} of `{owner}` changed since the plan: it was {was}, and is {is}"),
     }
 }

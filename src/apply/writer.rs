@@ -1,12 +1,12 @@
-//! One zone: its batches one after another, or a chain of them in flight, and what is done where one does not take effect.
+//! One zone: its batches one after another, or a chain of them in flight, and what is done if one does not take effect.
 //!
 //! Comes in: pieces of units. Goes out: to the board which of them were written, and why others were not.
 //!
-//! Every batch names the marker that its predecessor wrote, so that a batch that is refused stops those behind it. Where it is
-//! not known whether a batch took effect, the marker tells, and the batch is sent again as it was, with the marker that it
-//! was to write: the late original and the copy cannot both take effect. A batch that a prerequisite stops is halved until
-//! the host that changed stands alone; should its lost original come late all the same, its marker tells that too. A marker
-//! that is none of ours means another run: nothing more is sent.
+//! Every batch names the marker that its predecessor wrote, so a refused batch stops those behind it. If it is unknown
+//! whether a batch took effect, the marker shows it, and the batch is sent again unchanged, with the marker that it was
+//! to write: the late original and the copy cannot both take effect. A batch that a prerequisite stops is halved until
+//! the host that changed is alone in it; if its lost original still takes effect late, its marker shows that, too. A
+//! marker that is not ours means another run: nothing else is sent.
 
 use std::collections::{HashSet, VecDeque};
 use std::time::{Duration, Instant};
@@ -32,7 +32,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// After so many single units that a server refused, with none between that it took, it will not take the others.
 const STRIKES: u32 = 3;
 
-/// Batches have numbers below this within an apply, so that `b=` of a marker is that of no other run.
+/// Batches have numbers below this within an apply, so that no other run has the same `b=` in a marker.
 const BATCHES: u64 = 1_000_000;
 
 /// The writer of one zone.
@@ -43,17 +43,17 @@ pub struct ZoneWriter<'a> {
     zone: &'a Surveyed<'a>,
     /// The way to its primary.
     session: Box<dyn UpdateZone + 'a>,
-    /// What stands at the marker's place, as far as is known.
+    /// What is at the marker's place, if known.
     marker: Option<Rrset>,
     /// The epoch of this apply.
     epoch: u64,
     /// Why nothing more is sent here.
     given_up: Option<Verdict>,
-    /// Batches that were made anew as others, and of which an answer was lost: they may come late, until any other batch
-    /// takes effect. They are yet to settle.
+    /// Batches that were made anew as others, and of which an answer was lost: they may come late, until any other
+    /// batch takes effect. They are yet to settle.
     late: Vec<Sent<'a>>,
-    /// The batch that took effect last, until the journal is told: together with the next that is sent, which spares a sync,
-    /// or at once where none is.
+    /// The batch that took effect last, until the journal notes it: together with the next one that is sent, which
+    /// saves a sync, or at once where there is none.
     heard: Option<Sent<'a>>,
     /// How many of the next batches are halves of one that was refused.
     halves: usize,
@@ -71,11 +71,11 @@ pub struct ZoneWriter<'a> {
 struct Sent<'a> {
     /// What the journal has of it.
     batch: Batch<'a>,
-    /// What it is made of.
+    /// Its pieces.
     pieces: Vec<Piece>,
     /// What its reply is asked for with, or why it could not be sent.
     ticket: Result<Ticket, TargetError>,
-    /// Whether an answer to it was lost, so that it may take effect later than anybody looks.
+    /// Whether an answer to it was lost, so that it may take effect after the last look.
     was_lost: bool,
 }
 
@@ -85,7 +85,7 @@ enum Look {
     Took(usize),
     /// A batch took effect that was made anew since: its place among those that may come late.
     Late(usize),
-    /// The marker is none of the chain: another run writes the zone.
+    /// The marker is not in the chain: another run writes the zone.
     Moved(String),
     /// Without a marker: some RRsets are as they were to be, others not.
     Mixed,
@@ -98,7 +98,7 @@ enum Look {
 enum Doubt {
     /// The marker says that they took no effect.
     Undone,
-    /// What stands there can be read.
+    /// The RRsets can be read.
     Readable,
     /// Nothing.
     Blind,
@@ -114,7 +114,7 @@ impl<'a> ZoneWriter<'a> {
             zone,
             session: zone.writer.open(zone.zone),
             marker: zone.fence.as_ref().and_then(|(_, standing)| standing.clone()),
-            // Somebody may have written the greatest number by hand.
+            // An operator may have written the greatest number by hand.
             epoch: read.max(known).saturating_add(1),
             given_up: None,
             late: Vec::new(),
@@ -163,13 +163,13 @@ impl<'a> ZoneWriter<'a> {
         let rest: Vec<Piece> = queue.into_iter().flatten().filter(|piece| self.board.is_to_do(piece)).collect();
         let verdict = self.given_up.clone().unwrap_or_else(|| self.board.stop_verdict());
         self.board.leave(&rest, &verdict);
-        // A connection is not kept until the next phase: those of a few hundred zones leave a server none for anybody else
-        // (BIND's `tcp-clients` is 150).
+        // A connection is not kept until the next phase: the connections of a few hundred zones would leave a server
+        // none for other clients (BIND's `tcp-clients` is 150).
         self.session = writer.open(zone);
     }
 
-    /// Where a primary was lost meanwhile: sees that this one is there. Nothing is to be sent to each of many zones of which
-    /// nobody would know whether it took effect.
+    /// After a primary was lost: checks that this one is there. Otherwise an update with an unknown outcome would be
+    /// sent to each of many zones.
     fn check_primary(&mut self) {
         if self.given_up.is_some() || !self.board.is_any_lost() {
             return;
@@ -214,7 +214,7 @@ impl<'a> ZoneWriter<'a> {
         }
     }
 
-    /// Tells that a batch is about to be sent, and what was heard of the last one.
+    /// Reports that a batch is about to be sent, and the outcome of the last one.
     fn tell_sending(&mut self, batch: &Batch<'a>) -> bool {
         let sending = Event::Sending(batch);
         let Some(heard) = self.heard.take() else { return self.board.tell(sending) };
@@ -259,7 +259,7 @@ impl<'a> ZoneWriter<'a> {
         self.session.send(&Update { zone: self.zone.zone, edits })
     }
 
-    /// Takes the batch in front for done; the journal is told soon.
+    /// Treats the first batch as done; the journal notes it soon.
     fn hear_done(&mut self, flight: &mut VecDeque<Sent<'a>>) {
         if !self.late.is_empty() {
             return self.settle_done(flight);
@@ -271,7 +271,7 @@ impl<'a> ZoneWriter<'a> {
         }
     }
 
-    /// Tells the journal of a batch that took effect, where that was left to the next one, and there is none.
+    /// Notes a batch that took effect in the journal, where that was left to a next batch that does not come.
     fn settle_heard(&mut self) {
         if let Some(sent) = self.heard.take() {
             self.settle(&sent.batch, Settled::Done);
@@ -310,8 +310,8 @@ impl<'a> ZoneWriter<'a> {
         }
     }
 
-    /// Notes that a batch took effect late, after those that its chain begins with. What is in flight named the marker that
-    /// they found, and so did what else may be late, so that it never will; what that is made of was made anew already.
+    /// Notes that a batch took effect late, after those that its chain begins with. Batches in flight, and others that
+    /// may be late, named the marker that they found, so they never take effect; their pieces were already sent again.
     fn take_late(&mut self, place: usize, flight: &mut VecDeque<Sent<'a>>, queue: &mut VecDeque<Vec<Piece>>) {
         let mut took = vec![self.late.swap_remove(place)];
         while let Some(place) = self.late.iter().position(|late| is_before_all(late, &took)) {
@@ -333,18 +333,18 @@ impl<'a> ZoneWriter<'a> {
         for late in std::mem::take(&mut self.late) {
             let message = "an answer was lost, and its update may take effect late".to_owned();
             self.settle(&late.batch, Settled::Unknown(message.clone()));
-            let hint = Some("plan again: the new plan starts from what stands there now".to_owned());
+            let hint = Some("plan again: the new plan starts from what is there now".to_owned());
             self.board.doubt(&late.pieces, &Verdict { outcome: Outcome::Failed, message, hint });
         }
     }
 
-    /// Tells what became of a batch.
+    /// Reports the outcome of a batch.
     fn settle(&mut self, batch: &Batch<'a>, settled: Settled) {
         self.tick();
         self.board.tell(Event::Settled(batch, &settled));
     }
 
-    /// Finds out what became of the batches in flight, of which the first has no good reply, and goes on from there.
+    /// Finds out the outcome of the batches in flight, of which the first has no good reply, and continues from there.
     fn recover(&mut self, first: Reply, flight: &mut VecDeque<Sent<'a>>, queue: &mut VecDeque<Vec<Piece>>) {
         let mut replies = VecDeque::from([first]);
         replies.extend(flight.iter().skip(1).map(|sent| reply(&mut *self.session, sent)));
@@ -400,7 +400,7 @@ impl<'a> ZoneWriter<'a> {
         }
     }
 
-    /// Whether the batch in front may be tried once more; waits before that.
+    /// Whether the batch in front may be tried again; waits before that.
     fn may_try_again(&mut self) -> bool {
         self.tries += 1;
         let may = self.tries < TRIES && !self.board.is_stopped();
@@ -417,8 +417,8 @@ impl<'a> ZoneWriter<'a> {
         }
     }
 
-    /// Halves the batch in front, or leaves its one piece with the verdict that `alone` gives; what is behind it in flight did
-    /// not take effect either, and is made anew.
+    /// Halves the first batch, or leaves its one piece with the verdict that `alone` gives; the batches behind it in
+    /// flight did not take effect either, and are made again.
     fn halve(
         &mut self,
         flight: &mut VecDeque<Sent<'a>>,
@@ -540,24 +540,24 @@ impl<'a> ZoneWriter<'a> {
 
     /// Gives the zone up because another run writes it.
     fn give_up_moved(&mut self, marker: &str, flight: &mut VecDeque<Sent<'a>>, replies: &VecDeque<Reply>) {
-        let message = format!("another run writes this zone: its marker is {marker}, which is none of ours");
-        let hint = "plan again, and see that only one run at a time writes here".to_owned();
+        let message = format!("another run writes this zone: its marker is {marker}, which is not one of ours");
+        let hint = "plan again, and make sure that only one run at a time writes here".to_owned();
         let place = self.zone.writer.place(self.zone.zone);
         let error = TargetError { place, code: "fence-lost", message, hint: Some(hint), findings: None };
         self.give_up(&Verdict::of_error(Outcome::NotReached, &error), flight, replies, Doubt::Readable);
     }
 
-    /// Gives the zone up because what stands there is neither what was nor what was to be.
+    /// Gives the zone up because its RRsets are a mixture of old and new ones.
     fn give_up_mixed(&mut self, flight: &mut VecDeque<Sent<'a>>, replies: &VecDeque<Reply>) {
-        let message = "an answer was lost, and of its RRsets some are as they were to be and others not".to_owned();
-        let hint = "plan again: the new plan starts from what stands there now".to_owned();
+        let message = "an answer was lost, and some of its RRsets are as planned and others are not".to_owned();
+        let hint = "plan again: the new plan starts from what is there now".to_owned();
         let place = self.zone.writer.place(self.zone.zone);
         let error = TargetError { place, code: "outcome-unknown", message, hint: Some(hint), findings: None };
         self.give_up(&Verdict::of_error(Outcome::NotReached, &error), flight, replies, Doubt::Readable);
     }
 
-    /// Gives the zone up. Batches in flight that provably took no effect were not reached; of the others it is read which of
-    /// their units stand, where that can be read.
+    /// Gives the zone up. Batches in flight that provably took no effect were not reached; for the others, their RRsets
+    /// are read, if possible, to see which units took effect.
     fn give_up(&mut self, verdict: &Verdict, flight: &mut VecDeque<Sent<'a>>, replies: &VecDeque<Reply>, doubt: Doubt) {
         self.give_up_late();
         for (sent, reply) in std::mem::take(flight).into_iter().zip(replies) {
@@ -579,7 +579,7 @@ impl<'a> ZoneWriter<'a> {
         self.given_up = Some(verdict.clone());
     }
 
-    /// Leaves pieces whose answer was lost; those that stand as they were to be are done.
+    /// Leaves pieces whose answer was lost; those whose RRsets are as planned are done.
     fn leave_doubtful(&self, pieces: &[Piece], verdict: &Verdict, why: String, doubt: Doubt) {
         let places: Vec<usize> = pieces.iter().flat_map(|piece| piece.changes.iter().copied()).collect();
         let answers = if doubt == Doubt::Readable { self.observe(&places).ok() } else { None };
@@ -588,7 +588,7 @@ impl<'a> ZoneWriter<'a> {
             read.filter(|(answer, place)| is_after(self.change(**place), answer)).map(|(_, place)| *place).collect();
         let message = match doubt {
             Doubt::Undone => why,
-            Doubt::Readable | Doubt::Blind => format!("it is not known whether its update took effect: {why}"),
+            Doubt::Readable | Doubt::Blind => format!("it is unknown whether its update took effect: {why}"),
         };
         let lost = Verdict { outcome: Outcome::Failed, message, hint: verdict.hint.clone() };
         for piece in pieces {
@@ -608,13 +608,13 @@ fn reply(session: &mut dyn UpdateZone, sent: &Sent<'_>) -> Reply {
     }
 }
 
-/// Whether the first of a chain, told from its end, took the place of what this batch left.
+/// Whether the first of a chain, read from its end, replaced what this batch left.
 fn is_before_all(sent: &Sent<'_>, chain: &[Sent<'_>]) -> bool {
     let first = chain.last().and_then(|first| first.batch.swap.as_ref());
     first.is_some_and(|swap| swap.before == after(&sent.batch))
 }
 
-/// What stands at the marker's place after a batch.
+/// What is at the marker's place after a batch.
 fn after(batch: &Batch<'_>) -> Option<Rrset> {
     batch.swap.as_ref().map(|swap| swap.after.to_rrset())
 }

@@ -227,6 +227,8 @@ words! {
         SourceUnknown = "source-unknown",
         /// A zone could not be read whole.
         ZoneUnknown = "zone-unknown",
+        /// A settings file has errors, so that hosts are not planned.
+        BadSettings = "bad-settings",
         /// A zone was asked name by name, so that not all of it was looked at.
         ReadByQuery = "read-by-query",
         /// A source fails a test of what makes it believable.
@@ -239,21 +241,24 @@ words! {
         EditedSince = "edited-since",
         /// What nobody has is not looked for, so that what waits to be deleted goes on waiting.
         RemovalsRest = "removals-rest",
+        /// Own RRsets are at a name that no host has.
+        LeftBehind = "left-behind",
     }
 }
 
 impl NoticeCode {
-    /// Whether something that was to be read could not be, so that the plan is less than it should be.
+    /// Whether something that was to be read could not be, or not be used, so that the plan is less than it should be.
     pub fn tells_of_failure(self) -> bool {
         match self {
-            NoticeCode::SourceUnknown | NoticeCode::ZoneUnknown => true,
+            NoticeCode::SourceUnknown | NoticeCode::ZoneUnknown | NoticeCode::BadSettings => true,
             NoticeCode::ForeignName
             | NoticeCode::ReadByQuery
             | NoticeCode::SourceUntrusted
             | NoticeCode::Protected
             | NoticeCode::PostState
             | NoticeCode::EditedSince
-            | NoticeCode::RemovalsRest => false,
+            | NoticeCode::RemovalsRest
+            | NoticeCode::LeftBehind => false,
         }
     }
 
@@ -280,6 +285,23 @@ pub struct Waiting {
     pub since: Option<Time>,
     /// From when on it may be deleted; none where no apply wanted it yet.
     pub due: Option<Time>,
+}
+
+/// An own RRset that a plan leaves, of a name that no host has.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LeftBehind {
+    /// The zone.
+    pub zone: ZoneName,
+    /// The owner name and type.
+    pub key: RrKey,
+    /// The name that no host has: the owner of an AAAA, and what a PTR points to.
+    pub name: Name,
+    /// The host that had the name, where the inventory or the journal knows one.
+    pub host: Option<Inv>,
+    /// The project whose domain the name is in; none where it is in no project's.
+    pub project: Option<String>,
+    /// The apply that created the RRset; none where the journal does not have it.
+    pub apply: Option<u64>,
 }
 
 /// A host that gets no change although it should.

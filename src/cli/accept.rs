@@ -1,10 +1,11 @@
 //! `accept`: makes the export of a source the accepted one.
 
 use super::args::{AcceptArgs, Shared};
-use super::carry_out::who;
 use super::exit::Exit;
 use super::output::{self, Failure};
 use super::progress::Line;
+use super::who::who;
+use crate::diag::did_you_mean;
 use crate::pipeline::accept::{AcceptError, Request, accept};
 use crate::report;
 
@@ -42,9 +43,10 @@ fn failure(source: &str, error: AcceptError) -> Failure {
         AcceptError::Config(_) => Failure::new("zonewright.toml cannot be used"),
         AcceptError::State(error) => Failure { message: error.to_string(), hint: error.hint },
         AcceptError::NoSuchSource(names) => {
+            let near = did_you_mean(source, names.iter().map(String::as_str));
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-            Failure::new(format!("there is no source `{source}`"))
-                .hint(format!("the sources of this workspace are {}", names.join(", ")))
+            let listed = || format!("the sources of this workspace are {}", names.join(", "));
+            Failure::new(format!("there is no source `{source}`")).hint(near.unwrap_or_else(listed))
         }
         AcceptError::Doubted(doubt) => Failure::new(format!("nothing was accepted: {doubt}"))
             .hint("get the source whole again; only what it lost or changed can be accepted"),

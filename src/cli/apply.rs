@@ -4,20 +4,23 @@ use std::path::Path;
 
 use super::args::{ApplyArgs, Format, Shared};
 use super::carry_out::{self, Task};
+use super::events;
 use super::exit::Exit;
 use super::metrics::{self, Notes};
 use super::output::{self, Failure};
-use super::request::{Sealed, cache, make, not_made, request, tell_breakers};
+use super::request::{Sealed, cache, make, not_made, refuse_zones, request, tell_breakers};
 use super::show::View;
 use crate::apply::Refusal;
 use crate::inventory::value::Time;
 use crate::pipeline::Request;
 use crate::plan::SealedPlan;
 use crate::plan::store::{self, StoreError};
+use crate::report::event::RunReport;
 use crate::report::{Outlook, PlanFormat, Purpose};
 
 /// Applies a saved plan, or one that is made now.
 pub fn run(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
+    refuse_zones(shared, "apply")?;
     metrics::run(shared, ("apply", args.metrics.as_deref()), |notes| match &args.file {
         Some(file) => apply_saved(shared, args, file, notes),
         None => plan_and_apply(shared, args, notes),
@@ -27,13 +30,8 @@ pub fn run(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
 /// Applies a saved plan.
 fn apply_saved(shared: &Shared, args: &ApplyArgs, file: &Path, notes: &Notes) -> Result<Exit, Failure> {
     if !shared.hosts.is_empty() || !shared.projects.is_empty() {
-        let failure = Failure::new("a saved plan is applied as it is: `--host` and `--project` narrow what is planned");
-        return Err(failure.hint("plan anew with them, and apply that"));
-    }
-    if !shared.zones.is_empty() {
-        let failure =
-            Failure::new("a saved plan is applied as it is, in all of its zones: `--zone` limits what is shown");
-        return Err(failure.hint("plan anew with `--host` or `--project`, and apply that"));
+        let failure = Failure::new("a saved plan is applied as it is: `--host` and `--project` limit what is planned");
+        return Err(failure.hint("make a new plan with them, and apply that"));
     }
     let now = output::now(shared)?;
     let sealed = match store::load(file) {
@@ -62,19 +60,19 @@ fn plan_and_apply(shared: &Shared, args: &ApplyArgs, notes: &Notes) -> Result<Ex
     };
     made.note(notes, None);
     let verdict = made.verdict();
-    let Sealed { sealed, findings, breakers, .. } = made;
+    let Sealed { sealed, findings, breakers, targets, .. } = made;
     tell_breakers(shared, &breakers);
-    output::findings(shared, &findings);
+    output::findings_in_short(shared, &findings);
+    events::report(shared, &RunReport::plan_made(&sealed, &Outlook::default()));
     if args.format == Format::Text {
         view.print(&sealed, &Outlook::default())?;
-        view.tell_of_hidden(&sealed)?;
     }
     let task = task((&sealed, "the plan"), now, args, notes);
     if let Some(refused) = carry_out::foresee(shared, &task, (&breakers, !shared.hosts.is_empty()), verdict) {
         return refused;
     }
     let asks = task.may_be_expected() && !sealed.plan().changes.is_empty() && !args.auto;
-    if asks && !carry_out::consents(&args.limits, args.format)? {
+    if asks && !carry_out::consents(shared, &task, &targets)? {
         return Ok(Exit::Done);
     }
     carry_out::carry_out(shared, &task, verdict)

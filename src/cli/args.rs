@@ -6,10 +6,13 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use super::complete;
+use super::process_run::ProcessRun;
 use crate::diag::is_formatting;
 use crate::dns::Name;
 use crate::guard::Allowance;
-use crate::inventory::value::{Inv, Time};
+use crate::inventory::value::Time;
+use crate::report::SourceUrl;
 use crate::serve::fault::{FATES, Fault};
 use crate::serve::quirk::{QUIRKS, Quirk};
 
@@ -17,17 +20,21 @@ use crate::serve::quirk::{QUIRKS, Quirk};
 const AFTER_HELP: &str = "\
 Exit codes:
   0  done
-  1  error; where a zone or source could not be read, a plan is still printed
+  1  error; the rest is still planned where a zone or source could not be read,
+     or a settings file has errors
   2  `plan --detailed-exitcode`, `drift`: there are changes
-  3  refused (limits, breakers, a source that is not believed, an expired or
-     another plan), or every host of a plan is stale
-  4  applied in part
+  3  refused: a limit, a breaker, an untrusted source, an expired or altered
+     plan; or every host of the plan is stale
+  4  applied in part: some hosts were changed, and others could not be
 
-`zonewright help CODE` explains a code, such as `not-a-64`, that a message has;
-`zonewright help codes` lists all codes.";
+First steps: `zonewright init DIR` makes a workspace, `zonewright plan` shows
+what would change. `zonewright help CODE` explains a code of a message, such as
+`not-a-64`; `zonewright help codes` lists all codes.";
 
-/// Keeps the DNS records of a server fleet true: derives names and addresses from inventory, compares them with live DNS
-/// record by record, and plans the changes that make the two agree.
+/// Keeps DNS in sync with your server inventory: shows what would change, and why, then changes exactly that.
+///
+/// Reads the inventory, derives the AAAA and PTR records that every host must have, compares them with live DNS, and
+/// makes a plan. `plan` changes nothing. `apply` asks first.
 #[derive(Debug, Parser)]
 #[command(name = "zonewright", version, after_help = AFTER_HELP, max_term_width = 100, disable_help_subcommand = true)]
 pub struct Cli {
@@ -42,201 +49,259 @@ pub struct Cli {
 /// What every command takes.
 #[derive(Debug, Args)]
 pub struct Shared {
-    /// The workspace: a folder with zonewright.toml and everything it points to.
+    /// The workspace: the folder with zonewright.toml.
     #[arg(short = 'C', value_name = "DIR", default_value = ".", global = true)]
     pub workspace: PathBuf,
-    /// Only this host's rules run (repeatable). Naming a host passes its restrictions, its project's switch, and breakers.
-    #[arg(long = "host", value_name = "INV", global = true, value_parser = parse_inv)]
-    pub hosts: Vec<Inv>,
-    /// Only this project's rules run (repeatable).
-    #[arg(long = "project", value_name = "ID", global = true)]
+    /// Limit to this host, by inventory number or name (repeatable). It overrides the host's restriction, its project's
+    /// `automation: false`, and breakers.
+    #[arg(long = "host", value_name = "HOST", global = true, add = complete::hosts())]
+    pub hosts: Vec<String>,
+    /// Limit to this project (repeatable). It overrides nothing.
+    #[arg(long = "project", value_name = "ID", global = true, add = complete::projects())]
     pub projects: Vec<String>,
-    /// Show only changes in this zone (repeatable). Limits what is shown, and what `doctor` asks for, never what a host
-    /// gets.
-    #[arg(long = "zone", value_name = "ZONE", global = true)]
+    /// Show only the changes in this zone (repeatable); `doctor`: ask for this zone only. Commands that change DNS refuse it.
+    #[arg(long = "zone", value_name = "ZONE", global = true, add = complete::zones())]
     pub zones: Vec<String>,
-    /// The clock that ages are measured against [default: now]
+    /// Use this time as the current time, such as 2026-11-20T02:00:00Z [default: now]
     #[arg(long, value_name = "RFC3339", global = true, value_parser = parse_time)]
     pub now: Option<Time>,
-    /// Why this is run; kept in the journal by commands that change something.
+    /// Why you run this; commands that change something keep it in the journal.
     #[arg(long, value_name = "TEXT", global = true)]
     pub reason: Option<String>,
-    /// How messages on standard error are written.
+    /// The format of messages on standard error. With `json` outcomes are events there, and no page for people is printed.
     #[arg(long, value_name = "FORMAT", default_value = "text", global = true)]
     pub log_format: LogFormat,
-    /// Say only what went wrong.
+    /// Print errors only, no warnings.
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
-    /// Show long lists whole; twice: say how long each stage took.
+    /// Print long lists in full; twice: also how long each stage took.
     #[arg(short, long, action = ArgAction::Count, global = true)]
     pub verbose: u8,
     /// When to use colour.
     #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
     pub color: Color,
+    /// This run of the program; no argument.
+    #[arg(skip)]
+    pub process: ProcessRun,
 }
 
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Make a workspace to start from, around what is in a folder.
+    /// Make a workspace, from exports, from live DNS, or an example.
     ///
-    /// Looks for exports by their content: hosts.csv, l3-tors, net-layout, ipv4-map, MAC reports, zone files, project files.
-    /// Writes a zonewright.toml that points at them, with every line explained, and a file for each project. Where there is
-    /// nothing, makes an example that `plan` works on at once. Asks nothing, overwrites nothing, and writes all of it or
-    /// nothing.
+    /// Finds exports in the folder by their content (hosts.csv, l3-tors, net-layout, ipv4-map, MAC reports, zone files,
+    /// project files), and writes a zonewright.toml that points to them, with every line explained, and a file for each
+    /// project. An empty folder gets an example that `plan` works on at once. It asks nothing, overwrites nothing, and
+    /// writes all files or none.
     ///
-    /// With `--from-axfr` the fleet comes from your DNS: transfers the zones, and the reverse zones of the addresses in them that
-    /// the server has, and writes a hosts.csv with a row for each name that looks like a host's. MACs are read out of EUI-64
-    /// addresses. Nothing is sent to the server but questions, and the first plan removes nothing.
-    #[command(after_help = INIT_HELP)]
+    /// With `--from-axfr` the fleet comes from your DNS: `init` transfers the zones, and the reverse zones of their addresses
+    /// that the server has, and writes a hosts.csv with a row for each name that looks like a host's. It reads MACs from
+    /// EUI-64 addresses. It only asks the server questions, and the first plan removes nothing.
     Init(InitArgs),
     /// Validate every file of the workspace, offline.
     ///
-    /// Reads zonewright.toml, the project files, all inventory sources, names.lock, and zones that are files; asks no
-    /// server and needs no secret. All findings are printed at once. Exits 1 where any is an error.
+    /// Reads zonewright.toml, the project files, all sources, names.lock, and zones that are files. It asks no server and
+    /// needs no secret. It prints all findings at once. Exits 1 where any finding is an error.
     Check(CheckArgs),
-    /// Print what would be changed in DNS, and why; change nothing.
+    /// Show what would change in DNS, and why; change nothing.
     ///
-    /// Derives the records that every host must have, reads live DNS, and prints the difference with the reason and the
-    /// inventory lines behind every change, then what was blocked or skipped, and why.
+    /// Derives the records that every host must have, reads live DNS, and prints the difference. Each change has its reason
+    /// and the inventory lines that cause it. Then it prints which hosts are blocked or skipped, and why.
+    #[command(after_help = PLAN_EXITS)]
     Plan(PlanArgs),
-    /// Tell what in live DNS is not as desired, and since when.
+    /// Show what was changed outside zonewright, and since when.
     ///
-    /// Reads inventory and live DNS as `plan` does, and holds each difference against the journal: live DNS drifted, the
-    /// inventory moved, both did, or no apply is known to have written the RRset. Changes nothing. Exits 2 where there is
-    /// any difference.
+    /// Reads inventory and live DNS as `plan` does, and compares each difference with the journal: live DNS drifted, the
+    /// inventory changed, both did, or no known apply wrote the RRset. Changes nothing. Exits 2 where there is any
+    /// difference.
     Drift(DriftArgs),
-    /// Change DNS by what a plan says: exactly that, or nothing.
+    /// Change DNS as a plan says (asks first).
     ///
-    /// With a file, applies the plan that `plan --out` saved; nothing is derived anew. Without, plans, shows the plan, asks,
-    /// and applies it. Whatever somebody else changed since the plan is never overwritten: such a host is stale and left as
-    /// it is, and the others go on. Every change is read back.
+    /// With FILE: applies the plan that `plan --out` saved, exactly as it is, and does not ask. Without FILE: makes a plan,
+    /// shows it, asks, and applies it. A change that another editor made since the plan is never overwritten: that host is
+    /// stale and stays as it is, and the other hosts go on. Every change is read back.
+    #[command(after_help = APPLY_EXITS)]
     Apply(ApplyArgs),
-    /// Explain, plan and apply for a few hosts, as your own act.
+    /// Fix named hosts now (asks first).
     ///
-    /// Explains each, shows the plan, asks, and applies it.
-    CheckDns(CheckDnsArgs),
-    /// Take up an apply that was killed or did not do all, and finish it.
+    /// Explains each host, shows the plan for these hosts alone, asks, and applies it. Naming a host overrides its
+    /// restriction, its project's `automation: false`, and breakers. `check-dns` is an older name of this command.
+    #[command(visible_alias = "check-dns")]
+    Fix(FixArgs),
+    /// Finish an apply that was killed or did not do everything.
     ///
-    /// Finds out by the journal and the zones' markers what of it took effect, and sends what is missing, with the
-    /// prerequisites that it had: nothing is sent twice, and nothing that changed since is overwritten. A host that changed
-    /// since is named and left. May be run as often as one likes.
+    /// Finds by the journal and by the zones' markers which changes took effect, and sends the missing ones with their
+    /// prerequisites. Nothing is sent twice, and nothing that changed since is overwritten: such a host is named and stays
+    /// as it is. You can run it as often as you like.
     Resume(ResumeArgs),
-    /// Put back what an apply changed: show the plan, ask, apply it.
+    /// Revert what an apply changed (asks first).
     ///
-    /// Every RRset that stands as the apply left it is to stand as it did before, by the journal; no export is read. A host
-    /// of which anything was changed since is named and left as it is. On a terminal it asks before it applies; else
-    /// `--yes` says so. With `--out` the plan is saved, to be reviewed and applied like any other. `--host` and `--project`
-    /// narrow it. An undo is an apply, and can be undone.
+    /// Restores every RRset that is still as the apply left it, by the journal; it reads no export. A host that was changed
+    /// since is named and stays as it is. On a terminal it asks before it applies; elsewhere `--yes` applies. `--out` saves
+    /// the plan, for review and a later `apply`. `--host` and `--project` limit it. An undo is an apply, and can be undone.
     Undo(UndoArgs),
-    /// Explain what is decided about a host, name or address, and why.
+    /// Explain the records of a host, name or address.
     ///
-    /// Shows the whole chain: where name, MAC, networks and addresses come from, what is live, and which rule changes what,
-    /// or why nothing is done and what would unblock it. The decision is the one that `plan` makes. Changes nothing.
+    /// Shows where name, MAC, networks and addresses come from, what live DNS has, and which rule changes what; or why
+    /// nothing is done, and what would unblock it. The decision is the same as that of `plan`. Changes nothing.
     Explain(ExplainArgs),
     /// Print a plan that `plan --out` saved.
     Show(ShowArgs),
-    /// Save live DNS, to plan from later without any server or secret.
+    /// Save live DNS, to plan from it later without servers or secrets.
     ///
-    /// Writes a folder with one zone file for each zone and a manifest of their digests and serials. A zone that could not
-    /// be read is listed there with its error; the others are saved, and the command exits 1.
+    /// Writes a folder with one zone file for each zone, and a manifest of their digests and serials. The manifest lists a
+    /// zone that could not be read with its error; the other zones are saved, and the command exits 1.
     Snapshot(SnapshotArgs),
-    /// Look at every server and target: what works, and what does not.
+    /// Test every server and target: what works, and what does not.
     ///
-    /// Asks each server of each target for each zone (or those of `--zone`): whether it can be reached, has authority,
-    /// allows the transfer, to whom, how large the zone is, what serial and clock it has. Changes nothing. Exits 1
+    /// Asks each server of each target for each zone (or for those of `--zone`): can it be reached, is it authoritative,
+    /// whom does it allow the transfer, how large is the zone, which serial and clock it has. Changes nothing. Exits 1
     /// where there is a problem.
     Doctor(DoctorArgs),
-    /// Show who is at work, applies, limits, breakers; or reset one.
+    /// Show the running apply, the last applies, limits and breakers.
     ///
-    /// Tells the last applies, markers, what did not end and whether it can be taken up again, how many hosts each limit still lets change, and which
-    /// breakers are tripped, since when and why. `--reset SCOPE --reason TEXT` resets one.
+    /// Lists the last applies, the markers, applies that can be resumed, how many hosts each limit still lets change, and
+    /// which breakers are tripped, since when and why. `--reset SCOPE --reason TEXT` resets a breaker.
     Status(StatusArgs),
-    /// Tell what was applied: when, by whom, why, and what came of it.
+    /// Show what was applied: when, by whom, why, with which outcome.
     ///
-    /// Without an argument, lists the latest applies. `history 12` tells all of apply 12: its plan, how many changes of
-    /// which kind in which zones, the hosts that it left, and each change with what stood before and after. `history 100001`
-    /// tells what was ever done for that host (where there is an apply of that number, `--host 100001`), and
-    /// `history sas1-0001.search.example.net` what at that name. What was sent and refused, or never answered, is told too.
+    /// Without an argument it lists the latest applies. `history 12` shows apply 12: its plan, its changes by kind and zone,
+    /// the hosts that it left, and each change with the RRset before and after. `history 100001` shows all changes of that
+    /// host (if there is an apply of that number, use `--host 100001`), and `history sas1-0001.search.example.net` all
+    /// changes at that name. It also shows what was refused, or never answered.
     History(HistoryArgs),
-    /// Take the export of a source for right, whatever it changed.
+    /// Accept the export of a source that lost or changed many rows.
     ///
-    /// An export that lost more rows than `max_shrink` allows since the one that was last accepted, or changed more than
-    /// `max_churn`, is not believed. This makes it the accepted one, and tells what is gone, new and changed. Of `l3_tors`,
-    /// switches that it does not list leave their L3 segment. An export that is cut, bad or fails any other test is refused.
+    /// An export that lost more rows than `max_shrink` allows since the last accepted one, or changed more than `max_churn`,
+    /// is not used. `accept` makes it the accepted export, and shows what is gone, new and changed. For `l3_tors`, switches
+    /// that it does not list leave their L3 segment. An export that is cut, bad or fails any other test is refused.
     Accept(AcceptArgs),
-    /// Give names to the hosts that have none.
+    /// Give names to hosts that have none.
     ///
-    /// Each gets the lowest number of its project's `shortname_template` whose short name is free: no host of any project has
-    /// it, nobody gave it up within `name_cooldown`, and nothing stands at it in live DNS. Prints the change of names.lock, the
-    /// file that keeps them, as a diff; `--write` writes it. For all hosts without a name, or just for HOST…, or for those of
-    /// `--project`.
+    /// A host gets the lowest number of its project's `shortname_template` whose short name is free: no host of any project
+    /// has it, no host gave it up within `name_cooldown`, and live DNS has nothing there. Prints the change of names.lock,
+    /// the file with all names, as a diff; `--write` writes it. For all hosts without a name, or for each HOST, or for the
+    /// hosts of `--project`.
     Allocate(AllocateArgs),
-    /// Let hosts give up their names.
+    /// Release the names of hosts.
     ///
-    /// Each HOST gets `free-INV` below `free_domain` for a name, which is never published. The next plan removes the
-    /// records of its old name, which nobody gets within `name_cooldown`. With `--to-project` it gets a name there at once.
+    /// Each HOST gets `free-INV` below `free_domain` as its name, which is never published. The next plan removes the records
+    /// of its old name. No host gets the old name within `name_cooldown`. With `--to-project` it gets a name there at once.
     Release(ReleaseArgs),
-    /// Record names that hosts have in hosts.csv in names.lock.
+    /// Copy names of hosts.csv into names.lock.
     ///
-    /// A name is recorded where the project's template gives it, no other host has it, and none had it within
-    /// `name_cooldown`. For all hosts of which names.lock has no row, or just for HOST…, or for those of `--project`.
+    /// Copies a name where the project's template gives it, no other host has it, and no host had it within `name_cooldown`.
+    /// For all hosts that names.lock does not have, or for each HOST, or for the hosts of `--project`.
     Adopt(AdoptArgs),
-    /// Look after the state, the journal of what was applied.
+    /// Manage the state, the journal of all applies.
     State(StateArgs),
-    /// Serve zones from memory on loopback, to try things out on.
+    /// Serve zones from memory on loopback, for trying things out.
     ///
-    /// Answers queries, transfers and updates. Serves the zones of the files or folders that are named, else those that the
-    /// workspace has in files (targets of type `zonefile`). Obeys RFC 2136; a quirk makes it behave as some other server
-    /// does, a fault lets an update go wrong. With `--try DIR` it makes a copy of the workspace that has its zones here, so
-    /// that `plan` and `apply` can be tried on it.
-    /// Runs until Ctrl-C; nothing is saved.
+    /// Answers queries, transfers and updates (RFC 2136). Serves the given files or folders; without any, the zones that the
+    /// workspace has in files (targets of type `zonefile`). A quirk makes it behave as another server does; a fault makes
+    /// an update fail. `--try DIR` makes a copy of the workspace whose zones are here, to try `plan` and `apply` on.
+    /// Runs until Ctrl-C, and saves nothing.
     #[command(after_help = serve_help())]
     Serve(ServeArgs),
     /// Print the JSON Schema of a file format.
     Schema(SchemaArgs),
     /// Print a completion script for a shell.
-    Completions(CompletionsArgs),
-    /// Print the manual page of zonewright or a command, or write all.
     ///
-    /// The page is for `man -l`. With `--out` all pages are written to a folder, `zonewright.1` and one for each command,
-    /// as packages install them; the date in them is that of SOURCE_DATE_EPOCH, and without it there is none.
+    /// It completes commands and flags, and values: hosts, projects, zones, sources and applies of the workspace, and codes.
+    /// For that the script calls zonewright, which reads files of the workspace and asks no server.
+    Completions(CompletionsArgs),
+    /// Print a manual page, or write all of them.
+    ///
+    /// The page is for `man -l`. `--out` writes all pages to a folder, `zonewright.1` and one for each command, as packages
+    /// install them. Their date is that of SOURCE_DATE_EPOCH; without it they have none.
     Man(ManArgs),
     /// Explain a code or a command.
     ///
-    /// A code, such as `not-a-64`, may be pasted as it was printed: `error[not-a-64]`. Its page says what it means, with an
-    /// example, and what to do. `help codes` lists all codes. Of a command it prints what `--help` does.
+    /// You can paste a code, such as `not-a-64`, as it was printed: `error[not-a-64]`. Its page says what it means, with an
+    /// example, and what to do. `help codes` lists all codes. For a command it prints the same as `--help`.
     Help(HelpArgs),
 }
 
-/// What `init --help` says below the flags.
-const INIT_HELP: &str = "\
-Examples:
-  zonewright init fleet
-      an example, or around the exports that are in fleet/
-  zonewright init fleet --from-axfr ns1.example.net example.net
-      from a server that lets this machine transfer the zone
-  zonewright init fleet --from-axfr ns1.example.net example.net \\
-      --tsig-secret-file zonewright.key
-      signed with a key, as `tsig-keygen zonewright. > zonewright.key` makes it";
+/// What `plan --help` says below the flags.
+const PLAN_EXITS: &str = "\
+Exit codes:
+  0  a plan was made; with or without changes
+  1  error: settings are wrong, or a zone or source could not be read
+  2  with --detailed-exitcode: there are changes
+  3  with --detailed-exitcode: `apply` would refuse this plan";
+
+/// What `apply --help` says below the flags.
+const APPLY_EXITS: &str = "\
+Exit codes:
+  0  done: all of the plan was applied, or there was nothing to do
+  1  error: nothing was planned, or a zone or source could not be read
+  3  refused: a limit, a breaker, an untrusted source, an expired or altered
+     plan; or every host of the plan is stale
+  4  applied in part: some hosts were changed, and others could not be";
+
+impl Command {
+    /// Its name, as events have it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Command::Init(_) => "init",
+            Command::Check(_) => "check",
+            Command::Plan(_) => "plan",
+            Command::Drift(_) => "drift",
+            Command::Apply(_) => "apply",
+            Command::Fix(_) => "fix",
+            Command::Resume(_) => "resume",
+            Command::Undo(_) => "undo",
+            Command::Explain(_) => "explain",
+            Command::Show(_) => "show",
+            Command::Snapshot(_) => "snapshot",
+            Command::Doctor(_) => "doctor",
+            Command::Status(_) => "status",
+            Command::History(_) => "history",
+            Command::Accept(_) => "accept",
+            Command::Allocate(_) => "allocate",
+            Command::Release(_) => "release",
+            Command::Adopt(_) => "adopt",
+            Command::State(_) => "state",
+            Command::Serve(_) => "serve",
+            Command::Schema(_) => "schema",
+            Command::Completions(_) => "completions",
+            Command::Man(_) => "man",
+            Command::Help(_) => "help",
+        }
+    }
+
+    /// Whether its outcome is an event.
+    pub fn has_events(&self) -> bool {
+        matches!(
+            self,
+            Command::Plan(_)
+                | Command::Drift(_)
+                | Command::Apply(_)
+                | Command::Fix(_)
+                | Command::Resume(_)
+                | Command::Undo(_)
+        )
+    }
+}
 
 /// What `init` takes.
 #[derive(Debug, Args)]
 pub struct InitArgs {
-    /// The folder to make a workspace of; it is made where it is not there [default: that of -C]
+    /// The folder of the workspace; it is made where there is none [default: that of -C]
     #[arg(value_name = "DIR")]
     pub folder: Option<PathBuf>,
-    /// Begin with the zones of a server: HOST, HOST:PORT or an address, then the zones. DIR comes before.
+    /// Start from the zones of a server: HOST, HOST:PORT or an address, then the zones. DIR comes before.
     #[arg(long, num_args = 2.., value_names = ["SERVER", "ZONE"])]
     pub from_axfr: Vec<String>,
-    /// The file of the key that transfers are signed with: a key of named.conf, as `tsig-keygen` prints it, or the secret alone
-    /// in base64. For its owner alone (chmod 600); the settings name it.
+    /// The file of the TSIG key for transfers: as `tsig-keygen` prints it, or the secret alone in base64. Only its owner may
+    /// read it (chmod 600). The settings will name this file.
     #[arg(long, value_name = "FILE", requires = "from_axfr")]
     pub tsig_secret_file: Option<PathBuf>,
-    /// The name of the key, where its file does not say it.
+    /// The name of the key, if its file does not have it.
     #[arg(long, value_name = "NAME", requires = "tsig_secret_file", value_parser = parse_key_name)]
     pub tsig_key: Option<Name>,
-    /// The algorithm of the key, where its file does not say it [default: hmac-sha256]
+    /// The algorithm of the key, if its file does not have it [default: hmac-sha256]
     #[arg(long, value_name = "ALGORITHM", requires = "tsig_secret_file")]
     pub tsig_algorithm: Option<String>,
 }
@@ -244,32 +309,36 @@ pub struct InitArgs {
 /// What `plan` takes.
 #[derive(Debug, Args)]
 pub struct PlanArgs {
-    /// How the plan is printed.
+    /// The format of the plan.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: PlanFormat,
-    /// Save the plan to this file.
+    /// Save the plan to this file, for `zonewright apply FILE`.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Tell what this inventory changes against a git revision or another folder, and what was to be changed before.
+    /// Compare with a git revision or another folder: which changes does this inventory cause?
     ///
-    /// Derives the desired state from both. Each change is `caused` by what differs, `pending` before it, or `mixed`. Files
-    /// that a revision lacks, such as exports that are not in git, are taken from the working tree for both. Nothing is
-    /// checked out.
+    /// Derives the desired state from both. Each change is `caused` by the difference, was `pending` before it, or is
+    /// `mixed`. A file that the revision does not have, such as an export that is not in git, comes from the working tree
+    /// for both. Nothing is checked out.
     #[arg(long, value_name = "REV|DIR")]
     pub base: Option<String>,
-    /// Show only changes that the difference to the base causes, in part or whole.
+    /// Show only changes that the difference to the base causes, in part or fully.
     #[arg(long, requires = "base")]
     pub only_caused: bool,
-    /// Where readers of the report find the whole plan, such as the page of a run; told where a report is cut.
+    /// The URL of the whole plan, such as the page of a pipeline; a report that is cut links to it.
     #[arg(long, value_name = "URL", value_parser = parse_url)]
     pub plan_url: Option<String>,
-    /// Exit 2 where there are changes, 3 where the plan would be refused.
+    /// Where readers find a line of an export: `https://git.example.net/dns/blob/{commit}/{file}#L{line}`. Markdown and HTML
+    /// make links of `file:line` then; `{commit}` is the commit of the workspace.
+    #[arg(long, value_name = "TEMPLATE", value_parser = SourceUrl::parse)]
+    pub source_url: Option<SourceUrl>,
+    /// Exit 2 if there are changes, 3 if `apply` would refuse the plan.
     #[arg(long)]
     pub detailed_exitcode: bool,
-    /// Write metrics of this run to this file, for the textfile collector of Prometheus; also where the run fails.
+    /// Write metrics to this file, for the textfile collector of Prometheus; also if the run fails.
     #[arg(long, value_name = "FILE")]
     pub metrics: Option<PathBuf>,
-    /// Take live DNS from this snapshot, its folder or its manifest; ask no server, and use no secret.
+    /// Read live DNS from this snapshot (its folder or manifest); ask no server, use no secret.
     #[arg(long, value_name = "PATH")]
     pub live_snapshot: Option<PathBuf>,
     /// Whether live DNS may come from earlier runs.
@@ -280,8 +349,7 @@ pub struct PlanArgs {
 /// What commands take that may use the zones which earlier runs kept.
 #[derive(Debug, Args)]
 pub struct CacheArgs {
-    /// Transfer every zone, also those whose serial has not moved since an earlier run kept them. What is transferred is
-    /// kept in their place.
+    /// Transfer every zone, also if its serial is that of the kept copy. The kept copies are replaced.
     #[arg(long)]
     pub no_cache: bool,
 }
@@ -289,13 +357,13 @@ pub struct CacheArgs {
 /// What `drift` takes.
 #[derive(Debug, Args)]
 pub struct DriftArgs {
-    /// How it is printed.
+    /// The format of the output.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
-    /// Write metrics of this run to this file, for the textfile collector of Prometheus; also where the run fails.
+    /// Write metrics to this file, for the textfile collector of Prometheus; also if the run fails.
     #[arg(long, value_name = "FILE")]
     pub metrics: Option<PathBuf>,
-    /// Take live DNS from this snapshot, its folder or its manifest; ask no server, and use no secret.
+    /// Read live DNS from this snapshot (its folder or manifest); ask no server, use no secret.
     #[arg(long, value_name = "PATH")]
     pub live_snapshot: Option<PathBuf>,
 }
@@ -303,19 +371,19 @@ pub struct DriftArgs {
 /// What `apply` takes.
 #[derive(Debug, Args)]
 pub struct ApplyArgs {
-    /// The saved plan; without one a plan is made, shown and applied.
+    /// A plan that `plan --out` saved; without it `apply` makes a plan, shows it and asks.
     pub file: Option<PathBuf>,
-    /// How the outcome is printed.
+    /// The format of the outcome.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
-    /// Refuse any plan but the one with this effect, as `show` and `plan` print it.
+    /// Refuse a plan with another effect than this digest, which `plan` and `show` print.
     #[arg(long, value_name = "DIGEST")]
     pub expect: Option<String>,
-    /// Run unattended: ask nobody. A plan that exceeds a limit is not applied, and trips the breaker of the limit's scope:
-    /// nothing is done there any more until somebody resets it (`status --reset`).
+    /// Run unattended, for timers: do not ask. A plan that exceeds a limit is refused and trips the breaker of that limit:
+    /// no unattended run changes anything there until an operator resets it (`status --reset`).
     #[arg(long, conflicts_with = "allow")]
     pub auto: bool,
-    /// Write metrics of this run to this file, for the textfile collector of Prometheus; also where the run fails.
+    /// Write metrics to this file, for the textfile collector of Prometheus; also if the run fails.
     #[arg(long, value_name = "FILE")]
     pub metrics: Option<PathBuf>,
     /// How far it goes.
@@ -332,10 +400,10 @@ pub struct ApplyLimits {
     /// Apply without asking.
     #[arg(long)]
     pub yes: bool,
-    /// Send nothing more once this many hosts could not be changed.
+    /// Stop sending once this many hosts could not be changed.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_failures: Option<u32>,
-    /// Let this plan exceed one limit, up to a number, such as `project:search/1h=34` (repeatable). Kept in the journal.
+    /// Let this plan exceed one limit, up to a number, such as `project:search/1h=34` (repeatable). The journal keeps it.
     #[arg(long, value_name = "LIMIT=N")]
     pub allow: Vec<Allowance>,
 }
@@ -343,16 +411,16 @@ pub struct ApplyLimits {
 /// What `resume` takes.
 #[derive(Debug, Args)]
 pub struct ResumeArgs {
-    /// The number of the apply, as `status` and `history` show it; the latest where none is given.
-    #[arg(value_name = "ID", value_parser = parse_apply)]
+    /// The number of the apply, which `status` and `history` show [default: the latest]
+    #[arg(value_name = "ID", value_parser = parse_apply, add = complete::applies())]
     pub id: Option<u64>,
-    /// How the outcome is printed.
+    /// The format of the outcome.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
-    /// Send nothing more once this many hosts could not be changed.
+    /// Stop sending once this many hosts could not be changed.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_failures: Option<u32>,
-    /// Let this plan exceed one limit, up to a number, such as `project:search/1h=34` (repeatable). Kept in the journal.
+    /// Let this plan exceed one limit, up to a number, such as `project:search/1h=34` (repeatable). The journal keeps it.
     #[arg(long, value_name = "LIMIT=N")]
     pub allow: Vec<Allowance>,
 }
@@ -360,13 +428,13 @@ pub struct ResumeArgs {
 /// What `undo` takes.
 #[derive(Debug, Args)]
 pub struct UndoArgs {
-    /// The number of the apply, as `status` and `history` show it.
-    #[arg(value_name = "ID", value_parser = parse_apply)]
+    /// The number of the apply, which `status` and `history` show.
+    #[arg(value_name = "ID", value_parser = parse_apply, add = complete::applies())]
     pub id: u64,
-    /// How the plan is printed, or with `--yes` the outcome.
+    /// The format of the plan, or with `--yes` of the outcome.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
-    /// Save the plan to this file, and do not apply it.
+    /// Save the plan to this file; do not apply it.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["yes", "max_failures", "allow"])]
     pub out: Option<PathBuf>,
     /// How far it goes.
@@ -374,11 +442,11 @@ pub struct UndoArgs {
     pub limits: ApplyLimits,
 }
 
-/// What `check-dns` takes.
+/// What `fix` takes.
 #[derive(Debug, Args)]
-pub struct CheckDnsArgs {
-    /// Inventory numbers, or names that hosts have.
-    #[arg(value_name = "HOST", required = true)]
+pub struct FixArgs {
+    /// The hosts, by inventory number or name.
+    #[arg(value_name = "HOST", required = true, add = complete::hosts())]
     pub subjects: Vec<String>,
     /// How far it goes.
     #[command(flatten)]
@@ -391,13 +459,14 @@ pub struct CheckDnsArgs {
 /// What `check` takes.
 #[derive(Debug, Args)]
 pub struct CheckArgs {
-    /// First settle what rows of names.lock say against each other, as after a merge, and sort it; never asks.
+    /// First resolve conflicts between rows of names.lock, as after a merge, and sort it; does not ask.
     ///
-    /// One row a name, one name a host, one host a short name: the host that had it first keeps it, of several the one with
-    /// the lowest number; the others have none until `allocate` gives them one. Prints the difference and what was decided.
+    /// One row per name, one name per host, one host per short name: the host that had it first keeps it; of several, the
+    /// one with the lowest number. The others have no name until `allocate` gives them one. Prints the difference and the
+    /// decisions.
     #[arg(long, conflicts_with = "format")]
     pub fix_lock: bool,
-    /// How the findings are printed on standard output; standard error tells them for people in any case.
+    /// The format of the findings on standard output; standard error has them as text in any case.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: CheckFormat,
 }
@@ -405,13 +474,13 @@ pub struct CheckArgs {
 /// What `explain` takes.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// An inventory number, a name (its first label will do for a host's), an address or a reverse name.
-    #[arg(value_name = "HOST|NAME|ADDRESS")]
+    /// An inventory number, a name (for a host its first label is enough), an address or a reverse name.
+    #[arg(value_name = "HOST|NAME|ADDRESS", add = complete::hosts())]
     pub subject: String,
-    /// How the explanation is printed.
+    /// The format of the explanation.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
-    /// Take live DNS from this snapshot, its folder or its manifest; ask no server, and use no secret.
+    /// Read live DNS from this snapshot (its folder or manifest); ask no server, use no secret.
     #[arg(long, value_name = "PATH")]
     pub live_snapshot: Option<PathBuf>,
     /// Whether live DNS may come from earlier runs.
@@ -424,18 +493,22 @@ pub struct ExplainArgs {
 pub struct ShowArgs {
     /// The saved plan.
     pub file: PathBuf,
-    /// How the plan is printed.
+    /// The format of the plan.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: PlanFormat,
-    /// Where readers of the report find the whole plan, such as the page of a run; told where a report is cut.
+    /// The URL of the whole plan, such as the page of a pipeline; a report that is cut links to it.
     #[arg(long, value_name = "URL", value_parser = parse_url)]
     pub plan_url: Option<String>,
+    /// Where readers find a line of an export: `https://git.example.net/dns/blob/{commit}/{file}#L{line}`. Markdown and HTML
+    /// make links of `file:line` then; `{commit}` is the commit of the workspace.
+    #[arg(long, value_name = "TEMPLATE", value_parser = SourceUrl::parse)]
+    pub source_url: Option<SourceUrl>,
 }
 
 /// What `snapshot` takes.
 #[derive(Debug, Args)]
 pub struct SnapshotArgs {
-    /// The folder to save it as: a free name, or an earlier snapshot, which it replaces.
+    /// The folder to write: a new one, or an earlier snapshot, which is replaced.
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
 }
@@ -443,7 +516,7 @@ pub struct SnapshotArgs {
 /// What `doctor` takes.
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
-    /// How the findings are printed.
+    /// The format of the findings.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
 }
@@ -451,10 +524,10 @@ pub struct DoctorArgs {
 /// What `status` takes.
 #[derive(Debug, Args)]
 pub struct StatusArgs {
-    /// How it is printed.
+    /// The format of the output.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
-    /// Reset the breaker of this scope, `global` or `project:ID`; `--reason` says why, and is kept.
+    /// Reset the breaker of this scope, `global` or `project:ID`; needs `--reason`, which the journal keeps.
     #[arg(long, value_name = "SCOPE", conflicts_with = "format")]
     pub reset: Option<String>,
 }
@@ -462,11 +535,11 @@ pub struct StatusArgs {
 /// What `history` takes.
 #[derive(Debug, Args)]
 pub struct HistoryArgs {
-    /// The number of an apply, an inventory number, a whole owner name, or an address for its reverse name; a list of the
-    /// applies where none is given.
-    #[arg(value_name = "ID|HOST|NAME")]
+    /// The number of an apply, an inventory number, a whole owner name, or an address for its reverse name [default: list
+    /// the applies]
+    #[arg(value_name = "ID|HOST|NAME", add = complete::applies())]
     pub subject: Option<String>,
-    /// How it is printed.
+    /// The format of the output.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
 }
@@ -474,23 +547,24 @@ pub struct HistoryArgs {
 /// What `accept` takes.
 #[derive(Debug, Args)]
 pub struct AcceptArgs {
-    /// The source, as messages call it: hosts, l3_tors, net_layout, ipv4_map, or the name of a source of MACs.
+    /// The source, by the name in messages: hosts, l3_tors, net_layout, ipv4_map, or the name of a source of MACs.
+    #[arg(add = complete::sources())]
     pub source: String,
 }
 
 /// What `allocate` takes.
 #[derive(Debug, Args)]
 pub struct AllocateArgs {
-    /// Inventory numbers, or names that hosts have; the same as `--host`.
-    #[arg(value_name = "HOST")]
+    /// The hosts, by inventory number or name; the same as `--host`.
+    #[arg(value_name = "HOST", add = complete::hosts())]
     pub subjects: Vec<String>,
-    /// Rename each HOST whose name is not one that its template gives; what fits stays.
+    /// Rename each HOST whose name does not fit its template; a name that fits stays.
     #[arg(long)]
     pub rename: bool,
-    /// Note that each HOST is in this project; it keeps its name.
-    #[arg(long, value_name = "ID")]
+    /// Record that each HOST is in this project; it keeps its name.
+    #[arg(long, value_name = "ID", add = complete::projects())]
     pub to_project: Option<String>,
-    /// Take live DNS from this snapshot, its folder or its manifest; ask no server, and use no secret.
+    /// Read live DNS from this snapshot (its folder or manifest); ask no server, use no secret.
     #[arg(long, value_name = "PATH")]
     pub live_snapshot: Option<PathBuf>,
     /// Whether it is written.
@@ -501,13 +575,13 @@ pub struct AllocateArgs {
 /// What `release` takes.
 #[derive(Debug, Args)]
 pub struct ReleaseArgs {
-    /// Inventory numbers, or names that hosts have; the same as `--host`.
-    #[arg(value_name = "HOST")]
+    /// The hosts, by inventory number or name; the same as `--host`.
+    #[arg(value_name = "HOST", add = complete::hosts())]
     pub subjects: Vec<String>,
     /// Give each HOST a name in this project at once.
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", add = complete::projects())]
     pub to_project: Option<String>,
-    /// With `--to-project`, take live DNS from this snapshot, its folder or its manifest; ask no server, and use no secret.
+    /// With `--to-project`: read live DNS from this snapshot (its folder or manifest); ask no server, use no secret.
     #[arg(long, value_name = "PATH", requires = "to_project")]
     pub live_snapshot: Option<PathBuf>,
     /// Whether it is written.
@@ -518,8 +592,8 @@ pub struct ReleaseArgs {
 /// What `adopt` takes.
 #[derive(Debug, Args)]
 pub struct AdoptArgs {
-    /// Inventory numbers, or names that hosts have; the same as `--host`.
-    #[arg(value_name = "HOST")]
+    /// The hosts, by inventory number or name; the same as `--host`.
+    #[arg(value_name = "HOST", add = complete::hosts())]
     pub subjects: Vec<String>,
     /// Whether it is written.
     #[command(flatten)]
@@ -529,7 +603,7 @@ pub struct AdoptArgs {
 /// What all commands take that change names.lock.
 #[derive(Debug, Args)]
 pub struct Writing {
-    /// Write names.lock; on a terminal it asks first.
+    /// Write names.lock (on a terminal it asks first).
     #[arg(long)]
     pub write: bool,
     /// Write without asking.
@@ -548,36 +622,36 @@ pub struct StateArgs {
 /// What can be done with the state.
 #[derive(Debug, Subcommand)]
 pub enum StateCommand {
-    /// Take the markers that stand in the zones for known; create the state where there is none.
+    /// Take over the markers that the zones have; create the state if there is none.
     ///
-    /// For when an apply is refused with `state-lost`: somebody applied with another state, or the state is gone. Look first
-    /// at what was done; `--reason` says why this is right, and is kept. Changes nothing in DNS. A zone that cannot be read
-    /// is named and not taken over, and the command exits 1.
+    /// For an apply that is refused with `state-lost`: another state was used for an apply, or the state is gone. First look
+    /// at what was done. `--reason` says why this is right, and the journal keeps it. Changes nothing in DNS. A zone that
+    /// cannot be read is named and not taken over, and the command exits 1.
     Init,
 }
 
 /// What `serve` takes.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// Master files called APEX.zone, and folders of such; without any, the zones that the workspace has in files.
+    /// Master files called APEX.zone, or folders of them [default: the zones that the workspace has in files]
     #[arg(value_name = "FILE|DIR")]
     pub paths: Vec<PathBuf>,
-    /// Where to listen, a loopback address (repeatable); port 0 takes any that is free.
+    /// Where to listen, a loopback address (repeatable); port 0 means any free port.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:5300", value_parser = parse_address)]
     pub listen: Vec<SocketAddr>,
-    /// A file with the secret of an hmac-sha256 key in base64, which transfers and updates must then be signed with.
+    /// A file with the secret of an hmac-sha256 key in base64; transfers and updates must then be signed with it.
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
     /// The name of the key.
     #[arg(long, value_name = "NAME", default_value = "zonewright.", value_parser = parse_key_name)]
     pub key_name: Name,
-    /// Make this folder a copy of the workspace whose targets of type `zonefile` are this server, with a key of its own.
+    /// Make a copy of the workspace in this folder; its targets of type `zonefile` become this server, with a new key.
     #[arg(long = "try", value_name = "DIR", conflicts_with_all = ["paths", "key"])]
     pub try_on: Option<PathBuf>,
-    /// Do something otherwise than the RFC says (repeatable); see below.
+    /// Deviate from the RFC in one way (repeatable); see below.
     #[arg(long = "quirk", value_name = "NAME")]
     pub quirks: Vec<Quirk>,
-    /// Let the Nth update go wrong (repeatable); see below.
+    /// Make the Nth update fail (repeatable); see below.
     #[arg(long = "fault", value_name = "NAME=N")]
     pub faults: Vec<Fault>,
 }
@@ -588,7 +662,7 @@ fn serve_help() -> String {
         entries.iter().map(|(name, meaning)| format!("  {name:18}  {meaning}\n")).collect()
     };
     format!(
-        "Quirks:\n{}\nFaults, of which N says which update, the first being 1:\n{}",
+        "Quirks:\n{}\nFaults (N is the number of the update; the first is 1):\n{}",
         list(&QUIRKS),
         list(&FATES.map(|(name, _, meaning)| (name, meaning)))
     )
@@ -597,21 +671,21 @@ fn serve_help() -> String {
 /// What `schema` takes.
 #[derive(Debug, Args)]
 pub struct SchemaArgs {
-    /// Which format.
+    /// The format.
     pub kind: SchemaKind,
 }
 
 /// What `completions` takes.
 #[derive(Debug, Args)]
 pub struct CompletionsArgs {
-    /// Which shell.
+    /// The shell.
     pub shell: Shell,
 }
 
 /// What `man` takes.
 #[derive(Debug, Args)]
 pub struct ManArgs {
-    /// A command, such as `plan` or `state init`; zonewright itself where none is given.
+    /// A command, such as `plan` or `state init` [default: zonewright itself]
     #[arg(value_name = "COMMAND")]
     pub words: Vec<String>,
     /// Write all pages to this folder.
@@ -623,7 +697,7 @@ pub struct ManArgs {
 #[derive(Debug, Args)]
 pub struct HelpArgs {
     /// A command, a code, or `codes`.
-    #[arg(value_name = "COMMAND|CODE")]
+    #[arg(value_name = "COMMAND|CODE", add = complete::topics())]
     pub words: Vec<String>,
 }
 
@@ -634,24 +708,24 @@ pub enum PlanFormat {
     Text,
     /// The document that `--out` saves.
     Json,
-    /// For a comment on a pull request; at most 65 536 octets.
+    /// For a comment on a pull request; at most 65 536 bytes.
     Markdown,
-    /// One page to look at in a browser, with all that is needed in it.
+    /// One page for a browser, without other files.
     Html,
     /// A unified diff of each zone.
     Diff,
-    /// A report of tests, for pipelines that show such.
+    /// A JUnit test report, for pipelines.
     Junit,
 }
 
 /// How the findings of a check are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum CheckFormat {
-    /// How many there are.
+    /// Only how many findings there are.
     Text,
-    /// A report of tests, for pipelines that show such.
+    /// A JUnit test report, for pipelines.
     Junit,
-    /// Annotations of files at GitHub.
+    /// Annotations of files on GitHub.
     Github,
 }
 
@@ -685,6 +759,8 @@ pub enum SchemaKind {
     Status,
     /// What `history` prints as JSON.
     History,
+    /// What `--log-format json` prints on standard error.
+    Event,
 }
 
 /// How messages are written.
@@ -692,7 +768,7 @@ pub enum SchemaKind {
 pub enum LogFormat {
     /// For people.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
@@ -705,11 +781,6 @@ pub enum Color {
     Always,
     /// Never.
     Never,
-}
-
-/// Reads an inventory number.
-fn parse_inv(text: &str) -> Result<Inv, String> {
-    text.parse().map_err(|()| "an inventory number is a whole number, such as 100001".to_owned())
 }
 
 /// Reads an address with its port.
@@ -758,7 +829,7 @@ mod tests {
         let shown = cli.render_help().to_string();
         for command in cli.get_subcommands_mut() {
             let headline = command.get_about().map(ToString::to_string).unwrap_or_default();
-            let is_line = |line: &str| line.trim_start().starts_with(command.get_name()) && line.ends_with(&headline);
+            let is_line = |line: &str| line.trim_start().starts_with(command.get_name()) && line.contains(&headline);
             assert!(shown.lines().any(is_line), "{headline}");
             for line in command.render_long_help().to_string().lines().chain(shown.lines()) {
                 assert!(line.chars().count() <= COLUMNS, "{line}");

@@ -1,23 +1,26 @@
-//! What `apply` and `check-dns` have in common: asking, applying, telling what came of it.
+//! What `apply` and `fix` have in common: asking, applying, telling what came of it.
 
-use std::hash::{BuildHasher as _, RandomState};
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::atomic::Ordering;
 
 use super::args::{ApplyLimits, Format, Shared};
+use super::events;
 use super::exit::Exit;
 use super::metrics::Notes;
 use super::output::{self, Failure};
 use super::progress::{Line, StageTime};
 use super::signals;
+use super::who::who;
 use crate::apply::{Applied, Ending, Refusal};
 use crate::guard::{Allowance, Breaker};
 use crate::inventory::value::Time;
 use crate::pipeline::apply::{ApplyError, Conduct, Given, Ran, apply};
 use crate::pipeline::guards::{EXCEEDED, UNKNOWN_LIMIT, foreseen};
+use crate::pipeline::metrics::standing;
 use crate::plan::SealedPlan;
 use crate::report;
-use crate::report::apply::{ApplyReport, DECLINED, QUESTION, YES};
+use crate::report::apply::{ApplyReport, DECLINED, YES, question};
+use crate::report::event::{Applier, DoneFacts, RunReport};
 use crate::state::{ApplyId, StateError};
 
 /// What is to be applied, and how it is told.
@@ -92,34 +95,46 @@ fn refused_exit(refusal: &Refusal) -> Exit {
 const UNASKED: &str = "give `--yes` to apply without asking, or save the plan, review it, and apply the file";
 
 /// Whether there is somebody to ask, who is shown the plan.
-pub fn can_ask(format: Format) -> bool {
-    format == Format::Text && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+pub fn can_ask(shared: &Shared, format: Format) -> bool {
+    format == Format::Text
+        && output::shows_pages(shared)
+        && std::io::stdin().is_terminal()
+        && std::io::stderr().is_terminal()
 }
 
-/// Asks whether the plan that was shown is to be applied; `--yes` is the answer where it is given.
+/// Asks whether the plan that was shown is to be applied to `targets`; `--yes` is the answer where it is given.
 ///
-/// Errors: there is nobody to ask, or nothing was shown.
-pub fn consents(limits: &ApplyLimits, format: Format) -> Result<bool, Failure> {
-    if limits.yes {
+/// Errors: there is no person to ask, or nothing was shown.
+pub fn consents(shared: &Shared, task: &Task<'_>, targets: &[String]) -> Result<bool, Failure> {
+    let format = task.format;
+    if task.limits.yes {
         return Ok(true);
     }
-    if format != Format::Text {
+    if format != Format::Text || !output::shows_pages(shared) {
+        let option = if format == Format::Text { "--log-format" } else { "--format" };
         let failure =
-            Failure::new("with `--format json` no plan is shown that could be agreed to: nothing was changed");
+            Failure::new(format!("with `{option} json` no plan is shown that could be agreed to: nothing was changed"));
         return Err(failure.hint(UNASKED));
     }
-    if !can_ask(format) {
+    if !can_ask(shared, format) {
         let failure = Failure::new("there is no terminal to ask on: nothing was changed");
         return Err(failure.hint(UNASKED));
     }
     let mut answer = String::new();
-    let asked = write!(std::io::stderr(), "{QUESTION}").and_then(|()| std::io::stdin().read_line(&mut answer));
+    let question = question(task.sealed.plan(), targets, &workspace(shared));
+    let asked = write!(std::io::stderr(), "{question}").and_then(|()| std::io::stdin().read_line(&mut answer));
     asked.map_err(|error| Failure::new(format!("cannot ask: {error}: nothing was changed")))?;
     let consents = answer.trim() == YES;
     if !consents {
         output::print(DECLINED)?;
     }
     Ok(consents)
+}
+
+/// The workspace as a person knows it: what `-C` says, or the folder that the command runs in.
+fn workspace(shared: &Shared) -> String {
+    let folder = (shared.workspace.as_os_str() == ".").then(|| std::env::current_dir().ok()).flatten();
+    folder.as_deref().unwrap_or(&shared.workspace).display().to_string()
 }
 
 /// Applies a plan, and tells what became of it; `verdict` is how the command ends for the plan alone.
@@ -168,10 +183,11 @@ pub fn conduct<T>(
     let request = Conduct {
         workspace: &shared.workspace,
         now,
+        read_at: shared.now.is_none().then_some(shared.process.began),
         who: &who,
         reason: shared.reason.as_deref(),
         max_failures: reach.max_failures.map(|most| most as usize),
-        run: 1 + RandomState::new().hash_one(()) % 999_999_999,
+        run: shared.process.run,
         interrupted: &interrupted,
         allow: reach.allow,
         auto: reach.auto,
@@ -213,7 +229,8 @@ pub fn tell_nothing(
     words: &str,
 ) -> Result<Exit, Failure> {
     match format {
-        Format::Text => output::print(words)?,
+        Format::Text if output::shows_pages(shared) => output::print(words)?,
+        Format::Text => {}
         Format::Json => {
             let (applied, exit) = (Applied::default(), Exit::Done.code());
             let report =
@@ -221,6 +238,8 @@ pub fn tell_nothing(
             print(shared, format, &report)?;
         }
     }
+    let done = DoneFacts { sealed: None, apply, applied: &Applied::default() };
+    events::outcome(shared, &RunReport::applied(applier(shared), &done, events::end(shared, Exit::Done)));
     Ok(Exit::Done)
 }
 
@@ -243,6 +262,7 @@ fn refuse(
         exit: exit.code(),
     };
     print(shared, format, &report)?;
+    events::outcome(shared, &RunReport::plan_refused(sealed, refusal, exit.code()));
     Ok(exit)
 }
 
@@ -267,10 +287,33 @@ pub fn tell(
     };
     output::details(shared, &applied.problems);
     print(shared, format, &report)?;
+    report_ran(shared, (sealed, started), ran, exit);
     match is_journaled {
         true => Ok(exit),
         false => Err(Failure::new("the journal could not be kept to the end: it does not tell all of what was done")
             .hint("mend the state's disk, then `zonewright resume`: it finds out what the journal lacks")),
+    }
+}
+
+/// Reports what became of a plan: that it was refused, with the breakers that tripped for it, or applied.
+fn report_ran(shared: &Shared, (sealed, started): (&SealedPlan, Time), ran: &Ran, exit: Exit) {
+    let Some(refusal) = &ran.refusal else {
+        let done = DoneFacts { sealed: Some(sealed), apply: ran.apply, applied: &ran.applied };
+        return events::outcome(shared, &RunReport::applied(applier(shared), &done, events::end(shared, exit)));
+    };
+    events::outcome(shared, &RunReport::plan_refused(Some(sealed), refusal, exit.code()));
+    let breakers = standing(&shared.workspace).map(|standing| standing.breakers).unwrap_or_default();
+    for breaker in breakers.iter().filter(|breaker| breaker.tripped == started) {
+        events::report(shared, &RunReport::tripped(breaker));
+    }
+}
+
+/// Which command applies.
+fn applier(shared: &Shared) -> Applier {
+    match shared.process.command {
+        "resume" => Applier::Resume,
+        "undo" => Applier::Undo,
+        _ => Applier::Apply,
     }
 }
 
@@ -291,14 +334,12 @@ fn exit(ran: &Ran, is_interrupted: bool) -> Exit {
 
 /// Prints the outcome.
 fn print(shared: &Shared, format: Format, report: &ApplyReport<'_>) -> Result<(), Failure> {
+    if format == Format::Text && !output::shows_pages(shared) {
+        return Ok(());
+    }
     let options = output::text_options(shared);
     output::print(&match format {
         Format::Text => report::apply::text(report, &options),
         Format::Json => report::apply::json(report),
     })
-}
-
-/// Who runs this, as the system knows them; empty where it does not.
-pub fn who() -> String {
-    ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok()).unwrap_or_default()
 }

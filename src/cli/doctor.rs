@@ -22,8 +22,8 @@ pub fn run(shared: &Shared, args: &DoctorArgs) -> Result<Exit, Failure> {
             output::findings(shared, &findings);
             return Ok(Exit::Error);
         }
-        Err(DoctorFailure::NoSuchZone(zone)) => {
-            return Err(Failure::new(format!("--zone: no zone `{zone}` is configured")));
+        Err(DoctorFailure::NoSuchZone { zone, near }) => {
+            return Err(Failure { message: format!("--zone: no zone `{zone}` is configured"), hint: near });
         }
     };
     output::print(&report::doctor(&diagnosis, args.format.into(), (output::width(), output::color(shared))))?;

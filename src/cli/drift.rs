@@ -1,13 +1,14 @@
 //! `drift`: live DNS held against what is desired, and what the journal says of the difference.
 
-use super::args::{DriftArgs, Shared};
+use super::args::{DriftArgs, Format, Shared};
+use super::events;
 use super::exit::Exit;
 use super::metrics::{self, Notes};
 use super::output::{self, Failure};
 use super::request::{Sealed, make, not_made, request, tell_breakers, tell_snapshot};
 use super::show::known_zones;
 use crate::pipeline::drift::find_drift;
-use crate::report;
+use crate::report::{self, event::RunReport};
 
 /// Prints what is not as desired; changes nothing.
 pub fn run(shared: &Shared, args: &DriftArgs) -> Result<Exit, Failure> {
@@ -32,9 +33,14 @@ fn drift(shared: &Shared, args: &DriftArgs, notes: &Notes) -> Result<Exit, Failu
     notes.note(|metrics| metrics.drift(&drifted.of(plan)));
     tell_snapshot(shared, &request, snapshot.as_ref());
     tell_breakers(shared, breakers);
-    output::findings(shared, findings);
+    output::findings_in_short(shared, findings);
     let zones = known_zones(shared, plan)?;
-    output::print(&report::drift(&drifted.of(plan), &zones, args.format.into(), &output::text_options(shared)))?;
+    if args.format == Format::Json || output::shows_pages(shared) {
+        output::print(&report::drift(&drifted.of(plan), &zones, args.format.into(), &output::text_options(shared)))?;
+    }
     let changes = if plan.changes.is_empty() { Exit::Done } else { Exit::Changes };
-    Ok(made.verdict().and(changes))
+    let exit = made.verdict().and(changes);
+    let strayed = drifted.of(plan).strays.iter().filter(|stray| stray.mover.is_drift()).count();
+    events::outcome(shared, &RunReport::drift_checked(plan, strayed, events::end(shared, exit)));
+    Ok(exit)
 }

@@ -3,16 +3,16 @@
 use clap::CommandFactory as _;
 
 use super::args::{Cli, HelpArgs, Shared};
+use super::examples;
 use super::exit::Exit;
 use super::output::{self, Failure};
+use super::peers;
 use crate::codes::{self, Page};
+use crate::diag::did_you_mean;
 use crate::report;
 
 /// The word for which all codes are listed.
 const ALL: &str = "codes";
-
-/// How many words are suggested in place of one that is neither a command nor a code.
-const SUGGESTED: usize = 3;
 
 /// The columns that no help of a command is wider than, as in [`Cli`].
 const WIDEST: usize = 100;
@@ -41,7 +41,7 @@ pub fn run(shared: &Shared, args: &HelpArgs) -> Result<Exit, Failure> {
 
 /// The command of these words, ready to render its help; none where one of them is no command.
 fn command(words: &[String]) -> Option<clap::Command> {
-    let mut all = Cli::command().term_width(output::width().min(WIDEST));
+    let mut all = examples::command().term_width(output::width().min(WIDEST));
     all.build();
     let step = |found: clap::Command, word: &String| found.find_subcommand(word.to_lowercase()).cloned();
     words.iter().try_fold(all, step)
@@ -66,11 +66,13 @@ fn unknown(asked: &str) -> Failure {
     let all = Cli::command();
     let commands = all.get_subcommands().map(clap::Command::get_name);
     let known = commands.chain(codes::pages().map(|page| page.code));
-    let near: Vec<String> = codes::near(asked, known, SUGGESTED).iter().map(|word| format!("`{word}`")).collect();
     let word = Some(codes::normalize(asked)).filter(|word| !word.is_empty()).unwrap_or_else(|| asked.to_owned());
     let failure = Failure::new(format!("`{word}` is neither a command nor a code"));
-    match near.is_empty() {
-        true => failure.hint("`zonewright help` lists the commands, `zonewright help codes` the codes"),
-        false => failure.hint(format!("did you mean {}? `zonewright help codes` lists all codes", near.join(" or "))),
+    if let Some(hint) = peers::command(&word).or_else(|| peers::flag(asked)) {
+        return failure.hint(hint);
+    }
+    match did_you_mean(&word, known) {
+        None => failure.hint("`zonewright help` lists the commands, `zonewright help codes` the codes"),
+        Some(near) => failure.hint(format!("{near} `zonewright help codes` lists all codes")),
     }
 }

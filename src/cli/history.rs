@@ -7,6 +7,7 @@ use super::show::zones;
 use super::status::not_done;
 use crate::dns::Name;
 use crate::dns::reverse::reverse_name;
+use crate::inventory::value::Inv;
 use crate::pipeline::history::{Asked, Inquiry, NoHistory, history};
 use crate::report;
 
@@ -42,6 +43,15 @@ pub fn run(shared: &Shared, args: &HistoryArgs) -> Result<Exit, Failure> {
     }
 }
 
+/// Reads the number of a host: the journal keeps numbers, and the inventory is not read.
+fn number(text: &String) -> Result<Inv, Failure> {
+    text.parse().map_err(|()| {
+        let failure = Failure::new(format!("`history --host` takes an inventory number, and `{text}` is none"));
+        failure
+            .hint("`zonewright explain HOST` shows the number of a host; `zonewright history NAME` takes a whole name")
+    })
+}
+
 /// What the command line asks for.
 ///
 /// Errors: two things at once; what is neither a number nor a name.
@@ -51,7 +61,7 @@ fn asked(shared: &Shared, args: &HistoryArgs) -> Result<Asked, Failure> {
             let failure = Failure::new("an apply, a host or a name is asked for, or `--host`, and not both");
             return Err(failure.hint("ask twice"));
         }
-        (None, false) => return Ok(Asked::Hosts(shared.hosts.clone())),
+        (None, false) => return shared.hosts.iter().map(number).collect::<Result<_, _>>().map(Asked::Hosts),
         (None, true) if shared.verbose > 0 => return Ok(Asked::Latest(usize::MAX)),
         (None, true) => return Ok(Asked::Latest(APPLIES)),
         (Some(subject), true) => subject,

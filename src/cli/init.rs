@@ -21,7 +21,7 @@ use crate::report::init::{Made, made};
 use crate::report::paste::shell;
 use crate::starter::fleet::Fleet;
 use crate::starter::imported::SNAPSHOT;
-use crate::starter::{IGNORE, SETTINGS, Starter, ignored};
+use crate::starter::{IGNORE, KEYS, SETTINGS, Starter, ignored};
 
 /// Who we are where nothing else says.
 const OWNER: &str = "zonewright";
@@ -50,7 +50,8 @@ pub fn run(shared: &Shared, args: &InitArgs) -> Result<Exit, Failure> {
         Err(error) => return Err(failure(shared, args, error)),
     };
     let kept = kept(&folder, &starter, imported.is_some())?;
-    write(&folder, &starter, imported.as_ref(), (&kept, now))?;
+    let key = args.tsig_secret_file.as_deref().filter(|file| imported.is_some() && inside(&folder, file).is_none());
+    write(&folder, (&starter, key), imported.as_ref(), (&kept, now))?;
     if !shared.quiet {
         output::print(&text(&folder, starter, imported.as_ref(), (&kept, args.tsig_secret_file.as_deref())))?;
     }
@@ -118,15 +119,24 @@ fn transfer(
         Ok(key) => key,
         Err(error) => return Ok(Err(error)),
     };
-    let key_file = absolute.as_deref().map(|file| named_from(folder, file));
+    let key_file = absolute.as_deref().map(|file| match inside(folder, file) {
+        Some(inside) => inside.display().to_string(),
+        None => copied_to(file),
+    });
     let transfer = Transfer { server, zones: &parsed, key, key_file, owner, now };
     Ok(init::of_server(&transfer, progress))
 }
 
-/// How settings in a folder name a file: from the folder, where it is in it.
-fn named_from(folder: &Path, file: &Path) -> String {
-    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-    file.strip_prefix(clean(&folder)).unwrap_or(file).display().to_string()
+/// The path of a file from a folder that it is in; none where it is in another.
+fn inside(folder: &Path, file: &Path) -> Option<PathBuf> {
+    let [folder, file] = [folder, file].map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
+    file.strip_prefix(clean(&folder)).ok().map(Path::to_owned)
+}
+
+/// The path in the workspace that the file of a key is copied to: settings that are committed name no path of one machine.
+fn copied_to(file: &Path) -> String {
+    let name = file.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+    format!("{KEYS}{name}")
 }
 
 /// The files that are there already, and stay.
@@ -146,9 +156,11 @@ fn kept(folder: &Path, starter: &Starter, has_snapshot: bool) -> Result<Vec<Stri
 }
 
 /// Writes everything, or nothing.
+///
+/// A key is copied to where git takes up nothing, whatever a .gitignore that was there says.
 fn write(
     folder: &Path,
-    starter: &Starter,
+    (starter, key): (&Starter, Option<&Path>),
     imported: Option<&Imported>,
     (kept, now): (&[String], Time),
 ) -> Result<(), Failure> {
@@ -157,8 +169,17 @@ fn write(
     for file in starter.files.iter().filter(|file| !kept.contains(&file.path)) {
         together.write(&file.path, file.text.as_bytes()).map_err(|error| unusable(&folder.join(&file.path), &error))?;
     }
+    if let Some(key) = key {
+        let unreadable = |error| Failure::new(format!("the file of the key cannot be read: {error}")).hint(NOTHING);
+        let secret = fs::read(key).map_err(unreadable)?;
+        let (path, ignore) = (copied_to(key), format!("{KEYS}{IGNORE}"));
+        together.write_private(&path, &secret).map_err(|error| unusable(&folder.join(&path), &error))?;
+        if !folder.join(&ignore).exists() {
+            together.write(&ignore, b"*\n").map_err(|error| unusable(&folder.join(&ignore), &error))?;
+        }
+    }
     if let Some(imported) = imported {
-        imported.save(together.beside(), now).map_err(|error| Failure::new(&error).hint(NOTHING))?;
+        imported.save(together.staging(), now).map_err(|error| Failure::new(&error).hint(NOTHING))?;
     }
     if interrupted.load(Ordering::Relaxed) {
         return Err(Failure::new("interrupted: nothing was written"));
@@ -236,8 +257,9 @@ fn in_repository(folder: &Path, secret: &Path) -> Option<String> {
     (!secret_file.starts_with(folder)).then(|| {
         let (file, repository) = (secret.display(), repository.display());
         format!(
-            "The secret {file} lies in the git repository {repository}: see that its .gitignore names it, or move it out, \
-             and say in zonewright.toml where it is."
+            "The secret {file} is in the git repository {repository}: check that its .gitignore names it, or delete it; \
+             {} is what is read from now on.",
+            copied_to(secret)
         )
     })
 }
@@ -262,6 +284,13 @@ fn text(
             let missing = format!("Add to your .gitignore: {}.", missing.join(" "));
             starter.remarks.push(missing);
         }
+    }
+    if let Some(secret) = secret.filter(|secret| imported.is_some() && inside(folder, secret).is_none()) {
+        starter.remarks.push(format!(
+            "`{}` is a copy of the secret in {}, and not in git: every clone needs it, readable by its user alone.",
+            copied_to(secret),
+            secret.display()
+        ));
     }
     starter.remarks.extend(secret.and_then(|secret| in_repository(folder, secret)));
     let shown = folder.display().to_string();

@@ -1,6 +1,13 @@
 //! Messages on standard error.
 
-use tracing::Level;
+use std::fmt;
+
+use serde_json::{Map, Value};
+use tracing::field::{Field, Visit};
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
+use tracing_subscriber::registry::LookupSpan;
 
 use super::args::{LogFormat, Shared};
 
@@ -18,6 +25,68 @@ pub fn start(shared: &Shared) {
     // A second start in one process, as tests make, keeps the first subscriber.
     let _ = match shared.log_format {
         LogFormat::Text => builder.without_time().with_ansi(false).try_init(),
-        LogFormat::Json => builder.json().flatten_event(true).try_init(),
+        LogFormat::Json => builder.event_format(JsonLine { run: shared.process.run }).try_init(),
     };
+}
+
+/// The time of a line: now, in UTC.
+pub fn timestamp() -> String {
+    jiff::Timestamp::now().to_string()
+}
+
+/// Writes a message as one JSON object on one line, with the number of the run.
+struct JsonLine {
+    /// The number of the run.
+    run: u64,
+}
+
+impl<S, N> FormatEvent<S, N> for JsonLine
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    fn format_event(&self, _: &FmtContext<'_, S, N>, mut writer: Writer<'_>, event: &Event<'_>) -> fmt::Result {
+        let mut fields = Fields(Map::new());
+        fields.0.insert("timestamp".to_owned(), timestamp().into());
+        fields.0.insert("level".to_owned(), event.metadata().level().as_str().into());
+        fields.0.insert("run".to_owned(), self.run.into());
+        event.record(&mut fields);
+        writeln!(writer, "{}", Value::Object(fields.0))
+    }
+}
+
+/// The fields of a message.
+struct Fields(Map<String, Value>);
+
+impl Fields {
+    /// Adds a field.
+    fn add(&mut self, field: &Field, value: impl Into<Value>) {
+        self.0.insert(field.name().to_owned(), value.into());
+    }
+}
+
+impl Visit for Fields {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.add(field, format!("{value:?}"));
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.add(field, value);
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.add(field, value);
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.add(field, value);
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.add(field, value);
+    }
+
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.add(field, value);
+    }
 }

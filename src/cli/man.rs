@@ -8,6 +8,7 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
 use super::args::{Cli, ManArgs};
+use super::examples;
 use super::exit::Exit;
 use super::output::{self, Failure};
 
@@ -15,22 +16,31 @@ use super::output::{self, Failure};
 const EPOCH: &str = "SOURCE_DATE_EPOCH";
 
 /// What each exit code means.
-const EXITS: [(&str, &str); 5] = [
-    ("0", "Done; for plan, without --detailed-exitcode, whatever it found."),
-    ("1", "An error, in usage too. Where a zone or a source could not be read, a plan is printed all the same."),
-    ("2", "plan --detailed-exitcode, drift: there are changes."),
+pub const EXITS: [(&str, &str); 5] = [
+    (
+        "0",
+        "Done. For `plan` without `--detailed-exitcode`: whatever it found. For `apply`: also where the answer was not yes.",
+    ),
+    (
+        "1",
+        "An error, in usage too. `check`: a finding that is an error. `plan`, `explain`, `drift`: a zone or a source could not be \
+         read; what is known is printed all the same. `snapshot`: a zone is missing in it. `doctor`: a server has a problem. \
+         `apply`: nothing was changed; or all was done and a step behind it failed, such as `reload`.",
+    ),
+    ("2", "`plan --detailed-exitcode` and `drift`: there are changes."),
     (
         "3",
-        "Refused: a limit or breaker, a plan that is expired, altered or another than expected, a state that was lost, a \
-         source that is not believed; or every host of the plan is stale.",
+        "Refused: a limit or breaker; a plan that is expired, altered or not the expected one; a state that was lost. Nothing was \
+         changed. Also where every host of the plan is stale; and where an export is not believed: hosts that do not need \
+         that export were changed. `plan --detailed-exitcode`: `apply` would refuse the plan.",
     ),
-    ("4", "Applied in part: some hosts were changed and others could not be. zonewright resume goes on."),
+    ("4", "Applied in part: some hosts were changed, and others could not be. `zonewright resume` goes on."),
 ];
 
 /// The files of a workspace that have their names from the program.
-const FILES: [(&str, &str); 5] = [
+pub const FILES: [(&str, &str); 5] = [
     ("zonewright.toml", "The administrator's settings: sources, projects, zones, where they are served, limits."),
-    ("names.lock", "Which host has or had which name; kept in git beside the settings."),
+    ("names.lock", "Which host has or had which name; kept in git next to the settings."),
     ("templates/", "Templates of reports that take the place of those in the program."),
     (
         ".zonewright/state.db",
@@ -41,70 +51,25 @@ const FILES: [(&str, &str); 5] = [
 ];
 
 /// The variables that are read.
-const VARIABLES: [(&str, &str); 6] = [
+pub const VARIABLES: [(&str, &str); 8] = [
     ("NO_COLOR", "Where it is set and not empty, output has no colour unless --color says so."),
-    ("COLUMNS", "How wide --help is where there is no terminal."),
-    ("USER, LOGNAME", "Who the journal and the lock say is at work; the first that is set."),
+    (
+        "CLICOLOR_FORCE, FORCE_COLOR",
+        "Where one is set and not 0, output has colour also without a terminal; NO_COLOR wins.",
+    ),
+    ("COLUMNS", "How many columns output has; without it as many as the terminal, and 80 where there is none."),
+    ("ZONEWRIGHT_WHO", "Who runs this, for the journal, the lock and events; it takes the place of account and host."),
+    (
+        "GITHUB_ACTOR, GITLAB_USER_LOGIN, USER, LOGNAME, USERNAME",
+        "The account that the journal names, with the host; the first that is set and not empty, else the account of the \
+         process.",
+    ),
     (
         "RAYON_NUM_THREADS",
         "How many threads read sources and derive hosts; as many as there are processors by default.",
     ),
     (EPOCH, "The date of manual pages, in seconds since 1970; without it they have none."),
     ("the one that secret_env names", "The secret of a TSIG key, in base64."),
-];
-
-/// How many of [`EXAMPLES`] the page of the program shows: those that one comes to first.
-const COMMON: usize = 8;
-
-/// What is run, of each command something: the page, the command line, what it does.
-const EXAMPLES: [(&str, &str, &str); 27] = [
-    (
-        "init",
-        "zonewright init dns --from-axfr ns1.example.net example.net --tsig-secret-file zonewright.key",
-        "Make a workspace of a zone that is there, in the folder dns.",
-    ),
-    ("check", "zonewright -C dns check", "Validate every file of the workspace in the folder dns, offline."),
-    ("plan", "zonewright plan --out plan.json", "Print what would be changed in DNS, and save it."),
-    ("apply", "zonewright apply plan.json", "Do what the saved plan says: exactly that, or nothing."),
-    ("resume", "zonewright resume", "Finish the latest apply, if it was killed or could not do all."),
-    ("undo", "zonewright undo 12", "Show how to put back what apply 12 changed, ask, and do it."),
-    ("explain", "zonewright explain 100105", "Tell the whole chain behind host 100105."),
-    ("help", "zonewright help not-a-64", "Explain a code of a message."),
-    ("plan", "zonewright plan --base origin/main --format markdown", "Write a comment for a pull request."),
-    ("drift", "zonewright drift --format json", "Tell what differs in live DNS, for a program."),
-    ("check-dns", "zonewright check-dns 100105", "Explain, plan and apply for one host, as your own act."),
-    ("show", "zonewright show plan.json --format html", "Print a saved plan as a page for a browser."),
-    ("snapshot", "zonewright snapshot --out live", "Save live DNS, to plan from without servers or secrets."),
-    ("doctor", "zonewright doctor --zone example.net", "Look at all servers of one zone."),
-    ("status", "zonewright status", "Show who is at work, the last applies, limits and breakers."),
-    ("history", "zonewright history 12", "Tell all of apply 12, each change with what stood before."),
-    (
-        "accept",
-        "zonewright accept l3_tors --reason 'hall 3 was emptied'",
-        "Take an export for right that lost many rows.",
-    ),
-    ("allocate", "zonewright allocate --write", "Give names to all hosts without one, and write names.lock."),
-    ("release", "zonewright release 100118 --write", "Let a host give up its name."),
-    ("adopt", "zonewright adopt --project search", "Show which names of hosts.csv names.lock would take over."),
-    (
-        "state",
-        "zonewright state init --reason 'the runner was rebuilt'",
-        "Take over the markers that stand in the zones.",
-    ),
-    (
-        "state-init",
-        "zonewright state init --reason 'the runner was rebuilt'",
-        "Take over the markers that stand in the zones.",
-    ),
-    (
-        "serve",
-        "zonewright -C inventory serve --try demo",
-        "Serve the zones of a workspace on loopback, beside a copy of it.",
-    ),
-    ("schema", "zonewright schema config", "Print the JSON Schema of zonewright.toml, for editors."),
-    ("completions", "zonewright completions bash", "Print the completion script for bash."),
-    ("man", "zonewright man plan | man -l -", "Read the page of a command that is not installed."),
-    ("man", "zonewright man --out /usr/local/share/man/man1", "Install all pages."),
 ];
 
 /// Prints a page, or writes all.
@@ -181,7 +146,7 @@ fn page(name: &str, command: &clap::Command, names: &[String]) -> String {
         list("EXIT STATUS", &EXITS).to_writer(&mut out)?;
         list("FILES", &FILES).to_writer(&mut out)?;
         list("ENVIRONMENT", &VARIABLES).to_writer(&mut out)?;
-        list("EXAMPLES", &examples(name)).to_writer(&mut out)?;
+        list("EXAMPLES", &examples::of(name.strip_prefix("zonewright-").unwrap_or(name))).to_writer(&mut out)?;
         see(name, names).to_writer(&mut out)
     })();
     rendered.expect("memory takes all that is written to it");
@@ -211,16 +176,6 @@ fn date() -> String {
     let epoch = std::env::var(EPOCH).ok().and_then(|text| text.trim().parse().ok());
     let moment = epoch.and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
     moment.map(|moment| moment.strftime("%Y-%m-%d").to_string()).unwrap_or_default()
-}
-
-/// The examples of a page, each with what it does.
-fn examples(name: &str) -> Vec<(&'static str, &'static str)> {
-    let of_page = |(page, ..): &&(&str, &str, &str)| name.strip_prefix("zonewright-") == Some(page);
-    let shown = |(_, line, does): &(&'static str, &'static str, &'static str)| (*line, *does);
-    match name {
-        "zonewright" => EXAMPLES[..COMMON].iter().map(shown).collect(),
-        _ => EXAMPLES.iter().filter(of_page).map(shown).collect(),
-    }
 }
 
 /// The section of what a command's help says below its flags, line by line as it stands there.

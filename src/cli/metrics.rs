@@ -32,7 +32,7 @@ impl Notes {
 
     /// Notes how long stages took.
     pub fn stages(&self, stages: &[StageTime]) {
-        self.note(|metrics| stages.iter().for_each(|stage| metrics.stage(&stage.what, stage.took)));
+        self.note(|metrics| stages.iter().for_each(|stage| metrics.stage(stage.what.label(), stage.took)));
     }
 }
 

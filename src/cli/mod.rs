@@ -2,7 +2,21 @@
 
 mod args;
 
+mod examples;
+
+mod complete;
+
+mod usage;
+
+mod peers;
+
 mod exit;
+
+mod process_run;
+
+mod events;
+
+mod who;
 
 mod log;
 
@@ -26,7 +40,7 @@ mod drift;
 
 mod apply;
 
-mod check_dns;
+mod fix;
 
 mod carry_out;
 
@@ -62,30 +76,32 @@ mod help;
 
 mod man;
 
-use std::process::ExitCode;
+#[cfg(test)]
+mod reference;
 
-use clap::Parser as _;
+use std::process::ExitCode;
 
 use args::{Cli, Command};
 use exit::Exit;
+use output::Failure;
 
 /// Runs the command that the process was started with.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    if complete::answer() {
+        return Exit::Done.into();
+    }
+    let mut cli = match examples::parse() {
         Ok(cli) => cli,
-        Err(error) => {
-            // A failure to print leaves nothing to be done about it.
-            let _ = error.print();
-            return if error.use_stderr() { Exit::Error } else { Exit::Done }.into();
-        }
+        Err(error) => return usage::refuse(&error).into(),
     };
+    cli.shared.process.command = cli.command.name();
     log::start(&cli.shared);
     let outcome = match &cli.command {
         Command::Check(args) => check::run(&cli.shared, args),
         Command::Plan(args) => plan::run(&cli.shared, args),
         Command::Drift(args) => drift::run(&cli.shared, args),
         Command::Apply(args) => apply::run(&cli.shared, args),
-        Command::CheckDns(args) => check_dns::run(&cli.shared, args),
+        Command::Fix(args) => fix::run(&cli.shared, args),
         Command::Resume(args) => resume::run(&cli.shared, args),
         Command::Undo(args) => undo::run(&cli.shared, args),
         Command::Explain(args) => explain::run(&cli.shared, args),
@@ -106,11 +122,29 @@ pub fn main() -> ExitCode {
         Command::Man(args) => man::run(args),
         Command::Help(args) => help::run(&cli.shared, args),
     };
+    let exit = ended(&cli, outcome);
+    exit.into()
+}
+
+/// Prints why a command failed, and reports it where the command has events and none said so yet.
+fn ended(cli: &Cli, outcome: Result<Exit, Failure>) -> Exit {
+    let Cli { command, shared } = cli;
+    let has_no_outcome = command.has_events() && !shared.process.has_outcome.get();
     match outcome {
-        Ok(exit) => exit.into(),
+        Ok(Exit::Error) if has_no_outcome => {
+            events::failed(shared, "the messages before say why", None);
+            Exit::Error
+        }
+        Ok(exit) => exit,
         Err(failure) => {
-            output::failure(&cli.shared, &failure);
-            Exit::Error.into()
+            // As an event it is one line, not two.
+            if output::shows_pages(shared) || !has_no_outcome {
+                output::failure(shared, &failure);
+            }
+            if has_no_outcome {
+                events::failed(shared, &failure.message, failure.hint.as_deref());
+            }
+            Exit::Error
         }
     }
 }

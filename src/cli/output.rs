@@ -1,11 +1,12 @@
 //! What goes to standard output and standard error, and how.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::args::{Color, LogFormat, Shared};
-use crate::diag::{Diagnostics, Files, Severity, render, sanitize};
+use crate::diag::{Diagnostics, Files, Severity, fit, render_in, sanitize};
 use crate::inventory::value::Time;
 use crate::pipeline::Findings;
 use crate::pipeline::base::Remark;
@@ -42,11 +43,31 @@ pub fn failure(shared: &Shared, failure: &Failure) {
         return;
     }
     let start = if message.contains("error[") { "" } else { "error: " };
-    let hint = hint.map(|hint| format!("  = hint: {hint}\n")).unwrap_or_default();
-    // A standard error that nobody reads leaves nothing to be done about it.
-    let _ = write!(std::io::stderr().lock(), "{start}{message}\n{hint}");
+    // A standard error that nothing reads leaves nothing to be done about it.
+    let _ = std::io::stderr().lock().write_all(in_lines(&format!("{start}{message}"), hint.as_deref()).as_bytes());
     point_to_help(shared, &message);
 }
+
+/// Prints a failure of a command line that cannot be read on standard error.
+pub fn usage_failure(Failure { message, hint }: &Failure) {
+    let hint = hint.as_deref().map(sanitize);
+    let text = in_lines(&format!("error: {}", sanitize(message)), hint.as_deref());
+    // As above.
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// A message with its hint, in lines that fit the terminal that standard error is, if it is one.
+fn in_lines(message: &str, hint: Option<&str>) -> String {
+    let width = stderr_width();
+    let hint = hint.map(|hint| fit(&format!("= hint: {hint}"), width, (2, HINT_INDENT)) + "\n");
+    format!("{}\n{}", fit(message, width, (0, MESSAGE_INDENT)), hint.unwrap_or_default())
+}
+
+/// The columns by which a message is indented that goes on in another line.
+const MESSAGE_INDENT: usize = 4;
+
+/// The columns by which a hint is indented that goes on in another line: those of `  = hint: `.
+const HINT_INDENT: usize = 10;
 
 /// Prints a warning about a place on standard error; under `--quiet` nothing.
 pub fn warning(shared: &Shared, place: &str, code: &str, message: &str) {
@@ -72,6 +93,12 @@ pub fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
+/// Whether pages for people are printed: not where messages are JSON, as an unattended run has them, whose outcome is an event.
+/// Documents (`--format json` and the like) are printed all the same.
+pub fn shows_pages(shared: &Shared) -> bool {
+    shared.log_format == LogFormat::Text
+}
+
 /// Warns that the state has not seen all that was applied, so that it does not know all that is own.
 fn forgotten(shared: &Shared, found: &Findings) {
     let zones: Vec<String> = found.forgotten.iter().map(|zone| format!("`{zone}`")).collect();
@@ -80,7 +107,7 @@ fn forgotten(shared: &Shared, found: &Findings) {
     }
     let message = format!(
         "the markers of {} are of applies that this state has not seen: it does not know all RRsets that are own, and \
-         `apply` will refuse (docs/state.md)",
+         `apply` will refuse (zonewright help state-lost)",
         zones.join(", ")
     );
     warning(shared, "the state", "state-lost", &message);
@@ -130,35 +157,56 @@ fn told(shared: &Shared, findings: &Findings) -> String {
     let mut text = String::new();
     for (files, diagnostics) in findings.in_files() {
         match shared.quiet {
-            true => text.push_str(&render(&diagnostics.errors(), files)),
-            false => text.push_str(&render(diagnostics, files)),
+            true => text.push_str(&render_in(stderr_width(), &diagnostics.errors(), files)),
+            false => text.push_str(&render_in(stderr_width(), diagnostics, files)),
         }
     }
     text.push_str(&unread(findings));
     text
 }
 
-/// Prints the zones that could not be read, and how much was found in files, on standard error.
+/// Prints what was found in settings and zones, the zones that could not be read, and how much was found in exports, on standard
+/// error.
 ///
-/// For answers about one thing, to which most of what is wrong in files does not matter. With `-v`, and in JSON, all of
-/// it is told as [`findings`] does.
+/// What is wrong in exports matters to `check`, and to the hosts concerned, which the plan lists as blocked. With `-v`, in JSON,
+/// and where an export as a whole is not believed, all of it is printed as [`findings`] does.
 pub fn findings_in_short(shared: &Shared, found: &Findings) {
-    if shared.verbose > 0 || shared.log_format == LogFormat::Json {
+    if shared.verbose > 0 || shared.log_format == LogFormat::Json || !found.are_exports_believed {
         return findings(shared, found);
     }
     forgotten(shared, found);
-    let mut text = unread(found);
-    let count: usize = found.in_files().map(|(_, diagnostics)| diagnostics.iter().count()).sum();
-    let findings = match count {
-        0 => None,
-        1 => Some("1 finding".to_owned()),
-        count => Some(format!("{count} findings")),
-    };
-    if let Some(findings) = findings.filter(|_| !shared.quiet) {
-        text.push_str(&format!("note: {findings} in files of the workspace; -v or `zonewright check` lists them\n"));
+    for Remark { place, code, message } in &found.base {
+        warning(shared, place, code, message);
     }
+    let settings = found.diagnostics.of_files(|file| found.is_settings(file));
+    let exports = found.diagnostics.of_files(|file| !found.is_settings(file));
+    let others = found.in_files().skip(1);
+    let mut text = String::new();
+    for (files, diagnostics) in std::iter::once((&found.files, &settings)).chain(others) {
+        let errors = shared.quiet.then(|| diagnostics.errors());
+        text.push_str(&render_in(stderr_width(), errors.as_ref().unwrap_or(diagnostics), files));
+    }
+    text.push_str(&unread(found));
+    text.push_str(&in_exports(shared, &exports));
     // As above.
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    point_to_help(shared, &text);
+}
+
+/// How much was found in exports, in a line; under `--quiet` only where there are errors.
+fn in_exports(shared: &Shared, exports: &Diagnostics) -> String {
+    let (errors, warnings) = (exports.error_count(), exports.warning_count());
+    let counts = [(errors, "error"), (if shared.quiet { 0 } else { warnings }, "warning")];
+    let counted = |(count, what): (usize, &str)| match count {
+        0 => None,
+        1 => Some(format!("1 {what}")),
+        _ => Some(format!("{count} {what}s")),
+    };
+    let counts: Vec<String> = counts.into_iter().filter_map(counted).collect();
+    match counts.as_slice() {
+        [] => String::new(),
+        counts => format!("note: {} in exports; `zonewright check` lists them\n", counts.join(" and ")),
+    }
 }
 
 /// Prints on standard error what was found in the files of zones, where that is why they could not be read or written.
@@ -167,7 +215,7 @@ pub fn details(shared: &Shared, problems: &[TargetError]) {
     for (files, found) in problems.iter().filter_map(|problem| problem.findings.as_deref()) {
         match shared.log_format {
             LogFormat::Json => log_diagnostics(files, found),
-            LogFormat::Text => text.push_str(&render(&found.errors(), files)),
+            LogFormat::Text => text.push_str(&render_in(stderr_width(), &found.errors(), files)),
         }
     }
     // As above.
@@ -178,10 +226,7 @@ pub fn details(shared: &Shared, problems: &[TargetError]) {
 fn unread(findings: &Findings) -> String {
     let mut text = String::new();
     for error in &findings.unread {
-        text.push_str(&format!("{}\n", sanitize(&error.to_string())));
-        if let Some(hint) = &error.hint {
-            text.push_str(&format!("  = hint: {}\n", sanitize(hint)));
-        }
+        text.push_str(&in_lines(&sanitize(&error.to_string()), error.hint.as_deref().map(sanitize).as_deref()));
     }
     text
 }
@@ -232,18 +277,63 @@ pub fn color(shared: &Shared) -> bool {
     match shared.color {
         Color::Always => true,
         Color::Never => false,
-        Color::Auto => {
-            std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-        }
+        Color::Auto => wants_color(|name| std::env::var_os(name), std::io::stdout().is_terminal()),
     }
 }
 
-/// How reports are printed: how wide, how long, with colour or not.
-pub fn text_options(shared: &Shared) -> TextOptions {
-    TextOptions { color: color(shared), width: width(), verbose: shared.verbose > 0, ..TextOptions::default() }
+/// Whether the variables of the environment, else the terminal, want colour. NO_COLOR goes before those that force it.
+///
+/// Source: no-color.org, force-color.org, bixense.com/clicolors.
+fn wants_color(variable: impl Fn(&str) -> Option<OsString>, is_terminal: bool) -> bool {
+    let is_set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
+    let is_on = |name: &str| is_set(name) && variable(name).is_some_and(|value| value != "0");
+    let is_off = variable("CLICOLOR").is_some_and(|value| value == "0");
+    !is_set("NO_COLOR") && (is_on("CLICOLOR_FORCE") || is_on("FORCE_COLOR") || is_terminal && !is_off)
 }
 
-/// The columns of standard output: the terminal's, else 80, so that a file does not depend on who wrote it.
+/// How many hosts of a project show their changes on a terminal: about three screens of 40 lines (no official source). A
+/// pipe or a file gets all.
+const TERMINAL_HOSTS: usize = 20;
+
+/// How reports are printed: how wide, how long, with colour or not.
+pub fn text_options(shared: &Shared) -> TextOptions {
+    let (color, verbose) = (color(shared), shared.verbose > 0);
+    let max_hosts = (!verbose && std::io::stdout().is_terminal()).then_some(TERMINAL_HOSTS);
+    TextOptions { color, width: width(), verbose, max_hosts, ..TextOptions::default() }
+}
+
+/// The columns of standard output: what `COLUMNS` says (POSIX.1-2024, section 8.3), else the terminal's, else 80. Shells set
+/// `COLUMNS` for themselves and do not export it, so that a plan in a
+/// file is 80 columns wide unless an operator asks for another width.
 pub fn width() -> usize {
-    terminal_size::terminal_size_of(std::io::stdout()).map_or(80, |(width, _)| usize::from(width.0))
+    let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
+    let of_terminal = || terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0));
+    said.or_else(of_terminal).unwrap_or(80)
+}
+
+/// The columns of the terminal that standard error is; without bound where it is a file or a pipe, so that a line is a message.
+fn stderr_width() -> usize {
+    terminal_size::terminal_size_of(std::io::stderr()).map_or(usize::MAX, |(width, _)| usize::from(width.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether colour is wanted with these variables.
+    fn wants(variables: &[(&str, &str)], is_terminal: bool) -> bool {
+        let value = |name: &str| variables.iter().find(|(own, _)| *own == name).map(|(_, value)| OsString::from(value));
+        wants_color(value, is_terminal)
+    }
+
+    #[test]
+    fn colour_is_forced_and_forbidden_by_the_usual_variables() {
+        assert!(wants(&[], true) && !wants(&[], false));
+        for name in ["CLICOLOR_FORCE", "FORCE_COLOR"] {
+            assert!(wants(&[(name, "1")], false), "{name}");
+            assert!(!wants(&[(name, "0")], false) && !wants(&[(name, "")], false), "{name}");
+            assert!(!wants(&[(name, "1"), ("NO_COLOR", "1")], true), "{name}");
+        }
+        assert!(wants(&[("NO_COLOR", "")], true) && !wants(&[("CLICOLOR", "0")], true));
+    }
 }

@@ -1,13 +1,15 @@
 //! `plan`: what would be changed, and why.
 
 use super::args::{PlanArgs, Shared};
+use super::events;
 use super::exit::Exit;
 use super::metrics::{self, Notes};
 use super::output::{self, Failure};
 use super::request::{Sealed, cache, make, not_made, request, tell_breakers, tell_snapshot};
-use super::show::View;
+use super::show::{View, apply_command, source_url};
 use crate::pipeline::Request;
 use crate::plan::store;
+use crate::report::event::RunReport;
 use crate::report::{Outlook, Purpose};
 
 /// Makes a plan, prints it, and saves it where that is asked for.
@@ -32,12 +34,16 @@ fn plan(shared: &Shared, args: &PlanArgs, notes: &Notes) -> Result<Exit, Failure
     made.note(notes, refusal.as_ref());
     tell_snapshot(shared, &request, snapshot.as_ref());
     tell_breakers(shared, breakers);
-    output::findings(shared, findings);
+    output::findings_in_short(shared, findings);
     // A plan that cannot be saved is printed all the same: it took long to make.
     let saved = args.out.as_ref().map_or(Ok(()), |file| store::save(file, sealed).map_err(Failure::new));
     let file = args.out.as_ref().map(|file| file.display().to_string());
-    view.print(sealed, &Outlook { refusal, file, url: args.plan_url.clone(), hidden: None })?;
+    let source_url = source_url(shared, args.source_url.as_ref())?;
+    let command = args.out.as_deref().and_then(|file| apply_command(shared, file));
+    let outlook = Outlook { refusal, file, command, url: args.plan_url.clone(), hidden: None, source_url };
+    view.print(sealed, &outlook)?;
     saved?;
+    events::outcome(shared, &RunReport::plan_made(sealed, &outlook));
     Ok(exit)
 }
 

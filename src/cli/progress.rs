@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::args::{LogFormat, Shared};
-use crate::pipeline::Progress;
+use crate::pipeline::{Progress, RunStage};
 
 /// A line on standard error that says what is going on, while that is a terminal.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub struct Line {
 #[derive(Debug)]
 pub struct StageTime {
     /// What was done.
-    pub what: String,
+    pub what: RunStage,
     /// How long.
     pub took: Duration,
 }
@@ -33,7 +33,7 @@ pub struct StageTime {
 #[derive(Debug)]
 struct Stage {
     /// What is done.
-    what: String,
+    what: RunStage,
     /// Since when.
     since: Instant,
     /// The line; hidden where nobody looks.
@@ -59,13 +59,13 @@ impl Line {
         if let Some(Stage { what, since, bar }) = std::mem::replace(&mut *running, next) {
             bar.finish_and_clear();
             let took = since.elapsed();
-            tracing::debug!("{what} took {:.3} s", took.as_secs_f64());
+            tracing::debug!("{} took {:.3} s", what.text(), took.as_secs_f64());
             self.over.lock().expect("no thread panics while it holds the stages").push(StageTime { what, took });
         }
     }
 
     /// The line of a stage.
-    fn bar(&self, what: &str, total: Option<u64>) -> ProgressBar {
+    fn bar(&self, what: RunStage, total: Option<u64>) -> ProgressBar {
         if !self.is_shown {
             return ProgressBar::hidden();
         }
@@ -75,16 +75,16 @@ impl Line {
         };
         bar.set_draw_target(ProgressDrawTarget::stderr());
         bar.set_style(ProgressStyle::with_template(template).expect("the templates above are right"));
-        bar.set_message(what.to_owned());
+        bar.set_message(what.text());
         bar.enable_steady_tick(Duration::from_millis(100));
         bar
     }
 }
 
 impl Progress for Line {
-    fn stage(&self, what: &str, total: Option<u64>) {
+    fn stage(&self, what: RunStage, total: Option<u64>) {
         let bar = self.bar(what, total);
-        self.replace(Some(Stage { what: what.to_owned(), since: Instant::now(), bar }));
+        self.replace(Some(Stage { what, since: Instant::now(), bar }));
     }
 
     fn step(&self) {

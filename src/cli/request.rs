@@ -12,7 +12,7 @@ use crate::guard::Breaker;
 use crate::inventory::value::Time;
 use crate::pipeline::base::BaseError;
 use crate::pipeline::guards::foreseen;
-use crate::pipeline::{self, Findings, Made, MakeError, Progress as _, Request, SnapshotUsed};
+use crate::pipeline::{self, Findings, Made, MakeError, Progress as _, Request, RunStage, SnapshotUsed};
 use crate::plan::{NoticeCode, Plan, SealedPlan};
 use crate::provider::cache::CacheUse;
 
@@ -27,6 +27,25 @@ pub fn request<'a>(shared: &'a Shared, now: Time, live_snapshot: Option<&'a Path
         base: None,
         cache: CacheUse::Renew,
     }
+}
+
+/// Refuses `--zone` for a command that changes DNS.
+///
+/// A zone limits what is shown and not what is changed: a host has records in several zones, and gets all of them or none.
+pub fn refuse_zones(shared: &Shared, command: &str) -> Result<(), Failure> {
+    if shared.zones.is_empty() {
+        return Ok(());
+    }
+    let message = format!("`{command}` does not take `--zone`, which limits what is shown and not what is changed");
+    let hint = format!(
+        "`zonewright plan --zone ZONE` shows a part of a plan; `zonewright {command}` is limited by {}",
+        match command {
+            "fix" => "the hosts that it names",
+            "resume" => "nothing: it finishes the whole apply",
+            _ => "`--host HOST` or `--project ID`",
+        }
+    );
+    Err(Failure::new(message).hint(hint))
 }
 
 /// What a command that plans may make of the cache.
@@ -46,6 +65,8 @@ pub struct Sealed {
     pub snapshot: Option<SnapshotUsed>,
     /// The tripped breakers, sorted by scope.
     pub breakers: Vec<Breaker>,
+    /// The targets that the plan would change, as people call them.
+    pub targets: Vec<String>,
     /// How long each stage took.
     pub stages: Vec<StageTime>,
 }
@@ -91,13 +112,14 @@ pub fn make(shared: &Shared, request: &Request<'_>) -> Result<Sealed, MakeError>
 pub fn seal(shared: &Shared, make: impl FnOnce(&Line) -> Result<Made, MakeError>) -> Result<Sealed, MakeError> {
     let progress = Line::start(shared);
     let made = make(&progress);
-    progress.stage("digesting the plan", None);
-    let sealed = made.map(|Made { plan, findings, is_partial, snapshot, breakers }| Sealed {
+    progress.stage(RunStage::Digest, None);
+    let sealed = made.map(|Made { plan, findings, is_partial, snapshot, breakers, targets }| Sealed {
         sealed: SealedPlan::new(plan),
         findings,
         is_partial,
         snapshot,
         breakers,
+        targets,
         stages: Vec::new(),
     });
     let stages = progress.finish();
@@ -121,7 +143,6 @@ pub fn not_made(shared: &Shared, error: MakeError) -> Result<Exit, Failure> {
         MakeError::NoState(error) => Err(Failure { message: error.to_string(), hint: error.hint }),
         MakeError::NoSubject(error) => Err(Failure { message: error.to_string(), hint: Some(error.hint) }),
         MakeError::NoUndo(error) => Err(Failure { message: error.to_string(), hint: Some(error.hint) }),
-        error => Err(Failure::new(error)),
     }
 }
 

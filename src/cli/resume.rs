@@ -4,15 +4,16 @@ use super::args::{ResumeArgs, Shared};
 use super::carry_out::{self, Conducted, Reach};
 use super::exit::Exit;
 use super::output::{self, Failure};
+use super::request::refuse_zones;
 use crate::pipeline::resume::{Resumed, resume};
 use crate::state::ApplyId;
 
 /// Takes up an apply, and tells what became of it.
 pub fn run(shared: &Shared, args: &ResumeArgs) -> Result<Exit, Failure> {
-    if !shared.hosts.is_empty() || !shared.projects.is_empty() || !shared.zones.is_empty() {
-        let failure =
-            Failure::new("an apply is taken up as it was begun: `--host`, `--project` and `--zone` narrow plans");
-        return Err(failure.hint("plan anew with them, and apply that"));
+    refuse_zones(shared, "resume")?;
+    if !shared.hosts.is_empty() || !shared.projects.is_empty() {
+        let failure = Failure::new("`resume` finishes the whole apply: `--host` and `--project` limit what is planned");
+        return Err(failure.hint("make a new plan with them, and apply that"));
     }
     let now = output::now(shared)?;
     let id = args.id.map(ApplyId);

@@ -16,6 +16,7 @@ pub fn run(args: &SchemaArgs) -> Result<Exit, Failure> {
         SchemaKind::Status => report::SchemaKind::Status,
         SchemaKind::History => report::SchemaKind::History,
         SchemaKind::Apply => report::SchemaKind::Apply,
+        SchemaKind::Event => report::SchemaKind::Event,
         SchemaKind::Doctor => report::SchemaKind::Doctor,
     };
     output::print(report::schema(kind))?;

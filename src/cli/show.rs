@@ -1,6 +1,6 @@
 //! `show`: a saved plan; and how any plan is printed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -9,9 +9,12 @@ use super::exit::Exit;
 use super::output::{self, Failure};
 use crate::apply::accept;
 use crate::change::Change;
+use crate::diag::did_you_mean;
 use crate::dns::{Name, ZoneName};
+use crate::git::Repository;
 use crate::plan::{Class, Notice, NoticeCode, Plan, SealedPlan, store};
-use crate::report::{self, Outlook, PlanFormat, Purpose, Templates, TextOptions};
+use crate::report::paste::shell;
+use crate::report::{self, Outlook, PlanFormat, Purpose, SourceUrl, Templates, TextOptions};
 
 /// Prints a saved plan.
 pub fn run(shared: &Shared, args: &ShowArgs) -> Result<Exit, Failure> {
@@ -21,8 +24,34 @@ pub fn run(shared: &Shared, args: &ShowArgs) -> Result<Exit, Failure> {
     // What is too old is refused; a plan without changes is not to be applied at all.
     let has_changes = !sealed.plan().changes.is_empty();
     let refusal = if has_changes { accept::expired(&sealed, "the plan", output::now(shared)?) } else { None };
-    view.print(&sealed, &Outlook { refusal, file: Some(file), url: args.plan_url.clone(), hidden: None })?;
+    let source_url = source_url(shared, args.source_url.as_ref())?;
+    let url = args.plan_url.clone();
+    let (file, command) = (Some(file), apply_command(shared, &args.file));
+    view.print(&sealed, &Outlook { refusal, file, command, url, hidden: None, source_url })?;
     Ok(Exit::Done)
+}
+
+/// The template of `--source-url`, for the commit that the workspace is at.
+///
+/// Errors: it asks for a commit, and git knows none.
+pub fn source_url(shared: &Shared, template: Option<&SourceUrl>) -> Result<Option<SourceUrl>, Failure> {
+    match template.filter(|template| template.needs_commit()) {
+        None => Ok(template.cloned()),
+        Some(template) => {
+            let commit = Repository::of(&shared.workspace).and_then(|repository| repository.commit("HEAD"));
+            let commit = commit.map_err(|error| {
+                Failure::new(format!("--source-url: `{{commit}}` needs the commit of the workspace: {error}"))
+            })?;
+            Ok(Some(template.of_commit(&commit)))
+        }
+    }
+}
+
+/// The command that applies the plan in a file, as a shell takes it; none where the file cannot be shown as it is.
+pub fn apply_command(shared: &Shared, file: &Path) -> Option<String> {
+    let workspace = shared.workspace.to_str()?;
+    let folder = if workspace == "." { String::new() } else { format!("-C {} ", shell(workspace)?) };
+    Some(format!("zonewright {folder}apply {}", shell(file.to_str()?)?))
 }
 
 /// How a plan is printed.
@@ -68,6 +97,9 @@ impl<'a> View<'a> {
     /// zone that the plan does not know.
     pub fn print(&self, sealed: &SealedPlan, outlook: &Outlook) -> Result<(), Failure> {
         check_known(&self.zones, sealed.plan())?;
+        if self.format == PlanFormat::Text && !output::shows_pages(self.shared) {
+            return Ok(());
+        }
         let is_view = !self.zones.is_empty() || self.only_caused;
         let is_in_zones = |change: &Change| self.zones.is_empty() || self.zones.contains(&change.zone);
         let is_caused = |class: Option<Class>| !self.only_caused || class.is_some_and(|class| class != Class::Pending);
@@ -87,15 +119,6 @@ impl<'a> View<'a> {
             let says =
                 format!("a view: {hidden} of its changes are not shown, so that it cannot be applied or shown again");
             output::warning(self.shared, "the plan", "view", &says);
-        }
-    }
-
-    /// Says how many changes of a plan were not shown, for whoever is to agree to all of them.
-    pub fn tell_of_hidden(&self, sealed: &SealedPlan) -> Result<(), Failure> {
-        let is_hidden = |change: &&Change| !self.zones.is_empty() && !self.zones.contains(&change.zone);
-        match sealed.plan().changes.iter().filter(is_hidden).count() {
-            0 => Ok(()),
-            hidden => output::print(&report::apply::hidden(hidden)),
         }
     }
 }
@@ -148,10 +171,17 @@ pub fn known_zones(shared: &Shared, plan: &Plan) -> Result<Vec<ZoneName>, Failur
 fn check_known(zones: &[ZoneName], plan: &Plan) -> Result<(), Failure> {
     match zones.iter().find(|zone| !knows(plan, zone)) {
         None => Ok(()),
-        Some(zone) => Err(Failure::new(match plan.undoes {
-            Some(id) => format!("--zone: nothing of apply {id} is to be undone in `{zone}`"),
-            None => format!("--zone: no zone `{zone}` is configured"),
-        })),
+        Some(zone) => {
+            let failure = Failure::new(match plan.undoes {
+                Some(id) => format!("--zone: nothing of apply {id} is to be undone in `{zone}`"),
+                None => format!("--zone: no zone `{zone}` is configured"),
+            });
+            let seen = plan.zones.iter().map(|seen| &seen.zone);
+            let known: BTreeSet<String> =
+                seen.chain(plan.changes.iter().map(|change| &change.zone)).map(ToString::to_string).collect();
+            let near = did_you_mean(&zone.to_string(), known.iter().map(String::as_str));
+            Err(Failure { hint: near, ..failure })
+        }
     }
 }
 

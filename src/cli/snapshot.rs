@@ -26,7 +26,7 @@ pub fn run(shared: &Shared, args: &SnapshotArgs) -> Result<Exit, Failure> {
         }
         Err(SaveFailure::Save(error)) => return Err(Failure::new(&error).hint(error.hint)),
     };
-    output::findings(shared, &findings);
+    output::findings_in_short(shared, &findings);
     if !shared.quiet {
         output::print(&report::snapshot_summary(zones, records, unread))?;
     }

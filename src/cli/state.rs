@@ -1,11 +1,11 @@
 //! `state`: looks after the state.
 
 use super::args::{Shared, StateArgs, StateCommand};
-use super::carry_out::who;
 use super::exit::Exit;
 use super::output::{self, Failure};
 use super::progress::Line;
 use super::status::not_done;
+use super::who::who;
 use crate::pipeline::state::{self, Adoption};
 use crate::report;
 

@@ -1,9 +1,10 @@
 //! `status`: who is at work, and what the state says; and breakers reset.
 
 use super::args::{Shared, StatusArgs};
-use super::carry_out::who;
 use super::exit::Exit;
 use super::output::{self, Failure};
+use super::who::who;
+use crate::diag::did_you_mean;
 use crate::inventory::value::Time;
 use crate::pipeline::state::{self, StateFailure, WasReset};
 use crate::report;
@@ -45,9 +46,11 @@ fn reset(shared: &Shared, scope: &str, now: Time) -> Result<Exit, Failure> {
         }
         Ok(WasReset::No(tripped)) => {
             let scopes: Vec<String> = tripped.iter().map(|breaker| format!("`{}`", breaker.scope)).collect();
-            let hint = match scopes.is_empty() {
-                true => "none is".to_owned(),
-                false => format!("tripped: {}", scopes.join(", ")),
+            let near = did_you_mean(scope, tripped.iter().map(|breaker| breaker.scope.as_str()));
+            let hint = match (near, scopes.is_empty()) {
+                (Some(near), _) => near,
+                (None, true) => "no breaker is tripped".to_owned(),
+                (None, false) => format!("tripped: {}", scopes.join(", ")),
             };
             Err(Failure::new(format!("the breaker `{scope}` is not tripped")).hint(hint))
         }

@@ -1,23 +1,26 @@
-//! `undo`: the inverse of an apply, planned, and applied where somebody says so.
+//! `undo`: the inverse of an apply, planned, and applied where an operator agrees.
 
 use super::args::{Format, Shared, UndoArgs};
 use super::carry_out::{self, Task};
+use super::events;
 use super::exit::Exit;
 use super::metrics::Notes;
 use super::output::{self, Failure};
-use super::request::{Sealed, not_made, request, seal, verdict};
+use super::request::{Sealed, not_made, refuse_zones, request, seal, verdict};
 use super::show::View;
 use crate::guard::Breaker;
 use crate::inventory::value::Time;
 use crate::pipeline::undo::make_undo;
 use crate::plan::{SealedPlan, store};
+use crate::report::event::RunReport;
 use crate::report::{self, Outlook, Purpose};
 use crate::state::ApplyId;
 
 /// Plans the inverse of an apply, and shows, saves or applies it.
 pub fn run(shared: &Shared, args: &UndoArgs) -> Result<Exit, Failure> {
+    refuse_zones(shared, "undo")?;
     let now = output::now(shared)?;
-    let applies = args.out.is_none() && (args.limits.yes || carry_out::can_ask(args.format));
+    let applies = args.out.is_none() && (args.limits.yes || carry_out::can_ask(shared, args.format));
     let purpose = match applies {
         true => Purpose::Apply,
         false if args.out.is_some() => Purpose::Saved,
@@ -25,26 +28,28 @@ pub fn run(shared: &Shared, args: &UndoArgs) -> Result<Exit, Failure> {
     };
     let view = View::new(shared, report::Format::from(args.format).into(), purpose)?;
     let request = request(shared, now, None);
-    let Sealed { sealed, findings, is_partial, breakers, .. } =
+    let Sealed { sealed, findings, is_partial, breakers, targets, .. } =
         match seal(shared, |progress| make_undo(&request, ApplyId(args.id), progress)) {
             Ok(made) => made,
             Err(error) => return not_made(shared, error),
         };
-    output::findings(shared, &findings);
+    output::findings_in_short(shared, &findings);
     let verdict = verdict(is_partial, sealed.plan());
     let exit = match applies {
-        true => show_and_apply(shared, args, &view, (&sealed, &breakers, verdict), now)?,
-        false => show_and_save(args, &view, &sealed)?,
+        true => show_and_apply(shared, args, &view, (&sealed, &breakers, &targets, verdict), now)?,
+        false => show_and_save(shared, args, &view, &sealed)?,
     };
     Ok(if is_partial { Exit::Error } else { exit })
 }
 
 /// Prints a plan, and saves it where that is asked for.
-fn show_and_save(args: &UndoArgs, view: &View<'_>, sealed: &SealedPlan) -> Result<Exit, Failure> {
+fn show_and_save(shared: &Shared, args: &UndoArgs, view: &View<'_>, sealed: &SealedPlan) -> Result<Exit, Failure> {
     // A plan that cannot be saved is printed all the same.
     let saved = args.out.as_ref().map_or(Ok(()), |file| store::save(file, sealed).map_err(Failure::new));
     view.print(sealed, &Outlook::default())?;
     saved?;
+    let outlook = Outlook { file: args.out.as_ref().map(|file| file.display().to_string()), ..Outlook::default() };
+    events::outcome(shared, &RunReport::plan_made(sealed, &outlook));
     Ok(Exit::Done)
 }
 
@@ -53,16 +58,16 @@ fn show_and_apply(
     shared: &Shared,
     args: &UndoArgs,
     view: &View<'_>,
-    (sealed, breakers, verdict): (&SealedPlan, &[Breaker], Exit),
+    (sealed, breakers, targets, verdict): (&SealedPlan, &[Breaker], &[String], Exit),
     now: Time,
 ) -> Result<Exit, Failure> {
     let UndoArgs { limits, format, .. } = args;
+    events::report(shared, &RunReport::plan_made(sealed, &Outlook::default()));
     let notes = Notes::none();
     let task =
         Task { sealed, place: "the plan", now, expect: None, limits, format: *format, auto: false, notes: &notes };
     if *format == Format::Text {
         view.print(sealed, &Outlook::default())?;
-        view.tell_of_hidden(sealed)?;
         // The page has said that there is nothing to undo.
         if sealed.plan().changes.is_empty() {
             return Ok(Exit::Done);
@@ -70,7 +75,7 @@ fn show_and_apply(
         if let Some(refused) = carry_out::foresee(shared, &task, (breakers, false), verdict) {
             return refused;
         }
-        if !carry_out::consents(limits, *format)? {
+        if !carry_out::consents(shared, &task, targets)? {
             return Ok(Exit::Done);
         }
     }

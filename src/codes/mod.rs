@@ -1,7 +1,7 @@
 //! The pages of the codes: what each code that zonewright prints means, an example, and what to do.
 //!
-//! Comes in: the text of docs/codes/*.md, which is part of the binary, and a word that somebody pasted. Goes out: families
-//! of pages, and the page of a code. May not do input or output.
+//! Comes in: the text of docs/codes/*.md, which is part of the binary, and a word that a user pasted. Goes out:
+//! families of pages, and the page of a code. May not do input or output.
 
 mod find;
 
@@ -12,7 +12,7 @@ mod tests;
 
 use std::sync::LazyLock;
 
-pub use find::{find, near, normalize};
+pub use find::{find, normalize};
 pub use parse::{Fault, parse};
 
 /// The files of docs/codes, in the order in which they are listed.
@@ -34,7 +34,7 @@ const TEXTS: [(&str, &str); 12] = [
 /// The octets above which a sentence is long for a list.
 const LONG: usize = 72;
 
-/// The octets up to which what stands before a colon is no sentence: it says when the rest holds.
+/// A text before a colon that is at most this long, in octets, is not a sentence: it says when the rest applies.
 const SHORT: usize = 30;
 
 /// All families, with all pages.
@@ -88,7 +88,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// What it means in short, for lists: the first sentence, of a long one what stands before the colon.
+    /// What it means in short, for lists: the first sentence, or its part before the colon where it is long.
     pub fn brief(&self) -> &str {
         let is_outside = |at: &usize| self.means[..*at].matches('`').count().is_multiple_of(2);
         let end = self.means.match_indices(". ").map(|(at, _)| at).find(is_outside);
@@ -108,7 +108,7 @@ crate::change::words! {
         Warning = "warning",
         /// Why an RRset is changed.
         Rule = "rule",
-        /// What changes rest on.
+        /// What causes changes.
         Cause = "cause",
         /// What a base has to do with a change.
         Class = "class",
@@ -118,11 +118,11 @@ crate::change::words! {
         Block = "block",
         /// Why a host is not looked after.
         Skip = "skip",
-        /// What somebody should know of a plan.
+        /// What a reader of a plan should know.
         Notice = "notice",
         /// Why a host gets no name, or keeps it.
         Names = "names",
-        /// What became of a host.
+        /// The outcome of a host.
         Outcome = "outcome",
         /// Why a plan is not applied.
         Refusal = "refusal",
@@ -130,7 +130,7 @@ crate::change::words! {
         DoctorOk = "doctor ok",
         /// One to know.
         DoctorNote = "doctor note",
-        /// One that somebody should look at.
+        /// One that an operator should look at.
         DoctorWarning = "doctor warning",
         /// One that does not work.
         DoctorProblem = "doctor problem",
@@ -138,7 +138,7 @@ crate::change::words! {
 }
 
 impl Kind {
-    /// What it is in words, behind the code: `not-a-64: an error`.
+    /// What it is in words, printed behind the code: `not-a-64: an error`.
     pub fn says(self) -> &'static str {
         match self {
             Kind::Error => "an error",

@@ -1,4 +1,4 @@
-//! Reads a file of docs/codes: a title, a paragraph, then a section for each code, whose parts stand in a fixed order.
+//! Reads a file of docs/codes: a title, a paragraph, then a section for each code, whose parts are in a fixed order.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ pub struct Fault {
     pub file: &'static str,
     /// The line, from 1.
     pub line: usize,
-    /// What should stand there.
+    /// What should be there.
     pub wanted: &'static str,
 }
 
@@ -38,7 +38,7 @@ impl fmt::Display for Fault {
 
 /// Reads one file.
 ///
-/// Errors: something else stands where a part of a page belongs.
+/// Errors: a part of a page is missing or in the wrong place.
 pub fn parse(file: &'static str, text: &'static str) -> Result<Family, Fault> {
     let mut reader = Reader { file, lines: text.lines().collect(), at: 0 };
     let title = reader.line("# ", "the title")?;
@@ -53,7 +53,7 @@ pub fn parse(file: &'static str, text: &'static str) -> Result<Family, Fault> {
     }
 }
 
-/// Goes through the lines of a file.
+/// Reads the lines of a file in order.
 struct Reader {
     /// The name of the file.
     file: &'static str,

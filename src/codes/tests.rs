@@ -1,6 +1,7 @@
 //! The pages are written as they must be, and found.
 
 use super::*;
+use crate::diag::near;
 
 #[test]
 fn all_pages_are_read_and_no_code_has_two() {
@@ -53,7 +54,7 @@ fn a_code_is_found_however_it_was_pasted() {
         "\"not-a-64\",",
         "not a 64",
         "not_a_64",
-        "racktables/l3-tors.txt:18:16: error[not-a-64]: `2a02:6b8:0:160e::/63` is no /64",
+        "racktables/l3-tors.txt:18:16: error[not-a-64]: `2a02:6b8:0:160e::/63` is not a /64",
         "  not-a-64\n",
     ];
     for word in pasted {

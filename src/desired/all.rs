@@ -1,6 +1,6 @@
-//! All hosts as they are desired, each derived when somebody looks at it.
+//! All hosts as they are desired, each derived when it is first read.
 //!
-//! Of nearly every host all stands as it should, and nobody looks at it twice: what it comes to need not be kept.
+//! In nearly every host everything is in order, and it is read once: its derived form need not be kept.
 
 use std::ops::Index;
 use std::sync::OnceLock;
@@ -19,7 +19,7 @@ pub struct Desired<'i> {
     live: &'i Live,
     /// The clock.
     now: Time,
-    /// Those that somebody looked at.
+    /// Those that were read so far.
     hosts: Vec<OnceLock<Box<DesiredHost>>>,
 }
 
@@ -35,7 +35,7 @@ impl<'i> Desired<'i> {
         host::derive(self.inventory, self.live, &self.inventory.hosts[place], self.now)
     }
 
-    /// Derives one host by what was looked up of it, and of the A records at its names.
+    /// Derives one host from what was looked up about it and about the A records at its names.
     pub fn derive_by(&self, place: usize, looked_up: LookedUp<'_>, own_a: OwnA<'_>) -> DesiredHost {
         host::derive_by(self.inventory, &self.inventory.hosts[place], self.now, looked_up, own_a)
     }

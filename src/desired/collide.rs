@@ -1,11 +1,11 @@
 //! Who shares a name, a MAC or an address with whom, over the whole fleet.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv6Addr};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::host::DesiredHost;
+use super::host::{DesiredHost, InterfaceKind};
 use crate::change::BlockCode;
 use crate::dns::Name;
 use crate::inventory::Inventory;
@@ -14,8 +14,8 @@ use crate::inventory::repeats::Repeats;
 use crate::inventory::value::Mac;
 use crate::names::holders::{Holder, HolderRow, NameIndex, gives_name, held_name};
 
-/// For each host that shares something, by its place in [`Inventory::hosts`], what it shares and with whom: the lowest
-/// place of another host; its own where its two interfaces collide.
+/// For each host that shares something, by its place in [`Inventory::hosts`]: what it shares, and the lowest place of
+/// another host that has the same; its own place where its two interfaces collide.
 #[derive(Debug, Default)]
 pub struct Collisions {
     /// Names, of the backbone rather than of the fastbone; with another row that gives the name.
@@ -37,6 +37,8 @@ struct Part {
     macs: Vec<(Mac, u32)>,
     /// Addresses: acceptable ones, and A records at the hosts' names; IPv4 addresses as mapped ones.
     addresses: Vec<(Ipv6Addr, u32)>,
+    /// Those of `addresses` that a host has only if no A record is at the name of its backbone, which could not be read.
+    uncertain: Vec<(Ipv6Addr, u32)>,
 }
 
 impl Used {
@@ -50,9 +52,17 @@ impl Used {
             part.macs.push((active.mac, place as u32));
         }
         for interface in &desired.interfaces {
+            let is_certain = interface.kind != InterfaceKind::Backbone || interface.is_read;
+            let by_another =
+                |address| desired.interfaces.iter().any(|own| own.kind != interface.kind && own.accepts(address));
             let v6 = interface.acceptable.iter().map(|(address, _)| *address);
+            let v6 = v6.filter(|address| is_certain || !by_another(*address));
             let v4 = interface.own_a.iter().map(|address| address.to_ipv6_mapped());
+            let first = part.addresses.len();
             part.addresses.extend(v6.chain(v4).map(|address| (address, place as u32)));
+            if !is_certain {
+                part.uncertain.extend_from_slice(&part.addresses[first..]);
+            }
         }
     }
 
@@ -115,7 +125,7 @@ impl Collisions {
 
     /// Finds MACs that two hosts use.
     fn find_macs(&mut self, used: &Used) {
-        // Nearly all stand once, and only the others are compared.
+        // Nearly all occur once, and only the others are compared.
         let lists = used.0.iter().map(|part| part.macs.as_slice());
         let mut macs = repeated(lists, |mac| xxh3_64(&mac.octets()));
         macs.sort_unstable();
@@ -127,14 +137,18 @@ impl Collisions {
         }
     }
 
-    /// Finds addresses that two interfaces have.
+    /// Finds addresses that two interfaces have. A host shares nothing by an address that it has perhaps; others share that
+    /// with it, so that no host gets an address that another may have.
     fn find_addresses(&mut self, used: &Used) {
+        let uncertain: HashSet<&(Ipv6Addr, u32)> = used.0.iter().flat_map(|part| &part.uncertain).collect();
         let lists = used.0.iter().map(|part| part.addresses.as_slice());
         let mut addresses = repeated(lists, |address| xxh3_64(&address.octets()));
         addresses.sort_unstable();
         for group in addresses.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
-            for (address, place) in group {
-                let other = group.iter().find(|(_, other)| other != place).map_or(*place, |(_, other)| *other);
+            let is_certain = |used: &&(Ipv6Addr, u32)| !uncertain.contains(used);
+            for (address, place) in group.iter().filter(is_certain) {
+                let other = group.iter().find(|(_, other)| other != place).map(|(_, other)| *other);
+                let other = other.unwrap_or(*place);
                 let address = address.to_canonical();
                 self.addresses.entry(*place).or_insert((address, other));
             }
@@ -142,7 +156,7 @@ impl Collisions {
     }
 }
 
-/// All values that stand more than once, and hardly any others.
+/// All values that occur more than once, and hardly any others.
 fn repeated<'u, T: Copy + 'u>(
     lists: impl Iterator<Item = &'u [(T, u32)]> + Clone,
     hash: impl Fn(T) -> u64,

@@ -14,7 +14,7 @@ use crate::inventory::Inventory;
 use crate::inventory::model::{Entry, Host, HostStatus, LockRow, MacSource, ProjectFile, ProjectSettings, Report};
 use crate::inventory::symbol::Symbol;
 use crate::inventory::value::{Time, Vlan};
-use crate::live::Live;
+use crate::live::{Live, Place};
 use crate::names::holders::{lock_rows_of, name_among};
 
 /// What the inventory says of one host.
@@ -24,9 +24,9 @@ pub struct DesiredHost {
     pub name_origin: Option<Origin>,
     /// The backbone, then the fastbone; empty where the host has no name, or is free.
     pub interfaces: SmallVec<[Interface; 2]>,
-    /// What its reports come to.
+    /// The MAC that its reports give.
     pub mac: MacChoice,
-    /// What is wrong, sorted by code, of one code what was found first; empty for nearly every host.
+    /// What is wrong, sorted by code; of one code, what was found first. Empty for nearly every host.
     pub faults: Vec<Fault>,
 }
 
@@ -44,6 +44,9 @@ pub struct Interface {
     pub acceptable: Acceptable,
     /// The A records at its name, in numeric order.
     pub own_a: Vec<Ipv4Addr>,
+    /// Whether it could be read what is at its name. Where not, A records may be there: the addresses of a backbone are then
+    /// those that it has without.
+    pub is_read: bool,
 }
 
 impl Interface {
@@ -86,7 +89,7 @@ pub enum Detail {
     Line(Origin),
     /// No project file has the id.
     NoProjectFile,
-    /// A source, and why it cannot be believed.
+    /// A source, and why it is not believed.
     Source(String),
     /// The host's name, where it has one.
     Name(Option<Name>),
@@ -100,7 +103,7 @@ pub enum Detail {
     Ipv4(Vec<Ipv4Addr>),
 }
 
-/// What is looked up of a host before it is derived.
+/// What is looked up about a host before it is derived.
 #[derive(Debug)]
 pub struct LookedUp<'i> {
     /// Its rows in names.lock, in their order.
@@ -121,8 +124,8 @@ pub fn derive(inventory: &Inventory, live: &Live, host: &Host, now: Time) -> Des
     derive_by(inventory, host, now, looked_up, &|_, name| live_a(live, name))
 }
 
-/// Derives one host by what was looked up of it; `own_a` gives the live A records at the name of an interface, in numeric
-/// order.
+/// Derives one host from what was looked up about it; `own_a` gives the live A records at the name of an interface, in
+/// numeric order.
 pub fn derive_by(
     inventory: &Inventory,
     host: &Host,
@@ -155,8 +158,8 @@ pub fn derive_by(
     desired
 }
 
-/// What gives the live A records at the name of an interface.
-pub type OwnA<'a> = &'a dyn Fn(InterfaceKind, &Name) -> Vec<Ipv4Addr>;
+/// What gives the live A records at the name of an interface, in numeric order; none where its zone could not be read.
+pub type OwnA<'a> = &'a dyn Fn(InterfaceKind, &Name) -> Option<Vec<Ipv4Addr>>;
 
 impl DesiredHost {
     /// Notes a fault.
@@ -183,7 +186,7 @@ fn note_bad_rows(inventory: &Inventory, host: &Host, rows: &[LockRow], desired: 
     }
 }
 
-/// Notes the sources that every host needs and that cannot be believed.
+/// Notes the sources that every host needs and that are not believed.
 fn note_doubts(inventory: &Inventory, desired: &mut DesiredHost) {
     let trust = &inventory.trust;
     if let Some(reason) = trust.hosts.doubt().or(trust.names_lock.doubt()) {
@@ -202,7 +205,7 @@ struct Derivation<'d> {
     reports: &'d [Report],
     /// The host.
     host: &'d Host,
-    /// Its name; without one no interface is derived, but what is wrong with its lines is still found.
+    /// Its name; without one no interface is derived, but errors in its lines are still found.
     name: Option<&'d Name>,
     /// Its project's settings, where they are good.
     settings: Option<&'d ProjectSettings>,
@@ -210,12 +213,20 @@ struct Derivation<'d> {
 
 /// Derives backbone and fastbone, whose name may have been made already.
 fn derive_interfaces(this: &Derivation<'_>, fastbone: Option<Name>, desired: &mut DesiredHost) {
-    let own_a = this.name.map(|name| (this.own_a)(InterfaceKind::Backbone, name)).unwrap_or_default();
-    let acceptable = match this.settings {
+    // A host without a name has no A records.
+    let own_a = this.name.map_or_else(|| Some(Vec::new()), |name| (this.own_a)(InterfaceKind::Backbone, name));
+    let acceptable = match (this.settings, own_a.as_deref()) {
         // Nothing more can be said of the host than that it has this name.
-        None => Acceptable::new(),
-        Some(settings) if own_a.is_empty() => by_network(this, settings, settings.vlans.main(), desired),
-        Some(settings) => by_ipv4(this, settings.vlans.main(), &own_a, desired),
+        (None, _) => Acceptable::new(),
+        (Some(settings), Some([])) => by_network(this, settings, settings.vlans.main(), desired),
+        (Some(settings), Some(own_a)) => by_ipv4(this, settings.vlans.main(), own_a, desired),
+        (Some(settings), None) => {
+            // An IPv4 host needs neither a MAC nor a network for this interface: no fault of these is certain.
+            let certain = desired.faults.len();
+            let acceptable = by_network(this, settings, settings.vlans.main(), desired);
+            desired.faults.truncate(certain);
+            acceptable
+        }
     };
     if let Some(name) = this.name {
         desired.interfaces.push(interface((InterfaceKind::Backbone, name.clone()), acceptable, own_a));
@@ -236,13 +247,16 @@ fn derive_interfaces(this: &Derivation<'_>, fastbone: Option<Name>, desired: &mu
 }
 
 /// Puts an interface together.
-fn interface((kind, owner): (InterfaceKind, Name), acceptable: Acceptable, own_a: Vec<Ipv4Addr>) -> Interface {
-    Interface { kind, owner, acceptable, own_a }
+fn interface((kind, owner): (InterfaceKind, Name), acceptable: Acceptable, own_a: Option<Vec<Ipv4Addr>>) -> Interface {
+    Interface { kind, owner, acceptable, is_read: own_a.is_some(), own_a: own_a.unwrap_or_default() }
 }
 
-/// The live A records at a name, in numeric order.
-fn live_a(live: &Live, name: &Name) -> Vec<Ipv4Addr> {
-    live.rrset(name.as_name(), Rtype::A).map(|found| addresses_v4(found.rrset)).unwrap_or_default()
+/// The live A records at a name, in numeric order; none where its zone could not be read.
+pub fn live_a(live: &Live, name: &Name) -> Option<Vec<Ipv4Addr>> {
+    match live.rrset(name.as_name(), Rtype::A) {
+        Some(found) => Some(addresses_v4(found.rrset)),
+        None => (!matches!(live.place(name.as_name()), Place::Unknown(_))).then(Vec::new),
+    }
 }
 
 /// The addresses of an A RRset, in numeric order.
@@ -291,8 +305,8 @@ fn by_network(this: &Derivation<'_>, settings: &ProjectSettings, vlan: Vlan, des
     networks.into_iter().map(|(network, origin)| (address(network), origin)).collect()
 }
 
-/// Why a source of MACs cannot be believed that may know the MAC of a host: it last gave it, or nobody knows whose it gave,
-/// or no other source gives one.
+/// Why a source of MACs that may know the MAC of a host is not believed. It may know it if it last gave it, if the
+/// hosts it gave are unknown, or if no other source gives one.
 fn doubted_mac_source<'i>(inventory: &'i Inventory, host: &Host, has_mac: bool) -> Option<&'i str> {
     let may_know = |source: &&MacSource| !has_mac || source.gave.as_ref().is_none_or(|gave| gave.contains(&host.inv));
     let mut sources = inventory.mac_sources.iter().filter(may_know);

@@ -20,7 +20,7 @@ pub struct ActiveMac {
     pub origin: Origin,
 }
 
-/// What a host's reports come to.
+/// The result of a host's reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MacChoice {
     /// The report that won, if any did.
@@ -44,7 +44,7 @@ pub fn reports_of(inventory: &Inventory, inv: Inv) -> &[Report] {
     &reports[from..from + length]
 }
 
-/// What became of one report.
+/// The outcome of one report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It gives the host's MAC.
@@ -56,7 +56,7 @@ pub enum Verdict {
         /// What its source allows.
         max_age: Duration,
     },
-    /// The report at this place, which is no older, says that the MAC is not in use.
+    /// The report at this place, which is at least as new, says that the MAC is not in use.
     Withdrawn {
         /// That report.
         by: Origin,
@@ -109,7 +109,7 @@ pub fn choose(inventory: &Inventory, reports: &[Report], now: Time) -> MacChoice
     }
 }
 
-/// What became of each of one host's reports, in their order: [`choose`], with the reasons.
+/// The outcome of each of one host's reports, in their order: [`choose`], with the reasons.
 pub fn verdicts(inventory: &Inventory, reports: &[Report], now: Time) -> Vec<Verdict> {
     let chosen = choose(inventory, reports, now).active.map(|active| active.origin);
     let winner = reports.iter().find(|report| Some(report.origin) == chosen);
@@ -175,7 +175,7 @@ pub fn is_active(withdrawn: &HashMap<Mac, Time>, report: &Report) -> bool {
     }
 }
 
-/// Whether a report is no older than its source allows.
+/// Whether a report is at most as old as its source allows.
 pub fn is_fresh(inventory: &Inventory, report: &Report, now: Time) -> bool {
     let limit = inventory.mac_sources[report.source as usize].max_age;
     limit.is_none_or(|limit| now.since(report.time).is_none_or(|age| age <= limit))
@@ -201,7 +201,7 @@ struct Rank<'r> {
     switch: Option<&'r str>,
 }
 
-/// Where a report stands among others.
+/// The rank of a report among others.
 fn rank<'r>(inventory: &'r Inventory, report: &Report) -> Rank<'r> {
     let mac = report.sighting.mac();
     let switch = report.sighting.switch().map(|symbol| inventory.symbols.text(symbol));

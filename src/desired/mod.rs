@@ -1,7 +1,7 @@
 //! What the inventory says must be there: hosts to interfaces with their acceptable addresses.
 //!
-//! Comes in: the inventory, and of live DNS the A records alone. Goes out: for each host its interfaces, and what in the
-//! inventory keeps it from having them; over the fleet, who shares a name, a MAC or an address. Pure.
+//! Comes in: the inventory, and the A records of live DNS. Goes out: for each host its interfaces, and the faults of
+//! the inventory that keep it from having them; for the fleet, which hosts share a name, a MAC or an address. Pure.
 
 pub mod mac;
 

@@ -7,7 +7,7 @@ use super::origin::{FileId, Origin};
 pub enum Severity {
     /// Something cannot be used as it is.
     Error,
-    /// Everything can be used, but somebody should look.
+    /// Everything can be used, but a person should look at it.
     Warning,
 }
 
@@ -18,7 +18,7 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// The file it is about, and the place in it: line 0 means the file as a whole.
     pub origin: Origin,
-    /// The row that it is about, where that is known to stand elsewhere than on this line, or beside others.
+    /// The row that it is about, if that row is not on this line or shares the line with others.
     pub row: Option<Origin>,
     /// A stable kebab-case code, such as `not-a-64`.
     pub code: &'static str,
@@ -26,7 +26,7 @@ pub struct Diagnostic {
     pub message: String,
     /// The line of the file around the column, without its end; `None` where no line is meant.
     pub excerpt: Option<String>,
-    /// How many characters of the line stand before the excerpt: a line may be as long as its file.
+    /// How many characters of the line are cut before the excerpt: a line may be as long as its file.
     pub skipped: usize,
     /// How many characters from the column on are meant; 0 where the line as a whole is.
     pub width: usize,
@@ -97,8 +97,8 @@ impl Diagnostic {
 /// The most characters of a line that are kept; what is longer is cut around the column.
 pub(super) const SHOWN: usize = 160;
 
-/// How many diagnostics of one file are kept; the rest is counted. A source that is wrong throughout would otherwise
-/// need more memory than a right one, and nobody reads more.
+/// How many diagnostics of one file are kept; the rest is only counted. A source that is wrong throughout would
+/// otherwise need more memory than a correct one, and a person does not read more.
 const KEPT_PER_FILE: usize = 200;
 
 /// Collects diagnostics; does not stop at the first.
@@ -106,23 +106,23 @@ const KEPT_PER_FILE: usize = 200;
 pub struct Diagnostics {
     /// What was kept.
     list: Vec<Diagnostic>,
-    /// For files over the limit: the file and how many more there were.
+    /// The files over the limit, each with how many more diagnostics there were.
     dropped: Vec<(FileId, usize)>,
-    /// Whether an error was among those kept or dropped.
+    /// How many errors there were, kept or dropped.
     errors: usize,
 }
 
 impl Diagnostics {
-    /// Takes one in.
+    /// Adds one.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         self.errors += usize::from(diagnostic.severity == Severity::Error);
         self.list.push(diagnostic);
     }
 
-    /// Takes one of many in, about a file of any length: what `make` says is only asked for, and kept, while few are there.
+    /// Adds one of many about a file of any length. `make` is called, and its result kept, only while there are few.
     ///
-    /// Whoever reads a file in pieces, each into a collection of its own and from top to bottom, loses nothing by it that
-    /// [`Diagnostics::settle`] would keep.
+    /// A reader may read a file in pieces, from top to bottom, each into its own collection: everything that
+    /// [`Diagnostics::settle`] would keep is kept.
     pub fn push_bounded(&mut self, file: FileId, make: impl FnOnce() -> Diagnostic) {
         if self.list.len() < KEPT_PER_FILE {
             return self.push(make());
@@ -134,7 +134,7 @@ impl Diagnostics {
         }
     }
 
-    /// Takes all of `other` in.
+    /// Adds all of `other`.
     pub fn append(&mut self, other: Diagnostics) {
         self.errors += other.errors;
         self.list.extend(other.list);
@@ -151,6 +151,16 @@ impl Diagnostics {
         let mut errors = self.clone();
         errors.list.retain(|diagnostic| diagnostic.severity == Severity::Error);
         errors
+    }
+
+    /// Those about files of which `is_wanted` is true.
+    pub fn of_files(&self, is_wanted: impl Fn(FileId) -> bool) -> Diagnostics {
+        let wanted = |diagnostic: &&Diagnostic| is_wanted(diagnostic.origin.file);
+        let list: Vec<Diagnostic> = self.list.iter().filter(wanted).cloned().collect();
+        let errors = list.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count();
+        let dropped: Vec<(FileId, usize)> = self.dropped.iter().filter(|(file, _)| is_wanted(*file)).copied().collect();
+        let errors = errors + dropped.iter().map(|(_, count)| count).sum::<usize>();
+        Diagnostics { list, errors, dropped }
     }
 
     /// How many warnings are kept.

@@ -1,14 +1,20 @@
 //! Diagnostics: what is wrong in a file, where, and what would be right.
 //!
-//! Comes in: places and messages from whoever reads input. Goes out: a sorted collection that renders itself as text.
-//! May not do input or output.
+//! Comes in: places and messages from the rooms that read input. Goes out: a sorted collection that renders itself as
+//! text. May not do input or output.
 
 pub mod diagnostic;
+
+pub mod near;
 
 pub mod origin;
 
 pub mod render;
 
+pub mod wrap;
+
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub use near::{did_you_mean, near};
 pub use origin::{FileId, Files, Origin, split_place};
-pub use render::{is_formatting, render, sanitize};
+pub use render::{is_formatting, render, render_in, sanitize};
+pub use wrap::{fit, wrap};

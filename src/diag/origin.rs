@@ -29,24 +29,24 @@ impl Origin {
 pub struct Files {
     /// Their names.
     names: Vec<String>,
-    /// Those of which several rows stand on one line, sorted.
+    /// Those with several rows on one line, sorted.
     crowded: Vec<FileId>,
 }
 
 impl Files {
-    /// Takes a file in, and numbers it.
+    /// Adds a file and gives it a number.
     pub fn add(&mut self, name: impl Into<String>) -> FileId {
         self.names.push(name.into());
         FileId(self.names.len() as u32 - 1)
     }
 
-    /// Notes the files of which several rows stand on one line, so that a line says too little.
+    /// Marks files with several rows on one line: their places need a column.
     pub fn mark_crowded(&mut self, files: &[FileId]) {
         self.crowded.extend(files);
         self.crowded.sort_unstable();
     }
 
-    /// Whether several rows stand on one line of a file.
+    /// Whether a file has several rows on one line.
     pub fn is_crowded(&self, file: FileId) -> bool {
         self.crowded.binary_search(&file).is_ok()
     }
@@ -61,7 +61,7 @@ impl Files {
         Files { names: self.names.iter().map(|name| rename(name)).collect(), crowded: self.crowded.clone() }
     }
 
-    /// `file:line`, as evidence is written; `file:line:column` where several rows stand on one line.
+    /// `file:line`, as evidence is written; `file:line:column` where the file has several rows on one line.
     pub fn place(&self, origin: Origin) -> impl fmt::Display {
         let Origin { file, line, col } = origin;
         match col > 0 && self.is_crowded(file) {
@@ -73,7 +73,7 @@ impl Files {
 
 /// The parts of a place as [`Files::place`] writes it: the file, the line, and the column, 0 where there is none.
 ///
-/// A file whose name ends in a colon and a number is not told from a line; exports have no such names.
+/// If a file name ends in a colon and a number, that number is read as a line; exports have no such names.
 pub fn split_place(place: &str) -> Option<(&str, u32, u32)> {
     let (before, last) = place.rsplit_once(':')?;
     let last = last.parse().ok()?;

@@ -6,12 +6,19 @@ use unicode_width::UnicodeWidthStr;
 
 use super::diagnostic::{Diagnostic, Diagnostics, SHOWN, Severity};
 use super::origin::Files;
+use super::wrap::fit;
 
-/// Renders all diagnostics, one after another, as plain text that no terminal takes for commands.
+/// Renders all diagnostics, one after another, as plain text that no terminal treats as commands. Each headline and each note
+/// is one line, however long: for files, logs and `grep`.
 pub fn render(diagnostics: &Diagnostics, files: &Files) -> String {
+    render_in(usize::MAX, diagnostics, files)
+}
+
+/// Renders all diagnostics as [`render`] does, in lines of at most `width` columns: for a terminal.
+pub fn render_in(width: usize, diagnostics: &Diagnostics, files: &Files) -> String {
     let mut out = String::new();
     for diagnostic in diagnostics.iter() {
-        render_one(&mut out, diagnostic, files);
+        render_one(&mut out, width, diagnostic, files);
     }
     for (file, more) in diagnostics.dropped() {
         let _ = writeln!(out, "{}: {more} more findings are not shown", sanitize(files.name(*file)));
@@ -20,7 +27,7 @@ pub fn render(diagnostics: &Diagnostics, files: &Files) -> String {
 }
 
 /// Renders one: the headline for grep and editors, the line with a mark, then the notes.
-fn render_one(out: &mut String, diagnostic: &Diagnostic, files: &Files) {
+fn render_one(out: &mut String, width: usize, diagnostic: &Diagnostic, files: &Files) {
     let origin = diagnostic.origin;
     let file = sanitize(files.name(origin.file));
     let severity = match diagnostic.severity {
@@ -32,24 +39,47 @@ fn render_one(out: &mut String, diagnostic: &Diagnostic, files: &Files) {
         (line, 0) => format!("{file}:{line}"),
         (line, col) => format!("{file}:{line}:{col}"),
     };
-    let _ = writeln!(out, "{place}: {severity}[{}]: {}", diagnostic.code, sanitize(&diagnostic.message));
+    let code = diagnostic.code;
+    let headline = format!("{place}: {severity}[{code}]: {}", sanitize(&diagnostic.message));
+    let _ = writeln!(out, "{}", fit(&headline, width, (0, HANGING)));
     let number = origin.line.to_string();
     let margin = " ".repeat(number.len());
     if let Some(excerpt) = &diagnostic.excerpt {
-        let _ = writeln!(out, "  {number} | {}", sanitize(excerpt));
         let before = (origin.col as usize).saturating_sub(1 + diagnostic.skipped);
-        // A mark below a whole line tells nothing.
+        // A mark below a whole line says nothing.
         let is_part = before > 0 || diagnostic.width < excerpt.chars().count();
+        let room = width.saturating_sub(margin.len() + EXCERPT_MARGIN).max(1);
+        let cut = left_out(excerpt.chars().count(), (before, diagnostic.width), room);
+        let excerpt: String = excerpt.chars().skip(cut).take(room).collect();
+        let before = before - cut;
+        let _ = writeln!(out, "  {number} | {}", sanitize(&excerpt));
         if origin.col > 0 && diagnostic.width > 0 && is_part {
-            let carets = columns(excerpt, before, diagnostic.width.min(SHOWN / 2));
+            let carets = columns(&excerpt, before, diagnostic.width.min(SHOWN / 2));
             let _ =
-                writeln!(out, "  {margin} | {}{}", " ".repeat(columns(excerpt, 0, before)), "^".repeat(carets.max(1)));
+                writeln!(out, "  {margin} | {}{}", " ".repeat(columns(&excerpt, 0, before)), "^".repeat(carets.max(1)));
         }
     }
+    let rule = diagnostic.rule.map(|rule| format!("{rule} (zonewright help {code})"));
     let notes = diagnostic.also.iter().map(|fact| ("also", fact.as_str()));
-    let notes = notes.chain(diagnostic.rule.map(|rule| ("rule", rule)));
+    let notes = notes.chain(rule.as_deref().map(|rule| ("rule", rule)));
     for (kind, text) in notes.chain(diagnostic.hint.as_deref().map(|hint| ("hint", hint))) {
-        let _ = writeln!(out, "  {margin} = {kind}: {}", sanitize(text));
+        let note = format!("= {kind}: {}", sanitize(text));
+        let first = margin.len() + 3;
+        let _ = writeln!(out, "{}", fit(&note, width, (first, first + kind.len() + 4)));
+    }
+}
+
+/// The columns by which a headline is indented that goes on in another line.
+const HANGING: usize = 4;
+
+/// The columns of a line with an excerpt that are neither excerpt nor line number.
+const EXCERPT_MARGIN: usize = 5;
+
+/// How many characters at the start of an excerpt are left out, so that what is marked is among the `room` that are shown.
+fn left_out(length: usize, (before, marked): (usize, usize), room: usize) -> usize {
+    match length <= room || before + marked <= room {
+        true => 0,
+        false => before.saturating_sub(room / 3).min(length - room.min(length)).min(before),
     }
 }
 
@@ -80,14 +110,14 @@ pub fn sanitize(text: &str) -> String {
     out
 }
 
-/// Whether a `#`, by what stands before it and from it on, begins a command in the log of a pipeline: `##[` of GitHub,
-/// `##vso[` of Azure, `##teamcity[`, anywhere in a line.
+/// Whether a `#` begins a command in the log of a pipeline, given the text before it and the text from it on: `##[` of
+/// GitHub, `##vso[` of Azure, `##teamcity[`, anywhere in a line.
 fn begins_command(before: &str, from: &str) -> bool {
     before.ends_with('#') && from[1..].trim_start_matches(|c: char| c.is_ascii_alphabetic()).starts_with('[')
 }
 
-/// Whether a character is invisible or changes the direction of text (Unicode Standard Annex 9, and what Unicode calls format
-/// characters, those aside that Arabic and other scripts show).
+/// Whether a character is invisible or changes the direction of text (Unicode Standard Annex 9, and Unicode's format
+/// characters except those that Arabic and other scripts show).
 pub fn is_formatting(c: char) -> bool {
     matches!(
         c,
@@ -108,18 +138,39 @@ mod tests {
         let mut all = Diagnostics::default();
         let origin = Origin { file, line: 412, col: 15 };
         all.push(
-            Diagnostic::error("not-a-64", origin, "`2a02:6b8:0:1600::/63` is no /64")
+            Diagnostic::error("not-a-64", origin, "`2a02:6b8:0:1600::/63` is not a /64")
                 .excerpt("sas1-s12  604  2a02:6b8:0:1600::/63", 20)
-                .rule("switch and VLAN give exactly one /64 (docs/formats.md, l3-tors)")
+                .rule("switch and VLAN give exactly one /64")
                 .hint("correct the prefix"),
         );
         insta::assert_snapshot!(render(&all, &files), @r"
-        racktables/l3-tors.txt:412:15: error[not-a-64]: `2a02:6b8:0:1600::/63` is no /64
+        racktables/l3-tors.txt:412:15: error[not-a-64]: `2a02:6b8:0:1600::/63` is not a /64
           412 | sas1-s12  604  2a02:6b8:0:1600::/63
               |               ^^^^^^^^^^^^^^^^^^^^
-              = rule: switch and VLAN give exactly one /64 (docs/formats.md, l3-tors)
+              = rule: switch and VLAN give exactly one /64 (zonewright help not-a-64)
               = hint: correct the prefix
         ");
+    }
+
+    #[test]
+    fn a_finding_fits_a_narrow_terminal() {
+        let mut files = Files::default();
+        let origin = Origin { file: files.add("racktables/hosts.csv"), line: 12, col: 71 };
+        let line = format!("{}here{}", "a".repeat(70), "b".repeat(30));
+        let finding = Diagnostic::error("bad-value", origin, "`here` is none of the words that this field may have")
+            .excerpt(&line, 4)
+            .rule("a field has one of the words that its format lists, and no other")
+            .hint("correct the field in the system that exports it");
+        let mut all = Diagnostics::default();
+        all.push(finding);
+        let text = render_in(50, &all, &files);
+        assert!(text.lines().all(|line| line.width() <= 50), "{text}");
+        let lines: Vec<&str> = text.lines().collect();
+        let excerpt = lines.iter().position(|line| line.contains("here") && line.contains(" | "));
+        let excerpt = excerpt.expect("the excerpt shows what is marked");
+        assert_eq!(lines[excerpt + 1].find('^'), lines[excerpt].find("here"), "{text}");
+        let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat(&text).contains("and no other (zonewright help bad-value)"), "{text}");
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub mod released;
 
 pub mod orphans;
 
+pub mod left_behind;
+
 pub mod merge;
 
 pub mod protect;

@@ -1,78 +1,105 @@
-//! The rest of policy `sync`: own records of names that nobody has.
+//! Own records of names that no host has, and the rest of policy `sync`, which removes them.
 
 use super::act::{Act, Actor};
 use super::context::Context;
 use super::own;
 use super::rules::is_untouchable;
 use crate::change::Rule;
-use crate::dns::{NameRef, Rdata, Rtype};
-use crate::inventory::model::{Policy, ProjectIndex, Registry};
+use crate::dns::{Name, NameRef, Rdata, Rtype};
+use crate::inventory::model::{Policy, ProjectAdmin, ProjectIndex, Registry};
 use crate::live::LiveRrset;
 
-/// Removes the own AAAA RRsets in the domains of `sync` projects whose name no host and no current row of names.lock
-/// has, and the own PTR that name them.
+/// A name that no host and no current row of names.lock has, and at which own RRsets are.
+#[derive(Debug)]
+pub struct Orphan<'c> {
+    /// The name.
+    pub name: Name,
+    /// The own AAAA RRset at it.
+    pub addresses: Option<LiveRrset<'c>>,
+    /// The own PTR RRsets that name it.
+    pub pointers: Vec<LiveRrset<'c>>,
+}
+
+/// Finds all orphans, sorted by name; none where nothing tells own RRsets from others.
+pub fn find<'c>(context: &Context<'c>) -> Vec<Orphan<'c>> {
+    if context.inventory.config.registry == Registry::Noop {
+        return Vec::new();
+    }
+    let is_held = |name: NameRef<'_>| context.names.is_held(context.inventory, name);
+    let names = context.live.names_beside_settled(|name| !is_held(name));
+    let orphan = |name: Name| {
+        let at = name.as_name();
+        let addresses = context.live.rrset(at, Rtype::AAAA).filter(|found| own::is_own(context, *found));
+        let pointers = context.live.pointing_to(at).filter(|found| own::is_own(context, *found));
+        let pointers: Vec<LiveRrset<'c>> = pointers.collect();
+        let is_any = addresses.is_some() || !pointers.is_empty();
+        is_any.then_some(Orphan { name, addresses, pointers })
+    };
+    names.into_iter().filter_map(orphan).collect()
+}
+
+/// Removes the own AAAA RRsets of orphans in the domains of `sync` projects, and the own PTR that name them.
 ///
-/// Nothing is done while removals rest, of projects whose breaker has tripped, where single hosts are named on the command line, or where nothing tells own
-/// records from others.
-pub fn remove_orphans(context: &Context<'_>) -> Vec<Act> {
+/// Nothing is done while removals rest, of projects whose breaker has tripped, and where single hosts are named on the
+/// command line.
+pub fn remove(context: &Context<'_>, orphans: &[Orphan<'_>]) -> Vec<Act> {
     let mut acts = Vec::new();
-    let domains = Domains::new(context);
-    let registry = context.inventory.config.registry;
-    let idle = !domains.any_sync || !context.selection.hosts.is_empty() || registry == Registry::Noop;
-    if idle || context.removals_rest() {
+    if !context.selection.hosts.is_empty() || context.removals_rest() {
         return acts;
     }
-    for found in context.live.rrsets_of(Rtype::AAAA) {
-        let owner = found.rrset.owner();
-        let name = owner.as_name();
-        let Some(project) = domains.sync_project_of(name) else { continue };
-        let held = context.names.is_held(context.inventory, name);
-        if held || is_untouchable(context, name) || !own::is_own(context, found) {
-            continue;
-        }
+    let domains = Domains::of_sync(context);
+    for orphan in orphans {
+        let name = orphan.name.as_name();
+        let Some(addresses) = orphan.addresses.filter(|_| !is_untouchable(context, name)) else { continue };
+        let Some(project) = domains.project_of(name).filter(|project| removes(context, *project)) else { continue };
         let actor = Actor { host: None, project, by_right: false };
         let evidence = context.settings(project).map(|settings| settings.policy_origin);
         let mut remove = |found: LiveRrset<'_>, rdata: Rdata| {
             acts.push(Act::removal(found, rdata, Rule::Orphan, actor, evidence));
         };
-        found.rrset.rdata().for_each(|rdata| remove(found, rdata.to_rdata()));
-        for pointer in context.live.pointing_to(name).filter(|pointer| own::is_own(context, *pointer)) {
-            remove(pointer, Rdata::from_name(name));
+        addresses.rrset.rdata().for_each(|rdata| remove(addresses, rdata.to_rdata()));
+        for pointer in &orphan.pointers {
+            remove(*pointer, Rdata::from_name(name));
         }
     }
     acts
 }
 
-/// Which project a name is in: the one whose `dns_domain` is the longest suffix.
-struct Domains<'c> {
-    /// Each project's domain, with whether its orphans are removed; the longest first.
-    domains: Vec<(NameRef<'c>, ProjectIndex, bool)>,
-    /// Whether any project's orphans are removed.
-    any_sync: bool,
+/// Whether a project is one whose orphans are removed.
+pub fn removes(context: &Context<'_>, project: ProjectIndex) -> bool {
+    let sync = context.settings(project).is_some_and(|own| own.automation && own.policy == Policy::Sync);
+    let allowed = context.admin(project).is_some_and(|admin| admin.automation_allowed);
+    sync && allowed && !context.is_tripped(project) && context.selection.includes_project(project)
 }
 
+/// Which project a name is in: the one that has the longest suffix of it as a domain.
+pub struct Domains<'c>(Vec<(NameRef<'c>, ProjectIndex)>);
+
 impl<'c> Domains<'c> {
-    /// Collects the domains.
-    fn new(context: &Context<'c>) -> Domains<'c> {
-        let inventory = context.inventory;
-        let numbered = inventory.projects.iter().enumerate().map(|(place, p)| (ProjectIndex(place as u32), p));
-        let mut domains: Vec<(NameRef<'c>, ProjectIndex, bool)> = numbered
-            .filter_map(|(index, project)| {
-                let admin = project.admin.as_ref()?;
-                let sync = project.file.settings().is_some_and(|s| s.automation && s.policy == Policy::Sync);
-                let rests = context.is_tripped(index);
-                let runs = sync && admin.automation_allowed && !rests && context.selection.includes_project(index);
-                Some((admin.dns_domain.as_name(), index, runs))
-            })
-            .collect();
-        domains.sort_by_key(|(domain, _, _)| std::cmp::Reverse(domain.as_wire().len()));
-        let any_sync = domains.iter().any(|(_, _, runs)| *runs);
-        Domains { domains, any_sync }
+    /// The domains that policy `sync` looks at: the `dns_domain` of each project.
+    pub fn of_sync(context: &Context<'c>) -> Domains<'c> {
+        Domains::collect(context, |_| &[])
     }
 
-    /// The project that a name is in, where its orphans are removed.
-    fn sync_project_of(&self, name: NameRef<'_>) -> Option<ProjectIndex> {
-        let (_, project, runs) = self.domains.iter().find(|(domain, _, _)| name.is_at_or_below(*domain))?;
-        runs.then_some(*project)
+    /// All domains of all projects.
+    pub fn of_all(context: &Context<'c>) -> Domains<'c> {
+        Domains::collect(context, |admin| &admin.also_domains)
+    }
+
+    /// Collects the domains, with `others` of each project; the longest first.
+    fn collect(context: &Context<'c>, others: impl Fn(&'c ProjectAdmin) -> &'c [Name]) -> Domains<'c> {
+        let mut domains = Vec::new();
+        for (place, project) in context.inventory.projects.iter().enumerate() {
+            let Some(admin) = project.admin.as_ref() else { continue };
+            let names = std::iter::once(&admin.dns_domain).chain(others(admin));
+            domains.extend(names.map(|domain| (domain.as_name(), ProjectIndex(place as u32))));
+        }
+        domains.sort_by_key(|(domain, _)| std::cmp::Reverse(domain.as_wire().len()));
+        Domains(domains)
+    }
+
+    /// The project that a name is in.
+    pub fn project_of(&self, name: NameRef<'_>) -> Option<ProjectIndex> {
+        self.0.iter().find(|(domain, _)| name.is_at_or_below(*domain)).map(|(_, project)| *project)
     }
 }

@@ -107,6 +107,8 @@ pub fn obstacles(context: &Context<'_>, place: usize, policy: Policy) -> Vec<Blo
         blocks.push(words::place_block(context, code, &name.to_name(), &place));
     });
     blocks.sort_by_key(|block| block.code);
+    // Both names of a host may be in one zone that could not be read.
+    blocks.dedup();
     blocks
 }
 
@@ -150,6 +152,10 @@ fn each_obstacle(
     };
     for interface in &desired.interfaces {
         note(interface.owner.as_name());
+        if !interface.is_read {
+            // Which addresses it keeps is not known.
+            continue;
+        }
         for address in kept_or_gained(context, interface, policy) {
             note(ReverseName::of(IpAddr::V6(address)).as_name());
         }

@@ -241,7 +241,8 @@ pub fn place_block(context: &Context<'_>, code: BlockCode, name: &Name, place: &
             block(code, message, "plan from the servers, or take another snapshot with the inventory of today")
         }
         Place::Unknown(unknown) => {
-            let message = format!("{shown} lies in `{}`, which could not be read whole", zone(unknown));
+            // Without the name: all hosts of the zone have one cause.
+            let message = format!("`{}` could not be read whole", zone(unknown));
             block(code, message, "see the zone's error; nothing is changed until it can be read")
         }
         Place::Delegated(_, cut) => {

@@ -1,7 +1,7 @@
 //! Files as octets: replaced whole, and digested.
 //!
-//! Comes in: a path, and what is to stand there. Goes out: readers see the old file or the new one, never a part of either,
-//! even after a power cut; or the digest of what stands there. What the octets mean is the business of other rooms.
+//! Comes in: a path, and the new content. Goes out: readers see the old file or the new one, never a part of either,
+//! even after a power cut; or the digest of the file. Other rooms know what the octets mean.
 
 pub mod together;
 
@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-/// Puts `content` in the place of a file, with the mode that any new file gets.
+/// Replaces a file by `content`, with the mode that any new file gets.
 ///
-/// A link stays, and what it leads to is replaced; what is no file, such as a pipe or a device, is written to.
+/// A link stays, and its target is replaced; a target that is not a file, such as a pipe or a device, is written to.
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     replace_as(path, content, |_| Ok(()))
 }
 
-/// The same, with a mode that lets everybody read it, whatever new files get: for what others are to fetch.
+/// The same, with a mode that lets all users read it, regardless of the mode of new files: for files that others fetch.
 pub fn publish(path: &Path, content: &[u8]) -> io::Result<()> {
     replace_as(path, content, make_readable)
 }
@@ -31,13 +31,13 @@ fn replace_as(path: &Path, content: &[u8], prepare: impl Fn(&Path) -> io::Result
     if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
         return OpenOptions::new().write(true).open(path)?.write_all(content);
     }
-    let beside = Beside::write(path, content, None)?;
-    beside.beside.iter().try_for_each(|path| prepare(path))?;
-    beside.put_in_place()?;
+    let pending = PendingFile::write(path, content, None)?;
+    pending.pending.iter().try_for_each(|path| prepare(path))?;
+    pending.put_in_place()?;
     sync_folder(path)
 }
 
-/// What a link leads to where nothing stands yet.
+/// The target of a link where there is no file yet.
 fn led_to(link: &Path) -> io::Result<PathBuf> {
     let target = fs::read_link(link)?;
     Ok(link.parent().map_or_else(|| target.clone(), |folder| folder.join(&target)))
@@ -56,62 +56,62 @@ fn make_readable(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A file that is written and synced beside the one whose place it is to take; removed unless it does.
+/// A file that is written and synced in the same folder as the file that it will replace; removed if it does not.
 #[derive(Debug)]
-pub struct Beside {
-    /// Where it is; none once it stands in its place.
-    beside: Option<PathBuf>,
+pub struct PendingFile {
+    /// Where it is; `None` once it is in its place.
+    pending: Option<PathBuf>,
     /// Its place.
     place: PathBuf,
 }
 
-impl Beside {
-    /// Writes and syncs a file beside `place`. It gets the mode of `like`, where that is given, and as far as the system
-    /// lets us its owner and group.
-    pub fn write(place: &Path, content: &[u8], like: Option<&Metadata>) -> io::Result<Beside> {
-        let (path, mut file) = create_beside(place)?;
-        let beside = Beside { beside: Some(path), place: place.to_owned() };
+impl PendingFile {
+    /// Writes and syncs a file in the folder of `place`. It gets the mode of `like`, if that is given, and its owner
+    /// and group, if the system allows that.
+    pub fn write(place: &Path, content: &[u8], like: Option<&Metadata>) -> io::Result<PendingFile> {
+        let (path, mut file) = create_temporary(place)?;
+        let pending = PendingFile { pending: Some(path), place: place.to_owned() };
         if let Some(like) = like {
             make_alike(&file, like)?;
         }
         file.write_all(content)?;
         file.sync_all()?;
-        Ok(beside)
+        Ok(pending)
     }
 
     /// Puts it in its place. That lasts once [`sync_folder`] was run on the place too.
     pub fn put_in_place(mut self) -> io::Result<()> {
-        if let Some(beside) = &self.beside {
-            fs::rename(beside, &self.place)?;
+        if let Some(pending) = &self.pending {
+            fs::rename(pending, &self.place)?;
         }
-        self.beside = None;
+        self.pending = None;
         Ok(())
     }
 }
 
-impl Drop for Beside {
+impl Drop for PendingFile {
     fn drop(&mut self) {
-        if let Some(beside) = &self.beside {
-            // What failed before is told; that the file could not be removed either would only hide it.
-            let _ = fs::remove_file(beside);
+        if let Some(pending) = &self.pending {
+            // The earlier failure is reported; an error about removing the file would only hide it.
+            let _ = fs::remove_file(pending);
         }
     }
 }
 
-/// How many names are tried for the file beside; each one taken is what a run left that was killed.
+/// How many names are tried for the temporary file; a name in use belongs to a run that was killed.
 const ATTEMPTS: u32 = 100;
 
 /// Creates a new file in the folder of `path`, with the mode that the umask leaves.
-fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
+fn create_temporary(path: &Path) -> io::Result<(PathBuf, File)> {
     let name = path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "this names no file"))?;
     let mut attempt = 0;
     loop {
-        let mut beside = OsString::from(".");
-        beside.push(name);
-        beside.push(format!(".{}-{attempt}.tmp", std::process::id()));
-        let beside = path.with_file_name(beside);
-        match OpenOptions::new().write(true).create_new(true).open(&beside) {
-            Ok(file) => return Ok((beside, file)),
+        let mut pending = OsString::from(".");
+        pending.push(name);
+        pending.push(format!(".{}-{attempt}.tmp", std::process::id()));
+        let pending = path.with_file_name(pending);
+        match OpenOptions::new().write(true).create_new(true).open(&pending) {
+            Ok(file) => return Ok((pending, file)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < ATTEMPTS => attempt += 1,
             Err(error) => return Err(error),
         }
@@ -119,7 +119,7 @@ fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
 }
 
 /// Gives a file the mode of another, and its owner and group where the system lets us: root may give files away, others
-/// only to groups of theirs. What cannot be given is no error, since the content is what counts.
+/// only to groups of theirs. What cannot be given is not an error, since the content is what counts.
 #[cfg(unix)]
 fn make_alike(file: &File, like: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt as _, fchown};
@@ -173,7 +173,7 @@ pub fn sync_folder(path: &Path) -> io::Result<()> {
 
 /// The SHA-256 of a file, in hexadecimal.
 ///
-/// Errors: it cannot be read, or is no file. To open a pipe could take for ever, and a device has no end.
+/// Errors: it cannot be read, or is not a file. Opening a pipe could take for ever, and a device has no end.
 pub fn digest(path: &Path) -> io::Result<String> {
     if !path.metadata()?.is_file() {
         return Err(io::ErrorKind::InvalidInput.into());
@@ -204,10 +204,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         fs::write(&path, "old").unwrap();
-        drop(Beside::write(&path, b"new", None).unwrap());
+        drop(PendingFile::write(&path, b"new", None).unwrap());
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-        Beside::write(&path, b"new", None).unwrap().put_in_place().unwrap();
+        PendingFile::write(&path, b"new", None).unwrap().put_in_place().unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
@@ -250,7 +250,7 @@ mod tests {
         // Only root may give it away; for others it stays theirs.
         let _ = chown(&path, Some(1), Some(1));
         let before = fs::metadata(&path).unwrap();
-        Beside::write(&path, b"new", Some(&before)).unwrap().put_in_place().unwrap();
+        PendingFile::write(&path, b"new", Some(&before)).unwrap().put_in_place().unwrap();
         let after = fs::metadata(&path).unwrap();
         let shown = |found: &Metadata| (found.mode(), found.uid(), found.gid());
         assert_eq!(shown(&after), shown(&before));

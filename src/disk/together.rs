@@ -1,18 +1,21 @@
-//! Several new files that are put in place together: written beside, then moved, and taken away again where one cannot be.
+//! Several new files that are put in place together: written to a temporary folder, then moved, and removed again if
+//! one cannot be moved.
 //!
-//! No system puts several files in place at once. What is moved last can stand for the whole: a reader who finds it finds all.
+//! No system puts several files in place at once. The file that is moved last can mark the whole set: a reader who
+//! finds it finds all.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 
-/// Files that are written and not in place yet. Unless they are put there, they go, and so do the folders made for them.
+/// Files that are written and not in place yet. Unless they are put there, they go, and so do the folders made for
+/// them.
 #[derive(Debug)]
 pub struct Together {
     /// The folder that they are for.
     folder: PathBuf,
     /// Where they are until then: a folder in it, so that moving is renaming.
-    beside: PathBuf,
+    staging: PathBuf,
     /// The folders that were made, the outermost first.
     made: Vec<PathBuf>,
     /// The files that were put in place.
@@ -22,27 +25,41 @@ pub struct Together {
 }
 
 impl Together {
-    /// Begins; makes the folder, and what it is in, where it is not there.
+    /// Begins; creates the folder and its parents, where they are missing.
     pub fn begin(folder: &Path) -> io::Result<Together> {
-        let beside = folder.join(format!(".zonewright-init.{}.tmp", std::process::id()));
-        let mut together = Together { folder: folder.to_owned(), beside, made: vec![], placed: vec![], is_done: false };
+        let staging = folder.join(format!(".zonewright-init.{}.tmp", std::process::id()));
+        let mut together =
+            Together { folder: folder.to_owned(), staging, made: vec![], placed: vec![], is_done: false };
         together.make_folders(folder)?;
-        fs::create_dir(&together.beside)?;
+        fs::create_dir(&together.staging)?;
         Ok(together)
     }
 
     /// Where files are written for now.
-    pub fn beside(&self) -> &Path {
-        &self.beside
+    pub fn staging(&self) -> &Path {
+        &self.staging
     }
 
     /// Writes and syncs a file, by its path in the folder.
     pub fn write(&self, path: &str, content: &[u8]) -> io::Result<()> {
-        let place = self.beside.join(path);
+        self.write_to(path, content, OpenOptions::new().write(true).create_new(true))
+    }
+
+    /// Writes and syncs a file that its user alone may read, by its path in the folder.
+    pub fn write_private(&self, path: &str, content: &[u8]) -> io::Result<()> {
+        let mut options = OpenOptions::new();
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        self.write_to(path, content, options.write(true).create_new(true))
+    }
+
+    /// Writes and syncs a file that is opened so.
+    fn write_to(&self, path: &str, content: &[u8], options: &OpenOptions) -> io::Result<()> {
+        let place = self.staging.join(path);
         if let Some(parent) = place.parent() {
             fs::create_dir_all(parent)?;
         }
-        let mut file = File::create_new(place)?;
+        let mut file = options.open(place)?;
         file.write_all(content)?;
         file.sync_all()
     }
@@ -52,12 +69,12 @@ impl Together {
     /// Errors: with the path of the file, where one is there or cannot be put there; then none is.
     pub fn put_in_place(mut self, last: &str) -> Result<(), (PathBuf, io::Error)> {
         let mut paths = Vec::new();
-        collect(&self.beside, Path::new(""), &mut paths).map_err(|error| (self.beside.clone(), error))?;
+        collect(&self.staging, Path::new(""), &mut paths).map_err(|error| (self.staging.clone(), error))?;
         paths.sort_by_key(|path| (path == Path::new(last), path.clone()));
         for path in paths {
             let place = self.folder.join(&path);
             let parent = place.parent().expect("a file is in a folder").to_owned();
-            let moved = self.make_folders(&parent).and_then(|()| move_new(&self.beside.join(&path), &place));
+            let moved = self.make_folders(&parent).and_then(|()| move_new(&self.staging.join(&path), &place));
             moved.map_err(|error| (place.clone(), error))?;
             self.placed.push(place);
         }
@@ -85,23 +102,23 @@ impl Together {
 
 impl Drop for Together {
     fn drop(&mut self) {
-        // Why it is given up is told elsewhere; that something of it could not be removed would only hide that.
-        let _ = fs::remove_dir_all(&self.beside);
+        // The reason for giving up is reported elsewhere; an error about removing files would only hide it.
+        let _ = fs::remove_dir_all(&self.staging);
         if !self.is_done {
             for file in &self.placed {
                 let _ = fs::remove_file(file);
             }
             for folder in self.made.iter().rev() {
-                // One that somebody put something into stays.
+                // A folder with files of others stays.
                 let _ = fs::remove_dir(folder);
             }
         }
     }
 }
 
-/// Moves a file to a place where nothing stands.
+/// Moves a file to a place that is free.
 fn move_new(from: &Path, to: &Path) -> io::Result<()> {
-    // A second name is only given where there is none yet, which renaming does not promise.
+    // A hard link is only made where the name is free; renaming does not promise that.
     match fs::hard_link(from, to) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists && !to.try_exists()? => fs::rename(from, to),
         linked => linked,
@@ -149,7 +166,7 @@ mod tests {
     #[test]
     fn where_one_cannot_be_put_none_is() {
         let parent = tempfile::tempdir().unwrap();
-        fs::write(parent.path().join("x"), "somebody's").unwrap();
+        fs::write(parent.path().join("x"), "another user's").unwrap();
         let together = Together::begin(parent.path()).unwrap();
         for path in ["a/b", "last", "x"] {
             together.write(path, b"ours").unwrap();
@@ -157,7 +174,7 @@ mod tests {
         let (place, error) = together.put_in_place("last").unwrap_err();
         assert_eq!((place, error.kind()), (parent.path().join("x"), io::ErrorKind::AlreadyExists));
         assert_eq!(all(parent.path()), ["x"]);
-        assert_eq!(fs::read_to_string(parent.path().join("x")).unwrap(), "somebody's");
+        assert_eq!(fs::read_to_string(parent.path().join("x")).unwrap(), "another user's");
         assert!(!parent.path().join("a").exists());
     }
 

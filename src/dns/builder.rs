@@ -1,6 +1,6 @@
-//! A zone while its records come, in any order.
+//! A zone that is being built from records in any order.
 //!
-//! Comes in: records, read or still in a message. Goes out: the zone's contents, or why it is none.
+//! Comes in: records, read or still in a message. Goes out: the zone's contents, or why they are not a zone.
 
 use std::ops::Range;
 
@@ -19,13 +19,13 @@ use super::wire::{Wire, WireError};
 pub struct ZoneBuilder {
     /// The zone.
     apex: ZoneName,
-    /// What came.
+    /// The records so far.
     room: ZoneRoom,
     /// The serial of the SOA, once seen.
     serial: Option<Serial>,
 }
 
-/// Room for the records of a zone that is being built: what one zone leaves of it may serve the next.
+/// Memory for the records of a zone that is being built; the next zone may use it again.
 #[derive(Debug, Default)]
 pub struct ZoneRoom {
     /// Records one after another: see [`Record`].
@@ -35,13 +35,13 @@ pub struct ZoneRoom {
 }
 
 impl ZoneRoom {
-    /// How many octets it holds on to.
+    /// How many octets are allocated.
     pub fn octets(&self) -> usize {
         self.arena.capacity() + self.index.capacity() * size_of::<Indexed>()
     }
 }
 
-/// Where a record of a zone is that is being built.
+/// The place of a record in a zone that is being built.
 #[derive(Debug, Clone, Copy)]
 struct Indexed {
     /// The hash of its owner name.
@@ -52,12 +52,12 @@ struct Indexed {
     length: u32,
 }
 
-/// Why a record of a message cannot be taken.
+/// Why a record of a message is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PushError {
     /// Its name or its RDATA cannot be read.
     Wire(WireError),
-    /// The zone cannot have it.
+    /// It cannot be in the zone.
     Contents(ContentsError),
 }
 
@@ -79,7 +79,7 @@ impl ZoneBuilder {
         ZoneBuilder::within(ZoneRoom::default(), apex)
     }
 
-    /// Starts an empty zone in room that another left.
+    /// Starts an empty zone in the memory of another.
     pub fn within(mut room: ZoneRoom, apex: ZoneName) -> ZoneBuilder {
         room.arena.clear();
         room.index.clear();
@@ -91,7 +91,7 @@ impl ZoneBuilder {
         &self.apex
     }
 
-    /// Takes one record. `rdata` is uncompressed wire format with the names inside it in lower case.
+    /// Adds one record. `rdata` is uncompressed wire format with the names inside it in lower case.
     ///
     /// The same record twice counts once. Errors: [`ContentsError`], all but `NoSoa`.
     pub fn push(&mut self, owner: NameRef<'_>, rtype: Rtype, ttl: Ttl, rdata: &[u8]) -> Result<(), ContentsError> {
@@ -102,9 +102,9 @@ impl ZoneBuilder {
         self.enter(first)
     }
 
-    /// Takes one record out of a message: its owner name begins at `at`, and its RDATA are those at `rdata`.
+    /// Adds one record of a message: its owner name begins at `at`, and its RDATA are those at `rdata`.
     ///
-    /// The same as to read both and to [`ZoneBuilder::push`] them, but that nothing is copied on the way. Errors:
+    /// Has the effect of [`ZoneBuilder::push`] without copying. Errors:
     /// [`PushError`].
     pub fn push_from(
         &mut self,
@@ -119,7 +119,7 @@ impl ZoneBuilder {
         Ok(self.enter(first)?)
     }
 
-    /// Appends a record of a message to the arena; after an error it holds octets of no meaning at its end.
+    /// Appends a record of a message to the arena; after an error the octets at its end are undefined.
     fn append_from(
         &mut self,
         message: Wire<'_>,
@@ -146,7 +146,7 @@ impl ZoneBuilder {
         Ok(())
     }
 
-    /// Enters the record that begins at `first`, which is the last in the arena, into the index; takes it away after an error.
+    /// Enters the record at `first`, which is the last in the arena, into the index; after an error removes it.
     fn enter(&mut self, first: usize) -> Result<(), ContentsError> {
         let end = self.room.arena.len();
         let place = u32::try_from(first).and_then(|start| Ok((start, u32::try_from(end)?)));
@@ -167,12 +167,12 @@ impl ZoneBuilder {
 
     /// Orders the records, drops repeats, and makes them searchable.
     ///
-    /// Errors: `NoSoa`, for no zone is without one.
+    /// Errors: `NoSoa`, because every zone has one.
     pub fn finish(self) -> Result<ZoneContents, ContentsError> {
         self.finish_and_leave().map(|(contents, _)| contents)
     }
 
-    /// Does what [`ZoneBuilder::finish`] does, and leaves its room.
+    /// Does what [`ZoneBuilder::finish`] does, and returns its memory.
     pub fn finish_and_leave(self) -> Result<(ZoneContents, ZoneRoom), ContentsError> {
         let ZoneBuilder { apex, room: ZoneRoom { arena, mut index }, serial } = self;
         let serial = serial.ok_or(ContentsError::NoSoa)?;

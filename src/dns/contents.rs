@@ -1,7 +1,8 @@
 //! What a zone holds, compactly: all records in one arena, ordered by a hash of the owner name.
 //!
 //! A million records are a handful of allocations. The order is the same whatever order the records came in, so that
-//! the digest needs no other sort. Owner names stand without the zone's own, which is half of each below ip6.arpa.
+//! the digest needs no other sort. Owner names are kept without the zone's own name, which is half of each below
+//! ip6.arpa.
 
 use std::ops::Range;
 
@@ -15,13 +16,14 @@ use super::record::{ContentsError, Record, soa_serial};
 use super::rrset::{RdataRef, Rrset};
 use super::ttl::Ttl;
 
-/// How many look-ups [`ZoneContents::look_up`] makes at once: somewhat more than a processor has requests to memory under way.
+/// How many look-ups [`ZoneContents::look_up`] makes at once: somewhat more than a processor has requests to memory
+/// under way.
 const AT_ONCE: usize = 32;
 
 /// Where a record is.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
-    /// The trailing half of the hash of its owner: most records of other owners are told by it alone.
+    /// The trailing half of the hash of its owner: it alone excludes most records of other owners.
     tag: u32,
     /// Its first octet in the arena.
     start: u32,
@@ -62,8 +64,9 @@ impl ZoneContents {
 
     /// Makes contents of what [`ZoneContents::octets`] gave for a zone of this name.
     ///
-    /// That the octets are those is for the caller to know, by a digest; all is checked that anything here relies on: whole
-    /// records of names in the zone, in order, each once, and one SOA. Errors: `Disordered` and those of [`super::ZoneBuilder`].
+    /// The caller must know, by a digest, that the octets are the same. Everything that this type relies on is checked:
+    /// whole records of names in the zone, in order, each once, and one SOA. Errors: `Disordered` and those of
+    /// [`super::ZoneBuilder`].
     pub fn from_octets(apex: ZoneName, arena: Vec<u8>) -> Result<ZoneContents, ContentsError> {
         let all = u32::try_from(arena.len()).map_err(|_| ContentsError::TooLarge)?;
         let (mut places, mut hashes) = (Vec::new(), Vec::new());
@@ -129,11 +132,12 @@ impl ZoneContents {
         self.rrsets_from(from, self.places.len() as u32).take_while(move |rrset| rrset.first < part.end)
     }
 
-    /// Looks up many owner names at once, each in its zone; gives the numbers of the records of each.
+    /// Looks up many owner names at once, each in its zone; returns the numbers of the records of each.
     ///
-    /// A look-up waits for memory three times, each time for what says where to read on. Here the first places of all names
-    /// are read, then the second, so that memory answers many at a time. Nothing is decided by what is read until the reads of
-    /// all names are under way: a processor that guessed wrong waits for each alone.
+    /// A look-up waits for memory three times, and each answer says where to read next. Here the first places of all
+    /// names are read, then the second ones, so that memory answers many requests at a time. No branch depends on these
+    /// reads until the reads of all names are under way: a processor that guesses a branch wrong waits for each read
+    /// alone.
     pub fn look_up(names: &[(&ZoneContents, NameRef<'_>)]) -> Vec<Range<u32>> {
         let mut found = Vec::with_capacity(names.len());
         let (mut hashes, mut ranges, mut tags) = ([0; AT_ONCE], [const { 0..0 }; AT_ONCE], [None; AT_ONCE]);
@@ -170,7 +174,7 @@ impl ZoneContents {
         found
     }
 
-    /// The first octet of the first of some records, which says how long its owner is; has memory bring the last, too.
+    /// The first octet of the first of some records, which says how long its owner is; touches the last record, too.
     fn touch(&self, records: Range<u32>) -> u8 {
         if records.is_empty() {
             return 0;
@@ -181,7 +185,7 @@ impl ZoneContents {
         self.arena[begin(records.start)]
     }
 
-    /// What of a name of this zone is kept as the owner of a record; of any other, octets of no meaning.
+    /// The owner labels that this zone stores for a name in it; for a name outside the zone the octets are undefined.
     fn labels_of<'n>(&self, name: NameRef<'n>) -> &'n [u8] {
         let name = name.as_wire();
         &name[..name.len().saturating_sub(self.apex.as_name().as_wire().len())]
@@ -206,7 +210,7 @@ impl ZoneContents {
 
     /// The records within `part` from the first to the last of a tag.
     ///
-    /// Records are in order of whole hashes, so that between two of one tag one of another may stand.
+    /// Records are sorted by whole hashes, so that a record with another tag may be between two with this tag.
     fn of_tag(&self, tag: u32, Range { start, end }: Range<u32>) -> Range<u32> {
         let has_tag = |number: &u32| self.places[*number as usize].tag == tag;
         let from = (start..end).find(has_tag).unwrap_or(end);
@@ -242,10 +246,11 @@ impl ZoneContents {
         self.places.len()
     }
 
-    /// SHA-256 over all RRsets that `included` takes, whatever order they were read in; it is asked once for each.
+    /// SHA-256 over all RRsets that `included` takes, whatever order they were read in; it is called once for each.
     pub fn digest(&self, mut included: impl FnMut(RrsetRef<'_>) -> bool) -> [u8; 32] {
         let mut hasher = Sha256::new_with_prefix(self.apex.as_name().as_wire());
-        // Nearly all records lie in the arena as they are hashed, one behind another: such runs are hashed in one piece.
+        // Nearly all records are in the arena as they are hashed, one behind another: such runs are hashed in one
+        // piece.
         let mut run = 0..0;
         for rrset in self.rrsets() {
             if !included(rrset) {
@@ -275,7 +280,7 @@ impl ZoneContents {
         hasher.finalize().into()
     }
 
-    /// Where in the arena the records of an RRset lie.
+    /// Where the records of an RRset are in the arena.
     fn octets_of(&self, rrset: RrsetRef<'_>) -> Range<usize> {
         let start =
             |number: u32| self.places.get(number as usize).map_or(self.arena.len(), |place| place.start as usize);
@@ -297,7 +302,7 @@ impl ZoneContents {
         })
     }
 
-    /// Whether two records are of one RRset. Other hashes tell most others, without a look at the records.
+    /// Whether two records are of one RRset. Different hashes exclude most pairs without a look at the records.
     fn is_same_rrset(&self, one: u32, other: u32) -> bool {
         let tag = |number: u32| self.places[number as usize].tag;
         tag(one) == tag(other) && self.record(one).rrset() == self.record(other).rrset()
@@ -517,7 +522,7 @@ mod tests {
         assert_eq!(long.as_name().as_wire().len(), 254);
         let found = ZoneContents::from_octets(long, zone.octets().to_vec());
         assert_eq!(found.err(), Some(ContentsError::Disordered));
-        // Whatever is flipped, nothing panics.
+        // No flipped bit makes it panic.
         for at in 0..zone.octets().len() {
             for bit in 0..8 {
                 let mut octets = zone.octets().to_vec();

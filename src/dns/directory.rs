@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// For each value of the leading bits of a hash, where its entries stand in a list sorted by that hash.
+/// For each value of the leading bits of a hash, where its entries are in a list sorted by that hash.
 ///
 /// There are about as many values as entries, so that a look-up reads one or two of them.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ impl Directory {
         Directory { begins, shift }
     }
 
-    /// The part of the list in which a hash stands, if it stands in it at all.
+    /// The part of the list that contains a hash, if the list contains it at all.
     pub fn range(&self, hash: u64) -> Range<u32> {
         let value = (hash >> self.shift) as usize;
         self.begins[value]..self.begins[value + 1]

@@ -1,7 +1,8 @@
-//! A zone that changed record by record, as an incremental transfer tells it.
+//! A zone that changed record by record, as an incremental transfer lists it.
 //!
-//! Comes in: a zone, and records that go and come, in order. Goes out: the zone as it is after them. What goes must have
-//! been there just so, and what comes must not have been: whoever tells otherwise speaks of another zone. Pure.
+//! Comes in: a zone, and records to remove and to add, in order. Goes out: the zone after these changes. A removed
+//! record must have been there exactly so, and an added one must not: a server that says otherwise describes another
+//! zone. Pure.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +14,11 @@ use super::name::NameRef;
 use super::record::{ContentsError, Record};
 use super::ttl::Ttl;
 
-/// A record that goes although it is not there, or comes although it is.
+/// A record that is removed but was not there, or is added but was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Contradiction;
 
-/// What makes a record one, in the order of a zone's contents.
+/// What identifies a record, sorted as a zone's contents are.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Identity {
     /// The hash of the owner name.
@@ -35,14 +36,14 @@ struct Identity {
 pub struct Edits<'a> {
     /// The zone as it was.
     base: &'a ZoneContents,
-    /// The records that went or came, each with its TTL where it is there now.
+    /// The records that were removed or added; those that are there now with their TTL.
     now: BTreeMap<Identity, Option<Ttl>>,
-    /// Whether a record came whose owner is no name of the zone.
+    /// Whether a record was added whose owner is outside the zone.
     is_left: bool,
 }
 
 impl<'a> Edits<'a> {
-    /// Starts on a zone.
+    /// Starts with a zone.
     pub fn new(base: &'a ZoneContents) -> Edits<'a> {
         Edits { base, now: BTreeMap::new(), is_left: false }
     }
@@ -61,14 +62,14 @@ impl<'a> Edits<'a> {
 
     /// Adds a record, in the form that [`Edits::remove`] takes.
     ///
-    /// Errors: it is there, with whatever TTL.
+    /// Errors: it is there, with any TTL.
     pub fn add(&mut self, owner: NameRef<'_>, rtype: Rtype, ttl: Ttl, rdata: &[u8]) -> Result<(), Contradiction> {
         self.replace((owner, rtype, rdata), None, Some(ttl))
     }
 
     /// The zone as it is now.
     ///
-    /// Errors: as it is now it is none.
+    /// Errors: the result is not a zone.
     pub fn finish(self) -> Result<ZoneContents, ContentsError> {
         if self.is_left {
             return Err(ContentsError::OutOfZone);
@@ -77,7 +78,7 @@ impl<'a> Edits<'a> {
         let mut rest = self.base.octets();
         for (identity, ttl) in &self.now {
             let Identity { hash, owner, rtype, rdata } = identity;
-            // What stands before it stays; what stands in its place is replaced.
+            // Records before it stay; a record in its place is replaced.
             while let Some((record, next)) = Record::split(rest) {
                 let here = (xxh3_64(record.owner), record.identity());
                 let place = here.cmp(&(*hash, (&**owner, *rtype, &**rdata)));
@@ -97,7 +98,7 @@ impl<'a> Edits<'a> {
         ZoneContents::from_octets(self.base.apex().clone(), octets)
     }
 
-    /// Puts one TTL of a record in the place of another; none where it is not there.
+    /// Replaces the TTL of a record; `None` is for a record that is not there.
     fn replace(
         &mut self,
         (owner, rtype, rdata): (NameRef<'_>, Rtype, &[u8]),

@@ -12,19 +12,19 @@ pub(super) const MAX_NAME: usize = 255;
 /// The longest label, in octets (RFC 1035 section 2.3.4).
 pub(super) const MAX_LABEL: usize = 63;
 
-/// How many octets a name takes at most that needs no allocation of its own: those of nearly all hosts, of which a fleet has a
-/// million.
+/// How many octets a name takes at most that needs no allocation of its own: those of nearly all hosts, of which a
+/// fleet has a million.
 const INLINE: usize = 48;
 
 /// An absolute domain name: uncompressed wire format in lower case, at most 255 octets.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(SmallVec<[u8; INLINE]>);
 
-/// A borrowed [`Name`], or one that lies inside the octets of a zone.
+/// A borrowed [`Name`], or one inside the octets of a zone.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NameRef<'a>(&'a [u8]);
 
-/// Why a text or a string of octets is no domain name.
+/// Why a text or a string of octets is not a domain name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NameError {
     /// Two dots in a row, a dot in front, or nothing at all.
@@ -33,11 +33,11 @@ pub enum NameError {
     LabelTooLong(usize),
     /// Over 255 octets of wire format.
     NameTooLong,
-    /// A backslash that no escape of RFC 1035 section 5.1 follows.
+    /// A backslash that does not begin an escape of RFC 1035 section 5.1.
     BadEscape,
-    /// A character that a name in this place may not hold.
+    /// A character that is not allowed in a name here.
     BadCharacter(char),
-    /// Octets that are no uncompressed wire format.
+    /// Octets that are not uncompressed wire format.
     NotWire,
 }
 
@@ -45,11 +45,11 @@ impl fmt::Display for NameError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             NameError::EmptyLabel => write!(f, "an empty label"),
-            NameError::LabelTooLong(octets) => write!(f, "a label of {octets} octets (63 are allowed)"),
-            NameError::NameTooLong => write!(f, "a name of over 255 octets"),
+            NameError::LabelTooLong(octets) => write!(f, "a label of {octets} bytes (63 are allowed)"),
+            NameError::NameTooLong => write!(f, "a name of over 255 bytes"),
             NameError::BadEscape => write!(f, "an incomplete escape"),
             NameError::BadCharacter(c) => write!(f, "the character {c:?}"),
-            NameError::NotWire => write!(f, "octets that are no name"),
+            NameError::NotWire => write!(f, "bytes that are not a name"),
         }
     }
 }
@@ -180,13 +180,13 @@ impl Name {
     }
 }
 
-/// Parses the name of a host as [`Name::parse_host`] does; `None` for the root, and for what is no such name.
+/// Parses the name of a host as [`Name::parse_host`] does; `None` for the root, and for anything else.
 fn parse_plain_host(text: &[u8]) -> Option<Name> {
     let text = text.strip_suffix(b".").unwrap_or(text);
     if text.is_empty() || text.len() + 2 > MAX_NAME {
         return None;
     }
-    // What stands for each dot is the length of the label behind it, and the root stands behind the last.
+    // Each dot becomes the length of the label behind it; the root follows the last label.
     let mut wire = [0; MAX_NAME];
     let wire = &mut wire[..text.len() + 2];
     wire[1..=text.len()].copy_from_slice(text);
@@ -204,7 +204,7 @@ fn parse_plain_host(text: &[u8]) -> Option<Name> {
             is_plain &= HOST[octet as usize];
         }
     }
-    // An octet of zero ends a label nowhere but at the end.
+    // A zero octet is a label only at the end.
     is_plain &= begin + 1 == wire.len() && memchr::memchr(0, text).is_none();
     is_plain.then(|| Name::of(wire))
 }
@@ -214,7 +214,7 @@ pub(super) fn are_four_labels(octets: &[u8; 8]) -> bool {
     u64::from_le_bytes(*octets) & 0x00ff_00ff_00ff_00ff == 0x0001_0001_0001_0001
 }
 
-/// Whether each octet, in lower case, may stand in the label of a host.
+/// Whether each octet, in lower case, is allowed in the label of a host.
 const HOST: [bool; 256] = {
     let mut host = [false; 256];
     let mut octet = 0;
@@ -228,7 +228,7 @@ const HOST: [bool; 256] = {
 /// Parses presentation format behind the octets of `wire`, which starts empty; `origin` completes a name without a
 /// final dot, else the root does.
 ///
-/// After an error `wire` holds octets of no meaning.
+/// After an error the octets in `wire` are undefined.
 pub(super) fn append_parsed(wire: &mut Vec<u8>, text: &[u8], origin: Option<NameRef<'_>>) -> Result<(), NameError> {
     if text == b"." {
         wire.push(0);
@@ -314,7 +314,7 @@ impl<'a> NameRef<'a> {
         at == labels.len() && at + self.0.len() <= MAX_NAME && !labels.iter().any(u8::is_ascii_uppercase)
     }
 
-    /// What stands before `other` in this name, in wire format without the root: nothing where the two are one. `None` where
+    /// The labels of this name above `other`, in wire format without the root: empty if the names are equal; `None` if
     /// this name is neither `other` nor below it.
     pub fn labels_above(self, other: NameRef<'_>) -> Option<&'a [u8]> {
         self.is_at_or_below(other).then(|| &self.0[..self.0.len() - other.0.len()])
@@ -368,7 +368,7 @@ impl<'a> NameRef<'a> {
 
     /// Whether a label begins at an octet of its wire format, at most the last.
     pub fn begins_label(self, start: usize) -> bool {
-        // The labels of addresses below ip6.arpa have one octet each, and are told apart without going through them.
+        // The labels of addresses below ip6.arpa have one octet each, so that no walk through them is needed.
         let (fours, rest) = self.0[..start].as_chunks::<8>();
         let in_nibbles = start.is_multiple_of(2)
             && fours.iter().all(are_four_labels)
@@ -414,7 +414,7 @@ impl fmt::Display for NameRef<'_> {
     }
 }
 
-/// The octets that stand behind a backslash in names: those that mean something in a master file.
+/// The octets that are written behind a backslash in names: those with a meaning in a master file.
 const SPECIAL: &[u8] = b"\".;\\()@$";
 
 /// Writes octets in presentation format: `special` ones behind a backslash, unprintable ones as `\DDD`.
@@ -472,7 +472,7 @@ impl ZoneName {
         self.0.as_name()
     }
 
-    /// Makes an owner name of `name`; `None` where it lies outside the zone.
+    /// Makes an owner name of `name`; `None` where it is outside the zone.
     pub fn owner(&self, name: NameRef<'_>) -> Option<OwnerName> {
         name.is_at_or_below(self.as_name()).then(|| OwnerName(name.to_name()))
     }

@@ -1,12 +1,12 @@
 //! One record as zones keep it.
 //!
-//! Comes in: octets of an arena. Goes out: the parts of a record, or why a zone cannot have it.
+//! Comes in: octets of an arena. Goes out: the parts of a record, or why it cannot be in a zone.
 
 use domain::base::{Rtype, Serial};
 
 use super::rrset::RdataRef;
 
-/// Why a record or a whole zone cannot be taken.
+/// Why a record or a whole zone is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContentsError {
     /// The owner name is not at or below the apex.
@@ -19,19 +19,19 @@ pub enum ContentsError {
     TwoSoas,
     /// A SOA below the apex.
     StraySoa,
-    /// Octets that are no records in the order of a zone.
+    /// Octets that are not records in the order of a zone.
     Disordered,
 }
 
 impl std::fmt::Display for ContentsError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            ContentsError::OutOfZone => "the owner name lies outside the zone",
+            ContentsError::OutOfZone => "the owner name is outside the zone",
             ContentsError::TooLarge => "the zone is larger than 4 GiB",
             ContentsError::NoSoa => "no SOA at the apex",
             ContentsError::TwoSoas => "two different SOA records at the apex",
             ContentsError::StraySoa => "a SOA below the apex",
-            ContentsError::Disordered => "octets that are no records in the order of a zone",
+            ContentsError::Disordered => "bytes that are not records in the order of a zone",
         })
     }
 }
@@ -90,7 +90,7 @@ impl<'a> Record<'a> {
         (self.owner, self.rtype, self.rdata, self.ttl)
     }
 
-    /// What makes two records one: all but the TTL (RFC 2181 section 5).
+    /// What is equal in two records that count as one: all but the TTL (RFC 2181 section 5).
     pub fn identity(self) -> (&'a [u8], [u8; 2], &'a [u8]) {
         (self.owner, self.rtype, self.rdata)
     }
@@ -101,7 +101,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// The serial of a SOA, which must stand at the apex: nothing stands above it in its owner name.
+/// The serial of a SOA, which must be at the apex: its owner name has no labels above the apex.
 pub(super) fn soa_serial(owner: &[u8], rdata: &[u8]) -> Result<Serial, ContentsError> {
     if !owner.is_empty() {
         return Err(ContentsError::StraySoa);

@@ -21,7 +21,7 @@ const LONGEST: usize = 64 + IP6_ARPA.len();
 /// The reverse name of an address, without an allocation: rules look up millions.
 #[derive(Debug, Clone, Copy)]
 pub struct ReverseName {
-    /// Wire format, and what lies behind it.
+    /// Wire format, and unused octets behind it.
     wire: [u8; LONGEST],
     /// How many octets of it are the name.
     length: usize,
@@ -74,9 +74,9 @@ pub fn reverse_zone(network: IpNet) -> Option<ZoneName> {
     }
 }
 
-/// The network whose reverse zone this is; `None` where the zone is none of a whole network.
+/// The network whose reverse zone this is; `None` where the zone is not that of a whole network.
 ///
-/// The shortest that there is has one label below `in-addr.arpa` or `ip6.arpa`.
+/// The shortest such zone has one label below `in-addr.arpa` or `ip6.arpa`.
 pub fn network_of_zone(zone: &ZoneName) -> Option<IpNet> {
     let labels: Vec<&[u8]> = zone.as_name().labels().collect();
     match labels.as_slice() {
@@ -100,9 +100,9 @@ pub fn network_of_zone(zone: &ZoneName) -> Option<IpNet> {
     }
 }
 
-/// The address that a reverse name stands for; `None` unless it is whole: 4 octets or 32 nibbles.
+/// The address of a reverse name; `None` unless it is whole: 4 octets or 32 nibbles.
 ///
-/// Leading zeros (`01`) make another name of the same number; such a name is no reverse name.
+/// Leading zeros (`01`) would make a second name for the same number; such a name is not a reverse name.
 pub fn address_of(name: NameRef<'_>) -> Option<IpAddr> {
     let wire = name.as_wire();
     if wire.len() == 64 + IP6_ARPA.len() && wire.ends_with(IP6_ARPA) {

@@ -182,7 +182,7 @@ impl fmt::Display for RdataRef<'_> {
 impl RdataRef<'_> {
     /// Writes any further type: as `domain` does where it knows the type, else as RFC 3597 section 5 says.
     ///
-    /// The library (0.12.3) leaves out some escapes in names, so that what it prints may read as something else: `;`
+    /// The library (0.12.3) leaves out some escapes in names, so that its text may mean something else: `;`
     /// would begin a comment. Data with such a name are written in the notation of RFC 3597 too.
     fn fmt_other(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parser = Parser::from_ref(self.octets);

@@ -12,7 +12,7 @@ impl Ttl {
     /// The largest TTL that exists.
     pub const MAX: Ttl = Ttl(0x7fff_ffff);
 
-    /// What applies where neither project nor zone says anything: one hour, a common operator's choice (no official
+    /// The TTL where neither project nor zone sets one: one hour, a common choice of operators (there is no official
     /// source).
     pub const DEFAULT: Ttl = Ttl(3600);
 

@@ -1,4 +1,4 @@
-//! Wire format: names and RDATA out of messages, made canonical on the way.
+//! Wire format: names and RDATA in messages, made canonical while they are read.
 //!
 //! One buffer serves for all names of a message or file, so that a million records need no allocation each.
 
@@ -12,14 +12,14 @@ use super::name::{MAX_LABEL, MAX_NAME, NameError, NameRef, append_parsed, are_fo
 /// The longest RDATA, in octets: its length is a 16-bit field (RFC 1035 section 3.2.1).
 const MAX_RDATA: usize = 65_535;
 
-/// Why octets are no name or RDATA.
+/// Why octets are not a name or RDATA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WireError {
     /// They end too early.
     Short,
     /// A label of a kind that does not exist.
     BadLabel,
-    /// A compression pointer that does not point back, or stands where none may.
+    /// A compression pointer that does not point back, or is not allowed here.
     BadPointer,
     /// A name of over 255 octets.
     NameTooLong,
@@ -35,9 +35,9 @@ impl fmt::Display for WireError {
             WireError::Short => "the data end too early",
             WireError::BadLabel => "a label of unknown kind",
             WireError::BadPointer => "a compression pointer that does not point back",
-            WireError::NameTooLong => "a name of over 255 octets",
+            WireError::NameTooLong => "a name of over 255 bytes",
             WireError::Trailing => "the data go on after the last field",
-            WireError::RdataTooLong => "RDATA of over 65535 octets",
+            WireError::RdataTooLong => "RDATA of over 65535 bytes",
         })
     }
 }
@@ -103,14 +103,15 @@ enum Field {
     Text,
     /// Character strings up to the end, at least one.
     Texts,
-    /// Whatever is left, perhaps nothing.
+    /// The rest, which may be empty.
     Rest,
 }
 
 /// The fields of a type's RDATA: those of the types of RFC 4034 section 6.2, whose names are lowered in the canonical
-/// form, of SVCB and HTTPS, whose targets compare without regard to case all the same, and of some whose length is known.
+/// form, of SVCB and HTTPS, whose targets compare without regard to case all the same, and of some whose length is
+/// known.
 ///
-/// Names in all of them are decompressed: those of RFC 1035 may come compressed, and RFC 3597 section 4 wants receivers
+/// Names in all of them are decompressed: those of RFC 1035 may come compressed, and RFC 3597 section 4 asks receivers
 /// to be lenient with the others. A6 is left out: it is historic (RFC 6563), and counts as unknown.
 fn fields(rtype: Rtype) -> &'static [Field] {
     use Field::{Name, Octets, Rest, Text, Texts};
@@ -156,7 +157,7 @@ impl<'a> Wire<'a> {
         Ok(end)
     }
 
-    /// Gives the place after the name that begins at `at`; where it points to is not looked at.
+    /// Gives the place after the name that begins at `at`; pointers are not followed.
     pub fn skip_name(self, at: usize) -> Result<usize, WireError> {
         let mut from = at;
         loop {
@@ -172,7 +173,7 @@ impl<'a> Wire<'a> {
 
     /// Appends the RDATA at `range` to `out`: uncompressed, names of RFC 4034 section 6.2 in lower case.
     ///
-    /// Errors: what is not of the shape of its type; `out` then holds octets of no meaning.
+    /// Errors: RDATA that do not have the fields of their type; the octets in `out` are then undefined.
     pub fn append_rdata(self, rtype: Rtype, range: Range<usize>, out: &mut Vec<u8>) -> Result<(), WireError> {
         let whole = self.octets.get(..range.end).ok_or(WireError::Short)?;
         let first = out.len();
@@ -201,8 +202,8 @@ impl<'a> Wire<'a> {
         }
     }
 
-    /// Gives a place behind labels of one octet each, about `most` octets of them at most: those of addresses below ip6.arpa,
-    /// of which a name has up to 32, are told apart four at a time.
+    /// Returns a place behind labels of one octet each, at most about `most` octets further. Names of addresses below
+    /// ip6.arpa have up to 32 such labels, which are skipped four at a time.
     fn skip_nibbles(self, mut at: usize, most: usize) -> usize {
         let end = at + most;
         let four = |at: usize| self.octets.get(at..).and_then(|rest| rest.first_chunk::<8>());
@@ -214,7 +215,7 @@ impl<'a> Wire<'a> {
 
     /// Appends the name that begins at `at` to `out`, uncompressed and in lower case; gives the place after it.
     ///
-    /// Errors: as of [`Wire::read_name`]; `out` then holds octets of no meaning.
+    /// Errors: as of [`Wire::read_name`]; the octets in `out` are then undefined.
     pub(super) fn append_lower_name(self, at: usize, out: &mut Vec<u8>) -> Result<usize, WireError> {
         let start = out.len();
         let end = self.append_name(at, out)?;
@@ -226,7 +227,7 @@ impl<'a> Wire<'a> {
     fn append_name(self, at: usize, out: &mut Vec<u8>) -> Result<usize, WireError> {
         let first = out.len();
         let (mut from, mut barrier, mut end) = (at, at, None);
-        // Where the labels begin that follow each other up to `from`, which are taken in one piece.
+        // Where the labels that end at `from` begin; they are copied in one piece.
         let mut labels = at;
         loop {
             from = self.skip_nibbles(from, MAX_NAME);
@@ -343,7 +344,7 @@ mod tests {
                     }
                 }
                 assert_eq!(Wire::message(&message).skip_name(1), Ok(message.len()), "{name:?}");
-                // What is cut ends too early, for both.
+                // Both find that a cut name ends too early.
                 let cut = &message[..message.len() - 1];
                 assert_eq!(Wire::message(cut).read_name(1, &mut NameBuffer::default()).is_err(), !name.is_empty());
             }

@@ -6,8 +6,8 @@ use crate::provider::examine::{
     Access, Capabilities, Clock, Examined, Fault, KeyExamined, Measures, PlaceExamined, UpdatesExamined, ZoneExamined,
 };
 
-/// From how many seconds of difference between two clocks on somebody should look: a tenth of the 300 s that signatures
-/// bear (RFC 8945 section 10 recommends these; the tenth has no official source).
+/// From how many seconds of difference between two clocks on an operator should look: a tenth of the 300 s that
+/// signatures tolerate (RFC 8945 section 10 recommends these; the tenth has no official source).
 const SKEW: i64 = 30;
 
 /// Judges a target that was looked at for `zones`.
@@ -24,7 +24,7 @@ pub fn judge(zones: &[ZoneName], examined: &Examined) -> Vec<Finding> {
     findings
 }
 
-/// Judges the zones of a place. What is said of all of them alike is said once.
+/// Judges the zones of a place. A finding that is equal for all of them is reported once.
 fn zones_of(place: &PlaceExamined, transfers: bool) -> Vec<Finding> {
     let judged: Vec<Vec<Finding>> = place.zones.iter().map(|found| zone(found, transfers)).collect();
     match judged.split_first() {
@@ -65,27 +65,27 @@ fn of_fault(level: Level, fault: &Fault) -> Finding {
 /// Judges the key.
 fn key(examined: &Examined) -> Vec<Finding> {
     let Some(KeyExamined { name, algorithm, fault }) = &examined.key else {
-        let message = "messages are not signed: whoever is on the way can change the answers";
+        let message = "messages are not signed: anyone on the network path can change the answers";
         let unsigned = finding(Level::Warning, "no-key", message);
-        let hint = "give the target a `tsig_key`, and let the server ask for it";
+        let hint = "give the target a `tsig_key`, and make the server require it";
         return examined.signs.then(|| unsigned.hint(hint)).into_iter().collect();
     };
     let mut findings = match fault {
         Some(fault) => {
-            let message = "no zone was asked for, since that takes the key";
+            let message = "no zone was asked for, since that needs the key";
             vec![of_fault(Level::Problem, fault), finding(Level::Note, "not-asked", message)]
         }
         None => vec![finding(Level::Ok, "key", format!("the secret of the key `{name}` ({algorithm}) can be read"))],
     };
     if algorithm == "hmac-sha1" {
         let message = format!("the key `{name}` is of hmac-sha1, which RFC 8945 section 6 no longer recommends");
-        let hint = "make a key of hmac-sha256 on the server, and name it and its `algorithm` here";
+        let hint = "make a key of hmac-sha256 on the server, and set it and its `algorithm` here";
         findings.push(finding(Level::Warning, "weak-algorithm", message).hint(hint));
     }
     findings
 }
 
-/// Tells of servers that do not have the same serial of a zone.
+/// Reports servers that do not have the same serial of a zone.
 fn serials(zone: &ZoneName, examined: &Examined) -> Option<Finding> {
     let of_place = |place: &PlaceExamined| {
         let found = place.zones.iter().find(|found| found.zone == *zone)?;
@@ -97,15 +97,15 @@ fn serials(zone: &ZoneName, examined: &Examined) -> Option<Finding> {
     }
     let shown: Vec<String> = serials.iter().map(|(place, serial)| format!("{serial} at {place}")).collect();
     let message = format!("the servers have different serials: {}", shown.join(", "));
-    let hint = "a plan takes the zone from the first server that answers: if this lasts, look at the transfers between \
+    let hint = "a plan takes the zone from the first server that answers: if this does not end, look at the transfers between \
                 them, and name the primary first";
     Some(Finding { zone: Some(zone.clone()), ..finding(Level::Warning, "serials-differ", message).hint(hint) })
 }
 
-/// Tells of which zones updates are taken where they are written. What is said of all of them alike is said once.
+/// Reports which zones accept updates. A finding that is equal for all of them is reported once.
 fn updates(examined: &Examined) -> Vec<Finding> {
     let Capabilities::Asked(zones) = &examined.capabilities else { return Vec::new() };
-    // What keeps a zone from being read is told where that is, and keeps it from being written too.
+    // A zone that cannot be read is reported elsewhere, and cannot be written either.
     let primary = examined.places.first();
     let is_read = |zone: &ZoneName| {
         let found = primary.and_then(|place| place.zones.iter().find(|found| found.zone == *zone));
@@ -125,7 +125,7 @@ fn updates(examined: &Examined) -> Vec<Finding> {
     }
 }
 
-/// Tells whether updates of a zone are taken. Whoever only plans needs none, so that it is no problem if not.
+/// Reports whether updates of a zone are accepted. A user who only plans needs none, so a refusal is not a problem.
 fn update(examined: &UpdatesExamined) -> Finding {
     match &examined.fault {
         None => finding(Level::Ok, "updates", "takes updates"),
@@ -159,8 +159,8 @@ fn clock(place: &PlaceExamined, examined: &Examined, wanted: usize) -> Option<Fi
     let ahead = match (place.clock, &examined.key) {
         (Clock::Ahead(ahead), _) => ahead,
         (Clock::Repeats, _) => return unknown("its signed answers repeat the time of the question"),
-        (Clock::NotTold, None) => return unknown("only signed answers tell the time"),
-        (Clock::NotTold, Some(_)) => return unknown("no signed answer told the time"),
+        (Clock::NotTold, None) => return unknown("only signed answers contain the time"),
+        (Clock::NotTold, Some(_)) => return unknown("no signed answer contained the time"),
     };
     let side = if ahead < 0 { "behind" } else { "ahead of" };
     let message = match ahead {
@@ -170,7 +170,7 @@ fn clock(place: &PlaceExamined, examined: &Examined, wanted: usize) -> Option<Fi
     if ahead.abs() < SKEW {
         return Some(finding(Level::Ok, "clock", message));
     }
-    let hint = "set both clocks by NTP: signatures bear 300 s of difference (RFC 8945 section 10)";
+    let hint = "set both clocks by NTP: clocks may differ by at most 300 s (RFC 8945 section 10)";
     Some(finding(Level::Warning, "clock-differs", message).hint(hint))
 }
 
@@ -191,75 +191,76 @@ fn zone(found: &ZoneExamined, transfers: bool) -> Vec<Finding> {
         }
         Err(fault) => findings.push(of_fault(Level::Problem, fault)),
     }
-    findings.extend(found.anybody.as_ref().and_then(anybody));
+    findings.extend(found.without_key.as_ref().and_then(without_key));
     findings
 }
 
-/// Tells that questions leave something unseen that a transfer would show.
+/// Reports that questions leave records unseen that a transfer would show.
 fn needless_questions() -> Finding {
     let message = "the server allows the transfer, and the target asks name by name, which leaves some records unseen";
     finding(Level::Note, "needless-query", message).hint("remove `read = \"query\"` from the target")
 }
 
-/// Judges whether the server is one of the zone's; what the transfer tells as well is not said twice.
+/// Judges whether the server is one of the zone's; a finding of the transfer is not repeated.
 fn authority(found: &ZoneExamined) -> Option<Finding> {
-    let told = found.read.as_ref().err().map(|fault| fault.code);
+    let reported = found.read.as_ref().err().map(|fault| fault.code);
     match found.authority.as_ref()? {
-        Err(fault) if told == Some(fault.code) => None,
+        Err(fault) if reported == Some(fault.code) => None,
         Err(fault) => Some(of_fault(Level::Problem, fault)),
-        Ok(false) if told != Some("zone-not-served") => {
+        Ok(false) if reported != Some("zone-not-served") => {
             let message = "the server does not answer for the zone with authority";
-            let hint = "is it one of the zone's name servers, and has it loaded the zone? its log says";
+            let hint = "check that it is one of the zone's name servers and has loaded the zone; see its log";
             Some(finding(Level::Problem, "not-authoritative", message).hint(hint))
         }
         Ok(_) => None,
     }
 }
 
-/// Tells what was read.
+/// Reports what was read.
 fn contents(found: &ZoneExamined, measures: &Measures) -> Vec<Finding> {
     let Measures { rrsets, records, octets, took, signed, warnings } = measures;
     let authority = if matches!(found.authority, Some(Ok(true))) { "authoritative, " } else { "" };
     let serial = found.serial.map(|serial| format!("serial {serial}; ")).unwrap_or_default();
     let took = took.map(|took| format!(" transferred in {:.2} s", took.as_secs_f64())).unwrap_or_default();
-    let refused = if found.anybody == Some(Access::Refused) { "; refused without the key" } else { "" };
-    let message = format!("{authority}{serial}{rrsets} RRsets, {records} records, {octets} octets{took}{refused}");
+    let refused = if found.without_key == Some(Access::Refused) { "; refused without the key" } else { "" };
+    let message = format!("{authority}{serial}{rrsets} RRsets, {records} records, {octets} bytes{took}{refused}");
     let mut findings = vec![finding(Level::Ok, "zone", message)];
     if *warnings > 0 {
-        let message = format!("things in its files that should be looked at: {warnings}");
+        let message = format!("warnings in its files: {warnings}");
         findings.push(finding(Level::Warning, "zone-file-warnings", message).hint("`zonewright check` shows them"));
     }
     match (found.writable, signed) {
         (Some(_), true) => {
             let message = "the file holds signatures (RRSIG), which zonewright could not renew";
-            let hint = "it can be planned from; before anything is written, let the signer read an unsigned file";
+            let hint = "plans can use it; before an apply, let the signer read an unsigned file";
             findings.push(finding(Level::Warning, "signed-file", message).hint(hint));
         }
         (None, true) => {
-            let message = "the zone is signed (RRSIG): the serial moves by itself, and what is written later must be \
+            let message = "the zone is signed (RRSIG): the serial changes by itself, and what is written later must be \
                            signed by the server";
             findings.push(finding(Level::Note, "signed-zone", message));
         }
         (_, false) => {}
     }
     if found.writable == Some(false) {
-        let message = "the file cannot be written by this user: it can be planned from, and not changed";
+        let message = "this user cannot write the file: plans can use it, applies cannot change it";
         findings.push(finding(Level::Note, "not-writable", message));
     }
     findings
 }
 
-/// Judges what somebody without the key gets.
-fn anybody(access: &Access) -> Option<Finding> {
+/// Judges what a client without the key gets.
+fn without_key(access: &Access) -> Option<Finding> {
     match access {
         Access::Refused => None,
         Access::Allowed => {
-            let message = "the zone is transferred without the key as well: whoever reaches the server can read it";
-            let hint = "let the server ask for the key (BIND: `allow-transfer { key NAME; };`)";
+            let message =
+                "the zone is transferred without the key as well: any client that reaches the server can read it";
+            let hint = "make the server require the key (BIND: `allow-transfer { key NAME; };`)";
             Some(finding(Level::Warning, "open-transfer", message).hint(hint))
         }
         Access::Unclear(what) => {
-            let message = format!("whether the transfer needs the key is not clear: without it, {what}");
+            let message = format!("it is unclear whether the transfer needs the key: without it, {what}");
             Some(finding(Level::Note, "key-unclear", message))
         }
     }

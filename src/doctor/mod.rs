@@ -1,4 +1,4 @@
-//! What is well and what is not with the targets.
+//! What works and what does not work with the targets.
 //!
 //! Comes in: what providers found when they looked at their targets. Goes out: findings, each with what to do. Pure.
 
@@ -41,7 +41,7 @@ pub enum Level {
     Ok,
     /// Something to know.
     Note,
-    /// Something works, and somebody should look.
+    /// Something works, but an operator should look at it.
     Warning,
     /// Something does not work.
     Problem,

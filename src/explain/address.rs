@@ -18,11 +18,12 @@ pub fn explain(case: &Case<'_>, address: IpAddr) -> Explanation {
         [inv] => Some(case.host(Inv(*inv))),
         _ => None,
     };
+    let published = case.published_pointer_words().map(|words| format!(" {words}")).unwrap_or_default();
     let whose = match (facts.claims.as_slice(), hosts.as_slice()) {
         ([], _) if facts.held_by.is_empty() => {
-            format!("{address} is nobody's: no host may have it, and no name holds it.")
+            format!("{address} is nobody's: no host may have it, and no name holds it.{published}")
         }
-        ([], _) => format!("{address} is nobody's: no host may have it, though live names hold it."),
+        ([], _) => format!("{address} is nobody's: no host may have it, though live names hold it.{published}"),
         ([claim, ..], [_]) => format!("{address} is {} {}", role_words(claim.role), claim.name),
         (_, several) => claimed_by(&address, several),
     };

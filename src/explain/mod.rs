@@ -8,6 +8,10 @@ pub mod model;
 
 pub mod subject;
 
+pub mod host_name;
+
+pub mod published;
+
 mod made;
 
 mod site;
@@ -33,8 +37,10 @@ use crate::diag::{Diagnostics, Origin};
 use crate::diff::{Context, Selection, Standings};
 use crate::inventory::value::{Duration, Time};
 
+pub use host_name::find_hosts;
 pub use model::Explanation;
-pub use subject::{Question, SubjectError};
+use published::PublishedRrset;
+pub use subject::{Question, SubjectError, in_domains};
 
 /// A decision, and what it was made by.
 #[derive(Clone, Copy)]
@@ -49,6 +55,8 @@ pub struct Case<'a> {
     pub diagnostics: &'a Diagnostics,
     /// Decides once more, for another selection of hosts.
     pub again: &'a dyn Fn(&Selection) -> Again,
+    /// What the journal says of the name or the address that is asked for, or of the host that the inventory lacks.
+    pub published: &'a [PublishedRrset],
 }
 
 /// What was decided.
@@ -85,6 +93,7 @@ pub fn explain(case: &Case<'_>, question: &Question) -> Explanation {
         Question::Host(inv) => host::explain(case, *inv),
         Question::Name(name) => name::explain(case, name),
         Question::Address(address) => address::explain(case, *address),
+        Question::Left(inv) => published::explain(case, *inv),
     };
     Explanation { unseen, ..explanation }
 }

@@ -25,7 +25,10 @@ pub fn explain(case: &Case<'_>, name: &Name) -> Explanation {
     let whose = match (now.as_slice(), facts.holders.first()) {
         ([inv], Some(holder)) => format!("{name} is the {} name of host {inv}.", holder.interface),
         ([], Some(first)) => case.gone_words(name, latest(&facts.holders).unwrap_or(first)),
-        ([], None) => format!("{name} is nobody's: no host has or had it.{}", case.next_words(name)),
+        ([], None) => match case.published_name_words(name) {
+            Some(published) => format!("No host has the name {name} now.{} {published}", case.next_words(name)),
+            None => format!("{name} is nobody's: no host has or had it.{}", case.next_words(name)),
+        },
         (several, _) => claimed_by(name, several),
     };
     let then = match &chain {

@@ -1,12 +1,15 @@
 //! What somebody asks about: a text of theirs to a host, a name or an address.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::net::IpAddr;
 
+use crate::diag::did_you_mean;
 use crate::dns::{Name, reverse};
 use crate::inventory::Inventory;
 use crate::inventory::value::Inv;
 use crate::live::{Live, Place};
+use crate::names::holders::held_name;
 use crate::names::{Foreseen, NameIndex};
 
 /// What is asked about.
@@ -18,6 +21,8 @@ pub enum Question {
     Name(Name),
     /// An address.
     Address(IpAddr),
+    /// A host that the inventory lacks, and that the journal knows.
+    Left(Inv),
 }
 
 /// Why nothing can be said about a text.
@@ -38,7 +43,7 @@ impl fmt::Display for SubjectError {
 impl std::error::Error for SubjectError {}
 
 /// Makes an error.
-fn error<T>(message: String, hint: impl Into<String>) -> Result<T, SubjectError> {
+pub(super) fn error<T>(message: String, hint: impl Into<String>) -> Result<T, SubjectError> {
     Err(SubjectError { message, hint: hint.into() })
 }
 
@@ -57,7 +62,7 @@ impl Question {
         text: &str,
     ) -> Result<Question, SubjectError> {
         if let Ok(inv) = text.parse::<Inv>() {
-            return host(inventory, inv);
+            return host(inventory, inv).map(Question::Host);
         }
         if let Ok(address) = text.parse::<IpAddr>() {
             // Programs print the IPv4 address of a peer so where one socket serves both.
@@ -78,22 +83,34 @@ impl Question {
             true => Ok(Question::Name(name)),
             false => error(
                 format!("no configured zone holds `{name}`, and no host has or had it"),
-                "check the spelling, or add a [[zone]] for it to zonewright.toml",
+                suggested(inventory, names, text)
+                    .unwrap_or_else(|| "check the spelling, or add a [[zone]] for it to zonewright.toml".to_owned()),
             ),
         }
     }
 }
 
-/// A host, by its number.
-fn host(inventory: &Inventory, inv: Inv) -> Result<Question, SubjectError> {
+/// A host of the inventory, by its number.
+///
+/// Errors: neither hosts.csv nor names.lock has it.
+pub(super) fn host(inventory: &Inventory, inv: Inv) -> Result<Inv, SubjectError> {
     let in_lock = inventory.lock.binary_search_by_key(&inv, |row| row.inv).is_ok();
     match in_lock || inventory.place_of(inv).is_some() {
-        true => Ok(Question::Host(inv)),
+        true => Ok(inv),
         false => error(
             format!("no host of the inventory has the number {inv}"),
             "neither hosts.csv nor names.lock has a readable row of it; `zonewright check` lists rows that are bad",
         ),
     }
+}
+
+/// The names that a first label may be short for: one in each domain of a project.
+pub fn in_domains(inventory: &Inventory, label: &str) -> Vec<Name> {
+    let admins = inventory.projects.iter().filter_map(|project| project.admin.as_ref());
+    let domains = admins.flat_map(|admin| std::iter::once(&admin.dns_domain).chain(&admin.also_domains));
+    let names: BTreeSet<Name> =
+        domains.filter_map(|domain| Name::parse_relative(label.as_bytes(), domain).ok()).collect();
+    names.into_iter().collect()
 }
 
 /// A name by its first label: the one in the projects' domains that a host has or had, else the one that is live, else the
@@ -104,12 +121,7 @@ fn short_name(
     live: &Live,
     text: &str,
 ) -> Result<Question, SubjectError> {
-    let admins = inventory.projects.iter().filter_map(|project| project.admin.as_ref());
-    let domains = admins.flat_map(|admin| std::iter::once(&admin.dns_domain).chain(&admin.also_domains));
-    let mut candidates: Vec<Name> =
-        domains.filter_map(|domain| Name::parse_relative(text.as_bytes(), domain).ok()).collect();
-    candidates.sort();
-    candidates.dedup();
+    let candidates = in_domains(inventory, text);
     let held = |name: &&Name| names.holders(inventory, name.as_name()).next().is_some();
     let is_live = |name: &&Name| {
         let open = matches!(live.place(name.as_name()), Place::Open(_) | Place::Cname(_));
@@ -126,11 +138,25 @@ fn short_name(
         [name] => Ok(Question::Name((*name).clone())),
         [] => error(
             format!("`{text}` is no inventory number or address, and no name in the domain of any project"),
-            format!("{EXPECTED}; a name outside those domains is given whole"),
+            suggested(inventory, names, text)
+                .unwrap_or_else(|| format!("{EXPECTED}; a name outside those domains is given whole")),
         ),
         several => {
             let list: Vec<String> = several.iter().map(|name| format!("`{name}`")).collect();
             error(format!("`{text}` may be any of {}", list.join(", ")), "give the whole name")
         }
     }
+}
+
+/// The hint for a text that is like the name of a host, or the first label of one; none where it is like none.
+pub(super) fn suggested(inventory: &Inventory, names: &NameIndex, text: &str) -> Option<String> {
+    let is_label = !text.contains('.');
+    let current = names.entries().filter(|holder| holder.now);
+    let shown = |name: Name| {
+        let whole = name.to_string();
+        let end = if is_label { whole.find('.') } else { Some(whole.len() - 1) };
+        whole[..end.unwrap_or(whole.len())].to_owned()
+    };
+    let known: BTreeSet<String> = current.filter_map(|holder| held_name(inventory, holder)).map(shown).collect();
+    did_you_mean(text.trim_end_matches('.'), known.iter().map(String::as_str))
 }

@@ -8,14 +8,15 @@ use std::sync::Mutex;
 use crate::inventory::read::FileError;
 use crate::parallel::HELD;
 
-/// The longest answer before a content, in octets: a hash, a kind and a number, with room to spare (no official source).
+/// The longest answer before a content, in octets: a hash, a kind and a number, with room to spare (no official
+/// source).
 const MAX_HEAD: u64 = 256;
 
 /// Gives contents by hash.
 pub struct Contents {
     /// The folder that git is run in.
     folder: PathBuf,
-    /// The process, once somebody has asked.
+    /// The process, once it was asked.
     process: Mutex<Option<Process>>,
 }
 
@@ -35,7 +36,7 @@ impl Contents {
             None => Process::start(&self.folder).map_err(FileError::Io)?,
         };
         let answer = process.read(hash, max).map_err(FileError::Io)?;
-        // One that failed is not asked again: nobody knows what it would say next.
+        // A process that failed is not asked again: its next answer would be unreliable.
         *held = Some(process);
         match answer {
             Answer::Content(bytes) => Ok(bytes),
@@ -112,7 +113,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It only reads, so that nothing is left half done; and if it has ended already there is nothing to do.
+        // It only reads, so nothing is left half done; and it may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A repository with a working tree, and whatever else is put beside it.
+/// A repository with a working tree, and other folders next to it.
 pub struct Fixture {
     /// The folder of all.
     dir: tempfile::TempDir,
@@ -30,12 +30,12 @@ impl Fixture {
         self.dir.path().join("tree")
     }
 
-    /// A place beside it.
-    pub fn beside(&self, name: &str) -> PathBuf {
+    /// A path next to it.
+    pub fn sibling(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
 
-    /// Runs git in the working tree, which must do as it is told; gives what it prints.
+    /// Runs git in the working tree, which must succeed; returns what it prints.
     pub fn git(&self, words: &[&str]) -> String {
         let mut command = Command::new("git");
         command.current_dir(self.path()).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
@@ -73,7 +73,7 @@ impl Fixture {
         self.git(&["commit", "-q", "--allow-empty", "-m", "more"]);
     }
 
-    /// What git says of the working tree, and the index as it lies there.
+    /// What git says about the working tree, and the index file.
     pub fn state(&self) -> (String, Vec<u8>, std::time::SystemTime) {
         let index = self.path().join(".git/index");
         let metadata = fs::metadata(&index).unwrap();

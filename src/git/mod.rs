@@ -1,7 +1,8 @@
-//! What git knows of the folder of a workspace, asked of the program `git`.
+//! What the program `git` knows about the folder of a workspace.
 //!
-//! Comes in: a folder, and the name of a revision. Goes out: the files of the revision, in front of those of the folder.
-//! Writes nothing: no lock is taken, no index refreshed, no hook or filter run, and nothing fetched from anywhere.
+//! Comes in: a folder, and the name of a revision. Goes out: the files of the revision, in front of those of the
+//! folder. Writes nothing: no lock is taken, no index refreshed, no hook or filter run, and nothing fetched from
+//! anywhere.
 
 mod contents;
 
@@ -21,8 +22,8 @@ use std::process::{Command, Output, Stdio};
 use crate::diag::sanitize;
 pub use tree::Tree;
 
-/// Where git looks for its files before it looks at the folder; whoever runs a hook has them set. Source: git, `git
-/// rev-parse --local-env-vars`, without those that hold settings.
+/// The environment variables in which git looks for its files before it looks at the folder; hooks run with them set.
+/// Source: git, `git rev-parse --local-env-vars`, without those that hold settings.
 const PLACES: &[&str] = &[
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_COMMON_DIR",
@@ -39,7 +40,7 @@ const PLACES: &[&str] = &[
 /// What git says of a name that it does not know.
 const UNKNOWN: &str = "Needed a single revision";
 
-/// How git begins to say that the repository is somebody else's, as those of containers often are.
+/// How git begins its message that the repository belongs to another user, as is common in containers.
 pub const FOREIGN: &str = "detected dubious ownership";
 
 /// Why git gives nothing.
@@ -64,7 +65,7 @@ impl fmt::Display for GitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             GitError::NotInstalled => write!(f, "there is no program `git`"),
-            GitError::NotARepository => write!(f, "the workspace is in no git repository"),
+            GitError::NotARepository => write!(f, "the workspace is not in a git repository"),
             GitError::NoSuchRevision { says: None, .. } => write!(f, "there is no such revision"),
             GitError::NoSuchRevision { says: Some(says), .. } | GitError::Says(says) => write!(f, "git says: {says}"),
         }
@@ -73,12 +74,12 @@ impl fmt::Display for GitError {
 
 impl std::error::Error for GitError {}
 
-/// The root of the work tree that a path lies in, told by its `.git`, without asking git.
+/// The root of the work tree that contains a path, known by its `.git`, without asking git.
 pub fn root_of(path: &Path) -> Option<&Path> {
     path.ancestors().find(|folder| folder.join(".git").exists())
 }
 
-/// The part of a repository that lies in a folder.
+/// The part of a repository that is in a folder.
 #[derive(Debug, Clone)]
 pub struct Repository {
     /// The folder.
@@ -146,7 +147,7 @@ fn run(folder: &Path, words: &[&str]) -> Result<Output, GitError> {
     })
 }
 
-/// Git as it is run here: it changes nothing, asks nobody, and speaks English.
+/// Git as it is run here: it changes nothing, asks no questions, and speaks English.
 fn command(folder: &Path) -> Command {
     let mut command = Command::new("git");
     // By `-C`, so that a relative path of the program is not looked for in the workspace.
@@ -161,7 +162,7 @@ fn command(folder: &Path) -> Command {
     command
 }
 
-/// Why git says no: the first line of what it complains of.
+/// Why git refused: the first line of its error output.
 fn said(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
     let complaint = |line: &&str| ["fatal: ", "error: "].iter().any(|start| line.starts_with(start));

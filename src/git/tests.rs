@@ -54,7 +54,7 @@ fn a_revision_has_many_names() {
 }
 
 #[test]
-fn a_name_that_is_no_revision_is_told() {
+fn a_name_that_is_not_a_revision_is_reported() {
     let Some(fixture) = Fixture::new() else { return };
     fixture.write("a", "one");
     fixture.commit();
@@ -250,7 +250,7 @@ fn a_shallow_clone_says_that_it_is_one() {
     fixture.commit();
     fixture.write("a", "two");
     fixture.commit();
-    let clone = fixture.beside("clone");
+    let clone = fixture.sibling("clone");
     let url = format!("file://{}", fixture.path().display());
     fixture.git(&["clone", "-q", "--depth=1", &url, clone.to_str().unwrap()]);
     let repository = Repository::of(&clone).unwrap();
@@ -265,7 +265,7 @@ fn a_clone_without_contents_fetches_none() {
     fixture.write("a", "one");
     fixture.commit();
     fixture.git(&["config", "uploadpack.allowFilter", "true"]);
-    let clone = fixture.beside("clone");
+    let clone = fixture.sibling("clone");
     let url = format!("file://{}", fixture.path().display());
     fixture.git(&["clone", "-q", "--no-checkout", "--filter=blob:none", &url, clone.to_str().unwrap()]);
     let tree = tree_in(&clone, "HEAD");
@@ -279,7 +279,7 @@ fn a_second_working_tree_has_an_index_of_its_own() {
     let Some(fixture) = Fixture::new() else { return };
     fixture.write("a", "one");
     fixture.commit();
-    let second = fixture.beside("second");
+    let second = fixture.sibling("second");
     fixture.git(&["worktree", "add", "-q", "-b", "side", second.to_str().unwrap()]);
     fixture.write("added", "");
     fixture.git(&["add", "added"]);
@@ -296,7 +296,7 @@ fn nothing_of_the_repository_is_touched() {
     fixture.commit();
     fixture.write("a", "two");
     fixture.commit();
-    // Whoever refreshes the index writes it again.
+    // A process that refreshes the index writes it again.
     fixture.write("a", "two");
     fixture.write("staged", "");
     fixture.git(&["add", "staged"]);
@@ -337,9 +337,9 @@ fn contents_are_read_from_many_threads_and_of_any_length() {
 #[test]
 fn git_is_told_nothing_by_the_hook_that_it_may_run_in() {
     let command = command(Path::new("-x"));
-    let told = |name: &str| command.get_envs().find(|(key, _)| *key == name).map(|(_, value)| value.is_some());
+    let is_set = |name: &str| command.get_envs().find(|(key, _)| *key == name).map(|(_, value)| value.is_some());
     assert_eq!(
-        (told("GIT_DIR"), told("GIT_INDEX_FILE"), told("GIT_NO_LAZY_FETCH")),
+        (is_set("GIT_DIR"), is_set("GIT_INDEX_FILE"), is_set("GIT_NO_LAZY_FETCH")),
         (Some(false), Some(false), Some(true))
     );
     let words: Vec<_> = command.get_args().take(2).collect();

@@ -13,7 +13,7 @@ const MAX_LINKS: usize = 40;
 /// The longest path that a link may hold, in octets. Source: Linux, PATH_MAX.
 const MAX_PATH: u64 = 4096;
 
-/// The files of a commit that lie in a folder, by name from there; and which names git's index has now.
+/// The files of a commit that are in a folder, by name from there; and the names that git's index has now.
 pub struct Tree {
     /// Files and links, by name.
     entries: BTreeMap<String, Entry>,
@@ -23,7 +23,7 @@ pub struct Tree {
     contents: Contents,
 }
 
-/// What a name stands for.
+/// What a name is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Entry {
     /// A file with the content of this hash.
@@ -37,7 +37,7 @@ enum Entry {
 enum Lead<'a> {
     /// To the file with this hash.
     File(&'a str),
-    /// To a name that is no file of the commit.
+    /// To a name that is not a file of the commit.
     Nothing(String),
     /// Out of the folder, or round in circles.
     Away,
@@ -114,8 +114,8 @@ impl Tree {
         from.map_while(move |name| name.strip_prefix(start.as_str()))
     }
 
-    /// The names that files have through links to folders, as far as a glob may mean them. A link in a folder that a link
-    /// leads to is not looked into.
+    /// The names that files have through links to folders, of those that a glob may match. A link in a folder that a
+    /// link leads to is not followed.
     fn through_links(&self, glob: &str) -> Vec<String> {
         let parts: Vec<&str> = glob.split('/').collect();
         let mut found = Vec::new();

@@ -11,8 +11,7 @@ use crate::inventory::model::Export;
 use crate::inventory::value::{Percent, Time};
 
 /// What a finding is about.
-const RULE: &str = "an export that lost or changed too much since the last accepted one is not believed \
-                    (docs/formats.md, trust)";
+const RULE: &str = "an export that lost or changed too much since the last accepted one is not believed";
 
 /// What is remembered of the accepted export of a source.
 #[derive(Debug)]

@@ -83,6 +83,7 @@ mod tests {
             of: None,
             cause: None,
             frees: None,
+            setting: None,
         }
     }
 

@@ -113,6 +113,7 @@ mod tests {
             of: None,
             cause: None,
             frees: None,
+            setting: None,
         }
     }
 

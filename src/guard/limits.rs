@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::breakers::GLOBAL;
 use super::ledger::{Ledger, Scope, frees};
 use crate::change::{Change, ChangeKind, Rule};
+use crate::diag::{Files, Origin};
 use crate::dns::Rtype;
 use crate::inventory::model::{HostLimit, Limits};
 use crate::inventory::value::{Duration, Inv, Percent, Time};
-use crate::plan::{LimitKind, LimitState, Plan, ZoneSeen};
+use crate::plan::{LimitKind, LimitSetting, LimitState, Plan, ZoneSeen};
 
 /// What [`Rules::max_delete`] is where nothing is said: of a zone's names a tenth may go in one plan (no official source).
 const MAX_DELETE: Percent = Percent::from_whole(10);
@@ -44,6 +45,8 @@ pub struct Rules {
     pub max_modify: Option<Percent>,
     /// The share of its changes that one row or setting may cause.
     pub max_by_cause: Option<Percent>,
+    /// Where each share is set, as `file:line`; those that are not set have none.
+    pub places: BTreeMap<LimitKind, String>,
 }
 
 /// How many hosts of a scope may change within a period.
@@ -55,20 +58,47 @@ pub struct HostRule {
     pub period: Duration,
     /// How many.
     pub max: u64,
+    /// Where it is set; none where only an earlier plan says.
+    pub place: Option<String>,
 }
 
 impl Rules {
     /// What zonewright.toml says, and project files.
-    pub fn new<'a>(global: &Limits, projects: impl IntoIterator<Item = (&'a str, &'a [HostLimit])>) -> Rules {
-        let rule =
-            |scope: &str, limit: &HostLimit| HostRule { scope: scope.to_owned(), period: limit.period, max: limit.max };
+    pub fn new<'a>(
+        global: &Limits,
+        projects: impl IntoIterator<Item = (&'a str, &'a [HostLimit])>,
+        files: &Files,
+    ) -> Rules {
+        let place = |origin: Origin| files.place(origin).to_string();
+        let rule = |scope: &str, limit: &HostLimit| {
+            let HostLimit { period, max, origin } = *limit;
+            HostRule { scope: scope.to_owned(), period, max, place: Some(place(origin)) }
+        };
         let mut hosts: Vec<HostRule> = global.hosts.iter().map(|limit| rule(GLOBAL, limit)).collect();
         for (project, limits) in projects {
             let scope = format!("project:{project}");
             hosts.extend(limits.iter().map(|limit| rule(&scope, limit)));
         }
         let Limits { max_delete, max_modify, max_by_cause, .. } = *global;
-        Rules { hosts, max_delete, max_modify, max_by_cause }
+        let shares = [
+            (LimitKind::MaxDelete, max_delete),
+            (LimitKind::MaxModify, max_modify),
+            (LimitKind::MaxByCause, max_by_cause),
+        ];
+        let places = shares.into_iter().filter_map(|(kind, set)| Some((kind, place(set?.origin)))).collect();
+        let [max_delete, max_modify, max_by_cause] = shares.map(|(_, set)| set.map(|set| set.share));
+        Rules { hosts, max_delete, max_modify, max_by_cause, places }
+    }
+
+    /// What sets a limit that is a share, which is this one where one is set.
+    fn setting(&self, kind: LimitKind, share: Option<Percent>) -> LimitSetting {
+        match share {
+            None => LimitSetting::Default,
+            Some(share) => LimitSetting::Written {
+                says: format!("{kind} = \"{share}\""),
+                place: self.places.get(&kind).cloned().unwrap_or_default(),
+            },
+        }
     }
 
     /// The longest period of any limit: what is older concerns nobody.
@@ -122,6 +152,10 @@ pub fn of_hosts<'a>(
             of: None,
             cause: None,
             frees,
+            setting: rule
+                .place
+                .clone()
+                .map(|place| LimitSetting::Written { says: format!("max {} within {}", rule.max, rule.period), place }),
         }
     };
     rules.hosts.iter().map(state).collect()
@@ -148,7 +182,8 @@ fn shares(plan: &Plan, rules: &Rules) -> Vec<LimitState> {
         ];
         let state = |(counts, planned, share, default): (LimitKind, u64, Option<Percent>, u64)| {
             let max = share.map_or(default, |share| part(share, zone.managed).max(1));
-            (planned > 0).then(|| of_plan(&format!("zone:{name}"), counts, (max, planned, zone.managed)))
+            let setting = rules.setting(counts, share);
+            (planned > 0).then(|| of_plan(&format!("zone:{name}"), (counts, setting), (max, planned, zone.managed)))
         };
         kinds.map(state).into_iter().flatten().collect::<Vec<_>>()
     };
@@ -180,13 +215,18 @@ fn places(change: &Change) -> BTreeSet<&str> {
 
 /// The limit of what one cause changes, where one is set and there are enough changes.
 fn cause_limit(rules: &Rules, planned: u64, of: u64, cause: String) -> Option<LimitState> {
-    let max = part(rules.max_by_cause.filter(|_| of >= MANY)?, of).max(1);
-    let limit = of_plan(GLOBAL, LimitKind::MaxByCause, (max, planned, of));
+    let share = rules.max_by_cause.filter(|_| of >= MANY)?;
+    let setting = rules.setting(LimitKind::MaxByCause, Some(share));
+    let limit = of_plan(GLOBAL, (LimitKind::MaxByCause, setting), (part(share, of).max(1), planned, of));
     Some(LimitState { cause: Some(cause), ..limit })
 }
 
 /// A limit that is about one plan alone.
-fn of_plan(scope: &str, counts: LimitKind, (max, planned, of): (u64, u64, u64)) -> LimitState {
+fn of_plan(
+    scope: &str,
+    (counts, setting): (LimitKind, LimitSetting),
+    (max, planned, of): (u64, u64, u64),
+) -> LimitState {
     LimitState {
         scope: scope.to_owned(),
         period: THIS_PLAN.to_owned(),
@@ -198,6 +238,7 @@ fn of_plan(scope: &str, counts: LimitKind, (max, planned, of): (u64, u64, u64)) 
         of: Some(of),
         cause: None,
         frees: None,
+        setting: Some(setting),
     }
 }
 

@@ -9,10 +9,10 @@ use crate::inventory::model::{Export, Trust};
 use crate::inventory::value::{CLOCK_SKEW, Duration, Time};
 
 /// What an export that is too old, or of an unknown age, is not believed for.
-const AGE_RULE: &str = "with `max_age` an export must say when it was made, and be no older (docs/formats.md, trust)";
+const AGE_RULE: &str = "with `max_age` an export must say when it was made, and be no older";
 
 /// What an export with too few rows is not believed for.
-const ROWS_RULE: &str = "an export has at least `min_rows` rows (docs/formats.md, trust)";
+const ROWS_RULE: &str = "an export has at least `min_rows` rows";
 
 /// Tests every export that could be read whole; those that fail are distrusted for the first reason, and all reasons are
 /// told. What could not be read whole is unknown already, and what there is of it proves nothing.
@@ -197,19 +197,19 @@ mod tests {
         found.settle();
         insta::assert_snapshot!(render(&found, &inventory.files), @r#"
     racktables/l3-tors.txt: error[source-too-old]: source `l3_tors`: it is 1h old (generated 2026-11-20T01:00:00Z), and `max_age` is 30m
-        = rule: with `max_age` an export must say when it was made, and be no older (docs/formats.md, trust)
+        = rule: with `max_age` an export must say when it was made, and be no older (zonewright help source-too-old)
         = hint: export again, or find out why nothing is exported any more
     racktables/l3-tors.txt: error[too-few-rows]: source `l3_tors`: it has 2 rows, and `min_rows` is 3
-        = rule: an export has at least `min_rows` rows (docs/formats.md, trust)
+        = rule: an export has at least `min_rows` rows (zonewright help too-few-rows)
         = hint: export again; or, where so few are right, lower `min_rows` in zonewright.toml
     racktables/net-layout.xml: error[too-few-rows]: source `net_layout`: it has 2 rows, and `min_rows` is 3
-        = rule: an export has at least `min_rows` rows (docs/formats.md, trust)
+        = rule: an export has at least `min_rows` rows (zonewright help too-few-rows)
         = hint: export again; or, where so few are right, lower `min_rows` in zonewright.toml
     racktables/ipv4-map.txt: error[too-few-rows]: source `ipv4_map`: it has 1 row, and `min_rows` is 3
-        = rule: an export has at least `min_rows` rows (docs/formats.md, trust)
+        = rule: an export has at least `min_rows` rows (zonewright help too-few-rows)
         = hint: export again; or, where so few are right, lower `min_rows` in zonewright.toml
     agents/eine.jsonl: error[too-few-rows]: source `eine`: it has 1 row, and `min_rows` is 3
-        = rule: an export has at least `min_rows` rows (docs/formats.md, trust)
+        = rule: an export has at least `min_rows` rows (zonewright help too-few-rows)
         = hint: export again; or, where so few are right, lower `min_rows` in zonewright.toml
     "#);
         let reason = "source `l3_tors`: it is 1h old (generated 2026-11-20T01:00:00Z), and `max_age` is 30m".to_owned();

@@ -1,26 +1,40 @@
 //! What a limit says, in words and numbers.
 
-use crate::plan::{LimitKind, LimitState};
+use crate::plan::{LimitKind, LimitSetting, LimitState};
 
-/// What a plan would come to: `project:search/1h: 3 used + 31 planned = 34 hosts, and 20 may change`.
+/// What a plan would come to, and what sets the limit: `project:search/1h: 3 used + 31 planned = 34 hosts, and 20 may change
+/// (max 20 within 1h, projects/search.yaml:9)`.
 pub fn numbers(limit: &LimitState) -> String {
     let LimitState { max, used, planned, of, cause, .. } = limit;
     let name = limit.name();
     let of = of.unwrap_or_default();
-    let share = max.saturating_mul(100).checked_div(of).map(|share| format!(" ({share}%)")).unwrap_or_default();
+    let set = setting(limit).map(|set| format!(" ({set})")).unwrap_or_default();
     match limit.counts {
         LimitKind::Hosts => {
-            format!(
-                "{name}: {used} used + {planned} planned = {} hosts, and {max} may change",
-                used.saturating_add(*planned)
-            )
+            let sum = used.saturating_add(*planned);
+            format!("{name}: {used} used + {planned} planned = {sum} hosts, and {max} may change{set}")
         }
-        LimitKind::MaxDelete => format!("{name}: {planned} of {of} RRsets would be deleted, and {max} may be{share}"),
-        LimitKind::MaxModify => format!("{name}: {planned} of {of} RRsets would be modified, and {max} may be{share}"),
+        LimitKind::MaxDelete => format!("{name}: {planned} of {of} RRsets would be deleted, and {max} may be{set}"),
+        LimitKind::MaxModify => format!("{name}: {planned} of {of} RRsets would be modified, and {max} may be{set}"),
         LimitKind::MaxByCause => {
             let cause = cause.as_deref().unwrap_or("one line");
-            format!("{name}: {planned} of {of} changes rest on {cause}, and {max} may{share}")
+            format!("{name}: {planned} of {of} changes have the cause {cause}, and {max} may{set}")
         }
+    }
+}
+
+/// What people call a limit, with what sets it.
+pub fn named(limit: &LimitState) -> String {
+    let set = setting(limit).map(|set| format!(" ({set})")).unwrap_or_default();
+    format!("{}{set}", limit.name())
+}
+
+/// What sets a limit: `max_delete = "10%"` with its line, or that it is the default; none where nothing says.
+pub fn setting(limit: &LimitState) -> Option<String> {
+    match limit.setting.as_ref()? {
+        LimitSetting::Default => Some(format!("the default of {}", limit.counts)),
+        LimitSetting::Written { says, place } if place.is_empty() => Some(says.clone()),
+        LimitSetting::Written { says, place } => Some(format!("{says}, {place}")),
     }
 }
 

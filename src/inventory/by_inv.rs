@@ -1,7 +1,7 @@
 //! What belongs to a host, in lists that are sorted by inventory number.
 //!
-//! Comes in: such a list, and a number, or hosts in their order. Goes out: where the rows of that number stand, or those of
-//! each host. Touches no disk.
+//! Comes in: such a list, and a number, or hosts in their order. Goes out: where the rows of that number are, or those
+//! of each host. Touches no disk.
 
 use std::ops::Range;
 
@@ -10,8 +10,8 @@ use super::value::Inv;
 
 /// The place of the first row whose number is not lower than `inv`; `of` gives the number of a row.
 ///
-/// Looked for from where it would stand if numbers were as far apart everywhere, as most are: in millions of rows a search by
-/// halves waits for memory at each step.
+/// The search begins where the row would be if numbers were evenly spread, as most are: in millions of rows a binary
+/// search waits for memory at each step.
 pub fn first_from<T>(rows: &[T], inv: Inv, of: impl Fn(&T) -> Inv) -> usize {
     let (Some(first), Some(last)) = (rows.first().map(&of), rows.last().map(&of)) else { return 0 };
     if inv <= first {

@@ -1,12 +1,12 @@
-//! What exports of interfaces call the hosts: they name a device, and know nothing of inventory numbers.
+//! The device names of hosts: exports of interfaces name a device, and have no inventory numbers.
 //!
-//! Comes in: the devices of an export of hosts, or the names of hosts. Goes out: the hosts that a device may be. Touches no
-//! disk.
+//! Comes in: the devices of an export of hosts, or the names of hosts. Goes out: the hosts that a device may be.
+//! Touches no disk.
 
 use super::model::Host;
 use super::value::Inv;
 
-/// The hosts by what they are called as devices.
+/// The hosts by their names as devices.
 #[derive(Debug, Clone, Default)]
 pub struct Devices {
     /// By the number that the other system gave; sorted.
@@ -41,8 +41,8 @@ impl Devices {
         self.ids.is_empty() && self.names.is_empty()
     }
 
-    /// The hosts that a device may be, each once: by its number where numbers are known, else by its name, else by the name
-    /// without what stands in parentheses behind it, as NetBox writes asset tags.
+    /// The hosts that a device may be, each once: by its number where numbers are known, else by its name, else by the
+    /// name without the parentheses behind it, as NetBox writes asset tags.
     pub fn find(&self, id: Option<u64>, name: &str) -> Vec<Inv> {
         if let Some(id) = id.filter(|_| !self.ids.is_empty()) {
             return range(&self.ids, |own| own.cmp(&id));

@@ -19,7 +19,7 @@ use crate::dns::{Name, Ttl, ZoneName};
 pub struct Inventory {
     /// The files that were read.
     pub files: Files,
-    /// Switches and locations.
+    /// Switches, racks and locations.
     pub symbols: Symbols,
     /// zonewright.toml.
     pub config: Config,
@@ -41,8 +41,8 @@ pub struct Inventory {
     pub reports: Vec<Report>,
     /// names.lock, sorted by `inv`, then name.
     pub lock: Vec<LockRow>,
-    /// Names in rows of hosts.csv and names.lock whose inventory number cannot be read: nobody knows whose they are, so that
-    /// they are nobody's to give.
+    /// Names in rows of hosts.csv and names.lock whose inventory number cannot be read: their hosts are unknown, so
+    /// that they are given to no host.
     pub stray_names: Vec<Name>,
     /// How far each source can be trusted.
     pub trust: SourceTrust,
@@ -52,18 +52,21 @@ pub struct Inventory {
     pub inputs: BTreeMap<String, String>,
     /// Whether some row of hosts.csv or names.lock was bad.
     pub has_bad_names: bool,
+    /// How many errors each settings file has, by its name in messages: project files, and zonewright.toml for projects
+    /// without a file. Only files with errors are here.
+    pub settings_errors: BTreeMap<String, usize>,
 }
 
 impl Inventory {
-    /// The places in `hosts` of all rows with a number: one, but where it stands on several rows, all of which are bad.
+    /// The places in `hosts` of all rows with a number: usually one; several rows with the same number are all bad.
     pub fn places_of(&self, inv: Inv) -> Range<usize> {
         let first = self.hosts.partition_point(|host| host.inv < inv);
         let count = self.hosts[first..].iter().take_while(|host| host.inv == inv).count();
         first..first + count
     }
 
-    /// The place of a host in `hosts`; of several rows with its number, that of the first that says it is in use, else of the
-    /// first.
+    /// The place of a host in `hosts`; of several rows with its number, that of the first that says it is in use, else
+    /// of the first.
     pub fn place_of(&self, inv: Inv) -> Option<usize> {
         let mut places = self.places_of(inv);
         let in_use = places.clone().find(|place| self.hosts[*place].status == HostStatus::Assigned);
@@ -134,13 +137,13 @@ pub struct Export {
     pub spec: SourceSpec,
     /// Its files by their names in messages, sorted; their digests are among [`Inventory::inputs`].
     pub files: Vec<String>,
-    /// The first of them; where what is wrong with all of it is told.
+    /// The first of them: errors about the whole source are reported there.
     pub first: Option<FileId>,
     /// How many rows it has, bad ones included.
     pub rows: usize,
     /// How many of them are bad.
     pub bad: usize,
-    /// When it was made, by its own word: the earliest of its files. `None` where any file does not say.
+    /// When it was made, according to its content: the earliest date of its files. `None` where a file has no date.
     pub dated: Option<Time>,
 }
 
@@ -178,8 +181,8 @@ impl Trust {
 /// The trust in each source but those of MACs, which carry theirs.
 #[derive(Debug, Clone)]
 pub struct SourceTrust {
-    /// The project files: unknown where a path matches nothing, or a file cannot be read. A file with faults is no
-    /// doubt about the others.
+    /// The project files: unknown where a path matches nothing or a file cannot be read. A file with errors does not
+    /// make the others unknown.
     pub projects: Trust,
     /// hosts.csv.
     pub hosts: Trust,
@@ -189,7 +192,7 @@ pub struct SourceTrust {
     pub net_layout: Trust,
     /// ipv4-map.txt.
     pub ipv4_map: Trust,
-    /// names.lock; known where there is none.
+    /// names.lock; known where there is no file.
     pub names_lock: Trust,
 }
 
@@ -212,7 +215,7 @@ pub struct Config {
     pub state_file: String,
     /// What may change within a time, and in one plan.
     pub limits: Limits,
-    /// How long a name that nobody has keeps its records after a plan that was applied first wanted them gone.
+    /// How long a name that no host has keeps its records, counted from the first applied plan that would delete them.
     pub delete_after: Duration,
     /// What `[[zone]]` lists, in the file's order; no name twice.
     pub zones: Vec<ZoneSpec>,
@@ -222,29 +225,39 @@ pub struct Config {
     pub source: SourceText,
 }
 
-/// What may change within a time, and in one plan. Shares are `None` where nothing is said; what holds then is `guard`'s.
+/// What may change within a time, and in one plan. Shares are `None` where nothing is said; what holds then is
+/// `guard`'s.
 #[derive(Debug, Clone)]
 pub struct Limits {
     /// How many hosts may change within a period; in the file's order.
     pub hosts: Vec<HostLimit>,
     /// The share of a zone's live RRsets of the managed types that one plan may delete.
-    pub max_delete: Option<Percent>,
+    pub max_delete: Option<ShareLimit>,
     /// The share of them that one plan may modify.
-    pub max_modify: Option<Percent>,
+    pub max_modify: Option<ShareLimit>,
     /// The share of all changes that one row or setting of the inventory may cause.
-    pub max_by_cause: Option<Percent>,
+    pub max_by_cause: Option<ShareLimit>,
     /// How many records an RRset may have after the plan.
     pub max_rrset: usize,
+}
+
+/// A share that one plan may not exceed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ShareLimit {
+    /// The share.
+    pub share: Percent,
+    /// Where it is set.
+    pub origin: Origin,
 }
 
 /// How many distinct hosts may change within a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostLimit {
-    /// The period; never of no length.
+    /// The period; never of length 0.
     pub period: Duration,
     /// How many hosts.
     pub max: u64,
-    /// Where it stands.
+    /// Where it is written.
     pub origin: Origin,
 }
 
@@ -253,7 +266,7 @@ pub struct HostLimit {
 pub enum Registry {
     /// The state keeps them.
     Journal,
-    /// A TXT record beside each.
+    /// A TXT record for each of them.
     Txt,
     /// Every RRset counts as own.
     Noop,
@@ -287,16 +300,16 @@ pub struct ZoneSpec {
 pub struct ProtectPattern {
     /// In lower case, absolute, with the final dot; `*` and `?` match dots too.
     pub glob: glob::Pattern,
-    /// Where it stands.
+    /// Where it is written.
     pub origin: Origin,
 }
 
-/// What tells one run that another has written to a zone.
+/// How one run notices that another has written to a zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fence {
     /// A marker, swapped in every update.
     Marker,
-    /// Nothing but what every update says of the RRsets that it touches.
+    /// Only the prerequisites that every update has for the RRsets that it touches.
     None,
 }
 
@@ -356,7 +369,7 @@ pub struct ProjectAdmin {
     pub also_domains: Vec<Name>,
     /// Whether automation may touch its hosts.
     pub automation_allowed: bool,
-    /// Where it stands.
+    /// Where it is written.
     pub origin: Origin,
 }
 
@@ -400,21 +413,21 @@ pub struct ProjectSettings {
     pub shortname_template: ShortnameTemplate,
     /// Which interfaces its hosts have.
     pub vlans: VlanScheme,
-    /// Where `vlans` stands.
+    /// Where `vlans` is written.
     pub vlans_origin: Origin,
     /// How a fastbone name is made.
     pub fastbone_name: FastboneTemplate,
-    /// Where `fastbone_name` stands, or the file's first line.
+    /// Where `fastbone_name` is written, or the file's first line.
     pub fastbone_origin: Origin,
-    /// The project id in addresses, and where it stands; EUI-64 is used without one.
+    /// The project id in addresses, and where it is written; without one, EUI-64 is used.
     pub hbf_project_id: Option<(HbfProjectId, Origin)>,
-    /// Overrides the zone's TTL; and where it stands.
+    /// Overrides the zone's TTL; and where it is written.
     pub ttl: Option<(Ttl, Origin)>,
     /// The owner's switch.
     pub automation: bool,
     /// What may be done to records.
     pub policy: Policy,
-    /// Where `policy` stands, or the file's first line.
+    /// Where `policy` is written, or the file's first line.
     pub policy_origin: Origin,
     /// How many of its hosts may change within a period; in the file's order.
     pub limits: Vec<HostLimit>,
@@ -494,11 +507,13 @@ pub struct Host {
     pub location: Symbol,
     /// The switch that the export names; `None` where it names none.
     pub switch: Option<Symbol>,
+    /// The rack that the export names, for people alone: no rule reads it. `None` where it names none.
+    pub rack: Option<Symbol>,
     /// Whether `automated-dns` is among its restrictions.
     pub restricted: bool,
     /// Whether the row is bad, so that the host is frozen.
     pub bad: bool,
-    /// Whether what stands in a column belongs there: otherwise not even project and restrictions can be relied on.
+    /// Whether the values are in the right columns: otherwise not even project and restrictions are reliable.
     pub columns_are_known: bool,
     /// The row.
     pub origin: Origin,
@@ -518,7 +533,7 @@ pub enum HostStatus {
 pub struct Tors {
     /// Every switch that any row names, bad rows too: each is in an L3 segment.
     pub switches: foldhash::HashSet<Symbol>,
-    /// Switches that no row names any more, and that accepted exports named: they stay in an L3 segment.
+    /// Switches that no row names now, but that accepted exports named: they stay in an L3 segment.
     pub former: foldhash::HashSet<Symbol>,
     /// The networks.
     pub networks: foldhash::HashMap<(Symbol, Vlan), Entry<Net64>>,
@@ -540,10 +555,10 @@ pub enum Entry<T> {
 pub struct Layout {
     /// By location and VLAN; an entry is bad where any network or the element itself is.
     pub networks: foldhash::HashMap<(Symbol, Vlan), Entry<LayoutNetworks>>,
-    /// Datacenters of which some element does not say readably which VLAN it is about: it may be any. Where not even the
-    /// datacenter can be read, it may be any of those too.
+    /// Datacenters of which some element does not say readably which VLAN it is about: it may be any. Where not even
+    /// the datacenter can be read, it may be any of those too.
     pub unreadable: foldhash::HashMap<Option<Symbol>, Origin>,
-    /// How many networks are no /64.
+    /// How many networks are not a /64.
     pub ignored: usize,
 }
 
@@ -555,7 +570,7 @@ pub type LayoutNetworks = Vec<(Net64, Origin)>;
 pub struct Ipv4Map {
     /// By location and VLAN, the longest IPv4 prefix first, then in the file's order; no IPv4 network twice.
     ///
-    /// A row whose IPv4 network cannot be read might be about any: it stands first, as a bad 0.0.0.0/0.
+    /// A row whose IPv4 network cannot be read may be about any network: it is first, as a bad 0.0.0.0/0.
     pub rows: HashMap<(Symbol, Vlan), Vec<Ipv4Row>>,
     /// Bad rows that do not say readably which location or VLAN they are about: it may be any.
     pub unreadable: Vec<UnreadableRow>,
@@ -588,8 +603,8 @@ pub struct MacSource {
     pub penalty: Duration,
     /// Whether it may be believed.
     pub trust: Trust,
-    /// Where it may not be: the hosts whose MAC it gave when it last could; `None` where nobody knows, so that it may be
-    /// any.
+    /// Where it may not be believed: the hosts whose MAC it gave when it was last accepted; `None` where that is
+    /// unknown, so that it may be any host.
     pub gave: Option<HashSet<Inv>>,
 }
 
@@ -656,7 +671,7 @@ impl Sighting {
 pub struct LockRow {
     /// The host.
     pub inv: Inv,
-    /// The name; `None` where it lies below the free domain, which counts as none, or in a bad row cannot be read.
+    /// The name; `None` where it is below the free domain, which counts as no name, or cannot be read in a bad row.
     pub name: Option<Name>,
     /// The project.
     pub project: ProjectIndex,
@@ -666,7 +681,7 @@ pub struct LockRow {
     pub released: Option<Time>,
     /// Whether the row is bad.
     pub bad: bool,
-    /// Whether it is bad whatever other rows say.
+    /// Whether it is bad regardless of other rows.
     pub bad_itself: bool,
     /// The row.
     pub origin: Origin,

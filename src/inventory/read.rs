@@ -78,9 +78,9 @@ pub fn load_extent(dir: &Path, extent: Extent, now: Time, progress: &(dyn Fn(&st
     load(Workspace::new(Folder::new(dir)), extent, now, progress).0
 }
 
-/// Reads the workspace in `dir` as it is with other files in front of its own, and tells which of its own were read.
+/// Reads the workspace in `dir` with other files in front of its own, and returns which of its own files were read.
 ///
-/// A file of the layer is not held against the digest beside it.
+/// A file of the layer is not compared with a digest file.
 pub fn load_behind(layer: Box<dyn Layer>, dir: &Path, now: Time) -> (Loaded, Vec<Borrowed>) {
     let (loaded, folder) = load(Workspace::new(Folder::behind(layer, dir)), Extent::Whole, now, &|_| {});
     (loaded, folder.into_borrowed())
@@ -96,13 +96,15 @@ fn load(mut workspace: Workspace, extent: Extent, now: Time, progress: &(dyn Fn(
     };
     progress("projects");
     let (project_files, projects_trust) = projects::read(&mut workspace, &settings);
+    // No export was read yet: what was found is about settings.
+    let settings_errors = workspace.errors_by_file();
     let (mut draft, exports) = workspace.read_sources(&settings, (extent, now), progress);
     let projects = projects::join(&mut draft, settings.admins, project_files, &mut workspace.diagnostics);
     let Workspace { folder, mut files, inputs, mut diagnostics } = workspace;
     files.mark_crowded(&draft.crowded);
     diagnostics.append(draft.found);
     diagnostics.settle();
-    // Nobody shall take a source for empty that was left out.
+    // A source that is left out must not look empty.
     let unless_left_out = |name: &str, trust: Trust| match extent {
         Extent::Whole => trust,
         Extent::Names => {
@@ -135,6 +137,7 @@ fn load(mut workspace: Workspace, extent: Extent, now: Time, progress: &(dyn Fn(
         exports,
         inputs,
         has_bad_names: draft.has_bad_names,
+        settings_errors,
     };
     (Loaded { inventory: Ok(inventory), diagnostics }, folder)
 }
@@ -170,8 +173,8 @@ pub struct ExportFiles {
     pub digests: BTreeMap<String, String>,
 }
 
-/// Finds and hashes the files of all configured exports, without reading their rows; `None` where zonewright.toml cannot be
-/// used.
+/// Finds and hashes the files of all configured exports, without reading their rows; `None` where zonewright.toml
+/// cannot be used.
 pub fn export_files(dir: &Path) -> Option<Vec<ExportFiles>> {
     let mut workspace = Workspace::new(Folder::new(dir));
     let settings = workspace.read_settings()?;
@@ -186,23 +189,31 @@ pub fn export_files(dir: &Path) -> Option<Vec<ExportFiles>> {
     Some(jobs.iter().filter(|job| job.is_export()).map(of_job).collect())
 }
 
-/// Reads a file of an export once more, which must be as it was; `None` where it cannot be read, or is not.
+/// The names of the configured sources, in the order in which they are read; empty where zonewright.toml cannot be used.
+pub fn source_names(dir: &Path) -> Vec<String> {
+    let settings = Workspace::new(Folder::new(dir)).read_settings();
+    let is_export = |spec: &&SourceSpec| !matches!(format_of(spec).occurs, Occurs::Fixed(_));
+    let sources = settings.iter().flat_map(|settings| &settings.sources);
+    sources.filter(is_export).map(|spec| spec.name.clone()).collect()
+}
+
+/// Reads a file of an export again; `None` where it cannot be read or has changed.
 pub fn export_content(dir: &Path, name: &str, digest: &str) -> Option<Vec<u8>> {
     let folder = Folder::new(dir);
     let file = folder.file(name, &mut Files::default());
     folder.read(&file, u64::MAX).ok().filter(|bytes| disk::digest(bytes) == digest)
 }
 
-/// Why names.lock cannot be read once more.
+/// Why names.lock cannot be read again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotReadAgain {
-    /// It is not as it was, or is not there any more.
+    /// It has changed, or is no longer there.
     Changed,
     /// It is not UTF-8.
     NotUtf8,
 }
 
-/// Reads names.lock once more, which must be as it was read for `inventory`; empty where there is none.
+/// Reads names.lock again, which must not have changed since it was read for `inventory`; empty where there is no file.
 ///
 /// Errors: [`NotReadAgain`].
 pub fn names_lock(dir: &Path, inventory: &Inventory) -> Result<String, NotReadAgain> {
@@ -216,9 +227,10 @@ pub fn names_lock(dir: &Path, inventory: &Inventory) -> Result<String, NotReadAg
     }
 }
 
-/// Reads zonewright.toml, and from the project files how many hosts may change; for what concerns no single host.
+/// Reads zonewright.toml, and from the project files how many hosts may change: for commands that concern no single
+/// host.
 ///
-/// A project whose file is missing or bad is left out, and nothing is said of it.
+/// A project whose file is missing or bad is left out without a report.
 pub fn load_limits(dir: &Path) -> (LoadedConfig, BTreeMap<String, Vec<HostLimit>>) {
     let mut workspace = Workspace::new(Folder::new(dir));
     let settings = workspace.read_settings();
@@ -250,11 +262,24 @@ impl Workspace {
     /// Reads zonewright.toml; `None` where there is any error in it.
     fn read_settings(&mut self) -> Option<Settings> {
         let file = self.folder.file(SETTINGS, &mut self.files);
+        if let Some(missing) = self.folder.lacks(SETTINGS).then(|| self.folder.no_workspace(file.id)).flatten() {
+            self.diagnostics.push(missing);
+            return None;
+        }
         let source = self.read_text(&file)?;
         let parsed = toml::parse(&source);
         let (settings, diagnostics) = settings::read(source, parsed, &sources::known());
         self.diagnostics.append(diagnostics);
         settings
+    }
+
+    /// How many errors were found so far in each file that has any, by its name.
+    fn errors_by_file(&self) -> BTreeMap<String, usize> {
+        let mut errors = BTreeMap::new();
+        for found in self.diagnostics.iter().filter(|found| found.severity == Severity::Error) {
+            *errors.entry(self.files.name(found.origin.file).to_owned()).or_default() += 1;
+        }
+        errors
     }
 
     /// Reads a settings file; what is wrong with it as a file is reported.
@@ -289,8 +314,8 @@ impl Workspace {
         }
     }
 
-    /// Warns of a settings file whose last line has no end. Editors leave such files; but `ttl: 60` is what is left of
-    /// `ttl: 600` too, and nothing else would show it.
+    /// Warns of a settings file whose last line has no end. Editors leave such files; but `ttl: 60` may also be the
+    /// rest of `ttl: 600`, and nothing else would show it.
     fn check_end(&mut self, text: &str, file: FileId) {
         if !text.ends_with('\n') {
             let message = "the file does not end with a newline: is it whole?";
@@ -318,7 +343,8 @@ impl Workspace {
             admins: &settings.admins,
         };
         let folder = &self.folder;
-        // One after another, since each is read side by side in itself, and the content of its files is only dropped behind it.
+        // One after another, since each is read side by side in itself, and the content of its files is only dropped
+        // behind it.
         let done: Vec<Done> = jobs.into_iter().map(|job| job.run(folder, &context, progress)).collect();
         let (mut draft, mut exports) = (Draft::default(), Vec::new());
         for Done { spec, first, tally: mut found, fold, digests, disagrees } in done {
@@ -350,10 +376,10 @@ impl Workspace {
         }
         let mut tally = Tally::default();
         let mut found = Vec::new();
-        // Otherwise a glob such as `agents/*` takes the digests beside the exports for exports.
-        let beside = spec.demands.digest.then_some(checksum::ENDING);
+        // Otherwise a glob such as `agents/*` would read the digests next to the exports as exports.
+        let digest_file = spec.demands.digest.then_some(checksum::ENDING);
         for pattern in &spec.patterns {
-            match self.folder.find(pattern, beside) {
+            match self.folder.find(pattern, digest_file) {
                 Ok(files) => found.extend(files),
                 Err(error) => {
                     tally.doubt.get_or_insert_with(|| error.reason(pattern));
@@ -373,7 +399,7 @@ struct Job<'a> {
     format: &'static Format,
     /// Its files.
     files: Vec<Found>,
-    /// What is wrong before any is read.
+    /// The errors from before any file is read.
     tally: Tally,
 }
 
@@ -389,7 +415,7 @@ struct Done {
     fold: Fold,
     /// The digests of its files.
     digests: Vec<(String, String)>,
-    /// Why its first file that does not agree with the digest beside it does not, where that is demanded.
+    /// Why a file does not agree with its digest file, where `digest` demands it: the first such file.
     disagrees: Option<String>,
 }
 
@@ -403,7 +429,7 @@ impl Job<'_> {
     fn run(mut self, folder: &Folder, context: &Context<'_>, progress: &(dyn Fn(&str) + Sync)) -> Done {
         progress(&self.spec.name);
         let read = |file| match self.format.occurs {
-            // Agents append to their reports, and a report that is not there yet is none.
+            // Agents append to their reports, and a report that is not there yet is no error.
             Occurs::Listed => folder.read_appended(file),
             Occurs::Required | Occurs::Optional | Occurs::Fixed(_) => folder.read(file, u64::MAX),
         };
@@ -422,7 +448,7 @@ impl Job<'_> {
         let mut disagrees = None;
         if self.spec.demands.digest {
             for ((found, _), (_, digest)) in readable.iter().zip(&digests) {
-                // What is beside it in the folder is of another time.
+                // The digest file in the folder is from another time.
                 if folder.is_in_front(found) {
                     continue;
                 }

@@ -1,11 +1,12 @@
-//! Which of many keys may stand several times, found in little memory where most stand once.
+//! Which of many keys may occur several times, found with little memory where most occur once.
 //!
-//! Comes in: the hashes of all keys, twice. Goes out: those that may be of keys that stand several times. Touches no disk.
+//! Comes in: the hashes of all keys, twice. Goes out: those that may belong to keys that occur several times. Touches
+//! no disk.
 
-/// How many bits there are for each key: one key in about as many is taken for one that stands twice, and then compared.
+/// How many bits there are for each key: one key in about as many looks like a repeat by chance, and is then compared.
 const BITS_PER_KEY: usize = 16;
 
-/// The hashes that stand several times among many, and some others.
+/// The hashes that occur several times among many, and some others.
 #[derive(Debug)]
 pub struct Repeats {
     /// A bit for each place of a hash: whether any was seen there.
@@ -24,14 +25,14 @@ impl Repeats {
         Repeats { once: words.clone(), again: words, shift: 64 - places.trailing_zeros() }
     }
 
-    /// Takes in the hash of one key.
+    /// Adds the hash of one key.
     pub fn add(&mut self, hash: u64) {
         let (word, bit) = self.place(hash);
         self.again[word] |= self.once[word] & bit;
         self.once[word] |= bit;
     }
 
-    /// Whether the key with this hash may stand several times among those that were taken in.
+    /// Whether the key with this hash may occur several times among those that were added.
     pub fn may_hold(&self, hash: u64) -> bool {
         let (word, bit) = self.place(hash);
         self.again[word] & bit != 0

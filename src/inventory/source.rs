@@ -16,7 +16,7 @@ pub struct SourceSpec {
     pub patterns: Vec<Pattern>,
     /// Whether each file must end in `# end ROWS`.
     pub require_end: bool,
-    /// What else it takes to be believed.
+    /// What else it needs to be believed.
     pub demands: Demands,
     /// Of a source of MACs: reports that are older do not count.
     pub max_age: Option<Duration>,
@@ -42,10 +42,10 @@ pub struct KnownFormat {
     pub keys: Keys,
 }
 
-/// What the table of a source may hold beside the keys of all sources.
+/// What the table of a source may hold in addition to the keys of all sources.
 #[derive(Debug, Clone, Copy)]
 pub struct Keys {
-    /// Keys that name a field of the export, each with the field where nothing says; empty where that is none.
+    /// Keys that name a field of the export, each with its default field; empty where there is no default.
     pub fields: &'static [(&'static str, &'static str)],
     /// Whether `only` chooses rows.
     pub has_only: bool,
@@ -63,9 +63,10 @@ impl Keys {
 pub struct Mapping {
     /// The field under each key that its format has; empty where it is in none.
     pub fields: Vec<(&'static str, String)>,
-    /// The rows that count: those that have, in each of these fields, one of its values. All where there is no field.
+    /// The rows that count: those that have, in each of these fields, one of its values. All rows, where there is no
+    /// field.
     pub only: Vec<(String, Vec<String>)>,
-    /// What a status means beside what the format knows: whether a host with it was given back.
+    /// What a status means, in addition to those that the format knows: whether a host with it was given back.
     pub statuses: Vec<(String, bool)>,
 }
 
@@ -77,10 +78,10 @@ impl Mapping {
     }
 }
 
-/// What it takes to believe an export that could be read whole; `None` and `false` where nothing is asked.
+/// What an export that was read whole needs to be believed; `None` and `false` demand nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Demands {
-    /// How old it may be, by its own date. Not of sources of MACs, whose reports have dates of their own.
+    /// How old it may be, by its own date. Not for sources of MACs, whose reports have dates of their own.
     pub max_age: Option<Duration>,
     /// The share of the rows of the last accepted export that it may lack.
     pub max_shrink: Option<Percent>,
@@ -88,7 +89,7 @@ pub struct Demands {
     pub max_churn: Option<Percent>,
     /// How few rows it may have.
     pub min_rows: Option<usize>,
-    /// Whether each file must agree with the `FILE.sha256` beside it.
+    /// Whether each file must agree with the `FILE.sha256` next to it.
     pub digest: bool,
 }
 

@@ -27,8 +27,8 @@ impl Symbols {
         symbol
     }
 
-    /// The number of `text`, as [`Symbols::intern`] gives it; quick where it is the one that it is `likely` to be, as in rows
-    /// of one rack.
+    /// The number of `text`, as [`Symbols::intern`] gives it; quick where it is the one that it is `likely` to be, as
+    /// in rows of one rack.
     pub fn intern_likely(&mut self, text: &str, likely: Option<Symbol>) -> Symbol {
         likely.filter(|likely| self.text(*likely) == text).unwrap_or_else(|| self.intern(text))
     }
@@ -53,7 +53,7 @@ impl Symbols {
         self.texts.iter().map(|text| &**text)
     }
 
-    /// Takes in all of `other`; the answer maps its numbers, by place, to numbers here.
+    /// Adds all of `other`; the answer maps its numbers, by place, to numbers here.
     pub fn merge(&mut self, other: &Symbols) -> Vec<Symbol> {
         other.texts.iter().map(|text| self.intern(text)).collect()
     }

@@ -10,7 +10,7 @@ pub const MAX_LABEL: usize = 63;
 /// One piece of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
-    /// Text that stands as it is; valid in a label, lower case.
+    /// Text that is used unchanged; valid in a label, lower case.
     Literal(String),
     /// `{location}`: the datacenter's code.
     Location,
@@ -24,7 +24,7 @@ pub enum Piece {
 }
 
 impl Piece {
-    /// How many octets it has at least, wherever and whatever the host.
+    /// How many octets it has at least, for any host and location.
     fn least_octets(&self) -> usize {
         match self {
             Piece::Literal(text) => text.len(),
@@ -52,9 +52,9 @@ impl fmt::Display for ShortnameTemplate {
 /// How a fastbone name is made of the backbone's short name, such as `fb-{shortname}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FastboneTemplate {
-    /// What stands before the short name.
+    /// The text before the short name.
     before: String,
-    /// What stands after it.
+    /// The text after it.
     after: String,
 }
 
@@ -63,7 +63,7 @@ pub struct FastboneTemplate {
 pub struct TemplateError {
     /// The character in the template, from 0.
     pub at: usize,
-    /// How many characters are meant.
+    /// How many characters are marked.
     pub width: usize,
     /// What is wrong.
     pub message: String,
@@ -73,7 +73,7 @@ pub struct TemplateError {
 enum Token {
     /// Text outside braces, doubled braces resolved.
     Literal(String, usize),
-    /// What stands between braces.
+    /// The text between braces.
     Field(String, usize),
 }
 
@@ -100,7 +100,7 @@ fn tokens(template: &str) -> Result<Vec<Token>, TemplateError> {
                 at = end + 1;
                 start = at;
             }
-            ('}', _) => return Err(fault(at, 1, "a closing brace that none opened")),
+            ('}', _) => return Err(fault(at, 1, "a closing brace without an opening one")),
             (c, _) => {
                 literal.push(c);
                 at += 1;
@@ -121,9 +121,9 @@ fn fault(at: usize, width: usize, message: impl Into<String>) -> TemplateError {
 /// Checks literal text: letters, digits, hyphens and underscores.
 fn literal(text: String, at: usize) -> Result<String, TemplateError> {
     match text.chars().enumerate().find(|(_, c)| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))) {
-        // What stands before it holds no doubled brace, or that would have been found.
-        Some((offset, '{' | '}')) => Err(fault(at + offset, 2, "a brace, which no label may hold")),
-        Some((offset, _)) => Err(fault(at + offset, 1, "a character that no label may hold")),
+        // The text before it has no doubled brace; that would have been found.
+        Some((offset, '{' | '}')) => Err(fault(at + offset, 2, "a brace, which a label may not contain")),
+        Some((offset, _)) => Err(fault(at + offset, 1, "a character that a label may not contain")),
         None => Ok(text.to_ascii_lowercase()),
     }
 }
@@ -152,18 +152,18 @@ impl ShortnameTemplate {
         let whole = template.chars().count();
         let shortest: usize = pieces.iter().map(Piece::least_octets).sum();
         match index {
-            None => Err(fault(0, whole, "no `{index}`, so that all hosts would have one name")),
+            None => Err(fault(0, whole, "no `{index}`, so all hosts would have the same name")),
             Some((None, at, width)) if has_bucket => {
                 Err(fault(at, width, "`{bucket}` needs an `{index}` with a width, such as `{index:04}`"))
             }
             Some(_) if shortest > MAX_LABEL => {
-                Err(fault(0, whole, format!("all its labels have {shortest} octets or more; {MAX_LABEL} is the most")))
+                Err(fault(0, whole, format!("all its labels have {shortest} bytes or more; {MAX_LABEL} are allowed")))
             }
             Some(_) => Ok(ShortnameTemplate { text: template.to_owned(), pieces }),
         }
     }
 
-    /// Whether names tell the location.
+    /// Whether names contain the location.
     pub fn has_location(&self) -> bool {
         self.pieces.contains(&Piece::Location)
     }
@@ -186,14 +186,14 @@ fn shortname_field(field: &str, at: usize) -> Result<Piece, TemplateError> {
             (Some(_), _) => Err(fault(at, width, "a width is written `{index:0N}`, N being one digit from 1 to 9")),
             (None, _) => {
                 let known = "`{location}`, `{bucket}`, `{index}` and `{index:0N}`";
-                Err(fault(at, width, format!("`{{{field}}}` is no field; there are {known}")))
+                Err(fault(at, width, format!("`{{{field}}}` is not a field; there are {known}")))
             }
         },
     }
 }
 
 impl FastboneTemplate {
-    /// Parses a template: needs `{shortname}` once, and something beside it.
+    /// Parses a template: needs `{shortname}` once, and some other text.
     ///
     /// Errors: [`TemplateError`], the first from the left.
     pub fn parse(template: &str) -> Result<FastboneTemplate, TemplateError> {
@@ -208,7 +208,7 @@ impl FastboneTemplate {
                 Token::Field(field, _) if field == "shortname" => parts.push(String::new()),
                 Token::Field(field, at) => {
                     let width = field.chars().count() + 2;
-                    return Err(fault(at, width, format!("`{{{field}}}` is no field; there is `{{shortname}}`")));
+                    return Err(fault(at, width, format!("`{{{field}}}` is not a field; there is `{{shortname}}`")));
                 }
             }
         }
@@ -217,11 +217,15 @@ impl FastboneTemplate {
                 Err(fault(0, whole, "the fastbone would have the backbone's name"))
             }
             Ok([before, after]) if before.len() + after.len() >= MAX_LABEL => {
-                let beside = before.len() + after.len();
-                Err(fault(0, whole, format!("{beside} octets beside the short name; a label has {MAX_LABEL} at most")))
+                let rest = before.len() + after.len();
+                Err(fault(
+                    0,
+                    whole,
+                    format!("{rest} bytes in addition to the short name; a label has at most {MAX_LABEL}"),
+                ))
             }
             Ok([before, after]) => Ok(FastboneTemplate { before, after }),
-            Err(_) => Err(fault(0, whole, "`{shortname}` must stand in it once")),
+            Err(_) => Err(fault(0, whole, "`{shortname}` must be in it once")),
         }
     }
 
@@ -233,7 +237,7 @@ impl FastboneTemplate {
         Name::prepend_parts(&[self.before.as_bytes(), label, self.after.as_bytes()], domain)
     }
 
-    /// Whether a short name is that of the fastbone beside a backbone's, in lower case.
+    /// Whether a short name is that of the fastbone for a backbone's short name, in lower case.
     pub fn gives(&self, shortname: &[u8], fastbone: &[u8]) -> bool {
         let (before, after) = (self.before.as_bytes(), self.after.as_bytes());
         fastbone.strip_prefix(before).and_then(|rest| rest.strip_suffix(after)) == Some(shortname)
@@ -294,10 +298,10 @@ mod tests {
         assert!(ShortnameTemplate::parse(&template(57)).is_ok());
         let error = ShortnameTemplate::parse(&template(58)).unwrap_err();
         assert_eq!((error.at, error.width), (0, 58 + 28));
-        assert_eq!(error.message, "all its labels have 64 octets or more; 63 is the most");
+        assert_eq!(error.message, "all its labels have 64 bytes or more; 63 are allowed");
         let fastbone = |literal: usize| FastboneTemplate::parse(&format!("{{shortname}}{}", "x".repeat(literal)));
         assert!(fastbone(62).is_ok());
-        assert_eq!(fastbone(63).unwrap_err().message, "63 octets beside the short name; a label has 63 at most");
+        assert_eq!(fastbone(63).unwrap_err().message, "63 bytes in addition to the short name; a label has at most 63");
     }
 
     #[test]

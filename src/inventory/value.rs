@@ -30,7 +30,7 @@ impl FromStr for Inv {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mac([u8; 6]);
 
-/// Why a text is no MAC of an interface.
+/// Why a text is not a MAC of an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MacError {
     /// Not twelve hexadecimal digits with colons, dashes, dots or nothing between them.
@@ -83,7 +83,7 @@ impl FromStr for Mac {
                     octets[digits / 2] = octets[digits / 2] << 4 | value as u8;
                     digits += 1;
                 }
-                // A separator stands between digits, and only one at a time.
+                // A separator is between digits, and only one at a time.
                 None if !matches!(octet, b':' | b'-' | b'.') => return Err(MacError::Malformed),
                 None => {}
             }
@@ -99,8 +99,8 @@ impl FromStr for Mac {
     }
 }
 
-/// The octets of a MAC as nearly all are written: pairs of digits with a colon or a dash between them; `None` for another
-/// spelling, or none.
+/// The octets of a MAC as nearly all are written: pairs of digits with a colon or a dash between them; `None` for
+/// another spelling, or none.
 fn pairs(text: &[u8]) -> Option<[u8; 6]> {
     let text: &[u8; 17] = text.try_into().ok()?;
     let digit = |at: usize| (text[at] as char).to_digit(16).map(|value| value as u8);
@@ -192,7 +192,7 @@ impl fmt::Display for HbfProjectId {
 pub struct Time(i64);
 
 impl Time {
-    /// Takes a timestamp; `None` where it lies outside the years above.
+    /// Takes a timestamp; `None` where it is outside the years above.
     pub fn from_timestamp(timestamp: jiff::Timestamp) -> Option<Time> {
         i64::try_from(timestamp.as_nanosecond()).ok().map(Time)
     }
@@ -217,7 +217,7 @@ impl Time {
         jiff::Timestamp::from_nanosecond(i128::from(self.0)).expect("years 1678 to 2262 exist")
     }
 
-    /// The whole second that it lies in.
+    /// The whole second that it is in.
     pub fn to_second(self) -> Time {
         const NANOS: i64 = SECOND as i64;
         Time(self.0.saturating_sub(self.0.rem_euclid(NANOS)))
@@ -229,13 +229,13 @@ impl Time {
         u128::try_from(nanos).ok().map(Duration)
     }
 
-    /// The time that lies `duration` before this one, as far as times reach.
+    /// The time that is `duration` before this one, as far as times reach.
     pub fn minus(self, duration: Duration) -> Time {
         let nanos = i128::from(self.0) - duration.0 as i128;
         Time(nanos.max(i128::from(i64::MIN)) as i64)
     }
 
-    /// The time that lies `duration` after this one, as far as times reach.
+    /// The time that is `duration` after this one, as far as times reach.
     pub fn plus(self, duration: Duration) -> Time {
         let nanos = i128::from(self.0) + duration.0 as i128;
         Time(nanos.min(i128::from(i64::MAX)) as i64)
@@ -299,7 +299,8 @@ fn plain_time(text: &[u8]) -> Option<Time> {
     if !is_time || !(1700..2200).contains(&year) {
         return None;
     }
-    // Counted from March on, so that the day of leap years is the last: the n-th month then begins (153 n + 2) / 5 days later.
+    // Counted from March on, so that the day of leap years is the last: the n-th month then begins (153 n + 2) / 5 days
+    // later.
     let (years, months) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let days = years * 365 + years / 4 - years / 100 + years / 400 + (153 * months + 2) / 5 + day - 1;
     /// The days from 0000-03-01 to 1970-01-01.
@@ -327,13 +328,18 @@ impl Duration {
         Duration(seconds as u128 * SECOND)
     }
 
+    /// What a clock measured.
+    pub const fn measured(took: std::time::Duration) -> Duration {
+        Duration(took.as_nanos())
+    }
+
     /// The whole seconds in it.
     pub fn as_secs(self) -> u64 {
         (self.0 / SECOND) as u64
     }
 }
 
-/// How far after the clock a date may lie, for clocks that differ (the documented formats' bound).
+/// How far after the clock a date may be, for clocks that differ (the documented formats' bound).
 pub const CLOCK_SKEW: Duration = Duration::from_secs(300);
 
 /// The units of a duration, largest first, in seconds.

@@ -1,21 +1,21 @@
-//! A zone of which names were asked one by one, because it may not be transferred.
+//! A zone whose names were asked for one by one, because it may not be transferred.
 //!
-//! Comes in: questions with their answers. Goes out: the part of the zone that they show, which names it is known for, and
-//! which answers prove nothing. Pure.
+//! Comes in: questions with their answers. Goes out: the part of the zone that they show, the names that it is known
+//! for, and the answers that prove nothing. Pure.
 //!
-//! A server that makes answers up from a wildcard (RFC 4592) does not say so. Beside every name that holds something its
-//! neighbour is asked for that nobody has ([`AskedZone::probes`]): where both answers are the same, the name may not
-//! exist at all, and nothing is known of it.
+//! A server that makes answers up from a wildcard (RFC 4592) does not say so. Therefore each name with records is asked
+//! for together with a neighbour that no host has ([`AskedZone::probes`]): where both answers are the same, the name
+//! may not exist at all, and nothing is known about it.
 
 use std::collections::{HashMap, HashSet};
 
 use super::LiveZone;
 use crate::dns::{ContentsError, Name, NameRef, RrKey, Rrset, Rtype, ZoneBuilder, ZoneContents, ZoneName};
 
-/// The first label of names that nobody has.
+/// The first label of names that no host has.
 const PROBE: &[u8] = b"_zonewright-probe";
 
-/// What is asked of a server.
+/// A question to a server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Question {
     /// The owner name.
@@ -35,19 +35,19 @@ impl Question {
         Question { name: zone.as_name().to_name(), rtype: Rtype::SOA }
     }
 
-    /// The question for whether anything stands at a name: only a child zone on the same server has a SOA there, which
-    /// tells it from this zone.
+    /// The question whether anything is at a name: only a child zone on the same server has a SOA there, which
+    /// distinguishes it from this zone.
     pub fn whether(name: Name) -> Question {
         Question { name, rtype: Rtype::SOA }
     }
 
-    /// The question for a neighbour that nobody has; none where that would have too long a name.
-    pub fn beside(&self) -> Option<Question> {
+    /// The question for a neighbour that no host has; `None` where its name would be too long.
+    pub fn neighbour(&self) -> Option<Question> {
         let name = Name::prepend(PROBE, self.name.as_name().parent()?).ok()?;
         Some(Question { name, rtype: self.rtype })
     }
 
-    /// The question for a name below that nobody has; none where that would be too long.
+    /// The question for a name below this one that no host has; `None` where it would be too long.
     pub fn below(&self) -> Option<Question> {
         let name = Name::prepend(PROBE, self.name.as_name()).ok()?;
         Some(Question { name, rtype: self.rtype })
@@ -57,31 +57,31 @@ impl Question {
 /// What a server says of one name and type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    /// This RRset stands there: of the type that was asked for, or the CNAME in its place.
+    /// This RRset is there: of the type that was asked for, or the CNAME in its place.
     Holds(Rtype, Rrset),
-    /// Nothing of that type stands there; whether anything else does is not said.
+    /// There is no RRset of that type; there may be others.
     Nothing,
-    /// The name lies at or below this delegation; with the NS there, where the server tells them.
+    /// The name is at or below this delegation; with its NS, where the server sends them.
     Delegated(Name, Option<Rrset>),
-    /// The name lies below this DNAME.
+    /// The name is below this DNAME.
     BelowDname(Name, Rrset),
 }
 
-/// What a server says of a name, whatever the type.
+/// What a server says about a name, regardless of the type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Existence {
-    /// The server says that there is no such name: nothing stands at it, nor below it, and no wildcard covers it.
+    /// The server says that there is no such name: there is nothing at it or below it, and no wildcard covers it.
     Absent,
-    /// The name exists: something stands at it or below it, or a wildcard covers it.
+    /// The name exists: something is at it or below it, or a wildcard covers it.
     Present,
-    /// The name lies at or below this delegation.
+    /// The name is at or below this delegation.
     Delegated(Name),
-    /// The name lies below this DNAME.
+    /// The name is below this DNAME.
     BelowDname(Name),
 }
 
 impl Existence {
-    /// What the answer to a question about a name says of the name; `is_denied` where the answer is that there is none.
+    /// What an answer says about the name that was asked for; `is_denied`: the answer is that there is no such name.
     pub fn of(answer: Answer, is_denied: bool) -> Existence {
         match answer {
             Answer::Nothing if is_denied => Existence::Absent,
@@ -99,35 +99,35 @@ pub struct AskedZone {
     apex: ZoneName,
     /// All answers.
     answers: HashMap<Question, Answer>,
-    /// What was answered with records since neighbours were last looked for.
+    /// The questions answered with records since neighbours were last asked for.
     unprobed: Vec<Question>,
 }
 
-/// What is known of a zone by answers alone.
+/// What is known about a zone from answers alone.
 #[derive(Debug, Default)]
 pub struct Knowledge {
     /// The names that were asked for their addresses, or for their PTR.
     pub names: HashSet<Name>,
     /// The names that were asked for their TXT.
     pub texts: HashSet<Name>,
-    /// Those of both of which nothing is known all the same: what stands there may come from a wildcard.
+    /// Those of both whose records remain unknown: they may come from a wildcard.
     pub doubtful: HashSet<Name>,
     /// Delegations below the apex.
     pub cuts: HashSet<Name>,
 }
 
 impl Knowledge {
-    /// Whether it is known which addresses or PTR stand at a name, and what keeps others from standing there.
+    /// Whether it is known which addresses or PTR are at a name, and what keeps others from being there.
     pub fn covers(&self, name: NameRef<'_>) -> bool {
         self.names.contains(name.as_wire()) && !self.is_doubtful(name)
     }
 
-    /// Whether it is known which TXT stand at a name, and what keeps others from standing there.
+    /// Whether it is known which TXT are at a name, and what keeps others from being there.
     pub fn covers_text(&self, name: NameRef<'_>) -> bool {
         self.texts.contains(name.as_wire()) && !self.is_doubtful(name)
     }
 
-    /// Whether a name was asked for, and all the same it is not known what stands there.
+    /// Whether a name was asked for, but its records are still unknown.
     pub fn is_doubtful(&self, name: NameRef<'_>) -> bool {
         self.doubtful.contains(name.as_wire())
     }
@@ -155,7 +155,8 @@ impl AskedZone {
         self.answers.contains_key(question)
     }
 
-    /// Takes the answers to [`AskedZone::opening`]. The apex does not become known by them: its addresses were not asked.
+    /// Takes the answers to [`AskedZone::opening`]. The apex does not become known by them: its addresses were not
+    /// asked.
     pub fn open(&mut self, answers: Vec<Answer>) {
         self.answers.extend(self.opening().into_iter().zip(answers));
     }
@@ -171,18 +172,18 @@ impl AskedZone {
         }
     }
 
-    /// What is still to be asked for, so that answers from wildcards are told apart: sorted, perhaps empty. Whoever takes
-    /// it asks it.
+    /// What is still to be asked for, so that answers from wildcards are recognized: sorted, perhaps empty. The caller
+    /// must ask these questions.
     pub fn probes(&mut self) -> Vec<Question> {
-        let mut probes: Vec<Question> = self.unprobed.drain(..).filter_map(|question| question.beside()).collect();
+        let mut probes: Vec<Question> = self.unprobed.drain(..).filter_map(|question| question.neighbour()).collect();
         probes.sort_unstable();
         probes.dedup();
         probes.retain(|probe| !self.answers.contains_key(probe));
         probes
     }
 
-    /// Whether a wildcard could have given the answer to a question: the zone has none above its apex, and what probes
-    /// hold does not matter.
+    /// Whether a wildcard could have given the answer to a question: there is none above the apex, and the content of
+    /// probes does not matter.
     fn needs_probe(&self, question: &Question) -> bool {
         question.name.as_name() != self.apex.as_name() && !is_probe(&question.name)
     }
@@ -224,10 +225,10 @@ impl AskedZone {
         questions.map(|question| &question.name).filter(|name| !is_probe(name)).cloned().collect()
     }
 
-    /// The names whose answer is that of their neighbour which nobody has, or is not to be told from it.
+    /// The names whose answer equals that of their unused neighbour, or cannot be compared with it.
     fn doubtful(&self) -> HashSet<Name> {
         let is_doubtful = |question: &Question, answer: &Answer| {
-            let probe = question.beside().map(|probe| self.answers.get(&probe));
+            let probe = question.neighbour().map(|probe| self.answers.get(&probe));
             let is_same = probe.is_none_or(|probe| probe == Some(answer));
             matches!(answer, Answer::Holds(..)) && self.needs_probe(question) && is_same
         };
@@ -236,7 +237,7 @@ impl AskedZone {
     }
 }
 
-/// Whether a name is one that nobody has, asked for beside another.
+/// Whether a name is the unused neighbour of another.
 fn is_probe(name: &Name) -> bool {
     name.as_name().first_label() == Some(PROBE)
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::dns::directory::Directory;
 
-/// Pairs of (zone, RRset id) by a 64-bit hash; whoever asks compares the real values.
+/// Pairs of (zone, RRset id) by a 64-bit hash; the caller compares the real values.
 #[derive(Debug)]
 pub struct HashIndex {
     /// Sorted by hash, then zone, then id: (hash, zone, id).

@@ -1,8 +1,8 @@
 //! What the servers hold now, searchable by owner, by address and by PTR target.
 //!
-//! Comes in: the configured zones with their contents, or the fact that one could not be read. Goes out: answers about
-//! names and records, with everything left out that is not live: data at or below a delegation, below a DNAME, and data
-//! that belongs to another configured zone. Pure.
+//! Comes in: the configured zones with their contents, or the fact that a zone could not be read. Goes out: answers
+//! about names and records, with everything left out that is not live: data at or below a delegation, below a DNAME,
+//! and data that belongs to another configured zone. Pure.
 
 pub mod asked;
 
@@ -43,12 +43,13 @@ pub struct Live {
     zones: Vec<LiveZone>,
     /// The zone of each apex.
     apexes: Apexes,
-    /// The live records that cannot be found by the PTR or the address that answers them, because there is none; found when
-    /// first asked for.
+    /// The live records that cannot be found through the PTR or the address that belongs to them, because it is
+    /// missing; found when first asked for.
     unpaired: OnceLock<Unpaired>,
     /// The names that MX data of the zones point to.
     exchangers: HashSet<Name>,
-    /// The names that NS data of the zones point to, each with the owner of the NS; the first by wire format of several.
+    /// The names that NS data of the zones point to, each with the owner of the NS; the first by wire format of
+    /// several.
     name_servers: HashMap<Name, Name>,
     /// The RRsets that the state says we created.
     own: OwnRrsets,
@@ -63,7 +64,7 @@ pub struct LiveRrset<'a> {
     pub rrset: RrsetRef<'a>,
 }
 
-/// What was found at a name: its zone, and which of its records, none maybe.
+/// What was found at a name: its zone, and which of its records; there may be none.
 #[derive(Debug, Clone)]
 pub struct Spot {
     /// The zone.
@@ -72,7 +73,7 @@ pub struct Spot {
     records: Range<u32>,
 }
 
-/// Where a name lies, and what stands in the way of writing to it.
+/// The zone of a name, and what prevents writing to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// In no configured zone.
@@ -85,7 +86,7 @@ pub enum Place {
     BelowDname(ZoneIndex, Name),
     /// At a CNAME.
     Cname(ZoneIndex),
-    /// Nothing stands in the way.
+    /// Nothing prevents it.
     Open(ZoneIndex),
 }
 
@@ -163,11 +164,11 @@ impl Live {
     /// Puts another zone in the place of one, of which more is known now, into a draft.
     pub fn put(&mut self, zone: ZoneIndex, known: LiveZone) {
         self.zones[zone.0 as usize] = known;
-        // What was found in the zone as it was known before may not stand in it.
+        // Records that were found in the zone before may no longer be in it.
         self.unpaired = OnceLock::new();
     }
 
-    /// Makes a draft what it is a draft of.
+    /// Finishes the draft.
     pub fn finish(self) -> Live {
         Live::new(self.zones, self.apexes).with_own(self.own)
     }
@@ -192,17 +193,17 @@ impl Live {
         self.apexes.zone_of(name)
     }
 
-    /// Where a name lies, and what stands in the way of writing addresses or PTR to it.
+    /// The zone of a name, and what prevents writing addresses or PTR to it.
     pub fn place(&self, name: NameRef<'_>) -> Place {
         self.place_if(name, Knowledge::covers)
     }
 
-    /// Where a name lies, and what stands in the way of writing TXT to it.
+    /// The zone of a name, and what prevents writing TXT to it.
     pub fn place_of_text(&self, name: NameRef<'_>) -> Place {
         self.place_if(name, Knowledge::covers_text)
     }
 
-    /// Where a name lies, and what stands in the way of writing to it; `covers` says whether enough is known of it, where
+    /// The zone of a name, and what prevents writing to it; `covers` says whether enough is known about the name, where
     /// its zone was asked name by name.
     fn place_if(&self, name: NameRef<'_>, covers: impl Fn(&Knowledge, NameRef<'_>) -> bool) -> Place {
         let Some(number) = self.zone_of(name) else { return Place::NoZone };
@@ -231,7 +232,7 @@ impl Live {
         (!zone.hides(name)).then_some(LiveRrset { zone: number, rrset })
     }
 
-    /// Every live RRset at a name, sorted by type; none where it is not known what stands there.
+    /// Every live RRset at a name, sorted by type; none where its records are unknown.
     pub fn rrsets_at(&self, name: NameRef<'_>) -> impl Iterator<Item = LiveRrset<'_>> {
         let known = match self.place(name) {
             Place::Open(zone) | Place::Cname(zone) => Some(zone),
@@ -258,7 +259,8 @@ impl Live {
 
     /// Every live PTR RRset, at a whole address, that points to a name, by zone.
     ///
-    /// Nearly every one is found by an address at the name; those that point to a name without their address are listed.
+    /// Nearly every one is found by an address at the name; those that point to a name without their address are
+    /// listed.
     pub fn pointing_to(&self, name: NameRef<'_>) -> impl Iterator<Item = LiveRrset<'_>> {
         let points = move |found: &LiveRrset<'_>| found.rrset.rdata().any(|rdata| rdata.target() == Some(name));
         let at_name = [Rtype::AAAA, Rtype::A].into_iter().filter_map(|rtype| self.rrset(name, rtype));
@@ -279,17 +281,23 @@ impl Live {
         rrsets.flat_map(RrsetRef::rdata).filter_map(RdataRef::target)
     }
 
-    /// Finds what has no counterpart, where it is known already of many records that they have one.
+    /// Finds the records without a counterpart, given the many records that are already known to have one.
     ///
-    /// What is known saves time and changes nothing; where what has no counterpart was found before, it comes too late.
+    /// The known pairs only save time; a call after the unpaired records were found has no effect.
     pub fn pair(&self, known: Paired) {
         self.unpaired.get_or_init(|| Unpaired::find(self, known));
     }
 
-    /// What has no counterpart. It is found by all threads together, so that none may ask for the first time from work that is
-    /// itself shared among them: [`Live::pair`] comes before.
+    /// The records without a counterpart. All threads find them together; [`Live::pair`] therefore comes first, so that
+    /// no thread asks for them from work that is itself shared among the threads.
     fn unpaired(&self) -> &Unpaired {
         self.unpaired.get_or_init(|| Unpaired::find(self, Paired::none(self)))
+    }
+
+    /// The names that pass a test, of those at which an AAAA or A is and of those that a PTR of a whole address points to;
+    /// sorted. The names of settled hosts are left out.
+    pub fn names_beside_settled(&self, is_wanted: impl Fn(NameRef<'_>) -> bool + Sync) -> Vec<Name> {
+        self.unpaired().names(self, is_wanted)
     }
 
     /// Whether every name that a live PTR RRset points to holds the address, as AAAA or A.
@@ -299,7 +307,7 @@ impl Live {
 
     /// Looks up many names at once; none for those in no zone that was read whole, and for hidden ones.
     ///
-    /// What stands at a name that [`Live::rrset`] is asked for next is at hand then, and need not be waited for.
+    /// The records at a name that [`Live::rrset`] is asked for next are then in the cache of the processor.
     pub fn look_up<'n>(&self, names: impl Iterator<Item = NameRef<'n>>) -> Vec<Option<Spot>> {
         let zones: Vec<(Option<ZoneIndex>, NameRef<'n>)> = names.map(|name| (self.open_zone_of(name), name)).collect();
         let known = |(zone, name): &(Option<ZoneIndex>, NameRef<'n>)| Some((self.zone((*zone)?).contents()?, *name));

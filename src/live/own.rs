@@ -9,6 +9,11 @@ use crate::dns::{Name, NameRef, Rtype};
 pub struct OwnRrsets(HashMap<Rtype, HashSet<Name>>);
 
 impl OwnRrsets {
+    /// The owner names of the RRsets of a type, in no order.
+    pub fn owners(&self, rtype: Rtype) -> impl Iterator<Item = &Name> {
+        self.0.get(&rtype).into_iter().flatten()
+    }
+
     /// Whether zonewright created this RRset.
     pub fn contains(&self, owner: NameRef<'_>, rtype: Rtype) -> bool {
         self.0.get(&rtype).is_some_and(|owners| owners.contains(owner.as_wire()))

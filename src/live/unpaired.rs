@@ -1,7 +1,8 @@
 //! Addresses without the PTR that answers them, and PTR without the address.
 //!
-//! Where the AAAA at X holds A, and the PTR at the reverse name of A points to X, each finds the other. In a fleet in order
-//! that is nearly every record, so that only what is left need be listed: by address, and by the name pointed to.
+//! The AAAA record at X with the address A, and the PTR record at the reverse name of A that points to X, find each
+//! other. In a fleet in order that is nearly every record, so that only the rest is listed: by address, and by the name
+//! pointed to.
 
 use std::net::Ipv6Addr;
 use std::ops::Range;
@@ -13,7 +14,7 @@ use super::bits::Bits;
 use super::index::HashIndex;
 use super::{Live, LiveRrset, ZoneIndex};
 use crate::dns::reverse::{self, ReverseName};
-use crate::dns::{NameRef, RdataRef, RrsetRef, Rtype, ZoneContents};
+use crate::dns::{Name, NameRef, RdataRef, RrsetRef, Rtype, ZoneContents};
 
 /// How many records one piece of work has.
 const PART: u32 = 16 * 1024;
@@ -91,6 +92,30 @@ impl Unpaired {
         self.by_target.all()
     }
 
+    /// The names that pass a test, of those at which an AAAA or A is and of those that a PTR of a whole address points to;
+    /// sorted. Pairs that were known beforehand are left out: of their names a host was found to be the holder.
+    pub fn names(&self, live: &Live, is_wanted: impl Fn(NameRef<'_>) -> bool + Sync) -> Vec<Name> {
+        let parts: Vec<Part> = live.zones().flat_map(|(zone, known)| parts(zone, known.contents())).collect();
+        let found = parts.par_iter().flat_map_iter(|part| {
+            let rrsets = live_in(live, part, &[Rtype::AAAA, Rtype::A, Rtype::PTR], &self.paired);
+            let mut names = Vec::new();
+            for rrset in rrsets {
+                let owner = rrset.owner();
+                if rrset.rtype() != Rtype::PTR {
+                    names.extend(is_wanted(owner.as_name()).then_some(owner));
+                } else if reverse::address_of(owner.as_name()).is_some() {
+                    let targets = rrset.rdata().filter_map(RdataRef::target).filter(|target| is_wanted(*target));
+                    names.extend(targets.map(NameRef::to_name));
+                }
+            }
+            names
+        });
+        let mut names: Vec<Name> = found.collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
     /// The places, by zone and id, of PTR RRsets that may point to a name.
     pub fn pointing_to(&self, name: NameRef<'_>) -> impl Iterator<Item = (u32, u32)> {
         self.by_target.find(xxh3_64(name.as_wire()))
@@ -123,8 +148,8 @@ fn live_in<'l>(
     meant.filter(is_own).filter(|rrset| !own.hides_any() || !own.hides(rrset.owner().as_name()))
 }
 
-/// The AAAA in a part of a zone to whose names no PTR points back; notes of the PTR that do, and of those of A, that they are
-/// answered.
+/// The AAAA in a part of a zone to whose names no PTR points back; notes of the PTR that do, and of those of A, that
+/// they are answered.
 fn unanswered(live: &Live, part: &Part, paired: &Paired) -> Vec<Entry> {
     let zone = part.0;
     let held = live_in(live, part, &[Rtype::AAAA, Rtype::A], paired);

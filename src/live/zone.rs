@@ -26,7 +26,7 @@ pub struct Structure {
     cuts: HashSet<Name>,
     /// The owners of DNAME.
     dnames: HashSet<Name>,
-    /// Which names it points to, until somebody takes them.
+    /// Which names it points to, until they are taken.
     found: Found,
     /// Whether there is any CNAME or PTR.
     has_pointers: bool,
@@ -87,12 +87,12 @@ impl LiveZone {
         LiveZone { name: contents.apex().clone(), contents: Some(contents), structure, knowledge: None }
     }
 
-    /// A zone of which some names were asked for, and no more is known.
+    /// A zone of which only the names asked for are known.
     pub fn asked(contents: ZoneContents, knowledge: Knowledge) -> LiveZone {
         LiveZone::known(contents).with_knowledge(knowledge)
     }
 
-    /// The same zone, of which no more is known than this.
+    /// The same zone, with only this knowledge.
     pub fn with_knowledge(mut self, knowledge: Knowledge) -> LiveZone {
         self.structure.cuts.extend(knowledge.cuts.iter().cloned());
         LiveZone { knowledge: Some(Box::new(knowledge)), ..self }

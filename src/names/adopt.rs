@@ -1,4 +1,4 @@
-//! Recording names: what hosts.csv says of a host comes to stand in names.lock.
+//! Recording names: the name that hosts.csv has for a host is written into names.lock.
 
 use super::edit::{Editor, Held};
 use super::holders::lock_rows_of;
@@ -12,8 +12,9 @@ use crate::inventory::value::{Inv, Time};
 
 /// Records the names that hosts have in hosts.csv; `invs` is sorted and has none twice.
 ///
-/// A name is recorded where the project's template gives it, and no other host has it, or had it within the cooldown. A
-/// host that has another name by names.lock gives that up. `taken` knows the names of hosts, and learns those recorded.
+/// A name is recorded if the project's template gives it, and no other host has it, or had it within the cooldown. If
+/// names.lock has another name for the host, the host gives that up. `taken` knows the names of hosts, and learns those
+/// recorded.
 pub fn adopt(inventory: &Inventory, taken: &mut Taken, invs: &[Inv], now: Time) -> Outcome {
     let mut editor = Editor::new(inventory, now);
     let mut outcome = Outcome::default();
@@ -61,7 +62,8 @@ fn adopt_one(
     }
     if !fits_template(inventory, host, settings, name.as_name()) {
         let location = inventory.symbols.text(host.location);
-        let message = format!("`{name}` is no name that `{}` gives at `{location}`", settings.shortname_template);
+        let message =
+            format!("the template `{}` does not give the name `{name}` at `{location}`", settings.shortname_template);
         return refused(
             NameCode::OutsideTemplate,
             (message, "correct it in hosts.csv, or give another name with `zonewright allocate --rename`"),
@@ -73,7 +75,7 @@ fn adopt_one(
     record(inventory, taken, editor, (host, name)).map(Some)
 }
 
-/// Records a name that nothing speaks against.
+/// Records a name that passed all checks.
 fn record(
     inventory: &Inventory,
     taken: &mut Taken,
@@ -108,7 +110,7 @@ mod tests {
     use super::super::fixture::{at, inventory, invs, refused, shown};
     use super::*;
 
-    /// What comes of recording names of hosts at two.
+    /// The outcome of recording names of hosts at two o'clock.
     fn adopted<const N: usize>(inventory: &Inventory, hosts: [u64; N]) -> Outcome {
         adopt(inventory, &mut Taken::by_hosts(inventory, at("02:00:00")), &invs(hosts), at("02:00:00"))
     }
@@ -126,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_gets_back_what_it_gave_up_but_nobody_else_does() {
+    fn a_host_gets_back_what_it_gave_up_but_no_other_host_does() {
         let hosts = ["1,sas1.search.example,search,assigned,sas", "2,sas2.search.example,search,assigned,sas"];
         let lock = [
             "1 free-1.free.invalid search 01:30:00 -",
@@ -180,6 +182,6 @@ mod tests {
             "2 x2.web.example. web 00:20:00 -",
         ];
         assert_eq!(shown(&outcome.edits).0, rows);
-        assert_eq!(outcome.settled.len(), 1, "3 is as it should be");
+        assert_eq!(outcome.settled.len(), 1, "3 has its name already");
     }
 }

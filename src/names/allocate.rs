@@ -2,7 +2,7 @@
 
 use super::edit::{Editor, Held};
 use super::holders::{lock_rows_of, named};
-use super::numbers::{AllSeries, labels_beside};
+use super::numbers::{AllSeries, labels_together};
 use super::outcome::{NameCode, Naming, Outcome, Refusal, Settled};
 use super::refuse::{find_host, fits_template, foreign, not_alone, refusal, rules_of, shadowing, taken_by_others};
 use super::taken::{Reason, Taken, fastbone_label};
@@ -25,7 +25,7 @@ pub enum Holding {
 /// How names are given.
 #[derive(Debug, Clone, Copy)]
 pub struct Giving {
-    /// What becomes of names that hosts have.
+    /// What happens to names that hosts have.
     pub holding: Holding,
     /// The project to which hosts are moved; `None` where they stay in theirs.
     pub to: Option<ProjectIndex>,
@@ -35,12 +35,13 @@ pub struct Giving {
 
 /// Gives names to hosts without one, in the order of `invs`, which is sorted and has none twice.
 ///
-/// `taken` knows the names of hosts and of live DNS, and learns those that are given. The same arguments give the same names.
+/// `taken` knows the names of hosts and of live DNS, and learns those that are given. The same arguments give the same
+/// names.
 pub fn allocate(inventory: &Inventory, taken: &mut Taken, invs: &[Inv], giving: Giving) -> Outcome {
     allocate_and_tell(inventory, taken, invs, giving).0
 }
 
-/// Gives names as [`allocate`] does, and tells which labels must be free for that.
+/// Gives names as [`allocate`] does, and returns the labels that must be free for that.
 pub fn allocate_and_tell(
     inventory: &Inventory,
     taken: &mut Taken,
@@ -59,7 +60,7 @@ pub fn allocate_and_tell(
     allocation.finish()
 }
 
-/// The hosts that get names where nobody names any: those in use without one, of projects that have a domain; in order.
+/// The hosts that get names by default: those in use without one, of projects that have a domain; in order.
 pub fn nameless(inventory: &Inventory) -> impl Iterator<Item = &Host> {
     let nameless = named(inventory).filter(|(host, name)| {
         host.status == HostStatus::Assigned
@@ -69,16 +70,16 @@ pub fn nameless(inventory: &Inventory) -> impl Iterator<Item = &Host> {
     nameless.map(|(host, _)| host)
 }
 
-/// Short names, those of fastbones too, of which nobody knows yet that they are taken.
+/// Short names, also of fastbones, that may be free.
 #[derive(Debug, Default)]
 pub struct Candidates {
     /// Those that were given: [`Taken::give_back`] takes them back.
     pub given: Vec<Vec<u8>>,
-    /// Those that would be given next: of each series as many as live DNS holds something at among those passed over.
+    /// Those that would be given next: in each series as many as were skipped because live DNS has something at them.
     pub next: Vec<Vec<u8>>,
 }
 
-/// Allocating, as far as it got.
+/// The state of an allocation.
 struct Allocation<'i, 't> {
     /// The inventory.
     inventory: &'i Inventory,
@@ -92,12 +93,12 @@ struct Allocation<'i, 't> {
     series: AllSeries<'i>,
     /// The labels that were given, those of fastbones too.
     given: Vec<Vec<u8>>,
-    /// What became of the hosts so far.
+    /// The outcomes of the hosts so far.
     outcome: Outcome,
 }
 
 impl Allocation<'_, '_> {
-    /// Puts together what was done; who got no name because a template is used up is told with the final numbers.
+    /// Puts the result together; refusals because of a used-up template get the final numbers.
     fn finish(self) -> (Outcome, Candidates) {
         let Allocation { taken, editor, series, given, outcome, .. } = self;
         let next = series.next_free(taken);
@@ -161,7 +162,7 @@ impl Allocation<'_, '_> {
         if !admin.is_some_and(|admin| admin.has_name(name.as_name())) {
             return Err(foreign(self.inventory, (host.inv, project), name));
         }
-        // Beside the name it gets the fastbone name that the other project gives.
+        // In addition to the name it gets the fastbone name of the other project.
         if let Some(reason) = taken_by_others(self.inventory, self.taken, (host.inv, project), name.as_name()) {
             return Err(not_alone(self.inventory, (host.inv, project), (name, reason)));
         }
@@ -181,9 +182,11 @@ impl Allocation<'_, '_> {
         Ok(())
     }
 
-    /// Whether a host's name is one that its project's template gives, directly below a domain of it, and no other host's.
+    /// Whether a host's name is one that its project's template gives, directly below a domain of it, and no other
+    /// host's.
     ///
-    /// Who else had it matters only in a project that is new to it: of two hosts that shared a name only one has to give it up.
+    /// Who else had it matters only in a project that is new to it: of two hosts that shared a name only one has to
+    /// give it up.
     fn fits(&self, host: &Host, held: &Held, project: ProjectIndex) -> Result<bool, Refusal> {
         let (admin, settings) = rules_of(self.inventory, host, project)?;
         let in_domain = admin.has_name(held.name.as_name());
@@ -198,7 +201,7 @@ impl Allocation<'_, '_> {
         let id = &self.inventory.projects[project.0 as usize].id;
         let own = &self.inventory.projects[host.project.0 as usize].id;
         let note = (project != host.project)
-            .then(|| format!("in `{own}` by hosts.csv: records follow once hosts.csv says `{id}`"));
+            .then(|| format!("in `{own}` according to hosts.csv: records follow when hosts.csv says `{id}`"));
         Naming { inv: host.inv, project: id.clone(), before: None, after: None, note }
     }
 
@@ -208,10 +211,11 @@ impl Allocation<'_, '_> {
         let (admin, settings) = rules_of(inventory, host, project)?;
         let place = self.series.place(host, project, settings)?;
         let series = self.series.open(place);
-        let Some(labels) = series.lowest(self.taken, |label| labels_beside(inventory, [project, host.project], label))
+        let Some(labels) =
+            series.lowest(self.taken, |label| labels_together(inventory, [project, host.project], label))
         else {
             self.series.note_exhausted(host.inv, place);
-            let hint = "widen the index, or add a `{bucket}`; names that hosts have stay as they are";
+            let hint = "widen the index, or add a `{bucket}`; hosts keep the names that they have";
             return Err(refusal(
                 inventory,
                 (host.inv, host.project),
@@ -237,13 +241,13 @@ impl Allocation<'_, '_> {
     }
 }
 
-/// What follows from another name where the owner has switched automation off: a plan publishes it as a first name, which
-/// replaces no PTR, and afterwards leaves the host alone.
+/// What follows from another name where the owner has switched automation off: a plan publishes it as a first name,
+/// which replaces no PTR, and afterwards leaves the host alone.
 fn switched_off(inventory: &Inventory, project: ProjectIndex) -> Option<String> {
     let Project { id, admin, file } = &inventory.projects[project.0 as usize];
     file.settings().filter(|settings| !settings.automation && settings.policy != Policy::CreateOnly)?;
     admin.as_ref().filter(|admin| admin.automation_allowed)?;
-    Some(format!("automation is off in `{id}`: their PTR get the new names only by a plan with `--host`"))
+    Some(format!("automation is off in `{id}`: their PTR records get the new names only by a plan with `--host`"))
 }
 
 #[cfg(test)]

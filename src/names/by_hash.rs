@@ -1,9 +1,9 @@
 //! Rows that are looked up by a hash, in one piece of memory without gaps.
 //!
-//! Comes in: rows, each with a hash. Goes out: the few rows among which those of one hash are. Two look-ups in memory, of
-//! which the first is in a table that a processor's cache holds, find them among millions.
+//! Comes in: rows, each with a hash. Goes out: the few rows that contain those of one hash. Two look-ups in memory find
+//! them among millions; the first one is in a table that fits into a processor's cache.
 
-/// How many rows lie together, about.
+/// About how many rows are in a group.
 const TOGETHER: usize = 2;
 
 /// Into how many parts rows are sorted at first, at most, as bits: so many can be written side by side.
@@ -25,7 +25,7 @@ impl<T: Copy> ByHash<T> {
     pub fn new(mut rows: Vec<T>, hash: impl Fn(&T) -> u64) -> ByHash<T> {
         let bits = (usize::BITS - (rows.len() / TOGETHER).leading_zeros()).max(1);
         let shift = u64::BITS - bits;
-        // In two steps, so that what is written next to each other in time is so in memory.
+        // In two steps, so that consecutive writes are close together in memory.
         let few = bits.min(PARTS);
         let (parted, parts) = sorted(&rows, 1 << few, |row| (hash(row) >> (u64::BITS - few)) as usize);
         if few == bits {
@@ -46,7 +46,7 @@ impl<T: Copy> ByHash<T> {
 }
 
 impl<T> ByHash<T> {
-    /// Sorts the rows that lie together.
+    /// Sorts the rows of each group.
     pub fn sorted(mut self) -> ByHash<T>
     where
         T: Ord,

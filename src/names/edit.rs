@@ -23,8 +23,8 @@ pub struct Editor<'i> {
 pub struct Held {
     /// The name.
     pub name: Name,
-    /// The project; `None` where the name is not directly below a domain of any project that the host is in, so that a row
-    /// of a release would be bad.
+    /// The project; `None` where the name is not directly below a domain of any project that the host is in, so that a
+    /// row of a release would be bad.
     pub project: Option<ProjectIndex>,
 }
 
@@ -68,7 +68,7 @@ impl<'i> Editor<'i> {
         self.add(inv, name.clone(), project, (since, Some(self.now.max(since))));
     }
 
-    /// Gives a host a name; one that it has goes without a trace, so that [`Editor::give_up`] comes first.
+    /// Gives a host a name; a name that it has is lost, so call [`Editor::give_up`] first.
     pub fn give(&mut self, inv: Inv, name: Name, project: ProjectIndex) {
         self.drop_current(inv);
         self.drop_released(inv, &name);
@@ -103,10 +103,11 @@ impl<'i> Editor<'i> {
     }
 }
 
-/// The first of some projects in which the records of a name are looked after once it is given up: a row of it there is good.
+/// The first of some projects that maintains the records of a name after it is given up: a row of the name in that
+/// project is good.
 ///
-/// A project that zonewright.toml lacks has no domains that a row could be bad by; but nobody looks after anything there,
-/// so that it comes last.
+/// A project that zonewright.toml lacks has no domains, so no row in it is bad; but its records are not maintained, so
+/// it comes last.
 pub fn looked_after(
     inventory: &Inventory,
     name: &Name,
@@ -180,9 +181,17 @@ mod tests {
         let editor = Editor::new(&inventory, at("02:00:00"));
         let projects = [1, 2, 3].map(|inv| editor.held(Inv(inv)).unwrap().project);
         assert_eq!(projects, [Some(project(&inventory, "search")), None, Some(project(&inventory, "web"))]);
-        assert_eq!(editor.held(Inv(6)).unwrap().project, Some(project(&inventory, "web")), "nobody looks after `gone`");
-        assert_eq!(editor.held(Inv(7)).unwrap().project, Some(project(&inventory, "gone")), "nobody else is there");
-        assert_eq!(editor.held(Inv(4)), None, "a name below the free domain is none");
+        assert_eq!(
+            editor.held(Inv(6)).unwrap().project,
+            Some(project(&inventory, "web")),
+            "`gone` does not maintain records"
+        );
+        assert_eq!(
+            editor.held(Inv(7)).unwrap().project,
+            Some(project(&inventory, "gone")),
+            "there is no other project"
+        );
+        assert_eq!(editor.held(Inv(4)), None, "a name below the free domain does not count");
         assert_eq!(editor.held(Inv(5)), None);
     }
 }

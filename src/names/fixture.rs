@@ -6,8 +6,8 @@ use crate::inventory::model::ProjectIndex;
 use crate::inventory::value::{Inv, Time};
 use crate::inventory::{Inventory, load_workspace};
 
-/// Projects: `search` with fastbones before the name, `web` with fastbones behind it, `long` with fastbones that are too
-/// long for a label, `broken` without a file; names are taken for an hour.
+/// Projects: `search` with fastbones before the name, `web` with fastbones behind it, `long` with fastbones that are
+/// too long for a label, `broken` without a file; a released name stays in use for an hour.
 const SETTINGS: &str = r#"owner = "fleet-dns"
 registry = "journal"
 free_domain = "free.invalid"
@@ -37,8 +37,8 @@ pub fn at(time: &str) -> Time {
     format!("2026-11-20T{time}Z").parse().unwrap()
 }
 
-/// The inventory of a workspace with these rows: `inv,name,project,status,location` and, separated by blanks, names.lock
-/// with times as `02:00:00`.
+/// The inventory of a workspace with these rows: `inv,name,project,status,location` and, separated by blanks,
+/// names.lock with times as `02:00:00`.
 pub fn inventory(hosts: &[&str], lock: &[&str]) -> Inventory {
     let row = |row: &&str| {
         let times = |word: &str| if word.contains(':') { format!("2026-11-20T{word}Z") } else { word.to_owned() };

@@ -9,7 +9,7 @@ use crate::inventory::Inventory;
 use crate::inventory::value::{Inv, Time};
 use crate::live::Live;
 
-/// What a bare `allocate` over the whole fleet would come to.
+/// The outcome of an `allocate` over the whole fleet.
 #[derive(Debug, Default)]
 pub struct Foreseen {
     /// The hosts that it would give names to, in order of their numbers.
@@ -20,10 +20,10 @@ pub struct Foreseen {
     unseen: Option<Unseen>,
 }
 
-/// Why nobody knows which names are free.
+/// Why it is unknown which names are free.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Unseen {
-    /// hosts.csv or names.lock cannot be believed.
+    /// hosts.csv or names.lock is not believed.
     Doubted,
     /// A zone that may hold names could not be read.
     Unread(ZoneName),
@@ -38,18 +38,18 @@ pub enum Prospect<'a> {
     Gets(&'a Name),
     /// It gets none.
     Refused(&'a Refusal),
-    /// It would get one, but for this zone, which could not be read.
+    /// It would get one, but this zone could not be read.
     Unread(&'a ZoneName),
     /// It gets one; which, this zone is asked for name by name.
     ByName(&'a ZoneName),
-    /// It would get one, but hosts.csv or names.lock cannot be believed.
+    /// It would get one, but hosts.csv or names.lock is not believed.
     Doubted,
-    /// Nothing can be said: it is none of those that get names.
+    /// Nothing is known: the host does not get a name by default.
     Unknown,
 }
 
 impl Foreseen {
-    /// Gives names to all hosts that have none, in thought.
+    /// Simulates giving names to all hosts that have none.
     pub fn find(inventory: &Inventory, live: &Live, now: Time) -> Foreseen {
         let mut invs: Vec<Inv> = nameless(inventory).map(|host| host.inv).collect();
         invs.dedup();
@@ -95,7 +95,7 @@ impl Foreseen {
     }
 }
 
-/// Why nobody knows which names are free: what `allocate` refuses for, whole.
+/// Why it is unknown which names are free: the reasons for which `allocate` refuses as a whole.
 fn unseen(inventory: &Inventory, live: &Live) -> Option<Unseen> {
     let trust = &inventory.trust;
     if trust.hosts.doubt().or(trust.names_lock.doubt()).is_some() {
@@ -134,14 +134,14 @@ mod tests {
         inventory
     }
 
-    /// A zone in which nothing stands.
+    /// An empty zone.
     fn empty(zone: &ZoneName) -> ZoneContents {
         let mut builder = ZoneBuilder::new(zone.clone());
         builder.push(zone.as_name(), Rtype::SOA, Ttl::DEFAULT, &[0; 22]).unwrap();
         builder.finish().unwrap()
     }
 
-    /// The configured zones with nothing in them, but for what `other` makes of some.
+    /// The configured zones, empty except for those that `other` changes.
     fn live(inventory: &Inventory, other: impl Fn(&ZoneName) -> Option<LiveZone>) -> Live {
         let zones: Vec<&ZoneName> = inventory.config.zones.iter().map(|spec| &spec.name).collect();
         let apexes = Apexes::new(zones.iter().copied());
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_foreseen_while_names_may_be_taken_that_nobody_sees() {
+    fn nothing_is_foreseen_while_names_may_be_taken_unseen() {
         let mut inventory = inventory();
         let is_meant = |zone: &ZoneName, apex: &str| zone.as_name() == Name::parse(apex).unwrap().as_name();
         let unread = |apex: &str| {

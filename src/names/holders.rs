@@ -11,7 +11,7 @@ use crate::inventory::by_inv::{of_each, rows_of};
 use crate::inventory::model::{Host, LockRow, Project, ProjectIndex};
 use crate::inventory::value::Inv;
 
-/// Somebody who has or had a name.
+/// A host that has or had a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Holder {
     /// Who says so.
@@ -92,7 +92,7 @@ pub fn lock_rows_of(inventory: &Inventory, inv: Inv) -> std::ops::Range<usize> {
     rows_of(&inventory.lock, inv, |row| row.inv)
 }
 
-/// A host's name, with the row of names.lock that gives it; none in either where it has none.
+/// A host's name, with the row of names.lock that gives it; `None` for each where there is none.
 ///
 /// A host with any row in names.lock takes its name from there alone.
 pub fn name_of<'i>(inventory: &'i Inventory, host: &'i Host) -> Option<Named<'i>> {
@@ -108,7 +108,8 @@ pub fn name_among<'i>(rows: &'i [LockRow], host: &'i Host) -> Option<Named<'i>> 
     current.name.as_ref().map(|name| (name, Some(current)))
 }
 
-/// The fastbone name that a project gives beside a backbone's; none where it has no fastbones or the name is too long.
+/// The fastbone name that a project gives together with a backbone's; `None` where it has no fastbones or the name is
+/// too long.
 pub fn fastbone_of(inventory: &Inventory, project: ProjectIndex, backbone: NameRef<'_>) -> Option<Name> {
     let settings = inventory.projects[project.0 as usize].file.settings()?;
     settings.vlans.fastbone()?;
@@ -141,7 +142,7 @@ impl NameIndex {
                 1 => Some(&inventory.hosts[at]),
                 _ => inventory.place_of(rows[0].inv).map(|place| &inventory.hosts[place]),
             };
-            // A row that only says what its host says already is no other holder.
+            // A row that repeats the name in hosts.csv is not another holder.
             let given_by = host.and_then(|host| name_among(rows, host)?.1.filter(|row| row.project == host.project));
             for row in rows {
                 if let Some(name) = &row.name
@@ -157,7 +158,7 @@ impl NameIndex {
         NameIndex { entries: ByHash::new(entries, |entry| entry.hash).sorted(), clouded }
     }
 
-    /// All names, those that somebody had too; a name that several hold comes several times.
+    /// All names that hosts have or had; a name with several holders comes several times.
     pub fn names(&self, inventory: &Inventory) -> impl Iterator<Item = Name> {
         self.entries.rows().iter().filter_map(move |entry| held_name(inventory, entry.holder()))
     }
@@ -174,13 +175,13 @@ impl NameIndex {
         same_hash.map(|entry| entry.holder()).filter(move |holder| has_name(inventory, *holder, name))
     }
 
-    /// Whether somebody holds a name now.
+    /// Whether a host holds a name now.
     pub fn is_held(&self, inventory: &Inventory, name: NameRef<'_>) -> bool {
         self.holders(inventory, name).take_while(|holder| holder.now).next().is_some()
     }
 
-    /// Whether a name that nobody is known to have or have had may still be a host's: which fastbone names a project
-    /// gives is unknown while its file is bad or missing.
+    /// Whether a name without a known holder may still be a host's: the fastbone names of a project are unknown while
+    /// its file is bad or missing.
     pub fn may_be_held(&self, inventory: &Inventory, name: NameRef<'_>) -> bool {
         let clouded = name.parent().is_some_and(|domain| self.clouded.contains(domain.as_wire()));
         clouded && self.holders(inventory, name).next().is_none()
@@ -193,7 +194,7 @@ impl NameIndex {
     }
 }
 
-/// What a [`NameIndex`] is made of, as far as it was found.
+/// The parts of a [`NameIndex`] found so far.
 struct Found<'i> {
     /// The inventory.
     inventory: &'i Inventory,
@@ -239,7 +240,7 @@ fn has_name(inventory: &Inventory, holder: Holder, name: NameRef<'_>) -> bool {
             .is_some_and(|((own, label), settings)| settings.fastbone_name.gives(own, label))
 }
 
-/// The name that an entry stands for.
+/// The name that an entry represents.
 pub fn held_name(inventory: &Inventory, holder: Holder) -> Option<Name> {
     let (backbone, project) = backbone_of(inventory, holder)?;
     match holder.fastbone {

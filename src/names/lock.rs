@@ -1,6 +1,6 @@
-//! The text of names.lock: what rows it gets and loses, and how it is written.
+//! The text of names.lock: which rows it gets and loses, and how it is written.
 //!
-//! Rows that nobody changes keep their text, bad ones too: nothing is lost that could not be read.
+//! Unchanged rows keep their text, bad ones too: a row that could not be read is not lost.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -64,14 +64,16 @@ impl Line<'_> {
 
 /// Writes names.lock: comments, then rows sorted by inventory number and name.
 ///
-/// `text` is the file as it was read for `inventory`; empty where there is none. What was released too long ago to matter
-/// goes; where that leaves nothing of a host for which hosts.csv still has a name, it gets a row that says that it has none.
+/// `text` is the file as it was read for `inventory`; empty where there is no file. Rows that were released too long
+/// ago to matter are dropped. If a host then has no row, but a name in hosts.csv, it gets a row that says that it has
+/// no name.
 ///
-/// A file of which no row would be left stays as it is: without rows it would count as cut, and nobody would believe it.
+/// A file of which no row would be left stays unchanged: a file without rows would count as cut, and would not be
+/// believed.
 pub fn write(text: &str, inventory: &Inventory, edits: &Edits, now: Time) -> String {
     let whole = text;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    // The places from 1; 0 where a line is no row.
+    // The places from 1; 0 where a line is not a row.
     let mut rows_of_lines = vec![0u32; text.lines().count() + 1];
     for (place, row) in (1..).zip(&inventory.lock) {
         rows_of_lines[row.origin.line as usize] = place;
@@ -127,7 +129,7 @@ fn new_line<'a>(row: &NewRow) -> Line<'a> {
     Line { inv: Some(row.inv), text: Cow::Owned(text) }
 }
 
-/// Drops what was released longer ago than anybody asks for it.
+/// Drops the rows that were released too long ago to matter.
 fn expired(inventory: &Inventory, edits: &Edits, now: Time) -> Edits {
     let config = &inventory.config;
     // What waits to be deleted is looked after as much longer.
@@ -168,7 +170,8 @@ fn row_inv(rows: &[LockRow]) -> Inv {
     rows[0].inv
 }
 
-/// Whether hosts.csv has a name for a host, be it in one of several rows, which it would take if names.lock had no row of it.
+/// Whether hosts.csv has a name for a host, perhaps in one of several rows: the host would take it if names.lock had no
+/// row for it.
 fn is_named_elsewhere(inventory: &Inventory, inv: Inv) -> bool {
     let from = inventory.hosts.partition_point(|host| host.inv < inv);
     inventory.hosts[from..].iter().take_while(|host| host.inv == inv).any(|host| host.name.is_some())
@@ -199,8 +202,8 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_changes_stays_as_it_is_written() {
-        let text = "\u{feff}10\tB.web.example.\tweb\t2026-11-01T00:00:00+03:00\t-\r\n\r\n# a comment\r\nnobody's line\r\n \t\r\n\
+    fn unchanged_rows_keep_their_text() {
+        let text = "\u{feff}10\tB.web.example.\tweb\t2026-11-01T00:00:00+03:00\t-\r\n\r\n# a comment\r\nno host's line\r\n \t\r\n\
                     2\tx2.web.example\tweb\tsometime\t-\r\n2\ta.web.example\tweb\t2026-11-01t00:00:00.5z\t2026-11-20T01:30:00Z\r\n\
                     # endless\r\n#end of 3\r\n# end 4\r\n";
         insta::assert_snapshot!(written("", text, "02:00:00").replace('\t', " "), @r"
@@ -211,7 +214,7 @@ mod tests {
         2 a.web.example web 2026-11-01t00:00:00.5z 2026-11-20T01:30:00Z
         2 x2.web.example web sometime -
         10 B.web.example. web 2026-11-01T00:00:00+03:00 -
-        nobody's line
+        no host's line
         ");
     }
 

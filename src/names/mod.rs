@@ -1,7 +1,7 @@
-//! Names: who has them, who had them, which are free, and what names.lock says of it.
+//! Names: who has them, who had them, which are free, and what names.lock says about them.
 //!
-//! Comes in: the inventory, and live DNS for names that somebody else has. Goes out: whose a name is, which name a host is
-//! given, and names.lock as it would be. Pure.
+//! Comes in: the inventory, and live DNS for names that others have. Goes out: the holder of a name, the name that a
+//! host is given, and names.lock as it would be. Pure.
 
 pub mod by_hash;
 

@@ -20,7 +20,7 @@ pub struct AllSeries<'i> {
     inventory: &'i Inventory,
     /// The places in `all` of projects at locations, for hosts that are in a project.
     known: HashMap<(ProjectIndex, ProjectIndex, Symbol), usize>,
-    /// The places in `all` of what they are known by.
+    /// The places in `all` of the keys of series.
     by_key: HashMap<SeriesKey, usize>,
     /// The places in `all` of hosts that got no name because theirs is used up.
     by_host: HashMap<Inv, usize>,
@@ -28,29 +28,30 @@ pub struct AllSeries<'i> {
     all: Vec<OpenSeries>,
 }
 
-/// What makes two projects at two locations share their names: template, location, and what is beside each name.
+/// What makes two projects at two locations share their names: template, location, and the other labels of each host.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct SeriesKey {
     /// The template.
     template: String,
     /// The location in lower case; `None` where the template does not name it, so that all locations share its names.
     location: Option<String>,
-    /// A dot in the place of a label, and what a host has beside it: no text of a template holds a dot, so that it shows
-    /// what stands before it and what after.
+    /// A dot in place of the label, and the other labels of the host: a template's text has no dot, so the dot shows
+    /// the text before it and after it.
     labels: Vec<Vec<u8>>,
 }
 
-/// A series, as far as it was used.
+/// A series and its use so far.
 pub struct OpenSeries {
-    /// What it is known by.
+    /// Its key.
     key: SeriesKey,
-    /// The projects by which a host has fastbones beside its name: the one that gives it, and that of hosts.csv.
+    /// The projects that give a host a fastbone name in addition to its name: the one that gives it, and that of
+    /// hosts.csv.
     projects: [ProjectIndex; 2],
     /// Its labels.
     series: Series,
     /// The number that is tried next: all before it are taken.
     next: u64,
-    /// Why numbers from `next` on are not free, as far as they were looked up; the last one first.
+    /// Why numbers from `next` on are not free, for those that were looked up; the last one first.
     ahead: Vec<Option<Reason>>,
     /// How many of those a host has.
     held: u64,
@@ -100,10 +101,10 @@ impl<'i> AllSeries<'i> {
         let series = Series::new(template, location).map_err(|error| {
             let message = match error {
                 SeriesError::BadLocation => {
-                    format!("location `{location}` cannot be part of a name, as `{template}` asks")
+                    format!("location `{location}` cannot be part of a name, as `{template}` requires")
                 }
                 SeriesError::TooLong(octets) => {
-                    format!("`{template}` gives labels of {octets} octets at `{location}`; 63 is the most")
+                    format!("`{template}` gives labels of {octets} bytes at `{location}`; 63 are allowed")
                 }
             };
             let hint = "correct `shortname_template`, or the location in hosts.csv".to_owned();
@@ -113,7 +114,7 @@ impl<'i> AllSeries<'i> {
         let key = SeriesKey {
             template: template.to_string(),
             location: template.has_location().then(|| location.to_ascii_lowercase()),
-            labels: labels_beside(self.inventory, projects, b"."),
+            labels: labels_together(self.inventory, projects, b"."),
         };
         let place = *self.by_key.entry(key.clone()).or_insert(self.all.len());
         if place == self.all.len() {
@@ -130,16 +131,17 @@ impl OpenSeries {
         OpenSeries { key, projects, series, next: 1, ahead: Vec::new(), held: 0, cooling: 0, live: 0, given: 0 }
     }
 
-    /// The lowest label that is free together with those beside it, which `beside` gives all; `None` where the width is
-    /// used up.
-    pub fn lowest(&mut self, taken: &Taken, beside: impl Fn(&[u8]) -> Vec<Vec<u8>>) -> Option<Vec<Vec<u8>>> {
+    /// The lowest label that is free together with the others of its host, all of which `together` returns; `None`
+    /// where the width is used up.
+    pub fn lowest(&mut self, taken: &Taken, together: impl Fn(&[u8]) -> Vec<Vec<u8>>) -> Option<Vec<Vec<u8>>> {
         loop {
             if self.ahead.is_empty() {
                 self.look_ahead(taken);
             }
             let known = *self.ahead.last()?;
-            // What was taken stays so, if only for another reason; what was free may have been taken since, or what is beside it.
-            let labels = if known.is_none() { beside(&self.series.label(self.next)?) } else { Vec::new() };
+            // A taken label stays taken, perhaps for another reason; a free one, or one that belongs to it, may have
+            // been taken since.
+            let labels = if known.is_none() { together(&self.series.label(self.next)?) } else { Vec::new() };
             match known.or_else(|| labels.iter().find_map(|label| taken.reason(label))) {
                 None => return Some(labels),
                 Some(Reason::Held) => self.held += 1,
@@ -158,17 +160,17 @@ impl OpenSeries {
         self.ahead.reverse();
     }
 
-    /// Goes on to the next number.
+    /// Continues with the next number.
     fn advance(&mut self) {
         self.next += 1;
         self.ahead.pop();
     }
 
-    /// The labels that would be given next, with their fastbones': as many as were passed over because of live DNS, so that
-    /// where those were found by asking, the questions double until all that is there was asked for.
+    /// The labels that would be given next, with those of their fastbones: as many as were skipped because of live DNS.
+    /// Where those were found by questions, the number of questions doubles until every existing name was asked for.
     fn next_free(&self, inventory: &Inventory, taken: &Taken) -> Vec<Vec<u8>> {
         let labels = (self.next..).map_while(|number| self.series.label(number));
-        let together = labels.map(|label| labels_beside(inventory, self.projects, &label));
+        let together = labels.map(|label| labels_together(inventory, self.projects, &label));
         let free = together.filter(|labels| labels.iter().all(|label| taken.reason(label).is_none()));
         free.take(self.live as usize).flatten().collect()
     }
@@ -198,7 +200,7 @@ impl OpenSeries {
 
 /// The short names of a host that has this one: its own, and those of the fastbones that it gets by a project, and by
 /// hosts.csv until that says the same project.
-pub fn labels_beside(inventory: &Inventory, projects: [ProjectIndex; 2], label: &[u8]) -> Vec<Vec<u8>> {
+pub fn labels_together(inventory: &Inventory, projects: [ProjectIndex; 2], label: &[u8]) -> Vec<Vec<u8>> {
     let mut labels = vec![label.to_vec()];
     labels.extend(fastbone_label(inventory, projects[0], label));
     if projects[1] != projects[0] {

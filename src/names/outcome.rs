@@ -1,4 +1,4 @@
-//! What became of each host whose name was asked about.
+//! The outcome for each host whose name was asked about.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::lock::Edits;
 use crate::dns::Name;
 use crate::inventory::value::Inv;
 
-/// All that came of giving, freeing or recording names.
+/// All outcomes of giving, freeing or recording names.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// What is done to names.lock.
@@ -39,7 +39,7 @@ pub struct Naming {
 pub struct Settled {
     /// The host.
     pub inv: Inv,
-    /// How it is, for people: `has the name …`.
+    /// The state in words: `has the name …`.
     pub message: String,
 }
 
@@ -52,7 +52,7 @@ pub struct Refusal {
     pub project: String,
     /// The kind.
     pub code: NameCode,
-    /// Why, for people.
+    /// Why, in words.
     pub message: String,
     /// What to do.
     pub hint: String,
@@ -92,7 +92,7 @@ name_codes! {
     BadTemplate = "bad-template",
     /// All names that the template's width allows are taken.
     TemplateExhausted = "template-exhausted",
-    /// The name lies in no domain of the project.
+    /// The name is in no domain of the project.
     ForeignDomain = "foreign-domain",
     /// The host has no name.
     NoName = "no-name",

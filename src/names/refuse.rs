@@ -1,4 +1,4 @@
-//! What keeps a host from a name: what is wrong with its lines, what others have, and how it is told.
+//! What keeps a host from a name: errors in its lines, names of others, and the messages about them.
 
 use super::holders::lock_rows_of;
 use super::outcome::{NameCode, Refusal};
@@ -49,14 +49,14 @@ pub fn rules_of<'i>(
 ) -> Result<(&'i ProjectAdmin, &'i ProjectSettings), Refusal> {
     let Project { id, admin, file } = &inventory.projects[project.0 as usize];
     let Some(admin) = admin else {
-        let message = format!("zonewright.toml has no [project.{id}], so that its hosts have no domain");
+        let message = format!("zonewright.toml has no [project.{id}], so its hosts have no domain");
         let hint = format!("add [project.{id}] with its `dns_domain`, or correct the project in hosts.csv");
         return Err(refusal(inventory, (host.inv, host.project), NameCode::NoDomain, (message, hint)));
     };
     match file {
         ProjectFile::Good(settings) => Ok((admin, settings)),
         ProjectFile::Bad { origin } => {
-            let message = format!("{} is bad, so that the template is unknown", inventory.files.place(*origin));
+            let message = format!("{} is bad, so the template is unknown", inventory.files.place(*origin));
             let hint = "correct the project file; `zonewright check` says what is wrong with it".to_owned();
             Err(refusal(inventory, (host.inv, host.project), NameCode::BadInput, (message, hint)))
         }
@@ -98,7 +98,7 @@ pub fn refusal(
     Refusal { inv, project, code, message, hint }
 }
 
-/// The refusal of a host whose name lies in no domain of a project.
+/// The refusal of a host whose name is in no domain of a project.
 pub fn foreign(inventory: &Inventory, (inv, project): (Inv, ProjectIndex), name: &Name) -> Refusal {
     let id = &inventory.projects[project.0 as usize].id;
     let message = format!("its name `{name}` is not directly below a domain of project `{id}`");
@@ -123,11 +123,13 @@ pub fn not_alone(
     refusal(inventory, (inv, project), NameCode::NameTaken, (message, hint))
 }
 
-/// The refusal of a host whose fastbone would get a short name at which something stands that is no host's.
+/// The refusal of a host whose fastbone would get a short name where another record, not of a
+/// host, already is.
 pub fn shadowing(inventory: &Inventory, whose: (Inv, ProjectIndex), fastbone: &[u8]) -> Refusal {
     let id = &inventory.projects[whose.1.0 as usize].id;
     let fastbone = String::from_utf8_lossy(fastbone);
-    let message = format!("something stands at `{fastbone}` in live DNS, its fastbone's name in project `{id}`");
-    let hint = format!("remove what stands there, or give the host a name of `{id}` with `release --to-project`");
+    let message =
+        format!("live DNS has a record at `{fastbone}`, which would be the name of its fastbone in project `{id}`");
+    let hint = format!("remove that record, or give the host a name of `{id}` with `release --to-project`");
     refusal(inventory, whose, NameCode::NameTaken, (message, hint))
 }

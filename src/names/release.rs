@@ -40,7 +40,7 @@ fn release_one(inventory: &Inventory, editor: &mut Editor<'_>, inv: Inv) -> Resu
     let is_assigned =
         inventory.place_of(inv).is_some_and(|place| inventory.hosts[place].status == HostStatus::Assigned);
     let note =
-        is_assigned.then(|| "still `assigned` in hosts.csv, so that the next `allocate` gives another name".to_owned());
+        is_assigned.then(|| "still `assigned` in hosts.csv, so the next `allocate` gives it another name".to_owned());
     let project = inventory.projects[looked_after.0 as usize].id.clone();
     Ok(Some(Naming { inv, project, before: Some(name), after: None, note }))
 }
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_given_up_is_told() {
+    fn what_cannot_be_given_up_is_reported() {
         let hosts = ["1,x1.web.example,search,assigned,sas", "2,,web,assigned,sas", "2,,web,assigned,sas"];
         let inventory = inventory(&hosts, &["4 x4.web.example web 00:10:00 -", "4 x5.web.example web 00:10:00 -"]);
         let outcome = release(&inventory, &invs([1, 2, 3, 4]), at("02:00:00"));

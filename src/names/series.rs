@@ -4,8 +4,8 @@ use crate::inventory::template::{MAX_LABEL, Piece, ShortnameTemplate};
 
 /// A template at one location: number n gives one label, and no two numbers the same.
 ///
-/// Numbers start at 1. Without a bucket the index is n; with it the index is n mod 10^N and the bucket, one digit, n div
-/// 10^N, where N is the index's width.
+/// Numbers start at 1. Without a bucket the index is n; with it the index is n mod 10^N and the bucket, one digit, n
+/// div 10^N, where N is the index's width.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Series {
     /// The pieces in order.
@@ -18,10 +18,10 @@ pub struct Series {
     capacity: Option<u64>,
 }
 
-/// One piece, as far as the location settles it.
+/// One piece at a given location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
-    /// Text that stands as it is.
+    /// Text that is used unchanged.
     Text(Vec<u8>),
     /// The bucket: one digit.
     Bucket,
@@ -32,7 +32,7 @@ enum Part {
 /// Why a template gives no names at a location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SeriesError {
-    /// The location holds a character that no label may hold.
+    /// The location has a character that is not allowed in a label.
     BadLocation,
     /// Even the shortest name would be longer than a label may be; its octets.
     TooLong(usize),

@@ -1,7 +1,7 @@
-//! Settling names.lock after a merge: one row a name, one name a host, one host a short name.
+//! Settling names.lock after a merge: one row for each name, one name for each host, one host for each short name.
 //!
-//! What is decided depends on the rows alone, not on their order: whoever merges the same branches gets the same file.
-//! Rows that are bad whatever the others say take no part, and stay as they are.
+//! The result depends on the rows alone, not on their order: every merge of the same branches gives the same file. Rows
+//! that are bad on their own take no part, and stay unchanged.
 
 use std::cmp::Ordering;
 use std::collections::hash_map::{Entry, HashMap};
@@ -35,11 +35,11 @@ pub struct Settlement {
 pub struct Decision {
     /// The host.
     pub inv: Inv,
-    /// What and why, for people; follows the host's number.
+    /// What and why, in words; follows the host's number.
     pub message: String,
 }
 
-/// A row, as it stands or as it will.
+/// A row, as it is or as it will be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Row<'a> {
     /// The name; `None` where it counts as none.
@@ -100,7 +100,7 @@ fn base_lines(lines: &[&str]) -> BTreeSet<u32> {
     base
 }
 
-/// Settling, as far as it got.
+/// The state of a settlement.
 struct Settling<'a> {
     /// The inventory.
     inventory: &'a Inventory,
@@ -117,7 +117,7 @@ struct Settling<'a> {
 }
 
 impl<'a> Settling<'a> {
-    /// Puts together what becomes of the file.
+    /// Puts the new file together.
     fn finish(self) -> Settlement {
         let Settling { inventory, base, hosts, settlement: Settlement { mut edits, mut decided, mut left }, .. } = self;
         let is_base = |row: &LockRow| base.contains(&row.origin.line);
@@ -182,7 +182,7 @@ impl<'a> Settling<'a> {
         kept
     }
 
-    /// What several rows of one host and one name come to, and why; they are sorted.
+    /// The one row that replaces several rows of one host and one name, and why; they are sorted.
     fn latest(&self, inv: Inv, same: &[Row<'a>]) -> (Row<'a>, String) {
         let shown = shown(&same[0]);
         // A current row that has the `since` of a released one is what that was before.
@@ -195,18 +195,15 @@ impl<'a> Settling<'a> {
             .filter(|row| row.released.is_none() && !is_stale(row) && given_since.is_none_or(|time| row.since >= time))
             .collect();
         let says_same = |row: &Row<'a>| (row.since, row.released, row.project);
-        // Of several rows that say that the host has none the last counts, since a name given before it was given up by it.
+        // Of several rows that say that the host has no name, the last counts: it gives up every name given before.
         let first = if same[0].name.is_none() { current.iter().max_by_key(|row| row.since) } else { current.first() };
         match (first, released) {
             (None, Some(row)) if same.iter().any(|row| row.released.is_none()) => {
                 let released = given_since.unwrap_or(row.since);
-                (
-                    *row,
-                    format!("no longer has {shown}: it gave it up at {released}, and an older row is left from before"),
-                )
+                (*row, format!("no longer has {shown}: it gave it up at {released}, and this older row was left over"))
             }
             (None, Some(row)) if same.iter().all(|other| says_same(other) == says_same(row)) => {
-                (*row, format!("gave up {shown} by {} equal rows: one stays", same.len()))
+                (*row, format!("gave up {shown} in {} equal rows: one stays", same.len()))
             }
             (None, Some(row)) => {
                 let released = given_since.unwrap_or(row.since);
@@ -215,10 +212,10 @@ impl<'a> Settling<'a> {
             (Some(first), _) => {
                 let row = self.in_project(inv, first, &current);
                 let message = match same.iter().all(|other| says_same(other) == says_same(first)) {
-                    true => format!("has {shown} by {} equal rows: one stays", same.len()),
+                    true => format!("has {shown} in {} equal rows: one stays", same.len()),
                     false => {
                         let project = &self.inventory.projects[row.project.0 as usize].id;
-                        format!("has {shown} by one row now: since {}, in `{project}`", row.since)
+                        format!("has {shown} in one row now: since {}, in `{project}`", row.since)
                     }
                 };
                 (row, message)
@@ -232,16 +229,16 @@ impl<'a> Settling<'a> {
         let host = self.inventory.place_of(inv).map(|place| self.inventory.hosts[place].project);
         let project = host.filter(|project| rows.iter().any(|row| row.project == *project)).unwrap_or(first.project);
         let wanted = Row { project, ..*first };
-        let stands = rows.iter().find(|row| row.since == wanted.since && row.project == wanted.project);
-        stands.map_or(Row { text: "", place: None, ..wanted }, |row| **row)
+        let same_row = rows.iter().find(|row| row.since == wanted.since && row.project == wanted.project);
+        same_row.map_or(Row { text: "", place: None, ..wanted }, |row| **row)
     }
 
     /// Leaves a host one current row; `rows` hold each name once.
     ///
-    /// A row of the free domain says that the host gave its name up, or has none yet. Against a name it counts only where it
-    /// is younger: whoever released the host after it got the name released what it had by then, on whatever branch; whoever
-    /// gave it a name later knew it without one, or renamed it at the same time, which is no release. Of several names the
-    /// host keeps the one that it had first.
+    /// A row of the free domain says that the host gave its name up, or has none yet. Against a name it counts only if
+    /// it is newer: a release after the host got the name released the name that it had by then, on any branch; a name
+    /// that was given later was given to a host without one, or renamed the host at the same time, which is not a
+    /// release. Of several names the host keeps the one that it had first.
     fn one_name(&mut self, inv: Inv, rows: Vec<Row<'a>>) -> Vec<Row<'a>> {
         let (mut current, mut rows): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.released.is_none());
         if current.len() < 2 {
@@ -299,8 +296,8 @@ impl<'a> Settling<'a> {
         }
     }
 
-    /// The short names, by their hashes as in [`super::Taken`], that a host has: its own and its fastbone's, in the project of
-    /// the row and in that of hosts.csv.
+    /// The short names, by their hashes as in [`super::Taken`], that a host has: its own and its fastbone's, in the
+    /// project of the row and in that of hosts.csv.
     fn claims(&self, holder: &Holder<'a>) -> Vec<u128> {
         let Some(name) = holder.row.name else { return Vec::new() };
         let label = name.as_name().first_label().unwrap_or_default();
@@ -337,8 +334,10 @@ impl<'a> Settling<'a> {
     /// The row by which a host gives up a name; as it was where no row may say so.
     fn give_up(&mut self, inv: Inv, row: Row<'a>, why: String) -> Row<'a> {
         let Some(project) = self.looked_after(inv, &row) else {
-            let message =
-                format!("{why}; but {} is in no domain of its project, so that this must be done by hand", shown(&row));
+            let message = format!(
+                "{why}; but {} is in no domain of its project, so an operator must do this by hand",
+                shown(&row)
+            );
             self.settlement.left.push(Decision { inv, message });
             return row;
         };
@@ -346,8 +345,8 @@ impl<'a> Settling<'a> {
         Row { released: Some(self.now), project, text: "", place: None, ..row }
     }
 
-    /// The project in which the records of a row's name are looked after once the host has given it up; `None` where a row
-    /// that says so would be bad.
+    /// The project in which the records of a row's name are looked after once the host has given it up; `None` where a
+    /// row that says so would be bad.
     fn looked_after(&self, inv: Inv, row: &Row<'a>) -> Option<ProjectIndex> {
         let host = self.inventory.place_of(inv).map(|place| self.inventory.hosts[place].project);
         looked_after(self.inventory, row.name?, host.into_iter().chain([row.project]))
@@ -374,7 +373,7 @@ fn why(loser: &Holder<'_>, winner: &Holder<'_>) -> String {
     }
 }
 
-/// The name of a row, for people.
+/// The name of a row, for messages.
 fn shown(row: &Row<'_>) -> String {
     row.name.map_or_else(|| "no name".to_owned(), |name| format!("`{name}`"))
 }

@@ -29,13 +29,13 @@ struct Holder<'a> {
     by_lock: bool,
 }
 
-/// Warns of hosts whose short name, or that of whose fastbone, another host has.
+/// Warns of hosts whose short name, or whose fastbone's short name, another host has.
 ///
-/// Nothing is bad by that: the records of both stand at different names. But `allocate` gives no such names, and people who
-/// use short names reach one host where they mean the other.
+/// Nothing is bad because of that: the records of both are at different names. But `allocate` gives no such names, and
+/// people who use short names may reach the wrong host.
 pub fn check(inventory: &Inventory) -> Diagnostics {
     let mut found = Diagnostics::default();
-    // Nearly all short names stand once, and only the others are kept.
+    // Nearly all short names occur once, and only the others are kept.
     let mut repeats = Repeats::new(inventory.hosts.len() * 2);
     for holder in holders(inventory) {
         labels(inventory, &holder).for_each(|hash| repeats.add(hash as u64));
@@ -50,7 +50,7 @@ pub fn check(inventory: &Inventory) -> Diagnostics {
                 Entry::Occupied(_) => {}
             }
         }
-        // Two rows of names.lock that give one name are errors, told where they are read.
+        // Two rows of names.lock with the same name are errors, reported where they are read.
         let other = other.filter(|other| !(holder.by_lock && other.by_lock && holder.name == other.name));
         if let Some(other) = other {
             found.push(warning(inventory, &holder, &other));
@@ -88,15 +88,15 @@ fn warning(inventory: &Inventory, holder: &Holder<'_>, other: &Holder<'_>) -> Di
     let label = |name: &Name| name.as_name().first_label().map(<[u8]>::to_vec);
     let clash = match label(name) == label(other.name) {
         true => "the same short name",
-        false => "one short name is that of the other's fastbone",
+        false => "the short name of one is that of the other's fastbone",
     };
-    let message = format!("host {inv} has `{name}`, and host {} `{}`: {clash}", other.inv, other.name);
+    let message = format!("host {inv} has `{name}`, and host {} has `{}`: {clash}", other.inv, other.name);
     let hint = match holder.by_lock && other.by_lock {
-        true => "`zonewright check --fix-lock` leaves it to the host that had it first",
+        true => "`zonewright check --fix-lock` leaves the name to the host that had it first",
         false => "give one of the hosts another name, in hosts.csv or by `zonewright release --to-project`",
     };
     Diagnostic::warning("shared-short-name", *origin, message)
         .also(format!("the other is {}", inventory.files.place(other.origin)))
-        .rule("a short name is one host's over all projects, its fastbone's name too (docs/formats.md, names.lock)")
+        .rule("a short name, also of a fastbone, belongs to one host over all projects")
         .hint(hint)
 }

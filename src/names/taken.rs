@@ -14,14 +14,14 @@ use crate::inventory::model::{Project, ProjectIndex};
 use crate::inventory::value::{Duration, Inv, Time};
 use crate::live::Live;
 
-/// Why a short name is not free; of several reasons the first here is told.
+/// Why a short name is not free; of several reasons the first one here is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
     /// A host has it, as backbone or fastbone.
     Held,
     /// A host had it until not long ago.
     Cooling,
-    /// Something stands at it in live DNS.
+    /// Live DNS has a record at it.
     Live,
 }
 
@@ -30,7 +30,7 @@ pub enum Reason {
 struct Claim {
     /// The leading half of the hash of the short name.
     lead: u64,
-    /// The other half, but for its two last bits: whether the name is held, and whether it is known by which host.
+    /// The other half without its two last bits, which say whether the name is held, and whether its host is known.
     rest: u64,
     /// The host, where that is known.
     inv: Inv,
@@ -78,20 +78,20 @@ fn lead(hash: u128) -> u64 {
 
 /// The short names that are taken.
 ///
-/// Kept by 126 bits of their hashes: of a million names two share those with a probability of 10^-26, and then one more is
-/// passed over.
+/// Kept as 126 bits of their hashes: two of a million names have the same bits with a probability of 10^-26; the only
+/// effect is one more skipped name.
 #[derive(Debug)]
 pub struct Taken {
     /// What hosts claimed from the beginning.
     claims: ByHash<Claim>,
     /// Who took which name since, which no other host has.
     later: HashMap<u128, Inv>,
-    /// What stands in zones.
+    /// The labels in zones.
     live: Vec<ByHash<u128>>,
-    /// What live DNS was found to hold beside that.
+    /// Further labels that were found in live DNS.
     live_names: HashSet<u128>,
-    /// The short names of which nobody knows what the fastbones beside them are called, because the project's file is bad or
-    /// missing. A fastbone's name always has the backbone's in it.
+    /// The short names whose fastbone names are unknown, because the project's file is bad or missing. A fastbone's
+    /// name always contains the backbone's.
     clouded: HashSet<u128>,
 }
 
@@ -100,7 +100,7 @@ pub struct Taken {
 pub struct LiveLabels(ByHash<u128>);
 
 impl LiveLabels {
-    /// Looks for what stands directly below any of `domains`, whatever it is.
+    /// Looks for any records directly below any of `domains`.
     pub fn of(domains: &HashSet<Name>, contents: &ZoneContents) -> LiveLabels {
         let apex = contents.apex().as_name();
         let is_domain = |name: NameRef<'_>| domains.contains(name.as_wire());
@@ -128,21 +128,21 @@ pub fn is_cooling(released: Time, now: Time, cooldown: Duration) -> bool {
     now.since(released).is_none_or(|age| age <= cooldown)
 }
 
-/// The domains of all projects: a short name is taken where anything stands at it in any of them.
+/// The domains of all projects: a short name is taken if any of them has a record at it.
 pub fn domains(inventory: &Inventory) -> HashSet<Name> {
     let admins = inventory.projects.iter().filter_map(|project| project.admin.as_ref());
     admins.flat_map(|admin| std::iter::once(&admin.dns_domain).chain(&admin.also_domains)).cloned().collect()
 }
 
-/// Whether a zone can say that a short name is taken: it holds names directly below a domain, or stands at one.
+/// Whether a zone can say that a short name is taken: it has names directly below a domain, or is at one.
 pub fn is_needed(domains: &HashSet<Name>, apex: NameRef<'_>) -> bool {
     let is_at_domain = apex.parent().is_some_and(|parent| domains.contains(parent.as_wire()));
     is_at_domain || domains.iter().any(|domain| domain.as_name().is_at_or_below(apex))
 }
 
 impl Taken {
-    /// The names that hosts have, or had until not longer ago than the cooldown, with their fastbone names; and the names of
-    /// rows of which nobody knows whose they are.
+    /// The names that hosts have, or had within the cooldown, with their fastbone names; and the names of rows whose
+    /// host is unknown.
     pub fn by_hosts(inventory: &Inventory, now: Time) -> Taken {
         let mut found = Found { inventory, claims: Vec::with_capacity(inventory.hosts.len()), clouded: HashSet::new() };
         for (host, held) in named(inventory) {
@@ -171,7 +171,7 @@ impl Taken {
         Taken { claims, later: HashMap::new(), live: Vec::new(), live_names: HashSet::new(), clouded }
     }
 
-    /// Adds what stands in live DNS directly below a project's domain, whatever it is.
+    /// Adds any records in live DNS directly below a project's domain.
     pub fn add_live(&mut self, inventory: &Inventory, live: &Live) {
         let domains = domains(inventory);
         let zones = live.zones().map(|(_, zone)| zone).filter(|zone| is_needed(&domains, zone.name().as_name()));
@@ -215,7 +215,7 @@ impl Taken {
         self.live.iter().any(|zone| zone.near(lead(hash)).contains(&hash)) || self.live_names.contains(&hash)
     }
 
-    /// Whether a short name may be that of a fastbone of which nobody knows what it is called.
+    /// Whether a short name may be that of a fastbone whose name is unknown.
     fn may_be_fastbone(&self, label: &[u8]) -> bool {
         let parts = |from: usize| (from + 1..=label.len()).map(move |to| &label[from..to]);
         let is_clouded = |part: &[u8]| part.len() < label.len() && self.clouded.contains(&xxh3_128(part));
@@ -247,7 +247,7 @@ impl Taken {
     }
 }
 
-/// What hosts claim, as far as it was found.
+/// The names of hosts found so far.
 struct Found<'i> {
     /// The inventory.
     inventory: &'i Inventory,
@@ -272,7 +272,7 @@ impl Found<'_> {
     }
 }
 
-/// The fastbone's short name beside a backbone's; `None` where the project has no fastbones, or its file is not good.
+/// The fastbone's short name for a backbone's; `None` where the project has no fastbones, or its file is not good.
 pub fn fastbone_label(inventory: &Inventory, project: ProjectIndex, label: &[u8]) -> Option<Vec<u8>> {
     let settings = inventory.projects[project.0 as usize].file.settings()?;
     settings.vlans.fastbone().map(|_| settings.fastbone_name.label(label))
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_row_that_is_nobodys_is_held() {
+    fn the_name_of_a_row_without_a_host_is_held() {
         let inventory = inventory(&["1,,search,assigned,sas"], &["one sas1.search.example search 01:00:00 -"]);
         let taken = Taken::by_hosts(&inventory, at("02:00:00"));
         assert_eq!(reasons(&taken, "sas1", [1]), (Some(Reason::Held), [Some(Reason::Held)]));

@@ -1,14 +1,14 @@
-//! Work on several threads at once, for what mostly waits: servers and disks.
+//! Work on several threads at once, for work that mostly waits: for servers and disks.
 //!
-//! Comes in: items, and what is to be done with each. Goes out: the outcomes, in the order of the items.
+//! Comes in: items, and what to do with each. Goes out: the outcomes, in the order of the items.
 
 use std::sync::Mutex;
 
 /// Why a lock can be taken.
 pub const HELD: &str = "no thread panics while it holds the lock";
 
-/// Runs `act` on all items, at most so many at once; the outcomes have the order of the items. Where one is the most, all
-/// of it runs on the thread of the caller.
+/// Runs `act` on all items, at most so many at once; the outcomes have the order of the items. Where one is the most,
+/// all of it runs on the thread of the caller.
 pub fn side_by_side<I: Send, T: Send>(items: Vec<I>, most: usize, act: impl Fn(I) -> T + Sync) -> Vec<T> {
     if most == 1 {
         return items.into_iter().map(act).collect();

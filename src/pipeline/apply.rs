@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::guards::{Guards, at_rest, rules_now};
-use super::{Findings, Progress, acceptance, load_limits, waits};
+use super::{Findings, Progress, RunStage, acceptance, load_limits, waits};
 use crate::apply::accept::{Terms, accept};
 use crate::apply::{self, Applied, Event, Orders, Refusal, SIDE_BY_SIDE, Survey, Surveyed, Watch, ZoneAccess};
 use crate::disk;
@@ -48,7 +48,9 @@ pub struct Conduct<'a> {
     pub workspace: &'a Path,
     /// The clock that the plan's age is measured against.
     pub now: Time,
-    /// Who applies it; empty where nobody knows.
+    /// When that clock was read, so that later times are measured; none where the clock is set by hand, and stands still.
+    pub read_at: Option<Instant>,
+    /// Who applies it; empty where the system does not say.
     pub who: &'a str,
     /// Why, where somebody says so.
     pub reason: Option<&'a str>,
@@ -107,7 +109,7 @@ impl From<StateError> for ApplyError {
 ///
 /// Errors: [`ApplyError`]; nothing was sent then.
 pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) -> Result<Ran, ApplyError> {
-    let (config, _, limits) = load_limits(request.workspace).map_err(ApplyError::Config)?;
+    let (config, files, limits) = load_limits(request.workspace).map_err(ApplyError::Config)?;
     let terms = Terms { now: request.now, expires: config.plan_expires, expect: given.expect };
     let plan = given.sealed.plan();
     let accepted = accept(given.sealed, given.place, &terms).and_then(|()| zones_of(plan, &config, given.place));
@@ -128,7 +130,7 @@ pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) 
     if let Some(refusal) = unknown_undone(plan, &*state, given.place)? {
         return Ok(Ran::refused(refusal));
     }
-    progress.stage("reading what stands", None);
+    progress.stage(RunStage::Survey, None);
     let killed = broken_off(&*state)?;
     let to_finish = if killed.is_empty() { zones.clone() } else { config.zones.iter().collect() };
     let writers = open_writers(&config, &to_finish, request.workspace, request.now);
@@ -141,7 +143,11 @@ pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) 
         progress,
         targets: &targets,
         at_once: SIDE_BY_SIDE,
-        guards: Guards { rules: rules_now(&config, &limits, Some(plan)), allow: request.allow, auto: request.auto },
+        guards: Guards {
+            rules: rules_now((&config, &files), &limits, Some(plan)),
+            allow: request.allow,
+            auto: request.auto,
+        },
     };
     Ok(work.begin(&mut *state, &killed)?)
 }
@@ -299,19 +305,18 @@ impl Work<'_> {
     /// Writes what is open, reads it back, and keeps all of it in the journal.
     pub fn run(&self, (id, survey, orders): (ApplyId, Survey<'_>, &Orders), state: &mut dyn State) -> Ran {
         let Work { request, progress, .. } = *self;
-        let begun = Instant::now();
-        progress.stage("applying: hosts", Some(host_count(&survey) as u64));
+        progress.stage(RunStage::Send, Some(host_count(&survey) as u64));
         let journal = Journal {
             state: Mutex::new(state),
             id,
             now: request.now,
-            begun,
+            read_at: request.read_at,
             progress,
             interrupted: request.interrupted,
         };
         let written = apply::write(survey, orders, &journal);
         let took = written.took;
-        progress.stage("reading back", None);
+        progress.stage(RunStage::ReadBack, None);
         let problems = self.targets.finish();
         let begun_reading = Instant::now();
         let read_back = apply::read_back(&written);
@@ -514,10 +519,10 @@ struct Journal<'a> {
     state: Mutex<&'a mut dyn State>,
     /// Which apply this is.
     id: ApplyId,
-    /// The clock when it began.
+    /// The clock of the run.
     now: Time,
-    /// When that was.
-    begun: Instant,
+    /// When that clock was read; none where it stands still.
+    read_at: Option<Instant>,
     /// Who waits.
     progress: &'a dyn Progress,
     /// Set once somebody wants the apply to end.
@@ -527,7 +532,7 @@ struct Journal<'a> {
 impl Journal<'_> {
     /// The clock.
     fn now(&self) -> Time {
-        self.now.plus(value::Duration::from_secs(self.begun.elapsed().as_secs()))
+        self.now.plus(value::Duration::measured(self.read_at.map_or(Duration::ZERO, |read_at| read_at.elapsed())))
     }
 }
 

@@ -7,6 +7,7 @@ use super::post::{self, Settled};
 use crate::change::{Blocked, Change, Notice, Skipped, Waiting};
 use crate::desired::{Collisions, Desired};
 use crate::diff::act::Act;
+use crate::diff::left_behind::{self, LeftOrphan};
 use crate::diff::protect::ServerNames;
 use crate::diff::rules::{self, Outcome};
 use crate::diff::standing::{self, Block};
@@ -31,6 +32,8 @@ pub struct Decided {
     pub notices: Vec<Notice>,
     /// What nobody has, and that waits to be deleted.
     pub waiting: Vec<Waiting>,
+    /// The own records of names that no host has, and that stay.
+    pub left_behind: Vec<LeftOrphan>,
 }
 
 /// What is decided by, beside the inventory and live DNS.
@@ -164,13 +167,15 @@ fn collect(context: &Context<'_>, standings: &mut Standings, outcomes: Vec<RuleO
     }
     let mut of_nobody: Vec<Act> =
         context.inventory.lock.iter().flat_map(|row| released::release(context, row)).collect();
-    of_nobody.extend(orphans::remove_orphans(context));
+    let orphans = orphans::find(context);
+    of_nobody.extend(orphans::remove(context, &orphans));
     let (of_nobody, left) = protect::leave(context, of_nobody);
     acts.extend(of_nobody);
     refuse_faults(context, standings, acts, &mut decided);
     // What blocks a host does not hold back what becomes of its former names, and what is told of them.
     decided.notices.extend(left);
     decided.notices.extend(waits::resting(context));
+    decided.left_behind = left_behind::left(context, &orphans, (&decided.changes, &decided.waiting));
     // An inventory number that several rows claim is one host.
     decided.blocked.sort();
     decided.blocked.dedup_by_key(|blocked| blocked.host);

@@ -152,11 +152,9 @@ fn look_up_reverse(live: &Live, hosts: &[DesiredHost]) -> Vec<Option<Spot>> {
     live.look_up(names.iter().map(ReverseName::as_name))
 }
 
-/// The A records at a name, which may have been found already, in numeric order.
-fn own_a(live: &Live, name: &Name, spot: Option<&Spot>) -> Vec<Ipv4Addr> {
-    let rrset = match spot {
-        Some(spot) => live.at(spot).find(|rrset| rrset.rtype() == Rtype::A),
-        None => live.rrset(name.as_name(), Rtype::A).map(|found| found.rrset),
-    };
-    rrset.map(addresses_v4).unwrap_or_default()
+/// The A records at a name, which may have been found already, in numeric order; none where its zone could not be read.
+fn own_a(live: &Live, name: &Name, spot: Option<&Spot>) -> Option<Vec<Ipv4Addr>> {
+    let Some(spot) = spot else { return host::live_a(live, name) };
+    let rrset = live.at(spot).find(|rrset| rrset.rtype() == Rtype::A);
+    Some(rrset.map(addresses_v4).unwrap_or_default())
 }

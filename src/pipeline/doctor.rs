@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::{Findings, Progress, TOOL, load_config, zones};
+use super::{Findings, Progress, RunStage, TOOL, load_config, zones};
+use crate::diag::did_you_mean;
 use crate::dns::ZoneName;
 use crate::doctor::{Diagnosis, Target};
 use crate::inventory::value::Time;
@@ -14,7 +15,12 @@ pub enum DoctorFailure {
     /// zonewright.toml cannot be used.
     Config(Box<Findings>),
     /// The command line names a zone that is not configured.
-    NoSuchZone(ZoneName),
+    NoSuchZone {
+        /// The zone.
+        zone: ZoneName,
+        /// The hint with configured zones that are like it.
+        near: Option<String>,
+    },
 }
 
 /// Looks at all targets, for the zones in `only`; for all zones where that is empty. A target that has none of them is
@@ -28,7 +34,9 @@ pub fn examine(
     let (config, _) = load_config(workspace).map_err(DoctorFailure::Config)?;
     let configured = |zone: &ZoneName| config.zones.iter().any(|spec| spec.name == *zone);
     if let Some(zone) = only.iter().find(|zone| !configured(zone)) {
-        return Err(DoctorFailure::NoSuchZone(zone.clone()));
+        let known: Vec<String> = config.zones.iter().map(|spec| spec.name.to_string()).collect();
+        let near = did_you_mean(&zone.to_string(), known.iter().map(String::as_str));
+        return Err(DoctorFailure::NoSuchZone { zone: zone.clone(), near });
     }
     let zones_of = |pool: usize| {
         let of_pool = config.zones.iter().filter(move |spec| spec.pool == pool).map(|spec| &spec.name);
@@ -36,7 +44,7 @@ pub fn examine(
     };
     let pools = config.pools.iter().enumerate().map(|(number, pool)| (pool, zones_of(number)));
     let pools: Vec<_> = pools.filter(|(_, zones)| only.is_empty() || !zones.is_empty()).collect();
-    progress.stage("looking at targets", Some(pools.len() as u64));
+    progress.stage(RunStage::Targets, Some(pools.len() as u64));
     let context = Context { workspace, source: &config.source, now, cache: None };
     let targets = zones::side_by_side(&vec![0; pools.len()], |place| {
         let (pool, zones) = &pools[place];

@@ -3,12 +3,17 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Findings, Gathered, MakeError, Progress, ReadFor, Request, SnapshotUsed, decide, each_once, found_notices, gather,
+    Findings, Gathered, MakeError, Progress, ReadFor, Request, RunStage, SnapshotUsed, are_believed, decide,
+    found_notices, gather, published,
 };
 use crate::diag::Diagnostics;
 use crate::diff::{Context, Selection, Standings};
+use crate::explain::published::PublishedRrset;
 use crate::explain::{self, Again, Case, Explanation, Question, SubjectError};
+use crate::inventory::Inventory;
 use crate::plan::{Notice, order};
+use crate::provider::outage;
+use crate::state::{State, StateError};
 use decide::{Decided, Given};
 
 /// An explanation, and what was found on the way.
@@ -28,23 +33,30 @@ pub struct Explained {
 ///
 /// Errors: [`MakeError`], as for a plan.
 pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> Result<Explained, MakeError> {
-    let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, .. } =
+    let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state } =
         gather(request, &ReadFor::Everybody, progress)?;
-    progress.stage("comparing hosts with live DNS", None);
+    progress.stage(RunStage::Compare, None);
     let (notices, is_partial) = found_notices(&inventory, &zones);
     let tripped = remembered.tripped(&inventory);
     let given = Given { now: request.now, selection: &selection, tripped: &tripped, waits: &waits };
     let explanation = decide::decide_and(&inventory, &zones.live, given, |context, standings, decided| {
-        let question = Question::find(&inventory, (context.names, context.foreseen), &zones.live, asked)?;
+        let found = Question::find(&inventory, (context.names, context.foreseen), &zones.live, asked);
+        let found = with_journal(&inventory, state.as_deref(), asked, found)?;
         let decided = told(notices, decided);
-        Ok(answer(context, standings, (&decided, &diagnostics), &question))
+        let about = (&decided, &diagnostics);
+        Ok(found.map(|(question, published)| answer(context, standings, about, (&question, &published))))
     });
+    let explanation = explanation.map_err(MakeError::NoState)?;
     let files: BTreeSet<&String> = inventory.inputs.keys().chain(zones.inputs.iter().map(|(name, _)| name)).collect();
     let files_read = files.len();
-    let unread = each_once(zones.unread.into_iter().map(|(_, error)| error));
+    let unread = outage::gather(zones.unread.into_iter().map(|(_, error)| error));
+    let are_exports_believed = are_believed(&inventory);
+    let settings = inventory.settings_errors.into_keys().collect();
     let findings = Findings {
         files: inventory.files,
         diagnostics,
+        settings,
+        are_exports_believed,
         files_read,
         zones: zones.findings,
         unread,
@@ -52,6 +64,23 @@ pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> R
         base: Vec::new(),
     };
     Ok(Explained { explanation, findings, is_partial, snapshot })
+}
+
+/// A question with what the journal says of it; one that only the journal knows where nothing else does.
+fn with_journal(
+    inventory: &Inventory,
+    state: Option<&dyn State>,
+    asked: &str,
+    found: Result<Question, SubjectError>,
+) -> Result<Result<(Question, Vec<PublishedRrset>), SubjectError>, StateError> {
+    let Some(state) = state else { return Ok(found.map(|question| (question, Vec::new()))) };
+    match found {
+        Ok(question) => {
+            let published = published::about(state, &question)?;
+            Ok(Ok((question, published)))
+        }
+        Err(error) => Ok(published::question(state, inventory, asked)?.ok_or(error)),
+    }
 }
 
 /// What was decided, with what was found before among its notices: in the order of a plan, whatever order zones and their
@@ -68,13 +97,13 @@ pub(super) fn answer(
     context: &Context<'_>,
     standings: &Standings,
     (decided, diagnostics): (&Decided, &Diagnostics),
-    question: &Question,
+    (question, published): (&Question, &[PublishedRrset]),
 ) -> Explanation {
     let again = |selection: &Selection| {
         let (standings, decided) = decide::judge_all(&Context { selection, ..*context });
         Again { changes: decided.changes, standings }
     };
-    let Decided { changes, blocked, skipped, notices, waiting } = decided;
+    let Decided { changes, blocked, skipped, notices, waiting, .. } = decided;
     let decision = explain::Decision { changes, blocked, skipped, notices, waiting };
-    explain::explain(&Case { context, standings, decision, diagnostics, again: &again }, question)
+    explain::explain(&Case { context, standings, decision, diagnostics, again: &again, published }, question)
 }

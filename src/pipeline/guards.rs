@@ -8,6 +8,7 @@ use std::path::Path;
 
 use crate::apply::Refusal;
 use crate::change::Change;
+use crate::diag::{Files, did_you_mean};
 use crate::diff::Tripped;
 use crate::guard::breakers::{GLOBAL, holding, to_trip};
 use crate::guard::causes::OldLines;
@@ -112,18 +113,23 @@ pub fn rules_of(inventory: &Inventory) -> Rules {
         let settings = project.file.settings()?;
         Some((project.id.as_str(), settings.limits.as_slice()))
     });
-    Rules::new(&inventory.config.limits, limits)
+    Rules::new(&inventory.config.limits, limits, &inventory.files)
 }
 
 /// The limits as the settings set them; of projects whose file cannot be read now as a plan recorded them, where one did.
-pub fn rules_now(config: &Config, projects: &BTreeMap<String, Vec<HostLimit>>, plan: Option<&Plan>) -> Rules {
-    let mut rules = Rules::new(&config.limits, projects.iter().map(|(id, limits)| (id.as_str(), limits.as_slice())));
+pub fn rules_now(
+    (config, files): (&Config, &Files),
+    projects: &BTreeMap<String, Vec<HostLimit>>,
+    plan: Option<&Plan>,
+) -> Rules {
+    let projects_set = projects.iter().map(|(id, limits)| (id.as_str(), limits.as_slice()));
+    let mut rules = Rules::new(&config.limits, projects_set, files);
     let recorded = plan.into_iter().flat_map(|plan| &plan.limits).filter(|limit| limit.counts == LimitKind::Hosts);
     let unread =
         |limit: &&LimitState| limit.scope.strip_prefix("project:").is_some_and(|id| !projects.contains_key(id));
     rules.hosts.extend(recorded.filter(unread).filter_map(|limit| {
         let period = limit.period.parse().ok()?;
-        Some(HostRule { scope: limit.scope.clone(), period, max: limit.max })
+        Some(HostRule { scope: limit.scope.clone(), period, max: limit.max, place: None })
     }));
     rules
 }
@@ -223,13 +229,16 @@ fn held(place: &str, breaker: &Breaker) -> Refusal {
 /// The refusal of an allowance that names no limit.
 fn unknown(place: &str, stray: &Allowance, counted: &[LimitState]) -> Refusal {
     let names: BTreeSet<String> = counted.iter().map(|limit| format!("`{}`", limit.name())).collect();
+    let known: Vec<String> = counted.iter().map(LimitState::name).collect();
+    let near = did_you_mean(&stray.name, known.iter().map(String::as_str));
+    let near = near.map(|near| format!("{near} ")).unwrap_or_default();
     let shares = "`zone:ZONE./max_delete` and `zone:ZONE./max_modify` of each zone that the plan saw".to_owned();
     let names: Vec<String> = names.into_iter().chain([shares]).collect();
     Refusal {
         place: place.to_owned(),
         code: UNKNOWN_LIMIT,
         message: format!("`--allow {}={}` names no limit", stray.name, stray.number),
-        hint: Some(format!("the limits are {}", names.join(", "))),
+        hint: Some(format!("{near}the limits are {}", names.join(", "))),
     }
 }
 
@@ -345,7 +354,7 @@ mod tests {
         let change = fixture::change(("search", Some(7)), ("a.search.example.net", Rtype::AAAA), sides, &[]);
         let batch = Batch { number: 1, zone: &change.zone, phase: Phase::Forward, swap: None, changes: vec![&change] };
         state.note_sending(id, &batch, now).unwrap();
-        let rule = HostRule { scope: GLOBAL.to_owned(), period: "1h".parse().unwrap(), max: 2 };
+        let rule = HostRule { scope: GLOBAL.to_owned(), period: "1h".parse().unwrap(), max: 2, place: None };
         let rules = Rules { hosts: vec![rule], ..Rules::default() };
         let used = |state: &dyn State| standing(&rules, Some(state), now).unwrap()[0].used;
         assert_eq!(used(&*state), 1, "a crash leaves it so");
@@ -366,7 +375,7 @@ mod tests {
         std::fs::write(workspace.path().join("zonewright.toml"), settings).unwrap();
         let config = crate::inventory::read::load_config(workspace.path()).config.unwrap();
         let projects = [("here".to_owned(), Vec::new())].into();
-        let rules = rules_now(&config, &projects, Some(&plan));
+        let rules = rules_now((&config, &Files::default()), &projects, Some(&plan));
         let found: Vec<(&str, u64)> = rules.hosts.iter().map(|rule| (rule.scope.as_str(), rule.max)).collect();
         assert_eq!(found, [("project:gone", 20)], "what is removed from a file that can be read is no limit any more");
     }

@@ -8,7 +8,7 @@ use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use super::{Progress, TOOL, each_once, zones};
+use super::{Progress, RunStage, TOOL, zones};
 use crate::diag::{Diagnostics, Files};
 use crate::dns::reverse::{is_reverse, reverse_zone};
 use crate::dns::{Name, RdataRef, Rtype, ZoneContents, ZoneName};
@@ -17,7 +17,7 @@ use crate::inventory::config::toml::{self, quoted};
 use crate::inventory::value::Time;
 use crate::live::{Apexes, Live, LiveZone};
 use crate::provider::secret::{self, SecretError};
-use crate::provider::{self, Access, Context, TargetError, ZoneRead};
+use crate::provider::{self, Access, Context, TargetError, ZoneRead, outage};
 use crate::snapshot::{SaveError, Writer};
 use crate::starter::fleet::Fleet;
 use crate::starter::imported::{self, Basis, KeyGiven, Origin, SNAPSHOT, subnet};
@@ -30,7 +30,7 @@ const SERVERS: &str = "rfc2136";
 const HOSTS: &str = "hosts.csv";
 
 /// Why a file of that name is none.
-const UNLIKE_HOSTS: &str = "it has no rows, or another first line than an export of hosts has (docs/formats.md)";
+const UNLIKE_HOSTS: &str = "it has no rows, or another first line than an export of hosts has";
 
 /// The algorithm of a key of which nothing says it: what BIND's `tsig-keygen` makes.
 const ALGORITHM: &str = "hmac-sha256";
@@ -58,7 +58,7 @@ pub enum InitError {
 ///
 /// Where there are zones and no hosts.csv, the zones say which hosts there are.
 pub fn of_folder(folder: &Path, owner: &str, now: Time, progress: &dyn Progress) -> Result<Starter, InitError> {
-    progress.stage("looking through the folder", None);
+    progress.stage(RunStage::Folder, None);
     let seen = look::look(folder).map_err(|error| InitError::Folder(folder.to_owned(), error))?;
     let folders = found::zone_folders(&seen);
     let has_hosts = found::has_hosts(&seen);
@@ -138,13 +138,13 @@ pub fn of_server(transfer: &Transfer<'_>, progress: &dyn Progress) -> Result<(St
     let (settings, source) = target(server, key.as_ref())?;
     let context = Context { workspace: Path::new("/"), source: &source, now: *now, cache: None };
     let access = provider::open(SERVERS, &settings, &context).map_err(|error| InitError::Unread(vec![error]))?;
-    let mut all = contents(read(&access, asked, "transferring zones", progress))?;
-    progress.stage("looking for reverse zones", None);
+    let mut all = contents(read(&access, asked, RunStage::Zones, progress))?;
+    progress.stage(RunStage::FindReverse, None);
     let (reverse, mut unread) = match find_reverse(&settings, &context, &all) {
         Ok(found) => (found, Vec::new()),
         Err(error) => (Vec::new(), vec![(None, error)]),
     };
-    let outcomes = read(&access, &reverse, "transferring reverse zones", progress);
+    let outcomes = read(&access, &reverse, RunStage::Reverse, progress);
     for (zone, outcome) in reverse.iter().zip(outcomes) {
         match outcome {
             Ok(read) => all.push(read.contents),
@@ -186,7 +186,7 @@ fn target(server: &str, key: Option<&KeyGiven>) -> Result<(Node, SourceText), In
 fn read(
     access: &Access,
     asked: &[ZoneName],
-    what: &str,
+    what: RunStage,
     progress: &dyn Progress,
 ) -> Vec<Result<ZoneRead, TargetError>> {
     let Access::Whole(target) = access else { unreachable!("the settings above ask for transfers") };
@@ -209,7 +209,7 @@ fn contents(read: Vec<Result<ZoneRead, TargetError>>) -> Result<Vec<ZoneContents
     }
     match errors.is_empty() {
         true => Ok(contents),
-        false => Err(InitError::Unread(each_once(errors.into_iter()))),
+        false => Err(InitError::Unread(outage::gather(errors.into_iter()))),
     }
 }
 

@@ -6,9 +6,9 @@
 //! is about some hosts alone, it is found out last where those others stand that these have to do with. What stands anywhere
 //! else in such a zone is not looked for.
 
-use super::Progress;
 use super::needed::{Needed, sorted};
 use super::zones::side_by_side;
+use super::{Progress, RunStage};
 use crate::diff::own;
 use crate::dns::{Name, NameRef, Rtype, reverse};
 use crate::inventory::Inventory;
@@ -65,7 +65,7 @@ pub fn follow(
     progress: &dyn Progress,
 ) -> Live {
     let mut rounds = Rounds::new(inventory, live, asking);
-    progress.stage("asking for the names of hosts", None);
+    progress.stage(RunStage::HostNames, None);
     let names = needed.names();
     rounds.ask(&names, About::All);
     needed.derive(&rounds.live);
@@ -73,10 +73,10 @@ pub fn follow(
         rounds.ask(&needed.names_of_rest(), About::Ipv4);
         needed.derive_all(&rounds.live);
     }
-    progress.stage("asking for the names of addresses", None);
+    progress.stage(RunStage::Addresses, None);
     let reverse_names = needed.reverse_names(&rounds.live, &names);
     rounds.ask(&reverse_names, About::All);
-    progress.stage("asking for the names that addresses point to", None);
+    progress.stage(RunStage::PtrTargets, None);
     let targets = reverse_names.iter().flat_map(|name| targets(&rounds.live, name.as_name()));
     let mut further = sorted(targets);
     further.extend(needed.note_others(&rounds.live, &[&names[..], &further].concat()));

@@ -43,11 +43,15 @@ pub mod merging;
 
 pub mod apply;
 
-pub mod check_dns;
+pub mod fix;
 
 pub mod resume;
 
 pub mod undo;
+
+mod left_behind;
+
+mod published;
 
 pub mod drift;
 
@@ -55,11 +59,15 @@ pub mod metrics;
 
 mod waits;
 
+pub mod vocabulary;
+
 pub mod history;
 
 pub mod serve;
 
 pub mod init;
+
+mod stage;
 
 #[cfg(test)]
 mod simulation;
@@ -69,23 +77,24 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Mutex;
 
-use crate::change::{Notice, NoticeCode};
-use crate::diag::{Diagnostics, Files};
+use crate::change::{Change, Notice, NoticeCode};
+use crate::diag::{Diagnostics, FileId, Files, did_you_mean};
 use crate::diff::Selection;
 use crate::diff::waits::Waits;
 use crate::dns::{ZoneName, reverse};
-use crate::explain::SubjectError;
+use crate::explain::{SubjectError, find_hosts};
 use crate::guard::{Breaker, trust};
 use crate::inventory::model::{Config, Export, HostLimit, Inventory, Pool, ProjectIndex, Registry, Trust};
-use crate::inventory::read::{self, Extent, Loaded, LoadedConfig};
+use crate::inventory::read::{self, Extent, Loaded, LoadedConfig, SETTINGS};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
-use crate::names::{NameIndex, short};
+use crate::names::holders::name_of;
+use crate::names::short;
 use crate::parallel::HELD;
 use crate::plan::order;
-use crate::plan::{Marker, Only, Plan, SourceSeen, marker_key};
+use crate::plan::{HostSeen, Marker, Only, Plan, SourceSeen, marker_key};
 use crate::provider::cache::CacheUse;
-use crate::provider::{self, TargetError};
+use crate::provider::{self, TargetError, outage};
 use crate::snapshot::Snapshot;
 use crate::state::{State, StateError, knows, open_to_read};
 use base::{BaseError, Remark};
@@ -94,10 +103,12 @@ use guards::Remembered;
 use undo::UndoError;
 use zones::{EarlyZones, Zones};
 
+pub use stage::RunStage;
+
 /// Told what is going on, for people who wait.
 pub trait Progress: Sync {
     /// A stage begins; `total` is how many steps it has, where that is known.
-    fn stage(&self, what: &str, total: Option<u64>);
+    fn stage(&self, what: RunStage, total: Option<u64>);
     /// One step is done.
     fn step(&self);
     /// Lets so much time pass before something is tried again.
@@ -113,8 +124,8 @@ pub struct Request<'a> {
     pub workspace: &'a Path,
     /// The clock that ages are measured against.
     pub now: Time,
-    /// Hosts whose rules run; all where empty.
-    pub hosts: Vec<Inv>,
+    /// Hosts whose rules run, by number or name; all where empty.
+    pub hosts: Vec<String>,
     /// Projects whose rules run; all where empty.
     pub projects: Vec<String>,
     /// The snapshot that takes the place of the targets, none of which is opened then.
@@ -132,11 +143,16 @@ pub struct Findings {
     pub files: Files,
     /// What is wrong in them.
     pub diagnostics: Diagnostics,
+    /// The settings files that have errors: zonewright.toml and project files. All other files with diagnostics are exports
+    /// and names.lock.
+    pub settings: BTreeSet<String>,
+    /// Whether every export is believed, so that what is wrong in one concerns no more than single hosts.
+    pub are_exports_believed: bool,
     /// How many files were read, those of zones included.
     pub files_read: usize,
     /// What is questionable in zones that could be read all the same.
     pub zones: Vec<provider::Findings>,
-    /// Why zones could not be read, in the order of the configuration; what keeps several from being read stands once.
+    /// Why zones could not be read, in the order of the configuration; what keeps several of a server from it is one error.
     pub unread: Vec<TargetError>,
     /// The zones whose markers tell of an apply that the state has not seen, where the state says what is own.
     pub forgotten: Vec<ZoneName>,
@@ -145,6 +161,12 @@ pub struct Findings {
 }
 
 impl Findings {
+    /// Whether a file that diagnostics name is one of the settings.
+    pub fn is_settings(&self, file: FileId) -> bool {
+        let name = self.files.name(file);
+        name == SETTINGS || self.settings.contains(name)
+    }
+
     /// All findings in files, with the files.
     pub fn in_files(&self) -> impl Iterator<Item = (&Files, &Diagnostics)> {
         let unread = self.unread.iter().filter_map(|error| error.findings.as_deref());
@@ -180,6 +202,8 @@ pub struct Made {
     pub snapshot: Option<SnapshotUsed>,
     /// The tripped breakers, sorted by scope.
     pub breakers: Vec<Breaker>,
+    /// The targets that the plan would change, as people call them, in the order of the configuration.
+    pub targets: Vec<String>,
 }
 
 /// A snapshot that a plan was made from.
@@ -196,15 +220,11 @@ pub struct SnapshotUsed {
 pub enum MakeError {
     /// zonewright.toml cannot be used.
     Config(Box<Findings>),
-    /// The command line names a host that hosts.csv lacks.
-    NoSuchHost(Inv),
-    /// The command line names a project that nothing else names.
-    NoSuchProject(String),
     /// What the command line names is no snapshot.
     NoSnapshot(TargetError),
     /// The state cannot be read.
     NoState(StateError),
-    /// The command line names something that is no host.
+    /// The command line names something that is no host, or no project.
     NoSubject(SubjectError),
     /// The command line names an apply that cannot be undone.
     NoUndo(UndoError),
@@ -216,8 +236,6 @@ impl fmt::Display for MakeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             MakeError::Config(_) => write!(f, "zonewright.toml cannot be used"),
-            MakeError::NoSuchHost(inv) => write!(f, "no host of the inventory has the number {inv}"),
-            MakeError::NoSuchProject(id) => write!(f, "no file names a project `{id}`"),
             MakeError::NoSnapshot(error) => error.fmt(f),
             MakeError::NoState(error) => error.fmt(f),
             MakeError::NoSubject(error) => error.fmt(f),
@@ -250,19 +268,24 @@ const TOOL: &str = concat!("zonewright ", env!("CARGO_PKG_VERSION"));
 pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made, MakeError> {
     let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state } =
         gather(request, &ReadFor::Selected, progress)?;
-    progress.stage("comparing hosts with live DNS", None);
+    progress.stage(RunStage::Compare, None);
     let tripped = remembered.tripped(&inventory);
     let given = Given { now: request.now, selection: &selection, tripped: &tripped, waits: &waits };
     let mut decided = decide::decide(&inventory, &zones.live, given);
+    let left = std::mem::take(&mut decided.left_behind);
     decided.changes.sort_by(order::changes);
     let found = &diagnostics;
+    let hosts = &selection.hosts;
     let reviewed =
-        review::Reviewed { inventory: &inventory, found, live: &zones.live, waits: &waits, decided: &decided };
+        review::Reviewed { inventory: &inventory, hosts, found, live: &zones.live, waits: &waits, decided: &decided };
     let (review, remarks) = review::review(request, reviewed, (&remembered, state.as_deref()), progress)?;
-    let mut made = made(request.now, (inventory, diagnostics), zones, snapshot, decided);
+    let chosen = Chosen { selection: &selection, decided };
+    let mut made = made(request.now, (inventory, diagnostics), zones, snapshot, chosen);
     made.plan.review = review;
+    left_behind::list(&mut made.plan, left, (&selection, state.as_deref()))?;
     made.findings.base = remarks;
-    let made = Made { plan: Plan { only: narrowed_to(&request.hosts, &request.projects), ..made.plan }, ..made };
+    let only = narrowed_to(&selection.hosts, &request.projects);
+    let made = Made { plan: Plan { only, ..made.plan }, ..made };
     Ok(guarded(made, forgotten, remembered, request.workspace))
 }
 
@@ -273,9 +296,17 @@ fn guarded(mut made: Made, forgotten: Vec<ZoneName>, remembered: Remembered, wor
 }
 
 /// What hosts and projects narrow a plan to; none where it is about the whole fleet.
-fn narrowed_to(hosts: &[Inv], projects: &[String]) -> Option<Only> {
+fn narrowed_to(hosts: &BTreeSet<Inv>, projects: &[String]) -> Option<Only> {
     let is_narrowed = !hosts.is_empty() || !projects.is_empty();
-    is_narrowed.then(|| Only { hosts: hosts.to_vec(), projects: projects.to_vec() })
+    is_narrowed.then(|| Only { hosts: hosts.iter().copied().collect(), projects: projects.to_vec() })
+}
+
+/// What was decided, and for which hosts.
+struct Chosen<'a> {
+    /// The hosts whose rules ran.
+    selection: &'a Selection,
+    /// What was decided.
+    decided: Decided,
 }
 
 /// Makes a plan of what was decided.
@@ -284,12 +315,16 @@ fn made(
     (inventory, diagnostics): (Inventory, Diagnostics),
     zones: Zones,
     snapshot: Option<SnapshotUsed>,
-    decided: Decided,
+    Chosen { selection, decided }: Chosen<'_>,
 ) -> Made {
     let (mut notices, is_partial) = found_notices(&inventory, &zones);
+    let hosts = hosts_seen(&inventory, &decided);
     notices.extend(decided.notices);
     let mut inputs = inventory.inputs.clone();
     inputs.extend(zones.inputs);
+    let settings = inventory.settings_errors.keys().cloned().collect();
+    let are_exports_believed = are_believed(&inventory);
+    let targets = targets(&inventory.config, &decided.changes);
     let plan = Plan {
         tool: TOOL.to_owned(),
         created: now,
@@ -297,9 +332,12 @@ fn made(
         undoes: None,
         only: None,
         inputs,
+        fleet: Some(fleet(&inventory, selection)),
+        hosts,
         changes: decided.changes,
         review: None,
         waiting: decided.waiting,
+        left_behind: Vec::new(),
         blocked: decided.blocked,
         skipped: decided.skipped,
         notices,
@@ -307,10 +345,12 @@ fn made(
         sources: inventory.exports.iter().map(source_seen).collect(),
         zones: zones.seen,
     };
-    let unread = each_once(zones.unread.into_iter().map(|(_, error)| error));
+    let unread = outage::gather(zones.unread.into_iter().map(|(_, error)| error));
     let files_read = plan.inputs.len();
     let findings = Findings {
         files: inventory.files,
+        settings,
+        are_exports_believed,
         diagnostics,
         files_read,
         zones: zones.findings,
@@ -318,7 +358,50 @@ fn made(
         forgotten: Vec::new(),
         base: Vec::new(),
     };
-    Made { plan, findings, is_partial, snapshot, breakers: Vec::new() }
+    Made { plan, findings, is_partial, snapshot, breakers: Vec::new(), targets }
+}
+
+/// The targets of the zones that changes are in, each once.
+fn targets(config: &Config, changes: &[Change]) -> Vec<String> {
+    let changed: BTreeSet<&ZoneName> = changes.iter().map(|change| &change.zone).collect();
+    let pools: BTreeSet<usize> =
+        config.zones.iter().filter(|zone| changed.contains(&zone.name)).map(|zone| zone.pool).collect();
+    let places = pools.into_iter().map(|pool| &config.pools[pool].target);
+    let mut places: Vec<String> = places.map(|target| provider::place(&target.provider, &target.settings)).collect();
+    places.dedup();
+    places
+}
+
+/// How many hosts hosts.csv has, of those that are selected; a number on several rows is one host.
+fn fleet(inventory: &Inventory, selection: &Selection) -> u64 {
+    let hosts = inventory.hosts.chunk_by(|a, b| a.inv == b.inv);
+    hosts.filter(|rows| rows.iter().any(|host| selection.includes(host.inv, host.project))).count() as u64
+}
+
+/// What the inventory says of each host that a plan names.
+fn hosts_seen(inventory: &Inventory, decided: &Decided) -> BTreeMap<Inv, HostSeen> {
+    let of_changes = decided.changes.iter().flat_map(|change| change.host.iter().chain(&change.also));
+    let left = decided.blocked.iter().map(|blocked| &blocked.host);
+    let left = left.chain(decided.skipped.iter().map(|skipped| &skipped.host));
+    let noticed = decided.notices.iter().filter_map(|notice| notice.host.as_ref());
+    let waiting = decided.waiting.iter().filter_map(|waiting| waiting.host.as_ref());
+    let named: BTreeSet<Inv> = of_changes.chain(left).chain(noticed).chain(waiting).copied().collect();
+    let seen = |inv: Inv| {
+        // What one of several rows says depends on their order.
+        let [host] = &inventory.hosts[inventory.places_of(inv)] else { return None };
+        let text = |symbol| inventory.symbols.text(symbol).to_owned();
+        let name = name_of(inventory, host).map(|(name, _)| name.to_string());
+        Some((
+            inv,
+            HostSeen { name, location: text(host.location), switch: host.switch.map(text), rack: host.rack.map(text) },
+        ))
+    };
+    named.into_iter().filter_map(seen).collect()
+}
+
+/// Whether every export is believed.
+fn are_believed(inventory: &Inventory) -> bool {
+    inventory.sources().all(|(_, trust)| matches!(trust, Trust::Known))
 }
 
 /// How an export is seen.
@@ -368,8 +451,7 @@ impl ReadFor<'_> {
             ReadFor::Selected if request.base.is_some() => Selection::default(),
             ReadFor::Selected => selection.clone(),
             ReadFor::Named(texts) => {
-                let names = NameIndex::new(inventory);
-                let hosts = check_dns::find_hosts(inventory, &names, &zones::unread(inventory), texts);
+                let hosts = find_hosts(inventory, texts);
                 hosts.map_or_else(|_| Selection::default(), |hosts| Selection { hosts, ..selection.clone() })
             }
         }
@@ -430,7 +512,7 @@ fn load_beside_zones(
         let reading =
             scope.spawn(|| EarlyZones::read(&config, request.workspace, (request.now, request.cache), &steps));
         let loaded = load(request.workspace, request.now, progress);
-        steps.begin("reading zones", total);
+        steps.begin(RunStage::Zones, total);
         (loaded, Some(reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
     })
 }
@@ -445,7 +527,7 @@ struct Waiting<'p> {
 
 impl Waiting<'_> {
     /// Tells of the stage, and of the steps that are done.
-    fn begin(&self, what: &str, total: u64) {
+    fn begin(&self, what: RunStage, total: u64) {
         let mut done = self.done.lock().expect(HELD);
         self.progress.stage(what, Some(total));
         (0..done.take().unwrap_or_default()).for_each(|_| self.progress.step());
@@ -453,7 +535,7 @@ impl Waiting<'_> {
 }
 
 impl Progress for Waiting<'_> {
-    fn stage(&self, _: &str, _: Option<u64>) {}
+    fn stage(&self, _: RunStage, _: Option<u64>) {}
 
     fn step(&self) {
         match &mut *self.done.lock().expect(HELD) {
@@ -513,10 +595,12 @@ pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> Checked {
     };
     let local = zones::check_local(&inventory, workspace, now, progress);
     let files_read = inventory.inputs.len() + local.read.len() + local.unread.len();
-    let (zones, unread) = (local.findings, each_once(unread.into_iter().chain(local.unread)));
+    let (zones, unread) = (local.findings, outage::gather(unread.into_iter().chain(local.unread)));
     let read = inventory.inputs.into_keys().chain(local.read).collect();
     let findings = Findings {
         files: inventory.files,
+        settings: BTreeSet::new(),
+        are_exports_believed: false,
         diagnostics,
         files_read,
         zones,
@@ -525,12 +609,6 @@ pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> Checked {
         base: Vec::new(),
     };
     Checked { findings, read }
-}
-
-/// Drops the errors that say what an earlier one says, as those of a target do for all its zones.
-fn each_once(errors: impl Iterator<Item = TargetError>) -> Vec<TargetError> {
-    let mut said = BTreeSet::new();
-    errors.filter(|error| said.insert(error.to_string())).collect()
 }
 
 /// Loads the inventory, tests its exports, and checks the targets' settings.
@@ -546,7 +624,7 @@ fn load_extent(
     (extent, now): (Extent, Time),
     progress: &dyn Progress,
 ) -> Result<(Inventory, Diagnostics), MakeError> {
-    progress.stage("reading the inventory", None);
+    progress.stage(RunStage::Inventory, None);
     let Loaded { inventory, mut diagnostics } = read::load_extent(workspace, extent, now, &|_| {});
     let config_error =
         |files, diagnostics| Err(MakeError::Config(Box::new(Findings { files, diagnostics, ..Findings::default() })));
@@ -610,23 +688,36 @@ fn check_targets(config: &Config) -> Diagnostics {
 fn select(inventory: &Inventory, request: &Request<'_>) -> Result<Selection, MakeError> {
     let mut projects = BTreeSet::new();
     for id in &request.projects {
-        let place = inventory.projects.iter().position(|project| project.id == *id);
-        let place = place.ok_or_else(|| MakeError::NoSuchProject(id.clone()))?;
-        projects.insert(ProjectIndex(place as u32));
+        projects.insert(find_project(inventory, id)?);
     }
-    for inv in &request.hosts {
-        let in_hosts = inventory.place_of(*inv).is_some();
-        let in_lock = inventory.lock.binary_search_by_key(inv, |row| row.inv).is_ok();
-        if !in_hosts && !in_lock {
-            return Err(MakeError::NoSuchHost(*inv));
-        }
-    }
-    Ok(Selection { hosts: request.hosts.iter().copied().collect(), projects })
+    let hosts = published::find_named(inventory, request.workspace, &request.hosts)?;
+    Ok(Selection { hosts, projects })
 }
 
-/// The notices about sources and zones, and whether any of them could not be read whole.
+/// How many projects are listed where the command line names one that there is not.
+const PROJECTS_LISTED: usize = 8;
+
+/// Finds the project that the command line names.
+///
+/// Errors: no file names it.
+fn find_project(inventory: &Inventory, id: &str) -> Result<ProjectIndex, MakeError> {
+    if let Some(place) = inventory.projects.iter().position(|project| project.id == id) {
+        return Ok(ProjectIndex(place as u32));
+    }
+    let known = || inventory.projects.iter().map(|project| project.id.as_str());
+    let listed = || {
+        let listed: Vec<String> = known().take(PROJECTS_LISTED).map(|id| format!("`{id}`")).collect();
+        let more = if known().count() > PROJECTS_LISTED { ", …" } else { "" };
+        format!("the projects are {}{more}", listed.join(", "))
+    };
+    let hint = did_you_mean(id, known()).unwrap_or_else(listed);
+    Err(MakeError::NoSubject(SubjectError { message: format!("no file names a project `{id}`"), hint }))
+}
+
+/// The notices about sources, settings and zones, and whether any of them could not be read whole.
 fn found_notices(inventory: &Inventory, zones: &Zones) -> (Vec<Notice>, bool) {
     let mut notices = unknown_sources(inventory);
+    notices.extend(inventory.settings_errors.iter().map(|(file, count)| bad_settings(file, *count)));
     notices.extend(zones.unread.iter().map(|(zone, error)| zone_unknown(zone, error)));
     let is_partial = notices.iter().any(|notice| notice.code.tells_of_failure());
     notices.extend(zones.asked.iter().map(|zone| not_looked_for(zone, zones.for_some)));
@@ -636,6 +727,13 @@ fn found_notices(inventory: &Inventory, zones: &Zones) -> (Vec<Notice>, bool) {
 /// The notice about a zone that could not be read.
 fn zone_unknown(zone: &ZoneName, error: &TargetError) -> Notice {
     Notice { code: NoticeCode::ZoneUnknown, name: zone.to_string(), host: None, message: error.to_string() }
+}
+
+/// The notice about a settings file with errors.
+fn bad_settings(file: &str, count: usize) -> Notice {
+    let errors = if count == 1 { "1 error".to_owned() } else { format!("{count} errors") };
+    let message = format!("{file} has {errors}; `zonewright check` shows them");
+    Notice { code: NoticeCode::BadSettings, name: file.to_owned(), host: None, message }
 }
 
 /// The notice about a zone that was asked name by name, perhaps `for_some` hosts alone: what was not looked for there.

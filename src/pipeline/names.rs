@@ -1,8 +1,8 @@
 //! Names given, freed and recorded: a workspace to its names.lock as it would be.
 //!
-//! Comes in: the folder of a workspace, the clock, whose names, and what is to be done with them. Goes out: names.lock, old and
-//! new, and what became of each host; and, where somebody says so, the file itself, replaced whole unless somebody else
-//! wrote it in the meantime.
+//! Comes in: the folder of a workspace, the clock, whose names, and what is to be done with them. Goes out: names.lock,
+//! old and new, and what became of each host; and, where somebody says so, the file itself, replaced whole unless
+//! somebody else wrote it in the meantime.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -12,22 +12,23 @@ use std::path::Path;
 use super::free_names::{Inquiry, Unclear};
 use super::zones::Source;
 use super::{
-    Findings, MakeError, Progress, Request, SnapshotUsed, accepted, check_dns, each_once, load_extent, select, used,
-    zones,
+    Findings, MakeError, Progress, Request, RunStage, SnapshotUsed, accepted, find_project, load_extent, published,
+    select, used, zones,
 };
 use crate::diff::Selection;
-use crate::disk::{self, Beside};
+use crate::disk::{self, PendingFile};
 use crate::dns::{ZoneContents, ZoneName};
 use crate::explain::SubjectError;
 use crate::inventory::Inventory;
-use crate::inventory::model::{Host, ProjectIndex, Trust};
+use crate::inventory::model::{Host, Trust};
 use crate::inventory::read::{self, Extent, NotReadAgain};
 use crate::inventory::source::{NAMES_LOCK, is_conflict_marker};
 use crate::inventory::value::{Inv, Time};
 use crate::names::allocate::{Giving, Holding, allocate, nameless};
 use crate::names::holders::lock_rows_of;
 use crate::names::taken::LiveLabels;
-use crate::names::{NameIndex, Outcome, Settlement, Taken, adopt, lock, release, settle, taken};
+use crate::names::{Outcome, Settlement, Taken, adopt, lock, release, settle, taken};
+use crate::provider::outage;
 use crate::snapshot::Snapshot;
 use crate::state::open_to_read;
 
@@ -174,7 +175,7 @@ fn work(
     progress: &dyn Progress,
 ) -> Result<Rewrite, NamesError> {
     let mut selection = select(inventory, request)?;
-    selection.hosts.extend(named_hosts(inventory, named)?);
+    selection.hosts.extend(published::find_named(inventory, request.workspace, named)?);
     trusted(inventory)?;
     let invs = subjects(inventory, &selection, task)?;
     let old = read::names_lock(request.workspace, inventory)?;
@@ -182,10 +183,10 @@ fn work(
         return Err(NamesError::Unmerged);
     }
     let now = request.now;
-    let to = |id: &Option<String>| id.as_ref().map(|id| project(inventory, id)).transpose();
+    let to = |id: &Option<String>| id.as_ref().map(|id| find_project(inventory, id)).transpose();
     let (holding, to) = match task {
         Task::Allocate { rename, to: id } => (if *rename { Holding::Rename } else { Holding::Keep }, to(id)?),
-        Task::Release { to: Some(id) } => (Holding::Replace, Some(project(inventory, id)?)),
+        Task::Release { to: Some(id) } => (Holding::Replace, Some(find_project(inventory, id)?)),
         Task::Release { to: None } => return Ok(written(inventory, old, release::release(inventory, &invs, now), now)),
         Task::Adopt => {
             let mut taken = Taken::by_hosts(inventory, now);
@@ -219,18 +220,6 @@ fn trusted(inventory: &Inventory) -> Result<(), NamesError> {
         }
     }
     Ok(())
-}
-
-/// The hosts that somebody names by number or name.
-///
-/// Live DNS is not read for that: whose a name is, hosts.csv and names.lock say.
-fn named_hosts(inventory: &Inventory, named: &[String]) -> Result<Vec<Inv>, MakeError> {
-    if named.is_empty() {
-        return Ok(Vec::new());
-    }
-    let names = NameIndex::new(inventory);
-    let found = check_dns::find_hosts(inventory, &names, &zones::unread(inventory), named);
-    found.map(|hosts| hosts.into_iter().collect()).map_err(MakeError::NoSubject)
 }
 
 /// The hosts that a task is about, in order.
@@ -275,13 +264,6 @@ fn elsewhere(inv: Inv) -> SubjectError {
     }
 }
 
-/// The project of an id.
-fn project(inventory: &Inventory, id: &str) -> Result<ProjectIndex, NamesError> {
-    let place = inventory.projects.iter().position(|project| project.id == id);
-    let place = place.ok_or_else(|| NamesError::Make(MakeError::NoSuchProject(id.to_owned())))?;
-    Ok(ProjectIndex(place as u32))
-}
-
 /// Gives names that are free by all that hosts and live DNS say.
 fn give(
     inventory: &Inventory,
@@ -319,10 +301,10 @@ fn give(
         }
     }
     if some.asked.is_empty() {
-        progress.stage("giving names", None);
+        progress.stage(RunStage::Names, None);
         return Ok(allocate(inventory, &mut taken, invs, giving));
     }
-    progress.stage("asking whether names are free", None);
+    progress.stage(RunStage::FreeNames, None);
     let given = Inquiry::open(inventory, &some.asked, &domains)
         .and_then(|mut inquiry| inquiry.allocate(inventory, &mut taken, (invs, giving)));
     given.map_err(|unclear| unread(unclear, findings))
@@ -342,7 +324,7 @@ fn unread(unclear: Vec<Unclear>, findings: &mut Findings) -> NamesError {
         1 => missing.insert(0, "a zone could not be read".to_owned()),
         several => missing.insert(0, format!("{several} zones could not be read")),
     }
-    findings.unread = each_once(failed.into_iter());
+    findings.unread = outage::gather(failed.into_iter());
     NamesError::Unread(missing)
 }
 
@@ -368,6 +350,6 @@ pub fn write(workspace: &Path, old: &str, new: &str) -> Result<(), NamesError> {
 
 /// Replaces a file whole, or creates it.
 fn put(path: &Path, content: &[u8]) -> io::Result<()> {
-    Beside::write(path, content, fs::metadata(path).ok().as_ref())?.put_in_place()?;
+    PendingFile::write(path, content, fs::metadata(path).ok().as_ref())?.put_in_place()?;
     disk::sync_folder(path)
 }

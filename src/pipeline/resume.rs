@@ -10,7 +10,7 @@ use super::apply::{
     ApplyError, Conduct, Ran, Targets, Work, moved, open_writers, settle_found, settle_standing, state_lost, zones_of,
 };
 use super::guards::{Guards, rules_now};
-use super::{Progress, load_limits};
+use super::{Progress, RunStage, load_limits};
 use crate::apply::accept::{Terms, accept};
 use crate::apply::{self, Ending, Made, Outcome, Refusal, ZoneWritten};
 use crate::change::Change;
@@ -40,7 +40,7 @@ pub enum Resumed {
 ///
 /// Errors: [`ApplyError`]; nothing was sent then.
 pub fn resume(id: Option<ApplyId>, request: &Conduct<'_>, progress: &dyn Progress) -> Result<Resumed, ApplyError> {
-    let (config, _, limits) = load_limits(request.workspace).map_err(ApplyError::Config)?;
+    let (config, files, limits) = load_limits(request.workspace).map_err(ApplyError::Config)?;
     let file = request.workspace.join(&config.state_file);
     if state::open_to_read(&file)?.is_none() {
         return Ok(Resumed::NoSuchApply);
@@ -70,7 +70,7 @@ pub fn resume(id: Option<ApplyId>, request: &Conduct<'_>, progress: &dyn Progres
     let targets = Targets::new(&config, &zones, &writers);
     let terms = Terms { now: request.now, expires: config.plan_expires, expect: None };
     let place = &place;
-    let rules = rules_now(&config, &limits, Some(sealed.plan()));
+    let rules = rules_now((&config, &files), &limits, Some(sealed.plan()));
     let work = Work {
         sealed: &sealed,
         place,
@@ -131,7 +131,7 @@ impl Work<'_> {
 
     /// Reads what stands, and settles what that proves; gives how many updates it found to have taken effect.
     fn look(&self, state: &mut dyn State, id: ApplyId) -> Result<(apply::Survey<'_>, usize), StateError> {
-        self.progress.stage("reading what stands", None);
+        self.progress.stage(RunStage::Survey, None);
         let now = self.request.now;
         let found = settle_found(state, id, self.targets, now)?;
         let survey = self.survey();

@@ -4,11 +4,11 @@
 use std::path::Path;
 
 use super::zones::{self, Zones};
-use super::{Findings, MakeError, Progress, TOOL, each_once, load, load_config};
+use super::{Findings, MakeError, Progress, TOOL, load, load_config};
 use crate::diff::Selection;
 use crate::dns::ZoneName;
 use crate::inventory::value::Time;
-use crate::provider::{self, Access, TargetError};
+use crate::provider::{self, Access, TargetError, outage};
 use crate::snapshot::{SaveError, SavedZone, UnreadZone, Writer};
 
 /// What was saved, and what was found.
@@ -61,7 +61,7 @@ pub fn save(workspace: &Path, now: Time, target: &Path, progress: &dyn Progress)
             }
         }
     }
-    findings.unread = each_once(errors.into_iter());
+    findings.unread = outage::gather(errors.into_iter());
     if saved.is_empty() && !unread.is_empty() {
         // An earlier snapshot is worth more than one of nothing.
         return Err(SaveFailure::Unread(Box::new(findings)));

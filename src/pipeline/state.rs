@@ -4,17 +4,19 @@ use std::path::{Path, PathBuf};
 
 use super::apply::{accesses, is_fenced, open_writers};
 use super::guards::{rules_of, standing as limits_standing};
-use super::{Findings, MakeError, Progress, TOOL, accepted, each_once, load, load_config, zones};
+use super::{Findings, MakeError, Progress, RunStage, TOOL, accepted, load, load_config, zones};
 use crate::apply::ZoneAccess;
 use crate::apply::survey::standing_marker;
-use crate::dns::ZoneName;
+use crate::dns::{Name, Rtype, ZoneName};
 use crate::guard::Breaker;
 use crate::inventory::Inventory;
-use crate::inventory::model::{Config, Export, ZoneSpec};
+use crate::inventory::model::{Config, Export, Registry, ZoneSpec};
 use crate::inventory::value::Time;
 use crate::live::asked::Question;
+use crate::names::NameIndex;
 use crate::plan::{Marker, marker_key};
 use crate::provider::TargetError;
+use crate::provider::outage;
 use crate::state::{self, Acceptance, Lock, Memory, Reset, SourceStatus, State, StateError, Status};
 
 /// Why nothing was done.
@@ -48,10 +50,28 @@ pub fn status(workspace: &Path, now: Time, count: usize) -> Result<Status, State
     let memory = state.as_deref().map(|state| Memory::read(state, count, now)).transpose()?;
     accepted::hold_against(&mut inventory, state.as_deref())?;
     let limits = limits_standing(&rules_of(&inventory), state.as_deref(), now)?;
+    let left_behind = state.as_deref().map_or_else(|| Ok(Vec::new()), |state| left_behind(&inventory, state))?;
     let accepted = state.map(|state| state.exports()).transpose()?.unwrap_or_default();
     let sources = inventory.exports.iter().map(|export| source(&inventory, export, &accepted)).collect();
     let place = inventory.config.state_file;
-    Ok(Status { tool: TOOL.to_owned(), created: now, place, holder, sources, memory, limits })
+    Ok(Status { tool: TOOL.to_owned(), created: now, place, holder, sources, memory, limits, left_behind })
+}
+
+/// The names that no host has and at which applies created an AAAA RRset that they did not delete since, sorted; none where
+/// hosts.csv or names.lock is in doubt, or everything is own.
+fn left_behind(inventory: &Inventory, state: &dyn State) -> Result<Vec<Name>, StateError> {
+    let doubted = [&inventory.trust.hosts, &inventory.trust.names_lock].map(|trust| trust.doubt().is_some());
+    if doubted.contains(&true) || inventory.config.registry == Registry::Noop {
+        return Ok(Vec::new());
+    }
+    let (own, names) = (state.own()?, NameIndex::new(inventory));
+    let is_left = |name: &&Name| {
+        let name = name.as_name();
+        !names.is_held(inventory, name) && !names.may_be_held(inventory, name)
+    };
+    let mut left: Vec<Name> = own.owners(Rtype::AAAA).filter(is_left).cloned().collect();
+    left.sort();
+    Ok(left)
 }
 
 /// What there is to say of an export.
@@ -71,7 +91,7 @@ fn source(inventory: &Inventory, export: &Export, accepted: &[Acceptance]) -> So
 struct Silent;
 
 impl Progress for Silent {
-    fn stage(&self, _: &str, _: Option<u64>) {}
+    fn stage(&self, _: RunStage, _: Option<u64>) {}
 
     fn step(&self) {}
 }
@@ -158,7 +178,7 @@ pub fn init(adoption: &Adoption<'_>, progress: &dyn Progress) -> Result<Adopted,
         }
     }
     state.adopt_markers(&markers, who, reason, now)?;
-    let findings = Findings { unread: each_once(errors.into_iter()), ..Findings::default() };
+    let findings = Findings { unread: outage::gather(errors.into_iter()), ..Findings::default() };
     Ok(Adopted { place: config.state_file, markers, unread, findings })
 }
 
@@ -173,7 +193,7 @@ fn standing_markers(
     let writers = open_writers(config, &specs, workspace, now);
     let fenced = accesses(config, &specs, &writers);
     let pools: Vec<usize> = specs.iter().map(|spec| spec.pool).collect();
-    progress.stage("reading markers", Some(fenced.len() as u64));
+    progress.stage(RunStage::Markers, Some(fenced.len() as u64));
     let found = zones::side_by_side(&pools, |place| {
         let marker = read_marker(&fenced[place]);
         progress.step();

@@ -9,18 +9,22 @@ use std::path::Path;
 
 use super::apply::{accesses, open_writers};
 use super::guards::{Remembered, rules_now};
-use super::{Findings, Made, MakeError, Progress, Request, TOOL, each_once, load_limits, narrowed_to, zone_unknown};
+use super::{
+    Findings, Made, MakeError, Progress, Request, RunStage, TOOL, load_limits, narrowed_to, targets, zone_unknown,
+};
 use crate::apply::{SIDE_BY_SIDE, ZoneAccess};
 use crate::change::Change;
+use crate::diag::did_you_mean;
 use crate::disk;
-use crate::dns::{RrKey, ZoneName};
+use crate::dns::{Name, RrKey, ZoneName};
 use crate::inventory::model::{Config, ZoneSpec};
 use crate::inventory::read::SETTINGS;
-use crate::inventory::value::Time;
+use crate::inventory::value::{Inv, Time};
 use crate::live::asked::{Answer, Question};
 use crate::parallel::side_by_side;
 use crate::plan::Plan;
 use crate::provider::TargetError;
+use crate::provider::outage;
 use crate::state::status::at_work;
 use crate::state::{self, ApplyId, Lock, State, StateError};
 use crate::undo::{self, Judged};
@@ -53,8 +57,9 @@ pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) ->
     let state = state.ok_or_else(|| unknown(id))?;
     check_ended(&*state, id, &file)?;
     let done = undo::net(id, &state.sent(id)?).map_err(|odd| state_error(&file, &odd))?;
-    let done = narrowed(done, request, id)?;
-    progress.stage("reading what stands", None);
+    let hosts = named_hosts(&done, &request.hosts, id)?;
+    let done = narrowed(done, (&hosts, &request.projects), id)?;
+    progress.stage(RunStage::Survey, None);
     let (stands, unread) = observe(&done, &config, request.workspace, request.now);
     let Judged { changes, edited, blocked } = undo::judge(&done, &stands);
     let mut notices: Vec<_> = unread.iter().map(|(zone, error)| zone_unknown(zone, error)).collect();
@@ -63,17 +68,20 @@ pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) ->
     let later = state.last_changed(id, &rrsets)?;
     notices.extend(edited.iter().zip(later).map(|(edited, later)| undo::notice(id, edited, later)));
     let settings = disk::digest(&request.workspace.join(SETTINGS)).ok();
-    let remembered = Remembered::read(rules_now(&config, &limits, None), Some(&*state), request.now)?;
+    let remembered = Remembered::read(rules_now((&config, &files), &limits, None), Some(&*state), request.now)?;
     let mut plan = Plan {
         tool: TOOL.to_owned(),
         created: request.now,
         expires: request.now.plus(config.plan_expires),
         undoes: Some(id.0),
-        only: narrowed_to(&request.hosts, &request.projects),
+        only: narrowed_to(&hosts, &request.projects),
         inputs: settings.map(|digest| (SETTINGS.to_owned(), digest)).into_iter().collect(),
+        fleet: None,
+        hosts: BTreeMap::new(),
         changes,
         review: None,
         waiting: Vec::new(),
+        left_behind: Vec::new(),
         blocked,
         skipped: Vec::new(),
         notices,
@@ -82,9 +90,10 @@ pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) ->
         zones: Vec::new(),
     };
     plan.limits = remembered.count(&plan, request.workspace);
-    let unread = each_once(unread.into_iter().map(|(_, error)| error));
+    let targets = targets(&config, &plan.changes);
+    let unread = outage::gather(unread.into_iter().map(|(_, error)| error));
     let findings = Findings { files, unread, ..Findings::default() };
-    Ok(Made { plan, findings, is_partial, snapshot: None, breakers: remembered.breakers })
+    Ok(Made { plan, findings, is_partial, snapshot: None, breakers: remembered.breakers, targets })
 }
 
 /// An apply that cannot be undone.
@@ -118,23 +127,78 @@ fn check_ended(state: &dyn State, id: ApplyId, file: &Path) -> Result<(), MakeEr
     }
 }
 
-/// What an apply did to the hosts and projects that the request names.
+/// The hosts that the request names, of those that an apply changed: by number, or by a name at which it changed something.
+/// The inventory is not read.
 ///
-/// Errors: it did nothing to one of them.
-fn narrowed(done: Vec<Change>, request: &Request<'_>, id: ApplyId) -> Result<Vec<Change>, MakeError> {
-    let nothing = |whose: String| {
-        let hint = format!("`zonewright history {}` shows what it changed", id.0);
-        refuse(format!("apply {} changed nothing of {whose}", id.0), hint)
+/// Errors: it changed nothing of one of them; a name that several have.
+fn named_hosts(done: &[Change], texts: &[String], id: ApplyId) -> Result<BTreeSet<Inv>, MakeError> {
+    let mut hosts = BTreeSet::new();
+    for text in texts {
+        let found = match text.parse::<Inv>() {
+            Ok(inv) => done.iter().filter(|change| is_of(change, inv)).map(|_| inv).collect(),
+            Err(()) => changed_at(done, text),
+        };
+        match (found.first(), found.len()) {
+            (Some(inv), 1) => hosts.insert(*inv),
+            (None, _) => return Err(unchanged(&format!("host {text}"), (text, names_in(done)), id)),
+            (Some(_), _) => {
+                let numbers: Vec<String> = found.iter().map(ToString::to_string).collect();
+                let message = format!("`{text}` may be any of the hosts {}", numbers.join(", "));
+                return Err(refuse(message, "give the number, or the whole name"));
+            }
+        };
+    }
+    Ok(hosts)
+}
+
+/// Whether a change is one of a host.
+fn is_of(change: &Change, inv: Inv) -> bool {
+    change.host == Some(inv) || change.also.contains(&inv)
+}
+
+/// The hosts of the changes at a name, or at any name with that first label.
+fn changed_at(done: &[Change], text: &str) -> BTreeSet<Inv> {
+    let Ok(asked) = Name::parse(text) else { return BTreeSet::new() };
+    let is_asked = |change: &&Change| {
+        let owner = change.key.owner.as_name();
+        let is_label = !text.contains('.') && owner.first_label() == asked.as_name().first_label();
+        owner == asked.as_name() || is_label
     };
-    for inv in &request.hosts {
-        let is_own = |change: &Change| change.host == Some(*inv) || change.also.contains(inv);
-        done.iter().find(|change| is_own(change)).ok_or_else(|| nothing(format!("host {inv}")))?;
+    done.iter().filter(is_asked).filter_map(|change| change.host).collect()
+}
+
+/// The names and first labels at which an apply changed something.
+fn names_in(done: &[Change]) -> Vec<String> {
+    let whole = done.iter().map(|change| change.key.owner.to_string());
+    whole.flat_map(|name| [name.split('.').next().unwrap_or_default().to_owned(), name]).collect()
+}
+
+/// An apply that changed nothing of what the request names; `known` is what it could have named.
+fn unchanged(whose: &str, (text, known): (&str, Vec<String>), id: ApplyId) -> MakeError {
+    let shows = format!("`zonewright history {}` shows what it changed", id.0);
+    let hint = match did_you_mean(text, known.iter().map(String::as_str)) {
+        Some(near) => format!("{near} {shows}"),
+        None => shows,
+    };
+    refuse(format!("apply {} changed nothing of {whose}", id.0), hint)
+}
+
+/// What an apply did to some hosts and projects.
+///
+/// Errors: it did nothing to one of the projects.
+fn narrowed(
+    done: Vec<Change>,
+    (hosts, projects): (&BTreeSet<Inv>, &[String]),
+    id: ApplyId,
+) -> Result<Vec<Change>, MakeError> {
+    for project in projects {
+        if done.iter().all(|change| change.project != *project) {
+            let known = done.iter().map(|change| change.project.clone()).collect();
+            return Err(unchanged(&format!("project `{project}`"), (project, known), id));
+        }
     }
-    for project in &request.projects {
-        let is_own = |change: &&Change| change.project == *project;
-        done.iter().find(is_own).ok_or_else(|| nothing(format!("project `{project}`")))?;
-    }
-    Ok(undo::narrow(done, &request.hosts, &request.projects))
+    let hosts: Vec<Inv> = hosts.iter().copied().collect();
+    Ok(undo::narrow(done, &hosts, projects))
 }
 
 /// Reads what stands where an apply changed something, zones side by side: in the order of its changes, nothing where it

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::Progress;
 use super::inquiry::{self, Asking};
 use super::needed::{Extent, Needed};
+use super::{Progress, RunStage};
 use crate::diff::Selection;
 use crate::dns::{ZoneContents, ZoneName};
 use crate::inventory::Inventory;
@@ -42,8 +42,8 @@ pub struct Zones {
 enum Reading<'t> {
     /// All that there is to know.
     Known(Box<KnownZone>),
-    /// What its server says when asked, so far about its apex; with who transfers it too, and how many records it is taken
-    /// to have.
+    /// What its server says when asked, so far about its apex; with who transfers it too, and how many records it is
+    /// taken to have.
     Asked(&'t dyn AskZone, AskedZone, Option<(&'t dyn ReadZone, u64)>),
 }
 
@@ -59,8 +59,9 @@ struct KnownZone {
     findings: Option<Box<provider::Findings>>,
 }
 
-/// How many zones of one target are read side by side. Most of the time is a server's or a disk's, so that more than the
-/// processors pays; a name server limits transfers to a client (BIND's `transfers-per-ns` is 2, `transfers-out` 10).
+/// How many zones of one target are read side by side. Most of the time is a server's or a disk's, so that more than
+/// the processors pays; a name server limits transfers to a client (BIND's `transfers-per-ns` is 2, `transfers-out`
+/// 10).
 const SIDE_BY_SIDE: usize = 4;
 
 /// Zones that were read whole before the inventory was known.
@@ -81,7 +82,7 @@ impl EarlyZones {
         (now, usage): (Time, CacheUse),
         progress: &dyn Progress,
     ) -> EarlyZones {
-        let cache = Cache::beside(&workspace.join(&config.state_file), usage, now);
+        let cache = Cache::next_to(&workspace.join(&config.state_file), usage, now);
         let targets = open_targets(config, workspace, now, Some(&cache));
         prepare(config, &targets, true);
         let zones = each_zone(config, &targets, progress, |access, zone| match access {
@@ -99,8 +100,8 @@ impl EarlyZones {
     }
 }
 
-/// Reads all configured zones as they are now: of those that are asked name by name, what the rules of the selected hosts
-/// need.
+/// Reads all configured zones as they are now: of those that are asked name by name, what the rules of the selected
+/// hosts need.
 pub fn read_all(
     inventory: &Inventory,
     workspace: &Path,
@@ -111,7 +112,8 @@ pub fn read_all(
     read_from(inventory, &targets, (selection, now), progress)
 }
 
-/// Reads all configured zones as [`read_all`] does, but for those that `early` has, and by way of the cache beside the state.
+/// Reads all configured zones as [`read_all`] does, but for those that `early` has, and by way of the cache beside the
+/// state.
 pub fn read_cached(
     inventory: &Inventory,
     (workspace, early): (&Path, Option<EarlyZones>),
@@ -119,7 +121,7 @@ pub fn read_cached(
     progress: &dyn Progress,
 ) -> Zones {
     let config = &inventory.config;
-    let cache = Cache::beside(&workspace.join(&config.state_file), usage, now);
+    let cache = Cache::next_to(&workspace.join(&config.state_file), usage, now);
     let zones = match early.filter(|early| early.are_by(config)) {
         Some(EarlyZones { targets, zones, .. }) => read_rest(inventory, &targets, zones, (selection, now), progress),
         None => {
@@ -132,8 +134,8 @@ pub fn read_cached(
     zones
 }
 
-/// Lets targets find out of all their zones at once what the cache is good for; targets that may choose transfer where a plan
-/// is about all hosts.
+/// Lets targets find out of all their zones at once what the cache is good for; targets that may choose transfer where
+/// a plan is about all hosts.
 fn prepare(config: &Config, targets: &[Result<Access, TargetError>], is_whole: bool) {
     parallel::side_by_side(targets.iter().enumerate().collect(), targets.len(), |(pool, target)| {
         let zones = config.zones.iter().filter(|spec| spec.pool == pool).map(|spec| &spec.name);
@@ -200,7 +202,7 @@ pub fn unread(inventory: &Inventory) -> Live {
 /// Takes all configured zones from a snapshot: no target is opened.
 pub fn read_snapshot(inventory: &Inventory, snapshot: &Snapshot, progress: &dyn Progress) -> Zones {
     let specs = &inventory.config.zones;
-    progress.stage("reading the snapshot", Some(specs.len() as u64));
+    progress.stage(RunStage::Snapshot, Some(specs.len() as u64));
     let apexes = Apexes::new(specs.iter().map(|spec| &spec.name));
     let readings = side_by_side(&vec![0; specs.len()], |place| {
         let read = snapshot.read_zone(&specs[place].name);
@@ -265,7 +267,7 @@ pub fn look_at_some<'t, T: Send>(
     progress: &dyn Progress,
 ) -> SomeZones<'t, T> {
     let specs: Vec<_> = config.zones.iter().filter(|spec| is_needed(&spec.name)).collect();
-    progress.stage("reading zones", Some(specs.len() as u64));
+    progress.stage(RunStage::Zones, Some(specs.len() as u64));
     let pools: Vec<usize> = specs.iter().map(|spec| spec.pool).collect();
     let sights = side_by_side(&pools, |place| {
         let (zone, pool) = (&specs[place].name, specs[place].pool);
@@ -320,7 +322,7 @@ pub fn each_zone<'t, T: Send>(
     act: impl Fn(&'t Access, &ZoneName) -> Result<T, TargetError> + Sync,
 ) -> Vec<Result<T, TargetError>> {
     let specs = &config.zones;
-    progress.stage("reading zones", Some(specs.len() as u64));
+    progress.stage(RunStage::Zones, Some(specs.len() as u64));
     let pools: Vec<usize> = specs.iter().map(|spec| spec.pool).collect();
     side_by_side(&pools, |place| {
         let outcome = match &targets[specs[place].pool] {
@@ -427,7 +429,7 @@ pub fn check_local(inventory: &Inventory, workspace: &Path, now: Time, progress:
     let config = &inventory.config;
     let local = |pool: usize| provider::is_local(&config.pools[pool].target.provider);
     let specs: Vec<_> = config.zones.iter().filter(|spec| local(spec.pool)).collect();
-    progress.stage("reading zone files", Some(specs.len() as u64));
+    progress.stage(RunStage::ZoneFiles, Some(specs.len() as u64));
     let context = Context { workspace, source: &config.source, now, cache: None };
     let pools: Vec<usize> = specs.iter().map(|spec| spec.pool).collect();
     let outcomes = side_by_side(&pools, |place| {

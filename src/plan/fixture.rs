@@ -1,5 +1,6 @@
 //! Plans for tests.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use super::*;
@@ -69,9 +70,12 @@ pub fn empty() -> Plan {
         inputs: [("racktables/hosts.csv", '1'), ("racktables/l3-tors.txt", '2')]
             .map(|(file, digit)| (file.to_owned(), String::from(digit).repeat(64)))
             .into(),
+        fleet: Some(62_000),
+        hosts: BTreeMap::new(),
         changes: Vec::new(),
         review: None,
         waiting: Vec::new(),
+        left_behind: Vec::new(),
         blocked: Vec::new(),
         skipped: Vec::new(),
         notices: Vec::new(),
@@ -132,10 +136,7 @@ pub fn reviewed() -> Plan {
         ),
     ];
     let against = Against::Base { name: "origin/main".to_owned(), commit: Some("3f2a".repeat(10)) };
-    let locations = [("SAS", &[100_001, 100_007, 100_012][..]), ("MYT", &[200_017])];
-    let hosts = |invs: &[u64]| invs.iter().map(|inv| Inv(*inv)).collect();
-    let locations = locations.iter().map(|(location, invs)| ((*location).to_owned(), hosts(invs))).collect();
-    let mut review = Review { against, causes, settled: 2, newly_blocked: vec![Inv(100_002)], locations };
+    let mut review = Review { against, causes, settled: 2, newly_blocked: vec![Inv(100_002)] };
     review.sort();
     let source = |name: &str, rows, dated: &str, max_age: Option<&str>| SourceSeen {
         source: name.to_owned(),
@@ -279,6 +280,7 @@ pub fn fleet() -> Plan {
         ),
     ];
     Plan {
+        hosts: hosts(),
         changes,
         blocked: blocked(),
         skipped: skipped(),
@@ -321,6 +323,20 @@ pub fn fleet() -> Plan {
     }
 }
 
+/// What the inventory says of the hosts that have changes.
+fn hosts() -> BTreeMap<Inv, HostSeen> {
+    let host = |inv, name: &str, location: &str, [switch, rack]: [&str; 2]| {
+        let (name, location) = (Some(name.to_owned()), location.to_owned());
+        (Inv(inv), HostSeen { name, location, switch: Some(switch.to_owned()), rack: Some(rack.to_owned()) })
+    };
+    BTreeMap::from([
+        host(100_001, "sas1-0001.search.example.net.", "SAS", ["sas1-s12", "A11"]),
+        host(100_007, "sas1-0007.search.example.net.", "SAS", ["sas1-s12", "A11"]),
+        host(100_012, "sas1-0012.search.example.net.", "SAS", ["sas1-s2", "A12"]),
+        host(200_017, "myt2-web-0017.web.example.net.", "MYT", ["myt2-s1", "B01"]),
+    ])
+}
+
 /// A limit of hosts of which nothing more is said.
 fn of_hosts() -> LimitState {
     LimitState {
@@ -334,6 +350,7 @@ fn of_hosts() -> LimitState {
         of: None,
         cause: None,
         frees: None,
+        setting: None,
     }
 }
 

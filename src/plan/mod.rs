@@ -22,9 +22,9 @@ pub mod store;
 pub mod fixture;
 
 pub use crate::change::{
-    BlockCode, Blocked, Change, ChangeKind, Notice, NoticeCode, Reason, Rule, SkipCode, Skipped, Waiting,
+    BlockCode, Blocked, Change, ChangeKind, LeftBehind, Notice, NoticeCode, Reason, Rule, SkipCode, Skipped, Waiting,
 };
 pub use marker::{Marker, marker_key};
-pub use model::{LimitKind, LimitState, Only, Plan, SourceSeen, ZoneSeen};
+pub use model::{HostSeen, LimitKind, LimitSetting, LimitState, Only, Plan, SourceSeen, ZoneSeen};
 pub use review::{Against, Cause, CauseKind, Class, Review};
 pub use sealed::SealedPlan;

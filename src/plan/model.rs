@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::marker::marker_key;
 use super::review::Review;
-use crate::change::{Blocked, Change, Notice, NoticeCode, Skipped, Waiting, words};
+use crate::change::{Blocked, Change, LeftBehind, Notice, NoticeCode, Skipped, Waiting, words};
 use crate::dns::{RrKey, RrsetRef, Rtype, ZoneContents, ZoneName};
 use crate::inventory::value::{Duration, Inv, Time};
 
@@ -23,12 +23,19 @@ pub struct Plan {
     pub only: Option<Only>,
     /// SHA-256 of every input file in hexadecimal, by name.
     pub inputs: BTreeMap<String, String>,
+    /// How many hosts the inventory has, of those that the plan was narrowed to; none where an apply is undone, since no
+    /// inventory is read then, and in plans of an earlier version.
+    pub fleet: Option<u64>,
+    /// What the inventory says of the hosts that the plan names; without those that it lacks. Reports show their names.
+    pub hosts: BTreeMap<Inv, HostSeen>,
     /// The changes, sorted by project, host (none last), zone, owner, type; the names as text.
     pub changes: Vec<Change>,
     /// What the changes rest on; none where an apply is undone, and where there are neither changes nor a base.
     pub review: Option<Review>,
     /// The RRsets whose records nobody has, and that wait before they are deleted; sorted as `changes`.
     pub waiting: Vec<Waiting>,
+    /// The own RRsets of names that no host has and that the plan leaves, sorted by name, zone, owner, type.
+    pub left_behind: Vec<LeftBehind>,
     /// The hosts that get no change although they should, sorted by host.
     pub blocked: Vec<Blocked>,
     /// The hosts that are not looked after, sorted by host.
@@ -54,11 +61,29 @@ impl Plan {
         self.only.is_none() && self.undoes.is_none() && !self.notices.iter().any(hides)
     }
 
+    /// The backbone name of a host, with the final dot; none where the inventory has none for it.
+    pub fn name_of(&self, host: Inv) -> Option<&str> {
+        self.hosts.get(&host)?.name.as_deref()
+    }
+
     /// Whether names of a zone were asked for one by one, so that the plan knows no more of it than what they hold.
     pub fn was_asked(&self, zone: &ZoneName) -> bool {
         let zone = zone.to_string();
         self.notices.iter().any(|notice| notice.code == NoticeCode::ReadByQuery && notice.name == zone)
     }
+}
+
+/// A host as the inventory has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostSeen {
+    /// Its backbone name, in presentation format with the final dot; none where it has no name.
+    pub name: Option<String>,
+    /// The datacenter in which hosts.csv has it.
+    pub location: String,
+    /// The switch that hosts.csv names; none where it names none.
+    pub switch: Option<String>,
+    /// The rack that hosts.csv names; none where it names none.
+    pub rack: Option<String>,
 }
 
 /// What the command line narrowed a plan to.
@@ -93,6 +118,22 @@ pub struct LimitState {
     pub cause: Option<String>,
     /// From when on the plan would fit, if nothing else changes; none where it fits now, or never will.
     pub frees: Option<Time>,
+    /// What sets it; none in plans of an earlier version.
+    pub setting: Option<LimitSetting>,
+}
+
+/// What sets a limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LimitSetting {
+    /// Nothing does: it is what holds where nothing is written.
+    Default,
+    /// A setting.
+    Written {
+        /// What it says, such as `max_delete = "10%"`.
+        says: String,
+        /// Where, as `file:line`.
+        place: String,
+    },
 }
 
 impl LimitState {

@@ -4,7 +4,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Blocked, Change, LimitState, Notice, Plan, Reason, Skipped, SourceSeen, Waiting, ZoneSeen};
+use super::{Blocked, Change, LeftBehind, LimitState, Notice, Plan, Reason, Skipped, SourceSeen, Waiting, ZoneSeen};
 use crate::inventory::value::Inv;
 
 /// Sorts everything in a plan, and drops what is said twice about one change.
@@ -25,6 +25,7 @@ pub fn settle(plan: &mut Plan) {
     }
     plan.changes.sort_by(changes);
     plan.waiting.sort_by(waiting);
+    plan.left_behind.sort_by_cached_key(left_behind_key);
     plan.blocked.sort_by(blocked);
     plan.skipped.sort_by(skipped);
     plan.notices.sort_by(notices);
@@ -58,6 +59,17 @@ pub fn waiting(a: &Waiting, b: &Waiting) -> Ordering {
         (project.clone(), none_last(*host), zone.to_string(), key.owner.to_string(), key.rtype.to_string())
     };
     key(a).cmp(&key(b))
+}
+
+/// By the name that no host has, zone, name, type.
+pub fn left_behind(a: &LeftBehind, b: &LeftBehind) -> Ordering {
+    left_behind_key(a).cmp(&left_behind_key(b))
+}
+
+/// What RRsets that are left are sorted by.
+fn left_behind_key(left: &LeftBehind) -> [String; 4] {
+    let LeftBehind { zone, key, name, .. } = left;
+    [name.to_string(), zone.to_string(), key.owner.to_string(), key.rtype.to_string()]
 }
 
 /// By host.

@@ -1,7 +1,5 @@
 //! What the changes of a plan rest on, gathered so that people can judge them by their causes.
 
-use std::collections::BTreeMap;
-
 use crate::change::words;
 use crate::inventory::value::{Inv, Time};
 
@@ -16,8 +14,6 @@ pub struct Review {
     pub settled: u64,
     /// With a base: the hosts that are blocked and are not with the base, sorted.
     pub newly_blocked: Vec<Inv>,
-    /// The hosts that have changes, sorted, by the datacenter in which hosts.csv has them; without those that it lacks.
-    pub locations: BTreeMap<String, Vec<Inv>>,
 }
 
 /// What an inventory is held against to find what is new in it.
@@ -164,7 +160,7 @@ mod tests {
 
     /// A review of these causes.
     fn review(causes: Vec<Cause>) -> Review {
-        Review { against: Against::Nothing, causes, settled: 0, newly_blocked: Vec::new(), locations: BTreeMap::new() }
+        Review { against: Against::Nothing, causes, settled: 0, newly_blocked: Vec::new() }
     }
 
     #[test]

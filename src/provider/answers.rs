@@ -1,7 +1,7 @@
-//! What a zone that is known whole says of single names, as its server would.
+//! What a zone that is known whole answers about single names, as its server would.
 //!
-//! Comes in: the zone's contents and a question. Goes out: the answer to it, with one thing left out: a name that only a
-//! wildcard covers counts as nothing, since nothing stands there. Pure.
+//! Comes in: the zone's contents and a question. Goes out: the answer to it, with one thing left out: a name that only
+//! a wildcard covers counts as nothing, since it has no records. Pure.
 
 use crate::dns::{NameRef, Rrset, RrsetRef, Rtype, ZoneContents, ZoneName};
 use crate::live::asked::{Answer, Question};
@@ -27,9 +27,9 @@ impl Known for ZoneContents {
 
 /// Answers one question about a name in the zone.
 ///
-/// Source: RFC 1034 section 4.3.2 for what goes before what: a delegation before all that lies at or below it, a DNAME
-/// before what lies below it (RFC 6672 section 3.2), and of those on the way the highest; then the type that was asked
-/// for, then a CNAME. A delegation answers for DS too, although the zone itself has that (RFC 4035 section 3.1.4.1).
+/// Source: RFC 1034 section 4.3.2 for the order: a delegation comes before names at or below it, a DNAME before names
+/// below it (RFC 6672 section 3.2), and the highest of those above the name comes first; then the type that was asked
+/// for, then a CNAME. A delegation answers for DS, too, although the zone itself has that (RFC 4035 section 3.1.4.1).
 pub fn answer(contents: &impl Known, question: &Question) -> Answer {
     let name = question.name.as_name();
     if let Some(above) = answer_from_above(contents, name) {
@@ -62,7 +62,7 @@ mod tests {
     use crate::dns::{Name, Rdata, RdataRef, Rrset, Ttl, ZoneBuilder, ZoneName};
     use crate::provider::parse_text;
 
-    /// What a zone with these records beside its SOA says of names, as one line for each.
+    /// What a zone with these records and its SOA answers about names, one line for each.
     fn answers(records: &str, questions: &[(&str, Rtype)]) -> String {
         let apex = ZoneName::new(Name::parse("example.net").unwrap());
         let text = format!("$TTL 60\n@ SOA ns host 1 2 3 4 5\n@ NS ns\n{records}");
@@ -86,14 +86,14 @@ mod tests {
     #[test]
     fn what_stands_at_a_name_is_the_answer_or_the_cname_in_its_place() {
         let records = "a AAAA ::2\na AAAA ::1\nc CNAME a\n* A 192.0.2.1\nx.y A 192.0.2.1\n";
-        let names = ["example.net", "a.example.net", "c.example.net", "nobody.example.net", "y.example.net"];
+        let names = ["example.net", "a.example.net", "c.example.net", "absent.example.net", "y.example.net"];
         let mut questions: Vec<_> = names.iter().map(|name| (*name, Rtype::AAAA)).collect();
         questions.extend([("c.example.net", Rtype::CNAME), ("example.net", Rtype::NS)]);
         insta::assert_snapshot!(answers(records, &questions), @r"
         example.net AAAA: nothing
         a.example.net AAAA: holds AAAA 60 ::1, ::2
         c.example.net AAAA: holds CNAME 60 a.example.net.
-        nobody.example.net AAAA: nothing
+        absent.example.net AAAA: nothing
         y.example.net AAAA: nothing
         c.example.net CNAME: holds CNAME 60 a.example.net.
         example.net NS: holds NS 60 ns.example.net.
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(answer("d.example.net", Rtype::PTR), Answer::Holds(Rtype::PTR, to("x.example.net")));
         let below = Answer::BelowDname(name("d.example.net"), to("e.example.net"));
         assert_eq!(answer("a.d.example.net", Rtype::PTR), below);
-        // What is below the DNAME is not there, a delegation among it.
+        // Names below the DNAME do not exist, including a delegation.
         assert_eq!(answer("y.d.example.net", Rtype::PTR), below);
     }
 }

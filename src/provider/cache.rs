@@ -1,11 +1,12 @@
-//! Zones as they were transferred last, kept on disk: so that one whose serial has not moved is not transferred again.
+//! Zones as they were transferred last, kept on disk: so that a zone whose serial has not changed is not transferred
+//! again.
 //!
-//! Comes in: a zone, and what it was read from. Goes out: what was kept of it, once every octet proved to be what was
-//! written, or why there is nothing to go by. Whether the zone is still that one, a provider finds out. The folder may be
-//! deleted at any time; whatever is wrong with it costs a transfer and nothing else.
+//! Comes in: a zone, and where it was read from. Goes out: the stored zone, if every octet proved to be what was
+//! written, or why it cannot be used. A provider finds out whether the zone has changed since. The folder may be
+//! deleted at any time; an error in it costs a transfer and nothing else.
 //!
-//! A file is a few lines that say what it holds, an empty one, and the octets of the contents. It is private, since a zone
-//! may be.
+//! A file has a few lines that say what it holds, an empty line, and the octets of the contents. It is private, since a
+//! zone may be.
 
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -49,7 +50,7 @@ pub struct Kept {
     pub since: Time,
 }
 
-/// The name of the folder, beside the state.
+/// The name of the folder, next to the state.
 const FOLDER: &str = "cache";
 
 /// The format of the files: the first line of each.
@@ -58,7 +59,7 @@ const FORMAT: &str = "zonewright zone cache 3";
 /// What the files of all formats begin with.
 const FAMILY: &str = "zonewright zone cache ";
 
-/// How long what stands before the contents may be: a name takes up to 1 004 characters, and a server's as many.
+/// How long the part before the contents may be: a name takes up to 1 004 characters, and a server's as many.
 const MAX_HEAD: u64 = 8192;
 
 /// The ending of a file that is being written.
@@ -71,8 +72,8 @@ const ATTEMPTS: u32 = 100;
 const FORSAKEN: Duration = Duration::from_secs(3600);
 
 impl Cache {
-    /// The cache beside the state of a workspace.
-    pub fn beside(state: &Path, usage: CacheUse, now: Time) -> Cache {
+    /// The cache next to the state of a workspace.
+    pub fn next_to(state: &Path, usage: CacheUse, now: Time) -> Cache {
         let folder = state.parent().unwrap_or(Path::new(""));
         Cache { folder: folder.join(FOLDER), now, usage }
     }
@@ -87,9 +88,9 @@ impl Cache {
         self.usage == CacheUse::Read && self.file(zone).is_file()
     }
 
-    /// What was kept of a zone as `origin` gave it, no longer ago than `max_age`.
+    /// What was stored of a zone from `origin`, if it is at most `max_age` old.
     ///
-    /// Errors: why there is nothing to go by; `None` where nothing was kept.
+    /// Errors: why it cannot be used; `None` where nothing was stored.
     pub fn load(&self, zone: &ZoneName, origin: &str, max_age: Duration) -> Result<Kept, Option<String>> {
         if !self.may_have(zone) {
             return Err(None);
@@ -119,8 +120,8 @@ impl Cache {
         Ok(Kept { contents, since: head.since })
     }
 
-    /// Keeps a zone as `origin` gave it, which was last transferred whole at a time; readers see the file before or this
-    /// one.
+    /// Keeps a zone as `origin` gave it, which was last transferred whole at a time; readers see the file before or
+    /// this one.
     ///
     /// Nothing is synced: what a power cut makes of it, its digest finds out. Errors: the system's.
     pub fn keep(&self, contents: &ZoneContents, origin: &str, since: Time) -> io::Result<()> {
@@ -138,18 +139,21 @@ impl Cache {
         let head = Head { xxh3: head.digest(octets), ..head };
         let place = self.file(zone);
         if !may_be_kept(&place) {
-            return Err(io::Error::new(ErrorKind::AlreadyExists, "a file that is none of the cache's has its name"));
+            return Err(io::Error::new(
+                ErrorKind::AlreadyExists,
+                "a file that does not belong to the cache has its name",
+            ));
         }
-        let (beside, mut file) = self.create_beside(zone)?;
+        let (temporary, mut file) = self.create_temporary(zone)?;
         let written = file.write_all(head.text().as_bytes()).and_then(|()| file.write_all(octets));
-        let written = written.and_then(|()| fs::rename(&beside, &place));
+        let written = written.and_then(|()| fs::rename(&temporary, &place));
         written.inspect_err(|_| {
             // That it could not be removed either would hide why.
-            let _ = fs::remove_file(&beside);
+            let _ = fs::remove_file(&temporary);
         })
     }
 
-    /// Removes what is kept of all zones but these, and what runs left that were killed.
+    /// Removes all stored zones except these, and temporary files of runs that were killed.
     pub fn keep_only<'a>(&self, zones: impl Iterator<Item = &'a ZoneName>) {
         let Ok(entries) = fs::read_dir(&self.folder) else { return };
         let names: Vec<String> = zones.map(file_name).collect();
@@ -168,15 +172,15 @@ impl Cache {
         }
     }
 
-    /// Creates a file in the folder that is to become that of a zone: never one that is there already, be it a link, or what a
-    /// run has under way whose number is ours on another machine or in another container.
-    fn create_beside(&self, zone: &ZoneName) -> io::Result<(PathBuf, File)> {
+    /// Creates a file in the folder that is to become that of a zone: never one that is there already, be it a link, or
+    /// what a run has under way whose number is ours on another machine or in another container.
+    fn create_temporary(&self, zone: &ZoneName) -> io::Result<(PathBuf, File)> {
         let mut attempt = 0;
         loop {
             let name = format!(".{}.{}-{attempt}.{UNFINISHED}", file_name(zone), std::process::id());
-            let beside = self.folder.join(name);
-            match private_file(OpenOptions::new().write(true).create_new(true)).open(&beside) {
-                Ok(file) => return Ok((beside, file)),
+            let temporary = self.folder.join(name);
+            match private_file(OpenOptions::new().write(true).create_new(true)).open(&temporary) {
+                Ok(file) => return Ok((temporary, file)),
                 Err(error) if error.kind() == ErrorKind::AlreadyExists && attempt < ATTEMPTS => attempt += 1,
                 Err(error) => return Err(error),
             }
@@ -203,15 +207,15 @@ impl Cache {
     }
 }
 
-/// Makes a folder where there is none, in a folder of ours: made by root in that of another account, it would be in that
-/// account's way, which may be about to make one there for its state.
+/// Makes a folder where there is none, in a folder of ours. If root made it in the folder of another account, that
+/// account could not write to it, or make one there for its state.
 fn create_private(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
     let around = folder.parent().filter(|around| !around.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !is_ours(around)? {
-        return Err(io::Error::new(ErrorKind::PermissionDenied, "the folder around it is another account's"));
+        return Err(io::Error::new(ErrorKind::PermissionDenied, "the folder around it belongs to another account"));
     }
     match private_folder(&mut DirBuilder::new()).create(folder) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
@@ -232,7 +236,7 @@ fn is_ours(_: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Whether nobody can have written a file but the account that we run as: its digest is no proof against who wants to mislead.
+/// Whether only the account that we run as can have written a file: its digest does not protect against an attacker.
 #[cfg(unix)]
 fn is_private(file: &File) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt as _;
@@ -246,8 +250,8 @@ fn is_private(_: &File) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Whether what stands at a place in the folder may go: nothing, what was kept, or what a power cut left of it. The folder
-/// may have been there for something else, such as zone files of somebody's.
+/// Whether the entry at a place in the folder may be removed: nothing, a stored zone, or the rest of one after a power
+/// cut. The folder may have had another purpose before, such as zone files of an operator.
 fn may_be_kept(place: &Path) -> bool {
     let mut begin = [0; FAMILY.len()];
     let read = File::open(place).and_then(|mut file| file.read(&mut begin));
@@ -263,7 +267,7 @@ fn may_be_kept(place: &Path) -> bool {
 struct Head {
     /// The zone.
     zone: String,
-    /// What it was read from.
+    /// Where it was read from.
     origin: String,
     /// When it was last transferred whole.
     since: Time,
@@ -271,8 +275,8 @@ struct Head {
     records: u64,
     /// How many octets they take.
     octets: u64,
-    /// The digest of all of this and the octets, in hexadecimal: XXH3 of 128 bits. It is there for damage; against who wants to
-    /// mislead no digest beside the contents would help, and files are taken from our own account alone.
+    /// The digest of all of this and the octets, in hexadecimal: XXH3 of 128 bits. It detects damage. Against an
+    /// attacker no digest next to the contents would help; therefore only files of our own account are used.
     xxh3: String,
 }
 
@@ -303,11 +307,11 @@ impl Head {
 
     /// All lines, with the empty one.
     fn text(&self) -> String {
-        format!("{}xxh3 {}\n\n", self.told(), self.xxh3)
+        format!("{}xxh3 {}\n\n", self.head(), self.xxh3)
     }
 
     /// The lines that the digest is of.
-    fn told(&self) -> String {
+    fn head(&self) -> String {
         let Head { zone, origin, since, records, octets, .. } = self;
         format!("{FORMAT}\nzone {zone}\nfrom {origin}\ntransferred {since}\nrecords {records}\noctets {octets}\n")
     }
@@ -315,7 +319,7 @@ impl Head {
     /// The digest of the lines and the octets, in hexadecimal.
     fn digest(&self, octets: &[u8]) -> String {
         let mut hasher = Xxh3::new();
-        hasher.update(self.told().as_bytes());
+        hasher.update(self.head().as_bytes());
         hasher.update(octets);
         format!("{:032x}", hasher.digest128())
     }
@@ -347,7 +351,7 @@ fn read_head(file: &mut File) -> io::Result<String> {
         }
     }
     io::Seek::seek(file, io::SeekFrom::Start(head.len() as u64))?;
-    String::from_utf8(head).map_err(|_| io::Error::new(ErrorKind::InvalidData, "its head is no text"))
+    String::from_utf8(head).map_err(|_| io::Error::new(ErrorKind::InvalidData, "its head is not text"))
 }
 
 #[cfg(test)]
@@ -377,7 +381,7 @@ mod tests {
 
     /// The cache of a workspace in this folder at a time.
     fn cache(folder: &Path, usage: CacheUse, now: &str) -> Cache {
-        Cache::beside(&folder.join(".zonewright/state.db"), usage, at(now))
+        Cache::next_to(&folder.join(".zonewright/state.db"), usage, at(now))
     }
 
     /// The same at noon, with the zone `example.net.` in it.
@@ -540,7 +544,7 @@ mod tests {
     fn where_nothing_can_be_written_nothing_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("file"), "").unwrap();
-        let cache = Cache::beside(&folder.path().join("file/state.db"), CacheUse::Read, at("2026-11-20T12:00:00Z"));
+        let cache = Cache::next_to(&folder.path().join("file/state.db"), CacheUse::Read, at("2026-11-20T12:00:00Z"));
         let zone = zone("example.net");
         assert!(cache.keep(&zone, ORIGIN, cache.now()).is_err());
         assert!(matches!(cache.load(zone.apex(), ORIGIN, HOUR), Err(None)));

@@ -1,7 +1,7 @@
-//! Updates as records of a message: what is to become of RRsets, with what was seen of them as its prerequisite. Pure.
+//! Updates as records of a message: the changes of RRsets, with what was seen of them as prerequisites. Pure.
 //!
-//! All that is deleted comes before all that is added: servers differ in what they make of another order. An RRset is always
-//! replaced whole, because Knot passes over a record that is there already with another TTL.
+//! All deletions come before all additions: servers differ in how they handle another order. An RRset is always
+//! replaced whole, because Knot ignores a record that is there already with another TTL.
 //!
 //! Source: RFC 2136 sections 2.4 and 2.5.
 
@@ -19,16 +19,16 @@ pub struct Entry<'a> {
     pub owner: NameRef<'a>,
     /// The type.
     pub rtype: Rtype,
-    /// What is meant: these data (IN), none (NONE), or all (ANY).
+    /// These data (IN), none (NONE), or all (ANY).
     pub class: Class,
     /// The TTL in seconds; 0 where nothing is added.
     pub ttl: u32,
-    /// The RDATA; empty where the whole RRset is meant.
+    /// The RDATA; empty for the whole RRset.
     pub rdata: &'a [u8],
 }
 
 impl<'a> Entry<'a> {
-    /// The RRset of an edit: what to say of it is left open.
+    /// The RRset of an edit, still without class and data.
     fn of(edit: &Edit<'a>) -> Entry<'a> {
         Entry { owner: owner(edit), rtype: edit.key.rtype, class: Class::ANY, ttl: 0, rdata: &[] }
     }
@@ -49,7 +49,7 @@ pub fn prerequisites<'a, E>(edits: &[Edit<'a>], mut push: impl FnMut(Entry<'a>) 
                 .try_for_each(|rdata| push(Entry { class: Class::IN, rdata: rdata.as_octets(), ..entry }))?,
             None => push(Entry { class: Class::NONE, ..entry })?,
         }
-        // A server passes over a record that comes beside a CNAME, and says that all is well (section 3.4.2.2).
+        // A server ignores a record next to a CNAME, and answers that all is well (section 3.4.2.2).
         if edit.kind.after().is_some() && without_cname.insert(entry.owner) {
             push(Entry { class: Class::NONE, rtype: Rtype::CNAME, ..entry })?;
         }
@@ -57,9 +57,9 @@ pub fn prerequisites<'a, E>(edits: &[Edit<'a>], mut push: impl FnMut(Entry<'a>) 
     Ok(())
 }
 
-/// Gives what is deleted, then what is added.
+/// Passes on the deletions, then the additions.
 ///
-/// Errors: what `push` gives.
+/// Errors: those of `push`.
 pub fn updates<'a, E>(edits: &[Edit<'a>], mut push: impl FnMut(Entry<'a>) -> Result<(), E>) -> Result<(), E> {
     for edit in edits.iter().filter(|edit| edit.kind.before().is_some()) {
         push(Entry { class: Class::ANY, ..Entry::of(edit) })?;

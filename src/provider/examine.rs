@@ -1,6 +1,6 @@
-//! What a target looks like to somebody who wants to know whether it works: facts, judged elsewhere.
+//! Facts about a target, for a user who asks whether it works; they are judged elsewhere.
 //!
-//! Nothing is changed at a target by looking at it, and nothing of a zone is kept but its measures.
+//! Looking at a target changes nothing there, and only the measures of a zone are kept.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub struct Examined {
     pub transfers: bool,
     /// The servers, or the one folder, in the order of the settings.
     pub places: Vec<PlaceExamined>,
-    /// What the target can do for whoever writes to it.
+    /// What the target can do for a writer.
     pub capabilities: Capabilities,
 }
 
@@ -33,14 +33,14 @@ pub struct KeyExamined {
     pub name: Name,
     /// Its algorithm, such as `hmac-sha256`.
     pub algorithm: String,
-    /// Why its secret cannot be had, where it cannot.
+    /// Why its secret cannot be read, if it cannot.
     pub fault: Option<Fault>,
 }
 
-/// What a target can do for whoever writes to it.
+/// What a target can do for a writer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Capabilities {
-    /// Nobody asked, since it cannot even be reached, or its key not be read.
+    /// It was not asked, since it cannot be reached or its key cannot be read.
     NotAsked,
     /// Whether it takes updates of each zone, in the order of the zones.
     Asked(Vec<UpdatesExamined>),
@@ -70,7 +70,7 @@ pub struct PlaceExamined {
     pub zones: Vec<ZoneExamined>,
 }
 
-/// The clock of a server, as far as its signatures tell.
+/// The clock of a server, as its signatures show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clock {
     /// No signed answer came.
@@ -88,12 +88,12 @@ pub struct ZoneExamined {
     pub zone: ZoneName,
     /// Whether the server answers for it with authority, or why that is not known; `None` where no server was asked.
     pub authority: Option<Result<bool, Fault>>,
-    /// The serial that it has, as far as it told.
+    /// The serial that it has, if it answered with one.
     pub serial: Option<u32>,
     /// What was read, or why it could not be.
     pub read: Result<Measures, Fault>,
-    /// What somebody without the key gets; `None` where nobody tried.
-    pub anybody: Option<Access>,
+    /// What a client without the key gets; `None` where that was not tried.
+    pub without_key: Option<Access>,
     /// Whether it can be written to, where that is a matter of files.
     pub writable: Option<bool>,
 }
@@ -115,7 +115,7 @@ pub struct Measures {
     pub warnings: usize,
 }
 
-/// What somebody without the key gets.
+/// What a client without the key gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Access {
     /// The zone.
@@ -144,13 +144,13 @@ impl From<TargetError> for Fault {
     }
 }
 
-/// What the record says that never stands at a marker's place, so that no update which demands it takes effect.
-const NEVER: &str = "what zonewright doctor asks for, and nobody writes";
+/// The text of a record that is never at a marker's place, so that an update that requires it never takes effect.
+const NEVER: &str = "what zonewright doctor asks for, and no run writes";
 
-/// Asks where a zone is written whether updates are taken, by one whose prerequisite never holds.
+/// Asks the primary of a zone whether it accepts updates, by an update whose prerequisite never holds.
 ///
-/// Servers look at the permission for the zone first; that for single names and types they look at when all prerequisites
-/// hold, so that this is not found out (RFC 2136 section 3.3).
+/// Servers check the permission for the zone first. They check that for single names and types only when all
+/// prerequisites hold, so this does not show it (RFC 2136 section 3.3).
 pub(super) fn try_update(writer: &dyn WriteZone, zone: &ZoneName) -> UpdatesExamined {
     let examined = |fault| UpdatesExamined { zone: zone.clone(), place: writer.place(zone), fault };
     let soa = Question::soa(zone);

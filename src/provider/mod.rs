@@ -1,7 +1,8 @@
 //! Targets: where zones are read from and written to.
 //!
-//! Comes in: a target's settings and the name of a zone. Goes out: the zone's contents, whole, or an error that names the
-//! cause; and what became of the updates that were sent to it ([`mod@write`]). A new provider is a folder and a word in the list below; nothing elsewhere names one.
+//! Comes in: a target's settings and the name of a zone. Goes out: the zone's contents, whole, or an error that names
+//! the cause; and the outcomes of the updates that were sent to it ([`mod@write`]). A new provider is a folder and a
+//! word in the list below; no other code names a provider.
 
 pub mod answers;
 
@@ -12,6 +13,8 @@ mod entries;
 pub mod examine;
 
 pub mod memory;
+
+pub mod outage;
 
 pub mod secret;
 
@@ -38,6 +41,7 @@ macro_rules! providers {
                 name: stringify!($name),
                 check: $name::check,
                 server_names: $name::server_names,
+                place: $name::place,
                 is_local: $name::IS_LOCAL,
                 is_fenced: $name::IS_FENCED,
                 open: $name::open,
@@ -65,8 +69,10 @@ struct Provider {
     name: &'static str,
     /// Checks settings without using them.
     check: fn(&Node, &SourceText) -> Diagnostics,
-    /// The names of servers that settings hold, each with its place; addresses are none.
+    /// The names of servers in the settings, each with its place; without addresses.
     server_names: fn(&Node) -> Vec<(Name, Origin)>,
+    /// What people call the target: a server, a folder.
+    place: fn(&Node) -> String,
     /// Whether zones are files of the workspace, so that reading them asks no server.
     is_local: bool,
     /// Whether others may write at the same time, so that a marker fences each zone unless its settings say otherwise.
@@ -98,16 +104,16 @@ pub enum Access {
 /// What was found in files, with the files.
 pub type Findings = (Files, Diagnostics);
 
-/// What a provider needs beside its settings.
+/// What a provider needs in addition to its settings.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
     /// The folder of the workspace: paths in settings are relative to it.
     pub workspace: &'a Path,
     /// The text of the settings file, for diagnostics.
     pub source: &'a SourceText,
-    /// The clock, for serials that tell dates.
+    /// The clock, for serials that contain dates.
     pub now: Time,
-    /// Where zones are kept from run to run; none where nothing but what is live will do.
+    /// Where zones are kept from run to run; `None` where only live data may be used.
     pub cache: Option<&'a Cache>,
 }
 
@@ -115,10 +121,10 @@ pub struct Context<'a> {
 pub trait ReadZone: Send + Sync {
     /// Reads one zone whole.
     ///
-    /// Errors: whatever keeps the zone from being known; nothing is ever left out in silence.
+    /// Errors: any reason why the zone is not fully known; nothing is left out in silence.
     fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, TargetError>;
 
-    /// Is told which zones are about to be read, so that it can ask for something about all of them at once.
+    /// Gets the zones that are about to be read, so that it can ask about all of them at once.
     fn prepare(&self, _zones: &[&ZoneName]) {}
 }
 
@@ -129,7 +135,7 @@ pub trait AskZone: Send + Sync {
 
     /// Asks for names of one zone; gives the answers in the order of the questions.
     ///
-    /// Errors: whatever keeps any question from being answered by the authority for the zone.
+    /// Errors: any reason why the authority for the zone did not answer a question.
     fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, TargetError>;
 
     /// Asks whether names of one zone exist; gives the answers in the order of the names.
@@ -155,9 +161,10 @@ pub fn transfer_is_cheaper(questions: u64, records: u64) -> bool {
 pub struct ZoneRead {
     /// What it holds.
     pub contents: ZoneContents,
-    /// The files that it was read from, by their names in messages, with their SHA-256 in hexadecimal; empty for servers.
+    /// The files that it was read from, by their names in messages, with their SHA-256 in hexadecimal; empty for
+    /// servers.
     pub inputs: Vec<(String, String)>,
-    /// Warnings about those files, with the files; `None` where there are none.
+    /// Warnings about those files, with the files; `None` where there are no files.
     pub findings: Option<Box<Findings>>,
 }
 
@@ -190,7 +197,7 @@ pub fn check(provider: &str, settings: &Node, source: &SourceText) -> Diagnostic
         Some(known) => (known.check)(settings, source),
         None => {
             let names: Vec<String> = PROVIDERS.iter().map(|known| format!("`{}`", known.name)).collect();
-            let message = format!("`{provider}` is no type of target");
+            let message = format!("`{provider}` is not a type of target");
             let hint = format!("the types are {}", names.join(", "));
             let mut diagnostics = Diagnostics::default();
             let place = settings.get("type").unwrap_or(settings);
@@ -204,6 +211,12 @@ pub fn check(provider: &str, settings: &Node, source: &SourceText) -> Diagnostic
 pub fn server_names(provider: &str, settings: &Node) -> Vec<(Name, Origin)> {
     let known = PROVIDERS.iter().find(|known| known.name == provider);
     known.map_or_else(Vec::new, |known| (known.server_names)(settings))
+}
+
+/// What people call a target: the first of its servers, or its folder; empty for an unknown type.
+pub fn place(provider: &str, settings: &Node) -> String {
+    let known = PROVIDERS.iter().find(|known| known.name == provider);
+    known.map_or_else(String::new, |known| (known.place)(settings))
 }
 
 /// Whether the zones of a target of this type are files of the workspace; an unknown type has none.
@@ -269,7 +282,8 @@ struct Exchange {
     window: Option<u16>,
 }
 
-/// How long one message may take where the settings say nothing: 30 s, as BIND waits for an idle client (`tcp-idle-timeout`).
+/// How long one message may take where the settings say nothing: 30 s, as BIND waits for an idle client
+/// (`tcp-idle-timeout`).
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The longest `timeout`: an hour, beyond which a slip of the pen is likelier than a server (no official source).
@@ -302,7 +316,8 @@ impl Exchange {
     }
 }
 
-/// Whether records of a type can be in a zone (RFC 6895 section 3.1: 128 to 255 are types of questions and messages, and
+/// Whether records of a type can be in a zone (RFC 6895 section 3.1: 128 to 255 are types of questions and messages,
+/// and
 /// 41 is EDNS).
 pub fn is_zone_data(rtype: Rtype) -> bool {
     !matches!(rtype.to_int(), 0 | 41 | 128..=255)

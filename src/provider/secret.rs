@@ -16,10 +16,10 @@ use ring::rand;
 
 use crate::dns::Name;
 
-/// The most octets that a secret may have as text, by far: what is longer is some other file.
+/// The most octets that a secret may have as text, by far: a longer file is another file.
 const MAX_TEXT: u64 = 64 * 1024;
 
-/// The variable by which systemd tells a service where its credentials are (systemd.exec(5), "Credentials").
+/// The variable in which systemd passes a service the folder of its credentials (systemd.exec(5), "Credentials").
 const CREDENTIALS: &str = "CREDENTIALS_DIRECTORY";
 
 /// How often a command that closed its output is asked whether it has ended.
@@ -35,8 +35,8 @@ impl fmt::Debug for Secret {
 }
 
 impl Secret {
-    /// A new secret that nobody foresees, with its base64: as long as what HMAC-SHA256 makes (RFC 8945 section 6, RFC 2104
-    /// section 3).
+    /// A new unpredictable secret, with its base64: as long as what HMAC-SHA256 makes (RFC 8945 section 6, RFC
+    /// 2104 section 3).
     ///
     /// Errors: the system gives no random numbers.
     pub fn random() -> io::Result<(Secret, String)> {
@@ -111,7 +111,7 @@ fn read_credential(name: &str, folder: Option<PathBuf>) -> Result<Vec<u8>, Secre
     let folder = folder.filter(|folder| !folder.as_os_str().is_empty()).ok_or_else(|| SecretError {
         code: "secret-unreadable",
         message: format!("there is no credential `{name}`: the environment variable `{CREDENTIALS}` is not set"),
-        hint: "a service of systemd has it by `LoadCredential`; elsewhere set it to the folder with the secret's file",
+        hint: "systemd sets it for a service with `LoadCredential`; elsewhere set it to the folder with the secret's file",
     })?;
     let path = folder.join(name);
     read_file(&path, &path.to_string_lossy())
@@ -129,13 +129,13 @@ fn read_file(path: &Path, shown: &str) -> Result<Vec<u8>, SecretError> {
     let file = if regular { Some(File::open(path).map_err(failed)?) } else { None };
     let metadata = file.as_ref().map(File::metadata).transpose().map_err(failed)?;
     let (Some(file), Some(metadata)) = (file, metadata.filter(std::fs::Metadata::is_file)) else {
-        return Err(failed(io::Error::other("it is no regular file")));
+        return Err(failed(io::Error::other("it is not a regular file")));
     };
     if others_can_use(&metadata) {
         return Err(SecretError {
             code: "secret-exposed",
-            message: format!("others than its owner can read or write `{shown}`, which holds a secret"),
-            hint: "run `chmod 600` on it, and change the secret if somebody may have read it",
+            message: format!("users other than its owner can read or write `{shown}`, which holds a secret"),
+            hint: "run `chmod 600` on it, and change the secret if another user may have read it",
         });
     }
     let mut text = Vec::new();
@@ -152,12 +152,12 @@ fn others_can_use(metadata: &std::fs::Metadata) -> bool {
 
 /// Whether a file of this mode and owner is open to more than it should be, for a process of the user `user`.
 ///
-/// A file of the user's own is for the user alone. A file that belongs to root may be readable for its group: so root gives
-/// a service's account a secret that the account cannot alter. systemd's credentials look like that (an entry of an access
-/// control list shows as the group's permission), and Kubernetes' secrets in a pod with `fsGroup`.
+/// A file of the user's own is for the user alone. A file that belongs to root may be readable for its group: so root
+/// gives a service's account a secret that the account cannot alter. systemd's credentials look like that (an entry of
+/// an access control list shows as the group's permission), and Kubernetes' secrets in a pod with `fsGroup`.
 ///
-/// Source: PostgreSQL holds the private keys of its servers to the same rule (its documentation, section "SSL Server File
-/// Usage").
+/// Source: PostgreSQL holds the private keys of its servers to the same rule (its documentation, section "SSL Server
+/// File Usage").
 #[cfg(unix)]
 fn is_exposed(mode: u32, owner: u32, user: u32) -> bool {
     let refused = if owner == 0 && user != 0 { 0o026 } else { 0o066 };
@@ -239,9 +239,9 @@ fn decode(text: &[u8], source: &str) -> Result<Secret, SecretError> {
     let decoded = clause.map(|clause| clause.secret).or_else(|| text.and_then(decode_base64));
     decoded.ok_or_else(|| SecretError {
         code: "secret-malformed",
-        message: format!("what {source} holds is no base64"),
-        hint: "the secret itself belongs there, the text between the quotes of `secret` in a key of named.conf; or one such \
-               key whole, as `tsig-keygen` prints it",
+        message: format!("the secret from {source} is not base64"),
+        hint: "the secret itself belongs there, the text between the quotes of `secret` in a key of named.conf; or one whole \
+               key as `tsig-keygen` prints it",
     })
 }
 
@@ -268,7 +268,7 @@ mod tests {
 
     use super::*;
 
-    /// A secret in base64, and what it stands for.
+    /// A secret in base64, and its octets.
     const SECRET: (&str, &[u8]) = ("c2VjcmV0IG9jdGV0cw==", b"secret octets");
 
     /// Writes a file with a mode and fetches the secret in it.
@@ -298,7 +298,7 @@ mod tests {
         let none = SecretSource::File("none".into()).fetch(Path::new("."), Duration::from_secs(1)).unwrap_err();
         assert_eq!(none.message, "the secret in `none` cannot be read: no such file or directory (os error 2)");
         let folder = SecretSource::File("src".into()).fetch(Path::new("."), Duration::from_secs(1)).unwrap_err();
-        assert_eq!(folder.message, "the secret in `src` cannot be read: it is no regular file");
+        assert_eq!(folder.message, "the secret in `src` cannot be read: it is not a regular file");
     }
 
     #[test]
@@ -337,7 +337,10 @@ mod tests {
     fn a_secret_is_base64_and_never_shown() {
         for text in ["", "\n", "c2Vj?", "key \"x\" { secret \"c2VjcmV0\"; };", "\u{e4}"] {
             let error = fetch_file(text, 0o600).unwrap_err();
-            assert_eq!((error.code, error.message.as_str()), ("secret-malformed", "what `key` holds is no base64"));
+            assert_eq!(
+                (error.code, error.message.as_str()),
+                ("secret-malformed", "the secret from `key` is not base64")
+            );
         }
         assert_eq!(format!("{:?}", fetch_file(SECRET.0, 0o600).unwrap()), "Secret(…)");
     }

@@ -1,20 +1,20 @@
-//! How zones are written: updates of which each takes effect as a whole or not at all.
+//! How zones are written: updates; each takes effect as a whole or not at all.
 //!
-//! Comes in: changes of single RRsets. Goes out: what the primary says of each update. A provider makes no choices: it sends
-//! what it is given, with what was seen before as its prerequisite, and tells what is proven to have become of it.
+//! Comes in: changes of single RRsets. Goes out: what the primary answers to each update. A provider makes no choices:
+//! it sends what it is given, with what was seen before as prerequisites, and reports the proven outcome.
 
 use super::TargetError;
 use crate::change::ChangeKind;
 use crate::dns::{RrKey, ZoneName};
 use crate::live::asked::{Answer, Question};
 
-/// One RRset of an update: what must stand there before, and what is to stand there after.
+/// One RRset of an update: what must be there before, and what is to be there after.
 #[derive(Debug, Clone, Copy)]
 pub struct Edit<'a> {
     /// The RRset.
     pub key: &'a RrKey,
-    /// Before and after. What is before is a prerequisite, its absence too; where something is added, so is that no CNAME
-    /// stands there.
+    /// Before and after. The state before is a prerequisite, also where there was no RRset; where something is added,
+    /// the absence of a CNAME is one, too.
     pub kind: &'a ChangeKind,
 }
 
@@ -36,18 +36,18 @@ pub struct UpdateLimits {
     pub octets: usize,
 }
 
-/// What became of an update.
+/// The outcome of an update.
 #[derive(Debug, Clone)]
 pub enum Reply {
     /// The server says, provably where there is a key, that it took effect.
     Done,
-    /// A prerequisite did not hold, which the words tell, so that provably nothing took effect.
+    /// A prerequisite, described in words, did not hold, so provably nothing took effect.
     Prerequisite(String),
     /// The server will not do this update however often it is sent; provably nothing took effect.
     Refused(TargetError),
     /// The server could not do it just then; provably nothing took effect.
     Failed(TargetError),
-    /// There is no answer, or none that proves anything: it may have taken effect, or may yet.
+    /// There is no answer, or one that proves nothing: it may have taken effect, or may still do so.
     Unknown(TargetError),
 }
 
@@ -66,22 +66,22 @@ pub trait WriteZone: Send + Sync {
     /// The most octets that an edit takes in an update of this zone.
     fn octets(&self, zone: &ZoneName, edit: Edit<'_>) -> usize;
 
-    /// Reads RRsets from the primary, by whatever costs least; gives the answers in the order of the questions. An answer
+    /// Reads RRsets from the primary, in the cheapest way; returns the answers in the order of the questions. An answer
     /// that a wildcard gives counts as nothing. `rrsets` is about how many the zone has, where that is known.
     ///
-    /// Errors: whatever keeps any question from being answered, or the zone from being written at all.
+    /// Errors: any reason why a question is not answered, or the zone cannot be written at all.
     fn observe(&self, zone: &ZoneName, questions: &[Question], rrsets: Option<u64>)
     -> Result<Vec<Answer>, TargetError>;
 
     /// Starts to write a zone. Nothing is sent and no connection made yet.
     fn open(&self, zone: &ZoneName) -> Box<dyn UpdateZone + '_>;
 
-    /// Takes it for possible that an earlier run made updates, and ended before [`WriteZone::finish`].
+    /// Assumes that an earlier run may have made updates, and ended before [`WriteZone::finish`].
     fn doubt(&self) {}
 
-    /// Does what is to be done once, after the last update of all zones.
+    /// Does the final work once, after the last update of all zones.
     ///
-    /// Errors: it could not be done; the updates stand all the same.
+    /// Errors: it could not be done; the updates stay in effect.
     fn finish(&self) -> Result<(), TargetError>;
 }
 
@@ -96,7 +96,7 @@ pub trait UpdateZone: Send {
     /// Errors: it could not be sent, or perhaps not whole; nothing is known of it, as with [`Reply::Unknown`].
     fn send(&mut self, update: &Update<'_>) -> Result<Ticket, TargetError>;
 
-    /// Waits for what became of an update. After [`Reply::Unknown`] nothing more comes for any other update in flight
-    /// than that, and the next one sent goes over another connection.
+    /// Waits for the outcome of an update. After [`Reply::Unknown`], all other updates in flight get that reply, too,
+    /// and the next update is sent over another connection.
     fn reply(&mut self, ticket: Ticket) -> Reply;
 }

@@ -24,7 +24,7 @@ pub fn accepted(exchange: &Exchange, options: &TextOptions) -> String {
         return page.out;
     };
     let (rows, words) = (counted(before.rows, "row"), before.words());
-    page.line(0, &format!("Before: {rows}, accepted {} {words}", before.at));
+    page.line(0, &format!("Before: {rows}, accepted {} {words}", before.at.to_second()));
     page.line(2, &listed("gone", &difference.gone));
     page.line(2, &listed("new", &difference.new));
     page.line(2, &changed(&difference.changed));

@@ -23,14 +23,14 @@ pub fn by(who: &str) -> String {
     if who.is_empty() { String::new() } else { format!(" by {who}") }
 }
 
-/// When an apply began, who ran it, and when it ended; `running` is the one that is at work.
+/// When an apply began, who ran it, and when it ended, to the second; `running` is the one that is at work.
 pub fn times(apply: &ApplySummary, running: Option<ApplyId>) -> String {
     let end = match apply.finished {
-        Some(finished) => format!("ended {finished}"),
+        Some(finished) => format!("ended {}", finished.to_second()),
         None if running == Some(apply.id) => "at work".to_owned(),
         None => "never ended".to_owned(),
     };
-    format!("begun {}{}, {end}", apply.new.started, by(&apply.new.who))
+    format!("begun {}{}, {end}", apply.new.started.to_second(), by(&apply.new.who))
 }
 
 /// How many hosts had which outcome, orphans too; how many there were, where it did not end.
@@ -79,7 +79,7 @@ pub fn remarks(apply: &ApplySummary) -> Vec<String> {
     let undoes = apply.new.undoes.iter().map(|undone| format!("undoes apply {}", undone.0));
     let resumed = apply.resumed.iter().map(|Resumption { at, who, reason }| {
         let reason = reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
-        format!("resumed {at}{}{reason}", by(who))
+        format!("resumed {}{}{reason}", at.to_second(), by(who))
     });
     reason.chain(undoes).chain(resumed).collect()
 }

@@ -18,6 +18,13 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// Counts the changes of a whole plan, and the hosts that it leaves.
+    pub fn of_plan(plan: &Plan) -> Counts {
+        let mut counts = Counts { left: [plan.blocked.len(), plan.skipped.len()], ..Counts::default() };
+        plan.changes.iter().for_each(|change| counts.count(change));
+        counts
+    }
+
     /// Counts a change.
     pub fn count(&mut self, change: &Change) {
         self.hosts.extend(change.host);

@@ -1,5 +1,7 @@
 //! An RRset that changes: what it is called, and its data before and after, line by line.
 
+use std::net::IpAddr;
+
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
@@ -8,7 +10,7 @@ use super::paint::Paint;
 use crate::diag::sanitize;
 use crate::dns::reverse::address_of;
 use crate::dns::{NameRef, Rtype};
-use crate::plan::Change;
+use crate::plan::{Change, Plan};
 
 /// One line of data.
 #[derive(Serialize)]
@@ -17,6 +19,9 @@ pub struct Line {
     pub sign: char,
     /// The data, or marks below what differs; painted.
     pub text: String,
+    /// Whether it is marks.
+    #[serde(skip)]
+    pub is_marks: bool,
 }
 
 /// An RRset as people call it: `AAAA a.example.net.`, or `PTR of 2a02:6b8::1`.
@@ -33,6 +38,21 @@ pub fn rrset_of(change: &Change) -> String {
         Some(address) => format!("{} for PTR of {address}", change.key.rtype),
         None => rrset(change.key.rtype, change.key.owner.as_name()),
     }
+}
+
+/// What the changes of one host are sorted by for readers: whether they are at an address, whether not at the host's own name,
+/// the address and the name, whether a TXT of the registry, which follows what it records, and the type.
+pub type ReadingOrder = (bool, bool, Option<IpAddr>, String, bool, String);
+
+/// Where a change is among those of its host: names first, the host's own before all, then addresses.
+pub fn reading_order(plan: &Plan, change: &Change) -> ReadingOrder {
+    let recorded = change.registered();
+    let is_registry = recorded.is_some();
+    let (rtype, name) = recorded.unwrap_or_else(|| (change.key.rtype, change.key.owner.as_name().to_name()));
+    let address = (rtype == Rtype::PTR).then(|| address_of(name.as_name())).flatten();
+    let (is_address, name) = (rtype == Rtype::PTR, name.to_string());
+    let is_other = change.host.and_then(|host| plan.name_of(host)) != Some(name.as_str());
+    (is_address, is_other, address, name, is_registry, change.key.rtype.to_string())
 }
 
 /// The data of a change, from RDATA in presentation format: what stays, what goes, what comes, and marks below what differs
@@ -52,7 +72,7 @@ pub fn lines(before: &[String], after: &[String], paint: &Paint) -> Vec<Line> {
 
 /// A line of data without marks.
 fn line(sign: char, style: &str, text: &str, paint: &Paint) -> Line {
-    Line { sign, text: paint.marked(style, &sanitize(text), &[]) }
+    Line { sign, text: paint.marked(style, &sanitize(text), &[]), is_marks: false }
 }
 
 /// Old above new, with what differs marked: by style, or by a line of its own below.
@@ -60,7 +80,7 @@ fn pair(old: &str, new: &str, paint: &Paint) -> Vec<Line> {
     let (in_old, in_new) = differing(old, new).unwrap_or_default();
     let mut lines = Vec::with_capacity(3);
     for (sign, style, text, parts) in [('-', &paint.delete, old, &in_old), ('+', &paint.create, new, &in_new)] {
-        lines.push(Line { sign, text: paint.marked(style, text, parts) });
+        lines.push(Line { sign, text: paint.marked(style, text, parts), is_marks: false });
         // One line of marks is enough; it stands below the old text only where the new one has nothing to mark.
         if !paint.is_on() && !parts.is_empty() && (sign == '+' || in_new.is_empty()) {
             let mut marks = String::new();
@@ -68,7 +88,7 @@ fn pair(old: &str, new: &str, paint: &Paint) -> Vec<Line> {
                 marks.extend(std::iter::repeat_n(' ', text[..part.start].width() - marks.width()));
                 marks.extend(std::iter::repeat_n('^', text[part.clone()].width()));
             }
-            lines.push(Line { sign: ' ', text: marks });
+            lines.push(Line { sign: ' ', text: marks, is_marks: true });
         }
     }
     lines

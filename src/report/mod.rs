@@ -24,6 +24,8 @@ mod doctor;
 
 mod drift;
 
+pub mod event;
+
 mod explain;
 
 mod gather;
@@ -31,6 +33,8 @@ mod gather;
 mod github;
 
 mod history;
+
+mod host_label;
 
 mod html;
 
@@ -47,6 +51,8 @@ pub mod metrics;
 mod names;
 
 mod notice;
+
+mod outages;
 
 mod outlook;
 
@@ -66,6 +72,8 @@ pub mod init;
 
 mod settlement;
 
+mod source_url;
+
 mod status;
 
 mod summary;
@@ -73,6 +81,8 @@ mod summary;
 mod templates;
 
 mod text;
+
+mod verdict;
 
 mod words;
 
@@ -94,6 +104,7 @@ pub use outlook::{Outlook, Verdict};
 pub use schema::{SchemaKind, schema};
 pub use serve::{Serving, served, serving};
 pub use settlement::settlement;
+pub use source_url::SourceUrl;
 pub use status::{adopted, reset, status};
 pub use summary::{check_summary, snapshot_summary};
 pub use templates::{TemplateError, Templates};

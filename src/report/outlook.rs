@@ -1,5 +1,6 @@
 //! What is known of a plan beside what it says itself: what would become of it, and where it is.
 
+use super::source_url::SourceUrl;
 use crate::apply::Refusal;
 use crate::plan::Plan;
 
@@ -10,10 +11,14 @@ pub struct Outlook {
     pub refusal: Option<Refusal>,
     /// The file that holds all of it, as the command line names it.
     pub file: Option<String>,
+    /// The command that applies the plan in that file, as a shell takes it.
+    pub command: Option<String>,
     /// Where readers of a report find all of it, such as the page of a pipeline's run.
     pub url: Option<String>,
     /// Where only some of its changes are shown: how many are not.
     pub hidden: Option<usize>,
+    /// Where readers find the lines of the exports, in formats that have links.
+    pub source_url: Option<SourceUrl>,
 }
 
 /// What a plan comes to, in the order in which people must know it.

@@ -21,6 +21,8 @@ pub enum SchemaKind {
     Status,
     /// What `history` prints as JSON.
     History,
+    /// What a run reports.
+    Event,
 }
 
 /// The schema of a file, as JSON text. Source: JSON Schema draft 2020-12.
@@ -33,6 +35,7 @@ pub fn schema(kind: SchemaKind) -> &'static str {
         SchemaKind::Drift => include_str!("../../schemas/drift.schema.json"),
         SchemaKind::Status => include_str!("../../schemas/status.schema.json"),
         SchemaKind::History => include_str!("../../schemas/history.schema.json"),
+        SchemaKind::Event => include_str!("../../schemas/event.schema.json"),
         SchemaKind::Doctor => include_str!("../../schemas/doctor.schema.json"),
         SchemaKind::Project => include_str!("../../schemas/project.schema.json"),
     }
@@ -47,7 +50,7 @@ pub mod tests {
     use crate::plan::{BlockCode, NoticeCode, Rule, SealedPlan, SkipCode, fixture, v1};
 
     /// All schemas.
-    const ALL: [SchemaKind; 9] = [
+    const ALL: [SchemaKind; 10] = [
         SchemaKind::Plan,
         SchemaKind::Explain,
         SchemaKind::Config,
@@ -57,6 +60,7 @@ pub mod tests {
         SchemaKind::Drift,
         SchemaKind::Status,
         SchemaKind::History,
+        SchemaKind::Event,
     ];
 
     /// A schema as a value.
@@ -293,6 +297,11 @@ pub mod tests {
         let outcomes = words(Outcome::ALL.iter().map(|word| word.as_str()).collect());
         assert_eq!(*apply.pointer("/$defs/host/properties/outcome/enum").unwrap(), outcomes);
         assert_eq!(*apply.pointer("/properties/counts/required").unwrap(), outcomes);
+        let event = value(SchemaKind::Event);
+        for event_kind in ["apply-finished", "resume-finished", "undo-finished"] {
+            let listed = format!("/$defs/{event_kind}/properties/outcomes/propertyNames/enum");
+            assert_eq!(*event.pointer(&listed).unwrap(), outcomes);
+        }
         for kind in [SchemaKind::Status, SchemaKind::History] {
             assert_eq!(*value(kind).pointer("/$defs/apply/properties/outcomes/propertyNames/enum").unwrap(), outcomes);
         }

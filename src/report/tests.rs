@@ -63,14 +63,14 @@ fn told(format: PlanFormat, text: &str) -> [bool; 4] {
     let has = |part: &str| text.contains(part);
     match format {
         PlanFormat::Text => [
-            has("refused without `--allow`") || has("Refused as it is: "),
-            has("Not whole: ") || has("No changes; but not every source"),
-            has("A view: 3 more changes are not shown."),
-            has("live DNS is as it should be"),
+            text.starts_with("Refused by "),
+            has("no plan for ") || has("No plan: ") || has(" errors: "),
+            has("; 3 more changes not shown."),
+            has("live DNS matches the inventory"),
         ],
         PlanFormat::Markdown => [
-            has("\n### ⛔ DNS plan refused: "),
-            has(" is not whole: ") || has("- **not read:** ") || has("- **not believed:** "),
+            has("\n**Refused by "),
+            has("**Not complete: ") || has("- **not read:** ") || has("- **not trusted:** "),
             has("- **a view:** 3 more changes of the plan are neither shown nor counted here"),
             has("✅"),
         ],
@@ -80,7 +80,7 @@ fn told(format: PlanFormat, text: &str) -> [bool; 4] {
                 || has("racktables/hosts.csv was cut</li>")
                 || has("its last line has no end</li>"),
             has("3 more changes of the plan are not shown. "),
-            has("Ready to apply</span>") || has("live DNS is as it should be</span>"),
+            has("<p class=\"state ready\">") || has("live DNS matches the inventory</span>"),
         ],
         PlanFormat::Junit => {
             let fails = |code: &str| has(&format!("<failure type=\"{code}\""));
@@ -101,7 +101,8 @@ fn told(format: PlanFormat, text: &str) -> [bool; 4] {
 }
 
 /// The notices that make a plan less than it should be.
-const LESS: [NoticeCode; 3] = [NoticeCode::SourceUnknown, NoticeCode::ZoneUnknown, NoticeCode::SourceUntrusted];
+const LESS: [NoticeCode; 4] =
+    [NoticeCode::SourceUnknown, NoticeCode::ZoneUnknown, NoticeCode::BadSettings, NoticeCode::SourceUntrusted];
 
 /// The formats for people and their tools.
 const FORMATS: [PlanFormat; 5] =
@@ -127,7 +128,14 @@ fn every_format_tells_what_speaks_against_a_plan() {
 fn counted(format: PlanFormat, text: &str) -> [usize; 5] {
     let number = |text: &str| text.trim_matches('*').parse().unwrap_or(0);
     match format {
-        PlanFormat::Text | PlanFormat::Markdown => {
+        PlanFormat::Markdown => {
+            let heading = text.lines().find(|line| line.starts_with("### ")).unwrap_or_default();
+            [" to create", " to modify", " to delete", " blocked", " skipped"].map(|what| {
+                let before = heading.split_once(what).map_or("", |(before, _)| before);
+                number(before.rsplit(' ').next().unwrap_or_default())
+            })
+        }
+        PlanFormat::Text => {
             let is_total = |line: &&str| line.trim_start_matches(['|', ' ', '*']).starts_with("total");
             let row = text.lines().find(is_total).unwrap_or_default();
             let cells: Vec<&str> = row.split([' ', '|']).filter(|cell| !cell.is_empty()).collect();

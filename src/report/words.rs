@@ -269,6 +269,12 @@ impl Explained for NoticeCode {
                 "a zone could not be read whole",
                 "The zone could not be read whole. Hosts that need it are blocked `zone-unknown`.",
             ),
+            NoticeCode::BadSettings => words(
+                "bad settings",
+                "a settings file has errors",
+                "A project file, or a project of zonewright.toml, has errors. The hosts of that project are blocked \
+                 `bad-input`; the rest is planned. `zonewright check` shows each error with its line.",
+            ),
             NoticeCode::ReadByQuery => words(
                 "read by query",
                 "not all of a zone was looked at",
@@ -303,6 +309,13 @@ impl Explained for NoticeCode {
                 "what waits to be deleted goes on waiting",
                 "While a row of hosts.csv or names.lock is bad or a source is unknown, nobody can tell which names nobody \
                  has: no such record is removed. What waits for `delete_after` goes on waiting, and its time runs on.",
+            ),
+            NoticeCode::LeftBehind => words(
+                "left behind",
+                "records that zonewright created are at names that no host has",
+                "zonewright created the records, and no host of the inventory and no current row of names.lock has the \
+                 name: its host left the inventory or got another name. The records stay. Policy `sync` deletes them; \
+                 `zonewright release HOST` before a host gets another name has them deleted under `repair`, too.",
             ),
             NoticeCode::EditedSince => words(
                 "edited since",

@@ -2,32 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-/// Breaks `text` at blanks into lines of at most `width` columns, the first indented by `first`, the others by `rest`.
-///
-/// A word that is wider than the line stands alone and sticks out: names and addresses are never cut. There is no
-/// newline at the end.
-pub fn wrap(text: &str, width: usize, first: usize, rest: usize) -> String {
-    let mut out = " ".repeat(first);
-    let mut column = first;
-    let mut fresh = true;
-    for word in text.split(' ').filter(|word| !word.is_empty()) {
-        let columns = word.width();
-        if !fresh && column + 1 + columns > width {
-            out.push('\n');
-            out.extend(std::iter::repeat_n(' ', rest));
-            column = rest;
-            fresh = true;
-        }
-        if !fresh {
-            out.push(' ');
-            column += 1;
-        }
-        out.push_str(word);
-        column += columns;
-        fresh = false;
-    }
-    out
-}
+pub use crate::diag::wrap;
 
 /// Aligns cells in columns, two blanks apart: `l` in `align` puts a column to the left, `r` to the right.
 ///

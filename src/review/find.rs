@@ -52,6 +52,8 @@ pub struct Finder<'g, 'a> {
     blocked_now: HashMap<Inv, &'a Blocked>,
     /// Where in the plan each RRset is changed, for the TXT that record them.
     places: HashMap<(Rtype, Name), usize>,
+    /// The hosts of changes to RRsets that an apply wrote.
+    published: HashSet<Inv>,
     /// What is known of each host that was asked about.
     hosts: HashMap<Inv, KnownHost<'a>>,
     /// Who has which name.
@@ -89,6 +91,7 @@ impl<'g, 'a> Finder<'g, 'a> {
             skipped: base.iter().flat_map(|base| base.skipped).map(|skipped| skipped.host).collect(),
             blocked_now: given.decided.blocked.iter().map(|blocked| (blocked.host, blocked)).collect(),
             places: changes.map(|(place, change)| (key(change), place)).collect(),
+            published: published(given),
             hosts: HashMap::new(),
             holders: Holders::default(),
         }
@@ -180,8 +183,11 @@ impl<'g, 'a> Finder<'g, 'a> {
             self.host(*inv);
         }
         let drift = |says: String| (CauseKind::Drift, says, None, true);
-        let of_others =
-            || format!("somebody else changed or removed records of `{}` that an apply wrote", change.project);
+        let stood = self.given.stood.get(place).copied().flatten();
+        let of_others = || {
+            let since = stood.map_or_else(|| "an apply wrote them".to_owned(), |apply| format!("apply {apply}"));
+            format!("drift: changed outside zonewright since {since} (records of `{}`)", change.project)
+        };
         let found_as = self.given.found.get(place).copied().unwrap_or(FoundAs::Unwritten);
         if found_as == (FoundAs::Changed { is_wanted: true }) {
             return drift(of_others());
@@ -192,24 +198,17 @@ impl<'g, 'a> Finder<'g, 'a> {
         if is_old != Some(true) {
             for inv in invs {
                 let concern = self.concern(change, inv, is_ttl);
-                if let Some(found) = fitting(&self.host(inv).from_accepted, concern) {
+                // A host for which an apply of some hosts published records is not new, whatever the accepted export lacks.
+                let is_published = self.published.contains(&inv);
+                let found = fitting(&self.host(inv).from_accepted, concern);
+                if let Some(found) = found.filter(|found| !(is_published && found.kind == CauseKind::NewHost)) {
                     return (found.kind, found.says.clone(), found.place.clone(), true);
                 }
             }
         }
-        if let Some(apply) = self.given.stood.get(place).copied().flatten()
-            && is_old != Some(false)
-            && !others::is_of_nobody(change)
-            && self.was_open(change)
-        {
+        if stood.is_some() && is_old != Some(false) && !others::is_of_nobody(change) && self.was_open(change) {
             match found_as {
-                FoundAs::Changed { .. } => return drift(of_others()),
-                FoundAs::Unwritten => {
-                    let id = &change.project;
-                    return drift(format!(
-                        "records of `{id}` that apply {apply} left alone, and nothing new in the inventory explains"
-                    ));
-                }
+                FoundAs::Changed { .. } | FoundAs::Unwritten => return drift(of_others()),
                 // It is what came of the apply that is to be changed.
                 FoundAs::Left => {}
             }
@@ -294,6 +293,12 @@ impl<'g, 'a> Finder<'g, 'a> {
             change.reasons.iter().flat_map(|reason| &reason.evidence).filter_map(|place| split_place(place));
         files.find(|(file, ..)| differs(file)).map(|(file, ..)| file.to_owned())
     }
+}
+
+/// The hosts of changes to RRsets that an apply wrote.
+fn published(given: &Given<'_>) -> HashSet<Inv> {
+    let changes = given.decided.changes.iter().zip(given.found);
+    changes.filter(|(_, found)| **found != FoundAs::Unwritten).filter_map(|(change, _)| change.host).collect()
 }
 
 /// The first difference that is about what a change concerns.

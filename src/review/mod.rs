@@ -104,8 +104,7 @@ pub fn review(given: &Given<'_>) -> Option<Review> {
     }
     let causes = gathered.into_iter().map(|(key, gathered)| gathered.cause(key)).collect();
     let (settled, newly_blocked) = given.base.as_ref().map(|(_, base)| since(base, given)).unwrap_or_default();
-    let locations = locations(given);
-    let mut review = Review { against: given.against.clone(), causes, settled, newly_blocked, locations };
+    let mut review = Review { against: given.against.clone(), causes, settled, newly_blocked };
     review.sort();
     Some(review)
 }
@@ -169,20 +168,6 @@ fn since(base: &Decided<'_>, given: &Given<'_>) -> (u64, Vec<Inv>) {
     let before: HashSet<Inv> = base.blocked.iter().map(|own| own.host).collect();
     let newly: BTreeSet<Inv> = now.blocked.iter().map(|own| own.host).filter(|inv| !before.contains(inv)).collect();
     (base.changes.iter().filter(is_settled).count() as u64, newly.into_iter().collect())
-}
-
-/// The hosts that have changes, by datacenter.
-fn locations(given: &Given<'_>) -> BTreeMap<String, Vec<Inv>> {
-    let hosts: BTreeSet<Inv> = given.decided.changes.iter().filter_map(|change| change.host).collect();
-    let inventory = given.now.inventory;
-    let mut found: BTreeMap<String, Vec<Inv>> = BTreeMap::new();
-    for inv in hosts {
-        if let Some(place) = inventory.place_of(inv) {
-            let location = inventory.symbols.text(inventory.hosts[place].location);
-            found.entry(location.to_owned()).or_default().push(inv);
-        }
-    }
-    found
 }
 
 #[cfg(test)]

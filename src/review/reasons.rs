@@ -16,8 +16,7 @@ pub fn of_reasons(plan: &Plan) -> Review {
         Cause { class: None, kind, says, places: Vec::new(), is_explained: true, changes }
     };
     let causes = causes.into_iter().map(cause).collect();
-    let mut review =
-        Review { against: Against::Nothing, causes, settled: 0, newly_blocked: Vec::new(), locations: BTreeMap::new() };
+    let mut review = Review { against: Against::Nothing, causes, settled: 0, newly_blocked: Vec::new() };
     review.sort();
     review
 }

@@ -24,7 +24,7 @@ pub fn on<'f, 'a: 'f>(
     let project = &change.project;
     if rules().all(|rule| rule == Rule::Ttl) {
         let ttl = change.kind.after().map(|after| after.ttl().to_string()).unwrap_or_default();
-        return (CauseKind::Ttl, format!("rests on the TTL of `{project}`, {ttl}"), first_line());
+        return (CauseKind::Ttl, format!("the TTL of `{project}`, {ttl}"), first_line());
     }
     if rules().all(|rule| matches!(rule, Rule::Released | Rule::Registry)) && change.kind.after().is_none() {
         return (CauseKind::Released, format!("names that hosts of `{project}` gave up"), first_line());
@@ -34,13 +34,13 @@ pub fn on<'f, 'a: 'f>(
     }
     let known = change.host.or_else(|| change.reasons.iter().find_map(|reason| reason.host)).and_then(facts);
     let Some(known) = known else {
-        return (CauseKind::Other, format!("rests on the names of hosts of `{project}`"), first_line());
+        return (CauseKind::Other, format!("the names of hosts of `{project}`"), first_line());
     };
     match on_network(change, known) {
         Some((says, place)) => (CauseKind::Network, says, Some(side.place(place))),
         None => {
             let place = known.desired.name_origin.map(|origin| known.place(origin));
-            (CauseKind::Other, format!("rests on the names of hosts of `{project}`"), place.or_else(first_line))
+            (CauseKind::Other, format!("the names of hosts of `{project}`"), place.or_else(first_line))
         }
     }
 }
@@ -53,7 +53,7 @@ fn on_network(change: &Change, facts: &Facts<'_>) -> Option<(String, Origin)> {
     let (address, origin) = interface.acceptable.iter().find(is_meant).or(interface.acceptable.first())?;
     let vlans = facts.settings()?.vlans;
     let vlan = if kind == InterfaceKind::Backbone { vlans.main() } else { vlans.fastbone()? };
-    Some((format!("rests on VLAN {vlan} of {}: {}", facts.site(), network(*address)), *origin))
+    Some((format!("VLAN {vlan} of {}: {}", facts.site(), network(*address)), *origin))
 }
 
 /// Whether a change is about an address: of a PTR at it, or of AAAA that hold it before or after.

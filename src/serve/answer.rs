@@ -1,4 +1,4 @@
-//! What goes out: answers as messages, owner names compressed, within what the sender takes. Pure.
+//! What goes out: answers as messages, owner names compressed, within the size that the sender accepts. Pure.
 //!
 //! Source: RFC 1035 section 4.1; RFC 6891 section 6.1.
 
@@ -22,10 +22,11 @@ pub const MAX_TCP: usize = 65_535;
 /// The longest answer over UDP where the sender says nothing (RFC 1035 section 4.2.1).
 const MAX_PLAIN_UDP: usize = 512;
 
-/// The longest answer over UDP, whatever the sender takes, and what is taken from it (DNS Flag Day 2020, RFC 9715).
+/// The longest answer over UDP, regardless of the size that the sender accepts, and the longest request that is
+/// accepted (DNS Flag Day 2020, RFC 9715).
 pub const MAX_UDP: u16 = 1232;
 
-/// What EDNS takes in an answer: the root, type, class, TTL, length (RFC 6891 section 6.1.2).
+/// The size of EDNS in an answer: the root, type, class, TTL, length (RFC 6891 section 6.1.2).
 const OPT_OCTETS: usize = 11;
 
 /// The signature that an answer gets.
@@ -37,7 +38,7 @@ pub type Building = AdditionalBuilder<HashCompressor<Vec<u8>>>;
 /// How an answer is to be made.
 #[derive(Debug)]
 pub struct Manner {
-    /// Who signs it, if anybody.
+    /// Its signature, if it is signed.
     pub signature: Option<Signature>,
     /// What the sender said of its abilities.
     pub edns: Option<Edns>,
@@ -62,13 +63,14 @@ impl Manner {
     }
 }
 
-/// Makes the message of an answer. One that is too long over UDP becomes a hint to come by TCP (TC), over TCP a SERVFAIL.
+/// Makes the message of an answer. One that is too long over UDP becomes a truncated answer (TC), which says to use
+/// TCP; over TCP a SERVFAIL.
 pub fn compose(request: &Message<Vec<u8>>, answer: &Answer, manner: Manner) -> Vec<u8> {
     let (limit, reserved) = (manner.limit(), manner.reserved());
     let mut message = fill(request, answer, limit - reserved).unwrap_or_else(|_| {
         let rcode = if manner.is_udp { answer.rcode } else { Rcode::SERVFAIL };
         let short = Answer { is_authoritative: answer.is_authoritative, ..Answer::bare(rcode) };
-        // A long name leaves no room beside the signature of a key with a long name.
+        // A long name leaves no room for the signature of a key with a long name.
         let mut message =
             fill(request, &short, limit - reserved).unwrap_or_else(|_| headed(request, rcode).additional());
         message.header_mut().set_tc(manner.is_udp);
@@ -84,7 +86,7 @@ pub fn compose(request: &Message<Vec<u8>>, answer: &Answer, manner: Manner) -> V
     message.finish().into_target()
 }
 
-/// The answer to a message that begins like a request and goes wrong then.
+/// The answer to a message that begins like a request and is malformed later.
 pub fn malformed(request: &Message<Vec<u8>>) -> Vec<u8> {
     headed(request, Rcode::FORMERR).finish().into_target()
 }
@@ -126,7 +128,7 @@ fn fill(request: &Message<Vec<u8>>, answer: &Answer, limit: usize) -> Result<Bui
     Ok(message)
 }
 
-/// Says what we can: our longest message, and where the sender speaks another version, that this one is the newest.
+/// Adds our EDNS: our longest message and, if the sender uses another version, that ours is the newest.
 fn add_edns(message: &mut Building, edns: Edns) {
     let added = message.opt(|opt| {
         opt.set_udp_payload_size(MAX_UDP);

@@ -1,4 +1,4 @@
-//! A zone as the messages of a transfer. Pure but for the clock of its signatures.
+//! A zone as the messages of a transfer. Pure except for the clock of its signatures.
 //!
 //! Source: RFC 5936 section 2.2; RFC 8945 section 5.3.1 for signatures, which every message has here.
 
@@ -22,7 +22,7 @@ const FULL: usize = 16 * 1024;
 struct Transfer<'r> {
     /// The question.
     request: &'r Message<Vec<u8>>,
-    /// Who signs, if anybody.
+    /// The signer, if messages are signed.
     signatures: Option<ServerSequence<Arc<Key>>>,
     /// The message in the making.
     building: AnswerBuilder<HashCompressor<Vec<u8>>>,

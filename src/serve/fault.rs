@@ -1,4 +1,4 @@
-//! Faults to order: what is to go wrong with which update, to try out what its sender makes of it. Pure.
+//! Faults on request: what goes wrong with which update, to try how its sender handles it. Pure.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use crate::provider::memory::message::{Instruction, Message};
 use crate::provider::memory::primary;
 
-/// What becomes of an update.
+/// What happens to an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// It is answered with SERVFAIL, and not done.
@@ -36,12 +36,12 @@ pub const FATES: [(&str, Fate, &str); 7] = [
     ("ignored", Fate::Ignored, "do nothing, and answer as if it were done"),
 ];
 
-/// A fault to order: what becomes of one update.
+/// A fault on request: what happens to one update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
     /// Which update, counted from 1 over all senders and zones.
     pub update: u64,
-    /// What becomes of it.
+    /// What happens to it.
     pub fate: Fate,
 }
 
@@ -53,16 +53,16 @@ impl FromStr for Fault {
         let (name, number) = text.split_once('=').ok_or("a fault is written NAME=N, such as `servfail=3`")?;
         let fate = FATES.iter().find(|(known, ..)| *known == name).map(|(_, fate, _)| *fate).ok_or_else(|| {
             let names: Vec<String> = FATES.iter().map(|(name, ..)| format!("`{name}`")).collect();
-            format!("`{name}` is no fault; there are {}", names.join(", "))
+            format!("`{name}` is not a fault; there are {}", names.join(", "))
         })?;
         match number.parse() {
             Ok(update) if update > 0 => Ok(Fault { update, fate }),
-            _ => Err(format!("`{number}` is no number of an update: the first is 1")),
+            _ => Err(format!("`{number}` is not the number of an update: the first is 1")),
         }
     }
 }
 
-/// Says of each update that comes what becomes of it; of two faults for one update the later counts.
+/// Says what happens to each update that arrives; of two faults for one update the later one counts.
 pub fn script(faults: &[Fault]) -> impl FnMut(&Message) -> primary::Fault + Send + 'static {
     let faults: BTreeMap<u64, Fate> = faults.iter().map(|fault| (fault.update, fault.fate)).collect();
     let mut came = 0;

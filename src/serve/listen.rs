@@ -1,7 +1,7 @@
 //! Sockets and threads: UDP and TCP on loopback addresses, and nowhere else.
 //!
-//! A thread waits for datagrams, one for connections, and one serves each connection: messages of one are answered in the
-//! order in which they come, however many are on the way.
+//! A thread waits for datagrams, one for connections, and one serves each connection: messages of one are answered in
+//! the order in which they come, however many are on the way.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -38,7 +38,7 @@ pub enum ListenError {
 impl fmt::Display for ListenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ListenError::NotLoopback(address) => write!(f, "`{address}` is no loopback address"),
+            ListenError::NotLoopback(address) => write!(f, "`{address}` is not a loopback address"),
             ListenError::Io(address, error) => {
                 write!(f, "cannot listen on `{address}`: {}", error.to_string().to_lowercase())
             }
@@ -72,13 +72,13 @@ impl Drop for Running {
         // The thread that waits for connections looks up when one comes. If none can come it is past waiting.
         drop(TcpStream::connect(self.address));
         for thread in self.threads.drain(..) {
-            // A thread that panicked has told so.
+            // A thread that panicked has reported it.
             let _ = thread.join();
         }
     }
 }
 
-/// Begins to serve on an address, UDP and TCP; port 0 stands for any that is free.
+/// Begins to serve on an address, UDP and TCP; port 0 means any free port.
 ///
 /// Errors: see [`ListenError`].
 pub fn listen(service: &Arc<Service>, address: SocketAddr) -> Result<Running, ListenError> {
@@ -122,7 +122,7 @@ fn serve_datagrams(service: &Service, socket: &UdpSocket, is_ending: &AtomicBool
         let Ok((length, sender)) = socket.recv_from(&mut room) else { continue };
         if let Outcome::Answered(messages) = service.handle(&room[..length], Transport::Udp) {
             for message in messages {
-                // Whoever asked is gone, or asks again.
+                // The client is gone, or asks again.
                 let _ = socket.send_to(&message, sender);
             }
         }
@@ -144,7 +144,7 @@ fn serve_connections(service: &Arc<Service>, listener: &TcpListener, is_ending: 
         }
         let (service, open) = (Arc::clone(service), Arc::clone(&open));
         thread::spawn(move || {
-            // Whatever ends a connection, whoever is at its other end sees it end.
+            // For any reason that ends a connection, the client sees it end.
             let _ = serve_connection(&service, stream);
             open.fetch_sub(1, Ordering::Relaxed);
         });

@@ -1,13 +1,14 @@
 //! What a zone says to a question. Pure.
 //!
-//! Source: RFC 1034 section 4.3.2, with the wildcards of RFC 4592, the DNAME of RFC 6672, and RFC 2308 for what is not there.
+//! Source: RFC 1034 section 4.3.2, with the wildcards of RFC 4592, the DNAME of RFC 6672, and RFC 2308 for what is not
+//! there.
 
 use domain::base::iana::{Class, Rcode};
 
 use crate::dns::{Name, NameRef, Rdata, Rrset, Rtype, Ttl};
 use crate::provider::memory::zone::Zone;
 
-/// How many aliases are followed: more than anybody needs, and an end to circles (no official source).
+/// How many aliases are followed: more than a real zone needs, and an end to circles (no official source).
 const MAX_ALIASES: usize = 16;
 
 /// What an answer says.
@@ -41,7 +42,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// The records of an RRset, at the name where it stands or that a wildcard stands for.
+    /// The records of an RRset, at its own name, or at the name that a wildcard answers for.
     pub fn of(owner: NameRef<'_>, rtype: Rtype, rrset: &Rrset) -> Rows {
         let rdata = rrset.rdata().to_vec();
         Rows { owner: owner.to_name(), rtype, class: Class::IN, ttl: rrset.ttl(), rdata }
@@ -58,7 +59,7 @@ impl Answer {
 
 /// What leads from a name to another.
 enum Step<'z> {
-    /// Nothing: the question ends at this name, at which the records of another stand, where a wildcard is taken.
+    /// Nothing: the question ends at this name, which with a wildcard is that of other records.
     Ends(NameRef<'z>),
     /// Nothing: there is no such name.
     NoName,
@@ -94,13 +95,13 @@ pub fn find(zone: &Zone, name: NameRef<'_>, qtype: Rtype) -> Answer {
     found
 }
 
-/// Goes from the apex down to a name; `name` stands for itself or for the wildcard that covers it.
+/// Goes from the apex down to a name; `name` is the name itself or the wildcard that covers it.
 fn step<'n>(zone: &Zone, name: NameRef<'n>, qtype: Rtype) -> Step<'n> {
     let apex = zone.apex().as_name();
     let mut path: Vec<NameRef<'n>> = name.ancestors().take_while(|above| above.is_at_or_below(apex)).collect();
     path.reverse();
     for above in &path {
-        // The DS of a zone below stands in the zone above it (RFC 4035 section 3.1.4.1).
+        // The DS of a zone below is in the zone above it (RFC 4035 section 3.1.4.1).
         let asks_above = *above == name && qtype == Rtype::DS;
         if *above != apex && !asks_above && zone.rrset(*above, Rtype::NS).is_some() {
             return Step::Cut(*above);
@@ -115,14 +116,14 @@ fn step<'n>(zone: &Zone, name: NameRef<'n>, qtype: Rtype) -> Step<'n> {
     }
 }
 
-/// The wildcard that stands for a name that does not exist (RFC 4592 section 3.3.1).
+/// The wildcard that covers a name that does not exist (RFC 4592 section 3.3.1).
 fn covering(zone: &Zone, name: NameRef<'_>) -> Option<Name> {
     let encloser = name.ancestors().skip(1).find(|above| zone.exists(*above))?;
     let wildcard = Name::prepend(b"*", encloser).ok()?;
     (encloser.is_at_or_below(zone.apex().as_name()) && zone.exists(wildcard.as_name())).then_some(wildcard)
 }
 
-/// Gives what stands at the name where a question ends; and where to go on, if that is an alias.
+/// Returns the records at the name where a question ends; and where to continue, if that is an alias.
 fn end(zone: &Zone, (name, at): (NameRef<'_>, NameRef<'_>), qtype: Rtype, found: &mut Answer) -> Option<Name> {
     let wildcard = if zone.exists(at) { None } else { covering(zone, at) };
     let source = wildcard.as_ref().map_or(at, Name::as_name);
@@ -130,7 +131,7 @@ fn end(zone: &Zone, (name, at): (NameRef<'_>, NameRef<'_>), qtype: Rtype, found:
     if let Some(alias) = alias {
         let rows = Rows::of(name, Rtype::CNAME, alias);
         if found.answer.contains(&rows) {
-            // Aliases in a circle: all of it is told.
+            // Aliases in a circle: the answer has the whole circle.
             return None;
         }
         found.answer.push(rows);
@@ -168,7 +169,7 @@ fn rename(zone: &Zone, name: NameRef<'_>, at: NameRef<'_>, found: &mut Answer) -
     Some(next)
 }
 
-/// Refers to the servers of a zone below, with such addresses of theirs as stand here (RFC 9471 section 2).
+/// Refers to the servers of a zone below, with those of their addresses that are here (RFC 9471 section 2).
 fn refer(zone: &Zone, cut: Name, found: &mut Answer) {
     let Some(servers) = zone.rrset(cut.as_name(), Rtype::NS) else { return };
     // What led here was ours.
@@ -206,7 +207,7 @@ a A 192.0.2.1
 a AAAA 2001:db8::1
 www CNAME a
 far CNAME www.example.org.
-lost CNAME nobody
+lost CNAME nothing
 round CNAME robin
 robin CNAME round
 x.deep TXT \"deep\"

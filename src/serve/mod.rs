@@ -1,23 +1,23 @@
-//! A small authoritative server on loopback, to try zonewright out on and to test it with; not a name server for a network.
+//! A small authoritative server on loopback, to try zonewright with and to test it; not a name server for a network.
 //!
-//! Comes in: zones, a key, and what the server is to do otherwise than the RFC says. Goes out: answers to queries, transfers
-//! and updates, until it is told to stop. Zones live in memory and go with the process; nothing is written anywhere.
+//! Comes in: zones, a key, and how the server is to deviate from the RFC. Goes out: answers to queries, transfers and
+//! updates, until it is stopped. Zones live in memory and end with the process; nothing is written to disk.
 //!
 //! | part | nature |
 //! |---|---|
 //! | `wire` | pure: requests in |
 //! | `update` | pure: what an update says |
-//! | `lookup` | pure: what a zone says to a question |
+//! | `lookup` | pure: what a zone answers to a question |
 //! | `answer` | answers out |
 //! | `axfr` | transfers out |
-//! | `tsig` | who signed, and what is said where that is no good |
-//! | `quirk` | pure: what it does otherwise than the RFC says |
-//! | `fault` | pure: what is to go wrong |
-//! | `service` | one request to what becomes of it |
+//! | `tsig` | who signed, and the answer to a bad signature |
+//! | `quirk` | pure: deviations from the RFC |
+//! | `fault` | pure: faults on request |
+//! | `service` | one request to its outcome |
 //! | `listen` | sockets and threads |
 //!
-//! `hickory-server` (0.26.3) would not do: it puts a transfer into one message, so that a zone of 40 000 records cannot be
-//! transferred (its issue 351).
+//! `hickory-server` (0.26.3) is not enough: it puts a transfer into one message, so that a zone of 40 000 records
+//! cannot be transferred (its issue 351).
 
 mod answer;
 

@@ -8,9 +8,9 @@ use crate::provider::memory::rules::{Quirks, SerialStep};
 /// One way in which servers differ from the RFC.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Quirk {
-    /// An update that puts a CNAME beside other data, or those beside a CNAME, is refused whole (PowerDNS).
+    /// An update that puts a CNAME next to other data, or other data next to a CNAME, is refused whole (PowerDNS).
     RefuseCnameClash,
-    /// A record that is there already with another TTL is passed over (Knot).
+    /// A record that is there already with another TTL is ignored (Knot).
     IgnoreTtlChange,
     /// All that deletes is done before all that adds (PowerDNS).
     AddsAfterDeletes,
@@ -18,7 +18,7 @@ pub enum Quirk {
     MaxRecords(usize),
     /// Hosts must have names of hosts (BIND).
     CheckNames,
-    /// What an update says of this name is passed over in silence (policies of BIND and PowerDNS).
+    /// Changes of this name in an update are ignored in silence (policies of BIND and PowerDNS).
     IgnoreName(Name),
     /// The serial grows by so much; by nothing, where that is 0 (Knot within a batch).
     SerialStep(u32),
@@ -26,12 +26,15 @@ pub enum Quirk {
 
 /// How they are written, and what each means, for `--help`.
 pub const QUIRKS: [(&str, &str); 7] = [
-    ("refuse-cname-clash", "refuse an update that puts a CNAME beside other data, or those beside a CNAME (PowerDNS)"),
-    ("ignore-ttl-change", "pass over a record that is there already with another TTL (Knot)"),
-    ("adds-after-deletes", "do all that deletes before all that adds, whatever the order (PowerDNS)"),
+    (
+        "refuse-cname-clash",
+        "refuse an update that puts a CNAME next to other data, or other data next to a CNAME (PowerDNS)",
+    ),
+    ("ignore-ttl-change", "ignore a record that is there already with another TTL (Knot)"),
+    ("adds-after-deletes", "do all deletions before all additions, regardless of their order (PowerDNS)"),
     ("max-records=N", "fail where an RRset would have more than N records (BIND: 100)"),
-    ("check-names", "refuse addresses and pointers at or to what is no name of a host (BIND)"),
-    ("ignore-name=NAME", "pass over what an update says of this name, in silence (policies of BIND and PowerDNS)"),
+    ("check-names", "refuse addresses and pointers at or to what is not a name of a host (BIND)"),
+    ("ignore-name=NAME", "ignore the changes of this name in an update, in silence (policies of BIND and PowerDNS)"),
     ("serial-step=N", "let the serial grow by N; 0 leaves it as it is (Knot within a batch)"),
 ];
 
@@ -40,7 +43,7 @@ impl FromStr for Quirk {
 
     /// Reads `NAME` or `NAME=VALUE`.
     fn from_str(text: &str) -> Result<Quirk, String> {
-        let number = |value: &str| value.parse().map_err(|_| format!("`{value}` is no number"));
+        let number = |value: &str| value.parse().map_err(|_| format!("`{value}` is not a number"));
         match text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value))) {
             ("refuse-cname-clash", None) => Ok(Quirk::RefuseCnameClash),
             ("ignore-ttl-change", None) => Ok(Quirk::IgnoreTtlChange),

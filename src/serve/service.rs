@@ -1,4 +1,4 @@
-//! One request to what becomes of it: who may, which zone, what is answered.
+//! One request to its outcome: permission, zone, answer.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -27,15 +27,15 @@ const VERSION: &str = concat!("zonewright ", env!("CARGO_PKG_VERSION"));
 /// How a server is to behave.
 #[derive(Debug, Default)]
 pub struct Options {
-    /// The key that transfers and updates must be signed with; without one anybody may, unsigned.
+    /// The key that transfers and updates must be signed with; without a key they need no signature.
     pub key: Option<ServerKey>,
     /// What it does otherwise than the RFC says.
     pub quirks: Quirks,
-    /// What goes wrong with updates.
+    /// The faults of updates.
     pub faults: Vec<Fault>,
 }
 
-/// Zones, and what is made of requests about them.
+/// Zones, and the handling of requests about them.
 #[derive(Debug)]
 pub struct Service {
     /// The zones.
@@ -70,10 +70,10 @@ pub enum Transport {
     Tcp,
 }
 
-/// What becomes of a request.
+/// The outcome of a request.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is answered by these messages; by none, where it was no request.
+    /// It is answered by these messages; by none if it was not a request.
     Answered(Vec<Vec<u8>>),
     /// It is not answered, and its connection ends.
     Dropped,
@@ -133,7 +133,7 @@ impl Service {
         self.act(Exchange { request: &request, message: &message, manner })
     }
 
-    /// Does what a request wants, which is signed rightly or not at all.
+    /// Handles a request, which has a good signature or none.
     fn act(&self, exchange: Exchange<'_>) -> Outcome {
         let request = exchange.request;
         match (request.opcode, &request.questions[..]) {
@@ -150,7 +150,7 @@ impl Service {
         }
     }
 
-    /// Whether somebody may transfer and update.
+    /// Whether the sender may transfer and update.
     fn may(&self, signature: Option<&Signature>) -> bool {
         self.key.is_none() || signature.is_some()
     }
@@ -175,7 +175,7 @@ impl Service {
                 self.primary.with_zone(&zone, |zone| lookup::find(zone, name.as_name(), qtype))
             })
         };
-        // The DS of a zone stands in the zone above it, where that is here as well (RFC 4035 section 3.1.4.1).
+        // The DS of a zone is in the zone above it, if that is here as well (RFC 4035 section 3.1.4.1).
         let from_above = if qtype == Rtype::DS { above(1) } else { None };
         from_above.or_else(|| above(0))
     }
@@ -201,7 +201,7 @@ impl Service {
         exchange.answer(&Answer::bare(refusal))
     }
 
-    /// Does an update; gives what its sender is told, unless that is nothing.
+    /// Does an update; returns the answer, if its sender gets one.
     fn update(&self, request: &Request<'_>, signature: Option<&Signature>) -> Option<Rcode> {
         let zone = match update::zone(request) {
             Ok(zone) if self.primary.with_zone(&zone, |_| ()).is_some() => zone,
@@ -216,14 +216,14 @@ impl Service {
             return Some(self.check(&message).unwrap_or(fault));
         }
         self.updates.fetch_add(1, Ordering::Relaxed);
-        let told = self.primary.deliver(&message);
-        if told == Some(Rcode::NOERROR) {
+        let rcode = self.primary.deliver(&message);
+        if rcode == Some(Rcode::NOERROR) {
             self.done.fetch_add(1, Ordering::Relaxed);
         }
-        told
+        rcode
     }
 
-    /// What the sender of an update is told that is faulty further on: which of its prerequisites failed, if one did.
+    /// The answer to an update that is malformed after its prerequisites: which of these failed, if one did.
     fn check(&self, message: &Changes) -> Option<Rcode> {
         Some(self.primary.update(message)).filter(|rcode| *rcode != Rcode::NOERROR)
     }

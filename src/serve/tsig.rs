@@ -1,8 +1,8 @@
-//! Who signed a request, and what somebody is told whose signature is no good.
+//! Who signed a request, and the answer to a bad signature.
 //!
-//! The library (`domain` 0.12.3) checks and makes signatures. Two of its answers it gets wrong, so that they are made here:
-//! it calls a wrong signature FORMERR in the field where BADSIG belongs, and it hashes eight octets of its clock where
-//! BADTIME has six, so that nobody can verify that answer.
+//! The library (`domain` 0.12.3) checks and makes signatures. Two of its answers are wrong, so they are made here: it
+//! writes FORMERR for a wrong signature in the field where BADSIG belongs; and it hashes eight octets of its clock
+//! where BADTIME has six, so that no client can verify that answer.
 //!
 //! Source: RFC 8945 sections 4.3 and 5.2.
 
@@ -48,9 +48,9 @@ impl ServerKey {
     }
 }
 
-/// Checks the signature of a message and takes it off; gives with what to sign the answer, where there was one.
+/// Checks the signature of a message and takes it off; returns what signs the answer, if there was a signature.
 ///
-/// Errors: the answer to a message whose signature is no good.
+/// Errors: the answer to a message with a bad signature.
 pub fn check(
     key: Option<&ServerKey>,
     message: &mut Message<Vec<u8>>,
@@ -62,7 +62,7 @@ pub fn check(
     checked.map_err(|error| refuse(key, message, error.error(), now).finish().into_target())
 }
 
-/// Makes the answer to a message whose signature is no good.
+/// Makes the answer to a message with a bad signature.
 fn refuse(key: Option<&ServerKey>, request: &Message<Vec<u8>>, error: TsigRcode, now: Time48) -> Building {
     let bare = |rcode| answer::begin(request, rcode).expect("a question fits");
     let Some(signed) = Signed::of(request) else { return bare(Rcode::FORMERR) };
@@ -82,9 +82,9 @@ fn refuse(key: Option<&ServerKey>, request: &Message<Vec<u8>>, error: TsigRcode,
 
 /// The signature of a message.
 struct Signed<'m> {
-    /// The key's name, as it stands there.
+    /// The key's name, as it is written there.
     owner: ParsedName<&'m [u8]>,
-    /// What is said of it.
+    /// Its data.
     data: Tsig<&'m [u8], ParsedName<&'m [u8]>>,
 }
 
@@ -97,7 +97,7 @@ impl<'m> Signed<'m> {
         Some(Signed { owner, data: record.into_data() })
     }
 
-    /// Adds a signature that tells of an error.
+    /// Adds a signature that reports an error.
     fn push(&self, message: &mut Building, error: TsigRcode, mac: &[u8], other: &[u8]) {
         let data = Tsig::new(
             self.data.algorithm(),
@@ -112,7 +112,7 @@ impl<'m> Signed<'m> {
         message.push((&self.owner, Class::ANY, Ttl::ZERO, data)).expect("a question leaves room for a signature");
     }
 
-    /// The signature of an answer that tells of a clock that is off (section 5.2.3).
+    /// The signature of an answer that reports a wrong clock (section 5.2.3).
     fn mac_of_answer(&self, key: &ServerKey, answer: &[u8], clock: &[u8; 6]) -> hmac::Tag {
         let request_mac = self.data.mac_slice();
         let variables = [

@@ -9,7 +9,7 @@ use crate::dns::{Rtype, Ttl, ZoneName};
 use crate::provider::is_zone_data;
 use crate::provider::memory::message::{Instruction, Message, Prerequisite};
 
-/// An update, as far as it is one.
+/// The readable part of an update.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Update {
     /// What comes before the first fault in it.
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
     use crate::dns::{Name, Rdata};
 
-    /// The class that means "this type of it, whatever it holds", and the one that means "none".
+    /// The class that means "any data", and the one that means "none".
     const ANY: u16 = 255;
     /// See [`ANY`].
     const NONE: u16 = 254;
@@ -122,7 +122,7 @@ mod tests {
         octets
     }
 
-    /// What an update of `z.` comes to.
+    /// The result of an update of `z.`.
     fn update(prerequisites: &[Rr<'_>], updates: &[Rr<'_>]) -> Update {
         let octets = message(prerequisites, updates);
         let request = Request::parse(&octets).unwrap();

@@ -1,6 +1,6 @@
-//! What comes in: octets to header, questions and records, as far as their shape goes. Pure.
+//! Incoming messages: octets to header, questions and records; only their form is checked. Pure.
 //!
-//! RDATA are left where they are until somebody wants them, so that a fault in them can be answered with a signature.
+//! RDATA are not read until they are needed, so that a fault in them can be answered with a signature.
 //!
 //! Source: RFC 1035 section 4.1; RFC 6891 section 6.1 for EDNS; RFC 8945 section 5.1 for the place of TSIG.
 
@@ -16,10 +16,10 @@ const HEADER: usize = 12;
 /// What a record takes between its name and its RDATA.
 const FIXED: usize = 10;
 
-/// Why octets are no request that could be dealt with.
+/// Why octets are not requests that could be dealt with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// They are no request at all, and get no answer: too short for a header, or an answer.
+    /// They are not requests at all, and get no answer: too short for a header, or an answer.
     NoRequest,
     /// They begin like a request, and go wrong then (FORMERR).
     Malformed,
@@ -70,7 +70,7 @@ pub struct Record {
     pub rtype: Rtype,
     /// The class.
     pub class: Class,
-    /// The TTL as it stands there.
+    /// The TTL as it is in the message.
     pub ttl: u32,
     /// Where its RDATA are.
     rdata: Range<usize>,
@@ -101,8 +101,8 @@ impl<'m> Request<'m> {
         }
         let count = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
         let mut reader = Reader { octets, at: HEADER, name: NameBuffer::default() };
-        // Nobody asks for two things at once, nor updates two zones (RFC 9619 section 4, RFC 2136 section 3.1.1). Answers
-        // repeat the question, and what repeats many is longer than a message may be.
+        // No client asks for two things at once, or updates two zones (RFC 9619 section 4, RFC 2136 section 3.1.1).
+        // Answers repeat the question, and what repeats many is longer than a message may be.
         if count(4) > 1 {
             return Err(Fault::Malformed);
         }
@@ -131,7 +131,7 @@ impl<'m> Request<'m> {
     }
 }
 
-/// Goes through a message.
+/// Reads a message from front to back.
 struct Reader<'m> {
     /// The message.
     octets: &'m [u8],

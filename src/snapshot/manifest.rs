@@ -34,7 +34,7 @@ pub struct Manifest {
 pub enum Extent {
     /// All of it.
     Whole,
-    /// What stands at some names, which this file lists.
+    /// The records at some names, which this file lists.
     Asked(NamesFile),
 }
 
@@ -96,25 +96,25 @@ impl Manifest {
 
     /// Reads a document.
     ///
-    /// Errors: why it is none that can be read, in lower case.
+    /// Errors: why it cannot be read, in lower case.
     pub fn parse(text: &[u8]) -> Result<Manifest, String> {
         match format_of(text).as_deref() {
             Some(FORMAT) => {}
-            Some(other) => return Err(format!("its format is `{other}`, and this version reads `{FORMAT}` only")),
-            None => return Err("it is no JSON object with a `format`".to_owned()),
+            Some(other) => return Err(format!("its format is `{other}`, but this version reads only `{FORMAT}`")),
+            None => return Err("it is not a JSON object with a `format`".to_owned()),
         }
         let manifest: Manifest = serde_json::from_slice(text).map_err(|error| error.to_string())?;
         let mut names: Vec<&ZoneName> = manifest.zones.iter().map(|saved| &saved.zone).collect();
         names.extend(manifest.unread.iter().map(|unread| &unread.zone));
         names.sort_unstable();
         match names.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => Err(format!("the zone `{}` stands in it twice", pair[0])),
+            Some(pair) => Err(format!("the zone `{}` is in it twice", pair[0])),
             None => Ok(manifest),
         }
     }
 }
 
-/// What a document says its format is; `None` where it is no object with a text of that name.
+/// What a document says its format is; `None` where it is not an object with a text of that name.
 pub fn format_of(text: &[u8]) -> Option<String> {
     /// The one field that all versions have.
     #[derive(Deserialize)]
@@ -140,7 +140,7 @@ mod as_text {
     /// Reads a time.
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Time, D::Error> {
         let text = String::deserialize(from)?;
-        text.parse().map_err(|()| D::Error::custom(format!("`{text}` is no time as in RFC 3339")))
+        text.parse().map_err(|()| D::Error::custom(format!("`{text}` is not a time as in RFC 3339")))
     }
 }
 
@@ -159,6 +159,8 @@ mod zone_name {
     /// Reads a name.
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<ZoneName, D::Error> {
         let text = String::deserialize(from)?;
-        Name::parse(&text).map(ZoneName::new).map_err(|error| D::Error::custom(format!("`{text}` is no name: {error}")))
+        Name::parse(&text)
+            .map(ZoneName::new)
+            .map_err(|error| D::Error::custom(format!("`{text}` is not a name: {error}")))
     }
 }

@@ -1,7 +1,8 @@
 //! Live DNS on disk: a folder with one master file for each zone, and a manifest that proves them.
 //!
-//! Comes in: the contents of zones, whole or for some names, or why they could not be read. Goes out: a folder, whole or not at all; and again
-//! from such a folder the same contents, octet for octet, or what is damaged. Nothing of it needs a server or a secret.
+//! Comes in: the contents of zones, whole or for some names, or why they could not be read. Goes out: a folder, whole
+//! or not at all; and again from such a folder the same contents, octet for octet, or what is damaged. None of this
+//! needs a server or a secret.
 
 mod folder;
 
@@ -37,8 +38,9 @@ const NAMES_SUFFIX: &str = ".names";
 /// source).
 const MAX_STEM: usize = 200;
 
-/// What the names of a zone's files begin with: letters, digits, hyphens, underscores and dots as they are, other octets as `%` and two
-/// hexadecimal digits; what is too long is cut, with a digest behind a tilde. No two zones have one name.
+/// What the names of a zone's files begin with: letters, digits, hyphens, underscores and dots unchanged, other octets
+/// as `%` and two hexadecimal digits; a long name is cut, with a digest behind a tilde. No two zones have the same file
+/// name.
 fn file_stem(zone: &ZoneName) -> String {
     let labels = zone.as_name().labels().map(|label| {
         let shown = label.iter().map(|octet| match octet {
@@ -49,7 +51,7 @@ fn file_stem(zone: &ZoneName) -> String {
     });
     let labels: Vec<String> = labels.collect();
     match labels.join(".") {
-        // A percent sign alone stands for nothing else.
+        // A percent sign alone has no other meaning.
         root if root.is_empty() => "%".to_owned(),
         long if long.len() > MAX_STEM => {
             let digest = hex(&Sha256::digest(zone.as_name().as_wire()));

@@ -1,6 +1,6 @@
-//! What a zone is known for that was asked name by name: one line a name, beside the zone's file.
+//! What is known about a zone that was asked name by name: one line for each name, in a file next to the zone's.
 //!
-//! Comes in: which names were asked for, and with what success. Goes out: a text, and from it the same again. Pure.
+//! Comes in: which names were asked for, and the results. Goes out: a text, and from it the same again. Pure.
 
 use super::text::END;
 use crate::dns::{Name, ZoneName};
@@ -12,7 +12,7 @@ const KNOWN: &str = "known";
 /// The name was asked for its TXT.
 const TEXT: &str = "text";
 
-/// What stands at it is not known all the same.
+/// Its records remain unknown.
 const DOUBTFUL: &str = "doubtful";
 
 /// It is a delegation.
@@ -28,7 +28,7 @@ pub fn to_text(knowledge: &Knowledge) -> String {
     lines.concat() + END
 }
 
-/// Reads such a text; none where it is none, was cut, or is another zone's.
+/// Reads such a text; `None` where it has another form, was cut, or is another zone's.
 pub fn parse(zone: &ZoneName, text: &str) -> Option<Knowledge> {
     let mut knowledge = Knowledge::default();
     for line in text.strip_suffix(END)?.lines() {

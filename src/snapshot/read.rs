@@ -1,4 +1,4 @@
-//! Reading a snapshot: nothing in it is believed that its manifest does not prove.
+//! Reading a snapshot: only what its manifest proves is believed.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -68,7 +68,7 @@ impl Snapshot {
         self.manifest.created
     }
 
-    /// The zones that it tells something of, read or not.
+    /// The zones that it has something about, read or not.
     pub fn zones(&self) -> impl Iterator<Item = &ZoneName> {
         let read = self.manifest.zones.iter().map(|saved| &saved.zone);
         read.chain(self.manifest.unread.iter().map(|unread| &unread.zone))
@@ -91,7 +91,7 @@ impl Snapshot {
             return Err(TargetError {
                 place,
                 code: "snapshot-lacks-zone",
-                message: "the zone is configured, and the snapshot does not have it".to_owned(),
+                message: "the zone is configured, but the snapshot does not have it".to_owned(),
                 hint: Some(TAKE_ANOTHER.to_owned()),
                 findings: None,
             });
@@ -120,7 +120,7 @@ impl Snapshot {
         if let Extent::Asked(NamesFile { file, sha256 }) = &saved.extent {
             let (text, input) = self.read_file(file, sha256)?;
             let known = String::from_utf8(text).ok().and_then(|text| names::parse(&saved.zone, &text));
-            let no_names = || damaged(&input.0, "a line is no name that was asked for".to_owned());
+            let no_names = || damaged(&input.0, "a line is not a name that was asked for".to_owned());
             knowledge = Some(known.ok_or_else(no_names)?);
             inputs.push(input);
         }
@@ -162,7 +162,7 @@ fn check(saved: &SavedZone, contents: &ZoneContents) -> Result<(), String> {
     let SavedZone { serial, rrsets, records, digest, .. } = saved;
     let seen = ZoneSeen::of(contents);
     let differs = |what: &str, here: &dyn std::fmt::Display, there: &dyn std::fmt::Display| {
-        Err(format!("{what} of its contents is {here}, and the manifest says {there}"))
+        Err(format!("{what} of its contents is {here}, but the manifest says {there}"))
     };
     match () {
         () if seen.serial != *serial => differs("the serial", &seen.serial, serial),
@@ -179,7 +179,7 @@ fn check(saved: &SavedZone, contents: &ZoneContents) -> Result<(), String> {
 
 /// The folder of a manifest.
 ///
-/// Errors: the path ends otherwise, so that some other file was meant.
+/// Errors: the path ends otherwise, so another file was meant.
 fn parent_of_manifest(path: &Path) -> Result<PathBuf, TargetError> {
     let missing = fs::metadata(path).err();
     if missing.is_none() && path.file_name().is_some_and(|name| name == MANIFEST) {
@@ -194,11 +194,11 @@ fn parent_of_manifest(path: &Path) -> Result<PathBuf, TargetError> {
     })
 }
 
-/// Reads a file that is nothing but a file: opening a pipe could wait for ever.
+/// Reads a regular file only: opening a pipe could wait for ever.
 fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     let metadata = path.metadata()?;
     if !metadata.is_file() {
-        return Err(io::Error::other("this is no regular file"));
+        return Err(io::Error::other("this is not a regular file"));
     }
     if metadata.len() > MAX_FILE {
         return Err(io::Error::other("the file is larger than 4 GiB"));

@@ -311,7 +311,7 @@ fn a_snapshot_is_read_from_its_folder_or_its_manifest() {
             "the zone could not be read when the snapshot was made: 192.0.2.53:53 zone lost.example.: error[timeout]: \
              no whole message in time, before any answer"
         );
-        assert_eq!(shown("other.example"), "the zone is configured, and the snapshot does not have it");
+        assert_eq!(shown("other.example"), "the zone is configured, but the snapshot does not have it");
     }
 }
 
@@ -373,13 +373,16 @@ fn only_a_snapshot_is_replaced() {
     assert!(!target.join("old.example.zone").exists());
     fs::write(target.join("notes.txt"), "").unwrap();
     let message = |target: &Path| save(target).unwrap_err().message;
-    assert_eq!(message(&target), "this is no snapshot, so it is not replaced: `notes.txt` in it is not of a snapshot");
+    assert_eq!(
+        message(&target),
+        "this is not a snapshot, so it is not replaced: its file `notes.txt` does not belong to a snapshot"
+    );
     let other = folder.path().join("other");
     fs::create_dir(&other).unwrap();
     assert!(message(&other).ends_with("it has no `manifest.json` of a snapshot"), "{}", message(&other));
     fs::write(other.join(MANIFEST), "{\"format\": \"zonewright.plan/1\"}").unwrap();
     assert!(message(&other).ends_with("it has no `manifest.json` of a snapshot"), "{}", message(&other));
-    assert!(message(&other.join(MANIFEST)).ends_with("it is no folder"));
+    assert!(message(&other.join(MANIFEST)).ends_with("it is not a folder"));
     assert_eq!(save(&folder.path().join("none/live")).unwrap_err().code, "snapshot-not-saved");
     assert_eq!(names_in(folder.path()), ["live", "other"]);
 }
@@ -422,9 +425,9 @@ fn whatever_is_damaged_is_found() {
         format!("{}: {}", error.code, error.message)
     };
     for (old, new, message) in [
-        ("\"serial\": 1", "\"serial\": 2", "the serial of its contents is 1, and the manifest says 2"),
-        ("\"rrsets\": 4", "\"rrsets\": 5", "the number of RRsets of its contents is 4, and the manifest says 5"),
-        ("\"records\": 4", "\"records\": 3", "the number of records of its contents is 4, and the manifest says 3"),
+        ("\"serial\": 1", "\"serial\": 2", "the serial of its contents is 1, but the manifest says 2"),
+        ("\"rrsets\": 4", "\"rrsets\": 5", "the number of RRsets of its contents is 4, but the manifest says 5"),
+        ("\"records\": 4", "\"records\": 3", "the number of records of its contents is 4, but the manifest says 3"),
         ("\"digest\": \"sha256:", "\"digest\": \"sha256:0", "the digest of its contents is not that of the manifest"),
         ("\"example.net.zone\"", "\"../example.net.zone\"", "the manifest names a file outside the folder"),
         ("\"example.net.zone\"", "\"none.zone\"", "there is no such file"),
@@ -435,12 +438,12 @@ fn whatever_is_damaged_is_found() {
         (
             "snapshot/1",
             "snapshot/2",
-            "its format is `zonewright.snapshot/2`, and this version reads `zonewright.snapshot/1` only",
+            "its format is `zonewright.snapshot/2`, but this version reads only `zonewright.snapshot/1`",
         ),
         ("\"whole\"", "\"names\"", "unknown variant `names`, expected `whole`"),
-        ("lost.example.", "example.net.", "the zone `example.net.` stands in it twice"),
-        ("{", "", "it is no JSON object with a `format`"),
-        ("12:00:00Z", "noon", "is no time as in RFC 3339"),
+        ("lost.example.", "example.net.", "the zone `example.net.` is in it twice"),
+        ("{", "", "it is not a JSON object with a `format`"),
+        ("12:00:00Z", "noon", "is not a time as in RFC 3339"),
     ] {
         let found = manifest(old, new);
         assert!(found.starts_with("not-a-snapshot: no manifest of a snapshot: ") && found.contains(message), "{found}");

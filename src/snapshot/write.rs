@@ -1,4 +1,4 @@
-//! Saving a snapshot: into a folder beside its place, which gets its name when all of it is on disk.
+//! Saving a snapshot: into a temporary folder next to its place, which gets its name when all of it is on disk.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -15,7 +15,7 @@ use crate::inventory::value::Time;
 use crate::live::asked::Knowledge;
 use crate::plan::ZoneSeen;
 
-/// Why no snapshot was saved; what stood in its place before is untouched.
+/// Why no snapshot was saved; what was in its place before is untouched.
 #[derive(Debug)]
 pub struct SaveError {
     /// The folder or file.
@@ -52,7 +52,7 @@ impl SaveError {
         SaveError {
             place: place.to_owned(),
             code: "not-a-snapshot",
-            message: format!("this is no snapshot, so it is not replaced: {why}"),
+            message: format!("this is not a snapshot, so it is not replaced: {why}"),
             hint: "give `--out` a name that is free, or that of an earlier snapshot",
         }
     }
@@ -64,15 +64,15 @@ pub struct Writer {
     /// What the snapshot will be called.
     target: PathBuf,
     /// Where it is until then; removed with all in it unless it was renamed.
-    beside: PathBuf,
+    temporary: PathBuf,
     /// Whether an earlier snapshot has the name.
     replaces: bool,
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // Once it was renamed there is nothing to remove, and what failed before is told.
-        let _ = fs::remove_dir_all(&self.beside);
+        // After the renaming there is nothing to remove, and an earlier failure is reported.
+        let _ = fs::remove_dir_all(&self.temporary);
     }
 }
 
@@ -87,13 +87,13 @@ impl Writer {
         if replaces {
             folder::check_is_snapshot(target).map_err(|why| SaveError::taken(target, why))?;
         }
-        // A link stays, and what it leads to is replaced.
+        // A link stays, and its target is replaced.
         let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
-        let beside = folder::create_beside(&target).map_err(|error| SaveError::io(&target, &error))?;
-        Ok(Writer { target, beside, replaces })
+        let temporary = folder::create_temporary(&target).map_err(|error| SaveError::io(&target, &error))?;
+        Ok(Writer { target, temporary, replaces })
     }
 
-    /// Saves one zone, or what is known of it; gives what the manifest says of it.
+    /// Saves one zone, or what is known about it; returns what the manifest says about it.
     pub fn write_zone(&self, contents: &ZoneContents, knowledge: Option<&Knowledge>) -> Result<SavedZone, SaveError> {
         let ZoneSeen { zone, serial, rrsets, digest, .. } = ZoneSeen::of(contents);
         let file = file_stem(&zone) + SUFFIX;
@@ -117,7 +117,7 @@ impl Writer {
         name: &str,
         write: impl FnOnce(&mut Digesting<BufWriter<File>>) -> io::Result<()>,
     ) -> Result<String, SaveError> {
-        let written = File::create_new(self.beside.join(name)).and_then(|file| {
+        let written = File::create_new(self.temporary.join(name)).and_then(|file| {
             let mut out = Digesting { out: BufWriter::new(file), hasher: Sha256::new() };
             write(&mut out)?;
             let Digesting { out, hasher } = out;
@@ -136,12 +136,12 @@ impl Writer {
     ) -> Result<(), SaveError> {
         let manifest = Manifest { format: FORMAT.to_owned(), tool: tool.to_owned(), created, zones, unread };
         let place = |error: io::Error| SaveError::io(&self.target, &error);
-        let mut file = File::create_new(self.beside.join(MANIFEST)).map_err(place)?;
+        let mut file = File::create_new(self.temporary.join(MANIFEST)).map_err(place)?;
         file.write_all(manifest.to_json().as_bytes()).and_then(|()| file.sync_all()).map_err(place)?;
-        folder::sync(&self.beside).map_err(place)?;
+        folder::sync(&self.temporary).map_err(place)?;
         match self.replaces {
-            true => folder::replace(&self.beside, &self.target),
-            false => fs::rename(&self.beside, &self.target),
+            true => folder::replace(&self.temporary, &self.target),
+            false => fs::rename(&self.temporary, &self.target),
         }
         .map_err(place)?;
         folder::sync(folder::parent(&self.target)).map_err(place)
@@ -150,7 +150,7 @@ impl Writer {
 
 /// Digests what passes through.
 struct Digesting<W> {
-    /// Where it goes.
+    /// The output.
     out: W,
     /// The digest so far.
     hasher: Sha256,

@@ -4,8 +4,11 @@ use std::path::Path;
 
 use super::{Starter, StarterFile};
 
+/// The folder of secrets.
+pub const KEYS: &str = "keys/";
+
 /// What git is not to keep.
-const IGNORED: [&str; 2] = [".zonewright/", "keys/"];
+const IGNORED: [&str; 2] = [".zonewright/", KEYS];
 
 /// What git is told not to keep, beside its comments.
 pub fn ignored(starter: &Starter) -> impl Iterator<Item = &str> {

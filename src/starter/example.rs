@@ -2,7 +2,7 @@
 
 use super::project::Project;
 use super::settings::{Admin, Pool, Settings, Source, Zone};
-use super::{SETTINGS, Starter, StarterFile, common};
+use super::{SETTINGS, Starter, StarterFile, common, editors};
 use crate::dns::{Name, ZoneName};
 use crate::inventory::sources::HOSTS_HEADER;
 use crate::inventory::value::Time;
@@ -58,6 +58,7 @@ pub fn make(owner: &str, now: Time) -> Starter {
         StarterFile::new("zones/example.net.zone", "live DNS, until you name a server", FORWARD.to_owned()),
         StarterFile::new("zones/8.b.d.0.1.0.0.2.ip6.arpa.zone", "its reverse zone", REVERSE.to_owned()),
     ];
+    files.extend(editors::schemas());
     files.extend(common::for_git(None));
     let basis = vec!["nothing of a fleet was found here: this is an example of four hosts".to_owned()];
     let remarks = vec![

@@ -8,7 +8,7 @@ use super::imported::pool_name;
 use super::project::Project;
 use super::recognise::{HostRow, Kind};
 use super::settings::{Admin, Pool, Settings, Source, Zone};
-use super::{SETTINGS, Starter, StarterFile, common, count, example, fresh_slug, parent, plain, slug, some};
+use super::{SETTINGS, Starter, StarterFile, common, count, editors, example, fresh_slug, parent, plain, slug, some};
 use crate::dns::reverse::reverse_zone;
 use crate::dns::{Name, ZoneName};
 use crate::inventory::config::toml::quoted;
@@ -93,6 +93,7 @@ pub fn make(found: &[Found], owner: &str, now: Time) -> Starter {
     let mut stems: BTreeSet<String> = sorted.projects.values().map(|path| stem_of(path)).collect();
     files.extend(made.iter().map(|id| project(&sorted, id, &fresh_slug(id, &mut stems))));
     files.extend(stand_ins.iter().map(stand_in));
+    files.extend(editors::schemas());
     files.extend(common::for_git(None));
     let remarks = remarks(&sorted, &stand_ins, &unsure, &domains);
     Starter { files, basis: told(&sorted, &zones), remarks }

@@ -10,7 +10,7 @@ use ipnet::IpNet;
 use super::fleet::{Fleet, FoundHost};
 use super::project::Project;
 use super::settings::{Admin, Pool, Settings, Source, Zone, commented};
-use super::{SETTINGS, Starter, StarterFile, common, count, fresh_slug, plain, some};
+use super::{SETTINGS, Starter, StarterFile, common, count, editors, fresh_slug, plain, some};
 use crate::dns::reverse::{is_reverse, reverse_name};
 use crate::dns::{Name, Rtype, ZoneContents, ZoneName};
 use crate::inventory::config::toml::quoted;
@@ -143,6 +143,7 @@ pub fn make(basis: &Basis<'_>) -> Result<Starter, Fleet> {
         Origin::Server(_, key) => key.map(|key| key.file.as_str()),
         Origin::Folders(_) => None,
     };
+    files.extend(editors::schemas());
     files.extend(common::for_git(secret));
     Ok(Starter { files, basis: told(basis, &numbered), remarks: remarks(basis, &numbered) })
 }
@@ -201,7 +202,8 @@ fn pools(origin: Origin<'_>) -> Vec<Pool> {
             ];
             match key {
                 Some(key) => {
-                    target.push((key.setting(), "signs every message; the file is for its owner alone".to_owned()))
+                    let clone = "signs every message; the file is not in git: put it into every clone, readable by its user alone";
+                    target.push((key.setting(), clone.to_owned()))
                 }
                 None => {
                     about.push(UNSIGNED.to_owned());

@@ -5,9 +5,11 @@
 
 mod common;
 
+mod editors;
+
 mod example;
 
-pub use common::{IGNORE, ignored};
+pub use common::{IGNORE, KEYS, ignored};
 
 pub mod fleet;
 

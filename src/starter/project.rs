@@ -1,7 +1,7 @@
 //! The text of a project file.
 
-use super::StarterFile;
 use super::settings::commented;
+use super::{StarterFile, editors};
 
 /// What a project file is to say.
 #[derive(Debug, Default)]
@@ -30,15 +30,17 @@ impl Project {
                 .to_owned(),
         };
         let id_text = serde_json::Value::from(id.as_str());
+        let schema = editors::project_line(path);
         let text = format!(
-            "{head}id: {id_text}\n\n\
+            "{schema}{head}id: {id_text}\n\n\
              # How new hosts are named: {{location}} is the host's, {{bucket}} and {{index}} come from a counter.\n\
              shortname_template: \"{{location}}{{bucket}}-{{index:04}}\"\n\n\
              # `static`: one interface a host; `search`: a second one, the fastbone, with a VLAN and a name of its own.\n\
              vlan_scheme: static\n{}vlans: {{main: {vlan}}}\n{bits}\n\
              {}automation: {is_on}\n\n\
-             # How far it goes: create-only, upsert-only, repair, sync (docs/rules.md).\n\
-             policy: repair\n",
+             # How far it goes: create-only, upsert-only, repair, sync (docs/rules.md). `sync` also deletes the records\n\
+             # that zonewright created for hosts that left the inventory, `delete_after` later; it deletes no others.\n\
+             policy: sync\n",
             commented(of_vlan),
             commented(of_switch),
         );

@@ -2,13 +2,25 @@
 
 use std::fmt::Write as _;
 
-use super::plain;
+use super::{editors, plain};
 use crate::dns::ZoneName;
 use crate::dns::reverse::network_of_zone;
 use crate::inventory::config::toml::quoted;
 
 /// Where the comment behind a setting begins.
 const COLUMN: usize = 42;
+
+/// How long a name that no host has keeps its records: over a working day, so that a person sees what the first apply lists,
+/// and a lost row of an export is back before anything is deleted (no official source).
+const DELETE_AFTER: &str = "1d";
+
+/// Why no share of a zone is set, and what holds then.
+const SHARES: [&str; 2] = [
+    "`max_delete` and `max_modify` are not set: a share that is written here is exact, and to move a VLAN of a small fleet \
+     is to delete most of a zone and to create as much. Of the AAAA and PTR of a zone one plan may delete, by default, 10%, \
+     but no fewer than 50 RRsets, and up to 1000 where it creates as many there;",
+    "it may modify 30%, but no fewer than 1000 RRsets. To set them: `max_delete = \"10%\"`, `max_modify = \"30%\"`.",
+];
 
 /// What the settings are to say.
 #[derive(Debug, Default)]
@@ -80,7 +92,7 @@ pub struct Zone {
 impl Settings {
     /// The text.
     pub fn to_text(&self) -> String {
-        let mut text = String::new();
+        let mut text = editors::config_line();
         for line in &self.head {
             comment(&mut text, line);
         }
@@ -88,6 +100,8 @@ impl Settings {
         let owner = format!("owner = {}", quoted(&self.owner));
         set(&mut text, &owner, "who we are; kept with every record that zonewright creates");
         set(&mut text, "registry = \"journal\"", "own records are known by the journal, below .zonewright/");
+        let about = "a name that no host has keeps its records so long: time to see that a row was lost by mistake";
+        set(&mut text, &format!("delete_after = \"{DELETE_AFTER}\""), about);
         self.write_sources(&mut text);
         self.write_admins(&mut text);
         self.write_pools(&mut text);
@@ -96,7 +110,9 @@ impl Settings {
             "\n# What may change before somebody has to say that it is right (docs/guards.md).\n\n[limits]\n",
         );
         set(&mut text, "hosts = [{ period = \"1h\", max = 200 }]", "hosts changed within an hour, over all projects");
-        set(&mut text, "max_delete = \"10%\"", "of the AAAA and PTR of a zone, in one plan");
+        for line in SHARES {
+            comment(&mut text, line);
+        }
         text
     }
 

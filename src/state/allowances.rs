@@ -1,4 +1,4 @@
-//! Limits that somebody lifted for an apply, and what the last apply was made from that did all of its plan.
+//! Limits that an operator lifted for an apply, and the inputs of the last apply that did all of its plan.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::apply::Outcome;
 use crate::guard::Allowance;
 use crate::inventory::value::Time;
 
-/// A limit that somebody lifted for an apply.
+/// A limit that an operator lifted for an apply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Allowed {
     /// Which, and how far.
@@ -50,7 +50,7 @@ pub fn of_apply(state: &Sqlite, apply: ApplyId) -> Result<Vec<Allowed>, StateErr
 }
 
 /// The input files, with their digests, of the latest apply that tried them on the whole fleet, did all of its plan and
-/// undid nothing; none where there is no such apply.
+/// undid nothing; empty where there is no such apply.
 pub fn last_inputs(state: &Sqlite) -> Result<BTreeMap<String, String>, StateError> {
     let sql = "SELECT inputs, outcomes FROM applies
          WHERE finished IS NOT NULL AND undoes IS NULL AND is_whole = 1 ORDER BY id DESC";

@@ -8,7 +8,7 @@ use crate::inventory::value::Time;
 /// Who resets a breaker, and why.
 #[derive(Debug, Clone, Copy)]
 pub struct Reset<'a> {
-    /// Who; empty where nobody knows.
+    /// Who; empty where that is unknown.
     pub who: &'a str,
     /// Why.
     pub reason: &'a str,
@@ -16,7 +16,7 @@ pub struct Reset<'a> {
     pub now: Time,
 }
 
-/// Trips a breaker. One that is tripped already stays as it is: what tripped it first is what somebody must look at.
+/// Trips a breaker. One that is tripped already stays as it is: an operator must look at what tripped it first.
 pub fn trip(change: &Transaction<'_>, breaker: &Breaker) -> rusqlite::Result<()> {
     let Breaker { scope, tripped, why } = breaker;
     let sql = "INSERT INTO breakers (scope, tripped, why) VALUES (?1, ?2, ?3) ON CONFLICT (scope) DO NOTHING";

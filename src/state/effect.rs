@@ -1,4 +1,4 @@
-//! What it means for the rest of a state that an update took effect: marker, own RRsets, ledger.
+//! What an update that took effect changes in the rest of a state: marker, own RRsets, ledger.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -38,7 +38,7 @@ fn done<'a>(
     enter(change, apply, &zone.to_string(), &effects, now)
 }
 
-/// Makes created RRsets own, and deleted ones no more, neither of which waits any longer; enters the hosts in the ledger.
+/// Makes created RRsets own and deleted ones not own, ends their waits, and enters the hosts in the ledger.
 fn enter(
     change: &Transaction<'_>,
     apply: ApplyId,
@@ -71,8 +71,8 @@ fn enter(
          WHERE name = ?1 AND type = ?2 ON CONFLICT DO NOTHING";
     let mut keep = change.prepare_cached(sql)?;
     let mut delete = change.prepare_cached("DELETE FROM own_rrsets WHERE name = ?1 AND type = ?2")?;
-    for Effect { name, rtype, stands, .. } in effects {
-        match stands {
+    for Effect { name, rtype, is_there, .. } in effects {
+        match is_there {
             (false, _) => drop(create.execute(params![name, rtype, zone, id])?),
             (true, false) => {
                 keep.execute(params![name, rtype, id])?;
@@ -96,7 +96,7 @@ fn enter(
     Ok(())
 }
 
-/// Takes the marker of an update that took effect for the one that stands, unless an answer to a later one came first.
+/// Records the marker of an update that took effect as the current one, unless an answer to a later update came first.
 fn move_marker(change: &Transaction<'_>, zone: &ZoneName, after: &Marker, now: Time) -> rusqlite::Result<()> {
     let mut query = change.prepare_cached("SELECT marker FROM markers WHERE zone = ?1")?;
     let texts = query.query_map([zone.to_string()], |row| row.get::<_, String>(0))?;
@@ -108,7 +108,7 @@ fn move_marker(change: &Transaction<'_>, zone: &ZoneName, after: &Marker, now: T
     }
 }
 
-/// Takes a marker for the one that stands.
+/// Records a marker as the current one.
 pub fn put_marker(change: &Transaction<'_>, zone: &ZoneName, marker: &Marker, now: Time) -> rusqlite::Result<()> {
     let sql = "INSERT INTO markers (zone, marker, at) VALUES (?1, ?2, ?3)
          ON CONFLICT (zone) DO UPDATE SET marker = excluded.marker, at = excluded.at";
@@ -116,7 +116,7 @@ pub fn put_marker(change: &Transaction<'_>, zone: &ZoneName, marker: &Marker, no
     Ok(())
 }
 
-/// Awaits no longer the markers of a zone that this one stands after: the update of each names one that is gone.
+/// Stops waiting for the markers of a zone that are older than this one: their updates name markers that are gone.
 pub fn close_until(change: &Transaction<'_>, zone: &ZoneName, marker: &Marker) -> rusqlite::Result<()> {
     let mut close = change.prepare_cached("UPDATE batches SET awaited = 0 WHERE apply = ?1 AND number = ?2")?;
     for Awaited { apply, number, .. } in awaited_until(change, zone, marker)? {
@@ -125,7 +125,7 @@ pub fn close_until(change: &Transaction<'_>, zone: &ZoneName, marker: &Marker) -
     Ok(())
 }
 
-/// An update of which it is not known what became of it.
+/// An update whose outcome is unknown.
 struct Awaited {
     /// Its apply.
     apply: i64,
@@ -135,11 +135,11 @@ struct Awaited {
     after: Marker,
 }
 
-/// Settles the updates of a zone of which it is not known what became of them, by the marker that stands there: those in
-/// the chain that leads to it took effect, the others that it stands after did not and never will, since each names a marker
-/// that is gone; and those behind it stay open. Gives how many took effect.
+/// Settles the updates of a zone whose outcome is unknown, by the marker that is there. Those in the chain that leads
+/// to it took effect. Other older ones did not, and never will, since each names a marker that is gone. Newer ones stay
+/// open. Returns how many took effect.
 ///
-/// A marker that the journal does not have says nothing of any of them.
+/// A marker that is not in the journal settles none of them.
 pub fn settle_by(change: &Transaction<'_>, zone: &ZoneName, live: &Marker, now: Time) -> rusqlite::Result<usize> {
     let awaited = awaited_until(change, zone, live)?;
     let Some(first) = awaited.iter().map(|awaited| place(&awaited.after)).min() else { return Ok(0) };
@@ -153,8 +153,8 @@ pub fn settle_by(change: &Transaction<'_>, zone: &ZoneName, live: &Marker, now: 
     let mut count = 0;
     for Awaited { apply, number, after } in awaited {
         let (word, why) = match chain.contains(&(apply, number)) {
-            true => ("done", "its marker stands, or one that was put in its place"),
-            false => ("undone", "another marker took its place"),
+            true => ("done", "its marker is there, or one that replaced it"),
+            false => ("undone", "another marker replaced it"),
         };
         settle.execute(params![apply, number, word, why, now.as_nanos()])?;
         if word == "done" {
@@ -167,13 +167,13 @@ pub fn settle_by(change: &Transaction<'_>, zone: &ZoneName, live: &Marker, now: 
     Ok(count)
 }
 
-/// Settles an update of which no marker tells: all that it was to leave stands there. Gives whether it was still open.
+/// Settles an update without a known marker: all RRsets are as it was to leave them. Returns whether it was still open.
 pub fn settle_found(change: &Transaction<'_>, found: &Unsettled, now: Time) -> rusqlite::Result<bool> {
     let Unsettled { apply, number, zone, .. } = found;
     let (id, number) = (apply.0 as i64, *number as i64);
     let sql = "UPDATE batches SET settled = 'done', why = ?3, settled_at = ?4
          WHERE apply = ?1 AND number = ?2 AND (settled IS NULL OR settled = 'unknown')";
-    let why = "all of it stands there";
+    let why = "all of it is there";
     let was_open = change.prepare_cached(sql)?.execute(params![id, number, why, now.as_nanos()])? > 0;
     if was_open {
         let changes = kept(change, id, number)?;
@@ -195,8 +195,8 @@ fn place(marker: &Marker) -> (u64, u64) {
     (marker.epoch, marker.batch)
 }
 
-/// The updates of a zone whose markers may yet be found there, of those that this one stands after, and its own; in the order
-/// of sending.
+/// The updates of a zone whose markers may still be found there, up to this one and including it, in the order of
+/// sending.
 fn awaited_until(change: &Transaction<'_>, zone: &ZoneName, last: &Marker) -> rusqlite::Result<Vec<Awaited>> {
     let sql = "SELECT apply, number, marker_after FROM batches WHERE zone = ?1 AND awaited = 1 ORDER BY apply, number";
     let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?));
@@ -208,8 +208,8 @@ fn awaited_until(change: &Transaction<'_>, zone: &ZoneName, last: &Marker) -> ru
     Ok(awaited.filter(|awaited| place(&awaited.after) <= place(last)).collect())
 }
 
-/// The updates that led to a marker, each the one whose marker the next took the place of; back to the marker of an epoch
-/// and batch, and no further. Empty where the journal does not have the marker.
+/// The updates that led to a marker, each the one whose marker the next took the place of; back to the marker of an
+/// epoch and batch, and no further. Empty where the journal does not have the marker.
 fn chain(
     change: &Transaction<'_>,
     zone: &ZoneName,
@@ -235,8 +235,8 @@ fn chain(
     Ok(chain)
 }
 
-/// Settles the updates without a marker that were open in a zone when another one took effect on an RRset that they found
-/// just as that one did: had they taken effect, its prerequisite would not have held, and now theirs does not.
+/// Settles the updates without a marker that were open in a zone when another one took effect on an RRset that they
+/// found just as that one did: had they taken effect, its prerequisite would not have held, and now theirs does not.
 fn settle_overtaken(change: &Transaction<'_>, zone: &ZoneName, changes: &[Kept], now: Time) -> rusqlite::Result<()> {
     let sql = "SELECT batches.apply, batches.number, changes FROM batches
          JOIN batch_changes ON batch_changes.apply = batches.apply AND batch_changes.number = batches.number
@@ -252,7 +252,7 @@ fn settle_overtaken(change: &Transaction<'_>, zone: &ZoneName, changes: &[Kept],
     for (apply, number, text) in open {
         let kept = journal::from_json(&text).ok_or(rusqlite::Error::InvalidQuery)?;
         if kept.iter().any(is_overtaken) {
-            settle.execute(params![apply, number, "another update took its place", now.as_nanos()])?;
+            settle.execute(params![apply, number, "another update took effect instead", now.as_nanos()])?;
         }
     }
     Ok(())

@@ -17,7 +17,7 @@ pub enum Attempt {
 }
 
 impl Attempt {
-    /// The code of an error that is of no special kind.
+    /// The code of an error without a code of its own.
     fn code(self) -> &'static str {
         match self {
             Attempt::Read => "state-unreadable",
@@ -34,17 +34,16 @@ impl Attempt {
     }
 }
 
-/// What to do about a file that is no state.
+/// What to do about a file that is not a state.
 const RESTORE: &str = "restore the file from its last good copy; or move it away and run `zonewright state init \
                        --reason TEXT`, which forgets the journal";
 
 /// What to do about a file or folder that the system does not let be used.
-const ACCESS: &str =
-    "see to the file's owner, its mode, and the free space of its disk; `[state] url` says where it is";
+const ACCESS: &str = "check the file's owner, its mode, and the free space of its disk; `[state] url` says where it is";
 
 /// Puts an error together.
 pub fn error(file: &Path, code: &'static str, message: impl Into<String>, hint: &str) -> StateError {
-    // The folder where one stands goes without saying.
+    // The current folder need not be named.
     let place = file.strip_prefix(".").unwrap_or(file).display().to_string();
     StateError { place, code, message: message.into(), hint: Some(hint.to_owned()) }
 }
@@ -52,18 +51,18 @@ pub fn error(file: &Path, code: &'static str, message: impl Into<String>, hint: 
 /// What the database says.
 pub fn of_database(file: &Path, attempt: Attempt, source: &rusqlite::Error) -> StateError {
     match source.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase) => unreadable(file, "the file is no database"),
+        Some(ErrorCode::NotADatabase) => unreadable(file, "the file is not a database"),
         Some(ErrorCode::DatabaseCorrupt) => unreadable(file, "the database is damaged"),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             let message = format!("{}: another process has been writing to it for too long", attempt.words());
             error(file, "state-busy", message, "wait until it is done, and see `zonewright status`")
         }
         _ if needs_recovery(source) => {
-            let message = "a crash left the state in the middle of a write, which cannot be taken back where nothing may \
+            let message = "a crash left the state in the middle of a write, which cannot be undone where nothing may \
                            be written";
-            error(file, "state-unreadable", message, "run `zonewright status` as somebody who may write to its folder")
+            error(file, "state-unreadable", message, "run `zonewright status` as a user who may write to its folder")
         }
-        // Who writes needs room beside the file even to read it.
+        // A writer needs free space even to read the file.
         _ if lacks_room(source) => {
             let message = format!("{}: there is no room on its disk", Attempt::Write.words());
             error(file, Attempt::Write.code(), message, ACCESS)
@@ -78,7 +77,7 @@ fn lacks_room(source: &rusqlite::Error) -> bool {
     source.sqlite_error_code() == Some(ErrorCode::DiskFull) || of_log()
 }
 
-/// Whether a crash left the file in the middle of a write, and whoever reads it may not take that back.
+/// Whether a crash left the file in the middle of a write, and this reader may not undo it.
 pub fn needs_recovery(source: &rusqlite::Error) -> bool {
     source.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_READONLY_ROLLBACK)
 }
@@ -88,7 +87,7 @@ pub fn of_system(file: &Path, attempt: Attempt, source: &io::Error) -> StateErro
     error(file, attempt.code(), format!("{}: {source}", attempt.words()), ACCESS)
 }
 
-/// The file holds something that no state holds.
+/// The file holds something that is not part of a state.
 pub fn unreadable(file: &Path, what: impl Into<String>) -> StateError {
     error(file, "state-unreadable", what, RESTORE)
 }

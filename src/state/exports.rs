@@ -16,7 +16,7 @@ pub struct Acceptance {
     pub source: String,
     /// How many rows it had, bad ones included.
     pub rows: usize,
-    /// When it was made, by its own word.
+    /// When it was made, according to its content.
     pub dated: Option<Time>,
     /// When it was last accepted.
     pub at: Time,
@@ -31,7 +31,7 @@ pub struct Acceptance {
 }
 
 impl Acceptance {
-    /// How it was accepted, for people: `by apply 7`.
+    /// How it was accepted, in words: `by apply 7`.
     pub fn words(&self) -> String {
         let who = if self.who.is_empty() { String::new() } else { format!(" of {}", self.who) };
         match (self.apply, &self.reason) {
@@ -61,13 +61,13 @@ pub struct Exchange {
     pub source: String,
     /// How many rows its export has, bad ones included.
     pub rows: usize,
-    /// When it was made, by its own word.
+    /// When it was made, according to its content.
     pub dated: Option<Time>,
     /// What was accepted before.
     pub before: Option<Acceptance>,
     /// How what they say differs.
     pub difference: Difference,
-    /// Of l3-tors: the switches that are in no L3 segment any more, sorted.
+    /// Of l3-tors: the switches that are no longer in an L3 segment, sorted.
     pub leaving: Vec<String>,
 }
 
@@ -78,9 +78,9 @@ pub struct SourceStatus {
     pub source: String,
     /// How many rows its export has, bad ones included.
     pub rows: usize,
-    /// When it was made, by its own word.
+    /// When it was made, according to its content.
     pub dated: Option<Time>,
-    /// Why it cannot be believed.
+    /// Why it is not believed.
     pub doubt: Option<String>,
     /// What was last accepted.
     pub accepted: Option<Acceptance>,
@@ -113,9 +113,9 @@ pub struct NewExport {
     pub source: String,
     /// How many rows it has, bad ones included.
     pub rows: usize,
-    /// When it was made, by its own word.
+    /// When it was made, according to its content.
     pub dated: Option<Time>,
-    /// Its files; none where zonewright.toml has no such source any more.
+    /// Its files; empty where zonewright.toml no longer has such a source.
     pub files: Vec<AcceptedFile>,
     /// Of l3-tors: the switches that it lists.
     pub switches: Vec<String>,
@@ -128,11 +128,11 @@ pub enum Acceptor<'a> {
     Apply(ApplyId),
     /// An apply that had nothing to do, and so is not in the journal; who ran it.
     IdleApply(&'a str),
-    /// A person, and why. Switches that the export does not list are none of an L3 segment from then on.
+    /// A person, and why. From then on, switches that the export does not list are in no L3 segment.
     Person(&'a str, &'a str),
 }
 
-/// Whoever accepts, as it is kept.
+/// Who accepted, as it is stored.
 struct Kept {
     /// The apply.
     apply: Option<i64>,
@@ -171,7 +171,7 @@ pub fn exports(state: &Sqlite) -> Result<Vec<Acceptance>, StateError> {
     Ok(found)
 }
 
-/// The files of the accepted export of a source, sorted by name; none where there is no such export.
+/// The files of the accepted export of a source, sorted by name; empty where there is no such export.
 pub fn export_files(state: &Sqlite, source: &str) -> Result<Vec<AcceptedFile>, StateError> {
     let sql = "SELECT name, digest, content FROM export_files WHERE source = ?1";
     let file = |row: &Row<'_>| Ok(AcceptedFile { name: row.get(0)?, digest: row.get(1)?, content: row.get(2)? });
@@ -187,8 +187,8 @@ pub fn l3_switches(state: &Sqlite) -> Result<Vec<String>, StateError> {
     Ok(switches)
 }
 
-/// Makes exports the accepted ones, but for those of which a later apply accepted another: an older one may have been taken
-/// up since.
+/// Makes exports the accepted ones, except those for which a later apply accepted another: an older apply may have been
+/// resumed since.
 pub fn accept(
     change: &Transaction<'_>,
     exports: &[Accepting],
@@ -204,7 +204,7 @@ pub fn accept(
             replace(change, export, now)?;
             keep_switches(change, export, matches!(acceptor, Acceptor::Person(..)), now)?;
         }
-        // That an apply finds what a person accepted as it was is no reason to forget who did, and why.
+        // If an apply finds the same content that a person accepted, the person and the reason are kept.
         let is_kept = matches!((export, &by.reason), (Accepting::Again(_), None));
         let sql = match is_kept {
             true => "UPDATE exports SET at = ?2, apply = ?3, who = ?4 WHERE source = ?1 AND reason IS ?5",

@@ -1,4 +1,4 @@
-//! The folder and the file of a state: made so that they last, and are nobody else's business.
+//! The folder and the file of a state: made durable, and readable by this account only.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
@@ -9,7 +9,7 @@ use crate::disk::{private_file, private_folder, sync_folder};
 /// The folder that is all ours.
 const FOLDER: &str = ".zonewright";
 
-/// Creates the folder of a file where it is not there; what stands in ours stays out of version control.
+/// Creates the folder of a file where it is missing; the files in our folder stay out of version control.
 ///
 /// Errors: it cannot be created or written to.
 pub fn prepare(file: &Path) -> io::Result<()> {
@@ -17,7 +17,7 @@ pub fn prepare(file: &Path) -> io::Result<()> {
     if let Err(error) = private_folder(&mut DirBuilder::new()).create(folder) {
         match error.kind() {
             ErrorKind::AlreadyExists => {}
-            // Folders above belong to whoever configured them, and have the mode that is usual there.
+            // Folders above belong to the operator who configured them, and have the mode that is usual there.
             ErrorKind::NotFound => {
                 fs::create_dir_all(of(folder))?;
                 private_folder(&mut DirBuilder::new()).create(folder)?;

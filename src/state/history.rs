@@ -1,4 +1,4 @@
-//! What the journal says of past applies: what was sent, what became of it, who took it up again. Pure.
+//! What the journal says of past applies: what was sent, its outcome, who resumed it. Pure.
 
 use std::collections::HashMap;
 
@@ -18,25 +18,25 @@ pub struct Sent {
     pub phase: String,
     /// When it was sent.
     pub at: Time,
-    /// What became of it.
+    /// Its outcome.
     pub fate: SentFate,
     /// What it changes.
     pub changes: Vec<SentChange>,
 }
 
-/// What became of an update that was sent.
+/// The outcome of an update that was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SentFate {
     /// It took effect.
     Done,
     /// Provably nothing of it took effect, and why.
     Undone(String),
-    /// Nobody knows, and why; without a reason where the apply never got to know.
+    /// It is unknown, and why; without a reason where the apply ended before it could know.
     Unknown(Option<String>),
 }
 
 impl SentFate {
-    /// What says more of what stands there is greater.
+    /// Greater where it says more about the current records.
     fn rank(&self) -> u8 {
         match self {
             SentFate::Undone(_) => 0,
@@ -72,11 +72,11 @@ pub struct Resumption {
     pub at: Time,
     /// Who did it, as the system knows them; empty where it does not.
     pub who: String,
-    /// Why, where somebody said so.
+    /// Why, if a reason was given.
     pub reason: Option<String>,
 }
 
-/// A host that an apply did not leave as its plan wants it.
+/// A host that an apply did not leave as planned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftHost {
     /// The host; none where an orphan was to be removed.
@@ -91,7 +91,7 @@ pub struct LeftHost {
     pub message: Option<String>,
 }
 
-/// What a journal tells of the past.
+/// What a journal says about the past.
 #[derive(Debug, Clone, PartialEq)]
 pub struct History {
     /// The program that looked, such as `zonewright 0.1.0`.
@@ -100,19 +100,19 @@ pub struct History {
     pub created: Time,
     /// Where the state is kept.
     pub place: String,
-    /// The apply that is at work.
+    /// The apply that is running.
     pub running: Option<ApplyId>,
     /// The applies that can be taken up again, the latest first.
     pub resumable: Vec<ApplyId>,
-    /// The projects whose changes alone are told, in the order of the command line; all where empty.
+    /// Only the changes of these projects are reported, in the order of the command line; all where empty.
     pub projects: Vec<String>,
-    /// The zones whose changes alone are told, the same.
+    /// Only the changes in these zones are reported, the same.
     pub zones: Vec<ZoneName>,
     /// What was asked for.
     pub told: Told,
 }
 
-/// What is told.
+/// What is reported.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Told {
     /// The latest applies, the latest first, and whether there are earlier ones.
@@ -132,14 +132,14 @@ pub struct Past {
     pub summary: ApplySummary,
     /// Its updates, in the order of sending. None is without changes.
     pub sent: Vec<Sent>,
-    /// The hosts that it did not leave as its plan wants them, in the order of the plan.
+    /// The hosts that it did not leave as planned, in the order of the plan.
     pub left: Vec<LeftHost>,
     /// The limits that were lifted for it, sorted by name.
     pub allowed: Vec<Allowed>,
 }
 
 impl Past {
-    /// Keeps of the changes and of the hosts that were left those that somebody asks for.
+    /// Keeps those changes and left hosts that are asked for.
     pub fn retain(&mut self, change: impl Fn(&Sent, &SentChange) -> bool, host: impl Fn(&LeftHost) -> bool) {
         for sent in &mut self.sent {
             let mut changes = std::mem::take(&mut sent.changes);
@@ -150,8 +150,8 @@ impl Past {
         self.left.retain(host);
     }
 
-    /// Each RRset that it changed or tried to change once, in the order of sending: with the last update that took effect,
-    /// else of which it is not known, else that did not.
+    /// Each RRset that it changed or tried to change once, in the order of sending: with the last update that took
+    /// effect, else of which it is not known, else that did not.
     pub fn changes(&self) -> Vec<(&Sent, &SentChange)> {
         let mut places: HashMap<(&Name, Rtype), usize> = HashMap::new();
         let mut changes: Vec<(&Sent, &SentChange)> = Vec::new();
@@ -166,7 +166,7 @@ impl Past {
         changes
     }
 
-    /// Whether there is nothing to tell but that the apply was.
+    /// Whether there is nothing to report except that there was an apply.
     pub fn is_empty(&self) -> bool {
         self.sent.is_empty() && self.left.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Changes as the journal keeps them: what stood there before and after, in the words of the plan document.
+//! Changes as the journal keeps them: what was there before and after, in the words of the plan document.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -57,7 +57,7 @@ pub fn kept(batch: &Batch<'_>) -> Vec<Kept> {
     batch.changes.iter().map(|change| kept_change(change)).collect()
 }
 
-/// One change, as [`Kept`] is written, of what it is made of.
+/// One change, written as [`Kept`] is, from borrowed parts.
 #[derive(Serialize)]
 struct Shown<'a> {
     /// The host.
@@ -79,7 +79,7 @@ struct Shown<'a> {
     after: Option<KeptRrset>,
 }
 
-/// Writes what is shown of a value as a text, without a copy of it.
+/// Writes the displayed form of a value as a text, without a copy.
 fn as_text<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(value)
 }
@@ -110,7 +110,7 @@ pub struct Effect<'a> {
     /// The type.
     pub rtype: Cow<'a, str>,
     /// Whether something was there before, and is after.
-    pub stands: (bool, bool),
+    pub is_there: (bool, bool),
     /// The host; none where an orphan is removed.
     pub host: Option<u64>,
     /// The project.
@@ -122,7 +122,7 @@ impl<'a> From<&'a Kept> for Effect<'a> {
         Effect {
             name: Cow::Borrowed(&kept.name),
             rtype: Cow::Borrowed(&kept.rtype),
-            stands: (kept.before.is_some(), kept.after.is_some()),
+            is_there: (kept.before.is_some(), kept.after.is_some()),
             host: kept.host,
             project: &kept.project,
         }
@@ -134,7 +134,7 @@ impl<'a> From<&'a Change> for Effect<'a> {
         Effect {
             name: Cow::Owned(change.key.owner.to_string()),
             rtype: Cow::Owned(change.key.rtype.to_string()),
-            stands: (change.kind.before().is_some(), change.kind.after().is_some()),
+            is_there: (change.kind.before().is_some(), change.kind.after().is_some()),
             host: change.host.map(|inv| inv.0),
             project: &change.project,
         }
@@ -183,7 +183,7 @@ fn kept_rrset(rtype: Rtype, rrset: &Rrset) -> KeptRrset {
     KeptRrset { ttl: rrset.ttl().as_secs(), rdata: rrset.rdata_texts(rtype) }
 }
 
-/// What stands at a marker's place before a batch, one record a line.
+/// What is at a marker's place before a batch, one record on each line.
 pub fn marker_before(batch: &Batch<'_>) -> Option<String> {
     let before = batch.swap.as_ref()?.before.as_ref()?;
     Some(before.rdata_texts(Rtype::TXT).join("\n"))

@@ -1,7 +1,7 @@
 //! One run that writes at a time: a lock on a file, which dies with its process.
 //!
-//! It is politeness and no safety: what keeps two runs from harming each other is the fence of each zone, which also works
-//! between machines. The file stays; what it says is for messages alone.
+//! It is a courtesy, not a protection: the fence of each zone keeps two runs from harming each other, also between
+//! machines. The file stays; its content is only for messages.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
@@ -46,7 +46,7 @@ pub struct Lock {
     file: File,
 }
 
-/// How often a lock is tried that somebody holds: who looks at it for `status` holds it for a moment, too.
+/// How often a lock is tried that another process holds: `status` holds it for a moment, too.
 const TRIES: u32 = 10;
 
 /// How long to wait between two tries.
@@ -63,7 +63,7 @@ impl Lock {
         let path = path(file);
         let failed = |source| of_system(&path, Attempt::Write, &source);
         folder::prepare(file).map_err(failed)?;
-        // What it says of another holder stays until the lock is ours.
+        // The text about another holder stays until the lock is ours.
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         let held = private_file(&mut options).open(&path).map_err(failed)?;
@@ -80,7 +80,7 @@ impl Lock {
         Ok(lock)
     }
 
-    /// Who holds the lock of the state that is kept in `file`; `None` where nobody does, or it cannot be told.
+    /// Who holds the lock of the state that is kept in `file`; `None` where no process does, or it is unknown.
     pub fn holder(file: &Path) -> Option<Holder> {
         let looked = File::open(path(file)).ok()?;
         // Let go when `looked` is closed.
@@ -100,21 +100,21 @@ impl Lock {
 }
 
 impl Drop for Lock {
-    /// Clears what the file says; the lock goes with the file.
+    /// Clears the file; the lock ends with the open file.
     fn drop(&mut self) {
-        // Nobody reads what a free lock says.
+        // The text of a free lock is not read.
         let _ = self.file.set_len(0);
     }
 }
 
-/// The file that is locked for a state: beside it, so that each state has its own.
+/// The file that is locked for a state: next to it, so that each state has its own.
 fn path(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(".lock");
     PathBuf::from(name)
 }
 
-/// Reads who holds a lock, as far as the file says.
+/// Reads from the file who holds a lock.
 fn read(mut file: &File) -> Holder {
     let mut text = String::new();
     // What cannot be read says nothing.
@@ -130,6 +130,6 @@ fn locked(path: &Path, holder: &Holder) -> StateError {
     let who = if holder.who.is_empty() { String::new() } else { format!(" of {}", holder.who) };
     let process = holder.pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}{who}"));
     let since = holder.since.map(|since| format!(", since {since}")).unwrap_or_default();
-    let hint = "wait until it is done, or see `zonewright status`; the lock goes with its process";
-    error(path, "locked", format!("another run is at work: {process}{since}"), hint)
+    let hint = "wait until it is done, or see `zonewright status`; the lock ends with its process";
+    error(path, "locked", format!("another run has the lock: {process}{since}"), hint)
 }

@@ -1,7 +1,7 @@
 //! What is remembered between runs: journal, ledger, own RRsets, markers, breakers and accepted sources.
 //!
-//! Comes in: what is about to be done, and what became of it. Goes out: the same, after a crash too. Behind one trait, so
-//! that the file of today can be the database of tomorrow.
+//! Comes in: what is about to be done, and the outcome. Goes out: the same, also after a crash. It is behind one trait,
+//! so that a database can replace today's file.
 
 mod allowances;
 
@@ -74,7 +74,7 @@ pub fn open_to_write(file: &Path) -> Result<Box<dyn State>, StateError> {
 
 /// Opens the state that is kept in a file, to read it; `None` where there is none. Nothing is created.
 ///
-/// Only where a crash left the file in the middle of a write is that write taken back on the disk.
+/// Only where a crash left the file in the middle of a write, that write is undone on disk.
 ///
 /// Errors: `state-unreadable`, `state-too-new`. A state of an older version is read as this one would keep it.
 pub fn open_to_read(file: &Path) -> Result<Option<Box<dyn State>>, StateError> {
@@ -117,7 +117,7 @@ pub struct NewApply {
     pub started: Time,
     /// Who runs it, as the system knows them; empty where it does not.
     pub who: String,
-    /// Why, where somebody said so.
+    /// Why, if a reason was given.
     pub reason: Option<String>,
     /// SHA-256 of every input file of the plan, by name.
     pub inputs: BTreeMap<String, String>,
@@ -125,7 +125,7 @@ pub struct NewApply {
     pub hosts: usize,
     /// The apply that it undoes, where it undoes one.
     pub undoes: Option<ApplyId>,
-    /// Whether what it was made from was tried on the whole fleet: nobody named hosts, and no breaker held any back.
+    /// Whether it tried its inputs on the whole fleet: no hosts were named, and no breaker held any back.
     pub is_whole: bool,
 }
 
@@ -147,7 +147,8 @@ pub struct PlanText<'a> {
 pub struct Planned {
     /// When: live DNS was read after that.
     pub at: Time,
-    /// The hosts that it left for what blocked them; kept of the latest apply that did all of a plan for the whole fleet.
+    /// The hosts that it left for what blocked them; kept of the latest apply that did all of a plan for the whole
+    /// fleet.
     pub blocked: BTreeSet<Inv>,
 }
 
@@ -156,7 +157,7 @@ pub struct Planned {
 pub struct ApplySummary {
     /// Which.
     pub id: ApplyId,
-    /// What it was begun as; without inputs.
+    /// How it was begun; without inputs.
     pub new: NewApply,
     /// When it ended; none where it did not, or runs.
     pub finished: Option<Time>,
@@ -164,7 +165,7 @@ pub struct ApplySummary {
     pub outcomes: BTreeMap<String, usize>,
     /// How many updates took effect.
     pub updates_done: usize,
-    /// How many updates were sent of which it is not known what became of them.
+    /// How many updates were sent with an unknown outcome.
     pub updates_open: usize,
     /// Who took it up again, in the order of time.
     pub resumed: Vec<Resumption>,
@@ -180,31 +181,31 @@ impl ApplySummary {
 /// What the state knows of a zone's marker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownMarker {
-    /// The latest that is known to stand there; none where none did.
+    /// The latest that is known to be there; `None` where there was none.
     pub marker: Option<Marker>,
-    /// Those of updates that were sent of which it is not known what became of them, in the order of sending.
+    /// Those of updates that were sent with an unknown outcome, in the order of sending.
     pub open: Vec<Marker>,
 }
 
 impl KnownMarker {
-    /// Whether a marker that stands in a zone is one that this state knows of, or an older one.
+    /// Whether a marker in a zone is one that this state knows, or an older one.
     pub fn covers(&self, live: &Marker) -> bool {
         let known = || self.marker.iter().chain(&self.open);
         known().any(|marker| marker == live) || known().any(|marker| marker.epoch > live.epoch)
     }
 
-    /// The greatest epoch that is known; 0 where there is none.
+    /// The greatest known epoch; 0 where there is none.
     pub fn epoch(&self) -> u64 {
         self.marker.iter().chain(&self.open).map(|marker| marker.epoch).max().unwrap_or(0)
     }
 }
 
-/// Whether a marker that stands in a zone is one that the state knows of, or an older one.
+/// Whether a marker in a zone is one that the state knows, or an older one.
 pub fn knows(markers: &BTreeMap<ZoneName, KnownMarker>, zone: &ZoneName, live: &Marker) -> bool {
     markers.get(zone).is_some_and(|known| known.covers(live))
 }
 
-/// An update of which it is not known what became of it, and of which no marker will tell.
+/// An update with an unknown outcome that no marker will show.
 #[derive(Debug)]
 pub struct Unsettled {
     /// Its apply.
@@ -213,16 +214,16 @@ pub struct Unsettled {
     pub number: u64,
     /// The zone.
     pub zone: ZoneName,
-    /// The RRsets that it changes, each with what stands there if it took effect.
+    /// The RRsets that it changes, each with what is there if it took effect.
     pub after: Vec<(Question, Option<KeptRrset>)>,
 }
 
-/// What is remembered between runs. Whatever a method wrote is durable when it returns.
+/// What is remembered between runs. What a method wrote is durable when it returns.
 pub trait State: Send {
     /// The RRsets that zonewright created.
     fn own(&self) -> Result<OwnRrsets, StateError>;
 
-    /// What is known of the markers, by zone.
+    /// What is known about the markers, by zone.
     fn markers(&self) -> Result<BTreeMap<ZoneName, KnownMarker>, StateError>;
 
     /// The tripped breakers, sorted by scope.
@@ -255,22 +256,25 @@ pub trait State: Send {
     /// All updates of an apply, in the order of sending.
     fn sent(&self, id: ApplyId) -> Result<Vec<Sent>, StateError>;
 
-    /// The hosts of an apply that it did not leave as its plan wants them, in the order of the plan; none before it ended.
+    /// The hosts that an apply did not leave as planned, in the order of the plan; empty before it ended.
     fn left_hosts(&self, id: ApplyId) -> Result<Vec<LeftHost>, StateError>;
 
-    /// The applies that changed, or tried to change, something for a host, be it together with others, and those that left
-    /// it otherwise than their plan wants it; the latest first.
+    /// The applies that changed, or tried to change, something for a host, perhaps together with others, and those that
+    /// did not leave it as planned; the latest first.
     fn applies_of(&self, host: Inv) -> Result<Vec<ApplyId>, StateError>;
 
-    /// The applies that changed, or tried to change, an RRset at a name or a PTR to it, and those that left a host of this
-    /// name otherwise than their plan wants it; the latest first. May give others: [`history::SentChange::is_at`] tells.
+    /// The applies that changed, or tried to change, an RRset at a name or a PTR to it, and those that did not leave a
+    /// host of this name as planned; the latest first. May return others: [`history::SentChange::is_at`] decides.
     fn applies_at(&self, name: &Name) -> Result<Vec<ApplyId>, StateError>;
 
     /// The latest apply after another that changed, or may have changed, each of these RRsets; in their order.
     fn last_changed(&self, after: ApplyId, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, StateError>;
 
-    /// What the latest update that took effect left at each of these RRsets; in their order. None where no update is known
-    /// to have changed it, and where it is not known what became of a later one.
+    /// The apply that created each of these RRsets, where it is own; in their order.
+    fn created_by(&self, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, StateError>;
+
+    /// What the latest update that took effect left at each of these RRsets; in their order. `None` where no update is
+    /// known to have changed it, and where the outcome of a later one is unknown.
     fn last_written(&self, rrsets: &[&RrKey]) -> Result<Vec<Option<Written>>, StateError>;
 
     /// Begins an apply, and keeps its plan. Plans that have expired are kept no longer.
@@ -282,8 +286,8 @@ pub trait State: Send {
     /// Keeps a batch that is about to be sent.
     fn note_sending(&mut self, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), StateError>;
 
-    /// Keeps what became of a batch. What took effect moves the marker, changes which RRsets are own, and enters the
-    /// ledger.
+    /// Keeps the outcome of a batch. A batch that took effect moves the marker, changes which RRsets are own, and
+    /// enters the ledger.
     fn note_settled(
         &mut self,
         apply: ApplyId,
@@ -292,7 +296,7 @@ pub trait State: Send {
         now: Time,
     ) -> Result<(), StateError>;
 
-    /// Keeps what became of a batch, and one that is about to be sent after it: as [`State::note_settled`] and then
+    /// Keeps the outcome of a batch, and one that is about to be sent after it: as [`State::note_settled`] and then
     /// [`State::note_sending`] do, with one sync where the state can.
     fn note_settled_and_sending(
         &mut self,
@@ -305,25 +309,26 @@ pub trait State: Send {
         self.note_sending(apply, next, now)
     }
 
-    /// Settles what earlier applies left open in a zone, by the marker that stands there: what led to it took effect, and
-    /// of what did not nothing can come any more. Gives how many updates took effect. A marker that the state does not
-    /// know changes nothing.
+    /// Settles the updates that earlier applies left open in a zone, by the marker that is there: those that led to it
+    /// took effect, and the others never will. Returns how many took effect. A marker that the state does not know
+    /// changes nothing.
     fn note_standing(&mut self, zone: &ZoneName, live: &Marker, now: Time) -> Result<usize, StateError>;
 
-    /// Takes RRsets for created by others, should anybody create them: a server said that it created them, and did not.
+    /// Makes RRsets not own: a server said that it created them, but did not; if they appear later, others created
+    /// them.
     fn disown(&mut self, rrsets: &[&RrKey]) -> Result<(), StateError>;
 
-    /// The updates that an apply left open and of which no marker will tell: those without one, and those whose marker is
-    /// past.
+    /// The updates that an apply left open and that no marker will settle: those without a marker, and those whose
+    /// marker is past.
     fn unsettled(&self, id: ApplyId) -> Result<Vec<Unsettled>, StateError>;
 
-    /// Keeps that an update that was left open took effect, as all of it stands there. Gives whether it was still open: where
-    /// another one that made the same changes took effect, it did not.
+    /// Keeps that an open update took effect, as all of it is there. Returns whether it was still open: if another
+    /// update that made the same changes took effect, this one did not.
     fn note_found(&mut self, found: &Unsettled, now: Time) -> Result<bool, StateError>;
 
-    /// Ends an apply; what became of each of its hosts takes the place of what an earlier end said. Where it did all of its
-    /// plan, these exports become the accepted ones, but for those of which a later apply accepted another; and then its
-    /// plan is kept no longer, unless it is not known of an update what became of it.
+    /// Ends an apply; the outcome of each of its hosts replaces that of an earlier end. If it did all of its plan,
+    /// these exports become the accepted ones, except those for which a later apply accepted another. Its plan is then
+    /// deleted, unless the outcome of an update is unknown.
     fn finish(
         &mut self,
         apply: ApplyId,
@@ -332,7 +337,7 @@ pub trait State: Send {
         now: Time,
     ) -> Result<(), StateError>;
 
-    /// Takes the markers that stand in these zones for known, because somebody says so and why.
+    /// Treats the markers in these zones as known, because an operator says so, and why.
     fn adopt_markers(
         &mut self,
         markers: &[(ZoneName, Option<Marker>)],
@@ -344,7 +349,7 @@ pub trait State: Send {
     /// The exports that were last accepted, sorted by source.
     fn exports(&self) -> Result<Vec<Acceptance>, StateError>;
 
-    /// The files of the accepted export of a source, sorted by name; none where there is no such export.
+    /// The files of the accepted export of a source, sorted by name; empty where there is no such export.
     fn export_files(&self, source: &str) -> Result<Vec<AcceptedFile>, StateError>;
 
     /// The switches that any accepted l3-tors listed since a person last accepted one, sorted.
@@ -365,17 +370,17 @@ pub trait State: Send {
     /// The limits that were lifted for an apply, sorted by name.
     fn allowed(&self, apply: ApplyId) -> Result<Vec<Allowed>, StateError>;
 
-    /// The input files, with their digests, of the latest apply that tried them on the whole fleet, did all of its plan and
-    /// undid nothing; none where there is no such apply.
+    /// The input files, with their digests, of the latest apply that tried them on the whole fleet, did all of its plan
+    /// and undid nothing; empty where there is no such apply.
     fn last_inputs(&self) -> Result<BTreeMap<String, String>, StateError>;
 
     /// The RRsets that wait to be deleted.
     fn waits(&self) -> Result<Waits, StateError>;
 
-    /// Keeps what waits from now on, and what waits no more. What is deleted or created waits no more by that alone.
+    /// Keeps what waits from now on, and what no longer waits. An RRset that is deleted or created stops waiting by
+    /// itself.
     fn note_waits(&mut self, news: &WaitNews) -> Result<(), StateError>;
 
-    /// The hosts of the updates that were sent since a time and of which it is not known what became of them: project,
-    /// host, when.
+    /// The hosts of the updates that were sent since a time with an unknown outcome: project, host, when.
     fn perhaps_changed_since(&self, since: Time) -> Result<Vec<(String, Inv, Time)>, StateError>;
 }

@@ -32,7 +32,7 @@ struct Found {
     phase: String,
     /// When it was sent.
     at: i64,
-    /// The word of what became of it.
+    /// The word for its outcome.
     settled: Option<String>,
     /// Why.
     why: Option<String>,
@@ -110,7 +110,7 @@ pub fn resumptions(state: &Sqlite, id: ApplyId) -> Result<Vec<Resumption>, State
     state.read(sql, [id.0 as i64], resumption)
 }
 
-/// The hosts of an apply that it did not leave as its plan wants them, in the order of the plan.
+/// The hosts that an apply did not leave as planned, in the order of the plan.
 pub fn left_hosts(state: &Sqlite, id: ApplyId) -> Result<Vec<LeftHost>, StateError> {
     let sql = "SELECT host, project, name, outcome, message FROM left_hosts WHERE apply = ?1 ORDER BY place";
     let left = |row: &Row<'_>| {
@@ -121,7 +121,7 @@ pub fn left_hosts(state: &Sqlite, id: ApplyId) -> Result<Vec<LeftHost>, StateErr
     state.read(sql, [id.0 as i64], left)
 }
 
-/// Keeps which hosts an apply did not leave as its plan wants them, in the place of those that an earlier end left.
+/// Keeps which hosts an apply did not leave as planned, instead of those of an earlier end.
 pub fn leave(change: &Transaction<'_>, apply: ApplyId, applied: &Applied) -> rusqlite::Result<()> {
     let id = apply.0 as i64;
     change.execute("DELETE FROM left_hosts WHERE apply = ?1", [id])?;
@@ -136,11 +136,11 @@ pub fn leave(change: &Transaction<'_>, apply: ApplyId, applied: &Applied) -> rus
     Ok(())
 }
 
-/// The applies that changed, or tried to change, something for a host, and those that left it otherwise than their plan
-/// wants it; the latest first.
+/// The applies that changed, or tried to change, something for a host, and those that did not leave it as planned; the
+/// latest first.
 pub fn applies_of(state: &Sqlite, host: Inv) -> Result<Vec<ApplyId>, StateError> {
     // As JSON has it. Within a text each quote has a backslash before it, so that only the number of a host matches the
-    // first; the others may match more, and what is found is looked at.
+    // first pattern; the others may match more, so each match is checked.
     let Inv(inv) = host;
     let owner = format!("%\"host\":{inv},%");
     let also = [format!("%[{inv},%"), format!("%[{inv}]%"), format!("%,{inv},%"), format!("%,{inv}]%")];
@@ -158,8 +158,8 @@ pub fn applies_of(state: &Sqlite, host: Inv) -> Result<Vec<ApplyId>, StateError>
     Ok(in_order(applies))
 }
 
-/// The applies whose changes name a name, as owner or as what a record points to, and those that left a host of this name
-/// otherwise than their plan wants it; the latest first.
+/// The applies whose changes name a name, as owner or as what a record points to, and those that did not leave a host
+/// of this name as planned; the latest first.
 pub fn applies_at(state: &Sqlite, name: &Name) -> Result<Vec<ApplyId>, StateError> {
     let name = name.to_string();
     // As JSON has it: with a backslash before each backslash and quote.
@@ -200,7 +200,7 @@ pub fn last_changed(state: &Sqlite, after: ApplyId, rrsets: &[&RrKey]) -> Result
     Ok(found)
 }
 
-/// The applies that left a host otherwise than their plan wants it, with a value in some column.
+/// The applies that did not leave a host as planned, with a value in some column.
 fn left_applies(
     state: &Sqlite,
     column: &str,

@@ -1,4 +1,4 @@
-//! The hosts that were perhaps changed: updates that were sent, and of which it is not known what became of them.
+//! The hosts that were perhaps changed: those of updates that were sent with an unknown outcome.
 
 use rusqlite::Row;
 

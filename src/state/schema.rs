@@ -1,7 +1,8 @@
 //! The tables of a state, and how they came about: one step a version.
 //!
-//! The SQL is what SQLite and PostgreSQL have in common. Times are nanoseconds since 1970 (UTC). Numbers of hosts use all 64
-//! bits, and are kept as signed ones of the same bits. Names are in presentation format, lower case, with the final dot.
+//! The SQL is what SQLite and PostgreSQL have in common. Times are nanoseconds since 1970 (UTC). Numbers of hosts use
+//! all 64 bits, and are kept as signed ones of the same bits. Names are in presentation format, lower case, with the
+//! final dot.
 
 use std::path::Path;
 
@@ -95,8 +96,8 @@ CREATE TABLE accepted_sources (
 );
 ";
 
-/// What version 2 adds: the plans of applies that may be taken up again, who did so, whose changes were not made and why,
-/// which applies undo others, and which RRsets were own when they were deleted.
+/// What version 2 adds: the plans of applies that may be taken up again, who did so, whose changes were not made and
+/// why, which applies undo others, and which RRsets were own when they were deleted.
 const V2: &str = "
 ALTER TABLE applies ADD COLUMN undoes BIGINT;
 CREATE TABLE plans (
@@ -128,9 +129,9 @@ CREATE TABLE once_own (
 );
 ";
 
-/// What version 3 adds: breakers that were reset, limits that somebody lifted for one apply, the exports that were last
-/// accepted with their content, the switches that any of them listed, the RRsets that wait to be deleted, and which applies
-/// tried what they were made from on the whole fleet.
+/// What version 3 adds: breakers that were reset, limits that an operator lifted for one apply, the last accepted
+/// exports with their content, the switches that any of them listed, the RRsets that wait to be deleted, and which
+/// applies tried their inputs on the whole fleet.
 const V3: &str = "
 ALTER TABLE applies ADD COLUMN is_whole BIGINT NOT NULL DEFAULT 1;
 CREATE TABLE breaker_resets (
@@ -179,8 +180,8 @@ CREATE TABLE waits (
 );
 ";
 
-/// What version 4 adds: when the plan of an apply was made, null where an earlier version began it; and the hosts that the
-/// plan of the latest whole apply, and of those since, left for what blocked them.
+/// What version 4 adds: when the plan of an apply was made, null where an earlier version began it; and the hosts that
+/// the plan of the latest whole apply, and of those since, left for what blocked them.
 const V4: &str = "
 ALTER TABLE applies ADD COLUMN planned BIGINT;
 CREATE TABLE blocked_hosts (
@@ -201,7 +202,7 @@ pub enum Found {
 
 /// Finds out what a file holds.
 ///
-/// Errors: `state-unreadable` for what is no state, `state-too-new`.
+/// Errors: `state-unreadable` for what is not a state, `state-too-new`.
 pub fn look(db: &Connection, file: &Path) -> Result<Found, StateError> {
     let database = |source| of_database(file, Attempt::Read, &source);
     let tables = |name: &str| {
@@ -211,23 +212,23 @@ pub fn look(db: &Connection, file: &Path) -> Result<Found, StateError> {
     if tables("schema_version")? == 0 {
         return match tables("%")? {
             0 => Ok(Found::Nothing),
-            _ => Err(unreadable(file, "the file is a database, but no state of zonewright")),
+            _ => Err(unreadable(file, "the file is a database, but not a state of zonewright")),
         };
     }
     let version = db.query_row("SELECT version FROM schema_version", [], |row| row.get::<_, i64>(0)).optional();
     match version.map_err(database)? {
         Some(version) if version > VERSION => {
-            let message = format!("the state is of version {version}, and this program knows those up to {VERSION}");
+            let message = format!("the state is of version {version}, but this program knows versions up to {VERSION}");
             Err(error(file, "state-too-new", message, "use the version of zonewright that wrote it, or a newer one"))
         }
         Some(version) if version > 0 => Ok(Found::Version(version)),
-        _ => Err(unreadable(file, "the state does not say of which version it is")),
+        _ => Err(unreadable(file, "the state has no version number")),
     }
 }
 
 /// Brings a file up to [`VERSION`], whole or not at all.
 ///
-/// Errors: as for [`look`], and whatever keeps it from being written.
+/// Errors: as for [`look`], and reasons why it cannot be written.
 pub fn migrate(db: &mut Connection, file: &Path) -> Result<(), StateError> {
     if look(db, file)? == Found::Version(VERSION) {
         return Ok(());

@@ -38,11 +38,11 @@ impl<'a> Sought<'a> {
     }
 
     /// Whether an RRset is looked for.
-    pub fn wants(&self, name: &str, rtype: &str) -> bool {
+    pub fn contains(&self, name: &str, rtype: &str) -> bool {
         self.left.get(name).is_some_and(|places| places.iter().any(|place| self.names.0[*place].1 == rtype))
     }
 
-    /// The places of an RRset that is found: it is looked for no more. None where it never was.
+    /// The places of an RRset that is found: it is no longer looked for. Empty where it was not looked for.
     pub fn find(&mut self, name: &str, rtype: &str) -> Vec<usize> {
         let Some(places) = self.left.get_mut(name) else { return Vec::new() };
         let (found, left) = places.iter().partition(|place| self.names.0[**place].1 == rtype);

@@ -1,5 +1,5 @@
-//! The state in a file: SQLite, with a log beside it while somebody writes, and the file alone, which can be copied, when
-//! nobody does.
+//! The state in a file: SQLite. While a process writes there is a log file next to it; otherwise there is the file
+//! alone, which can be copied.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -39,7 +39,7 @@ pub struct Sqlite {
 }
 
 impl Drop for Sqlite {
-    /// Leaves one file behind, which can be copied and read by anybody: no log beside it.
+    /// Leaves one file, which can be copied and read by any process: no log file next to it.
     fn drop(&mut self) {
         if self.db.is_readonly("main").is_ok_and(|is_readonly| !is_readonly) {
             // Where another process reads just now the log stays, and the next one that writes takes it in.
@@ -48,12 +48,12 @@ impl Drop for Sqlite {
     }
 }
 
-/// How long to wait for another process: what it does takes milliseconds, a disk that is busy seconds.
+/// How long to wait for another process: its work takes milliseconds, on a busy disk seconds.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How many pages the log may have before it is taken into the file: 128 MiB. That takes syncs of its own, for which name
-/// servers on the same disk wait too, and an update of many names touches a few hundred pages, most of which the next one
-/// touches again.
+/// How many pages the log may have before it is taken into the file: 128 MiB. That takes syncs of its own, for which
+/// name servers on the same disk wait too, and an update of many names touches a few hundred pages, most of which the
+/// next one touches again.
 const LOG_PAGES: i64 = 32_768;
 
 /// More statements than there are.
@@ -68,7 +68,7 @@ impl Sqlite {
         folder::prepare(file).and_then(|()| folder::create(file)).map_err(system)?;
         let mut state = Sqlite::connect(file, Attempt::Write)?;
         schema::migrate(&mut state.db, file)?;
-        // One sync a commit, where a rollback journal takes five; when this is dropped one file is left all the same.
+        // One sync for each commit, where a rollback journal needs five; when this is dropped, one file is left anyway.
         let log = state.db.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()));
         let log = log.and_then(|()| state.db.pragma_update(None, "wal_autocheckpoint", LOG_PAGES));
         log.map_err(|source| of_database(file, Attempt::Write, &source))?;
@@ -179,9 +179,9 @@ impl Sqlite {
         rows.map_err(|source| of_database(&self.file, Attempt::Read, &source))
     }
 
-    /// Says that a value in the file is none that was ever written.
+    /// The error for a value in the file that zonewright never writes.
     pub(super) fn odd(&self, what: &str, text: &str) -> StateError {
-        unreadable(&self.file, format!("`{text}` is no {what}"))
+        unreadable(&self.file, format!("`{text}` is not a {what}"))
     }
 
     /// Reads a zone's name.
@@ -314,6 +314,15 @@ impl State for Sqlite {
         past::last_changed(self, after, rrsets)
     }
 
+    fn created_by(&self, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, StateError> {
+        let sql = "SELECT apply FROM own_rrsets WHERE name = ?1 AND type = ?2";
+        let created = |key: &&RrKey| {
+            let apply = self.read(sql, [key.owner.to_string(), key.rtype.to_string()], |row| row.get::<_, i64>(0))?;
+            Ok(apply.first().map(|apply| ApplyId(*apply as u64)))
+        };
+        rrsets.iter().map(created).collect()
+    }
+
     fn last_written(&self, rrsets: &[&RrKey]) -> Result<Vec<Option<Written>>, StateError> {
         written::last_written(self, rrsets)
     }
@@ -437,7 +446,7 @@ impl State for Sqlite {
             past::leave(change, apply, applied)?;
             if let Some(accepted) = accepted {
                 exports::accept(change, accepted, &Acceptor::Apply(apply), now)?;
-                // As long as it is not known of an update what became of it, that may yet be found out.
+                // While the outcome of an update is unknown, it may still be found out.
                 let sql = "DELETE FROM plans WHERE apply = ?1 AND NOT EXISTS
                      (SELECT 1 FROM batches WHERE apply = ?1 AND (settled IS NULL OR settled = 'unknown'))";
                 change.execute(sql, [id])?;
@@ -541,7 +550,7 @@ fn keep_sending(change: &Transaction<'_>, apply: ApplyId, batch: &Batch<'_>, now
     Ok(())
 }
 
-/// Keeps what became of a batch.
+/// Keeps the outcome of a batch.
 fn keep_settled(
     change: &Transaction<'_>,
     apply: ApplyId,

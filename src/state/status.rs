@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{ApplyId, ApplySummary, Breaker, Holder, KnownMarker, SourceStatus, State, StateError};
-use crate::dns::ZoneName;
+use crate::dns::{Name, ZoneName};
 use crate::inventory::value::Time;
 use crate::plan::LimitState;
 
@@ -16,7 +16,7 @@ pub struct Status {
     pub created: Time,
     /// Where the state is kept.
     pub place: String,
-    /// Who is at work.
+    /// Who is running.
     pub holder: Option<Holder>,
     /// The exports of the workspace, in the order of the configuration.
     pub sources: Vec<SourceStatus>,
@@ -24,6 +24,8 @@ pub struct Status {
     pub memory: Option<Memory>,
     /// The limits of hosts, with what of them is used.
     pub limits: Vec<LimitState>,
+    /// The names that no host has and at which applies created an AAAA RRset that they did not delete since; sorted.
+    pub left_behind: Vec<Name>,
 }
 
 /// What a state says.
@@ -56,14 +58,14 @@ pub fn unfinished(state: &dyn State) -> Result<Vec<ApplySummary>, StateError> {
     // One of so many ended, if any did.
     let last = state.applies(unfinished.len() + 1)?.into_iter().find(|apply| apply.finished.is_some());
     let Some(last) = last else { return Ok(unfinished) };
-    // Whatever an earlier one left was in the plan of those that came after it, unless it was taken up since.
+    // What an earlier apply left was in the plans of later ones, unless it was resumed since.
     let is_resumed_later = |apply: &ApplySummary| !apply.resumed.is_empty() && Some(apply.begun()) >= last.finished;
     unfinished.retain(|apply| apply.id > last.id || is_resumed_later(apply));
     Ok(unfinished)
 }
 
-/// Which of the applies that did not end is at work rather than broken off: the lock is held, and it was begun or taken up
-/// since. There is one at a time.
+/// Which of the applies that did not end is running rather than broken off: the lock is held, and the apply was begun
+/// or resumed since. There is one at a time.
 pub fn at_work(holder: Option<&Holder>, unfinished: &[ApplySummary]) -> Option<ApplyId> {
     let since = holder?.since?;
     let since_then = unfinished.iter().filter(|apply| apply.begun() >= since);
@@ -71,12 +73,12 @@ pub fn at_work(holder: Option<&Holder>, unfinished: &[ApplySummary]) -> Option<A
 }
 
 impl Status {
-    /// Which apply is at work.
+    /// Which apply is running.
     pub fn running(&self) -> Option<ApplyId> {
         at_work(self.holder.as_ref(), &self.memory.as_ref()?.unfinished)
     }
 
-    /// The applies that can be taken up again, the latest first; the one that is at work is none of them.
+    /// The applies that can be resumed, the latest first; without the one that is running.
     pub fn resumable(&self) -> impl Iterator<Item = ApplyId> {
         let running = self.running();
         self.memory.iter().flat_map(|memory| &memory.resumable).copied().filter(move |id| Some(*id) != running)

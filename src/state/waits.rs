@@ -1,4 +1,4 @@
-//! The RRsets that wait to be deleted: since when an apply wants each to lose records because nobody has the name.
+//! The RRsets that wait to be deleted: since when applies want each to lose records because no host has the name.
 
 use std::collections::BTreeSet;
 
@@ -16,16 +16,17 @@ use crate::plan::Plan;
 pub struct WaitNews {
     /// What waits from then on, or again: owner name, type, since when.
     pub begun: Vec<(Name, Rtype, Time)>,
-    /// What waits no more: somebody has the name again.
+    /// What no longer waits: a host has the name again.
     pub over: Vec<(Name, Rtype)>,
 }
 
 impl WaitNews {
-    /// Holds a plan that is applied `now` against what waits.
+    /// Compares a plan that is applied `now` with what waits.
     ///
-    /// What the plan lists as waiting and nobody noted, or noted as of a time ahead because a clock stepped back, waits from
-    /// now on, for what was in between the plan and its apply nobody knows. What it does not list waits no more, where it would have to: [`Plan::tells_all_waits`]. What it
-    /// changes goes on waiting until that is done.
+    /// An RRset that the plan lists as waiting begins to wait now, if it is not noted yet, or is noted with a time in
+    /// the future because a clock stepped back: nothing is known about the time between the plan and its apply. An
+    /// RRset that the plan does not list no longer waits, if the plan would have to list it: [`Plan::tells_all_waits`].
+    /// An RRset that the plan changes waits until that is done.
     pub fn of(plan: &Plan, waits: &Waits, now: Time) -> WaitNews {
         let is_begun = |owner: &Name, rtype: Rtype| waits.since(owner, rtype).is_none_or(|since| since > now);
         let listed = plan.waiting.iter().map(|waiting| (waiting.key.owner.as_name().to_name(), waiting.key.rtype));
@@ -35,9 +36,9 @@ impl WaitNews {
             return WaitNews { begun, over: Vec::new() };
         }
         let keys = plan.waiting.iter().map(|waiting| &waiting.key).chain(plan.changes.iter().map(|change| &change.key));
-        let told: BTreeSet<(NameRef<'_>, Rtype)> = keys.map(|key| (key.owner.as_name(), key.rtype)).collect();
-        let untold = waits.iter().filter(|(owner, rtype, _)| !told.contains(&(owner.as_name(), *rtype)));
-        WaitNews { begun, over: untold.map(|(owner, rtype, _)| (owner.clone(), rtype)).collect() }
+        let listed: BTreeSet<(NameRef<'_>, Rtype)> = keys.map(|key| (key.owner.as_name(), key.rtype)).collect();
+        let ended = waits.iter().filter(|(owner, rtype, _)| !listed.contains(&(owner.as_name(), *rtype)));
+        WaitNews { begun, over: ended.map(|(owner, rtype, _)| (owner.clone(), rtype)).collect() }
     }
 
     /// Whether there are none.

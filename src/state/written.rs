@@ -12,7 +12,7 @@ use crate::inventory::value::Time;
 pub struct Written {
     /// The apply whose update it was.
     pub apply: ApplyId,
-    /// When the update was sent: what it left stood there at some time after that.
+    /// When the update was sent: what it left was there at some time after that.
     pub at: Time,
     /// What it left there; none where it deleted the RRset.
     pub after: Option<KeptRrset>,
@@ -31,9 +31,10 @@ impl Written {
 
 /// What the latest update that took effect left at each of some RRsets; in their order.
 ///
-/// None where no update is known to have changed the RRset, and where it is not known what became of a later one. Of many
-/// RRsets the journal is read once, and no further back than it takes to find each. An apply that was taken up again may
-/// have sent updates after those of a later one: what counts is which was sent last, and clocks do not tell that.
+/// `None` where no update is known to have changed the RRset, and where the outcome of a later one is unknown. For many
+/// RRsets the journal is read once, and no further back than needed to find each. An apply that was resumed may have
+/// sent updates after those of a later apply: the update that was sent last counts, and clocks do not show which one
+/// that is.
 pub fn last_written(state: &Sqlite, rrsets: &[&RrKey]) -> Result<Vec<Option<Written>>, StateError> {
     let names = Names::of(rrsets);
     let mut sought = Sought::new(&names);
@@ -62,13 +63,13 @@ pub fn last_written(state: &Sqlite, rrsets: &[&RrKey]) -> Result<Vec<Option<Writ
 /// The changes of an update, where it changed anything that is looked for; most did not, and are not read in full.
 fn wanted_changes(state: &Sqlite, (apply, number): (i64, i64), sought: &Sought<'_>) -> Result<Vec<Kept>, StateError> {
     let sql = "SELECT changes FROM batch_changes WHERE apply = ?1 AND number = ?2";
-    // Of some updates that version 1 kept there are none.
+    // Some updates that version 1 kept have no changes.
     let Some(text) = state.read(sql, [apply, number], |row| row.get::<_, String>(0))?.pop() else {
         return Ok(Vec::new());
     };
     let odd = || state.odd("list of changes", &text);
     let keys = journal::keys(&text).ok_or_else(odd)?;
-    match keys.iter().any(|(name, rtype)| sought.wants(name, rtype)) {
+    match keys.iter().any(|(name, rtype)| sought.contains(name, rtype)) {
         true => journal::from_json(&text).ok_or_else(odd),
         false => Ok(Vec::new()),
     }

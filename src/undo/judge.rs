@@ -1,4 +1,4 @@
-//! What is to be done about what an apply did: hosts that share changes are put back together, or left.
+//! How to undo what an apply did: hosts that share changes are put back together, or left.
 
 use crate::apply::compare::{is_before, shown, shown_before};
 use crate::apply::{HostKey, Unit, arrange, hosts_of};
@@ -10,7 +10,7 @@ use crate::state::ApplyId;
 /// What is to be done, and about whom nothing.
 #[derive(Debug, Default, PartialEq)]
 pub struct Judged {
-    /// The changes that put back what stood before.
+    /// The changes that put back what was there before.
     pub changes: Vec<Change>,
     /// The RRsets that were changed since, whose hosts are left.
     pub edited: Vec<Edited>,
@@ -18,18 +18,19 @@ pub struct Judged {
     pub blocked: Vec<Blocked>,
 }
 
-/// An RRset that stands neither as the apply left it nor as it was before.
+/// An RRset that is neither as the apply left it nor as it was before.
 #[derive(Debug, PartialEq)]
 pub struct Edited {
     /// What would put it back.
     pub inverse: Change,
-    /// What stands there.
-    pub stands: Answer,
+    /// What is there.
+    pub found: Answer,
     /// The hosts that are left for it, its own among them; none where only orphans are.
     pub hosts: Vec<Inv>,
 }
 
-/// Leaves of what an apply did that of some hosts and projects, with what shares changes with it; all where none are named.
+/// Leaves of what an apply did that of some hosts and projects, with what shares changes with it; all where none are
+/// named.
 pub fn narrow(done: Vec<Change>, hosts: &[Inv], projects: &[String]) -> Vec<Change> {
     let is_named = |change: &Change| {
         let mut own = change.host.iter().chain(&change.also);
@@ -44,19 +45,19 @@ pub fn narrow(done: Vec<Change>, hosts: &[Inv], projects: &[String]) -> Vec<Chan
     done.into_iter().zip(is_kept).filter_map(|(change, is_kept)| is_kept.then_some(change)).collect()
 }
 
-/// Judges what an apply did by what stands now; `stands` has the order of `done`, and nothing where it could not be read.
+/// Judges what an apply did by what is there now; `now` has the order of `done`, and `None` for what could not be read.
 ///
-/// An RRset that stands as before needs nothing. Where any of a host's could not be read, or stands neither so nor as the
-/// apply left it, the TTL too, the host is left whole.
-pub fn judge(done: &[Change], stands: &[Option<Answer>]) -> Judged {
+/// An RRset that is as before needs nothing. If any of a host's RRsets could not be read, or is neither as before nor
+/// as the apply left it, including the TTL, the whole host is left.
+pub fn judge(done: &[Change], now: &[Option<Answer>]) -> Judged {
     let mut judged = Judged::default();
     let (units, _) = arrange(done);
     for unit in &units {
         let hosts = hosts_of(done, unit);
         let read: Vec<(&Change, &Answer)> =
-            unit.changes.iter().filter_map(|place| Some((&done[*place], stands[*place].as_ref()?))).collect();
+            unit.changes.iter().filter_map(|place| Some((&done[*place], now[*place].as_ref()?))).collect();
         if read.len() < unit.changes.len() {
-            judged.blocked.extend(block(done, unit, stands, &hosts));
+            judged.blocked.extend(block(done, unit, now, &hosts));
             continue;
         }
         let open = read.into_iter().filter(|(change, answer)| !is_before(change, answer));
@@ -67,9 +68,9 @@ pub fn judge(done: &[Change], stands: &[Option<Answer>]) -> Judged {
         }
         let hosts: Vec<Inv> = hosts.iter().filter_map(|(_, host)| *host).collect();
         let edited = edited.into_iter();
-        judged.edited.extend(edited.map(|(inverse, stands)| Edited {
+        judged.edited.extend(edited.map(|(inverse, found)| Edited {
             inverse,
-            stands: stands.clone(),
+            found: found.clone(),
             hosts: hosts.clone(),
         }));
     }
@@ -87,15 +88,15 @@ fn inverse(change: &Change) -> Change {
 }
 
 /// The blocks of hosts of which something could not be read.
-fn block(done: &[Change], unit: &Unit, stands: &[Option<Answer>], hosts: &[HostKey<'_>]) -> Vec<Blocked> {
-    let unread = unit.changes.iter().find(|place| stands[**place].is_none());
+fn block(done: &[Change], unit: &Unit, now: &[Option<Answer>], hosts: &[HostKey<'_>]) -> Vec<Blocked> {
+    let unread = unit.changes.iter().find(|place| now[**place].is_none());
     let Some(Change { zone, key, .. }) = unread.map(|place| &done[*place]) else { return Vec::new() };
     let block = |(project, host): &HostKey<'_>| {
         Some(Blocked {
             host: (*host)?,
             project: (*project).to_owned(),
             code: BlockCode::ZoneUnknown,
-            message: format!("`{}` {} lies in `{zone}`, which could not be read", key.owner, key.rtype),
+            message: format!("`{}` {} is in `{zone}`, which could not be read", key.owner, key.rtype),
             hint: "see the zone's error; the host is left until it can be read, then undo again".to_owned(),
         })
     };
@@ -104,14 +105,14 @@ fn block(done: &[Change], unit: &Unit, stands: &[Option<Answer>], hosts: &[HostK
 
 /// The notice about an RRset that was changed since, by a later apply where one did.
 pub fn notice(undone: ApplyId, edited: &Edited, later: Option<ApplyId>) -> Notice {
-    let Edited { inverse, stands, hosts } = edited;
+    let Edited { inverse, found, hosts } = edited;
     let owner = &inverse.key.owner;
-    let (left, stands) = (shown_before(inverse), shown(stands));
+    let (left, found) = (shown_before(inverse), shown(found));
     let since = match later {
-        Some(later) => format!("apply {} changed it since, which is to be undone first", later.0),
-        None => "no later apply of this journal did so".to_owned(),
+        Some(later) => format!("apply {} changed it since; undo that one first", later.0),
+        None => "no later apply in this journal did that".to_owned(),
     };
-    let whose = inverse.host.map_or_else(|| "what belongs to the name".to_owned(), |inv| format!("host {inv}"));
+    let whose = inverse.host.map_or_else(|| "the name".to_owned(), |inv| format!("host {inv}"));
     let others: Vec<String> = hosts.iter().filter(|inv| Some(**inv) != inverse.host).map(Inv::to_string).collect();
     let with = match others.as_slice() {
         [] => String::new(),
@@ -119,7 +120,7 @@ pub fn notice(undone: ApplyId, edited: &Edited, later: Option<ApplyId>) -> Notic
         _ => format!(", and with it hosts {}", others.join(", ")),
     };
     let message = format!(
-        "{} of `{owner}`: apply {} left {left}, and there is {stands}; {since}; {whose} is left{with}",
+        "{} of `{owner}`: apply {} left {left}, but there is {found}; {since}; {whose} is left{with}",
         inverse.key.rtype, undone.0
     );
     Notice { code: NoticeCode::EditedSince, name: owner.to_string(), host: inverse.host, message }

@@ -1,12 +1,12 @@
-//! The inverse of an apply, as far as nobody changed since what it did.
+//! The inverse of an apply, for what was not changed since.
 //!
-//! Comes in: the updates of an apply as the journal has them, and what stands now where they changed something. Goes out:
-//! the changes that put back what stood there before, and whose hosts get none of them and why. Pure.
+//! Comes in: the updates of an apply as the journal has them, and what is there now where they changed something. Goes
+//! out: the changes that put back what was there before, and the hosts that get none of them, and why. Pure.
 //!
 //! | part | what it does |
 //! |---|---|
 //! | `net` | what an apply did in all, RRset by RRset |
-//! | `judge` | what is to be done about it, host by host |
+//! | `judge` | how to undo it, host by host |
 
 mod judge;
 

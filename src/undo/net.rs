@@ -7,7 +7,7 @@ use crate::change::{Change, ChangeKind, Reason, Rule};
 use crate::dns::{Name, RrKey, Rrset, Rtype, ZoneName};
 use crate::state::{ApplyId, KeptRrset, Sent, SentChange, SentFate};
 
-/// A change of the journal that is none.
+/// A change of the journal that is not valid.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Odd {
     /// The update.
@@ -18,16 +18,16 @@ pub struct Odd {
 
 impl fmt::Display for Odd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "what update {} did at `{}` is no change of that zone", self.update, self.name)
+        write!(f, "the change of update {} at `{}` is not a change of that zone", self.update, self.name)
     }
 }
 
-/// The changes that an apply made, or may have made, from what stood before the first to what stood after the last; in the
-/// order of sending. The reason of each is that its apply is undone, and names the update.
+/// The changes that an apply made, or may have made, from what was there before the first to what was there after the
+/// last; in the order of sending. The reason of each is that its apply is undone, and names the update.
 ///
-/// Updates of which provably nothing took effect do not count. RRsets that an apply changed back are left out.
+/// Updates that provably had no effect do not count. RRsets that an apply changed back are left out.
 ///
-/// Errors: the journal holds something else than what is ever written to it.
+/// Errors: the journal holds something that is never written to it.
 pub fn net(apply: ApplyId, sent: &[Sent]) -> Result<Vec<Change>, Odd> {
     let mut spans: Vec<Span<'_>> = Vec::new();
     let mut places: HashMap<(&ZoneName, &Name, Rtype), usize> = HashMap::new();
@@ -53,7 +53,7 @@ struct Span<'a> {
 }
 
 impl Span<'_> {
-    /// The one change that it comes to; none where it comes to nothing.
+    /// The one change that results; `None` where nothing changed.
     fn change(&self, apply: ApplyId) -> Result<Option<Change>, Odd> {
         let (update, last) = self.last;
         let odd = || Odd { update: update.number, name: last.name.clone() };

@@ -56,7 +56,7 @@ fn did(hosts: &[u64], name: &str, rtype: Rtype, (before, after): (Side<'_>, Side
     (zone.to_owned(), change)
 }
 
-/// Updates of one change each, and what became of them.
+/// Updates of one change each, and their outcomes.
 fn sent(updates: Vec<((String, SentChange), SentFate)>) -> Vec<Sent> {
     let updates = updates.into_iter().zip(1..);
     updates
@@ -76,19 +76,19 @@ fn done(changes: Vec<(String, SentChange)>) -> Vec<Change> {
     net(APPLY, &sent(changes.into_iter().map(|change| (change, SentFate::Done)).collect())).unwrap()
 }
 
-/// The answer that an RRset stands there, or nothing.
-fn stands(rtype: Rtype, side: Side<'_>) -> Option<Answer> {
+/// The answer that an RRset is there, or nothing.
+fn there(rtype: Rtype, side: Side<'_>) -> Option<Answer> {
     Some(rrset(rtype, side.0, side.1).map_or(Answer::Nothing, |rrset| Answer::Holds(rtype, rrset)))
 }
 
 /// An AAAA RRset, or nothing.
 fn aaaa(side: Side<'_>) -> Option<Answer> {
-    stands(Rtype::AAAA, side)
+    there(Rtype::AAAA, side)
 }
 
 /// A PTR RRset, or nothing.
 fn ptr(side: Side<'_>) -> Option<Answer> {
-    stands(Rtype::PTR, side)
+    there(Rtype::PTR, side)
 }
 
 /// Changes in a line each.
@@ -139,7 +139,7 @@ fn what_was_changed_back_and_what_never_took_effect_is_no_change() {
 }
 
 #[test]
-fn a_journal_that_holds_something_else_is_told() {
+fn a_journal_that_holds_something_else_is_reported() {
     let mut updates = sent(vec![(did(&[7], A, Rtype::AAAA, (NONE, ONE)), SentFate::Done)]);
     updates[0].changes[0].after = Some(KeptRrset { ttl: 600, rdata: vec!["192.0.2.1".to_owned()] });
     let odd = Odd { update: 1, name: Name::parse(A).unwrap() };
@@ -206,13 +206,13 @@ fn a_host_of_which_anything_was_edited_is_left_whole_and_named() {
     assert_eq!(
         messages(&judged),
         [
-            "AAAA of `a.search.example.net.`: apply 12 left AAAA 2a02::1 with TTL 600, and there is AAAA 2a02::2 with TTL \
-             600; no later apply of this journal did so; host 1 is left"
+            "AAAA of `a.search.example.net.`: apply 12 left AAAA 2a02::1 with TTL 600, but there is AAAA 2a02::2 with TTL \
+             600; no later apply in this journal did that; host 1 is left"
         ]
     );
     let Notice { name, host, message, .. } = notice(APPLY, &judged.edited[0], Some(ApplyId(14)));
     assert_eq!((name.as_str(), host), ("a.search.example.net.", Some(Inv(1))));
-    assert!(message.contains("; apply 14 changed it since, which is to be undone first; host 1 is left"), "{message}");
+    assert!(message.contains("; apply 14 changed it since; undo that one first; host 1 is left"), "{message}");
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn an_orphan_comes_back_with_what_points_to_it() {
     assert_eq!(units.len(), 1);
     let judged = judge(&done, &[aaaa(TWO), nothing(), nothing()]);
     assert!(judged.changes.is_empty());
-    assert!(messages(&judged)[0].ends_with("; what belongs to the name is left"), "{judged:?}");
+    assert!(messages(&judged)[0].ends_with("; the name is left"), "{judged:?}");
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn hosts_of_which_something_cannot_be_read_are_blocked() {
     assert_eq!(lines(&judged.changes), ["b.search.example.net. AAAA: 600 2a02::1 > nothing"]);
     assert_eq!(judged.blocked.len(), 1);
     assert_eq!((judged.blocked[0].host, judged.blocked[0].code.as_str()), (Inv(1), "zone-unknown"));
-    assert!(judged.blocked[0].message.contains("lies in `0.0.8.b.6.0.2.0.a.2.ip6.arpa.`, which could not be read"));
+    assert!(judged.blocked[0].message.contains("is in `0.0.8.b.6.0.2.0.a.2.ip6.arpa.`, which could not be read"));
 }
 
 #[test]
@@ -321,7 +321,7 @@ fn a_text_of_the_registry_goes_with_the_rrset_that_it_records() {
         did(&[1], A, Rtype::AAAA, (NONE, ONE)),
         did(&[1], "aaaa-a.search.example.net", Rtype::TXT, ((60, &[theirs]), (60, &[theirs, ours]))),
     ]);
-    let judged = judge(&done, &[aaaa(ONE), stands(Rtype::TXT, (60, &[theirs, ours]))]);
+    let judged = judge(&done, &[aaaa(ONE), there(Rtype::TXT, (60, &[theirs, ours]))]);
     let (_, phases) = crate::apply::arrange(&judged.changes);
     assert_eq!(phases, [crate::apply::Phase::Deletes; 2]);
 }

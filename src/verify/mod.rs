@@ -1,10 +1,10 @@
-//! What of a plan stands in DNS: what was read back, compared with what was to be.
+//! What of a plan is in DNS: what was read back, compared with the plan.
 //!
-//! Comes in: what was written, and what its RRsets are read as. Goes out: an outcome for each host; where something does not
-//! stand that a server said it wrote, the rule that it probably fell to. Pure.
+//! Comes in: what was written, and what its RRsets are read as. Goes out: an outcome for each host; and for an RRset
+//! that a server said it wrote, but that is not there, the server's rule that probably prevented it. Pure.
 //!
-//! An update that is answered NOERROR may have been passed over in part (RFC 2136 sections 3.4.2.2 to 3.4.2.4), and servers
-//! have rules of their own beside.
+//! A server may ignore a part of an update that it answers with NOERROR (RFC 2136 sections 3.4.2.2 to 3.4.2.4), and
+//! servers have further rules of their own.
 
 use std::collections::HashSet;
 
@@ -20,7 +20,7 @@ use crate::provider::TargetError;
 /// From how many records on an RRset may be over a limit of the server (BIND's `max-records-per-type` is 100).
 const MANY: usize = 100;
 
-/// What does not stand as it should.
+/// What is not as it should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Mismatch {
     /// What differs, and why probably: lower case, no full stop.
@@ -29,14 +29,14 @@ struct Mismatch {
     hint: String,
 }
 
-/// Gives every host its outcome. `problems` are those of targets as a whole; what kept zones from being looked at or read
-/// back is added.
+/// Gives every host its outcome. `problems` are those of targets as a whole; what kept zones from being looked at or
+/// read back is added.
 pub fn judge(written: &Written<'_>, read_back: &ReadBack, problems: Vec<TargetError>) -> Applied {
     let survey = &written.survey;
     let mut hosts: Vec<(usize, HostOutcome)> = Vec::new();
     for ((unit, standing), state) in survey.units.iter().zip(&survey.standings).zip(&written.units) {
         let verdict = verdict(survey.changes, unit, (standing, state), read_back);
-        hosts.extend(told(survey.changes, unit, &verdict));
+        hosts.extend(outcomes(survey.changes, unit, &verdict));
     }
     hosts.sort_by_key(|(place, _)| *place);
     let unread = read_back.values().filter_map(|read| read.as_ref().err());
@@ -48,12 +48,12 @@ pub fn judge(written: &Written<'_>, read_back: &ReadBack, problems: Vec<TargetEr
     Applied { hosts, zones: written.zones.clone(), problems }
 }
 
-/// The RRsets that a server said it created, and of whose type nothing stands.
+/// The RRsets that a server said it created, but of whose type there is nothing.
 pub fn never_created<'a>(written: &Written<'a>, read_back: &ReadBack) -> Vec<&'a RrKey> {
     let is_absent = |change: &Change, answer: &Answer| match answer {
         Answer::Holds(rtype, _) => *rtype != change.key.rtype,
         Answer::Nothing => true,
-        // It may stand, though nobody is answered.
+        // It may be there, although the server does not answer it.
         Answer::Delegated(..) | Answer::BelowDname(..) => false,
     };
     let changes = written.survey.changes;
@@ -65,7 +65,7 @@ pub fn never_created<'a>(written: &Written<'a>, read_back: &ReadBack) -> Vec<&'a
     absent.map(|(change, _)| &change.key).collect()
 }
 
-/// What became of a unit as a whole.
+/// The outcome of a unit as a whole.
 fn verdict(
     changes: &[Change],
     unit: &Unit,
@@ -76,7 +76,7 @@ fn verdict(
     match (standing, &state.verdict) {
         (Standing::Already, _) => fine(Outcome::AlreadyApplied),
         (_, Some(verdict)) if state.done.is_empty() => verdict.clone(),
-        // All was made by an earlier part of the apply, and does not stand any more, or cannot be read.
+        // An earlier part of the apply made all of it, but some is no longer there, or cannot be read.
         (Standing::Left(verdict), _) if state.done.len() == unit.changes.len() => verdict.clone(),
         // All may be done after all: an update that was given up may come late.
         (_, Some(verdict)) if state.done.len() < unit.changes.len() => {
@@ -88,7 +88,7 @@ fn verdict(
     }
 }
 
-/// The first change of a unit that was made and does not stand, or could not be read back.
+/// The first change of a unit that was made but is not there, or could not be read back.
 fn unread(changes: &[Change], done: &[usize], read_back: &ReadBack) -> Option<Verdict> {
     done.iter().find_map(|place| match &read_back[place] {
         Ok(answer) => check(&changes[*place], answer).map(|Mismatch { message, hint }| Verdict {
@@ -97,14 +97,14 @@ fn unread(changes: &[Change], done: &[usize], read_back: &ReadBack) -> Option<Ve
             hint: Some(hint),
         }),
         Err(error) => {
-            let message = format!("it was written, and could not be read back: {error}");
+            let message = format!("it was written, but could not be read back: {error}");
             Some(Verdict { outcome: Outcome::Failed, message, hint: error.hint.clone() })
         }
     })
 }
 
-/// A unit's verdict told of each of its hosts, with the place of the host's first change.
-fn told(changes: &[Change], unit: &Unit, verdict: &Verdict) -> Vec<(usize, HostOutcome)> {
+/// A unit's verdict for each of its hosts, with the place of the host's first change.
+fn outcomes(changes: &[Change], unit: &Unit, verdict: &Verdict) -> Vec<(usize, HostOutcome)> {
     let host = |key @ (project, host): HostKey<'_>| {
         let is_own = |place: &usize| apply::is_one(key, (&changes[*place].project, changes[*place].host));
         let places: Vec<usize> = unit.changes.iter().copied().filter(is_own).collect();
@@ -123,16 +123,16 @@ fn told(changes: &[Change], unit: &Unit, verdict: &Verdict) -> Vec<(usize, HostO
     apply::hosts_of(changes, unit).into_iter().map(host).collect()
 }
 
-/// How little the owner name of a change says to people: a name that its host has then says most, the backbone's, which is
-/// the shortest, before others; then one that it had; then the name of a TXT of the registry, and the reverse name of an
-/// address.
+/// How little the owner name of a change says to people: a name that its host has then says most, the backbone's, which
+/// is the shortest, before others; then one that it had; then the name of a TXT of the registry, and the reverse name
+/// of an address.
 fn obscurity(change: &Change) -> (bool, bool, bool, usize) {
     let is_reverse = reverse::is_reverse(change.zone.as_name());
     let length = change.key.owner.as_name().as_wire().len();
     (is_reverse, change.key.rtype == Rtype::TXT, change.kind.after().is_none(), length)
 }
 
-/// Compares a change that was made with what its RRset is read as; `None` where it stands.
+/// Compares a change that was made with what its RRset is read as; `None` where it is there.
 fn check(change: &Change, answer: &Answer) -> Option<Mismatch> {
     if is_after(change, answer) {
         return None;
@@ -147,11 +147,11 @@ fn check(change: &Change, answer: &Answer) -> Option<Mismatch> {
 fn likely_rule(change: &Change, answer: &Answer) -> (String, &'static str) {
     match answer {
         Answer::Holds(Rtype::CNAME, _) => (
-            "a server passes over data where a CNAME stands (RFC 2136 section 3.4.2.2)".to_owned(),
+            "a server ignores data where there is a CNAME (RFC 2136 section 3.4.2.2)".to_owned(),
             "remove the CNAME, or give the host another name",
         ),
         Answer::Delegated(cut, _) => (
-            format!("`{cut}` is delegated, and what lies at or below a delegation is never answered"),
+            format!("`{cut}` is delegated, and a server never answers for names at or below a delegation"),
             "write it into the child zone, or remove the delegation",
         ),
         Answer::BelowDname(owner, _) => (
@@ -160,8 +160,8 @@ fn likely_rule(change: &Change, answer: &Answer) -> (String, &'static str) {
         ),
         answer if is_before(change, answer) => unchanged(change),
         _ => (
-            "somebody else probably changed it right after".to_owned(),
-            "plan again: the new plan starts from what stands there now",
+            "another editor probably changed it right after".to_owned(),
+            "plan again: the new plan starts from what is there now",
         ),
     }
 }
@@ -171,23 +171,23 @@ fn unchanged(change: &Change) -> (String, &'static str) {
     let after = change.kind.after().map_or(0, |after| after.rdata().len());
     if after >= MANY {
         return (
-            format!("the server probably limits how many records an RRset has, and this one is to have {after}"),
+            format!("the server probably limits how many records an RRset has, and this one would have {after}"),
             "raise its limit (BIND: `max-records-per-type`)",
         );
     }
     if !matches!(change.kind, ChangeKind::Delete { .. }) && !is_host_name(change.key.owner.as_name()) {
         return (
-            "the server probably checks names, and this one is no host name (RFC 952)".to_owned(),
-            "let the server take it (BIND: `check-names primary ignore;`)",
+            "the server probably checks names, and this one is not a host name (RFC 952)".to_owned(),
+            "make the server accept it (BIND: `check-names primary ignore;`)",
         );
     }
     (
-        "the server said that it was done and left it as it was: an update policy probably passed over it".to_owned(),
-        "let the server's policy allow this name and type to the key",
+        "the server said that it was done but left it as it was: an update policy probably ignored it".to_owned(),
+        "make the server's policy allow this name and type for the key",
     )
 }
 
-/// Whether every label is of letters, digits and hyphens, as `check-names` wants it.
+/// Whether every label is of letters, digits and hyphens, as `check-names` requires.
 fn is_host_name(name: NameRef<'_>) -> bool {
     name.labels().flatten().all(|octet| octet.is_ascii_alphanumeric() || *octet == b'-')
 }

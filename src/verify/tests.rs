@@ -17,12 +17,12 @@ use crate::plan::{Marker, Plan, SealedPlan, fixture, marker_key};
 use crate::provider::memory::primary::{Fault, Primary};
 use crate::provider::write::{UpdateLimits, WriteZone};
 
-/// What a journal was told: the markers of batches, and how each settled.
+/// What a journal noted: the markers of batches, and how each settled.
 #[derive(Default)]
 struct Journal {
     /// Batch number to marker and changes.
     sent: Mutex<Vec<(u64, Option<Marker>, usize)>>,
-    /// Batch number to what became of it.
+    /// Batch number to its outcome.
     settled: Mutex<HashMap<u64, Settled>>,
     /// From which batch on the disk is full.
     full_from: Option<u64>,
@@ -50,7 +50,8 @@ impl Watch for Journal {
     fn wait(&self, _: Duration) {}
 }
 
-/// A plan for so many hosts: each moves to another address, with its PTR; every fifth has an orphan neighbour that goes.
+/// A plan for so many hosts: each moves to another address, with its PTR; every fifth has an orphan neighbour that
+/// goes.
 fn plan(hosts: usize) -> Plan {
     let reasons = [fixture::reason(Rule::WrongAddress, None, &[])];
     let mut changes = Vec::new();
@@ -79,12 +80,12 @@ fn primary(plan: &Plan, window: usize) -> Primary {
     truth::primary(plan).with_window(window).with_limits(UpdateLimits { edits: 8, octets: usize::MAX })
 }
 
-/// Somebody's edit right before an update.
+/// Another editor's change right before an update.
 fn edited(plan: &Plan, key: &RrKey, rrset: &Rrset) -> Fault {
     Fault::Edited(edit(&truth::primary(plan).zones(), key, Some(rrset)))
 }
 
-/// That a server passes over all changes of a plan.
+/// That a server ignores all changes of a plan.
 fn swallowed(plan: &Plan) -> Fault {
     Fault::Swallowed(plan.changes.iter().map(|change| change.key.owner.as_name().to_name()).collect())
 }
@@ -132,7 +133,7 @@ fn address_key(plan: &Plan, host: usize) -> RrKey {
     found.unwrap().key.clone()
 }
 
-/// Somebody else's address.
+/// Another editor's address.
 fn foreign(number: u64) -> Rrset {
     fixture::rrset(Rtype::AAAA, 600, &[&format!("2a02:6b8::f:{number:x}")]).unwrap()
 }
@@ -275,7 +276,7 @@ fn what_a_server_swallows_is_not_applied() {
     let plan = plan(1);
     let (applied, _, _) = with_faults(&plan, &[swallowed(&plan)], 1, true);
     assert_eq!(counts(&applied), "1 not-applied");
-    insta::assert_snapshot!(applied.hosts[0].message.as_deref().unwrap(), @"AAAA of `h0.search.example.net.` is not as it was written: there is AAAA 2a02:6b8::1:0 with TTL 600; the server said that it was done and left it as it was: an update policy probably passed over it");
+    insta::assert_snapshot!(applied.hosts[0].message.as_deref().unwrap(), @"AAAA of `h0.search.example.net.` is not as it was written: there is AAAA 2a02:6b8::1:0 with TTL 600; the server said that it was done but left it as it was: an update policy probably ignored it");
 }
 
 #[test]
@@ -363,7 +364,7 @@ fn no_connection_is_kept_for_another_phase() {
     assert_eq!(primary.connections(), (0, 1));
 }
 
-/// Some faults of a seed: losses, failures, and editors that write what nobody else does.
+/// Some faults of a seed: losses, failures, and editors that write what no other writer does.
 fn faults(plan: &Plan, numbers: &mut Numbers) -> Vec<Fault> {
     // On some servers nearly nothing goes well.
     let kinds = [17, 17, 17, 11][numbers.below(4)];

@@ -45,13 +45,13 @@ impl Numbers {
     }
 }
 
-/// What stands at an RRset's place.
+/// What is at an RRset's place.
 pub fn standing(primary: &Primary, key: &RrKey) -> Option<Rrset> {
     let zone = zone_of(&primary.zones(), key.owner.as_name());
     primary.with_zone(&zone, |zone| zone.rrset(key.owner.as_name(), key.rtype).cloned()).flatten()
 }
 
-/// The update by which somebody puts an RRset in the place of another, or none, whatever stands there.
+/// The update by which another editor replaces or deletes an RRset, regardless of what is there.
 pub fn edit(zones: &[ZoneName], key: &RrKey, rrset: Option<&Rrset>) -> Message {
     let (name, rtype) = (key.owner.as_name().to_name(), key.rtype);
     let mut instructions = vec![Instruction::DeleteRrset(name.clone(), rtype)];
@@ -62,7 +62,7 @@ pub fn edit(zones: &[ZoneName], key: &RrKey, rrset: Option<&Rrset>) -> Message {
     Message { zone: zone_of(zones, name.as_name()), prerequisites: Vec::new(), instructions }
 }
 
-/// Lets somebody put an RRset in the place of another, or none.
+/// Makes another editor replace or delete an RRset.
 pub fn put(primary: &Primary, key: &RrKey, rrset: Option<&Rrset>) {
     primary.update(&edit(&primary.zones(), key, rrset));
 }
@@ -72,7 +72,7 @@ pub fn made(primary: &Primary) -> Vec<Vec<Difference>> {
     changed(primary, |logged| logged.is_delivered)
 }
 
-/// What somebody else changed, update by update, without the SOA.
+/// What another editor changed, update by update, without the SOA.
 pub fn foreign(primary: &Primary) -> Vec<Vec<Difference>> {
     changed(primary, |logged| !logged.is_delivered)
 }
@@ -87,13 +87,13 @@ fn changed(primary: &Primary, picks: impl Fn(&Logged) -> bool) -> Vec<Vec<Differ
     primary.with_log(|log| log.iter().filter(|logged| picks(logged)).filter_map(changed).collect())
 }
 
-/// Whether a marker stands at a name.
+/// Whether a name is that of a marker.
 pub fn is_marker(name: &Name) -> bool {
     name.as_name().first_label() == Some(b"_zonewright")
 }
 
-/// The zone of a name: of those that it lies in the lowest.
+/// The zone of a name: the lowest of those that contain it.
 fn zone_of(zones: &[ZoneName], name: NameRef<'_>) -> ZoneName {
     let inside = zones.iter().filter(|zone| name.is_at_or_below(zone.as_name()));
-    inside.max_by_key(|zone| zone.as_name().as_wire().len()).expect("the name lies in a zone").clone()
+    inside.max_by_key(|zone| zone.as_name().as_wire().len()).expect("the name is in a zone").clone()
 }

@@ -73,8 +73,8 @@ fn the_rules_find_nothing_to_do_for_hosts_that_are_told_without_them() {
         let given = Given { now: now(), selection: &selection, tripped: &tripped, waits: &waits };
         decide::decide_and(&inventory, &live, given, |context, standings, decided| {
             settled.set(settled.get() + context.settled.iter().filter(|is_settled| **is_settled).count());
-            let nobody = vec![false; inventory.hosts.len()];
-            let (all_standings, all) = decide::judge_all(&Context { settled: &nobody, ..*context });
+            let unsettled = vec![false; inventory.hosts.len()];
+            let (all_standings, all) = decide::judge_all(&Context { settled: &unsettled, ..*context });
             assert_eq!(standings.0, all_standings.0, "fleet {seed}");
             assert_eq!(decided.changes, all.changes, "fleet {seed}");
             assert_eq!(decided.blocked, all.blocked, "fleet {seed}");
@@ -83,7 +83,7 @@ fn the_rules_find_nothing_to_do_for_hosts_that_are_told_without_them() {
             assert_eq!(decided.waiting, all.waiting, "fleet {seed}");
         });
     });
-    // Without Python there are no fleets, which is told.
+    // Without Python there are no fleets, which is reported.
     assert!(crate::support::python().is_none() || settled.get() > 100, "{} hosts are settled", settled.get());
 }
 

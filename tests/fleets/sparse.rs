@@ -1,5 +1,5 @@
-//! What a plan for some hosts asks of zones that are read name by name: no less than it needs. On random fleets it comes to
-//! what the answers to all questions would make it come to, and to what transfers would.
+//! What a plan for some hosts asks of zones that are read name by name: no less than it needs. On random fleets it
+//! comes to what the answers to all questions would make it come to, and to what transfers would.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -76,7 +76,7 @@ impl AskZone for Servers {
     }
 
     fn find(&self, _: &ZoneName, _: &[Name]) -> Result<Vec<Existence>, TargetError> {
-        unreachable!("nobody looks for free names here")
+        unreachable!("no test looks for free names here")
     }
 }
 
@@ -144,10 +144,11 @@ impl Fleet {
     }
 }
 
-/// What two ways to read came to differently, in words; what the one cannot see is left out.
+/// The differences between the results of two ways to read, in words; without what one way cannot see.
 ///
-/// At names and reverse names that nobody asked for nothing is seen: an address of a host there, or a PTR to its name. Nor
-/// is a host blocked then because it would take such a record of somebody who keeps it, or leave such a PTR to nowhere.
+/// At names and reverse names that were not asked for, nothing is seen: an address of a host there, or a PTR to its
+/// name. A host is then also not blocked for taking such a record from another editor who keeps it, or for leaving such
+/// a PTR without target.
 fn differences(full: (&Live, &Decided), sparse: (&Live, &Decided)) -> Vec<String> {
     let is_unseen = |owner: &str| {
         let name = Name::parse(owner).expect("a name");

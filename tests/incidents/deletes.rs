@@ -1,4 +1,4 @@
-//! Names that go too early, and names that nobody may touch.
+//! Names that are deleted too early, and names that must not be changed.
 
 use zonewright::change::BlockCode;
 use zonewright::dns::Rtype;
@@ -27,17 +27,17 @@ fn what_a_short_export_lost_waits_to_be_deleted_until_it_is_back() {
     }
     let next_day = "2026-11-23T02:00:00Z";
     yard.export(&short, LATER_EXPORTS);
-    yard.apply(LATER, &[]).tells(0, &["Waits to be deleted because nobody has the name", "and 75 more (-v lists all)"]);
+    yard.apply(LATER, &[]).tells(0, &["Waits to be deleted: no host has the name"]);
     yard.apply(next_day, &[]).tells(0, &["2026-11-24T02:00:00Z"]);
     assert_eq!(yard.records(), good);
 
     // The export is whole again: nothing was lost, and nothing is remembered against the names.
-    let mended = yard.copy();
-    mended.export(&fleet, LATER_EXPORTS);
-    mended.apply("2026-11-23T03:00:00Z", &[]).tells(0, &[]);
-    mended.export(&short, LATER_EXPORTS);
-    mended.apply("2026-11-24T02:00:00Z", &[]).tells(0, &[]);
-    assert_eq!(mended.records(), good);
+    let fixed = yard.copy();
+    fixed.export(&fleet, LATER_EXPORTS);
+    fixed.apply("2026-11-23T03:00:00Z", &[]).tells(0, &[]);
+    fixed.export(&short, LATER_EXPORTS);
+    fixed.apply("2026-11-24T02:00:00Z", &[]).tells(0, &[]);
+    assert_eq!(fixed.records(), good);
 
     // It stays as it is, because the hosts are gone: two days after they were first missed their names go.
     yard.apply("2026-11-24T02:00:00Z", &[]).tells(0, &["20"]);
@@ -65,8 +65,8 @@ fn a_host_that_is_given_a_name_of_a_service_does_not_get_it() {
     wrong.settings.zone = "protect = [\"www*\"]\n".to_owned();
     yard.export(&wrong, LATER_EXPORTS);
     assert_eq!(blocked(&yard.plan(LATER)), [(BlockCode::Protected, [inv].into())].into());
-    let told = format!("{inv}");
-    yard.apply(LATER, &[]).tells(0, &["protected", "www.p0.example.net.", "www*", &told]);
+    let host = format!("{inv}");
+    yard.apply(LATER, &[]).tells(0, &["protected", "www.p0.example.net.", "www*", &host]);
     assert_eq!(yard.records(), good);
 }
 
@@ -85,7 +85,7 @@ fn a_name_that_a_pointer_names_does_not_lose_its_last_address() {
     append(&yard, "p0.example.net", &format!("gone AAAA {address}\n"));
     yard.export(&changed, LATER_EXPORTS);
 
-    // No setting switches this off. Where nobody points to the name, it goes, as it should.
+    // No setting switches this off. Where no other record points to the name, it is deleted, as it should be.
     let off = yard.copy();
     off.apply(LATER, &[]).tells(0, &[]);
     assert!(!off.records().contains_key(&("gone.p0.example.net.".to_owned(), Rtype::AAAA)));

@@ -1,7 +1,7 @@
 //! A fleet of any number of hosts in several datacenters, as the one truth from which exports and zones are written.
 //!
-//! Racks stand behind one switch each; two of three switches are in L3 segments. What DNS has to hold is computed here by
-//! itself, from the rules and not by the program, so that it can be compared with what the program made of the exports.
+//! Racks are behind one switch each; two of three switches are in L3 segments. What DNS must have is computed here
+//! from the rules, not by the program, so that it can be compared with the program's result.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -43,7 +43,7 @@ impl Project {
     }
 }
 
-/// A switch, which a rack stands behind.
+/// The switch of a rack.
 #[derive(Debug, Clone)]
 pub struct Switch {
     /// Its name.
@@ -82,7 +82,7 @@ pub struct Released {
     pub at: String,
 }
 
-/// What zonewright.toml says beside what it must; lines and entries in TOML.
+/// Optional settings of zonewright.toml; lines and entries in TOML.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     /// Keys of the file itself.

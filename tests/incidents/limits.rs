@@ -1,4 +1,4 @@
-//! Too much in too short a time, by people and by runs that nobody watches.
+//! Too much in too short a time, by people and by unattended runs.
 
 use crate::fleet::Fleet;
 use crate::yard::{LATER, LATER_EXPORTS, Yard};
@@ -42,11 +42,11 @@ fn two_plans_within_a_limit_are_not_applied_one_after_the_other() {
     let (yard, fleet, second) = play(TWENTY_A_DAY);
     let after_one = yard.records();
     assert_eq!(fleet.wrong(&after_one).len(), 15);
-    let told = ["global/1d: 15 used + 15 planned = 30 hosts, and 20 may change", "--allow global/1d=30"];
-    yard.apply(LATER, &[&second]).tells(3, &told);
+    let lines = ["global/1d: 15 used + 15 planned = 30 hosts, and 20 may change", "--allow global/1d=30"];
+    yard.apply(LATER, &[&second]).tells(3, &lines);
     assert_eq!(yard.records(), after_one);
     // Anew it says so before it is applied.
-    yard.run(&["plan", "--detailed-exitcode", "--now", LATER]).tells(3, &told[..1]);
+    yard.run(&["plan", "--detailed-exitcode", "--now", LATER]).tells(3, &lines[..1]);
     // Not for fewer than it is, and for no other limit.
     for (limit, code) in [("global/1d=29", 3), ("global/1h=100", 1)] {
         assert_eq!(yard.apply(LATER, &[&second, "--allow", limit]).code, code, "{limit}");

@@ -15,7 +15,7 @@ fn sync_that_is_switched_on_over_ten_thousand_old_names_deletes_none() {
     yard.apply(LATER, &[]).tells(0, &[]);
     let good = yard.records();
     assert!(good.len() > 20_000);
-    // And then somebody writes one word.
+    // Then an operator writes one word.
     fleet.projects[0].more = "policy: sync\n".to_owned();
 
     let off = yard.copy();

@@ -38,7 +38,7 @@ fn two_datacenters_that_are_swapped_in_net_layout_keep_their_hosts() {
     yard.apply(LATER, &[]).tells(
         3,
         &[
-            "zone:8.b.d.0.1.0.0.2.ip6.arpa./max_delete: 320 of 1920 RRsets would be deleted, and 192 may be (10%)",
+            "zone:8.b.d.0.1.0.0.2.ip6.arpa./max_delete: 320 of 1920 RRsets would be deleted, and 192 may be (",
             "--allow zone:8.b.d.0.1.0.0.2.ip6.arpa./max_delete=320",
         ],
     );
@@ -83,8 +83,8 @@ fn a_mistyped_vlan_renumbers_no_project() {
     yard.apply(LATER, &[]).tells(
         3,
         &[
-            "zone:p0.example.net./max_modify: 240 of 480 RRsets would be modified, and 144 may be (30%)",
-            "zone:8.b.d.0.1.0.0.2.ip6.arpa./max_delete: 240 of 800 RRsets would be deleted, and 80 may be (10%)",
+            "zone:p0.example.net./max_modify: 240 of 480 RRsets would be modified, and 144 may be (",
+            "zone:8.b.d.0.1.0.0.2.ip6.arpa./max_delete: 240 of 800 RRsets would be deleted, and 80 may be (",
             "--allow zone:p0.example.net./max_modify=240",
         ],
     );
@@ -94,7 +94,7 @@ fn a_mistyped_vlan_renumbers_no_project() {
     wrong.settings.limits = format!("{NO_SHARES}max_by_cause = \"50%\"\n");
     yard.export(&wrong, LATER_EXPORTS);
     yard.apply(LATER, &[])
-        .tells(3, &["global/max_by_cause:", "changes rest on projects/p0.yaml:3, projects/p0.yaml:4,"]);
+        .tells(3, &["global/max_by_cause:", "changes have the cause projects/p0.yaml:3, projects/p0.yaml:4,"]);
     assert_eq!(yard.records(), good);
 
     // By the hosts that may change in a day, of this project.
@@ -124,7 +124,7 @@ fn a_mistyped_project_id_is_found_as_the_one_cause_of_all_changes() {
     yard.export(&wrong, LATER_EXPORTS);
     yard.apply(LATER, &[]).tells(
         3,
-        &["global/max_by_cause: 960 of 1440 changes rest on projects/p0.yaml:3, projects/p0.yaml:4, and 720 may"],
+        &["global/max_by_cause: 960 of 1440 changes have the cause projects/p0.yaml:3, projects/p0.yaml:4, and 720 may"],
     );
     assert_eq!(yard.records(), good);
 }

@@ -82,7 +82,7 @@ fn an_export_that_is_replaced_while_it_is_read_is_not_believed() {
         assert_eq!(yard.read(FILE), second, "it was replaced");
         run
     };
-    // Each time that it is read; nobody is taken for what is not there.
+    // Each time that it is read; a missing file is never treated as empty.
     run("1000").tells(1, &[FILE, "changed while it was read, 4 times in a row", "rename when complete"]);
     assert_eq!(yard.records(), good);
     // Once: it is read again, and found whole.

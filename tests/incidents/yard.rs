@@ -11,7 +11,7 @@ use zonewright::change::BlockCode;
 use zonewright::diff::Selection;
 use zonewright::dns::Rtype;
 use zonewright::inventory;
-use zonewright::pipeline::{Progress, Request, make_plan, zones};
+use zonewright::pipeline::{Progress, Request, RunStage, make_plan, zones};
 use zonewright::plan::Plan;
 use zonewright::provider::cache::CacheUse;
 
@@ -31,11 +31,11 @@ pub const LATER: &str = "2026-11-22T02:00:00Z";
 /// When it was exported.
 pub const LATER_EXPORTS: &str = "2026-11-22T01:30:00Z";
 
-/// Nobody waits for a test.
+/// A test needs no progress reports.
 pub struct Silent;
 
 impl Progress for Silent {
-    fn stage(&self, _: &str, _: Option<u64>) {}
+    fn stage(&self, _: RunStage, _: Option<u64>) {}
     fn step(&self) {}
 }
 
@@ -50,12 +50,12 @@ pub struct Yard {
 pub struct Run {
     /// The exit code.
     pub code: i32,
-    /// All that it printed, what it said beside first.
+    /// All that it printed, with standard error first.
     pub text: String,
 }
 
 impl Run {
-    /// Checks the exit code, and that each of these sentences is told.
+    /// Checks the exit code, and that each of these sentences is printed.
     pub fn tells(&self, code: i32, sentences: &[&str]) {
         assert_eq!(self.code, code, "{}", self.end());
         // Lines are wrapped where a screen ends.
@@ -65,7 +65,7 @@ impl Run {
         }
     }
 
-    /// The last that it printed, which says what came of it.
+    /// The last that it printed, which says the outcome.
     fn end(&self) -> String {
         let lines: Vec<&str> = self.text.lines().collect();
         lines[lines.len().saturating_sub(60)..].join("\n")
@@ -73,8 +73,8 @@ impl Run {
 }
 
 impl Yard {
-    /// A workspace in which DNS holds what it has to, and an apply has seen that. One host's records are missing before, so
-    /// that the apply has something to do.
+    /// A workspace in which DNS holds what it has to, and an apply has seen that. One host's records are missing
+    /// before, so that the apply has something to do.
     pub fn good(fleet: &Fleet) -> Yard {
         let yard = Yard::holding(fleet, |truth| {
             let first = fleet.hosts.values().next().expect("a fleet has hosts");
@@ -169,7 +169,7 @@ impl Yard {
 
     /// Plans and applies without a question.
     pub fn apply(&self, now: &str, more: &[&str]) -> Run {
-        self.run(&[&["apply", "--yes", "--now", now], more].concat())
+        self.run(&[&["apply", "--yes", "-v", "--now", now], more].concat())
     }
 
     /// What would be done, by the library alone.

@@ -1,9 +1,9 @@
 //! A year of a fleet: ordinary days, on which nothing may be stopped, and faults, which must be.
 //!
-//! Hosts are cabled anew, racks come, a VLAN a month gets new networks, hosts are released and replaced, people edit zones,
-//! and every day the exports are made and applied. Two workspaces live through the same days: one with the settings that
-//! hold where nothing is said, one with those that are recommended. Fifty times something goes wrong in a copy of a day, in
-//! ten ways and five sizes each, which is applied under both settings and under none.
+//! Hosts are cabled anew, racks come, a VLAN a month gets new networks, hosts are released and replaced, people edit
+//! zones, and every day the exports are made and applied. Two workspaces live through the same days: one with the
+//! settings that hold where nothing is said, one with those that are recommended. Fifty times something goes wrong in a
+//! copy of a day, in ten ways and five sizes each, which is applied under both settings and under none.
 //!
 //! `cargo test --test incidents year` runs a short form. `YEAR_HOSTS=10000 YEAR_DAYS=365 cargo test --release --test
 //! incidents year -- --nocapture` runs the whole and prints a table; `YEAR_SEED` lets other things happen.
@@ -54,11 +54,11 @@ fn off() -> Settings {
     Settings { limits: NO_SHARES.to_owned(), ..Settings::default() }
 }
 
-/// What came of a year.
+/// The outcome of a year.
 struct Year {
     /// The days on which ordinary life was stopped, by settings, each with what stopped it.
     false_stops: [Vec<String>; 2],
-    /// What came of the faults.
+    /// The outcomes of the faults.
     rows: Vec<Row>,
     /// The most that an ordinary day came to, in tenths of a percent.
     most: Vec<(&'static str, u64)>,

@@ -1,5 +1,5 @@
-//! Names over random histories: what `allocate`, `release` and `adopt` make of names.lock is what the rules say, however
-//! people edit hosts.csv, DNS changes and time goes by in between.
+//! Names over random histories: what `allocate`, `release` and `adopt` make of names.lock is what the rules say,
+//! however people edit hosts.csv, DNS changes and time passes in between.
 
 mod model;
 mod world;
@@ -11,16 +11,15 @@ use model::{Command, Model, holders, parse};
 use proptest::prelude::*;
 use world::{COOLDOWN, DOMAINS, Host, LOCATIONS, Project, World, stamp};
 use zonewright::diag::Severity;
-use zonewright::inventory::value::Inv;
 use zonewright::pipeline::names::{NamesError, Rewrite, Task, rewrite, write};
-use zonewright::pipeline::{MakeError, Progress, Request};
+use zonewright::pipeline::{MakeError, Progress, Request, RunStage};
 use zonewright::provider::cache::CacheUse;
 
-/// Nobody waits for a test.
+/// A test needs no progress reports.
 struct Silent;
 
 impl Progress for Silent {
-    fn stage(&self, _: &str, _: Option<u64>) {}
+    fn stage(&self, _: RunStage, _: Option<u64>) {}
     fn step(&self) {}
 }
 
@@ -29,25 +28,26 @@ impl Progress for Silent {
 enum Event {
     /// A command runs.
     Run(Command),
-    /// Seconds go by.
+    /// Seconds pass.
     Wait(i64),
-    /// So many seconds go by that some release is as long ago as the cooldown says, and one more if so.
+    /// So many seconds pass that some release is as long ago as the cooldown, perhaps with one more second.
     WaitForCooldown(usize, i64),
-    /// Somebody gives a host a name in hosts.csv: the low number of a project, or its fastbone's, as it may be written.
-    Name { host: u64, project: usize, number: u64, domain: usize, beside: bool, loud: bool },
-    /// Somebody gives a host, a new one perhaps, another host's name in hosts.csv, or what would be its fastbone's in a
-    /// project.
-    CopyName { from: u64, to: u64, beside: Option<usize> },
-    /// Somebody clears a host's name in hosts.csv.
+    /// An operator gives a host a name in hosts.csv: the low number of a project, or its fastbone's, as it may be
+    /// written.
+    Name { host: u64, project: usize, number: u64, domain: usize, paired: bool, loud: bool },
+    /// An operator gives a host, a new one perhaps, another host's name in hosts.csv, or what would be its fastbone's
+    /// in a project.
+    CopyName { from: u64, to: u64, paired: Option<usize> },
+    /// An operator clears a host's name in hosts.csv.
     ClearName(u64),
-    /// Somebody moves a host to a project in hosts.csv.
+    /// An operator moves a host to a project in hosts.csv.
     Move(u64, usize),
-    /// Somebody turns a host from assigned to free, or back.
+    /// An operator turns a host from assigned to free, or back.
     Toggle(u64),
     /// A host appears, or goes.
     Host { host: u64, project: usize, location: usize },
     /// Something appears in DNS at a low number of a project, or its fastbone's, or goes.
-    Live { project: usize, number: u64, location: usize, domain: usize, beside: bool, data: &'static str },
+    Live { project: usize, number: u64, location: usize, domain: usize, paired: bool, data: &'static str },
 }
 
 /// Some host.
@@ -85,16 +85,16 @@ fn event() -> impl Strategy<Value = Event> {
         8 => command().prop_map(Event::Run),
         2 => prop::sample::select(vec![1, COOLDOWN / 2, COOLDOWN - 1, COOLDOWN, COOLDOWN + 1]).prop_map(Event::Wait),
         2 => (0..4_usize, 0..=1_i64).prop_map(|(which, more)| Event::WaitForCooldown(which, more)),
-        2 => name.prop_map(|(host, project, number, domain, beside, loud)| {
-            Event::Name { host, project, number, domain, beside, loud }
+        2 => name.prop_map(|(host, project, number, domain, paired, loud)| {
+            Event::Name { host, project, number, domain, paired, loud }
         }),
-        4 => (host(), host(), prop::option::of(0..3_usize)).prop_map(|(from, to, beside)| Event::CopyName { from, to, beside }),
+        4 => (host(), host(), prop::option::of(0..3_usize)).prop_map(|(from, to, paired)| Event::CopyName { from, to, paired }),
         1 => host().prop_map(Event::ClearName),
         1 => (host(), 0..3_usize).prop_map(|(host, project)| Event::Move(host, project)),
         1 => host().prop_map(Event::Toggle),
         2 => (host(), 0..3_usize, 0..3_usize).prop_map(|(host, project, location)| Event::Host { host, project, location }),
-        2 => live.prop_map(|(project, number, location, domain, beside, data)| {
-            Event::Live { project, number, location, domain, beside, data }
+        2 => live.prop_map(|(project, number, location, domain, paired, data)| {
+            Event::Live { project, number, location, domain, paired, data }
         }),
     ]
 }
@@ -125,10 +125,10 @@ fn start() -> impl Strategy<Value = World> {
 }
 
 /// A low short name of a project, or its fastbone's.
-fn short(project: &Project, (number, location): (u64, &str), beside: bool) -> String {
+fn short(project: &Project, (number, location): (u64, &str), paired: bool) -> String {
     let label = project.template.replace("{location}", &location.to_lowercase()).replace("{bucket}", "0");
     let label = label.replace("{index:01}", &number.to_string()).replace("{index}", &number.to_string());
-    match project.fastbone.filter(|_| beside) {
+    match project.fastbone.filter(|_| paired) {
         Some((before, after)) => format!("{before}{label}{after}"),
         None => label,
     }
@@ -149,17 +149,17 @@ impl World {
                     self.now = at + COOLDOWN + more;
                 }
             }
-            Event::Name { host, project, number, domain, beside, loud } => {
+            Event::Name { host, project, number, domain, paired, loud } => {
                 let Some(entry) = self.hosts.get_mut(&host) else { return };
-                let name = short(&self.projects[project], (number, entry.location), beside);
+                let name = short(&self.projects[project], (number, entry.location), paired);
                 let name = format!("{name}.{}", DOMAINS[domain]);
                 entry.name = if loud { name.to_uppercase() + "." } else { name };
             }
-            Event::CopyName { from, to, beside } => {
+            Event::CopyName { from, to, paired } => {
                 let (held, fresh) = (model::name_of(self, &parse(self, lock), from), self.hosts.get(&from).cloned());
                 let (Some(held), Some(fresh)) = (held, fresh) else { return };
                 let (label, domain) = held.split_once('.').expect("a name below a domain");
-                let affixes = beside.and_then(|at| self.projects[at].fastbone).unwrap_or_default();
+                let affixes = paired.and_then(|at| self.projects[at].fastbone).unwrap_or_default();
                 let name = format!("{}{label}{}.{domain}", affixes.0, affixes.1);
                 self.hosts.entry(to).or_insert(fresh).name = name;
             }
@@ -172,8 +172,8 @@ impl World {
                     self.hosts.insert(host, fresh);
                 }
             }
-            Event::Live { project, number, location, domain, beside, data } => {
-                let label = short(&self.projects[project], (number, LOCATIONS[location]), beside);
+            Event::Live { project, number, location, domain, paired, data } => {
+                let label = short(&self.projects[project], (number, LOCATIONS[location]), paired);
                 if self.live.remove(&(label.clone(), domain)).is_none() {
                     self.live.insert((label, domain), data);
                 }
@@ -182,7 +182,7 @@ impl World {
     }
 }
 
-/// Runs a command without writing anything; `None` where it has nobody to be about.
+/// Runs a command without writing anything; `None` where it would concern no host.
 fn run(world: &World, folder: &Path, command: &Command) -> Option<Rewrite> {
     let id = |at: &usize| world.projects[*at].id.to_owned();
     let (task, hosts, project) = match command {
@@ -193,7 +193,7 @@ fn run(world: &World, folder: &Path, command: &Command) -> Option<Rewrite> {
         Command::Adopt { hosts } => (Task::Adopt, hosts, None),
     };
     let now = stamp(world.now).parse().expect("a time");
-    let hosts = hosts.iter().map(|inv| Inv(*inv)).collect();
+    let hosts = hosts.iter().map(ToString::to_string).collect();
     let projects = project.iter().map(id).collect();
     let request =
         Request { workspace: folder, now, hosts, projects, live_snapshot: None, base: None, cache: CacheUse::Read };
@@ -202,7 +202,7 @@ fn run(world: &World, folder: &Path, command: &Command) -> Option<Rewrite> {
     assert!(faults.is_empty(), "{faults:?}");
     match done {
         Ok(rewrite) => Some(rewrite),
-        Err(NamesError::Make(MakeError::NoSuchHost(_) | MakeError::NoSuchProject(_))) => None,
+        Err(NamesError::Make(MakeError::NoSubject(_))) => None,
         Err(error) => panic!("{error:?}"),
     }
 }
@@ -223,7 +223,7 @@ fn check(world: &World, folder: &Path, command: &Command) {
     let after = parse(world, &rewrite.new);
     check_holders(world, (&before, &after), command);
     let again = run(world, folder, command).expect("it ran before");
-    // Who got another name because theirs was not to be kept may get another once more; nobody else changes.
+    // A host that got another name because its own could not be kept may get another one again; no other host changes.
     let renames = matches!(command, Command::Release { to: Some(_), .. });
     assert!(renames || again.new == again.old, "{command:?} again:\n{}\nnot\n{}", again.new, again.old);
 }

@@ -87,7 +87,7 @@ fn expand(template: &str, location: &str, number: u64) -> Option<String> {
     fits.then(|| text.replace("{bucket}", &bucket.to_string()).replace("{index:01}", &index.to_string()))
 }
 
-/// The fastbone's short name beside a backbone's.
+/// The fastbone's short name for a backbone's.
 fn fastbone(project: &Project, label: &str) -> Option<String> {
     project.fastbone.map(|(before, after)| format!("{before}{label}{after}"))
 }
@@ -135,7 +135,7 @@ impl<'w> Model<'w> {
     }
 
     /// Whether a host other than `inv` has a short name, or had it until not longer ago than the cooldown. What the
-    /// command itself did to names counts: whoever had one when it began has given it up just now, at the latest.
+    /// command itself did to names counts: a host that had one when it began has given it up just now, at the latest.
     fn is_claimed(&self, short: &str, inv: Option<u64>) -> bool {
         let since = stamp((self.world.now - COOLDOWN).max(0));
         self.is_anybodys(short, inv, |row| row.is_current() || self.world.now < COOLDOWN || row.released >= since)
@@ -150,8 +150,8 @@ impl<'w> Model<'w> {
     fn is_anybodys(&self, short: &str, inv: Option<u64>, counts: impl Fn(&Row) -> bool) -> bool {
         let lock = self.before.iter().chain(&self.rows).filter(|row| counts(row) && clean(&row.name).is_some());
         let mut by_lock = lock.flat_map(|row| {
-            let beside = fastbone(&self.world.projects[row.project], label(&row.name));
-            beside.into_iter().chain([label(&row.name).to_owned()]).map(move |label| (label, row.inv))
+            let paired = fastbone(&self.world.projects[row.project], label(&row.name));
+            paired.into_iter().chain([label(&row.name).to_owned()]).map(move |label| (label, row.inv))
         });
         let held = holders(self.world, &self.before).into_iter().chain(holders(self.world, &self.rows));
         let is_others = |(label, by): (String, u64)| label == short && Some(by) != inv;
@@ -160,9 +160,9 @@ impl<'w> Model<'w> {
 
     /// Whether a short name and its fastbones' are free.
     fn is_free(&self, short: &str, projects: [usize; 2]) -> bool {
-        let stands = |label: &str| (0..DOMAINS.len()).any(|at| self.world.live.contains_key(&(label.to_owned(), at)));
-        let beside = projects.iter().filter_map(|at| fastbone(&self.world.projects[*at], short));
-        beside.chain([short.to_owned()]).all(|label| !self.is_claimed(&label, None) && !stands(&label))
+        let is_there = |label: &str| (0..DOMAINS.len()).any(|at| self.world.live.contains_key(&(label.to_owned(), at)));
+        let paired = projects.iter().filter_map(|at| fastbone(&self.world.projects[*at], short));
+        paired.chain([short.to_owned()]).all(|label| !self.is_claimed(&label, None) && !is_there(&label))
     }
 
     /// Whether a host's short name or its fastbone's in a project is another's too.
@@ -172,8 +172,8 @@ impl<'w> Model<'w> {
 
     /// A host's short name and its fastbone's in a project.
     fn short_names(&self, name: &str, project: usize) -> impl Iterator<Item = String> + use<> {
-        let beside = fastbone(&self.world.projects[project], label(name));
-        beside.into_iter().chain([label(name).to_owned()])
+        let paired = fastbone(&self.world.projects[project], label(name));
+        paired.into_iter().chain([label(name).to_owned()])
     }
 
     /// The current row of a host.
@@ -289,10 +289,10 @@ impl<'w> Model<'w> {
         let current = self.current(inv);
         let Some(to) = to.filter(|to| current.as_ref().is_none_or(|row| row.project != *to)) else { return true };
         let has_domain = self.world.projects[to].domains.contains(&domain(name));
-        let beside = fastbone(&self.world.projects[to], label(name));
-        let stands = |label: &str| (0..DOMAINS.len()).any(|at| self.world.live.contains_key(&(label.to_owned(), at)));
-        // What stands at a fastbone's name that the host has already may be its own.
-        let is_shadowing = beside.is_some_and(|label| stands(&label) && !self.is_claimed(&label, None));
+        let paired = fastbone(&self.world.projects[to], label(name));
+        let is_there = |label: &str| (0..DOMAINS.len()).any(|at| self.world.live.contains_key(&(label.to_owned(), at)));
+        // A record at a fastbone's name that the host has already may be its own.
+        let is_shadowing = paired.is_some_and(|label| is_there(&label) && !self.is_claimed(&label, None));
         if !has_domain || self.is_shared(name, inv, to) || is_shadowing {
             return false;
         }

@@ -23,7 +23,7 @@ pub struct Project {
     pub domains: Vec<&'static str>,
     /// Its template.
     pub template: &'static str,
-    /// What stands before and after a short name in its fastbone's; `None` where hosts have no fastbone.
+    /// The text before and after a short name in its fastbone's; `None` where hosts have no fastbone.
     pub fastbone: Option<(&'static str, &'static str)>,
 }
 
@@ -47,13 +47,13 @@ pub struct World {
     pub projects: Vec<Project>,
     /// The hosts.
     pub hosts: BTreeMap<u64, Host>,
-    /// What stands in live DNS: a short name and its domain's place to the type and data.
+    /// The records in live DNS: a short name and its domain's place to the type and data.
     pub live: BTreeMap<(String, usize), &'static str>,
     /// The clock, in seconds after the start.
     pub now: i64,
 }
 
-/// A time as it stands in names.lock.
+/// A time as names.lock has it.
 pub fn stamp(seconds: i64) -> String {
     let days = seconds / 86_400 + 1;
     let (hours, minutes) = (seconds % 86_400 / 3_600, seconds % 3_600 / 60);

@@ -45,7 +45,7 @@ impl Repository {
         self.folder.path().join(path)
     }
 
-    /// Runs git, as if nobody had settings of their own.
+    /// Runs git, without any user's settings.
     fn git(&self, args: &[&str]) -> Output {
         let mut command = Command::new("git");
         command.args(args).current_dir(self.folder.path()).env("ZONEWRIGHT", PROGRAM);
@@ -93,7 +93,7 @@ fn what_is_staged_counts_and_not_the_working_tree() {
     assert_ended(&refused, 1, "error[not-a-64]");
     assert_eq!(repository.status(), before);
     assert_ended(&repository.git(&["log", "--format=%s", "-1"]), 0, "second");
-    // A commit of named files has an index of its own, with the files as they stand in the tree.
+    // A commit of named files has an index of its own, with the files as they are in the tree.
     repository.append("dns/racktables/l3-tors.txt", "# another comment\n");
     assert_ended(&repository.git(&["commit", "-m", "fourth", "dns/racktables/l3-tors.txt"]), 0, "");
 }
@@ -143,7 +143,7 @@ fn what_lies_about_is_no_part_of_the_commit() {
 }
 
 #[test]
-fn a_workspace_may_go_and_a_wrong_setting_is_told() {
+fn a_workspace_may_go_and_a_wrong_setting_is_reported() {
     let repository = Repository::new();
     assert_ended(&repository.git(&["rm", "-r", "-q", "dns"]), 0, "");
     assert_ended(&repository.git(&["commit", "-m", "second"]), 0, "");
@@ -154,7 +154,8 @@ fn a_workspace_may_go_and_a_wrong_setting_is_told() {
 
 #[test]
 fn the_framework_is_told_what_to_run() {
-    // What its documentation demands of each hook; and the files that it finds are not for `check`, which takes a workspace.
+    // What its documentation demands of each hook; and the files that it finds are not for `check`, which takes a
+    // workspace.
     let hooks = text(".pre-commit-hooks.yaml");
     let each: Vec<&str> = hooks.split("\n- ").skip(1).collect();
     assert_eq!(each.len(), 2);

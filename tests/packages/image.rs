@@ -1,4 +1,4 @@
-//! `ci/container/Containerfile`: it is made of what `ci/release` makes, and runs as nobody.
+//! `ci/container/Containerfile`: it is made from the output of `ci/release`, and runs as an account without rights.
 
 use crate::text;
 

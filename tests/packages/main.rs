@@ -16,6 +16,7 @@ mod package;
 mod script;
 mod served;
 mod units;
+mod verdict;
 
 use std::path::PathBuf;
 use std::process::{Command, Output};

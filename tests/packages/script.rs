@@ -56,7 +56,7 @@ fn a_plan_is_reviewed_and_its_effect_applied() {
     let (_folder, workspace) = demo();
     let job = Job::on(&workspace);
     let planned = job.run("plan", &[]);
-    assert_ended(&planned, 0, "### ✅ DNS plan: 110 changes of 28 hosts");
+    assert_ended(&planned, 0, "### ✅ Plan: 54 to create, 26 to modify, 30 to delete for 28 of 111 hosts");
     assert_eq!(job.result("result"), "changes\n");
     assert!(job.result("plan.md").starts_with("<!-- zonewright plan -->"));
     assert!(job.result("plan.html").contains("</html>"));
@@ -110,10 +110,10 @@ fn a_plan_from_a_snapshot_needs_no_server_and_no_secret() {
     let snapshot = snapshot.to_str().expect("text");
     let base = file("inventory");
     let settings = [("ZONEWRIGHT_SNAPSHOT", snapshot), ("ZONEWRIGHT_BASE", base.to_str().expect("text"))];
-    assert_ended(&job.run("plan", &settings), 0, "DNS plan");
+    assert_ended(&job.run("plan", &settings), 0, "### ✅ Plan: ");
     assert_eq!(job.result("result"), "changes\n");
 
-    // Without it the server is asked, and is down. What an earlier run left is not taken for this one's.
+    // Without it the server is asked, and is down. The output of an earlier run is not mistaken for that of this one.
     let live = job.run("plan", &[]);
     assert_eq!(live.status.code(), Some(1), "{}", said(&live));
     assert_eq!(job.result("result"), "error\n");
@@ -185,7 +185,16 @@ fn the_scripts_are_clean() {
     if !have("shellcheck") {
         return;
     }
-    let scripts = ["any/zonewright-ci", "pre-commit/check", "release", "release-check", "debian/postrm"];
+    let scripts = [
+        "any/zonewright-ci",
+        "check",
+        "debian/postrm",
+        "pre-commit/check",
+        "release",
+        "release-check",
+        "test",
+        "verdict",
+    ];
     let mut command = Command::new("shellcheck");
     let output = command.args(scripts.map(|script| file("ci").join(script))).output().expect("it runs");
     assert_ended(&output, 0, "");

@@ -15,13 +15,13 @@ pub fn fill(text: &str, contexts: &Value) -> String {
     filled + rest
 }
 
-/// Whether the condition of a job or step holds; it stands in `${{ … }}`.
+/// Whether the condition of a job or step holds; it is written in `${{ … }}`.
 pub fn holds(condition: &str, contexts: &Value) -> bool {
     let inner = condition.strip_prefix("${{").and_then(|rest| rest.strip_suffix("}}")).expect("an expression");
     is_true(&evaluate(inner, contexts))
 }
 
-/// A value as it stands in a text.
+/// A value as it is written in a text.
 fn text_of(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -69,7 +69,7 @@ struct Parser<'a> {
     tokens: Vec<String>,
     /// The next one.
     at: usize,
-    /// What names stand for.
+    /// The values of names.
     contexts: &'a Value,
 }
 
@@ -139,7 +139,7 @@ impl Parser<'_> {
     }
 }
 
-/// What a name stands for. The context and its first field must be there; further down what is missing is nothing, as with
+/// The value of a name. The context and its first field must be there; further down what is missing is nothing, as with
 /// GitHub.
 fn named(name: &str, contexts: &Value) -> Value {
     let mut parts = name.split('.');

@@ -42,7 +42,7 @@ fn snapshot(hub: &Hub) -> Ended {
     ended
 }
 
-/// Opens a pull request, or tells of a push to it.
+/// Opens a pull request, or reports a push to it.
 fn pull(hub: &Hub, number: u64, branch: &str, head: &str, from: u64) {
     let mut kept = hub.kept();
     let owner = if from == OURS { "o" } else { "f" };
@@ -109,7 +109,7 @@ fn dispatch(hub: &Hub, inputs: Value) -> Ended {
 
 /// The effect that the summary of a refused run tells to expect.
 fn told_effect(refused: &Ended) -> String {
-    let behind = refused.summary.split("`expect` = `").nth(1).expect("the effect is told");
+    let behind = refused.summary.split("`expect` = `").nth(1).expect("the effect is shown");
     behind.split('`').next().expect("text").to_owned()
 }
 
@@ -153,7 +153,7 @@ fn what_a_pull_request_showed_is_applied_when_it_is_merged() {
     let applied = merge(&hub, 7);
     assert_eq!(applied.jobs["apply"], ("success".into(), 0), "{}", applied.log);
     assert!(applied.summary.contains("    Applied: 2 hosts changed"), "{}", applied.summary);
-    assert!(!hub.repository.differs(), "live DNS is as main wants it");
+    assert!(!hub.repository.differs(), "live DNS is as main has it");
     assert_eq!(applies(&hub), 1);
     hub.repository.assert_expected();
 
@@ -161,8 +161,8 @@ fn what_a_pull_request_showed_is_applied_when_it_is_merged() {
     let again = push(&hub);
     assert_eq!((again.conclusion, again.jobs["apply"].0.as_str()), ("success", "skipped"), "{}", again.log);
     assert_eq!(applies(&hub), 1);
-    let told = snapshot(&hub);
-    assert!(told.summary.contains("    "), "{}", told.summary);
+    let shown = snapshot(&hub);
+    assert!(shown.summary.contains("    "), "{}", shown.summary);
     let live = hub.kept().artifacts.last().expect("an artifact")["id"].clone();
     assert!(hub.repository.path(&format!("artifacts/{live}/state/state.db")).is_file(), "plans have the state, too");
     let (head, trial) = hub.repository.branch("ttl", shorten_ttl);
@@ -176,7 +176,7 @@ fn what_a_pull_request_showed_is_applied_when_it_is_merged() {
 fn the_demo_is_planned_with_its_blocked_hosts_and_applied_as_shown() {
     let Some(hub) = Hub::of("inventory", &[]) else { return };
     snapshot(&hub);
-    // What its live DNS lacks from the start is a plan that somebody looks at.
+    // The records that live DNS lacks from the start make a plan to look at.
     let refused = push(&hub);
     assert_eq!(refused.jobs["plan"].1, 3, "{}", refused.log);
     let applied = dispatch(&hub, json!({"expect": told_effect(&refused)}));
@@ -193,7 +193,7 @@ fn the_demo_is_planned_with_its_blocked_hosts_and_applied_as_shown() {
     let (planned, _) = plan(&hub, 7, "vlan", (&head, &trial), OURS);
     assert_eq!((planned.jobs["check"].1, planned.jobs["plan"].1), (1, 0), "{}", planned.log);
     let shown = comments(&hub).remove(0);
-    for part in ["**41 caused by this change set", "24 hosts are blocked", "duplicate-mac"] {
+    for part in ["**41 caused by this change set", "24 blocked", "duplicate-mac"] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     let applied = merge(&hub, 7);
@@ -241,7 +241,8 @@ fn a_fork_is_planned_and_shown_without_a_secret() {
     assert_eq!((planned.conclusion, commented.conclusion), ("success", "success"), "{}{}", planned.log, commented.log);
     assert_eq!(comments(&hub).len(), 1);
     assert!(!Path::new("/tmp/zonewright-hostile").exists());
-    // What the fork's run uploads under the name of a snapshot, or of a note, from a branch that it calls main, is nobody's.
+    // What the fork's run uploads under the name of a snapshot, or of a note, from a branch that it calls main, is not
+    // used.
     hub.kept().runs[usize::try_from(planned.id).expect("few runs") - 1]["head_branch"] = json!("main");
     let forged = hub.repository.path("forged");
     fs::create_dir_all(&forged).expect("a folder");
@@ -268,9 +269,9 @@ fn what_runs_on_main_without_being_of_our_workflows_is_passed_over() {
     fs::create_dir_all(forged.join("snapshot")).expect("a folder");
     let note = json!({"pull": 7, "head": head, "effect": format!("sha256:{}", "0".repeat(64))});
     fs::write(forged.join("reviewed.json"), note.to_string()).expect("a file");
-    // A pull request of main into a branch that somebody may write to runs what that branch has, and its run tells main as its
-    // branch. So does the push of a tag that is called main. What the files are called there is up to that somebody, too.
-    // A fork calls its branch as it likes.
+    // A pull request of main into a branch that another user may write to runs the files of that branch, and its run
+    // has main as its branch. So has the push of a tag that is called main. The user also chooses the names of the
+    // files there. A fork chooses the name of its branch.
     for (event_name, path, from) in [
         ("pull_request", "zonewright-snapshot.yml", OURS),
         ("pull_request", "zonewright-comment.yml", OURS),
@@ -305,7 +306,7 @@ fn a_state_that_a_pull_request_brings_is_none() {
     propose(&hub);
     assert_eq!(merge(&hub, 7).jobs["apply"].0, "success");
     snapshot(&hub);
-    // A link to where it leads on the runner, and a folder: each is in git, whatever git is told to pass over.
+    // A link to where it leads on the runner, and a folder: each is in git, although git is configured to ignore it.
     for is_link in [true, false] {
         let bring = |workspace: &Path| {
             let state = workspace.join(".zonewright");
@@ -446,7 +447,7 @@ fn a_push_without_a_pull_request_waits_for_a_person() {
     let refused = push(&hub);
     assert_eq!(refused.jobs["plan"], ("failure".into(), 3), "{}", refused.log);
     assert!(refused.summary.contains("nobody has reviewed"), "{}", refused.summary);
-    // One that changes nothing needs nobody.
+    // One that changes nothing needs no approval.
     edit(&hub.repository.path("origin"), "racktables/l3-tors.txt", "0:9::/64", "0:1::/64");
     hub.repository.commit("pushed");
     assert_eq!(push(&hub).conclusion, "success");
@@ -491,7 +492,7 @@ fn what_is_wrong_is_told_and_the_plan_is_made_all_the_same() {
         "{commands:?}"
     );
     let shown = comments(&hub);
-    assert!(shown[0].contains("Blocked: 1 host"), "{}", shown[0]);
+    assert!(shown[0].contains("Newly blocked: 1 host"), "{}", shown[0]);
 
     // With a workspace that cannot be read there is no plan, and the comment says so.
     let (head, merge) =
@@ -568,7 +569,7 @@ fn live_dns_that_moved_on_makes_another_effect() {
 }
 
 #[test]
-fn a_pull_request_that_changes_nothing_is_shown_and_needs_nobody() {
+fn a_pull_request_that_changes_nothing_is_shown_and_needs_no_approval() {
     let Some(hub) = Hub::new(&[]) else { return };
     snapshot(&hub);
     let (head, trial) = hub.repository.branch("words", |workspace| {
@@ -585,7 +586,7 @@ fn a_pull_request_that_changes_nothing_is_shown_and_needs_nobody() {
 #[test]
 fn a_runner_without_the_program_fetches_the_one_that_is_pinned() {
     let Some(hub) = Hub::new(&[]) else { return };
-    // The workspace stands in a folder here.
+    // The workspace is in a folder here.
     let origin = hub.repository.path("origin");
     hub.repository.git(&["config", "core.quotePath", "false"]);
     fs::create_dir(origin.join("dns")).expect("a folder");
@@ -601,8 +602,8 @@ fn a_runner_without_the_program_fetches_the_one_that_is_pinned() {
     let [right, wrong] = hub.repository.releases();
     fs::write(origin.join(".github/zonewright/release"), right).expect("a file");
     hub.repository.commit("another version");
-    let told = snapshot(&hub);
-    assert!(!told.log.contains("is on this runner"), "{}", told.log);
+    let shown = snapshot(&hub);
+    assert!(!shown.log.contains("is on this runner"), "{}", shown.log);
     let (head, trial) = hub.repository.branch("move", |origin| move_vlan(&origin.join("dns")));
     let (planned, _) = plan(&hub, 7, "move", (&head, &trial), OURS);
     assert_eq!(planned.conclusion, "success", "{}", planned.log);

@@ -17,7 +17,7 @@ pub struct Kept {
     pub pulls: Vec<Value>,
     /// Comments.
     pub comments: Vec<Value>,
-    /// Whether somebody deletes the next comment that is to be changed, just before.
+    /// Whether a user deletes the next comment right before it is changed.
     pub is_comment_going: bool,
     /// Parts of requests, as METHOD and path, whose answers are cut off, and the status that they have.
     pub broken: Vec<(String, u16)>,
@@ -91,7 +91,7 @@ pub fn answer(kept: &mut Kept, request: &Request) -> Result<Answer, String> {
             let body = body(request)?;
             let comment = kept.comments.iter_mut().find(|comment| is(&comment["id"], id)).ok_or("no such")?;
             if comment["user"]["login"] != "github-actions[bot]" {
-                return Err("somebody else's comment".into());
+                return Err("another user's comment".into());
             }
             comment["body"] = body;
             comment.clone()

@@ -55,13 +55,13 @@ pub struct Ended {
     pub conclusion: &'static str,
     /// The result of each job, and the exit code of the step that failed.
     pub jobs: BTreeMap<String, (String, i32)>,
-    /// What stands in the summary.
+    /// The text of the summary.
     pub summary: String,
     /// What the steps printed.
     pub log: String,
 }
 
-/// A run at work.
+/// A running run.
 struct Run<'a> {
     /// What started it.
     start: &'a Start,
@@ -73,7 +73,7 @@ struct Run<'a> {
     ended: Ended,
 }
 
-/// A job at work.
+/// A running job.
 struct Job<'a> {
     /// What the file says of it.
     spec: &'a Value,
@@ -113,7 +113,7 @@ impl Hub {
 
     /// What GitHub keeps.
     pub fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().expect("nobody panicked")
+        self.kept.lock().expect("no thread panicked")
     }
 
     /// Fails where the API was asked for anything that it should not be, or a secret was in an argument of a program.
@@ -150,8 +150,8 @@ impl Hub {
             run.ended.jobs.insert(name.clone(), (result.into(), code));
         }
         self.kept().runs[usize::try_from(id).expect("few runs") - 1]["conclusion"] = json!(run.ended.conclusion);
-        for told in [&run.ended.log, &run.ended.summary] {
-            assert!(!told.contains("ghs_") && !told.contains(&self.repository.secret), "a secret in a log or summary");
+        for text in [&run.ended.log, &run.ended.summary] {
+            assert!(!text.contains("ghs_") && !text.contains(&self.repository.secret), "a secret in a log or summary");
         }
         run.ended
     }
@@ -170,7 +170,8 @@ impl Hub {
         id
     }
 
-    /// What the expressions of a job can name. Secrets are there where it has an environment, which `main` alone may use.
+    /// What the expressions of a job can name. Secrets are there where it has an environment, which `main` alone may
+    /// use.
     fn contexts(&self, run: &Run<'_>, spec: &Value) -> Value {
         let (start, id) = (run.start, run.ended.id);
         let environment = spec.get("environment").and_then(Value::as_str);
@@ -342,7 +343,7 @@ impl Job<'_> {
             ("GITHUB_API_URL", api.into()),
             ("GITHUB_RUN_ID", id.to_string()),
             ("GITHUB_SHA", start.commit.clone()),
-            ("GITHUB_ACTOR", "somebody".into()),
+            ("GITHUB_ACTOR", "operator".into()),
             ("GITHUB_ACTIONS", "true".into()),
             ("CI", "true".into()),
             ("RUNNER_TEMP", text(&self.temp)),

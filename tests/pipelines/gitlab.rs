@@ -79,7 +79,7 @@ fn what_a_note_showed_is_applied_by_hand_when_it_is_merged() {
     assert!(shown[1].contains(&format!("head={head} effect=sha256:")), "{}", shown[1]);
 
     let merged = merge(&lab, 7, &[]);
-    assert_eq!(merged.jobs.get("zonewright-apply"), None, "nobody has started it");
+    assert_eq!(merged.jobs.get("zonewright-apply"), None, "it was not started");
     assert!(lab.repository.differs());
     let applied = on_main(&lab, "push", &[], &["zonewright-apply"]);
     assert_eq!(applied.jobs["zonewright-apply"], 0, "{}", applied.log);
@@ -134,7 +134,7 @@ fn what_nobody_has_reviewed_waits_for_a_person() {
     assert_eq!((refused.jobs["zonewright-merged"], refused.jobs.get("zonewright-apply")), (3, None), "{}", refused.log);
     assert!(lab.repository.differs(), "nothing was changed");
     let effect =
-        refused.log.split("ZONEWRIGHT_EXPECT=").nth(1).expect("the effect is told").split(';').next().expect("text");
+        refused.log.split("ZONEWRIGHT_EXPECT=").nth(1).expect("the effect is shown").split(';').next().expect("text");
     let wrong = on_main(&lab, "web", &[("ZONEWRIGHT_EXPECT", "sha256:1'; id")], &["zonewright-apply"]);
     assert_eq!(wrong.jobs["zonewright-merged"], 3);
     let applied = on_main(&lab, "web", &[("ZONEWRIGHT_EXPECT", effect)], &["zonewright-apply"]);
@@ -147,7 +147,7 @@ fn what_nobody_has_reviewed_waits_for_a_person() {
 }
 
 #[test]
-fn a_faulty_workspace_is_red_and_told() {
+fn a_faulty_workspace_is_red_and_reported() {
     let Some(lab) = Lab::new() else { return };
     let (head, _) = lab.repository.branch("faulty", |workspace| edit(workspace, "zonewright.toml", "owner", "ownre"));
     let early = propose(&lab, 7, &head, 5);
@@ -172,7 +172,7 @@ fn a_note_of_an_earlier_push_is_no_review_of_a_later_one() {
         fs::write(workspace.join("README.md"), "Our DNS.\n").expect("a file");
     });
     propose(&lab, 7, &head, 5);
-    // It has the same effect, and nobody was shown that.
+    // It has the same effect, but it was not shown to a reviewer.
     let refused = merge(&lab, 7, &["zonewright-apply"]);
     assert_eq!((refused.jobs["zonewright-merged"], refused.jobs.get("zonewright-apply")), (3, None), "{}", refused.log);
     assert!(refused.log.contains("reviewed was: nothing"), "{}", refused.log);

@@ -86,7 +86,7 @@ pub fn answer(kept: &mut Kept, request: &Request) -> Result<Answer, String> {
             let body = body(request)?;
             let note = kept.notes.iter_mut().find(|note| is(&note["id"], id)).ok_or("no such note")?;
             if note["author"]["id"] != BOT {
-                return Err("somebody else's note".into());
+                return Err("another user's note".into());
             }
             note["body"] = body;
             note.clone()

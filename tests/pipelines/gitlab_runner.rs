@@ -33,7 +33,7 @@ pub struct Start<'a> {
     pub branch: &'a str,
     /// Variables that a person gave.
     pub variables: &'a [(&'a str, &'a str)],
-    /// Jobs that somebody starts by hand.
+    /// Jobs that are started by hand.
     pub by_hand: &'a [&'a str],
 }
 
@@ -65,7 +65,7 @@ impl Lab {
 
     /// What GitLab keeps.
     pub fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().expect("nobody panicked")
+        self.kept.lock().expect("no thread panicked")
     }
 
     /// Fails where the API was asked for anything that it should not be, or a secret was in an argument of a program.
@@ -82,7 +82,7 @@ impl Lab {
         }
     }
 
-    /// Runs a pipeline to its end, or to where somebody must go on by hand.
+    /// Runs a pipeline to its end, or to a job that is started by hand.
     pub fn run(&self, start: &Start<'_>) -> Ended {
         let text = self.repository.git(&["show", &format!("{}:.gitlab/zonewright.gitlab-ci.yml", start.commit)]);
         let file = yaml::parse(&text);
@@ -136,7 +136,7 @@ impl Lab {
             ("CI_API_V4_URL", self.api.url.clone()),
             ("CI_JOB_TOKEN", TOKENS[1].into()),
             ("CI_PIPELINE_URL", "https://gitlab.example/g/dns/-/pipelines/1".into()),
-            ("GITLAB_USER_LOGIN", "somebody".into()),
+            ("GITLAB_USER_LOGIN", "operator".into()),
         ];
         all.extend(given.map(|(key, value)| (key.to_owned(), value)));
         all.extend(start.variables.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())));

@@ -29,21 +29,21 @@ impl Request {
 /// What is answered: a status and a body.
 pub type Answer = (u16, Vec<u8>);
 
-/// Serves until the test ends. `answer` is asked for each request, with what is kept; what it panics of is answered with 500
-/// and kept as a complaint.
+/// Serves until the test ends. `answer` is asked for each request, with what is kept; what it panics of is answered
+/// with 500 and kept as a complaint.
 pub fn serve<T: Send + 'static>(kept: Arc<Mutex<T>>, answer: fn(&mut T, &Request) -> Result<Answer, String>) -> Server {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
     let complaints = Arc::new(Mutex::new(Vec::new()));
-    let told = Arc::clone(&complaints);
+    let list = Arc::clone(&complaints);
     thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.expect("a connection");
             let request = read(&stream);
-            let result = answer(&mut kept.lock().expect("nobody panicked"), &request);
+            let result = answer(&mut kept.lock().expect("no thread panicked"), &request);
             let (status, body) = result.unwrap_or_else(|complaint| {
                 let text = format!("{} {}: {complaint}", request.method, request.path);
-                told.lock().expect("nobody panicked").push(text.clone());
+                list.lock().expect("no thread panicked").push(text.clone());
                 (500, text.into_bytes())
             });
             let head = format!("HTTP/1.1 {status} x\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
@@ -57,14 +57,14 @@ pub fn serve<T: Send + 'static>(kept: Arc<Mutex<T>>, answer: fn(&mut T, &Request
 pub struct Server {
     /// Where it is.
     pub url: String,
-    /// Requests that nobody should have made.
+    /// Requests that must not be made.
     complaints: Arc<Mutex<Vec<String>>>,
 }
 
 impl Server {
-    /// Fails where a request was made that nobody should have made.
+    /// Fails where a request was made that must not be made.
     pub fn assert_content(&self) {
-        assert_eq!(*self.complaints.lock().expect("nobody panicked"), Vec::<String>::new());
+        assert_eq!(*self.complaints.lock().expect("no thread panicked"), Vec::<String>::new());
     }
 }
 
@@ -93,7 +93,7 @@ fn read(stream: &TcpStream) -> Request {
     request
 }
 
-/// Whether a value is the number that stands in a path.
+/// Whether a value is the number in a path.
 pub fn is(value: &Value, number: &str) -> bool {
     value.as_u64().is_some_and(|value| number.parse() == Ok(value))
 }

@@ -15,12 +15,12 @@ use crate::support;
 /// The clock of all runs.
 pub const NOW: &str = "2026-11-20T02:00:00Z";
 
-/// What the scripts and the tests run, beside what every system has.
+/// What the scripts and the tests run, in addition to what every system has.
 const PROGRAMS: [&str; 4] = ["git", "curl", "jq", "flock"];
 
 /// A repository, a name server with its zones, and the programs that a runner has.
 pub struct Repository {
-    /// Everything lies in here.
+    /// Everything is in here.
     pub folder: TempDir,
     /// The name server.
     server: Child,
@@ -36,8 +36,8 @@ impl Drop for Repository {
 
 impl Repository {
     /// A workspace of the project, served from loopback, and committed to `main` with the pipeline's files.
-    /// `faults` say which updates the server lets go wrong. None, and said aloud, where a program is missing that the scripts
-    /// run, or the test.
+    /// `faults` say which updates the server lets go wrong. None, and said aloud, where a program is missing that the
+    /// scripts run, or the test.
     pub fn new(workspace: &str, faults: &[&str], pipeline: impl Fn(&Path)) -> Option<Repository> {
         let missing = PROGRAMS.iter().find(|program| !Path::new("/usr/bin").join(program).is_file());
         if let Some(missing) = missing {
@@ -79,8 +79,8 @@ impl Repository {
         self.folder.path().join(name)
     }
 
-    /// Programs as a runner has them in its PATH: zonewright with the clock of the test; and curl. Both keep what they are
-    /// called with, which any process of a machine could read.
+    /// Programs as a runner has them in its PATH: zonewright with the clock of the test; and curl. Both keep what they
+    /// are called with, which any process of a machine could read.
     fn programs(&self) {
         let folder = self.path("bin");
         fs::create_dir(&folder).expect("a folder");
@@ -98,8 +98,8 @@ impl Repository {
         fs::read_to_string(self.path("arguments.txt")).expect("programs were called")
     }
 
-    /// Fails where a file of all that the jobs left, such as an artifact, a summary or the state, has a secret. `except` is where
-    /// the service itself keeps it.
+    /// Fails where a file of all that the jobs left, such as an artifact, a summary or the state, has a secret.
+    /// `except` is where the service itself keeps it.
     pub fn assert_secret(&self, secret: &str, except: Option<&str>) {
         let folder = self.folder.path();
         let found =
@@ -123,7 +123,8 @@ impl Repository {
         command
     }
 
-    /// What the file `release` says of another version than the runner has: with the right checksum, and with a wrong one.
+    /// What the file `release` says of another version than the runner has: with the right checksum, and with a wrong
+    /// one.
     pub fn releases(&self) -> [String; 2] {
         let released = self.path("released");
         let script = format!("#!/bin/sh\nexec {} --now {NOW} \"$@\"\n", env!("CARGO_BIN_EXE_zonewright"));
@@ -147,7 +148,8 @@ impl Repository {
         self.git(&["rev-parse", "HEAD"])
     }
 
-    /// Commits an edit on a new branch from `main`, merges it for trial, and goes back: gives the commit and the trial merge.
+    /// Commits an edit on a new branch from `main`, merges it for trial, and goes back: gives the commit and the trial
+    /// merge.
     pub fn branch(&self, name: &str, edit: impl Fn(&Path)) -> (String, String) {
         self.git(&["checkout", "--quiet", "-B", name, "main"]);
         edit(&self.path("origin"));
@@ -212,7 +214,7 @@ pub fn shorten_ttl(workspace: &Path) {
 /// Runs git in a folder and gives what it says.
 fn git(folder: &Path, args: &[&str]) -> String {
     let fixed =
-        ["-c", "user.name=Somebody", "-c", "user.email=somebody@example.net", "-c", "advice.detachedHead=false"];
+        ["-c", "user.name=Operator", "-c", "user.email=operator@example.net", "-c", "advice.detachedHead=false"];
     let output = Command::new("git").current_dir(folder).args(fixed).args(args).output().expect("git is installed");
     assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("text").trim().to_owned()

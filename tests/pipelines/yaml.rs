@@ -23,7 +23,7 @@ impl Open {
             let key = key.as_str().map_or_else(|| key.to_string(), str::to_owned);
             assert!(
                 map.insert(key.clone(), items.next().expect("a value for each key")).is_none(),
-                "{key} stands twice"
+                "{key} is there twice"
             );
         }
         Value::Object(map)

@@ -9,11 +9,17 @@ import dnsnames
 
 @dataclasses.dataclass
 class Interface:
-    """One interface of a host: owner name O, acceptable addresses A (preferred first), own A addresses."""
+    """One interface of a host: owner name O, acceptable addresses A (preferred first), own A addresses.
+
+    `is_read` is False where the zone of O could not be read; `is_certain` where the host has these addresses only if no
+    A record is at O, which could not be read.
+    """
 
     name: str
     acceptable: list
     own_a: list
+    is_read: bool = True
+    is_certain: bool = True
 
 
 @dataclasses.dataclass
@@ -111,8 +117,9 @@ class Fleet:
             derived.codes.add("foreign-domain")
         report = self._active_report(host.inv)
         own_a = self._own_a(derived.name)
-        # A host whose only interface takes its addresses from ipv4-map needs no report.
-        if not own_a or self._has_fastbone(host):
+        # A host whose only interface takes its addresses from ipv4-map, or may do so, needs no report.
+        may_have_a = bool(own_a) or not self._is_read(derived.name)
+        if not may_have_a or self._has_fastbone(host):
             if "mac" in self.inventory.unknown:
                 derived.codes.add("source-untrusted")
             if report is None:
@@ -142,6 +149,10 @@ class Fleet:
         return project is not None and any(
             dnsnames.is_directly_below(name, domain) for domain in project.domains
         )
+
+    def _is_read(self, name):
+        """Whether it is known what is live at a name."""
+        return name is None or not self.live.is_in_unknown_zone(name)
 
     def _own_a(self, name):
         """The A records live at a name, in numeric order."""
@@ -195,15 +206,20 @@ class Fleet:
         project = self.projects[host.project]
         switch = report.switch if report and report.switch else host.switch
         mac = report.mac if report else None
+        is_read = self._is_read(derived.name)
         if own_a:
             backbone = self._ipv4_map_addresses(derived, host, project.main_vlan, own_a)
-        else:
+        elif is_read:
             backbone = self._addresses(derived, host, project.main_vlan, switch, mac)
-        derived.interfaces.append(Interface(derived.name, backbone, own_a))
+        else:
+            # What an IPv4 host does not need is not said to be missing.
+            backbone = self._addresses(Derived([]), host, project.main_vlan, switch, mac)
+        derived.interfaces.append(Interface(derived.name, backbone, own_a, is_read, is_certain=is_read))
         fastbone_name = project.fastbone_of(derived.name)
         if fastbone_name:
             fastbone = self._addresses(derived, host, project.fastbone_vlan, switch, mac)
-            derived.interfaces.append(Interface(fastbone_name, fastbone, self._own_a(fastbone_name)))
+            is_read = self._is_read(fastbone_name)
+            derived.interfaces.append(Interface(fastbone_name, fastbone, self._own_a(fastbone_name), is_read))
 
     def _add_codes_without_name(self, derived, host, report):
         """A host without a name has no interface, but the rows and sources that it needs are the same."""
@@ -280,16 +296,22 @@ class Fleet:
             for name in held:
                 names[name].append(holder)
         addresses = collections.defaultdict(list)
+        uncertain = collections.defaultdict(set)
         macs = collections.defaultdict(list)
         for inv, derived in self.derived.items():
             for interface in derived.interfaces:
                 for address in [*interface.acceptable, *interface.own_a]:
-                    addresses[address].append(inv)
+                    if interface.is_certain:
+                        addresses[address].append(inv)
+                    else:
+                        uncertain[address].add(inv)
             if derived.mac is not None:
                 macs[derived.mac].append(inv)
         for code, uses in (("duplicate-name", names), ("duplicate-mac", macs), ("address-collision", addresses)):
-            for holders in uses.values():
-                if len(holders) > 1:
+            for value, holders in uses.items():
+                # A host that has an address only perhaps gets no code for it; another that has it does.
+                perhaps = uncertain[value] - set(holders) if uses is addresses else set()
+                if len(holders) + len(perhaps) > 1:
                     for inv in set(holders) & set(self.derived):
                         self.derived[inv].codes.add(code)
 

@@ -49,7 +49,8 @@ def allocate(folder, now):
         return None
     if any(dnsnames.parent(zone) in domains for zone in live.unknown_zones):
         return None
-    fleet = derive.Fleet(settings, projects.load(inventory.project_files, settings.registry), inventory, live, now)
+    by_id, _ = projects.load(inventory.project_files, settings.registry)
+    fleet = derive.Fleet(settings, by_id, inventory, live, now)
     files = [*exports.paths_of(folder, settings.sources["hosts"]), os.path.join(folder, "names.lock")]
     given = Names(fleet, domains, stray_names(files, settings)).give()
     return rows_after(fleet, given) if given else [row.line for row in inventory.lock]

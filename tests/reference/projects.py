@@ -34,25 +34,31 @@ class Project:
 
 
 def load(paths, registry):
-    """id -> Project for the good files; a bad file, or an id that two files claim, leaves its project out."""
+    """(id -> Project for the good files, whether any file has an error).
+
+    A bad file, or an id that two files claim, leaves its project out.
+    """
     found = []
+    is_faulty = False
     for path in paths:
         try:
             with open(path, "rb") as stream:
                 document = yamlsubset.parse(stream.read().decode("utf-8-sig"))
         except (OSError, ValueError):
+            is_faulty = True
             continue
         found.append(document)
     ids = [str(document.get("id")) for document in found]
     projects = {}
     for project_id, document in zip(ids, found):
         if ids.count(project_id) > 1:
+            is_faulty = True
             continue
         try:
             projects[project_id] = _project(document, registry)
         except ValueError:
-            continue
-    return projects
+            is_faulty = True
+    return projects, is_faulty
 
 
 def _scalar(document, key, default=None):

@@ -139,6 +139,8 @@ class Reconciler:
         names = []
         for interface in self.fleet.derived[inv].interfaces:
             names.append(interface.name)
+            if not interface.is_read:
+                continue  # which addresses it keeps is not known
             kept = self.keeps_or_gets(interface, self.policies[inv])
             names += [dnsnames.reverse_name(address) for address in kept]
         return names

@@ -10,6 +10,7 @@ import sys
 import config
 import derive
 import exports
+import leftbehind
 import livedns
 import ownership
 import poststate
@@ -37,7 +38,8 @@ def plan(folder, now, hosts=None, project_ids=None):
     except config.ConfigError:
         return {"exit": 1, "fatal": True}
     inventory = exports.read(folder, settings, now)
-    project_files = projects.load(inventory.project_files, settings.registry)
+    project_files, is_faulty = projects.load(inventory.project_files, settings.registry)
+    is_faulty = is_faulty or bool(set(settings.projects) - set(project_files))
     live = livedns.Live(settings.zones)
     fleet = derive.Fleet(settings, project_files, inventory, live, now)
     registry = ownership.Registry(settings.registry, settings.owner, live)
@@ -46,8 +48,9 @@ def plan(folder, now, hosts=None, project_ids=None):
     )
     result = reconcile.Reconciler(fleet, registry, scope)
     changes = poststate.settle(result, _changes)
+    result.notices |= leftbehind.notices(result, folder, changes)
     return {
-        "exit": 1 if inventory.unknown or live.unknown_zones else 0,
+        "exit": 1 if inventory.unknown or live.unknown_zones or is_faulty else 0,
         "changes": changes,
         "blocked": _listed(result.blocked, result),
         "skipped": _listed(result.skipped, result),

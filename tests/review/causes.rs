@@ -1,4 +1,4 @@
-//! What an edit causes is told in its words, at its line.
+//! The changes that an edit causes are reported with its words and line.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use crate::edits::{Act, Edit, edit};
 use crate::fleet::Fleet;
 use crate::world::{Files, files, plan, with_registry, write, zones};
 
-/// A fleet of ten hosts behind three switches; its own records stand in zones where a registry says so.
+/// A fleet of ten hosts behind three switches; a registry in the zones says which records are its own.
 struct Case {
     /// The base.
     base: Files,
@@ -63,7 +63,7 @@ impl Case {
         self
     }
 
-    /// What the plan rests on.
+    /// The causes of the plan.
     fn review(&self) -> Review {
         let folder = tempfile::tempdir().expect("a folder");
         let (base, here) = (folder.path().join("base"), folder.path().join("here"));
@@ -82,7 +82,7 @@ impl Case {
         review
     }
 
-    /// Checks that the plan rests on this alone, and that its first line holds a part.
+    /// Checks that this is the only cause of the plan, and that its first line has a part.
     fn rests_on(&self, kind: &str, says: &str, part: &str) {
         let review = self.review();
         let found: Vec<(&str, &str)> =
@@ -90,7 +90,7 @@ impl Case {
         assert_eq!(found, [(kind, says)]);
         let Cause { class, places, is_explained, .. } = &review.causes[0];
         assert!(*class == Some(Class::Caused) && *is_explained, "{class:?}");
-        let Some(place) = places.first() else { return assert_eq!(part, "", "no place is told") };
+        let Some(place) = places.first() else { return assert_eq!(part, "", "no place is reported") };
         let line = match place.rsplit_once(':') {
             Some((file, line)) => {
                 self.here[file].lines().nth(line.parse::<usize>().expect("a number") - 1).expect("a line")
@@ -107,7 +107,7 @@ fn networks() {
     Case::new().with(Act::Tor, 0, 1).rests_on("network", moved, "sas-s0 600 2001:db8:1:1::/64");
     let came = "VLAN 600 of switch `sas-s0` is `2001:db8:0:11::/64` now";
     let mut case = Case::new().with(Act::TorGone, 0, 0).undone();
-    // Nothing stands for it yet.
+    // It has no records yet.
     case.live.values_mut().for_each(|text| {
         *text = text
             .lines()
@@ -245,7 +245,7 @@ fn what_another_host_brings_about_is_explained_by_that_host() {
     let zone = case.live.get_mut("zones/p0.example.net.zone").expect("a zone");
     *zone = zone.lines().filter(|line| !line.contains("sas-00002")).map(|line| format!("{line}\n")).collect();
     assert!(case.review().causes.iter().all(|cause| cause.is_explained), "{:#?}", case.review());
-    // A name that was nobody's becomes that of a free host, so that the address is cleared there.
+    // A name without a host becomes that of a free host, so the address is cleared there.
     let case = Case::new()
         .live("zones/p0.example.net.zone", "other-6.p0.example.net. AAAA 2001:db8:0:11:0:1470:0:1")
         .with(Act::HostFree, 5, 0)
@@ -283,7 +283,7 @@ fn what_stood_there_before_is_no_cause() {
 }
 
 #[test]
-fn a_switch_that_gets_networks_of_its_own_is_told() {
+fn a_switch_that_gets_networks_of_its_own_is_reported() {
     let mut case = Case::new();
     // No row of the base is about the switch.
     let tors = case.base.get_mut("racktables/l3-tors.txt").expect("a file");

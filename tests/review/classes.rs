@@ -140,10 +140,10 @@ fn check(World { seed, drift, registry, edits }: &World) -> Result<(), TestCaseE
     let (least, most) = (gone.clone().filter(of_open).count(), gone.count());
     prop_assert!((least as u64..=most as u64).contains(&review.settled), "{} {} {}", least, review.settled, most);
     let newly: BTreeSet<Inv> = blocked(&alone).difference(&blocked(&of_base)).copied().collect();
-    let told: BTreeSet<Inv> = review.newly_blocked.iter().copied().collect();
-    // What stands in a zone that is configured no more is not known, nor whom that would block.
+    let reported: BTreeSet<Inv> = review.newly_blocked.iter().copied().collect();
+    // The records of a zone that is no longer configured are unknown, and so are the hosts that they would block.
     let is_unread = of_base.zones.iter().any(|own| alone.zones.iter().all(|zone| zone.zone != own.zone));
-    prop_assert!(told == newly || is_unread && told.is_superset(&newly), "{:?} {:?}", told, newly);
+    prop_assert!(reported == newly || is_unread && reported.is_superset(&newly), "{:?} {:?}", reported, newly);
     Ok(())
 }
 
@@ -158,7 +158,7 @@ fn seed() -> RngSeed {
 }
 
 proptest! {
-    // The same worlds each time, but for whoever sets PROPTEST_RNG_SEED.
+    // The same worlds each time, unless PROPTEST_RNG_SEED is set.
     #![proptest_config(ProptestConfig {
         cases: cases(),
         rng_seed: seed(),

@@ -138,7 +138,7 @@ impl Act {
     ];
 }
 
-/// How many rows stand before the hosts in hosts.csv.
+/// How many rows are before the hosts in hosts.csv.
 const HEAD: usize = 2;
 
 /// Makes an edit.
@@ -322,7 +322,7 @@ fn lines(files: &mut Files, name: &str, change: impl FnOnce(&mut Vec<String>)) {
     *text = lines.into_iter().map(|line| line + "\n").collect();
 }
 
-/// A row behind those that stand before all; empty where there is none.
+/// A row behind the ones that come first; empty where there is none.
 fn row(files: &Files, name: &str, head: usize, place: usize) -> String {
     let rows: Vec<&str> = files[name].lines().skip(head).collect();
     rows.get(place % rows.len().max(1)).map(|row| (*row).to_owned()).unwrap_or_default()
@@ -353,7 +353,7 @@ fn host(files: &mut Files, place: usize, column: usize, value: &str) {
     cell(files, ("racktables/hosts.csv", HEAD, place), (",", column), value);
 }
 
-/// What stands between two parts of a text.
+/// The text between two parts of a text.
 fn between<'t>(text: &'t str, start: &str, end: &str) -> &'t str {
     let rest = text.split_once(start).map_or("", |(_, rest)| rest);
     rest.split_once(end).map_or(rest, |(part, _)| part)

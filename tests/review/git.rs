@@ -17,7 +17,7 @@ const ROW: &str = "sas-s0 600 ";
 /// Its new network.
 const NEW: &str = "2001:db8:0:aaaa::/64";
 
-/// Runs git, apart from all settings of whoever runs the test; gives what it prints.
+/// Runs git, without the settings of the user who runs the test; gives what it prints.
 fn git(folder: &Path, args: &[&str]) -> String {
     let mut command = Command::new("git");
     command.args(["-c", "user.name=Test", "-c", "user.email=test@example.net", "-c", "commit.gpgSign=false"]);
@@ -27,7 +27,7 @@ fn git(folder: &Path, args: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// Runs the binary in a workspace; gives the exit code, what it prints, and what it says beside.
+/// Runs the binary in a workspace; gives the exit code, what it prints, and its standard error.
 pub fn run(workspace: &Path, args: &[&str], envs: &[(&str, &str)]) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
     command.args(args).args(["--now", NOW, "-C"]).arg(workspace).env("NO_COLOR", "1").envs(envs.iter().copied());
@@ -53,7 +53,7 @@ fn drift(zones: &mut Files) -> BTreeSet<(String, String)> {
                 kept += &format!("{line}\n");
                 continue;
             };
-            let other = if rtype == "AAAA" { "2001:db8:ffff::1" } else { "nobody.p0.example.net." };
+            let other = if rtype == "AAAA" { "2001:db8:ffff::1" } else { "other.p0.example.net." };
             kept += &match (number % 4, of_zone) {
                 (_, 10..) | (0, _) => {
                     kept += &format!("{line}\n");
@@ -71,7 +71,7 @@ fn drift(zones: &mut Files) -> BTreeSet<(String, String)> {
     drifted
 }
 
-/// What stands in a folder: names and contents, without those of git.
+/// The content of a folder: names and contents, without those of git.
 fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
@@ -87,8 +87,8 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// A workspace in git on a branch that moves a VLAN, whose DNS drifted; MAC reports are not in git. Gives what drifted, too,
-/// and the line of the VLAN.
+/// A workspace in git on a branch that moves a VLAN, whose DNS drifted; MAC reports are not in git. Gives what drifted,
+/// too, and the line of the VLAN.
 fn workspace() -> (TempDir, BTreeSet<(String, String)>, usize) {
     let folder = tempfile::tempdir().expect("a folder");
     let at = folder.path();
@@ -241,9 +241,9 @@ fn after_an_apply_what_drifted_is_drift_and_a_moved_vlan_is_told_against_the_acc
     write(at, &zones);
 
     let alone = plan(at, &[]);
-    let told: Vec<(&Value, usize)> =
+    let kinds: Vec<(&Value, usize)> =
         causes(&alone).into_iter().map(|(cause, changes)| (&cause["kind"], changes.len())).collect();
-    assert_eq!(told, [(&Value::from("drift"), 1)], "{}", alone["review"]);
+    assert_eq!(kinds, [(&Value::from("drift"), 1)], "{}", alone["review"]);
 
     let tors = fs::read_to_string(at.join("racktables/l3-tors.txt")).expect("a file");
     let row = tors.lines().find(|line| line.starts_with("myt-s1 600 ")).expect("a row").to_owned();

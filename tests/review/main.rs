@@ -1,4 +1,4 @@
-//! What a plan says of the causes of its changes, held against what two plans say that know nothing of each other.
+//! What a plan says of the causes of its changes, compared with two independent plans.
 
 #[expect(dead_code, reason = "these tests roll no shares")]
 #[path = "../incidents/dice.rs"]

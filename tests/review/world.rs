@@ -7,7 +7,7 @@ use std::path::Path;
 use zonewright::change::Change;
 use zonewright::dns::{RrKey, ZoneName};
 use zonewright::inventory::value::Time;
-use zonewright::pipeline::{Made, MakeError, Progress, Request, make_plan};
+use zonewright::pipeline::{Made, MakeError, Progress, Request, RunStage, make_plan};
 use zonewright::provider::cache::CacheUse;
 
 use crate::dice::Dice;
@@ -22,11 +22,11 @@ pub const EXPORTED: &str = "2026-11-20T01:00:00Z";
 /// The files of a workspace by name, in the order in which they are written.
 pub type Files = BTreeMap<String, String>;
 
-/// Nobody waits for a test.
+/// A test needs no progress reports.
 struct Silent;
 
 impl Progress for Silent {
-    fn stage(&self, _: &str, _: Option<u64>) {}
+    fn stage(&self, _: RunStage, _: Option<u64>) {}
     fn step(&self) {}
 }
 
@@ -61,7 +61,7 @@ pub fn drifted(zones: &Files, in_hundred: usize, dice: &mut Dice) -> Files {
         }
         let other = match rtype {
             "AAAA" => format!("2001:db8:ffff::{}", dice.below(9) + 1),
-            _ => format!("nobody{}.p0.example.net.", dice.below(9)),
+            _ => format!("other{}.p0.example.net.", dice.below(9)),
         };
         match dice.below(5) {
             0 => String::new(),
@@ -105,7 +105,7 @@ pub fn write(folder: &Path, files: &Files) {
     }
 }
 
-/// The plan of a workspace, held against a base where there is one.
+/// The plan of a workspace, compared with a base where there is one.
 pub fn plan(workspace: &Path, base: Option<&Path>) -> Result<Made, MakeError> {
     let base = base.map(|base| base.to_str().expect("UTF-8"));
     let request = Request {

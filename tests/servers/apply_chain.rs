@@ -1,4 +1,5 @@
-//! Zones that take many updates, each naming its predecessor's marker, and where the server gains by it several in flight.
+//! Zones that take many updates, each naming its predecessor's marker, and where the server gains by it several in
+//! flight.
 
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
@@ -50,7 +51,7 @@ fn a_chain_of_updates_of_which_some_are_lost_is_done_once(kind: Kind) {
     assert_eq!(rig.all_zones(), after);
 }
 
-/// When the second update arrives, somebody changes two hosts that it, or one behind it, is about.
+/// When the second update arrives, another editor changes two hosts that it, or one behind it, is about.
 fn a_host_that_changes_while_updates_are_in_flight_is_left_alone(kind: Kind) {
     let Some(rig) = rig(kind) else { return };
     let foreign = [HOSTS / 2, HOSTS - 1];

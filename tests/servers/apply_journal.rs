@@ -1,4 +1,4 @@
-//! What an apply remembers, and what becomes of it when it, its answers, its server or its memory is lost.
+//! What an apply remembers, and what happens when it, its answers, its server or its memory is lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -36,7 +36,7 @@ fn lost_updates_and_answers_are_made_good_and_nothing_is_done_twice(kind: Kind) 
     }
 }
 
-/// What stands there tells which it was.
+/// The records there show which it was.
 fn without_a_fence_lost_updates_and_answers_are_made_good_too(kind: Kind) {
     for fate in [Fate::Lost, Fate::AnswerLost] {
         let Some(rig) = Rig::demo(kind) else { return };
@@ -45,8 +45,8 @@ fn without_a_fence_lost_updates_and_answers_are_made_good_too(kind: Kind) {
     }
 }
 
-/// The original of an update that was sent again: by then somebody has put everything back, so that all but the marker is
-/// as it wants it.
+/// The original of an update that was sent again: meanwhile another editor has put everything back, so that everything
+/// except the marker is as the update requires.
 fn an_update_that_comes_when_all_is_over_does_nothing(kind: Kind) {
     let Some(rig) = Rig::demo(kind) else { return };
     let relay = Relay::start(&rig.server.address(), |update| if update < 3 { Fate::Late } else { Fate::Passes });
@@ -89,7 +89,7 @@ fn assert_made_good(kind: Kind, rig: &Rig, fate: Fate) {
     assert!(rig.plan().changes().is_empty(), "{fate:?}");
 }
 
-/// Checks that each zone took as many updates as were told.
+/// Checks that each zone took as many updates as were reported.
 fn assert_serials(applied: &Applied, before: &BTreeMap<String, Zone>, after: &BTreeMap<String, Zone>) {
     for zone in applied.document["zones"].as_array().expect("a list") {
         let name = zone["zone"].as_str().expect("text");
@@ -110,7 +110,7 @@ fn a_server_that_is_lost_on_the_way_leaves_hosts_as_they_were_or_as_planned(kind
         let before = rig.all_zones();
         let applied = rig.apply(&plan, &[]);
         assert!(matches!(applied.exit, Some(1 | 4)), "{fate:?} {at}: {}", applied.said());
-        assert_as_told(&plan, &applied, (&before, &rig.all_zones()));
+        assert_as_reported(&plan, &applied, (&before, &rig.all_zones()));
 
         crate::workspace::edit(rig.workspace.path(), &relay.address(), &direct);
         let rest = rig.plan();
@@ -120,8 +120,8 @@ fn a_server_that_is_lost_on_the_way_leaves_hosts_as_they_were_or_as_planned(kind
     }
 }
 
-/// Checks that each RRset is as before or as planned, and that what is told of hosts holds.
-fn assert_as_told(plan: &Planned, applied: &Applied, zones: (&BTreeMap<String, Zone>, &BTreeMap<String, Zone>)) {
+/// Checks that each RRset is as before or as planned, and that the outcomes of hosts are true.
+fn assert_as_reported(plan: &Planned, applied: &Applied, zones: (&BTreeMap<String, Zone>, &BTreeMap<String, Zone>)) {
     let outcomes = applied.outcomes();
     let every_host: BTreeSet<_> = plan.changes().iter().map(|change| change.host).collect();
     assert_eq!(outcomes.keys().copied().collect::<BTreeSet<_>>(), every_host);
@@ -134,8 +134,8 @@ fn assert_as_told(plan: &Planned, applied: &Applied, zones: (&BTreeMap<String, Z
         let Some(host) = change.host else { continue };
         let outcome = outcomes[&Some(host)].first().expect("every host has an outcome").as_str();
         match outcome {
-            "applied" => assert_eq!(after, change.after, "{host} is told to be applied"),
-            "stale" => assert_eq!(after, before, "{host} is told to be stale"),
+            "applied" => assert_eq!(after, change.after, "{host} is reported as applied"),
+            "stale" => assert_eq!(after, before, "{host} is reported as stale"),
             "partial" | "failed" | "not-reached" | "not-applied" => {}
             other => panic!("{host}: {other}"),
         }
@@ -168,8 +168,8 @@ fn an_apply_that_was_killed_is_told_and_another_completes_it(kind: Kind) {
     assert!(!rest.changes().is_empty() && rest.changes().len() < plan.changes().len());
     rig.apply(&rest, &[]).assert_all(0, "applied");
     assert!(rig.plan().changes().is_empty());
-    // The first plan changes nothing any more. A host that is only published because it had no address yet is skipped by
-    // the second plan once it has one, and stays without its PTR: the first plan finds it stale.
+    // The first plan no longer changes anything. A host that is only published because it had no address yet is skipped
+    // by the second plan once it has one, and stays without its PTR: the first plan finds it stale.
     let again = rig.apply(&plan, &[]);
     let others = again.outcomes().into_values().flatten().find(|each| each != "already-applied" && each != "stale");
     assert_eq!(others, None, "{}", again.said());
@@ -262,8 +262,8 @@ fn the_state_is_synced_after_each_answer_and_before_the_next_update() {
     assert!(updates >= zones.len(), "{updates} updates");
 }
 
-/// Checks of each update in a trace that the thread that sent it synced the state after the last thing that came in over the
-/// same connection; gives the number of updates.
+/// Checks of each update in a trace that the thread that sent it synced the state after the last thing that came in
+/// over the same connection; gives the number of updates.
 fn assert_synced(trace: &str, server: &str) -> usize {
     let mut synced: BTreeMap<&str, bool> = BTreeMap::new();
     // In the trace all names are octets in hexadecimal.
@@ -272,7 +272,7 @@ fn assert_synced(trace: &str, server: &str) -> usize {
     for line in trace.lines() {
         let (thread, call) = line.split_once(' ').expect("strace names the thread");
         let call = call.trim_start();
-        // A peek only asks whether the connection still stands.
+        // A peek only asks whether the connection is still open.
         let receives = (call.starts_with("read(") || call.starts_with("recvfrom(")) && !call.contains("MSG_PEEK");
         if call.contains(&state) && (call.starts_with("fdatasync(") || call.starts_with("fsync(")) {
             synced.insert(thread, true);

@@ -1,7 +1,7 @@
 //! Twelve writers at one zone, all at once: half of them applies, half of them `nsupdate`.
 //!
-//! Whoever was told that he changed a host finds his value there; nobody else's is. `RACE_ROUNDS=100` in the environment
-//! runs more rounds than by default.
+//! A writer that got the answer that it changed a host finds its value there, and no other writer's. `RACE_ROUNDS=100`
+//! in the environment runs more rounds than by default.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -47,7 +47,7 @@ fn of_twelve_writers_at_once_one_wins_each_host_and_nobody_is_overwritten(kind: 
     }
     eprintln!("{kind:?}: {rounds} rounds, {tally:?}");
     let (hosts, won) = (rounds * HOSTS, tally.ours + tally.foreign);
-    assert_eq!(won, hosts, "somebody wins each host");
+    assert_eq!(won, hosts, "one writer wins each host");
     assert!(tally.foreign > 0 && tally.ours > 0, "both kinds of writers win now and then: {tally:?}");
 }
 
@@ -58,9 +58,9 @@ struct Tally {
     ours: usize,
     /// Foreign writers.
     foreign: usize,
-    /// Hosts of which an apply was told that they are stale.
+    /// Hosts that an apply reported as stale.
     stale: usize,
-    /// Applies that were told that another run has written.
+    /// Applies that reported that another run has written.
     fenced: usize,
 }
 
@@ -127,7 +127,7 @@ fn forget(rig: &Rig, runs: &[TempDir]) {
     }
 }
 
-/// The plan of a run. Each round and run saw other MACs, but for the first two runs, so that each wants other addresses.
+/// The plan of a run. Each round and run saw other MACs, except the first two runs, so each plans other addresses.
 fn plan_of(workspace: &Path, round: usize, run: usize) -> Planned {
     let mac = |host: usize| format!("ac1f{round:04x}{:02x}{host:02x}", run.max(1));
     let report =
@@ -143,7 +143,7 @@ fn value_of(change: &crate::rig::Edit) -> (usize, String) {
     (host, line.rsplit(' ').next().expect("RDATA").to_owned())
 }
 
-/// What a foreign writer says: the value that stood there before the start, or nothing.
+/// What a foreign writer says: the value that was there before the start, or nothing.
 fn foreign_script(rig: &Rig, before: &Zone, host: usize, value: &str) -> String {
     let name = host_name(host);
     let mut lines = String::new();
@@ -166,8 +166,8 @@ fn judge(rig: &Rig, ended: Vec<(Writer, Output)>, round: usize, pointers_before:
             tally.stale += applied.hosts("stale").len();
             tally.fenced += usize::from(applied.exit != Some(0) && applied.hosts("applied").is_empty());
             assert!(matches!(applied.exit, Some(0 | 1 | 3 | 4)), "{}: {}", writer.name, applied.said());
-            let told = ["applied", "already-applied"].map(|outcome| applied.hosts(outcome));
-            told.into_iter().flatten().map(|host| host as usize - 1).collect()
+            let outcomes = ["applied", "already-applied"].map(|outcome| applied.hosts(outcome));
+            outcomes.into_iter().flatten().map(|host| host as usize - 1).collect()
         } else {
             let said = text_of(&output.stderr);
             assert!(output.status.success() || said.contains("NXRRSET"), "{}: {said}", writer.name);
@@ -189,9 +189,9 @@ fn judge(rig: &Rig, ended: Vec<(Writer, Output)>, round: usize, pointers_before:
         let won = winners.remove(&host).unwrap_or_default();
         assert_eq!(won.len(), 1, "round {round}: host {host} holds {standing:?}, and was won by {won:?}");
         assert_eq!(standing, won, "round {round}: host {host} does not hold what its winner wrote");
-        // Two runs have the same plan: where one of them won, what the other wanted stands there too.
+        // Two runs have the same plan: where one of them won, the RRset is as the other planned it, too.
         let surprised = losers.iter().find(|(name, of, value)| *of == host && won.contains(value) && !is_twin(name));
-        assert!(surprised.is_none(), "round {round}: {surprised:?} was told that he lost");
+        assert!(surprised.is_none(), "round {round}: {surprised:?} got the answer that it lost");
         let is_foreign = won.iter().all(|value| value.starts_with("2001:db8:"));
         *(if is_foreign { &mut tally.foreign } else { &mut tally.ours }) += 1;
     }
@@ -199,7 +199,7 @@ fn judge(rig: &Rig, ended: Vec<(Writer, Output)>, round: usize, pointers_before:
     tally
 }
 
-/// Checks that nobody who lost an address made a pointer for it: every new one names a host that has its address.
+/// Checks that no writer that lost an address made a pointer for it: every new one names a host that has its address.
 fn assert_pointers(rig: &Rig, zone: &Zone, before: &BTreeSet<String>) {
     let reverse = rig.zone(&format!("{REVERSE_APEX}."));
     let addresses: BTreeSet<(String, String)> = zone
@@ -210,7 +210,7 @@ fn assert_pointers(rig: &Rig, zone: &Zone, before: &BTreeSet<String>) {
         .collect();
     for line in reverse.records.difference(before).filter(|line| key_of(line).1 == "PTR") {
         let host = line.rsplit(' ').next().expect("RDATA").to_owned();
-        assert!(addresses.contains(&(key_of(line).0, host)), "nobody has the address of {line}");
+        assert!(addresses.contains(&(key_of(line).0, host)), "no host has the address of {line}");
     }
 }
 
@@ -226,7 +226,7 @@ fn is_twin(name: &str) -> bool {
     ["run 0", "run 1"].contains(&name)
 }
 
-/// The start of a race: writers that are ready wait until a pipe has somebody who writes to it.
+/// The start of a race: writers that are ready wait until a pipe has a writer.
 struct Start {
     /// The pipe, and a file for each who is ready.
     folder: TempDir,
@@ -266,7 +266,7 @@ impl Start {
             assert!(Instant::now() < deadline, "the writers do not get ready");
             thread::sleep(Duration::from_millis(1));
         }
-        // Held open, so that whoever comes to the pipe a moment late passes too.
+        // Held open, so that a writer that opens the pipe a moment late continues, too.
         let pipe: File = OpenOptions::new().write(true).open(self.folder.path().join("pipe")).expect("the pipe");
         let ended = writers.into_iter().map(|(writer, child)| (writer, child.wait_with_output().expect("a child")));
         let ended = ended.collect();

@@ -98,7 +98,7 @@ fn the_command_refuses_plans_with_a_bit_flipped() {
         assert!(applied.refused().is_some(), "bit {bit}: {}", applied.said());
     }
     let applied = apply_in(workspace.path(), &plan.file, &[]);
-    assert_eq!(applied.exit, Some(1), "the plan itself is not refused, but nobody listens: {}", applied.said());
+    assert_eq!(applied.exit, Some(1), "the plan itself is not refused, but no server listens: {}", applied.said());
 }
 
 /// A workspace whose server is not there, and a plan of about 10 KiB for it.

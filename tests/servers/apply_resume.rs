@@ -1,5 +1,5 @@
-//! Applies that ended in the middle, taken up again: whatever became of the update that was on the way, the whole plan
-//! stands in the end, once, and nothing that changed since is overwritten.
+//! Applies that ended in the middle and are resumed: with any outcome of the update on the way, the whole plan is there
+//! in the end, once, and nothing that changed since is overwritten.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -31,8 +31,8 @@ fn resume(workspace: &Path, args: &[&str]) -> Applied {
     Applied::new(command.output().expect("the program runs"))
 }
 
-/// Applies a plan through a relay, and kills the apply when its update of this number is on the way, which then meets its
-/// fate.
+/// Applies a plan through a relay, and kills the apply when its update of this number is on the way, which then meets
+/// its fate.
 fn killed(rig: &Rig, plan: &Planned, at: usize, fate: Fate) -> Relay {
     let (arrived, awaited) = mpsc::sync_channel(100);
     let (go_on, went_on) = mpsc::channel::<()>();

@@ -1,4 +1,4 @@
-//! Round trips on real servers: what stands in the zones after `apply` is what stood there before and what the plan says.
+//! Round trips on real servers: the zones after `apply` are the zones before with the changes of the plan.
 //!
 //! `FLEET_HOSTS=2000` in the environment makes the random fleets larger than by default.
 
@@ -65,7 +65,8 @@ fn a_fleet_with_its_registry_in_the_journal_becomes_what_its_plan_says() {
     assert_fleet(3, "journal");
 }
 
-/// Checks the round trip of a fleet on every kind of server. It is dense in trouble, and its zones have permission full.
+/// Checks the round trip of a fleet on every kind of server. It is dense in trouble, and its zones have permission
+/// full.
 fn assert_fleet(seed: u64, registry: &str) {
     let Some(fleet) = fleet(seed, registry) else { return };
     for kind in [Kind::Bind, Kind::Knot, Kind::PowerDns] {
@@ -115,7 +116,7 @@ fn assert_round(rig: &Rig, fence: Fence) {
     assert_nothing_left(rig);
 }
 
-/// Checks that the plan saw what stands in the zones.
+/// Checks that the plan saw the records of the zones.
 fn assert_seen(plan: &Planned, zones: &BTreeMap<String, Zone>) {
     let mut wrong = Vec::new();
     for change in plan.changes() {
@@ -128,8 +129,8 @@ fn assert_seen(plan: &Planned, zones: &BTreeMap<String, Zone>) {
     assert!(wrong.is_empty(), "{} are not as the plan says, such as {:#?}", wrong.len(), wrong.first());
 }
 
-/// Checks each zone: the plan's RRsets are as it says, all other records are the same to the last octet, and the marker stands
-/// where something was written.
+/// Checks each zone: the plan's RRsets are as planned, all other records are the same to the last octet, and there is a
+/// marker where something was written.
 fn assert_zones(plan: &Planned, zones: (&BTreeMap<String, Zone>, &BTreeMap<String, Zone>), fence: Fence) {
     assert_carried_out(plan, zones);
     let changes = plan.changes();

@@ -19,7 +19,8 @@ fn send(signal: &str, child: &Child) {
     assert!(killed.success());
 }
 
-/// Starts an apply of the demo, and lets `signal` send it signals while its first update is on the way; gives what came of it.
+/// Starts an apply of the demo, and lets `signal` send it signals while its first update is on the way; returns the
+/// outcome.
 fn interrupted(rig: &Rig, signal: impl FnOnce(&mut Child)) -> Applied {
     let (arrived, first) = mpsc::sync_channel(100);
     let (go_on, went_on) = mpsc::channel::<()>();
@@ -63,8 +64,8 @@ fn an_apply_that_is_interrupted_finishes_what_is_in_flight_and_tells_what_is_lef
 #[test]
 fn a_second_signal_ends_an_apply_at_once() {
     let Some(rig) = Rig::demo(Kind::Bind) else { return };
-    // Two that wait to be delivered at one moment are one to the system: sent until the process has ended, while the update is
-    // still on its way.
+    // Two that wait to be delivered at one moment are one to the system: sent until the process has ended, while the
+    // update is still on its way.
     let applied = interrupted(&rig, |child| {
         let begun = Instant::now();
         while child.try_wait().expect("a child").is_none() {

@@ -1,4 +1,4 @@
-//! Between plan and apply somebody else writes to the zones: what he changed is never overwritten.
+//! Between plan and apply another editor writes to the zones: its changes are never overwritten.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ on_every_primary! {
     hosts_that_somebody_changed_are_left_alone_and_the_others_are_done
     where_every_host_was_changed_nothing_is_done
     without_a_fence_hosts_that_somebody_changed_are_left_alone
-    a_change_of_others_in_the_same_zones_holds_up_nobody
+    a_change_of_others_in_the_same_zones_holds_up_no_host
 }
 
 /// One host for each way to get in between.
@@ -42,7 +42,7 @@ fn where_every_host_was_changed_nothing_is_done(kind: Kind) {
 }
 
 /// Serials move, and nothing that the plan touches.
-fn a_change_of_others_in_the_same_zones_holds_up_nobody(kind: Kind) {
+fn a_change_of_others_in_the_same_zones_holds_up_no_host(kind: Kind) {
     let Some(rig) = Rig::demo(kind) else { return };
     let plan = rig.plan();
     for zone in &rig.zones {
@@ -63,7 +63,7 @@ struct Trick {
     what: &'static str,
     /// Which changes it is for.
     fits: fn(&Edit) -> bool,
-    /// What `nsupdate` is told.
+    /// The commands for `nsupdate`.
     lines: fn(&Edit) -> String,
 }
 
@@ -72,7 +72,7 @@ const TRICKS: [Trick; 7] = [
     Trick { what: "another address", fits: |change| is(change, "AAAA", [1, 1]), lines: replaced },
     Trick { what: "another TTL", fits: |change| is(change, "AAAA", [1, 1]), lines: |change| same_with_ttl(change, 77) },
     Trick {
-        what: "a record beside",
+        what: "another record",
         fits: |change| is(change, "AAAA", [1, 1]),
         lines: |change| format!("update add {} {} AAAA 2001:db8::beef\n", change.name, ttl(change)),
     },
@@ -88,7 +88,7 @@ const TRICKS: [Trick; 7] = [
         lines: |change| format!("update add {} 60 CNAME www.example.net.\n", change.name),
     },
     Trick {
-        what: "a registry text of somebody else",
+        what: "a registry text of another owner",
         fits: |change| is(change, "TXT", [0, 1]),
         lines: |change| {
             format!("update add {} 60 TXT \"heritage=external-dns,external-dns/owner=other\"\n", change.name)
@@ -108,7 +108,7 @@ fn replaced(change: &Edit) -> String {
     let rdata = match rtype.as_str() {
         "AAAA" => "2001:db8::bad",
         "PTR" => "somebody-elses.example.net.",
-        _ => "\"somebody else's\"",
+        _ => "\"another editor's\"",
     };
     format!("update delete {name} {rtype}\nupdate add {name} 60 {rtype} {rdata}\n")
 }
@@ -146,9 +146,9 @@ fn assert_left_alone(rig: &Rig) {
     let before = rig.all_zones();
     let applied = rig.apply(&plan, &[]);
     assert_eq!(applied.exit, Some(4), "{}", applied.said());
-    let told: BTreeSet<Option<u64>> = applied.outcomes().into_keys().collect();
-    stale.retain(|host| told.contains(&Some(*host)));
-    assert!(stale.len() >= 4 && stale.len() + 10 < told.len(), "{stale:?} of {told:?}");
+    let hosts: BTreeSet<Option<u64>> = applied.outcomes().into_keys().collect();
+    stale.retain(|host| hosts.contains(&Some(*host)));
+    assert!(stale.len() >= 4 && stale.len() + 10 < hosts.len(), "{stale:?} of {hosts:?}");
     assert_eq!(applied.hosts("stale"), stale, "{}", applied.said());
     assert_eq!(applied.outcomes().len() - stale.len(), applied.count("applied"), "{}", applied.said());
     assert_only_stale_left(&plan, &applied, (&before, &rig.all_zones()));
@@ -168,8 +168,8 @@ impl Applied {
     }
 }
 
-/// Checks each RRset of the plan: as it was where a host of it is stale, else as the plan says; and that all others are as
-/// they were.
+/// Checks each RRset of the plan: as it was where a host of it is stale, else as the plan says; and that all others are
+/// as they were.
 fn assert_only_stale_left(
     plan: &Planned,
     applied: &Applied,

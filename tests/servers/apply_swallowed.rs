@@ -35,8 +35,8 @@ fn a_host_that_the_server_refuses_fails_alone() {
     assert_eq!(applied.exit, Some(4), "{}", applied.said());
     assert_eq!(applied.hosts("failed"), plan.unit(host), "{}", applied.said());
     let hosts = applied.document["hosts"].as_array().expect("a list");
-    let told = hosts.iter().find(|told| told["host"] == host).expect("it is told");
-    assert!(told["message"].as_str().is_some_and(|message| message.contains("REFUSED")), "{told:#}");
+    let found = hosts.iter().find(|found| found["host"] == host).expect("it is reported");
+    assert!(found["message"].as_str().is_some_and(|message| message.contains("REFUSED")), "{found:#}");
     let after = rig.all_zones();
     for change in plan.changes() {
         let found = after[&change.zone].rrset(&change.name, &change.rtype);
@@ -47,9 +47,10 @@ fn a_host_that_the_server_refuses_fails_alone() {
     }
 }
 
-/// NOERROR, and nothing done: what servers do with data beside a CNAME (RFC 2136 section 3.4.2.2) and by some policies.
+/// NOERROR, and nothing done: what servers do with data next to a CNAME (RFC 2136 section 3.4.2.2) and by some
+/// policies.
 #[test]
-fn what_a_server_took_and_did_not_do_is_told() {
+fn what_a_server_took_and_did_not_do_is_reported() {
     let Some(rig) = Rig::unsigned_demo(Kind::Bind) else { return };
     rig.set_zones("fence = \"none\"");
     let relay = Relay::start(&rig.server.address(), |update| if update == 2 { Fate::Pretended } else { Fate::Passes });

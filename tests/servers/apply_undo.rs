@@ -1,4 +1,4 @@
-//! What an apply did is put back, and what somebody edited since stays theirs.
+//! What an apply did is put back, and what another editor changed since stays.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Output, Stdio};
@@ -59,7 +59,7 @@ fn assert_put_back(rig: &Rig, read: fn(&str) -> String) {
     let again = undo(rig, &["1"]);
     assert_eq!(again.status.code(), Some(0));
     let said = text_of(&again.stdout);
-    assert!(said.starts_with("Nothing to undo: whatever apply 1 changed stands as it did before.\n"), "{said}");
+    assert!(said.starts_with("No changes: apply 1 needs no undo.\n"), "{said}");
     let empty = document(&undo(rig, &["1", "--format", "json"]));
     assert_eq!((&empty["changes"], &empty["notices"]), (&Value::Array(Vec::new()), &Value::Array(Vec::new())));
 }
@@ -110,7 +110,7 @@ fn what_was_edited_since_is_kept_and_named_and_the_others_are_put_back(kind: Kin
 
     // What is left is named again; where it is put back by hand, it is undone too.
     let page = text_of(&undo(&rig, &["1", "--yes"]).stdout);
-    assert!(page.starts_with("Nothing to undo: what is left of apply 1 was changed since. See the notices."), "{page}");
+    assert!(page.starts_with("No changes: what is left of apply 1 was edited since, see the notices."), "{page}");
     let name = &first.name;
     let ttl = first.after.first().and_then(|line| line.split(' ').nth(1)).expect("a line has a TTL");
     let rdata = first.after.first().and_then(|line| line.rsplit(' ').next()).expect("a line has RDATA");
@@ -149,7 +149,7 @@ fn an_undo_can_be_undone_and_a_saved_one_is_applied_like_any_plan(kind: Kind) {
     assert_eq!(narrowed.hosts("applied"), BTreeSet::from([one]));
     applied(undo(&rig, &["4", "--format", "json", "--yes"])).assert_all(0, "applied");
     assert_eq!(records(&rig), changed);
-    // What apply 1 did was put back by 2, and done again by 3: it stands as 1 left it.
+    // What apply 1 did was put back by 2, and done again by 3: it is as 1 left it.
     applied(undo(&rig, &["1", "--format", "json", "--yes"])).assert_all(0, "applied");
     assert_eq!(records(&rig), before);
 }

@@ -43,7 +43,7 @@ x A 192.0.2.3
 /// The name of a reverse zone.
 const REVERSE_NAME: &str = "8.b.d.0.1.0.0.2.ip6.arpa";
 
-/// What stands in it.
+/// Its records.
 const REVERSE: &str = "$TTL 600
 @ SOA ns1.example.net. hostmaster.example.net. 7 3600 600 86400 60
 @ NS ns1.example.net.
@@ -60,7 +60,8 @@ on_every_kind! {
     a_zone_of_many_messages_comes_whole
 }
 
-/// The zone as this kind takes it: PowerDNS refuses the form for unknown types (RFC 3597 section 5) where it knows the type.
+/// The zone as this kind takes it: PowerDNS refuses the form for unknown types (RFC 3597 section 5) where it knows the
+/// type.
 pub fn zone(kind: Kind) -> String {
     let taken = |line: &&str| kind != Kind::PowerDns || !line.starts_with("known ");
     ZONE.lines().filter(taken).map(|line| format!("{line}\n")).collect()

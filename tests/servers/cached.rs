@@ -62,7 +62,7 @@ impl Numbers {
         all[self.below(all.len() as u64) as usize]
     }
 
-    /// What one update changes, as `nsupdate` wants it.
+    /// What one update changes, in the form of `nsupdate`.
     fn update(&mut self) -> String {
         let mut lines = String::new();
         for _ in 0..1 + self.below(6) {
@@ -96,7 +96,7 @@ fn zone(serial: u32, hosts: u32) -> String {
     )
 }
 
-/// A server that serves this as the zone, to whoever has the key.
+/// A server that serves this as the zone, to any client with the key.
 fn serve(kind: Kind, key: &Key, zone: String) -> Option<Server> {
     let zones = vec![(APEX.to_owned(), zone)];
     Server::start(kind, &ServerConfig { keys: vec![key.clone()], zones, ..ServerConfig::default() })
@@ -150,7 +150,7 @@ fn a_zone_that_has_not_moved_is_not_transferred(kind: Kind) {
     let in_vain = [SOA, TXT, AXFR];
     assert_eq!(read("cache_max_age = \"1d\"\n", "2026-11-21T12:00:01Z"), in_vain);
     assert_eq!(read("", "2026-11-21T13:00:02Z"), in_vain);
-    // Whatever becomes of the file costs a transfer.
+    // Any damage of the file costs a transfer.
     fs::write(client.cached(APEX), "x").expect("the file");
     assert_eq!(read("", "2026-11-21T13:00:02Z"), in_vain);
     fs::remove_file(client.cached(APEX)).expect("the file");
@@ -173,7 +173,8 @@ fn a_zone_of_another_serial_or_soa_is_transferred_whole(kind: Kind) {
         assert_same(&read(&client, &spy.address()), &fresh, "after another took its place");
         assert!(spy.asked().iter().any(|rtype| [IXFR, AXFR].contains(rtype)));
     }
-    // One with the very SOA of the last is taken for it, until something else is wanted or the cache is too old.
+    // A zone with exactly the SOA of the last one counts as unchanged, until other data are needed or the cache is too
+    // old.
     let server = serve(kind, &key, zone(7, 50)).expect("it started before");
     spy.lead_to(&server.address());
     let kept = read(&client, &spy.address());
@@ -290,8 +291,8 @@ fn spoiled_differences_cost_a_transfer_and_nothing_else() {
     }
 }
 
-/// A zone that was restored from a backup and came on another way to the serial that was kept, and further: its differences
-/// fit, and lead elsewhere. That zonewright applied to what is gone is told by the marker.
+/// A zone that was restored from a backup and then reached the stored serial, and later ones, in another way: its
+/// differences fit, but lead to another zone. The marker shows that zonewright applied to the old one.
 #[test]
 fn differences_that_do_not_lead_to_the_marker_that_stands_there_are_not_used() {
     for kind in [Kind::Bind, Kind::Knot] {
@@ -338,7 +339,7 @@ fn a_plan_is_the_same_by_whatever_way_zones_come(kind: Kind) {
     let forward = rig.zones.iter().find(|zone| !zone.ends_with("arpa.")).expect("a forward zone").clone();
     let plan: Planned = plan_in(rig.workspace.path(), &[]);
     let change = plan.changes().into_iter().find(|change| change.zone == forward && !change.before.is_empty());
-    let change = change.expect("a change of what stands there");
+    let change = change.expect("a change of what is there");
     let lines = format!("update delete {}\nupdate add elsewhere.{forward} 60 AAAA 2001:db8::1", change.name);
     // The second is made on what is kept of before, the third by differences of several updates.
     rig.nsupdate(&forward, &lines);
@@ -363,7 +364,8 @@ fn a_plan_is_the_same_by_whatever_way_zones_come(kind: Kind) {
     assert_alike("after an apply");
 }
 
-/// Where content moves and the serial does not, the plan is of what was, and applying it is `stale`: never a wrong change.
+/// Where content moves and the serial does not, the plan is of what was, and applying it is `stale`: never a wrong
+/// change.
 #[test]
 fn a_change_that_moves_no_serial_is_stale_at_apply() {
     let Some(rig) = Rig::demo(Kind::PowerDns) else { return };
@@ -390,7 +392,7 @@ fn a_change_that_moves_no_serial_is_stale_at_apply() {
     assert_eq!(rig.zone(&change.zone).rrset(&change.name, "AAAA"), before);
 }
 
-/// A target that says so never keeps anything, nor does a command that wants what is live.
+/// A target that says so never keeps anything, nor does a command that needs live data.
 #[test]
 fn nothing_is_kept_where_nobody_plans_or_the_settings_say_so() {
     let Some(rig) = Rig::demo(Kind::Knot) else { return };

@@ -55,7 +55,7 @@ impl Client {
         let settings = format!("server = \"{address}\"\n{settings}{}", self.key);
         let (settings, source) = settings_of("rfc2136", &settings);
         let now = now.parse().expect("a time");
-        let cache = Cache::beside(&self.workspace.path().join(".zonewright/state.db"), usage, now);
+        let cache = Cache::next_to(&self.workspace.path().join(".zonewright/state.db"), usage, now);
         let context = Context { workspace: self.workspace.path(), source: &source, now, cache: Some(&cache) };
         match provider::open("rfc2136", &settings, &context)? {
             Access::Whole(target) => {

@@ -35,14 +35,16 @@ fn a_wrong_clock_is_told_with_the_difference_where_the_server_tells(kind: Kind) 
             let output = plan(workspace.path(), command);
             assert_eq!(output.status.code(), Some(1));
             let stderr = stderr(&output);
-            let start = format!("{} zone example.net.: ", server.address());
+            let start = format!("{}: ", server.address());
             let mut lines =
                 stderr.lines().filter_map(|line| line.strip_prefix(&start).or(line.strip_prefix("  = hint: ")));
             let said = lines.find(|line| line.starts_with("error[")).unwrap_or_else(|| panic!("{stderr}"));
+            // The zones come after what keeps them from being read.
+            let said = said.split("; ").next().unwrap_or(said);
             let hint = lines.next().unwrap_or_else(|| panic!("{stderr}"));
             if kind == Kind::PowerDns {
                 let no = format!(
-                    "error[{code}]: the server answers NOTAUTH{to}, unsigned, so that anybody may have said it"
+                    "error[{code}]: the server answers NOTAUTH{to}, unsigned, so another machine may have sent it"
                 );
                 assert_eq!(said, no);
                 assert!(hint.contains("both clocks"), "{hint}");

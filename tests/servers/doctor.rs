@@ -16,7 +16,7 @@ const FAKETIME: &str = "/usr/bin/faketime";
 on_every_kind! {
     a_server_that_works_is_told_with_its_measures
     a_clock_that_is_a_minute_off_is_a_warning
-    what_a_server_refuses_is_told
+    what_a_server_refuses_is_reported
 }
 
 /// The zone of all servers here, with a serial and further records.
@@ -30,7 +30,8 @@ fn start(kind: Kind, key: &Key, zone: (String, String)) -> Option<Server> {
     Server::start(kind, &ServerConfig { keys: vec![key.clone()], zones: vec![zone], ..ServerConfig::default() })
 }
 
-/// Runs `doctor` on a workspace of one target: its servers, its key, and the zones; gives the document and the exit code.
+/// Runs `doctor` on a workspace of one target: its servers, its key, and the zones; gives the document and the exit
+/// code.
 fn doctor(servers: &[&str], secret: Option<&Key>, zones: &[&str]) -> (Value, Option<i32>) {
     run(&mut Command::new(env!("CARGO_BIN_EXE_zonewright")), workspace(servers, secret, zones).path())
 }
@@ -138,13 +139,13 @@ fn a_clock_that_is_a_minute_off_is_a_warning(kind: Kind) {
             ([of_its_kind(kind), vec![expected("warning", "clock-differs", false)]].concat(), Some(0))
         );
         // Some seconds may pass between both looks at the clock on a busy machine.
-        let told = place_and_zone(&document).0["clock_ahead"].as_i64().expect("a signed answer tells the time");
-        assert!((told - ahead).abs() < 30, "{told} instead of {ahead}");
+        let seconds = place_and_zone(&document).0["clock_ahead"].as_i64().expect("a signed answer contains the time");
+        assert!((seconds - ahead).abs() < 30, "{seconds} instead of {ahead}");
     }
 }
 
 /// A key that it does not know, one that may do nothing, no key, a zone that it does not have: each is a problem.
-fn what_a_server_refuses_is_told(kind: Kind) {
+fn what_a_server_refuses_is_reported(kind: Kind) {
     let key = Key::new("doctor");
     let Some(server) = start(kind, &key, zone(7, "")) else { return };
     let problems = |key: Option<&Key>, zone: &str| {
@@ -173,7 +174,7 @@ fn what_a_server_refuses_is_told(kind: Kind) {
 }
 
 #[test]
-fn servers_of_one_target_are_compared_and_a_lost_one_is_told() {
+fn servers_of_one_target_are_compared_and_a_lost_one_is_reported() {
     let key = Key::with_algorithm("doctor", "hmac-sha1");
     let (Some(one), Some(two)) = (start(Kind::Bind, &key, zone(7, "")), start(Kind::Bind, &key, zone(8, ""))) else {
         return;
@@ -192,7 +193,7 @@ fn servers_of_one_target_are_compared_and_a_lost_one_is_told() {
 }
 
 #[test]
-fn a_signed_zone_is_told() {
+fn a_signed_zone_is_reported() {
     let key = Key::new("doctor");
     let signature = "ns RRSIG A 13 3 60 20361201000000 20261101000000 1 example.net. AAAA\n";
     let Some(bind) = start(Kind::Bind, &key, zone(7, signature)) else { return };

@@ -1,8 +1,9 @@
-//! Errors of the system at any call of an apply: none loses an entry of the journal, all are told or survived, and what is
-//! left can be taken up.
+//! Errors of the system at any call of an apply: none loses an entry of the journal, all are reported or survived, and
+//! the rest can be resumed.
 //!
-//! Every write, sync, rename and connect fails once with ENOSPC, with EIO and with EINTR; every write is once cut short; and
-//! from every write to the state on the disk is full. By default a sample is tried that is the same each time;
+//! Every write, sync, rename and connect fails once with ENOSPC, with EIO and with EINTR; every write is once cut
+//! short; and from every write to the state on the disk is full. By default a sample is tried that is the same each
+//! time;
 //! `ERROR_POINTS=all` tries all.
 
 use std::collections::BTreeMap;
@@ -65,7 +66,7 @@ fn no_error_loses_an_entry_of_an_apply_to_files_or_tears_one() {
 /// A case: where, and what.
 type Case = (Point, Fault);
 
-/// What came of all cases.
+/// The outcomes of all cases.
 #[derive(Debug, Default)]
 struct Tally {
     /// How many were tried, by call and fault.
@@ -124,7 +125,7 @@ fn try_case(yard: &Yard, point: &Point, fault: Fault) -> (Option<i32>, Result<()
     let applied = Applied::new(output);
     let checked = match (applied.exit, signal) {
         (Some(0), _) => yard.differ_from_after(&yard.zones()),
-        (Some(1 | 4), _) if is_told(&applied) => Ok(()),
+        (Some(1 | 4), _) if is_reported(&applied) => Ok(()),
         _ => Err(format!("signal {signal:?}: {}", applied.said())),
     };
     let checked = checked.and_then(|()| yard.check_journal()).and_then(|()| {
@@ -135,8 +136,8 @@ fn try_case(yard: &Yard, point: &Point, fault: Fault) -> (Option<i32>, Result<()
     (applied.exit, checked.map_err(|error| format!("{error}\nafter {}", applied.said())))
 }
 
-/// Whether somebody was told that not all is well.
-fn is_told(applied: &Applied) -> bool {
+/// Whether an error was reported.
+fn is_reported(applied: &Applied) -> bool {
     let document = &applied.document;
     let has_problem = document["problems"].as_array().is_some_and(|problems| !problems.is_empty());
     applied.refused().is_some() || has_problem || !applied.stderr.trim().is_empty()

@@ -1,9 +1,9 @@
 //! A proxy between any number of connections and a name server, which does one wrong at one place of a session.
 //!
-//! Comes in: a server's address and the zones that it is asked about, then for each session at most one fault. Goes out: an
-//! address for the clients, and afterwards what passed. A connection is told by the zone that its first message is about,
-//! and by how many connections about that zone came before it: where a client does the same again, the same connection is
-//! the same place, whatever it does about other zones at that time.
+//! Comes in: a server's address and the zones that it is asked about, then for each session at most one fault. Goes
+//! out: an address for the clients, and afterwards what passed. A connection is identified by the zone of its first
+//! message, and by how many connections about that zone came before it: where a client does the same again, the same
+//! connection is the same place, regardless of its other zones at that time.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write as _};
@@ -50,16 +50,16 @@ pub enum Wrong {
     Dripping,
     /// The connection ends.
     Cut,
-    /// The one side is told that nothing more comes, and nothing does; the other way stays open.
+    /// One side sees the end of the stream; the other way stays open.
     HalfClosed,
     /// Nothing more passes, and the connection stays open.
     Stalled,
-    /// The connection ends, and from then on nobody reaches the server.
+    /// The connection ends, and from then on the server cannot be reached.
     Gone,
     /// Nothing more passes on any connection, and all stay open.
     Silent,
-    /// As [`Wrong::Gone`], and the message comes in the next session, before the message up of this number from 0 there, or
-    /// after all.
+    /// As [`Wrong::Gone`], and the message comes in the next session, before the message up of this number from 0
+    /// there, or after all.
     Late(usize),
 }
 
@@ -126,7 +126,7 @@ struct Session {
     is_struck: bool,
     /// How many connections there were about each zone.
     counts: HashMap<String, usize>,
-    /// What came, whatever became of it.
+    /// What came, with any outcome.
     passed: Passed,
     /// How many connections are open.
     open: usize,
@@ -138,7 +138,7 @@ struct Session {
     left: Option<(usize, Vec<u8>)>,
 }
 
-/// What becomes of a message.
+/// What happens to a message.
 enum Fate {
     /// It passes.
     Passes,
@@ -171,8 +171,8 @@ impl Faults {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// Lets a session pass, with this fault; gives what `work` gives, what came, and whether the fault was met. What is late
-    /// has arrived by then, but for what is to come in the next session; what the last one left has.
+    /// Lets a session pass, with this fault; gives what `work` gives, what came, and whether the fault was met. What is
+    /// late has arrived by then, but for what is to come in the next session; what the last one left has.
     pub fn session<T>(&self, fault: Option<Fault>, work: impl FnOnce() -> T) -> (T, Passed, bool) {
         let mut session = self.shared.session();
         *session = Session { fault, left: session.late.take(), ..Session::default() };
@@ -290,7 +290,7 @@ impl Pump {
             }
         }
         if let Some(waits) = waits {
-            // Its thread sends it if nobody else did.
+            // Its thread sends it if no other thread did.
             while waits.lock().expect("nothing panics with it").is_some() {
                 thread::sleep(NEXT / 10);
             }
@@ -298,7 +298,7 @@ impl Pump {
         let _ = self.to.lock().expect("nothing panics with it").shutdown(Shutdown::Write);
     }
 
-    /// What becomes of the message that just came.
+    /// What happens to the message that just came.
     fn fate(&self, message: &[u8], octets: usize) -> Fate {
         let line = self.line.get().expect("no server speaks first");
         let mut session = self.shared.session();
@@ -324,7 +324,7 @@ impl Pump {
         self.send(rest)
     }
 
-    /// Keeps a message until another took its place, or for a while; whoever takes it sends it.
+    /// Keeps a message until another replaces it, or for a while; the thread that takes it sends it.
     fn keep_for_the_next(&self, octets: Vec<u8>) -> Arc<Mutex<Option<Vec<u8>>>> {
         let kept = Arc::new(Mutex::new(Some(octets)));
         let (of_thread, to) = (Arc::clone(&kept), Arc::clone(&self.to));
@@ -332,7 +332,7 @@ impl Pump {
             thread::sleep(NEXT);
             let mut kept = of_thread.lock().expect("nothing panics with it");
             if let Some(octets) = kept.as_deref() {
-                // Nobody may be there any more.
+                // The receiver may be gone.
                 let _ = to.lock().expect("nothing panics with it").write_all(octets);
             }
             *kept = None;
@@ -378,7 +378,7 @@ impl Session {
         self.passed.values().map(|ways| ways[Way::Up as usize].len()).sum()
     }
 
-    /// What becomes of a message of so many octets.
+    /// What happens to a message of so many octets.
     fn fate(&mut self, (line, way): (&Line, Way), seen: Seen) -> Fate {
         let passed = &mut self.passed.entry(line.clone()).or_default()[way as usize];
         let (number, start) = (passed.len(), octets_of(passed));
@@ -405,7 +405,7 @@ impl Session {
     }
 }
 
-/// The name that stands first in a message, with its final dot: of its question, or of the zone of an update.
+/// The first name in a message, with its final dot: of its question, or of the zone of an update.
 fn first_name(message: &[u8]) -> String {
     let mut name = String::new();
     let mut rest = message.get(12..).unwrap_or_default();

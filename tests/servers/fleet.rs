@@ -46,7 +46,7 @@ const FORWARD: &str = "$TTL 600
 ns1 A 192.0.2.53
 ";
 
-/// The reverse zone: nobody has a pointer yet.
+/// The reverse zone: no host has a pointer yet.
 const REVERSE: &str = "$TTL 600
 @ SOA ns1.example.net. hostmaster.example.net. 1 1d 2h 4w 10m
 @ NS ns1.example.net.

@@ -63,7 +63,7 @@ impl Yard {
         self.state().apply(COMING).expect("the journal").is_some()
     }
 
-    /// Looks whether the journal tells of all that took effect, and of nothing that did not.
+    /// Checks that the journal has everything that took effect, and nothing else.
     pub fn check_journal(&self) -> Result<(), String> {
         let sent = self.state().sent(COMING).expect("the journal");
         let mut fates: BTreeMap<(String, String), Vec<&SentFate>> = BTreeMap::new();
@@ -87,8 +87,7 @@ impl Yard {
         if fates.is_empty() { Ok(()) } else { Err(format!("the journal has {fates:?}, too")) }
     }
 
-    /// Looks whether a resumption ended well, and the zones are as the plan wants them; as they were, where the apply had not
-    /// begun.
+    /// Checks that a resumption ended well, and the zones are as planned; as they were, where the apply had not begun.
     pub fn check_resumed(&self, resumed: &Applied, has_begun: bool) -> Result<(), String> {
         let is_fine = |outcome: &String| outcome == "applied" || outcome == "already-applied";
         let has_all = resumed.outcomes().values().flatten().all(is_fine);
@@ -101,8 +100,8 @@ impl Yard {
         }
     }
 
-    /// Looks whether nothing is left: the plan finds all done, or, where it had not begun, does it; a new one is empty, the
-    /// state tells of all of it once, and there is nothing to resume.
+    /// Checks that nothing is left: the plan finds everything done or, where it had not begun, does it; a new one is
+    /// empty, the state has all of it once, and there is nothing to resume.
     pub fn check_rest(&self, has_begun: bool) -> Result<(), String> {
         let again = apply_in(self.workspace(), &self.plan.file, &[]);
         let outcome = if has_begun { "already-applied" } else { "applied" };
@@ -200,7 +199,7 @@ pub fn without_ttl(line: &str) -> String {
     format!("{} {}", fields[0], fields[2])
 }
 
-/// What anything of zonewright may be told of.
+/// What zonewright may know about.
 fn key(name: &str, rtype: &str) -> (Name, Rtype) {
     (Name::parse(name).expect("a name"), rtype.parse().expect("a type"))
 }

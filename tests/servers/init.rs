@@ -1,5 +1,5 @@
-//! `init --from-axfr` from real servers: a workspace whose first plan removes nothing and can be applied; what a server does
-//! not give is told, and nothing is written then.
+//! `init --from-axfr` from real servers: a workspace whose first plan removes nothing and can be applied; what a server
+//! does not give is reported, and nothing is written then.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -30,9 +30,9 @@ far AAAA 2001:db8:77::1\n*.any AAAA 2001:db8:10:1::81\n";
 /// The reverse zone of 2001:db8:10::/48.
 const REVERSE: &str = "0.1.0.0.8.b.d.0.1.0.0.2.ip6.arpa";
 
-/// One PTR of the four that hosts need, and one of somebody else.
+/// One PTR of the four that hosts need, and one of another owner.
 const POINTERS: &str = "1.0.3.5.0.0.e.f.f.f.e.5.0.0.2.0.1.0.0.0 PTR node1.corp.test.\n\
-2.2.2.2.0.0.e.f.f.f.e.5.0.0.2.0.1.0.0.0 PTR somebody.example.org.\n";
+2.2.2.2.0.0.e.f.f.f.e.5.0.0.2.0.1.0.0.0 PTR other.example.org.\n";
 
 /// A server of these zones, and a folder with its key as `tsig-keygen` writes it.
 fn start(kind: Kind) -> Option<(Server, TempDir)> {
@@ -116,7 +116,11 @@ fn the_zones_of_a_server_become_a_workspace_whose_first_plan_removes_nothing(kin
         assert!(applied.status.success(), "{}", stderr(&applied));
         assert!(pointers(&plan(folder.path(), &[])).is_empty());
     }
-    // A secret that lies in the workspace is kept out of git.
+    // A secret that is elsewhere is copied to where git takes up nothing, and no path of this machine is committed.
+    let written = |file: &str| fs::read_to_string(folder.path().join("fleet").join(file)).expect("a file");
+    assert!(written("zonewright.toml").contains("secret_file = \"keys/zw.key\""), "{}", written("zonewright.toml"));
+    assert_eq!(written("keys/.gitignore"), "*\n");
+    // A secret in the workspace is kept out of git.
     let ignored = |dir: &str| fs::read_to_string(folder.path().join(dir).join(".gitignore")).expect("a file");
     assert!(!ignored("fleet").contains("zw.key"), "{}", ignored("fleet"));
     fs::create_dir(folder.path().join("other")).expect("a folder");

@@ -1,8 +1,8 @@
 //! An apply that is killed at any moment, and taken up again: nothing is lost, and nothing is done twice.
 //!
-//! Every write, sync, connect, send and receive of an apply over a forward and a reverse zone is a point where it is killed:
-//! those of the whole run by a library, and those that `strace` can reach by `strace` as well. Every tenth time the resumption
-//! is killed too. By default a sample is tried that is the same each time; `KILL_POINTS=all` tries all.
+//! Every write, sync, connect, send and receive of an apply over a forward and a reverse zone is a point where it is
+//! killed: those of the whole run by a library, and those that `strace` can reach by `strace` as well. Every tenth time
+//! the resumption is killed too. By default a sample is tried that is the same each time; `KILL_POINTS=all` tries all.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -30,7 +30,7 @@ const KILLED_RESUMPTIONS: usize = 10;
 /// Calls of which all are tried by default: between them an update is on its way.
 const ON_THE_WIRE: [&str; 3] = ["connect", "send", "recv"];
 
-/// What came of all points.
+/// The outcomes of all points.
 #[derive(Debug, Default)]
 struct Tally {
     /// How many were tried, by maker and call.

@@ -1,5 +1,5 @@
-//! The life of names on real servers: hosts get them, give them up and get others; after each apply DNS holds exactly the
-//! names that hosts have, and what is somebody else's.
+//! The life of names on real servers: hosts get them, give them up and get others; after each apply DNS holds exactly
+//! the names that hosts have, and the records of others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -22,7 +22,7 @@ const BEGIN: &str = "2026-11-20T02:00:00Z";
 /// When some give up their names.
 const RELEASE: &str = "2026-11-21T02:00:00Z";
 
-/// The last moment at which those names are not given to anybody: `name_cooldown` is 7 days.
+/// The last moment at which those names are not given to any host: `name_cooldown` is 7 days.
 const COOLING: &str = "2026-11-28T02:00:00Z";
 
 /// The first moment at which they are.
@@ -36,10 +36,11 @@ const FIRST: std::ops::RangeInclusive<u64> = 100_001..=100_200;
 const WITHIN: std::ops::RangeInclusive<u64> = 100_201..=100_250;
 const AFTER: std::ops::RangeInclusive<u64> = 100_251..=100_300;
 
-/// The numbers of short names at which somebody else has something.
+/// The numbers of short names with records of others.
 const FOREIGN: [u64; 5] = [3, 5, 7, 11, 13];
 
-/// What somebody else has: an alias, an address at what would be a fastbone's name, a text, a mail exchange, a delegation.
+/// The records of others: an alias, an address at what would be a fastbone's name, a text, a mail exchange, a
+/// delegation.
 const OF_OTHERS: &str = "sas0-0003 CNAME www.elsewhere.test.
 fb-sas0-0005 A 192.0.2.5
 sas0-0007 TXT \"kept\"
@@ -104,12 +105,12 @@ const LAYOUT: &str = "<net-layout><datacenter name=\"myt\"><vlan id=\"1\"><netwo
 /// The zones, without the final dot.
 const ZONES: [&str; 2] = ["example.net", "8.b.6.0.2.0.a.2.ip6.arpa"];
 
-/// What is own stands in the state.
+/// The state says which RRsets are own.
 fn dns_holds_exactly_the_names_that_hosts_have_by_the_journal(kind: Kind) {
     assert_life(kind, "journal");
 }
 
-/// What is own stands beside it in DNS.
+/// DNS says which RRsets are own, by a TXT next to each.
 fn dns_holds_exactly_the_names_that_hosts_have_by_txt(kind: Kind) {
     assert_life(kind, "txt");
 }
@@ -142,7 +143,7 @@ fn assert_life(kind: Kind, registry: &str) {
     assert!(names.values().all(|name| !freed.contains(name)), "{names:?}");
     life.apply(COOLING, &names);
 
-    // Nobody waits for a name but the hosts that are new.
+    // Only the new hosts wait for a name.
     life.hosts.extend(released.iter().map(|inv| (*inv, "free")));
     life.hosts.extend(AFTER.map(|inv| (inv, "assigned")));
     let names = life.names(&["allocate"], COOLED);
@@ -168,11 +169,11 @@ fn name(number: u64) -> String {
 struct Life {
     /// The server and the workspace.
     rig: Rig,
-    /// Whether TXT stand beside what is own.
+    /// Whether own RRsets have TXT.
     has_txt: bool,
     /// The status of each host.
     hosts: BTreeMap<u64, &'static str>,
-    /// What stands in DNS without any host.
+    /// The records in DNS without any host.
     base: BTreeSet<String>,
 }
 

@@ -1,6 +1,6 @@
 //! How names.lock is written: by several at the same moment, through a link, and not at all.
 //!
-//! Nobody's names are lost, and the file is whole at any time.
+//! No names are lost, and the file is whole at any time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Permissions};
@@ -18,10 +18,10 @@ const ROUNDS: usize = 20;
 /// How many they are.
 const RIVALS: usize = 4;
 
-/// For how many hosts each wants names.
+/// For how many hosts each allocates names.
 const SHARE: usize = 25;
 
-/// Writes a workspace whose hosts have no names, and in whose zones nothing stands.
+/// Writes a workspace whose hosts have no names, and whose zones are empty.
 fn write(folder: &Path) {
     fleet::write(folder, RIVALS * SHARE);
     let hosts = fs::read_to_string(folder.join("hosts.csv")).expect("the hosts");
@@ -93,15 +93,15 @@ fn of_those_who_give_names_at_once_nobody_undoes_what_another_did() {
                 }
             }
             let found: BTreeSet<String> = named(folder.path()).into_keys().collect();
-            assert_eq!(found, expected, "what was said to be written, and no more");
+            assert_eq!(found, expected, "what was said to be written, and nothing else");
         }
         let names = named(folder.path());
         let lowest: BTreeSet<String> =
             (1..=RIVALS * SHARE).map(|number| format!("sas0-{number:04}.example.net")).collect();
         assert_eq!(names.into_values().collect::<BTreeSet<_>>(), lowest);
-        let beside = fs::read_dir(folder.path()).expect("a folder").flatten().map(|entry| entry.file_name());
-        let beside: Vec<_> = beside.filter(|name| name.to_string_lossy().contains("names.lock")).collect();
-        assert_eq!(beside, ["names.lock"], "nothing is left beside it");
+        let names = fs::read_dir(folder.path()).expect("a folder").flatten().map(|entry| entry.file_name());
+        let names: Vec<_> = names.filter(|name| name.to_string_lossy().contains("names.lock")).collect();
+        assert_eq!(names, ["names.lock"], "no temporary file is left");
     }
     eprintln!("{lost} had to run again");
 }

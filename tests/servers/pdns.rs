@@ -29,8 +29,8 @@ pub fn prepare(setup: &Setup<'_>) -> Command {
     command
 }
 
-/// The settings of the server. Without keys everybody may transfer, with keys nobody for the address alone; who may update
-/// is in the database.
+/// The settings of the server. Without keys any client may transfer; with keys the address alone is not enough. The
+/// database says who may update.
 fn pdns_conf(setup: &Setup<'_>) -> String {
     let Setup { config, port, identity, .. } = setup;
     let addresses: Vec<_> = setup.addresses.iter().map(ToString::to_string).collect();
@@ -62,8 +62,8 @@ signing-threads=1
     )
 }
 
-/// The statements that make the keys known, and let those of the description transfer and update every zone. A zone that
-/// names no key takes updates from every address that it lets update.
+/// The statements that make the keys known, and let those of the description transfer and update every zone. A zone
+/// that names no key takes updates from every address that it lets update.
 fn permissions(setup: &Setup<'_>) -> String {
     let mut text = "BEGIN;\n".to_owned();
     for Key { name, algorithm, secret } in setup.keys {

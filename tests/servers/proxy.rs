@@ -13,7 +13,8 @@ use std::time::Duration;
 /// How long anything may take that must not hang: far more than it takes anywhere, far less than a person waits.
 pub const WATCHDOG: Duration = Duration::from_secs(120);
 
-/// How many more may ask a server at the moment: it refuses more than a few transfers at once (BIND: `transfers-out` 10).
+/// How many more may ask a server at the moment: it refuses more than a few transfers at once (BIND: `transfers-out`
+/// 10).
 static PERMITS: Mutex<usize> = Mutex::new(8);
 
 /// Tells those who wait that one of [`PERMITS`] came back.
@@ -111,7 +112,7 @@ impl Proxy {
         })
     }
 
-    /// Takes the question, and closes the connection without asking anybody.
+    /// Takes the question, and closes the connection without asking the server.
     pub fn listening() -> Proxy {
         Proxy::start(|mut client| Ok(Exchange { questions: read_messages(&mut client, 1)?, answer: Vec::new() }))
     }

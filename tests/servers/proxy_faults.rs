@@ -1,9 +1,10 @@
-//! Faults on the wire, at every boundary of a message and at random octets of three sessions: whatever an apply tells of
-//! its hosts is so, or it says that it does not know; and once the fault is gone `resume` does what is missing.
+//! Faults on the wire, at every boundary of a message and at random octets of three sessions: everything that an apply
+//! reports about its hosts is true, or it says that it does not know; and once the fault is gone `resume` does the
+//! rest.
 //!
-//! Of these a sample is played. `PROXY_CASES=all` in the environment plays every fault at every boundary, and those at a
-//! thousand octets; `PROXY_CASES=late` plays the updates that come late, each at every moment of `resume`. `PROXY_SEED=17`
-//! picks other octets.
+//! Of these a sample is played. `PROXY_CASES=all` in the environment plays every fault at every boundary, and those at
+//! a thousand octets; `PROXY_CASES=late` plays the updates that come late, each at every moment of `resume`.
+//! `PROXY_SEED=17` picks other octets.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -19,7 +20,7 @@ const SIDE_BY_SIDE: usize = 6;
 /// Octets of each session at which something is done wrong, where all are asked for.
 const OCTETS: usize = 334;
 
-/// Of so many faults one is played, where nobody asks for all; no number of faults of a boundary has a divisor with it.
+/// Of so many faults one is played, unless all are asked for; no number of faults of a boundary has a divisor with it.
 const ONE_OF: usize = 11;
 
 /// A late update comes at the latest before this message up of those of `resume`; there are hardly more.
@@ -91,7 +92,7 @@ fn boundaries(passed: &Passed) -> Vec<Fault> {
             let fault = |at: At, wrong: Wrong| Fault { line: line.clone(), way, at, wrong };
             let messages = &ways[way as usize];
             for number in 0..messages.len() {
-                // After the deadline: while others look what became of it, and when they have done it again.
+                // After the deadline: while `resume` looks for its outcome, and after it was done again.
                 let late = Duration::from_millis([1030, 1150, 1300, 1700][(faults.len() / 7) % 4]);
                 let short = Wrong::Delayed(Duration::from_millis(100));
                 let wrongs =
@@ -121,7 +122,7 @@ fn late(passed: &Passed) -> Vec<Fault> {
     faults
 }
 
-/// Faults at octets that nobody chose.
+/// Faults at random octets.
 fn octets(play: Play, passed: &Passed) -> Vec<Fault> {
     let seed = std::env::var("PROXY_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(5);
     let mut random = Random(seed * 4 + play as u64 + 1);
@@ -137,7 +138,7 @@ fn octets(play: Play, passed: &Passed) -> Vec<Fault> {
             }
             octet -= here;
         }
-        unreachable!("an octet lies in one of the connections")
+        unreachable!("an octet is in one of the connections")
     };
     (0..OCTETS).map(fault).collect()
 }
@@ -169,7 +170,7 @@ fn tell(play: Play, passed: &Passed, played: &[(&Fault, Played)], took: Duration
     let count = |is: fn(&Played) -> bool| played.iter().filter(|(_, played)| is(played)).count();
     eprintln!(
         "{play:?}: {} connections, {messages} messages, {octets} octets; {} cases in {:.0} s, of which the fault was met in {}: \
-         {by_fault:?}; told: {by_end:?}; unknown, then resolved: {}; wrong: {}",
+         {by_fault:?}; reported: {by_end:?}; unknown, then resolved: {}; wrong: {}",
         passed.len(),
         played.len(),
         took.as_secs_f64(),

@@ -69,7 +69,7 @@ ns1 A 192.0.2.53
 aaaa-new AAAA 2a02:6b8:0:1:ae1f:6bff:fe00:2
 ";
 
-/// The reverse zone of 2a02:6b8:0:1::/64 beside [`TXT_ZONE`].
+/// The reverse zone of 2a02:6b8:0:1::/64 in addition to [`TXT_ZONE`].
 const TXT_REVERSE: &str = "$TTL 3600
 @ SOA ns1.example.net. hostmaster.example.net. 1 1d 2h 4w 10m
 @ NS ns1.example.net.
@@ -205,7 +205,7 @@ fn questions_show_what_the_rules_need_and_the_plan_says_what_they_do_not(kind: K
     );
 }
 
-/// The changes of a plan without what they rest on.
+/// The changes of a plan without their causes.
 fn effects(plan: &Value) -> Vec<String> {
     lines(plan, "changes", &["host", "also", "zone", "type", "name", "before", "after"])
 }
@@ -236,8 +236,9 @@ fn the_demo_by_questions_lacks_only_what_no_question_is_about(kind: Kind) {
     // Which name a host would get is asked for by `allocate` alone.
     let blocked = ["host", "code", "message", "hint"];
     let (of_query, of_whole) = (lines(&by_query, "blocked", &blocked), lines(&whole, "blocked", &blocked));
-    let told: Vec<(&String, &String)> = of_query.iter().zip(&of_whole).filter(|(one, other)| one != other).collect();
-    let [(of_query, of_whole)] = told[..] else { panic!("{told:#?}") };
+    let different: Vec<(&String, &String)> =
+        of_query.iter().zip(&of_whole).filter(|(one, other)| one != other).collect();
+    let [(of_query, of_whole)] = different[..] else { panic!("{different:#?}") };
     assert!(of_query.ends_with(" after asking `search.example.net.` which names are free"), "{of_query}");
     assert!(of_whole.ends_with(" gives it `sas0-0014.search.example.net.`"), "{of_whole}");
     assert_eq!(by_query["skipped"], whole["skipped"]);
@@ -260,11 +261,11 @@ fn nothing_is_registered_or_given_up_where_a_wildcard_may_give_the_text(kind: Ki
     let blocked = lines(&plan, "blocked", &["host", "code", "message"]);
     let doubtful = "what stands at `aaaa-good.example.net.` cannot be told from a wildcard of `example.net.`";
     assert!(blocked.contains(&format!("1 zone-unknown {doubtful}")), "{blocked:#?}");
-    // The wildcard gives nothing at `aaaa-new`, where something stands.
+    // The wildcard gives nothing at `aaaa-new`, where there is an RRset.
     assert_eq!(lines(&plan, "changes", &["host"]), ["3"; 4]);
 }
 
-/// The TXT of one host's name and the AAAA of another name can stand at the same name.
+/// The TXT of one host's name and the AAAA of another name can be at the same name.
 fn a_name_that_was_asked_for_its_text_is_asked_for_its_addresses_too(kind: Kind) {
     let zone = TXT_ZONE.lines().filter(|line| !line.starts_with('*')).map(|line| format!("{line}\n"));
     let Some(plan) = plan_with_texts(kind, &zone.collect::<String>()) else { return };
@@ -272,7 +273,7 @@ fn a_name_that_was_asked_for_its_text_is_asked_for_its_addresses_too(kind: Kind)
     assert!(notices.contains(&"foreign-name 2 aaaa-new.example.net.".to_owned()), "{notices:#?}");
 }
 
-/// Also those of its A, which no host has any more.
+/// Also those of its A, which no host has now.
 fn a_name_that_was_given_up_loses_the_pointers_of_all_its_addresses(kind: Kind) {
     let start = "$TTL 3600\n@ SOA ns1.example.net. hostmaster.example.net. 1 1d 2h 4w 10m\n@ NS ns1.example.net.\n";
     let forward = format!("{start}ns1 A 192.0.2.53\nformer A 192.0.2.9\nformer AAAA 2a02:6b8:0:1::77\n");

@@ -7,7 +7,7 @@ use std::process::Output;
 use crate::server::{Key, Kind, Server, ServerConfig};
 use crate::workspace::{stderr, zonewright};
 
-/// The domain of the project whose hosts get names: of the low numbers all but 8, 9 and 12 are somebody's.
+/// The domain of the project whose hosts get names: of the low numbers all but 8, 9 and 12 are in use by others.
 const OWN: &str = "$TTL 3600
 @ SOA ns1 hostmaster 1 1d 2h 4w 10m
 @ NS ns1
@@ -35,7 +35,7 @@ h06 MX 10 mail.example.com.
 h11 AAAA 2001:db8::11
 ";
 
-/// A server that transfers none of these zones to whoever has no key.
+/// A server that transfers none of these zones to clients without a key.
 fn serve(kind: Kind, other: &str) -> Option<Server> {
     let zones = [("example.net", OWN), ("h10.example.net", CHILD), ("example.org", other)];
     let zones = zones.map(|(name, text)| (name.to_owned(), text.to_owned())).to_vec();
@@ -80,7 +80,7 @@ on_every_kind! {
     nothing_is_given_by_a_snapshot_of_names_that_were_asked_for
 }
 
-/// Whatever stands at a name, or below it, in the domain of whichever project.
+/// Any record at a name or below it, in the domain of any project.
 fn only_names_that_the_server_denies_are_given(kind: Kind) {
     let Some(server) = serve(kind, OTHER) else { return };
     let folder = tempfile::tempdir().expect("a folder");
@@ -98,7 +98,7 @@ fn only_names_that_the_server_denies_are_given(kind: Kind) {
     assert_eq!(names(folder.path()), expected);
 }
 
-/// It answers for names that nobody has, whatever its type is.
+/// It answers for names that do not exist, with any type.
 fn nothing_is_given_beside_a_wildcard(kind: Kind) {
     let Some(server) = serve(kind, &format!("{OTHER}* TXT \"v=spf1 -all\"\n")) else { return };
     let folder = tempfile::tempdir().expect("a folder");

@@ -40,18 +40,18 @@ const BAD_SIG: Said = ("tsig-bad-sig", "the server finds our signature wrong (BA
 const BAD_KEY: Said = ("tsig-bad-key", "the server does not know the TSIG key (BADKEY)", "key name and algorithm");
 
 /// The server knows the key, and says no.
-const KEY_REFUSED: Said = ("transfer-refused", "the server answers REFUSED", "to the key (BIND: `allow-transfer");
+const KEY_REFUSED: Said = ("transfer-refused", "the server answers REFUSED", "on the server (BIND: `allow-transfer");
 
 /// The server says no to a question without a key.
 const REFUSED: Said = ("transfer-refused", "the server answers REFUSED", "or give this target a `tsig_key`");
 
 /// The server says that it does not have the zone.
-const NOT_SERVED: Said = ("zone-not-served", "the server answers NOTAUTH", "is the zone configured on this server");
+const NOT_SERVED: Said = ("zone-not-served", "the server answers NOTAUTH", "the zone is configured on this server");
 
 /// The server says no more than no.
 const NO_REASON: Said = (
     "transfer-refused",
-    "the server answers NOTAUTH, unsigned, so that anybody may have said it",
+    "the server answers NOTAUTH, unsigned, so another machine may have sent it",
     "compare the key's name, algorithm and secret and both clocks",
 );
 
@@ -61,7 +61,7 @@ fn said(kind: Kind, cause: Cause) -> Vec<Said> {
     match (kind, cause) {
         // To Knot a key that no rule allows is no key. 3.2 says so (BADKEY), 3.4 says nothing.
         (Kind::Knot, UnknownKey | WrongAlgorithm) => vec![BAD_KEY, NO_REASON],
-        (Kind::Knot, PowerlessKey) => vec![(BAD_KEY.0, BAD_KEY.1, "a key that no `acl`"), NO_REASON],
+        (Kind::Knot, PowerlessKey) => vec![(BAD_KEY.0, BAD_KEY.1, "a key to which no `acl`"), NO_REASON],
         _ => vec![said_by_all_versions(kind, cause)],
     }
 }
@@ -87,19 +87,19 @@ fn said_by_all_versions(kind: Kind, cause: Cause) -> Said {
 
 /// The server says that it does not have the zone of a name.
 const NAME_REFUSED: Said =
-    ("query-refused", "the server answers REFUSED to a question about a name", "is the zone configured on this server");
+    ("query-refused", "the server answers REFUSED to a question about a name", "the zone is configured on this server");
 
 /// The same, unsigned.
 const NAME_REFUSED_UNSIGNED: Said = (
     "query-refused",
-    "the server answers REFUSED to a question about a name, unsigned, so that anybody may have said it",
+    "the server answers REFUSED to a question about a name, unsigned, so another machine may have sent it",
     NO_REASON.2,
 );
 
 /// The server says no more than no to a question about a name.
 const NAME_NO_REASON: Said = (
     "query-refused",
-    "the server answers NOTAUTH to a question about a name, unsigned, so that anybody may have said it",
+    "the server answers NOTAUTH to a question about a name, unsigned, so another machine may have sent it",
     NO_REASON.2,
 );
 

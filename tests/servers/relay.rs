@@ -1,7 +1,7 @@
 //! A relay between any number of clients and a name server, which knows DNS over TCP and decides the fate of updates.
 //!
-//! Comes in: a server's address, and what is to become of the first update, the second, and so on, whoever sends them.
-//! Goes out: an address for the clients. Everything that is no update passes.
+//! Comes in: a server's address, and the fate of the first update, the second, and so on, from any sender.
+//! Goes out: an address for the clients. Everything else passes.
 
 use std::collections::HashMap;
 use std::io::Write as _;
@@ -13,7 +13,7 @@ use std::thread;
 use crate::faults::listen;
 use crate::proxy::{exchange, framed, is_update, read_message};
 
-/// What becomes of an update.
+/// What happens to an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// It passes, and so does its answer.
@@ -28,11 +28,11 @@ pub enum Fate {
     AnswerLost,
     /// The server gets it; the answer never comes, and the connection stays open.
     AnswerSwallowed,
-    /// The server never has it, and from now on nobody reaches it.
+    /// The server never has it, and from now on it cannot be reached.
     Dead,
-    /// The server never has it, and whoever sent it is told that it is done; for clients without a key.
+    /// The server never has it, and its sender gets the answer that it is done; for clients without a key.
     Pretended,
-    /// The server gets it, and with the answer it goes: from now on nobody reaches it.
+    /// The server gets it, and ends with the answer: from now on it cannot be reached.
     LastBreath,
 }
 
@@ -55,7 +55,7 @@ struct Shared {
     updates: AtomicUsize,
     /// The updates that are late.
     late: Mutex<Vec<Vec<u8>>>,
-    /// Whether nobody reaches the server any more.
+    /// Whether the server can no longer be reached.
     is_dead: AtomicBool,
     /// Decides.
     decide: Box<Decide>,
@@ -141,7 +141,7 @@ fn serve(mut client: TcpStream, shared: &Arc<Shared>) {
 }
 
 impl Shared {
-    /// What becomes of the update that just came.
+    /// What happens to the update that just came.
     fn fate(&self) -> Fate {
         let fate = (self.decide)(self.updates.fetch_add(1, Ordering::SeqCst) + 1);
         if fate == Fate::Dead {

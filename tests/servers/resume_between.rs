@@ -1,4 +1,4 @@
-//! Applies that were killed and are taken up again after, or while, somebody else is at work.
+//! Applies that were killed and are resumed after, or during, the work of others.
 
 use std::process::Stdio;
 
@@ -67,7 +67,7 @@ fn of_two_resumptions_at_once_one_does_all(kind: Kind) {
     let Some(yard) = killed(kind) else { return };
     let before = yard.zones();
     let now: Time = NOW.parse().expect("a time");
-    let lock = Lock::take(&yard.workspace().join(STATE).join("state.db"), "somebody", now).expect("nobody has it");
+    let lock = Lock::take(&yard.workspace().join(STATE).join("state.db"), "operator", now).expect("no process has it");
     yard.resume().assert_refused(1, "locked");
     assert_eq!(yard.zones(), before);
     drop(lock);

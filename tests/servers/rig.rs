@@ -1,8 +1,8 @@
-//! A server, a workspace whose zones it serves, and everybody who changes them.
+//! A server, a workspace whose zones it serves, and the editors that change them.
 //!
-//! Comes in: a workspace with its zones as master files. Goes out: what `plan` and `apply` of the built binary say of it,
-//! what stands in the zones as `dig` shows it, and the changes of others by `nsupdate`. Neither of those two knows anything
-//! of zonewright.
+//! Comes in: a workspace with its zones as master files. Goes out: what `plan` and `apply` of the built binary say of
+//! it, the records of the zones as `dig` shows them, and the changes of others by `nsupdate`. Neither of those two
+//! knows anything of zonewright.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Permissions};
@@ -59,7 +59,7 @@ impl Rig {
         Rig::start(Kind::Bind, &demo_zones(&key), &change, |server| reading_from(&[server.address()], &key))
     }
 
-    /// The demo in a server that lets everybody do everything, and whose answers nobody signs.
+    /// The demo in a server that lets every client do everything, and whose answers are not signed.
     pub fn unsigned_demo(kind: Kind) -> Option<Rig> {
         let key = Key::powerless();
         let config = ServerConfig { keys: Vec::new(), ..demo_zones(&key) };
@@ -76,7 +76,7 @@ impl Rig {
         Rig::of_files_for(kind, from, (std::slice::from_ref(&key), &key_line(&key)))
     }
 
-    /// The same for a server that lets everybody do everything, and whose answers nobody signs.
+    /// The same for a server that lets every client do everything, and whose answers are not signed.
     pub fn of_unsigned_files(kind: Kind, from: &Path) -> Option<Rig> {
         Rig::of_files_for(kind, from, (&[], ""))
     }
@@ -200,7 +200,7 @@ impl Rig {
         self.run_nsupdate(&self.update_script(zone, lines));
     }
 
-    /// Puts the records of zones back that others than these stand there, by `nsupdate`; serials move on.
+    /// Restores these records of zones by `nsupdate`; serials increase.
     pub fn restore(&self, now: &BTreeMap<String, Zone>, before: &BTreeMap<String, Zone>) {
         let mut script = String::new();
         for (zone, before) in before {
@@ -228,7 +228,7 @@ impl Rig {
         assert!(output.status.success(), "{script}{}", text_of(&output.stderr));
     }
 
-    /// What `nsupdate` is told to change a zone.
+    /// The commands for `nsupdate` to change a zone.
     pub fn update_script(&self, zone: &str, lines: &str) -> String {
         let (host, port) = self.host_and_port();
         format!("server {host} {port}\nzone {zone}\n{lines}\nsend\n")
@@ -344,7 +344,7 @@ impl Planned {
         self.document["effect"].as_str().expect("a plan has an effect")
     }
 
-    /// The hosts that stand or fall with one, that one too.
+    /// The hosts that are applied or left together with one, including it.
     pub fn unit(&self, host: u64) -> BTreeSet<u64> {
         let mut unit = BTreeSet::from([host]);
         let groups: Vec<BTreeSet<u64>> = self.changes().into_iter().map(|change| change.hosts).collect();
@@ -368,9 +368,9 @@ pub struct Edit {
     pub hosts: BTreeSet<u64>,
     /// The host whose it is.
     pub host: Option<u64>,
-    /// What stands there, a line for each record as [`Zone`] has them; empty for a create.
+    /// What is there, a line for each record as [`Zone`] has them; empty for a create.
     pub before: BTreeSet<String>,
-    /// What is to stand there; empty for a delete.
+    /// What is to be there; empty for a delete.
     pub after: BTreeSet<String>,
 }
 
@@ -402,7 +402,7 @@ pub struct Applied {
     pub exit: Option<i32>,
     /// The document; null where there is none.
     pub document: Value,
-    /// What it said beside.
+    /// Its standard error.
     pub stderr: String,
 }
 
@@ -454,8 +454,8 @@ impl Applied {
     /// Checks that the plan was refused as a whole, for a reason.
     pub fn assert_refused(&self, exit: i32, code: &str) {
         assert_eq!(self.exit, Some(exit), "{}", self.said());
-        let told = self.refused() == Some(code) || self.stderr.contains(&format!("error[{code}]"));
-        assert!(told, "not `{code}`: {}", self.said());
+        let is_reported = self.refused() == Some(code) || self.stderr.contains(&format!("error[{code}]"));
+        assert!(is_reported, "not `{code}`: {}", self.said());
     }
 }
 
@@ -511,7 +511,7 @@ pub fn folded(line: &str) -> String {
     format!("{} {} {} {rdata}", fields[0].to_ascii_lowercase(), fields[1], fields[2])
 }
 
-/// Where the marker of a zone stands.
+/// The name of a zone's marker.
 pub fn marker_name(zone: &str) -> String {
     format!("_zonewright.{zone}")
 }

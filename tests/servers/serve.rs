@@ -1,4 +1,5 @@
-//! `zonewright serve` as others see it: `dig`, `kdig`, `nsupdate` and `knsupdate`, an independent decoder, and zonewright.
+//! `zonewright serve` as others see it: `dig`, `kdig`, `nsupdate` and `knsupdate`, an independent decoder, and
+//! zonewright.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -101,7 +102,7 @@ fn nsupdate_and_knsupdate_change_zones() {
             let said = format!("{}{}", text_of(&output.stdout), text_of(&output.stderr));
             match args.is_empty() {
                 true => assert!(output.status.success(), "{program}: {said}"),
-                // What it needs is no more.
+                // What it needs is gone.
                 false => assert!(said.contains("NXDOMAIN"), "{program}: {said}"),
             }
         }
@@ -219,7 +220,11 @@ fn only_loopback_addresses_are_listened_on() {
         let output =
             zonewright().args(["-C"]).arg(demo()).args(["serve", "--listen", address]).output().expect("it runs");
         assert_eq!(output.status.code(), Some(1));
-        assert!(stderr(&output).contains(&format!("error: `{address}` is no loopback address")), "{}", stderr(&output));
+        assert!(
+            stderr(&output).contains(&format!("error: `{address}` is not a loopback address")),
+            "{}",
+            stderr(&output)
+        );
     }
 }
 

@@ -1,16 +1,17 @@
-//! `serve` beside BIND: the same random updates are answered alike, and leave the same zones.
+//! `serve` compared with BIND: the same random updates get the same answers, and leave the same zones.
 //!
-//! `SERVE_UPDATES=20000 SERVE_SEED=7` in the environment sends more, and others. What BIND 9.18 does by a policy of its own,
-//! and not by the RFC, is left out here:
+//! `SERVE_UPDATES=20000 SERVE_SEED=7` in the environment sends more, and others. What BIND 9.18 does by a policy of its
+//! own, and not by the RFC, is left out here:
 //!
 //! - It reads all records, and judges what is to be done, before it looks at any prerequisite; the RFC has prerequisites
-//!   first (sections 3.2 to 3.4). So a message here has one fault at most: of several, each server would tell another one.
-//! - It refuses what leaves the apex with a name server of the zone without an address (REFUSED). So name servers here lie
+//!   first (sections 3.2 to 3.4). So a message here has one fault at most: with several, the servers would report
+//!   different ones.
+//! - It refuses what leaves the apex with a name server of the zone without an address (REFUSED). So name servers here are
 //!   outside the zone.
 //! - It checks names of hosts, targets of MX, and the number of records of an RRset, where its settings do not say otherwise.
-//! - It takes a record that comes again in another case for a change, and moves the serial. So what is added here is in lower
+//! - It treats a record that comes again in another case as a change, and moves the serial. So what is added here is in lower
 //!   case; prerequisites and what is deleted are in any.
-//! - Of another class than IN it knows no zone, which it tells with NOTAUTH, or in newer versions (9.18.49) with NOTIMP. So
+//! - It has no zones of a class other than IN, and answers NOTAUTH, or in newer versions (9.18.49) NOTIMP. So
 //!   the zone is of class IN here.
 //! - It keeps types that a signer makes (RRSIG, NSEC, DNSKEY and the like) under rules of their own.
 
@@ -42,7 +43,7 @@ sub NS ns.sub
 ns.sub A 192.0.2.55
 ";
 
-/// Names, relative to the zone; those with a final dot lie outside it or are the apex.
+/// Names, relative to the zone; those with a final dot are outside it or are the apex.
 const NAMES: [&str; 18] = [
     "example.net.",
     "a",

@@ -21,7 +21,7 @@ use crate::{bind, knot, nsd, ours, pdns};
 /// How long a start may take; a million records take BIND some seconds.
 const START: Duration = Duration::from_secs(60);
 
-/// How often a start is tried, in case somebody else takes the port that was free.
+/// How often a start is tried, in case another process takes the free port.
 const ATTEMPTS: usize = 5;
 
 /// The ports of servers: below those that systems give to outgoing connections (Linux from 32768, others from 49152).
@@ -69,7 +69,7 @@ pub struct ServerConfig {
     pub keys: Vec<Key>,
     /// The zones: name without the final dot, and text of the master file.
     pub zones: Vec<(String, String)>,
-    /// Whether nobody may update, so that BIND loads its files anew when told.
+    /// Whether updates are refused, so that BIND reloads its files on command.
     pub is_static: bool,
 }
 
@@ -130,7 +130,7 @@ impl Kind {
         }
     }
 
-    /// Whether it answers to those who ask for `id.server`, so that it cannot be taken for another one on its port.
+    /// Whether it answers questions for `id.server`, so that it cannot be mistaken for another one on its port.
     fn has_identity(self) -> bool {
         self != Kind::Serve
     }
@@ -191,7 +191,7 @@ impl Server {
         panic!("{kind:?} does not start:\n{log}");
     }
 
-    /// `127.0.0.1:PORT`, as a target's `server` wants it.
+    /// `127.0.0.1:PORT`, in the form of a target's `server`.
     pub fn address(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
@@ -286,7 +286,7 @@ enum State {
     Starting,
     /// It answers on each address and for every zone.
     Ready,
-    /// Somebody else answers on its port.
+    /// Another process answers on its port.
     Foreign,
 }
 
@@ -309,7 +309,7 @@ pub fn free_port(addresses: &[IpAddr]) -> u16 {
     }
 }
 
-/// A number that nobody foresees.
+/// An unpredictable number.
 fn random() -> u64 {
     RandomState::new().hash_one(())
 }

@@ -1,7 +1,7 @@
 //! Sessions: all that an apply exchanges with a server, that can be had again and again with a fault at any place.
 //!
-//! Comes in: which session, and a fault. Goes out: what was told, and all of it that is not so, by what `dig` and the journal
-//! say. A stage is a server, a workspace and a proxy; it is as it was before each session.
+//! Comes in: which session, and a fault. Goes out: what was reported, and every report that is not true according to
+//! `dig` and the journal. A stage is a server, a workspace and a proxy; it is as it was before each session.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -40,7 +40,7 @@ const FEW: usize = 3;
 /// What is awaited of a server, in the settings.
 const TIMEOUT: &str = "timeout = \"1s\"";
 
-/// How long a server may need to do what it was sent, once nobody waits for its answer.
+/// How long a server may need to do what it was sent, once its answer is not waited for.
 const GRACE: Duration = Duration::from_millis(150);
 
 /// Where a session takes place.
@@ -53,7 +53,7 @@ pub struct Stage {
     faults: Faults,
     /// What is applied.
     plan: Planned,
-    /// Its changes, with what stands there before and after in lower case.
+    /// Its changes, with the records before and after in lower case.
     changes: Vec<Edit>,
     /// The zones before.
     before: BTreeMap<String, Zone>,
@@ -61,16 +61,16 @@ pub struct Stage {
     settings: [String; 3],
 }
 
-/// What came of a session.
+/// The outcome of a session.
 #[derive(Debug, Default)]
 pub struct Played {
     /// Whether the fault was met.
     pub is_struck: bool,
-    /// What the apply came to: whether all was told to be done, something to be unknown, nothing to be begun.
+    /// The outcome of the apply: reported as all done, as unknown in part, or as not begun.
     pub end: &'static str,
     /// Whether something was unknown and known after it was taken up.
     pub is_resolved: bool,
-    /// What was told and is not so.
+    /// Reports that are not true.
     pub wrong: Vec<String>,
 }
 
@@ -112,7 +112,7 @@ impl Stage {
         passed
     }
 
-    /// Plays a session with a fault, takes it up without, and sees that all is as it was told; looks for more to do where
+    /// Plays a session with a fault, resumes it without, and checks that all is as reported; looks for more to do where
     /// `plans`.
     pub fn play(&self, fault: &Fault, plans: bool) -> Played {
         self.use_settings(2);
@@ -126,7 +126,7 @@ impl Stage {
         let mut played = Played { is_struck, ..Played::default() };
         let is_begun = applied.document["apply"].is_u64();
         let fates = self.fates();
-        played.wrong.extend(self.check_told(&applied, &found));
+        played.wrong.extend(self.check_reports(&applied, &found));
         played.wrong.extend(self.check_others(&found));
         played.wrong.extend(self.check_fates(&fates, &found));
         let is_unknown = fates.values().any(|fates| fates.iter().any(|fate| matches!(fate, SentFate::Unknown(_))));
@@ -165,7 +165,7 @@ impl Stage {
         }
         played.wrong.extend(wrong);
         if !played.wrong.is_empty() {
-            played.wrong.insert(0, format!("it was told: {}", applied.said()));
+            played.wrong.insert(0, format!("it was reported: {}", applied.said()));
         }
         self.reset(&found);
         played
@@ -190,7 +190,7 @@ impl Stage {
         state::open_to_read(&self.rig.workspace.path().join(".zonewright/state.db")).expect("the state can be read")
     }
 
-    /// What became of the updates that had a change in them, by its owner name and type.
+    /// The outcomes of the updates with a change, by its owner name and type.
     fn fates(&self) -> BTreeMap<(String, String), Vec<SentFate>> {
         let mut fates: BTreeMap<(String, String), Vec<SentFate>> = BTreeMap::new();
         let Some(state) = self.state() else { return fates };
@@ -205,8 +205,8 @@ impl Stage {
         fates
     }
 
-    /// What was told of hosts and is not so.
-    fn check_told(&self, applied: &Applied, found: &BTreeMap<String, Zone>) -> Vec<String> {
+    /// Reports about hosts that are not true.
+    fn check_reports(&self, applied: &Applied, found: &BTreeMap<String, Zone>) -> Vec<String> {
         let mut wrong = Vec::new();
         if applied.document.is_null() || applied.refused().is_some() {
             wrong.push("it told nothing of its hosts".to_owned());
@@ -214,25 +214,24 @@ impl Stage {
         for (host, outcomes) in applied.outcomes() {
             let Some(host) = host else { continue };
             let changes: Vec<&Edit> = self.changes.iter().filter(|change| change.hosts.contains(&host)).collect();
-            let all = |are: fn(&Edit) -> &BTreeSet<String>| {
-                changes.iter().all(|change| stands(found, change) == *are(change))
-            };
+            let all =
+                |are: fn(&Edit) -> &BTreeSet<String>| changes.iter().all(|change| there(found, change) == *are(change));
             let is_so = outcomes.iter().all(|outcome| match outcome.as_str() {
                 "applied" | "already-applied" => all(|change| &change.after),
                 "not-reached" => all(|change| &change.before),
                 "partial" => !all(|change| &change.before),
                 "failed" => true,
-                // Nobody else edits, and the server does what it says.
+                // There is no other editor, and the server does what it says.
                 _ => false,
             });
             if !is_so {
-                wrong.push(format!("host {host} was told to be {outcomes:?}"));
+                wrong.push(format!("host {host} was reported as {outcomes:?}"));
             }
         }
         wrong
     }
 
-    /// What stands in the zones and is neither of the plan nor a marker, and was not there; or was, and is not.
+    /// Records in the zones that are new or missing, but are neither of the plan nor a marker.
     fn check_others(&self, found: &BTreeMap<String, Zone>) -> Vec<String> {
         let mut planned: BTreeSet<(String, String)> = self.changes.iter().map(Edit::key).collect();
         planned.extend(self.before.keys().map(|zone| (marker_name(zone), "TXT".to_owned())));
@@ -245,7 +244,7 @@ impl Stage {
         wrong
     }
 
-    /// Changes that the journal says something else of than what stands there.
+    /// Changes for which the journal differs from the zones.
     fn check_fates(
         &self,
         fates: &BTreeMap<(String, String), Vec<SentFate>>,
@@ -254,8 +253,8 @@ impl Stage {
         let mut wrong = Vec::new();
         for change in &self.changes {
             let fates = fates.get(&change.key()).map(Vec::as_slice).unwrap_or_default();
-            let stands = stands(found, change);
-            let (is_before, is_after) = (stands == change.before, stands == change.after);
+            let there = there(found, change);
+            let (is_before, is_after) = (there == change.before, there == change.after);
             let done = fates.iter().filter(|fate| **fate == SentFate::Done).count();
             let is_unknown = fates.iter().any(|fate| matches!(fate, SentFate::Unknown(_)));
             let is_so = match done {
@@ -265,7 +264,7 @@ impl Stage {
                 _ => false,
             };
             if !is_so {
-                wrong.push(format!("of {:?} the journal has {fates:?}, and there is {stands:?}", change.key()));
+                wrong.push(format!("of {:?} the journal has {fates:?}, and there is {there:?}", change.key()));
             }
         }
         wrong
@@ -278,9 +277,9 @@ impl Stage {
             wrong.push("it could not be taken up".to_owned());
         }
         for change in &self.changes {
-            let stands = stands(found, change);
-            if stands != change.after {
-                wrong.push(format!("in the end at {:?} there is {stands:?}", change.key()));
+            let there = there(found, change);
+            if there != change.after {
+                wrong.push(format!("in the end at {:?} there is {there:?}", change.key()));
             }
         }
         let none = resume_in(self.rig.workspace.path());
@@ -290,7 +289,7 @@ impl Stage {
         wrong
     }
 
-    /// What the state does not have as it stands: own RRsets, markers, and how many updates took effect.
+    /// What the state does not have as it is: own RRsets, markers, and how many updates took effect.
     fn check_state(&self, begun: &BTreeMap<String, Zone>, found: &BTreeMap<String, Zone>) -> Vec<String> {
         let Some(state) = self.state() else { return vec!["there is no state".to_owned()] };
         let mut wrong = Vec::new();
@@ -336,8 +335,8 @@ impl Stage {
     }
 }
 
-/// What stands at a change's place, in lower case.
-fn stands(found: &BTreeMap<String, Zone>, change: &Edit) -> BTreeSet<String> {
+/// The records at a change's place, in lower case.
+fn there(found: &BTreeMap<String, Zone>, change: &Edit) -> BTreeSet<String> {
     lower(&found[&change.zone].rrset(&change.name, &change.rtype))
 }
 

@@ -6,7 +6,8 @@ use crate::client::transfer;
 use crate::server::{Key, Kind, Server};
 use crate::workspace::{demo, demo_zones, document, edit, plan, reading_from, stderr, zonewright};
 
-/// A port that refuses connections for as long as this lives: the near end of a connection, so that nobody gets it.
+/// A port that refuses connections for as long as this lives: the near end of a connection, so that no other process
+/// gets it.
 struct DeadPort {
     /// The connection.
     near: TcpStream,
@@ -18,7 +19,7 @@ impl DeadPort {
     /// Takes one.
     fn take() -> DeadPort {
         let far = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let near = TcpStream::connect(address_of(&far)).expect("somebody listens");
+        let near = TcpStream::connect(address_of(&far)).expect("the other end listens");
         DeadPort { near, _far: far }
     }
 
@@ -36,9 +37,9 @@ fn address_of(listener: &TcpListener) -> SocketAddr {
 #[test]
 fn where_nothing_listens_there_is_no_connection() {
     let dead = DeadPort::take();
-    let error = transfer(&dead.address(), None, "example.net").expect_err("nobody is there");
+    let error = transfer(&dead.address(), None, "example.net").expect_err("no server is there");
     assert_eq!(error.code, "connect-failed");
-    assert!(error.message.starts_with("no connection: connection refused"), "{}", error.message);
+    assert_eq!(error.message, "the server refuses connections");
     assert_eq!(error.place, format!("{} zone example.net.", dead.address()));
 }
 
@@ -58,16 +59,21 @@ fn of_dead_addresses_the_message_names_all() {
     let output = plan(reading_from(&[first.address(), second.address()], &Key::new("key")).path(), zonewright());
     assert_eq!(output.status.code(), Some(1));
     let stderr = stderr(&output);
-    let start = format!("{} zone example.net.: error[connect-failed]: no connection: ", first.address());
+    let refuses = "the server refuses connections";
+    let start =
+        format!("{}: error[connect-failed]: {refuses}; then {}: {refuses}; ", first.address(), second.address());
     let line = stderr.lines().find(|line| line.starts_with(&start)).unwrap_or_else(|| panic!("{stderr}"));
-    assert!(line.contains(&format!("; then {}: no connection: ", second.address())), "{line}");
+    assert!(line.contains(" zones could not be read: ") && line.contains("example.net."), "{line}");
+    // One error and one hint, however many zones.
+    assert_eq!(stderr.matches("connect-failed").count(), 1, "{stderr}");
+    assert_eq!(stderr.matches("no firewall blocks TCP").count(), 1, "{stderr}");
 }
 
 #[test]
 fn a_silent_server_blocks_the_hosts_of_its_zone_alone() {
     let key = Key::new("key");
     let Some(bind) = Server::start(Kind::Bind, &demo_zones(&key)) else { return };
-    // The system takes its connections; nobody ever answers on them.
+    // The system takes its connections; they never get an answer.
     let silent = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let workspace = reading_from(&[bind.address()], &key);
     let zone = "[[zone]]\nname = \"storage.example.net\"\npool = ";
@@ -76,7 +82,10 @@ fn a_silent_server_blocks_the_hosts_of_its_zone_alone() {
     let pool = "[[pool.silent.target]]\ntype = \"rfc2136\"\n".to_owned() + &target;
     edit(workspace.path(), "[[pool.demo.target]]\n", &(pool + "[[pool.demo.target]]\n"));
     let output = plan(workspace.path(), zonewright());
-    let line = format!("{} zone storage.example.net.: error[timeout]: no whole message in time", address_of(&silent));
+    let line = format!(
+        "{} zone storage.example.net.: error[timeout]: the server does not answer in time",
+        address_of(&silent)
+    );
     assert!(stderr(&output).contains(&line), "{}", stderr(&output));
     crate::demo::assert_only_storage_is_unknown(&output);
 }

@@ -132,7 +132,7 @@ fn a_snapshot_of_what_was_asked_gives_the_plan_of_the_questions(kind: Kind) {
     let from_snapshot = plan(workspace.path(), &["--live-snapshot", &snapshot.to_string_lossy()]);
     assert_eq!(from_snapshot, live);
     assert!(live["notices"].to_string().contains("read-by-query"));
-    // A name that nobody asked for then is unknown now, not empty.
+    // A name that was not asked for then is unknown now, not empty.
     let lock = workspace.path().join("names.lock");
     let text = fs::read_to_string(&lock).expect("the names of the demo");
     fs::write(&lock, text.replace("stsas-01.storage", "stsas-99.storage")).expect("a file");

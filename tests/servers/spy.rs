@@ -1,7 +1,7 @@
 //! A relay between a client and a name server that notes what is asked, and spoils answers of one kind.
 //!
-//! Comes in: a server's address, which may become another's. Goes out: an address for the client that stays the same, and
-//! the types of all questions in their order.
+//! Comes in: a server's address, which may become another's. Goes out: an address for the client that stays the same,
+//! and the types of all questions in their order.
 
 use std::io::Write as _;
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -11,8 +11,8 @@ use std::thread;
 
 use crate::proxy::{framed, read_message};
 
-/// What the client gets in the place of a message of the server, which has this place in the answer; nothing more at all
-/// where it is none.
+/// What the client gets in the place of a message of the server, which has this place in the answer; nothing more at
+/// all where it is none.
 pub type Spoil = Box<dyn FnMut(usize, Vec<u8>) -> Option<Vec<Vec<u8>>> + Send>;
 
 /// A relay.
@@ -44,7 +44,7 @@ impl Spy {
         thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
                 let shared = of_relay.clone();
-                // Whoever hangs up first ends it.
+                // The end that closes first ends it.
                 thread::spawn(move || drop(relay(&client, &shared)));
             }
         });

@@ -6,10 +6,10 @@ use std::thread;
 
 use crate::yard::Yard;
 
-/// How many yards of a sweep are at work at a time.
+/// How many yards of a sweep run at a time.
 const YARDS: usize = 2;
 
-/// Whether a variable of the environment wants all cases of a sweep to be tried.
+/// Whether a variable of the environment asks for all cases of a sweep.
 pub fn wants_all(variable: &str) -> bool {
     std::env::var_os(variable).is_some_and(|which| which == "all")
 }
@@ -20,8 +20,8 @@ pub fn sample<C: Clone>(cases: &[C], count: usize) -> Vec<C> {
     (0..count).map(|place| cases[place * cases.len() / count].clone()).collect()
 }
 
-/// Tries cases, each in a yard that was put back, as its number among them; gives what did not hold. The first yard is at
-/// hand, others are made.
+/// Tries cases, each in a yard that was put back, as its number among them; gives what did not hold. The first yard is
+/// at hand, others are made.
 pub fn over<C: Debug + Sync>(
     first: &Yard,
     another: &(impl Fn() -> Option<Yard> + Sync),

@@ -1,8 +1,8 @@
 //! Faults of the system at single calls of the built binary: by `strace`, and by a library that is preloaded.
 //!
-//! `strace` counts the calls of each thread by themselves, and gives the fault to the first thread that comes to its number;
-//! since the phases of an apply are threads of their own, most of what it sends is out of its reach. The library
-//! (`syscalls.c`) counts over all threads, and can shorten a write. Neither knows anything of zonewright.
+//! `strace` counts the calls of each thread by themselves, and gives the fault to the first thread that comes to its
+//! number; since the phases of an apply are threads of their own, most of what it sends is out of its reach. The
+//! library (`syscalls.c`) counts over all threads, and can shorten a write. Neither knows anything of zonewright.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -47,7 +47,7 @@ pub struct Point {
     pub number: usize,
 }
 
-/// What becomes of a call.
+/// What happens to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// SIGKILL comes before it.
@@ -150,17 +150,17 @@ fn library() -> &'static OsStr {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     let library = LIBRARY.get_or_init(|| {
         let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("syscalls.so");
-        let beside = place.with_extension(std::process::id().to_string());
+        let temporary = place.with_extension(std::process::id().to_string());
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/servers/syscalls.c");
         let mut compile = Command::new(CC);
         compile
             .args(["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o"])
-            .arg(&beside)
+            .arg(&temporary)
             .arg(source)
             .arg("-ldl");
         let output = compile.output().expect("cc runs");
         assert!(output.status.success(), "{}", stderr(&output));
-        fs::rename(&beside, &place).expect("a file");
+        fs::rename(&temporary, &place).expect("a file");
         place
     });
     library.as_os_str()

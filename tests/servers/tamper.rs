@@ -1,7 +1,7 @@
 //! A transfer is the whole zone or an error, whatever happens to it on the way: never another zone, never a hang.
 //!
-//! A real server answers, a proxy spoils the answer, and zonewright reads. Each test counts what its cases came to, prints
-//! the counts, and holds them to the number of cases.
+//! A real server answers, a proxy spoils the answer, and zonewright reads. Each test counts what its cases came to,
+//! prints the counts, and holds them to the number of cases.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -43,7 +43,8 @@ on_every_kind! {
     without_a_key_a_transfer_that_ends_early_or_loses_its_ends_is_an_error
 }
 
-/// A zone that takes a server eight messages or so, most of their octets in few records, so that reading it takes no time.
+/// A zone that takes a server eight messages or so, most of their octets in few records, so that reading it takes no
+/// time.
 fn zone() -> String {
     let mut text = "$TTL 1h\n@ SOA ns1 hostmaster 7 1d 2h 4w 10m\n  NS ns1\nns1 A 192.0.2.53\n".to_owned();
     let long = format!("\"{}\" ", "0123456789abcdef ".repeat(14).trim_end()).repeat(3);
@@ -87,7 +88,7 @@ impl Allowed {
 pub enum Outcome {
     /// The zone, or what was asked of it, as it is.
     Zone,
-    /// Anything else, taken for it.
+    /// Anything else, accepted as the answer.
     OtherZone,
     /// An error of this code.
     Error(&'static str),
@@ -187,7 +188,7 @@ impl Field {
         let (sender, read) = mpsc::channel();
         let client = self.client.clone();
         thread::spawn(move || {
-            // After the watchdog nobody listens.
+            // After the watchdog the client is gone.
             let _ = sender.send(client.read(&address, APEX, timeout));
         });
         match read.recv_timeout(WATCHDOG).expect("a read returns") {
@@ -315,7 +316,7 @@ fn cuts_and_stalls(count: usize, cut: Allowed, stall: Allowed) -> Vec<Case> {
         );
     }
     cases.push(Case::octets("closed after the last message", Allowed::Zone, stream));
-    // Nobody waits for more than the last message.
+    // The client does not wait for more than the last message.
     let silent = Case::octets("all messages", Allowed::Zone, stream).stalled(Allowed::Zone);
     cases.push(Case { timeout: AMPLE, ..silent });
     cases
@@ -351,7 +352,7 @@ fn a_signed_transfer_spoiled_at_any_message_is_the_zone_or_an_error(kind: Kind) 
     let in_between = cases.len();
     for message in 0..count {
         let rest = if message == last { Allowed::Code("transfer-cut") } else { Allowed::Error };
-        // After the last message nobody listens; what has arrived by then is seen, and is an error.
+        // After the last message the client does not listen; data that arrived by then are seen, and are an error.
         let more = if message == last { Allowed::Either } else { Allowed::Error };
         let ends = if message == 0 || message == last { Allowed::Code("tsig-unsigned") } else { Allowed::Error };
         let name = |what: &str| format!("message {message} {what}");
@@ -434,8 +435,8 @@ fn a_signed_question_with_any_octet_flipped_gives_the_zone_or_an_error(kind: Kin
     let length = field.exchange.questions[0].len();
     let signature = length - signature_length(&key);
     let jobs = (0..length).map(|at| {
-        // Servers may restore the ID that was signed; and a name of other case is the same name, the class of a TSIG record
-        // means nothing.
+        // Servers may restore the ID that was signed; and a name of other case is the same name, the class of a TSIG
+        // record means nothing.
         let allowed = if (2..signature).contains(&at) { Allowed::Error } else { Allowed::Either };
         let field = &field;
         let job = move || {
@@ -489,7 +490,8 @@ fn without_a_key_a_transfer_that_ends_early_or_loses_its_ends_is_an_error(kind: 
     assert_eq!(tally.zones(), 2 + (last - 1) + (last - 2));
 }
 
-/// An octet inserted, and one removed, so that all after it is out of its frame; `inserted` is what the first may come to.
+/// An octet inserted, and one removed, so that all after it is out of its frame; `inserted` is what the first may come
+/// to.
 fn out_of_frame(at: usize, octet: u8, inserted: Allowed) -> [Case; 2] {
     let insert = move |messages: &[Vec<u8>]| {
         let mut octets = stream(messages);

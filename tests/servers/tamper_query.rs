@@ -94,7 +94,7 @@ fn a_signed_answer_spoiled_on_its_way_is_what_it_was_or_an_error(kind: Kind) {
             let (sender, asked) = mpsc::channel();
             let address = proxy.address();
             thread::spawn(move || {
-                // After the watchdog nobody listens.
+                // After the watchdog the client is gone.
                 let _ = sender.send(client.ask(&address, (APEX, &questions()), timeout));
             });
             let outcome = match asked.recv_timeout(WATCHDOG).expect("asking returns") {

@@ -95,7 +95,7 @@ fn send(writer: &dyn WriteZone, changes: &[(RrKey, ChangeKind)]) -> Reply {
     send_to(writer, APEX, changes)
 }
 
-/// What stands at names, one line each: asked name by name, and read out of a transfer, which must be the same.
+/// The records at names, one line each: asked name by name, and read out of a transfer, which must be the same.
 fn observe(writer: &dyn WriteZone, names: &[(&str, Rtype)]) -> Vec<String> {
     let question = |(owner, rtype): &(&str, Rtype)| Question { name: name(owner), rtype: *rtype };
     let questions: Vec<_> = names.iter().map(question).collect();
@@ -271,32 +271,32 @@ const REFUSED: Said = (
     true,
     "update-refused",
     "the server answers REFUSED to an update",
-    "`_zonewright.ZONE` among their names (BIND: `update-policy` or `allow-update`; Knot: an `acl` with",
+    "including those of `_zonewright.ZONE` (BIND: `update-policy` or `allow-update`; Knot: an `acl` with",
 );
 
 /// The server says no, and does not sign it.
 const REFUSED_UNSIGNED: Said = (
     false,
     "update-refused",
-    "the server answers REFUSED to an update, unsigned, so that anybody may have said it",
+    "the server answers REFUSED to an update, unsigned, so another machine may have sent it",
     "compare the key's name, algorithm and secret and both clocks",
 );
 
 /// The server says that it is not the authority.
 const NOT_SERVED: Said =
-    (true, "zone-not-served", "the server answers NOTAUTH to an update", "is the zone configured on this server");
+    (true, "zone-not-served", "the server answers NOTAUTH to an update", "this server is the zone's primary");
 
 /// The same, unsigned: nothing says that it is about the zone.
 const NO_REASON: Said = (
     false,
     "update-refused",
-    "the server answers NOTAUTH to an update, unsigned, so that anybody may have said it",
+    "the server answers NOTAUTH to an update, unsigned, so another machine may have sent it",
     REFUSED_UNSIGNED.3,
 );
 
 /// The server takes no updates.
 const NOT_IMPLEMENTED: Said =
-    (false, "update-not-implemented", "the server answers NOTIMP to an update, unsigned, so", "a primary that takes");
+    (false, "update-not-implemented", "the server answers NOTIMP to an update, unsigned, so", "a primary that accepts");
 
 /// The same, where nothing could be signed.
 const NOT_IMPLEMENTED_WITHOUT_KEY: Said = (true, NOT_IMPLEMENTED.1, "the server answers NOTIMP", NOT_IMPLEMENTED.3);
@@ -457,7 +457,7 @@ fn updates_that_name_their_predecessors_take_effect_in_order(kind: Kind) {
     let Some((_server, _, writer)) = server_and_writer(kind) else { return };
     let zone = zone_name(APEX);
     let mut session = writer.open(&zone);
-    // What gains by more than one is told by what it says of itself.
+    // Software that gains by more than one is recognized by its version.
     let window = match kind {
         Kind::Knot => 8,
         Kind::Bind => 4,

@@ -1,6 +1,6 @@
 //! An independent witness: `hickory-proto` decodes and verifies what zonewright sends, and agrees with what it reads.
 //!
-//! It only bears witness, and nothing that is delivered is built on it: the client that goes with it loses records of a
+//! It is only used in tests, not in the delivered binary: the client that goes with it loses records of a
 //! transfer without an error (<https://github.com/hickory-dns/hickory-dns/issues/2049>; docs/design.md has figures).
 
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ use crate::client::Client;
 use crate::proxy::Proxy;
 use crate::server::{Key, Kind, Server, ServerConfig};
 
-/// The secret of all keys in base64, and what it stands for.
+/// The secret of all keys in base64, and its octets.
 const SECRET: (&str, &[u8]) = ("YSBzZWNyZXQgdGhhdCB0d28gc2lkZXMga25vdw==", b"a secret that two sides know");
 
 /// The algorithms of keys, as settings and as the witness call them.
@@ -55,8 +55,8 @@ fn now() -> u64 {
 /// A record: owner in wire format, type, TTL, RDATA.
 type Plain = (Vec<u8>, u16, u32, Vec<u8>);
 
-/// Types with names in their RDATA that the witness takes for opaque octets or keeps in the case that they came in. Their
-/// RDATA are compared without regard to case as a whole.
+/// Types with names in their RDATA that the witness takes for opaque octets or keeps in the case that they came in.
+/// Their RDATA are compared without regard to case as a whole.
 const CASELESS: [RecordType; 5] = [
     RecordType::HTTPS,
     RecordType::SVCB,

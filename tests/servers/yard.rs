@@ -1,5 +1,5 @@
-//! A small fleet on a server or in zone files, in the middle of its life: an apply was made, and another is to come that creates, modifies and
-//! deletes in two zones. Whatever is tried with that one, all can be put back.
+//! A small fleet on a server or in zone files, in the middle of its life: an apply was made, and another is to come
+//! that creates, modifies and deletes in two zones. Whatever is tried with that one, all can be put back.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -26,8 +26,8 @@ const ZONES: &str = "zones";
 /// The first of the hosts with long names.
 const FIRST_WIDE: usize = 5;
 
-/// How many hosts have a long name and many addresses that they are not to have: so many that their zone takes two updates
-/// in one phase.
+/// How many hosts have a long name and many addresses that they are not to have: so many that their zone takes two
+/// updates in one phase.
 const WIDE: usize = 4;
 
 /// How many such addresses each of them has: below what BIND lets an RRset have (100).
@@ -44,7 +44,7 @@ enum Live {
     Files(TempDir),
 }
 
-/// The fleet, its zones, and how both stood before the apply that is to come.
+/// The fleet, its zones, and both as they were before the next apply.
 pub struct Yard {
     /// Where the zones are.
     live: Live,
@@ -84,7 +84,7 @@ impl Yard {
     fn of(live: Live) -> Yard {
         let workspace = live.workspace();
         apply_in(workspace, &plan_in(workspace, &[]).file, &[]).assert_all(0, "applied");
-        // One is gone, one has another MAC, one is new, and some have addresses that somebody else gave them.
+        // One is gone, one has another MAC, one is new, and some have addresses that another editor gave them.
         let moved = (2, short(2).1, "ac1f6bffffff".to_owned());
         let hosts = [moved, short(3), short(4)].into_iter().chain((FIRST_WIDE..FIRST_WIDE + WIDE).map(wide));
         write_hosts(workspace, &hosts.collect::<Vec<_>>());

@@ -1,6 +1,6 @@
-//! Zone files that a name server has open: what is written shows once the server was told.
+//! Zone files that a name server has open: the changes show once the server reloaded.
 //!
-//! Not of BIND: all its zones here take updates, and of such a zone it never reads the file again.
+//! Not with BIND: all its zones here accept updates, and of such a zone it never reads the file again.
 
 use std::time::{Duration, Instant};
 
@@ -69,7 +69,7 @@ fn is_served_once_it_is_written(kind: Kind) {
     assert!(!written.iter().any(|line| line.contains("2001:db8::1")), "{written:#?}");
 }
 
-/// Opens the folder of a server as a target; it is told to load its zones by a signal.
+/// Opens the folder of a server as a target; a signal makes it load its zones.
 fn open(server: &Server) -> Box<dyn WriteZone> {
     let reload = format!("kill -HUP {}", server.process());
     let text = format!("type = \"zonefile\"\ndir = \".\"\nreload = [\"sh\", \"-c\", \"{reload}\"]\n");

@@ -15,6 +15,7 @@ fn hosts(limits: &[(&str, u64, u64)]) -> Rules {
         scope: (*scope).to_owned(),
         period: Duration::from_secs(*period),
         max: *max,
+        place: None,
     };
     Rules { hosts: limits.iter().map(rule).collect(), ..Rules::default() }
 }
@@ -116,7 +117,8 @@ fn shares_are_of_what_the_rules_manage_and_have_a_floor() {
 
 #[test]
 fn what_one_new_line_causes_is_counted_from_twenty_changes_on() {
-    let rules = Rules { max_by_cause: Some(Percent::from_whole(50)), ..Rules::default() };
+    let places = [(LimitKind::MaxByCause, "zonewright.toml:41".to_owned())].into();
+    let rules = Rules { max_by_cause: Some(Percent::from_whole(50)), places, ..Rules::default() };
     let count = |hosts: u64, is_old: &dyn Fn(&str) -> bool| {
         count(&plan("search", 0..hosts, 'c'), &rules, &Ledger::default(), at(0), is_old)
     };
@@ -124,7 +126,8 @@ fn what_one_new_line_causes_is_counted_from_twenty_changes_on() {
     assert_eq!(told(&found), ["global/max_by_cause 0+20/10 exceeded"]);
     assert_eq!(
         words::says(&found[0]),
-        "global/max_by_cause: 20 of 20 changes rest on projects/search.yaml:4, and 10 may (50%)"
+        "global/max_by_cause: 20 of 20 changes have the cause projects/search.yaml:4, and 10 may \
+         (max_by_cause = \"50%\", zonewright.toml:41)"
     );
     assert_eq!(words::allow(&found[0]), "--allow global/max_by_cause=20");
     assert_eq!(told(&count(19, &|_| false)), [""; 0]);

@@ -4,7 +4,7 @@
 
 use std::str::FromStr;
 
-use crate::diag::{Diagnostic, Diagnostics, FileId, Origin};
+use crate::diag::{Diagnostic, Diagnostics, FileId, Origin, did_you_mean};
 
 /// A value with its place.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,7 +59,7 @@ pub struct SourceText {
 impl SourceText {
     /// An error at a place, with the line and `width` characters marked.
     ///
-    /// A line that may hold a secret is not shown, nor what a message quotes of it first.
+    /// A line that may hold a secret is not shown, and what a message quotes of it is hidden first.
     pub fn error(&self, code: &'static str, origin: Origin, width: usize, message: impl Into<String>) -> Diagnostic {
         let line = self.text.lines().nth((origin.line as usize).saturating_sub(1)).unwrap_or_default();
         let line = line.strip_prefix('\u{feff}').unwrap_or(line);
@@ -70,7 +70,7 @@ impl SourceText {
     }
 }
 
-/// What stands on a line that may hold a secret, right or by mistake.
+/// Words on a line that may hold a secret, there rightly or by mistake.
 const SENSITIVE: [&str; 2] = ["secret", "tsig_key"];
 
 /// A message without the value that it quotes first, unless that is a word of ours.
@@ -98,7 +98,7 @@ impl Node {
         }
     }
 
-    /// Whether nothing stands there: an unquoted null of YAML is nobody's name (YAML 1.2.2 section 10.3.2).
+    /// Whether there is no value: an unquoted null of YAML is not a name (YAML 1.2.2 section 10.3.2).
     fn is_null(&self) -> bool {
         matches!(&self.value, Value::Plain(text) if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
     }
@@ -132,7 +132,8 @@ const UNKNOWN_SHOWN: usize = 20;
 
 /// Reads the keys of one table, each once, and collects what is wrong with them.
 ///
-/// A value that cannot be used is reported and reads as absent. [`Reader::finish`] reports the keys nobody asked for.
+/// A value that cannot be used is reported and reads as absent. [`Reader::finish`] reports the keys that no call asked
+/// for.
 #[derive(Debug)]
 pub struct Reader<'a> {
     /// The table.
@@ -148,7 +149,7 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Starts on a node; one that is no table is reported, and reads as an empty one.
+    /// Starts with a node; one that is not a table is reported and read as an empty table.
     pub fn new(node: &'a Node, source: &'a SourceText) -> Reader<'a> {
         let mut reader = Reader { node, entries: &[], known: Vec::new(), source, diagnostics: Diagnostics::default() };
         match &node.value {
@@ -174,7 +175,7 @@ impl<'a> Reader<'a> {
         self.entries.iter().find(|(own, _)| own.name == key).map(|(_, node)| node)
     }
 
-    /// A key as it stands, with its value.
+    /// A key as it is written, with its value.
     pub fn take_entry(&mut self, key: &'static str) -> Option<(&'a Key, &'a Node)> {
         self.known.push(key);
         self.entries.iter().find(|(own, _)| own.name == key).map(|(own, node)| (own, node))
@@ -244,7 +245,12 @@ impl<'a> Reader<'a> {
         let value = choices.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
         if value.is_none() {
             let words: Vec<String> = choices.iter().map(|(word, _)| format!("`{word}`")).collect();
-            self.error(node, "bad-value", format!("`{text}` is none of {}", words.join(", ")));
+            let message = format!("`{text}` is not one of {}", words.join(", "));
+            let diagnostic = self.source.error("bad-value", node.origin, node.width, message);
+            self.push(match did_you_mean(text, choices.iter().map(|(word, _)| *word)) {
+                Some(near) => diagnostic.hint(near),
+                None => diagnostic,
+            });
         }
         value
     }
@@ -257,7 +263,12 @@ impl<'a> Reader<'a> {
             Value::Plain(text) if text == "true" => Some(true),
             Value::Plain(text) if text == "false" => Some(false),
             _ => {
-                self.wrong_type(node, "`true` or `false`");
+                let message = not_of_type(node, "`true` or `false`");
+                let diagnostic = self.source.error("wrong-type", node.origin, node.width, message);
+                self.push(match node.as_text().and_then(meant_boolean) {
+                    Some(meant) => diagnostic.hint(format!("did you mean `{meant}`?")),
+                    None => diagnostic,
+                });
                 None
             }
         }
@@ -309,32 +320,26 @@ impl<'a> Reader<'a> {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Takes in what another reader found.
+    /// Adds what another reader found.
     pub fn append(&mut self, diagnostics: Diagnostics) {
         self.diagnostics.append(diagnostics);
     }
 
     /// Reports a value of the wrong type.
     pub fn wrong_type(&mut self, node: &Node, wanted: &str) {
-        let message = match &node.value {
-            _ if node.is_null() => format!("nothing stands where {wanted} belongs"),
-            Value::Plain(text) | Value::Other(text) => format!("`{text}` is not {wanted}"),
-            Value::Integer(number) => format!("`{number}` is not {wanted}"),
-            _ => format!("{} stands where {wanted} belongs", node.kind()),
-        };
-        self.error(node, "wrong-type", message);
+        self.error(node, "wrong-type", not_of_type(node, wanted));
     }
 
-    /// Reports the keys that nobody asked for, and gives all that was found.
+    /// Reports the keys that no call asked for, and returns all that was found.
     pub fn finish(mut self) -> Diagnostics {
         // A key with its place and then its value is asked for twice.
         self.known.dedup();
         let unknown = self.entries.iter().filter(|(key, _)| !self.known.contains(&key.name.as_str()));
         for (key, _) in unknown.take(UNKNOWN_SHOWN) {
-            let message = format!("`{}` is no key of this table", key.name);
+            let message = format!("this table has no key `{}`", key.name);
             let diagnostic = self.source.error("unknown-key", key.origin, key.width, message);
-            self.diagnostics.push(match nearest(&key.name, &self.known) {
-                Some(near) => diagnostic.hint(format!("did you mean `{near}`?")),
+            self.diagnostics.push(match did_you_mean(&key.name, self.known.iter().copied()) {
+                Some(near) => diagnostic.hint(near),
                 None => {
                     let known: Vec<String> = self.known.iter().map(|key| format!("`{key}`")).collect();
                     diagnostic.hint(format!("its keys are {}", known.join(", ")))
@@ -345,26 +350,29 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The known key that is at most two edits away from `key`.
-fn nearest<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
-    // Long keys cannot be typing slips of short ones, and the distance is quadratic.
-    if key.len() > 40 {
-        return None;
+/// What is said of a value of the wrong type.
+fn not_of_type(node: &Node, wanted: &str) -> String {
+    match &node.value {
+        _ if node.is_null() => format!("there is nothing, but {wanted} belongs here"),
+        Value::Plain(text) | Value::Other(text) => format!("`{text}` is not {wanted}"),
+        Value::Integer(number) => format!("`{number}` is not {wanted}"),
+        _ => format!("{} is here, but {wanted} belongs here", node.kind()),
     }
-    let near = known.iter().map(|own| (strsim::levenshtein(key, own), *own)).min()?;
-    (near.0 <= 2 && near.0 < key.len()).then_some(near.1)
+}
+
+/// The boolean that a text means where other formats, such as YAML 1.1, have one.
+fn meant_boolean(text: &str) -> Option<bool> {
+    match text.to_lowercase().as_str() {
+        "yes" | "y" | "on" | "true" => Some(true),
+        "no" | "n" | "off" | "false" => Some(false),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::diag::Files;
-
-    #[test]
-    fn a_slip_of_the_pen_gets_a_suggestion() {
-        assert_eq!(nearest("permision", &["pool", "permission"]), Some("permission"));
-        assert_eq!(nearest("colour", &["pool", "permission"]), None);
-    }
 
     #[test]
     fn all_that_is_wrong_is_reported_at_once() {

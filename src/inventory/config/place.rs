@@ -17,13 +17,13 @@ pub struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    /// Takes in a text.
+    /// Starts with a text.
     pub fn new(file: FileId, text: &'a str) -> Places<'a> {
         let starts = std::iter::once(0).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1)).collect();
         Places { file, text, starts, last: (0, Origin { file, line: 1, col: 1 }) }
     }
 
-    /// The line and column of an octet; of the last one before it where it lies inside a character or beyond the end.
+    /// The line and column of an octet; of the last one before it, where it is inside a character or beyond the end.
     pub fn origin(&mut self, at: usize) -> Origin {
         let mut at = at.min(self.text.len());
         while !self.text.is_char_boundary(at) {
@@ -40,7 +40,7 @@ impl<'a> Places<'a> {
         origin
     }
 
-    /// How many characters of `range` stand on its first line; at least one.
+    /// How many characters of `range` are on its first line; at least one.
     pub fn width(&self, range: Range<usize>) -> usize {
         let text = self.text.get(range).unwrap_or_default();
         text.lines().next().unwrap_or_default().chars().count().max(1)

@@ -10,7 +10,7 @@ use crate::inventory::value::{HbfProjectId, Vlan};
 /// What a project file says, as far as it could be read.
 #[derive(Debug)]
 pub struct ProjectDocument {
-    /// Its id, and where it stands; `None` where that cannot be told.
+    /// Its id and place; `None` where it has no readable id.
     pub id: Option<(String, Origin)>,
     /// How many characters the id takes.
     pub id_width: usize,
@@ -85,7 +85,7 @@ fn read_settings(reader: &mut Reader<'_>, registry: Registry) -> Option<Box<Proj
     Some(Box::new(settings))
 }
 
-/// Reads a template, or takes the default; gives where it stands too.
+/// Reads a template, or takes the default; returns its place, too.
 fn read_template<T>(
     reader: &mut Reader<'_>,
     key: &'static str,
@@ -102,7 +102,7 @@ fn read_template<T>(
             let (origin, width) = place_inside(node, text, &error, reader.source());
             let message = format!("`{text}`: {}", error.message);
             let diagnostic = reader.source().error("bad-template", origin, width, message);
-            reader.push(diagnostic.rule("the fields of templates and what they need (docs/formats.md, templates)"));
+            reader.push(diagnostic.rule("the fields of templates and what they need"));
             None
         }
     }
@@ -134,7 +134,7 @@ fn read_vlans(reader: &mut Reader<'_>) -> Option<(VlanScheme, Origin)> {
         Some("static") => Some(false),
         Some(other) => {
             let node = scheme.expect("its text was read");
-            reader.error(node, "bad-value", format!("`{other}` is none of `search`, `static`"));
+            reader.error(node, "bad-value", format!("`{other}` is neither `search` nor `static`"));
             None
         }
         None => None,
@@ -154,11 +154,11 @@ fn read_vlans(reader: &mut Reader<'_>) -> Option<(VlanScheme, Origin)> {
         && main.is_some()
         && main == fastbone
     {
-        let message = "fastbone and main are one VLAN";
+        let message = "fastbone and main are the same VLAN";
         let diagnostic = vlans.source().error("same-vlan", node.origin, node.width, message);
         vlans.push(
             diagnostic
-                .rule("the two interfaces of a host are in different VLANs (docs/formats.md, projects)")
+                .rule("the two interfaces of a host are in different VLANs")
                 .hint("correct one of them, or use `vlan_scheme: static`"),
         );
     }
@@ -175,7 +175,7 @@ fn read_vlan(node: &Node, reader: &mut Reader<'_>) -> Option<Vlan> {
     let number = reader.integer_of(node)?;
     let vlan = u64::try_from(number).ok().and_then(Vlan::new);
     if vlan.is_none() {
-        let message = format!("`{number}` is no VLAN");
+        let message = format!("`{number}` is not a VLAN");
         let diagnostic = reader.source().error("bad-vlan", node.origin, node.width, message);
         reader.push(diagnostic.rule("VLANs are numbered 1 to 4094 (IEEE 802.1Q section 9.6)"));
     }
@@ -189,11 +189,11 @@ fn read_hbf_project_id(reader: &mut Reader<'_>) -> Option<(HbfProjectId, Origin)
     match text.parse() {
         Ok(id) => Some((id, key.origin)),
         Err(()) => {
-            let message = format!("`{text}` is no project id");
+            let message = format!("`{text}` is not a project id");
             let diagnostic = reader.source().error("bad-project-id", node.origin, node.width, message);
             reader.push(
                 diagnostic
-                    .rule("a project id is 1 to 8 hexadecimal digits (docs/formats.md, projects)")
+                    .rule("a project id is 1 to 8 hexadecimal digits")
                     .hint("write the digits alone, in quotes, such as \"1478\""),
             );
             None
@@ -225,8 +225,8 @@ fn read_policy(reader: &mut Reader<'_>, registry: Registry) -> Option<(Policy, O
         let diagnostic = reader.source().error("sync-without-registry", node.origin, node.width, message);
         reader.push(
             diagnostic
-                .rule("`sync` removes own RRsets, and `noop` makes every RRset an own one (docs/formats.md, policy)")
-                .hint("use `repair`, or have the registry `journal` or `txt`"),
+                .rule("`sync` removes own RRsets, and with `noop` every RRset is an own one")
+                .hint("use `repair`, or set the registry to `journal` or `txt`"),
         );
     }
     Some((policy, key.origin))
@@ -250,7 +250,7 @@ mod tests {
         document.diagnostics.iter().map(shown).collect()
     }
 
-    /// The mistakes that a template can have, with the character from 0 and how many are meant.
+    /// The mistakes that a template can have, with the character from 0 and how many are marked.
     const MISTAKES: [(&str, u32, usize); 16] = [
         ("x{rack}{index}", 1, 6),
         ("x{index", 1, 6),
@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(shown("\"\""), Some((4, 22, 1)));
         assert_eq!(shown(r#""x\x2e{index}""#), Some((4, 21, 14)));
         assert_eq!(shown("''"), Some((4, 22, 1)));
-        assert_eq!(shown("|\n  x{index}"), Some((5, 11, 1)), "the line end is no part of a label");
+        assert_eq!(shown("|\n  x{index}"), Some((5, 11, 1)), "the line end is not part of a label");
         assert!(shown("").is_some() && shown("{location}{index}").is_some(), "nothing, and a mapping");
     }
 

@@ -1,4 +1,4 @@
-//! zonewright.toml with other targets, and all else in it as it was: comments, blanks, order.
+//! zonewright.toml with other targets, and everything else unchanged: comments, blanks, order.
 //!
 //! Comes in: the text. Goes out: the text. Pure.
 
@@ -7,7 +7,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// What becomes of the targets of one type.
+/// What replaces the targets of one type.
 #[derive(Debug)]
 pub struct Retarget<'a> {
     /// The type that is replaced.
@@ -26,9 +26,9 @@ pub struct Retarget<'a> {
 type Entry<'t> = (Spanned<std::borrow::Cow<'t, str>>, Spanned<DeValue<'t>>);
 
 impl Retarget<'_> {
-    /// Replaces the targets of the type; gives the text, and of how many pools.
+    /// Replaces the targets of the type; returns the text, and how many pools changed.
     ///
-    /// What is no TOML stays as it is: that is for others to say.
+    /// A text that is not TOML stays unchanged: the settings reader reports it.
     pub fn apply(&self, text: &str) -> (String, usize) {
         let (root, _) = DeTable::parse_recoverable(text);
         let mut edits: Vec<(Range<usize>, String)> = Vec::new();
@@ -100,7 +100,7 @@ fn text_of<'t>(table: &'t DeTable<'_>, key: &str) -> Option<&'t str> {
     }
 }
 
-/// An entry of a table in lines, with its line; what else stands on the line, a comment, goes with it.
+/// An entry of a table in lines, with its line; a comment on that line is part of it.
 fn with_line(text: &str, entry: Range<usize>) -> Range<usize> {
     let start = text[..entry.start].rfind('\n').map_or(0, |at| at + 1);
     let end = text[entry.end..].find('\n').map_or(text.len(), |at| entry.end + at + 1);

@@ -11,8 +11,8 @@ use crate::diag::{Diagnostics, Origin};
 use crate::dns::reverse::reverse_zone;
 use crate::dns::{Name, ZoneName};
 use crate::inventory::model::{
-    ClaimAddresses, Config, Fence, Limits, Permission, Pool, ProjectAdmin, ProtectPattern, Registry, TargetSpec,
-    ZoneSpec,
+    ClaimAddresses, Config, Fence, Limits, Permission, Pool, ProjectAdmin, ProtectPattern, Registry, ShareLimit,
+    TargetSpec, ZoneSpec,
 };
 use crate::inventory::source::{KnownFormat, Pattern, SourceSpec};
 use crate::inventory::value::{Duration, Percent};
@@ -49,12 +49,12 @@ const PLAN_EXPIRES: Duration = Duration::from_secs(86_400);
 /// How long deletes wait where nothing says: not at all, as the project documents.
 const DELETE_AFTER: Duration = Duration::from_secs(0);
 
-/// How many records an RRset may have where nothing says: the project's documented default. A host has one name and a few
-/// addresses; 100 AAAA fill 2 800 octets, beyond what goes over UDP (RFC 9715 section 3: 1 400).
+/// How many records an RRset may have by default: the project's documented default. A host has one name and a few
+/// addresses; 100 AAAA need 2 800 octets, more than fits into UDP (RFC 9715 section 3: 1 400).
 const MAX_RRSET: usize = 100;
 
 impl Default for Limits {
-    /// What holds where there is no `[limits]`.
+    /// The limits where there is no `[limits]`.
     fn default() -> Limits {
         Limits { hosts: Vec::new(), max_delete: None, max_modify: None, max_by_cause: None, max_rrset: MAX_RRSET }
     }
@@ -107,7 +107,7 @@ pub fn read(source: SourceText, parsed: Parsed, formats: &[KnownFormat]) -> Chec
     (settings, diagnostics)
 }
 
-/// Reads `owner`: text that stands in a heritage TXT as it is.
+/// Reads `owner`: text that is written into a heritage TXT unchanged.
 fn read_owner(reader: &mut Reader<'_>) -> Option<String> {
     let node = reader.require("owner")?;
     let owner = reader.text_of(node)?;
@@ -117,8 +117,8 @@ fn read_owner(reader: &mut Reader<'_>) -> Option<String> {
         let diagnostic = reader.source().error("bad-owner", node.origin, node.width, message);
         reader.push(
             diagnostic
-                .rule("it is recorded as `heritage=external-dns,external-dns/owner=OWNER` (docs/formats.md, owner)")
-                .hint("use 1 to 100 octets without commas, quotes, backslashes, blanks and control characters"),
+                .rule("it is recorded as `heritage=external-dns,external-dns/owner=OWNER`")
+                .hint("use 1 to 100 bytes without commas, quotes, backslashes, blanks and control characters"),
         );
         return None;
     }
@@ -133,8 +133,8 @@ fn check_domain(node: &Node, free_domain: &Name, project: &mut Reader<'_>) {
     let diagnostic = project.source().error("bad-value", node.origin, node.width, message);
     project.push(
         diagnostic
-            .rule("a name below `free_domain` counts as none (docs/formats.md, hosts)")
-            .hint("choose a `free_domain` that no project's domain lies in"),
+            .rule("a name below `free_domain` counts as no name")
+            .hint("choose a `free_domain` that contains no project's domain"),
     );
 }
 
@@ -150,11 +150,11 @@ fn read_domain(node: &Node, reader: &mut Reader<'_>) -> Option<Name> {
     match Name::parse_host(text) {
         Ok(name) if name != Name::root() => Some(name),
         Ok(_) => {
-            reader.error(node, "bad-name", "the root holds no hosts");
+            reader.error(node, "bad-name", "the root zone has no hosts");
             None
         }
         Err(error) => {
-            reader.error(node, "bad-name", format!("`{text}` is no domain name: {error}"));
+            reader.error(node, "bad-name", format!("`{text}` is not a domain name: {error}"));
             None
         }
     }
@@ -185,7 +185,7 @@ fn read_plan(reader: &mut Reader<'_>) -> Option<Duration> {
     expires
 }
 
-/// Reads `[project.X]`, none of whose domains may lie in the one of hosts without names.
+/// Reads `[project.X]`, whose domains must be outside `free_domain`.
 fn read_admins(reader: &mut Reader<'_>, free_domain: &Name) -> BTreeMap<String, ProjectAdmin> {
     let mut admins = BTreeMap::new();
     let Some(node) = reader.take("project") else { return admins };
@@ -207,9 +207,7 @@ fn read_admins(reader: &mut Reader<'_>, free_domain: &Name) -> BTreeMap<String, 
             let diagnostic = project.source().error("duplicate-domain", node.origin, node.width, message);
             project.push(
                 diagnostic
-                    .rule(
-                        "a name is in the project whose domain it is in, so that each domain has one (docs/formats.md)",
-                    )
+                    .rule("a name is in the project whose domain it is in, so that each domain has one")
                     .hint("give one of them another domain; `also_domains` may be shared"),
             );
         }
@@ -261,8 +259,7 @@ fn read_target<'a>(pool: &Node, targets: &'a [Node], reader: &mut Reader<'a>) ->
         [_, second, ..] => {
             let message = "a second target in one pool";
             let diagnostic = reader.source().error("several-targets", second.origin, second.width, message);
-            reader
-                .push(diagnostic.hint("pools of several targets come later; until then give each target its own pool"));
+            reader.push(diagnostic.hint("a pool has one target; give each target its own pool"));
             return None;
         }
     };
@@ -295,9 +292,7 @@ fn read_zones(reader: &mut Reader<'_>, pools: &[(String, Option<TargetSpec>)]) -
             if let Some(first) = seen.get(name) {
                 let message = format!("the zone `{name}` is configured twice");
                 let diagnostic = table.source().error("duplicate-zone", node.origin, node.width, message);
-                table.push(
-                    diagnostic.also(format!("the first stands on line {}", first.line)).hint("remove one of them"),
-                );
+                table.push(diagnostic.also(format!("the first is on line {}", first.line)).hint("remove one of them"));
             } else {
                 seen.insert(name.clone(), node.origin);
             }
@@ -319,7 +314,7 @@ fn read_apex<'a>(table: &mut Reader<'a>) -> Option<(&'a Node, ZoneName)> {
             match Name::parse(text) {
                 Ok(name) => Some((node, ZoneName::new(name))),
                 Err(error) => {
-                    table.error(node, "bad-name", format!("`{text}` is no zone: {error}"));
+                    table.error(node, "bad-name", format!("`{text}` is not a zone: {error}"));
                     None
                 }
             }
@@ -332,7 +327,7 @@ fn read_apex<'a>(table: &mut Reader<'a>) -> Option<(&'a Node, ZoneName)> {
                 let diagnostic = table.source().error("network-boundary", node.origin, node.width, message);
                 table.push(
                     diagnostic
-                        .rule("a network ends on a nibble (IPv6, prefix a multiple of 4) or an octet (IPv4), without host bits")
+                        .rule("a network ends on a nibble (IPv6, prefix a multiple of 4) or a byte (IPv4), without host bits")
                         .hint("configure the zones that exist, one for each label boundary"),
                 );
             }
@@ -382,20 +377,20 @@ fn read_protect(table: &mut Reader<'_>, apex: Option<&ZoneName>) -> Vec<ProtectP
         let whole = absolute(text, apex);
         match glob::Pattern::new(&whole) {
             Ok(_) if is_plain && !can_end_in(&whole, apex) => {
-                let message = format!("`{whole}` is no name of `{apex}`, so that it would protect nothing");
+                let message = format!("`{whole}` is outside `{apex}`, so it would protect nothing");
                 let diagnostic = table.source().error("bad-value", node.origin, node.width, message);
-                table.push(
-                    diagnostic.hint("list it in its zone; without the dot at its end it is meant below this one"),
-                );
+                table.push(diagnostic.hint(
+                    "list it in its own zone; or leave out the final dot, which makes it a name below this zone",
+                ));
             }
             Ok(glob) if is_plain => patterns.push(ProtectPattern { glob, origin: node.origin }),
-            _ => table.error(node, "bad-value", format!("`{text}` is no name and no glob of names")),
+            _ => table.error(node, "bad-value", format!("`{text}` is neither a name nor a glob of names")),
         }
     }
     patterns
 }
 
-/// A name or glob as names are printed; one that does not end as its zone does is meant below the apex.
+/// A name or glob as names are printed; one that does not end in the name of its zone is relative to the apex.
 fn absolute(text: &str, apex: &ZoneName) -> String {
     let (lower, apex) = (text.to_ascii_lowercase(), apex.to_string());
     let whole = format!("{}.", lower.trim_end_matches('.'));
@@ -404,7 +399,7 @@ fn absolute(text: &str, apex: &ZoneName) -> String {
     if ends_so || apex == "." { whole } else { format!("{whole}{apex}") }
 }
 
-/// Whether a glob may match names at or below the apex, as far as what follows its last metacharacter tells.
+/// Whether a glob may match names at or below the apex, judged by the text after its last metacharacter.
 fn can_end_in(glob: &str, apex: &ZoneName) -> bool {
     let apex = apex.to_string();
     match glob.rsplit_once(['*', '?', ']']) {
@@ -419,13 +414,19 @@ fn read_limits(reader: &mut Reader<'_>) -> Limits {
     let mut limits = Reader::new(node, reader.source());
     let read = Limits {
         hosts: read_host_limits(&mut limits),
-        max_delete: limits.parsed("max_delete", A_PERCENTAGE),
-        max_modify: limits.parsed("max_modify", A_PERCENTAGE),
-        max_by_cause: limits.parsed("max_by_cause", A_PERCENTAGE),
+        max_delete: read_share(&mut limits, "max_delete"),
+        max_modify: read_share(&mut limits, "max_modify"),
+        max_by_cause: read_share(&mut limits, "max_by_cause"),
         max_rrset: read_max_rrset(&mut limits).unwrap_or(MAX_RRSET),
     };
     reader.append(limits.finish());
     read
+}
+
+/// Reads a share that one plan may not exceed.
+fn read_share(limits: &mut Reader<'_>, key: &'static str) -> Option<ShareLimit> {
+    let (key, node) = limits.take_entry(key)?;
+    Some(ShareLimit { share: limits.parse_node(node, A_PERCENTAGE)?, origin: key.origin })
 }
 
 /// Reads `max_rrset`.

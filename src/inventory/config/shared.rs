@@ -6,16 +6,16 @@ use crate::dns::Ttl;
 use crate::inventory::model::HostLimit;
 use crate::inventory::value::Duration;
 
-/// What would be right where a duration stands.
+/// What a duration looks like, for messages.
 pub const A_DURATION: &str = "a duration such as `90s`, `12h`, `7d` or `1h30m`";
 
-/// What would be right where a share stands.
+/// What a share looks like, for messages.
 pub const A_PERCENTAGE: &str = "a share such as `10%` or `0.5%`";
 
 /// How many limits one list may hold; more than a person can mean (no official source).
 const MAX_LIMITS: usize = 100;
 
-/// Reads `hosts` of a table of limits; those that are wrong are left out and reported.
+/// Reads `hosts` of a table of limits; wrong ones are reported and ignored.
 pub fn read_host_limits(limits: &mut Reader<'_>) -> Vec<HostLimit> {
     let Some(list) = limits.take("hosts") else { return Vec::new() };
     let Some(items) = limits.list_of(list) else { return Vec::new() };
@@ -42,7 +42,7 @@ fn read_host_limit(item: &Node, outer: &Reader<'_>) -> (Option<HostLimit>, Diagn
     let period = limit.require("period").and_then(|node| {
         let period = limit.parse_node::<Duration>(node, A_DURATION)?;
         if period == Duration::from_secs(0) {
-            limit.error(node, "bad-value", "a period of no length holds nothing");
+            limit.error(node, "bad-value", "a period of length 0 limits nothing");
         }
         Some(period)
     });
@@ -62,7 +62,7 @@ pub fn read_ttl(node: &Node, reader: &mut Reader<'_>) -> Option<Ttl> {
     let seconds = reader.integer_of(node)?;
     let ttl = u64::try_from(seconds).ok().and_then(Ttl::from_secs);
     if ttl.is_none() {
-        let message = format!("`{seconds}` is no TTL");
+        let message = format!("`{seconds}` is not a TTL");
         let diagnostic = reader.source().error("bad-ttl", node.origin, node.width, message);
         reader.push(
             diagnostic

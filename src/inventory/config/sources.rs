@@ -1,7 +1,7 @@
-//! `[sources]` of zonewright.toml: where the exports are, whose they are, and what it takes to trust them.
+//! `[sources]` of zonewright.toml: where the exports are, what they are about, and what makes them trusted.
 //!
-//! Comes in: the tree below `[sources]`, and the formats that there are. Goes out: a specification of each source. What a
-//! format's own keys mean is only known to the format.
+//! Comes in: the tree below `[sources]`, and the known formats. Goes out: a specification of each source. Only the
+//! format knows what its own keys mean.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,8 @@ use crate::diag::Origin;
 use crate::inventory::source::{Demands, Keys, KnownFormat, Mapping, OWN, Occurs, Pattern, SourceSpec};
 use crate::inventory::value::Duration;
 
-/// What the sources are called that are none of MACs: messages, the state and `accept` know sources by their names alone.
+/// The names of the sources other than those of MACs: messages, the state and `accept` know sources by their names
+/// alone.
 const OTHER_SOURCES: [&str; 6] = ["projects", "hosts", "l3_tors", "net_layout", "ipv4_map", "names.lock"];
 
 /// Reads `[sources]`: where project files are, and the sources, in the order of the formats.
@@ -22,7 +23,7 @@ pub fn read_sources(reader: &mut Reader<'_>, formats: &[KnownFormat]) -> (Vec<Pa
     let projects = table.require("projects").map(|node| read_patterns(node, &mut table)).unwrap_or_default();
     let mut before = "";
     for format in formats {
-        // The formats of one key stand together, the first of them our own.
+        // The formats of one key are neighbours; the first of them is our own.
         if std::mem::replace(&mut before, format.key) == format.key {
             continue;
         }
@@ -51,7 +52,7 @@ pub fn read_sources(reader: &mut Reader<'_>, formats: &[KnownFormat]) -> (Vec<Pa
     (projects, specs)
 }
 
-/// A source of which nothing but the key is known.
+/// A source of which only the key is known.
 fn unnamed(key: &'static str) -> SourceSpec {
     let patterns = Vec::new();
     SourceSpec {
@@ -155,7 +156,7 @@ fn read_only(table: &mut Reader<'_>) -> Vec<(String, Vec<String>)> {
     for (field, node) in only.take_all() {
         let values = match &node.value {
             Value::List(items) if items.is_empty() => {
-                only.error(node, "bad-value", "no row has one of no values");
+                only.error(node, "bad-value", "an empty list of values selects no row");
                 Vec::new()
             }
             Value::List(items) => items.iter().filter_map(|item| only.text_of(item)).map(str::to_owned).collect(),
@@ -180,7 +181,7 @@ fn read_statuses(table: &mut Reader<'_>) -> Vec<(String, bool)> {
     read
 }
 
-/// Reads `digest`: whether each file has a `FILE.sha256` beside it that it must agree with.
+/// Reads `digest`: whether each file must agree with a `FILE.sha256` in the same folder.
 fn read_digest(node: &Node, table: &mut Reader<'_>) -> bool {
     match (&node.value, node.as_text()) {
         (Value::Bool(wanted), _) => *wanted,
@@ -198,11 +199,11 @@ fn check_names(listed: &[(Option<&Node>, SourceSpec)], table: &mut Reader<'_>) {
     for (node, spec) in listed {
         let Some(node) = node else { continue };
         if OTHER_SOURCES.contains(&spec.name.as_str()) {
-            table.error(node, "bad-value", format!("`{}` is what another source is called", spec.name));
+            table.error(node, "bad-value", format!("another source is called `{}`", spec.name));
         } else if let Some(first) = seen.get(spec.name.as_str()) {
             let message = format!("there are two sources `{}`", spec.name);
             let diagnostic = table.source().error("duplicate-source", node.origin, node.width, message);
-            table.push(diagnostic.also(format!("the first stands on line {}", first.line)).hint("rename one of them"));
+            table.push(diagnostic.also(format!("the first is on line {}", first.line)).hint("rename one of them"));
         } else {
             seen.insert(&spec.name, node.origin);
         }
@@ -233,7 +234,7 @@ fn read_pattern(node: &Node, reader: &mut Reader<'_>) -> Option<Pattern> {
         let diagnostic = reader.source().error("outside-workspace", node.origin, node.width, message);
         reader.push(
             diagnostic
-                .rule("paths are relative to zonewright.toml and stay below it (docs/formats.md, workspace)")
+                .rule("paths are relative to zonewright.toml and stay below it")
                 .hint("move or copy the files into the workspace"),
         );
         return None;
@@ -243,7 +244,7 @@ fn read_pattern(node: &Node, reader: &mut Reader<'_>) -> Option<Pattern> {
         return None;
     }
     if let Err(error) = glob::Pattern::new(text) {
-        reader.error(node, "bad-value", format!("`{text}` is no glob: {}", error.msg));
+        reader.error(node, "bad-value", format!("`{text}` is not a glob: {}", error.msg));
         return None;
     }
     Some(Pattern { text: text.to_owned(), origin: node.origin, width: node.width })

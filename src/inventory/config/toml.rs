@@ -9,7 +9,7 @@ use crate::diag::Diagnostics;
 
 /// Parses a TOML document; reports every fault of its syntax.
 ///
-/// Of a key that stands twice one value is kept. Source: <https://toml.io/en/v1.0.0>.
+/// Of a key that is there twice, one value is kept. Source: <https://toml.io/en/v1.0.0>.
 pub fn parse(source: &SourceText) -> Parsed {
     let (root, errors) = DeTable::parse_recoverable(&source.text);
     let mut places = Places::new(source.file, &source.text);
@@ -19,7 +19,7 @@ pub fn parse(source: &SourceText) -> Parsed {
         let span = error.span().unwrap_or_default();
         let (origin, width) = (places.origin(span.start), places.width(span));
         if error.message() == DUPLICATE {
-            let message = "the key stands in this table twice";
+            let message = "the key is in this table twice";
             faults.push(source.error("duplicate-key", origin, width, message).hint("keep one of them"));
         } else {
             whole = false;
@@ -36,7 +36,7 @@ pub fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// What the library calls a key that stands twice; a test holds it to that.
+/// What the library calls a key that is there twice; a test shows it.
 const DUPLICATE: &str = "duplicate key";
 
 /// Converts a table; the library sorts keys, the file's order comes back by their places.
@@ -107,7 +107,7 @@ mod tests {
         let (files, parsed) = parsed("a = 1\na = 2\nb = \nc = yes\nd = \"x\u{0}\"\n");
         assert!(!parsed.whole);
         insta::assert_snapshot!(render(&parsed.faults, &files), @r#"
-        x.toml:2:1: error[duplicate-key]: the key stands in this table twice
+        x.toml:2:1: error[duplicate-key]: the key is in this table twice
           2 | a = 2
             | ^
             = hint: keep one of them

@@ -1,7 +1,7 @@
 //! YAML to a tree: the plain part of it that settings need.
 //!
-//! Scalars stay as they are written, so that `12e5` is no number before somebody asks for one. What makes YAML mean more
-//! than it shows is refused: anchors, aliases, tags, merge keys, several documents.
+//! Scalars stay as they are written, so that `12e5` is not a number until a reader asks for one. Everything that makes
+//! YAML mean more than its text shows is refused: anchors, aliases, tags, merge keys, several documents.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -87,14 +87,14 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Takes in one event; `false` ends the reading.
+    /// Adds one event; `false` ends the reading.
     fn take(&mut self, event: Event<'_>, span: Span) -> bool {
         let range = span.byte_range().unwrap_or_default();
         match event {
             Event::DocumentStart(..) => {
                 self.documents += 1;
                 if self.documents > 1 {
-                    self.refuse(range, "yaml-documents", "a second document begins", "keep one document a file");
+                    self.refuse(range, "yaml-documents", "a second document begins", "keep one document in each file");
                     return false;
                 }
             }
@@ -133,7 +133,7 @@ impl Builder<'_> {
         matches!(content, Some(Content::Table { key: None, dropped: false, .. }))
     }
 
-    /// Takes in a scalar, as a key or as a value.
+    /// Adds a scalar, as a key or as a value.
     fn scalar(&mut self, range: Range<usize>, value: Value) -> bool {
         let (origin, width) = (self.places.origin(range.start), self.places.width(range.clone()));
         let node = Node { origin, width, value };
@@ -149,7 +149,7 @@ impl Builder<'_> {
             *key = Some(Key { name, origin, width });
         } else {
             *dropped = true;
-            self.refuse(range, "duplicate-key", "the key stands in this mapping twice", "keep one of them");
+            self.refuse(range, "duplicate-key", "the key is in this mapping twice", "keep one of them");
         }
         self.faults.error_count() < MAX_FAULTS
     }
@@ -238,7 +238,7 @@ impl Builder<'_> {
 }
 
 /// The rule that refused constructs break.
-const RULE: &str = "a settings file is one document that says what it shows (docs/formats.md, projects)";
+const RULE: &str = "a settings file is one document without hidden meaning";
 
 #[cfg(test)]
 mod tests {
@@ -276,37 +276,37 @@ mod tests {
         x.yaml:1:5: error[yaml-anchor]: anchors are refused
           1 | id: &a search
             |     ^^
-            = rule: a settings file is one document that says what it shows (docs/formats.md, projects)
+            = rule: a settings file is one document without hidden meaning (zonewright help yaml-anchor)
             = hint: write the value out
         x.yaml:2:4: error[yaml-alias]: aliases are refused
           2 | x: *a
             |    ^^
-            = rule: a settings file is one document that says what it shows (docs/formats.md, projects)
+            = rule: a settings file is one document without hidden meaning (zonewright help yaml-alias)
             = hint: write the value out
         x.yaml:3:4: error[yaml-alias]: aliases are refused
           3 | y: *b
             |    ^^
-            = rule: a settings file is one document that says what it shows (docs/formats.md, projects)
+            = rule: a settings file is one document without hidden meaning (zonewright help yaml-alias)
             = hint: write the value out
         x.yaml:4:4: error[yaml-tag]: tags are refused
           4 | z: !!str 1
             |    ^^^^^
-            = rule: a settings file is one document that says what it shows (docs/formats.md, projects)
+            = rule: a settings file is one document without hidden meaning (zonewright help yaml-tag)
             = hint: leave the tag out
         x.yaml:5:1: error[yaml-merge-key]: merge keys are refused
           5 | <<: {m: 1}
             | ^^
-            = rule: a settings file is one document that says what it shows (docs/formats.md, projects)
+            = rule: a settings file is one document without hidden meaning (zonewright help yaml-merge-key)
             = hint: write the keys out
-        x.yaml:6:1: error[duplicate-key]: the key stands in this mapping twice
+        x.yaml:6:1: error[duplicate-key]: the key is in this mapping twice
           6 | id: two
             | ^^
-            = rule: a settings file is one document that says what it shows (docs/formats.md, projects)
+            = rule: a settings file is one document without hidden meaning (zonewright help duplicate-key)
             = hint: keep one of them
         x.yaml:7:1: error[yaml-documents]: a second document begins
           7 | ---
-            = rule: a settings file is one document that says what it shows (docs/formats.md, projects)
-            = hint: keep one document a file
+            = rule: a settings file is one document without hidden meaning (zonewright help yaml-documents)
+            = hint: keep one document in each file
         ");
         let Value::Table(entries) = &parsed.root.value else { panic!("the root is a mapping") };
         assert_eq!(entries[0].1.as_text(), Some("search"));

@@ -1,28 +1,28 @@
-//! The `FILE.sha256` beside an export: what it says, and whether the export agrees with it.
+//! The `FILE.sha256` next to an export: what it says, and whether the export agrees with it.
 
 use super::disk::{FileError, Folder, Found};
 use crate::diag::Diagnostic;
 
-/// What the name of the file with the digest has behind the export's. Files that end so are nobody's exports where
-/// `digest` is demanded.
+/// What the name of the digest file has behind the export's. Where `digest` is demanded, files with this ending are not
+/// exports.
 pub const ENDING: &str = ".sha256";
 
 /// The largest such file, in octets: a digest, a name of at most 255 octets and blanks, with room to spare (no official
 /// source).
 const MAX: u64 = 1024;
 
-/// How many digits of a digest are shown: enough to tell two apart by eye (no official source).
+/// How many digits of a digest are shown: enough for a person to compare two (no official source).
 const SHOWN: usize = 12;
 
 /// What is broken where the two disagree.
-const RULE: &str = "with `digest` each file must agree with the `.sha256` beside it (docs/formats.md, trust)";
+const RULE: &str = "with `digest` each file must agree with the `.sha256` file next to it";
 
-/// Why an export does not agree with what is beside it.
+/// Why an export does not agree with its digest file.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Disagreement {
     /// The code.
     code: &'static str,
-    /// What is wrong, to stand behind the source's name.
+    /// What is wrong, to be printed behind the source's name.
     pub reason: String,
     /// What to do.
     hint: &'static str,
@@ -36,25 +36,25 @@ impl Disagreement {
     }
 }
 
-/// Compares an export with what is beside it; `digest` is its SHA-256, in lower case.
+/// Compares an export with its digest file; `digest` is its SHA-256, in lower case.
 pub fn compare(folder: &Folder, file: &Found, digest: &str) -> Result<(), Disagreement> {
     judge(&file.name, digest, folder.read_beside(file, ENDING, MAX))
 }
 
-/// Compares the export `name` with what was read beside it.
-fn judge(name: &str, digest: &str, beside: Result<Vec<u8>, FileError>) -> Result<(), Disagreement> {
+/// Compares the export `name` with the content of its digest file.
+fn judge(name: &str, digest: &str, content: Result<Vec<u8>, FileError>) -> Result<(), Disagreement> {
     let missing = |what: &str| Disagreement {
         code: "digest-missing",
         reason: format!("{name}{ENDING} {what}, and `digest` demands it"),
-        hint: "let whatever exports the file write its SHA-256 beside it, as `sha256sum` prints it",
+        hint: "let the exporter write the SHA-256 of the file next to it, as `sha256sum` prints it",
     };
     let mismatch =
         |reason: String| Disagreement { code: "digest-mismatch", reason, hint: "export or copy both files again" };
-    let beside = beside.map_err(|error| missing(&error.reason()))?;
-    let said = Said::parse(&beside).ok_or_else(|| missing("holds no SHA-256"))?;
+    let content = content.map_err(|error| missing(&error.reason()))?;
+    let said = Said::parse(&content).ok_or_else(|| missing("has no SHA-256"))?;
     let base = name.rsplit('/').next().unwrap_or(name);
     if said.name.is_some_and(|said| said != base) {
-        return Err(mismatch(format!("{name}{ENDING} is about a file of another name")));
+        return Err(mismatch(format!("{name}{ENDING} is for a file of another name")));
     }
     match said.digest == digest {
         true => Ok(()),
@@ -66,7 +66,7 @@ fn judge(name: &str, digest: &str, beside: Result<Vec<u8>, FileError>) -> Result
     }
 }
 
-/// What the file beside an export says.
+/// What a digest file says.
 struct Said<'a> {
     /// 64 hexadecimal digits, in lower case.
     digest: String,
@@ -75,7 +75,8 @@ struct Said<'a> {
 }
 
 impl Said<'_> {
-    /// Reads one line: a digest, and perhaps two blanks, or a blank and `*`, and a name. Source: GNU coreutils, sha256sum.
+    /// Reads one line: a digest, and perhaps two blanks, or a blank and `*`, and a name. Source: GNU coreutils,
+    /// sha256sum.
     fn parse(bytes: &[u8]) -> Option<Said<'_>> {
         let text = std::str::from_utf8(bytes).ok()?;
         let line = text.strip_suffix('\n').unwrap_or(text);
@@ -100,17 +101,17 @@ mod tests {
     #[test]
     fn what_sha256sum_prints_is_understood() {
         let digest = disk::digest(b"rows\n");
-        let judge = |beside: &str| judge("a/x.csv", &digest, Ok(beside.into())).map_err(|found| found.code);
-        for beside in ["D", "D\n", "D\r\n", "D  x.csv\n", "D *x.csv\n", "U  x.csv\n"] {
-            let beside = beside.replace('D', &digest).replace('U', &digest.to_ascii_uppercase());
-            assert_eq!(judge(&beside), Ok(()), "{beside:?}");
+        let judge = |content: &str| judge("a/x.csv", &digest, Ok(content.into())).map_err(|found| found.code);
+        for content in ["D", "D\n", "D\r\n", "D  x.csv\n", "D *x.csv\n", "U  x.csv\n"] {
+            let content = content.replace('D', &digest).replace('U', &digest.to_ascii_uppercase());
+            assert_eq!(judge(&content), Ok(()), "{content:?}");
         }
-        for beside in ["D  y.csv\n", "D  a/x.csv\n", "D  x.csv \n"] {
-            assert_eq!(judge(&beside.replace('D', &digest)), Err("digest-mismatch"), "{beside:?}");
+        for content in ["D  y.csv\n", "D  a/x.csv\n", "D  x.csv \n"] {
+            assert_eq!(judge(&content.replace('D', &digest)), Err("digest-mismatch"), "{content:?}");
         }
-        for beside in ["", "\n", "D x.csv\n", "D  \n", "D  x.csv\nD  y.csv\n", "D0\n", "SHA256 (x.csv) = D\n", "D\n\n"]
+        for content in ["", "\n", "D x.csv\n", "D  \n", "D  x.csv\nD  y.csv\n", "D0\n", "SHA256 (x.csv) = D\n", "D\n\n"]
         {
-            assert_eq!(judge(&beside.replace('D', &digest)), Err("digest-missing"), "{beside:?}");
+            assert_eq!(judge(&content.replace('D', &digest)), Err("digest-missing"), "{content:?}");
         }
         assert_eq!(judge(&digest[1..]), Err("digest-missing"));
         assert_eq!(judge(&format!("g{}", &digest[1..])), Err("digest-missing"));
@@ -118,10 +119,10 @@ mod tests {
     }
 
     #[test]
-    fn both_digests_are_told() {
+    fn both_digests_are_reported() {
         let found = judge("a/x.csv", &"a".repeat(64), Ok("B".repeat(64).into())).unwrap_err();
         assert_eq!(found.reason, "the SHA-256 of a/x.csv is aaaaaaaaaaaa…, and a/x.csv.sha256 says bbbbbbbbbbbb…");
         let found = judge("a/x.csv", "", Err(FileError::NotAFile)).unwrap_err();
-        assert_eq!(found.reason, "a/x.csv.sha256 is no regular file, and `digest` demands it");
+        assert_eq!(found.reason, "a/x.csv.sha256 is not a regular file, and `digest` demands it");
     }
 }

@@ -2,10 +2,11 @@
 
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
+use super::SETTINGS;
 use super::layer::{Borrowed, Front, GLOB, Layer};
 use super::steady::{AGAIN, Fate, Look, Reading, agreed, settled};
 use crate::diag::{Diagnostic, FileId, Files};
@@ -16,9 +17,9 @@ use crate::inventory::source::Pattern;
 pub struct Folder {
     /// As the user names it.
     path: PathBuf,
-    /// Without symbolic links; `None` where there is none.
+    /// Without symbolic links; `None` where there is no folder.
     real: Option<PathBuf>,
-    /// What stands in front of its files.
+    /// The files in front of its own.
     front: Option<Front>,
 }
 
@@ -42,6 +43,22 @@ pub fn number(mut listing: Listing, files: &mut Files) -> Vec<Found> {
     listing.into_iter().map(|(name, path)| Found { id: files.add(name.as_str()), name, path }).collect()
 }
 
+/// The folders above one, the nearest first, as they would be named from where it is named; `real` is the folder without
+/// symbolic links.
+fn folders_above(path: &Path, real: Option<&Path>) -> Vec<PathBuf> {
+    let above = |path: &Path| path.ancestors().skip(1).map(Path::to_owned).collect::<Vec<_>>();
+    if path.is_absolute() {
+        return above(path);
+    }
+    if path.components().any(|part| part == Component::ParentDir) {
+        return real.map(above).unwrap_or_default();
+    }
+    let levels = Path::new(".").canonicalize().map_or(0, |current| current.components().count());
+    let up = (1..levels).map(|levels| std::iter::repeat_n("..", levels).collect());
+    let named = above(path).into_iter().filter(|above| !above.as_os_str().is_empty());
+    named.chain([PathBuf::from(".")]).chain(up).collect()
+}
+
 impl Folder {
     /// Takes a folder, which need not exist.
     pub fn new(path: &Path) -> Folder {
@@ -53,12 +70,12 @@ impl Folder {
         Folder { front: Some(Front::new(layer)), ..Folder::new(path) }
     }
 
-    /// Its files that were read though others stand in front, sorted by name.
+    /// Its own files that were read although a layer is in front, sorted by name.
     pub fn into_borrowed(self) -> Vec<Borrowed> {
         self.front.map(Front::into_borrowed).unwrap_or_default()
     }
 
-    /// Whether a file is none of its own.
+    /// Whether a file comes from the layer in front.
     pub fn is_in_front(&self, file: &Found) -> bool {
         self.front.as_ref().is_some_and(|front| front.has(&file.name))
     }
@@ -66,6 +83,24 @@ impl Folder {
     /// The file with this name.
     pub fn file(&self, name: &str, files: &mut Files) -> Found {
         Found { id: files.add(name), name: name.to_owned(), path: self.path.join(name) }
+    }
+
+    /// Says that the folder is no workspace, and where there is one: in a folder above it, if any.
+    ///
+    /// None where other files are in front of its own: then it is not the folder that lacks the file.
+    pub fn no_workspace(&self, settings: FileId) -> Option<Diagnostic> {
+        self.front.is_none().then(|| {
+            let above = folders_above(&self.path, self.real.as_deref());
+            let hint = match above.iter().find(|above| above.join(SETTINGS).is_file()).map(|above| above.display()) {
+                Some(above) => format!("`{above}` has one: `-C {above}`; `zonewright init DIR` makes a new workspace"),
+                None => "name the workspace with `-C DIR`; `zonewright init DIR` makes a new one".to_owned(),
+            };
+            // `.` would not say where that is.
+            let is_current = self.path.components().all(|part| part == Component::CurDir);
+            let shown = self.real.as_deref().filter(|_| is_current).unwrap_or(&self.path).display();
+            let why = if self.real.is_none() { ", which does not exist" } else { "" };
+            Diagnostic::file_error("source-missing", settings, format!("no {SETTINGS} in `{shown}`{why}")).hint(hint)
+        })
     }
 
     /// Whether nothing at all has this name, not even a link that leads nowhere.
@@ -79,9 +114,9 @@ impl Folder {
         metadata.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
 
-    /// The files that a pattern means; never empty. Folders that a glob matches are passed over, and so are files whose
-    /// names end in `beside`.
-    pub fn find(&self, pattern: &Pattern, beside: Option<&str>) -> Result<Listing, FindError> {
+    /// The files that a pattern matches; never empty. Folders that a glob matches are ignored, and so are files whose
+    /// names end in `ignored`.
+    pub fn find(&self, pattern: &Pattern, ignored: Option<&str>) -> Result<Listing, FindError> {
         if !pattern.text.contains(['*', '?', '[']) {
             return self.find_one(&pattern.text);
         }
@@ -90,7 +125,7 @@ impl Folder {
             Some(front) => front.choose(pattern, there, &self.path)?,
             None => there,
         };
-        found.retain(|(name, _)| !beside.is_some_and(|ending| name.ends_with(ending)));
+        found.retain(|(name, _)| !ignored.is_some_and(|ending| name.ends_with(ending)));
         if found.is_empty() { Err(FindError::NoMatch) } else { Ok(found) }
     }
 
@@ -124,25 +159,25 @@ impl Folder {
         Ok(found)
     }
 
-    /// Reads a file of at most `max` octets that lies in the folder, links followed.
+    /// Reads a file of at most `max` octets that is in the folder, links followed.
     pub fn read(&self, file: &Found, max: u64) -> Result<Vec<u8>, FileError> {
         self.read_either(&file.name, max, || settled(|| self.read_once(&file.path, max, || {})))
     }
 
-    /// Reads a file of any length to which whoever writes it may be appending.
+    /// Reads a file of any length to which its writer may be appending.
     pub fn read_appended(&self, file: &Found) -> Result<Vec<u8>, FileError> {
         self.read_either(&file.name, u64::MAX, || agreed(|| self.read_once(&file.path, u64::MAX, || {})))
     }
 
-    /// Reads what `file` with `ending` behind its name leads to; it has at most `max` octets, and is no file of the
-    /// inventory, nor one that others stand in front of.
+    /// Reads the file whose name is that of `file` with `ending` behind it. It has at most `max` octets, is not a file
+    /// of the inventory, and is not hidden by a layer.
     pub fn read_beside(&self, file: &Found, ending: &str, max: u64) -> Result<Vec<u8>, FileError> {
         let mut path = file.path.clone().into_os_string();
         path.push(ending);
         settled(|| self.read_once(Path::new(&path), max, || {}))?.ok_or(FileError::Changed)
     }
 
-    /// Reads what stands in front under a name, else what `own` gives, which is `None` where it never settles.
+    /// Reads the file of the layer, else what `own` returns; `None` is for a file that keeps changing.
     fn read_either(
         &self,
         name: &str,
@@ -169,7 +204,7 @@ impl Folder {
         if !self.real.as_ref().is_some_and(|folder| real.starts_with(folder)) {
             return Err(FileError::Outside);
         }
-        // Opening a pipe would wait for whoever writes to it.
+        // Opening a pipe would wait for a writer.
         if !real.metadata().map_err(FileError::Io)?.is_file() {
             return Err(FileError::NotAFile);
         }
@@ -223,7 +258,7 @@ impl FindError {
         let message = format!("source `{name}`: {}", self.reason(pattern));
         settings
             .error(code, pattern.origin, pattern.width, message)
-            .rule("a source that is not there is unknown, never empty (docs/formats.md, trust)")
+            .rule("a missing source is unknown, never empty")
             .hint("export it, correct the path, or remove the source")
     }
 }
@@ -239,7 +274,7 @@ pub enum FileError {
     NotAFile,
     /// It is larger than so many octets.
     TooLarge(u64),
-    /// Somebody changed it while it was read, each time.
+    /// It changed during each attempt to read it.
     Changed,
 }
 
@@ -250,8 +285,8 @@ impl FileError {
             FileError::Io(error) if error.kind() == io::ErrorKind::NotFound => "is not there".into(),
             FileError::Io(error) => format!("cannot be read: {error}"),
             FileError::Outside => "leads out of the workspace".into(),
-            FileError::NotAFile => "is no regular file".into(),
-            FileError::TooLarge(max) => format!("is larger than {max} octets"),
+            FileError::NotAFile => "is not a regular file".into(),
+            FileError::TooLarge(max) => format!("is larger than {max} bytes"),
             FileError::Changed => format!("changed while it was read, {} times in a row", AGAIN + 1),
         }
     }
@@ -260,11 +295,13 @@ impl FileError {
     pub fn diagnostic(&self, file: FileId) -> Diagnostic {
         let (code, hint) = match self {
             FileError::Io(error) if error.kind() == io::ErrorKind::NotFound => {
-                ("source-missing", "name the right folder with `-C`; `zonewright init DIR` makes a new workspace")
+                ("source-missing", "restore it, or name another workspace with `-C DIR`")
             }
             FileError::Io(_) | FileError::NotAFile => ("source-unreadable", "make it a file that can be read"),
             FileError::Outside => ("outside-workspace", "move or copy the file into the workspace"),
-            FileError::TooLarge(_) => ("file-too-large", "a settings file needs a thousandth of that; is it one?"),
+            FileError::TooLarge(_) => {
+                ("file-too-large", "a settings file needs a thousandth of that; is this the right file?")
+            }
             FileError::Changed => (
                 "changed-while-read",
                 "write to another name and rename when complete, or run again once it is written",
@@ -299,7 +336,7 @@ mod tests {
     #[test]
     fn a_file_that_nobody_touches_is_settled() {
         assert_eq!(read_while(|_| {}), (b"one\n".to_vec(), Fate::Settled));
-        // Whoever reads it, or writes beside it, does not change it.
+        // A reader, or a writer of another file, does not change it.
         assert_eq!(read_while(|path| drop(fs::read(path).unwrap())).1, Fate::Settled);
         assert_eq!(read_while(|path| fs::write(path.with_extension("new"), "two\n").unwrap()).1, Fate::Settled);
     }
@@ -349,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_never_settles_is_told() {
+    fn a_file_that_never_settles_is_reported() {
         let error = FileError::Changed;
         assert_eq!(error.reason(), "changed while it was read, 4 times in a row");
         assert_eq!(error.diagnostic(Files::default().add("export")).code, "changed-while-read");

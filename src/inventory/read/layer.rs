@@ -1,6 +1,6 @@
-//! Files that stand in front of those of a workspace: how another state of it is read.
+//! Files in front of those of a workspace: how another version of it is read.
 //!
-//! Comes in: names, and what a layer says of them. Goes out: which of two files is meant. Reads nothing itself.
+//! Comes in: names, and what a layer says of them. Goes out: which of two files to read. Reads nothing itself.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use super::disk::{FileError, FindError, Folder, Listing};
 use crate::inventory::source::Pattern;
 
-/// How globs are understood: a `*` stands for nothing that holds a `/` or begins with a dot.
+/// How globs are understood: a `*` matches no text that contains a `/` or begins with a dot.
 pub const GLOB: glob::MatchOptions =
     glob::MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
 
@@ -20,7 +20,7 @@ const POINTER: &[u8] = b"version https://git-lfs.github.com/spec/v1\n";
 /// A placeholder has fewer octets. Source: the specification of Git LFS, docs/spec.md, "The Pointer".
 const MAX_POINTER: usize = 1024;
 
-/// Files by name that stand in front of those of a workspace's folder. Names are relative to it, with `/` between folders.
+/// Files by name, in front of those of a workspace's folder. Names are relative to it, with `/` between folders.
 pub trait Layer: Send + Sync {
     /// Whether it has a file of this name.
     fn has(&self, name: &str) -> bool;
@@ -28,7 +28,7 @@ pub trait Layer: Send + Sync {
     /// Whether the folder's file of this name counts as not there; asked of names that it lacks.
     fn hides(&self, name: &str, asked: Asked) -> bool;
 
-    /// The names of its files that a glob means, in any order; empty where it has none.
+    /// The names of its files that a glob matches, in any order; empty where it has none.
     ///
     /// Errors: it cannot say.
     fn find(&self, glob: &Pattern) -> Result<Vec<String>, FindError>;
@@ -39,7 +39,7 @@ pub trait Layer: Send + Sync {
     fn read(&self, name: &str, max: u64) -> Result<Vec<u8>, FileError>;
 }
 
-/// How somebody came by a name.
+/// How a name was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
     /// It was asked for.
@@ -62,13 +62,13 @@ pub struct Borrowed {
 pub enum Why {
     /// The layer knows nothing of it.
     Unknown,
-    /// The layer says that it was not there; but a source must be there, and has no other file.
+    /// The layer has no such file; but a source must be there, and this is its only file.
     Needed,
     /// The layer has only the placeholder of Git LFS.
     Placeholder,
 }
 
-/// A layer that stands in front of a folder, and what was read behind it.
+/// A layer in front of a folder, and what was read behind it.
 pub struct Front {
     /// The layer.
     layer: Box<dyn Layer>,
@@ -87,15 +87,15 @@ impl Front {
         self.layer.has(name)
     }
 
-    /// Whether there is no file of this name, whatever the folder holds.
+    /// Whether the layer says that there is no file of this name, regardless of the folder.
     pub fn lacks(&self, name: &str) -> bool {
         !self.layer.has(name) && self.layer.hides(name, Asked::Name)
     }
 
-    /// The files that a glob means, of which `folder` has `there`: those of the layer, and those of the folder that it
-    /// does not hide. Where that is none, all of the folder: a source must be there.
+    /// The files that a glob matches; `there` are those in `folder`. They are those of the layer, and those of the
+    /// folder that it does not hide. Where that is none, all of the folder: a source must be there.
     ///
-    /// Errors: the layer cannot say.
+    /// Errors: the layer cannot list its files.
     pub fn choose(&self, glob: &Pattern, there: Listing, folder: &Path) -> Result<Listing, FindError> {
         let names = self.layer.find(glob)?.into_iter();
         let mut chosen: Listing = names.map(|name| (name.clone(), folder.join(name))).collect();
@@ -234,7 +234,7 @@ mod tests {
         let (_dir, folder) = folder();
         assert_eq!(find(&folder, "a/*").unwrap(), ["a/both", "a/large", "a/own"]);
         assert_eq!(find(&folder, "a/n*").unwrap(), ["a/new"], "a source must be there");
-        assert_eq!(find(&folder, "b/*"), None, "what is beside an export is none");
+        assert_eq!(find(&folder, "b/*"), None, "a digest file is not an export");
         assert_eq!(find(&folder, "c/*"), None);
     }
 

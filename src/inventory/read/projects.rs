@@ -14,7 +14,7 @@ use crate::inventory::sources::Draft;
 pub struct ProjectRead {
     /// Its id.
     id: String,
-    /// Where the id stands.
+    /// Where the id is written.
     origin: Origin,
     /// What the file says, or where it is wrong.
     file: Result<Box<ProjectSettings>, Origin>,
@@ -78,12 +78,12 @@ fn refuse_twins(documents: &mut [Document], workspace: &mut Workspace) {
         let (first, second) = (twins[0].read.origin, twins[1].read.origin);
         for Document { source, id_width, read } in twins {
             let other = if read.origin == first { second } else { first };
-            let message = format!("the project id `{}` stands in several files", read.id);
+            let message = format!("the project id `{}` is in several files", read.id);
             workspace.diagnostics.push(
                 source
                     .error("duplicate-project", read.origin, *id_width, message)
                     .also(format!("the other is {}", workspace.files.place(other)))
-                    .rule("a project has one file; of several none can be believed (docs/formats.md, projects)")
+                    .rule("a project has one file; of several files none is believed")
                     .hint("give one of them another id, or remove it"),
             );
             read.file = Err(read.origin);
@@ -104,7 +104,7 @@ fn report_missing(documents: &[Document], nameless: &[String], settings: &Settin
             }
             workspace.diagnostics.push(
                 diagnostic
-                    .rule("a project has an administrator's half and an owner's (docs/formats.md, projects)")
+                    .rule("a project has an administrator's half and an owner's")
                     .hint("add the file, or correct the id; until then its hosts are blocked `bad-input`"),
             );
         }
@@ -120,7 +120,7 @@ pub fn join(
 ) -> Vec<Project> {
     let mut files: BTreeMap<String, ProjectFile> = BTreeMap::new();
     for ProjectRead { id, file, .. } in read {
-        // Of files with one id all are bad, and the first stands for them.
+        // All files with the same id are bad; the first represents them.
         files.entry(id).or_insert(match file {
             Ok(settings) => ProjectFile::Good(settings),
             Err(origin) => ProjectFile::Bad { origin },
@@ -159,7 +159,7 @@ fn warn_of_unknown(draft: &Draft, projects: &[Project], diagnostics: &mut Diagno
     }
     for (project, origin) in projects.iter().zip(firsts) {
         let Some(origin) = origin else { continue };
-        let message = format!("nothing but hosts knows a project `{}`; they are skipped", project.id);
+        let message = format!("project `{}` occurs only in hosts.csv; its hosts are skipped", project.id);
         let hint = format!("correct the rows, or add `[project.{}]` and a project file", project.id);
         diagnostics.push(Diagnostic::warning("unknown-project", origin, message).hint(hint));
     }

@@ -1,12 +1,12 @@
-//! What becomes of a file while it is read, and how often it is read again.
+//! What happens to a file while it is read, and how often it is read again.
 //!
-//! Comes in: looks at a file before and after, and readings of it. Goes out: octets that were all there at one time. Reads
-//! nothing itself, so that what happens meanwhile can be told in a test.
+//! Comes in: looks at a file before and after, and readings of it. Goes out: octets that were all there at one time.
+//! Reads nothing itself, so that a test can say what happens in between.
 
 use std::fs::Metadata;
 use std::time::SystemTime;
 
-/// What tells a file from another one, and from what it was before it was written to.
+/// What distinguishes a file from another one, and from itself before a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
     /// Which file it is.
@@ -31,7 +31,7 @@ fn identity(metadata: &Metadata) -> (u64, u64) {
     (metadata.dev(), metadata.ino())
 }
 
-/// Elsewhere nothing tells which file it is, and its length and age must do.
+/// Other systems have no file identity; length and age must do.
 #[cfg(not(unix))]
 fn identity(_: &Metadata) -> (u64, u64) {
     (0, 0)
@@ -41,11 +41,11 @@ fn identity(_: &Metadata) -> (u64, u64) {
 pub struct Reading {
     /// Its octets.
     pub bytes: Vec<u8>,
-    /// What became of it meanwhile.
+    /// What happened to it meanwhile.
     pub fate: Fate,
 }
 
-/// What becomes of a file while it is read.
+/// What happens to a file while it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// Nothing: it is the same file before and after, and its path still leads to it.
@@ -57,7 +57,7 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// What became of the file that was opened; `there` is what its path leads to afterwards, if to anything.
+    /// What happened to the file that was opened; `there` is the file at its path afterwards, if any.
     pub fn of(before: Look, after: Look, there: Option<Look>) -> Fate {
         match there {
             Some(there) if there == after && before == after => Fate::Settled,
@@ -67,11 +67,11 @@ impl Fate {
     }
 }
 
-/// How often a file is read again that changed meanwhile. Whoever renames a complete file into place does so once; who
-/// writes over it may take longer than any number of readings (no official source).
+/// How often a file that changed meanwhile is read again. A writer that renames a complete file into place changes it
+/// once; a writer that overwrites it may take longer than any number of readings (no official source).
 pub const AGAIN: usize = 3;
 
-/// Reads until nobody changes the file meanwhile; gives nothing where somebody does each time.
+/// Reads until the file does not change meanwhile; returns nothing where it changes each time.
 ///
 /// Errors: those of `read`.
 pub fn settled<E>(mut read: impl FnMut() -> Result<Reading, E>) -> Result<Option<Vec<u8>>, E> {
@@ -84,8 +84,8 @@ pub fn settled<E>(mut read: impl FnMut() -> Result<Reading, E>) -> Result<Option
     Ok(None)
 }
 
-/// Reads until nobody changes the file meanwhile, or two readings in a row agree on what was there before it grew: a file to
-/// which many report might never be settled. Gives nothing where neither happens.
+/// Reads until the file does not change meanwhile, or two readings in a row agree on the part before it grew: a file
+/// with many writers might never be quiet. Returns nothing where neither happens.
 ///
 /// Errors: those of `read`.
 pub fn agreed<E>(mut read: impl FnMut() -> Result<Reading, E>) -> Result<Option<Vec<u8>>, E> {
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(read(&[("a\n", Settled)]), is("a\n"));
         assert_eq!(read(&[("a\n", Grown), ("a\nb\n", Grown)]), is("a\n"));
         assert_eq!(read(&[("a\n", Grown), ("a\nb\n", Settled)]), is("a\nb\n"));
-        // Whoever writes over it, or begins anew, does not only append.
+        // A writer that overwrites it, or starts again, does not only append.
         assert_eq!(read(&[("a\n", Grown), ("b\n", Grown), ("c\n", Changed), ("c\nd\n", Grown)]), None);
         assert_eq!(read(&[("", Grown), ("a\n", Changed), ("a\nb\n", Changed), ("a\nb\nc\n", Changed)]), None);
     }

@@ -138,7 +138,7 @@ impl Fixture {
         fixture
     }
 
-    /// Writes the digest of a file beside it, as `sha256sum` does.
+    /// Writes the digest of a file next to it, as `sha256sum` does.
     fn write_digest(&self, name: &str) {
         let digest = disk::digest(&fs::read(self.0.path().join(name)).unwrap());
         let base = name.rsplit('/').next().unwrap();
@@ -354,30 +354,43 @@ fn all_errors_in_zonewright_toml_come_at_once() {
     zonewright.toml:1:9: error[bad-owner]: `a b` cannot be an owner
       1 | owner = "a b"
         |         ^^^^^
-        = rule: it is recorded as `heritage=external-dns,external-dns/owner=OWNER` (docs/formats.md, owner)
-        = hint: use 1 to 100 octets without commas, quotes, backslashes, blanks and control characters
+        = rule: it is recorded as `heritage=external-dns,external-dns/owner=OWNER` (zonewright help bad-owner)
+        = hint: use 1 to 100 bytes without commas, quotes, backslashes, blanks and control characters
     zonewright.toml:48:1: error[missing-key]: the key `pool` is missing
       48 | [[zone]]
          = hint: add `pool`
-    zonewright.toml:50:1: error[unknown-key]: `pol` is no key of this table
+    zonewright.toml:50:1: error[unknown-key]: this table has no key `pol`
       50 | pol = "main"
          | ^^^
          = hint: did you mean `pool`?
-    zonewright.toml:53:7: error[bad-ttl]: `2147483648` is no TTL
+    zonewright.toml:53:7: error[bad-ttl]: `2147483648` is not a TTL
       53 | ttl = 2147483648
          |       ^^^^^^^^^^
-         = rule: a TTL has 31 bits: 0 to 2147483647 seconds (RFC 2181 section 8)
+         = rule: a TTL has 31 bits: 0 to 2147483647 seconds (RFC 2181 section 8) (zonewright help bad-ttl)
          = hint: write the seconds, such as 3600
     "#);
+}
+
+#[test]
+fn a_workspace_above_the_folder_is_named() {
+    let fixture = Fixture::new();
+    let folder = fixture.0.path().display().to_string();
+    let below =
+        |name: &str| load_workspace(&fixture.0.path().join(name), "2026-11-20T12:00:00Z".parse().unwrap(), &|_| {});
+    insta::assert_snapshot!(errors(&below("racktables/nowhere")).replace(&folder, "DIR"), @r"
+    zonewright.toml: error[source-missing]: no zonewright.toml in `DIR/racktables/nowhere`, which does not exist
+        = hint: `DIR` has one: `-C DIR`; `zonewright init DIR` makes a new workspace
+    ");
 }
 
 #[test]
 fn a_folder_without_zonewright_toml_is_no_workspace() {
     let fixture = Fixture::new();
     fixture.remove("zonewright.toml");
-    insta::assert_snapshot!(errors(&fixture.load()), @r"
-    zonewright.toml: error[source-missing]: the file is not there
-        = hint: name the right folder with `-C`; `zonewright init DIR` makes a new workspace
+    let folder = fixture.0.path().display().to_string();
+    insta::assert_snapshot!(errors(&fixture.load()).replace(&folder, "DIR"), @r"
+    zonewright.toml: error[source-missing]: no zonewright.toml in `DIR`
+        = hint: name the workspace with `-C DIR`; `zonewright init DIR` makes a new one
     ");
     let loaded = load_workspace(&fixture.0.path().join("nowhere"), "2026-11-20T12:00:00Z".parse().unwrap(), &|_| {});
     assert!(loaded.inventory.is_err());
@@ -430,22 +443,22 @@ fn an_error_in_a_project_file_is_that_projects() {
 #[test]
 fn the_place_of_a_fault_in_a_template_is_that_in_the_file() {
     insta::assert_snapshot!(errors(&with_project("{location}-{index:04}", "ä{rack}")), @r#"
-    projects/search.yaml:2:22: error[bad-template]: `ä{rack}`: a character that no label may hold
+    projects/search.yaml:2:22: error[bad-template]: `ä{rack}`: a character that a label may not contain
       2 | shortname_template: "ä{rack}"
         |                      ^
-        = rule: the fields of templates and what they need (docs/formats.md, templates)
+        = rule: the fields of templates and what they need (zonewright help bad-template)
     "#);
     insta::assert_snapshot!(errors(&with_project("\"{location}-{index:04}\"", "x{rack}-{index}")), @r"
-    projects/search.yaml:2:22: error[bad-template]: `x{rack}-{index}`: `{rack}` is no field; there are `{location}`, `{bucket}`, `{index}` and `{index:0N}`
+    projects/search.yaml:2:22: error[bad-template]: `x{rack}-{index}`: `{rack}` is not a field; there are `{location}`, `{bucket}`, `{index}` and `{index:0N}`
       2 | shortname_template: x{rack}-{index}
         |                      ^^^^^^
-        = rule: the fields of templates and what they need (docs/formats.md, templates)
+        = rule: the fields of templates and what they need (zonewright help bad-template)
     ");
     insta::assert_snapshot!(errors(&with_project("{location}-{index:04}", "\\x61{rack}")), @r#"
-    projects/search.yaml:2:21: error[bad-template]: `a{rack}`: `{rack}` is no field; there are `{location}`, `{bucket}`, `{index}` and `{index:0N}`
+    projects/search.yaml:2:21: error[bad-template]: `a{rack}`: `{rack}` is not a field; there are `{location}`, `{bucket}`, `{index}` and `{index:0N}`
       2 | shortname_template: "\x61{rack}"
         |                     ^^^^^^^^^^^^
-        = rule: the fields of templates and what they need (docs/formats.md, templates)
+        = rule: the fields of templates and what they need (zonewright help bad-template)
     "#);
 }
 
@@ -454,18 +467,18 @@ fn of_two_files_for_one_project_neither_counts() {
     let fixture = Fixture::new();
     fixture.write("projects/twin.yaml", WEB);
     let loaded = fixture.load();
-    insta::assert_snapshot!(errors(&loaded), @r"
-    projects/twin.yaml:1:5: error[duplicate-project]: the project id `web` stands in several files
+    insta::assert_snapshot!(errors(&loaded), @"
+    projects/twin.yaml:1:5: error[duplicate-project]: the project id `web` is in several files
       1 | id: web
         |     ^^^
         = also: the other is projects/web.yaml:1
-        = rule: a project has one file; of several none can be believed (docs/formats.md, projects)
+        = rule: a project has one file; of several files none is believed (zonewright help duplicate-project)
         = hint: give one of them another id, or remove it
-    projects/web.yaml:1:5: error[duplicate-project]: the project id `web` stands in several files
+    projects/web.yaml:1:5: error[duplicate-project]: the project id `web` is in several files
       1 | id: web
         |     ^^^
         = also: the other is projects/twin.yaml:1
-        = rule: a project has one file; of several none can be believed (docs/formats.md, projects)
+        = rule: a project has one file; of several files none is believed (zonewright help duplicate-project)
         = hint: give one of them another id, or remove it
     ");
     assert!(matches!(loaded.inventory.unwrap().projects[1].file, ProjectFile::Bad { .. }));
@@ -476,13 +489,13 @@ fn projects_that_nothing_defines_are_missing() {
     let fixture = Fixture::new();
     fixture.remove("projects/web.yaml");
     let header = "inv,name,project,status,location,queue,rack,switch,port,restrictions\n";
-    fixture.write("racktables/hosts.csv", format!("{header}1,,nobody's,assigned,sas,,,,,\n2,,a,free,sas,,,,,\n"));
+    fixture.write("racktables/hosts.csv", format!("{header}1,,no-one,assigned,sas,,,,,\n2,,a,free,sas,,,,,\n"));
     let loaded = fixture.load();
     assert_eq!(codes(&loaded), ["missing-project"]);
     assert_eq!(loaded.diagnostics.iter().filter(|diagnostic| diagnostic.code == "unknown-project").count(), 2);
     let inventory = loaded.inventory.unwrap();
     let ids: Vec<&str> = inventory.projects.iter().map(|project| project.id.as_str()).collect();
-    assert_eq!(ids, ["a", "nobody's", "search", "web"]);
+    assert_eq!(ids, ["a", "no-one", "search", "web"]);
     assert!(matches!(inventory.projects[3].file, ProjectFile::Missing) && inventory.projects[3].admin.is_some());
     assert_eq!(inventory.hosts.iter().map(|host| host.project.0).collect::<Vec<_>>(), [1, 0]);
 }
@@ -500,27 +513,27 @@ fn sources_that_are_not_there_are_unknown() {
     zonewright.toml:13:14: error[source-missing]: source `hosts`: there is no file racktables/hosts.csv
       13 | hosts      = "racktables/hosts.csv"
          |              ^^^^^^^^^^^^^^^^^^^^^^
-         = rule: a source that is not there is unknown, never empty (docs/formats.md, trust)
+         = rule: a missing source is unknown, never empty (zonewright help source-missing)
          = hint: export it, correct the path, or remove the source
     zonewright.toml:14:23: error[source-missing]: source `l3_tors`: there is no file racktables/l3-tors.txt
       14 | l3_tors    = { path = "racktables/l3-tors.txt", max_age = "6h", max_shrink = "10%", max_churn = "5%", min_rows = 1 }
          |                       ^^^^^^^^^^^^^^^^^^^^^^^^
-         = rule: a source that is not there is unknown, never empty (docs/formats.md, trust)
+         = rule: a missing source is unknown, never empty (zonewright help source-missing)
          = hint: export it, correct the path, or remove the source
     zonewright.toml:24:9: error[source-missing]: source `eine`: agents/eine-*.jsonl matches no file
       24 | path = ["agents/eine-*.jsonl"]
          |         ^^^^^^^^^^^^^^^^^^^^^
-         = rule: a source that is not there is unknown, never empty (docs/formats.md, trust)
+         = rule: a missing source is unknown, never empty (zonewright help source-missing)
          = hint: export it, correct the path, or remove the source
     zonewright.toml:29:10: error[missing-project]: no project file has the id `search`
       29 | [project.search]
          |          ^^^^^^
-         = rule: a project has an administrator's half and an owner's (docs/formats.md, projects)
+         = rule: a project has an administrator's half and an owner's (zonewright help missing-project)
          = hint: add the file, or correct the id; until then its hosts are blocked `bad-input`
     racktables/ipv4-map.txt: error[source-empty]: the file is empty
-        = rule: an empty export is unknown, never empty (docs/formats.md, trust)
+        = rule: an empty export makes its source unknown, never empty (zonewright help source-empty)
         = hint: export again
-    names.lock: error[source-unreadable]: the file is no regular file
+    names.lock: error[source-unreadable]: the file is not a regular file
         = hint: make it a file that can be read
     "#);
     let inventory = loaded.inventory.unwrap();
@@ -530,7 +543,7 @@ fn sources_that_are_not_there_are_unknown() {
     source `hosts`: there is no file racktables/hosts.csv
     source `l3_tors`: there is no file racktables/l3-tors.txt
     source `ipv4_map`: racktables/ipv4-map.txt is empty
-    source `names.lock`: names.lock is no regular file
+    source `names.lock`: names.lock is not a regular file
     ");
     assert_eq!(inventory.trust.net_layout, Trust::Known);
     assert_eq!(inventory.mac_sources[0].trust, Trust::Known);
@@ -606,14 +619,14 @@ fn a_source_that_does_not_agree_with_its_digest_is_distrusted() {
     fixture.write("agents/agent-2.jsonl", "{\"time\":\"2026-11-20T01:00:00Z\",\"inv\":2,\"mac\":\"78e3b5089398\"}\n");
     fixture.remove("agents/agent-1.jsonl.sha256");
     let loaded = fixture.load();
-    insta::assert_snapshot!(errors(&loaded), @r#"
+    insta::assert_snapshot!(errors(&loaded), @"
     agents/agent-1.jsonl: error[digest-missing]: source `agent`: agents/agent-1.jsonl.sha256 is not there, and `digest` demands it
-        = rule: with `digest` each file must agree with the `.sha256` beside it (docs/formats.md, trust)
-        = hint: let whatever exports the file write its SHA-256 beside it, as `sha256sum` prints it
+        = rule: with `digest` each file must agree with the `.sha256` file next to it (zonewright help digest-missing)
+        = hint: let the exporter write the SHA-256 of the file next to it, as `sha256sum` prints it
     agents/agent-2.jsonl: error[digest-mismatch]: source `agent`: the SHA-256 of agents/agent-2.jsonl is d83c2db85bbe…, and agents/agent-2.jsonl.sha256 says 8e5cda4b7d3f…
-        = rule: with `digest` each file must agree with the `.sha256` beside it (docs/formats.md, trust)
+        = rule: with `digest` each file must agree with the `.sha256` file next to it (zonewright help digest-mismatch)
         = hint: export or copy both files again
-    "#);
+    ");
     let inventory = loaded.inventory.unwrap();
     let reason = "source `agent`: agents/agent-1.jsonl.sha256 is not there, and `digest` demands it".to_owned();
     assert_eq!(inventory.mac_sources[0].trust, Trust::Distrusted { reason });

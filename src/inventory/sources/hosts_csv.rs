@@ -28,19 +28,16 @@ const COLUMNS: usize = 10;
 /// The restriction that keeps automation away from a host's records.
 pub const RESTRICTION: &str = "automated-dns";
 
-/// A status that is none.
+/// A status that does not exist.
 pub const BAD_STATUS: Fault = Fault {
     code: "bad-status",
-    rule: "a host is `assigned` or `free` (docs/formats.md, hosts)",
+    rule: "a host is `assigned` or `free`",
     hint: "correct the status; until then the host counts as assigned, and is frozen",
 };
 
 /// A field that may not be empty.
-pub const EMPTY_FIELD: Fault = Fault {
-    code: "empty-field",
-    rule: "inv, project, status and location are never empty (docs/formats.md, hosts)",
-    hint: "complete the row",
-};
+pub const EMPTY_FIELD: Fault =
+    Fault { code: "empty-field", rule: "inv, project, status and location are never empty", hint: "complete the row" };
 
 /// Quotes that do not pair.
 pub const BAD_QUOTING: Fault = Fault {
@@ -55,14 +52,14 @@ pub const CSV_FIELDS: Fault = Fault { hint: "complete the row, or quote a field 
 /// An inventory number on two rows.
 const DUPLICATE_INV: Fault = Fault {
     code: "duplicate-inv",
-    rule: "an inventory number is one host, for ever (docs/formats.md, hosts)",
+    rule: "an inventory number is one host, for ever",
     hint: "remove or correct one of the rows; until then all of them are frozen",
 };
 
 /// What one chunk of an export of hosts holds.
 #[derive(Default)]
 pub struct Piece {
-    /// Switches and locations.
+    /// Switches, racks and locations.
     pub symbols: Symbols,
     /// Projects.
     pub projects: Symbols,
@@ -121,34 +118,35 @@ fn renumber(hosts: &mut [Host], symbols: &Renumbering, projects: &Renumbering) {
         host.project = projects.project(host.project);
         host.location = symbols.symbol(host.location);
         host.switch = host.switch.map(|switch| symbols.symbol(switch));
+        host.rack = host.rack.map(|rack| symbols.symbol(rack));
     }
 }
 
-/// Reads one row; without a readable inventory number it is nobody's, and only reported.
+/// Reads one row; without a readable inventory number it belongs to no host, and is only reported.
 fn read_host(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, context: &Context<'_>) {
     let fields = plain_ends(row.text).map_or_else(|| Fields::Cut(Box::new(split(row.text, faults))), Fields::Plain);
-    // Where the row is cut wrongly, what stands in a column may belong to another.
+    // Where the fields of the row are wrong, a value may be in the wrong column.
     let columns_are_known = !faults.found();
     faults.hush();
-    let [inv, name, project, status, location, switch, restrictions] =
-        [0, 1, 2, 3, 4, 7, 9].map(|column| fields.get(row.text, column));
+    let [inv, name, project, status, location, rack, switch, restrictions] =
+        [0, 1, 2, 3, 4, 6, 7, 9].map(|column| fields.get(row.text, column));
     let number: Option<Inv> = inv.text.parse().ok();
     if number.is_none() {
-        faults.add(&BAD_INV, inv.at.clone(), || format!("`{}` is no inventory number", inv.text));
+        faults.add(&BAD_INV, inv.at.clone(), || format!("`{}` is not an inventory number", inv.text));
     }
     let read_name = match name.text {
         "" => Ok(None),
         text => text::read_name(text, context),
     };
     let read_name = read_name.unwrap_or_else(|error| {
-        faults.add(&BAD_NAME, name.at.clone(), || format!("`{}` is no host name: {error}", name.text));
+        faults.add(&BAD_NAME, name.at.clone(), || format!("`{}` is not a host name: {error}", name.text));
         None
     });
     let read_status = match status.text {
         "assigned" => HostStatus::Assigned,
         "free" => HostStatus::Free,
         text => {
-            faults.add(&BAD_STATUS, status.at.clone(), || format!("`{text}` is no status"));
+            faults.add(&BAD_STATUS, status.at.clone(), || format!("`{text}` is not a status"));
             HostStatus::Assigned
         }
     };
@@ -165,6 +163,7 @@ fn read_host(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, cont
     let before = piece.hosts.last();
     let (likely_project, likely_location) = (before.map(|host| host.project), before.map(|host| host.location));
     let likely_switch = before.and_then(|host| host.switch);
+    let likely_rack = before.and_then(|host| host.rack);
     piece.hosts.push(Host {
         inv,
         name: read_name,
@@ -172,6 +171,7 @@ fn read_host(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, cont
         status: read_status,
         location: piece.symbols.intern_likely(location.text, likely_location),
         switch: (!switch.text.is_empty()).then(|| piece.symbols.intern_likely(switch.text, likely_switch)),
+        rack: (!rack.text.is_empty()).then(|| piece.symbols.intern_likely(rack.text, likely_rack)),
         restricted: restrictions.text.split(';').any(|restriction| restriction.trim_ascii() == RESTRICTION),
         bad: faults.found(),
         columns_are_known: columns_are_known && !project.text.is_empty(),
@@ -179,7 +179,7 @@ fn read_host(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, cont
     });
 }
 
-/// Marks all rows of an inventory number that stands on several; `hosts` are sorted by it.
+/// Marks all rows of an inventory number that is on several rows; `hosts` are sorted by it.
 fn mark_duplicates(hosts: &mut [Host], input: &Input<'_>, context: &Context<'_>, tally: &mut Tally) {
     let mut conflicts = Vec::new();
     for same in hosts.chunk_by_mut(|a, b| a.inv == b.inv).filter(|same| same.len() > 1) {
@@ -188,7 +188,7 @@ fn mark_duplicates(hosts: &mut [Host], input: &Input<'_>, context: &Context<'_>,
             tally.bad += usize::from(!host.bad);
             host.bad = true;
             let other = if host.origin == first { second } else { first };
-            let message = format!("{} stands on several rows", host.inv);
+            let message = format!("{} is on several rows", host.inv);
             conflicts.push(Conflict { severity: Severity::Error, origin: host.origin, message, other });
         }
     }
@@ -225,7 +225,7 @@ impl Fields<'_> {
     }
 }
 
-/// Where the fields end of a row without quotes that has all its fields, and no more; `None` for any other.
+/// Where the fields end of a row without quotes that has exactly its fields; `None` for any other.
 fn plain_ends(line: &str) -> Option<[usize; COLUMNS]> {
     let mut ends = [line.len(); COLUMNS];
     let mut count = 0;
@@ -325,7 +325,7 @@ fn quoted<'a>(line: &'a str, at: usize, faults: &mut Faults<'_, '_>) -> (Field<'
     (Field { text, at: at..end }, end)
 }
 
-/// What each row says of its host; where it is plugged in and what waits for it is no matter of DNS.
+/// What each row says of its host; its switch port and its orders do not concern DNS.
 pub fn meanings(said: &Said<'_>) -> Vec<Meaning> {
     let meaning = |host: &Host| {
         let name = host.name.as_ref().map_or_else(|| "no name".to_owned(), |name| name.to_string());

@@ -26,12 +26,12 @@ pub const FORMAT: Format = Format {
 /// An IPv4 network with two /64s.
 const CONFLICT: Fault = Fault {
     code: "conflicting-networks",
-    rule: "IPv4 network, location and VLAN give one /64 (docs/formats.md, ipv4-map)",
+    rule: "IPv4 network, location and VLAN give one /64",
     hint: "remove the wrong row; until then the hosts of both are blocked `bad-input`",
 };
 
-/// What stands for an IPv4 network that cannot be read: it may be any, so that no host is derived from a wider row by
-/// guessing.
+/// A replacement for an IPv4 network that cannot be read: it may be any network, so no host is derived by guessing from
+/// a wider row.
 const ANY: Ipv4Net = Ipv4Net::new_assert(std::net::Ipv4Addr::UNSPECIFIED, 0);
 
 /// One row whose location and VLAN can be read; the IPv4 network is there where that can be read too.
@@ -98,7 +98,7 @@ fn read_row(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>) {
     let network = network.and_then(|word| text::read_net64(&word, faults));
     let location = location.map(|word| piece.symbols.intern(word.text));
     let (Some(location), Some(vlan)) = (location, vlan) else {
-        // A row of which neither can be read is about nobody in particular.
+        // A row of which neither can be read concerns no host in particular.
         if location.is_some() || ipv4.is_some() {
             let network = ipv4.unwrap_or(ANY);
             piece.unreadable.push(UnreadableRow { location, vlan, network, origin: row.origin });
@@ -113,7 +113,7 @@ fn read_row(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>) {
 fn read_ipv4(word: &Word<'_>, faults: &mut Faults<'_, '_>) -> Option<Ipv4Net> {
     let network: Option<Ipv4Net> = word.text.parse().ok().filter(|network: &Ipv4Net| network.trunc() == *network);
     if network.is_none() {
-        faults.add(&BAD_NETWORK, word.at.clone(), || format!("`{}` is no IPv4 network", word.text));
+        faults.add(&BAD_NETWORK, word.at.clone(), || format!("`{}` is not an IPv4 network", word.text));
     }
     network
 }
@@ -121,7 +121,7 @@ fn read_ipv4(word: &Word<'_>, faults: &mut Faults<'_, '_>) -> Option<Ipv4Net> {
 /// Indexes the rows: for each location and VLAN one entry an IPv4 network, unreadable ones first, then the longest
 /// prefix, then the file's order.
 fn index(mut rows: Vec<MapRow>) -> Ipv4Map {
-    // Of rows with one IPv4 network a bad one stands for all of them.
+    // Of rows with the same IPv4 network, a bad one represents them all.
     rows.sort_by_key(|row| (row.key, row.network.is_some(), row.origin));
     rows.dedup_by(|next, first| next.key == first.key);
     rows.sort_by_key(|row| {

@@ -24,7 +24,7 @@ pub const FORMAT: Format = Format {
 /// A switch and VLAN with two networks.
 const CONFLICT: Fault = Fault {
     code: "conflicting-networks",
-    rule: "switch and VLAN give exactly one /64 (docs/formats.md, l3-tors)",
+    rule: "switch and VLAN give exactly one /64",
     hint: "remove the wrong row; until then the hosts of both are blocked `bad-input`",
 };
 

@@ -20,38 +20,38 @@ mod plain;
 pub const FORMAT: Format =
     Format { key: "mac", word: OWN, keys: Keys::NONE, occurs: Occurs::Listed, gives_names: false, read, meanings };
 
-/// A line that is no JSON object.
+/// A line that is not a JSON object.
 const BAD_JSON: Fault = Fault {
     code: "bad-json",
-    rule: "a report is one JSON object on one line, each key once (docs/formats.md, MAC reports)",
+    rule: "a report is one JSON object on one line, each key once",
     hint: "find out what wrote this line",
 };
 
 /// A line without an end.
 const CUT: Fault = Fault {
     code: "cut-line",
-    rule: "every line ends with a newline; the last one may be incomplete without it (docs/formats.md, MAC reports)",
+    rule: "every line ends with a newline; the last one may be incomplete without it",
     hint: "export again; append whole lines only",
 };
 
 /// A key with the wrong value.
 const BAD_REPORT: Fault = Fault {
     code: "bad-report",
-    rule: "time, inv and mac are required; switch, port and active may be left out (docs/formats.md, MAC reports)",
+    rule: "time, inv and mac are required; switch, port and active may be left out",
     hint: "find out what wrote this line",
 };
 
 /// A MAC that no interface has.
 pub const BAD_MAC: Fault = Fault {
     code: "bad-mac",
-    rule: "a MAC is twelve hexadecimal digits, neither multicast nor all zeros (docs/formats.md, MAC reports)",
+    rule: "a MAC is twelve hexadecimal digits, neither multicast nor all zeros",
     hint: "find out what wrote this line; until a newer report its host is frozen",
 };
 
 /// A report from the future.
 pub const FUTURE: Fault = Fault {
     code: "future-report",
-    rule: "a report is dated at most 5 minutes after the clock (docs/formats.md, MAC reports)",
+    rule: "a report is dated at most 5 minutes after the clock",
     hint: "correct the clock of what reported it",
 };
 
@@ -90,7 +90,7 @@ fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
     Part { tally, fold: Box::new(fold) }
 }
 
-/// Reads one line. Without a readable number or time it is reported and nobody's.
+/// Reads one line. Without a readable number or time it is reported and belongs to no host.
 fn read_report(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, latest: Time) {
     if row.cut {
         faults.add_whole(&CUT, || "the last line has no end".into());
@@ -103,14 +103,14 @@ fn read_report(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, la
             let at = (0..=at).rev().find(|at| row.text.is_char_boundary(*at)).unwrap_or(0);
             let message = error.to_string();
             let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what).to_owned();
-            // A line that was cut, or holds what no text holds, is no JSON for that reason.
+            // A line that was cut, or has characters that are not text, is not JSON for that reason.
             faults.hush();
             faults.add(&BAD_JSON, at..row.text.len(), || message);
             return;
         }
     };
     if let Some(key) = fields.twice {
-        faults.add_whole(&BAD_JSON, || format!("the key `{key}` stands in it twice"));
+        faults.add_whole(&BAD_JSON, || format!("it has the key `{key}` twice"));
         faults.hush();
     }
     let time = read_time(&fields, faults);
@@ -139,7 +139,7 @@ fn read_time(fields: &Fields<'_>, faults: &mut Faults<'_, '_>) -> Option<Time> {
     };
     let time = text.parse::<Time>().ok();
     if time.is_none() {
-        faults.add_whole(&BAD_TIME, || format!("`{text}` is no time"));
+        faults.add_whole(&BAD_TIME, || format!("`{text}` is not a time"));
     }
     time
 }
@@ -155,7 +155,7 @@ fn read_inv(fields: &Fields<'_>, faults: &mut Faults<'_, '_>) -> Option<Inv> {
     }
 }
 
-/// Reads what was seen; the switch is `likely` that of the report before.
+/// Reads what was seen; the switch is probably that of the report before, `likely`.
 fn read_sighting(
     fields: &Fields<'_>,
     faults: &mut Faults<'_, '_>,
@@ -208,7 +208,7 @@ fn read_optional<'f>(field: &'f Scalar<'_>, key: &str, faults: &mut Faults<'_, '
     }
 }
 
-/// The known keys of a report; others are passed over, since agents may add some.
+/// The known keys of a report; others are ignored, since agents may add some.
 #[derive(Debug, PartialEq, Default)]
 struct Fields<'a> {
     /// `time`.
@@ -223,7 +223,7 @@ struct Fields<'a> {
     port: Scalar<'a>,
     /// `active`.
     active: Scalar<'a>,
-    /// A known key that stands twice.
+    /// A known key that is there twice.
     twice: Option<&'static str>,
 }
 
@@ -276,7 +276,8 @@ impl<'de> Deserialize<'de> for Fields<'de> {
     }
 }
 
-/// Collects the known keys. A derived reader would end at the first value of a wrong type, and the host would be unknown.
+/// Collects the known keys. A derived reader would end at the first value of a wrong type, and the host would be
+/// unknown.
 struct FieldsVisitor;
 
 impl<'de> Visitor<'de> for FieldsVisitor {
@@ -297,7 +298,7 @@ impl<'de> Visitor<'de> for FieldsVisitor {
             if matches!(field, Scalar::Absent) {
                 *field = value;
             } else {
-                // Which of the two holds cannot be told.
+                // It is unknown which of the two is right.
                 *field = Scalar::Other;
                 fields.twice = Some(name);
             }

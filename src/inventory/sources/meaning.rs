@@ -1,7 +1,7 @@
-//! What the rows of an export say, as texts: two exports of one source can be compared, whatever lines they stand on.
+//! What the rows of an export say, as texts: two exports of one source can be compared, regardless of their lines.
 //!
-//! Comes in: what was read of an export, or the content of one that was accepted earlier. Goes out: its meanings. Touches no
-//! disk.
+//! Comes in: what was read of an export, or the content of one that was accepted earlier. Goes out: its meanings.
+//! Touches no disk.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::inventory::value::Time;
 /// What a row is about, and what it says of that: `sas1-s12 604` and `2a02:6b8:0:160b::/64`.
 pub type Meaning = (String, String);
 
-/// What was read, as far as exports say it.
+/// What was read from exports.
 pub struct Said<'a> {
     /// Switches and locations.
     pub symbols: &'a Symbols,
@@ -91,8 +91,8 @@ pub fn meanings_of(inventory: &Inventory, earlier: &Earlier<'_>, now: Time) -> B
     collect(earlier.spec, &Said::of_draft(&read(inventory, &[*earlier], now)))
 }
 
-/// Reads accepted exports as those of today are read; what is wrong in them was told when they were accepted. Sources of
-/// MACs are numbered in their order here, and every row has a place of its own, though it stands in no file any more. Devices
+/// Reads accepted exports as today's exports are read; their errors were reported when they were accepted. Sources of
+/// MACs are numbered in their order here, and every row has a place of its own, although its file may be gone. Devices
 /// are the hosts that `inventory` knows them as, and short names are in its domains.
 pub fn read(inventory: &Inventory, exports: &[Earlier<'_>], now: Time) -> Draft {
     let mut names = Files::default();
@@ -116,7 +116,7 @@ pub fn read(inventory: &Inventory, exports: &[Earlier<'_>], now: Time) -> Draft 
     draft
 }
 
-/// The meanings of one source; what several rows say of one thing stands together, in the order of texts.
+/// The meanings of one source; the meanings of one thing are neighbours, sorted as text.
 fn collect(spec: &SourceSpec, said: &Said<'_>) -> BTreeMap<String, String> {
     let mut found = (format_of(spec).meanings)(said);
     found.sort();

@@ -1,8 +1,8 @@
 //! The export formats: the content of files to rows.
 //!
 //! Comes in: the files of one source, as octets. Goes out: rows, bad ones included, and how far the source can be
-//! trusted. Touches no disk. A new format is a module and a word in the list below, and a place in [`Draft`] for what it
-//! says.
+//! trusted. Touches no disk. A new format is a module and a word in the list below, and a place in [`Draft`] for what
+//! it says.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,8 @@ macro_rules! formats {
     };
 }
 
-// Those of one key stand together, our own first; hosts stand before MACs, whose reports may name hosts by their devices.
+// Those of one key are neighbours, our own first; hosts come before MACs, whose reports may name hosts by their
+// devices.
 formats! {
     hosts_csv,
     netbox_devices,
@@ -51,7 +52,7 @@ formats! {
     names_lock,
 }
 
-/// The formats, as far as zonewright.toml can name them.
+/// The formats that zonewright.toml can name.
 pub fn known() -> Vec<KnownFormat> {
     let known = |format: &Format| {
         let Format { key, word, occurs, keys, .. } = *format;
@@ -80,7 +81,7 @@ pub struct Format {
     pub gives_names: bool,
     /// Reads all files of one source.
     pub read: fn(&Input<'_>, &Context<'_>) -> Part,
-    /// What its good rows say, each under what it says that of; nothing of a file of our own, which nobody exports.
+    /// What its good rows say, each under what it is about; nothing for a file of our own, which is not an export.
     pub meanings: fn(&Said<'_>) -> Vec<Meaning>,
 }
 
@@ -171,7 +172,7 @@ pub struct Tally {
     pub bad: usize,
     /// How many of them are about nothing that is looked for; not bad ones.
     pub passed_over: usize,
-    /// When it was made, by its own word.
+    /// When it was made, according to its content.
     pub dated: Dated,
     /// The first reason why the source as a whole cannot be believed, such as `racktables/hosts.csv was cut`.
     pub doubt: Option<String>,
@@ -180,7 +181,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Takes in what was found further down.
+    /// Adds what was found further down.
     pub fn append(&mut self, below: Tally) {
         self.rows += below.rows;
         self.bad += below.bad;
@@ -196,8 +197,8 @@ impl Tally {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Decides on the trust in source `name`: `max_bad_rows` of its rows may be bad, and one row always may; any number
-    /// where there is no such limit, as for names.lock, which is no export that could be replaced by a better one.
+    /// Decides on the trust in source `name`: `max_bad_rows` of its rows may be bad, and one row always may. Without
+    /// such a limit any number may: names.lock is not an export that a better one could replace.
     pub fn judge(&mut self, name: &str, max_bad_rows: Option<Percent>, first: Option<FileId>) -> Trust {
         let allowed = max_bad_rows.map_or(usize::MAX, |share| share.of(self.rows).max(1));
         if self.bad > allowed
@@ -207,7 +208,7 @@ impl Tally {
             let message = format!("source `{name}`: {found}; {allowed} may be");
             self.diagnostics.push(
                 Diagnostic::file_error("too-many-bad-rows", file, message)
-                    .rule("above `max_bad_rows` nothing is concluded from a source (docs/formats.md, trust)")
+                    .rule("above `max_bad_rows` nothing is concluded from a source")
                     .hint("correct the rows, or raise `max_bad_rows` in zonewright.toml"),
             );
             self.doubt.get_or_insert(found);
@@ -224,7 +225,7 @@ impl Tally {
 pub struct Draft {
     /// What exports of interfaces call the hosts.
     pub devices: Devices,
-    /// Files of which several rows stand on one line.
+    /// Files with several rows on one line.
     pub crowded: Vec<FileId>,
     /// What is wrong between sources.
     pub found: Diagnostics,

@@ -26,45 +26,45 @@ pub const FORMAT: Format = Format {
 /// A row with too many or too few fields.
 const LOCK_FIELDS: Fault = Fault { hint: "write its five fields with one tab between them", ..FIELD_COUNT };
 
-/// A project that is none.
+/// A project that does not exist.
 const EMPTY_PROJECT: Fault = Fault {
     code: "empty-field",
-    rule: "a row is `inv name project since released`, separated by tabs (docs/formats.md, names.lock)",
+    rule: "a row is `inv name project since released`, separated by tabs",
     hint: "complete the row",
 };
 
 /// A released name outside its project.
 const FOREIGN_RELEASED: Fault = Fault {
     code: "foreign-released-name",
-    rule: "a released name is directly below a domain of its project (docs/formats.md, names.lock)",
+    rule: "a released name is directly below a domain of its project",
     hint: "correct the project of the row, or give the project the domain in `also_domains`",
 };
 
 /// A host with two current names.
 const TWO_NAMES: Fault = Fault {
     code: "two-current-names",
-    rule: "a host has one current row (docs/formats.md, names.lock)",
+    rule: "a host has one current row",
     hint: "let `zonewright check --fix-lock` settle it, or give all but one of the rows the time of the release",
 };
 
 /// A name that two hosts have.
 const TWO_HOLDERS: Fault = Fault {
     code: "two-current-holders",
-    rule: "a name is current in one row (docs/formats.md, names.lock)",
+    rule: "a name is current in one row",
     hint: "let `zonewright check --fix-lock` settle it, or release the name of all but one of the hosts",
 };
 
 /// A name that a host has by one row, and gave up by another that was made of it.
 const STALE: Fault = Fault {
     code: "current-and-released",
-    rule: "names.lock has one row a name; of two with one `since` the released one is the later (docs/formats.md, names.lock)",
+    rule: "names.lock has one row for each name; of two rows with the same `since` the released one is later",
     hint: "let `zonewright check --fix-lock` settle it, or remove the row that is wrong",
 };
 
 /// What git wrote around what it could not merge.
 const CONFLICT_MARKER: Fault = Fault {
     code: "conflict-marker",
-    rule: "a line that git writes around what it could not merge is no row (docs/formats.md, names.lock)",
+    rule: "a line that git writes around rows that it could not merge is not a row",
     hint: "`zonewright check --fix-lock` keeps the rows of both sides and settles them; with `names.lock merge=union` in \
            .gitattributes git leaves no such lines",
 };
@@ -135,7 +135,7 @@ fn in_order(a: &LockRow, b: &LockRow) -> Ordering {
     (a.inv, &a.name, a.origin).cmp(&(b.inv, &b.name, b.origin))
 }
 
-/// Reads one row; without a readable inventory number it is nobody's, and only reported.
+/// Reads one row; without a readable inventory number it belongs to no host, and is only reported.
 fn read_row(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, context: &Context<'_>) {
     if is_conflict_marker(row.text) {
         faults.add_whole(&CONFLICT_MARKER, || "git could not merge the rows here".into());
@@ -146,10 +146,10 @@ fn read_row(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, conte
     let [inv, name, project, since, released] = &fields;
     let number: Option<Inv> = inv.text.parse().ok();
     if number.is_none() {
-        faults.add(&BAD_INV, inv.at.clone(), || format!("`{}` is no inventory number", inv.text));
+        faults.add(&BAD_INV, inv.at.clone(), || format!("`{}` is not an inventory number", inv.text));
     }
     let read_name = text::read_name(name.text, context).unwrap_or_else(|error| {
-        faults.add(&BAD_NAME, name.at.clone(), || format!("`{}` is no host name: {error}", name.text));
+        faults.add(&BAD_NAME, name.at.clone(), || format!("`{}` is not a host name: {error}", name.text));
         None
     });
     if project.text.is_empty() {
@@ -169,7 +169,7 @@ fn read_row(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, conte
     }
     let Some(inv) = number else {
         piece.strays.extend(read_name);
-        // Whose row it is nobody knows, but a name that stands anywhere in it, between blanks perhaps, is somebody's.
+        // The host of this row is unknown; but any name in it, perhaps between blanks, is in use.
         let words = row.text.split_ascii_whitespace().filter(|word| word.contains('.') && *word != name.text);
         piece.strays.extend(words.filter_map(|word| text::read_name(word, context).ok().flatten()));
         return;
@@ -210,7 +210,7 @@ fn split<'a>(line: &'a str, faults: &mut Faults<'_, '_>) -> [Word<'a>; 5] {
 fn read_time(word: &Word<'_>, faults: &mut Faults<'_, '_>) -> Option<Time> {
     let time = word.text.parse().ok();
     if time.is_none() {
-        faults.add(&BAD_TIME, word.at.clone(), || format!("`{}` is no time", word.text));
+        faults.add(&BAD_TIME, word.at.clone(), || format!("`{}` is not a time", word.text));
     }
     time
 }

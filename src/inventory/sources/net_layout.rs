@@ -33,19 +33,19 @@ pub const FORMAT: Format = Format {
 /// An element where it does not belong.
 const BAD_ELEMENT: Fault = Fault {
     code: "xml-element",
-    rule: "net-layout holds datacenter, that vlan, that network, and nothing else (docs/formats.md, net-layout)",
-    hint: "remove it; what it holds is not read",
+    rule: "net-layout holds datacenters, a datacenter holds vlans, a vlan holds networks, and nothing else",
+    hint: "remove it; its content is not read",
 };
 
 /// An attribute that is missing or wrong.
 const BAD_ATTRIBUTE: Fault = Fault {
     code: "xml-attribute",
-    rule: "a datacenter has a `name`, a vlan an `id` (docs/formats.md, net-layout)",
+    rule: "a datacenter has a `name`, a vlan an `id`",
     hint: "correct the attribute; until then the element is not read",
 };
 
 /// What makes the whole file unknown.
-const RULE: &str = "what may be incomplete or hide something proves nothing (docs/formats.md, trust)";
+const RULE: &str = "a file that may be incomplete or hide something is not used";
 
 /// Reads net-layout.xml.
 fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
@@ -93,7 +93,7 @@ impl Rows {
     }
 }
 
-/// Reads one file; whatever is wrong with it as a whole makes the source unknown.
+/// Reads one file; an error about the whole file makes the source unknown.
 fn read_file(file: SourceFile<'_>, context: &Context<'_>, rows: &mut Rows, tally: &mut Tally) {
     let bytes = file.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file.bytes);
     let whole = |code, message: &str, hint: &str| {
@@ -142,7 +142,7 @@ fn fatal(code: &'static str, at: Range<usize>, message: impl Into<String>, hint:
     Fatal { code, at, message: message.into(), hint: hint.to_owned() }
 }
 
-/// Where in the file the reader stands.
+/// Where the reader is in the file.
 struct Walk<'a> {
     /// The file.
     file: FileId,
@@ -152,9 +152,9 @@ struct Walk<'a> {
     rows: &'a mut Rows,
     /// What is wrong.
     tally: &'a mut Tally,
-    /// The elements around the reader, outermost first; what is passed over is not among them.
+    /// The elements around the reader, outermost first; skipped elements are not among them.
     open: Vec<Open>,
-    /// How deep the reader is inside an element that is passed over.
+    /// How deep the reader is inside an element that is skipped.
     skipped: usize,
     /// Whether the outermost element was closed.
     done: bool,
@@ -205,7 +205,7 @@ impl<'a> Walk<'a> {
             return Err(fatal(
                 "source-cut",
                 end,
-                "the file ends before its last element does: it was cut",
+                "the file ends before its last element ends: it was cut",
                 EXPORT_AGAIN,
             ));
         }
@@ -221,7 +221,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Takes in one event.
+    /// Adds one event.
     fn take(&mut self, event: Event<'_>, at: Range<usize>) -> Result<(), Fatal> {
         match event {
             Event::Start(element) => self.begin(&element, at)?,
@@ -241,7 +241,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Takes in the beginning of an element.
+    /// Handles the beginning of an element.
     fn begin(&mut self, element: &BytesStart<'_>, at: Range<usize>) -> Result<(), Fatal> {
         if self.skipped > 0 {
             self.skipped += 1;
@@ -292,7 +292,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Takes in the end of an element.
+    /// Handles the end of an element.
     fn end(&mut self, at: Range<usize>) {
         if self.skipped > 0 {
             self.skipped -= 1;
@@ -304,7 +304,7 @@ impl<'a> Walk<'a> {
         self.done = self.open.is_empty();
     }
 
-    /// Takes in text.
+    /// Handles text.
     fn content(&mut self, more: &str, at: Range<usize>) -> Result<(), Fatal> {
         if let Some(flaw) = more.find(is_control) {
             let at = at.start + flaw.min(at.len())..at.end;
@@ -324,7 +324,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Reads the `id` of a VLAN; one that is no VLAN is a bad row, and its networks are nobody's.
+    /// Reads the `id` of a VLAN; one that is not a VLAN is a bad row, and its networks are ignored.
     fn read_vlan(&mut self, element: &BytesStart<'_>, at: Range<usize>) -> Result<Option<Vlan>, Fatal> {
         let id = self.attribute(element, "id", &at)?;
         let digits = id.as_deref().filter(|id| !id.is_empty() && id.bytes().all(|octet| octet.is_ascii_digit()));
@@ -332,7 +332,7 @@ impl<'a> Walk<'a> {
         if vlan.is_none() {
             self.tally.rows += 1;
             match id {
-                Some(id) => self.bad(&BAD_VLAN, at, format!("`{id}` is no VLAN")),
+                Some(id) => self.bad(&BAD_VLAN, at, format!("`{id}` is not a VLAN")),
                 None => self.bad(&BAD_ATTRIBUTE, at, "a vlan without an `id`".into()),
             }
         }
@@ -345,7 +345,7 @@ impl<'a> Walk<'a> {
         let text = text.trim();
         let Ok(network) = text.parse::<IpNet>() else {
             self.spoil(&at);
-            return self.bad(&BAD_NETWORK, at, format!("`{text}` is no network"));
+            return self.bad(&BAD_NETWORK, at, format!("`{text}` is not a network"));
         };
         let network = match network {
             IpNet::V6(network) if network.prefix_len() == 64 => network,
@@ -384,7 +384,7 @@ impl<'a> Walk<'a> {
         let time = date.as_ref().and_then(|date| date.parse::<Time>().ok());
         self.tally.dated = Dated::of(time);
         if let (Some(date), None) = (date, time) {
-            let message = format!("`{date}` is no time, so that the export has no date");
+            let message = format!("`{date}` is not a time, so the export has no date");
             let diagnostic = locate(self.file, self.text, BAD_TIME.code, at.clone(), message);
             let diagnostic = diagnostic.rule(BAD_TIME.rule).hint(BAD_TIME.hint);
             self.tally.diagnostics.push(Diagnostic { severity: Severity::Warning, ..diagnostic });
@@ -443,7 +443,7 @@ fn locate(file: FileId, text: &str, code: &'static str, at: Range<usize>, messag
 }
 
 /// What a text with a control character is refused for.
-const CONTROL: &str = "a control character, which XML may not hold";
+const CONTROL: &str = "a control character, which XML does not allow";
 
 /// Whether a character controls something; tabs and ends of lines do not.
 fn is_control(c: char) -> bool {
@@ -460,7 +460,7 @@ fn explain(error: &Error, at: &Range<usize>) -> Fatal {
     match error {
         Error::Escape(EscapeError::UnrecognizedEntity(_, name)) => entity(name, at),
         Error::Escape(EscapeError::UnterminatedEntity(_)) => {
-            fatal("xml-syntax", at.clone(), "an `&` that no `;` follows", "write `&amp;` for the character itself")
+            fatal("xml-syntax", at.clone(), "an `&` without a `;` behind it", "write `&amp;` for the character itself")
         }
         error => fatal("xml-syntax", at.clone(), error.to_string(), EXPORT_AGAIN),
     }

@@ -26,6 +26,7 @@ const KEYS: Keys = Keys {
         ("status", "status"),
         ("restrictions", "tags"),
         ("switch", ""),
+        ("rack", "rack"),
     ],
     has_only: true,
     has_statuses: true,
@@ -57,7 +58,7 @@ pub const DIALECT: Dialect = Dialect {
     hint: "export all data (not the current view), in English; or take the JSON of the API",
 };
 
-/// What the header of a CSV file calls a field: the columns are named for people.
+/// What the header of a CSV file calls a field: its columns have titles.
 fn header(field: &str) -> Option<&'static [&'static str]> {
     Some(match field {
         "id" => &["ID"],

@@ -1,7 +1,7 @@
-//! What exports of other systems say, in our words.
+//! Exports of other systems, translated into our terms.
 //!
-//! Comes in: rows of any format, and what zonewright.toml says of their fields. Goes out: hosts, and MAC reports. What a
-//! system calls a field, and what its statuses mean, its own module says.
+//! Comes in: rows of any format, and what zonewright.toml says about their fields. Goes out: hosts, and MAC reports.
+//! The module of a system knows what the system calls its fields, and what its statuses mean.
 
 use super::records::{Record, Wanted};
 use super::text::Faults;

@@ -1,6 +1,7 @@
 //! RackTables' objects: what `mysql --batch` prints of them, and the CSV of the custom report of racktables-contribs.
 //!
-//! Source: RackTables 0.22.0: `wwwroot/inc/install.php` for the tables; racktables-contribs, `reports/custom-report.php`
+//! Source: RackTables 0.22.0: `wwwroot/inc/install.php` for the tables; racktables-contribs,
+//! `reports/custom-report.php`
 //! 0.4.0. RackTables itself exports nothing.
 
 use super::meaning::{Meaning, Said};
@@ -27,6 +28,7 @@ const KEYS: Keys = Keys {
         ("status", "status"),
         ("restrictions", "tags"),
         ("switch", ""),
+        ("rack", "rack"),
     ],
     has_only: true,
     has_statuses: true,
@@ -45,11 +47,8 @@ const SYSTEM: System = System {
 };
 
 /// How its files are written.
-pub const DIALECT: Dialect = Dialect {
-    header,
-    tabs_of_mysql: true,
-    hint: "select the columns of the query (docs/formats.md, RackTables), or name others",
-};
+pub const DIALECT: Dialect =
+    Dialect { header, tabs_of_mysql: true, hint: "select the columns of the query, or name other columns" };
 
 /// What the header of the custom report calls a field.
 fn header(field: &str) -> Option<&'static [&'static str]> {

@@ -15,7 +15,7 @@ pub const FORMAT: Format =
 /// The keys of its own.
 const KEYS: Keys = Keys { fields: &[("inv", "asset_no")], has_only: true, has_statuses: false };
 
-/// What is particular about it: a port has no date, so that the query says when it was asked.
+/// What is particular about it: a port has no date, so the query adds its own time.
 const SYSTEM: System = System {
     dialect: DIALECT,
     device: None,

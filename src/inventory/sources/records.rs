@@ -1,7 +1,7 @@
 //! Exports of other systems: CSV with a header, or JSON, to the fields that are asked for.
 //!
-//! Comes in: the files of a source, and the fields. Goes out: the rows with these fields as text, whatever else stands in
-//! them. Which of the two a file is, its content says.
+//! Comes in: the files of a source, and the fields. Goes out: the rows with these fields as text; other fields are
+//! ignored. The content of a file decides which of the two formats it has.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -21,7 +21,7 @@ mod skim;
 /// A field that holds what cannot be used.
 pub const BAD_FIELD: Fault = Fault {
     code: "bad-field",
-    rule: "what a row says must be text of one line (docs/formats.md, exports of other systems)",
+    rule: "a value must be text on one line",
     hint: "correct it where the export comes from, and export again",
 };
 
@@ -30,8 +30,8 @@ pub const BAD_FIELD: Fault = Fault {
 pub struct Dialect {
     /// What the header of a CSV file calls a field; `None` where it is not known.
     pub header: fn(&str) -> Option<&'static [&'static str]>,
-    /// Whether columns separated by tabs are as `mysql --batch` writes them: no quotes, `NULL` for nothing, and escapes by
-    /// backslashes.
+    /// Whether columns separated by tabs are as `mysql --batch` writes them: no quotes, `NULL` for nothing, and escapes
+    /// by backslashes.
     pub tabs_of_mysql: bool,
     /// How to get a whole export.
     pub hint: &'static str,
@@ -73,14 +73,14 @@ impl Wanted {
     }
 }
 
-/// One row, as far as it was asked for.
+/// The requested fields of one row.
 pub struct Record<'r, 'a> {
     /// The row.
     pub row: &'r Row<'a>,
-    /// The fields as they were asked for, without blanks around them; `None` where the file has no such field, or it holds
-    /// nothing at all.
+    /// The requested fields, without blanks around them; `None` where the file has no such field, or the field is
+    /// empty.
     pub fields: Vec<Option<Cow<'r, str>>>,
-    /// Where they stand in the row.
+    /// Where they are in the row.
     place: Place,
 }
 
@@ -98,7 +98,7 @@ impl Record<'_, '_> {
         self.fields[field].as_deref().unwrap_or_default()
     }
 
-    /// Where a field stands in its row.
+    /// Where a field is in its row.
     pub fn at(&self, field: usize) -> Range<usize> {
         match &self.place {
             Place::Columns(columns, style) => match columns[field] {
@@ -112,7 +112,7 @@ impl Record<'_, '_> {
     /// Reports a fault of a field.
     pub fn fault(&self, field: usize, fault: &Fault, faults: &mut Faults<'_, '_>, message: impl FnOnce() -> String) {
         if faults.is_hushed() {
-            // Finding a field again costs time, and nobody would see it.
+            // Finding a field again costs time, and the report would not be shown.
             faults.add(fault, 0..0, String::new);
         } else {
             faults.add(fault, self.at(field), message);
@@ -129,7 +129,7 @@ impl Record<'_, '_> {
             if text.contains(['\n', '\r', '\t']) {
                 self.fault(place, &BAD_FIELD, faults, || "the field holds several lines, or a tab".into());
             } else if text::find_flaw(text).is_some() {
-                let message = || "a control character, or an octet that is not UTF-8".into();
+                let message = || "a control character, or a byte that is not UTF-8".into();
                 self.fault(place, &BAD_CHARACTER, faults, message);
             }
         }
@@ -142,7 +142,7 @@ pub struct Records<T> {
     pub pieces: Vec<T>,
     /// How much is wrong.
     pub tally: Tally,
-    /// The files of which several rows stand on one line.
+    /// The files with several rows on one line.
     pub crowded: Vec<FileId>,
 }
 
@@ -160,7 +160,8 @@ struct Reading<'w, S, R> {
 
 /// Reads all rows of a source, in chunks side by side.
 ///
-/// `row` is called for each row of a chunk that `start` began, and judges its fields. A row that is none has no fields.
+/// `row` is called for each row of a chunk that `start` began, and judges its fields. A row that cannot be read has no
+/// fields.
 pub fn read_records<T: Send>(
     input: &Input<'_>,
     context: &Context<'_>,
@@ -193,8 +194,8 @@ pub fn read_records<T: Send>(
     let tally = &mut all.tally;
     tally.rows -= std::mem::take(&mut tally.passed_over);
     if let (0, None, Some(file)) = (tally.rows, &tally.doubt, input.files.first()) {
-        let diagnostic = Diagnostic::file_error("source-empty", file.id, "none of the rows is looked for");
-        let diagnostic = diagnostic.rule("an empty export is unknown, never empty (docs/formats.md, trust)");
+        let diagnostic = Diagnostic::file_error("source-empty", file.id, "`only` selects none of the rows");
+        let diagnostic = diagnostic.rule("an empty export makes its source unknown, never empty");
         tally.distrust(file.id, context.files, "has no rows", diagnostic.hint("correct `only`, or export again"));
     }
     all

@@ -9,7 +9,7 @@ use crate::inventory::reports::in_order;
 use crate::inventory::source::{Demands, Mapping, OWN, Pattern};
 use crate::inventory::value::{Inv, Vlan};
 
-/// What came of one source.
+/// The outcome of one source.
 struct Outcome {
     draft: Draft,
     trust: Trust,
@@ -143,46 +143,46 @@ fn bad_host_rows_say_what_is_wrong_and_freeze_their_host() {
     );
     insta::assert_snapshot!(outcome.text(), @r#"
     hosts-1: error[too-many-bad-rows]: source `hosts`: 7 of 7 rows are bad; 1 may be
-        = rule: above `max_bad_rows` nothing is concluded from a source (docs/formats.md, trust)
+        = rule: above `max_bad_rows` nothing is concluded from a source (zonewright help too-many-bad-rows)
         = hint: correct the rows, or raise `max_bad_rows` in zonewright.toml
-    hosts-1:2:3: error[bad-name]: `sas 1.example.net` is no host name: the character ' '
+    hosts-1:2:3: error[bad-name]: `sas 1.example.net` is not a host name: the character ' '
       2 | 1,sas 1.example.net,search,assigned,sas,,,s,,
         |   ^^^^^^^^^^^^^^^^^
-        = rule: labels are 1 to 63 letters, digits, hyphens and underscores, names at most 255 octets (docs/formats.md, exports)
+        = rule: labels are 1 to 63 letters, digits, hyphens and underscores, names at most 255 bytes (zonewright help bad-name)
         = hint: correct the name
-    hosts-1:3:1: error[bad-inv]: `x` is no inventory number
+    hosts-1:3:1: error[bad-inv]: `x` is not an inventory number
       3 | x,,search,assigned,sas,,,s,,
         | ^
-        = rule: an inventory number is an unsigned integer in decimal digits (docs/formats.md, exports)
-        = hint: correct the number; until then the row is nobody's
+        = rule: an inventory number is an unsigned integer in decimal digits (zonewright help bad-inv)
+        = hint: correct the number; until then the row belongs to no host
     hosts-1:4:1: error[field-count]: 9 fields instead of 10
       4 | 2,,search,maybe,sas,,,s,
-        = rule: every row has the fields of its format, no more and no fewer (docs/formats.md, exports)
+        = rule: every row has exactly the fields of its format (zonewright help field-count)
         = hint: complete the row, or quote a field that holds a comma
     hosts-1:5:4: error[empty-field]: the project is empty
       5 | 3,,,assigned,,,,s,,
         |    ^
-        = rule: inv, project, status and location are never empty (docs/formats.md, hosts)
+        = rule: inv, project, status and location are never empty (zonewright help empty-field)
         = hint: complete the row
     hosts-1:5:14: error[empty-field]: the location is empty
       5 | 3,,,assigned,,,,s,,
         |              ^
-        = rule: inv, project, status and location are never empty (docs/formats.md, hosts)
+        = rule: inv, project, status and location are never empty (zonewright help empty-field)
         = hint: complete the row
     hosts-1:6:3: error[bad-quoting]: text behind the closing quote of a field
       6 | 4,"a"b,search,assigned,sas,,,s,,
         |   ^^^^
-        = rule: a quoted field begins and ends with a quote, with quotes in it doubled (RFC 4180 section 2)
+        = rule: a quoted field begins and ends with a quote, with quotes in it doubled (RFC 4180 section 2) (zonewright help bad-quoting)
         = hint: correct the quotes
-    hosts-1:7:27: error[bad-character]: a control character, or an octet that is not UTF-8
+    hosts-1:7:27: error[bad-character]: a control character, or a byte that is not UTF-8
       7 | 8,,search,assigned,sas,,,s\u{0},,
         |                           ^^^^^
-        = rule: exports are UTF-8 without control characters (docs/formats.md, exports)
-        = hint: find out what wrote this octet, and export again
+        = rule: exports are UTF-8 without control characters (zonewright help bad-character)
+        = hint: find out what wrote this byte, and export again
     hosts-1:8:3: error[bad-quoting]: a quote that is never closed
       8 | 9,"open,search
         |   ^^^^^^^^^^^^
-        = rule: a quoted field begins and ends with a quote, with quotes in it doubled (RFC 4180 section 2)
+        = rule: a quoted field begins and ends with a quote, with quotes in it doubled (RFC 4180 section 2) (zonewright help bad-quoting)
         = hint: correct the quotes
     "#);
     assert_eq!(outcome.draft.hosts.iter().map(|host| host.inv.0).collect::<Vec<_>>(), [1, 2, 3, 4, 8, 9]);
@@ -227,19 +227,19 @@ fn a_number_on_two_rows_freezes_both() {
         ],
         |_| {},
     );
-    insta::assert_snapshot!(outcome.text(), @r"
+    insta::assert_snapshot!(outcome.text(), @"
     hosts-1: error[too-many-bad-rows]: source `hosts`: 2 of 3 rows are bad; 1 may be
-        = rule: above `max_bad_rows` nothing is concluded from a source (docs/formats.md, trust)
+        = rule: above `max_bad_rows` nothing is concluded from a source (zonewright help too-many-bad-rows)
         = hint: correct the rows, or raise `max_bad_rows` in zonewright.toml
-    hosts-1:2: error[duplicate-inv]: 1 stands on several rows
+    hosts-1:2: error[duplicate-inv]: 1 is on several rows
       2 | 1,,search,assigned,sas,,,,,
         = also: the other is hosts-2:2
-        = rule: an inventory number is one host, for ever (docs/formats.md, hosts)
+        = rule: an inventory number is one host, for ever (zonewright help duplicate-inv)
         = hint: remove or correct one of the rows; until then all of them are frozen
-    hosts-2:2: error[duplicate-inv]: 1 stands on several rows
+    hosts-2:2: error[duplicate-inv]: 1 is on several rows
       2 | 1,,search,free,sas,,,,,
         = also: the other is hosts-1:2
-        = rule: an inventory number is one host, for ever (docs/formats.md, hosts)
+        = rule: an inventory number is one host, for ever (zonewright help duplicate-inv)
         = hint: remove or correct one of the rows; until then all of them are frozen
     ");
     assert_eq!(outcome.draft.hosts.iter().map(|host| host.bad).collect::<Vec<_>>(), [true, true, false]);
@@ -298,38 +298,38 @@ fn switch_and_vlan_give_one_network() {
          sas1-s5 604\n\
          sas1-s6 604 2a02::1/64\n",
     );
-    insta::assert_snapshot!(outcome.text(), @r"
+    insta::assert_snapshot!(outcome.text(), @"
     l3_tors-1: error[too-many-bad-rows]: source `l3_tors`: 6 of 8 rows are bad; 1 may be
-        = rule: above `max_bad_rows` nothing is concluded from a source (docs/formats.md, trust)
+        = rule: above `max_bad_rows` nothing is concluded from a source (zonewright help too-many-bad-rows)
         = hint: correct the rows, or raise `max_bad_rows` in zonewright.toml
-    l3_tors-1:5: error[conflicting-networks]: 2a02:6b8:0:160c::/64 here and 2a02:6b8:0:160d::/64 elsewhere for one switch and VLAN
+    l3_tors-1:5: error[conflicting-networks]: 2a02:6b8:0:160c::/64 here, but 2a02:6b8:0:160d::/64 elsewhere for the same switch and VLAN
       5 | sas1-s2 604 2a02:6b8:0:160c::/64
         = also: the other is l3_tors-1:6
-        = rule: switch and VLAN give exactly one /64 (docs/formats.md, l3-tors)
+        = rule: switch and VLAN give exactly one /64 (zonewright help conflicting-networks)
         = hint: remove the wrong row; until then the hosts of both are blocked `bad-input`
-    l3_tors-1:6: error[conflicting-networks]: 2a02:6b8:0:160d::/64 here and 2a02:6b8:0:160c::/64 elsewhere for one switch and VLAN
+    l3_tors-1:6: error[conflicting-networks]: 2a02:6b8:0:160d::/64 here, but 2a02:6b8:0:160c::/64 elsewhere for the same switch and VLAN
       6 | sas1-s2 604 2a02:6b8:0:160d::/64
         = also: the other is l3_tors-1:5
-        = rule: switch and VLAN give exactly one /64 (docs/formats.md, l3-tors)
+        = rule: switch and VLAN give exactly one /64 (zonewright help conflicting-networks)
         = hint: remove the wrong row; until then the hosts of both are blocked `bad-input`
-    l3_tors-1:7:13: error[not-a-64]: `2a02:6b8:0:1600::/63` is no /64
+    l3_tors-1:7:13: error[not-a-64]: `2a02:6b8:0:1600::/63` is not a /64
       7 | sas1-s3 604 2a02:6b8:0:1600::/63
         |             ^^^^^^^^^^^^^^^^^^^^
-        = rule: the network of a row is a /64 without host bits (docs/formats.md, exports)
+        = rule: the network of a row is a /64 without host bits (zonewright help not-a-64)
         = hint: correct the prefix; until then the hosts of this row are blocked `bad-input`
-    l3_tors-1:8:9: error[bad-vlan]: `4096` is no VLAN
+    l3_tors-1:8:9: error[bad-vlan]: `4096` is not a VLAN
       8 | sas1-s4 4096 2a02:6b8:0:1600::/64
         |         ^^^^
-        = rule: VLANs are numbered 1 to 4094 (IEEE 802.1Q section 9.6)
+        = rule: VLANs are numbered 1 to 4094 (IEEE 802.1Q section 9.6) (zonewright help bad-vlan)
         = hint: correct the number
     l3_tors-1:9:1: error[field-count]: 2 fields instead of `SWITCH VLAN NETWORK`
       9 | sas1-s5 604
-        = rule: every row has the fields of its format, no more and no fewer (docs/formats.md, exports)
+        = rule: every row has exactly the fields of its format (zonewright help field-count)
         = hint: complete the row
     l3_tors-1:10:13: error[not-a-64]: `2a02::1/64` has bits behind its prefix
       10 | sas1-s6 604 2a02::1/64
          |             ^^^^^^^^^^
-         = rule: the network of a row is a /64 without host bits (docs/formats.md, exports)
+         = rule: the network of a row is a /64 without host bits (zonewright help not-a-64)
          = hint: correct the prefix; until then the hosts of this row are blocked `bad-input`
     ");
     let tors = &outcome.draft.tors;
@@ -382,10 +382,10 @@ fn layouts_keep_their_order() {
          </datacenter></net-layout>\n",
     );
     insta::assert_snapshot!(outcome.text(), @r#"
-    net_layout-1:6:52: error[bad-network]: `2a02:6b8::/6x` is no network
+    net_layout-1:6:52: error[bad-network]: `2a02:6b8::/6x` is not a network
       6 | <vlan id="761"><network>2a02:6b8:0:3::/64</network><network>2a02:6b8::/6x</network></vlan>
         |                                                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        = rule: a network is an address, a slash and a prefix length, without host bits (docs/formats.md, exports)
+        = rule: a network is an address, a slash and a prefix length, without host bits (zonewright help bad-network)
         = hint: correct the network
     "#);
     assert_eq!(outcome.draft.layout.ignored, 1);
@@ -430,35 +430,35 @@ fn what_does_not_belong_in_a_layout_is_a_bad_row() {
          <datacenter name='sas'><vlan id='4096'><network>2a02::/64</network></vlan>\n\
          <vlan id='5'>2a02::/64</vlan><vlan id='6'><net><network>2a02::/64</network></net></vlan></datacenter></net-layout>",
     );
-    insta::assert_snapshot!(outcome.text(), @r"
+    insta::assert_snapshot!(outcome.text(), @"
     net_layout-1: error[too-many-bad-rows]: source `net_layout`: 5 of 8 rows are bad; 1 may be
-        = rule: above `max_bad_rows` nothing is concluded from a source (docs/formats.md, trust)
+        = rule: above `max_bad_rows` nothing is concluded from a source (zonewright help too-many-bad-rows)
         = hint: correct the rows, or raise `max_bad_rows` in zonewright.toml
     net_layout-1:1:13: error[xml-element]: the element `pop` does not belong here
       1 | <net-layout><pop/><datacenter><vlan id='1'><network>2a02::/64</network></vlan></datacenter>
         |             ^^^^^^
-        = rule: net-layout holds datacenter, that vlan, that network, and nothing else (docs/formats.md, net-layout)
-        = hint: remove it; what it holds is not read
+        = rule: net-layout holds datacenters, a datacenter holds vlans, a vlan holds networks, and nothing else (zonewright help xml-element)
+        = hint: remove it; its content is not read
     net_layout-1:1:19: error[xml-attribute]: a datacenter without a `name`
       1 | <net-layout><pop/><datacenter><vlan id='1'><network>2a02::/64</network></vlan></datacenter>
         |                   ^^^^^^^^^^^^
-        = rule: a datacenter has a `name`, a vlan an `id` (docs/formats.md, net-layout)
+        = rule: a datacenter has a `name`, a vlan an `id` (zonewright help xml-attribute)
         = hint: correct the attribute; until then the element is not read
-    net_layout-1:2:24: error[bad-vlan]: `4096` is no VLAN
+    net_layout-1:2:24: error[bad-vlan]: `4096` is not a VLAN
       2 | <datacenter name='sas'><vlan id='4096'><network>2a02::/64</network></vlan>
         |                        ^^^^^^^^^^^^^^^^
-        = rule: VLANs are numbered 1 to 4094 (IEEE 802.1Q section 9.6)
+        = rule: VLANs are numbered 1 to 4094 (IEEE 802.1Q section 9.6) (zonewright help bad-vlan)
         = hint: correct the number
     net_layout-1:3:14: error[xml-element]: text outside a network
       3 | <vlan id='5'>2a02::/64</vlan><vlan id='6'><net><network>2a02::/64</network></net></vlan></datacenter></net-layout>
         |              ^^^^^^^^^
-        = rule: net-layout holds datacenter, that vlan, that network, and nothing else (docs/formats.md, net-layout)
-        = hint: remove it; what it holds is not read
+        = rule: net-layout holds datacenters, a datacenter holds vlans, a vlan holds networks, and nothing else (zonewright help xml-element)
+        = hint: remove it; its content is not read
     net_layout-1:3:43: error[xml-element]: the element `net` does not belong here
       3 | <vlan id='5'>2a02::/64</vlan><vlan id='6'><net><network>2a02::/64</network></net></vlan></datacenter></net-layout>
         |                                           ^^^^^
-        = rule: net-layout holds datacenter, that vlan, that network, and nothing else (docs/formats.md, net-layout)
-        = hint: remove it; what it holds is not read
+        = rule: net-layout holds datacenters, a datacenter holds vlans, a vlan holds networks, and nothing else (zonewright help xml-element)
+        = hint: remove it; its content is not read
     ");
     assert_eq!(outcome.draft.layout.networks.len(), 2);
     assert!(outcome.draft.layout.networks.values().all(|entry| matches!(entry, Entry::Bad(_))));
@@ -515,7 +515,7 @@ fn bad_reports_freeze_their_host_where_it_and_their_time_can_be_read() {
 }
 
 #[test]
-fn reports_from_the_future_are_told_but_freeze_nobody() {
+fn reports_from_the_future_are_reported_but_freeze_no_host() {
     let mac = "78:e3:b5:08:93:98".parse().ok();
     for (rest, mac) in
         [("\"mac\":\"78e3b5089398\"", mac), ("\"mac\":\"78e3b5089398\",\"active\":false", mac), ("\"mac\":1", None)]
@@ -535,7 +535,7 @@ fn a_cut_report_is_one_bad_row() {
     insta::assert_snapshot!(outcome.text(), @r#"
     mac-1:2:1: error[cut-line]: the last line has no end
       2 | {"time":"2026-11-20T01:00:00Z","inv":7,"mac":"78e3b5089398"}
-        = rule: every line ends with a newline; the last one may be incomplete without it (docs/formats.md, MAC reports)
+        = rule: every line ends with a newline; the last one may be incomplete without it (zonewright help cut-line)
         = hint: export again; append whole lines only
     "#);
     assert_eq!((outcome.doubt(), outcome.tally.bad), ("known", 1));
@@ -576,9 +576,9 @@ fn rows_of_names_lock_that_contradict_say_which_counts() {
          ======\n",
     );
     let heads: Vec<String> = outcome.text().lines().filter(|line| line.contains('[')).map(str::to_owned).collect();
-    insta::assert_snapshot!(heads.join("\n"), @r"
+    insta::assert_snapshot!(heads.join("\n"), @"
     names_lock-1: error[too-many-bad-rows]: source `names_lock`: 10 of 11 rows are bad; 1 may be
-    names_lock-1:1: warning[current-and-released]: host 1 has `a.search.example.net.` by this row, and by another gave it up at 2026-11-19T00:00:00Z
+    names_lock-1:1: warning[current-and-released]: host 1 has `a.search.example.net.` in this row, but another row says that it gave the name up at 2026-11-19T00:00:00Z
     names_lock-1:1: error[two-current-holders]: `a.search.example.net.` is current in several rows; host 2 keeps it: host 1 gave `a.search.example.net.` up at 2026-11-19T00:00:00Z
     names_lock-1:3: error[two-current-holders]: `a.search.example.net.` is current in several rows; host 2 keeps it: host 1 gave `a.search.example.net.` up at 2026-11-19T00:00:00Z
     names_lock-1:3: error[two-current-names]: host 2 has several current rows; it keeps `a.search.example.net.`: since 2026-01-02T00:00:00Z, no earlier than its release at 2026-01-01T00:00:00Z
@@ -601,9 +601,9 @@ fn a_name_from_before_a_release_does_not_count_though_it_is_the_first() {
          1\tfree-1.free.invalid\tsearch\t2026-01-02T00:00:00Z\t-\n\
          1\tb.search.example.net\tsearch\t2026-01-03T00:00:00Z\t-\n",
     );
-    let told = "it keeps `b.search.example.net.`: since 2026-01-03T00:00:00Z, after a release that \
+    let expected = "it keeps `b.search.example.net.`: since 2026-01-03T00:00:00Z, after a release that \
                 `a.search.example.net.` came before";
-    assert_eq!(outcome.text().matches(told).count(), 2, "{}", outcome.text());
+    assert_eq!(outcome.text().matches(expected).count(), 2, "{}", outcome.text());
 }
 
 #[test]
@@ -619,58 +619,58 @@ fn bad_lock_rows_are_bad_for_all_concerned() {
          x\tf.search.example.net\t\t2026-01-01T00:00:00Z\t-\n\
          6\tg.search.example.net\tsearch\t2026-01-01T00:00:00Z\t-\n",
     );
-    insta::assert_snapshot!(outcome.text(), @r"
+    insta::assert_snapshot!(outcome.text(), @"
     names_lock-1: error[too-many-bad-rows]: source `names_lock`: 7 of 8 rows are bad; 1 may be
-        = rule: above `max_bad_rows` nothing is concluded from a source (docs/formats.md, trust)
+        = rule: above `max_bad_rows` nothing is concluded from a source (zonewright help too-many-bad-rows)
         = hint: correct the rows, or raise `max_bad_rows` in zonewright.toml
     names_lock-1:1: error[two-current-names]: host 1 has several current rows; it keeps `a.search.example.net.`: since 2026-01-01T00:00:00Z like `b.search.example.net.`, and the lower of the two
       1 | 1 a.search.example.net search 2026-01-01T00:00:00Z -
         = also: the other is names_lock-1:2
-        = rule: a host has one current row (docs/formats.md, names.lock)
+        = rule: a host has one current row (zonewright help two-current-names)
         = hint: let `zonewright check --fix-lock` settle it, or give all but one of the rows the time of the release
     names_lock-1:2: error[two-current-holders]: `b.search.example.net.` is current in several rows; host 2 keeps it: host 1 keeps another name
       2 | 1 b.search.example.net search 2026-01-01T00:00:00Z -
         = also: the other is names_lock-1:3
-        = rule: a name is current in one row (docs/formats.md, names.lock)
+        = rule: a name is current in one row (zonewright help two-current-holders)
         = hint: let `zonewright check --fix-lock` settle it, or release the name of all but one of the hosts
     names_lock-1:2: error[two-current-names]: host 1 has several current rows; it keeps `a.search.example.net.`: since 2026-01-01T00:00:00Z like `b.search.example.net.`, and the lower of the two
       2 | 1 b.search.example.net search 2026-01-01T00:00:00Z -
         = also: the other is names_lock-1:1
-        = rule: a host has one current row (docs/formats.md, names.lock)
+        = rule: a host has one current row (zonewright help two-current-names)
         = hint: let `zonewright check --fix-lock` settle it, or give all but one of the rows the time of the release
     names_lock-1:3: error[two-current-holders]: `b.search.example.net.` is current in several rows; host 2 keeps it: host 1 keeps another name
       3 | 2 B.search.example.net. search 2026-01-01T00:00:00Z -
         = also: the other is names_lock-1:2
-        = rule: a name is current in one row (docs/formats.md, names.lock)
+        = rule: a name is current in one row (zonewright help two-current-holders)
         = hint: let `zonewright check --fix-lock` settle it, or release the name of all but one of the hosts
     names_lock-1:4:3: error[foreign-released-name]: `c.elsewhere.` is not directly below a domain of project `search`
       4 | 3 c.elsewhere search 2026-01-01T00:00:00Z 2026-11-13T12:00:00Z
         |   ^^^^^^^^^^^
-        = rule: a released name is directly below a domain of its project (docs/formats.md, names.lock)
+        = rule: a released name is directly below a domain of its project (zonewright help foreign-released-name)
         = hint: correct the project of the row, or give the project the domain in `also_domains`
-    names_lock-1:5:31: error[bad-time]: `long ago` is no time
+    names_lock-1:5:31: error[bad-time]: `long ago` is not a time
       5 | 4 d.search.example.net search long ago never
         |                               ^^^^^^^^
-        = rule: times are RFC 3339 with an offset, such as 2026-11-20T01:00:00Z (docs/formats.md, exports)
+        = rule: times are RFC 3339 with an offset, such as 2026-11-20T01:00:00Z (zonewright help bad-time)
         = hint: correct the time
-    names_lock-1:5:40: error[bad-time]: `never` is no time
+    names_lock-1:5:40: error[bad-time]: `never` is not a time
       5 | 4 d.search.example.net search long ago never
         |                                        ^^^^^
-        = rule: times are RFC 3339 with an offset, such as 2026-11-20T01:00:00Z (docs/formats.md, exports)
+        = rule: times are RFC 3339 with an offset, such as 2026-11-20T01:00:00Z (zonewright help bad-time)
         = hint: correct the time
     names_lock-1:6:1: error[field-count]: 1 field instead of `inv name project since released`
       6 | 5 e.search.example.net search
-        = rule: every row has the fields of its format, no more and no fewer (docs/formats.md, exports)
+        = rule: every row has exactly the fields of its format (zonewright help field-count)
         = hint: write its five fields with one tab between them
-    names_lock-1:7:1: error[bad-inv]: `x` is no inventory number
+    names_lock-1:7:1: error[bad-inv]: `x` is not an inventory number
       7 | x f.search.example.net  2026-01-01T00:00:00Z -
         | ^
-        = rule: an inventory number is an unsigned integer in decimal digits (docs/formats.md, exports)
-        = hint: correct the number; until then the row is nobody's
+        = rule: an inventory number is an unsigned integer in decimal digits (zonewright help bad-inv)
+        = hint: correct the number; until then the row belongs to no host
     names_lock-1:7:24: error[empty-field]: the project is empty
       7 | x f.search.example.net  2026-01-01T00:00:00Z -
         |                        ^
-        = rule: a row is `inv name project since released`, separated by tabs (docs/formats.md, names.lock)
+        = rule: a row is `inv name project since released`, separated by tabs (zonewright help empty-field)
         = hint: complete the row
     ");
     let bad: Vec<_> = outcome.draft.lock.iter().map(|row| (row.inv.0, row.bad)).collect();
@@ -693,7 +693,7 @@ fn the_end_marker_proves_that_a_file_is_whole() {
     assert_eq!(read("l3_tors", &format!("{rows}# end 1\n")).codes(), ["source-cut"]);
 }
 
-/// A good file of each format, whose end can be told.
+/// A good file of each format, whose end can be recognized.
 fn whole(key: &str) -> String {
     match key {
         "hosts" => {
@@ -725,13 +725,13 @@ fn no_cut_goes_unnoticed() {
             let cut = &text.as_bytes()[..end];
             let demanded = read_with(format.key, &[cut], |spec| spec.require_end = true);
             assert_ne!(demanded.trust, Trust::Known, "{} cut at {end}", format.key);
-            // Without the demand, a cut is told by the missing end of the last line.
+            // Without the demand, a cut is recognized by the missing end of the last line.
             let outcome = read_with(format.key, &[cut], |_| {});
-            let told = !cut.ends_with(b"\n");
-            if told && format.key == "mac" {
+            let is_reported = !cut.ends_with(b"\n");
+            if is_reported && format.key == "mac" {
                 let all = outcome.reports().len() == 2;
                 assert!(outcome.trust != Trust::Known || outcome.tally.bad == 1 || all, "{end}");
-            } else if told {
+            } else if is_reported {
                 assert_ne!(outcome.trust, Trust::Known, "{} cut at {end}", format.key);
             }
         }

@@ -11,7 +11,7 @@ use crate::diag::{Diagnostic, Diagnostics, FileId, Origin, Severity, is_formatti
 use crate::dns::{Name, NameError};
 use crate::inventory::value::{Net64, Time, Vlan};
 
-/// How many octets one thread reads at a time; about 10 000 rows, so that the merging costs nothing beside them.
+/// How many octets one thread reads at a time; about 10 000 rows, so that merging costs little in comparison.
 const CHUNK: usize = 1 << 20;
 
 /// How few octets a row may have that room is made for before it is read: a file of empty lines asks for little.
@@ -24,7 +24,7 @@ pub struct Shape {
     pub header: Option<&'static str>,
     /// Whether a last line without an end is one bad row, not a cut file.
     pub cut_is_a_row: bool,
-    /// Whether a `#` ends a row wherever it stands.
+    /// Whether a `#` ends a row at any place.
     pub trailing_comments: bool,
     /// Whether the file is our own, so that no export replaces it.
     pub is_own: bool,
@@ -40,70 +40,67 @@ pub struct Fault {
     pub hint: &'static str,
 }
 
-/// A row that holds octets that no text holds.
+/// A row with octets that are not text.
 pub const BAD_CHARACTER: Fault = Fault {
     code: "bad-character",
-    rule: "exports are UTF-8 without control characters (docs/formats.md, exports)",
-    hint: "find out what wrote this octet, and export again",
+    rule: "exports are UTF-8 without control characters",
+    hint: "find out what wrote this byte, and export again",
 };
 
-/// A host name that is none.
+/// A host name that is not valid.
 pub const BAD_NAME: Fault = Fault {
     code: "bad-name",
-    rule: "labels are 1 to 63 letters, digits, hyphens and underscores, names at most 255 octets (docs/formats.md, exports)",
+    rule: "labels are 1 to 63 letters, digits, hyphens and underscores, names at most 255 bytes",
     hint: "correct the name",
 };
 
-/// A VLAN number that is none.
+/// A VLAN number that is not valid.
 pub const BAD_VLAN: Fault = Fault {
     code: "bad-vlan",
     rule: "VLANs are numbered 1 to 4094 (IEEE 802.1Q section 9.6)",
     hint: "correct the number",
 };
 
-/// An inventory number that is none.
+/// An inventory number that is not valid.
 pub const BAD_INV: Fault = Fault {
     code: "bad-inv",
-    rule: "an inventory number is an unsigned integer in decimal digits (docs/formats.md, exports)",
-    hint: "correct the number; until then the row is nobody's",
+    rule: "an inventory number is an unsigned integer in decimal digits",
+    hint: "correct the number; until then the row belongs to no host",
 };
 
-/// A network that is none.
+/// A network that is not valid.
 pub const BAD_NETWORK: Fault = Fault {
     code: "bad-network",
-    rule: "a network is an address, a slash and a prefix length, without host bits (docs/formats.md, exports)",
+    rule: "a network is an address, a slash and a prefix length, without host bits",
     hint: "correct the network",
 };
 
-/// A network that is no /64.
+/// A network that is not a /64.
 pub const NOT_A_64: Fault = Fault {
     code: "not-a-64",
-    rule: "the network of a row is a /64 without host bits (docs/formats.md, exports)",
+    rule: "the network of a row is a /64 without host bits",
     hint: "correct the prefix; until then the hosts of this row are blocked `bad-input`",
 };
 
 /// A row with too many or too few fields.
-pub const FIELD_COUNT: Fault = Fault {
-    code: "field-count",
-    rule: "every row has the fields of its format, no more and no fewer (docs/formats.md, exports)",
-    hint: "complete the row",
-};
+pub const FIELD_COUNT: Fault =
+    Fault { code: "field-count", rule: "every row has exactly the fields of its format", hint: "complete the row" };
 
 /// A number of fields, in words.
 pub fn fields(count: usize) -> String {
     format!("{count} field{}", if count == 1 { "" } else { "s" })
 }
 
-/// A time that is none.
+/// A time that is not valid.
 pub const BAD_TIME: Fault = Fault {
     code: "bad-time",
-    rule: "times are RFC 3339 with an offset, such as 2026-11-20T01:00:00Z (docs/formats.md, exports)",
+    rule: "times are RFC 3339 with an offset, such as 2026-11-20T01:00:00Z",
     hint: "correct the time",
 };
 
 /// One row.
 pub struct Row<'a> {
-    /// Where it stands; with a column where it does not begin its line.
+    /// Its place; with a column where it does not begin its line.
     pub origin: Origin,
     /// Its text, without its end; several lines where a field holds some.
     pub text: &'a str,
@@ -139,7 +136,7 @@ pub fn count_row(tally: &mut Tally, row: &Row<'_>, read: impl FnOnce(&mut Faults
     let mut faults =
         Faults { row, diagnostics: &mut tally.diagnostics, found: false, hushed: false, passed_over: false };
     if let Some(at) = row.flaw.clone() {
-        faults.add(&BAD_CHARACTER, at, || "a control character, or an octet that is not UTF-8".into());
+        faults.add(&BAD_CHARACTER, at, || "a control character, or a byte that is not UTF-8".into());
     }
     read(&mut faults);
     let (found, passed_over) = (faults.found, faults.passed_over);
@@ -167,7 +164,7 @@ impl Faults<'_, '_> {
             let mut diagnostic = diagnostic.excerpt(row.text[begin..end].trim_end_matches('\r'), width);
             diagnostic.row = Some(row.origin);
             if begin == 0 {
-                // What stands before the row on its line is not shown.
+                // The text before the row on its line is not shown.
                 let before = row.origin.col.saturating_sub(1);
                 diagnostic.origin.col += before;
                 diagnostic.skipped += before as usize;
@@ -196,7 +193,7 @@ impl Faults<'_, '_> {
         self.hushed
     }
 
-    /// Whether the row holds a character that no text holds.
+    /// Whether the row holds a character that is not text.
     pub fn is_flawed(&self) -> bool {
         self.row.flaw.is_some()
     }
@@ -221,8 +218,8 @@ struct Chunk<'a> {
 
 /// Reads all rows of a source, in chunks side by side; the answers are in the order of files and lines.
 ///
-/// `row` is called for each row between `start` of a chunk, which is told for how many rows to have room, and its end, and
-/// reports what is wrong.
+/// `row` is called for each row of a chunk, and reports what is wrong with it. `start` begins the chunk; its argument
+/// is the number of rows to make room for.
 pub fn read_rows<T: Send>(
     input: &Input<'_>,
     context: &Context<'_>,
@@ -271,7 +268,7 @@ fn header_of(bytes: &[u8], shape: &Shape, file: FileId) -> Result<u32, Box<Diagn
             return Ok(number);
         }
         let diagnostic = Diagnostic::error("bad-header", Origin::line(file, number), "this is not the header");
-        let diagnostic = diagnostic.excerpt(line, 0).rule("the first row names the columns (docs/formats.md, exports)");
+        let diagnostic = diagnostic.excerpt(line, 0).rule("the first row names the columns");
         return Err(Box::new(diagnostic.hint(format!("the header is `{wanted}`"))));
     }
     // A file without any row is reported as empty.
@@ -328,13 +325,13 @@ fn read_chunk(
     mut read: impl FnMut(&Row<'_>, &mut Faults<'_, '_>),
 ) -> Tally {
     let mut tally = Tally::default();
-    // What stands for octets that are not UTF-8 is only looked for where there are some.
+    // The replacement character is only looked for where there are octets that are not UTF-8.
     let text = std::str::from_utf8(chunk.bytes).map_or_else(|_| String::from_utf8_lossy(chunk.bytes), Cow::Borrowed);
     let suspicious = is_suspicious(&text);
     for (number, (line, has_end)) in (chunk.first_line..).zip(lines(&text)) {
         let cut = !has_end;
         let line = if line.as_bytes().last() == Some(&b'\r') { &line[..line.len() - 1] } else { line };
-        // What is left of a row that was cut may name another host than the row did.
+        // The rest of a cut row may name another host than the row did.
         let is_remnant = cut && !shape.cut_is_a_row;
         if number == header || is_passed_over(line) || is_remnant {
             continue;
@@ -360,8 +357,8 @@ fn is_suspicious(text: &str) -> bool {
         || memchr::memchr_iter(b'\r', text.as_bytes()).any(bare_return)
 }
 
-/// The first character of a row that no text holds: control characters but the tab, those that are invisible or reorder
-/// text, and what stands for octets that are not UTF-8.
+/// The first character of a row that is not text: control characters except the tab, characters that are invisible or
+/// reorder text, and the replacement for octets that are not UTF-8.
 pub fn find_flaw(line: &str) -> Option<Range<usize>> {
     let bad = |c: &char| (c.is_control() && *c != '\t') || is_formatting(*c) || *c == '\u{fffd}';
     line.char_indices().find(|(_, c)| bad(c)).map(|(at, c)| at..at + c.len_utf8())
@@ -369,7 +366,7 @@ pub fn find_flaw(line: &str) -> Option<Range<usize>> {
 
 /// Checks that a file is there to its end, and has rows.
 pub fn check_whole(tally: &mut Tally, file: SourceFile<'_>, input: &Input<'_>, context: &Context<'_>, shape: &Shape) {
-    const RULE: &str = "what may be incomplete proves nothing (docs/formats.md, trust)";
+    const RULE: &str = "a file that may be incomplete is not used";
     let (whole, again) = match shape.is_own {
         true => ("restore it from version control", "restore it from version control"),
         false => ("export again; write to another name and rename when complete", "export again"),
@@ -378,7 +375,7 @@ pub fn check_whole(tally: &mut Tally, file: SourceFile<'_>, input: &Input<'_>, c
     let ended = file.bytes.ends_with(b"\n") || shape.cut_is_a_row;
     if file.bytes.is_empty() {
         let diagnostic = Diagnostic::file_error("source-empty", file.id, "the file is empty");
-        let diagnostic = diagnostic.rule("an empty export is unknown, never empty (docs/formats.md, trust)");
+        let diagnostic = diagnostic.rule("an empty export makes its source unknown, never empty");
         tally.distrust(file.id, context.files, "is empty", diagnostic.hint(again));
         return;
     }
@@ -396,14 +393,14 @@ pub fn check_whole(tally: &mut Tally, file: SourceFile<'_>, input: &Input<'_>, c
         }
         _ if tally.rows == 0 && tally.doubt.is_none() => {
             let diagnostic = Diagnostic::file_error("source-empty", file.id, "the file has no rows");
-            let diagnostic = diagnostic.rule("an empty export is unknown, never empty (docs/formats.md, trust)");
+            let diagnostic = diagnostic.rule("an empty export makes its source unknown, never empty");
             tally.distrust(file.id, context.files, "has no rows", diagnostic.hint(again));
         }
         _ => {}
     }
 }
 
-/// How many rows the last line promises; `None` where it is no `# end ROWS`.
+/// How many rows the last line promises; `None` where it is not a `# end ROWS`.
 pub fn end_marker(bytes: &[u8]) -> Option<u64> {
     let bytes = bytes.strip_suffix(b"\n")?;
     let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
@@ -426,7 +423,7 @@ pub fn read_dates(input: &Input<'_>, tally: &mut Tally) {
         let time = date.and_then(|date| date.trim().parse::<Time>().ok());
         tally.dated = tally.dated.and(Dated::of(time));
         if let (Some(date), None) = (date, time) {
-            let message = format!("`{}` is no time, so that the export has no date", date.trim());
+            let message = format!("`{}` is not a time, so the export has no date", date.trim());
             let origin = Origin::line(file.id, 1);
             let diagnostic = Diagnostic::warning(BAD_TIME.code, origin, message).excerpt(first.trim_end(), 0);
             tally.diagnostics.push(diagnostic.rule(BAD_TIME.rule).hint(BAD_TIME.hint));
@@ -452,7 +449,7 @@ pub struct KeyedRow<K> {
     pub key: K,
     /// The network, where the whole row is good.
     pub network: Option<Net64>,
-    /// Where it stands.
+    /// Its place.
     pub origin: Origin,
 }
 
@@ -468,7 +465,7 @@ pub fn take_conflicts<K: Ord + Copy>(rows: &mut [KeyedRow<K>], what: &str, tally
             let Some(network) = row.network.take() else { continue };
             tally.bad += 1;
             let (other, origin) = if network == first.0 { second } else { first };
-            let message = format!("{network} here and {other} elsewhere for one {what}");
+            let message = format!("{network} here, but {other} elsewhere for the same {what}");
             conflicts.push(Conflict { severity: Severity::Error, origin: row.origin, message, other: origin });
         }
     }
@@ -546,7 +543,7 @@ pub fn read_vlan(word: &Word<'_>, faults: &mut Faults<'_, '_>) -> Option<Vlan> {
     let digits = word.text.bytes().all(|octet| octet.is_ascii_digit());
     let vlan = word.text.parse().ok().filter(|_| digits).and_then(Vlan::new);
     if vlan.is_none() {
-        faults.add(&BAD_VLAN, word.at.clone(), || format!("`{}` is no VLAN", word.text));
+        faults.add(&BAD_VLAN, word.at.clone(), || format!("`{}` is not a VLAN", word.text));
     }
     vlan
 }
@@ -554,14 +551,14 @@ pub fn read_vlan(word: &Word<'_>, faults: &mut Faults<'_, '_>) -> Option<Vlan> {
 /// Reads a /64.
 pub fn read_net64(word: &Word<'_>, faults: &mut Faults<'_, '_>) -> Option<Net64> {
     let Ok(network) = word.text.parse::<Ipv6Net>() else {
-        faults.add(&BAD_NETWORK, word.at.clone(), || format!("`{}` is no IPv6 network", word.text));
+        faults.add(&BAD_NETWORK, word.at.clone(), || format!("`{}` is not an IPv6 network", word.text));
         return None;
     };
     let net64 = Net64::new(network);
     if net64.is_none() {
         faults.add(&NOT_A_64, word.at.clone(), || match network.prefix_len() {
             64 => format!("`{network}` has bits behind its prefix"),
-            _ => format!("`{network}` is no /64"),
+            _ => format!("`{network}` is not a /64"),
         });
     }
     net64

@@ -5,7 +5,7 @@ use super::*;
 use crate::inventory::model::ProjectFile;
 use crate::inventory::template::{FastboneTemplate, ShortnameTemplate};
 
-/// What comes of giving names at two.
+/// The outcome of giving names at two o'clock.
 fn given<const N: usize>(inventory: &Inventory, hosts: [u64; N], holding: Holding, to: Option<&str>) -> Outcome {
     let giving = Giving { holding, to: to.map(|id| project(inventory, id)), now: at("02:00:00") };
     let mut taken = Taken::by_hosts(inventory, giving.now);
@@ -42,16 +42,16 @@ fn a_template_that_is_used_up_says_how_many_names_it_allows_and_who_has_them() {
     let outcome = given(&inventory(&hosts, &lock), [11, 12, 13, 14, 15, 16, 17, 18], Holding::Keep, None);
     let last = outcome.namings.last().unwrap().after.clone().unwrap();
     assert_eq!((outcome.namings.len(), last.to_string()), (6, "x9.web.example.".to_owned()));
-    let told = "`x{index:01}` allows 9 names, and all are taken: 1 held, 1 given up less than `name_cooldown` \
+    let expected = "`x{index:01}` allows 9 names, and all are taken: 1 held, 1 given up less than `name_cooldown` \
                 ago, 1 in live DNS, 6 given now";
     assert_eq!(refused(&outcome), [(17, "template-exhausted"), (18, "template-exhausted")]);
-    assert!(outcome.refused.iter().all(|refusal| refusal.message == told), "{:?}", outcome.refused);
+    assert!(outcome.refused.iter().all(|refusal| refusal.message == expected), "{:?}", outcome.refused);
 
     let names: Vec<String> = (1..=9).map(|at| format!("{at},sas{at}.search.example,search,assigned,sas")).collect();
     let hosts: Vec<&str> = names.iter().map(String::as_str).chain(["11,,search,assigned,SAS"]).collect();
     let outcome = given(&inventory(&hosts, &[]), [11], Holding::Keep, None);
-    let told = "`{location}{index:01}` at `sas` allows 9 names, and all are taken: 9 held";
-    assert_eq!(outcome.refused[0].message, told);
+    let expected = "`{location}{index:01}` at `sas` allows 9 names, and all are taken: 9 held";
+    assert_eq!(outcome.refused[0].message, expected);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn a_host_does_not_move_where_its_new_fastbone_would_shadow_what_live_dns_holds(
     [b"sas1f", b"sas3f"].into_iter().for_each(|label| taken.add_live_name(label));
     let (outcome, candidates) = allocate_and_tell(&inventory, &mut taken, &invs([1, 2, 3]), giving);
     assert_eq!(refused(&outcome), [(1, "name-taken")], "that of 3 may be its own: hosts.csv has it in `web` already");
-    assert!(outcome.refused[0].message.contains("`sas1f` in live DNS"), "{:?}", outcome.refused);
+    assert!(outcome.refused[0].message.contains("live DNS has a record at `sas1f`"), "{:?}", outcome.refused);
     assert_eq!(candidates.given, [b"sas2f".to_vec()], "a zone may have to be asked for it first");
 }
 

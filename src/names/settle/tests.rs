@@ -22,19 +22,19 @@ dns_domain = \"db.test\"
 fn fixed(lock: &[&str]) -> String {
     let (new, settlement) = fix(&text(lock), NOW);
     let (again, nothing) = fix(&new, "2026-11-20T13:00:00Z");
-    assert_eq!((again, nothing.decided), (new.clone(), Vec::new()), "what is settled stays so");
+    assert_eq!((again, nothing.decided), (new.clone(), Vec::new()), "a settled file stays unchanged");
     let mut turned: Vec<&str> = lock.to_vec();
     turned.reverse();
     let (again, same) = fix(&text(&turned), NOW);
     assert_eq!((&again, &same.decided, &same.left), (&new, &settlement.decided, &settlement.left), "any order will do");
-    let told = |decisions: &[Decision], sign: &str| {
+    let shown = |decisions: &[Decision], sign: &str| {
         let lines = decisions.iter().map(|decision| format!("{sign}host {} {}\n", decision.inv, decision.message));
         lines.collect::<String>()
     };
     let Settlement { decided, left, .. } = &settlement;
     new.replace('\t', " ").replace("2026-11-", "")
         + "---\n"
-        + &(told(decided, "") + &told(left, "! ")).replace("2026-11-", "")
+        + &(shown(decided, "") + &shown(left, "! ")).replace("2026-11-", "")
 }
 
 /// Lines of names.lock: fields with blanks between them, `DD` for times in November.
@@ -72,49 +72,49 @@ fn fix(lock: &str, now: &str) -> (String, Settlement) {
 fn equal_rows_stand_once() {
     let lock =
         ["1 x.web.test web @18 -", "1 x.web.test web @18 -", "1 y.web.test web @16 @18", "1 y.web.test web @16 @18"];
-    insta::assert_snapshot!(fixed(&lock), @r"
+    insta::assert_snapshot!(fixed(&lock), @"
     1 x.web.test web 18T00:00:00Z -
     1 y.web.test web 16T00:00:00Z 18T00:00:00Z
     ---
-    host 1 gave up `y.web.test.` by 2 equal rows: one stays
-    host 1 has `x.web.test.` by 2 equal rows: one stays
+    host 1 gave up `y.web.test.` in 2 equal rows: one stays
+    host 1 has `x.web.test.` in 2 equal rows: one stays
     ");
     // Rows that say the same in other words are one too.
-    insta::assert_snapshot!(fixed(&["1 X.web.test. web @18 -", "1 x.web.test web @18 -"]), @r"
+    insta::assert_snapshot!(fixed(&["1 X.web.test. web @18 -", "1 x.web.test web @18 -"]), @"
     1 X.web.test. web 18T00:00:00Z -
     ---
-    host 1 has `x.web.test.` by 2 equal rows: one stays
+    host 1 has `x.web.test.` in 2 equal rows: one stays
     ");
 }
 
 #[test]
 fn a_release_beats_the_row_that_it_was_made_of() {
     let lock = ["1 x.web.test web @10 -", "1 x.web.test web @10 @18", "1 free-1.free.invalid web @18 -"];
-    insta::assert_snapshot!(fixed(&lock), @r"
+    insta::assert_snapshot!(fixed(&lock), @"
     1 free-1.free.invalid web 18T00:00:00Z -
     1 x.web.test web 10T00:00:00Z 18T00:00:00Z
     ---
-    host 1 no longer has `x.web.test.`: it gave it up at 18T00:00:00Z, and an older row is left from before
+    host 1 no longer has `x.web.test.`: it gave it up at 18T00:00:00Z, and this older row was left over
     ");
 }
 
 #[test]
 fn a_name_that_was_given_again_is_held() {
     let lock = ["1 x.web.test web @19 -", "1 x.web.test web @10 @18", "1 x.web.test web @10 @17"];
-    insta::assert_snapshot!(fixed(&lock), @r"
+    insta::assert_snapshot!(fixed(&lock), @"
     1 x.web.test web 19T00:00:00Z -
     ---
-    host 1 has `x.web.test.` by one row now: since 19T00:00:00Z, in `web`
+    host 1 has `x.web.test.` in one row now: since 19T00:00:00Z, in `web`
     ");
-    insta::assert_snapshot!(fixed(&["1 x.web.test web @18 -", "1 x.web.test web @10 @18"]), @r"
+    insta::assert_snapshot!(fixed(&["1 x.web.test web @18 -", "1 x.web.test web @10 @18"]), @"
     1 x.web.test web 18T00:00:00Z -
     ---
-    host 1 has `x.web.test.` by one row now: since 18T00:00:00Z, in `web`
+    host 1 has `x.web.test.` in one row now: since 18T00:00:00Z, in `web`
     ");
-    insta::assert_snapshot!(fixed(&["1 x.web.test web @17 -", "1 x.web.test web @10 @18"]), @r"
+    insta::assert_snapshot!(fixed(&["1 x.web.test web @17 -", "1 x.web.test web @10 @18"]), @"
     1 x.web.test web 10T00:00:00Z 18T00:00:00Z
     ---
-    host 1 no longer has `x.web.test.`: it gave it up at 18T00:00:00Z, and an older row is left from before
+    host 1 no longer has `x.web.test.`: it gave it up at 18T00:00:00Z, and this older row was left over
     ");
     insta::assert_snapshot!(fixed(&["1 x.web.test web @17 @19", "1 x.web.test web @10 @18"]), @r"
     1 x.web.test web 17T00:00:00Z 19T00:00:00Z
@@ -125,15 +125,15 @@ fn a_name_that_was_given_again_is_held() {
 
 #[test]
 fn of_two_rows_of_a_name_the_first_counts_in_the_project_of_hosts_csv() {
-    insta::assert_snapshot!(fixed(&["1 x.web.test db @17 -", "1 x.web.test web @18 -"]), @r"
+    insta::assert_snapshot!(fixed(&["1 x.web.test db @17 -", "1 x.web.test web @18 -"]), @"
     1 x.web.test web 17T00:00:00Z -
     ---
-    host 1 has `x.web.test.` by one row now: since 17T00:00:00Z, in `web`
+    host 1 has `x.web.test.` in one row now: since 17T00:00:00Z, in `web`
     ");
-    insta::assert_snapshot!(fixed(&["1 x.web.test db @17 -", "1 x.web.test web @17 -"]), @r"
+    insta::assert_snapshot!(fixed(&["1 x.web.test db @17 -", "1 x.web.test web @17 -"]), @"
     1 x.web.test web 17T00:00:00Z -
     ---
-    host 1 has `x.web.test.` by one row now: since 17T00:00:00Z, in `web`
+    host 1 has `x.web.test.` in one row now: since 17T00:00:00Z, in `web`
     ");
 }
 
@@ -159,11 +159,11 @@ fn a_release_and_a_name_of_one_host_are_decided_by_the_later() {
     host 1 has no name: its release at 19T00:00:00Z came after `y.web.test.`
     ");
     let lock = ["1 y.web.test web @18 -", "1 free-1.free.invalid web @18 -", "1 free-1.free.invalid web @17 -"];
-    insta::assert_snapshot!(fixed(&lock), @r"
+    insta::assert_snapshot!(fixed(&lock), @"
     1 y.web.test web 18T00:00:00Z -
     ---
     host 1 has `y.web.test.`: it was given after the release
-    host 1 has no name by one row now: since 18T00:00:00Z, in `web`
+    host 1 has no name in one row now: since 18T00:00:00Z, in `web`
     ");
 }
 
@@ -248,7 +248,8 @@ fn a_fastbone_takes_its_short_name() {
     ---
     host 1 gives up `x.web.test.`: host 10 has `fb-x.db.test.`, and a fastbone is in the way, since 17T00:00:00Z, earlier than 18T00:00:00Z
     ");
-    // A host of a project without fastbones leaves that name to others; and who lost takes nothing from anybody.
+    // A host of a project without fastbones leaves that name to others; and a host that lost its name takes none from
+    // another host.
     insta::assert_snapshot!(fixed(&["10 x.db.test db @18 -", "1 fb-x.web.test web @19 -", "2 fb-fb-x.web.test web @20 -"]), @r"
     1 fb-x.web.test web 19T00:00:00Z -
     2 fb-fb-x.web.test web 20T00:00:00Z 20T12:00:00Z
@@ -261,23 +262,23 @@ fn a_fastbone_takes_its_short_name() {
 
 #[test]
 fn a_name_that_no_row_may_say_released_is_left_to_people() {
-    insta::assert_snapshot!(fixed(&["1 x.db.test web @18 -", "10 x.db.test db @17 -"]), @r"
+    insta::assert_snapshot!(fixed(&["1 x.db.test web @18 -", "10 x.db.test db @17 -"]), @"
     1 x.db.test web 18T00:00:00Z -
     10 x.db.test db 17T00:00:00Z -
     ---
-    ! host 1 gives up `x.db.test.`: host 10 has it since 17T00:00:00Z, earlier than 18T00:00:00Z; but `x.db.test.` is in no domain of its project, so that this must be done by hand
+    ! host 1 gives up `x.db.test.`: host 10 has it since 17T00:00:00Z, earlier than 18T00:00:00Z; but `x.db.test.` is in no domain of its project, so an operator must do this by hand
     ");
 }
 
 #[test]
 fn a_release_stays_while_the_name_before_it_is_left_to_people() {
     let lock = ["1 x.db.test web @10 -", "1 free-1.free.invalid web @12 -", "1 y.web.test web @14 -"];
-    insta::assert_snapshot!(fixed(&lock), @r"
+    insta::assert_snapshot!(fixed(&lock), @"
     1 free-1.free.invalid web 12T00:00:00Z -
     1 x.db.test web 10T00:00:00Z -
     1 y.web.test web 14T00:00:00Z -
     ---
-    ! host 1 keeps `y.web.test.`, which it was given after a release, and gives up `x.db.test.`; but `x.db.test.` is in no domain of its project, so that this must be done by hand
+    ! host 1 keeps `y.web.test.`, which it was given after a release, and gives up `x.db.test.`; but `x.db.test.` is in no domain of its project, so an operator must do this by hand
     ");
 }
 
@@ -285,13 +286,13 @@ fn a_release_stays_while_the_name_before_it_is_left_to_people() {
 fn bad_rows_stay_as_they_are() {
     let lock =
         ["1 x.web.test web never -", "2 x.web.test web @17 -", "2 x.web.test web @17 -", "3", "x y.web.test web @01 -"];
-    insta::assert_snapshot!(fixed(&lock), @r"
+    insta::assert_snapshot!(fixed(&lock), @"
     1 x.web.test web never -
     2 x.web.test web 17T00:00:00Z -
     3
     x y.web.test web 01T00:00:00Z -
     ---
-    host 2 has `x.web.test.` by 2 equal rows: one stays
+    host 2 has `x.web.test.` in 2 equal rows: one stays
     ");
     // Two current rows would be one too many.
     insta::assert_snapshot!(fixed(&["1 x.web.test web @18 -", "1 y.web.test web never -", "2 x.web.test web @17 -"]), @r"

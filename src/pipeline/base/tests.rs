@@ -239,10 +239,10 @@ fn errors_in_a_base_have_its_name() {
     let base = good(&fixture, "HEAD");
     let found = crate::diag::render(&base.diagnostics.errors(), &base.files());
     let lines: Vec<&str> = found.lines().filter(|line| !line.starts_with(' ')).collect();
-    insta::assert_snapshot!(lines.join("\n"), @r"
+    insta::assert_snapshot!(lines.join("\n"), @"
     HEAD:projects/web.yaml:1:1: error[missing-key]: the key `vlan_scheme` is missing
     HEAD:projects/web.yaml:1:1: error[missing-key]: the key `vlans` is missing
-    HEAD:projects/web.yaml:2:1: error[unknown-key]: `vlan_schme` is no key of this table
+    HEAD:projects/web.yaml:2:1: error[unknown-key]: this table has no key `vlan_schme`
     agents/one.jsonl:1:1: error[bad-json]: EOF while parsing an object
     ");
     insta::assert_snapshot!(remarks(&base), @"HEAD: base-has-errors: the base has 4 errors that the workspace has not: what hangs on them may be classed wrongly");
@@ -289,7 +289,7 @@ fn a_base_that_cannot_be_read_says_what_to_do() {
     ");
     let elsewhere = tempfile::tempdir().unwrap();
     let error = load(elsewhere.path(), "HEAD", now()).unwrap_err();
-    assert_eq!(error.to_string(), "the base `HEAD` cannot be read: the workspace is in no git repository");
+    assert_eq!(error.to_string(), "the base `HEAD` cannot be read: the workspace is not in a git repository");
 }
 
 /// A workspace, and a folder with another state of some of its files.

@@ -62,10 +62,10 @@ impl Based {
 pub fn decide_by(
     inventory: &Inventory,
     request: &Request<'_>,
-    Reviewed { live, waits, .. }: Reviewed<'_>,
+    Reviewed { live, waits, hosts, .. }: Reviewed<'_>,
     remembered: &Remembered,
 ) -> Decided {
-    let selection = select(inventory, request);
+    let selection = select(inventory, (hosts, &request.projects));
     let tripped = remembered.tripped(inventory);
     decide::decide(inventory, live, Given { now: request.now, selection: &selection, tripped: &tripped, waits })
 }
@@ -160,10 +160,10 @@ fn lies_in(side: &Side<'_>, inv: Inv, zones: &BTreeSet<ZoneName>) -> bool {
     side.facts(inv).is_some_and(|facts| facts.has_name(is_in))
 }
 
-/// Whose rules run of a base: those that the command line names, as far as the base knows them.
-fn select(base: &Inventory, request: &Request<'_>) -> Selection {
+/// Whose rules run of a base: the hosts and projects that the command line names, as far as the base knows them.
+fn select(base: &Inventory, (hosts, projects): (&BTreeSet<Inv>, &[String])) -> Selection {
     let place = |id: &String| base.projects.iter().position(|project| project.id == *id);
     // A project that the base lacks narrows it to nothing all the same.
     let index = |id| ProjectIndex(place(id).map_or(u32::MAX, |place| place as u32));
-    Selection { hosts: request.hosts.iter().copied().collect(), projects: request.projects.iter().map(index).collect() }
+    Selection { hosts: hosts.clone(), projects: projects.iter().map(index).collect() }
 }

@@ -12,10 +12,11 @@ use std::collections::BTreeSet;
 use super::base::Remark;
 use super::decide::Decided;
 use super::guards::Remembered;
-use super::{MakeError, Progress, Request};
+use super::{MakeError, Progress, Request, RunStage};
 use crate::diag::Diagnostics;
 use crate::diff::waits::Waits;
 use crate::inventory::Inventory;
+use crate::inventory::value::Inv;
 use crate::live::Live;
 use crate::plan::{Against, Review};
 use crate::review::{self, Side};
@@ -28,6 +29,8 @@ use past::Past;
 pub(super) struct Reviewed<'a> {
     /// The inventory.
     pub inventory: &'a Inventory,
+    /// The hosts whose rules run; all where empty.
+    pub hosts: &'a BTreeSet<Inv>,
     /// What is wrong in it.
     pub found: &'a Diagnostics,
     /// Live DNS.
@@ -49,7 +52,7 @@ pub(super) fn review(
 ) -> Result<(Option<Review>, Vec<Remark>), MakeError> {
     let Reviewed { inventory, found, live, decided, .. } = reviewed;
     let base = request.base.map(|name| {
-        progress.stage("deriving the base", None);
+        progress.stage(RunStage::Base, None);
         Based::decide(request, reviewed, name, (remembered, state))
     });
     let base = base.transpose()?;
@@ -65,7 +68,7 @@ pub(super) fn review(
         None => past.whole.clone().unwrap_or(Against::Nothing),
     };
     let by_accepted = past.accepted.as_ref().map(|accepted| {
-        progress.stage("deriving what was accepted last", None);
+        progress.stage(RunStage::Accepted, None);
         based::decide_by(accepted, request, reviewed, remembered)
     });
     let no_zones = BTreeSet::new();

@@ -211,6 +211,7 @@ impl Run<'_> {
         let conduct = Conduct {
             workspace: Path::new("."),
             now: plan.created,
+            read_at: None,
             who: "",
             reason: None,
             max_failures: None,

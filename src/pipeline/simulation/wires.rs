@@ -12,7 +12,7 @@ use crate::dns::{Name, RrKey, Rtype, ZoneName};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
 use crate::live::asked::{Answer, Question};
-use crate::pipeline::Progress;
+use crate::pipeline::{Progress, RunStage};
 use crate::plan::Marker;
 use crate::provider::TargetError;
 use crate::provider::write::{Edit, Reply, Ticket, Update, UpdateLimits, UpdateZone, WriteZone};
@@ -103,7 +103,7 @@ impl UpdateZone for Line<'_> {
 }
 
 impl Progress for Wire<'_> {
-    fn stage(&self, _: &str, _: Option<u64>) {}
+    fn stage(&self, _: RunStage, _: Option<u64>) {}
 
     fn step(&self) {}
 
@@ -163,6 +163,7 @@ impl State for Book<'_> {
         fn applies_of(host: Inv) -> Vec<ApplyId>;
         fn applies_at(name: &Name) -> Vec<ApplyId>;
         fn last_changed(after: ApplyId, rrsets: &[&RrKey]) -> Vec<Option<ApplyId>>;
+        fn created_by(rrsets: &[&RrKey]) -> Vec<Option<ApplyId>>;
         fn last_written(rrsets: &[&RrKey]) -> Vec<Option<Written>>;
         fn unsettled(id: ApplyId) -> Vec<Unsettled>;
         fn exports() -> Vec<Acceptance>;

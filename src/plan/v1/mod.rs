@@ -17,5 +17,8 @@ const FORMAT: &str = "zonewright.plan/1";
 /// What stands before every digest.
 const SHA256: &str = "sha256:";
 
+/// The setting of a limit that is not set.
+const DEFAULT: &str = "default";
+
 #[cfg(test)]
 mod tests;

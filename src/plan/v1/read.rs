@@ -14,10 +14,10 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use super::super::SealedPlan;
 use super::super::order;
 use super::super::{
-    BlockCode, Blocked, Change, ChangeKind, LimitKind, LimitState, Notice, NoticeCode, Only, Plan, Reason, Review,
-    Rule, SkipCode, Skipped, SourceSeen, Waiting, ZoneSeen,
+    BlockCode, Blocked, Change, ChangeKind, HostSeen, LeftBehind, LimitKind, LimitSetting, LimitState, Notice,
+    NoticeCode, Only, Plan, Reason, Review, Rule, SkipCode, Skipped, SourceSeen, Waiting, ZoneSeen,
 };
-use super::{FORMAT, SHA256};
+use super::{DEFAULT, FORMAT, SHA256};
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use crate::inventory::value::{Duration, Inv, Time};
 
@@ -103,10 +103,13 @@ pub fn parse(text: &str) -> Result<SealedPlan, PlanError> {
         expires: document.expires.0,
         undoes: document.undoes.map(NonZeroU64::get),
         only: document.only.map(|only| only.0),
-        inputs: document.inputs.0,
+        inputs: document.inputs.0.into_iter().map(|(file, Digest(digits))| (file, digits)).collect(),
+        fleet: document.fleet,
+        hosts: document.hosts.0.into_iter().map(|(HostKey(inv), host)| (inv, host.0)).collect(),
         changes: document.changes.into_iter().map(|change| change.0).collect(),
         review: document.review.map(|review| review.0),
         waiting: document.waiting.into_iter().map(|waiting| waiting.0).collect(),
+        left_behind: document.left_behind.into_iter().map(|left| left.0).collect(),
         blocked: document.blocked.into_iter().map(|blocked| blocked.0).collect(),
         skipped: document.skipped.into_iter().map(|skipped| skipped.0).collect(),
         notices: document.notices.into_iter().map(|notice| notice.0).collect(),
@@ -150,6 +153,7 @@ fn malformed(error: serde_json::Error) -> PlanError {
 fn check_order(plan: &Plan) -> Result<(), PlanError> {
     ascending("changes", &plan.changes, order::changes)?;
     ascending("waiting", &plan.waiting, order::waiting)?;
+    ascending("left_behind", &plan.left_behind, order::left_behind)?;
     ascending("blocked", &plan.blocked, order::blocked)?;
     ascending("skipped", &plan.skipped, order::skipped)?;
     ascending("notices", &plan.notices, order::notices)?;
@@ -206,7 +210,13 @@ struct Document {
     #[serde(default, deserialize_with = "present")]
     only: Option<Checked<Only>>,
     /// The digest of every input file.
-    inputs: Inputs,
+    inputs: EachOnce<String, Digest>,
+    /// How many hosts the inventory has; left out where an apply is undone.
+    #[serde(default, deserialize_with = "present")]
+    fleet: Option<u64>,
+    /// The hosts that the plan names; left out where there are none.
+    #[serde(default)]
+    hosts: EachOnce<HostKey, Checked<HostSeen>>,
     /// The changes.
     changes: Vec<Checked<Change>>,
     /// What the changes rest on; left out where that is not told.
@@ -215,6 +225,9 @@ struct Document {
     /// The RRsets that wait; left out where there are none.
     #[serde(default)]
     waiting: Vec<Checked<Waiting>>,
+    /// The own RRsets of names that no host has; left out where there are none.
+    #[serde(default)]
+    left_behind: Vec<Checked<LeftBehind>>,
     /// The blocked hosts.
     blocked: Vec<Checked<Blocked>>,
     /// The skipped hosts.
@@ -273,33 +286,41 @@ impl<'de> Deserialize<'de> for PlanTime {
     }
 }
 
-/// The digests of the inputs; a file named twice is an error, where a map of serde would keep the last.
-struct Inputs(BTreeMap<String, String>);
+/// An object of which each key is read; one that is there twice is an error, where a map of serde would keep the last.
+struct EachOnce<K, V>(BTreeMap<K, V>);
 
-impl<'de> Deserialize<'de> for Inputs {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Inputs, D::Error> {
-        deserializer.deserialize_map(InputsVisitor)
+impl<K, V> Default for EachOnce<K, V> {
+    fn default() -> EachOnce<K, V> {
+        EachOnce(BTreeMap::new())
     }
 }
 
-/// Reads [`Inputs`].
-struct InputsVisitor;
+impl<'de, K: Deserialize<'de> + Ord + Clone + fmt::Display, V: Deserialize<'de>> Deserialize<'de> for EachOnce<K, V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<EachOnce<K, V>, D::Error> {
+        deserializer.deserialize_map(EachOnceVisitor(PhantomData))
+    }
+}
 
-impl<'de> Visitor<'de> for InputsVisitor {
-    type Value = Inputs;
+/// Reads [`EachOnce`].
+struct EachOnceVisitor<K, V>(PhantomData<(K, V)>);
+
+impl<'de, K: Deserialize<'de> + Ord + Clone + fmt::Display, V: Deserialize<'de>> Visitor<'de>
+    for EachOnceVisitor<K, V>
+{
+    type Value = EachOnce<K, V>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object of digests")
+        f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Inputs, A::Error> {
-        let mut inputs = BTreeMap::new();
-        while let Some((file, Digest(digits))) = entries.next_entry::<String, Digest>()? {
-            if let Some(file) = inputs.insert(file.clone(), digits).map(|_| file) {
-                return Err(de::Error::custom(format_args!("`{file}` is named twice")));
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<EachOnce<K, V>, A::Error> {
+        let mut found = BTreeMap::new();
+        while let Some((key, value)) = entries.next_entry::<K, V>()? {
+            if found.insert(key.clone(), value).is_some() {
+                return Err(de::Error::custom(format_args!("`{key}` is there twice")));
             }
         }
-        Ok(Inputs(inputs))
+        Ok(EachOnce(found))
     }
 }
 
@@ -557,14 +578,103 @@ impl Documented for Waiting {
 
     fn check(shape: WaitingShape<'_>) -> Result<Waiting, String> {
         let zone = ZoneName::new(parse_name(&shape.zone.0)?);
-        let owner = parse_name(&shape.name.0)?;
-        let owner = zone.owner(owner.as_name()).ok_or_else(|| format!("`{owner}` is not in `{zone}`"))?;
-        let rtype = shape.rtype.0.parse().map_err(|_| format!("`{}` is no type of records", shape.rtype.0))?;
+        let key = parse_key(&zone, &shape.name, &shape.rtype)?;
         let rule = parse_word(&shape.rule, Rule::parse, "rule")?;
         let (since, due) = (shape.since.map(|time| time.0), shape.due.map(|time| time.0));
         let (host, project) = (shape.host.map(Inv), shape.project);
-        Ok(Waiting { zone, key: RrKey { owner, rtype }, host, project, rule, since, due })
+        Ok(Waiting { zone, key, host, project, rule, since, due })
     }
+}
+
+/// The inventory number of a host, as a key of an object.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct HostKey(Inv);
+
+impl fmt::Display for HostKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<'de> Deserialize<'de> for HostKey {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<HostKey, D::Error> {
+        let text = Text::deserialize(deserializer)?.0;
+        let inv = text.parse().map_err(|()| de::Error::custom(format_args!("`{text}` is not an inventory number")))?;
+        Ok(HostKey(inv))
+    }
+}
+
+/// What the inventory says of a host, as JSON has it.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HostShape {
+    /// Its backbone name, or null.
+    #[serde(deserialize_with = "nullable")]
+    name: Option<String>,
+    /// Its datacenter.
+    location: String,
+    /// Its switch, or null.
+    #[serde(deserialize_with = "nullable")]
+    switch: Option<String>,
+    /// Its rack, or null.
+    #[serde(deserialize_with = "nullable")]
+    rack: Option<String>,
+}
+
+impl Documented for HostSeen {
+    type Shape<'de> = HostShape;
+
+    fn check(shape: HostShape) -> Result<HostSeen, String> {
+        let HostShape { name, location, switch, rack } = shape;
+        Ok(HostSeen { name, location, switch, rack })
+    }
+}
+
+/// An own RRset of a name that no host has, as JSON has it.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LeftBehindShape<'a> {
+    /// The zone.
+    #[serde(borrow)]
+    zone: Text<'a>,
+    /// The owner name.
+    #[serde(borrow)]
+    name: Text<'a>,
+    /// The type.
+    #[serde(borrow, rename = "type")]
+    rtype: Text<'a>,
+    /// The name that no host has.
+    #[serde(borrow)]
+    of: Text<'a>,
+    /// The host that had the name.
+    #[serde(deserialize_with = "nullable")]
+    host: Option<u64>,
+    /// The project.
+    #[serde(deserialize_with = "nullable")]
+    project: Option<String>,
+    /// The apply.
+    #[serde(deserialize_with = "nullable")]
+    apply: Option<u64>,
+}
+
+impl Documented for LeftBehind {
+    type Shape<'de> = LeftBehindShape<'de>;
+
+    fn check(shape: LeftBehindShape<'_>) -> Result<LeftBehind, String> {
+        let zone = ZoneName::new(parse_name(&shape.zone.0)?);
+        let key = parse_key(&zone, &shape.name, &shape.rtype)?;
+        let name = parse_name(&shape.of.0)?;
+        let (host, project, apply) = (shape.host.map(Inv), shape.project, shape.apply);
+        Ok(LeftBehind { zone, key, name, host, project, apply })
+    }
+}
+
+/// Reads the owner name and the type of an RRset in a zone.
+fn parse_key(zone: &ZoneName, name: &Text<'_>, rtype: &Text<'_>) -> Result<RrKey, String> {
+    let owner = parse_name(&name.0)?;
+    let owner = zone.owner(owner.as_name()).ok_or_else(|| format!("`{owner}` is not in `{zone}`"))?;
+    let rtype = rtype.0.parse().map_err(|_| format!("`{}` is no type of records", rtype.0))?;
+    Ok(RrKey { owner, rtype })
 }
 
 /// A skipped host as JSON has it.
@@ -642,13 +752,26 @@ struct LimitShape {
     /// When it fits.
     #[serde(default)]
     frees: Option<PlanTime>,
+    /// What sets it.
+    #[serde(default)]
+    setting: Option<String>,
+    /// Where that is written.
+    #[serde(default)]
+    place: Option<String>,
 }
 
 impl Documented for LimitState {
     type Shape<'de> = LimitShape;
 
     fn check(shape: LimitShape) -> Result<LimitState, String> {
-        let LimitShape { scope, period, counts, max, used, planned, exceeded, of, cause, frees } = shape;
+        let LimitShape { scope, period, counts, max, used, planned, exceeded, of, cause, frees, setting, place } =
+            shape;
+        let setting = match (setting, place) {
+            (None, None) => None,
+            (Some(word), None) if word == DEFAULT => Some(LimitSetting::Default),
+            (Some(says), Some(place)) => Some(LimitSetting::Written { says, place }),
+            (Some(_), None) | (None, Some(_)) => return Err("a limit has `setting` and `place`, or neither".to_owned()),
+        };
         let counts = match counts {
             Some(word) => parse_word(&Text(word.into()), LimitKind::parse, "kind of limits")?,
             None => LimitKind::Hosts,
@@ -658,7 +781,7 @@ impl Documented for LimitState {
             return Err(format!("`{period}` is not a length of time such as `1h`"));
         }
         let frees = frees.map(|frees| frees.0);
-        Ok(LimitState { scope, period, counts, max, used, planned, exceeded, of, cause, frees })
+        Ok(LimitState { scope, period, counts, max, used, planned, exceeded, of, cause, frees, setting })
     }
 }
 

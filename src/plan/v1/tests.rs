@@ -37,13 +37,7 @@ fn reviewed(count: u32, seed: u64, text: String) -> Review {
     let causes = [cause(Class::Caused, first), cause(Class::Pending, second)];
     let causes = causes.into_iter().filter(|cause| !cause.changes.is_empty()).collect();
     let newly_blocked = if is_based { vec![Inv(3), Inv(seed | 4)] } else { Vec::new() };
-    let mut review = Review {
-        against,
-        causes,
-        settled: if is_based { seed } else { 0 },
-        newly_blocked,
-        locations: [(format!("l{seed}"), vec![Inv(seed)])].into(),
-    };
+    let mut review = Review { against, causes, settled: if is_based { seed } else { 0 }, newly_blocked };
     review.sort();
     review
 }
@@ -115,6 +109,12 @@ fn change() -> impl Strategy<Value = Change> {
     })
 }
 
+/// A host with a text for all that is known of it, or with a datacenter alone.
+fn host_seen(text: String, inv: Inv) -> HostSeen {
+    let given = inv.0.is_multiple_of(2).then(|| text.clone());
+    HostSeen { name: given.clone(), location: text, switch: given.clone(), rack: given }
+}
+
 /// A plan whose lists hold nothing twice, in any order.
 fn plan() -> impl Strategy<Value = Plan> {
     let lists = (vec(change(), 0..8), vec("\\PC{0,9}", 0..4), vec(any::<u64>(), 0..4));
@@ -141,6 +141,15 @@ fn plan() -> impl Strategy<Value = Plan> {
             due: (seen.0 % 2 == 0).then_some(created.plus(Duration::from_secs(seen.1 % 1000))),
         };
         let waiting = changes.iter().map(waits).collect();
+        let left = |change: &Change| LeftBehind {
+            zone: change.zone.clone(),
+            key: change.key.clone(),
+            name: change.key.owner.as_name().to_name(),
+            host: change.host,
+            project: (seen.0 % 3 == 0).then(|| change.project.clone()),
+            apply: (seen.0 % 2 == 0).then_some(seen.1),
+        };
+        let left_behind = changes.iter().map(left).collect();
         Plan {
             tool: text(0),
             created,
@@ -149,9 +158,12 @@ fn plan() -> impl Strategy<Value = Plan> {
             only: (seen.1 % 3 == 0 && !hosts.is_empty())
                 .then(|| Only { hosts: hosts.iter().rev().copied().collect(), projects: Vec::new() }),
             inputs: texts.iter().map(|text| (text.clone(), "0f".repeat(32))).collect(),
+            fleet: (seen.1 % 2 == 1).then_some(seen.1),
+            hosts: hosts.iter().map(|host| (*host, host_seen(text(host.0 as usize % 4), *host))).collect(),
             review: (!changes.is_empty()).then(|| reviewed(changes.len() as u32, seen.1, text(1))),
             changes,
             waiting,
+            left_behind,
             blocked: hosts.iter().rev().enumerate().map(blocked).collect(),
             skipped: hosts
                 .iter()
@@ -179,6 +191,11 @@ fn plan() -> impl Strategy<Value = Plan> {
                     used: seen.1,
                     planned: 0,
                     exceeded: seen.1 % 2 == 0,
+                    setting: match host.0 % 3 {
+                        0 => None,
+                        1 => Some(LimitSetting::Default),
+                        _ => Some(LimitSetting::Written { says: text(0), place: text(1) }),
+                    },
                 })
                 .collect(),
             sources: (0..hosts.len())
@@ -272,7 +289,7 @@ fn the_document_is_laid_out_for_people() {
     insta::assert_snapshot!(to_json(&SealedPlan::new(plan)), @r#"
     {
       "format": "zonewright.plan/1",
-      "id": "sha256:d8f0b6a82f72cde23437f2d29dd9e02e0d65ca8d912394009ebf0bcf5a8110ac",
+      "id": "sha256:d367ba103cebced07b244b16a06af1d23730100c5ad1c3b6b0fac2cf47918f79",
       "effect": "sha256:fe1ca2687ea0ebd20b11ddac93871d226d3351b1599bfd4f17fefca4129af8f0",
       "tool": "zonewright 0.1.0",
       "created": "2026-11-20T01:30:00Z",
@@ -281,6 +298,7 @@ fn the_document_is_laid_out_for_people() {
         "racktables/hosts.csv": "sha256:1111111111111111111111111111111111111111111111111111111111111111",
         "racktables/l3-tors.txt": "sha256:2222222222222222222222222222222222222222222222222222222222222222"
       },
+      "fleet": 62000,
       "changes": [
         {
           "zone": "search.example.net.",
@@ -319,7 +337,7 @@ const EDITS: &[(&str, &str, &str)] = &[
     ("zonewright 0.1.0", "zonewright 0.1.1", "not what `id` stands for"),
     ("2026-11-20T01:30:00Z", "yesterday", "`yesterday` is not a time of RFC 3339"),
     ("racktables/hosts.csv\": \"sha256:1", "racktables/hosts.csv\": \"sha256:3", "not what `id` stands for"),
-    ("racktables/hosts.csv", "racktables/l3-tors.txt", "`racktables/l3-tors.txt` is named twice"),
+    ("racktables/hosts.csv", "racktables/l3-tors.txt", "`racktables/l3-tors.txt` is there twice"),
     ("\"sha256:1111", "\"sha256:A111", "64 hexadecimal digits"),
     ("\"sha256:1111", "\"md5:1111", "64 hexadecimal digits"),
     ("\"host\": 300007,", "\"host\": null,", "invalid type"),

@@ -4,9 +4,10 @@ use super::super::SealedPlan;
 use super::super::json::{Emitter, Field, Layout, Value};
 use super::super::{Against, Cause, Review};
 use super::super::{
-    Blocked, Change, LimitKind, LimitState, Notice, Only, Plan, Reason, Skipped, SourceSeen, Waiting, ZoneSeen,
+    Blocked, Change, HostSeen, LeftBehind, LimitKind, LimitSetting, LimitState, Notice, Only, Plan, Reason, Skipped,
+    SourceSeen, Waiting, ZoneSeen,
 };
-use super::{FORMAT, SHA256};
+use super::{DEFAULT, FORMAT, SHA256};
 use crate::dns::{Rrset, Rtype};
 use crate::inventory::value::Inv;
 
@@ -56,6 +57,8 @@ fn document(out: &mut Emitter, plan: &Plan, effect: &str, part: Part<'_>) {
     let reviewed = |out: &mut Emitter| plan.review.iter().for_each(|found| review(out, found));
     let exports = |out: &mut Emitter| out.list(Layout::Lines, &plan.sources, source);
     let waits = |out: &mut Emitter| out.list(Layout::Lines, &plan.waiting, waiting);
+    let seen = |out: &mut Emitter| hosts(out, plan);
+    let left = |out: &mut Emitter| out.list(Layout::Lines, &plan.left_behind, left_behind);
     let fields: &mut [Field<'_>] = &mut [
         ("format", Value::Text(FORMAT)),
         ("id", id),
@@ -66,9 +69,12 @@ fn document(out: &mut Emitter, plan: &Plan, effect: &str, part: Part<'_>) {
         ("undoes", plan.undoes.map_or(Value::Absent, Value::Number)),
         ("only", plan.only.as_ref().map_or(Value::Absent, |_| Value::Written(&narrowed))),
         ("inputs", Value::Written(&|out| inputs(out, plan))),
+        ("fleet", plan.fleet.map_or(Value::Absent, Value::Number)),
+        ("hosts", if plan.hosts.is_empty() { Value::Absent } else { Value::Written(&seen) }),
         ("changes", Value::Written(&|out| changes(out, &plan.changes, Reasons::Written))),
         ("review", plan.review.as_ref().map_or(Value::Absent, |_| Value::Written(&reviewed))),
         ("waiting", if plan.waiting.is_empty() { Value::Absent } else { Value::Written(&waits) }),
+        ("left_behind", if plan.left_behind.is_empty() { Value::Absent } else { Value::Written(&left) }),
         ("blocked", Value::Written(&|out| out.list(Layout::Lines, &plan.blocked, blocked))),
         ("skipped", Value::Written(&|out| out.list(Layout::Lines, &plan.skipped, skipped))),
         ("notices", Value::Written(&|out| out.list(Layout::Lines, &plan.notices, notice))),
@@ -85,6 +91,25 @@ fn inputs(out: &mut Emitter, plan: &Plan) {
         plan.inputs.iter().map(|(file, digits)| (file.as_str(), format!("{SHA256}{digits}"))).collect();
     let mut fields: Vec<Field<'_>> = digests.iter().map(|(file, digest)| (*file, Value::Text(digest))).collect();
     out.object(Layout::Lines, &mut fields);
+}
+
+/// Writes what the inventory says of hosts, by number.
+fn hosts(out: &mut Emitter, plan: &Plan) {
+    let each = plan.hosts.iter().map(|(inv, host)| (inv.to_string(), move |out: &mut Emitter| host_seen(out, host)));
+    let each: Vec<_> = each.collect();
+    let mut fields: Vec<Field<'_>> = each.iter().map(|(inv, host)| (inv.as_str(), Value::Written(host))).collect();
+    out.object(Layout::Lines, &mut fields);
+}
+
+/// Writes what the inventory says of a host.
+fn host_seen(out: &mut Emitter, host: &HostSeen) {
+    let fields: &mut [Field<'_>] = &mut [
+        ("name", host.name.as_deref().map_or(Value::Null, Value::Text)),
+        ("location", Value::Text(&host.location)),
+        ("switch", host.switch.as_deref().map_or(Value::Null, Value::Text)),
+        ("rack", host.rack.as_deref().map_or(Value::Null, Value::Text)),
+    ];
+    out.object(Layout::Inline, fields);
 }
 
 /// Writes what a plan was narrowed to.
@@ -107,6 +132,20 @@ fn waiting(out: &mut Emitter, waiting: &Waiting) {
         ("rule", Value::Text(waiting.rule.as_str())),
         ("since", since.as_deref().map_or(Value::Null, Value::Text)),
         ("due", due.as_deref().map_or(Value::Null, Value::Text)),
+    ];
+    out.object(Layout::Inline, fields);
+}
+
+/// Writes an own RRset of a name that no host has.
+fn left_behind(out: &mut Emitter, left: &LeftBehind) {
+    let fields: &mut [Field<'_>] = &mut [
+        ("zone", Value::Shown(&left.zone)),
+        ("name", Value::Shown(&left.key.owner)),
+        ("type", Value::Shown(&left.key.rtype)),
+        ("of", Value::Shown(&left.name)),
+        ("host", host(left.host)),
+        ("project", left.project.as_deref().map_or(Value::Null, Value::Text)),
+        ("apply", left.apply.map_or(Value::Null, Value::Number)),
     ];
     out.object(Layout::Inline, fields);
 }
@@ -140,21 +179,12 @@ fn review(out: &mut Emitter, review: &Review) {
     let held = |out: &mut Emitter| against(out, &review.against);
     let causes = |out: &mut Emitter| out.list(Layout::Lines, &review.causes, cause);
     let hosts = |out: &mut Emitter| invs(out, &review.newly_blocked);
-    let lists = review.locations.values().map(|hosts| move |out: &mut Emitter| invs(out, hosts));
-    let lists: Vec<_> = lists.collect();
-    let located = |out: &mut Emitter| {
-        let fields = review.locations.keys().zip(&lists);
-        let mut fields: Vec<Field<'_>> =
-            fields.map(|(location, hosts)| (location.as_str(), Value::Written(hosts))).collect();
-        out.object(Layout::Lines, &mut fields);
-    };
     let is_based = matches!(review.against, Against::Base { .. });
     let fields: &mut [Field<'_>] = &mut [
         ("against", Value::Written(&held)),
         ("settled", if is_based { Value::Number(review.settled) } else { Value::Absent }),
         ("newly_blocked", if is_based { Value::Written(&hosts) } else { Value::Absent }),
         ("causes", Value::Written(&causes)),
-        ("locations", Value::Written(&located)),
     ];
     out.object(Layout::Lines, fields);
 }
@@ -262,6 +292,11 @@ fn notice(out: &mut Emitter, notice: &Notice) {
 fn limit(out: &mut Emitter, limit: &LimitState) {
     let counts = if limit.counts == LimitKind::Hosts { Value::Absent } else { Value::Text(limit.counts.as_str()) };
     let frees = limit.frees.map(|frees| frees.to_string());
+    let (says, place) = match &limit.setting {
+        None => (None, None),
+        Some(LimitSetting::Default) => (Some(DEFAULT), None),
+        Some(LimitSetting::Written { says, place }) => (Some(says.as_str()), Some(place.as_str())),
+    };
     let fields: &mut [Field<'_>] = &mut [
         ("scope", Value::Text(&limit.scope)),
         ("period", Value::Text(&limit.period)),
@@ -273,6 +308,8 @@ fn limit(out: &mut Emitter, limit: &LimitState) {
         ("of", limit.of.map_or(Value::Absent, Value::Number)),
         ("cause", limit.cause.as_deref().map_or(Value::Absent, Value::Text)),
         ("frees", frees.as_deref().map_or(Value::Absent, Value::Text)),
+        ("setting", says.map_or(Value::Absent, Value::Text)),
+        ("place", place.map_or(Value::Absent, Value::Text)),
     ];
     out.object(Layout::Inline, fields);
 }

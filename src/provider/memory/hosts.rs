@@ -1,4 +1,4 @@
-//! Which records are at names of hosts, and point to such, as BIND's `check-names` wants it. Pure.
+//! Which records must be at names of hosts, or point to such names, as BIND's `check-names` requires. Pure.
 //!
 //! Source: RFC 952, RFC 1123 section 2.1; which types it concerns is BIND's.
 
@@ -26,7 +26,7 @@ fn is_host(name: NameRef<'_>, may_be_wildcard: bool) -> bool {
     })
 }
 
-/// Whether services are listed at a name (RFC 6763 section 11), which point to what is no host.
+/// Whether services are listed at a name (RFC 6763 section 11), which point to what is not a host.
 fn is_service(name: NameRef<'_>) -> bool {
     let mut labels = name.labels();
     let lists = [&b"b"[..], b"db", b"r", b"dr", b"lb"];
@@ -41,19 +41,19 @@ mod tests {
     #[test]
     fn addresses_stand_at_names_of_hosts_and_reverse_pointers_point_to_such() {
         let name = |text: &str| Name::parse(text).unwrap();
-        let stands = |owner: &str, rtype, text: &str| {
+        let is_allowed = |owner: &str, rtype, text: &str| {
             let rdata = Rdata::parse(rtype, text).unwrap();
             is_host_data(name(owner).as_name(), rdata.as_rdata(rtype))
         };
-        assert!(stands("a-1.example.net", Rtype::A, "192.0.2.1"));
-        assert!(stands("*.example.net", Rtype::AAAA, "::1"));
+        assert!(is_allowed("a-1.example.net", Rtype::A, "192.0.2.1"));
+        assert!(is_allowed("*.example.net", Rtype::AAAA, "::1"));
         for owner in ["under_score.example.net", "-a.example.net", "a-.example.net", "a.*.example.net", "a\\032b.net"] {
-            assert!(!stands(owner, Rtype::A, "192.0.2.1"), "{owner}");
-            assert!(stands(owner, Rtype::TXT, "\"x\""), "{owner}");
+            assert!(!is_allowed(owner, Rtype::A, "192.0.2.1"), "{owner}");
+            assert!(is_allowed(owner, Rtype::TXT, "\"x\""), "{owner}");
         }
-        assert!(!stands("1.2.0.192.in-addr.arpa", Rtype::PTR, "under_score.example.net."));
-        assert!(stands("1.2.0.192.in-addr.arpa", Rtype::PTR, "a.example.net."));
-        assert!(stands("b._dns-sd._udp.0.2.0.192.in-addr.arpa", Rtype::PTR, "under_score.example.net."));
-        assert!(stands("a.example.net", Rtype::PTR, "under_score.example.net."));
+        assert!(!is_allowed("1.2.0.192.in-addr.arpa", Rtype::PTR, "under_score.example.net."));
+        assert!(is_allowed("1.2.0.192.in-addr.arpa", Rtype::PTR, "a.example.net."));
+        assert!(is_allowed("b._dns-sd._udp.0.2.0.192.in-addr.arpa", Rtype::PTR, "under_score.example.net."));
+        assert!(is_allowed("a.example.net", Rtype::PTR, "under_score.example.net."));
     }
 }

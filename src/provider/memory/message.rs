@@ -15,23 +15,23 @@ pub struct Message {
     pub instructions: Vec<Instruction>,
 }
 
-/// Something that must hold before an update. Names may lie outside the zone, which is an error of its own.
+/// Something that must hold before an update. Names may be outside the zone, which is an error of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Prerequisite {
-    /// Something stands at a name (section 2.4.4).
+    /// There is an RRset at a name (section 2.4.4).
     InUse(Name),
-    /// Nothing stands at a name (section 2.4.5).
+    /// There is no RRset at a name (section 2.4.5).
     NotInUse(Name),
-    /// An RRset exists, whatever it holds (section 2.4.1).
+    /// An RRset exists, with any data (section 2.4.1).
     Exists(Name, Rtype),
     /// An RRset does not exist (section 2.4.3).
     Absent(Name, Rtype),
-    /// One record of those that an RRset must hold; all of one name and type are taken together, and nothing else may stand
-    /// there (section 2.4.2).
+    /// One record that an RRset must hold. All of one name and type are compared together, and the RRset must have no
+    /// other record (section 2.4.2).
     Holds(Name, Rtype, Rdata),
 }
 
-/// Something that is to be done. Names may lie outside the zone, which is an error of its own.
+/// Something that is to be done. Names may be outside the zone, which is an error of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Instruction {
     /// A record is added to an RRset (section 2.5.1).

@@ -1,7 +1,7 @@
 //! A primary in memory: zones that obey the rules of RFC 2136, without sockets, clock or disk.
 //!
-//! It is what the embedded server serves, and what the core is tried out against. It is no type of target: what it is told
-//! is gone with the process.
+//! The embedded server serves it, and tests of the core use it. It is not a type of target: its contents end with the
+//! process.
 
 mod hosts;
 

@@ -1,6 +1,6 @@
-//! Zones behind one lock, and what a network makes of the updates that are sent to them.
+//! Zones behind one lock, and a network that loses, delays or repeats updates.
 //!
-//! Comes in: zones, updates, and what is to become of each. Goes out: what the sender of an update hears of it, if anything.
+//! Comes in: zones, updates, and the fault for each. Goes out: the answer to the sender of an update, if there is one.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::dns::{Name, ZoneName};
 use crate::parallel::HELD;
 use crate::provider::write::UpdateLimits;
 
-/// What becomes of one update.
+/// What happens to one update.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fault {
     /// It is done as it should be.
@@ -28,29 +28,29 @@ pub enum Fault {
     Late,
     /// It is slow: its sender hears nothing, and it is done right before the next update.
     Slow,
-    /// It is stuck: its sender hears nothing, and it is done right before the next update that is told so, or when all that
-    /// is on the way arrives.
+    /// It is stuck: its sender gets no answer, and it is done right before the next update with this fault, or when
+    /// everything on the way arrives.
     Stuck,
     /// It is done as it should be, after all that is stuck.
     Freed,
-    /// It comes twice: it is done as it should be, and if it was done its copy is stuck. A copy of one that was refused could
-    /// be done once its prerequisites hold again: nothing but TCP, which delivers once, stands against that.
+    /// It comes twice: it is done as it should be, and if it was done its copy is stuck. A copy of a refused update
+    /// could be done once its prerequisites hold again: only TCP, which delivers once, prevents that.
     Doubled,
-    /// It is lost, and from now on nobody reaches the server.
+    /// It is lost, and from now on no client reaches the server.
     Dead,
     /// The server fails, and does nothing.
     ServFail,
     /// The server refuses, and does nothing.
     Refused,
-    /// The server says that it is done, and passes over all that concerns these names.
+    /// The server answers that it is done, but ignores the changes of these names.
     Swallowed(Vec<Name>),
     /// It is done as it should be, and the serial makes another step than it usually does.
     Serial(SerialStep),
-    /// Right before it somebody else sends an update, which is done.
+    /// Right before it another editor sends an update, which is done.
     Edited(Message),
 }
 
-/// Says what becomes of each update that comes.
+/// Says what happens to each update that arrives.
 type Script = Box<dyn FnMut(&Message) -> Fault + Send>;
 
 /// Alters each update that comes.
@@ -61,16 +61,16 @@ type Alteration = Box<dyn FnMut(&mut Message) + Send>;
 pub struct Logged {
     /// The update.
     pub message: Message,
-    /// Whether it came over the network, subject to faults; those of somebody else do not.
+    /// Whether it came over the network, subject to faults; those of other editors did not.
     pub is_delivered: bool,
-    /// What it changed, or what its sender was told.
+    /// What it changed, or the answer to its sender.
     pub outcome: Result<Vec<Difference>, Rcode>,
 }
 
 /// A primary of several zones.
 #[derive(Debug)]
 pub struct Primary {
-    /// What it holds, and what is on the way.
+    /// Its zones, and the updates on the way.
     world: Mutex<World>,
     /// How many updates may be in flight at once.
     pub(super) window: usize,
@@ -85,7 +85,7 @@ pub(super) struct World {
     zones: BTreeMap<ZoneName, Zone>,
     /// What it does otherwise than the RFC says.
     quirks: Quirks,
-    /// What becomes of the updates that come.
+    /// What happens to the updates that arrive.
     script: Option<Script>,
     /// How updates that come are altered.
     alteration: Option<Alteration>,
@@ -95,7 +95,7 @@ pub(super) struct World {
     slow: Vec<Message>,
     /// Updates that are stuck.
     stuck: Vec<Message>,
-    /// Whether nobody reaches it.
+    /// Whether it cannot be reached.
     pub is_down: bool,
     /// How many sessions have a connection, and how many had at most.
     pub connections: (usize, usize),
@@ -144,15 +144,14 @@ impl Primary {
         self
     }
 
-    /// Does an update, without faults; gives what its sender is told.
+    /// Does an update, without faults; returns the answer.
     ///
     /// `NOTAUTH` where there is no such zone.
     pub fn update(&self, message: &Message) -> Rcode {
         self.world().execute(message, false)
     }
 
-    /// Takes an update off the network, and does with it what the faults say; gives what its sender is told, where they
-    /// hear anything.
+    /// Takes an update off the network, and handles it as the faults say; returns the answer, if the sender gets one.
     pub fn deliver(&self, message: &Message) -> Option<Rcode> {
         self.world().deliver(message)
     }
@@ -167,18 +166,18 @@ impl Primary {
         self.world().zones.keys().cloned().collect()
     }
 
-    /// Says what becomes of the next updates; all after them go well.
+    /// Sets the faults of the next updates; all after them succeed.
     pub fn expect(&self, faults: impl IntoIterator<Item = Fault>) {
         let mut faults: VecDeque<Fault> = faults.into_iter().collect();
         self.decide(move |_| faults.pop_front().unwrap_or(Fault::None));
     }
 
-    /// Lets somebody say what becomes of each update that comes.
+    /// Sets a function that decides what happens to each update.
     pub fn decide(&self, script: impl FnMut(&Message) -> Fault + Send + 'static) {
         self.world().script = Some(Box::new(script));
     }
 
-    /// Lets somebody alter each update that comes, before it is said what becomes of it.
+    /// Sets a function that alters each update, before its fault is decided.
     pub fn alter(&self, alteration: impl FnMut(&mut Message) + Send + 'static) {
         self.world().alteration = Some(Box::new(alteration));
     }
@@ -191,17 +190,17 @@ impl Primary {
         world.execute_all(all);
     }
 
-    /// Whether anybody reaches it.
+    /// Makes it unreachable, or reachable again.
     pub fn set_down(&self, is_down: bool) {
         self.world().is_down = is_down;
     }
 
-    /// Whether nobody reaches it.
+    /// Whether it cannot be reached.
     pub fn is_down(&self) -> bool {
         self.world().is_down
     }
 
-    /// Looks at the updates that it looked at so far, in their order; there are none where they are not kept.
+    /// Reads the updates that arrived so far, in their order; empty where they are not kept.
     pub fn with_log<R>(&self, look: impl FnOnce(&[Logged]) -> R) -> R {
         look(self.world().log.as_deref().unwrap_or_default())
     }
@@ -316,7 +315,7 @@ impl World {
         None
     }
 
-    /// Does updates that were kept; nobody hears what became of them.
+    /// Does updates that were kept; their answers are not sent.
     fn execute_all(&mut self, messages: Vec<Message>) {
         for message in messages {
             self.execute(&message, true);

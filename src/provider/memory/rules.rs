@@ -1,7 +1,7 @@
-//! What a primary makes of an update: checks, prerequisites, then one instruction after another; all of it or nothing.
+//! How a primary handles an update: checks, prerequisites, then one instruction after another; all of it or nothing.
 //!
-//! Comes in: a zone and an update. Goes out: the zone as it is after it, and what its sender is told. Where RFC 2136 leaves
-//! something open this does what BIND 9.18 does; what other servers do otherwise is a switch of [`Quirks`].
+//! Comes in: a zone and an update. Goes out: the zone after it, and the answer to its sender. Where RFC 2136 leaves
+//! something open, this does what BIND 9.18 does; [`Quirks`] has a switch for what other servers do differently.
 //!
 //! Source: RFC 2136 section 3.
 
@@ -18,24 +18,25 @@ use crate::provider::is_zone_data;
 /// What servers do otherwise than the RFC says; by default nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Quirks {
-    /// PowerDNS: refuses an update whole that puts a CNAME beside other data, or those beside a CNAME, instead of passing
-    /// over the newcomer.
+    /// PowerDNS: refuses a whole update that puts a CNAME next to other data, or other data next to a CNAME, instead of
+    /// ignoring the new record.
     pub refuses_cname_clash: bool,
-    /// Knot: passes over a record that is there already with another TTL.
+    /// Knot: ignores a record that is there already with another TTL.
     pub ignores_ttl_change: bool,
-    /// PowerDNS: does all that deletes before all that adds, whatever the order of the update.
+    /// PowerDNS: does all deletions before all additions, regardless of the order in the update.
     pub adds_after_deletes: bool,
     /// BIND (`max-records-per-type`, 100): fails where an RRset would have more records than this.
     pub max_records: Option<usize>,
-    /// BIND (`check-names`): refuses an update with an address, mail exchange or pointer at or to what is no name of a host.
+    /// BIND (`check-names`): refuses an update with an address, mail exchange or pointer at or to what is not a name of
+    /// a host.
     pub checks_names: bool,
-    /// BIND, PowerDNS: policies that pass over instructions for these names in silence.
+    /// BIND, PowerDNS: policies that ignore instructions for these names in silence.
     pub ignores_names: Vec<Name>,
-    /// What becomes of the serial.
+    /// How the serial changes.
     pub serial: SerialStep,
 }
 
-/// What becomes of the serial of a zone whose contents changed.
+/// How the serial of a zone with changed contents changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SerialStep {
     /// It grows by so much: BIND's `increment` by one, its other methods and Knot's and PowerDNS's dates by more.
@@ -51,29 +52,29 @@ impl Default for SerialStep {
     }
 }
 
-/// What became of one RRset.
+/// The change of one RRset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     /// The owner name.
     pub name: Name,
     /// The type.
     pub rtype: Rtype,
-    /// What stood there; never what stands there now.
+    /// What was there; never equal to what is there now.
     pub before: Option<Rrset>,
-    /// What stands there now.
+    /// What is there now.
     pub after: Option<Rrset>,
 }
 
-/// Does an update, whole or not at all; gives what its sender is told.
+/// Does an update, whole or not at all; returns the answer.
 ///
-/// `NOTAUTH` where the update is one of another zone.
+/// `NOTAUTH` where the update is for another zone.
 pub fn execute(zone: &mut Zone, message: &Message, quirks: &Quirks) -> Rcode {
     carry_out(zone, message, quirks).err().unwrap_or(Rcode::NOERROR)
 }
 
-/// Does an update; gives what it changed, sorted by name and type, the SOA among it where the serial moved.
+/// Does an update; returns what it changed, sorted by name and type, including the SOA where the serial changed.
 ///
-/// Errors: what its sender is told; nothing was changed then.
+/// Errors: the answer; nothing was changed then.
 pub fn carry_out(zone: &mut Zone, message: &Message, quirks: &Quirks) -> Result<Vec<Difference>, Rcode> {
     if message.zone != *zone.apex() {
         return Err(Rcode::NOTAUTH);
@@ -117,14 +118,14 @@ fn check_prerequisites(zone: &Zone, prerequisites: &[Prerequisite]) -> Result<()
             return Err(rcode);
         }
     }
-    let stands = |((name, rtype), rdata): ((&Name, Rtype), Vec<Rdata>)| {
+    let is_held = |((name, rtype), rdata): ((&Name, Rtype), Vec<Rdata>)| {
         let wanted = Rrset::new(Ttl::DEFAULT, rdata);
         zone.rrset(name.as_name(), rtype).map(Rrset::rdata) == wanted.as_ref().map(Rrset::rdata)
     };
-    if values.into_iter().all(stands) { Ok(()) } else { Err(Rcode::NXRRSET) }
+    if values.into_iter().all(is_held) { Ok(()) } else { Err(Rcode::NXRRSET) }
 }
 
-/// Whether a name lies in the zone.
+/// Whether a name is in the zone.
 fn require(zone: &Zone, name: &Name) -> Result<(), Rcode> {
     match name.as_name().is_at_or_below(zone.apex().as_name()) {
         true => Ok(()),
@@ -132,9 +133,9 @@ fn require(zone: &Zone, name: &Name) -> Result<(), Rcode> {
     }
 }
 
-/// Whether an instruction is one at all, and one that the server takes.
+/// Whether an instruction is valid, and accepted by the server.
 ///
-/// Source: RFC 2136 section 3.4.1. That NSEC, NSEC3 and, but for the apex, RRSIG are refused is BIND's.
+/// Source: RFC 2136 section 3.4.1. BIND also refuses NSEC, NSEC3 and, except at the apex, RRSIG.
 fn check(zone: &Zone, instruction: &Instruction, quirks: &Quirks) -> Result<(), Rcode> {
     let (name, rtype) = match instruction {
         Instruction::DeleteName(name) => return require(zone, name),
@@ -160,13 +161,13 @@ fn check(zone: &Zone, instruction: &Instruction, quirks: &Quirks) -> Result<(), 
     }
 }
 
-/// An update at work.
+/// An update in progress.
 struct Work<'z> {
     /// The zone.
     zone: &'z mut Zone,
     /// What the server does otherwise.
     quirks: &'z Quirks,
-    /// What stood at each RRset's place that was touched.
+    /// What was at the place of each touched RRset.
     before: BTreeMap<(Name, Rtype), Option<Rrset>>,
 }
 
@@ -200,7 +201,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Adds a record, or passes over it.
+    /// Adds a record, or ignores it.
     fn add(&mut self, name: NameRef<'_>, rtype: Rtype, ttl: Ttl, rdata: &Rdata) -> Result<(), Rcode> {
         if self.clashes(name, rtype) {
             return match (self.quirks.refuses_cname_clash, self.touched(name)) {
@@ -228,16 +229,16 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Whether a CNAME would stand beside other data (section 3.4.2.2); what DNSSEC needs may (RFC 4034 section 2.5).
+    /// Whether a CNAME would be next to other data (section 3.4.2.2); data for DNSSEC may be (RFC 4034 section 2.5).
     fn clashes(&self, name: NameRef<'_>, rtype: Rtype) -> bool {
-        let may_stand_beside = |rtype| matches!(rtype, Rtype::KEY | Rtype::RRSIG | Rtype::NSEC);
+        let is_allowed_with_cname = |rtype| matches!(rtype, Rtype::KEY | Rtype::RRSIG | Rtype::NSEC);
         match rtype {
-            Rtype::CNAME => self.zone.at(name).any(|(other, _)| other != Rtype::CNAME && !may_stand_beside(other)),
-            _ => !may_stand_beside(rtype) && self.zone.rrset(name, Rtype::CNAME).is_some(),
+            Rtype::CNAME => self.zone.at(name).any(|(other, _)| other != Rtype::CNAME && !is_allowed_with_cname(other)),
+            _ => !is_allowed_with_cname(rtype) && self.zone.rrset(name, Rtype::CNAME).is_some(),
         }
     }
 
-    /// Whether the update at work touched a name already.
+    /// Whether the update in progress touched a name already.
     fn touched(&self, name: NameRef<'_>) -> bool {
         let created = |((at, _), before): (&(Name, Rtype), &Option<Rrset>)| at.as_name() == name && before.is_none();
         self.before.iter().any(created)
@@ -249,7 +250,7 @@ impl Work<'_> {
         self.is_apex(name) && serial.is_some_and(|serial| serial > self.zone.serial())
     }
 
-    /// Whether BIND passes over a record here: NS or DNAME at a wildcard, NSEC3PARAM below the apex.
+    /// Whether BIND ignores a record here: NS or DNAME at a wildcard, NSEC3PARAM below the apex.
     fn is_misplaced(&self, name: NameRef<'_>, rtype: Rtype) -> bool {
         match rtype {
             Rtype::NS | Rtype::DNAME => name.is_wildcard(),
@@ -270,7 +271,7 @@ impl Work<'_> {
         self.put(name, rtype, left);
     }
 
-    /// Puts an RRset in the place of another, and keeps what stood there first.
+    /// Replaces an RRset, and keeps what was there first.
     fn put(&mut self, name: NameRef<'_>, rtype: Rtype, rrset: Option<Rrset>) {
         let before = self.zone.put(name, rtype, rrset);
         self.before.entry((name.to_name(), rtype)).or_insert(before);
@@ -291,7 +292,7 @@ impl Work<'_> {
     /// Ends: moves the serial where something changed; gives what did.
     fn finish(mut self) -> Vec<Difference> {
         self.delete_orphaned_ds();
-        let stands = |zone: &Zone, name: &Name, rtype| zone.rrset(name.as_name(), rtype).cloned();
+        let rrset_at = |zone: &Zone, name: &Name, rtype| zone.rrset(name.as_name(), rtype).cloned();
         let zone = &*self.zone;
         self.before.retain(|(name, rtype), before| zone.rrset(name.as_name(), *rtype) != before.as_ref());
         let apex = self.zone.apex().as_name().to_name();
@@ -304,13 +305,13 @@ impl Work<'_> {
         }
         let Work { zone, before, .. } = self;
         let differences = before.into_iter().map(|((name, rtype), before)| {
-            let after = stands(zone, &name, rtype);
+            let after = rrset_at(zone, &name, rtype);
             Difference { name, rtype, before, after }
         });
         differences.collect()
     }
 
-    /// Deletes the DS that the update left without NS beside it, at the apex too, as BIND does.
+    /// Deletes the DS that the update left without NS at the same name, also at the apex, as BIND does.
     fn delete_orphaned_ds(&mut self) {
         let is_of_cut = |(_, rtype): &&(Name, Rtype)| matches!(*rtype, Rtype::NS | Rtype::DS);
         let names: Vec<Name> = self.before.keys().filter(is_of_cut).map(|(name, _)| name.clone()).collect();
@@ -323,13 +324,13 @@ impl Work<'_> {
     }
 }
 
-/// Whether an RRset of this type stays at the apex whatever is deleted there (section 3.4.2.3).
+/// Whether an RRset of this type stays at the apex despite any deletion there (section 3.4.2.3).
 fn is_kept(rtype: Rtype) -> bool {
     matches!(rtype, Rtype::SOA | Rtype::NS)
 }
 
-/// Whether a record takes the place of another of its type, instead of standing beside it: where there may be but one of
-/// the type, or one WKS for an address and protocol (section 3.4.2.2).
+/// Whether a record replaces another of its type, instead of being added to it: where only one of the type is allowed,
+/// or one WKS for an address and protocol (section 3.4.2.2).
 fn replaces(rtype: Rtype, new: &Rdata, old: &Rdata) -> bool {
     match rtype {
         Rtype::CNAME | Rtype::DNAME | Rtype::SOA => true,
@@ -338,8 +339,8 @@ fn replaces(rtype: Rtype, new: &Rdata, old: &Rdata) -> bool {
     }
 }
 
-/// The serial so many steps after another; 0 is passed over, as some take it for no serial at all (RFC 2136 section 3.6 has
-/// no such rule, BIND does it).
+/// The serial so many steps after another. 0 is skipped, as some software treats it as no serial at all (RFC 2136
+/// section 3.6 has no such rule, but BIND does it).
 fn after(serial: Serial, step: u32) -> Serial {
     match serial.into_int().wrapping_add(step) {
         0 => Serial(1),

@@ -12,6 +12,7 @@ use crate::dns::{Name, NameRef, RdataRef, Rrset, Rtype, Ttl, ZoneBuilder, ZoneNa
 use crate::live::asked::{Answer, Existence, Question};
 use crate::provider::answers::{self, Known};
 use crate::provider::entries::{self, Entry};
+use crate::provider::outage::place_of;
 use crate::provider::write::{Edit, Reply, Ticket, Update, UpdateLimits, UpdateZone, WriteZone};
 use crate::provider::{AskZone, ReadZone, TargetError, ZoneRead};
 
@@ -65,7 +66,7 @@ fn instruction(entry: Entry<'_>) -> Instruction {
 
 /// Where a zone is, as errors name it.
 fn place(zone: &ZoneName) -> String {
-    format!("memory zone {zone}")
+    place_of("memory", zone)
 }
 
 /// An error at a zone.
@@ -74,11 +75,11 @@ fn error(zone: &ZoneName, code: &'static str, message: impl Into<String>) -> Tar
 }
 
 impl Primary {
-    /// Looks at a zone as whoever asks for it over the network.
+    /// Looks at a zone as a client on the network does.
     fn look<R>(&self, zone: &ZoneName, look: impl FnOnce(&Zone) -> R) -> Result<R, TargetError> {
         let world = self.world();
         if world.is_down {
-            return Err(error(zone, "connect-failed", "nobody reaches the server"));
+            return Err(error(zone, "connect-failed", "the server cannot be reached"));
         }
         let found = world.zone(zone).ok_or_else(|| error(zone, "zone-not-served", "the server has no such zone"))?;
         Ok(look(found))
@@ -156,7 +157,7 @@ struct Session<'p> {
     primary: &'p Primary,
     /// The replies that were not asked for yet.
     replies: HashMap<Ticket, Reply>,
-    /// The updates of which nothing comes any more.
+    /// The updates that get no further answer.
     cut: HashSet<Ticket>,
     /// The latest ticket; 0 before the first update, as there is no connection before.
     next: u64,

@@ -41,7 +41,7 @@ fn delete(owner: &str, rtype: Rtype, text: &str) -> Instruction {
     Instruction::DeleteRecord(at(owner), rtype, rdata(rtype, text))
 }
 
-/// What becomes of a zone: what the sender is told, how far the serial moved, and the records but SOA and the first NS.
+/// The result for a zone: the answer, how far the serial moved, and the records except SOA and the first NS.
 fn after(zone: &mut Zone, prerequisites: &[Prerequisite], instructions: &[Instruction], quirks: &Quirks) -> String {
     let message = Message {
         zone: zone.apex().clone(),
@@ -55,33 +55,33 @@ fn after(zone: &mut Zone, prerequisites: &[Prerequisite], instructions: &[Instru
     format!("{rcode} +{moved}\n{}", records.replace(".example.net.", ""))
 }
 
-/// What becomes of a zone with these records by an update without prerequisites.
+/// The result for a zone with these records of an update without prerequisites.
 fn updated(records: &str, instructions: &[Instruction]) -> String {
     after(&mut zone(records), &[], instructions, &Quirks::default())
 }
 
 #[test]
-fn each_prerequisite_has_its_rcode_and_the_first_that_fails_is_told() {
-    let told = |prerequisites: &[Prerequisite]| {
+fn each_prerequisite_has_its_rcode_and_the_first_that_fails_is_answered() {
+    let rcode = |prerequisites: &[Prerequisite]| {
         let said =
             after(&mut zone("a A 192.0.2.1\na A 192.0.2.2\nx.b A 192.0.2.1\n"), prerequisites, &[], &Quirks::default());
         said.split(' ').next().unwrap().to_owned()
     };
     let holds = |owner: &str, text: &str| Prerequisite::Holds(at(owner), Rtype::A, rdata(Rtype::A, text));
     let absent = |owner: &str| Prerequisite::Absent(at(owner), Rtype::A);
-    assert_eq!(told(&[Prerequisite::InUse(at("a")), Prerequisite::NotInUse(at("c"))]), "NOERROR");
+    assert_eq!(rcode(&[Prerequisite::InUse(at("a")), Prerequisite::NotInUse(at("c"))]), "NOERROR");
     // An empty non-terminal is not in use.
-    assert_eq!(told(&[Prerequisite::InUse(at("b"))]), "NXDOMAIN");
-    assert_eq!(told(&[Prerequisite::NotInUse(at("b"))]), "NOERROR");
-    assert_eq!(told(&[Prerequisite::NotInUse(at("a"))]), "YXDOMAIN");
-    assert_eq!(told(&[Prerequisite::Exists(at("a"), Rtype::TXT)]), "NXRRSET");
-    assert_eq!(told(&[absent("a")]), "YXRRSET");
-    assert_eq!(told(&[holds("a", "192.0.2.2"), holds("a", "192.0.2.1")]), "NOERROR");
-    assert_eq!(told(&[holds("a", "192.0.2.2")]), "NXRRSET");
+    assert_eq!(rcode(&[Prerequisite::InUse(at("b"))]), "NXDOMAIN");
+    assert_eq!(rcode(&[Prerequisite::NotInUse(at("b"))]), "NOERROR");
+    assert_eq!(rcode(&[Prerequisite::NotInUse(at("a"))]), "YXDOMAIN");
+    assert_eq!(rcode(&[Prerequisite::Exists(at("a"), Rtype::TXT)]), "NXRRSET");
+    assert_eq!(rcode(&[absent("a")]), "YXRRSET");
+    assert_eq!(rcode(&[holds("a", "192.0.2.2"), holds("a", "192.0.2.1")]), "NOERROR");
+    assert_eq!(rcode(&[holds("a", "192.0.2.2")]), "NXRRSET");
     // Values are compared after all else.
-    assert_eq!(told(&[holds("a", "192.0.2.2"), absent("a")]), "YXRRSET");
-    assert_eq!(told(&[absent("other.org."), absent("a")]), "NOTZONE");
-    assert_eq!(told(&[absent("a"), absent("other.org.")]), "YXRRSET");
+    assert_eq!(rcode(&[holds("a", "192.0.2.2"), absent("a")]), "YXRRSET");
+    assert_eq!(rcode(&[absent("other.org."), absent("a")]), "NOTZONE");
+    assert_eq!(rcode(&[absent("a"), absent("other.org.")]), "YXRRSET");
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn a_soa_is_taken_where_its_serial_is_newer_and_the_serial_moves_by_itself_other
     assert_eq!(updated("", &[soa(9)]), "NOERROR +8\n");
     assert_eq!(updated("", &[soa(1), record.clone()]), "NOERROR +1\na 60 A 192.0.2.1\n");
     assert_eq!(updated("", &[soa(1 + (1 << 31)), record.clone()]), "NOERROR +1\na 60 A 192.0.2.1\n");
-    // Zero is passed over.
+    // Zero is skipped.
     let mut last = zone("");
     after(&mut last, &[], &[soa(1 << 31), soa(u32::MAX)], &Quirks::default());
     assert_eq!(last.serial(), Serial(u32::MAX));

@@ -1,7 +1,7 @@
 //! One zone in memory, which can be changed RRset by RRset.
 //!
-//! Comes in: a zone's contents. Goes out: its RRsets, by owner name and type. Every look and every change costs no more than
-//! a search in a tree does.
+//! Comes in: a zone's contents. Goes out: its RRsets, by owner name and type. Each look and each change costs at most a
+//! search in a tree.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -11,7 +11,8 @@ use crate::dns::{Name, NameRef, Rdata, RdataRef, Rrset, Rtype, Serial, ZoneConte
 /// The longest name, in octets (RFC 1035 section 2.3.4).
 const MAX_NAME: usize = 255;
 
-/// The place of the serial in the RDATA of a SOA, from its end: it is the first of five numbers (RFC 1035 section 3.3.13).
+/// The place of the serial in the RDATA of a SOA, from its end: it is the first of five numbers (RFC 1035 section
+/// 3.3.13).
 const SERIAL_FROM_END: usize = 20;
 
 /// The records of one zone; there is always a SOA.
@@ -19,11 +20,11 @@ const SERIAL_FROM_END: usize = 20;
 pub struct Zone {
     /// The zone.
     apex: ZoneName,
-    /// What stands at each name at which something does.
+    /// The RRsets at each name that has any.
     names: BTreeMap<Box<[u8]>, Node>,
 }
 
-/// What stands at one name.
+/// The RRsets at one name.
 #[derive(Debug, Clone)]
 struct Node {
     /// The name.
@@ -97,14 +98,14 @@ impl Zone {
         rrsets.iter().map(|(rtype, rrset)| (*rtype, rrset))
     }
 
-    /// Whether any RRset stands at a name: an empty non-terminal is not in use.
+    /// Whether any RRset is at a name: an empty non-terminal is not in use.
     ///
     /// Source: RFC 2136 section 2.4.4.
     pub fn is_in_use(&self, name: NameRef<'_>) -> bool {
         self.node(name).is_some()
     }
 
-    /// Whether anything stands at a name or below it.
+    /// Whether any RRset is at a name or below it.
     ///
     /// Source: RFC 4592 section 2.2.2.
     pub fn exists(&self, name: NameRef<'_>) -> bool {
@@ -121,7 +122,7 @@ impl Zone {
         })
     }
 
-    /// Puts an RRset in the place of what stands there, or nothing; gives what stood there.
+    /// Replaces or deletes an RRset; returns the old one.
     pub(super) fn put(&mut self, name: NameRef<'_>, rtype: Rtype, rrset: Option<Rrset>) -> Option<Rrset> {
         let key = Key::of(name);
         let Some(node) = self.names.get_mut(key.octets()) else {
@@ -155,7 +156,7 @@ impl Zone {
         Rrset::new(ttl, vec![rdata]).expect("one record")
     }
 
-    /// What stands at a name.
+    /// The RRsets at a name.
     fn node(&self, name: NameRef<'_>) -> Option<&Node> {
         self.names.get(Key::of(name).octets())
     }
@@ -174,7 +175,7 @@ mod tests {
         assert_eq!(found("a.b.example.net"), (true, true));
         assert_eq!(found("b.example.net"), (false, true));
         assert_eq!(found("x.b.example.net"), (false, false));
-        // A label that another begins with is no name above it.
+        // A label that another begins with is not a name above it.
         assert_eq!(found("lab.example.net"), (false, false));
         assert_eq!(found("label.example.net"), (false, true));
         assert_eq!(found("net"), (false, true));

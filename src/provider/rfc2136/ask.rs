@@ -1,8 +1,8 @@
 //! Many questions over one connection, several in flight.
 //!
-//! Comes in: questions about one zone. Goes out: an answer for each, or the failure that kept one from coming. Answers may
-//! come in any order (RFC 7766 section 7), and twice; a server may close the connection when it likes (section 6.2.4), and
-//! what it left unanswered is asked again over another.
+//! Comes in: questions about one zone. Goes out: an answer for each, or the failure that prevented it. Answers may come
+//! in any order (RFC 7766 section 7), and twice. A server may close the connection at any time (section 6.2.4);
+//! questions that it left unanswered are asked again over another connection.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -60,7 +60,7 @@ impl Asker<'_> {
         self.ask_to(questions, query::read_answer)
     }
 
-    /// Asks all questions; gives what is read of the answers, in the order of the questions.
+    /// Asks all questions; returns what is read from the answers, in the order of the questions.
     pub fn ask_to<T>(&self, questions: &[Question], read: Read<T>) -> Result<Vec<T>, Failure> {
         let mut answers: Vec<Option<T>> = questions.iter().map(|_| None).collect();
         let mut progress = Progress::default();
@@ -75,7 +75,7 @@ impl Asker<'_> {
         Ok(answers.into_iter().flatten().collect())
     }
 
-    /// Asks what has no answer yet, until all has one.
+    /// Asks the questions without an answer, until all have one.
     fn ask_over_one_connection<T>(
         &self,
         (questions, read): (&[Question], Read<T>),
@@ -144,8 +144,8 @@ impl Asker<'_> {
         transaction
     }
 
-    /// Names the question of a failure that may be this name's alone: what the apex meets, the whole zone meets, and
-    /// what is wrong with a signature is wrong with all.
+    /// Names the question of a failure that may concern this name only: a failure at the apex concerns the whole zone,
+    /// and a wrong signature concerns everything.
     fn tell_question(&self, question: &Question, failure: Failure) -> Failure {
         let is_of_name =
             matches!(failure, Failure::QueryRefused { .. } | Failure::NoAuthority | Failure::BadMessage(_));
@@ -215,7 +215,7 @@ mod tests {
         reply(question, GOOD, &[record(b"\xc0\x0c", Rtype::AAAA, &rdata)], &[])
     }
 
-    /// The SOA of a zone, as it stands beside an answer without records.
+    /// The SOA of a zone, as an answer without records contains it.
     fn soa(zone: &[u8]) -> Vec<u8> {
         record(zone, Rtype::SOA, &[0; 22])
     }

@@ -1,9 +1,10 @@
 //! Zone transfers without their input and output: messages in, a whole zone or an error out.
 //!
 //! Comes in: the messages of one connection, in order. Goes out: the zone's contents, once the stream is proven whole:
-//! every message an answer to our question, the first and last of them signed and no more than 99 unsigned ones between
-//! two signed (RFC 8945 section 5.3.1), one SOA at both ends and nothing after it. Nothing of a message is ever passed
-//! over, and nothing of a transfer is to be used before [`Transfer::finish`] gives it: only the last signature proves it.
+//! every message is an answer to our question, the first and the last of them are signed with at most 99 unsigned ones
+//! between two signed ones (RFC 8945 section 5.3.1), there is one SOA at both ends and nothing after it. No part of a
+//! message is ignored, and no part of a transfer is used before [`Transfer::finish`] returns it: only the last
+//! signature proves it.
 //!
 //! Source: RFC 5936; RFC 8945.
 
@@ -21,7 +22,7 @@ use crate::dns::{
 
 /// The transfer of one zone.
 pub struct Transfer {
-    /// What has come of the zone.
+    /// The part of the zone that has arrived.
     builder: ZoneBuilder,
     /// The answers to our question.
     stream: Stream,
@@ -112,7 +113,7 @@ impl Transfer {
         stream::check_end(header, octets, at, &mut self.owner)
     }
 
-    /// Takes one record of the answer section, which begins at `at` and is no SOA.
+    /// Takes one record of the answer section, which begins at `at` and is not a SOA.
     fn take_record(&mut self, octets: &[u8], at: usize, record: &Record) -> Result<(), Failure> {
         let Record { rtype, ttl, start, end, .. } = *record;
         self.check_place()?;
@@ -132,7 +133,7 @@ impl Transfer {
         })
     }
 
-    /// Checks that the transfer still goes on.
+    /// Checks that the transfer has not ended.
     fn check_place(&self) -> Result<(), Failure> {
         if self.ended { Err(bad("a record after the closing SOA")) } else { Ok(()) }
     }

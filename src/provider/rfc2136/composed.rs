@@ -1,7 +1,7 @@
 //! Messages as they are composed, owner names compressed.
 //!
-//! Comes in: names and other octets. Goes out: a message. Pure. The library's own compressors look for the last label of a
-//! name from its first one on, which for reverse names took most of the time of an update.
+//! Comes in: names and other octets. Goes out: a message. Pure. The library's own compressors look for the last label
+//! of a name starting with its first label; for reverse names that took most of the time of an update.
 //!
 //! Source: RFC 1035 section 4.1.4.
 
@@ -27,7 +27,7 @@ const HASH: (u64, u64) = (0xcbf2_9ce4_8422_2325, 0x0100_0000_01b3);
 pub struct Composed {
     /// What there is of it.
     octets: Vec<u8>,
-    /// Where in it names stand, by their hashes; of two with one hash the first.
+    /// The places of names in it, by their hashes; of two with the same hash the first.
     seen: HashMap<u64, u16, FixedState>,
 }
 
@@ -37,7 +37,7 @@ impl Composed {
         self.octets
     }
 
-    /// Appends a name, of which as much as stands there already is a pointer.
+    /// Appends a name; the part that is already in the message becomes a pointer.
     fn push_name(&mut self, name: &[u8]) {
         // A name has at most 127 labels, and 255 octets (RFC 1035 section 3.1).
         let (mut starts, mut count, mut at) = ([0_u8; 128], 0, 0);
@@ -70,7 +70,7 @@ impl Composed {
         self.octets.push(0);
     }
 
-    /// Whether this very name stands at a place.
+    /// Whether exactly this name is at a place.
     fn is_at(&self, mut place: usize, mut name: &[u8]) -> bool {
         loop {
             let (Some(&length), Some(&wanted)) = (self.octets.get(place), name.first()) else { return false };

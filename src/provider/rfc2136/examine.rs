@@ -1,8 +1,8 @@
 //! Name servers, looked at one by one: who answers, for what, with which clock, and to whom.
 //!
-//! Each server is asked for each zone: its SOA, a whole transfer, and the beginning of a transfer without the key. Of a
-//! server that does not answer no further zone is asked for, so that it costs one deadline and no more. Nothing here
-//! looks for what an UPDATE could do.
+//! Each server is asked for each zone: its SOA, a whole transfer, and the beginning of a transfer without the key. A
+//! server that does not answer is not asked for further zones, so that it costs only one deadline. Permissions for
+//! UPDATE are not examined here.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -29,8 +29,8 @@ use crate::provider::{Context, ReadMethod};
 /// How many servers of a target are looked at side by side (no official source; targets rarely have more).
 const SIDE_BY_SIDE: usize = 4;
 
-/// By how many seconds the time of a question is shifted, so that a server that repeats it shows; one whose clock is wrong
-/// by just this is taken for such a one, and its clock would not be worth a word (no official source).
+/// By how many seconds the time of a question is shifted, so that a server that repeats it is recognized. A server
+/// whose clock is wrong by exactly this looks the same, and such a clock is not worth a report (no official source).
 const EARLIER: u64 = 10;
 
 /// Looks at all servers of a target, and at these zones on each.
@@ -48,7 +48,7 @@ impl NameServers {
             message: error.message.clone(),
             hint: Some(error.hint.to_owned()),
         });
-        // Without its secret nobody can say what a server does for the key; whether it answers at all is still told.
+        // Without the secret it is unknown what a server does for the key; whether it answers at all is still reported.
         let zones = if fault.is_none() { zones } else { &[] };
         let key = key.ok().flatten();
         let Settings { servers, key: key_settings, exchange, .. } = &self.settings;
@@ -75,9 +75,9 @@ impl NameServers {
             place.fault = Some(fault(&failure));
             return place;
         }
-        let mut anybody = key.is_some();
+        let mut without_key = key.is_some();
         for zone in zones {
-            // The first question tells what the clock is like; one whose time is not quite right may be enough of it.
+            // The first question shows the clock; the answer may also be refused because of the shifted time.
             let earlier = if place.zones.is_empty() { EARLIER } else { 0 };
             let asked = self.ask_soa(server, zone, key, earlier);
             if place.zones.is_empty() {
@@ -88,9 +88,9 @@ impl NameServers {
                 place.fault = Some(silence(zone));
                 break;
             };
-            let access = anybody.then(|| self.ask_as_anybody(server, zone));
+            let access = without_key.then(|| self.ask_without_key(server, zone));
             // Who is not answered once is not answered for the next zone either, and waits as long each time.
-            anybody &= !access.as_ref().is_some_and(is_silence);
+            without_key &= !access.as_ref().is_some_and(is_silence);
             place.zones.push(found(zone, asked, read, access));
         }
         place
@@ -122,14 +122,14 @@ impl NameServers {
         let now = Time48::now();
         let mut clock = Clock::NotTold;
         if let Some(transaction) = signed {
-            let told = message::time_signed(&octets);
+            let signed_at = message::time_signed(&octets);
             let mut message = Message::from_octets(octets).map_err(|_| bad("no message"))?;
             let checked = transaction.answer(&mut message, now);
             octets = message.into_octets();
             checked.map_err(|error| message::explain_signature(error, &octets, now))?;
-            clock = match told {
-                Some(told) if told == asked_at => Clock::Repeats,
-                Some(told) => Clock::Ahead(u64::from(told) as i64 - u64::from(now) as i64),
+            clock = match signed_at {
+                Some(signed_at) if signed_at == asked_at => Clock::Repeats,
+                Some(signed_at) => Clock::Ahead(u64::from(signed_at) as i64 - u64::from(now) as i64),
                 None => Clock::NotTold,
             };
         }
@@ -154,7 +154,7 @@ impl NameServers {
     }
 
     /// Asks for a transfer without the key, and looks at no more than the first message.
-    fn ask_as_anybody(&self, server: &Server, zone: &ZoneName) -> Result<Access, Failure> {
+    fn ask_without_key(&self, server: &Server, zone: &ZoneName) -> Result<Access, Failure> {
         let mut connection = self.connect(server)?;
         let id = random_id();
         let question = message::question(zone.as_name(), Rtype::AXFR, id).finish();
@@ -171,7 +171,7 @@ impl NameServers {
     }
 }
 
-/// Joins what was found of a zone.
+/// Joins what was found about a zone.
 fn found(
     zone: &ZoneName,
     asked: Result<SoaAnswer, Failure>,
@@ -180,7 +180,7 @@ fn found(
 ) -> ZoneExamined {
     let transferred = read.as_ref().ok().map(|(_, serial)| *serial);
     let serial = transferred.or(asked.as_ref().ok().and_then(|soa| soa.serial));
-    let anybody = access.map(|access| {
+    let without_key = access.map(|access| {
         access.unwrap_or_else(|failure| match failure {
             // Closing the connection is how some servers refuse.
             Failure::Cut { .. } => Access::Refused,
@@ -192,7 +192,7 @@ fn found(
         authority: Some(asked.map(|soa| soa.authoritative).map_err(|failure| fault(&failure))),
         serial,
         read: read.map(|(measures, _)| measures).map_err(|failure| fault(&failure)),
-        anybody,
+        without_key,
         writable: None,
     }
 }
@@ -203,7 +203,7 @@ struct SoaAnswer {
     authoritative: bool,
     /// The serial.
     serial: Option<u32>,
-    /// What the signature tells of the server's clock.
+    /// What the signature shows about the server's clock.
     clock: Clock,
 }
 
@@ -230,7 +230,7 @@ fn read_soa(octets: &[u8], zone: &ZoneName, id: u16) -> Result<SoaAnswer, Failur
     })
 }
 
-/// What the answer to the first question tells of a server's clock.
+/// What the answer to the first question shows about a server's clock.
 fn clock_of(asked: &Result<SoaAnswer, Failure>) -> Clock {
     match asked {
         Ok(answer) => answer.clock,
@@ -239,7 +239,7 @@ fn clock_of(asked: &Result<SoaAnswer, Failure>) -> Clock {
     }
 }
 
-/// Whether a server did not answer at all, so that whoever asks for more waits as long again.
+/// Whether a server did not answer at all, so that another question would wait as long again.
 fn is_silence<T>(outcome: &Result<T, Failure>) -> bool {
     match outcome {
         Err(Failure::TimedOut { progress }) => progress.messages == 0,
@@ -288,7 +288,7 @@ mod tests {
         thread::spawn(move || {
             for stream in listener.incoming() {
                 let mut stream = stream.unwrap();
-                // A connection that brings no question only looks whether anybody is there.
+                // A connection without a question only checks whether a server is there.
                 if let Some(question) = read(&mut stream) {
                     counter.fetch_add(1, Ordering::Relaxed);
                     act(&mut stream, &question);
@@ -307,7 +307,7 @@ mod tests {
         skew: i64,
         /// Whether it answers with authority.
         authority: bool,
-        /// Whether it wants no key for a transfer.
+        /// Whether it needs no key for a transfer.
         open: bool,
     }
 
@@ -317,7 +317,7 @@ mod tests {
     /// A server that answers all that is asked for here.
     fn honest(kind: Kind) -> Server {
         let act = move |stream: &mut TcpStream, question: &[u8]| {
-            // Whoever asked may have seen enough.
+            // The client may have seen enough.
             let _ = stream.write_all(&framed(&answers(kind, question)));
         };
         serve(Box::new(act)).0
@@ -368,7 +368,7 @@ mod tests {
             let zone = &place.zones[0];
             // A second may pass between both looks at the clock.
             let clock = matches!(place.clock, Clock::Ahead(ahead) if ahead.abs() < 5);
-            (zone.serial, clock, zone.authority.clone(), zone.anybody.clone())
+            (zone.serial, clock, zone.authority.clone(), zone.without_key.clone())
         };
         let seen: Vec<_> = examined.places.iter().map(seen).collect();
         let (refused, allowed) = (Some(Access::Refused), Some(Access::Allowed));
@@ -445,7 +445,7 @@ mod tests {
         let (server, _) = serve(Box::new(move |stream, question| drop(stream.write_all(&framed(&odd(question))))));
         let examined = examine(vec![server], &[&apex()]);
         assert_eq!(
-            examined.places[0].zones[0].anybody,
+            examined.places[0].zones[0].without_key,
             Some(Access::Unclear("the server answers SERVFAIL".to_owned()))
         );
         let (closing, _) = serve(Box::new(move |stream, question| {
@@ -453,6 +453,6 @@ mod tests {
                 let _ = stream.write_all(&framed(&answers(GOOD, question)));
             }
         }));
-        assert_eq!(examine(vec![closing], &[&apex()]).places[0].zones[0].anybody, Some(Access::Refused));
+        assert_eq!(examine(vec![closing], &[&apex()]).places[0].zones[0].without_key, Some(Access::Refused));
     }
 }

@@ -10,7 +10,7 @@ use crate::live::asked::Question;
 /// Why a zone could not be read from one server, or written to it.
 #[derive(Debug)]
 pub enum Failure {
-    /// The server's name has no address that could be found out.
+    /// The server's name has no known address.
     Unresolved(io::Error),
     /// There is no connection.
     Connect(io::Error),
@@ -32,7 +32,7 @@ pub enum Failure {
         rcode: Rcode,
         /// Whether our question was signed.
         keyed: bool,
-        /// Whether the answer proves to be from the server, as far as a key can prove it.
+        /// Whether a signature proves that the answer is from the server.
         proven: bool,
     },
     /// The server does not know the key, or signs with another.
@@ -48,7 +48,7 @@ pub enum Failure {
     /// A signature is too old or too young.
     BadTime {
         /// How many seconds the server's clock is ahead of ours; negative where it is behind; unknown where the server
-        /// does not tell its time.
+        /// does not send its time.
         ahead: Option<i64>,
     },
     /// A message that should be signed is not.
@@ -145,75 +145,78 @@ impl Failure {
     pub fn hint(&self) -> &'static str {
         match self {
             Failure::Unresolved(_) => {
-                "is the server's name right, and can this machine look it up? an address does as well"
+                "check the server's name, and that this machine can resolve it; an address works as well"
             }
-            Failure::Connect(_) => "is the server running, and does a firewall let TCP through to it?",
+            Failure::Connect(_) => "check that the server is running, and that no firewall blocks TCP to it",
             Failure::TimedOut { .. } => {
-                "the server may be overloaded: look at it, or give this target a longer `timeout`"
+                "the server may be overloaded: check it, or give this target a longer `timeout`"
             }
             Failure::Cut { .. } | Failure::Io(_) => "try again; the server's log says why it ended the connection",
             Failure::Refused { rcode: Rcode::REFUSED | Rcode::NOTAUTH, keyed: true, proven: false } => {
                 "the server does not say why (PowerDNS never does, Knot not always): compare the key's name, algorithm and \
-                 secret and both clocks, and see that it has the zone and lets the key transfer it (PowerDNS: \
+                 secret and both clocks, and check that it has the zone and lets the key transfer it (PowerDNS: \
                  `TSIG-ALLOW-AXFR`; Knot: `acl`)"
             }
             Failure::Refused { rcode: Rcode::REFUSED, keyed: true, .. } => {
-                "let the server allow transfers of this zone to the key (BIND: `allow-transfer { key NAME; };`; NSD: \
+                "allow the key to transfer this zone on the server (BIND: `allow-transfer { key NAME; };`; NSD: \
                  `provide-xfr`, to a key of this algorithm)"
             }
             Failure::Refused { rcode: Rcode::REFUSED, .. } => {
-                "let the server allow transfers of this zone to this machine, or give this target a `tsig_key`"
+                "allow this machine to transfer this zone on the server, or give this target a `tsig_key`"
             }
             Failure::Refused { rcode: Rcode::NOTAUTH, .. } => {
-                "is the zone configured on this server, and its name right? without a `tsig_key`, Knot and PowerDNS also say \
-                 so of a zone that they do not let this machine transfer"
+                "check that the zone is configured on this server, and its name; without a `tsig_key`, Knot and PowerDNS also \
+                 answer so for a zone that this machine may not transfer"
             }
             Failure::Refused { .. } => "the server's log says why",
             Failure::BadKey { by_server: false } => "key name and algorithm must be the same here and on the server",
             Failure::BadKey { .. } => {
-                "key name and algorithm must be the same here and on the server, and Knot says so too of a key that no `acl` \
-                 grants this zone, or not what was sent (`action`, `update-type`)"
+                "key name and algorithm must be the same here and on the server, and Knot also answers so for a key to which no `acl` \
+                 grants this zone, or this action (`action`, `update-type`)"
             }
             Failure::BadSignature { by_server: true } => "the secret is not that of the server's key of this name",
             Failure::BadSignature { .. } => {
-                "somebody may be altering messages on the way; if it stays, compare the secrets"
+                "messages may be altered on the way; if the error does not end, compare the secrets"
             }
             Failure::BadTime { .. } => {
-                "set both clocks by NTP: signatures bear 300 s of difference (RFC 8945 section 10)"
+                "set both clocks by NTP: clocks may differ by at most 300 s (RFC 8945 section 10)"
             }
-            Failure::Unsigned => "something between here and the server may answer in its place",
-            Failure::BadMessage(_) => "the server, or something on the way, breaks the protocol: try another server",
-            Failure::OutsideZone(_) => "the server sends data that are not of this zone: try another server",
+            Failure::Unsigned => "another machine on the network path may answer instead of the server",
+            Failure::BadMessage(_) => {
+                "the server, or a machine on the network path, violates the protocol: try another server"
+            }
+            Failure::OutsideZone(_) => "the server sends data of another zone: try another server",
             Failure::SoaChanged => "the zone changed during the transfer: try again",
             Failure::QueryRefused { rcode: Rcode::REFUSED | Rcode::NOTAUTH, unproven: true } => {
-                "the server does not say why: compare the key's name, algorithm and secret and both clocks, and see that it \
+                "the server does not say why: compare the key's name, algorithm and secret and both clocks, and check that it \
                  has the zone"
             }
             Failure::QueryRefused { rcode: Rcode::REFUSED, .. } => {
-                "is the zone configured on this server, and may this machine ask for its names?"
+                "check that the zone is configured on this server, and that this machine may ask for its names"
             }
-            Failure::NoAuthority => "name a server that has the zone itself, not one that asks others for it",
+            Failure::NoAuthority => "name a server that has the zone itself, not a resolver",
             Failure::QueryRefused { .. } => "the server's log says why",
             Failure::UpdateRefused { rcode: Rcode::REFUSED | Rcode::NOTAUTH, unproven: true } => {
-                "the server does not say why: compare the key's name, algorithm and secret and both clocks, see that it is \
-                 the zone's primary, and let it take updates of AAAA, PTR and TXT from the key, `_zonewright.ZONE` among \
-                 their names (BIND: `update-policy` or `allow-update`; Knot: an `acl` with `action: update` and `update-type`; \
-                 PowerDNS: `dnsupdate=yes`, `ALLOW-DNSUPDATE-FROM`, `TSIG-ALLOW-DNSUPDATE`); `fence = \"none\"` does \
-                 without the marker at that name"
+                "the server does not say why: compare the key's name, algorithm and secret and both clocks, check that \
+                 it is the zone's primary, and make it accept updates of AAAA, PTR and TXT from the key, including \
+                 those of `_zonewright.ZONE` (BIND: `update-policy` or `allow-update`; Knot: an `acl` with `action: \
+                 update` and `update-type`; PowerDNS: `dnsupdate=yes`, `ALLOW-DNSUPDATE-FROM`, `TSIG-ALLOW-DNSUPDATE`); \
+                 with `fence = \"none\"` the marker at that name is not needed"
             }
             Failure::UpdateRefused { rcode: Rcode::REFUSED, .. } => {
-                "see that the server is the primary of this zone, and let it take updates of AAAA, PTR and TXT from the key \
-                 or this machine, `_zonewright.ZONE` among their names (BIND: `update-policy` or `allow-update`; Knot: an \
-                 `acl` with `action: update` and `update-type`; PowerDNS: `dnsupdate=yes`, `ALLOW-DNSUPDATE-FROM`, \
-                 `TSIG-ALLOW-DNSUPDATE`); `fence = \"none\"` does without the marker at that name. Where it takes others, \
-                 its log says why: BIND refuses underscores in names of hosts (`check-names`)"
+                "check that the server is the primary of this zone, and make it accept updates of AAAA, PTR and TXT \
+                 from the key or this machine, including those of `_zonewright.ZONE` (BIND: `update-policy` or \
+                 `allow-update`; Knot: an `acl` with `action: update` and `update-type`; PowerDNS: `dnsupdate=yes`, \
+                 `ALLOW-DNSUPDATE-FROM`, `TSIG-ALLOW-DNSUPDATE`); with `fence = \"none\"` the marker at that name is \
+                 not needed. If it accepts other updates, its log says why: BIND refuses underscores in names of hosts \
+                 (`check-names`)"
             }
             Failure::UpdateRefused { rcode: Rcode::NOTAUTH, .. } => {
-                "is the zone configured on this server, as its primary, and its name right? without a `tsig_key`, Knot also \
-                 says so of a zone that it does not let this machine update"
+                "check that this server is the zone's primary, and the zone's name; without a `tsig_key`, Knot also \
+                 answers so for a zone that this machine may not update"
             }
             Failure::UpdateRefused { rcode: Rcode::NOTIMP, .. } => {
-                "this server takes no updates (NSD never does): name first in `server` a primary that takes them"
+                "this server accepts no updates (NSD never does): put a primary that accepts them first in `server`"
             }
             Failure::UpdateRefused { .. } => "the server's log says why",
             Failure::UpdateCut(_) => "the server's log says why it ended the connection",
@@ -227,13 +230,19 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lowered = |error: &io::Error| error.to_string().to_lowercase();
         match self {
+            Failure::Connect(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                write!(f, "the server refuses connections")
+            }
             Failure::Unresolved(error) | Failure::Connect(error) => write!(f, "no connection: {}", lowered(error)),
+            Failure::TimedOut { progress: Progress { messages: 0, .. } } => {
+                write!(f, "the server does not answer in time")
+            }
             Failure::TimedOut { progress } => write!(f, "no whole message in time, {progress}"),
-            Failure::Cut { progress } => write!(f, "the connection was closed {progress}: not all has come"),
+            Failure::Cut { progress } => write!(f, "the connection was closed {progress}: the answer is incomplete"),
             Failure::Io(error) => write!(f, "the connection broke: {}", lowered(error)),
             Failure::Refused { rcode, keyed, proven } => {
                 write!(f, "the server answers {rcode}")?;
-                if *keyed && !*proven { write!(f, ", unsigned, so that anybody may have said it") } else { Ok(()) }
+                if *keyed && !*proven { write!(f, ", unsigned, so another machine may have sent it") } else { Ok(()) }
             }
             Failure::BadKey { by_server: true } => write!(f, "the server does not know the TSIG key (BADKEY)"),
             Failure::BadKey { by_server: false } => write!(f, "the answer is signed with another TSIG key"),
@@ -243,25 +252,25 @@ impl fmt::Display for Failure {
                 let side = if *ahead < 0 { "behind" } else { "ahead of" };
                 write!(f, "the clocks differ: the server's is {} s {side} ours", ahead.unsigned_abs())
             }
-            Failure::BadTime { ahead: None } => write!(f, "the clocks differ, the server says (BADTIME)"),
+            Failure::BadTime { ahead: None } => write!(f, "the server says that the clocks differ (BADTIME)"),
             Failure::Unsigned => write!(f, "a message is not signed where it must be"),
             Failure::BadMessage(what) => write!(f, "a message breaks the protocol: {what}"),
-            Failure::OutsideZone(name) => write!(f, "the transfer holds `{name}`, which lies outside the zone"),
+            Failure::OutsideZone(name) => write!(f, "the transfer holds `{name}`, which is outside the zone"),
             Failure::SoaChanged => write!(f, "the SOA at the end of the transfer is not that of its beginning"),
             Failure::QueryRefused { rcode, unproven } => {
-                let unproven = if *unproven { ", unsigned, so that anybody may have said it" } else { "" };
+                let unproven = if *unproven { ", unsigned, so another machine may have sent it" } else { "" };
                 write!(f, "the server answers {rcode} to a question about a name{unproven}")
             }
             Failure::NoAuthority => write!(f, "the server answers, but not as the authority for the zone"),
             Failure::UpdateRefused { rcode, unproven } => {
-                let unproven = if *unproven { ", unsigned, so that anybody may have said it" } else { "" };
+                let unproven = if *unproven { ", unsigned, so another machine may have sent it" } else { "" };
                 write!(f, "the server answers {rcode} to an update{unproven}")
             }
             Failure::UpdateCut(None) => write!(f, "the connection was closed before the answer to an update"),
             Failure::UpdateCut(Some(error)) => {
                 write!(f, "the connection broke before the answer to an update: {}", lowered(error))
             }
-            Failure::UpdateTooLarge => write!(f, "the update is longer than a message may be, 65 535 octets"),
+            Failure::UpdateTooLarge => write!(f, "the update is longer than a message may be, 65 535 bytes"),
             Failure::AtQuestion(Question { name, rtype }, failure) => {
                 write!(f, "{failure}, when it was asked for `{name}` {rtype}")
             }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::failure::{Failure, Progress};
 
-/// What is known of one server.
+/// What is known about one server.
 #[derive(Debug, Default)]
 pub struct Health {
     /// Whether a connection timed out.
@@ -26,7 +26,7 @@ impl Health {
         if self.unreachable.load(Ordering::Relaxed) {
             return Err(Failure::Connect(io::ErrorKind::TimedOut.into()));
         }
-        // The zones beside the one that passed without a word had as long to hear something.
+        // The other zones waited as long as the one that got no answer.
         if self.was_silent() && !self.heard.load(Ordering::Relaxed) {
             return Err(Failure::TimedOut { progress: Progress::default() });
         }
@@ -57,7 +57,7 @@ impl Health {
             Some(Failure::TimedOut { progress }) if progress.messages == 0 => {
                 self.silent.store(true, Ordering::Relaxed);
             }
-            // It may have been about to speak.
+            // It may have been about to answer.
             Some(Failure::Unresolved(_) | Failure::Connect(_) | Failure::Io(_) | Failure::Cut { .. }) => {}
             Some(_) | None => self.heard.store(true, Ordering::Relaxed),
         }
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_a_server_that_never_spoke() {
+    fn a_server_that_never_answered_is_not_waited_for() {
         let health = Health::default();
         assert!(health.check().is_ok());
         health.note(Some(&silence()));

@@ -1,11 +1,10 @@
-//! Incremental transfers without their input and output: a zone as it was and messages in, the zone as it is or an error
-//! out.
+//! Incremental transfers without their input and output: the old zone and messages in, the new zone or an error out.
 //!
-//! Comes in: what is known of the zone, and the messages of one connection, in order. Goes out: its contents as they are,
-//! once the stream is proven whole as that of a whole transfer is (`stream`), and every difference fits: it begins with
-//! the SOA that the one before ended with, each record that it removes is there just so, and none that it adds is. A server
-//! may answer with the whole zone instead, or with its SOA alone where nothing changed. Whatever is odd is an error, and
-//! whoever asked transfers the zone whole. Never over UDP, whose answers may be cut.
+//! Comes in: the known zone, and the messages of one connection, in order. Goes out: its new contents, once the stream
+//! is proven whole as that of a whole transfer is (`stream`), and every difference fits: it begins with the SOA that
+//! the one before ended with, each record that it removes is there exactly so, and no record that it adds is. A server
+//! may answer with the whole zone instead, or with its SOA alone where nothing changed. Everything else is an error,
+//! and the caller then transfers the whole zone. UDP is not used, since its answers may be cut.
 //!
 //! Source: RFC 1995 sections 2 to 4; RFC 1982 for serials.
 
@@ -35,7 +34,7 @@ pub struct Increment<'a> {
 
 /// How far an incremental transfer is.
 enum State<'a> {
-    /// Nothing came yet, or a message that does not tell the form of the answer: the SOA alone.
+    /// No message has arrived yet, or only one that does not show the form of the answer: the SOA alone.
     Asked(Box<Stream>, Option<Vec<u8>>),
     /// The server sends the whole zone.
     Whole(Box<Transfer>),
@@ -43,7 +42,7 @@ enum State<'a> {
     Differences(Box<Differences<'a>>),
 }
 
-/// What came of an incremental transfer.
+/// The outcome of an incremental transfer.
 #[derive(Debug)]
 pub enum Incremented {
     /// Nothing changed.
@@ -57,7 +56,7 @@ pub enum Incremented {
 /// Which form the answer has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// It is not told yet.
+    /// It is not known yet.
     Unclear,
     /// The whole zone, or an error.
     Whole,
@@ -158,9 +157,9 @@ impl State<'_> {
 
 /// Which form an answer has, by its first message or, where `is_second`, by the one after a SOA alone.
 ///
-/// Nothing is proven yet: whoever reads the form proves it. Differences have a second SOA where a zone has something else
-/// (RFC 1995 section 4); PowerDNS sends the first SOA in a message by itself, which looks as if nothing had changed, but for
-/// its serial.
+/// Nothing is proven yet: the reader of the form proves it. Differences have a second SOA where a zone has another
+/// record (RFC 1995 section 4). PowerDNS sends the first SOA in a message by itself, which looks as if nothing had
+/// changed, except for its serial.
 fn form(octets: &[u8], base: &ZoneContents, is_second: bool) -> Form {
     let Some(header) = Header::read(octets) else { return Form::Whole };
     let name = &mut NameBuffer::default();
@@ -197,7 +196,7 @@ fn form(octets: &[u8], base: &ZoneContents, is_second: bool) -> Form {
     }
 }
 
-/// A SOA as it stands in a zone.
+/// A SOA as it is in a zone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Soa {
     /// Its TTL.
@@ -221,7 +220,7 @@ impl Soa {
     }
 }
 
-/// Where in an answer of differences the next record stands.
+/// The place of the next record in an answer of differences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     /// At its beginning: the SOA of the zone as it is.
@@ -240,13 +239,13 @@ enum Phase {
 struct Differences<'a> {
     /// The answers to our question.
     stream: Stream,
-    /// The zone as far as it came.
+    /// The zone with the differences so far.
     edits: Edits<'a>,
-    /// The SOA of the zone as far as it came.
+    /// The SOA of the zone after the differences so far.
     current: Soa,
     /// The SOA that they lead to.
     newest: Option<Soa>,
-    /// Where the next record stands.
+    /// The place of the next record.
     phase: Phase,
     /// How much has come.
     progress: Progress,
@@ -256,8 +255,8 @@ struct Differences<'a> {
     rdata: Vec<u8>,
 }
 
-/// How many records of differences are taken at least: beyond these, and as many as the zone has, to transfer it whole costs
-/// less (no official source).
+/// How many records of differences are taken at least: beyond these, and as many as the zone has, to transfer it whole
+/// costs less (no official source).
 const MANY: usize = 10_000;
 
 impl<'a> Differences<'a> {
@@ -422,7 +421,7 @@ mod tests {
         cut.collect()
     }
 
-    /// What comes of an answer without a key.
+    /// The outcome of an answer without a key.
     fn outcome(records: &[Rr], ends: &[usize]) -> Result<Incremented, Failure> {
         let base = base();
         let (mut increment, question) = Increment::start(&base, None, 7, Time48::now());
@@ -433,7 +432,7 @@ mod tests {
         increment.finish()
     }
 
-    /// The zone that comes of an answer by differences.
+    /// The zone that results from an answer by differences.
     fn changed(records: &[Rr], ends: &[usize]) -> ZoneContents {
         match outcome(records, ends).unwrap() {
             Incremented::Changed(contents, _) => *contents,
@@ -481,8 +480,8 @@ mod tests {
             records
         };
         for place in 0..differences().len() {
-            // Without what a later difference takes back, or without a SOA between, it fits nothing; what is left out besides
-            // leads to another zone, which only a signature could tell.
+            // Without a record that a later difference removes, or without a SOA between, it fits nothing; if anything
+            // else is left out, another zone results, which only a signature could show.
             let outcome = outcome(&without(place), &[]);
             assert!(outcome.is_err() || [2, 4, 7, 8, 10].contains(&place), "{place}: {outcome:?}");
             let mut twice = differences();

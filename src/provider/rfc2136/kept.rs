@@ -1,8 +1,8 @@
-//! A zone by way of the cache: as it was kept, where the server says that it has not moved; by its differences, where it
-//! has; else by a transfer of the whole zone, which is then kept.
+//! A zone with the help of the cache: the stored zone, if the server says that it has not changed; with its
+//! differences, if it has; else a transfer of the whole zone, which is then stored.
 //!
-//! Comes in: a zone, and the cache. Goes out: its contents as a transfer would give them. Whatever does not fit is told in
-//! the log, and costs a transfer.
+//! Comes in: a zone, and the cache. Goes out: its contents as a transfer would give them. A mismatch is written to the
+//! log, and costs a transfer.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -23,9 +23,10 @@ use crate::inventory::value::Time;
 use crate::live::asked::Question;
 use crate::plan::{Marker, marker_key};
 use crate::provider::cache::{Cache, Kept};
+use crate::provider::outage::place_of;
 
-/// How long a server may be silent when it is asked what moved: a transfer waits as long as the settings say (no official
-/// source).
+/// How long a server may be silent when it is asked what moved: a transfer waits as long as the settings say (no
+/// official source).
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What a server says of a zone, by which it has moved or not.
@@ -54,7 +55,7 @@ impl NameServers {
         if zones.is_empty() {
             return;
         }
-        // Whoever reads a zone is told why there is no key.
+        // The read of a zone reports why there is no key.
         let Ok(key) = self.key() else { return };
         for server in &self.settings.servers {
             match self.ask_standings(server, &zones, key.clone()) {
@@ -64,7 +65,7 @@ impl NameServers {
                     let _ = self.foreseen.set(Standings { server: server.clone(), of });
                     return;
                 }
-                Err(failure) => tracing::info!("{server}: what moved is asked zone by zone: {failure}"),
+                Err(failure) => tracing::info!("{server}: changes are asked for zone by zone: {failure}"),
             }
         }
     }
@@ -78,7 +79,7 @@ impl NameServers {
         key: Option<Arc<Key>>,
     ) -> Result<ZoneContents, Failure> {
         let origin = self.origin(server);
-        let place = format!("{server} zone {zone}");
+        let place = place_of(&server.to_string(), zone);
         let kept = cache.load(zone, &origin, self.settings.cache_max_age);
         let moved = match kept {
             Ok(kept) => self.bring_forward(server, kept, key.clone())?,
@@ -86,13 +87,13 @@ impl NameServers {
         };
         let (contents, since) = match moved {
             Moved::Not(kept) => {
-                tracing::info!("{place}: unmoved at serial {} since {}", kept.contents.serial(), kept.since);
+                tracing::info!("{place}: unchanged at serial {} since {}", kept.contents.serial(), kept.since);
                 return Ok(kept.contents);
             }
             Moved::To(contents, since) => (contents, since),
             Moved::Unknown(why) => {
                 if let Some(why) = why {
-                    tracing::info!("{place}: transferred whole, as what was kept is not used: {why}");
+                    tracing::info!("{place}: transferred whole, since the stored zone is not used: {why}");
                 }
                 (self.transfer_patiently(server, zone, key)?, cache.now())
             }
@@ -103,9 +104,9 @@ impl NameServers {
         Ok(contents)
     }
 
-    /// Finds out whether a zone moved since it was kept, and whereto.
+    /// Finds out whether a zone changed since it was stored, and to which serial.
     ///
-    /// Errors: there is no connection, and would be none for a transfer.
+    /// Errors: there is no connection, so there would be none for a transfer.
     fn bring_forward(&self, server: &Server, kept: Kept, key: Option<Arc<Key>>) -> Result<Moved, Failure> {
         let zone = kept.contents.apex();
         let foreseen = self.foreseen.get().filter(|foreseen| foreseen.server == *server);
@@ -113,7 +114,7 @@ impl NameServers {
             Some(standing) => standing.clone(),
             None => match self.ask_standings(server, &[zone], key.clone()).map(|mut all| all.pop()) {
                 Ok(Some(standing)) => standing,
-                Ok(None) => return Ok(Moved::Unknown(Some("the server says nothing of it".to_owned()))),
+                Ok(None) => return Ok(Moved::Unknown(Some("the server does not answer for it".to_owned()))),
                 Err(failure) if would_fail_too(&failure) => return Err(failure),
                 Err(failure) => return Ok(Moved::Unknown(Some(failure.to_string()))),
             },
@@ -121,8 +122,8 @@ impl NameServers {
         let soa = rrset(&kept.contents, zone.as_name().to_name(), Rtype::SOA);
         let marker = marker_of(zone).and_then(|name| rrset(&kept.contents, name, Rtype::TXT));
         if standing.soa.is_some() && standing.soa == soa {
-            // Whoever applied since then with zonewright left another marker.
-            let why = || "its marker moved, but its serial did not".to_owned();
+            // An apply of zonewright since then left another marker.
+            let why = || "its marker changed, but its serial did not".to_owned();
             return Ok(match is_same_marker(marker.as_ref(), standing.marker.as_ref()) {
                 true => Moved::Not(kept),
                 false => Moved::Unknown(Some(why())),
@@ -133,22 +134,22 @@ impl NameServers {
             .as_ref()
             .and_then(|soa| RdataRef { rtype: Rtype::SOA, octets: soa.rdata().first()?.as_octets() }.serial());
         match serial {
-            None => Ok(Moved::Unknown(Some("the server has no SOA of it".to_owned()))),
+            None => Ok(Moved::Unknown(Some("the server has no SOA for it".to_owned()))),
             Some(serial) if serial > kept.contents.serial() => Ok(self.take_differences(server, &kept, &standing, key)),
             Some(serial) => {
                 let was = kept.contents.serial();
-                Ok(Moved::Unknown(Some(format!("its serial went from {was} to {serial}, which is no newer one"))))
+                Ok(Moved::Unknown(Some(format!("its serial changed from {was} to {serial}, which is not newer"))))
             }
         }
     }
 
-    /// Transfers what changed in a zone that moved to where the server says that it stands.
+    /// Transfers what changed in a zone, up to the serial that the server has.
     fn take_differences(&self, server: &Server, kept: &Kept, standing: &Standing, key: Option<Arc<Key>>) -> Moved {
         let (zone, was) = (kept.contents.apex(), kept.contents.serial());
         match self.increment(server, &kept.contents, key) {
             // A zone that was restored from a backup, and came to the kept serial on another way, has another marker.
             Ok(Incremented::Changed(contents, _)) if leads_elsewhere(&contents, standing) => {
-                Moved::Unknown(Some("its differences do not lead to the marker that stands there".to_owned()))
+                Moved::Unknown(Some("its differences do not lead to the marker that is there".to_owned()))
             }
             Ok(Incremented::Changed(contents, records)) => {
                 let now = contents.serial();
@@ -162,7 +163,7 @@ impl NameServers {
                 Moved::To(*contents, self.cache.as_ref().map_or(kept.since, Cache::now))
             }
             Ok(Incremented::Unmoved) => {
-                Moved::Unknown(Some("the server says that it moved, and that it did not".into()))
+                Moved::Unknown(Some("the server says that it changed, and that it did not".into()))
             }
             Err(failure) => Moved::Unknown(Some(failure.to_string())),
         }
@@ -185,12 +186,12 @@ impl NameServers {
             increment.accept(&mut message, Time48::now())?;
         }
         if connection.has_more() {
-            return Err(Failure::BadMessage("octets after the last message".to_owned()));
+            return Err(Failure::BadMessage("bytes after the last message".to_owned()));
         }
         increment.finish()
     }
 
-    /// Asks one server how zones stand; the answers have their order.
+    /// Asks one server for the serials and markers of zones; the answers have their order.
     fn ask_standings(
         &self,
         server: &Server,
@@ -199,7 +200,7 @@ impl NameServers {
     ) -> Result<Vec<Standing>, Failure> {
         let soas = zones.iter().map(|zone| Question { name: zone.as_name().to_name(), rtype: Rtype::SOA });
         let markers = zones.iter().map(|zone| {
-            // A zone whose name is so long that it has no marker is asked for TXT of its own, which is then not looked at.
+            // For a zone whose name is too long for a marker, its own TXT is asked for and ignored.
             Question { name: marker_of(zone).unwrap_or_else(|| zone.as_name().to_name()), rtype: Rtype::TXT }
         });
         let questions: Vec<Question> = soas.chain(markers).collect();
@@ -220,7 +221,7 @@ impl NameServers {
     }
 }
 
-/// What became of a zone that was kept.
+/// What happened to a zone that was stored.
 enum Moved {
     /// Nothing.
     Not(Kept),

@@ -1,4 +1,4 @@
-//! Updates as messages: what is to become of RRsets, with what was seen of them as its prerequisite.
+//! Updates as messages: the changes of RRsets, with what was seen of them as prerequisites.
 //!
 //! Comes in: an update. Goes out: the octets of an UPDATE message. Pure.
 //!
@@ -30,7 +30,7 @@ const MAX_MESSAGE: usize = 65_535;
 /// What a name takes that is compressed to the last label (RFC 1035 section 4.1.4).
 const POINTER: usize = 2;
 
-/// What a record takes beside owner name and RDATA: type, class, TTL and length (RFC 1035 section 4.1.3).
+/// The size of a record without owner name and RDATA: type, class, TTL and length (RFC 1035 section 4.1.3).
 const FIXED: usize = 10;
 
 /// An update that no message holds.
@@ -74,8 +74,8 @@ pub fn lower(update: &Update<'_>, id: u16, key: Option<Arc<Key>>, now: Time48) -
 
 /// The most octets that an edit takes in an update of this zone.
 ///
-/// Every owner name ends in a pointer to the zone's apex. That one which stands there already is a pointer and nothing
-/// else is not counted on: only the first 16 KiB of a message can be pointed to.
+/// Every owner name ends in a pointer to the zone's apex. Other pointers are not counted on: only the first 16 KiB of a
+/// message can be pointed to.
 pub fn octets(zone: &ZoneName, edit: Edit<'_>) -> usize {
     let below_apex = edit.key.owner.as_name().as_wire().len() - zone.as_name().as_wire().len();
     let record = |rdata: usize| below_apex + POINTER + FIXED + rdata;
@@ -142,7 +142,7 @@ mod tests {
     fn lines(records: &[Record]) -> Vec<String> {
         let line = |record: &Record| {
             let (name, class, rtype) = (&record.name, record.dns_class, record.record_type());
-            // It calls RDATA of no octets so.
+            // It calls empty RDATA so.
             let rdata = record.data.to_string().replace("UPDATE", "-");
             format!("{name} {} {class} {rtype} {rdata}", record.ttl)
         };

@@ -1,6 +1,6 @@
 //! Single messages: questions, and the parts of answers that transfers and queries read alike.
 //!
-//! Comes in: octets. Goes out: headers, records without their RDATA, and in words what is wrong. Pure.
+//! Comes in: octets. Goes out: headers, records without their RDATA, and errors in words. Pure.
 //!
 //! Source: RFC 1035 section 4.1; RFC 8945.
 
@@ -17,7 +17,7 @@ use crate::dns::{NameBuffer, NameRef, Rtype, Ttl, Wire, WireError};
 /// The length of a message's header (RFC 1035 section 4.1.1).
 pub const HEADER: usize = 12;
 
-/// What a header says of a message that is an answer: bit QR, and neither an operation code nor bit TC (same source).
+/// The header bits of an answer: bit QR, and neither an operation code nor bit TC (same source).
 const ANSWER: u16 = 0x8000;
 
 /// The bits that [`ANSWER`] is about.
@@ -41,13 +41,13 @@ pub fn check_question(octets: &[u8], ours: (NameRef<'_>, Rtype), name: &mut Name
     if same { Ok(end + 4) } else { Err(bad("the answer to another question")) }
 }
 
-/// Reads what comes before the RDATA of the record at `at`; its name goes into `owner`.
+/// Reads the fields before the RDATA of the record at `at`; its name goes into `owner`.
 pub fn read_record(octets: &[u8], at: usize, owner: &mut NameBuffer) -> Result<Record, Failure> {
     let at = Wire::message(octets).read_name(at, owner).map_err(bad_wire)?;
     read_fixed(octets, at)
 }
 
-/// Reads what stands between owner name and RDATA of the record at `at`; its name is only passed over.
+/// Reads the fields between owner name and RDATA of the record at `at`; its name is skipped.
 pub fn skim_record(octets: &[u8], at: usize) -> Result<Record, Failure> {
     read_fixed(octets, Wire::message(octets).skip_name(at).map_err(bad_wire)?)
 }
@@ -105,7 +105,7 @@ impl Header {
     }
 }
 
-/// What comes before the RDATA of a record, but its owner name.
+/// The fields before the RDATA of a record, without its owner name.
 #[derive(Debug, Clone, Copy)]
 pub struct Record {
     /// The type.
@@ -137,9 +137,9 @@ pub fn bad_wire(error: WireError) -> Failure {
 
 /// Says what is wrong with a signature.
 ///
-/// An answer that tells an error about our signature is often unsigned, and one that tells of our clock does not verify
-/// with this library (0.12.3 hashes the server's time with two octets too many). What it says is taken for the text of
-/// our message and nothing else.
+/// An answer that reports an error about our signature is often unsigned, and one that reports our clock does not
+/// verify with this library (0.12.3 hashes the server's time with two octets too many). It is only used for the text of
+/// our message.
 pub fn explain_signature(error: ValidationError, octets: &[u8], now: Time48) -> Failure {
     let header = Header::read(octets);
     let rcode = header.map_or(Rcode::NOERROR, |header| header.rcode());

@@ -1,8 +1,8 @@
-//! Zones from authoritative name servers, by transfer (AXFR over TCP) or name by name, signed with TSIG where there is a
-//! key.
+//! Zones from authoritative name servers, by transfer (AXFR over TCP) or name by name, signed with TSIG where there is
+//! a key.
 //!
-//! Comes in: a server's address and key. Goes out: the zone's contents, whole and proven, or an error that names server,
-//! zone and cause. An answer that is cut, refused or late is never taken for an empty zone.
+//! Comes in: a server's address and key. Goes out: the zone's contents, whole and proven, or an error that names
+//! server, zone and cause. An answer that is cut, refused or late is never treated as an empty zone.
 //!
 //! | part | nature |
 //! |---|---|
@@ -12,17 +12,17 @@
 //! | `message` | pure: what transfers and queries read alike |
 //! | `stream` | pure: what transfers check of each message |
 //! | `axfr` | pure: messages to a zone |
-//! | `query` | pure: a message to what it says of one name |
+//! | `query` | pure: a message to its answer about one name |
 //! | `ask` | many questions over one connection |
 //! | `failure` | pure: what can go wrong |
 //! | `health` | what a run has learned of a server |
-//! | `ixfr` | pure: a zone as it was and messages to the zone as it is |
-//! | `kept` | a zone by way of the cache |
+//! | `ixfr` | pure: the old zone and messages to the new zone |
+//! | `kept` | a zone with the help of the cache |
 //! | `examine` | asks each server what works |
 //! | `lower` | pure: updates to messages |
 //! | `composed` | pure: the octets of a message, names compressed |
-//! | `outcome` | pure: the answer to an update to what became of it |
-//! | `rooms` | room for zones, left by one transfer to the next |
+//! | `outcome` | pure: the answer to an update to its outcome |
+//! | `rooms` | memory for zones, reused by the next transfer |
 //! | `session` | updates over one connection |
 //! | `observe` | pure: answers out of a whole zone, and those that a wildcard gives |
 //! | `version` | asks a server what it is |
@@ -75,17 +75,18 @@ use self::failure::{Failure, Progress};
 use self::health::Health;
 use self::kept::Standings;
 use self::rooms::Rooms;
-pub use self::settings::server_names;
 use self::settings::{KeySettings, Server, Settings};
+pub use self::settings::{place, server_names};
 use self::wire::{Connection, WireFault};
 use self::writer::Primary;
 use super::cache::Cache;
+use super::outage::place_of;
 use super::secret::{SecretError, SecretSource};
 
 /// Zones are on servers.
 pub const IS_LOCAL: bool = false;
 
-/// Anybody with a key may write to a server's zones.
+/// Any client with a key may write to a server's zones.
 pub const IS_FENCED: bool = true;
 
 /// Checks settings without using them.
@@ -142,7 +143,7 @@ struct NameServers {
     settings: Settings,
     /// The folder of the workspace.
     workspace: PathBuf,
-    /// The key, or why there is none, once it was asked for; no key where messages are not signed.
+    /// The key, or why there is none, once it was asked for; `None` where messages are not signed.
     key: OnceLock<Result<Option<Arc<Key>>, SecretError>>,
     /// What this run knows of each server.
     health: Vec<Health>,
@@ -154,7 +155,8 @@ struct NameServers {
     rooms: Rooms,
 }
 
-/// How long is waited before a transfer that failed is asked for again: BIND answers SERVFAIL while as many transfers run as
+/// How long is waited before a transfer that failed is asked for again: BIND answers SERVFAIL while as many transfers
+/// run as
 /// `transfers-out` allows, 10 for all clients together (no official source for the times).
 const PAUSES: [Duration; 3] = [Duration::from_millis(250), Duration::from_millis(500), Duration::from_secs(1)];
 
@@ -180,7 +182,7 @@ impl ReadZone for NameServers {
 
 impl AskZone for NameServers {
     fn place(&self, zone: &ZoneName) -> String {
-        format!("{} zone {zone}", self.places())
+        place_of(&self.places(), zone)
     }
 
     fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, TargetError> {
@@ -222,8 +224,8 @@ impl NameServers {
 
     /// Finds for each name the zone that holds it, where the first server that answers has authority for such a zone.
     ///
-    /// Knot signs no refusal of a name that it has no zone for. Then all is asked without the key: what is learned is where to
-    /// look, and a transfer proves what is there.
+    /// Knot does not sign its refusal for a name in no zone of its own. Then all questions are asked without the key:
+    /// the answers only show where to look, and a transfer proves the rest.
     fn find_apexes(&self, names: &[Name]) -> Result<Vec<Option<ZoneName>>, TargetError> {
         let timeout = self.settings.exchange.timeout;
         let questions = names.iter().cloned().map(|name| Question { name, rtype: Rtype::SOA });
@@ -252,7 +254,7 @@ impl NameServers {
         zone: &ZoneName,
         act: impl Fn(&Server, Option<Arc<Key>>) -> Result<T, Failure>,
     ) -> Result<T, TargetError> {
-        let place = |servers: String| format!("{servers} zone {zone}");
+        let place = |servers: String| place_of(&servers, zone);
         let key = self.key().map_err(|error| secret_error(error, place(self.places())))?;
         let mut failures = Vec::new();
         let mut order: Vec<usize> = (0..self.settings.servers.len()).collect();
@@ -280,7 +282,7 @@ impl NameServers {
         servers.join(", ")
     }
 
-    /// The key; fetches its secret the first time. Whoever asks meanwhile waits, so that a command runs once.
+    /// The key; fetches its secret the first time. Other threads wait meanwhile, so that a command runs once.
     fn key(&self) -> Result<Option<Arc<Key>>, SecretError> {
         let fetch = || {
             let Some(key) = &self.settings.key else { return Ok(None) };
@@ -340,7 +342,7 @@ impl NameServers {
             transfer.accept(&mut message, Time48::now())?;
         }
         if connection.has_more() {
-            return Err(Failure::BadMessage("octets after the last message".to_owned()));
+            return Err(Failure::BadMessage("bytes after the last message".to_owned()));
         }
         let (contents, room) = transfer.finish_and_leave()?;
         self.rooms.leave(room);
@@ -348,7 +350,7 @@ impl NameServers {
     }
 }
 
-/// The error of a secret that cannot be had.
+/// The error of a secret that cannot be read.
 fn secret_error(error: SecretError, place: String) -> TargetError {
     let SecretError { code, message, hint } = error;
     TargetError { place, code, message, hint: Some(hint.to_owned()), findings: None }

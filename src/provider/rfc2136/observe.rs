@@ -1,16 +1,16 @@
 //! Which of a server's answers about single names a wildcard gave. Pure.
 //!
-//! A server that makes an answer up from a wildcard (RFC 4592) does not say so. Two further questions tell:
-//! 1. for a neighbour that nobody has: another answer, or none, shows that the name's own is no wildcard's;
-//! 2. where both are the same, for a name below: no wildcard above reaches what lies below a name that is there (RFC 4592
-//!    section 3.3.1), so that the same answer once more shows that the name is not.
+//! A server that makes an answer up from a wildcard (RFC 4592) does not say so. Two further questions show it. First a
+//! neighbour of the name that no host has is asked for: if its answer differs, or it has none, the answer for the name
+//! is not from a wildcard. If both are the same, a name below it is asked for: no wildcard above reaches names below an
+//! existing name (RFC 4592 section 3.3.1), so the same answer again shows that the name does not exist.
 
 use std::collections::{BTreeSet, HashMap};
 
 use crate::dns::ZoneName;
 use crate::live::asked::{Answer, Question};
 
-/// The questions that tell answers of wildcards apart, and what they were answered.
+/// The questions that recognize answers from wildcards, and their answers.
 pub struct Probes<'a> {
     /// The zone.
     pub zone: &'a ZoneName,
@@ -22,26 +22,27 @@ pub struct Probes<'a> {
 
 impl Probes<'_> {
     /// The questions for neighbours: sorted, perhaps empty.
-    pub fn beside(&self) -> Vec<Question> {
+    pub fn neighbours(&self) -> Vec<Question> {
         let doubtful =
             self.questions.iter().zip(&self.answers).filter(|(question, answer)| self.is_open(question, answer));
-        let beside: BTreeSet<Question> = doubtful.filter_map(|(question, _)| question.beside()).collect();
-        beside.into_iter().collect()
+        let neighbours: BTreeSet<Question> = doubtful.filter_map(|(question, _)| question.neighbour()).collect();
+        neighbours.into_iter().collect()
     }
 
     /// The questions for names below those whose neighbours have the same answer: sorted, perhaps empty.
-    pub fn below(&self, beside: &HashMap<Question, Answer>) -> Vec<Question> {
+    pub fn below(&self, neighbours: &HashMap<Question, Answer>) -> Vec<Question> {
         let same = self.questions.iter().zip(&self.answers).filter(|(question, answer)| {
-            self.is_open(question, answer) && question.beside().and_then(|probe| beside.get(&probe)) == Some(answer)
+            self.is_open(question, answer)
+                && question.neighbour().and_then(|probe| neighbours.get(&probe)) == Some(answer)
         });
         let below: BTreeSet<Question> = same.filter_map(|(question, _)| question.below()).collect();
         below.into_iter().collect()
     }
 
-    /// The answers, those of wildcards taken for nothing.
+    /// The answers, with those from wildcards treated as nothing.
     ///
-    /// A name that is there and has a wildcard of the same records below it is taken for nothing too: its prerequisite
-    /// fails, and nothing is written.
+    /// A name that exists and has a wildcard with the same records below it is treated as nothing, too: its
+    /// prerequisite fails, and nothing is written.
     pub fn settle(self, below: &HashMap<Question, Answer>) -> Vec<Answer> {
         let is_made_up = |question: &Question, answer: &Answer| {
             matches!(answer, Answer::Holds(..)) && question.below().and_then(|probe| below.get(&probe)) == Some(answer)
@@ -84,7 +85,7 @@ mod tests {
         one(Rdata::from_name(name(target).as_name()))
     }
 
-    /// What is made of the answers to these questions by a zone whose server answers the rest like this.
+    /// The settled answers to these questions, if the server answers all others like this.
     fn settled(questions: &[(&str, &str)], rest: impl Fn(&str) -> Answer) -> Vec<bool> {
         let zone = ZoneName::new(name("example.net"));
         let holds = |(_, target): &(&str, &str)| Answer::Holds(Rtype::PTR, to(target));
@@ -94,8 +95,8 @@ mod tests {
         let ask = |probes: Vec<Question>| -> HashMap<Question, Answer> {
             probes.into_iter().map(|probe| (probe.clone(), rest(&probe.name.to_string()))).collect()
         };
-        let beside = ask(probes.beside());
-        let below = ask(probes.below(&beside));
+        let neighbours = ask(probes.neighbours());
+        let below = ask(probes.below(&neighbours));
         probes.settle(&below).iter().map(|answer| matches!(answer, Answer::Holds(..))).collect()
     }
 
@@ -118,11 +119,11 @@ mod tests {
     }
 
     #[test]
-    fn nothing_more_is_asked_where_nothing_stands() {
+    fn no_further_question_is_asked_where_nothing_is() {
         let zone = ZoneName::new(name("example.net"));
         let questions = [question("a.example.net", Rtype::PTR), question("example.net", Rtype::PTR)];
         let answers = vec![Answer::Nothing, Answer::Holds(Rtype::PTR, to("x.example.net"))];
         let probes = Probes { zone: &zone, questions: &questions, answers };
-        assert_eq!(probes.beside(), []);
+        assert_eq!(probes.neighbours(), []);
     }
 }

@@ -1,9 +1,9 @@
 //! What the answer to an update proves.
 //!
-//! Comes in: a message. Goes out: what became of the update, or that nobody knows. Pure.
+//! Comes in: a message. Goes out: the outcome of the update, or that it is unknown. Pure.
 //!
-//! With a key only a signed answer proves anything; without one every answer counts, as nothing could be proven. An error
-//! in the answer means that nothing took effect (RFC 2136 section 3.8).
+//! With a key only a signed answer proves anything; without one every answer counts, as nothing could be proven. An
+//! error in the answer means that nothing took effect (RFC 2136 section 3.8).
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub struct Expected<'a> {
 }
 
 impl Expected<'_> {
-    /// What became of an update by its answer, which came at the time `now`. `place` is for errors.
+    /// The outcome of an update from its answer, which came at the time `now`. `place` is for errors.
     pub fn read(self, octets: Vec<u8>, now: Time48, place: String) -> Reply {
         let rcode = match self.proven_rcode(octets, now) {
             Ok(rcode) => rcode,
@@ -59,7 +59,7 @@ impl Expected<'_> {
         }
         let header = Header::read(&octets).ok_or_else(|| bad("a message shorter than its header"))?;
         if header.flags & UPDATE_ANSWER_BITS != UPDATE_ANSWER {
-            return Err(bad("a message that is no answer to an update"));
+            return Err(bad("a message that is not an answer to an update"));
         }
         // The zone may be said again or not (RFC 2136 section 3.8).
         match header.counts[0] {
@@ -77,7 +77,7 @@ impl Expected<'_> {
 /// A failure of the signature, in words about updates.
 fn explain(failure: Failure) -> Failure {
     match failure {
-        // Nobody refuses by saying so of a prerequisite.
+        // A server that refuses an update does not answer with the rcode of a prerequisite.
         Failure::Refused { rcode, .. } if unmet(rcode).is_some() => Failure::Unsigned,
         Failure::Refused { rcode, .. } => Failure::UpdateRefused { rcode, unproven: true },
         failure => failure,
@@ -90,7 +90,7 @@ fn unmet(rcode: Rcode) -> Option<&'static str> {
         Rcode::NXDOMAIN => Some("a name that must be there is not"),
         Rcode::YXDOMAIN => Some("a name is there that must not be"),
         Rcode::NXRRSET => Some("an RRset is not there as it was seen"),
-        Rcode::YXRRSET => Some("an RRset stands where none was seen"),
+        Rcode::YXRRSET => Some("an RRset is there where none was seen"),
         _ => None,
     }
 }
@@ -114,7 +114,7 @@ mod tests {
         answer([0xa8, rcode], 0, &[])
     }
 
-    /// What is made of an answer to a signed update, or one that is not: its kind, and its code or words.
+    /// The outcome of an answer to a signed or unsigned update: its kind, and its code or words.
     fn outcome(keyed: bool, answer: impl FnOnce(&[u8]) -> Vec<u8>) -> (&'static str, String) {
         let after = Rrset::new(Ttl::DEFAULT, vec![Rdata::from_text("x").unwrap()]).unwrap();
         let owner = apex().owner(Name::parse("a.example.net").unwrap().as_name()).unwrap();

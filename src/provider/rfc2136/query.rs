@@ -1,8 +1,8 @@
-//! Single questions without their input and output: what an answer says of one name and type.
+//! Single questions without their input and output: what an answer says about one name and type.
 //!
-//! Comes in: a message that proved to be the server's, as far as a key can prove it. Goes out: what of the zone it shows.
-//! Only an authoritative server's word counts, and only of this zone: what a server says of a child zone that it also has
-//! counts as a delegation, since that is what a transfer of this zone would show.
+//! Comes in: a message that proved to be the server's, if there is a key. Goes out: what it shows of the zone. Only an
+//! authoritative answer counts, and only for this zone: what a server answers about a child zone that it also has
+//! counts as a delegation, since a transfer of this zone would show that.
 //!
 //! Source: RFC 1034 section 4.3.2; RFC 2308 section 2; RFC 6672 section 3.
 
@@ -18,13 +18,13 @@ use crate::provider::is_zone_data;
 pub fn read_answer(octets: &[u8], zone: &ZoneName, question: &Question) -> Result<Answer, Failure> {
     let header = Header::read(octets).ok_or_else(|| bad("a message shorter than its header"))?;
     if !header.is_whole_answer() {
-        return Err(bad("a message that is no whole answer"));
+        return Err(bad("a message that is not a whole answer"));
     }
     if !matches!(header.rcode(), Rcode::NOERROR | Rcode::NXDOMAIN) {
         return Err(Failure::QueryRefused { rcode: header.rcode(), unproven: false });
     }
     if header.counts[0] != 1 {
-        return Err(bad("another number of questions than one"));
+        return Err(bad("a number of questions other than one"));
     }
     let mut owner = NameBuffer::default();
     let start = message::check_question(octets, (question.name.as_name(), question.rtype), &mut owner)?;
@@ -33,23 +33,23 @@ pub fn read_answer(octets: &[u8], zone: &ZoneName, question: &Question) -> Resul
     Said { zone, question, is_authoritative: header.is_authoritative(), answers, authority }.answer()
 }
 
-/// Reads an answer for whether the name exists. That a name does not exist says the message as a whole, and where a CNAME
-/// leads nowhere it says so of another name.
+/// Reads an answer for whether the name exists. That a name does not exist says the message as a whole, and where a
+/// CNAME leads nowhere it says so of another name.
 pub fn read_existence(octets: &[u8], zone: &ZoneName, question: &Question) -> Result<Existence, Failure> {
     let answer = read_answer(octets, zone, question)?;
     let is_denied = Header::read(octets).is_some_and(|header| header.rcode() == Rcode::NXDOMAIN);
     Ok(Existence::of(answer, is_denied))
 }
 
-/// Reads the answer to a question for a SOA: the apex of the zone that holds the name, where this server has authority for
-/// one; the SOA stands there, or beside the answer that there is none at the name (RFC 2308 section 3).
+/// Reads the answer to a question for a SOA: the apex of the zone that contains the name, if this server has authority
+/// for it. The SOA is the answer, or is in the authority section where there is none at the name (RFC 2308 section 3).
 ///
-/// A server that knows nothing of the name, refuses the question or points to other servers has no such zone. Nor has one
-/// that answers from a zone which it made up itself.
+/// A server that does not know the name, refuses the question or refers to other servers has no such zone; nor has one
+/// that answers from a zone that it made up itself.
 pub fn read_apex(octets: &[u8], _: &ZoneName, question: &Question) -> Result<Option<ZoneName>, Failure> {
     let header = Header::read(octets).ok_or_else(|| bad("a message shorter than its header"))?;
     if !header.is_whole_answer() || header.counts[0] != 1 {
-        return Err(bad("a message that is no whole answer"));
+        return Err(bad("a message that is not a whole answer"));
     }
     if !matches!(header.rcode(), Rcode::NOERROR | Rcode::NXDOMAIN) || !header.is_authoritative() {
         return Ok(None);
@@ -64,11 +64,11 @@ pub fn read_apex(octets: &[u8], _: &ZoneName, question: &Question) -> Result<Opt
     Ok(above.filter(|record| !is_made_up(record)).map(|record| ZoneName::new(record.owner.clone())))
 }
 
-/// Reads the RRset that stands at a name as its authority says; `None` where the server says anything else.
+/// Reads the RRset at a name from an authoritative answer; `None` for any other answer.
 pub fn read_own(octets: &[u8], _: &ZoneName, question: &Question) -> Result<Option<Rrset>, Failure> {
     let header = Header::read(octets).ok_or_else(|| bad("a message shorter than its header"))?;
     if !header.is_whole_answer() || header.counts[0] != 1 {
-        return Err(bad("a message that is no whole answer"));
+        return Err(bad("a message that is not a whole answer"));
     }
     let mut owner = NameBuffer::default();
     let name = question.name.as_name();
@@ -82,8 +82,8 @@ pub fn read_own(octets: &[u8], _: &ZoneName, question: &Question) -> Result<Opti
 
 /// Whether an SOA is that of a zone which a server answers from without having been given it.
 ///
-/// BIND has such zones for private and documentation addresses, and transfers none: the apex is its own primary, and the
-/// mailbox is the root (BIND 9 Administrator Reference Manual, `empty-zones-enable`).
+/// BIND has such zones for private and documentation addresses, and transfers none: the apex is its own primary, and
+/// the mailbox is the root (BIND 9 Administrator Reference Manual, `empty-zones-enable`).
 fn is_made_up(soa: &Record) -> bool {
     let names = soa.rdata.as_octets().strip_prefix(soa.owner.as_wire());
     // The mailbox, and the serial number, are zero.
@@ -113,7 +113,7 @@ fn read_section(
     for _ in 0..count {
         let message::Record { rtype, class, ttl, start, end } = read_record(octets, at.max(HEADER), owner)?;
         if class != Class::IN.to_int() {
-            return Err(bad("a record of another class than IN"));
+            return Err(bad("a record of a class other than IN"));
         }
         if !is_zone_data(rtype) {
             return Err(bad(format!("a record of type {rtype}, which no zone has")));
@@ -142,7 +142,7 @@ struct Said<'a> {
 }
 
 impl Said<'_> {
-    /// What it says of the name and type.
+    /// What it says about the name and type.
     fn answer(self) -> Result<Answer, Failure> {
         let name = self.question.name.as_name();
         let is_apex = name == self.zone.as_name();
@@ -176,7 +176,7 @@ impl Said<'_> {
             && owner.is_at_or_below(self.zone.as_name())
     }
 
-    /// Whether a name is that of a child zone which holds the name that was asked for.
+    /// Whether a name is that of a child zone that contains the name that was asked for.
     fn is_cut(&self, owner: NameRef<'_>) -> bool {
         let apex = self.zone.as_name();
         owner != apex && owner.is_at_or_below(apex) && self.question.name.as_name().is_at_or_below(owner)
@@ -189,7 +189,7 @@ impl Said<'_> {
         Some(Answer::Delegated(cut.clone(), rrset(&self.authority, cut.as_name(), Rtype::NS)))
     }
 
-    /// What an answer without records says: the SOA beside it tells of which zone (RFC 2308 section 3).
+    /// What an answer without records says: its SOA names the zone (RFC 2308 section 3).
     fn nothing(&self) -> Result<Answer, Failure> {
         let soa = self.authority.iter().find(|record| record.rtype == Rtype::SOA);
         match soa.map(|soa| soa.owner.as_name()) {
@@ -211,7 +211,7 @@ fn rrset(records: &[Record], name: NameRef<'_>, rtype: Rtype) -> Option<Rrset> {
 mod tests {
     use super::*;
 
-    /// The authority's word that there is nothing at a name below an apex, beside its SOA.
+    /// The authority's answer that there is nothing at a name below an apex, with its SOA.
     fn denial(name: &Name, apex: &Name, [primary, mailbox]: [&str; 2], serial: u32) -> Vec<u8> {
         let names = [primary, mailbox].map(|text| Name::parse(text).unwrap().as_wire().to_vec()).concat();
         let numbers = [serial, 28_800, 7_200, 604_800, 86_400].map(u32::to_be_bytes).concat();

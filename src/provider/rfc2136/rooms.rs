@@ -1,16 +1,17 @@
 //! Room that zones took while they were transferred, left to those that are transferred after them.
 //!
-//! A fleet has many small zones, and memory that a process never touched before costs as much as what is written into it.
+//! A fleet has many small zones, and memory that a process never touched before costs as much as what is written into
+//! it.
 
 use std::sync::{Mutex, PoisonError};
 
 use crate::dns::ZoneRoom;
 
-/// How many octets a room may hold on to: that of a large zone goes back to the system, which has uses for it before another
-/// such zone comes.
+/// How many octets of memory are kept for reuse: the memory of a large zone goes back to the system, which can use it
+/// before the next such zone comes.
 const MAX_OCTETS: usize = 8 * 1024 * 1024;
 
-/// Rooms that nobody is in.
+/// Rooms that are not in use.
 #[derive(Default)]
 pub struct Rooms(Mutex<Vec<ZoneRoom>>);
 

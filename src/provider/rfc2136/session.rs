@@ -1,7 +1,7 @@
 //! Updates of one zone over one connection, several in flight.
 //!
-//! Comes in: updates. Goes out: what became of each. The connection is made for the first of them and kept for all
-//! others. Once an answer fails to come, or proves nothing, nothing more is believed of that connection.
+//! Comes in: updates. Goes out: the outcome of each. The connection is made for the first update and kept for all
+//! others. After an answer that does not come, or proves nothing, nothing else from that connection is believed.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,9 +29,9 @@ pub struct Session<'a> {
     zone: ZoneName,
     /// The connection, where there is one.
     connection: Option<Connection>,
-    /// What was sent and not answered, by the ID of its message.
+    /// The updates without an answer, by the ID of the message.
     in_flight: HashMap<u16, Sent>,
-    /// What came of updates before anybody asked.
+    /// The outcomes that were not asked for yet.
     replies: HashMap<Ticket, Reply>,
     /// The next ticket.
     next: u64,
@@ -125,7 +125,7 @@ impl<'a> Session<'a> {
         let connection = self.connection.as_mut().ok_or(Failure::UpdateCut(None))?;
         let mut octets = Vec::new();
         connection.receive_until(deadline, &mut octets).map_err(explain_wire)?;
-        // Whatever answers nothing that is awaited may be late: it says nothing, and the deadline runs on.
+        // A message that answers no open update may be late: it proves nothing, and the deadline does not change.
         let sent = Header::read(&octets).and_then(|header| self.in_flight.remove(&header.id));
         let Some(Sent { ticket, transaction }) = sent else { return Ok(()) };
         let expected = Expected { zone: &self.zone, transaction: transaction.as_ref() };
@@ -288,7 +288,7 @@ mod tests {
         let mut session = Session::new(&silent, &apex());
         let ticket = send(&mut session, 1).unwrap();
         assert_eq!(kind(&session.reply(ticket)), "timeout");
-        // Nobody waits twice.
+        // The same update is not waited for twice.
         assert_eq!(kind(&session.reply(ticket)), "update-cut");
         let ticket = send(&mut session, 1).unwrap();
         assert_eq!(kind(&session.reply(ticket)), "done");

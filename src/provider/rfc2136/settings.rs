@@ -16,11 +16,12 @@ use crate::provider::{Exchange, read_command};
 /// The port of DNS (RFC 1035 section 4.2).
 const DEFAULT_PORT: u16 = 53;
 
-/// How long a zone may come from the cache where the settings say nothing: an hour, so that a serial which does not move with
-/// what it stands for misleads no longer, and a plan every five minutes still transfers one time in twelve (no official source).
+/// How long a zone may come from the cache by default: an hour, so that a serial that does not change with its contents
+/// misleads at most that long, and a plan every five minutes still transfers once in twelve times (no official source).
 const CACHE_MAX_AGE: Duration = Duration::from_secs(3600);
 
-/// The TSIG algorithms that may be named. MD5 is broken, and the truncated ones are used by nobody (RFC 8945 section 6).
+/// The TSIG algorithms that may be named. MD5 is broken, and the truncated ones are not used (RFC 8945 section
+/// 6).
 const ALGORITHMS: [(&str, Algorithm); 4] = [
     ("hmac-sha1", Algorithm::Sha1),
     ("hmac-sha256", Algorithm::Sha256),
@@ -98,15 +99,16 @@ pub fn parse(settings: &Node, source: &SourceText) -> (Option<Settings>, Diagnos
 
 /// The error of a key in `tsig_key` that does not belong there.
 ///
-/// It may hold the secret itself, and any finding about its line would show that: this one comes alone, without the line.
+/// It may hold the secret itself, and any finding about its line would show that: this error is therefore reported
+/// alone, without the line.
 fn misplaced_secret(settings: &Node) -> Option<Diagnostic> {
     let Value::Table(entries) = &settings.value else { return None };
     let (_, key) = entries.iter().find(|(key, _)| key.name == "tsig_key")?;
     let Value::Table(entries) = &key.value else { return None };
     let (stray, _) = entries.iter().find(|(key, _)| !KEY_KEYS.contains(&key.name.as_str()))?;
-    let message = format!("`{}` is no key of `tsig_key`", stray.name);
-    let hint = "secrets never stand in this file: use `secret_file`, `secret_env`, `secret_credential` or `secret_command`; \
-                beside them there are `name` and `algorithm`";
+    let message = format!("`{}` is not a key of `tsig_key`", stray.name);
+    let hint = "secrets must not be in this file: use `secret_file`, `secret_env`, `secret_credential` or `secret_command`; \
+                the other keys are `name` and `algorithm`";
     Some(Diagnostic::error("unknown-key", stray.origin, message).hint(hint))
 }
 
@@ -119,6 +121,13 @@ pub fn server_names(settings: &Node) -> Vec<(Name, Origin)> {
         Some((Name::parse(&host).ok().filter(|_| !is_address)?, node.origin))
     };
     nodes.into_iter().filter_map(name).collect()
+}
+
+/// The first server, which updates are sent to; empty where it cannot be read.
+pub fn place(settings: &Node) -> String {
+    let first =
+        settings.get("server").map(server_nodes).and_then(|nodes| nodes.first()?.as_text().and_then(parse_server));
+    first.map(|server| server.to_string()).unwrap_or_default()
 }
 
 /// The servers of a setting that is one or a list of them.
@@ -136,7 +145,7 @@ fn parse_servers(reader: &mut Reader<'_>, node: &Node) -> Option<Vec<Server>> {
         .map(|node| {
             let server = node.as_text().and_then(parse_server);
             if server.is_none() {
-                let message = "a server is `HOST`, `HOST:PORT`, `ADDRESS` or `[ADDRESS]:PORT`, or a list of such";
+                let message = "a server is `HOST`, `HOST:PORT`, `ADDRESS` or `[ADDRESS]:PORT`, or a list of these";
                 reader.error(node, "bad-server", message);
             }
             server

@@ -1,8 +1,9 @@
-//! The messages that answer a question for a transfer, whole or incremental: what is checked of each, and of any record.
+//! The messages that answer a question for a transfer, whole or incremental: the checks of each message, and of any
+//! record.
 //!
-//! Comes in: the messages of one connection, in order. Goes out: where the records of each begin, once the message proved
-//! to be an answer to our question: the first and last of them signed and no more than 99 unsigned ones between two signed
-//! (RFC 8945 section 5.3.1). Only the last signature proves them all ([`Stream::finish`]).
+//! Comes in: the messages of one connection, in order. Goes out: where the records of each begin, once the message
+//! proved to be an answer to our question: the first and the last of them are signed, with at most 99 unsigned ones
+//! between two signed ones (RFC 8945 section 5.3.1). Only the last signature proves them all ([`Stream::finish`]).
 //!
 //! Source: RFC 5936 section 2.2; RFC 8945.
 
@@ -44,7 +45,8 @@ impl Stream {
         (Stream { id, rtype, sequence, messages: 0 }, question.finish())
     }
 
-    /// Takes the next message, which came at the time `now`, but for its records; gives its header, and where they begin.
+    /// Takes the next message, which came at the time `now`, without its records; returns its header, and where they
+    /// begin.
     /// `name` is room for a name.
     pub fn open(
         &mut self,
@@ -62,7 +64,7 @@ impl Stream {
         let at = match header.counts[0] {
             0 if !first => HEADER,
             1 => message::check_question(octets, (apex, self.rtype), name)?,
-            _ => return Err(bad("another number of questions than one")),
+            _ => return Err(bad("a number of questions other than one")),
         };
         Ok((header, at))
     }
@@ -81,7 +83,8 @@ impl Stream {
         checked.map_err(|error| message::explain_signature(error, octets, now))
     }
 
-    /// Checks that a message is a good answer to our question. `before` is its header before the signature was taken off.
+    /// Checks that a message is a good answer to our question. `before` is its header before the signature was taken
+    /// off.
     fn check_header(&self, before: &Header, octets: &[u8]) -> Result<(), Failure> {
         // Taking the signature off restored the ID that was signed.
         let header = Header::read(octets).ok_or_else(|| bad("no header"))?;
@@ -89,7 +92,7 @@ impl Stream {
             return Err(bad("the answer to another question"));
         }
         if !header.is_whole_answer() {
-            return Err(bad("a message that is no whole answer"));
+            return Err(bad("a message that is not a whole answer"));
         }
         if header.rcode() != Rcode::NOERROR {
             let keyed = self.sequence.is_some();
@@ -105,8 +108,8 @@ impl Stream {
     }
 }
 
-/// Reads the RDATA of a record of the answer section, canonical, in the place of what `rdata` holds; the record must be one
-/// that a zone may have.
+/// Reads the canonical RDATA of a record of the answer section into `rdata`, which is overwritten; the record must be
+/// one that a zone may have.
 pub fn read_rdata(octets: &[u8], record: &Record, rdata: &mut Vec<u8>) -> Result<(), Failure> {
     let Record { rtype, start, end, .. } = *record;
     check_kind(record)?;
@@ -118,7 +121,7 @@ pub fn read_rdata(octets: &[u8], record: &Record, rdata: &mut Vec<u8>) -> Result
 pub fn check_kind(record: &Record) -> Result<(), Failure> {
     let Record { rtype, class, .. } = *record;
     if class != Class::IN.to_int() {
-        return Err(bad("a record of another class than IN"));
+        return Err(bad("a record of a class other than IN"));
     }
     if !is_zone_data(rtype) {
         return Err(bad(format!("a record of type {rtype}, which no zone has")));
@@ -126,11 +129,11 @@ pub fn check_kind(record: &Record) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Checks what follows the records of the answer section: the signature, and perhaps EDNS. Whatever they are, they must be
-/// records, and nothing may follow them.
+/// Checks what follows the records of the answer section: the signature, and perhaps EDNS. They must be records, and
+/// nothing may follow them.
 pub fn check_end(header: &Header, octets: &[u8], mut at: usize, name: &mut NameBuffer) -> Result<(), Failure> {
     for _ in 0..header.counts[3] {
         at = read_record(octets, at, name)?.end;
     }
-    if at == octets.len() { Ok(()) } else { Err(bad("octets after the last record")) }
+    if at == octets.len() { Ok(()) } else { Err(bad("bytes after the last record")) }
 }

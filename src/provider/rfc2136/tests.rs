@@ -1,4 +1,4 @@
-//! A server of a few lines that does whatever a test wants, and transfers from it.
+//! A server of a few lines that does what a test needs, and transfers from it.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -17,7 +17,7 @@ use crate::dns::{Name, Rtype};
 use crate::inventory::config::node::{Key as NodeKey, Value};
 use crate::provider::{DEFAULT_TIMEOUT, Exchange};
 
-/// The secret of all keys in base64, and what it stands for.
+/// The secret of all keys in base64, and its octets.
 pub(super) const SECRET: (&str, &[u8]) = ("c2VjcmV0IG9jdGV0cyBvZiBhIHRlc3Q=", b"secret octets of a test");
 
 /// The name of all keys in wire format.
@@ -227,9 +227,9 @@ fn a_stream_cut_anywhere_is_an_error() {
         assert_eq!(code, "transfer-cut", "{end}: {message}");
     }
     let (_, message) = failure(serve_octets(move |question| framed(&signed_zone(question)[..2])));
-    assert_eq!(message, "the connection was closed after 2 messages with 4 records: not all has come");
+    assert_eq!(message, "the connection was closed after 2 messages with 4 records: the answer is incomplete");
     let (_, message) = failure(serve_octets(|_| Vec::new()));
-    assert_eq!(message, "the connection was closed before any answer: not all has come");
+    assert_eq!(message, "the connection was closed before any answer: the answer is incomplete");
 }
 
 #[test]
@@ -350,7 +350,7 @@ fn both_ends_are_one_soa_and_nothing_follows() {
     assert_eq!(message, "a message breaks the protocol: a record after the closing SOA");
     let (code, message) = stream(vec![soa(1), a("a.example.org", 1), soa(1)]);
     assert_eq!(code, "outside-zone");
-    assert_eq!(message, "the transfer holds `a.example.org.`, which lies outside the zone");
+    assert_eq!(message, "the transfer holds `a.example.org.`, which is outside the zone");
     assert_eq!(stream(vec![soa(1), ("x.example.net", Rtype::SOA, soa(1).2), soa(1)]).0, "bad-message");
     assert_eq!(stream(vec![soa(1), ("x.example.net", Rtype::A, vec![1, 2, 3]), soa(1)]).0, "bad-message");
     assert_eq!(stream(vec![soa(1), ("x.example.net", Rtype::ANY, vec![]), soa(1)]).0, "bad-message");
@@ -383,7 +383,7 @@ fn an_answer_that_is_not_ours_or_no_answer_is_refused() {
 }
 
 #[test]
-fn what_a_server_says_of_keys_and_clocks_is_told() {
+fn what_a_server_says_of_keys_and_clocks_is_reported() {
     let stream = |rcode: u8, error: u8, other: fn() -> Vec<u8>| {
         failure(serve_octets(move |question| {
             let id = u16::from_be_bytes([question[0], question[1]]);
@@ -435,7 +435,7 @@ fn an_unsigned_answer_is_not_believed() {
     assert_eq!(stream(0).0, "tsig-unsigned");
     let (code, message) = stream(5);
     assert_eq!(code, "transfer-refused");
-    assert_eq!(message, "the server answers REFUSED, unsigned, so that anybody may have said it");
+    assert_eq!(message, "the server answers REFUSED, unsigned, so another machine may have sent it");
     assert_eq!((stream(9).0, stream(2).0), ("transfer-refused", "server-failure"));
 }
 
@@ -495,7 +495,7 @@ fn servers_are_tried_in_turn() {
     let error = reader(servers.clone(), true).read_zone(&apex()).unwrap_err();
     assert_eq!(error.code, "connect-failed");
     assert_eq!(error.place, format!("{} zone example.net.", servers[0]));
-    assert!(error.message.starts_with("no connection: connection refused"), "{}", error.message);
+    assert!(error.message.starts_with("the server refuses connections; then"), "{}", error.message);
     assert!(error.message.contains(&format!("; then {}: the connection was closed before any answer", servers[1])));
 }
 
@@ -537,7 +537,7 @@ fn a_server_that_says_nothing_is_passed_over_from_then_on() {
     // In the error it comes first all the same.
     let error = reader.read_zone(&apex()).unwrap_err();
     assert_eq!(error.place, format!("{silent} zone example.net."));
-    assert!(error.message.starts_with("no whole message in time, before any answer; then"), "{}", error.message);
+    assert!(error.message.starts_with("the server does not answer in time; then"), "{}", error.message);
     assert_eq!(listener.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock);
 }
 

@@ -1,6 +1,7 @@
-//! What a server is, as far as it says so: some do better with several updates in flight.
+//! The software of a server, if it says so: some software is faster with several updates in flight.
 //!
-//! Source: RFC 4892 section 3.1 and the customs that it describes: the name `version.bind`, and `version.server` beside it.
+//! Source: RFC 4892 section 3.1 and the customs that it describes: the name `version.bind`, and `version.server` as
+//! well.
 
 use std::time::Duration;
 
@@ -20,7 +21,7 @@ const DEADLINE: Duration = Duration::from_secs(5);
 /// The names that servers answer for, in wire format.
 const NAMES: [&[u8]; 2] = [b"\x07version\x06server\0", b"\x07version\x04bind\0"];
 
-/// What servers are told apart by; each does best with another number of updates in flight.
+/// The software of servers; each is fastest with another number of updates in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Software {
     /// BIND.
@@ -42,7 +43,8 @@ pub fn software(server: &Server, timeout: Duration) -> Software {
     known.unwrap_or(Software::Other)
 }
 
-/// The software that gives itself this text: Knot its name and version, BIND its bare version, all of which begin alike.
+/// The software that gives itself this text: Knot its name and version, BIND its bare version, all of which begin
+/// alike.
 fn software_of(text: &[u8]) -> Software {
     match text {
         [b'K', b'n', b'o', b't', ..] => Software::Knot,
@@ -82,8 +84,8 @@ fn text<'a>(answer: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
 mod tests {
     use super::*;
 
-    /// What an answer for `version.bind` tells that holds this record, its owner name a pointer.
-    fn told(rcode: u8, answers: u8, record: &[u8]) -> Option<Vec<u8>> {
+    /// The version in an answer for `version.bind` with this record, whose owner name is a pointer.
+    fn version(rcode: u8, answers: u8, record: &[u8]) -> Option<Vec<u8>> {
         let head = [0, 7, 0x84, rcode, 0, 1, 0, answers, 0, 0, 0, 0];
         let answer = [&head, NAMES[1], &[0, 16, 0, 3], &[0xc0, 12], record].concat();
         text(&answer, NAMES[1]).map(<[u8]>::to_vec)
@@ -100,12 +102,12 @@ mod tests {
     #[test]
     fn only_a_text_in_the_answer_counts() {
         let txt = b"\0\x10\0\x03\0\0\0\0\0\x05\x04Knot";
-        assert_eq!(told(0, 1, txt), Some(b"Knot".to_vec()));
-        assert_eq!(told(0, 0, txt), None);
-        assert_eq!(told(5, 1, txt), None);
-        assert_eq!(told(0, 1, b"\0\x05\0\x03\0\0\0\0\0\x05\x04Knot"), None);
-        assert_eq!(told(0, 1, b"\0\x10\0\x03\0\0\0\0\0\x05\x05Knot"), None);
-        assert_eq!(told(0, 1, b"\0\x10\0\x03\0\0\0\0\0\0"), None);
-        assert_eq!(told(0, 1, b"\0\x10\0\x03\0\0\0\0\0\x09\x04Knot"), None);
+        assert_eq!(version(0, 1, txt), Some(b"Knot".to_vec()));
+        assert_eq!(version(0, 0, txt), None);
+        assert_eq!(version(5, 1, txt), None);
+        assert_eq!(version(0, 1, b"\0\x05\0\x03\0\0\0\0\0\x05\x04Knot"), None);
+        assert_eq!(version(0, 1, b"\0\x10\0\x03\0\0\0\0\0\x05\x05Knot"), None);
+        assert_eq!(version(0, 1, b"\0\x10\0\x03\0\0\0\0\0\0"), None);
+        assert_eq!(version(0, 1, b"\0\x10\0\x03\0\0\0\0\0\x09\x04Knot"), None);
     }
 }

@@ -14,7 +14,7 @@ const BUFFER: usize = 2 + 65_535;
 /// Why a message did not come or go.
 #[derive(Debug)]
 pub enum WireFault {
-    /// The server's name has no address that could be found out.
+    /// The server's name has no known address.
     Unresolved(io::Error),
     /// There is no connection.
     Connect(io::Error),
@@ -35,7 +35,7 @@ pub struct Connection {
     timeout: Duration,
     /// What was read.
     buffer: Box<[u8]>,
-    /// Where in it the first octet lies that was not given out.
+    /// Where in it the first unread octet is.
     start: usize,
     /// Where in it the octets end that were read.
     end: usize,
@@ -123,8 +123,8 @@ impl Connection {
             if left.is_zero() {
                 return Err(WireFault::TimedOut);
             }
-            // Set anew for each read it would be as many calls of the system as the reads themselves. Where the socket waits
-            // less than is left, it is asked again.
+            // Setting it for each read would double the number of system calls. If the socket waits less than the rest
+            // of the deadline, it is asked again.
             if self.patience > left || self.patience < left / 2 {
                 self.patience = left.min(left / 8 * 7 + Duration::from_millis(10));
                 self.stream.set_read_timeout(Some(self.patience)).map_err(WireFault::Io)?;
@@ -142,8 +142,8 @@ impl Connection {
     }
 }
 
-/// Whether a socket says by this that it waited long enough; elsewhere than on Windows the other is said by who gave up a
-/// connection.
+/// Whether a socket says by this that it waited long enough; elsewhere than on Windows the other is said by who gave up
+/// a connection.
 fn is_impatience(kind: ErrorKind) -> bool {
     kind == if cfg!(windows) { ErrorKind::TimedOut } else { ErrorKind::WouldBlock }
 }

@@ -20,20 +20,21 @@ use super::wire::{Connection, WireFault};
 use super::{NameServers, read_error, secret_error};
 use crate::dns::ZoneName;
 use crate::live::asked::{Answer, Question};
+use crate::provider::outage::place_of;
 use crate::provider::write::{Edit, UpdateLimits, UpdateZone, WriteZone};
 use crate::provider::{Exchange, ReadMethod, TargetError, answers, transfer_is_cheaper};
 
-/// The most updates in flight, whatever the settings say: each may be as long as a message.
+/// The most updates in flight, regardless of the settings: each may be as long as a message.
 const MAX_IN_FLIGHT: usize = 16;
 
-/// How many updates are in flight to Knot where the settings say nothing. It makes one transaction of all that wait: with 8
-/// of 5 edits each it does 4 times as many as with one, with 8 of 500 edits up to 1.7 times, and 16 are hardly better
-/// (Knot 3.2, measured).
+/// How many updates are in flight to Knot where the settings say nothing. It makes one transaction of all that wait:
+/// with 8 of 5 edits each it does 4 times as many as with one, with 8 of 500 edits up to 1.7 times, and 16 are hardly
+/// better (Knot 3.2, measured).
 const IN_FLIGHT_TO_KNOT: usize = 8;
 
-/// How many updates are in flight to BIND where the settings say nothing. It does one after another and waits for none of
-/// ours while it has two; the others are for a disk that takes its time to sync the journal. With 3 to 8 it does 1.4 times
-/// as many as with one (BIND 9.18, measured). PowerDNS 4.7 gains nothing by more than one.
+/// How many updates are in flight to BIND where the settings say nothing. It does one after another and waits for none
+/// of ours while it has two; the others are for a disk that takes its time to sync the journal. With 3 to 8 it does 1.4
+/// times as many as with one (BIND 9.18, measured). PowerDNS 4.7 gains nothing by more than one.
 const IN_FLIGHT_TO_BIND: usize = 4;
 
 /// The primary.
@@ -46,7 +47,7 @@ pub struct Primary {
 
 impl WriteZone for Primary {
     fn place(&self, zone: &ZoneName) -> String {
-        format!("{} zone {zone}", self.server())
+        place_of(&self.server().to_string(), zone)
     }
 
     fn limits(&self) -> UpdateLimits {
@@ -109,7 +110,8 @@ impl Primary {
         Connection::open(self.server(), self.timeout())
     }
 
-    /// How many updates of a zone may be in flight; asks the server what it is, once, where the settings do not say.
+    /// How many updates of a zone may be in flight; asks the server for its software, once, if the settings do not say
+    /// it.
     pub fn window(&self) -> usize {
         *self.window.get_or_init(|| match self.exchange().window {
             Some(window) => usize::from(window).min(MAX_IN_FLIGHT),
@@ -137,7 +139,7 @@ impl Primary {
             && rrsets.is_some_and(|rrsets| transfer_is_cheaper(questions as u64, rrsets))
     }
 
-    /// Asks questions, and those that tell the answers of wildcards apart.
+    /// Asks questions, and those that recognize answers from wildcards.
     fn ask(&self, zone: &ZoneName, key: Option<Arc<Key>>, questions: &[Question]) -> Result<Vec<Answer>, Failure> {
         let &Exchange { timeout, window, .. } = self.exchange();
         let window = window.map_or(DEFAULT_WINDOW, |window| usize::from(window).min(MAX_WINDOW));
@@ -150,14 +152,14 @@ impl Primary {
             Ok(probes.into_iter().zip(answers).collect())
         };
         let probes = Probes { zone, questions, answers: asker.ask(questions)? };
-        let beside = probe(probes.beside())?;
-        let below = probe(probes.below(&beside))?;
+        let neighbours = probe(probes.neighbours())?;
+        let below = probe(probes.below(&neighbours))?;
         Ok(probes.settle(&below))
     }
 }
 
-/// Whether questions may be answered although a transfer failed: because nobody may transfer the zone, or too many do just
-/// then (BIND says SERVFAIL where its `transfers-out`, 10 by default, are all taken).
+/// Whether questions may be answered although a transfer failed: because no transfer of the zone is allowed, or too
+/// many run at the moment (BIND answers SERVFAIL where its `transfers-out`, 10 by default, are all used).
 fn may_be_answered_else(failure: &Failure) -> bool {
     match failure {
         Failure::Refused { rcode, .. } => {
@@ -226,7 +228,7 @@ mod tests {
         }
     }
 
-    /// What these primaries were asked for when they were to say what stands at so many names.
+    /// What these primaries were asked for when they were to report the RRsets at so many names.
     fn asked(primary: (Primary, Receiver<u8>), count: usize, rrsets: Option<u64>) -> Vec<u8> {
         let (primary, asked) = primary;
         let name = |number| if number == 0 { "a".to_owned() } else { format!("x{number}") };

@@ -1,7 +1,7 @@
 //! A key as BIND's configuration has it, and `tsig-keygen` prints it.
 //!
-//! Comes in: the text of a file. Goes out: name, algorithm and secret of the one key in it, or nothing where it is anything
-//! else. Pure. Source: the BIND 9 Administrator Reference Manual, "key Block Grammar".
+//! Comes in: the text of a file. Goes out: name, algorithm and secret of the one key in it; nothing for any other file.
+//! Pure. Source: the BIND 9 Administrator Reference Manual, "key Block Grammar".
 
 use super::{Secret, decode_base64};
 use crate::dns::Name;

@@ -1,6 +1,7 @@
-//! Whether a zone is what another one was to become.
+//! Whether a zone is the intended result of edits to another one.
 //!
-//! Comes in: the contents before and after, and the edits. Goes out: whether after is before with exactly these edits. Pure.
+//! Comes in: the contents before and after, and the edits. Goes out: whether after is before with exactly these edits.
+//! Pure.
 
 use std::collections::HashSet;
 
@@ -21,7 +22,8 @@ pub fn is_edited(old: &ZoneContents, new: &ZoneContents, edits: &[Edit<'_>]) -> 
     others(old).eq(others(new)) && edits.iter().all(is_made) && soa(old) == soa(new) && new.serial() > old.serial()
 }
 
-/// All records but the SOA, with the labels of their owner names above the apex, in an order that depends on nothing else.
+/// All records but the SOA, with the labels of their owner names above the apex, in an order that depends on nothing
+/// else.
 fn records(zone: &ZoneContents) -> impl Iterator<Item = (&[u8], Ttl, RdataRef<'_>)> {
     let rrsets = zone.rrsets().filter(|rrset| rrset.rtype() != Rtype::SOA);
     rrsets.flat_map(|rrset| rrset.records().map(move |(ttl, rdata)| (rrset.labels(), ttl, rdata)))

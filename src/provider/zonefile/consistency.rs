@@ -1,7 +1,7 @@
-//! What only a whole zone shows: a CNAME beside other data, and TTLs that differ within an RRset.
+//! What only a whole zone shows: a CNAME next to other data, and TTLs that differ within an RRset.
 //!
-//! Contents do not say where a record stood. Zones are nearly always right, so the places are looked up only where
-//! something is wrong, by reading the files once more.
+//! Contents do not say where a record was written. Zones are nearly always right, so the places are looked up only for
+//! errors, by reading the files again.
 
 use std::collections::{HashMap, HashSet};
 
@@ -27,7 +27,7 @@ pub fn check(contents: &ZoneContents, loader: &mut Loader<'_>, first: usize) -> 
 /// What is wrong with a zone.
 #[derive(Debug, Default)]
 struct Suspects {
-    /// The owner names with a CNAME and something that may not be beside it.
+    /// The owner names with a CNAME and something that is not allowed next to it.
     cnames: HashSet<Name>,
     /// The RRsets with several TTLs, with the first TTL once it is seen.
     ttls: HashMap<(Name, Rtype), Option<Ttl>>,
@@ -62,8 +62,8 @@ fn find(contents: &ZoneContents) -> Suspects {
     suspects
 }
 
-/// Whether a type may have records where a CNAME is: RFC 4034 section 2.5 (RRSIG, NSEC) and RFC 2181 section 10.1 (their
-/// forerunners).
+/// Whether a type may have records where a CNAME is: RFC 4034 section 2.5 (RRSIG, NSEC) and RFC 2181 section 10.1
+/// (their forerunners).
 fn may_stand_beside_cname(rtype: Rtype) -> bool {
     matches!(rtype, Rtype::RRSIG | Rtype::NSEC | Rtype::KEY | Rtype::SIG | Rtype::NXT)
 }
@@ -79,7 +79,7 @@ fn locate(contents: &ZoneContents, mut suspects: Suspects, loader: &mut Loader<'
         if suspects.cnames.contains(&owner) && !may_stand_beside_cname(record.rtype) {
             match seen.get(&owner) {
                 Some((earlier, kind)) if *kind == Rtype::CNAME || record.rtype == Rtype::CNAME => {
-                    found.push(cname_clash(place, record, *kind).also(format!("the {kind} stands at {earlier}")));
+                    found.push(cname_clash(place, record, *kind).also(format!("the {kind} is at {earlier}")));
                 }
                 Some(_) => {}
                 None => {
@@ -108,7 +108,7 @@ fn cname_clash(place: &super::parse::Place<'_>, record: &super::parse::Record<'_
         return error.rule("a name has at most one CNAME (RFC 2181 section 10.1)").hint("remove one of them");
     }
     let error = place.record_error("cname-and-other-data", format!("`{owner}` has a CNAME and other data"));
-    error.rule("nothing but DNSSEC's records stands beside a CNAME (RFC 1034 section 3.6.2)").hint("remove one of them")
+    error.rule("only DNSSEC's records are allowed next to a CNAME (RFC 1034 section 3.6.2)").hint("remove one of them")
 }
 
 /// The warning about a record whose TTL is not that of the first of its RRset.

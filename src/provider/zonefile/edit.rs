@@ -1,12 +1,12 @@
 //! The text of a zone's main file, edited.
 //!
-//! Comes in: the text, where its records stand, edits of whole RRsets, and the next serial. Goes out: the new text, in
-//! which every line that the edits do not touch is as it was, or why the file cannot be edited. Pure.
+//! Comes in: the text, the places of its records, edits of whole RRsets, and the next serial. Goes out: the new text,
+//! in which every line outside the edits is unchanged, or why the file cannot be edited. Pure.
 //!
-//! A record may leave out its owner name and its TTL, and has them from the records before it then. So while lines are
-//! copied, the owner name and TTL are kept that a reader of the new text would have in mind, and a record to which they
-//! would give another meaning gets its own written out. What this misses, such as records of an included file that have
-//! their TTL from the file that includes it, is found by whoever reads the new text again.
+//! A record may leave out its owner name and its TTL; it then has those of earlier records. Therefore, while lines are
+//! copied, the owner name and TTL that a reader of the new text would use are tracked, and a record whose meaning would
+//! change gets its own written out. What this misses, such as records of an included file that have their TTL from the
+//! including file, is found when the new text is read again.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -20,13 +20,13 @@ use crate::provider::write::Edit;
 /// Why a file cannot be edited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unfit {
-    /// A record of an RRset that is to change, or the SOA, stands in an included file.
+    /// A record of an RRset that is to change, or the SOA, is in an included file.
     Included(Key, Origin),
     /// The SOA is not written as fields, so that its serial has no place of its own.
     NoSerial,
 }
 
-/// Whether the main file holds all that is to be edited, a serial too.
+/// Whether the main file has everything that is to be edited, including a serial.
 pub fn check(layout: &Layout) -> Result<(), Unfit> {
     if let Some((key, origin)) = layout.included.iter().min_by_key(|(_, origin)| **origin) {
         return Err(Unfit::Included(key.clone(), *origin));
@@ -79,7 +79,7 @@ struct Todo<'a> {
     replaced: HashMap<(&'a [u8], Rtype), Option<New<'a>>>,
     /// What comes behind the line with a number.
     behind: HashMap<usize, Vec<New<'a>>>,
-    /// What comes at the end of the file.
+    /// The new records at the end of the file.
     at_end: Vec<New<'a>>,
 }
 
@@ -115,7 +115,7 @@ impl<'a> Todo<'a> {
     }
 }
 
-/// The new text, as far as it is written.
+/// The part of the new text that is written.
 struct Copy<'a> {
     /// The old text.
     text: &'a [u8],
@@ -130,14 +130,14 @@ struct Copy<'a> {
 }
 
 impl<'a> Copy<'a> {
-    /// Copies what stands before a line: comments, directives, empty lines.
+    /// Copies the text before a line: comments, directives, empty lines.
     fn go_to(&mut self, line: &Line) {
         self.out.extend_from_slice(&self.text[self.at..line.range.start]);
         self.at = line.range.start;
         self.ttl = line.included_ttl.or(self.ttl);
     }
 
-    /// Copies a record; what it leaves out is added where it would have another meaning now. A SOA gets the serial.
+    /// Copies a record; a field that it leaves out is added if it would now mean something else. A SOA gets the serial.
     fn keep(&mut self, line: &'a Line, serial: Serial) {
         if line.owner_at.is_none() && self.owner != Some(line.owner.as_name()) {
             self.out.extend_from_slice(line.owner.to_string().as_bytes());
@@ -163,7 +163,7 @@ impl<'a> Copy<'a> {
         self.at = end;
     }
 
-    /// Writes a serial in the place of another; as far as the blanks behind it allow, what follows keeps its column.
+    /// Replaces a serial; if the blanks behind it allow, the text after them keeps its column.
     fn write_serial(&mut self, old: Range<usize>, serial: Serial) {
         let width = old.len();
         let leading_zero = self.text[old.start] == b'0';
@@ -191,8 +191,8 @@ impl<'a> Copy<'a> {
         }
     }
 
-    /// Writes what stands before the data: as a record of the same owner has it, unless comments, parentheses or quotes
-    /// are in between there.
+    /// Writes the fields before the data: as a record of the same owner has them, unless comments, parentheses or
+    /// quotes are in between there.
     fn write_head(&mut self, line: &Line, (owner, rtype): (NameRef<'a>, Rtype), ttl: Ttl) {
         let text = self.text;
         let before_data = &text[line.range.start..line.rdata_at];
@@ -217,8 +217,8 @@ impl<'a> Copy<'a> {
         }
     }
 
-    /// Writes a TTL in the place of one of so many digits, or of none. Where blanks before it make a column, and there are
-    /// enough of them, so many more or fewer stand there then that what follows keeps its column.
+    /// Writes a TTL in place of one with so many digits, or of none. If enough blanks before it make a column, their
+    /// number changes so that the text after it keeps its column.
     fn write_ttl(&mut self, ttl: Ttl, old: usize) {
         let new = if old == 0 { format!("{ttl} ") } else { ttl.to_string() };
         let blanks = self.out.iter().rev().take_while(|octet| **octet == b' ').count();

@@ -1,4 +1,4 @@
-//! Master-file text to entries: what stands between two ends of line, cut into tokens.
+//! Master-file text to entries: the text between two ends of line, cut into tokens.
 //!
 //! Comes in: the text of one file. Goes out: one entry after another, each with the octets that it spans and its
 //! tokens, comments and blanks left out. A fault does not stop the rest: the entry is read to its end, and the next one
@@ -15,7 +15,7 @@ pub struct Token {
     start: u32,
     /// The octet after its last, before the closing quote.
     end: u32,
-    /// Whether it stands in quotes.
+    /// Whether it is in quotes.
     pub quoted: bool,
     /// Whether it follows the one before without a blank, as in `alpn="h2"`.
     pub glued: bool,
@@ -77,7 +77,7 @@ enum Class {
     Word,
     /// Takes the next octet into the token.
     Escape,
-    /// Stands between tokens.
+    /// Is between tokens.
     Blank,
     /// Ends the line.
     Newline,
@@ -99,7 +99,7 @@ const CLASSES: [Class; 256] = {
     classes[b'\\' as usize] = Class::Escape;
     classes[b' ' as usize] = Class::Blank;
     classes[b'\t' as usize] = Class::Blank;
-    // Lines may end in CR LF; a CR elsewhere is no more than a blank.
+    // Lines may end in CR LF; a CR elsewhere is only a blank.
     classes[b'\r' as usize] = Class::Blank;
     classes[b'\n' as usize] = Class::Newline;
     classes[b'"' as usize] = Class::Quote;
@@ -124,7 +124,7 @@ pub struct Splitter<'a> {
 }
 
 impl<'a> Splitter<'a> {
-    /// Starts on a text. What follows its last newline is not looked at, and a byte order mark is passed over.
+    /// Starts with a text. What follows its last newline is not read, and a byte order mark is skipped.
     pub fn new(text: &'a [u8]) -> Splitter<'a> {
         let end = memchr::memrchr(b'\n', text).map_or(0, |newline| newline + 1);
         let at = if text.starts_with(b"\xef\xbb\xbf") { 3.min(end) } else { 0 };
@@ -208,7 +208,7 @@ impl<'a> Splitter<'a> {
             blank = !matches!(class, Class::Word | Class::Escape | Class::Nul | Class::Quote);
         }
         if depth > 0 {
-            // Whatever else is odd in the rest of the text follows from this.
+            // All further errors in the rest of the text follow from this one.
             fault = Some(Fault { kind: FaultKind::UnclosedParenthesis, range: opened..opened + 1 });
         }
         self.at = at;

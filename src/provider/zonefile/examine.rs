@@ -37,7 +37,7 @@ fn examine_zone(files: &ZoneFiles, workspace: &Path, zone: &ZoneName) -> ZoneExa
         let warnings = read.findings.map_or(0, |findings| findings.1.warning_count());
         Measures { warnings, ..Measures::of(&read.contents, octets, None) }
     });
-    ZoneExamined { zone: zone.clone(), authority: None, serial, read, anybody: None, writable }
+    ZoneExamined { zone: zone.clone(), authority: None, serial, read, without_key: None, writable }
 }
 
 /// The fault of a zone that cannot be read.

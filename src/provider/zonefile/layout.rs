@@ -1,7 +1,7 @@
-//! Where the records of a zone stand in its files, and what they leave out.
+//! The places of a zone's records in its files, and the fields that they leave out.
 //!
-//! Comes in: each record of the zone with its place, as the files are read. Goes out: what an edit of the main file needs
-//! to know. Pure.
+//! Comes in: each record of the zone with its place, as the files are read. Goes out: what an edit of the main file
+//! needs to know. Pure.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -22,7 +22,7 @@ pub struct Layout {
     wanted: HashSet<Key>,
     /// The records of the main file, in its order.
     pub lines: Vec<Line>,
-    /// Where records of the wanted RRsets, or the SOA, stand in an included file: the first of each.
+    /// The places of records of the wanted RRsets, or of the SOA, in an included file: the first of each.
     pub included: HashMap<Key, Origin>,
     /// The TTL that a record of an included file said last, since the last record of the main file.
     included_ttl: Option<Ttl>,
@@ -45,13 +45,13 @@ pub struct Line {
     pub owner_at: Option<Range<usize>>,
     /// The octets of the TTL; none where it is taken over.
     pub ttl_at: Option<Range<usize>>,
-    /// The first octet after the owner name that is no blank: of TTL, class or type.
+    /// The first octet after the owner name that is not a blank: of TTL, class or type.
     pub head_at: usize,
     /// The octets of the type.
     pub rtype_at: Range<usize>,
     /// Whether the class is said.
     pub has_class: bool,
-    /// The first octet of the data, its quote included, or the one after the type, where there are none.
+    /// The first octet of the data, its quote included, or the one after the type, where there are no data.
     pub rdata_at: usize,
     /// The octets of the serial, in a SOA whose data are fields.
     pub serial_at: Option<Range<usize>>,
@@ -89,7 +89,7 @@ impl Layout {
 }
 
 impl Line {
-    /// Keeps what is needed of a record.
+    /// Keeps the needed fields of a record.
     fn new(record: &Record<'_>, place: &Place<'_>, included_ttl: Option<Ttl>) -> Line {
         let head = place.head();
         let rtype_at = head.rtype.range();

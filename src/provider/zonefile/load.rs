@@ -40,7 +40,7 @@ impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             LoadError::Outside => f.write_str("the path leads out of the target's folder"),
-            LoadError::NotAFile => f.write_str("this is no regular file"),
+            LoadError::NotAFile => f.write_str("this is not a regular file"),
             LoadError::TooLarge => f.write_str("the file is larger than 4 GiB"),
             LoadError::Io(error) if error.kind() == io::ErrorKind::NotFound => f.write_str("there is no such file"),
             LoadError::Io(error) => f.write_str(&error.to_string().to_lowercase()),
@@ -78,7 +78,7 @@ impl Folder {
         let workspace = workspace.canonicalize().map_err(io)?;
         let root = workspace.join(dir).canonicalize().map_err(io)?;
         let Ok(inside) = root.strip_prefix(&workspace) else {
-            let message = "the folder lies outside the workspace".to_owned();
+            let message = "the folder is outside the workspace".to_owned();
             return Err(fail("outside-workspace", message, "copy the zone files into the workspace"));
         };
         Ok(Folder { shown: slashed(inside), root })
@@ -118,7 +118,7 @@ pub struct Loaded {
 /// Loads the files of one zone.
 #[derive(Debug)]
 pub struct Loader<'a> {
-    /// Where they must lie; nowhere, where the text of the one file is given.
+    /// The folder that they must be in; `None` where the text of the one file is given.
     folder: Option<&'a Folder>,
     /// Their names in messages.
     files: Files,
@@ -142,8 +142,8 @@ impl<'a> Loader<'a> {
         loader
     }
 
-    /// Loads a file by its path from the folder of the loaded file `from`, or from the target's folder; gives its number
-    /// for [`Loader::get`]. A file that was loaded before is not read again.
+    /// Loads a file by its path from the folder of the loaded file `from`, or from the target's folder; gives its
+    /// number for [`Loader::get`]. A file that was loaded before is not read again.
     pub fn load(&mut self, from: Option<usize>, path: &str) -> Result<usize, LoadError> {
         let path = Path::new(path);
         if !path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
@@ -175,7 +175,7 @@ impl<'a> Loader<'a> {
         self.folder.map_or_else(|| inside.clone(), |folder| folder.root.join(inside))
     }
 
-    /// Takes another text for what the file with this number holds; its digest stays that of what was loaded.
+    /// Replaces the text of the file with this number; its digest stays that of the loaded file.
     pub fn set_text(&mut self, number: usize, text: Vec<u8>) {
         self.loaded[number].text = Rc::new(text);
     }
@@ -191,7 +191,7 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// Reads a file that is nothing but a file: opening a pipe could wait for ever.
+/// Reads a regular file only: opening a pipe could wait for ever.
 pub fn read_regular(path: &Path) -> Result<Vec<u8>, LoadError> {
     let metadata = path.metadata().map_err(LoadError::Io)?;
     if !metadata.is_file() {

@@ -1,17 +1,16 @@
 //! Zones in master files: a folder with one file NAME.zone for each zone.
 //!
-//! Comes in: the files. Goes out: the zone's contents with the digests of all files read, or everything that is wrong in
-//! them; and files in which RRsets are edited and all else is as it was. Nothing outside the target's folder is ever
-//! opened.
+//! Comes in: the files. Goes out: the zone's contents with the digests of all files read, or all errors in them; and
+//! files in which RRsets are edited and everything else is unchanged. No file outside the target's folder is opened.
 //!
-//! The library `domain` (0.12.3) has a parser of whole files, and a scanner of RDATA for each type that it knows. We use
-//! the scanners (`scan`), and cut entries ourselves (`entry`), for its parser, as tried:
+//! The library `domain` (0.12.3) has a parser of whole files, and a scanner of RDATA for each type that it knows. We
+//! use the scanners (`scan`), and cut entries ourselves (`entry`), for its parser, as tried:
 //!
-//! - panics when it is asked for more after most errors, so that a file with three slips would take three runs to mend;
+//! - panics when it is asked for more after most errors, so that a file with three errors would take three runs to fix;
 //! - places an error after the token that is wrong, often in the next line, and does not place good records at all, which
-//!   messages about a zone need (a CNAME beside other data), and whoever edits a file keeping its comments and order;
-//! - refuses TTLs with units (`1h30m`), a record without a class if none had one before it, octets that are no ASCII, and
-//!   a byte order mark; takes TTLs over 2^31 - 1, and gives 3600 to records whose TTL nothing says;
+//!   messages about a zone need (a CNAME next to other data), and an editor that keeps comments and order;
+//! - refuses TTLs with units (`1h30m`), a record without a class if none had one before it, octets that are not ASCII,
+//!   and a byte order mark; takes TTLs over 2^31 - 1, and gives 3600 to records whose TTL nothing says;
 //! - leaves `$INCLUDE` to the caller, who can hand on the origin, but not `$TTL`;
 //! - allocates for each record.
 //!
@@ -50,7 +49,7 @@ use self::writer::FileWriter;
 /// Zones are files of the workspace.
 pub const IS_LOCAL: bool = true;
 
-/// A file has no writer but the one that replaces it.
+/// A file has no writer except the one that replaces it.
 pub const IS_FENCED: bool = false;
 
 /// Checks settings without using them.
@@ -58,9 +57,14 @@ pub fn check(settings: &Node, source: &SourceText) -> Diagnostics {
     read_settings(settings, source).1
 }
 
-/// The names of servers that settings hold: a folder has none.
+/// The names of servers in the settings: a folder has none.
 pub fn server_names(_: &Node) -> Vec<(Name, Origin)> {
     Vec::new()
+}
+
+/// The folder.
+pub fn place(settings: &Node) -> String {
+    settings.get("dir").and_then(Node::as_text).map(|dir| format!("the folder `{dir}`")).unwrap_or_default()
 }
 
 /// Finds the folder of a target.
@@ -153,7 +157,7 @@ impl ZoneFiles {
                     ("missing-file", format!("put the zone's master file there, or let `{zone}` have another pool"))
                 }
                 false => {
-                    ("unreadable-file", "the file must be readable, and lie in the target's folder itself".to_owned())
+                    ("unreadable-file", "the file must be readable, and be in the target's folder itself".to_owned())
                 }
             };
             let place = self.place(zone);
@@ -169,13 +173,13 @@ impl ZoneFiles {
     }
 }
 
-/// The name of a zone's file. A slash, which RFC 2317 puts into names, would make a folder of what stands before it.
+/// The name of a zone's file. A slash, which RFC 2317 puts into names, would make a folder of the part before it.
 pub fn file_name(zone: &ZoneName) -> String {
     let name = zone.to_string().replace('/', "\\047");
     format!("{}.zone", name.strip_suffix('.').unwrap_or(&name))
 }
 
-/// What was found, and how many errors are among it.
+/// The findings, and how many of them are errors.
 type Refused = (Box<Findings>, usize);
 
 /// Reads a zone whose first file is loaded.
@@ -191,8 +195,8 @@ fn read_loaded(zone: &ZoneName, mut loader: Loader<'_>, first: usize) -> Result<
     }
 }
 
-/// Reads a zone whose first file is loaded, and tells `note` of each record; gives what it holds, unless it is no zone,
-/// and what is wrong.
+/// Reads a zone whose first file is loaded, and calls `note` for each record; returns its contents, unless it is not a
+/// zone, and the findings.
 fn read_noting(
     zone: &ZoneName,
     loader: &mut Loader<'_>,
@@ -210,7 +214,7 @@ fn read_noting(
             Some(contents)
         }
         Err(error) => {
-            // A SOA that is wrong was reported where it stands; one that is not there may be what a fault made unreadable.
+            // A wrong SOA was reported at its place; a missing SOA may have been made unreadable by another error.
             if !has_soa && found.error_count() == 0 {
                 found.push(no_contents(error, loader, first));
             }
@@ -221,11 +225,11 @@ fn read_noting(
     (contents, found)
 }
 
-/// Why records make no zone: they have no SOA.
+/// Why records are not a zone: they have no SOA.
 fn no_contents(error: ContentsError, loader: &Loader<'_>, first: usize) -> Diagnostic {
     let file = loader.get(first).file;
     Diagnostic::file_error("no-soa", file, error.to_string())
-        .hint("a zone file has a SOA at the zone's name; is this the file of another zone?")
+        .hint("a zone file has a SOA at the zone's name; check that this is not the file of another zone")
 }
 
 #[cfg(test)]

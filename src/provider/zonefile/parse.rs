@@ -18,10 +18,10 @@ const MAX_DEPTH: usize = 8;
 /// source).
 const MAX_INCLUDES: usize = 10_000;
 
-/// After how many errors the rest of a zone is not looked at: nobody reads more.
+/// After how many errors the rest of a zone is not read: a person does not read more.
 const MAX_ERRORS: usize = 1_000;
 
-/// One record as it stands in a file.
+/// One record as it is in a file.
 #[derive(Debug, Clone, Copy)]
 pub struct Record<'a> {
     /// The owner name.
@@ -72,7 +72,7 @@ pub fn parse_zone(apex: &ZoneName, loader: &mut Loader<'_>, first: usize, take: 
     Parsed { found: parser.found, has_soa: parser.soa.is_some() }
 }
 
-/// What reading a zone gives beside its records.
+/// What reading a zone gives in addition to its records.
 #[derive(Debug)]
 pub struct Parsed {
     /// What is wrong.
@@ -81,7 +81,7 @@ pub struct Parsed {
     pub has_soa: bool,
 }
 
-/// Where an entry stands: makes diagnostics.
+/// The place of an entry: makes diagnostics.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
     /// The file.
@@ -100,7 +100,7 @@ impl Place<'_> {
         let text = self.text;
         let newlines = memchr::memchr_iter(b'\n', &text[self.entry.range.start..range.start]).count();
         let start = memchr::memrchr(b'\n', &text[..range.start]).map_or(0, |newline| newline + 1);
-        // The byte order mark is no character of the line.
+        // The byte order mark is not a character of the line.
         let start = if start == 0 && text.starts_with(b"\xef\xbb\xbf") { 3 } else { start };
         let end = memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |newline| start + newline);
         let line = String::from_utf8_lossy(&text[start..end]);
@@ -120,7 +120,7 @@ impl Place<'_> {
         self.error(code, self.tokens[0], message)
     }
 
-    /// What stands before the data of a good record.
+    /// The fields before the data of a good record.
     pub fn head(&self) -> Head<'_> {
         let (owner, rest) = match (self.entry.indented, self.tokens) {
             (false, [owner, rest @ ..]) => (Some(*owner), rest),
@@ -203,7 +203,7 @@ struct Parser<'p, 'l, 't> {
     default_ttl: Option<Ttl>,
     /// The TTL that a record gave last.
     latest_ttl: Option<Ttl>,
-    /// Where the SOA stands.
+    /// The place of the SOA.
     soa: Option<Origin>,
     /// Reads RDATA.
     rdata: RdataReader,
@@ -234,7 +234,7 @@ impl Parser<'_, '_, '_> {
                 self.found.push(*fault);
             }
             if self.found.error_count() >= MAX_ERRORS {
-                let message = format!("over {MAX_ERRORS} errors: the rest of the zone was not looked at");
+                let message = format!("over {MAX_ERRORS} errors: the rest of the zone was not read");
                 self.found.push(Diagnostic::file_error("too-many-errors", file, message));
                 break;
             }
@@ -245,7 +245,7 @@ impl Parser<'_, '_, '_> {
     /// Reads one entry.
     fn parse_entry(&mut self, place: &Place<'_>) -> Result<(), Fault> {
         if let Some(fault) = &place.entry.fault {
-            // Its owner name may be right, but nobody can tell.
+            // Its owner name may be right, but that is unknown.
             self.owner_state = OwnerState::Bad;
             let (code, message, hint) = explain(fault.kind);
             return Err(place.error_at(code, fault.range.clone(), message.to_owned()).hint(hint).into());
@@ -285,14 +285,14 @@ impl Parser<'_, '_, '_> {
                 Err(error.hint("write out its records, as `named-checkzone -D` prints them").into())
             }
             _ => {
-                let message = format!("`{}` is no directive", place.shown(*first));
+                let message = format!("`{}` is not a directive", place.shown(*first));
                 let error = place.error("bad-directive", *first, message);
                 Err(error.hint("there are `$ORIGIN`, `$TTL` and `$INCLUDE`").into())
             }
         }
     }
 
-    /// Reads a name that is no owner name.
+    /// Reads a name that is not an owner name.
     fn parse_name(&self, place: &Place<'_>, token: Token) -> Result<Name, Fault> {
         match place.word(token) {
             b"@" if !token.quoted => Ok(self.origin.clone()),
@@ -360,7 +360,7 @@ impl Parser<'_, '_, '_> {
                 (*self.default_ttl.insert(Ttl::from_wire(u32::from_be_bytes(minimum))), TtlFrom::Default)
             }
             (None, None, None) => {
-                let error = place.record_error("no-ttl", "nothing says the TTL of this record");
+                let error = place.record_error("no-ttl", "this record has no TTL");
                 return Err(error.hint("put a line such as `$TTL 3600` at the top of the file").into());
             }
         };
@@ -397,10 +397,10 @@ impl Parser<'_, '_, '_> {
                 // Once for each owner name.
                 self.owner_state = OwnerState::Bad;
                 let hint = "move the record into its own zone; a name that should be below the origin has no final dot";
-                place.record_error("outside-zone", format!("`{owner}` lies outside the zone")).hint(hint)
+                place.record_error("outside-zone", format!("`{owner}` is outside the zone")).hint(hint)
             }
             ContentsError::StraySoa => {
-                let hint = "the zone's one SOA stands at its apex";
+                let hint = "the zone's one SOA is at its apex";
                 place.record_error("stray-soa", format!("a SOA at `{owner}`, which is not the apex")).hint(hint)
             }
             other => place.record_error("bad-zone-file", other.to_string()),
@@ -416,7 +416,7 @@ fn note_soa(soa: &mut Option<Origin>, place: &Place<'_>) -> Result<(), Fault> {
         return Ok(());
     };
     let error = place.record_error("two-soas", "a second SOA");
-    let also = format!("the first stands in line {}", first.line);
+    let also = format!("the first is in line {}", first.line);
     let hint = "remove one of them; a printed transfer has the same SOA at both ends";
     Err(error.also(also).hint(hint).into())
 }
@@ -444,7 +444,7 @@ fn parse_head<'a>(place: &Place<'a>, mut tokens: &'a [Token]) -> Result<(Option<
 /// Reads a TTL.
 fn parse_ttl(place: &Place<'_>, token: Token) -> Result<Ttl, Fault> {
     parse_period(place.word(token)).ok_or_else(|| {
-        let message = format!("`{}` is no TTL", place.shown(token));
+        let message = format!("`{}` is not a TTL", place.shown(token));
         let hint = "a TTL is 0 to 2147483647 seconds, or numbers with units such as `1h30m`";
         place.error("bad-ttl", token, message).hint(hint).into()
     })
@@ -474,11 +474,11 @@ fn parse_type(place: &Place<'_>, token: Token) -> Result<Rtype, Fault> {
     match upper.parse::<Rtype>() {
         Ok(rtype) if is_zone_data(rtype) => Ok(rtype),
         Ok(_) => {
-            let message = format!("`{upper}` is a type that only messages have");
+            let message = format!("`{upper}` is a type that exists only in messages");
             Err(place.error("bad-type", token, message).hint("remove the record").into())
         }
         Err(_) => {
-            let message = format!("`{}` is no type", place.shown(token));
+            let message = format!("`{}` is not a type", place.shown(token));
             let hint = "write types without a mnemonic as `TYPE` and their number, their data as `\\# LENGTH HEX`";
             Err(place.error("unknown-type", token, message).hint(hint).into())
         }
@@ -486,10 +486,10 @@ fn parse_type(place: &Place<'_>, token: Token) -> Result<Rtype, Fault> {
 }
 
 /// What to do about a name that is too long.
-const LONG_NAME: &str = "a label has at most 63 octets, a name 255; is the origin right?";
+const LONG_NAME: &str = "a label has at most 63 bytes, a name 255; check the origin";
 
-/// What to do about a name that is none.
-const BAD_NAME: &str = "labels are separated by single dots; other octets than letters and digits are written `\\DDD`";
+/// What to do about a name that is not valid.
+const BAD_NAME: &str = "labels are separated by single dots; bytes other than letters and digits are written `\\DDD`";
 
 /// Says what is wrong with a name.
 fn explain_name(place: &Place<'_>, token: Token, error: &NameError) -> Fault {
@@ -513,7 +513,7 @@ fn explain_rdata(place: &Place<'_>, tokens: &[Token], rtype: Rtype, fault: Rdata
         (_, Rtype::A) => "an A record holds one address such as `192.0.2.1`",
         (_, Rtype::AAAA) => "an AAAA record holds one address such as `2001:db8::1`",
         (_, Rtype::SOA) => "a SOA is `PRIMARY MAILBOX SERIAL REFRESH RETRY EXPIRE MINIMUM`",
-        (_, Rtype::TXT) => "put text into quotes, in strings of at most 255 octets",
+        (_, Rtype::TXT) => "put text into quotes, in strings of at most 255 bytes",
         _ => "correct the data of this record",
     };
     error.hint(hint).into()
@@ -527,13 +527,15 @@ fn explain(kind: FaultKind) -> (&'static str, &'static str, &'static str) {
         }
         FaultKind::UnclosedParenthesis => (
             "unclosed-parenthesis",
-            "a parenthesis that is never closed, so that the rest of the file belongs to this record",
+            "a parenthesis that is never closed, so the rest of the file belongs to this record",
             "close it behind the last field of the record",
         ),
-        FaultKind::StrayParenthesis => {
-            ("stray-parenthesis", "a closing parenthesis that none opened", "remove it, or open one in the line before")
-        }
-        FaultKind::Nul => ("nul-octet", "a NUL octet", "write the file again: text holds no such octet"),
+        FaultKind::StrayParenthesis => (
+            "stray-parenthesis",
+            "a closing parenthesis without an opening one",
+            "remove it, or open one in the line before",
+        ),
+        FaultKind::Nul => ("nul-octet", "a NUL byte", "write the file again: text has no such byte"),
         FaultKind::StrayEscape => {
             ("stray-escape", "a backslash at the end of a line", "remove it; `(` and `)` join lines")
         }

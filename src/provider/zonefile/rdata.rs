@@ -71,7 +71,7 @@ pub struct RdataReader {
 /// The tokens of one RDATA, with what they need around them.
 #[derive(Debug, Clone, Copy)]
 pub struct RdataText<'a> {
-    /// The text that they lie in.
+    /// The text that contains them.
     pub text: &'a [u8],
     /// The tokens.
     pub tokens: &'a [Token],
@@ -111,7 +111,7 @@ impl RdataReader {
         }
         match self.rdata.len() {
             0..=0xffff => Ok(()),
-            _ => Err(bad(0, "RDATA of over 65535 octets".to_owned())),
+            _ => Err(bad(0, "RDATA of over 65535 bytes".to_owned())),
         }
     }
 
@@ -176,7 +176,7 @@ impl RdataReader {
         if counted {
             let length = self.rdata.len() - start - 1;
             self.rdata[start] =
-                u8::try_from(length).map_err(|_| format!("a string of {length} octets (255 are allowed)"))?;
+                u8::try_from(length).map_err(|_| format!("a string of {length} bytes (255 are allowed)"))?;
         }
         Ok(())
     }
@@ -192,7 +192,7 @@ impl RdataReader {
         for (number, token) in source.tokens.iter().enumerate().skip(2) {
             for octet in token.text(source.text) {
                 let digit = (*octet as char).to_digit(16);
-                let digit = digit.ok_or_else(|| bad(number, "this is no hexadecimal data".to_owned()))? as u8;
+                let digit = digit.ok_or_else(|| bad(number, "this is not hexadecimal data".to_owned()))? as u8;
                 match high.take() {
                     None => high = Some(digit),
                     Some(high) => octets.push(high << 4 | digit),
@@ -200,7 +200,7 @@ impl RdataReader {
             }
         }
         if octets.len() != length || high.is_some() {
-            return Err(bad(1, format!("the length is {length}, but {} octets follow", octets.len())));
+            return Err(bad(1, format!("the length is {length}, but {} bytes follow", octets.len())));
         }
         self.canonicalize(rtype, &octets).map_err(|message| bad(1, message))
     }
@@ -252,7 +252,7 @@ fn ends_early(part: Part) -> RdataFault {
     RdataFault { token: None, code: "bad-rdata", message: format!("the RDATA end before {what}") }
 }
 
-/// The code and message of a name that is none.
+/// The code and message of a name that is not valid.
 pub fn name_fault(error: &NameError) -> (&'static str, String) {
     let code = match error {
         NameError::LabelTooLong(_) | NameError::NameTooLong => "name-too-long",
@@ -266,7 +266,7 @@ fn parsed<T: std::str::FromStr>(word: &[u8]) -> Option<T> {
     str::from_utf8(word).ok()?.parse().ok()
 }
 
-/// The number that decimal digits stand for, where it fits into 64 bits.
+/// The number that decimal digits mean, where it fits into 64 bits.
 fn digits(word: &[u8]) -> Option<u64> {
     let plain = !word.is_empty() && word.iter().all(u8::is_ascii_digit);
     if plain { parsed(word) } else { None }

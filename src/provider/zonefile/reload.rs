@@ -1,6 +1,6 @@
-//! The command that tells a name server of new zone files.
+//! The command that makes a name server load new zone files.
 //!
-//! Comes in: the command, as the settings have it. Goes out: that it succeeded, or why not, with what it said.
+//! Comes in: the command, as the settings have it. Goes out: success, or why it failed, with its output.
 
 use std::io::{self, PipeReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ const POLL: Duration = Duration::from_millis(5);
 /// How long to wait for the output of a command that has ended: another process may hold on to it.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// How much of the output is told, in octets: its end, since what went wrong is said last.
+/// How much of the output is reported, in octets: its end, since programs report the cause last.
 const MAX_OUTPUT: usize = 2048;
 
 /// A command that is run after zone files were written.
@@ -61,7 +61,7 @@ impl Reload {
         let (sender, receiver) = mpsc::channel();
         // The thread ends when all processes that hold the other end of the pipe have ended.
         thread::spawn(move || {
-            // Nobody may be left to listen.
+            // The receiver may be gone.
             let _ = sender.send(read_end(reader));
         });
         Ok((child, receiver))
@@ -102,7 +102,7 @@ fn read_end(mut reader: PipeReader) -> String {
 mod tests {
     use super::*;
 
-    /// What becomes of a shell command that may take so many seconds.
+    /// The outcome of a shell command that may take so many seconds.
     fn run(script: &str, seconds: u64) -> Result<(), String> {
         let words = ["sh", "-c", script].map(str::to_owned).to_vec();
         Reload { words, workspace: std::env::temp_dir(), timeout: Duration::from_secs(seconds) }.run()
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_command_has_so_much_time_and_no_more() {
         assert_eq!(run("echo begun; exec sleep 60", 1).unwrap_err(), "`sh` did not end within 1 s; it said: begun");
-        // What it leaves behind is its own business.
+        // Files that it leaves are not checked.
         assert_eq!(run("sleep 5 & exit 0", 20), Ok(()));
     }
 

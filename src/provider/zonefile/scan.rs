@@ -13,7 +13,7 @@ use crate::dns::{NameBuffer, NameRef};
 /// Hands out the tokens of one RDATA.
 #[derive(Debug)]
 pub struct TokenScanner<'a> {
-    /// The text that the tokens lie in.
+    /// The text that contains the tokens.
     pub text: &'a [u8],
     /// The tokens of the RDATA.
     pub tokens: &'a [Token],
@@ -74,7 +74,7 @@ impl<'a> TokenScanner<'a> {
         Ok(())
     }
 
-    /// Appends the octets that a token stands for.
+    /// Appends the octets that a token means.
     fn octets(&self, token: Token, out: &mut Vec<u8>) -> Result<(), ScanError> {
         self.symbols(token, |symbol| {
             out.push(symbol.into_octet().map_err(|_| ScanError("a character that is not ASCII"))?);
@@ -182,7 +182,7 @@ impl Scanner for TokenScanner<'_> {
     }
 
     fn scan_charstr(&mut self) -> Result<CharStr<Vec<u8>>, ScanError> {
-        CharStr::from_octets(self.scan_octets()?).map_err(|_| ScanError("a string of over 255 octets"))
+        CharStr::from_octets(self.scan_octets()?).map_err(|_| ScanError("a string of over 255 bytes"))
     }
 
     fn scan_string(&mut self) -> Result<Str<Vec<u8>>, ScanError> {

@@ -1,19 +1,20 @@
 //! The serial that a zone file gets when its contents change.
 //!
-//! Comes in: the serial that it has, and the day. Goes out: one that secondaries take for a later one (RFC 1982). Pure.
+//! Comes in: the serial that it has, and the day. Goes out: one that is later for secondaries (RFC 1982). Pure.
 
 use jiff::civil::Date;
 
 use crate::dns::Serial;
 
-/// The first year that a serial may tell; before, it is a number that looks like a date by chance (no official source).
+/// The first year that a serial may contain; with an earlier one it is a number that looks like a date by chance (no
+/// official source).
 const FIRST_YEAR: i16 = 1990;
 
 /// The serial after `serial`.
 ///
-/// One that reads as a day and a number of two digits (YYYYMMDDnn, as RFC 1912 section 2.2 recommends), the day no later
-/// than tomorrow, goes on as such: the day becomes today, or the number the next one, whichever gives more. Any other is
-/// a counter. A counter never becomes 0, as BIND's does not: to some software that means no serial at all.
+/// A serial that reads as a day and a number of two digits (YYYYMMDDnn, as RFC 1912 section 2.2 recommends), with a day
+/// not after tomorrow, continues so: the day becomes today, or the number the next one, whichever gives more. Any other
+/// serial is a counter. A counter never becomes 0, as in BIND: some software treats 0 as no serial at all.
 pub fn next(serial: Serial, today: Date) -> Serial {
     let counted = match serial.into_int().wrapping_add(1) {
         0 => 1,
@@ -25,7 +26,7 @@ pub fn next(serial: Serial, today: Date) -> Serial {
     }
 }
 
-/// The date that a serial tells.
+/// The date in a serial.
 fn date_of(serial: Serial) -> Option<Date> {
     let digits = serial.into_int() / 100;
     let (year, month, day) = (digits / 10_000, digits / 100 % 100, digits % 100);

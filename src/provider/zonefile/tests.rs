@@ -208,15 +208,15 @@ n ( A
       5 | a A 192.0.2.1 192.0.2.2
         |               ^^^^^^^^^
         = hint: an A record holds one address such as `192.0.2.1`
-    zones/example.net.zone:6:3: error[unknown-type]: `TTXT` is no type
+    zones/example.net.zone:6:3: error[unknown-type]: `TTXT` is not a type
       6 | a TTXT "x"
         |   ^^^^
         = hint: write types without a mnemonic as `TYPE` and their number, their data as `\# LENGTH HEX`
-    zones/example.net.zone:7:3: error[bad-ttl]: `-1` is no TTL
+    zones/example.net.zone:7:3: error[bad-ttl]: `-1` is not a TTL
       7 | a -1 A 192.0.2.1
         |   ^^
         = hint: a TTL is 0 to 2147483647 seconds, or numbers with units such as `1h30m`
-    zones/example.net.zone:8:3: error[bad-ttl]: `2147483648` is no TTL
+    zones/example.net.zone:8:3: error[bad-ttl]: `2147483648` is not a TTL
       8 | a 2147483648 A 192.0.2.1
         |   ^^^^^^^^^^
         = hint: a TTL is 0 to 2147483647 seconds, or numbers with units such as `1h30m`
@@ -228,35 +228,35 @@ n ( A
       10 | a 5 IN
          | ^
          = hint: a record is `NAME [TTL] [IN] TYPE DATA`
-    zones/example.net.zone:11:1: error[outside-zone]: `b.example.org.` lies outside the zone
+    zones/example.net.zone:11:1: error[outside-zone]: `b.example.org.` is outside the zone
       11 | b.example.org. A 192.0.2.1
          | ^^^^^^^^^^^^^^
          = hint: move the record into its own zone; a name that should be below the origin has no final dot
     zones/example.net.zone:13:1: error[bad-name]: bad name: an empty label
       13 | c..d A 192.0.2.1
          | ^^^^
-         = hint: labels are separated by single dots; other octets than letters and digits are written `\DDD`
-    zones/example.net.zone:14:1: error[name-too-long]: bad name: a label of 64 octets (63 are allowed)
+         = hint: labels are separated by single dots; bytes other than letters and digits are written `\DDD`
+    zones/example.net.zone:14:1: error[name-too-long]: bad name: a label of 64 bytes (63 are allowed)
       14 | aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa A 192.0.2.1
          | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-         = hint: a label has at most 63 octets, a name 255; is the origin right?
+         = hint: a label has at most 63 bytes, a name 255; check the origin
     zones/example.net.zone:15:7: error[unclosed-quote]: a quote that is not closed on its line
       15 | e TXT "x
          |       ^^
          = hint: close it; a quote in text is written `\"`
-    zones/example.net.zone:16:8: error[stray-parenthesis]: a closing parenthesis that none opened
+    zones/example.net.zone:16:8: error[stray-parenthesis]: a closing parenthesis without an opening one
       16 | f TXT x)
          |        ^
          = hint: remove it, or open one in the line before
     zones/example.net.zone:17:1: error[two-soas]: a second SOA
       17 | g SOA . . 1 2 3 4 5
          | ^
-         = also: the first stands in line 2
+         = also: the first is in line 2
          = hint: remove one of them; a printed transfer has the same SOA at both ends
     zones/example.net.zone:18:1: error[two-soas]: a second SOA
       18 | @ SOA ns hostmaster 2 2 3 4 5
          | ^
-         = also: the first stands in line 2
+         = also: the first is in line 2
          = hint: remove one of them; a printed transfer has the same SOA at both ends
     zones/example.net.zone:19:1: error[generate]: `$GENERATE` is not supported
       19 | $GENERATE 1-2 h$ A 192.0.2.$
@@ -265,11 +265,11 @@ n ( A
     zones/example.net.zone:20:1: error[bad-directive]: a directive with too few or too many arguments
       20 | $TTL
          = hint: write `$ORIGIN NAME`, `$TTL SECONDS` or `$INCLUDE FILE [ORIGIN]`
-    zones/example.net.zone:21:6: error[bad-ttl]: `-5` is no TTL
+    zones/example.net.zone:21:6: error[bad-ttl]: `-5` is not a TTL
       21 | $TTL -5
          |      ^^
          = hint: a TTL is 0 to 2147483647 seconds, or numbers with units such as `1h30m`
-    zones/example.net.zone:22:1: error[bad-directive]: `$FOO` is no directive
+    zones/example.net.zone:22:1: error[bad-directive]: `$FOO` is not a directive
       22 | $FOO x
          | ^^^^
          = hint: there are `$ORIGIN`, `$TTL` and `$INCLUDE`
@@ -281,14 +281,14 @@ n ( A
       24 | j MX 70000 x
          |      ^^^^^
          = hint: correct the data of this record
-    zones/example.net.zone:25:12: error[bad-rdata]: this is no hexadecimal data
+    zones/example.net.zone:25:12: error[bad-rdata]: this is not hexadecimal data
       25 | k TXT \# 2 zz
          |            ^^
          = hint: the notation is `\# LENGTH HEX`
     zones/example.net.zone:26:3: error[bad-rdata]: the RDATA end before a string
       26 | l TXT
          |   ^^^
-         = hint: put text into quotes, in strings of at most 255 octets
+         = hint: put text into quotes, in strings of at most 255 bytes
     zones/example.net.zone:27:5: error[bad-rdata]: `ä.example` is not an IPv4 address
       27 | m A ä.example
          |     ^^^^^^^^^
@@ -297,7 +297,7 @@ n ( A
       28 |   LOC 52 22 23.000 N 4 53 32.000 E -2.00m
          |       ^^
          = hint: write the data as `\# LENGTH HEX`
-    zones/example.net.zone:30:3: error[unclosed-parenthesis]: a parenthesis that is never closed, so that the rest of the file belongs to this record
+    zones/example.net.zone:30:3: error[unclosed-parenthesis]: a parenthesis that is never closed, so the rest of the file belongs to this record
       30 | n ( A
          |   ^
          = hint: close it behind the last field of the record
@@ -333,19 +333,19 @@ fn a_cut_file_is_no_zone_wherever_it_was_cut() {
 
 #[test]
 fn a_cname_stands_alone() {
-    insta::assert_snapshot!(shown(&read(&format!("{HEAD}a A 192.0.2.1\nb CNAME a\n  CNAME c\na CNAME b\n")).unwrap_err()), @r"
+    insta::assert_snapshot!(shown(&read(&format!("{HEAD}a A 192.0.2.1\nb CNAME a\n  CNAME c\na CNAME b\n")).unwrap_err()), @"
     zones/example.net.zone: error[bad-zone-file]: 2 errors in the files of `example.net.`
     zones/example.net.zone:5:3: error[multiple-cnames]: a second CNAME at `b.example.net.`
       5 |   CNAME c
         |   ^^^^^
-        = also: the CNAME stands at zones/example.net.zone:4
-        = rule: a name has at most one CNAME (RFC 2181 section 10.1)
+        = also: the CNAME is at zones/example.net.zone:4
+        = rule: a name has at most one CNAME (RFC 2181 section 10.1) (zonewright help multiple-cnames)
         = hint: remove one of them
     zones/example.net.zone:6:1: error[cname-and-other-data]: `a.example.net.` has a CNAME and other data
       6 | a CNAME b
         | ^
-        = also: the A stands at zones/example.net.zone:3
-        = rule: nothing but DNSSEC's records stands beside a CNAME (RFC 1034 section 3.6.2)
+        = also: the A is at zones/example.net.zone:3
+        = rule: only DNSSEC's records are allowed next to a CNAME (RFC 1034 section 3.6.2) (zonewright help cname-and-other-data)
         = hint: remove one of them
     ");
     assert_eq!(codes("a CNAME b\na TXT x\n"), ["4:1 cname-and-other-data"]);
@@ -367,7 +367,7 @@ fn different_ttls_within_an_rrset_are_a_warning_and_the_lowest_counts() {
     zones/example.net.zone:5:1: warning[mixed-ttl]: TTL 30 here, but 60 in the first record of the RRset
       5 | a 30 A 192.0.2.2
         | ^
-        = rule: an RRset has one TTL (RFC 2181 section 5.2); the lowest counts
+        = rule: an RRset has one TTL (RFC 2181 section 5.2); the lowest counts (zonewright help mixed-ttl)
         = hint: give all its records one TTL
     ");
 }
@@ -427,7 +427,7 @@ fn includes_stay_in_the_folder_and_come_to_an_end() {
       6 | $INCLUDE none
         |          ^^^^
         = hint: paths are relative to the folder of the file that includes
-    zones/example.net.zone:7:10: error[include-missing]: `sub`: this is no regular file
+    zones/example.net.zone:7:10: error[include-missing]: `sub`: this is not a regular file
       7 | $INCLUDE sub
         |          ^^^
         = hint: paths are relative to the folder of the file that includes

@@ -1,7 +1,7 @@
-//! Master files that no target has: their text to contents, for whoever keeps zones as text.
+//! Master files outside targets: their text to contents, for code that keeps zones as text.
 //!
-//! Comes in: text. Goes out: the zone's contents as they were written, however odd, since what a server holds need not
-//! be what a master file should: nothing is said of CNAMEs beside other data, or of TTLs that differ within an RRset.
+//! Comes in: text. Goes out: the zone's contents exactly as they were written, since a server's zone need not be a
+//! correct master file: CNAMEs next to other data, or TTLs that differ within an RRset, are not reported.
 
 use super::entry::Splitter;
 use super::load::Loader;
@@ -32,7 +32,7 @@ pub fn parse_text(zone: &ZoneName, shown: &str, text: Vec<u8>) -> Result<ZoneCon
     }
 }
 
-/// Tells whether RDATA in presentation format would be read as the octets that they were written from.
+/// Checks whether RDATA in presentation format would be read as the octets that they were written from.
 #[derive(Debug)]
 pub struct RdataCheck {
     /// Reads them.

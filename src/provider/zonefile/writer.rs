@@ -1,7 +1,7 @@
-//! Zones written to master files: each update is one new file in the place of the old one.
+//! Zones written to master files: each update is one new file that replaces the old one.
 //!
-//! Comes in: updates. Goes out: what became of each, proven, since a file either took the place of the old one or did not.
-//! A file is only replaced while it is the one that was read, and only by one that reads as the zone should.
+//! Comes in: updates. Goes out: the outcome of each, proven, since a file either replaced the old one or did not. A
+//! file is only replaced while it is the one that was read, and only by one that reads as the zone should.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ use super::layout::Layout;
 use super::load::{Loader, read_regular};
 use super::reload::Reload;
 use super::{ZoneFiles, compare, read_noting, serial};
-use crate::disk::{self, Beside};
+use crate::disk::{self, PendingFile};
 use crate::dns::{Rtype, ZoneContents, ZoneName};
 use crate::live::asked::{Answer, Question};
 use crate::provider::write::{Edit, Reply, Ticket, Update, UpdateLimits, UpdateZone, WriteZone};
@@ -26,7 +26,7 @@ use crate::provider::{TargetError, answers};
 pub struct FileWriter {
     /// The files.
     pub files: ZoneFiles,
-    /// The day that serials tell.
+    /// The day that serials contain.
     pub today: Date,
     /// What to run after the last file.
     pub reload: Option<Reload>,
@@ -88,7 +88,7 @@ struct FileUpdates<'w> {
     zone: ZoneName,
     /// How many were sent.
     sent: u64,
-    /// What became of those that nobody asked for yet.
+    /// The outcomes that were not asked for yet.
     replies: HashMap<Ticket, Reply>,
 }
 
@@ -128,7 +128,7 @@ impl FileWriter {
         self.replace(zone, &path, (&text, &new))
     }
 
-    /// Reads a zone, and where its records stand.
+    /// Reads a zone, and the places of its records.
     fn read(&self, zone: &ZoneName, loader: &mut Loader<'_>, edits: &[Edit<'_>]) -> Result<Read, TargetError> {
         let first = self.files.load(zone, loader)?;
         let wanted = edits.iter().map(|edit| (edit.key.owner.as_name().to_name(), edit.key.rtype));
@@ -158,13 +158,13 @@ impl FileWriter {
         let ((owner, rtype), origin) = match unfit {
             Unfit::Included(key, origin) => (key, origin),
             Unfit::NoSerial => {
-                let message = "the SOA has no serial that could be raised: its data are not written as fields";
+                let message = "the serial of the SOA cannot be raised: its data are not written as fields";
                 let hint = "write it as `PRIMARY MAILBOX SERIAL REFRESH RETRY EXPIRE MINIMUM`";
                 return self.error(zone, "zone-file-not-editable", message.to_owned(), hint);
             }
         };
         let place = loader.files().place(origin);
-        let message = format!("the {rtype} of `{owner}` stands in the included file, at {place}");
+        let message = format!("the {rtype} of `{owner}` is in the included file, at {place}");
         let hint = match rtype {
             Rtype::SOA => "move the SOA into the zone's own file, so that its serial can be raised",
             _ => "change it there by hand, or move the record into the zone's own file",
@@ -187,9 +187,9 @@ impl FileWriter {
         {
             return Ok(());
         }
-        let message = "the edited file would not say what it should, so it was left as it is";
-        let hint = "make the changes by hand, or write the file in plainer form: records of included files with TTLs of \
-                    their own, and no CNAME where something else is to stand";
+        let message = "the edited file would not have the planned records, so it was left unchanged";
+        let hint = "make the changes by hand, or write the file in a simpler form: records of included files with TTLs of \
+                    their own, and no CNAME where other data are planned";
         Err(self.error(zone, "zone-file-not-editable", message.to_owned(), hint))
     }
 
@@ -197,22 +197,22 @@ impl FileWriter {
     fn replace(&self, zone: &ZoneName, path: &Path, (old, new): (&[u8], &[u8])) -> Result<Reply, Reply> {
         let failed = |error: io::Error| {
             let message = format!("the new file could not be written: {}", error.to_string().to_lowercase());
-            let hint = "the file is as it was; its folder must be writable, and the disk have room";
-            let told = self.error(zone, "file-not-written", message, hint);
+            let hint = "the file is as it was; its folder must be writable, and the disk must have free space";
+            let failure = self.error(zone, "file-not-written", message, hint);
             match error.kind() {
-                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Reply::Refused(told),
-                _ => Reply::Failed(told),
+                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Reply::Refused(failure),
+                _ => Reply::Failed(failure),
             }
         };
-        let beside = fs::metadata(path).and_then(|like| Beside::write(path, new, Some(&like))).map_err(failed)?;
+        let pending = fs::metadata(path).and_then(|like| PendingFile::write(path, new, Some(&like))).map_err(failed)?;
         if !read_regular(path).is_ok_and(|text| text == old) {
             return Err(Reply::Prerequisite("the file was changed meanwhile".to_owned()));
         }
-        beside.put_in_place().map_err(failed)?;
+        pending.put_in_place().map_err(failed)?;
         self.is_changed.store(true, Ordering::Release);
         disk::sync_folder(path).map_err(|error| {
             let message = format!("the folder could not be synced: {}", error.to_string().to_lowercase());
-            let hint = "the new file stands, but may be lost if the power fails";
+            let hint = "the new file is in place, but may be lost if the power fails";
             Reply::Unknown(self.error(zone, "file-not-synced", message, hint))
         })?;
         Ok(Reply::Done)
@@ -224,7 +224,7 @@ impl FileWriter {
     }
 }
 
-/// A zone that was read, and where its records stand.
+/// A zone that was read, and the places of its records.
 #[derive(Debug)]
 struct Read {
     /// The number of its main file.
@@ -235,22 +235,22 @@ struct Read {
     layout: Layout,
 }
 
-/// How what stands in a zone differs from what an edit says is before, in words; none where it does not.
+/// How a zone differs from the state before an edit, in words; `None` where it does not.
 fn difference(contents: &ZoneContents, edit: Edit<'_>) -> Option<String> {
     let (owner, rtype) = (&edit.key.owner, edit.key.rtype);
     let found = answers::answer(contents, &Question::of(edit.key));
     Some(match (found, edit.kind.before()) {
         (Answer::Holds(held, found), Some(before)) if held == rtype && found == *before => return None,
         (Answer::Nothing, None) => return None,
-        (Answer::Holds(held, _), _) if held != rtype => format!("a {held} stands at `{owner}`"),
+        (Answer::Holds(held, _), _) if held != rtype => format!("there is a {held} at `{owner}`"),
         (Answer::Holds(_, found), Some(before)) if found.rdata() == before.rdata() => {
-            format!("the TTL of the {rtype} records of `{owner}` is {} by now", found.ttl())
+            format!("the TTL of the {rtype} records of `{owner}` is now {}", found.ttl())
         }
-        (Answer::Holds(..), Some(_)) => format!("the {rtype} records of `{owner}` are others by now"),
-        (Answer::Holds(..), None) => format!("`{owner}` has {rtype} records by now"),
-        (Answer::Nothing, Some(_)) => format!("`{owner}` has no {rtype} records any more"),
-        (Answer::Delegated(cut, _), _) => format!("`{owner}` lies at or below the delegation of `{cut}`"),
-        (Answer::BelowDname(above, _), _) => format!("`{owner}` lies below the DNAME of `{above}`"),
+        (Answer::Holds(..), Some(_)) => format!("the {rtype} records of `{owner}` have changed"),
+        (Answer::Holds(..), None) => format!("`{owner}` now has {rtype} records"),
+        (Answer::Nothing, Some(_)) => format!("`{owner}` no longer has {rtype} records"),
+        (Answer::Delegated(cut, _), _) => format!("`{owner}` is at or below the delegation of `{cut}`"),
+        (Answer::BelowDname(above, _), _) => format!("`{owner}` is below the DNAME of `{above}`"),
     })
 }
 

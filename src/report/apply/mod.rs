@@ -5,28 +5,33 @@ mod json;
 mod text;
 
 use super::TextOptions;
+use super::counts::Counts;
+use super::summary::counted;
 use crate::apply::{Applied, Refusal};
+use crate::diag::sanitize;
 use crate::inventory::value::Time;
-use crate::plan::SealedPlan;
+use crate::plan::{Plan, SealedPlan};
 use crate::state::ApplyId;
 
-/// What is asked on a terminal before anything is written. Anything but [`YES`] is a no.
-pub const QUESTION: &str = "Apply these changes to DNS? Only \"yes\" is taken for it: ";
+/// What is asked on a terminal before anything is written. Any answer but [`YES`] is a no.
+///
+/// It says what the answer agrees to: how many changes for how many hosts, at which `targets`, from which `workspace`.
+pub fn question(plan: &Plan, targets: &[String], workspace: &str) -> String {
+    let counts = Counts::of_plan(plan);
+    let changes = counted(counts.all_changes(), "change");
+    let hosts = match counts.hosts.len() {
+        0 => "at names without a host".to_owned(),
+        hosts => format!("for {}", counted(hosts, "host")),
+    };
+    let targets = sanitize(&targets.join(", "));
+    format!("Type `{YES}` to apply {changes} {hosts} to {targets} (workspace {}): ", sanitize(workspace))
+}
 
-/// The answer that is taken for consent.
+/// The answer that is consent.
 pub const YES: &str = "yes";
 
 /// What is said where the answer was another.
 pub const DECLINED: &str = "Nothing was changed.\n";
-
-/// What is said before the question where not all of the plan's changes were shown.
-pub fn hidden(count: usize) -> String {
-    let (changes, are) = if count == 1 { ("change", "is") } else { ("changes", "are") };
-    format!(
-        "{count} {changes} in other zones {are} not shown, and {are} made as well:\n`--zone` limits what is shown, not what is \
-         done.\n"
-    )
-}
 
 /// All that is told of an apply.
 #[derive(Debug, Clone, Copy)]

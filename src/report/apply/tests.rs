@@ -194,8 +194,11 @@ fn text_says_what_is_left_and_what_to_do() {
       racktables/hosts.csv
       zone search.example.net.
 
-    Apply 12 in the journal, begun 2026-11-20T02:00:00Z; plan sha256:3cff7c6c962a.
+    Apply 12 in the journal, begun 2026-11-20T02:00:00Z; plan sha256:ded770f31e77.
     `zonewright resume 12` goes on with what is left.
+
+    Applied in part: 3 of 27 hosts and 1 orphan, 1 of them already; 1 partial, 1
+      not-applied, 14 failed, 2 stale, 7 not-reached; 1 problem.
     ");
 }
 
@@ -213,7 +216,7 @@ fn a_refused_plan_says_that_nothing_was_changed() {
       racktables/hosts.csv
       zone search.example.net.
 
-    Nothing was added to the journal; plan sha256:3cff7c6c962a.
+    Nothing was added to the journal; plan sha256:ded770f31e77.
     ");
 }
 

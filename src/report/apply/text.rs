@@ -12,6 +12,9 @@ use crate::report::summary::counted;
 use crate::report::words::Explained as _;
 use crate::report::wrap::table;
 
+/// The lines of a terminal that are read at a glance (no official source; 24 is what terminals began with).
+const SCREEN: usize = 24;
+
 /// The outcomes that leave something to do, those first that need a person most.
 const LEFT: [Outcome; 5] =
     [Outcome::Partial, Outcome::NotApplied, Outcome::Failed, Outcome::Stale, Outcome::NotReached];
@@ -30,6 +33,11 @@ pub fn render(report: &ApplyReport<'_>, options: &TextOptions) -> String {
     page.zones(report.applied);
     page.moved(report.moved);
     page.reference(report);
+    // What needs a screen has its verdict in sight at the end, too.
+    if page.out.lines().count() > SCREEN {
+        page.out.push('\n');
+        page.verdict(report);
+    }
     page.out
 }
 

@@ -9,7 +9,7 @@ mod hunk;
 use std::collections::BTreeMap;
 
 use self::hunk::Hunk;
-use super::notice::says;
+use super::outages::said_once;
 use super::outlook::{Outlook, Verdict};
 use super::paint::Paint;
 use super::scope::scope;
@@ -84,7 +84,8 @@ fn remarks(plan: &Plan, outlook: &Outlook) -> Vec<String> {
         None => {}
     }
     let less = plan.notices.iter().filter(|notice| notice.code.tells_of_less());
-    remarks.extend(less.map(|notice| format!("less than it should be: {}: {}", notice.code, says(notice))));
+    let less = said_once(less).into_iter().map(|(code, says)| format!("less than it should be: {code}: {says}"));
+    remarks.extend(less);
     remarks.extend(scope(plan, outlook));
     remarks
 }

@@ -185,7 +185,7 @@ fn zone(found: &ZoneExamined) -> ZoneView {
         octets: read.map(|measures| measures.octets),
         seconds: read.and_then(|measures| measures.took).map(|took| took.as_secs_f64()),
         signed: read.map(|measures| measures.signed),
-        without_key: found.anybody.as_ref().map(|access| match access {
+        without_key: found.without_key.as_ref().map(|access| match access {
             Access::Allowed => "allowed",
             Access::Refused => "refused",
             Access::Unclear(_) => "unclear",

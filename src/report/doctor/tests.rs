@@ -25,7 +25,7 @@ fn found(name: &str, serial: u32) -> ZoneExamined {
         authority: Some(Ok(true)),
         serial: Some(serial),
         read: Ok(measures),
-        anybody: Some(Access::Refused),
+        without_key: Some(Access::Refused),
         writable: None,
     }
 }
@@ -67,10 +67,10 @@ fn updates(faults: [Option<Fault>; 2]) -> Capabilities {
 
 /// One that has something of everything.
 fn everything() -> Diagnosis {
-    let open = ZoneExamined { anybody: Some(Access::Allowed), ..found("b.example", 7) };
+    let open = ZoneExamined { without_key: Some(Access::Allowed), ..found("b.example", 7) };
     let lame = ZoneExamined { authority: Some(Ok(false)), ..found("b.example", 8) };
     let unclear = Access::Unclear("the server answers SERVFAIL".to_owned());
-    let odd = ZoneExamined { anybody: Some(unclear), ..found("a.example", 6) };
+    let odd = ZoneExamined { without_key: Some(unclear), ..found("a.example", 6) };
     let read = Err(fault("transfer-refused", "the server answers REFUSED"));
     let refused = ["a.example", "b.example"].map(|name| ZoneExamined { read: read.clone(), ..found(name, 7) });
     let dead = PlaceExamined {
@@ -90,7 +90,13 @@ fn everything() -> Diagnosis {
     let mut files = signed("", Vec::new());
     let file = |name, signed, warnings, writable| {
         let measures = Measures { took: None, signed, warnings, ..found(name, 1).read.unwrap() };
-        ZoneExamined { authority: None, anybody: None, read: Ok(measures), writable: Some(writable), ..found(name, 1) }
+        ZoneExamined {
+            authority: None,
+            without_key: None,
+            read: Ok(measures),
+            writable: Some(writable),
+            ..found(name, 1)
+        }
     };
     let zones = vec![file("a.example", true, 0, true), file("b.example", false, 2, false)];
     let no_updates = fault("signed-zone-file", "it holds signatures");
@@ -113,17 +119,17 @@ fn text_says_what_is_wrong_and_what_to_do() {
       ok       the secret of the key `zonewright.` (hmac-sha1) can be read
       warning  the key `zonewright.` is of hmac-sha1, which RFC 8945 section 6 no
                longer recommends
-               hint: make a key of hmac-sha256 on the server, and name it and its
+               hint: make a key of hmac-sha256 on the server, and set it and its
                  `algorithm` here
       warning  a.example.: the servers have different serials: 5 at ns1:53, 6 at
                ns2:53, 7 at ns4:53
                hint: a plan takes the zone from the first server that answers: if
-                 this lasts, look at the transfers between them, and name the
+                 this does not end, look at the transfers between them, and name the
                  primary first
       warning  b.example.: the servers have different serials: 7 at ns1:53, 8 at
                ns2:53, 7 at ns4:53
                hint: a plan takes the zone from the first server that answers: if
-                 this lasts, look at the transfers between them, and name the
+                 this does not end, look at the transfers between them, and name the
                  primary first
       ok       each of the 2 zones: takes updates
 
@@ -131,27 +137,27 @@ fn text_says_what_is_wrong_and_what_to_do() {
       ok       takes connections
       ok       its clock is 2 s behind ours
       ok       a.example.: authoritative, serial 5; 40 RRsets, 42 records, 5000
-               octets transferred in 1.23 s; refused without the key
+               bytes transferred in 1.23 s; refused without the key
       ok       b.example.: authoritative, serial 7; 40 RRsets, 42 records, 5000
-               octets transferred in 1.23 s
-      warning  b.example.: the zone is transferred without the key as well: whoever
-               reaches the server can read it
-               hint: let the server ask for the key (BIND: `allow-transfer { key
+               bytes transferred in 1.23 s
+      warning  b.example.: the zone is transferred without the key as well: any
+               client that reaches the server can read it
+               hint: make the server require the key (BIND: `allow-transfer { key
                  NAME; };`)
 
       ns2:53
       ok       takes connections
       warning  its clock is 61 s ahead of ours
-               hint: set both clocks by NTP: signatures bear 300 s of difference
-                 (RFC 8945 section 10)
+               hint: set both clocks by NTP: clocks may differ by at most 300 s (RFC
+                 8945 section 10)
       ok       a.example.: authoritative, serial 6; 40 RRsets, 42 records, 5000
-               octets transferred in 1.23 s
-      note     a.example.: whether the transfer needs the key is not clear: without
+               bytes transferred in 1.23 s
+      note     a.example.: it is unclear whether the transfer needs the key: without
                it, the server answers SERVFAIL
       problem  b.example.: the server does not answer for the zone with authority
-               hint: is it one of the zone's name servers, and has it loaded the
-                 zone? its log says
-      ok       b.example.: serial 8; 40 RRsets, 42 records, 5000 octets transferred
+               hint: check that it is one of the zone's name servers and has loaded
+                 the zone; see its log
+      ok       b.example.: serial 8; 40 RRsets, 42 records, 5000 bytes transferred
                in 1.23 s; refused without the key
 
       ns3:53
@@ -169,7 +175,7 @@ fn text_says_what_is_wrong_and_what_to_do() {
 
       problem  others can read `key`
                hint: do something
-      note     no zone was asked for, since that takes the key
+      note     no zone was asked for, since that needs the key
 
       ns1:53
       ok       takes connections
@@ -184,26 +190,27 @@ fn text_says_what_is_wrong_and_what_to_do() {
 
       zones
       ok       the folder is there
-      ok       a.example.: serial 1; 40 RRsets, 42 records, 5000 octets
+      ok       a.example.: serial 1; 40 RRsets, 42 records, 5000 bytes
       warning  a.example.: the file holds signatures (RRSIG), which zonewright could
                not renew
-               hint: it can be planned from; before anything is written, let the
-                 signer read an unsigned file
-      ok       b.example.: serial 1; 40 RRsets, 42 records, 5000 octets
-      warning  b.example.: things in its files that should be looked at: 2
+               hint: plans can use it; before an apply, let the signer read an
+                 unsigned file
+      ok       b.example.: serial 1; 40 RRsets, 42 records, 5000 bytes
+      warning  b.example.: warnings in its files: 2
                hint: `zonewright check` shows them
-      note     b.example.: the file cannot be written by this user: it can be
-               planned from, and not changed
+      note     b.example.: this user cannot write the file: plans can use it,
+               applies cannot change it
 
     Pool main: rfc2136, 2 zones
 
-      warning  messages are not signed: whoever is on the way can change the answers
-               hint: give the target a `tsig_key`, and let the server ask for it
+      warning  messages are not signed: anyone on the network path can change the
+               answers
+               hint: give the target a `tsig_key`, and make the server require it
       ok       each of the 2 zones: takes updates
 
       ns1:53
       ok       takes connections
-      note     its clock is not known: only signed answers tell the time
+      note     its clock is not known: only signed answers contain the time
       ok       each of the 2 zones: authoritative, serial 7; asked name by name, as
                `read = "query"` says
       note     each of the 2 zones: no transfer: the server answers REFUSED
@@ -217,7 +224,7 @@ fn what_works_is_a_line_a_zone() {
     let works = place("ns1:53", Clock::Ahead(0), vec![found("a.example", 5), found("b.example", 6)]);
     let diagnosis = diagnosis(vec![signed("hmac-sha256", vec![works])]);
     assert_eq!((diagnosis.count(Level::Problem), diagnosis.count(Level::Warning)), (0, 0));
-    insta::assert_snapshot!(doctor(&diagnosis, Format::Text, (80, false)), @r#"
+    insta::assert_snapshot!(doctor(&diagnosis, Format::Text, (80, false)), @"
     Pool main: rfc2136, 2 zones
 
       ok       the secret of the key `zonewright.` (hmac-sha256) can be read
@@ -227,12 +234,12 @@ fn what_works_is_a_line_a_zone() {
       ok       takes connections
       ok       its clock agrees with ours
       ok       a.example.: authoritative, serial 5; 40 RRsets, 42 records, 5000
-               octets transferred in 1.23 s; refused without the key
+               bytes transferred in 1.23 s; refused without the key
       ok       b.example.: authoritative, serial 6; 40 RRsets, 42 records, 5000
-               octets transferred in 1.23 s; refused without the key
+               bytes transferred in 1.23 s; refused without the key
 
     1 target: 0 problems, 0 warnings
-    "#);
+    ");
 }
 
 #[test]

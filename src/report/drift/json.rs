@@ -43,6 +43,8 @@ struct Document<'a> {
     skipped: usize,
     /// How many RRsets wait to be deleted.
     waiting: usize,
+    /// How many own RRsets are left at names that no host has.
+    left_behind: usize,
 }
 
 /// A source or zone that could not be read, or a source that is not believed.
@@ -108,7 +110,7 @@ struct WrittenView<'a> {
 
 /// Renders what is not as desired.
 pub fn render(shown: &Shown<'_>) -> String {
-    let Plan { tool, created, notices, blocked, skipped, waiting, .. } = shown.drift.plan;
+    let Plan { tool, created, notices, blocked, skipped, waiting, left_behind, .. } = shown.drift.plan;
     let count = |mover: Mover| (mover.as_str(), shown.of(mover).len());
     let document = Document {
         format: FORMAT,
@@ -124,6 +126,7 @@ pub fn render(shown: &Shown<'_>) -> String {
         blocked: blocked.len(),
         skipped: skipped.len(),
         waiting: waiting.len(),
+        left_behind: left_behind.len(),
     };
     serde_json::to_string_pretty(&document).expect("texts and numbers are JSON") + "\n"
 }

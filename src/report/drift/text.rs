@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Shown, Strayed};
 use crate::change::Change;
-use crate::dns::Rrset;
+use crate::dns::{Name, Rrset};
 use crate::drift::{Deed, Mover, Stray};
 use crate::inventory::value::Duration;
 use crate::plan::{NoticeCode, Only, Plan};
@@ -28,6 +28,7 @@ pub fn render(shown: &Shown<'_>, options: &TextOptions) -> String {
         (Mover::Unknown, "written by no apply that is known"),
     ];
     page.others(&others.map(|(mover, says)| (shown.of(mover), says)));
+    page.left_rrsets(shown.drift.plan);
     page.not_told(shown.drift.plan);
     page.out
 }
@@ -48,6 +49,9 @@ impl Page<'_> {
         let says = match (drifted.len(), strayed.len()) {
             (0, 0) if is_partial || !plan.blocked.is_empty() => "What could be compared is as desired.".to_owned(),
             (0, 0) if shown.hidden() > 0 => "In these zones live DNS is as desired.".to_owned(),
+            (0, 0) if !plan.left_behind.is_empty() => {
+                "Live DNS is as desired, except for what is left behind.".to_owned()
+            }
             (0, 0) => "Live DNS is as desired.".to_owned(),
             (0, _) => format!("{} not as desired; nothing drifted.", are(&strayed)),
             (some, all) if some == all => format!("{} drifted.", have(&drifted)),
@@ -147,6 +151,26 @@ impl Page<'_> {
         self.line(2, "hint: `zonewright plan` tells what would be done about it, and why");
     }
 
+    /// Adds the own RRsets of names that no host has.
+    fn left_rrsets(&mut self, plan: &Plan) {
+        /// How many names are shown where nobody asks for all.
+        const NAMES: usize = 3;
+        if plan.left_behind.is_empty() {
+            return;
+        }
+        let mut names: Vec<&Name> = plan.left_behind.iter().map(|left| &left.name).collect();
+        names.dedup();
+        let shown = if self.options.verbose { names.len() } else { names.len().min(NAMES) };
+        self.heading("Left behind");
+        let of = if names.len() == 1 { "a name".to_owned() } else { counted(names.len(), "name") };
+        let rrsets = counted(plan.left_behind.len(), "RRset");
+        self.line(0, &format!("{rrsets} that zonewright created, of {of} that no host has"));
+        names[..shown].iter().for_each(|name| self.line(2, &name.to_string()));
+        let more = names.len() - shown;
+        self.and_more(2, &more.to_string(), more);
+        self.line(2, "hint: `zonewright plan` says what deletes them");
+    }
+
     /// Adds what was not held against live DNS, and what is known to stand there and waits.
     fn not_told(&mut self, plan: &Plan) {
         let counts = [
@@ -209,7 +233,7 @@ fn ttl(before: Option<&Rrset>, after: Option<&Rrset>) -> String {
 fn since(stray: &Stray) -> Option<String> {
     let (apply, at) = stray.since?;
     let for_at_most = stray.for_at_most.map(|time| format!("for at most {}, ", rounded_up(time))).unwrap_or_default();
-    Some(format!("{for_at_most}since apply {} of {at}", apply.0))
+    Some(format!("{for_at_most}since apply {} of {}", apply.0, at.to_second()))
 }
 
 /// What an apply left.

@@ -12,7 +12,9 @@ use crate::diag::sanitize;
 use crate::dns::reverse::address_of;
 use crate::dns::{Rrset, Rtype};
 use crate::inventory::value::Inv;
-use crate::plan::{Blocked, Cause, Change, Plan, Reason, Review};
+use crate::plan::{Blocked, Cause, Change, HostSeen, Plan, Reason, Review};
+use crate::report::data::reading_order;
+use crate::report::source_url::SourceUrl;
 use crate::report::words::Explained as _;
 
 /// What the script gets.
@@ -28,6 +30,10 @@ pub struct Data {
     changes: Columns,
     /// Of each blocked host the number, project, code, message and hint.
     blocked: Vec<u32>,
+    /// Of each host that is named, once, the number, name, location, switch and rack.
+    hosts: Vec<u32>,
+    /// The template of addresses at which a line of an export is to be seen; empty where there is none.
+    source: String,
 }
 
 /// The changes, by column.
@@ -39,6 +45,8 @@ struct Columns {
     owner: Vec<u32>,
     /// The type.
     rtype: Vec<u32>,
+    /// Of a TXT of the registry the name or the address of the RRset that it records, otherwise 0.
+    registers: Vec<u32>,
     /// The host.
     host: Vec<u32>,
     /// The other hosts: how many, then they.
@@ -55,19 +63,38 @@ struct Columns {
     reasons: Vec<u32>,
 }
 
-/// Gathers the data of a plan.
-pub fn data(plan: &Plan, review: Option<&Review>) -> Data {
+/// Gathers the data of a plan; `source` is the template of addresses of lines.
+pub fn data(plan: &Plan, review: Option<&Review>, source: Option<&SourceUrl>) -> Data {
     let mut tables = Tables::default();
     tables.text("");
     let causes = review.map(|review| review.cause_of_each(plan.changes.len())).unwrap_or_default();
     let mut changes = Columns::default();
-    for (place, change) in plan.changes.iter().enumerate() {
-        changes.push(change, &mut tables);
+    for place in order(plan) {
+        changes.push(&plan.changes[place], &mut tables);
         changes.cause.push(causes.get(place).map_or(0, |cause| *cause as u32));
     }
     let causes = review.iter().flat_map(|review| &review.causes).map(|cause| tables.cause(cause)).collect();
     let blocked = plan.blocked.iter().flat_map(|blocked| tables.blocked(blocked)).collect();
-    Data { texts: tables.texts, places: tables.places, causes, changes, blocked }
+    // Of hosts that are skipped, of which there may be very many, the page has no more than the lists above say.
+    let is_named = |inv: &Inv| tables.of_text.contains_key(&inv.to_string());
+    let named: Vec<_> = plan.hosts.iter().filter(|(inv, _)| is_named(inv)).collect();
+    let hosts = named.into_iter().flat_map(|(inv, host)| tables.seen(*inv, host)).collect();
+    let source = source.map(|source| source.as_str().to_owned()).unwrap_or_default();
+    Data { texts: tables.texts, places: tables.places, causes, changes, blocked, hosts, source }
+}
+
+/// The places of a plan's changes in the order in which people read them: of each host the names first, then the addresses,
+/// and each TXT of the registry behind what it records.
+pub fn order(plan: &Plan) -> Vec<usize> {
+    let is_one = |a: usize, b: usize| {
+        let [a, b] = [a, b].map(|place| &plan.changes[place]);
+        (&a.project, a.host) == (&b.project, b.host)
+    };
+    let mut places: Vec<usize> = (0..plan.changes.len()).collect();
+    for of_host in places.chunk_by_mut(|a, b| is_one(*a, *b)).filter(|of_host| of_host.len() > 1) {
+        of_host.sort_by_cached_key(|place| reading_order(plan, &plan.changes[*place]));
+    }
+    places
 }
 
 /// Data as JSON that is safe inside a script element: nothing ends the element or begins a comment in it.
@@ -86,6 +113,10 @@ impl Columns {
         self.zone.push(tables.text(&change.zone.to_string()));
         self.owner.push(tables.text(&address.map_or_else(|| name.to_string(), |address| address.to_string())));
         self.rtype.push(tables.text(&rtype.to_string()));
+        self.registers.push(change.registered().map_or(0, |(_, recorded)| {
+            let address = address_of(recorded.as_name());
+            tables.text(&address.map_or_else(|| recorded.to_string(), |address| address.to_string()))
+        }));
         self.host.push(tables.host(change.host));
         self.also.push(change.also.len() as u32);
         self.also.extend(change.also.iter().map(|host| tables.host(Some(*host))));
@@ -151,6 +182,14 @@ impl Tables {
     fn cause(&mut self, cause: &Cause) -> (u32, u32, Vec<u32>) {
         let class = cause.class.map_or(0, |class| self.text(class.as_str()));
         (class, self.text(&cause.says), cause.places.iter().map(|place| self.text(place)).collect())
+    }
+
+    /// What the inventory says of a host.
+    fn seen(&mut self, inv: Inv, host: &HostSeen) -> [u32; 5] {
+        let mut given = |text: Option<&str>| text.map_or(0, |text| self.text(text));
+        let [name, location] = [given(host.name.as_deref()), given(Some(&host.location))];
+        let [switch, rack] = [given(host.switch.as_deref()), given(host.rack.as_deref())];
+        [self.host(Some(inv)), name, location, switch, rack]
     }
 
     /// A blocked host.

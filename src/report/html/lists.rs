@@ -8,10 +8,13 @@ use std::collections::{BTreeMap, HashSet};
 use serde::Serialize;
 
 use super::escape::{counted, grouped};
+use crate::codes;
 use crate::inventory::value::Inv;
 use crate::plan::{BlockCode, Blocked, Cause, Notice, Plan, Review, SkipCode, Skipped, Waiting};
 use crate::report::data::rrset;
 use crate::report::gather::gather;
+use crate::report::host_label::host_label;
+use crate::report::source_url::SourceUrl;
 use crate::report::words::Explained as _;
 
 /// How many items of a list are in the page at most: more than anybody reads, and little to lay out (no official source).
@@ -48,11 +51,20 @@ pub struct CauseView {
     /// In words.
     says: String,
     /// The lines that say so.
-    places: String,
+    places: Vec<PlaceView>,
     /// Whether what differs explains it.
     is_explained: bool,
     /// How many changes of how many hosts.
     count: String,
+}
+
+/// A line of an export.
+#[derive(Serialize)]
+struct PlaceView {
+    /// `file:line`.
+    text: String,
+    /// Where it is to be seen; none where that is not known.
+    url: Option<String>,
 }
 
 /// The causes: those that are seen at once, and those that are folded.
@@ -74,13 +86,13 @@ struct CausesPart {
 }
 
 /// The causes, in their order.
-pub fn causes(plan: &Plan, review: &Review) -> Causes {
+pub fn causes(plan: &Plan, review: &Review, source: Option<&SourceUrl>) -> Causes {
     /// How many are seen at once: so many that the changes are not out of sight (no official source).
-    const SEEN: usize = 12;
+    const SEEN: usize = 8;
     let mut place = 0;
     let Shown { mut items, more } = shown(&review.causes, |cause| {
         place += 1;
-        view(plan, cause, place - 1)
+        view((plan, source), cause, place - 1)
     });
     let folded = items.split_off(items.len().min(SEEN));
     let parts = [CausesPart { first: 1, items }, CausesPart { first: SEEN + 1, items: folded }];
@@ -88,7 +100,7 @@ pub fn causes(plan: &Plan, review: &Review) -> Causes {
 }
 
 /// A cause.
-fn view(plan: &Plan, cause: &Cause, place: usize) -> CauseView {
+fn view((plan, source): (&Plan, Option<&SourceUrl>), cause: &Cause, place: usize) -> CauseView {
     let hosts: HashSet<Inv> = cause.changes.iter().filter_map(|change| plan.changes[*change as usize].host).collect();
     let of = if hosts.is_empty() { String::new() } else { format!(" of {}", counted(hosts.len(), "host")) };
     CauseView {
@@ -96,7 +108,11 @@ fn view(plan: &Plan, cause: &Cause, place: usize) -> CauseView {
         class: cause.class.map(|class| class.as_str()),
         kind: cause.kind.as_str(),
         says: cause.says.clone(),
-        places: cause.places.join(", "),
+        places: cause
+            .places
+            .iter()
+            .map(|text| PlaceView { text: text.clone(), url: source.and_then(|source| source.link(text)) })
+            .collect(),
         is_explained: cause.is_explained,
         count: format!("{}{of}", counted(cause.changes.len(), "change")),
     }
@@ -109,12 +125,30 @@ pub struct OfCode<T> {
     code: &'static str,
     /// What it means.
     brief: &'static str,
+    /// What its page says.
+    help: Help,
     /// How many there are.
     count: String,
     /// Whether they are few, and seen at once.
     is_short: bool,
     /// The items, or groups of them.
     groups: Shown<T>,
+}
+
+/// What the page of a code says, as `zonewright help CODE` prints it.
+#[derive(Serialize)]
+pub struct Help {
+    /// What it means.
+    means: &'static str,
+    /// What to do.
+    advice: &'static str,
+}
+
+/// What the page of a code says. A test holds that each code has one.
+fn help(code: &str) -> Help {
+    let page = codes::find(code);
+    let text = |part: fn(&'static codes::Page) -> &'static str| page.map(part).unwrap_or_default();
+    Help { means: text(|page| &page.means), advice: text(|page| &page.advice) }
 }
 
 /// Blocked hosts that one hint helps.
@@ -144,7 +178,7 @@ pub struct Hosts {
     is_one: bool,
     /// Their project where they have one in common; empty where not.
     project: String,
-    /// Their numbers.
+    /// Their names and numbers.
     list: String,
 }
 
@@ -155,13 +189,14 @@ pub fn blocked(plan: &Plan) -> Vec<OfCode<OfHint>> {
     let of_code = |(code, all): (BlockCode, Vec<&Blocked>)| OfCode {
         code: code.as_str(),
         brief: code.words().brief,
+        help: help(code.as_str()),
         count: counted(all.len(), "host"),
         is_short: gather(&all, |blocked| &blocked.message).len() <= FEW,
         groups: shown(&gather(&all, |blocked| &blocked.hint), |of_hint| OfHint {
             hint: of_hint[0].hint.clone(),
             faults: shown(&gather(of_hint, |blocked| &blocked.message), |of_fault| Fault {
                 message: of_fault[0].message.clone(),
-                hosts: hosts(of_fault.iter().map(|blocked| (blocked.host, blocked.project.as_str()))),
+                hosts: hosts(plan, of_fault.iter().map(|blocked| (blocked.host, blocked.project.as_str()))),
             }),
         }),
     };
@@ -177,20 +212,21 @@ pub fn skipped(plan: &Plan) -> Vec<OfCode<Hosts>> {
     let of_code = |(code, projects): (SkipCode, BTreeMap<&str, Vec<&Skipped>>)| OfCode {
         code: code.as_str(),
         brief: code.words().brief,
+        help: help(code.as_str()),
         count: counted(projects.values().map(Vec::len).sum(), "host"),
         is_short: projects.len() <= FEW,
         groups: shown(&projects.into_values().collect::<Vec<_>>(), |all| {
-            hosts(all.iter().map(|skipped| (skipped.host, skipped.project.as_str())))
+            hosts(plan, all.iter().map(|skipped| (skipped.host, skipped.project.as_str())))
         }),
     };
     codes.into_iter().map(of_code).collect()
 }
 
 /// Some hosts with their projects, at least one.
-fn hosts<'a>(hosts: impl Iterator<Item = (Inv, &'a str)>) -> Hosts {
+fn hosts<'a>(plan: &Plan, hosts: impl Iterator<Item = (Inv, &'a str)>) -> Hosts {
     let all: Vec<(Inv, &str)> = hosts.collect();
-    let numbers: Vec<String> = all.iter().take(LONG).map(|(host, _)| host.to_string()).collect();
-    let more = all.len() - numbers.len();
+    let labels: Vec<String> = all.iter().take(LONG).map(|(host, _)| host_label(plan, *host)).collect();
+    let more = all.len() - labels.len();
     let more = if more > 0 { format!(" and {} more", grouped(more as u64)) } else { String::new() };
     let project = all[0].1;
     let is_common = all.iter().all(|(_, other)| *other == project);
@@ -198,7 +234,7 @@ fn hosts<'a>(hosts: impl Iterator<Item = (Inv, &'a str)>) -> Hosts {
         count: counted(all.len(), "host"),
         is_one: all.len() == 1,
         project: if is_common { project.to_owned() } else { String::new() },
-        list: format!("{}{more}", numbers.join(", ")),
+        list: format!("{}{more}", labels.join(", ")),
     }
 }
 
@@ -207,6 +243,7 @@ pub fn notices(plan: &Plan) -> Vec<OfCode<String>> {
     let of_code = |all: &[Notice]| OfCode {
         code: all[0].code.as_str(),
         brief: all[0].code.words().brief,
+        help: help(all[0].code.as_str()),
         count: counted(all.len(), "notice"),
         is_short: all.len() <= FEW,
         groups: shown(all, |notice| match notice.message.contains(&notice.name) {
@@ -236,7 +273,7 @@ pub fn waiting(plan: &Plan) -> Vec<Waits> {
             None => "from the apply of this plan on".to_owned(),
         },
         rrsets: shown(all, |waiting| {
-            let host = waiting.host.map(|host| format!("host {host} of ")).unwrap_or_default();
+            let host = waiting.host.map(|host| format!("host {} of ", host_label(plan, host))).unwrap_or_default();
             let whose = format!("{} of {host}{}", waiting.rule.words().title, waiting.project);
             (rrset(waiting.key.rtype, waiting.key.owner.as_name()), whose)
         }),

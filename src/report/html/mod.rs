@@ -52,7 +52,7 @@ pub fn render(sealed: &SealedPlan, outlook: &Outlook) -> String {
     let template = environment.get_template("plan.html").expect("the engine has it");
     let page = template.render(Serde(view)).expect("the template asks for nothing else than a page has");
     let (before, after) = page.split_once(DATA).expect("the template has a place for the data");
-    let data = data::json(&data::data(plan, review.as_ref()));
+    let data = data::json(&data::data(plan, review.as_ref(), outlook.source_url.as_ref()));
     [before, &data, after].concat()
 }
 
@@ -163,9 +163,9 @@ fn page<'a>((sealed, outlook): (&'a SealedPlan, &'a Outlook), review: Option<&Re
         narrowed: plan.only.as_ref().map(narrowed),
         undoes: plan.undoes,
         counts: verdict::counts(plan),
-        classes: review.and_then(verdict::classes),
-        causes: review.map(|review| lists::causes(plan, review)),
-        pictures: pictures::pictures(plan, review),
+        classes: review.and_then(|review| verdict::classes(plan, review)),
+        causes: review.map(|review| lists::causes(plan, review, outlook.source_url.as_ref())),
+        pictures: pictures::pictures(plan),
         changes: escape::grouped(plan.changes.len() as u64),
         blocked: lists::blocked(plan),
         skipped: lists::skipped(plan),

@@ -2,17 +2,21 @@
 //!
 //! Comes in: a plan and its review. Goes out: for each bar what it is called and what is drawn. A template makes SVG of it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::escape::{counted, grouped};
 use crate::guard::words;
-use crate::inventory::value::{Duration, Inv};
-use crate::plan::{Change, ChangeKind, LimitKind, LimitState, Plan, Review, SourceSeen};
+use crate::inventory::value::Duration;
+use crate::plan::{Change, ChangeKind, LimitKind, LimitState, Plan, SourceSeen};
 
 /// How many bars a picture has at most: what fits on a screen (no official source).
 const BARS: usize = 12;
+
+/// From how much of a limit on a plan is near to it, in percent: enough to look up before the next plan is refused (no
+/// official source).
+const NEAR: u64 = 80;
 
 /// Some bars.
 #[derive(Debug, PartialEq, Serialize)]
@@ -25,6 +29,8 @@ pub struct Picture {
     note: String,
     /// Whether its colours are those of kinds of changes.
     of_kinds: bool,
+    /// Whether there is little room for it on a phone, where it is folded.
+    is_folded: bool,
     /// The bars.
     bars: Vec<Bar>,
 }
@@ -56,8 +62,8 @@ pub struct Part {
 }
 
 /// The pictures of a plan that have anything to show.
-pub fn pictures(plan: &Plan, review: Option<&Review>) -> Vec<Picture> {
-    let all = [projects(plan), locations(plan, review), limits(plan), sources(plan)];
+pub fn pictures(plan: &Plan) -> Vec<Picture> {
+    let all = [projects(plan), locations(plan), limits(plan), sources(plan)];
     all.into_iter().flatten().collect()
 }
 
@@ -70,13 +76,11 @@ fn projects(plan: &Plan) -> Option<Picture> {
     of_kinds("by-project", "Changes by project", kinds)
 }
 
-/// The changes by location, where the locations of hosts are known.
-fn locations(plan: &Plan, review: Option<&Review>) -> Option<Picture> {
-    let locations = &review.filter(|review| !review.locations.is_empty())?.locations;
-    let of_host: HashMap<Inv, &str> =
-        locations.iter().flat_map(|(name, hosts)| hosts.iter().map(|host| (*host, name.as_str()))).collect();
-    let location = |change: &Change| change.host.and_then(|host| of_host.get(&host).copied()).unwrap_or("elsewhere");
-    let kinds = by(plan, location);
+/// The changes by location, where the location of a changed host is known.
+fn locations(plan: &Plan) -> Option<Picture> {
+    let known = |change: &Change| Some(plan.hosts.get(&change.host?)?.location.as_str());
+    plan.changes.iter().find_map(known)?;
+    let kinds = by(plan, |change| known(change).unwrap_or("elsewhere"));
     of_kinds("by-location", "Changes by location", kinds)
 }
 
@@ -106,7 +110,7 @@ fn of_kinds(id: &'static str, title: &'static str, counts: BTreeMap<&str, Kinds>
     }
     let full = sorted.iter().map(|(_, kinds)| total(kinds)).max()?;
     let bars = sorted.into_iter().map(|(label, kinds)| of_kind(label, kinds, full)).collect();
-    Some(Picture { id, title, note: String::new(), of_kinds: true, bars })
+    Some(Picture { id, title, note: String::new(), of_kinds: true, is_folded: false, bars })
 }
 
 /// The bar of some changes; `full` of them would fill it.
@@ -131,7 +135,14 @@ fn limits(plan: &Plan) -> Option<Picture> {
     let more = if more > 0 { format!("; {} more are emptier", grouped(more as u64)) } else { String::new() };
     let note = format!("used + planned of max{more}");
     let bars: Vec<Bar> = sorted.into_iter().map(limit).collect();
-    (!bars.is_empty()).then_some(Picture { id: "limits-used", title: "Limits used", note, of_kinds: false, bars })
+    (!bars.is_empty()).then_some(Picture {
+        id: "limits-used",
+        title: "Limits used",
+        note,
+        of_kinds: false,
+        is_folded: true,
+        bars,
+    })
 }
 
 /// The bar of a limit, with a mark at its end where the plan goes beyond.
@@ -139,9 +150,15 @@ fn limit(limit: &LimitState) -> Bar {
     let LimitState { max, used, planned, exceeded, .. } = limit;
     let full = used.saturating_add(*planned).max(*max).max(1) as f64;
     let of = if limit.counts == LimitKind::Hosts { format!("{} + ", grouped(*used)) } else { String::new() };
-    let numbers =
-        format!("{of}{} of {}{}", grouped(*planned), grouped(*max), if *exceeded { ", exceeded" } else { "" });
-    let class = if *exceeded { "over" } else { "planned" };
+    let total = used.saturating_add(*planned);
+    // What is told by a colour is told in words, too.
+    let (class, word) = match total.saturating_mul(100) / (*max).max(1) {
+        _ if *exceeded => ("over", ", exceeded"),
+        100.. if total > 0 => ("over", ", full"),
+        NEAR.. => ("near", ", nearly full"),
+        _ => ("planned", ""),
+    };
+    let numbers = format!("{of}{} of {}{word}", grouped(*planned), grouped(*max));
     Bar {
         label: limit.name(),
         numbers,
@@ -151,33 +168,32 @@ fn limit(limit: &LimitState) -> Bar {
     }
 }
 
-/// How old each export was, of what it may be.
+/// How old each export was, of what it may be; without those that have no limit.
 fn sources(plan: &Plan) -> Option<Picture> {
-    let bars: Vec<Bar> = plan.sources.iter().map(|source| age(plan, source)).collect();
+    let limited = plan.sources.iter().filter_map(|source| Some((source, source.max_age?)));
+    let bars: Vec<Bar> = limited.map(|(source, max_age)| age(plan, source, max_age)).collect();
     let note = "when the plan was made".to_owned();
-    (!bars.is_empty()).then_some(Picture { id: "ages", title: "Age of sources", note, of_kinds: false, bars })
+    let (id, title) = ("ages", "Age of sources");
+    (!bars.is_empty()).then_some(Picture { id, title, note, of_kinds: false, is_folded: true, bars })
 }
 
-/// The bar of an export's age.
-fn age(plan: &Plan, source: &SourceSeen) -> Bar {
+/// The bar of an export's age, of what it may be.
+fn age(plan: &Plan, source: &SourceSeen, max_age: Duration) -> Bar {
     let age = source.dated.map(|dated| plan.created.since(dated).unwrap_or(Duration::from_secs(0)));
     let bar =
         |numbers: String, desc: String, parts, mark| Bar { label: source.source.clone(), numbers, desc, parts, mark };
     let Some(age) = age else {
         return bar("undated".to_owned(), "it does not say when it was made".to_owned(), Vec::new(), None);
     };
-    let Some(max_age) = source.max_age else {
-        return bar(
-            format!("{}, no limit", rough(age)),
-            format!("{} old; no limit is set", rough(age)),
-            Vec::new(),
-            None,
-        );
-    };
     let is_old = age > max_age;
     let full = age.max(max_age).as_secs().max(1) as f64;
-    let numbers = format!("{} of {max_age}{}", rough(age), if is_old { ", too old" } else { "" });
-    let class = if is_old { "over" } else { "used" };
+    let is_near = age.as_secs().saturating_mul(100) >= max_age.as_secs().saturating_mul(NEAR);
+    let (class, word) = match (is_old, is_near) {
+        (true, _) => ("over", ", too old"),
+        (false, true) => ("near", ", nearly too old"),
+        (false, false) => ("used", ""),
+    };
+    let numbers = format!("{} of {max_age}{word}", rough(age));
     let mark = is_old.then(|| percent(max_age.as_secs() as f64 / full));
     bar(
         numbers,
@@ -220,7 +236,7 @@ mod tests {
     /// What one picture of the fixture shows: of each bar the label, the numbers, the parts, and the mark.
     fn shown(id: &str) -> Vec<String> {
         let plan = fixture::reviewed();
-        let pictures = pictures(&plan, plan.review.as_ref());
+        let pictures = pictures(&plan);
         let picture = pictures.into_iter().find(|picture| picture.id == id).unwrap();
         let part = |part: &Part| format!("{} {}", part.class, part.width);
         let bar = |bar: &Bar| {
@@ -260,9 +276,7 @@ mod tests {
     fn ages_are_those_at_the_time_of_the_plan() {
         insta::assert_snapshot!(shown("ages").join("\n"), @r"
         agent | 15m of 1h | used 25.00% | -
-        hosts | 3h30m, no limit |  | -
-        l3_tors | 5h20m of 6h | used 88.89% | -
-        net_layout | undated |  | -
+        l3_tors | 5h20m of 6h, nearly too old | near 88.89% | -
         ");
     }
 
@@ -271,7 +285,7 @@ mod tests {
         let mut plan = fixture::fleet();
         let change = plan.changes[0].clone();
         plan.changes = (0..30).map(|number| Change { project: format!("p{number:02}"), ..change.clone() }).collect();
-        let pictures = pictures(&plan, None);
+        let pictures = pictures(&plan);
         let last = pictures[0].bars.last().unwrap();
         assert_eq!((pictures[0].bars.len(), last.label.as_str(), last.numbers.as_str()), (BARS, "19 others", "~19"));
     }

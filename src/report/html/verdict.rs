@@ -6,12 +6,11 @@ use serde::Serialize;
 
 use super::escape::{counted, grouped};
 use crate::guard::words;
-use crate::plan::{Against, ChangeKind, Class, LimitState, Plan, Review};
-use crate::report::notice::says;
+use crate::plan::{Against, ChangeKind, Class, Plan, Review};
+use crate::report::host_label::host_label;
+use crate::report::outages::said_once;
 use crate::report::outlook::{Outlook, Verdict};
-
-/// The code of the refusal that tells of limits, of which the plan tells too.
-const EXCEEDED: &str = "limit-exceeded";
+use crate::report::verdict;
 
 /// The verdict, for the template.
 #[derive(Serialize)]
@@ -20,43 +19,54 @@ pub struct VerdictView {
     class: &'static str,
     /// A sign that is told apart without colour.
     sign: &'static str,
-    /// The verdict in a few words.
+    /// What the plan comes to, as every format says it.
     headline: String,
+    /// Whether it may be applied; empty where there is nothing to apply.
+    state: String,
+    /// How many RRsets it deletes; none where it deletes nothing.
+    deletes: Option<String>,
     /// What brought it about: what was found, and what helps.
     because: Vec<(String, Option<String>)>,
 }
 
 /// The verdict on a plan.
 pub fn verdict(plan: &Plan, outlook: &Outlook) -> VerdictView {
-    let view =
-        |class, sign, headline: &str, because| VerdictView { class, sign, headline: headline.to_owned(), because };
+    let deleted = plan.changes.iter().filter(|change| matches!(change.kind, ChangeKind::Delete { .. })).count();
+    let deletes = (deleted > 0).then(|| counted(deleted, "RRset"));
+    let view = |class, sign, state: String, because| {
+        let headline = verdict::headline(plan, outlook);
+        VerdictView { class, sign, headline, state, deletes: deletes.clone(), because }
+    };
     match Verdict::of(plan, outlook) {
         Verdict::Refused => {
-            view("refused", "\u{2715}", &format!("Refused by {}", guard(plan, outlook)), refusals(plan, outlook))
+            let state = verdict::refused(plan, outlook).unwrap_or_default();
+            view("refused", "\u{2715}", state, refusals(plan, outlook))
         }
         Verdict::Partial => {
-            let headline = "Partial: not all that it rests on could be read and believed";
-            view("partial", "!", headline, failures(plan).collect())
+            let state = "Not complete: some sources or zones could not be read, or are not trusted".to_owned();
+            view("partial", "!", state, failures(plan).collect())
         }
-        Verdict::Idle => view("idle", "=", idle(plan), Vec::new()),
-        Verdict::Ready if is_view(outlook) && plan.changes.is_empty() => {
-            view("idle", "\u{2026}", "No changes in what is shown", Vec::new())
-        }
+        Verdict::Idle => view("idle", "=", String::new(), Vec::new()),
         Verdict::Ready if is_view(outlook) => {
-            view("ready", "\u{2026}", "A view: nothing refuses the plan, and not all of it is shown", Vec::new())
+            view("ready", "\u{2026}", "Nothing refuses the whole plan".to_owned(), Vec::new())
         }
-        Verdict::Ready => view("ready", "\u{2713}", "Ready to apply", Vec::new()),
+        Verdict::Ready => view("ready", "\u{2713}", ready(plan), Vec::new()),
     }
 }
 
-/// That there are no changes, and what that means.
-fn idle(plan: &Plan) -> &'static str {
-    match plan {
-        Plan { undoes: Some(_), .. } => "Nothing to undo",
-        plan if !plan.blocked.is_empty() || !plan.skipped.is_empty() => "Nothing to do, the hosts below aside",
-        plan if !plan.waiting.is_empty() => "Nothing to do, what waits below aside",
-        _ => "Nothing to do: live DNS is as it should be",
+/// That a plan may be applied, and to how many hosts.
+fn ready(plan: &Plan) -> String {
+    let changed = changed_hosts(plan);
+    match plan.fleet {
+        _ if changed == 0 => "Ready to apply to names without a host".to_owned(),
+        Some(fleet) => format!("Ready to apply to {} of {}", grouped(changed as u64), counted(fleet as usize, "host")),
+        None => format!("Ready to apply to {}", counted(changed, "host")),
     }
+}
+
+/// How many hosts have changes.
+fn changed_hosts(plan: &Plan) -> usize {
+    plan.changes.iter().filter_map(|change| change.host).collect::<BTreeSet<_>>().len()
 }
 
 /// Whether only some of a plan's changes are shown.
@@ -66,18 +76,8 @@ fn is_view(outlook: &Outlook) -> bool {
 
 /// What keeps a plan from being all that it should be.
 fn failures(plan: &Plan) -> impl Iterator<Item = (String, Option<String>)> {
-    plan.notices.iter().filter(|notice| notice.code.tells_of_less()).map(|notice| (says(notice), None))
-}
-
-/// What refuses a plan.
-fn guard(plan: &Plan, outlook: &Outlook) -> String {
-    let exceeded: Vec<&LimitState> = plan.limits.iter().filter(|limit| limit.exceeded).collect();
-    let refusal = outlook.refusal.as_ref().filter(|refusal| exceeded.is_empty() || refusal.code != EXCEEDED);
-    match (refusal, exceeded.as_slice()) {
-        (Some(refusal), _) => format!("`{}`", refusal.code),
-        (None, [limit]) => format!("the limit `{}`", limit.name()),
-        (None, limits) => format!("{} limits", limits.len()),
-    }
+    let less = plan.notices.iter().filter(|notice| notice.code.tells_of_less());
+    said_once(less).into_iter().map(|(_, says)| (says, None))
 }
 
 /// Why a plan is refused: the limits that it exceeds, or what a guard says, and each time what lets it through; then what
@@ -87,7 +87,7 @@ fn refusals(plan: &Plan, outlook: &Outlook) -> Vec<(String, Option<String>)> {
     let limits = exceeded.map(|limit| (words::says(limit), Some(format!("`{}` lets it through", words::allow(limit)))));
     let limits: Vec<(String, Option<String>)> = limits.collect();
     // Of limits the plan itself tells one by one what the refusal says in one piece.
-    let others = outlook.refusal.iter().filter(|refusal| limits.is_empty() || refusal.code != EXCEEDED);
+    let others = outlook.refusal.iter().filter(|refusal| limits.is_empty() || refusal.code != verdict::LIMIT_EXCEEDED);
     let others = others.map(|refusal| (refusal.message.clone(), refusal.hint.clone()));
     others.chain(limits.iter().cloned()).chain(failures(plan)).collect()
 }
@@ -100,22 +100,27 @@ pub struct Count {
     /// The number, its thousands apart.
     number: String,
     /// What it counts.
-    what: &'static str,
+    what: String,
 }
 
 /// A number with what it counts.
-fn count(class: &'static str, number: usize, what: &'static str) -> Count {
-    Count { class, number: grouped(number as u64), what }
+fn count(class: &'static str, number: usize, what: &str) -> Count {
+    Count { class, number: grouped(number as u64), what: what.to_owned() }
 }
 
 /// What is in a plan, in numbers.
 pub fn counts(plan: &Plan) -> Vec<Count> {
-    let hosts = plan.changes.iter().filter_map(|change| change.host).collect::<BTreeSet<_>>().len();
+    let hosts = changed_hosts(plan);
+    let of_hosts = match plan.fleet {
+        Some(fleet) => format!("of {}", counted(fleet as usize, "host")),
+        None if hosts == 1 => "host".to_owned(),
+        None => "hosts".to_owned(),
+    };
     let of = |wanted: fn(&ChangeKind) -> bool| plan.changes.iter().filter(|change| wanted(&change.kind)).count();
     let left = [("blocked", plan.blocked.len()), ("skipped", plan.skipped.len()), ("waiting", plan.waiting.len())];
     let changes = [
         count("", plan.changes.len(), if plan.changes.len() == 1 { "change" } else { "changes" }),
-        count("", hosts, if hosts == 1 { "host" } else { "hosts" }),
+        count("", hosts, &of_hosts),
         count("create", of(|kind| matches!(kind, ChangeKind::Create { .. })), "create"),
         count("modify", of(|kind| matches!(kind, ChangeKind::Modify { .. })), "modify"),
         count("delete", of(|kind| matches!(kind, ChangeKind::Delete { .. })), "delete"),
@@ -138,11 +143,11 @@ pub struct Classes {
 }
 
 /// The classes of a plan's changes; none where nothing was held against it.
-pub fn classes(review: &Review) -> Option<Classes> {
+pub fn classes(plan: &Plan, review: &Review) -> Option<Classes> {
     match &review.against {
         Against::Nothing => None,
         Against::Journal { apply, at } => {
-            let against = format!("Held against apply {apply} of {at}.");
+            let against = format!("Compared with apply {apply} of {}.", at.to_second());
             Some(Classes { against, counts: Vec::new(), unexplained: None, beside: Vec::new() })
         }
         Against::Base { name, commit } => {
@@ -150,7 +155,7 @@ pub fn classes(review: &Review) -> Option<Classes> {
                 .as_ref()
                 .map(|commit| format!(", commit `{}`", commit.chars().take(12).collect::<String>()))
                 .unwrap_or_default();
-            let against = format!("Held against `{name}`{commit}.");
+            let against = format!("Compared with `{name}`{commit}.");
             let counts = Class::ALL
                 .iter()
                 .map(|class| (grouped(of_class(review, *class) as u64), class.as_str(), means(*class)));
@@ -158,7 +163,7 @@ pub fn classes(review: &Review) -> Option<Classes> {
                 against,
                 counts: counts.collect(),
                 unexplained: unexplained(review),
-                beside: beside(review),
+                beside: beside(plan, review),
             })
         }
     }
@@ -193,14 +198,14 @@ fn verb(number: usize) -> &'static str {
 }
 
 /// What a base tells beside the classes.
-fn beside(review: &Review) -> Vec<String> {
+fn beside(plan: &Plan, review: &Review) -> Vec<String> {
     let settled = (review.settled > 0).then(|| {
         format!(
             "{} that the base would change as it wants stay as they are.",
             counted(review.settled as usize, "RRset")
         )
     });
-    let hosts: Vec<String> = review.newly_blocked.iter().take(20).map(ToString::to_string).collect();
+    let hosts: Vec<String> = review.newly_blocked.iter().take(20).map(|host| host_label(plan, *host)).collect();
     let more = review.newly_blocked.len() - hosts.len();
     let more = if more > 0 { format!(" and {} more", grouped(more as u64)) } else { String::new() };
     let blocked = (!hosts.is_empty()).then(|| {

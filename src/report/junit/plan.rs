@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::super::host_label::host_label;
 use super::super::outlook::Outlook;
 use super::super::scope::scope;
 use super::super::summary::counted as number;
+use super::super::verdict;
 use super::super::words::Explained as _;
 use super::{Case, Outcome, Suite, document};
 use crate::guard::words;
@@ -16,14 +18,17 @@ use crate::plan::{Blocked, Change, ChangeKind, LimitState, Notice, NoticeCode, P
 pub fn plan(sealed: &SealedPlan, outlook: &Outlook) -> String {
     let plan = sealed.plan();
     let mut first = Suite::new("zonewright.inputs".to_owned(), inputs(plan));
-    first.properties = vec![("plan", sealed.id().to_owned()), ("effect", sealed.effect().to_owned())];
+    let verdict = [Some(verdict::headline(plan, outlook)), verdict::refused(plan, outlook)];
+    let verdict = verdict.into_iter().flatten().collect::<Vec<_>>().join(". ").replace('`', "");
+    first.properties =
+        vec![("verdict", verdict.clone()), ("plan", sealed.id().to_owned()), ("effect", sealed.effect().to_owned())];
     first.properties.extend(outlook.file.clone().map(|file| ("file", file)));
     first.properties.extend(outlook.url.clone().map(|url| ("url", url)));
     first.properties.extend(scope(plan, outlook).into_iter().map(|says| ("scope", says)));
     let mut suites = vec![first, Suite::new("zonewright.limits".to_owned(), limits(plan, outlook))];
     suites.extend(projects(plan));
     suites.iter_mut().for_each(|suite| suite.created = Some(plan.created.to_string()));
-    document("zonewright plan", &suites)
+    document(&verdict, &suites)
 }
 
 /// The exports and zones that the plan rests on; those fail that could not be read or are not believed.
@@ -46,6 +51,7 @@ fn inputs(plan: &Plan) -> Vec<Case> {
     for Notice { code, name, message, .. } in &plan.notices {
         let (is_zone, what) = match code {
             NoticeCode::ZoneUnknown => (true, "zone"),
+            NoticeCode::BadSettings => (false, "settings"),
             NoticeCode::SourceUnknown | NoticeCode::SourceUntrusted => (false, "source"),
             _ => continue,
         };
@@ -102,24 +108,24 @@ fn projects(plan: &Plan) -> Vec<Suite> {
         projects.entry(&change.project).or_default().changes.entry(of_host).or_default().push(change);
     }
     let name = |project: &str| format!("zonewright.project.{}", if project.is_empty() { "?" } else { project });
-    projects.into_iter().map(|(project, held)| Suite::new(name(project), held.cases())).collect()
+    projects.into_iter().map(|(project, held)| Suite::new(name(project), held.cases(plan))).collect()
 }
 
 impl Project<'_> {
     /// A case for each host, sorted, and one for what nobody has. Of a host that is blocked or skipped
     /// it is told what changes all the same.
-    fn cases(&self) -> Vec<Case> {
+    fn cases(&self, plan: &Plan) -> Vec<Case> {
         let hosts = self.changes.keys().filter_map(|(_, host)| *host);
         let hosts: BTreeSet<Inv> = hosts.chain(self.blocked.keys().chain(self.skipped.keys()).copied()).collect();
-        let mut cases: Vec<Case> = hosts.into_iter().map(|host| self.case(host)).collect();
+        let mut cases: Vec<Case> = hosts.into_iter().map(|host| self.case(plan, host)).collect();
         let of_nobody = self.changes.get(&(true, None));
-        cases.extend(of_nobody.map(|changes| Case::passed("names that nobody has", counted(changes))));
+        cases.extend(of_nobody.map(|changes| Case::passed("names without a host", counted(changes))));
         cases
     }
 
     /// The case of a host.
-    fn case(&self, host: Inv) -> Case {
-        let name = format!("host {}", host.0);
+    fn case(&self, plan: &Plan, host: Inv) -> Case {
+        let name = format!("host {}", host_label(plan, host));
         let changes = self.changes.get(&(false, Some(host))).map(|changes| counted(changes));
         // What it leaves behind may change all the same: a name that it gave up.
         let beside = changes.as_ref().map(|changes| format!("; changed all the same: {changes}"));

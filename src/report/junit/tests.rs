@@ -161,8 +161,8 @@ fn a_plan_fails_where_somebody_must_put_something_right() {
     project:search/1h | failure limit-exceeded | project:search/1h: 18 used + 3 planned = 21 hosts, and 20 may change
     hint: look at what it would do; if that is right, `--allow project:search/1h=21` lets this plan through
     ");
-    insta::assert_snapshot!(lines(&seen, "zonewright.project.web"), @r"
-    host 200017 | system-out  | create 2, modify 1
+    insta::assert_snapshot!(lines(&seen, "zonewright.project.web"), @"
+    host myt2-web-0017.web.example.net. (200017) | system-out  | create 2, modify 1
     host 200100 | failure no-mac | no source reports a MAC of host 200100
     hint: see whether the host's agent runs and reports
     host 200101 | failure no-mac | no source reports a MAC of host 200101
@@ -252,9 +252,10 @@ fn a_plan_is_laid_out_as_readers_want_it() {
     let xml: Vec<&str> = xml.lines().filter(|line| !line.contains("sha256:")).collect();
     insta::assert_snapshot!(xml.join("\n"), @r#"
     <?xml version="1.0" encoding="UTF-8"?>
-    <testsuites name="zonewright plan" tests="3" failures="1" errors="0">
+    <testsuites name="No changes for 62000 hosts; 1 blocked, 1 skipped" tests="3" failures="1" errors="0">
       <testsuite name="zonewright.inputs" tests="1" failures="0" errors="0" skipped="0" timestamp="2026-11-20T01:30:00Z">
         <properties>
+          <property name="verdict" value="No changes for 62000 hosts; 1 blocked, 1 skipped"/>
           <property name="file" value="plan.json"/>
         </properties>
         <testcase classname="zonewright.inputs" name="zone 0.0.8.b.6.0.2.0.a.2.ip6.arpa.">

@@ -4,9 +4,10 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use super::super::counts::Counts;
+use super::super::source_url::SourceUrl;
 use super::super::summary::counted;
 use super::changes;
-use super::escape::{code, fenced, html};
+use super::escape::{code, fenced, html, linked, linked_html, sentence};
 use super::fit::{largest, shared};
 use crate::inventory::value::Inv;
 use crate::plan::{Against, Cause, Change, Class, Plan, Review};
@@ -30,6 +31,10 @@ pub struct Causes<'a> {
 
 /// A cause with its changes.
 struct Item<'a> {
+    /// The plan.
+    plan: &'a Plan,
+    /// Where lines of exports are to be seen.
+    source: Option<&'a SourceUrl>,
     /// The cause.
     cause: &'a Cause,
     /// Its changes, in the order in which they are shown.
@@ -52,9 +57,9 @@ pub struct Folded {
 
 impl<'a> Causes<'a> {
     /// The causes of a plan: what nothing explains first, then by class and size as the review has them.
-    pub fn new(plan: &'a Plan, review: Option<&'a Review>) -> Causes<'a> {
+    pub fn new(plan: &'a Plan, review: Option<&'a Review>, source: Option<&'a SourceUrl>) -> Causes<'a> {
         let of_review = review.iter().flat_map(|review| &review.causes);
-        let mut causes: Vec<Item<'_>> = of_review.map(|cause| Item::new(plan, cause)).collect();
+        let mut causes: Vec<Item<'_>> = of_review.map(|cause| Item::new((plan, source), cause)).collect();
         causes.sort_by_key(|item| item.tier());
         Causes { causes, against: review.map(|review| &review.against) }
     }
@@ -137,7 +142,7 @@ impl<'a> Causes<'a> {
             (Some(Class::Mixed), _) => "Caused in part by this change set".to_owned(),
             (Some(Class::Pending), _) => "Pending before this change set".to_owned(),
             (None, Some(Against::Journal { apply, .. })) => format!("Since apply {apply}"),
-            (None, _) => "What it rests on".to_owned(),
+            (None, _) => "Causes".to_owned(),
         }
     }
 }
@@ -155,8 +160,8 @@ fn shares(tier: &[Item<'_>], needs: &[usize], room: usize) -> Vec<usize> {
 
 impl<'a> Item<'a> {
     /// A cause of a plan.
-    fn new(plan: &'a Plan, cause: &'a Cause) -> Item<'a> {
-        let changes = changes::arranged(cause.changes.iter().map(|change| &plan.changes[*change as usize]));
+    fn new((plan, source): (&'a Plan, Option<&'a SourceUrl>), cause: &'a Cause) -> Item<'a> {
+        let changes = changes::arranged(plan, cause.changes.iter().map(|change| &plan.changes[*change as usize]));
         let mut counts = Counts::default();
         changes.iter().for_each(|change| counts.count(change));
         let mut hosts: HashSet<Inv> = HashSet::new();
@@ -168,7 +173,7 @@ impl<'a> Item<'a> {
         }
         hosts_from.reverse();
         let lines = changes.iter().map(|_| OnceCell::new()).collect();
-        Item { cause, changes, counts, lines, hosts_from }
+        Item { plan, source, cause, changes, counts, lines, hosts_from }
     }
 
     /// How much it matters; what is alike in this shares the room for lists.
@@ -183,8 +188,8 @@ impl<'a> Item<'a> {
     /// The cause in a line, without its changes.
     fn headline(&self) -> String {
         let mark = if self.cause.is_explained { "" } else { "⚠️ **not explained:** " };
-        let places = self.places(code);
-        format!("- {mark}{}{places}: {}\n", code(&self.cause.says), self.extent())
+        let places = self.places(linked);
+        format!("- {mark}{}{places}: {}\n", sentence(&self.cause.says, code), self.extent())
     }
 
     /// The cause with the first of its changes folded below it, as many as fit; none where none does.
@@ -213,11 +218,11 @@ impl<'a> Item<'a> {
     /// The cause with the first `shown` of its changes folded below it, and how many there are more.
     fn details(&self, shown: usize) -> String {
         let mark = if self.cause.is_explained { "" } else { "⚠️ <b>not explained:</b> " };
-        let (says, places) = (html(&self.cause.says), self.places(html));
+        let (says, places) = (sentence(&self.cause.says, html), self.places(linked_html));
         let mut diff = String::new();
         for (place, change) in self.changes[..shown].iter().enumerate() {
             if place == 0 || !changes::is_one(self.changes[place - 1], change) {
-                diff.push_str(&changes::heading(change));
+                diff.push_str(&changes::heading(self.plan, change));
             }
             diff.push_str(self.lines[place].get_or_init(|| changes::lines(change)));
         }
@@ -239,10 +244,11 @@ impl<'a> Item<'a> {
         format!("{}{deletes}", in_words(&self.counts))
     }
 
-    /// The first places, each in code.
-    fn places(&self, code: impl Fn(&str) -> String) -> String {
+    /// The first places, each in code, and where it is known leading to its line.
+    fn places(&self, linked: impl Fn(&str, Option<&str>) -> String) -> String {
         let (shown, rest) = self.cause.places.split_at(self.cause.places.len().min(PLACES));
-        let shown: Vec<String> = shown.iter().map(|place| code(place)).collect();
+        let url = |place: &str| self.source.and_then(|source| source.link(place));
+        let shown: Vec<String> = shown.iter().map(|place| linked(place, url(place).as_deref())).collect();
         let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
         if shown.is_empty() { String::new() } else { format!(" ({}{more})", shown.join(", ")) }
     }

@@ -3,19 +3,22 @@
 use std::collections::HashSet;
 
 use super::super::data;
+use super::super::host_label::host_label;
 use super::escape::plain;
 use crate::dns::Rrset;
-use crate::plan::{Change, ChangeKind};
+use crate::plan::{Change, ChangeKind, Plan};
 
 /// How many records of one change are shown: more than a host has (no official source).
 const RECORDS: usize = 12;
 
 /// Puts changes in the order in which they are shown, so that where only some are it is the rest that matters less: hosts that
 /// lose an RRset, then those of which one is modified, then those that only get some; and the changes of a host likewise.
-pub fn arranged<'a>(changes: impl Iterator<Item = &'a Change>) -> Vec<&'a Change> {
+pub fn arranged<'a>(plan: &Plan, changes: impl Iterator<Item = &'a Change>) -> Vec<&'a Change> {
     let mut all: Vec<&Change> = changes.collect();
     let mut hosts: Vec<&mut [&Change]> = all.chunk_by_mut(|a, b| is_one(a, b)).collect();
-    hosts.iter_mut().for_each(|host| host.sort_by_key(|change| rank(change)));
+    hosts
+        .iter_mut()
+        .for_each(|host| host.sort_by_cached_key(|change| (rank(change), data::reading_order(plan, change))));
     hosts.sort_by_key(|host| rank(host[0]));
     hosts.concat()
 }
@@ -29,11 +32,11 @@ fn rank(change: &Change) -> u8 {
     }
 }
 
-/// What stands above the changes of a host, or those of a project that are nobody's.
-pub fn heading(change: &Change) -> String {
+/// What stands above the changes of a host, or those of a project at names without a host.
+pub fn heading(plan: &Plan, change: &Change) -> String {
     let project = plain(&change.project);
     match change.host {
-        Some(host) => format!("@@ host {host} of {project} @@\n"),
+        Some(host) => format!("@@ host {} of {project} @@\n", plain(&host_label(plan, host))),
         None => format!("@@ no host, project {project} @@\n"),
     }
 }

@@ -1,13 +1,14 @@
 //! How much a plan changes: by project, by what brought it about, by datacenter.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::super::counts::{self, Counts, is_near};
 use super::super::summary::counted;
 use super::Subject;
-use super::escape::{cell, code};
+use super::escape::{cell, code, host};
 use super::fit::Part;
+use crate::inventory::value::Inv;
 use crate::plan::{Against, Class, LimitState, Plan, Review};
 
 /// How many hexadecimal digits of a commit are shown: what git shows of one in a large repository.
@@ -16,10 +17,11 @@ const DIGITS: usize = 12;
 /// How many projects are seen at once; a longer table is folded, so that the causes are seen (no official source).
 const SEEN: usize = 10;
 
-/// A table of projects; those of most changes are shown where there is no room for all.
+/// A table of the projects that have changes; those of most changes are shown where there is no room for all.
 pub fn projects(plan: &Plan) -> Part<'_> {
     let projects = counts::by_project(plan);
-    let mut order: Vec<&str> = projects.keys().copied().collect();
+    let mut order: Vec<&str> =
+        projects.iter().filter(|(_, counts)| counts.all_changes() > 0).map(|(project, _)| *project).collect();
     order.sort_by_key(|project| {
         let Counts { left: [blocked, skipped], .. } = projects[project];
         Reverse((projects[project].all_changes(), blocked, skipped))
@@ -44,6 +46,7 @@ fn table(projects: &BTreeMap<&str, Counts>, order: &[&str], shown: usize) -> Str
             format!("{}, not shown here.\n", counted(order.len(), "project"))
         };
     }
+    let quiet: Vec<&Counts> = projects.values().filter(|counts| counts.all_changes() == 0).collect();
     let (shown, rest) = order.split_at(shown);
     let shown: HashSet<&str> = shown.iter().copied().collect();
     let mut rows: Vec<(String, Vec<String>)> = Vec::new();
@@ -56,6 +59,9 @@ fn table(projects: &BTreeMap<&str, Counts>, order: &[&str], shown: usize) -> Str
         let sum = Counts::sum(rest.iter().map(|project| &projects[project]));
         rows.push((counted(rest.len(), "more project"), sum.cells()));
     }
+    if !quiet.is_empty() {
+        rows.push((format!("{} without changes", counted(quiet.len(), "project")), Counts::sum(quiet).cells()));
+    }
     if rows.len() > 1 {
         let total = Counts::sum(projects.values()).cells();
         rows.push(("**total**".to_owned(), total.into_iter().map(|cell| format!("**{cell}**")).collect()));
@@ -66,7 +72,7 @@ fn table(projects: &BTreeMap<&str, Counts>, order: &[&str], shown: usize) -> Str
 }
 
 /// What of a plan the difference to a base brought about; the items are the hosts that it blocks.
-pub fn against<'a>(Subject { causes, review, .. }: &'a Subject<'a>) -> Part<'a> {
+pub fn against<'a>(Subject { plan, causes, review, .. }: &'a Subject<'a>) -> Part<'a> {
     let newly_blocked = review.as_ref().map(|review| review.newly_blocked.as_slice()).unwrap_or_default();
     let text = move |shown: usize| {
         let Some(Review { against: Against::Base { name, commit }, settled, .. }) = review else {
@@ -85,12 +91,12 @@ pub fn against<'a>(Subject { causes, review, .. }: &'a Subject<'a>) -> Part<'a> 
             out.push_str(&format!(" It settles {settled} that would be changed without it."));
         }
         if !newly_blocked.is_empty() {
-            let hosts: Vec<String> = newly_blocked[..shown].iter().map(|host| host.0.to_string()).collect();
+            let hosts: Vec<String> = newly_blocked[..shown].iter().map(|inv| host(plan, *inv)).collect();
             let more = newly_blocked.len() - shown;
             let named = match (shown, more) {
                 (0, _) => String::new(),
-                (_, 0) => format!(": {}", code(&hosts.join(" "))),
-                (_, more) => format!(": {} and {more} more", code(&hosts.join(" "))),
+                (_, 0) => format!(": {}", hosts.join(", ")),
+                (_, more) => format!(": {} and {more} more", hosts.join(", ")),
             };
             out.push_str(&format!(
                 " **It blocks {} that the base does not{named}.**",
@@ -104,11 +110,13 @@ pub fn against<'a>(Subject { causes, review, .. }: &'a Subject<'a>) -> Part<'a> 
 }
 
 /// How many hosts have changes in each datacenter, those of most hosts first.
-pub fn locations<'a>(Subject { review, .. }: &'a Subject<'a>) -> Part<'a> {
-    let mut locations: Vec<(&str, usize)> = Vec::new();
-    for (location, hosts) in review.iter().flat_map(|review| &review.locations) {
-        locations.push((location, hosts.len()));
+pub fn locations<'a>(Subject { plan, .. }: &'a Subject<'a>) -> Part<'a> {
+    let changed: BTreeSet<Inv> = plan.changes.iter().filter_map(|change| change.host).collect();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for host in changed.iter().filter_map(|host| plan.hosts.get(host)) {
+        *counts.entry(&host.location).or_default() += 1;
     }
+    let mut locations: Vec<(&str, usize)> = counts.into_iter().collect();
     locations.sort_by_key(|(_, hosts)| Reverse(*hosts));
     let items = locations.len();
     let text = move |shown: usize| {

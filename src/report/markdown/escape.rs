@@ -1,4 +1,5 @@
-//! Values in code: the only way in which anything that comes from input gets into Markdown.
+//! Values in code: the only way in which anything that comes from input gets into Markdown, but for words of a sentence
+//! that are letters alone.
 //!
 //! Comes in: text of any kind. Goes out: one line of Markdown or HTML that shows it and means nothing. In code no renderer
 //! looks for markup, links, mentions, issues or emoji. What ends code is settled here: line ends and other control characters
@@ -6,6 +7,8 @@
 
 use super::super::paste::is_page;
 use crate::diag::sanitize;
+use crate::inventory::value::Inv;
+use crate::plan::Plan;
 
 /// How many characters of a value are shown: a name of 255 octets, all of them escaped (no official source).
 const LONGEST: usize = 1020;
@@ -21,6 +24,14 @@ pub fn code(value: &str) -> String {
     let needs_blanks = value.starts_with(['`', ' ']) || value.ends_with(['`', ' ']);
     let blank = if needs_blanks && value.contains(|c| c != ' ') { " " } else { "" };
     format!("{ticks}{blank}{value}{blank}{ticks}")
+}
+
+/// A host: its name in code with its inventory number behind it, or the number where the plan knows no name.
+pub fn host(plan: &Plan, inv: Inv) -> String {
+    match plan.name_of(inv) {
+        Some(name) => format!("{} ({inv})", code(name)),
+        None => code(&inv.to_string()),
+    }
 }
 
 /// A value in a code span in the cell of a table, where a bar would end the cell.
@@ -44,6 +55,88 @@ pub fn html(value: &str) -> String {
         }
     }
     out + "</code>"
+}
+
+/// A sentence, of which only what can mean something to a renderer is in code: what stands in backticks, and each word that
+/// is more than letters, such as a name, an address or `file:line`. `code` makes code of a value.
+pub fn sentence(text: &str, code: impl Fn(&str) -> String) -> String {
+    let text = plain(text);
+    let mut out = String::new();
+    let mut rest = text.as_str();
+    while let Some((before, (value, after))) = rest.split_once('`').and_then(|(a, b)| Some((a, b.split_once('`')?))) {
+        words(&mut out, before, &code);
+        if !value.is_empty() {
+            push(&mut out, &code(value));
+        }
+        rest = after;
+    }
+    words(&mut out, rest, &code);
+    out
+}
+
+/// Adds words without backticks to a sentence; a last one may have a backtick without partner.
+fn words(out: &mut String, text: &str, code: impl Fn(&str) -> String) {
+    for (place, word) in text.split(' ').enumerate() {
+        if place > 0 && !out.is_empty() && !out.ends_with(' ') {
+            out.push(' ');
+        }
+        let core = word.trim_start_matches('(').trim_end_matches([',', ';', ':', ')']);
+        // The last dot of a name is part of it, that of a sentence is not.
+        let without_dot = core.strip_suffix('.').filter(|core| is_word(core) || is_number(core));
+        let core = without_dot.unwrap_or(core);
+        let start = word.len() - word.trim_start_matches('(').len();
+        let (open, close) = (&word[..start], &word[start + core.len()..]);
+        // At the start of a line a number, `+` or `=` can mean something.
+        let is_harmless = is_word(core) || matches!(core, "" | ".") || !out.is_empty() && is_number(core);
+        out.push_str(open);
+        if is_harmless {
+            out.push_str(core);
+        } else {
+            push(out, &code(core));
+        }
+        out.push_str(close);
+    }
+}
+
+/// Adds code to a sentence. Two pieces without a blank between them would be one.
+fn push(out: &mut String, code: &str) {
+    if out.ends_with('`') && code.starts_with('`') {
+        out.push(' ');
+    }
+    out.push_str(code);
+}
+
+/// Whether a word is letters, with hyphens or an apostrophe in it.
+fn is_word(word: &str) -> bool {
+    let is_letters = |part: &str| !part.is_empty() && part.bytes().all(|octet| octet.is_ascii_alphabetic());
+    word == "'s" || word.split(['-', '\'']).all(is_letters)
+}
+
+/// Whether a word is a number that names no commit, or stands between two.
+fn is_number(word: &str) -> bool {
+    let digits = word.strip_suffix('%').unwrap_or(word);
+    matches!(word, "+" | "=") || (1..7).contains(&digits.len()) && digits.bytes().all(|octet| octet.is_ascii_digit())
+}
+
+/// A value in code that leads to a page, where its address can be taken for nothing else.
+pub fn linked(value: &str, url: Option<&str>) -> String {
+    match url.filter(|url| is_target(url)) {
+        Some(url) => format!("[{}]({url})", code(value)),
+        None => code(value),
+    }
+}
+
+/// The same where Markdown is not looked at.
+pub fn linked_html(value: &str, url: Option<&str>) -> String {
+    match url.filter(|url| is_target(url) && !url.contains('&')) {
+        Some(url) => format!("<a href=\"{url}\">{}</a>", html(value)),
+        None => html(value),
+    }
+}
+
+/// Whether an address ends neither a link nor an attribute.
+fn is_target(url: &str) -> bool {
+    is_page(url) && url.len() <= LONGEST && url.bytes().all(|octet| !b"<>\"'`\\|{}[]^()".contains(&octet))
 }
 
 /// Lines in a fenced block; each ends in LF, and what is in them is [`plain`].
@@ -93,6 +186,31 @@ mod tests {
         assert_eq!(code(""), "`\"\"`");
         assert_eq!(code("a\nb\r\u{202e}"), "`a\\u{a}b\\u{d}\\u{202e}`");
         assert_eq!(cell("a|`b\\|"), "``a\\|`b\\\\|``");
+    }
+
+    #[test]
+    fn of_a_sentence_only_what_can_mean_something_is_code() {
+        let said = |text| sentence(text, code);
+        assert_eq!(said("no source reports a MAC of host 200100"), "no source reports a MAC of host 200100");
+        assert_eq!(said("a.txt:4: `a::/63` is no /64 (5%)"), "`a.txt:4`: `a::/63` is no `/64` (5%)");
+        assert_eq!(said("the host's agent, `x`'s"), "the host's agent, `x`'s");
+        assert_eq!(
+            said("a *b* @me #1 GH-1 :x: www.x _ [y](z)"),
+            "a `*b*` `@me` `#1` `GH-1` `:x`: `www.x` `_` `[y](z`)"
+        );
+        assert_eq!(said("see `a`. It is b. At c.d.: e"), "see `a`. It is b. At `c.d.`: e");
+        assert_eq!(said("1. a"), "`1`. a", "no list begins");
+        assert_eq!(said("+ 1 + 1 = 2"), "`+` 1 + 1 = 2");
+        assert_eq!(said("`a``b`/c `"), "`a` `b` `/c` `` ` ``");
+        assert_eq!(sentence("a<b> `c`", html), "<code>a&lt;b&gt;</code> <code>c</code>");
+    }
+
+    #[test]
+    fn a_link_is_made_of_an_address_that_ends_nothing() {
+        let url = "https://git.example.net/dns/names.lock#L11";
+        assert_eq!(linked("names.lock:11", Some(url)), format!("[`names.lock:11`]({url})"));
+        assert_eq!(linked_html("a:1", Some(url)), format!("<a href=\"{url}\"><code>a:1</code></a>"));
+        assert_eq!([linked("a", Some("https://a/)b")), linked("a", None)], ["`a`", "`a`"]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::super::paste::shell;
 use super::Subject;
 use super::escape::{code, fenced, link};
+use super::verdict::closing;
 use crate::report::outlook::Verdict;
 
 /// What a report leaves out.
@@ -53,15 +54,16 @@ impl<'a> Foot<'a> {
             (false, true) => ".\n".to_owned(),
             (false, false) => format!(", valid until {expires}. {}\n\n{}", self.how(), fenced("sh", &self.command())),
         });
-        out
+        out.push('\n');
+        out + &closing(self.subject)
     }
 
     /// What is said above the command.
     fn how(&self) -> String {
         let save = if self.file.is_some() { "" } else { "`--out FILE` saves it. " };
         match Verdict::of(self.subject.plan, self.subject.outlook) {
-            Verdict::Refused => format!("{save}This is refused as long as the above stands:"),
-            _ => format!("{save}This applies it, and no other:"),
+            Verdict::Refused => format!("{save}It is refused until what is said above is fixed:"),
+            _ => format!("{save}This command applies it, and no other plan:"),
         }
     }
 

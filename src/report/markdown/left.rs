@@ -6,9 +6,10 @@ use super::super::gather::gather;
 use super::super::notice::says;
 use super::super::summary::counted;
 use super::super::words::Explained as _;
-use super::escape::code;
+use super::Subject;
+use super::escape::{code, host, sentence};
 use super::fit::Part;
-use crate::plan::{BlockCode, Blocked, Notice, NoticeCode, Plan, SkipCode};
+use crate::plan::{BlockCode, Blocked, Notice, NoticeCode, Plan, Review, SkipCode};
 
 /// How many of several like things are shown: five tell what is going on (no official source).
 const FEW: usize = 5;
@@ -25,50 +26,91 @@ struct Group<'a> {
     hosts: Vec<&'a Blocked>,
 }
 
-/// The blocked hosts by code, hint and message; the items are the causes, those of most hosts first.
-pub fn blocked(plan: &Plan) -> Part<'_> {
-    let groups = groups(plan);
+/// Some of the blocked hosts.
+struct BlockedPart<'a> {
+    /// What it is, for readers of a report from which it was left out.
+    name: &'static str,
+    /// What a line about them begins with.
+    title: &'static str,
+    /// The hosts.
+    hosts: Vec<&'a Blocked>,
+    /// Whether the list is folded.
+    is_folded: bool,
+}
+
+/// With a base, the hosts that are blocked and are not with the base; empty without one.
+pub fn newly_blocked<'a>(subject: &'a Subject<'a>) -> Part<'a> {
+    let hosts = subject.plan.blocked.iter().filter(|blocked| is_new(subject, blocked)).collect();
+    part(subject.plan, BlockedPart { name: "newly blocked", title: "Newly blocked", hosts, is_folded: false })
+}
+
+/// The other blocked hosts. With a base they are folded: they have nothing to do with the change set.
+pub fn blocked<'a>(subject: &'a Subject<'a>) -> Part<'a> {
+    let hosts = subject.plan.blocked.iter().filter(|blocked| !is_new(subject, blocked)).collect();
+    let is_folded = subject.review.is_some_and(Review::is_based);
+    let title = if is_folded { "Blocked before this change set" } else { "Blocked" };
+    part(subject.plan, BlockedPart { name: "blocked", title, hosts, is_folded })
+}
+
+/// Whether a host is blocked, and is not with the base.
+fn is_new(subject: &Subject<'_>, blocked: &Blocked) -> bool {
+    subject.review.is_some_and(|review| review.newly_blocked.binary_search(&blocked.host).is_ok())
+}
+
+/// Blocked hosts by code, hint and message; the items are the causes, those of most hosts first.
+fn part<'a>(plan: &'a Plan, BlockedPart { name, title, hosts, is_folded }: BlockedPart<'a>) -> Part<'a> {
+    let groups = groups(&hosts);
     let items = groups.len();
     let mut codes: BTreeMap<BlockCode, usize> = BTreeMap::new();
-    plan.blocked.iter().for_each(|blocked| *codes.entry(blocked.code).or_default() += 1);
+    hosts.iter().for_each(|blocked| *codes.entry(blocked.code).or_default() += 1);
     let text = move |shown: usize| {
         if codes.is_empty() {
             return String::new();
         }
         let by_code = codes.iter().map(|(code, count)| format!("{count} {code}")).collect::<Vec<_>>().join(", ");
         if shown == 0 {
-            return format!("Blocked: {by_code}.\n");
+            return format!("{title}: {by_code}.\n");
         }
-        let (gets, this) = if plan.blocked.len() == 1 { ("gets", "it") } else { ("get", "them") };
-        let head = counted(plan.blocked.len(), "host");
-        let mut out = format!("#### Blocked: {head} {gets} no change until what blocks {this} is put right\n\n");
-        let shown = &groups[..shown];
-        for (block, count) in &codes {
-            let of_code: Vec<&Group<'_>> = shown.iter().filter(|group| group.code == *block).collect();
-            out.push_str(&format!("- **{block}**, {}: {}\n", counted(*count, "host"), block.words().brief));
-            let mut told = 0;
-            for of_hint in gather(&of_code, |group| group.hint) {
-                for group in &of_hint {
-                    told += group.hosts.len();
-                    out.push_str(&format!("  - {}: {}\n", code(group.message), whose(&group.hosts)));
-                }
-                out.push_str(&format!("  - **hint:** {}\n", code(of_hint[0].hint)));
-            }
-            match count - told {
-                0 => {}
-                more if told == 0 => out.push_str(&format!("  - {}, not shown here\n", counted(more, "host"))),
-                more => out.push_str(&format!("  - and {}, not shown here\n", counted(more, "more host"))),
+        let list = list(plan, &groups[..shown], &codes);
+        match is_folded {
+            true => format!("<details>\n<summary>{title}: {by_code}</summary>\n\n{list}\n</details>\n"),
+            false => {
+                let (gets, this) = if hosts.len() == 1 { ("gets", "it") } else { ("get", "them") };
+                let head = counted(hosts.len(), "host");
+                format!("#### {title}: {head} {gets} no change until what blocks {this} is fixed\n\n{list}")
             }
         }
-        out
     };
-    Part { name: "blocked", items, share: 50, text: Box::new(text) }
+    Part { name, items, share: 50, text: Box::new(text) }
+}
+
+/// The list of the hosts that some causes block, by code; `codes` says how many each blocks in all.
+fn list(plan: &Plan, shown: &[Group<'_>], codes: &BTreeMap<BlockCode, usize>) -> String {
+    let mut out = String::new();
+    for (block, count) in codes {
+        let of_code: Vec<&Group<'_>> = shown.iter().filter(|group| group.code == *block).collect();
+        out.push_str(&format!("- **{block}**, {}: {}\n", counted(*count, "host"), block.words().brief));
+        let mut told = 0;
+        for of_hint in gather(&of_code, |group| group.hint) {
+            for group in &of_hint {
+                told += group.hosts.len();
+                out.push_str(&format!("  - {}: {}\n", whose(plan, &group.hosts), sentence(group.message, code)));
+            }
+            out.push_str(&format!("  - **hint:** {}\n", sentence(of_hint[0].hint, code)));
+        }
+        match count - told {
+            0 => {}
+            more if told == 0 => out.push_str(&format!("  - {}, not shown here\n", counted(more, "host"))),
+            more => out.push_str(&format!("  - and {}, not shown here\n", counted(more, "more host"))),
+        }
+    }
+    out
 }
 
 /// The causes that are worth showing, those of most hosts first: a few of each hint, and of each code a few hints.
-fn groups(plan: &Plan) -> Vec<Group<'_>> {
+fn groups<'a>(blocked: &[&'a Blocked]) -> Vec<Group<'a>> {
     let mut codes: BTreeMap<BlockCode, Vec<&Blocked>> = BTreeMap::new();
-    plan.blocked.iter().for_each(|blocked| codes.entry(blocked.code).or_default().push(blocked));
+    blocked.iter().for_each(|blocked| codes.entry(blocked.code).or_default().push(blocked));
     let mut groups = Vec::new();
     for (code, of_code) in codes {
         for of_hint in gather(&of_code, |blocked| &blocked.hint).into_iter().take(FEW) {
@@ -82,20 +124,21 @@ fn groups(plan: &Plan) -> Vec<Group<'_>> {
 }
 
 /// How many hosts these are, of which project where they have one in common, and the first few.
-fn whose(hosts: &[&Blocked]) -> String {
+fn whose(plan: &Plan, hosts: &[&Blocked]) -> String {
     let projects: BTreeSet<&str> = hosts.iter().map(|blocked| blocked.project.as_str()).collect();
     // The row of a host whose project is unknown is too bad to tell it.
     let project = projects.first().filter(|project| projects.len() == 1 && !project.is_empty());
     let of = project.map(|project| format!(" of {}", code(project))).unwrap_or_default();
-    let numbers: Vec<String> = hosts.iter().take(FEW).map(|blocked| blocked.host.0.to_string()).collect();
+    let labels = hosts.iter().take(FEW).map(|blocked| host(plan, blocked.host));
+    let labels = labels.collect::<Vec<_>>().join(", ");
     match hosts.len() {
-        1 => format!("host {}{of}", code(&numbers[0])),
-        count if count <= FEW => format!("{count} hosts{of}, {}", code(&numbers.join(" "))),
-        count => format!("{count} hosts{of}, {} and {} more", code(&numbers.join(" ")), count - FEW),
+        1 => format!("host {labels}{of}"),
+        count if count <= FEW => format!("{count} hosts{of}, {labels}"),
+        count => format!("{count} hosts{of}, {labels} and {} more", count - FEW),
     }
 }
 
-/// The notices, those aside that the verdict tells, folded; the items are the first few of each code.
+/// The notices without those that the verdict tells, folded; the items are the first few of each code.
 pub fn notices(plan: &Plan) -> Part<'_> {
     let mut of_code: HashMap<NoticeCode, usize> = HashMap::new();
     let mut worth: Vec<&Notice> = Vec::new();
@@ -118,7 +161,8 @@ pub fn notices(plan: &Plan) -> Part<'_> {
         if shown == 0 {
             return format!("Notices: {by_code}.\n");
         }
-        let list: String = worth[..shown].iter().map(|notice| format!("- {}\n", code(&says(notice)))).collect();
+        let list: String =
+            worth[..shown].iter().map(|notice| format!("- {}\n", sentence(&says(notice), code))).collect();
         let more = match all - shown {
             0 => String::new(),
             more => format!("- and {}, not shown here\n", counted(more, "more notice")),
@@ -135,7 +179,10 @@ pub fn rest(plan: &Plan) -> Part<'_> {
     let mut out = String::new();
     if !codes.is_empty() {
         let by_code = codes.iter().map(|(code, count)| format!("{count} {code}")).collect::<Vec<_>>().join(", ");
-        out.push_str(&format!("Skipped, not looked after: {} ({by_code}).\n", counted(plan.skipped.len(), "host")));
+        out.push_str(&format!(
+            "Skipped, zonewright leaves them alone: {} ({by_code}).\n",
+            counted(plan.skipped.len(), "host")
+        ));
     }
     if !plan.waiting.is_empty() {
         let wait = if plan.waiting.len() == 1 { "waits" } else { "wait" };
@@ -143,7 +190,11 @@ pub fn rest(plan: &Plan) -> Part<'_> {
         let due = due.map(|due| format!(", the first until {}", code(&due.to_string()))).unwrap_or_default();
         let blank = if out.is_empty() { "" } else { "\n" };
         let rrsets = counted(plan.waiting.len(), "RRset");
-        out.push_str(&format!("{blank}{rrsets} that nobody has {wait} to be deleted{due}.\n"));
+        out.push_str(&format!("{blank}{rrsets} without a host {wait} to be deleted{due}.\n"));
+    }
+    if !plan.blocked.is_empty() || !plan.skipped.is_empty() || !plan.notices.is_empty() {
+        let blank = if out.is_empty() { "" } else { "\n" };
+        out.push_str(&format!("{blank}`zonewright help CODE` explains a code.\n"));
     }
     Part { name: "skipped", items: 0, share: 100, text: Box::new(move |_| out.clone()) }
 }

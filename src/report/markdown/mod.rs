@@ -26,7 +26,6 @@ use self::causes::Causes;
 use self::fit::{Fitted, Part, joined};
 use self::foot::{Cut, Foot};
 use self::verdict::Head;
-use super::counts::Counts;
 use super::outlook::Outlook;
 use crate::plan::{Plan, Review, SealedPlan};
 use crate::review;
@@ -52,18 +51,14 @@ struct Subject<'a> {
     review: Option<&'a Review>,
     /// The causes in the order in which they are told.
     causes: Causes<'a>,
-    /// What is counted of all changes.
-    total: Counts,
 }
 
 /// Renders a plan.
 pub fn render(sealed: &SealedPlan, outlook: &Outlook) -> String {
     let plan = sealed.plan();
     let review = review::of_plan(plan);
-    let mut total = Counts::default();
-    plan.changes.iter().for_each(|change| total.count(change));
-    let (review, causes) = (review.as_ref(), Causes::new(plan, review.as_ref()));
-    page(&Subject { plan, id: sealed.id(), effect: sealed.effect(), outlook, review, causes, total }, MAX)
+    let (review, causes) = (review.as_ref(), Causes::new(plan, review.as_ref(), outlook.source_url.as_ref()));
+    page(&Subject { plan, id: sealed.id(), effect: sealed.effect(), outlook, review, causes }, MAX)
 }
 
 /// Renders a report of at most `max` octets, where that is at least what its heading and its end take.
@@ -79,7 +74,8 @@ fn page(subject: &Subject<'_>, max: usize) -> String {
         counts::against(subject),
         counts::projects(plan),
         Part { name: "causes", items: causes.count(), share: 50, text: Box::new(|shown| causes.text(shown, &[])) },
-        left::blocked(plan),
+        left::newly_blocked(subject),
+        left::blocked(subject),
         counts::limits(plan),
         counts::locations(subject),
         left::rest(plan),
@@ -115,7 +111,7 @@ fn page(subject: &Subject<'_>, max: usize) -> String {
 const CAUSES: usize = 2;
 
 /// The places of the parts in the order in which they are read.
-const SHOWN: [usize; 8] = [0, 1, 5, 2, 3, 4, 6, 7];
+const SHOWN: [usize; 9] = [0, 1, 6, 2, 3, 4, 5, 7, 8];
 
 #[cfg(test)]
 mod tests;

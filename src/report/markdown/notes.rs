@@ -1,7 +1,7 @@
 //! What a plan is about, where that is not the whole fleet or not all of it is shown.
 
 use super::super::summary::counted;
-use super::escape::code;
+use super::escape::{code, host};
 use crate::plan::{Only, Plan};
 
 /// How many octets the names of hosts or projects may take; of more there is a count (no official source).
@@ -15,20 +15,21 @@ pub fn of(plan: &Plan, hidden: Option<usize>) -> Vec<String> {
         format!("- **a view:** {more} of the plan {are} neither shown nor counted here\n")
     });
     let undoes = plan.undoes.map(|apply| format!("- **an undo:** it takes apply {apply} back\n"));
-    view.into_iter().chain(undoes).chain(plan.only.as_ref().map(narrowed)).collect()
+    view.into_iter().chain(undoes).chain(plan.only.as_ref().map(|only| narrowed(plan, only))).collect()
 }
 
 /// What the command line narrowed a plan to.
-fn narrowed(Only { hosts, projects }: &Only) -> String {
-    let hosts: Vec<String> = hosts.iter().map(|host| host.0.to_string()).collect();
-    let parts = [listed("host", &hosts), listed("project", projects)];
+fn narrowed(plan: &Plan, Only { hosts, projects }: &Only) -> String {
+    let hosts: Vec<String> = hosts.iter().map(|inv| host(plan, *inv)).collect();
+    let projects: Vec<String> = projects.iter().map(|project| code(project)).collect();
+    let parts = [listed("host", &hosts), listed("project", &projects)];
     let parts = parts.into_iter().flatten().collect::<Vec<_>>().join(" of ");
     format!("- **narrowed** to {parts}: nothing else was looked at\n")
 }
 
-/// How many there are, with their names where these are short; none where there are none.
+/// How many there are, with them where these are short; none where there are none.
 fn listed(what: &str, items: &[String]) -> Option<String> {
-    let names = items.iter().map(|item| code(item)).collect::<Vec<_>>().join(", ");
+    let names = items.join(", ");
     let names = if names.len() <= NAMED { format!(" ({names})") } else { String::new() };
     (!items.is_empty()).then(|| format!("{}{names}", counted(items.len(), what)))
 }

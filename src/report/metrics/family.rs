@@ -46,6 +46,8 @@ families! {
     SkippedHosts = "zonewright_skipped_hosts": "Hosts that are not looked after.";
     SkippedByCode = "zonewright_skipped_hosts_by_code": "Hosts that are not looked after, by project and code.";
     WaitingRrsets = "zonewright_waiting_rrsets": "RRsets that nobody has and that wait to be deleted.";
+    LeftBehindRrsets = "zonewright_left_behind_rrsets":
+        "RRsets that zonewright created, that stay, and whose name no host has, by project.";
     LimitMax = "zonewright_limit_max": "How many a limit lets change.";
     LimitUsed = "zonewright_limit_used": "How many of a limit were changed within its period.";
     LimitPlanned = "zonewright_limit_planned": "How many of a limit the plan would add.";

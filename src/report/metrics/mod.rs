@@ -119,9 +119,9 @@ impl Metrics {
         }
     }
 
-    /// Adds how long a stage took; of several that are called the same all together.
-    pub fn stage(&mut self, what: &str, took: Duration) {
-        self.add(Family::StageDuration, &[("stage", what)], took.as_secs_f64());
+    /// Adds how long the stage with this label took; of several that have the same label all together.
+    pub fn stage(&mut self, label: &'static str, took: Duration) {
+        self.add(Family::StageDuration, &[("stage", label)], took.as_secs_f64());
     }
 
     /// Adds how the run ended.
@@ -166,6 +166,18 @@ impl Metrics {
             self.add(Family::SkippedByCode, &labels, 1.0);
         }
         self.set(Family::WaitingRrsets, &[], plan.waiting.len() as f64);
+        self.left_behind(plan);
+    }
+
+    /// Adds the own RRsets of names that no host has, by project, and 0 where there are none: an alert needs a value.
+    fn left_behind(&mut self, plan: &Plan) {
+        if plan.left_behind.is_empty() {
+            self.set(Family::LeftBehindRrsets, &[("project", "")], 0.0);
+        }
+        for left in &plan.left_behind {
+            let project = left.project.as_deref().unwrap_or_default();
+            self.add(Family::LeftBehindRrsets, &[("project", project)], 1.0);
+        }
     }
 
     /// Adds how much of a limit is used.

@@ -39,6 +39,8 @@ struct Document<'a> {
     limits: Vec<LimitView<'a>>,
     /// The tripped breakers.
     breakers: Vec<BreakerView<'a>>,
+    /// The names that no host has and that keep what applies created.
+    left_behind: Vec<String>,
 }
 
 /// Who is at work.
@@ -119,6 +121,7 @@ pub fn render(status: &Status) -> String {
                 why: &breaker.why,
             })
             .collect(),
+        left_behind: status.left_behind.iter().map(ToString::to_string).collect(),
     };
     serde_json::to_string_pretty(&document).expect("texts and numbers are JSON") + "\n"
 }

@@ -84,10 +84,10 @@ impl Page<'_> {
                 4,
                 &match accepted {
                     None => "never accepted".to_owned(),
-                    Some(own) if *is_accepted => format!("accepted {} {}", own.at, own.words()),
+                    Some(own) if *is_accepted => format!("accepted {} {}", own.at.to_second(), own.words()),
                     Some(own) => {
                         let rows = counted(own.rows, "row");
-                        format!("another one, of {rows}, was accepted {} {}", own.at, own.words())
+                        format!("another one, of {rows}, was accepted {} {}", own.at.to_second(), own.words())
                     }
                 },
             );

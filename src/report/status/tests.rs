@@ -61,7 +61,7 @@ fn status(holder: Option<Holder>, memory: Option<Memory>) -> Status {
     } else {
         vec![]
     };
-    Status { tool, created: at(999), place, holder, sources: Vec::new(), memory, limits }
+    Status { tool, created: at(999), place, holder, sources: Vec::new(), memory, limits, left_behind: vec![] }
 }
 
 /// A limit of hosts.
@@ -77,6 +77,7 @@ fn limit(scope: &str, period: &str, max: u64, used: u64) -> LimitState {
         of: None,
         cause: None,
         frees: None,
+        setting: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::diag::sanitize;
 use crate::dns::ZoneName;
-use crate::guard::Breaker;
+use crate::guard::{Breaker, words};
 use crate::plan::{LimitState, Marker};
 use crate::report::TextOptions;
 use crate::report::applies::{by, has_more_to_do, hosts, short, times, updates};
@@ -32,6 +32,7 @@ pub fn render(status: &Status, options: &TextOptions) -> String {
     }
     page.sources(status);
     page.limits(&status.limits);
+    page.left_behind(status);
     status.memory.iter().for_each(|memory| page.breakers(memory));
     page.out
 }
@@ -145,6 +146,19 @@ impl Page<'_> {
         }
     }
 
+    /// Adds the names that no host has and that keep what applies created.
+    fn left_behind(&mut self, status: &Status) {
+        let names = &status.left_behind;
+        let Some(first) = names.first() else { return };
+        self.heading("Left behind");
+        let says = match names.len() {
+            1 => format!("1 name that no host has keeps the AAAA that zonewright created: {first}"),
+            some => format!("{some} names that no host has keep the AAAA that zonewright created: {first} and others"),
+        };
+        self.line(0, &sanitize(&says));
+        self.line(2, "hint: `zonewright plan` says what deletes them");
+    }
+
     /// Adds the limits of hosts; the names last, for they may be long.
     fn limits(&mut self, limits: &[LimitState]) {
         if limits.is_empty() {
@@ -154,7 +168,7 @@ impl Page<'_> {
         let mut rows = vec![["max", "used", "left", "limit"].map(str::to_owned).to_vec()];
         rows.extend(limits.iter().map(|limit| {
             let numbers = [limit.max, limit.used, super::left(limit)].map(|number| number.to_string());
-            numbers.into_iter().chain([sanitize(&limit.name())]).collect()
+            numbers.into_iter().chain([sanitize(&words::named(limit))]).collect()
         }));
         self.out.push_str(&table(&rows, "rrrl", 2));
     }

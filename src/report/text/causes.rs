@@ -1,9 +1,10 @@
-//! What the changes rest on, those of most changes first.
+//! The causes of the changes, those of most changes first.
 
 use std::collections::HashSet;
 
 use serde::Serialize;
 
+use super::super::host_label::short_label;
 use super::TextOptions;
 use crate::diag::sanitize;
 use crate::inventory::value::Inv;
@@ -31,6 +32,9 @@ struct CauseView {
     alarms: bool,
 }
 
+/// How many causes of a class are shown without `-v` (no official source).
+const MAX_CAUSES: usize = 3;
+
 /// What else is new since a base, in sentences.
 pub fn since(plan: &Plan, options: &TextOptions) -> Vec<String> {
     let Some(review) = plan.review.as_ref() else { return Vec::new() };
@@ -41,7 +45,7 @@ pub fn since(plan: &Plan, options: &TextOptions) -> Vec<String> {
         count => Some(format!("{count} more changes were to be made before, and are not needed any more")),
     };
     let shown = options.shown(newly_blocked.len());
-    let hosts: Vec<String> = newly_blocked[..shown].iter().map(|inv| inv.0.to_string()).collect();
+    let hosts: Vec<String> = newly_blocked[..shown].iter().map(|inv| sanitize(&short_label(plan, *inv))).collect();
     let more = newly_blocked.len() - shown;
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let (host, are) = if newly_blocked.len() == 1 { ("host", "is") } else { ("hosts", "are") };
@@ -55,7 +59,9 @@ pub fn causes(plan: &Plan, options: &TextOptions) -> Vec<ClassView> {
     let Some(review) = &plan.review else { return Vec::new() };
     let of_class = review.causes.chunk_by(|a, b| a.class == b.class);
     let view = |causes: &[Cause]| {
-        let (shown, rest) = causes.split_at(options.shown(causes.len()));
+        // Few are enough to judge by: those of most changes come first.
+        let shown = if options.verbose { causes.len() } else { causes.len().min(MAX_CAUSES) };
+        let (shown, rest) = causes.split_at(shown);
         ClassView {
             heading: heading(review, causes),
             causes: shown.iter().map(|cause| view(plan, cause)).collect(),
@@ -78,8 +84,8 @@ fn heading(review: &Review, causes: &[Cause]) -> String {
         (Some(Class::Caused), _) => format!("Caused by what differs from {name}: {changes}"),
         (Some(Class::Mixed), _) => format!("Caused in part, and to be changed before: {changes}"),
         (Some(Class::Pending), _) => format!("To be changed before: {changes}"),
-        (None, Against::Journal { apply, at }) => format!("What the changes rest on, since apply {apply} ({at})"),
-        (None, _) => "What the changes rest on".to_owned(),
+        (None, Against::Journal { apply, at }) => format!("Causes, since apply {apply} ({at})"),
+        (None, _) => "Causes".to_owned(),
     }
 }
 

@@ -3,8 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
+use unicode_width::UnicodeWidthStr as _;
 
 use super::super::data::{self, Line};
+use super::super::host_label::{host_in_words, short_label};
 use super::super::templates::{TemplateError, Templates};
 use super::super::words::Explained as _;
 use super::TextOptions;
@@ -20,7 +22,7 @@ use crate::report::paint::Paint;
 pub struct ProjectView {
     /// Its id.
     project: String,
-    /// How many hosts have changes; orphans are nobody's.
+    /// How many hosts have changes; an orphan has no host.
     hosts: usize,
     /// How many changes there are.
     changes: usize,
@@ -43,7 +45,7 @@ struct HostView<'a> {
     project: Option<String>,
     /// The inventory number; none for orphans.
     host: Option<u64>,
-    /// The backbone name, as far as the changes show it.
+    /// The backbone name: the inventory's, else as far as the changes show it.
     name: Option<String>,
     /// The names that the host had before, where it has others now.
     former: Vec<String>,
@@ -56,21 +58,27 @@ struct HostView<'a> {
 struct ChangeView {
     /// `create`, `modify` or `delete`.
     verb: &'static str,
-    /// The RRset: `AAAA a.example.net.` or `PTR of 2a02:6b8::1`.
+    /// The RRset: `AAAA` at the name of the heading, else `AAAA a.example.net.` or `PTR of 2a02:6b8::1`.
     rrset: String,
-    /// The TTL, or the old one and the new one.
+    /// The only record, where it fits into the line: ` 2a02:6b8::1` or ` to a.example.net.`; else empty.
+    record: String,
+    /// `  ttl 600`, or `  ttl 3600 -> 600`; empty for what is deleted, unless all is shown.
     ttl: String,
-    /// The data, old above new.
+    /// Whether the TXT of the registry changes in the same way, and is not shown by itself.
+    has_txt: bool,
+    /// The data, old above new; empty where the line has it.
     lines: Vec<Line>,
-    /// Why, with the evidence.
+    /// Whether the only address at the name of the heading is replaced by another one, so that two lines say it all.
+    is_moved_address: bool,
+    /// Why, with the evidence; only what is new for the host, unless all is shown.
     reasons: Vec<String>,
-    /// The other hosts that share the change.
-    also: Vec<u64>,
+    /// With `-v`: the other hosts that share the change.
+    also: Vec<String>,
 }
 
-/// The changes that remove what nobody has.
+/// The changes at names that no host has.
 #[derive(Serialize)]
-pub struct NobodyView {
+pub struct UnclaimedView {
     /// What `plan-host.txt` makes of each host, or of the orphans of a project, one after another; empty where there are none.
     text: String,
     /// How many such groups are not shown.
@@ -79,56 +87,299 @@ pub struct NobodyView {
     more_changes: usize,
 }
 
-/// Renders the changes of all projects, but for those that remove what nobody has.
-pub fn projects(
-    plan: &Plan,
-    templates: &Templates,
-    options: &TextOptions,
-    paint: &Paint,
-) -> Result<Vec<ProjectView>, TemplateError> {
-    let Places { homes, of_nobody } = Places::find(plan);
-    let mut changes: Vec<(&str, &Change)> = plan
-        .changes
-        .iter()
-        .filter(|change| !of_nobody.contains(&rrset_of(change)))
-        .map(|change| (change.host.and_then(|host| homes.get(&host).copied()).unwrap_or(&change.project), change))
-        .collect();
-    changes.sort_by_key(|(project, change)| (*project, change.host.is_none(), change.host));
-    let of_project = changes.chunk_by(|a, b| a.0 == b.0);
-    of_project
-        .map(|of_project| {
-            let changes: Vec<&Change> = of_project.iter().map(|(_, change)| *change).collect();
-            let groups: Vec<&[&Change]> = changes.chunk_by(|a, b| a.host == b.host).collect();
-            let hosts = groups.iter().filter(|group| group[0].host.is_some()).count();
-            let Groups { text, more_hosts, more_changes } = shown(&groups, Heading::Host, (templates, options, paint))?;
-            let project = sanitize(of_project[0].0);
-            Ok(ProjectView { project, hosts, changes: changes.len(), text, more_hosts, more_changes })
-        })
-        .collect()
+/// What changes are rendered with.
+pub struct ChangesRenderer<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// The templates.
+    pub templates: &'a Templates,
+    /// How much is shown, and how.
+    pub options: &'a TextOptions,
+    /// Escape sequences by what they are for.
+    pub paint: &'a Paint,
 }
 
-/// Renders the changes that remove what nobody has, of all projects.
-pub fn nobody(
-    plan: &Plan,
-    templates: &Templates,
-    options: &TextOptions,
-    paint: &Paint,
-) -> Result<NobodyView, TemplateError> {
-    let Places { of_nobody, .. } = Places::find(plan);
-    let changes: Vec<&Change> = plan.changes.iter().filter(|change| of_nobody.contains(&rrset_of(change))).collect();
-    let groups: Vec<&[&Change]> = changes.chunk_by(|a, b| (&a.project, a.host) == (&b.project, b.host)).collect();
-    let Groups { text, more_hosts, more_changes } =
-        shown(&groups, Heading::HostAndProject, (templates, options, paint))?;
-    Ok(NobodyView { text, more_hosts, more_changes })
+impl ChangesRenderer<'_> {
+    /// Renders the changes of all projects, without those at names that no host has.
+    ///
+    /// Errors: [`TemplateError`].
+    pub fn projects(&self) -> Result<Vec<ProjectView>, TemplateError> {
+        let Places { homes, unclaimed } = Places::find(self.plan);
+        let changes = self.plan.changes.iter().filter(|change| !unclaimed.contains(&rrset_of(change)));
+        let home = |change: &Change| change.host.and_then(|host| homes.get(&host).copied());
+        let mut changes: Vec<(&str, &Change)> =
+            changes.map(|change| (home(change).unwrap_or(&change.project), change)).collect();
+        changes.sort_by_key(|(project, change)| (*project, change.host.is_none(), change.host));
+        let of_project = changes.chunk_by(|a, b| a.0 == b.0);
+        of_project
+            .map(|of_project| {
+                let changes: Vec<&Change> = of_project.iter().map(|(_, change)| *change).collect();
+                let groups: Vec<&[&Change]> = changes.chunk_by(|a, b| a.host == b.host).collect();
+                let hosts = groups.iter().filter(|group| group[0].host.is_some()).count();
+                let Groups { text, more_hosts, more_changes } = self.groups(&groups, Heading::Host)?;
+                let project = sanitize(of_project[0].0);
+                Ok(ProjectView { project, hosts, changes: changes.len(), text, more_hosts, more_changes })
+            })
+            .collect()
+    }
+
+    /// Renders the changes at names that no host has, of all projects.
+    ///
+    /// Errors: [`TemplateError`].
+    pub fn unclaimed(&self) -> Result<UnclaimedView, TemplateError> {
+        let Places { unclaimed, .. } = Places::find(self.plan);
+        let changes: Vec<&Change> =
+            self.plan.changes.iter().filter(|change| unclaimed.contains(&rrset_of(change))).collect();
+        let groups: Vec<&[&Change]> = changes.chunk_by(|a, b| (&a.project, a.host) == (&b.project, b.host)).collect();
+        let Groups { text, more_hosts, more_changes } = self.groups(&groups, Heading::HostAndProject)?;
+        Ok(UnclaimedView { text, more_hosts, more_changes })
+    }
+
+    /// Renders groups of changes, as many as are shown.
+    fn groups(&self, groups: &[&[&Change]], heading: Heading) -> Result<Groups, TemplateError> {
+        let (shown, rest) = groups.split_at(self.options.max_hosts.unwrap_or(groups.len()).min(groups.len()));
+        let mut text = String::new();
+        for group in shown {
+            let project = (heading == Heading::HostAndProject).then(|| sanitize(&group[0].project));
+            text.push_str(&self.templates.render("plan-host.txt", HostView { project, ..self.host(group) })?);
+        }
+        let more_changes = rest.iter().map(|group| group.len()).sum();
+        Ok(Groups { text, more_hosts: rest.len(), more_changes })
+    }
+
+    /// The changes of one host, or of all orphans of a project.
+    fn host(&self, changes: &[&Change]) -> HostView<'_> {
+        let known = changes[0].host.and_then(|host| Name::parse(self.plan.name_of(host)?).ok());
+        let name = known.or_else(|| changes[0].host.and_then(|_| backbone(changes)).map(NameRef::to_name));
+        let former = name.as_ref().map(|name| former(changes, name.as_name())).unwrap_or_default();
+        let former = former.into_iter().map(|name| sanitize(&name.to_string())).collect();
+        let ordered = by_name(changes, name.as_ref());
+        let with_txt = if self.options.verbose { HashSet::new() } else { with_txt(&ordered) };
+        let is_shown = |change: &&&Change| self.options.verbose || !is_folded(change, &with_txt);
+        let mut shown = Shown::default();
+        let views = ordered.iter().filter(is_shown).map(|change| {
+            let has_txt = with_txt.contains(&(change.key.rtype, change.key.owner.as_name().to_name(), verb(change)));
+            self.change(change, (name.as_ref(), has_txt), &mut shown)
+        });
+        HostView {
+            paint: self.paint,
+            width: self.options.width,
+            project: None,
+            host: changes[0].host.map(|inv| inv.0),
+            name: name.as_ref().map(|name| sanitize(&name.to_string())),
+            former,
+            changes: views.collect(),
+        }
+    }
+
+    /// One change for the template, below the heading of a name.
+    fn change<'p>(
+        &self,
+        change: &'p Change,
+        (heading, has_txt): (Option<&Name>, bool),
+        shown: &mut Shown<'p>,
+    ) -> ChangeView {
+        let Change { key, kind, .. } = change;
+        let is_heading = heading.is_some_and(|name| name.as_name() == key.owner.as_name());
+        let rrset = match is_heading && !self.options.verbose {
+            true => key.rtype.to_string(),
+            false => data::rrset_of(change),
+        };
+        let ttl = match kind {
+            ChangeKind::Modify { before, after } if before.ttl() != after.ttl() => {
+                format!("{} -> {}", before.ttl(), after.ttl())
+            }
+            ChangeKind::Create { after: rrset }
+            | ChangeKind::Delete { before: rrset }
+            | ChangeKind::Modify { before: rrset, .. } => rrset.ttl().to_string(),
+        };
+        let verb = verb(change);
+        if key.rtype == Rtype::AAAA {
+            shown.owner = Some(key.owner.as_name());
+        }
+        let is_clear = |name: NameRef<'_>| Some(name) == heading.map(Name::as_name) || Some(name) == shown.owner;
+        let record = (!self.options.verbose).then(|| record(change, is_clear)).flatten();
+        // Four blanks stand before the line.
+        let txt = if has_txt { TXT_MARK.len() } else { 0 };
+        let ttl = if verb == "delete" && !self.options.verbose { String::new() } else { format!("  ttl {ttl}") };
+        let rest = 4 + verb.len() + 1 + rrset.width() + ttl.len() + txt;
+        let record = record.filter(|record| rest + record.width() <= self.options.width);
+        let lines = if record.is_some() { Vec::new() } else { self.lines(key.rtype, kind) };
+        let record = record.map(|record| self.paint.marked(self.style(kind), &record, &[])).unwrap_or_default();
+        let also = if self.options.verbose { &change.also[..] } else { &[] };
+        let also = also.iter().map(|inv| sanitize(&host_in_words(self.plan, *inv))).collect();
+        let is_moved_address = is_heading
+            && !self.options.verbose
+            && !has_txt
+            && matches!(lines.as_slice(), [old, new] if (old.sign, new.sign) == ('-', '+'));
+        ChangeView {
+            verb,
+            rrset,
+            record,
+            ttl,
+            has_txt,
+            lines,
+            is_moved_address,
+            reasons: self.reasons(change, shown),
+            also,
+        }
+    }
+
+    /// The data of a change. Where colours mark what differs, or with `-v`, no line of marks is left out.
+    fn lines(&self, rtype: Rtype, kind: &ChangeKind) -> Vec<Line> {
+        let texts = |rrset: Option<&Rrset>| rrset.map(|rrset| rrset.rdata_texts(rtype)).unwrap_or_default();
+        let lines = data::lines(&texts(kind.before()), &texts(kind.after()), self.paint);
+        let is_shown = |line: &Line| self.options.verbose || !line.is_marks;
+        lines.into_iter().filter(is_shown).collect()
+    }
+
+    /// The style of a record that comes or goes.
+    fn style(&self, kind: &ChangeKind) -> &str {
+        match kind {
+            ChangeKind::Create { .. } => &self.paint.create,
+            ChangeKind::Modify { .. } => &self.paint.modify,
+            ChangeKind::Delete { .. } => &self.paint.delete,
+        }
+    }
+
+    /// Why a change is made.
+    ///
+    /// All is said with `-v`. Else the reasons are one line, and only where they say something that the changes of the host
+    /// above do not: most changes of a host follow from the same lines of the inventory.
+    fn reasons<'p>(&self, change: &'p Change, shown: &mut Shown<'p>) -> Vec<String> {
+        if self.options.verbose {
+            return change.reasons.iter().map(|reason| self.in_full(reason, change.host, shown)).collect();
+        }
+        let mut rules: Vec<Rule> = change.reasons.iter().map(|reason| reason.rule).collect();
+        rules.dedup();
+        let mut places: Vec<&str> =
+            change.reasons.iter().flat_map(|reason| &reason.evidence).map(String::as_str).collect();
+        places.retain(|place| shown.places.insert(place));
+        let follows = |rule: &Rule| {
+            !matches!(rule, Rule::AddressElsewhere | Rule::Released | Rule::Orphan | Rule::Undo)
+                || shown.rules.contains(rule)
+        };
+        let is_known = places.is_empty() && rules.iter().all(follows) && shown.also == change.also;
+        shown.also = &change.also;
+        shown.rules.extend(&rules);
+        if is_known && !std::mem::take(&mut shown.is_fresh) {
+            return Vec::new();
+        }
+        shown.is_fresh = false;
+        let titles: Vec<&str> = rules.iter().map(|rule| rule.words().title).collect();
+        let also: Vec<String> = change.also.iter().map(|inv| sanitize(&short_label(self.plan, *inv))).collect();
+        let also = if also.is_empty() { String::new() } else { format!("; shared with {}", also.join(", ")) };
+        vec![self.in_a_line(&format!("{}{also}", titles.join(", ")), &places)]
+    }
+
+    /// What is said of a change, and as many of its places as the line has room for; one at least.
+    fn in_a_line(&self, says: &str, places: &[&str]) -> String {
+        let line = |shown: usize| match places.len() - shown {
+            0 => format!("{says} ({})", sanitize(&places.join(", "))),
+            more => format!("{says} ({}, +{more})", sanitize(&places[..shown].join(", "))),
+        };
+        if places.is_empty() {
+            return says.to_owned();
+        }
+        // Six blanks stand before the line.
+        let fits = |shown: &usize| line(*shown).width() + 6 <= self.options.width;
+        line((1..=places.len()).rev().find(fits).unwrap_or(1))
+    }
+
+    /// A reason in full: the rule, for which host where that is another one, what it means, and the shown.
+    fn in_full<'p>(&self, reason: &'p Reason, host: Option<Inv>, shown: &mut Shown<'p>) -> String {
+        let places = match reason.evidence.as_slice() {
+            [] => String::new(),
+            places if shown.last.replace(places) == Some(places) => " (as above)".to_owned(),
+            places => format!(" ({})", sanitize(&places.join(", "))),
+        };
+        format!("{}: {}{places}", self.title(reason, host), reason.rule.words().brief)
+    }
+
+    /// A rule in a few words, for which host where that is another one.
+    fn title(&self, reason: &Reason, host: Option<Inv>) -> String {
+        let title = reason.rule.words().title;
+        match reason.host {
+            Some(inv) if Some(inv) != host => format!("{title} for {}", sanitize(&host_in_words(self.plan, inv))),
+            _ => title.to_owned(),
+        }
+    }
+}
+
+/// What the template puts behind a change whose TXT is folded into it.
+const TXT_MARK: &str = " (+ TXT)";
+
+/// What the changes of a host have shown so far, and those below need not repeat.
+struct Shown<'p> {
+    /// The evidence.
+    places: HashSet<&'p str>,
+    /// The owner name of the last RRset of addresses.
+    owner: Option<NameRef<'p>>,
+    /// What the reason shown last depends on.
+    last: Option<&'p [String]>,
+    /// The rules that were named.
+    rules: HashSet<Rule>,
+    /// The hosts that share the change above.
+    also: &'p [Inv],
+    /// Whether no reason was shown yet.
+    is_fresh: bool,
+}
+
+impl Default for Shown<'_> {
+    fn default() -> Self {
+        Shown { places: HashSet::new(), owner: None, last: None, rules: HashSet::new(), also: &[], is_fresh: true }
+    }
+}
+
+/// What a change does.
+fn verb(change: &Change) -> &'static str {
+    match change.kind {
+        ChangeKind::Create { .. } => "create",
+        ChangeKind::Modify { .. } => "modify",
+        ChangeKind::Delete { .. } => "delete",
+    }
+}
+
+/// An RRset, with what a change does to it.
+type Deed = (Rtype, Name, &'static str);
+
+/// The RRsets among changes whose TXT of the registry changes in the same way.
+fn with_txt(changes: &[&Change]) -> HashSet<Deed> {
+    let deed = |change: &&&Change| (change.key.rtype, change.key.owner.as_name().to_name(), verb(change));
+    let own: HashSet<Deed> =
+        changes.iter().filter(|change| !change.is_registry()).map(|change| deed(&change)).collect();
+    let registered = |change: &&Change| change.registered().map(|(rtype, name)| (rtype, name, verb(change)));
+    changes.iter().filter_map(registered).filter(|deed| own.contains(deed)).collect()
+}
+
+/// Whether a change is that of a TXT that is folded into the change of its RRset.
+fn is_folded(change: &Change, with_txt: &HashSet<Deed>) -> bool {
+    change.registered().is_some_and(|(rtype, name)| with_txt.contains(&(rtype, name, verb(change))))
+}
+
+/// The data of a change as far as the line itself can say it: ` 2a02:6b8::1` or ` to a.example.net.` for a single record that
+/// is created or deleted. Nothing needs to be said of a PTR to a name that is clear from above, or where only the TTL
+/// changes. None where the data needs lines of its own.
+fn record(change: &Change, is_clear: impl Fn(NameRef<'_>) -> bool) -> Option<String> {
+    let rrset = match &change.kind {
+        ChangeKind::Modify { before, after } => return (before.rdata() == after.rdata()).then(String::new),
+        ChangeKind::Create { after: rrset } | ChangeKind::Delete { before: rrset } => rrset,
+    };
+    let [text]: [String; 1] = rrset.rdata_texts(change.key.rtype).try_into().ok()?;
+    match pointed_to(change.key.rtype, rrset) {
+        Some(name) if is_clear(name) => Some(String::new()),
+        Some(_) => Some(format!(" to {}", sanitize(&text))),
+        None => Some(format!(" {}", sanitize(&text))),
+    }
 }
 
 /// Where changes are shown.
 struct Places<'a> {
     /// The project below which a host stands: of several the one of its records that are to be.
     homes: HashMap<Inv, &'a str>,
-    /// The RRsets that nobody has: they lose records for no other reason, and their host has no changes beside. With them
-    /// go the TXT of the registry that record them.
-    of_nobody: HashSet<(Rtype, Name)>,
+    /// The RRsets at names that no host has: they lose records for no other reason, and their host has no other changes.
+    /// With them go the TXT of the registry that record them.
+    unclaimed: HashSet<(Rtype, Name)>,
 }
 
 impl<'a> Places<'a> {
@@ -148,7 +399,7 @@ impl<'a> Places<'a> {
         // What a host gave up stands with the name that it got, so that a rename is seen whole.
         let stays = |change: &&Change| change.host.is_some_and(|host| homes.contains_key(&host));
         let with_hosts: HashSet<(Rtype, Name)> = plan.changes.iter().filter(stays).map(rrset_of).collect();
-        Places { of_nobody: given_up.difference(&with_hosts).cloned().collect(), homes }
+        Places { unclaimed: given_up.difference(&with_hosts).cloned().collect(), homes }
     }
 }
 
@@ -174,39 +425,6 @@ enum Heading {
     Host,
     /// The host and its project.
     HostAndProject,
-}
-
-/// Renders groups of changes, as many as are shown.
-fn shown(
-    groups: &[&[&Change]],
-    heading: Heading,
-    (templates, options, paint): (&Templates, &TextOptions, &Paint),
-) -> Result<Groups, TemplateError> {
-    let (shown, rest) = groups.split_at(options.max_hosts.unwrap_or(groups.len()).min(groups.len()));
-    let mut text = String::new();
-    for group in shown {
-        let project = (heading == Heading::HostAndProject).then(|| sanitize(&group[0].project));
-        let view = HostView { project, ..host(group, options, paint) };
-        text.push_str(&templates.render("plan-host.txt", view)?);
-    }
-    let more_changes = rest.iter().map(|group| group.len()).sum();
-    Ok(Groups { text, more_hosts: rest.len(), more_changes })
-}
-
-/// The changes of one host, or of all orphans of a project.
-fn host<'a>(changes: &[&Change], options: &TextOptions, paint: &'a Paint) -> HostView<'a> {
-    let name = changes[0].host.and_then(|_| backbone(changes)).map(NameRef::to_name);
-    let mut evidence = None;
-    let former = name.as_ref().map(|name| former(changes, name.as_name())).unwrap_or_default();
-    HostView {
-        paint,
-        width: options.width,
-        project: None,
-        host: changes[0].host.map(|inv| inv.0),
-        name: name.as_ref().map(|name| sanitize(&name.to_string())),
-        former: former.into_iter().map(|name| sanitize(&name.to_string())).collect(),
-        changes: by_name(changes, name.as_ref()).into_iter().map(|change| view(change, &mut evidence, paint)).collect(),
-    }
 }
 
 /// Sorts changes as one thinks of them: the name `first` with the addresses that it gets and loses, then other names.
@@ -282,49 +500,4 @@ fn former<'a>(changes: &[&'a Change], now: NameRef<'_>) -> Vec<NameRef<'a>> {
     };
     let is_backbone = |name: &&NameRef<'_>| !names.iter().any(|other| is_beside(name, other));
     names.iter().filter(is_backbone).copied().collect()
-}
-
-/// One change for the template; `evidence` is what the reason shown last rests on.
-fn view<'a>(change: &'a Change, evidence: &mut Option<&'a [String]>, paint: &Paint) -> ChangeView {
-    let Change { key, kind, .. } = change;
-    let rrset = data::rrset_of(change);
-    let (verb, ttl) = match kind {
-        ChangeKind::Create { after } => ("create", after.ttl().to_string()),
-        ChangeKind::Modify { before, after } if before.ttl() != after.ttl() => {
-            ("modify", format!("{} -> {}", before.ttl(), after.ttl()))
-        }
-        ChangeKind::Modify { before, .. } => ("modify", before.ttl().to_string()),
-        ChangeKind::Delete { before } => ("delete", before.ttl().to_string()),
-    };
-    ChangeView {
-        verb,
-        rrset,
-        ttl,
-        lines: lines(key.rtype, kind, paint),
-        reasons: change.reasons.iter().map(|reason| words(reason, change.host, evidence)).collect(),
-        also: change.also.iter().map(|inv| inv.0).collect(),
-    }
-}
-
-/// The data of a change.
-fn lines(rtype: Rtype, kind: &ChangeKind, paint: &Paint) -> Vec<Line> {
-    let texts = |rrset: Option<&Rrset>| rrset.map(|rrset| rrset.rdata_texts(rtype)).unwrap_or_default();
-    data::lines(&texts(kind.before()), &texts(kind.after()), paint)
-}
-
-/// A reason in words: the rule, for whom where that is another host, and the evidence.
-///
-/// Evidence that the reason shown just before has too is not repeated: most changes of a host rest on the same lines.
-fn words<'a>(reason: &'a Reason, host: Option<Inv>, evidence: &mut Option<&'a [String]>) -> String {
-    let words = reason.rule.words();
-    let whose = match reason.host {
-        Some(inv) if Some(inv) != host => format!(" for host {inv}"),
-        _ => String::new(),
-    };
-    let places = match reason.evidence.as_slice() {
-        [] => String::new(),
-        places if evidence.replace(places) == Some(places) => " (as above)".to_owned(),
-        places => format!(" ({})", sanitize(&places.join(", "))),
-    };
-    format!("{}{whose}: {}{places}", words.title, words.brief)
 }

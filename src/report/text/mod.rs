@@ -4,6 +4,8 @@ mod causes;
 
 mod changes;
 
+mod fold;
+
 mod left;
 
 mod tables;
@@ -13,26 +15,29 @@ mod waiting;
 use serde::Serialize;
 
 use self::causes::ClassView;
-use self::changes::{NobodyView, ProjectView};
+use self::changes::{ChangesRenderer, ProjectView, UnclaimedView};
 use self::left::{BlockedView, SkippedView};
 use self::tables::Cells;
 use self::waiting::WaitingView;
-use super::notice::says;
+use super::host_label::host_label;
+use super::outages::{no_plan, said_once};
 use super::outlook::Outlook;
 use super::paint::Paint;
 use super::templates::{TemplateError, Templates};
+use super::verdict::{LIMIT_EXCEEDED, headline, refused};
 use super::words::Explained as _;
 use crate::diag::sanitize;
-use crate::plan::{NoticeCode, Only, Plan, SealedPlan};
+use crate::inventory::value::Inv;
+use crate::plan::{Only, Plan, SealedPlan};
 
 /// What a plan is shown for, which decides how it closes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// To be looked at: it tells how to save it.
+    /// To be looked at: the end says how to save and apply it.
     Look,
-    /// It is in a file: it tells of when, and how long it is valid.
+    /// It is in a file: the end says how long it is valid, and the command that applies it.
     Saved,
-    /// It is about to be applied.
+    /// It is about to be applied: what is not changed is said in short.
     Apply,
 }
 
@@ -76,34 +81,36 @@ pub fn render(
 ) -> Result<String, TemplateError> {
     let plan = sealed.plan();
     let paint = Paint::new(options.color);
+    let renderer = ChangesRenderer { plan, templates, options, paint: &paint };
+    let refused = refused(plan, outlook).map(|refused| format!("{refused}."));
     let view = PlanView {
         paint: &paint,
         width: options.width,
-        saved: options.purpose == Purpose::Saved,
-        applies: options.purpose == Purpose::Apply,
-        hidden: outlook.hidden,
-        is_partial: plan.notices.iter().any(|notice| notice.code.tells_of_failure()),
-        is_untrusted: plan.notices.iter().any(|notice| notice.code == NoticeCode::SourceUntrusted),
-        only: plan.only.as_ref().map(|only| narrowed(only, options)),
-        projects: changes::projects(plan, templates, options, &paint)?,
-        nobody: changes::nobody(plan, templates, options, &paint)?,
+        headline: format!("{}.", headline(plan, outlook)),
+        refused,
+        next: next(sealed, outlook, options),
+        command: command(sealed, outlook, options),
+        is_brief: options.purpose == Purpose::Apply && !options.verbose,
+        only: plan.only.as_ref().map(|only| narrowed(plan, only, options)),
+        projects: renderer.projects()?,
+        unclaimed: renderer.unclaimed()?,
         waiting: waiting::waiting(plan, options),
         causes: causes::causes(plan, options),
         since: causes::since(plan, options),
         summary: tables::summary(plan),
-        blocked: left::blocked(plan, options),
+        blocked: if options.verbose { left::blocked(plan) } else { Vec::new() },
+        blocked_folded: fold::blocked(plan, options),
         blocked_count: plan.blocked.len(),
-        skipped: left::skipped(plan, options),
+        skipped: if options.verbose { left::skipped(plan) } else { Vec::new() },
+        skipped_folded: fold::skipped(plan, options),
         skipped_count: plan.skipped.len(),
         notices: notices(plan, options),
-        limits: tables::limits(plan),
+        notices_folded: if options.verbose { Vec::new() } else { fold::notices(plan, options) },
+        limits: tables::limits(plan, options),
         exceeded: tables::exceeded(plan),
-        amiss: amiss(plan, outlook),
-        zones: tables::zones(plan),
-        tool: sanitize(&plan.tool),
-        created: plan.created.to_string(),
-        expires: plan.expires.to_string(),
-        undoes: plan.undoes,
+        faults: faults(plan, outlook),
+        zones: if options.verbose { tables::zones(plan) } else { Vec::new() },
+        verbose: options.verbose,
         id: sealed.id(),
         effect: sealed.effect(),
     };
@@ -117,64 +124,94 @@ struct PlanView<'a> {
     paint: &'a Paint,
     /// The columns to keep within.
     width: usize,
-    /// Whether the plan was read from a file or goes to one.
-    saved: bool,
-    /// Whether the plan is about to be applied.
-    applies: bool,
-    /// Where only some of the changes are shown: how many are not.
-    hidden: Option<usize>,
-    /// Whether a source or zone could not be read.
-    is_partial: bool,
-    /// Whether a source was read and is not believed.
-    is_untrusted: bool,
+    /// What the plan comes to, in one sentence.
+    headline: String,
+    /// What refuses the plan, in one sentence; none where nothing does.
+    refused: Option<String>,
+    /// What to do next, in sentences; none where there is nothing to do.
+    next: Option<String>,
+    /// The command that does it.
+    command: Option<String>,
+    /// Whether what is not changed is said in short, because the plan is about to be applied.
+    is_brief: bool,
     /// What the plan was narrowed to.
     only: Option<String>,
-    /// The projects that have changes, sorted; without those of names that nobody has.
+    /// The projects that have changes, sorted; without those at names that no host has.
     projects: Vec<ProjectView>,
-    /// The changes that remove what nobody has.
-    nobody: NobodyView,
-    /// What nobody has, and that waits to be deleted, by time.
+    /// The changes at names that no host has.
+    unclaimed: UnclaimedView,
+    /// The RRsets at names that no host has, and that wait to be deleted, by time.
     waiting: Vec<WaitingView>,
-    /// What the changes rest on, by class.
+    /// The causes of the changes, by class.
     causes: Vec<ClassView>,
     /// What else is new since the base.
     since: Vec<String>,
     /// For each project and in total: hosts, creates, modifies, deletes, blocked, skipped.
     summary: Cells,
-    /// The blocked hosts by code.
+    /// The blocked hosts by code, in full; empty without `-v`.
     blocked: Vec<BlockedView>,
+    /// The blocked hosts, one line a code.
+    blocked_folded: Vec<String>,
     /// How many hosts are blocked.
     blocked_count: usize,
-    /// The skipped hosts by code.
+    /// The skipped hosts by code, in full; empty without `-v`.
     skipped: Vec<SkippedView>,
+    /// The skipped hosts, one line a code.
+    skipped_folded: Vec<String>,
     /// How many hosts are skipped.
     skipped_count: usize,
-    /// The notices by code.
+    /// The notices by code that are said in full.
     notices: Vec<NoticesView>,
+    /// The other notices, one line a code.
+    notices_folded: Vec<String>,
     /// For each limit that the plan comes near: max, used, planned, name.
     limits: Cells,
     /// For each limit that is exceeded: what is said of it, what lets the plan through.
     exceeded: Cells,
     /// What else keeps the plan from being applied, or from being whole.
-    amiss: Vec<String>,
-    /// For each zone: serial, RRsets, name.
+    faults: Vec<String>,
+    /// For each zone: serial, RRsets, name; empty without `-v`.
     zones: Cells,
-    /// The program that made the plan.
-    tool: String,
-    /// When it was made.
-    created: String,
-    /// When it expires.
-    expires: String,
-    /// The apply that it undoes.
-    undoes: Option<u64>,
+    /// Whether all is shown.
+    verbose: bool,
     /// The plan's id.
     id: &'a str,
     /// The plan's effect.
     effect: &'a str,
 }
 
+/// What to do next: how to save and apply a plan, or what a saved one is good for.
+fn next(sealed: &SealedPlan, outlook: &Outlook, options: &TextOptions) -> Option<String> {
+    let plan = sealed.plan();
+    match options.purpose {
+        Purpose::Look if plan.changes.is_empty() || outlook.hidden.is_some() || no_plan(plan).is_some() => None,
+        Purpose::Look if plan.undoes.is_some() => {
+            Some("Nothing was changed. `--yes` applies this plan; `--out FILE` saves it.".to_owned())
+        }
+        Purpose::Look => {
+            Some("Nothing was changed. `plan --out FILE` saves the plan, `apply FILE` applies it.".to_owned())
+        }
+        Purpose::Saved => {
+            let file = outlook.file.as_deref().map(|file| format!("in `{}`, ", sanitize(file))).unwrap_or_default();
+            let apply = if command(sealed, outlook, options).is_some() { " To apply exactly this plan:" } else { "" };
+            Some(format!("The plan is {file}valid until {}.{apply}", plan.expires))
+        }
+        Purpose::Apply => None,
+    }
+}
+
+/// The command that applies a saved plan; none where it would be refused, or changes nothing.
+fn command(sealed: &SealedPlan, outlook: &Outlook, options: &TextOptions) -> Option<String> {
+    let plan = sealed.plan();
+    let is_ready = options.purpose == Purpose::Saved
+        && !plan.changes.is_empty()
+        && outlook.hidden.is_none()
+        && refused(plan, outlook).is_none();
+    outlook.command.clone().filter(|_| is_ready)
+}
+
 /// What a plan was narrowed to, in words.
-fn narrowed(only: &Only, options: &TextOptions) -> String {
+fn narrowed(plan: &Plan, only: &Only, options: &TextOptions) -> String {
     let list = |what: &str, items: Vec<String>| {
         let shown = options.shown(items.len());
         let more = items.len() - shown;
@@ -182,26 +219,23 @@ fn narrowed(only: &Only, options: &TextOptions) -> String {
         let what = if items.len() == 1 { what.to_owned() } else { format!("{what}s") };
         format!("{what} {}{more}", items[..shown].join(", "))
     };
-    let hosts = only.hosts.iter().map(|host| host.0.to_string()).collect::<Vec<_>>();
+    let label = |inv: &Inv| plan.name_of(*inv).map_or_else(|| inv.to_string(), |_| sanitize(&host_label(plan, *inv)));
+    let hosts = only.hosts.iter().map(label).collect::<Vec<_>>();
     let projects = only.projects.iter().map(|project| sanitize(project)).collect::<Vec<_>>();
     let parts = [("host", hosts), ("project", projects)];
     let parts = parts.into_iter().filter(|(_, items)| !items.is_empty()).map(|(what, items)| list(what, items));
     format!("Narrowed to {}", parts.collect::<Vec<_>>().join(" of "))
 }
 
-/// What keeps a plan from being applied beside limits, which are told one by one, or from being whole.
-fn amiss(plan: &Plan, outlook: &Outlook) -> Vec<String> {
-    let has_told = plan.limits.iter().any(|limit| limit.exceeded);
-    let refusal = outlook.refusal.as_ref().filter(|refusal| !has_told || refusal.code != "limit-exceeded");
+/// What keeps a plan from being applied, other than limits, which are said one by one.
+fn faults(plan: &Plan, outlook: &Outlook) -> Vec<String> {
+    let has_limits = plan.limits.iter().any(|limit| limit.exceeded);
+    let refusal = outlook.refusal.as_ref().filter(|refusal| !has_limits || refusal.code != LIMIT_EXCEEDED);
     let refused = refusal.map(|refusal| {
         let hint = refusal.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
-        sanitize(&format!("Refused as it is: {}: {}{hint}", refusal.code, refusal.message))
+        sanitize(&format!("{}: {}{hint}", refusal.code, refusal.message))
     });
-    let is_less = plan.notices.iter().any(|notice| notice.code.tells_of_less());
-    // Where nothing is to be changed, that stands first.
-    let less = (is_less && !plan.changes.is_empty())
-        .then(|| "Not whole: a source or a zone could not be read, or is not believed: see the notices.".to_owned());
-    refused.into_iter().chain(less).collect()
+    refused.into_iter().collect()
 }
 
 /// The notices of one code.
@@ -217,17 +251,19 @@ struct NoticesView {
     more: usize,
 }
 
-/// Gathers the notices by code.
+/// Gathers the notices that are said in full by code.
 fn notices(plan: &Plan, options: &TextOptions) -> Vec<NoticesView> {
     let of_code = plan.notices.chunk_by(|a, b| a.code == b.code);
     of_code
+        .filter(|notices| options.verbose || !fold::is_folded(notices[0].code))
         .map(|notices| {
-            let shown = options.shown(notices.len());
+            let messages = said_once(notices.iter());
+            let shown = options.shown(messages.len());
             NoticesView {
                 code: notices[0].code.as_str(),
                 brief: notices[0].code.words().brief,
-                messages: notices[..shown].iter().map(|notice| sanitize(&says(notice))).collect(),
-                more: notices.len() - shown,
+                messages: messages[..shown].iter().map(|(_, says)| sanitize(says)).collect(),
+                more: messages.len() - shown,
             }
         })
         .collect()

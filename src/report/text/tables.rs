@@ -1,6 +1,7 @@
 //! The tables of a report, as rows of cells.
 
 use super::super::counts::{self, Counts, is_near};
+use super::TextOptions;
 use crate::diag::sanitize;
 use crate::guard::words;
 use crate::plan::{LimitState, Plan};
@@ -19,15 +20,21 @@ pub fn summary(plan: &Plan) -> Cells {
     rows.chain(total).collect()
 }
 
-/// The limits that a plan comes near: max, used, planned, and the name last, for it may be long.
-pub fn limits(plan: &Plan) -> Cells {
+/// The limits that a plan comes near, or with `-v` takes anything of: max, used, planned, and the name last, for it may be
+/// long.
+pub fn limits(plan: &Plan, options: &TextOptions) -> Cells {
     let row = |limit: &LimitState| {
         let numbers = [limit.max, limit.used, limit.planned].map(|number| number.to_string());
         let name = sanitize(&limit.name());
         let name = if limit.exceeded { format!("{name}, exceeded") } else { name };
         numbers.into_iter().chain([name]).collect()
     };
-    plan.limits.iter().filter(|limit| is_near(plan, limit)).map(row).collect()
+    // From 80 % on the next plan may be the one that is refused (no official source).
+    let is_shown = |limit: &&LimitState| match options.verbose {
+        true => is_near(plan, limit),
+        false => limit.exceeded || (limit.planned > 0 && (limit.used + limit.planned) * 5 >= limit.max * 4),
+    };
+    plan.limits.iter().filter(is_shown).map(row).collect()
 }
 
 /// Of each limit that is exceeded what is said of it, and what lets the plan through.

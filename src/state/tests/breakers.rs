@@ -8,8 +8,8 @@ fn breaker(scope: &str, seconds: u64, why: &str) -> Breaker {
     Breaker { scope: scope.into(), tripped: at(seconds), why: why.into() }
 }
 
-/// Somebody who resets a breaker.
-fn somebody() -> Reset<'static> {
+/// An operator who resets a breaker.
+fn operator() -> Reset<'static> {
     Reset { who: "ops", reason: "the export was whole again", now: at(60) }
 }
 
@@ -24,9 +24,9 @@ fn a_breaker_stays_as_it_first_tripped_until_it_is_reset() {
     let mut state = open_to_write(&file).unwrap();
     let both = [breaker("global", 3, "200 hosts"), breaker("project:search", 1, "31 hosts")];
     assert_eq!(state.breakers().unwrap(), both);
-    assert!(!state.reset("project:web", somebody()).unwrap());
-    assert!(state.reset("project:search", somebody()).unwrap());
-    assert!(!state.reset("project:search", somebody()).unwrap(), "it is not tripped any more");
+    assert!(!state.reset("project:web", operator()).unwrap());
+    assert!(state.reset("project:search", operator()).unwrap());
+    assert!(!state.reset("project:search", operator()).unwrap(), "it is no longer tripped");
     assert_eq!(state.breakers().unwrap(), both[..1]);
     drop(state);
     let sql = "SELECT scope || ' ' || why || ' ' || who || ': ' || reason FROM breaker_resets";
@@ -80,6 +80,6 @@ fn the_last_inputs_are_those_of_an_apply_that_did_all_of_its_plan() {
     assert_eq!(ends("bb", (None, true), Some(Outcome::AlreadyApplied)).as_deref(), Some("bb"));
     assert_eq!(ends("cc", (None, true), Some(Outcome::Stale)).as_deref(), Some("bb"), "some of it was not done");
     assert_eq!(ends("dd", (None, true), None).as_deref(), Some("bb"), "it did not end");
-    assert_eq!(ends("ee", (Some(1), true), Some(Outcome::Applied)).as_deref(), Some("bb"), "an undo goes by no export");
+    assert_eq!(ends("ee", (Some(1), true), Some(Outcome::Applied)).as_deref(), Some("bb"), "an undo uses no export");
     assert_eq!(ends("ff", (None, false), Some(Outcome::Applied)).as_deref(), Some("bb"), "other hosts were left out");
 }

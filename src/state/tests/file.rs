@@ -20,8 +20,8 @@ fn the_folder_is_made_for_its_owner_alone_and_kept_out_of_version_control() {
     let other = folder.path().join("deep").join("er").join("state.db");
     open_to_write(&other).unwrap();
     assert!(!other.with_file_name(".gitignore").exists());
-    let beside = folder.path().join("state.db");
-    open_to_write(&beside).unwrap();
+    let file = folder.path().join("state.db");
+    open_to_write(&file).unwrap();
     assert!(!folder.path().join(".gitignore").exists());
 }
 
@@ -60,7 +60,7 @@ fn reading_writes_nothing_and_works_where_nothing_may_be_written() {
 fn the_file_alone_is_the_state() {
     let (folder, file) = place();
     begin(&mut *open_to_write(&file).unwrap(), &new_apply());
-    assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 2, "beside it there is .gitignore alone");
+    assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 2, "next to it there is only .gitignore");
     let copy = folder.path().join("copy.db");
     fs::copy(&file, &copy).unwrap();
     assert_eq!(open_to_read(&copy).unwrap().unwrap().unfinished().unwrap().len(), 1);
@@ -77,7 +77,7 @@ fn a_crash_in_the_middle_of_a_write_is_taken_back_by_whoever_reads() {
         let sql = "INSERT INTO breakers (scope, tripped, why) VALUES (?1, 0, ?1)";
         half.execute(sql, [format!("project:{number:0200}")]).unwrap();
     }
-    // What stands on the disk now is what a crash would leave.
+    // The files on the disk are now as a crash would leave them.
     let crashed = folder.path().join("crashed.db");
     let journal = |file: &Path| file.with_extension("db-journal");
     fs::copy(&file, &crashed).unwrap();
@@ -132,7 +132,7 @@ fn a_newer_state_is_left_alone() {
     db.execute("UPDATE schema_version SET version = 99", []).unwrap();
     for error in [read_error(&file), open_to_write(&file).err().unwrap()] {
         assert_eq!(error.code, "state-too-new");
-        assert_eq!(error.message, "the state is of version 99, and this program knows those up to 4");
+        assert_eq!(error.message, "the state is of version 99, but this program knows versions up to 4");
         assert!(error.hint.is_some());
     }
 }

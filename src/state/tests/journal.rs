@@ -76,11 +76,11 @@ fn a_batch_that_never_settled_leaves_its_marker_open() {
     assert_eq!(next, ApplyId(2));
     run(&mut *state, next, &batch(&changes, 1, swap(marker(2, 1))), Some(Settled::Done));
     assert_eq!(known(&*state), KnownMarker { marker: Some(marker(2, 1)), open: vec![] });
-    assert_eq!(fates(&*state, id)[2..], ["undone: another marker took its place"; 2]);
+    assert_eq!(fates(&*state, id)[2..], ["undone: another marker replaced it"; 2]);
     assert_eq!(state.apply(id).unwrap().unwrap().updates_open, 0);
 }
 
-/// What became of the updates of an apply, in words.
+/// The outcomes of the updates of an apply, in words.
 fn fates(state: &dyn State, id: ApplyId) -> Vec<String> {
     let word = |sent: Sent| match sent.fate {
         SentFate::Done => "done".to_owned(),
@@ -101,7 +101,7 @@ fn without_a_marker_what_takes_effect_shows_what_did_not() {
     run(&mut *state, id, &batch(&[change(B, NONE, one)], 3, None), None);
     // Each found the first as it was to be found, the others not, or they are about something else.
     run(&mut *state, id, &batch(&[change(A, NONE, two)], 4, None), Some(Settled::Done));
-    assert_eq!(fates(&*state, id), ["undone: another update took its place", "open", "open", "done"]);
+    assert_eq!(fates(&*state, id), ["undone: another update took effect instead", "open", "open", "done"]);
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn the_marker_that_stands_settles_what_a_crash_left_open() {
     run(&mut *state, id, &batch(&b, 2, after(&marker(1, 1), 2)), Some(Settled::Unknown("no answer".into())));
     run(&mut *state, id, &batch(&b, 3, after(&marker(1, 1), 3)), None);
     run(&mut *state, id, &batch(&c, 4, after(&marker(1, 3), 4)), None);
-    assert_eq!(state.note_standing(&zone, &marker(2, 9), at(8)).unwrap(), 0, "somebody else's says nothing");
+    assert_eq!(state.note_standing(&zone, &marker(2, 9), at(8)).unwrap(), 0, "another writer's says nothing");
     assert_eq!(known(&*state).open.len(), 4);
     let perhaps = |state: &dyn State, since| {
         let hosts = state.perhaps_changed_since(at(since)).unwrap();
@@ -152,7 +152,7 @@ fn the_marker_that_stands_settles_what_a_crash_left_open() {
     assert_eq!(state.changed_since(at(9)).unwrap(), [("search".to_owned(), Inv(7), at(9))]);
     assert_eq!((state.unfinished().unwrap()[0].updates_done, state.unfinished().unwrap()[0].updates_open), (2, 1));
     assert_eq!(state.note_standing(&zone, &marker(1, 3), at(9)).unwrap(), 0, "once is enough");
-    // Whoever takes the marker for known learns the same.
+    // Adopting the marker has the same result.
     state.adopt_markers(&[(zone, Some(marker(1, 4)))], "ops", "looked at", at(10)).unwrap();
     assert_eq!(known(&*state), KnownMarker { marker: Some(marker(1, 4)), open: vec![] });
     assert!(is_own(&*state, "c.search.example.net"));
@@ -297,7 +297,7 @@ fn of_updates_without_a_marker_that_say_the_same_one_took_effect() {
     assert!(state.note_found(&open[1], at(9)).unwrap());
     assert!(!state.note_found(&open[0], at(9)).unwrap());
     let fates: Vec<_> = state.sent(id).unwrap().into_iter().map(|sent| sent.fate).collect();
-    let undone = SentFate::Undone("another update took its place".into());
+    let undone = SentFate::Undone("another update took effect instead".into());
     assert_eq!(fates, [undone.clone(), SentFate::Done, SentFate::Unknown(Some("no answer".into())), undone]);
     assert!(is_own(&*state, "a.search.example.net.") && !is_own(&*state, "b.search.example.net."));
     run(&mut *state, id, &batch(&b, 5, None), Some(Settled::Done));

@@ -15,7 +15,10 @@ fn a_lock_is_held_once_and_free_when_it_is_dropped() {
     let error = Lock::take(&file, "ci", at(1)).unwrap_err();
     assert_eq!(error.code, "locked");
     let pid = std::process::id();
-    assert_eq!(error.message, format!("another run is at work: process {pid} of ops@desk, since 2026-11-20T02:00:00Z"));
+    assert_eq!(
+        error.message,
+        format!("another run has the lock: process {pid} of ops@desk, since 2026-11-20T02:00:00Z")
+    );
     drop(lock);
     assert_eq!(Lock::holder(&file), None);
     drop(Lock::take(&file, "", at(2)).unwrap());

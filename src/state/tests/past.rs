@@ -14,12 +14,12 @@ fn host(inv: Option<u64>, name: &str, outcome: Outcome) -> HostOutcome {
     HostOutcome { host, project: "search".into(), name: name.into(), changes: 1, outcome, message, hint: None }
 }
 
-/// What became of an apply.
+/// The outcome of an apply.
 fn applied(hosts: Vec<HostOutcome>) -> Applied {
     Applied { hosts, ..Applied::default() }
 }
 
-/// A create of the AAAA at a name, for a host or nobody.
+/// A create of the AAAA at a name, for a host or no host.
 fn create(inv: Option<u64>, name: &str) -> Change {
     fixture::change(("search", inv), (name, Rtype::AAAA), (NONE, (600, &["2a02::1"])), &[])
 }
@@ -88,7 +88,7 @@ fn what_a_plan_left_is_kept_until_a_later_one_did_all_of_the_fleets() {
     assert_eq!(state.planned(ApplyId(9)).unwrap(), None);
     let (_folder, old) = place();
     v1(&old);
-    assert_eq!(open_to_read(&old).unwrap().unwrap().planned(ApplyId(2)).unwrap(), None, "nobody kept it then");
+    assert_eq!(open_to_read(&old).unwrap().unwrap().planned(ApplyId(2)).unwrap(), None, "it was not kept then");
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn what_is_taken_up_again_has_not_ended_and_ends_anew() {
     let [summary] = state.unfinished().unwrap().try_into().unwrap();
     assert_eq!((summary.finished, summary.outcomes.len(), summary.new.undoes), (None, 0, Some(ApplyId(1))));
     assert_eq!((summary.resumed.as_slice(), summary.begun()), (resumptions.as_slice(), at(30)));
-    assert!(state.left_hosts(id).unwrap().is_empty(), "nobody knows any more");
+    assert!(state.left_hosts(id).unwrap().is_empty(), "it is no longer known");
     state
         .finish(id, &applied(vec![host(Some(10), A, Outcome::Stale), host(Some(7), A, Outcome::Applied)]), None, at(40))
         .unwrap();
@@ -188,12 +188,12 @@ fn what_became_of_each_update_is_told_in_the_order_of_sending() {
     };
     assert_eq!(*changes, [expected]);
     assert!(state.sent(ApplyId(9)).unwrap().is_empty());
-    // Each RRset is told once, with what says most of what stands there.
+    // Each RRset is reported once, with the change that says most about what is there.
     let summary = state.apply(id).unwrap().unwrap();
     let past = Past { summary, sent, left: vec![], allowed: vec![] };
-    let told: Vec<(u64, String)> =
+    let names: Vec<(u64, String)> =
         past.changes().iter().map(|(sent, change)| (sent.number, change.name.to_string())).collect();
-    assert_eq!(told, [(3, format!("{A}.")), (10, format!("{B}."))]);
+    assert_eq!(names, [(3, format!("{A}.")), (10, format!("{B}."))]);
 }
 
 #[test]
@@ -246,7 +246,7 @@ fn the_applies_at_a_name_are_those_of_that_name_alone() {
     let hosts = vec![host(Some(7), "late.search.example.net.", Outcome::Failed)];
     state.finish(ApplyId(4), &applied(hosts), None, at(9)).unwrap();
     let late = Name::parse("late.search.example.net").unwrap();
-    assert_eq!(numbers(state.applies_at(&late).unwrap()), [4], "whom an apply left is told too");
+    assert_eq!(numbers(state.applies_at(&late).unwrap()), [4], "a host that an apply left is reported, too");
     let name = Name::parse("a_b.search.example.net").unwrap();
     assert!(state.sent(ApplyId(11)).unwrap()[0].changes[0].is_at(&name));
     assert!(!state.sent(ApplyId(12)).unwrap()[0].changes[0].is_at(&name));
@@ -268,7 +268,7 @@ fn what_was_own_when_it_was_deleted_is_own_again_after_an_undo() {
 }
 
 #[test]
-fn what_version_1_kept_can_be_told() {
+fn what_version_1_kept_can_be_reported() {
     let (_folder, file) = place();
     v1(&file);
     let before = fs::read(&file).unwrap();

@@ -39,7 +39,7 @@ fn what_comes_back_is_own_only_where_it_was() {
     apply(state, None, &[(A, NONE, ONE)]);
     let first = apply(state, None, &[(A, ONE, NONE), (B, ONE, NONE)]);
     let second = apply(state, Some(first), &[(A, NONE, ONE), (B, NONE, ONE)]);
-    assert!(is_own(state, A) && !is_own(state, B), "B is somebody else's");
+    assert!(is_own(state, A) && !is_own(state, B), "B is another editor's");
     let third = apply(state, Some(second), &[(A, ONE, NONE), (B, ONE, NONE)]);
     assert!(!is_own(state, A) && !is_own(state, B));
     apply(state, Some(third), &[(A, NONE, ONE), (B, NONE, ONE)]);
@@ -62,7 +62,7 @@ fn what_one_apply_deleted_is_no_reason_for_the_undo_of_another() {
     let state = &mut *open_to_write(&file).unwrap();
     apply(state, None, &[(A, NONE, ONE)]);
     apply(state, None, &[(A, ONE, NONE)]);
-    // Somebody else puts it there again, and we take it away: that is no longer ours.
+    // Another editor puts it there again, and we remove it: it is no longer ours.
     let third = apply(state, None, &[(A, ONE, NONE)]);
     apply(state, Some(third), &[(A, NONE, ONE)]);
     assert!(!is_own(state, A));
@@ -90,6 +90,6 @@ fn an_undo_of_which_only_the_marker_tells_that_it_took_effect_counts_as_one() {
     run(state, undo, &batch(&changes, 1, swap(marker(1, 1))), Some(Settled::Unknown("no answer".into())));
     assert!(is_own(state, A) && !is_own(state, B));
     assert_eq!(state.note_standing(&changes[0].zone, &marker(1, 1), at(9)).unwrap(), 1);
-    assert!(!is_own(state, A) && !is_own(state, B), "B is somebody else's");
+    assert!(!is_own(state, A) && !is_own(state, B), "B is another editor's");
     assert_eq!(state.apply(undo).unwrap().unwrap().new.undoes, Some(first));
 }

@@ -33,7 +33,7 @@ fn noted(state: &mut dyn State, plan: &Plan) -> Vec<(String, Time)> {
 fn noted_at(state: &mut dyn State, plan: &Plan, now: Time) -> Vec<(String, Time)> {
     let news = WaitNews::of(plan, &state.waits().unwrap(), now);
     state.note_waits(&news).unwrap();
-    assert!(WaitNews::of(plan, &state.waits().unwrap(), now).is_empty(), "there is nothing new in it any more");
+    assert!(WaitNews::of(plan, &state.waits().unwrap(), now).is_empty(), "there is nothing new in it");
     waits(state)
 }
 

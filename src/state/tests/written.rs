@@ -59,7 +59,7 @@ fn the_latest_update_that_took_effect_says_what_it_left() {
 }
 
 #[test]
-fn nobody_knows_what_stands_after_an_update_that_may_have_taken_effect() {
+fn an_update_that_may_have_taken_effect_leaves_an_unknown_rrset() {
     let (_folder, file) = place();
     let mut state = open_to_write(&file).unwrap();
     let state = &mut *state;

@@ -43,7 +43,7 @@ pub const KINDS: [Kind; 10] = [
 /// What share of rows is concerned, in thousandths.
 const SHARES: [usize; 5] = [2, 10, 50, 250, 900];
 
-/// A fault that concerns a share of rows; `make` is told where they begin, in thousandths, and how many thousandths it are.
+/// A fault that concerns a share of rows; `make` gets where they begin, and how many they are, in thousandths.
 fn of_share(life: &mut Life, size: usize, make: fn(&mut Fleet, usize, usize)) -> Faulty {
     let share = SHARES[size];
     let mut fleet = life.fleet.clone();

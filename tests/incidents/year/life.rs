@@ -13,7 +13,7 @@ use crate::fleet::{Fleet, Host, NETWORK, Released, reverse};
 /// How many former days are kept, to come back as old exports.
 const KEPT: usize = 31;
 
-/// A fleet as the days go by.
+/// A fleet over many days.
 pub struct Life {
     /// The fleet, as it is.
     pub fleet: Fleet,
@@ -27,7 +27,7 @@ pub struct Life {
     pub most: BTreeMap<&'static str, u64>,
     /// What people wrote into zones: the apex and the line.
     notes: Vec<(String, String)>,
-    /// How often anybody wrote anything, so that no name comes twice.
+    /// How many records were written by hand, so that no name comes twice.
     edits: usize,
 }
 
@@ -175,7 +175,7 @@ impl Life {
         self.fleet.layout.insert((datacenter, vlan), network);
     }
 
-    /// Somebody writes a record into a zone, or takes one out that somebody wrote.
+    /// An editor writes a record into a zone, or removes one that was written by hand.
     fn edit(&mut self, workspaces: &[&Path]) {
         if self.notes.len() > 20 && self.dice.below(2) == 0 {
             let (apex, line) = self.notes.remove(self.dice.below(20));

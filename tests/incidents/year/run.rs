@@ -25,7 +25,7 @@ pub struct World {
     pub most: BTreeMap<&'static str, u64>,
 }
 
-/// What became of a day's exports.
+/// The outcome of a day's exports.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
     /// What stopped something of it.
@@ -114,7 +114,8 @@ fn apply_exports(yard: &Yard, fleet: &Fleet, settings: Settings, [now, exported]
     let conduct = Conduct {
         workspace: yard.path(),
         now,
-        who: "somebody",
+        read_at: None,
+        who: "operator",
         reason: None,
         max_failures: None,
         run: 1,

@@ -1,11 +1,11 @@
-//! What came of a year, as Markdown.
+//! The outcome of a year, as Markdown.
 
 use std::fmt::Write as _;
 
 use super::Year;
 use super::run::Outcome;
 
-/// What came of a fault.
+/// The outcome of a fault.
 pub struct Row {
     /// What went wrong.
     pub kind: &'static str,
@@ -48,7 +48,7 @@ pub fn text(year: &Year) -> String {
     text
 }
 
-/// What became of a fault under some settings.
+/// The outcome of a fault under some settings.
 fn cell(outcome: &Outcome) -> String {
     match (&outcome.stopped_by, outcome.harmed) {
         (Some(by), 0) => format!("stopped: {by}"),

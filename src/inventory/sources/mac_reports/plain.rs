@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use super::{Fields, Scalar};
 
-/// Reads a line that is one object of texts without escapes, whole numbers, truth values and nulls, each known key once;
+/// Reads a line that is one object of texts without escapes, whole numbers, truth values and nulls, each known key
+/// once;
 /// `None` for any other line, which the library reads, and of which it says what is wrong.
 pub fn read(line: &str) -> Option<Fields<'_>> {
     // Folding instead of `any` lets the compiler look at many octets at once.
@@ -33,8 +34,8 @@ pub fn read(line: &str) -> Option<Fields<'_>> {
     (reader.at == line.len()).then_some(fields)
 }
 
-/// Marks the first of eight octets that is `octet` by its highest bit; none where none is. What is marked behind the first
-/// may be another.
+/// Marks the first of eight octets that is `octet` by its highest bit; none where none is. What is marked behind the
+/// first may be another.
 fn marks(eight: u64, octet: u8) -> u64 {
     const ONES: u64 = u64::MAX / 255;
     let differing = eight ^ (ONES * u64::from(octet));
@@ -50,7 +51,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// The next octet that is no blank.
+    /// The next octet that is not a blank.
     fn next(&mut self) -> Option<u8> {
         loop {
             let octet = *self.line.as_bytes().get(self.at)?;
@@ -61,7 +62,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes over one octet, which must be this.
+    /// Skips one octet, which must be this.
     fn expect(&mut self, octet: u8) -> Option<()> {
         (self.next()? == octet).then_some(())
     }
@@ -87,7 +88,7 @@ impl<'a> Reader<'a> {
         (octets[end] == b'"').then_some(text)
     }
 
-    /// Reads a value; what is behind a number or a word is judged by whoever reads on.
+    /// Reads a value; the caller checks what follows a number or a word.
     fn scalar(&mut self) -> Option<Scalar<'a>> {
         match self.next()? {
             b'"' => self.text().map(|text| Scalar::Text(Cow::Borrowed(text))),
@@ -99,14 +100,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes over the rest of a word.
+    /// Skips the rest of a word.
     fn word(&mut self, rest: &str) -> Option<()> {
         let is_there = self.line.as_bytes()[self.at..].starts_with(rest.as_bytes());
         self.at += rest.len();
         is_there.then_some(())
     }
 
-    /// Reads a number behind its first digit, as far as it is one of digits.
+    /// Reads the digits of a number behind its first one.
     fn number(&mut self, first: u8) -> Option<u64> {
         let mut number = u64::from(first - b'0');
         while let Some(digit @ b'0'..=b'9') = self.line.as_bytes().get(self.at) {

@@ -13,7 +13,7 @@ use crate::diag::Severity;
 use crate::inventory::model::LockRow;
 use crate::inventory::repeats::Repeats;
 
-/// Finds the rows that contradict others, and marks those bad of which nobody knows which counts.
+/// Finds the rows that contradict others, and marks those as bad whose order is undecided.
 pub fn find(entries: &mut [LockEntry], tally: &mut Tally) -> [(&'static Fault, Vec<Conflict>); 3] {
     let mut clashes = Clashes { entries, lost: HashMap::new() };
     let several = clashes.several();
@@ -50,14 +50,14 @@ impl Clashes<'_> {
     fn several(&self) -> Vec<usize> {
         let inv = |at: &usize| self.row(*at).inv;
         let mut rows: Vec<usize> = (0..self.entries.len()).collect();
-        // Hosts have their rows next to each other in a file that nobody edited.
+        // Hosts have their rows next to each other in a file that was not edited by hand.
         if !self.entries.is_sorted_by_key(|entry| entry.row.inv) {
             rows.sort_by_key(inv);
         }
         rows.chunk_by(|a, b| inv(a) == inv(b)).filter(|same| same.len() > 1).flatten().copied().collect()
     }
 
-    /// Finds current rows of which a later version stands beside them: released, with the same `since`.
+    /// Finds current rows that have a later version: released, with the same `since`.
     fn stale(&mut self, several: &[usize]) -> Vec<Conflict> {
         let is_good = |at: &usize| self.row(*at).name.is_some() && !self.row(*at).bad;
         let mut rows: Vec<usize> = several.iter().copied().filter(is_good).collect();
@@ -74,8 +74,10 @@ impl Clashes<'_> {
                 let is_later = |later: &&LockRow| later.released.is_some() && later.since == row.since;
                 let Some(later) = same.iter().map(|at| self.row(*at)).find(is_later) else { continue };
                 let (Some(name), Some(released)) = (&row.name, later.released) else { continue };
-                let message =
-                    format!("host {} has `{name}` by this row, and by another gave it up at {released}", row.inv);
+                let message = format!(
+                    "host {} has `{name}` in this row, but another row says that it gave the name up at {released}",
+                    row.inv
+                );
                 let (severity, origin) = (Severity::Warning, row.origin);
                 conflicts.push(Conflict { severity, origin, message, other: later.origin });
                 lost.insert(*at, format!("host {} gave `{name}` up at {released}", row.inv));
@@ -208,7 +210,7 @@ fn with_another(same: &[usize]) -> impl Iterator<Item = (usize, usize)> {
     same.iter().map(|at| (*at, if *at == same[0] { same[1] } else { same[0] }))
 }
 
-/// The name of a row, for people.
+/// The name of a row, for messages.
 fn shown(row: &LockRow) -> String {
     row.name.as_ref().map_or_else(|| "no name".to_owned(), |name| format!("`{name}`"))
 }

@@ -17,34 +17,34 @@ pub struct System {
     /// Its statuses in lower case, each with what it means. Only what means that a host was given back may be free: the
     /// records of a free host are not protected.
     pub statuses: &'static [(&'static str, HostStatus)],
-    /// The status of hosts where there is no such field; `None` where there must be.
+    /// The status of hosts where there is no such field; `None` where the field is required.
     pub without_status: Option<HostStatus>,
-    /// What stands between tags.
+    /// The characters between tags.
     pub between_tags: &'static [char],
-    /// What stands where a name would, if there is none.
+    /// The text that means that there is no name.
     pub no_name: Option<&'static str>,
     /// The fields by which exports of interfaces name a device: its number, and what its name may be followed by.
     pub device: Option<(&'static str, &'static str)>,
 }
 
-/// An inventory number that is none.
+/// An inventory number that is not a number.
 const NO_INV: Fault = Fault {
     code: BAD_INV.code,
-    rule: "an inventory number is an unsigned integer in decimal digits (docs/formats.md, exports of other systems)",
+    rule: "an inventory number is an unsigned integer in decimal digits",
     hint: "correct it, name another field by `inv`, or choose the rows that are hosts by `only`",
 };
 
 /// A field that may not be empty.
 const EMPTY_FIELD: Fault = Fault {
     code: hosts_csv::EMPTY_FIELD.code,
-    rule: "project, location and status are never empty (docs/formats.md, exports of other systems)",
+    rule: "project, location and status are never empty",
     hint: "complete it, or choose the rows that are hosts by `only`",
 };
 
-/// A status that nobody knows.
+/// A status without a known meaning.
 const BAD_STATUS: Fault = Fault {
     code: hosts_csv::BAD_STATUS.code,
-    rule: "a status means that a host is assigned, or free (docs/formats.md, exports of other systems)",
+    rule: "a status means that a host is assigned, or free",
     hint: "say what it means by `statuses`; until then the host counts as assigned, and is frozen",
 };
 
@@ -59,7 +59,7 @@ struct Piece {
     names: Vec<(Box<str>, Inv)>,
 }
 
-/// Where the fields of a row stand.
+/// Where the fields of a row are.
 struct Places {
     /// The inventory number.
     inv: usize,
@@ -75,6 +75,8 @@ struct Places {
     restrictions: Vec<usize>,
     /// The switch.
     switch: Option<usize>,
+    /// The rack.
+    rack: Option<usize>,
     /// The number of the device, and what its name may be followed by.
     device: Option<(usize, usize)>,
 }
@@ -82,20 +84,21 @@ struct Places {
 impl Places {
     /// Asks for the fields of a mapping.
     fn new(mapping: &Mapping, system: &System, asked: &mut Asked) -> Places {
-        let name = |key: &str| mapping.field(key).expect("the format gives every field but the switch a default");
+        let name = |key: &str| mapping.field(key).expect("the format gives every field that is required a default");
         let mut ask = |key: &str| asked.ask(Wanted::required(name(key)));
         let (inv, device, project, location) = (ask("inv"), ask("name"), ask("project"), ask("location"));
         let is_required = system.without_status.is_none();
         let status = asked.ask(Wanted { is_required, ..Wanted::required(name("status")) });
-        // Without it nobody would know which hosts automation is to leave alone.
+        // Without it, the hosts that automation must leave alone would be unknown.
         let restrictions = mapping.field("restrictions").into_iter().flat_map(|field| {
             [asked.ask(Wanted::required(field)), asked.ask(Wanted::optional(format!("{field}.slug")))]
         });
         let restrictions = restrictions.collect();
-        let switch = mapping.field("switch").map(|field| asked.ask(Wanted::optional(field)));
+        let [switch, rack] =
+            ["switch", "rack"].map(|key| mapping.field(key).map(|field| asked.ask(Wanted::optional(field))));
         let of_device = |(id, tag): (&str, &str)| (asked.ask(Wanted::optional(id)), asked.ask(Wanted::optional(tag)));
         let place = system.device.map(of_device);
-        Places { inv, name: device, project, location, status, restrictions, switch, device: place }
+        Places { inv, name: device, project, location, status, restrictions, switch, rack, device: place }
     }
 }
 
@@ -128,14 +131,14 @@ pub fn read(input: &Input<'_>, context: &Context<'_>, system: &System) -> Part {
     Part { tally, fold: Box::new(fold) }
 }
 
-/// Reads one row; without a readable inventory number it is nobody's, and only reported.
+/// Reads one row; without a readable inventory number it belongs to no host, and is only reported.
 fn read_host(
     piece: &mut Piece,
     (record, places): (&Record<'_, '_>, &Places),
     faults: &mut Faults<'_, '_>,
     (input, context, system): (&Input<'_>, &Context<'_>, &System),
 ) {
-    // Where the row is cut wrongly, what stands in a column may belong to another.
+    // Where the fields of the row are wrong, a value may be in the wrong column.
     let columns_are_known = !faults.found();
     faults.hush();
     record.judge(faults);
@@ -145,7 +148,7 @@ fn read_host(
     if inv.is_none() {
         record.fault(places.inv, &NO_INV, faults, || match number {
             "" => "there is no inventory number".into(),
-            number => format!("`{number}` is no inventory number"),
+            number => format!("`{number}` is not an inventory number"),
         });
     }
     for (place, what) in [(places.project, "project"), (places.location, "location")] {
@@ -158,11 +161,11 @@ fn read_host(
         let whole = match context.admins.get(project) {
             _ if device.contains('.') => device.to_owned(),
             Some(admin) => format!("{device}.{}", admin.dns_domain),
-            // Nobody knows the domain of a project without an administrator's half, whose hosts are skipped.
+            // A project without an administrator's half has no known domain; its hosts are skipped.
             None => return None,
         };
         text::read_name(&whole, context).unwrap_or_else(|error| {
-            record.fault(places.name, &BAD_NAME, faults, || format!("`{device}` is no host name: {error}"));
+            record.fault(places.name, &BAD_NAME, faults, || format!("`{device}` is not a host name: {error}"));
             None
         })
     });
@@ -178,10 +181,10 @@ fn read_host(
         piece.names.extend(tagged.map(|name| (format!("{name} ({})", text(tag).to_ascii_lowercase()).into(), inv)));
         piece.names.extend(lower.map(|name| (name.into(), inv)));
     }
-    // Whoever writes it in capitals means it too: too much protection does no harm.
+    // Capitals mean the same: too much protection does no harm.
     let is_it = |tag: &str| tag.trim_ascii().eq_ignore_ascii_case(RESTRICTION);
     let is_restricted = |place: &usize| text(*place).split(system.between_tags).any(is_it);
-    let switch = places.switch.map(text).filter(|switch| !switch.is_empty());
+    let [switch, rack] = [places.switch, places.rack].map(|place| place.map(text).filter(|text| !text.is_empty()));
     piece.hosts.hosts.push(Host {
         inv,
         name,
@@ -189,6 +192,7 @@ fn read_host(
         status,
         location: piece.hosts.symbols.intern(text(places.location)),
         switch: switch.map(|switch| piece.hosts.symbols.intern(switch)),
+        rack: rack.map(|rack| piece.hosts.symbols.intern(rack)),
         restricted: places.restrictions.iter().any(is_restricted),
         bad: faults.found(),
         columns_are_known: columns_are_known && !project.is_empty(),
@@ -211,7 +215,7 @@ fn read_status(
     own.or_else(known).or_else(without).unwrap_or_else(|| {
         match text {
             "" => record.fault(place, &EMPTY_FIELD, faults, || "the status is empty".into()),
-            _ => record.fault(place, &BAD_STATUS, faults, || format!("nobody knows what the status `{text}` means")),
+            _ => record.fault(place, &BAD_STATUS, faults, || format!("the meaning of the status `{text}` is unknown")),
         }
         HostStatus::Assigned
     })

@@ -15,11 +15,12 @@ use crate::inventory::value::{CLOCK_SKEW, Inv, Mac, Time};
 pub struct System {
     /// How its files are written.
     pub dialect: Dialect,
-    /// The number and the name of the device that an interface belongs to; `None` where its rows say the inventory number.
+    /// The number and the name of the device that an interface belongs to; `None` where its rows say the inventory
+    /// number.
     pub device: Option<(&'static str, &'static str)>,
-    /// Where the MAC stands: the first of these that holds one.
+    /// Where the MAC is: the first of these fields that has one.
     pub macs: &'static [&'static str],
-    /// When somebody last looked.
+    /// When the system last looked.
     pub time: &'static str,
     /// Whether it is in use; where nothing says, it is.
     pub enabled: Option<&'static str>,
@@ -34,21 +35,21 @@ pub struct System {
 /// A time that says too little.
 const NO_TIME: Fault = Fault {
     code: BAD_TIME.code,
-    rule: "times are RFC 3339 with an offset, such as 2026-11-20T01:00:00Z (docs/formats.md, exports of other systems)",
-    hint: "export as JSON: NetBox before 4.0 writes times into CSV as people read them",
+    rule: "times are RFC 3339 with an offset, such as 2026-11-20T01:00:00Z",
+    hint: "export as JSON: NetBox before 4.0 writes times into CSV in another form",
 };
 
 /// Several MACs of one interface.
 const SEVERAL_MACS: Fault = Fault {
     code: BAD_MAC.code,
-    rule: "an interface has one MAC, or a primary one (docs/formats.md, exports of other systems)",
+    rule: "an interface has one MAC, or a primary one",
     hint: "make one of them the primary MAC of the interface; until then its host is frozen",
 };
 
 /// A device that may be several hosts.
 const AMBIGUOUS: Fault = Fault {
     code: "ambiguous-device",
-    rule: "an interface belongs to one host (docs/formats.md, exports of other systems)",
+    rule: "an interface belongs to one host",
     hint: "export as JSON, where devices have numbers, or give the devices different names",
 };
 
@@ -67,17 +68,17 @@ struct Piece {
     symbols: Symbols,
     /// The names of devices.
     devices: Symbols,
-    /// The reports, with nobody's number where they are a device's.
+    /// The reports; those of a device have no host's number yet.
     reports: Vec<(Owner, Report)>,
 }
 
-/// Where the fields of a row stand.
+/// Where the fields of a row are.
 struct Places {
     /// The inventory number.
     inv: Option<usize>,
     /// The number and name of the device.
     device: Option<(usize, usize)>,
-    /// Where the MAC may stand.
+    /// Where the MAC may be.
     macs: Vec<usize>,
     /// The time.
     time: usize,
@@ -136,7 +137,7 @@ pub fn read(input: &Input<'_>, context: &Context<'_>, system: &System) -> Part {
     Part { tally, fold: Box::new(fold) }
 }
 
-/// Reads one row. Without a readable owner or time it is reported and nobody's.
+/// Reads one row. Without a readable owner or time it is reported and belongs to no host.
 fn read_interface(
     piece: &mut Piece,
     (record, places): (&Record<'_, '_>, &Places),
@@ -147,8 +148,8 @@ fn read_interface(
     let is =
         |place: Option<usize>, word: &str| place.is_some_and(|place| record.text(place).eq_ignore_ascii_case(word));
     let mac_at = places.macs.iter().copied().find(|place| !record.text(*place).is_empty());
-    let is_of_nobody = is(places.management, "true") || mac_at.is_none();
-    if is_of_nobody && !faults.found() {
+    let has_no_host = is(places.management, "true") || mac_at.is_none();
+    if has_no_host && !faults.found() {
         return faults.pass_over();
     }
     record.judge(faults);
@@ -156,7 +157,7 @@ fn read_interface(
     let text = record.text(places.time);
     let time: Option<Time> = text.parse().ok();
     if time.is_none() {
-        record.fault(places.time, &NO_TIME, faults, || format!("`{text}` is no time"));
+        record.fault(places.time, &NO_TIME, faults, || format!("`{text}` is not a time"));
     }
     let is_ahead = time.is_some_and(|time| time > latest);
     if let Some(time) = time.filter(|_| is_ahead) {
@@ -190,7 +191,7 @@ fn read_owner(
         let text = record.text(place);
         let inv: Option<Inv> = text.parse().ok();
         if inv.is_none() {
-            record.fault(place, &BAD_INV, faults, || format!("`{text}` is no inventory number"));
+            record.fault(place, &BAD_INV, faults, || format!("`{text}` is not an inventory number"));
         }
         return inv.map(Owner::Host);
     }
@@ -243,8 +244,8 @@ struct Lost {
 }
 
 impl Lost {
-    /// Warns where no report at all is of a known host: switches have interfaces too, but not alone. Where there are no hosts,
-    /// that has been told.
+    /// Warns where no report is about a known host: an export has interfaces of switches, too, but not only those.
+    /// Without hosts there was another report already.
     fn report(self, draft: &mut Draft) {
         let (0, Some(first), false) = (self.joined, self.first, draft.hosts.is_empty()) else { return };
         let message = format!("no host is known as the device of any of the {} interfaces", self.count);
@@ -253,7 +254,7 @@ impl Lost {
     }
 }
 
-/// The reports of a chunk, each as its host's; those of devices that no host is known as, such as switches, are nobody's.
+/// The reports of a chunk, each for its host; those of devices without a known host, such as switches, are dropped.
 fn take_in(draft: &mut Draft, piece: Piece, source: u16, lost: &mut Lost) -> Vec<Report> {
     let mut reports = Vec::with_capacity(piece.reports.len());
     let numbers = Renumbering::merge(&mut draft.symbols, &piece.symbols);
@@ -280,7 +281,7 @@ fn take_in(draft: &mut Draft, piece: Piece, source: u16, lost: &mut Lost) -> Vec
                 let message = format!("the device may be host {one} or {other}");
                 let make = || Diagnostic::error(AMBIGUOUS.code, report.origin, message);
                 draft.found.push_bounded(report.origin.file, || make().rule(AMBIGUOUS.rule).hint(AMBIGUOUS.hint));
-                // Whose MAC it is cannot be told, so that neither may go by it.
+                // It is unknown which host has the MAC, so neither may use it.
                 reports.extend(invs.iter().map(|inv| Report { inv: *inv, sighting: Sighting::Bad, ..report }));
             }
         }

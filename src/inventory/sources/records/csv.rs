@@ -1,4 +1,5 @@
-//! CSV as other systems write it: a header that names the columns, quotes around fields that need them, lines in fields.
+//! CSV as other systems write it: a header that names the columns, quotes around fields that need them, lines in
+//! fields.
 //!
 //! Source: RFC 4180; Python's `csv` module and the manual of `mysql --batch` for what differs.
 
@@ -22,7 +23,7 @@ const CHUNK: usize = 1 << 20;
 pub struct Style {
     /// The octet between columns.
     delimiter: u8,
-    /// Whether fields may stand in quotes; otherwise they are as `mysql --batch` writes them.
+    /// Whether fields may be in quotes; otherwise they are as `mysql --batch` writes them.
     is_quoted: bool,
 }
 
@@ -81,8 +82,8 @@ where
     (pieces, tally)
 }
 
-/// A file without the last line that counts its rows, and without a last line that has no end: what is left of a row may name
-/// another host than the row did.
+/// A file without the last line that counts its rows, and without a last line that has no end: the rest of a cut row
+/// may name another host than the row did.
 fn rows_of(bytes: &[u8]) -> &[u8] {
     let whole = &bytes[..memchr::memrchr(b'\n', bytes).map_or(0, |end| end + 1)];
     match text::end_marker(whole) {
@@ -112,7 +113,7 @@ fn find_columns<S, R>(
     let bad = |message: String| {
         let diagnostic = Diagnostic::error("bad-header", Origin::line(file.id, 1), message);
         let diagnostic = diagnostic.excerpt(&header, 0);
-        let rule = "the first row names the columns (docs/formats.md, exports of other systems)";
+        let rule = "the first row names the columns";
         Box::new(diagnostic.rule(rule).hint(reading.dialect.hint))
     };
     let mut places = Vec::new();

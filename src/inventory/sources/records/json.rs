@@ -17,22 +17,19 @@ use crate::inventory::sources::{Context, SourceFile, Tally};
 /// How many rows one thread reads at a time.
 const CHUNK: usize = 256;
 
-/// How deep the value of a field may lie: a list of objects, each with a name.
+/// How deep the value of a field may be: a list of objects, each with a name.
 const DEPTH: usize = 2;
 
-/// The members of an object that stand for it, the first that it has: the name of a site, the value of a choice, the display
-/// of what has neither.
+/// The members of an object that represent it; the first that it has counts: the name of a site, the value of a choice,
+/// the display of an object with neither.
 const STANDS_FOR: [&str; 5] = ["name", "value", "label", "display", "id"];
 
-/// A row that is no JSON object.
-const BAD_JSON: Fault = Fault {
-    code: "bad-json",
-    rule: "each row is one JSON object, each key once (docs/formats.md, exports of other systems)",
-    hint: "export again",
-};
+/// A row that is not a JSON object.
+const BAD_JSON: Fault =
+    Fault { code: "bad-json", rule: "each row is one JSON object, each key once", hint: "export again" };
 
 /// What may be incomplete.
-const CUT_RULE: &str = "what may be incomplete proves nothing (docs/formats.md, trust)";
+const CUT_RULE: &str = "a file that may be incomplete is not used";
 
 /// What was read of one file.
 pub struct OfFile<T> {
@@ -40,7 +37,7 @@ pub struct OfFile<T> {
     pub pieces: Vec<T>,
     /// How much is wrong.
     pub tally: Tally,
-    /// Whether several rows stand on one line.
+    /// Whether several rows are on one line.
     pub is_crowded: bool,
     /// What its pages say of themselves.
     pub page: Page,
@@ -80,10 +77,10 @@ where
         }
         Err(Trouble::Unexpected(at)) => {
             let (mut places, width) = (Places::new(file), file.bytes.len().min(at + 1) - at);
-            let diagnostic = Diagnostic::error(BAD_JSON.code, places.origin(at), "this is no JSON");
+            let diagnostic = Diagnostic::error(BAD_JSON.code, places.origin(at), "this is not JSON");
             let line = String::from_utf8_lossy(places.line(at));
             let diagnostic = diagnostic.excerpt(line, width).rule(BAD_JSON.rule).hint(reading.dialect.hint);
-            read.tally.distrust(file.id, context.files, "is no JSON", diagnostic);
+            read.tally.distrust(file.id, context.files, "is not JSON", diagnostic);
             return read;
         }
     };
@@ -111,7 +108,7 @@ where
     let lacking = paths.lacking(reading.wanted, seen);
     for (piece, mut below, _) in parts {
         if !lacking.is_empty() {
-            // What every row lacks is told once.
+            // A field that every row lacks is reported once.
             below.diagnostics = Diagnostics::default();
         }
         read.pieces.push(piece);
@@ -120,14 +117,14 @@ where
     if !rows.is_empty() && !lacking.is_empty() {
         let message = format!("none of the rows has {}", lacking.join(", "));
         let diagnostic = Diagnostic::file_error("bad-header", file.id, message);
-        let rule = "a file has the fields that are asked for (docs/formats.md, exports of other systems)";
+        let rule = "a file has the fields that are asked for";
         let hint =
             "export whole objects, without `brief` or `fields`; or name the fields that it has in zonewright.toml";
         read.tally.distrust(file.id, context.files, "has other fields", diagnostic.rule(rule).hint(hint));
     }
     if rows.is_empty() && read.tally.doubt.is_none() {
         let diagnostic = Diagnostic::file_error("source-empty", file.id, "the file has no rows");
-        let diagnostic = diagnostic.rule("an empty export is unknown, never empty (docs/formats.md, trust)");
+        let diagnostic = diagnostic.rule("an empty export makes its source unknown, never empty");
         read.tally.distrust(file.id, context.files, "has no rows", diagnostic.hint("export again"));
     }
     read
@@ -169,7 +166,7 @@ pub fn check_pages(pages: &[(FileId, Page, usize)], context: &Context<'_>, tally
     tally.distrust(file, context.files, "is not whole", diagnostic.hint(hint));
 }
 
-/// The lines and columns of octets that come in their order.
+/// The lines and columns of octets, asked for in ascending order.
 struct Places<'a> {
     /// The file.
     file: SourceFile<'a>,
@@ -185,7 +182,7 @@ impl<'a> Places<'a> {
         Places { file, at: 0, origin: Origin { file: file.id, line: 1, col: 1 } }
     }
 
-    /// The line and column of an octet that is none before the last.
+    /// The line and column of an octet that is not before the last one.
     fn origin(&mut self, at: usize) -> Origin {
         let between = &self.file.bytes[self.at..at];
         let lines = memchr::memchr_iter(b'\n', between).count() as u32;
@@ -233,7 +230,7 @@ impl<'w> Paths<'w> {
     }
 }
 
-/// Reads one row; notes which of the first keys it has, whatever stands under them.
+/// Reads one row; notes which of the first keys it has, whatever their values.
 fn read_row<T, S, R>(
     piece: &mut T,
     tally: &mut Tally,
@@ -265,7 +262,7 @@ fn read_row<T, S, R>(
 /// A field as text, and as it is written.
 type Field<'t> = Option<(Cow<'t, str>, &'t str)>;
 
-/// Finds fields in the text of an object; notes which of the first keys stand in it.
+/// Finds fields in the text of an object; notes which of the first keys it has.
 fn find_fields<'t>(text: &'t str, paths: &Paths<'_>, seen: &mut [bool]) -> Result<Vec<Field<'t>>, serde_json::Error> {
     let found = pick(text, &paths.keys)?;
     seen.iter_mut().zip(&found).for_each(|(seen, member)| *seen |= member.is_some());
@@ -304,7 +301,8 @@ fn descend<'t>(mut raw: &'t str, mut path: &[&str], is_first: bool) -> Result<Fi
     Ok(text_of(raw, DEPTH)?.map(|text| (text, raw)))
 }
 
-/// A value as text: of an object what stands for it, of a list its items; `None` where it is null, empty, or too deep.
+/// A value as text: for an object the member that represents it, for a list its items; `None` where it is null, empty,
+/// or too deep.
 fn text_of(raw: &str, depth: usize) -> Result<Option<Cow<'_, str>>, serde_json::Error> {
     let text: Cow<'_, str> = match raw.as_bytes().first() {
         Some(b'"') => serde_json::from_str::<Text<'_>>(raw)?.0,
@@ -339,7 +337,8 @@ struct Text<'t>(#[serde(borrow)] Cow<'t, str>);
 
 /// The members of an object under some keys, as they are written.
 ///
-/// Errors: what is no object, and a key among these that stands in it twice: which of the two holds cannot be told.
+/// Errors: a value that is not an object, and a requested key that it has twice: it is unknown which of the two is
+/// right.
 fn pick<'t>(text: &'t str, keys: &[&str]) -> Result<Vec<Option<&'t str>>, serde_json::Error> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let picked = Pick(keys).deserialize(&mut deserializer)?;
@@ -370,7 +369,7 @@ impl<'de> Visitor<'de> for Pick<'_> {
         while let Some(Text(key)) = map.next_key()? {
             match self.0.iter().position(|own| *own == key) {
                 Some(place) if picked[place].is_some() => {
-                    return Err(M::Error::custom(format!("the key `{key}` stands in it twice")));
+                    return Err(M::Error::custom(format!("it has the key `{key}` twice")));
                 }
                 Some(place) => picked[place] = Some(map.next_value::<&'de RawValue>()?.get()),
                 None => {
@@ -430,7 +429,7 @@ mod tests {
         assert_eq!(field(&deep("[{\"a\":", "}]"), "a.a.a"), None);
         assert_eq!(field(&deep("{\"name\":", "}"), "a"), None);
         assert!(find("{\"a\":1,\"a\":2}", "a").is_err());
-        assert!(find("{\"b\":1,\"b\":2}", "a").is_ok(), "nobody asks for it");
+        assert!(find("{\"b\":1,\"b\":2}", "a").is_ok(), "`b` is not asked for");
     }
 
     #[test]

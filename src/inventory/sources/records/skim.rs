@@ -1,13 +1,14 @@
 //! The objects of a JSON export by their octets: found without reading them, so that they can be read side by side.
 //!
-//! An export is a list of objects, one page of an API or several with `results`, or objects one after another (JSON lines).
+//! An export is a list of objects, one page of an API or several with `results`, or objects one after another (JSON
+//! lines).
 
 use std::ops::Range;
 
 /// What a document holds.
 #[derive(Debug, Default, PartialEq)]
 pub struct Skimmed {
-    /// The octets of each row, in order; a row that is no object is one too.
+    /// The octets of each row, in order; a row that is not an object counts, too.
     pub rows: Vec<Range<usize>>,
     /// The octets of each page but its rows.
     pub pages: Vec<PageRest>,
@@ -31,7 +32,7 @@ pub struct PageRest {
 pub enum Trouble {
     /// It ends too early.
     Cut,
-    /// Something else than JSON stands at an octet.
+    /// There is no JSON at an octet.
     Unexpected(usize),
 }
 
@@ -80,7 +81,8 @@ impl Skimmer<'_> {
         }
     }
 
-    /// Whether a member follows in a list or object that `close` ends, `is_first` or behind a comma; takes what separates it.
+    /// Whether a member follows in a list or object that `close` ends, `is_first` or behind a comma; takes what
+    /// separates it.
     fn has_member(&mut self, close: u8, is_first: bool) -> Result<bool, Trouble> {
         match self.next_octet() {
             None => Err(Trouble::Cut),

@@ -1,4 +1,4 @@
-//! Exports of NetBox and RackTables: what they say is what ours would say, and what is wrong in them is told.
+//! Exports of NetBox and RackTables: they mean what our own formats would mean, and their errors are reported.
 
 use proptest::prelude::*;
 
@@ -249,7 +249,7 @@ fn no_cut_of_another_system_goes_unnoticed() {
         for end in 0..text.len() {
             let cut = &text[..end];
             let outcome = devices(cut);
-            // A file of rows that ends where a row does is told only by the number of its rows.
+            // A file of rows that is cut at the end of a row shows it only by the number of its rows.
             let ends_a_row = cut.ends_with("}\n") || cut.ends_with("}");
             let is_lines = text.starts_with('{') && !text.starts_with("{\"count");
             assert!(
@@ -287,7 +287,7 @@ fn the_place_of_a_fault_is_its_field() {
     let outcome = devices(&minified);
     let at = minified.find("\"x\"").unwrap() + 1;
     assert!(
-        outcome.text().contains(&format!("hosts-1:1:{at}: error[bad-inv]: `x` is no inventory number")),
+        outcome.text().contains(&format!("hosts-1:1:{at}: error[bad-inv]: `x` is not an inventory number")),
         "{}",
         outcome.text()
     );
@@ -300,7 +300,7 @@ fn the_place_of_a_fault_is_its_field() {
     let outcome = devices(csv);
     assert!(outcome.text().contains("hosts-1:3:4: error[bad-inv]"), "{}", outcome.text());
     assert!(
-        outcome.text().contains("hosts-1:5:17: error[bad-status]: nobody knows what the status `Gone` means"),
+        outcome.text().contains("hosts-1:5:17: error[bad-status]: the meaning of the status `Gone` is unknown"),
         "{}",
         outcome.text()
     );
@@ -345,6 +345,15 @@ fn statuses_and_fields_can_be_named_otherwise() {
 }
 
 #[test]
+fn the_rack_of_a_host_is_known_where_the_export_has_it() {
+    let racked = device(1, "\"101\"", ",\"rack\":{\"id\":4,\"name\":\"A11\"}");
+    let outcome = devices(&format!("[{racked},{}]", device(2, "\"102\"", "")));
+    let rack = |host: &Host| host.rack.map(|rack| outcome.draft.symbols.text(rack).to_owned());
+    let racks: Vec<Option<String>> = outcome.draft.hosts.iter().map(rack).collect();
+    assert_eq!(racks, [Some("A11".to_owned()), None], "{}", outcome.text());
+}
+
+#[test]
 fn interfaces_report_what_hosts_have() {
     let hosts = devices(&format!("[{},{}]", device(1, "\"101\"", ""), device(2, "\"102\"", "")));
     let rows = [
@@ -367,7 +376,7 @@ fn interfaces_report_what_hosts_have() {
             "102 2026-11-21T01:00:00.123456Z ahead Some(\"78:e3:b5:08:93:98\") None",
         ]
     );
-    assert_eq!(outcome.tally.rows, 5, "two are passed over");
+    assert_eq!(outcome.tally.rows, 5, "two are ignored");
 }
 
 #[test]
@@ -403,7 +412,7 @@ fn interfaces_are_joined_with_hosts_csv_by_name() {
     assert_eq!((outcome.reports().len(), outcome.codes()), (0, vec!["unknown-devices"]));
 }
 
-/// The hosts of an outcome once more.
+/// A copy of the hosts of an outcome.
 fn hosts_of(outcome: &Outcome) -> Vec<Host> {
     let copy = |host: &Host| Host { name: host.name.clone(), ..*host };
     outcome.draft.hosts.iter().map(copy).collect()

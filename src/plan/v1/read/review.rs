@@ -1,7 +1,5 @@
 //! What the changes rest on, as JSON has it.
 
-use std::collections::BTreeMap;
-
 use serde::Deserialize as _;
 use serde::de::Deserializer;
 
@@ -24,8 +22,6 @@ pub struct ReviewShape {
     newly_blocked: Option<Vec<u64>>,
     /// The causes.
     causes: Vec<Checked<Cause>>,
-    /// The hosts by datacenter.
-    locations: BTreeMap<String, Vec<u64>>,
 }
 
 impl Documented for Review {
@@ -41,14 +37,11 @@ impl Documented for Review {
                 "`settled`, `newly_blocked` and each `class` stand where there is a base, and only there".into()
             );
         }
-        let hosts = |invs: Vec<u64>| invs.into_iter().map(Inv).collect::<Vec<Inv>>();
-        let newly_blocked = hosts(shape.newly_blocked.unwrap_or_default());
-        let locations: BTreeMap<String, Vec<Inv>> =
-            shape.locations.into_iter().map(|(location, invs)| (location, hosts(invs))).collect();
-        if !locations.values().chain([&newly_blocked]).all(|hosts| hosts.is_sorted_by(|a, b| a < b)) {
-            return Err("a list of hosts in `review` is not sorted, or holds one twice".into());
+        let newly_blocked: Vec<Inv> = shape.newly_blocked.unwrap_or_default().into_iter().map(Inv).collect();
+        if !newly_blocked.is_sorted_by(|a, b| a < b) {
+            return Err("`newly_blocked` is not sorted, or has a host twice".into());
         }
-        Ok(Review { against, causes, settled: shape.settled.unwrap_or_default(), newly_blocked, locations })
+        Ok(Review { against, causes, settled: shape.settled.unwrap_or_default(), newly_blocked })
     }
 }
 

@@ -17,7 +17,7 @@ fn apex() -> ZoneName {
     ZoneName::new(Name::parse("example.net").unwrap())
 }
 
-/// What a text holds, and where; panics where it is no zone.
+/// What a text holds, and where; panics where it is not a zone.
 fn read(text: &str, keys: &[RrKey]) -> (ZoneContents, Layout) {
     let mut loader = Loader::of_text("zone", text.as_bytes().to_vec());
     let wanted: HashSet<Key> = keys.iter().map(|key| (key.owner.as_name().to_name(), key.rtype)).collect();
@@ -47,7 +47,7 @@ fn edited(text: &str, wishes: &[Wish<'_>]) -> String {
             (None, Some(after)) => ChangeKind::Create { after },
             (Some(before), Some(after)) => ChangeKind::Modify { before, after },
             (Some(before), None) => ChangeKind::Delete { before },
-            (None, None) => panic!("nothing stands there"),
+            (None, None) => panic!("nothing is there"),
         }
     });
     let kinds: Vec<ChangeKind> = kinds.collect();
@@ -296,7 +296,7 @@ fn any_text() -> impl Strategy<Value = String> {
     let first = select(vec!["$TTL 1d\na A 192.0.2.9", "a 40 A 192.0.2.9", "@ NS a"]);
     let statements = || proptest::collection::vec(any_statement(), 0..8);
     (first, statements(), soa, statements(), any::<bool>()).prop_map(|(first, before, soa, after, crlf)| {
-        // A SOA alone may say nothing of a TTL, and what stands before it would have none.
+        // A SOA alone may have no TTL, and a record before it would have none.
         let before = if first.starts_with('@') { Vec::new() } else { [vec![first.to_owned()], before].concat() };
         let lines = [before, vec![soa.to_owned()], after].concat();
         let text = lines.join("\n") + "\n";
@@ -307,7 +307,7 @@ fn any_text() -> impl Strategy<Value = String> {
 /// Which RRset is to change, by a number; to what TTL and how many records, if any.
 type Pick = (usize, u64, u8);
 
-/// The changes of picked RRsets: of those that stand in a zone, and of some that do not.
+/// The changes of picked RRsets: of those in a zone, and of some that are not.
 fn pick(zone: &ZoneContents, picks: &[Pick]) -> Vec<(RrKey, ChangeKind)> {
     let rtypes = [Rtype::A, Rtype::AAAA, Rtype::TXT, Rtype::PTR];
     let standing = zone.rrsets().filter(|rrset| rtypes.contains(&rrset.rtype()));
@@ -351,8 +351,8 @@ fn rrsets(zone: &ZoneContents) -> BTreeMap<(Name, Rtype), Vec<(Ttl, String)>> {
     others.map(|rrset| ((rrset.owner(), rrset.rtype()), rrset.records().map(records).collect())).collect()
 }
 
-/// What must stand in the new text in this order, each as the end of a line: the lines that no edit touches, whole,
-/// and those of which the owner name or TTL may have been written out, without what is before these.
+/// What must be in the new text in this order, each as the end of a line: the lines that no edit touches, whole; and
+/// those whose owner name or TTL may have been written out, without the text before these.
 fn kept(text: &str, layout: &Layout, edits: &[(RrKey, ChangeKind)]) -> Vec<(bool, String)> {
     let mut kept = Vec::new();
     let mut at = 0;

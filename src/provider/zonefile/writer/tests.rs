@@ -69,7 +69,7 @@ fn aaaa(ttl: u64, address: &str) -> Rrset {
     Rrset::new(Ttl::from_secs(ttl).unwrap(), vec![Rdata::parse(Rtype::AAAA, address).unwrap()]).unwrap()
 }
 
-/// What becomes of one update, told in one line.
+/// The outcome of one update, in one line.
 fn send(writer: &FileWriter, edits: &[(RrKey, ChangeKind)]) -> String {
     let zone = apex();
     let edits = edits.iter().map(|(key, kind)| Edit { key, kind }).collect();
@@ -142,15 +142,15 @@ fn nothing_is_written_unless_all_is_as_it_was() {
         refused(create("s")),
         refused(create("x.d")),
     ];
-    insta::assert_snapshot!(said.join("\n"), @r"
-    prerequisite: the AAAA records of `a.example.net.` are others by now
-    prerequisite: the TTL of the AAAA records of `a.example.net.` is 60 by now
-    prerequisite: `b.example.net.` has no AAAA records any more
-    prerequisite: `a.example.net.` has AAAA records by now
-    prerequisite: a CNAME stands at `c.example.net.`
-    prerequisite: `x.s.example.net.` lies at or below the delegation of `s.example.net.`
-    prerequisite: `s.example.net.` lies at or below the delegation of `s.example.net.`
-    prerequisite: `x.d.example.net.` lies below the DNAME of `d.example.net.`
+    insta::assert_snapshot!(said.join("\n"), @"
+    prerequisite: the AAAA records of `a.example.net.` have changed
+    prerequisite: the TTL of the AAAA records of `a.example.net.` is now 60
+    prerequisite: `b.example.net.` no longer has AAAA records
+    prerequisite: `a.example.net.` now has AAAA records
+    prerequisite: there is a CNAME at `c.example.net.`
+    prerequisite: `x.s.example.net.` is at or below the delegation of `s.example.net.`
+    prerequisite: `s.example.net.` is at or below the delegation of `s.example.net.`
+    prerequisite: `x.d.example.net.` is below the DNAME of `d.example.net.`
     ");
     assert_eq!(workspace.text(), zone);
     assert!(writer.finish().is_ok());
@@ -173,26 +173,26 @@ fn what_cannot_be_edited_is_refused() {
     let signed = format!("{ZONE}a RRSIG AAAA 5 3 86400 20300322173103 20300220173103 2642 example.net. AAAA\n");
     let workspace = Workspace::new(&[("example.net.zone", &signed)]);
     let writer = workspace.writer(None);
-    let told = "zones/example.net.zone: error[signed-zone-file]: the file holds signatures (RRSIG), which would be wrong \
+    let message = "zones/example.net.zone: error[signed-zone-file]: the file holds signatures (RRSIG), which would be wrong \
                 after a change";
-    assert_eq!(send(&writer, &[create("b")]), format!("refused: {told}"));
-    assert_eq!(writer.observe(&apex(), &[], None).unwrap_err().to_string(), told);
+    assert_eq!(send(&writer, &[create("b")]), format!("refused: {message}"));
+    assert_eq!(writer.observe(&apex(), &[], None).unwrap_err().to_string(), message);
     assert_eq!(workspace.text(), signed);
 
     let including = format!("{ZONE}$INCLUDE hosts.inc\n");
     let workspace = Workspace::new(&[("example.net.zone", &including), ("hosts.inc", "\nb AAAA ::1\n")]);
     let writer = workspace.writer(None);
-    let told = "zones/example.net.zone: error[record-in-included-file]: the AAAA of `b.example.net.` stands in the \
+    let message = "zones/example.net.zone: error[record-in-included-file]: the AAAA of `b.example.net.` is in the \
                 included file, at zones/hosts.inc:2";
-    assert_eq!(send(&writer, &[create("d"), modify("b", 60, "::1")]), format!("refused: {told}"));
+    assert_eq!(send(&writer, &[create("d"), modify("b", 60, "::1")]), format!("refused: {message}"));
     assert_eq!(workspace.text(), including);
     assert_eq!(send(&writer, &[create("d")]), "done");
 
     let workspace =
         Workspace::new(&[("example.net.zone", "$INCLUDE soa.inc\n"), ("soa.inc", "@ 60 SOA ns host 1 2 3 4 5\n")]);
-    let told = "zones/example.net.zone: error[record-in-included-file]: the SOA of `example.net.` stands in the \
+    let message = "zones/example.net.zone: error[record-in-included-file]: the SOA of `example.net.` is in the \
                 included file, at zones/soa.inc:1";
-    assert_eq!(workspace.writer(None).observe(&apex(), &[], None).unwrap_err().to_string(), told);
+    assert_eq!(workspace.writer(None).observe(&apex(), &[], None).unwrap_err().to_string(), message);
 }
 
 #[test]
@@ -216,9 +216,9 @@ fn an_edit_that_would_say_something_else_is_refused() {
     let mut edit = create("a");
     edit.0.rtype = Rtype::TXT;
     edit.1 = ChangeKind::Create { after: Rrset::new(Ttl::DEFAULT, vec![Rdata::from_text("x").unwrap()]).unwrap() };
-    let told = "refused: zones/example.net.zone: error[zone-file-not-editable]: the edited file would not say what it \
-                should, so it was left as it is";
-    assert_eq!(send(&workspace.writer(None), &[edit]), told);
+    let message = "refused: zones/example.net.zone: error[zone-file-not-editable]: the edited file would not have \
+                the planned records, so it was left unchanged";
+    assert_eq!(send(&workspace.writer(None), &[edit]), message);
     assert_eq!(workspace.text(), zone);
     assert_eq!(workspace.file_count(), 2);
 }
@@ -226,21 +226,21 @@ fn an_edit_that_would_say_something_else_is_refused() {
 #[test]
 fn a_file_that_is_wrong_or_gone_is_a_failure() {
     let workspace = Workspace::new(&[("example.net.zone", "a A\n")]);
-    let told = send(&workspace.writer(None), &[create("b")]);
-    assert_eq!(told, "failed: zones/example.net.zone: error[bad-zone-file]: 1 error in the files of `example.net.`");
+    let message = send(&workspace.writer(None), &[create("b")]);
+    assert_eq!(message, "failed: zones/example.net.zone: error[bad-zone-file]: 1 error in the files of `example.net.`");
     fs::remove_file(workspace.path("example.net.zone")).unwrap();
-    let told = send(&workspace.writer(None), &[create("b")]);
-    assert_eq!(told, "failed: zones/example.net.zone: error[missing-file]: there is no such file");
+    let message = send(&workspace.writer(None), &[create("b")]);
+    assert_eq!(message, "failed: zones/example.net.zone: error[missing-file]: there is no such file");
 }
 
 #[test]
 fn a_folder_that_takes_no_file_leaves_the_old_one() {
-    // The name beside it would be longer than names of files can be.
+    // The name of the temporary file would be longer than names of files can be.
     let long = "x".repeat(250);
     let workspace = Workspace::new(&[(&long, ZONE)]);
     let (writer, path) = (workspace.writer(None), workspace.path(&long));
     let Err(Reply::Failed(error)) = writer.replace(&apex(), &path, (ZONE.as_bytes(), b"new\n")) else {
-        panic!("it cannot be written beside")
+        panic!("the temporary file cannot be written")
     };
     assert_eq!(error.code, "file-not-written");
     assert_eq!(fs::read_to_string(&path).unwrap(), ZONE);
@@ -255,14 +255,14 @@ fn a_folder_that_must_not_be_written_is_refused() {
     let workspace = Workspace::new(&[("example.net.zone", ZONE)]);
     let folder = workspace.path("");
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o555)).unwrap();
-    // Root may write where nobody may.
+    // Root may write where no other user may.
     let is_root = fs::write(folder.join("probe"), "").is_ok();
-    let told = send(&workspace.writer(None), &[create("b")]);
+    let message = send(&workspace.writer(None), &[create("b")]);
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
     if is_root {
-        assert_eq!(told, "done");
+        assert_eq!(message, "done");
     } else {
-        assert!(told.starts_with("refused: zones/example.net.zone: error[file-not-written]: "), "{told}");
+        assert!(message.starts_with("refused: zones/example.net.zone: error[file-not-written]: "), "{message}");
         assert_eq!(workspace.text(), ZONE);
     }
 }
@@ -307,11 +307,11 @@ fn servers_are_told_once_after_the_last_file() {
 }
 
 #[test]
-fn a_reload_that_fails_is_told_and_the_file_stands() {
+fn a_reload_that_fails_is_reported_and_the_file_stays() {
     let workspace = Workspace::new(&[("example.net.zone", ZONE)]);
     let writer = workspace.writer(Some("echo refused; exit 1"));
     assert_eq!(send(&writer, &[create("b")]), "done");
-    let told = writer.finish().unwrap_err().to_string();
-    assert_eq!(told, "zones: error[reload-failed]: `sh` failed: exit status: 1; it said: refused");
+    let message = writer.finish().unwrap_err().to_string();
+    assert_eq!(message, "zones: error[reload-failed]: `sh` failed: exit status: 1; it said: refused");
     assert!(workspace.text().contains("b.example.net."));
 }

@@ -62,7 +62,8 @@ pub fn expected(plan: &Plan) -> Vec<Told> {
             cause: (cause.class.map(|class| class.to_string()).unwrap_or_default(), sanitize(&cause.says)),
         }
     };
-    plan.changes.iter().zip(&causes).map(told).collect()
+    let order = crate::report::html::data::order(plan);
+    order.into_iter().map(|place| told((&plan.changes[place], &causes[place]))).collect()
 }
 
 /// The columns, read from top to bottom.

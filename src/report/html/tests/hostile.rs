@@ -59,8 +59,6 @@ fn plan_with(text: &str) -> Plan {
     plan.changes.extend(hostile_change(text));
     let review = plan.review.as_mut().unwrap();
     review.against = Against::Base { name: with("origin"), commit: Some(with("3f2a")) };
-    review.locations =
-        std::mem::take(&mut review.locations).into_iter().map(|(name, hosts)| (with(&name), hosts)).collect();
     for cause in &mut review.causes {
         cause.says = with(&cause.says);
         cause.places.iter_mut().for_each(|place| *place = with(place));
@@ -120,7 +118,10 @@ fn page_with(text: &str) -> String {
         hint: Some(format!("reset it: {text}")),
     };
     let (file, url) = (Some(format!("plan{text}.json")), Some(format!("at {text}")));
-    page_of(plan_with(text), &Outlook { file, url, refusal: Some(refusal), hidden: Some(7) })
+    page_of(
+        plan_with(text),
+        &Outlook { file, url, refusal: Some(refusal), hidden: Some(7), command: None, source_url: None },
+    )
 }
 
 proptest! {

@@ -13,6 +13,7 @@ use self::parsed::Parsed;
 use super::*;
 use crate::apply::Refusal;
 use crate::plan::{LimitState, Notice, NoticeCode, Plan, fixture};
+use crate::report::SourceUrl;
 
 /// The page of a plan.
 fn page_of(plan: Plan, outlook: &Outlook) -> String {
@@ -46,18 +47,47 @@ fn the_verdict_stands_first() {
         let (place, message) = ("the plan".to_owned(), "it is".to_owned());
         Outlook { refusal: Some(Refusal { place, code, message, hint: None }), ..Outlook::default() }
     };
-    assert_eq!(headline(with_notice(None), &none), "\u{2713} Ready to apply");
-    assert_eq!(headline(fixture::empty(), &none), "= Nothing to do: live DNS is as it should be");
+    let both = |plan: Plan, outlook: &Outlook| {
+        let page = Parsed::new(&page_of(plan, outlook));
+        let heading = page.all("h1").next().unwrap().text.clone();
+        (heading, page.all("p").find(|one| one.attribute("class").starts_with("state")).map(|one| one.text.clone()))
+    };
+    let state = |plan: Plan, outlook: &Outlook| both(plan, outlook).1.unwrap();
+    let counts = "Plan: 6 to create, 4 to modify, 4 to delete for 5 of 62000 hosts; 50 blocked, 1205 skipped";
+    let ready = "Ready to apply to 5 of 62\u{202f}000 hosts; deletes 4 RRsets".to_owned();
+    assert_eq!(both(with_notice(None), &none), (format!("\u{2713} {counts}"), Some(ready)));
+    assert_eq!(both(fixture::empty(), &none), ("= No changes: live DNS matches the inventory".to_owned(), None));
     let blocked = Plan { blocked: fixture::fleet().blocked, ..fixture::empty() };
-    assert_eq!(headline(blocked, &none), "= Nothing to do, the hosts below aside");
-    let partial = headline(with_notice(Some(NoticeCode::SourceUntrusted)), &none);
-    assert_eq!(partial, "! Partial: not all that it rests on could be read and believed");
-    assert_eq!(headline(fixture::reviewed(), &none), "\u{2715} Refused by the limit project:search/1h");
-    assert_eq!(
-        headline(fixture::reviewed(), &refusal("limit-exceeded")),
-        "\u{2715} Refused by the limit project:search/1h"
+    assert_eq!(headline(blocked, &none), "= No changes for 62000 hosts; 50 blocked");
+    let partial = state(with_notice(Some(NoticeCode::SourceUntrusted)), &none);
+    assert_eq!(partial, "Not complete: some sources or zones could not be read, or are not trusted; deletes 4 RRsets");
+    let refused = "Refused by the limit project:search/1h; deletes 4 RRsets";
+    let short = "; no plan for hosts that need source eine, which could not be read";
+    assert_eq!(headline(fixture::reviewed(), &none), format!("\u{2715} {counts}{short}"));
+    assert_eq!(state(fixture::reviewed(), &none), refused);
+    assert_eq!(state(fixture::reviewed(), &refusal("limit-exceeded")), refused);
+    let tripped = state(with_notice(None), &refusal("breaker-tripped"));
+    assert_eq!(tripped, "Refused by breaker-tripped; deletes 4 RRsets");
+}
+
+#[test]
+fn the_verdict_stands_last_too() {
+    let page = Parsed::new(&page_of(fixture::reviewed(), &outlook()));
+    let last = page.all("p").last().unwrap();
+    assert!(
+        last.text.starts_with("\u{2715} Plan: 6 to create, ") && last.text.contains(". Refused by "),
+        "{}",
+        last.text
     );
-    assert_eq!(headline(with_notice(None), &refusal("breaker-tripped")), "\u{2715} Refused by breaker-tripped");
+}
+
+#[test]
+fn places_lead_to_their_lines_where_a_template_says_how() {
+    let source_url = SourceUrl::parse("https://git.example.net/dns/{file}#L{line}").ok();
+    let page = Parsed::new(&page_of(fixture::reviewed(), &Outlook { source_url, ..outlook() }));
+    let link = page.all("a").find(|one| one.text == "racktables/l3-tors.txt:412").unwrap();
+    assert_eq!(link.attribute("href"), "https://git.example.net/dns/racktables/l3-tors.txt#L412");
+    assert!(page.by_id("data").text.contains("\"source\":\"https://git.example.net/dns/{file}#L{line}\""));
 }
 
 #[test]
@@ -66,7 +96,7 @@ fn what_people_must_know_needs_no_script() {
     let says = |name: &str, text: &str| assert!(page.all(name).any(|one| one.text.contains(text)), "{text}");
     says("li", "project:search/1h: 18 used + 3 planned = 21 hosts, and 20 may change");
     says("span", "--allow project:search/1h=21 lets it through");
-    says("p", "Held against origin/main, commit 3f2a3f2a3f2a.");
+    says("p", "Compared with origin/main, commit 3f2a3f2a3f2a.");
     says("li", "VLAN 604 of switch sas1-s12 moved from 2a02:6b8:0:1600::/64 to 2a02:6b8:0:160b::/64");
     says("li", "not explained by what differs");
     says("p", "1 change is not explained by what differs: look there first.");
@@ -174,7 +204,7 @@ fn the_bars_are_as_wide_as_the_plan_says() {
     // 18 used and 3 planned of 20, so that 21 fill the bar; 118 and 5 of 1000.
     assert_eq!(widths("limits-used", "ages"), ["used 85.71%", "over 14.29%", "used 11.80%", "planned 0.50%"]);
     // 15 minutes of an hour; 5 hours and 20 minutes of six hours.
-    assert_eq!(widths("ages", "changes"), ["used 25.00%", "used 88.89%"]);
+    assert_eq!(widths("ages", "changes"), ["used 25.00%", "near 88.89%"]);
 }
 
 #[test]
@@ -196,21 +226,24 @@ fn a_view_says_that_it_is_one() {
     let outlook = Outlook { file: Some("plan.json".to_owned()), ..outlook };
     assert_eq!(
         headline(with_notice(None), &outlook),
-        "\u{2026} A view: nothing refuses the plan, and not all of it is shown"
+        "\u{2026} Part of the plan: 6 to create, 4 to modify, 4 to delete for 5 of 62000 hosts; 50 blocked, 1205 skipped; 7 more changes not shown"
     );
     for plan in [fixture::empty(), with_notice(None)] {
         let page = page_of(plan, &outlook);
         assert!(!page.contains("zonewright apply"), "what is not shown would be applied with it");
         assert!(page.contains("a view cannot be applied: <code>zonewright show -v plan.json</code>"));
     }
-    assert_eq!(headline(fixture::empty(), &outlook), "\u{2026} No changes in what is shown");
+    assert_eq!(
+        headline(fixture::empty(), &outlook),
+        "\u{2026} No changes in this part of the plan; 7 more changes not shown"
+    );
 }
 
 #[test]
 fn a_refused_plan_says_so_beside_the_command_and_what_could_not_be_read() {
     let page = page_of(fixture::reviewed(), &outlook());
     let below = page.split_once("<footer").unwrap().1;
-    assert!(below.contains("</code>; this is refused as long as the above stands"), "{below}");
+    assert!(below.contains("It is refused until what is said above is fixed"), "{below}");
     let because = page.split_once("<ul class=\"because\">").unwrap().1.split_once("</ul>").unwrap().0;
     assert!(because.contains("was cut") && because.contains("eine"), "{because}");
 }

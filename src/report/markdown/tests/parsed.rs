@@ -36,7 +36,7 @@ pub fn parse(text: &str) -> Parsed {
         match event {
             Event::Start(Tag::CodeBlock(kind)) => {
                 fences += 1;
-                parsed.words.push_str(&format!("{kind:?}"));
+                parsed.words.push_str(&format!(" {kind:?} "));
             }
             Event::End(TagEnd::CodeBlock) => fences -= 1,
             Event::Text(text) if fences > 0 => parsed.code.push_str(&text),

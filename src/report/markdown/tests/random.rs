@@ -238,9 +238,7 @@ impl Maker<'_> {
         });
         let causes = causes.collect();
         let newly_blocked = (0..self.below(30)).map(|host| Inv(host as u64)).collect();
-        let locations =
-            (0..self.below(4)).map(|count| (self.value() + &count.to_string(), vec![Inv(1); count])).collect();
-        let mut review = Review { against, causes, settled: self.below(3) as u64, newly_blocked, locations };
+        let mut review = Review { against, causes, settled: self.below(3) as u64, newly_blocked };
         review.sort();
         Some(review)
     }
@@ -258,6 +256,7 @@ impl Maker<'_> {
             of: (self.below(2) == 0).then_some(100),
             cause: (self.below(2) == 0).then(|| self.value()),
             frees: None,
+            setting: None,
         }
     }
 
@@ -322,7 +321,7 @@ impl Maker<'_> {
         let mut some = |value: String| (self.below(2) == 0).then_some(value);
         let url = some(url);
         let file = some("plans/".to_owned()).map(|folder| folder + &self.value());
-        Outlook { refusal, file, url, hidden: None }
+        Outlook { refusal, file, url, hidden: None, command: None, source_url: None }
     }
 }
 

@@ -1,0 +1,63 @@
+//! `fix`: a few hosts explained, planned and applied.
+
+use super::args::{FixArgs, Format, Shared};
+use super::carry_out::{self, Task};
+use super::events;
+use super::exit::Exit;
+use super::metrics::Notes;
+use super::output::{self, Failure};
+use super::progress::Line;
+use super::request::{cache, not_made, refuse_zones, request, verdict};
+use super::show::View;
+use crate::pipeline::Request;
+use crate::pipeline::fix::fix;
+use crate::plan::SealedPlan;
+use crate::report::event::RunReport;
+use crate::report::{self, Outlook, PlanFormat, Purpose};
+
+/// Explains the hosts, shows their plan, asks, and applies it.
+pub fn run(shared: &Shared, args: &FixArgs) -> Result<Exit, Failure> {
+    if !shared.hosts.is_empty() {
+        let failure = Failure::new("`fix` takes its hosts as arguments, and no `--host`");
+        return Err(failure.hint("`zonewright fix HOST` names a host by number or name"));
+    }
+    refuse_zones(shared, "fix")?;
+    let now = output::now(shared)?;
+    let request = Request { cache: cache(&args.cache), ..request(shared, now, None) };
+    let view = View::new(shared, PlanFormat::Text, Purpose::Apply)?;
+    let progress = Line::start(shared);
+    let made = fix(&request, &args.subjects, &progress);
+    progress.finish();
+    let (made, explanations) = match made {
+        Ok(made) => made,
+        Err(error) => return not_made(shared, error),
+    };
+    output::findings_in_short(shared, &made.findings);
+    let options = output::text_options(shared);
+    for explanation in explanations.iter().filter(|_| output::shows_pages(shared)) {
+        output::print(&report::explanation(explanation, report::Format::Text, &options))?;
+        output::print("\n")?;
+    }
+    let sealed = SealedPlan::new(made.plan);
+    events::report(shared, &RunReport::plan_made(&sealed, &Outlook::default()));
+    view.print(&sealed, &Outlook::default())?;
+    let (limits, verdict) = (&args.limits, verdict(made.is_partial, sealed.plan()));
+    let notes = Notes::none();
+    let task = Task {
+        sealed: &sealed,
+        place: "the plan",
+        now,
+        expect: None,
+        limits,
+        format: Format::Text,
+        auto: false,
+        notes: &notes,
+    };
+    if let Some(refused) = carry_out::foresee(shared, &task, (&made.breakers, true), verdict) {
+        return refused;
+    }
+    if !sealed.plan().changes.is_empty() && !carry_out::consents(shared, &task, &made.targets)? {
+        return Ok(Exit::Done);
+    }
+    carry_out::carry_out(shared, &task, verdict)
+}

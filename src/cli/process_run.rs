@@ -1,0 +1,40 @@
+//! What is the same for all that one process does: its number, its clock, and what it has to report.
+
+use std::cell::Cell;
+use std::hash::{BuildHasher as _, RandomState};
+use std::time::{Duration, Instant};
+
+/// How many numbers of runs there are: nine digits, since a marker holds the number with that of an update.
+const NUMBERS: u64 = 999_999_999;
+
+/// One run of the program.
+#[derive(Debug)]
+pub struct ProcessRun {
+    /// A number that no other run is likely to have: 1 to 999 999 999. Markers and all events of the run have it.
+    pub run: u64,
+    /// When it began.
+    pub began: Instant,
+    /// The command; empty until it is known.
+    pub command: &'static str,
+    /// Whether an outcome was reported, so that the end of the run needs no event of its own.
+    pub has_outcome: Cell<bool>,
+}
+
+impl ProcessRun {
+    /// How long it has been running.
+    pub fn took(&self) -> Duration {
+        self.began.elapsed()
+    }
+}
+
+impl Default for ProcessRun {
+    /// A run that begins now.
+    fn default() -> ProcessRun {
+        ProcessRun {
+            run: 1 + RandomState::new().hash_one(()) % NUMBERS,
+            began: Instant::now(),
+            command: "",
+            has_outcome: Cell::new(false),
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Own records of names that no host has, and that a plan leaves.
+
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+
+use super::context::Context;
+use super::orphans::{self, Domains, Orphan};
+use super::protect;
+use super::rules::is_untouchable;
+use crate::change::{Change, Waiting};
+use crate::dns::{Name, NameRef, RdataRef, RrKey, Rtype, ZoneName, reverse};
+use crate::inventory::model::{Policy, ProjectIndex};
+use crate::inventory::value::Inv;
+use crate::live::LiveRrset;
+use crate::names::HolderRow;
+
+/// What a plan leaves of one orphan.
+#[derive(Debug)]
+pub struct LeftOrphan {
+    /// The name.
+    pub name: Name,
+    /// The hosts that had the name, by names.lock and hosts.csv, lowest first.
+    pub hosts: Vec<Inv>,
+    /// The project whose domain the name is in; none where it is in no project's.
+    pub project: Option<String>,
+    /// The own RRsets that are left, AAAA first.
+    pub rrsets: Vec<LeftRrset>,
+    /// What deletes them, in words.
+    pub remedy: String,
+}
+
+/// An own RRset that is left.
+#[derive(Debug)]
+pub struct LeftRrset {
+    /// The zone.
+    pub zone: ZoneName,
+    /// The owner name and type.
+    pub key: RrKey,
+    /// The addresses that it holds, or that it is the reverse name of.
+    pub addresses: Vec<IpAddr>,
+}
+
+/// The orphans that a plan neither changes nor lists as waiting, as far as the command selects them.
+///
+/// None while hosts.csv or names.lock as a whole is in doubt, and none of names that a bad row gives, or that may be the
+/// fastbone of a host whose project file is bad: a host may have them. A command that names hosts selects those that had
+/// the name by the inventory; where the inventory knows no such host the journal may, so that these are given, too.
+pub fn left(
+    context: &Context<'_>,
+    orphans: &[Orphan<'_>],
+    (changes, waiting): (&[Change], &[Waiting]),
+) -> Vec<LeftOrphan> {
+    let trust = &context.inventory.trust;
+    if trust.hosts.doubt().is_some() || trust.names_lock.doubt().is_some() {
+        return Vec::new();
+    }
+    let changed = changes.iter().map(|change| (&change.zone, &change.key));
+    let settled: BTreeSet<(&ZoneName, &RrKey)> =
+        changed.chain(waiting.iter().map(|waiting| (&waiting.zone, &waiting.key))).collect();
+    let (domains, searched) = (Domains::of_all(context), Domains::of_sync(context));
+    let strays: BTreeSet<&Name> = context.inventory.stray_names.iter().collect();
+    let is_nobodys = |orphan: &&Orphan<'_>| {
+        !strays.contains(&orphan.name) && !context.names.may_be_held(context.inventory, orphan.name.as_name())
+    };
+    let left = orphans.iter().filter(is_nobodys).filter_map(|orphan| {
+        let rrsets = orphan.addresses.iter().chain(&orphan.pointers).map(|found| left_rrset(context, *found));
+        let rrsets: Vec<LeftRrset> = rrsets.filter(|left| !settled.contains(&(&left.zone, &left.key))).collect();
+        if rrsets.is_empty() {
+            return None;
+        }
+        let project = domains.project_of(orphan.name.as_name());
+        let hosts = selected_holders(context, orphan.name.as_name(), project)?;
+        let is_searched = searched.project_of(orphan.name.as_name()) == project;
+        let remedy = remedy(context, orphan, project.map(|project| (project, is_searched)));
+        let project_id = project.map(|project| context.project_id(project).to_owned());
+        Some(LeftOrphan { name: orphan.name.clone(), hosts, project: project_id, rrsets, remedy })
+    });
+    left.collect()
+}
+
+/// The hosts that had a name and that the command selects, lowest first; none where it leaves the name out.
+fn selected_holders(context: &Context<'_>, name: NameRef<'_>, project: Option<ProjectIndex>) -> Option<Vec<Inv>> {
+    let selection = context.selection;
+    let holders = context.names.holders(context.inventory, name).map(|holder| match holder.by {
+        HolderRow::Host(place) => {
+            let host = &context.inventory.hosts[place as usize];
+            (host.inv, host.project)
+        }
+        HolderRow::Lock(place) => {
+            let row = &context.inventory.lock[place as usize];
+            (row.inv, row.project)
+        }
+    });
+    let all: BTreeSet<(Inv, ProjectIndex)> = holders.collect();
+    let is_in_project = selection.projects.is_empty() || project.is_some_and(|own| selection.includes_project(own));
+    if all.is_empty() {
+        return is_in_project.then(Vec::new);
+    }
+    let includes = |(inv, project): &(Inv, ProjectIndex)| match selection.hosts.is_empty() {
+        true => is_in_project || selection.includes_project(*project),
+        false => selection.includes(*inv, *project),
+    };
+    let hosts: BTreeSet<Inv> = all.iter().filter(|holder| includes(holder)).map(|(inv, _)| *inv).collect();
+    (!hosts.is_empty()).then(|| hosts.into_iter().collect())
+}
+
+/// One RRset that is left.
+fn left_rrset(context: &Context<'_>, found: LiveRrset<'_>) -> LeftRrset {
+    let owner = found.rrset.owner();
+    let zone = context.zone_spec(found.zone).name.clone();
+    let addresses = match found.rrset.rtype() {
+        Rtype::PTR => reverse::address_of(owner.as_name()).into_iter().collect(),
+        _ => found.rrset.rdata().filter_map(RdataRef::address).collect(),
+    };
+    let owner = zone.owner(owner.as_name()).expect("live RRsets are in their zones");
+    LeftRrset { zone, key: RrKey { owner, rtype: found.rrset.rtype() }, addresses }
+}
+
+/// What deletes the records of an orphan, in words; the project whose domain its name is in comes with whether policy `sync`
+/// looks there.
+fn remedy(context: &Context<'_>, orphan: &Orphan<'_>, project: Option<(ProjectIndex, bool)>) -> String {
+    let by_hand = |why: &str| format!("delete them by hand: {why}");
+    let Some((project, is_searched)) = project else { return by_hand("the name is in no project's domain") };
+    let id = context.project_id(project);
+    let name = orphan.name.as_name();
+    let is_kept = is_untouchable(context, name) || protect::protection(context, name).is_some();
+    match context.settings(project) {
+        _ if is_kept => by_hand("the name is protected"),
+        _ if orphan.addresses.is_none() => by_hand("policy `sync` deletes PTR only together with an own AAAA"),
+        _ if !is_searched => by_hand(&format!("policy `sync` does not look for names in `also_domains` of `{id}`")),
+        None => format!("correct the project file of `{id}`, so that its policy is known"),
+        Some(settings) if settings.policy != Policy::Sync => {
+            format!("policy `sync` of project `{id}` would delete them; it has `{}`", settings.policy.as_str())
+        }
+        Some(_) if !context.selection.hosts.is_empty() => {
+            "a plan without `--host` deletes them, as policy `sync` says".to_owned()
+        }
+        Some(_) if context.removals_rest() => {
+            "policy `sync` deletes them once no row of hosts.csv and names.lock is bad and no source in doubt"
+                .to_owned()
+        }
+        Some(_) if context.is_tripped(project) => "policy `sync` deletes them once the breaker is reset".to_owned(),
+        Some(_) if !orphans::removes(context, project) => {
+            format!("policy `sync` deletes them once automation is allowed and on for project `{id}`")
+        }
+        Some(_) => by_hand("another notice says why policy `sync` leaves them"),
+    }
+}

@@ -1,0 +1,45 @@
+//! A few hosts: the plan for them alone, and why it is what it is.
+
+use super::explain::{answer, told};
+use super::{
+    Chosen, Gathered, Made, MakeError, Progress, ReadFor, Request, RunStage, decide, found_notices, gather, guarded,
+    left_behind, made, narrowed_to, published,
+};
+use crate::diff::Selection;
+use crate::explain::{Explanation, Question};
+use crate::inventory::value::Inv;
+use crate::plan::Plan;
+use decide::{Decided, Given};
+
+/// Plans for the hosts that an operator names by number or name; explains each of them.
+///
+/// Errors: [`MakeError`]; a text that names no host, too.
+pub fn fix(
+    request: &Request<'_>,
+    hosts: &[String],
+    progress: &dyn Progress,
+) -> Result<(Made, Vec<Explanation>), MakeError> {
+    let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state } =
+        gather(request, &ReadFor::Named(hosts), progress)?;
+    progress.stage(RunStage::Compare, None);
+    let named = published::find_named(&inventory, request.workspace, hosts)?;
+    let selection = Selection { hosts: named, ..selection };
+    let (notices, _) = found_notices(&inventory, &zones);
+    let tripped = remembered.tripped(&inventory);
+    let given = Given { now: request.now, selection: &selection, tripped: &tripped, waits: &waits };
+    let (mut decided, explanations) =
+        decide::decide_and(&inventory, &zones.live, given, |context, standings, decided| {
+            let own = decided.notices.clone();
+            let told = told(notices, decided);
+            let explain = |inv: &Inv| answer(context, standings, (&told, &diagnostics), (&Question::Host(*inv), &[]));
+            let explanations = selection.hosts.iter().map(explain).collect();
+            (Decided { notices: own, ..told }, explanations)
+        });
+    let left = std::mem::take(&mut decided.left_behind);
+    let chosen = Chosen { selection: &selection, decided };
+    let mut made = made(request.now, (inventory, diagnostics), zones, snapshot, chosen);
+    left_behind::list(&mut made.plan, left, (&selection, state.as_deref()))?;
+    let only = narrowed_to(&selection.hosts, &request.projects);
+    let made = Made { plan: Plan { only, ..made.plan }, ..made };
+    Ok((guarded(made, forgotten, remembered, request.workspace), explanations))
+}

@@ -1,0 +1,102 @@
+//! Own records of names that no host has, and that a plan leaves: which apply created them, and what a plan says of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::change::{LeftBehind, Notice, NoticeCode};
+use crate::diff::Selection;
+use crate::diff::left_behind::{LeftOrphan, LeftRrset};
+use crate::dns::{Name, RrKey, Rtype};
+use crate::inventory::value::Inv;
+use crate::plan::Plan;
+use crate::state::{ApplyId, State, StateError};
+
+/// Lists in a plan what it leaves, with a notice for each name.
+///
+/// Where the command names hosts, the journal knows the names that applies published for them; names that neither the
+/// inventory nor the journal gives to one of them are not listed.
+///
+/// Errors: the state cannot be read.
+pub fn list(
+    plan: &mut Plan,
+    mut left: Vec<LeftOrphan>,
+    (selection, state): (&Selection, Option<&dyn State>),
+) -> Result<(), StateError> {
+    if left.is_empty() {
+        return Ok(());
+    }
+    if !selection.hosts.is_empty() {
+        let published = match state {
+            Some(state) if left.iter().any(|orphan| orphan.hosts.is_empty()) => published(state, &selection.hosts)?,
+            Some(_) | None => BTreeMap::new(),
+        };
+        for orphan in left.iter_mut().filter(|orphan| orphan.hosts.is_empty()) {
+            orphan.hosts.extend(published.get(&orphan.name));
+        }
+        left.retain(|orphan| !orphan.hosts.is_empty());
+    }
+    let keys: Vec<&RrKey> = left.iter().flat_map(|orphan| &orphan.rrsets).map(|rrset| &rrset.key).collect();
+    let applies = match state {
+        Some(state) => state.created_by(&keys)?,
+        None => vec![None; keys.len()],
+    };
+    let mut applies = applies.into_iter();
+    for orphan in &left {
+        let applies: Vec<Option<ApplyId>> = applies.by_ref().take(orphan.rrsets.len()).collect();
+        plan.notices.push(notice(orphan, &applies));
+        let host = orphan.hosts.first().copied();
+        plan.left_behind.extend(orphan.rrsets.iter().zip(&applies).map(|(rrset, apply)| LeftBehind {
+            zone: rrset.zone.clone(),
+            key: rrset.key.clone(),
+            name: orphan.name.clone(),
+            host,
+            project: orphan.project.clone(),
+            apply: apply.map(|apply| apply.0),
+        }));
+    }
+    Ok(())
+}
+
+/// The names that applies published for hosts, each with the lowest of the hosts.
+fn published(state: &dyn State, hosts: &BTreeSet<Inv>) -> Result<BTreeMap<Name, Inv>, StateError> {
+    let mut names = BTreeMap::new();
+    for host in hosts {
+        for apply in state.applies_of(*host)? {
+            let changes = state.sent(apply)?.into_iter().flat_map(|sent| sent.changes);
+            let own = changes.filter(|change| change.rtype == Rtype::AAAA && change.host == Some(*host));
+            for change in own {
+                names.entry(change.name).or_insert(*host);
+            }
+        }
+    }
+    Ok(names)
+}
+
+/// The notice about one name; `applies` created its RRsets, in their order, as far as the journal knows.
+fn notice(orphan: &LeftOrphan, applies: &[Option<ApplyId>]) -> Notice {
+    let LeftOrphan { name, hosts, rrsets, remedy, .. } = orphan;
+    let known: BTreeSet<u64> = applies.iter().flatten().map(|apply| apply.0).collect();
+    let created = match known.iter().map(u64::to_string).collect::<Vec<_>>().as_slice() {
+        [] => String::new(),
+        [one] => format!(", created by apply {one}"),
+        several => format!(", created by applies {}", several.join(", ")),
+    };
+    let records = records(rrsets);
+    let message = format!("no host has the name `{name}`, and its records are left{created}: {records}; {remedy}");
+    Notice { code: NoticeCode::LeftBehind, name: name.to_string(), host: hosts.first().copied(), message }
+}
+
+/// How many addresses are named of each type: an RRset has one or two, and what is left of a wrong one may have many.
+const ADDRESSES: usize = 4;
+
+/// The records of RRsets of one name, in words: `AAAA 2a02::1, PTR of 2a02::1`.
+fn records(rrsets: &[LeftRrset]) -> String {
+    let of_type = |rtype: Rtype, what: &str| {
+        let own = rrsets.iter().filter(|rrset| rrset.key.rtype == rtype);
+        let addresses: Vec<String> = own.flat_map(|rrset| &rrset.addresses).map(|at| format!("`{at}`")).collect();
+        let more = addresses.len().saturating_sub(ADDRESSES);
+        let rest = if more == 0 { String::new() } else { format!(" and {more} more") };
+        let shown = addresses[..addresses.len() - more].join(", ");
+        (!addresses.is_empty()).then(|| format!("{what} {shown}{rest}"))
+    };
+    [of_type(Rtype::AAAA, "AAAA"), of_type(Rtype::PTR, "PTR of")].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}

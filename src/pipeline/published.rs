@@ -1,0 +1,151 @@
+//! What the journal says of hosts, names and addresses that the inventory no longer has.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::slice;
+
+use super::MakeError;
+use crate::dns::{Name, Rtype, reverse};
+use crate::explain::published::{JournalEntry, PublishedRrset, journal_words};
+use crate::explain::{Question, SubjectError, find_hosts, in_domains};
+use crate::inventory::Inventory;
+use crate::inventory::value::Inv;
+use crate::names::NameIndex;
+use crate::state::{SentChange, SentFate, State, StateError, open_to_read};
+
+/// Finds the hosts that texts name; where the inventory has none of a name or number, the error says what the journal knows.
+///
+/// Errors: `NoSubject`, `NoState`.
+pub fn find_named(inventory: &Inventory, workspace: &Path, texts: &[String]) -> Result<BTreeSet<Inv>, MakeError> {
+    let error = match find_hosts(inventory, texts) {
+        Ok(hosts) => return Ok(hosts),
+        Err(error) => error,
+    };
+    let is_wrong = |text: &&String| find_hosts(inventory, slice::from_ref(*text)).is_err();
+    let state = open_to_read(&workspace.join(&inventory.config.state_file))?;
+    let (Some(text), Some(state)) = (texts.iter().find(is_wrong), state) else {
+        return Err(MakeError::NoSubject(error));
+    };
+    let published = of_text(state.as_ref(), inventory, text)?;
+    let Some(PublishedRrset { host, project, .. }) = published.first() else {
+        return Err(MakeError::NoSubject(error));
+    };
+    let hint = match inventory.place_of(*host) {
+        Some(_) => format!(
+            "host {host} has another name, or none, now: if you mean the host, name it by its number; `zonewright explain \
+             {text}` says what is left at the name"
+        ),
+        None => format!(
+            "`zonewright explain {text}` lists the records that are left; policy `sync` of project `{project}` deletes them, \
+             or delete them by hand; if the host should be there, correct the inventory"
+        ),
+    };
+    let message = format!("{}; {}", error.message, journal_words(&published));
+    Err(MakeError::NoSubject(SubjectError { message, hint }))
+}
+
+/// What the journal says of what a text asks for, where the inventory and live DNS know nothing of it: the question that it
+/// asks, and what was published.
+pub fn question(
+    state: &dyn State,
+    inventory: &Inventory,
+    text: &str,
+) -> Result<Option<(Question, Vec<PublishedRrset>)>, StateError> {
+    let published = of_text(state, inventory, text)?;
+    Ok(match (text.parse::<Inv>(), published.first()) {
+        (_, None) => None,
+        (Ok(inv), Some(_)) => Some((Question::Left(inv), published)),
+        (Err(()), Some(first)) => Some((Question::Name(first.name.clone()), published)),
+    })
+}
+
+/// What the journal says of the name or address of a question.
+pub fn about(state: &dyn State, question: &Question) -> Result<Vec<PublishedRrset>, StateError> {
+    let found = match question {
+        Question::Name(name) => at(state, (name, Rtype::AAAA), None)?,
+        Question::Address(address) => at(state, (&reverse::reverse_name(*address), Rtype::PTR), None)?,
+        Question::Host(_) | Question::Left(_) => None,
+    };
+    Ok(found.into_iter().collect())
+}
+
+/// What the journal says of a number of no host, or of a name that no host has or had: whole, or by its first label.
+fn of_text(state: &dyn State, inventory: &Inventory, text: &str) -> Result<Vec<PublishedRrset>, StateError> {
+    if let Ok(host) = text.parse::<Inv>() {
+        return of_host(state, host);
+    }
+    let candidates = match Name::parse(text) {
+        Ok(name) if text.contains('.') => vec![name],
+        Ok(_) => in_domains(inventory, text),
+        Err(_) => Vec::new(),
+    };
+    let names = NameIndex::new(inventory);
+    if candidates.iter().any(|name| names.holders(inventory, name.as_name()).next().is_some()) {
+        return Ok(Vec::new());
+    }
+    let mut found = Vec::new();
+    for name in &candidates {
+        found.extend(at(state, (name, Rtype::AAAA), None)?);
+    }
+    // A label that was a name in two domains does not say which one is meant.
+    Ok(if found.len() == 1 { found } else { Vec::new() })
+}
+
+/// The AAAA that applies published for a host, by name.
+fn of_host(state: &dyn State, host: Inv) -> Result<Vec<PublishedRrset>, StateError> {
+    let mut names = BTreeSet::new();
+    for apply in state.applies_of(host)? {
+        let changes = state.sent(apply)?.into_iter().flat_map(|sent| sent.changes);
+        let own = changes.filter(|change| change.rtype == Rtype::AAAA && change.host == Some(host));
+        names.extend(own.map(|change| change.name));
+    }
+    let mut found = Vec::new();
+    for name in &names {
+        found.extend(at(state, (name, Rtype::AAAA), Some(host))?);
+    }
+    Ok(found)
+}
+
+/// What applies published at an RRset: for one host, or for the one that they last did.
+fn at(
+    state: &dyn State,
+    (name, rtype): (&Name, Rtype),
+    host: Option<Inv>,
+) -> Result<Option<PublishedRrset>, StateError> {
+    let mut traced = Traced { host, deleted: None, published: None };
+    for apply in state.applies_at(name)? {
+        for sent in state.sent(apply)?.into_iter().rev().filter(|sent| sent.fate == SentFate::Done) {
+            let entry = JournalEntry { apply: apply.0, at: sent.at };
+            let changes = sent.changes.into_iter().filter(|change| change.name == *name && change.rtype == rtype);
+            changes.for_each(|change| traced.note(entry, change));
+        }
+    }
+    Ok(traced.published)
+}
+
+/// What is known of an RRset while the journal is read from its end.
+struct Traced {
+    /// The host that counts; the one that it was last published for where there is none yet.
+    host: Option<Inv>,
+    /// The first deletion after what is looked for.
+    deleted: Option<JournalEntry>,
+    /// What was published.
+    published: Option<PublishedRrset>,
+}
+
+impl Traced {
+    /// Notes a change that is earlier than those noted.
+    fn note(&mut self, entry: JournalEntry, change: SentChange) {
+        let SentChange { host, project, name, rtype, before, after, .. } = change;
+        if after.is_none() {
+            let is_later = self.published.is_none();
+            self.deleted = if is_later { Some(entry) } else { self.deleted };
+            return;
+        }
+        let is_created = self.published.as_ref().is_some_and(|published| published.is_created);
+        let Some(host) = host.filter(|host| !is_created && self.host.is_none_or(|own| own == *host)) else { return };
+        self.host = Some(host);
+        let (is_created, deleted) = (before.is_none(), self.deleted);
+        self.published = Some(PublishedRrset { name, rtype, host, project, written: entry, is_created, deleted });
+    }
+}

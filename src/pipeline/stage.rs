@@ -1,0 +1,138 @@
+//! The stages of a run: for each one text for people and one label for metrics, so that the wording can change and a dashboard
+//! keeps working.
+
+/// What a run is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunStage {
+    /// It reads and parses the files of the workspace.
+    Inventory,
+    /// It transfers zones, or asks for a part of them.
+    Zones,
+    /// It checks the zones that are files.
+    ZoneFiles,
+    /// It reads the zones of a snapshot.
+    Snapshot,
+    /// It asks for the names of hosts, where zones are not transferred.
+    HostNames,
+    /// It asks for the PTR of addresses, the same.
+    Addresses,
+    /// It asks for the names in those PTR, the same.
+    PtrTargets,
+    /// It compares what hosts must have with live DNS.
+    Compare,
+    /// It derives what the base of a plan asks for.
+    Base,
+    /// It derives what the exports that were accepted last ask for.
+    Accepted,
+    /// It digests the plan.
+    Digest,
+    /// It reads the RRsets that a plan changes, right before it changes them.
+    Survey,
+    /// It sends updates; one step a host.
+    Send,
+    /// It reads back what it sent.
+    ReadBack,
+    /// It reads the markers of zones.
+    Markers,
+    /// It looks at targets.
+    Targets,
+    /// It looks through a folder for exports.
+    Folder,
+    /// It looks for the reverse zones of addresses.
+    FindReverse,
+    /// It transfers those reverse zones.
+    Reverse,
+    /// It gives names to hosts.
+    Names,
+    /// It asks whether those names are free.
+    FreeNames,
+}
+
+impl RunStage {
+    /// All of them.
+    pub const ALL: [RunStage; 21] = [
+        RunStage::Inventory,
+        RunStage::Zones,
+        RunStage::ZoneFiles,
+        RunStage::Snapshot,
+        RunStage::HostNames,
+        RunStage::Addresses,
+        RunStage::PtrTargets,
+        RunStage::Compare,
+        RunStage::Base,
+        RunStage::Accepted,
+        RunStage::Digest,
+        RunStage::Survey,
+        RunStage::Send,
+        RunStage::ReadBack,
+        RunStage::Markers,
+        RunStage::Targets,
+        RunStage::Folder,
+        RunStage::FindReverse,
+        RunStage::Reverse,
+        RunStage::Names,
+        RunStage::FreeNames,
+    ];
+
+    /// The value of the label `stage` in metrics; it never changes.
+    pub fn label(self) -> &'static str {
+        self.words().0
+    }
+
+    /// What a person who waits reads.
+    pub fn text(self) -> &'static str {
+        self.words().1
+    }
+
+    /// The label and the text.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            RunStage::Inventory => ("inventory", "reading the inventory"),
+            RunStage::Zones => ("zones", "reading zones"),
+            RunStage::ZoneFiles => ("zone_files", "reading zone files"),
+            RunStage::Snapshot => ("snapshot", "reading the snapshot"),
+            RunStage::HostNames => ("host_names", "asking for the names of hosts"),
+            RunStage::Addresses => ("addresses", "asking for the names of addresses"),
+            RunStage::PtrTargets => ("ptr_targets", "asking for the names that addresses point to"),
+            RunStage::Compare => ("compare", "comparing hosts with live DNS"),
+            RunStage::Base => ("base", "deriving the base"),
+            RunStage::Accepted => ("accepted", "deriving what was accepted last"),
+            RunStage::Digest => ("digest", "digesting the plan"),
+            RunStage::Survey => ("survey", "reading live DNS before the changes"),
+            RunStage::Send => ("send", "applying: hosts"),
+            RunStage::ReadBack => ("read_back", "reading back"),
+            RunStage::Markers => ("markers", "reading markers"),
+            RunStage::Targets => ("targets", "looking at targets"),
+            RunStage::Folder => ("folder", "looking through the folder"),
+            RunStage::FindReverse => ("find_reverse", "looking for reverse zones"),
+            RunStage::Reverse => ("reverse", "transferring reverse zones"),
+            RunStage::Names => ("names", "giving names"),
+            RunStage::FreeNames => ("free_names", "asking whether names are free"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_stage_has_a_label_of_its_own_that_is_one_word() {
+        let labels: BTreeSet<&str> = RunStage::ALL.iter().map(|stage| stage.label()).collect();
+        assert_eq!(labels.len(), RunStage::ALL.len());
+        assert!(labels.iter().all(|label| label.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')));
+    }
+
+    #[test]
+    fn the_documentation_lists_every_label() {
+        let text = include_str!("../../docs/review.md");
+        let absent: Vec<&str> = RunStage::ALL
+            .iter()
+            .map(|stage| stage.label())
+            .filter(|label| !text.contains(&format!("`{label}`")))
+            .collect();
+        assert!(absent.is_empty(), "docs/review.md lacks {absent:?}");
+    }
+}

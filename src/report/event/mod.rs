@@ -1,0 +1,400 @@
+//! What a run reports to programs: one JSON object on one line for each outcome. `schemas/event.schema.json` describes it.
+//!
+//! Comes in: a plan, an apply, a refusal, and what is known of the run. Goes out: the line, and whether a person is needed.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::counts::{self, Counts};
+use super::outlook::{Outlook, Verdict};
+use super::summary::counted;
+use crate::apply::{Applied, Outcome, Refusal};
+use crate::guard::Breaker;
+use crate::plan::{Plan, SealedPlan};
+use crate::state::ApplyId;
+
+/// Why an event needs a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Attention {
+    /// A plan, or an export that it is made from, was refused.
+    Refused,
+    /// A breaker tripped: nothing is done in its scope until a person resets it.
+    Breaker,
+    /// Some hosts could not be changed.
+    Partial,
+    /// A zone, a source, a server, the state or the settings could not be used.
+    Outage,
+    /// Live DNS is not as desired.
+    Drift,
+}
+
+impl Attention {
+    /// All of them, with the words of the settings.
+    pub const ALL: [(&str, Attention); 5] = [
+        ("refused", Attention::Refused),
+        ("breaker", Attention::Breaker),
+        ("partial", Attention::Partial),
+        ("outage", Attention::Outage),
+        ("drift", Attention::Drift),
+    ];
+}
+
+/// What is the same in all events of a run.
+#[derive(Debug, Clone, Serialize)]
+pub struct RunFacts<'a> {
+    /// The number of the run.
+    pub run: u64,
+    /// The command.
+    pub command: &'a str,
+    /// The folder of the workspace.
+    pub workspace: &'a str,
+    /// Who runs it.
+    pub who: &'a str,
+}
+
+/// What happened, with its facts.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum RunEvent {
+    /// A plan was made.
+    PlanMade(PlanFacts),
+    /// A plan was refused; nothing was sent.
+    PlanRefused(RefusalFacts),
+    /// A plan was applied.
+    ApplyFinished(ApplyFacts),
+    /// An earlier apply was taken up again.
+    ResumeFinished(ApplyFacts),
+    /// An earlier apply was undone.
+    UndoFinished(ApplyFacts),
+    /// A breaker tripped.
+    BreakerTripped(BreakerFacts),
+    /// Live DNS was compared with what is desired.
+    DriftChecked(DriftFacts),
+    /// The command ended before it had an outcome.
+    RunFailed(FailureFacts),
+}
+
+/// RRsets by kind of change.
+#[derive(Debug, Clone, Serialize)]
+pub struct ChangeCounts {
+    /// RRsets that are created.
+    create: usize,
+    /// RRsets that are modified.
+    modify: usize,
+    /// RRsets that are deleted.
+    delete: usize,
+}
+
+/// What is told of a plan.
+#[derive(Debug, Clone, Serialize)]
+pub struct PlanFacts {
+    /// Its `id`.
+    plan: String,
+    /// Its `effect`.
+    effect: String,
+    /// The file that it was saved to.
+    file: Option<String>,
+    /// What it comes to.
+    verdict: &'static str,
+    /// Why it would be refused.
+    code: Option<&'static str>,
+    /// Its changes.
+    changes: ChangeCounts,
+    /// How many hosts it changes.
+    hosts: usize,
+    /// How many hosts are blocked.
+    blocked: usize,
+    /// How many hosts are skipped.
+    skipped: usize,
+}
+
+/// What is told of a refusal.
+#[derive(Debug, Clone, Serialize)]
+pub struct RefusalFacts {
+    /// What was refused.
+    place: String,
+    /// Why, as a code.
+    code: &'static str,
+    /// What to do.
+    hint: Option<String>,
+    /// The plan's `id`, where it could be read.
+    plan: Option<String>,
+    /// The plan's `effect`, the same.
+    effect: Option<String>,
+    /// The exit code.
+    exit: u8,
+}
+
+/// What is told of an apply.
+#[derive(Debug, Clone, Serialize)]
+pub struct ApplyFacts {
+    /// Its number in the journal; null where there was nothing to send.
+    apply: Option<u64>,
+    /// The plan's `id`; null where no plan was kept.
+    plan: Option<String>,
+    /// The plan's `effect`, the same.
+    effect: Option<String>,
+    /// How many hosts the plan changes, orphans too.
+    hosts: usize,
+    /// How many of them had which outcome.
+    outcomes: BTreeMap<&'static str, usize>,
+    /// How many updates took effect.
+    updates: usize,
+    /// How many changes these made.
+    changes: usize,
+    /// How many problems are not about single hosts.
+    problems: usize,
+    /// The exit code.
+    exit: u8,
+    /// How long the run took.
+    seconds: f64,
+}
+
+/// What is told of a breaker.
+#[derive(Debug, Clone, Serialize)]
+pub struct BreakerFacts {
+    /// What it holds back.
+    scope: String,
+    /// Why it tripped.
+    why: String,
+    /// When.
+    since: String,
+    /// How it is reset.
+    hint: String,
+}
+
+/// What is told of drift.
+#[derive(Debug, Clone, Serialize)]
+pub struct DriftFacts {
+    /// How many RRsets are not as desired.
+    rrsets: usize,
+    /// How many of them are drift: an apply left them otherwise.
+    drifted: usize,
+    /// The exit code.
+    exit: u8,
+    /// How long the run took.
+    seconds: f64,
+}
+
+/// What is told of a run without an outcome.
+#[derive(Debug, Clone, Serialize)]
+pub struct FailureFacts {
+    /// What to do.
+    hint: Option<String>,
+    /// The exit code.
+    exit: u8,
+    /// How long the run took.
+    seconds: f64,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy)]
+pub struct EndFacts {
+    /// The exit code.
+    pub exit: u8,
+    /// How long it took so far.
+    pub seconds: f64,
+}
+
+/// The command that applied a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Applier {
+    /// `apply`, `fix`.
+    Apply,
+    /// `resume`.
+    Resume,
+    /// `undo`.
+    Undo,
+}
+
+/// An event with its headline, and whether a person is needed.
+#[derive(Debug, Clone)]
+pub struct RunReport {
+    /// What happened.
+    pub event: RunEvent,
+    /// The same in words.
+    pub message: String,
+    /// Why a person is needed; none where none is.
+    pub attention: Option<Attention>,
+}
+
+/// An event as a line.
+#[derive(Serialize)]
+struct EventLine<'a> {
+    /// When.
+    timestamp: &'a str,
+    /// How grave.
+    level: &'static str,
+    /// What happened, in words.
+    message: &'a str,
+    /// The run.
+    #[serde(flatten)]
+    run: &'a RunFacts<'a>,
+    /// Why a person is needed.
+    attention: Option<Attention>,
+    /// The facts.
+    #[serde(flatten)]
+    event: &'a RunEvent,
+}
+
+/// The words of outcomes that a plan or an apply may have, for the schema too.
+const VERDICTS: [(Verdict, &str); 4] =
+    [(Verdict::Partial, "partial"), (Verdict::Refused, "refused"), (Verdict::Idle, "idle"), (Verdict::Ready, "ready")];
+
+impl RunReport {
+    /// A plan that was made.
+    pub fn plan_made(sealed: &SealedPlan, outlook: &Outlook) -> RunReport {
+        let plan = sealed.plan();
+        let verdict = Verdict::of(plan, outlook);
+        let word = VERDICTS.iter().find(|(known, _)| *known == verdict).map_or("ready", |(_, word)| *word);
+        let total = Counts::sum(counts::by_project(plan).values());
+        let [create, modify, delete] = total.changes;
+        let [blocked, skipped] = total.left;
+        let hosts = total.hosts.len();
+        let message = format!(
+            "plan made: {create} to create, {modify} to modify, {delete} to delete for {}; {blocked} blocked, {skipped} skipped",
+            counted(hosts, "host")
+        );
+        let facts = PlanFacts {
+            plan: sealed.id().to_owned(),
+            effect: sealed.effect().to_owned(),
+            file: outlook.file.clone(),
+            verdict: word,
+            code: outlook.refusal.as_ref().map(|refusal| refusal.code),
+            changes: ChangeCounts { create, modify, delete },
+            hosts,
+            blocked,
+            skipped,
+        };
+        RunReport { event: RunEvent::PlanMade(facts), message, attention: None }
+    }
+
+    /// A plan, or what was to be one, that was refused.
+    pub fn plan_refused(sealed: Option<&SealedPlan>, refusal: &Refusal, exit: u8) -> RunReport {
+        let Refusal { place, code, message, hint } = refusal;
+        let facts = RefusalFacts {
+            place: place.clone(),
+            code,
+            hint: hint.clone(),
+            plan: sealed.map(|sealed| sealed.id().to_owned()),
+            effect: sealed.map(|sealed| sealed.effect().to_owned()),
+            exit,
+        };
+        let attention = Some(if exit == ERROR { Attention::Outage } else { Attention::Refused });
+        RunReport { event: RunEvent::PlanRefused(facts), message: format!("plan refused: {message}"), attention }
+    }
+
+    /// An apply that was carried out.
+    pub fn applied(applier: Applier, done: &DoneFacts<'_>, end: EndFacts) -> RunReport {
+        let DoneFacts { sealed, apply, applied } = done;
+        let (word, event): (&str, fn(ApplyFacts) -> RunEvent) = match applier {
+            Applier::Apply => ("apply", RunEvent::ApplyFinished),
+            Applier::Resume => ("resume", RunEvent::ResumeFinished),
+            Applier::Undo => ("undo", RunEvent::UndoFinished),
+        };
+        let outcomes: BTreeMap<&str, usize> =
+            Outcome::ALL.iter().map(|outcome| (outcome.as_str(), applied.count(*outcome))).collect();
+        let sum = |of: fn(&crate::apply::ZoneWritten) -> usize| applied.zones.iter().map(of).sum::<usize>();
+        let told: Vec<String> =
+            outcomes.iter().filter(|(_, count)| **count > 0).map(|(word, count)| format!("{count} {word}")).collect();
+        let told = if told.is_empty() { "nothing to change".to_owned() } else { told.join(", ") };
+        let facts = ApplyFacts {
+            apply: apply.map(|id| id.0),
+            plan: sealed.map(|sealed| sealed.id().to_owned()),
+            effect: sealed.map(|sealed| sealed.effect().to_owned()),
+            hosts: applied.hosts.len(),
+            updates: sum(|zone| zone.updates),
+            changes: sum(|zone| zone.changes),
+            problems: applied.problems.len(),
+            outcomes,
+            exit: end.exit,
+            seconds: end.seconds,
+        };
+        RunReport {
+            event: event(facts),
+            message: format!("{word} finished: {told}"),
+            attention: attention(applied, end.exit),
+        }
+    }
+
+    /// A breaker that tripped.
+    pub fn tripped(breaker: &Breaker) -> RunReport {
+        let Breaker { scope, tripped, why } = breaker;
+        let facts =
+            BreakerFacts { scope: scope.clone(), why: why.clone(), since: tripped.to_string(), hint: breaker.hint() };
+        let message = format!("breaker tripped: {}", breaker.says());
+        RunReport { event: RunEvent::BreakerTripped(facts), message, attention: Some(Attention::Breaker) }
+    }
+
+    /// Live DNS, compared with what is desired; `drifted` RRsets are not as an apply left them.
+    pub fn drift_checked(plan: &Plan, drifted: usize, end: EndFacts) -> RunReport {
+        let rrsets = plan.changes.len();
+        let facts = DriftFacts { rrsets, drifted, exit: end.exit, seconds: end.seconds };
+        let message = format!("drift checked: {} not as desired, {drifted} of them drifted", counted(rrsets, "RRset"));
+        let attention = match end.exit {
+            ERROR => Some(Attention::Outage),
+            REFUSED => Some(Attention::Refused),
+            _ => (drifted > 0).then_some(Attention::Drift),
+        };
+        RunReport { event: RunEvent::DriftChecked(facts), message, attention }
+    }
+
+    /// A run that ended before it had an outcome.
+    pub fn failed(message: &str, hint: Option<&str>, end: EndFacts) -> RunReport {
+        let facts = FailureFacts { hint: hint.map(str::to_owned), exit: end.exit, seconds: end.seconds };
+        let message = format!("run failed: {message}");
+        RunReport { event: RunEvent::RunFailed(facts), message, attention: Some(Attention::Outage) }
+    }
+
+    /// How grave it is, as messages say it.
+    pub fn level(&self) -> &'static str {
+        match (&self.event, self.attention) {
+            (RunEvent::RunFailed(_), _) | (_, Some(Attention::Outage | Attention::Refused | Attention::Breaker)) => {
+                "ERROR"
+            }
+            (_, Some(Attention::Partial | Attention::Drift)) => "WARN",
+            (_, None) => "INFO",
+        }
+    }
+
+    /// The event as JSON, without the end of the line.
+    pub fn line(&self, timestamp: &str, run: &RunFacts<'_>) -> String {
+        let RunReport { event, message, attention } = self;
+        let line = EventLine { timestamp, level: self.level(), message, run, attention: *attention, event };
+        serde_json::to_string(&line).expect("texts and numbers are JSON")
+    }
+}
+
+/// What was done.
+#[derive(Debug, Clone, Copy)]
+pub struct DoneFacts<'a> {
+    /// The plan, where it was kept.
+    pub sealed: Option<&'a SealedPlan>,
+    /// Its number in the journal.
+    pub apply: Option<ApplyId>,
+    /// What became of its hosts.
+    pub applied: &'a Applied,
+}
+
+/// The exit code of an error.
+const ERROR: u8 = 1;
+
+/// The exit code of a refusal.
+const REFUSED: u8 = 3;
+
+/// Why an apply needs a person.
+fn attention(applied: &Applied, exit: u8) -> Option<Attention> {
+    let is_done = applied.hosts.iter().all(|host| host.outcome.is_done());
+    match exit {
+        0 => None,
+        ERROR => Some(Attention::Outage),
+        // A source is not believed, and what did not need it was done.
+        REFUSED if is_done => Some(Attention::Refused),
+        _ => Some(Attention::Partial),
+    }
+}

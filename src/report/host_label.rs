@@ -1,0 +1,29 @@
+//! What people call a host: its name, with its inventory number behind it.
+//!
+//! Comes in: a plan and an inventory number. Goes out: text, not sanitized.
+
+use crate::inventory::value::Inv;
+use crate::plan::Plan;
+
+/// The name of a host and its number: `sas0-0005.search.example.net. (100105)`; `100105` where the plan knows no name. Not
+/// sanitized.
+pub fn host_label(plan: &Plan, host: Inv) -> String {
+    match plan.name_of(host) {
+        Some(name) => format!("{name} ({host})"),
+        None => host.to_string(),
+    }
+}
+
+/// A host in a sentence: `sas0-0005.search.example.net. (100105)`; `host 100105` where the plan knows no name. Not sanitized.
+pub fn host_in_words(plan: &Plan, host: Inv) -> String {
+    match plan.name_of(host) {
+        Some(_) => host_label(plan, host),
+        None => format!("host {host}"),
+    }
+}
+
+/// A host in a short list: the first label of its name, `sas0-0005`, which commands take, too; else its number. Not sanitized.
+pub fn short_label(plan: &Plan, host: Inv) -> String {
+    let label = plan.name_of(host).and_then(|name| name.split('.').next()).filter(|label| !label.is_empty());
+    label.map_or_else(|| host.to_string(), str::to_owned)
+}

@@ -1,0 +1,184 @@
+//! Zones of a plan that could not be read, gathered by what keeps them from it: said once, and not once a zone.
+
+use super::notice::says;
+use super::summary::counted;
+use crate::diag::sanitize;
+use crate::plan::{Notice, NoticeCode, Plan};
+use crate::provider::outage::{listed, sentence, servers_and_zone};
+
+/// How many zones a notice names: they are in the plan by name, and a page of them hides the rest.
+const MAX_ZONES_NAMED: usize = 10;
+
+/// How many sources or files a clause of the verdict names: it is one sentence.
+const FEW: usize = 3;
+
+/// Zones that could not be read for one cause.
+struct ZoneOutage<'p> {
+    /// The servers, or the file or folder.
+    place: &'p str,
+    /// The code of the error.
+    code: &'p str,
+    /// What happened, of the first zone.
+    message: &'p str,
+    /// The zones, in the order of the notices.
+    zones: Vec<&'p str>,
+}
+
+impl<'p> ZoneOutage<'p> {
+    /// What a notice says of a zone, in its parts: `PLACE: error[CODE]: MESSAGE`, as the error is printed.
+    fn of_notice(notice: &'p Notice) -> ZoneOutage<'p> {
+        let parts = notice.message.split_once(": error[").and_then(|(place, rest)| {
+            let (code, message) = rest.split_once("]: ")?;
+            Some((servers_and_zone(place).map_or(place, |(servers, _)| servers), code, message))
+        });
+        let (place, code, message) = parts.unwrap_or((&notice.name, "", &notice.message));
+        ZoneOutage { place, code, message, zones: vec![&notice.name] }
+    }
+
+    /// What a notice of all the zones says.
+    fn says(&self) -> String {
+        let ZoneOutage { place, code, message, zones } = self;
+        let zones = format!("{} could not be read: {}", counted(zones.len(), "zone"), listed(zones, MAX_ZONES_NAMED));
+        format!("{place}: error[{code}]: {message}; {zones}")
+    }
+}
+
+/// Gathers notices about zones by outage; every other notice is by itself. Each has the first notice with it.
+fn gather<'p>(notices: impl Iterator<Item = &'p Notice>) -> Vec<(&'p Notice, ZoneOutage<'p>)> {
+    let mut gathered: Vec<(&Notice, ZoneOutage<'_>)> = Vec::new();
+    for notice in notices {
+        let found = ZoneOutage::of_notice(notice);
+        let is_alike = |(first, other): &&mut (&Notice, ZoneOutage<'_>)| {
+            first.code == NoticeCode::ZoneUnknown && (other.place, other.code) == (found.place, found.code)
+        };
+        // Without a code it is not known what they have in common.
+        let may_be_alike = notice.code == NoticeCode::ZoneUnknown && !found.code.is_empty();
+        let other = gathered.iter_mut().filter(|_| may_be_alike).find(is_alike);
+        match other {
+            Some((_, outage)) => outage.zones.extend(found.zones),
+            None => gathered.push((notice, found)),
+        }
+    }
+    gathered
+}
+
+/// What notices say, each with its code; of the zones of one outage one says it for all. Not sanitized.
+pub fn said_once<'p>(notices: impl Iterator<Item = &'p Notice>) -> Vec<(NoticeCode, String)> {
+    let say = |(notice, outage): (&Notice, ZoneOutage<'_>)| match outage.zones.as_slice() {
+        [_] => (notice.code, says(notice)),
+        _ => (notice.code, outage.says()),
+    };
+    gather(notices).into_iter().map(say).collect()
+}
+
+/// That there is no plan at all, and why: no zone could be read; with what else it is short of.
+pub fn no_plan(plan: &Plan) -> Option<String> {
+    let zones = unread(plan);
+    is_unread(plan).then(|| {
+        let zones = format!("{zones} of {} could not be read", counted(zones, "zone"));
+        let outages = gather(plan.notices.iter().filter(|notice| notice.code == NoticeCode::ZoneUnknown));
+        let (_, first) = outages.first().expect("a zone could not be read");
+        let others = match outages.len() - 1 {
+            0 => String::new(),
+            others => format!("; {}", counted(others, "other cause")),
+        };
+        let cause = sanitize(&sentence(first.place, first.message));
+        let clauses: String = short_of(plan).iter().map(|clause| format!("; {clause}")).collect();
+        format!("No plan: {zones}; {cause}{others}{clauses}")
+    })
+}
+
+/// What a plan is short of, in clauses; empty where it is whole. That no zone could be read is not among them.
+pub fn short_of(plan: &Plan) -> Vec<String> {
+    let names = |code| plan.notices.iter().filter(move |notice| notice.code == code).map(|notice| notice.name.as_str());
+    let unread = unread(plan);
+    let zones = (unread > 0 && !is_unread(plan)).then(|| match plan.zones.len() {
+        // What undoes an apply does not say which zones it read.
+        0 => format!("no plan for {}", counted(unread, "zone")),
+        read => format!("no plan for {unread} of {}", counted(unread + read, "zone")),
+    });
+    let sources = |code, what: &str| {
+        let quoted: Vec<String> = names(code).map(|name| format!("`{name}`")).collect();
+        let quoted: Vec<&str> = quoted.iter().map(String::as_str).collect();
+        let named = format!("{} {}", if quoted.len() == 1 { "source" } else { "sources" }, listed(&quoted, FEW));
+        (!quoted.is_empty()).then(|| format!("no plan for hosts that need {named}, which {what}"))
+    };
+    let settings: Vec<&str> = names(NoticeCode::BadSettings).collect();
+    let have = if settings.len() == 1 { "has" } else { "have" };
+    let settings = (!settings.is_empty()).then(|| {
+        let counted = counted(settings.len(), "settings file");
+        format!("{counted} {have} errors: {}", listed(&settings, FEW))
+    });
+    let unknown = sources(NoticeCode::SourceUnknown, "could not be read");
+    let untrusted = sources(NoticeCode::SourceUntrusted, "failed a test");
+    let clauses = [zones, unknown, untrusted, settings];
+    clauses.into_iter().flatten().map(|clause| sanitize(&clause)).collect()
+}
+
+/// Whether no zone could be read, so that there is nothing to plan.
+fn is_unread(plan: &Plan) -> bool {
+    unread(plan) > 0 && plan.zones.is_empty() && plan.changes.is_empty()
+}
+
+/// How many zones could not be read.
+fn unread(plan: &Plan) -> usize {
+    plan.notices.iter().filter(|notice| notice.code == NoticeCode::ZoneUnknown).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::fixture;
+
+    /// Notices about zones, each with the place of its error.
+    fn unread(places: &[(&str, &str)]) -> Vec<Notice> {
+        let notice = |(place, zone): &(&str, &str)| Notice {
+            code: NoticeCode::ZoneUnknown,
+            name: (*zone).to_owned(),
+            host: None,
+            message: format!("{place}: error[connect-failed]: the server refuses connections"),
+        };
+        places.iter().map(notice).collect()
+    }
+
+    /// Two zones of a server, and one of another.
+    fn plan() -> Plan {
+        let places = [("ns1:53 zone a.", "a."), ("ns2:53 zone b.", "b."), ("ns1:53 zone c.", "c.")];
+        Plan { notices: unread(&places), ..fixture::empty() }
+    }
+
+    #[test]
+    fn zones_of_one_outage_are_said_once() {
+        let said: Vec<String> = said_once(plan().notices.iter()).into_iter().map(|(_, says)| says).collect();
+        insta::assert_snapshot!(said.join("\n"), @"
+        ns1:53: error[connect-failed]: the server refuses connections; 2 zones could not be read: a., c.
+        ns2:53 zone b.: error[connect-failed]: the server refuses connections
+        ");
+        let odd = Notice { message: "odd".to_owned(), ..plan().notices[0].clone() };
+        assert_eq!(said_once([&odd, &odd].into_iter()).len(), 2);
+    }
+
+    #[test]
+    fn the_verdict_counts_what_is_missing() {
+        let none = Plan { zones: Vec::new(), ..plan() };
+        assert_eq!(
+            no_plan(&none).as_deref(),
+            Some("No plan: 3 of 3 zones could not be read; ns1:53 refuses connections; 1 other cause")
+        );
+        assert_eq!((no_plan(&plan()), short_of(&none)), (None, Vec::new()));
+        assert_eq!(short_of(&plan()), ["no plan for 3 of 6 zones"]);
+        assert_eq!((no_plan(&fixture::empty()), short_of(&fixture::empty())), (None, Vec::new()));
+        let notice = |code, name: &str| Notice { code, name: name.to_owned(), host: None, message: String::new() };
+        let notices = vec![
+            notice(NoticeCode::SourceUnknown, "hosts"),
+            notice(NoticeCode::BadSettings, "projects/a.yaml"),
+            notice(NoticeCode::BadSettings, "projects/b.yaml"),
+            notice(NoticeCode::SourceUntrusted, "eine"),
+        ];
+        insta::assert_snapshot!(short_of(&Plan { notices, ..fixture::empty() }).join("\n"), @"
+        no plan for hosts that need source `hosts`, which could not be read
+        no plan for hosts that need source `eine`, which failed a test
+        2 settings files have errors: projects/a.yaml, projects/b.yaml
+        ");
+    }
+}

@@ -1,0 +1,159 @@
+//! The verdict on a plan in one sentence, the same in every format and at the prompt.
+//!
+//! Comes in: a plan and its outlook. Goes out: text without a final full stop, with codes and names in backticks.
+
+use super::counts::Counts;
+use super::outages::{no_plan, short_of};
+use super::outlook::Outlook;
+use super::summary::counted;
+use crate::diag::sanitize;
+use crate::plan::{LimitState, NoticeCode, Plan};
+
+/// The code of the refusal that names limits; the plan names them, too.
+pub const LIMIT_EXCEEDED: &str = "limit-exceeded";
+
+/// What a plan comes to: `Plan: 54 to create, 26 to modify, 30 to delete for 28 of 111 hosts; 24 blocked, 7 skipped`.
+///
+/// A plan without changes says so in place of the numbers, and one for which no zone could be read says that there is none. Of a view, the numbers are those of the shown changes, and the
+/// sentence says how many are hidden.
+pub fn headline(plan: &Plan, outlook: &Outlook) -> String {
+    if let Some(no_plan) = no_plan(plan) {
+        return no_plan;
+    }
+    let counts = Counts::of_plan(plan);
+    let left = left(plan);
+    let left = if left.is_empty() { String::new() } else { format!("; {}", left.join(", ")) };
+    let short_of: String = short_of(plan).iter().map(|clause| format!("; {clause}")).collect();
+    let left = left + &short_of;
+    if counts.all_changes() == 0 {
+        return format!("{}{left}{}", no_changes(plan, outlook), hidden(outlook));
+    }
+    let what = match plan.undoes {
+        Some(apply) => format!("Undo of apply {apply}"),
+        None if is_view(outlook) => "Part of the plan".to_owned(),
+        None => "Plan".to_owned(),
+    };
+    let [create, modify, delete] = counts.changes;
+    let hosts = of_hosts(&counts, plan.fleet);
+    format!("{what}: {create} to create, {modify} to modify, {delete} to delete {hosts}{left}{}", hidden(outlook))
+}
+
+/// Why a plan would be refused: `Refused by the limit `global/1h``; none where nothing refuses it.
+pub fn refused(plan: &Plan, outlook: &Outlook) -> Option<String> {
+    let exceeded: Vec<&LimitState> = plan.limits.iter().filter(|limit| limit.exceeded).collect();
+    // The plan names each limit, where the refusal sums them up.
+    let refusal = outlook.refusal.as_ref().filter(|refusal| exceeded.is_empty() || refusal.code != LIMIT_EXCEEDED);
+    match (refusal, exceeded.as_slice()) {
+        (Some(refusal), _) => Some(format!("Refused by `{}`", refusal.code)),
+        (None, []) => None,
+        (None, [limit]) => Some(format!("Refused by the limit `{}`", sanitize(&limit.name()))),
+        (None, limits) => Some(format!("Refused by {} limits", limits.len())),
+    }
+}
+
+/// The changed hosts: `for 28 of 111 hosts`; names that no host has have changes, too.
+fn of_hosts(counts: &Counts, fleet: Option<u64>) -> String {
+    let changed = counts.hosts.len();
+    match fleet {
+        _ if changed == 0 => "at names without a host".to_owned(),
+        Some(fleet) => format!("for {changed} of {}", counted(fleet as usize, "host")),
+        None => format!("for {}", counted(changed, "host")),
+    }
+}
+
+/// That there is nothing to change.
+fn no_changes(plan: &Plan, outlook: &Outlook) -> String {
+    match plan.undoes {
+        _ if is_view(outlook) => "No changes in this part of the plan".to_owned(),
+        Some(apply) if plan.notices.is_empty() => format!("No changes: apply {apply} needs no undo"),
+        Some(apply) => format!("No changes: what is left of apply {apply} was edited since, see the notices"),
+        None if left(plan).is_empty() && short_of(plan).is_empty() && refused(plan, outlook).is_none() => {
+            "No changes: live DNS matches the inventory".to_owned()
+        }
+        None => match plan.fleet {
+            Some(fleet) => format!("No changes for {}", counted(fleet as usize, "host")),
+            None => "No changes".to_owned(),
+        },
+    }
+}
+
+/// The hosts, RRsets and names that get no change, in numbers; empty where there are none.
+fn left(plan: &Plan) -> Vec<String> {
+    let hosts = [(plan.blocked.len(), "blocked"), (plan.skipped.len(), "skipped")];
+    let hosts = hosts.into_iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}"));
+    let waiting = (!plan.waiting.is_empty()).then(|| format!("{} waiting", counted(plan.waiting.len(), "RRset")));
+    let left_behind = plan.notices.iter().filter(|notice| notice.code == NoticeCode::LeftBehind).count();
+    let left_behind = (left_behind > 0).then(|| format!("{} left behind", counted(left_behind, "name")));
+    hosts.chain(waiting).chain(left_behind).collect()
+}
+
+/// Whether only some of a plan's changes are shown.
+fn is_view(outlook: &Outlook) -> bool {
+    outlook.hidden.is_some()
+}
+
+/// How many changes a view hides.
+fn hidden(outlook: &Outlook) -> String {
+    match outlook.hidden {
+        None | Some(0) => String::new(),
+        Some(hidden) => format!("; {} not shown", counted(hidden, "more change")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::fixture;
+
+    /// The headline of a plan of which all is shown.
+    fn whole(plan: &Plan) -> String {
+        headline(plan, &Outlook::default())
+    }
+
+    /// A plan for which everything could be read.
+    fn known() -> Plan {
+        Plan { notices: Vec::new(), ..fixture::fleet() }
+    }
+
+    #[test]
+    fn a_plan_says_what_it_changes_for_how_many_hosts() {
+        assert_eq!(
+            whole(&known()),
+            "Plan: 6 to create, 4 to modify, 4 to delete for 5 of 62000 hosts; 50 blocked, 1205 skipped"
+        );
+        let undo = Plan { undoes: Some(7), fleet: None, blocked: vec![], skipped: vec![], ..known() };
+        assert_eq!(whole(&undo), "Undo of apply 7: 6 to create, 4 to modify, 4 to delete for 5 hosts");
+    }
+
+    #[test]
+    fn a_plan_without_changes_says_so_first() {
+        assert_eq!(whole(&fixture::empty()), "No changes: live DNS matches the inventory");
+        let left = Plan { changes: Vec::new(), ..known() };
+        assert_eq!(whole(&left), "No changes for 62000 hosts; 50 blocked, 1205 skipped");
+        assert_eq!(whole(&Plan { undoes: Some(7), ..fixture::empty() }), "No changes: apply 7 needs no undo");
+        let unread = Plan { notices: fixture::fleet().notices, ..fixture::empty() };
+        assert_eq!(
+            whole(&unread),
+            "No changes for 62000 hosts; no plan for hosts that need source `eine`, which could not be read"
+        );
+    }
+
+    #[test]
+    fn a_view_says_how_much_it_hides() {
+        let outlook = Outlook { hidden: Some(3), ..Outlook::default() };
+        let plan = Plan { blocked: vec![], skipped: vec![], ..known() };
+        assert_eq!(
+            headline(&plan, &outlook),
+            "Part of the plan: 6 to create, 4 to modify, 4 to delete for 5 of 62000 hosts; 3 more changes not shown"
+        );
+    }
+
+    #[test]
+    fn what_refuses_a_plan_is_named() {
+        assert_eq!(
+            refused(&fixture::fleet(), &Outlook::default()).as_deref(),
+            Some("Refused by the limit `project:search/1h`")
+        );
+        assert_eq!(refused(&fixture::empty(), &Outlook::default()), None);
+    }
+}

@@ -1,0 +1,162 @@
+//! `--log-format json` of the built binary: standard output stays empty, and every outcome is an event that fits its schema.
+
+#[path = "folder/copy.rs"]
+mod copy;
+#[path = "folder/edit.rs"]
+mod edit;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use copy::copy;
+use edit::edit;
+use serde_json::Value;
+use tempfile::TempDir;
+use zonewright::report::{SchemaKind, schema};
+
+/// The clock of all runs.
+const NOW: &str = "2026-11-20T02:00:00Z";
+
+/// A workspace whose live DNS is as desired.
+struct Place {
+    /// Where it is.
+    folder: TempDir,
+}
+
+impl Place {
+    /// A copy of the workspace that all cases start from.
+    fn new() -> Place {
+        let folder = tempfile::tempdir().expect("a folder");
+        let base = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/cases/_base");
+        copy(&base, folder.path());
+        Place { folder }
+    }
+
+    /// The same, in which two hosts are to be changed.
+    fn moved() -> Place {
+        let place = Place::new();
+        place.edit("racktables/l3-tors.txt", "0:1::/64", "0:9::/64");
+        place
+    }
+
+    /// Changes a file.
+    fn edit(&self, file: &str, part: &str, by: &str) {
+        edit(self.folder.path(), file, part, by);
+    }
+
+    /// Runs a command as an unattended run does.
+    fn output(&self, args: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_zonewright"))
+            .args(["--log-format", "json", "--now", NOW])
+            .args(args)
+            .current_dir(self.folder.path())
+            .env("ZONEWRIGHT_WHO", "deploy@runner")
+            .stdin(Stdio::null())
+            .output()
+            .expect("the binary was built for this test")
+    }
+
+    /// Runs a command; gives its exit code and the events among the lines of standard error, each of which fits the schema.
+    fn run(&self, args: &[&str]) -> (i32, Vec<Value>) {
+        let output = self.output(args);
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{args:?}");
+        let lines = lines(&output);
+        let runs: Vec<&Value> = lines.iter().map(|line| &line["run"]).collect();
+        assert!(runs.iter().all(|run| *run == runs[0]), "{runs:?}");
+        let events: Vec<Value> = lines.into_iter().filter(|line| line.get("event").is_some()).collect();
+        (output.status.code().expect("it ended by itself"), events)
+    }
+}
+
+/// The lines of standard error, each of which is JSON and fits the schema.
+fn lines(output: &Output) -> Vec<Value> {
+    let (mut schemas, mut compiler) = (boon::Schemas::new(), boon::Compiler::new());
+    let text = serde_json::from_str(schema(SchemaKind::Event)).expect("a schema is JSON");
+    compiler.add_resource("file:///event.json", text).expect("a schema");
+    let index = compiler.compile("file:///event.json", &mut schemas).expect("a schema");
+    let text = String::from_utf8_lossy(&output.stderr);
+    let parse = |line: &str| {
+        let value: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        if let Err(error) = schemas.validate(&value, index) {
+            panic!("{error:#}: {line}");
+        }
+        value
+    };
+    text.lines().map(parse).collect()
+}
+
+/// The words of events.
+fn words(events: &[Value]) -> Vec<&str> {
+    events.iter().map(|event| event["event"].as_str().expect("a word")).collect()
+}
+
+#[test]
+fn a_plan_is_one_event() {
+    let (exit, events) = Place::moved().run(&["plan", "--out", "plan.json"]);
+    assert_eq!((exit, words(&events)), (0, vec!["plan-made"]));
+    let event = &events[0];
+    assert_eq!((&event["verdict"], &event["file"], &event["hosts"]), (&"ready".into(), &"plan.json".into(), &2.into()));
+    assert_eq!((&event["command"], &event["who"]), (&"plan".into(), &"deploy@runner".into()));
+}
+
+#[test]
+fn documents_are_printed_all_the_same() {
+    let output = Place::moved().output(&["plan", "--format", "json"]);
+    let plan: Value = serde_json::from_slice(&output.stdout).expect("a plan is JSON");
+    assert_eq!(plan["format"], "zonewright.plan/1");
+    assert_eq!(words(&lines(&output)), ["plan-made"]);
+}
+
+#[test]
+fn an_apply_its_undo_and_a_resume_are_events() {
+    let place = Place::moved();
+    let (exit, events) = place.run(&["apply", "--auto"]);
+    assert_eq!((exit, words(&events)), (0, vec!["plan-made", "apply-finished"]));
+    let done = &events[1];
+    assert_eq!((&done["apply"], &done["hosts"], &done["outcomes"]["applied"]), (&1.into(), &2.into(), &2.into()));
+    assert_eq!((&done["exit"], &done["attention"]), (&0.into(), &Value::Null));
+    let (exit, events) = place.run(&["resume"]);
+    assert_eq!((exit, words(&events)), (0, vec!["resume-finished"]));
+    let (exit, events) = place.run(&["undo", "1", "--yes"]);
+    assert_eq!((exit, words(&events)), (0, vec!["plan-made", "undo-finished"]));
+    let (exit, events) = place.run(&["fix", "101", "--yes"]);
+    assert_eq!((exit, words(&events)), (0, vec!["plan-made", "apply-finished"]));
+}
+
+#[test]
+fn a_refused_plan_and_its_breaker_need_a_person() {
+    let place = Place::moved();
+    let file = place.folder.path().join("projects/web.yaml");
+    let text = fs::read_to_string(&file).expect("a project file");
+    fs::write(&file, text + "limits: {hosts: [{period: 1h, max: 1}]}\n").expect("a project file");
+    let (exit, events) = place.run(&["apply", "--auto", "-q"]);
+    assert_eq!((exit, words(&events)), (3, vec!["plan-refused", "breaker-tripped"]));
+    assert_eq!((&events[0]["code"], &events[0]["attention"]), (&"limit-exceeded".into(), &"refused".into()));
+    assert_eq!((&events[1]["scope"], &events[1]["attention"]), (&"project:web".into(), &"breaker".into()));
+}
+
+#[test]
+fn drift_is_an_event() {
+    let place = Place::moved();
+    assert_eq!(place.run(&["apply", "--auto"]).0, 0);
+    let zone = place.folder.path().join("zones/web.example.net.zone");
+    let text = fs::read_to_string(&zone).expect("a zone file");
+    fs::write(&zone, text.replace("2001:db8:0:9:", "2001:db8:0:8:")).expect("a zone file");
+    let (exit, events) = place.run(&["drift"]);
+    assert_eq!((exit, words(&events)), (2, vec!["drift-checked"]));
+    assert_eq!(events[0]["attention"], "drift");
+}
+
+#[test]
+fn a_run_without_an_outcome_says_so() {
+    let place = Place::new();
+    place.edit("zonewright.toml", "owner", "owners");
+    let (exit, events) = place.run(&["apply", "--auto"]);
+    assert_eq!((exit, words(&events)), (1, vec!["run-failed"]));
+    assert_eq!(events[0]["attention"], "outage");
+    let (exit, events) = Place::moved().run(&["apply"]);
+    assert_eq!((exit, words(&events)), (1, vec!["plan-made", "run-failed"]));
+    let says = "run failed: with `--log-format json` no plan is shown that could be agreed to: nothing was changed";
+    assert_eq!(events[1]["message"], says);
+}
