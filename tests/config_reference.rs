@@ -41,6 +41,7 @@ const FILES: &[File] = &[
             ("`[[zone]]`", "/$defs/zone"),
             ("`[limits]`", "/$defs/limits"),
             ("An entry of `hosts` in `[limits]`", "/$defs/limit"),
+            ("`[notify]`", "/properties/notify"),
         ],
     },
     File {

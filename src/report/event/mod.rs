@@ -14,35 +14,9 @@ use super::outlook::{Outlook, Verdict};
 use super::summary::counted;
 use crate::apply::{Applied, Outcome, Refusal};
 use crate::guard::Breaker;
+use crate::inventory::config::notify::Attention;
 use crate::plan::{Plan, SealedPlan};
 use crate::state::ApplyId;
-
-/// Why an event needs a person.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Attention {
-    /// A plan, or an export that it is made from, was refused.
-    Refused,
-    /// A breaker tripped: nothing is done in its scope until a person resets it.
-    Breaker,
-    /// Some hosts could not be changed.
-    Partial,
-    /// A zone, a source, a server, the state or the settings could not be used.
-    Outage,
-    /// Live DNS is not as desired.
-    Drift,
-}
-
-impl Attention {
-    /// All of them, with the words of the settings.
-    pub const ALL: [(&str, Attention); 5] = [
-        ("refused", Attention::Refused),
-        ("breaker", Attention::Breaker),
-        ("partial", Attention::Partial),
-        ("outage", Attention::Outage),
-        ("drift", Attention::Drift),
-    ];
-}
 
 /// What is the same in all events of a run.
 #[derive(Debug, Clone, Serialize)]
