@@ -14,7 +14,6 @@ const NOT_YET_REWORDED: &[&str] = &[
     "docs/comparison.md",
     "docs/config.md",
     "docs/explain.md",
-    "docs/formats.md",
     "docs/performance.md",
     "docs/rules.md",
     "docs/start.md",
@@ -75,6 +74,8 @@ type Banned = HashMap<String, Vec<BannedPhrase>>;
 struct Word {
     /// In lower case.
     text: String,
+    /// Whether it is alone between backticks or quotes, as the key of a document is.
+    is_quoted: bool,
     /// Counted from 1.
     line: usize,
     /// Whether only blanks, line ends and marks of comments are between it and the word before.
@@ -121,8 +122,10 @@ fn words_of(text: &str) -> Vec<Word> {
         let mut end = 0;
         for (start, word) in words_in(line) {
             let is_next = line[end..start].chars().all(char::is_whitespace) && (end > 0 || is_joined);
-            words.push(Word { text: word.to_lowercase(), line: number, is_joined: is_next });
             end = start + word.len();
+            let marks = (line[..start].chars().next_back(), line[end..].chars().next());
+            let is_quoted = matches!(marks, (Some('`'), Some('`')) | (Some('"'), Some('"')));
+            words.push(Word { text: word.to_lowercase(), is_quoted, line: number, is_joined: is_next });
         }
         let is_blank = line[end..].trim().is_empty();
         is_joined = is_blank && (end > 0 || is_joined);
@@ -162,7 +165,9 @@ fn hits_in(path: &str, text: &str, banned: &Banned) -> Vec<Hit> {
     let is_rust = path.ends_with(".rs");
     let mut hits = Vec::new();
     for (place, word) in words.iter().enumerate() {
-        let phrases = banned.get(&word.text).into_iter().flatten().filter(|phrase| !(is_rust && phrase.is_for_rust));
+        // A program reads keys: they stay as they are.
+        let is_excused = |phrase: &BannedPhrase| phrase.is_for_rust && (is_rust || word.is_quoted);
+        let phrases = banned.get(&word.text).into_iter().flatten().filter(|phrase| !is_excused(phrase));
         hits.extend(phrases.filter(|phrase| phrase.is_at(&words[place..])).map(|phrase| Hit {
             path: path.to_owned(),
             message: format!("{path}:{}: {}: use {}", word.line, phrase.words.join(" "), phrase.instead),
@@ -250,7 +255,8 @@ fn some_words_may_follow() {
 }
 
 #[test]
-fn octets_are_for_rust() {
+fn octets_are_for_rust_and_keys() {
     assert_eq!(found("a.rs", "9 octets"), [""; 0]);
+    assert_eq!(found("a.json", "\"octets\": `octets`"), [""; 0]);
     assert_eq!(found("a.md", "9 octets"), ["a.md:1: octets"]);
 }
