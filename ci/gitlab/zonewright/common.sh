@@ -58,7 +58,7 @@ take_key() {
     export ZONEWRIGHT_TSIG
 }
 
-# Lets the workspace keep its state outside the checkout, where GitLab would remove it. GitLab's cache would keep many copies of it.
+# Lets the workspace keep its state outside the checkout, where GitLab would remove it. GitLab's cache would keep many copies.
 take_state() {
     [ -d "$ZONEWRIGHT_STATE" ] || fail 1 "$ZONEWRIGHT_STATE is not there: make it once, mode 700, for the account of the runner"
     link=$ZONEWRIGHT_DIR/.zonewright
