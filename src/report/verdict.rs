@@ -14,8 +14,8 @@ pub const LIMIT_EXCEEDED: &str = "limit-exceeded";
 
 /// What a plan comes to: `Plan: 54 to create, 26 to modify, 30 to delete for 28 of 111 hosts; 24 blocked, 7 skipped`.
 ///
-/// A plan without changes says so in place of the numbers, and one for which no zone could be read says that there is none. Of a view, the numbers are those of the shown changes, and the
-/// sentence says how many are hidden.
+/// A plan without changes says so in place of the numbers, and one for which no zone could be read says that there is
+/// none. Of a view, the numbers are those of the shown changes, and the sentence says how many are hidden.
 pub fn headline(plan: &Plan, outlook: &Outlook) -> String {
     if let Some(no_plan) = no_plan(plan) {
         return no_plan;
@@ -61,7 +61,7 @@ fn of_hosts(counts: &Counts, fleet: Option<u64>) -> String {
     }
 }
 
-/// That there is nothing to change.
+/// Says that there is nothing to change.
 fn no_changes(plan: &Plan, outlook: &Outlook) -> String {
     match plan.undoes {
         _ if is_view(outlook) => "No changes in this part of the plan".to_owned(),
