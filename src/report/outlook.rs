@@ -24,7 +24,7 @@ pub struct Outlook {
 /// The verdict on a plan, in the order in which people must know it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// A zone or a source could not be read, or is not believed: it is less than it should be.
+    /// A zone or a source could not be read, or is not believed: the plan is not complete.
     Partial,
     /// A guard refuses it.
     Refused,

@@ -119,7 +119,7 @@ fn exceeded(plan: &Plan) -> impl Iterator<Item = &LimitState> {
     plan.limits.iter().filter(|limit| limit.exceeded)
 }
 
-/// The notices that say why a plan is less than it should be.
+/// The notices that say why a plan is not complete.
 fn unread(plan: &Plan) -> impl Iterator<Item = &Notice> {
     plan.notices.iter().filter(|notice| notice.code.tells_of_less())
 }
