@@ -197,12 +197,8 @@ pub fn findings_in_short(shared: &Shared, found: &Findings) {
 fn in_exports(shared: &Shared, exports: &Diagnostics) -> String {
     let (errors, warnings) = (exports.error_count(), exports.warning_count());
     let counts = [(errors, "error"), (if shared.quiet { 0 } else { warnings }, "warning")];
-    let counted = |(count, what): (usize, &str)| match count {
-        0 => None,
-        1 => Some(format!("1 {what}")),
-        _ => Some(format!("{count} {what}s")),
-    };
-    let counts: Vec<String> = counts.into_iter().filter_map(counted).collect();
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    let counts: Vec<String> = counts.map(|(count, what)| report::counted(count, what)).collect();
     match counts.as_slice() {
         [] => String::new(),
         counts => format!("note: {} in exports; `zonewright check` lists them\n", counts.join(" and ")),
