@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 
+use super::super::summary::plural;
 use crate::diag::sanitize;
 
 /// A text that is shown as it is, inside an element or a quoted attribute.
@@ -52,8 +53,7 @@ pub fn grouped(number: u64) -> String {
 
 /// A number with its thousands apart and what it counts, in the plural where that is right.
 pub fn counted(number: usize, what: &str) -> String {
-    let ending = if number == 1 { "" } else { "s" };
-    format!("{} {what}{ending}", grouped(number as u64))
+    format!("{} {}", grouped(number as u64), plural(number, what))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use super::super::host_label::short_label;
+use super::super::summary::counted;
 use super::TextOptions;
 use crate::diag::sanitize;
 use crate::inventory::value::Inv;
@@ -79,7 +80,7 @@ fn heading(review: &Review, causes: &[Cause]) -> String {
         Against::Journal { .. } | Against::Nothing => String::new(),
     };
     let count: usize = causes.iter().map(|cause| cause.changes.len()).sum();
-    let changes = if count == 1 { "1 change".to_owned() } else { format!("{count} changes") };
+    let changes = counted(count, "change");
     match (causes[0].class, &review.against) {
         (Some(Class::Caused), _) => format!("Caused by what differs from {name}: {changes}"),
         (Some(Class::Mixed), _) => format!("Caused in part, and pending before: {changes}"),
@@ -93,7 +94,6 @@ fn heading(review: &Review, causes: &[Cause]) -> String {
 fn view(plan: &Plan, cause: &Cause) -> CauseView {
     let changed = |change: &u32| plan.changes[*change as usize].host;
     let hosts: HashSet<Inv> = cause.changes.iter().filter_map(changed).collect();
-    let counted = |count: usize, what: &str| if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") };
     let places = match cause.places.as_slice() {
         [] => String::new(),
         places => format!(" ({})", sanitize(&places.join(", "))),
