@@ -117,18 +117,27 @@ fn forgotten(shared: &Shared, found: &Findings) {
 ///
 /// Under `--quiet` warnings are left out.
 pub fn findings(shared: &Shared, findings: &Findings) {
-    forgotten(shared, findings);
-    for Remark { place, code, message } in &findings.base {
-        warning(shared, place, code, message);
-    }
+    remarks(shared, findings);
     if shared.log_format == LogFormat::Json {
         log_findings(findings);
         return;
     }
-    let told = told(shared, findings);
-    // A standard error that nobody reads leaves nothing to be done about it.
-    let _ = std::io::stderr().lock().write_all(told.as_bytes());
-    point_to_help(shared, &told);
+    write_findings(shared, &rendered(shared, findings));
+}
+
+/// Warns of a lost state, and of what is questionable about the base.
+fn remarks(shared: &Shared, findings: &Findings) {
+    forgotten(shared, findings);
+    for Remark { place, code, message } in &findings.base {
+        warning(shared, place, code, message);
+    }
+}
+
+/// Writes findings to standard error, and says where their codes are explained.
+fn write_findings(shared: &Shared, text: &str) {
+    // If standard error is closed, there is no place to report that.
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    point_to_help(shared, text);
 }
 
 /// Says once, to a person at a terminal, where a code that was just printed is explained. Logs and pipelines are spared it.
@@ -148,12 +157,12 @@ fn point_to_help(shared: &Shared, told: &str) {
 pub fn findings_inert(shared: &Shared, findings: &Findings) {
     if shared.log_format == LogFormat::Text {
         // As above.
-        let _ = std::io::stderr().lock().write_all(report::inert(&told(shared, findings)).as_bytes());
+        let _ = std::io::stderr().lock().write_all(report::inert(&rendered(shared, findings)).as_bytes());
     }
 }
 
 /// What was found in files, and the zones that could not be read; under `--quiet` without warnings.
-fn told(shared: &Shared, findings: &Findings) -> String {
+fn rendered(shared: &Shared, findings: &Findings) -> String {
     let mut text = String::new();
     for (files, diagnostics) in findings.in_files() {
         match shared.quiet {
@@ -174,10 +183,7 @@ pub fn findings_in_short(shared: &Shared, found: &Findings) {
     if shared.verbose > 0 || shared.log_format == LogFormat::Json || !found.are_exports_believed {
         return findings(shared, found);
     }
-    forgotten(shared, found);
-    for Remark { place, code, message } in &found.base {
-        warning(shared, place, code, message);
-    }
+    remarks(shared, found);
     let settings = found.diagnostics.of_files(|file| found.is_settings(file));
     let exports = found.diagnostics.of_files(|file| !found.is_settings(file));
     let others = found.in_files().skip(1);
@@ -188,9 +194,7 @@ pub fn findings_in_short(shared: &Shared, found: &Findings) {
     }
     text.push_str(&unread(found));
     text.push_str(&in_exports(shared, &exports));
-    // As above.
-    let _ = std::io::stderr().lock().write_all(text.as_bytes());
-    point_to_help(shared, &text);
+    write_findings(shared, &text);
 }
 
 /// How much was found in exports, in a line; under `--quiet` only where there are errors.
