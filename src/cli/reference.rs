@@ -22,12 +22,12 @@ The plan, or another result, goes to standard output. Findings, messages and the
 ";
 
 /// What the page says below its table of exit codes.
-const BELOW_EXITS: &str = "\
-Where several hold, 1 goes before 3, 3 before 4, and 4 before 2. [operations.md](operations.md#a-run-was-refused) says what to
+const BELOW_EXITS: &str = " Where several hold, 1 goes before 3, 3 before 4, and 4 before 2. \
+[operations.md](operations.md#a-run-was-refused) says what to
 do about each.
 ";
 
-/// A text as a cell of a table, or as part of a paragraph: in one line, with the words that stand for values in code.
+/// A text as a cell of a table, or as part of a paragraph: in one line, with the names of values in code.
 fn cell(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
 }

@@ -1,4 +1,4 @@
-//! `resume`: an apply that did not do all of its plan, taken up again.
+//! `resume`: finishes an apply that did not do all of its plan.
 
 use super::args::{ResumeArgs, Shared};
 use super::carry_out::{self, Conducted, Reach};
@@ -8,7 +8,7 @@ use super::request::refuse_zones;
 use crate::pipeline::resume::{Resumed, resume};
 use crate::state::ApplyId;
 
-/// Takes up an apply, and tells what became of it.
+/// Continues an apply, and prints the outcome.
 pub fn run(shared: &Shared, args: &ResumeArgs) -> Result<Exit, Failure> {
     refuse_zones(shared, "resume")?;
     if !shared.hosts.is_empty() || !shared.projects.is_empty() {
@@ -30,7 +30,7 @@ pub fn run(shared: &Shared, args: &ResumeArgs) -> Result<Exit, Failure> {
         }
         Ok(Resumed::NoSuchApply) => match args.id {
             Some(id) => Err(Failure::new(format!("the journal has no apply {id}"))
-                .hint("`zonewright history` lists those that there are")),
+                .hint("`zonewright history` lists all applies")),
             None => carry_out::tell_nothing(
                 shared,
                 args.format,

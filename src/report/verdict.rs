@@ -14,7 +14,7 @@ pub const LIMIT_EXCEEDED: &str = "limit-exceeded";
 
 /// What a plan comes to: `Plan: 54 to create, 26 to modify, 30 to delete for 28 of 111 hosts; 24 blocked, 7 skipped`.
 ///
-/// A plan without changes says so in place of the numbers, and one for which no zone could be read says that there is no
+/// A plan without changes says so in place of the numbers. One for which no zone could be read says that there is no
 /// plan. The numbers of a view are those of the shown changes, and the sentence says how many are hidden.
 pub fn headline(plan: &Plan, outlook: &Outlook) -> String {
     if let Some(no_plan) = no_plan(plan) {
