@@ -112,8 +112,7 @@ pub fn consents(shared: &Shared, task: &Task<'_>, targets: &[String]) -> Result<
     }
     if format != Format::Text || !output::shows_pages(shared) {
         let option = if format == Format::Text { "--log-format" } else { "--format" };
-        let failure =
-            Failure::new(format!("with `{option} json` no plan is shown to agree to: nothing was changed"));
+        let failure = Failure::new(format!("with `{option} json` no plan is shown to agree to: nothing was changed"));
         return Err(failure.hint(UNASKED));
     }
     if !can_ask(shared, format) {

@@ -218,10 +218,8 @@ fn failure(shared: &Shared, args: &InitArgs, error: InitError) -> Failure {
             Failure::new(no_hosts(&fleet)).hint("nothing was written; name the zones that hold the hosts' own names")
         }
         InitError::BadKey(error) => Failure::new(error.message).hint(error.hint),
-        InitError::UnnamedKey(file) => {
-            Failure::new(format!("`{}` does not say the name of the key", file.display()))
-                .hint("give `--tsig-key NAME`, as the server calls it; or give the key as `tsig-keygen` prints it")
-        }
+        InitError::UnnamedKey(file) => Failure::new(format!("`{}` does not say the name of the key", file.display()))
+            .hint("give `--tsig-key NAME`, as the server calls it; or give the key as `tsig-keygen` prints it"),
         InitError::OtherKey(what, own) => {
             let flag = if what == "name" { "key" } else { what };
             Failure::new(format!("the file of the key says that its {what} is `{own}`"))
@@ -233,8 +231,7 @@ fn failure(shared: &Shared, args: &InitArgs, error: InitError) -> Failure {
             Failure { message: format!("the server or its key: {message}"), hint }
         }
         InitError::Folder(folder, error) => {
-            let message =
-                format!("`{}` cannot be read: {}", folder.display(), error.to_string().to_lowercase());
+            let message = format!("`{}` cannot be read: {}", folder.display(), error.to_string().to_lowercase());
             Failure::new(message).hint("name a folder that you may read")
         }
     }

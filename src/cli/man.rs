@@ -126,7 +126,7 @@ fn page(name: &str, command: &clap::Command, names: &[String]) -> String {
     let shown = if is_program { command.clone().after_help("") } else { command.clone() };
     let usage = shown.clone().render_usage().to_string();
     let man = Man::new(shown);
-    // Written here, since a date that is not there must stand there empty.
+    // Written here: the head must have an empty date where there is none.
     let mut out = format!(
         ".TH \"{}\" \"1\" \"{}\" \"zonewright {}\" \"zonewright\"\n",
         name.to_uppercase(),

@@ -106,9 +106,7 @@ fn key(args: &ServeArgs) -> Result<Keyed, Failure> {
 /// Why there is no server.
 fn cannot_listen(error: ListenError) -> Failure {
     let hint = match &error {
-        ListenError::NotLoopback(_) => {
-            "this server is for trying things out: it listens on 127.0.0.0/8 and ::1 only"
-        }
+        ListenError::NotLoopback(_) => "this server is for trying things out: it listens on 127.0.0.0/8 and ::1 only",
         ListenError::Io(_, error) if error.kind() == ErrorKind::AddrInUse => {
             "another program has this port, perhaps another `serve`; `--listen 127.0.0.1:0` takes any that is free"
         }

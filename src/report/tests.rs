@@ -91,8 +91,7 @@ fn told(format: PlanFormat, text: &str) -> [bool; 4] {
             ]
         }
         PlanFormat::Diff => {
-            let (less, view) =
-                (has("# not complete: "), has("# A view: 3 more changes of the plan are not shown"));
+            let (less, view) = (has("# not complete: "), has("# A view: 3 more changes of the plan are not shown"));
             [has("# refused as it is: "), less, view, !has("# ")]
         }
         PlanFormat::Json => unreachable!("it is what the others are compared with"),

@@ -18,10 +18,7 @@ use crate::state::{KeptRrset, Written};
 pub fn render(shown: &Shown<'_>, options: &TextOptions) -> String {
     let mut page = Page::new(options);
     page.comes_to(shown);
-    page.drifted(
-        &shown.of(Mover::Dns),
-        "Drift: changed by another editor since an apply left or found it as desired",
-    );
+    page.drifted(&shown.of(Mover::Dns), "Drift: changed by another editor since an apply left or found it as desired");
     page.drifted(&shown.of(Mover::Both), "Drift, and the inventory changed, too");
     let others = [
         (Mover::Inventory, "as an apply left them; the inventory changed since"),

@@ -30,10 +30,7 @@ pub fn render(explanation: &Explanation, options: &TextOptions) -> String {
 fn name_section(page: &mut Page, facts: &NameFacts, host: Option<u64>) {
     page.heading(&format!("The name {}", facts.live.name));
     if facts.holders.is_empty() {
-        page.fact(
-            "whose",
-            "no host: no row of hosts.csv or names.lock has it as a backbone or fastbone name",
-        );
+        page.fact("whose", "no host: no row of hosts.csv or names.lock has it as a backbone or fastbone name");
     }
     for HolderFacts { inv, interface, said, line, .. } in &facts.holders {
         page.fact("whose", &format!("host {inv}, {interface}: {said} ({line})"));
