@@ -239,11 +239,10 @@ fn failure(shared: &Shared, args: &InitArgs, error: InitError) -> Failure {
 
 /// Says which names were found where none is a host's.
 fn no_hosts(fleet: &Fleet) -> String {
-    let passed_over = fleet.passed_over.iter().map(|(reason, names)| format!("{} {reason}", names.len()));
-    let passed_over: Vec<String> = passed_over.collect();
-    match passed_over.is_empty() {
+    let others: Vec<String> = fleet.others.iter().map(|(reason, names)| format!("{} {reason}", names.len())).collect();
+    match others.is_empty() {
         true => "no name in the zones has an address".to_owned(),
-        false => format!("no name in the zones looks like a host's: {}", passed_over.join("; ")),
+        false => format!("no name in the zones looks like a host's: {}", others.join("; ")),
     }
 }
 
