@@ -1,8 +1,8 @@
 //! The marker: a TXT record at `_zonewright.APEX` that every update of a fenced zone swaps for a new one.
 //!
-//! Comes in and goes out: its text, `e=EPOCH p=PLAN b=BATCH`. A run that swaps it proves that it has seen the last update.
-//! So of two runs one is refused, a message sent twice takes effect once, and after a lost answer the marker shows whether
-//! the update was done. Pure.
+//! Comes in and goes out: its text, `e=EPOCH p=PLAN b=BATCH`. A run that swaps it proves that it has seen the last
+//! update. So of two runs one is refused, a message sent twice takes effect once, and after a lost answer the marker
+//! shows whether the update was done. Pure.
 
 use std::fmt;
 

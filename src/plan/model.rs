@@ -23,8 +23,8 @@ pub struct Plan {
     pub only: Option<Only>,
     /// SHA-256 of every input file in hexadecimal, by name.
     pub inputs: BTreeMap<String, String>,
-    /// How many hosts the inventory has, of those that the plan was narrowed to; none where an apply is undone, since no
-    /// inventory is read then, and in plans of an earlier version.
+    /// How many hosts the inventory has, of those that the plan was narrowed to; none where an apply is undone, since
+    /// no inventory is read then, and in plans of an earlier version.
     pub fleet: Option<u64>,
     /// What the inventory says of the hosts that the plan names; without those that it lacks. Reports show their names.
     pub hosts: BTreeMap<Inv, HostSeen>,
@@ -51,11 +51,11 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Whether the plan lists all RRsets that wait to be deleted, so that an RRset which waited and is not in the plan has
-    /// the name of a host again.
+    /// Whether the plan lists all RRsets that wait to be deleted, so that an RRset which waited and is not in the plan
+    /// has the name of a host again.
     ///
-    /// It does not where only some hosts were planned, where an apply is undone, where a zone could not be read, or where
-    /// nothing was removed at names that no host has: a plan with RRsets that wait says so with a notice.
+    /// It does not where only some hosts were planned, where an apply is undone, where a zone could not be read, or
+    /// where nothing was removed at names that no host has: a plan with RRsets that wait says so with a notice.
     pub fn tells_all_waits(&self) -> bool {
         let hides = |notice: &Notice| matches!(notice.code, NoticeCode::ZoneUnknown | NoticeCode::RemovalsRest);
         self.only.is_none() && self.undoes.is_none() && !self.notices.iter().any(hides)
@@ -114,7 +114,8 @@ pub struct LimitState {
     pub exceeded: bool,
     /// Of a share: what `max` is a share of.
     pub of: Option<u64>,
-    /// Of `max_by_cause`: the row or setting that causes most, as `file:line`; a few lines that cause as many, with commas.
+    /// Of `max_by_cause`: the row or setting that causes most, as `file:line`; a few lines that cause as many, with
+    /// commas.
     pub cause: Option<String>,
     /// From when on the plan would fit, if nothing else changes; none where it fits now, or never will.
     pub frees: Option<Time>,
@@ -194,8 +195,8 @@ impl ZoneSeen {
         ZoneSeen::with_each(contents, |_| {})
     }
 
-    /// How a zone's contents are seen; `look` gets every RRset meanwhile, because going through a million of them again takes
-    /// long.
+    /// How a zone's contents are seen; `look` gets every RRset meanwhile, because going through a million of them again
+    /// takes long.
     pub fn with_each(contents: &ZoneContents, mut look: impl FnMut(RrsetRef<'_>)) -> ZoneSeen {
         let marker = marker_key(contents.apex());
         let (mut rrsets, mut managed) = (0, 0);

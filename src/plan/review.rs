@@ -106,8 +106,8 @@ impl Review {
         found
     }
 
-    /// The review of some of the changes: those of `kept`, places in ascending order. Causes without changes are left out;
-    /// none where there is nothing left to report.
+    /// The review of some of the changes: those of `kept`, places in ascending order. Causes without changes are left
+    /// out; none where there is nothing left to report.
     pub fn of_some(&self, kept: &[u32]) -> Option<Review> {
         let renumbered = |changes: &[u32]| {
             let places = changes.iter().filter_map(|change| kept.binary_search(change).ok());

@@ -23,7 +23,8 @@ impl SealedPlan {
         SealedPlan { plan, id, effect }
     }
 
-    /// A view of some of the changes. It keeps the digests of the whole plan, which it does not match: it can only be read.
+    /// A view of some of the changes. It keeps the digests of the whole plan, which it does not match: it can only be
+    /// read.
     pub fn view(&self, shown: impl Fn(&Change, Option<Class>) -> bool) -> SealedPlan {
         let mut classes = vec![None; self.plan.changes.len()];
         for cause in self.plan.review.iter().flat_map(|review| &review.causes) {
