@@ -27,7 +27,7 @@ pub fn explain(case: &Case<'_>, name: &Name) -> Explanation {
         ([], Some(first)) => case.gone_words(name, latest(&facts.holders).unwrap_or(first)),
         ([], None) => match case.published_name_words(name) {
             Some(published) => format!("No host has the name {name} now.{} {published}", case.next_words(name)),
-            None => format!("No host has or had the name {name}.{}", case.next_words(name)),
+            None => format!("{name} has no host: no host has or had it.{}", case.next_words(name)),
         },
         (several, _) => claimed_by(name, several),
     };
@@ -69,7 +69,7 @@ impl Case<'_> {
                 format!(": host {inv} gave it up{with} at {at}, and {}.", self.again_words(name.as_name()))
             }
         };
-        format!("No host has the name {name} now{then}{}", self.next_words(name))
+        format!("{name} has no host now{then}{}", self.next_words(name))
     }
 
     /// The host that would get a name that no host has, in a sentence.

@@ -100,7 +100,7 @@ impl Settings {
         let owner = format!("owner = {}", quoted(&self.owner));
         set(&mut text, &owner, "our name; kept with every record that zonewright creates");
         set(&mut text, "registry = \"journal\"", "own records are known by the journal, below .zonewright/");
-        let about = "a name that no host has keeps its records so long: time to see that a row was lost by mistake";
+        let about = "how long a name that no host has keeps its records: time to see a mistake";
         set(&mut text, &format!("delete_after = \"{DELETE_AFTER}\""), about);
         self.write_sources(&mut text);
         self.write_admins(&mut text);
