@@ -202,7 +202,7 @@ impl Explained for BlockCode {
             ),
             BlockCode::NotOwner => words(
                 "not the owner",
-                "a wrong record that zonewright did not create is in the place of theirs",
+                "a wrong record that zonewright did not create is in place of theirs",
                 "The zone says `permission = \"own\"`, and where the host's record belongs there is a wrong one that \
                  zonewright did not create. Remove it by hand, or let the administrator say `permission = \
                  \"full\"`. Or a record that would be created is registered to another owner, who has to release it.",
