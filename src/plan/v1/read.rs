@@ -77,9 +77,7 @@ impl fmt::Display for PlanError {
             }
             PlanError::Malformed { line, column, message } => write!(f, "line {line}, column {column}: {message}"),
             PlanError::Inconsistent(message) => f.write_str(message),
-            PlanError::Altered(Altered::Effect) => {
-                f.write_str("it was altered: its changes do not match its `effect`")
-            }
+            PlanError::Altered(Altered::Effect) => f.write_str("it was altered: its changes do not match its `effect`"),
             PlanError::Altered(Altered::Id) => {
                 f.write_str("it was altered: its content does not match its `id`, but its changes match its `effect`")
             }

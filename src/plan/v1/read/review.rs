@@ -33,9 +33,7 @@ impl Documented for Review {
         let is_based = matches!(against, Against::Base { .. });
         let of_base = [shape.settled.is_some(), shape.newly_blocked.is_some()];
         if of_base.contains(&!is_based) || causes.iter().any(|cause| cause.class.is_some() != is_based) {
-            return Err(
-                "`settled`, `newly_blocked` and each `class` are there with a base, and only then".into()
-            );
+            return Err("`settled`, `newly_blocked` and each `class` are there with a base, and only then".into());
         }
         let newly_blocked: Vec<Inv> = shape.newly_blocked.unwrap_or_default().into_iter().map(Inv).collect();
         if !newly_blocked.is_sorted_by(|a, b| a < b) {
