@@ -22,12 +22,12 @@ pub fn report(shared: &Shared, report: &RunReport) {
         shared.process.for_people.borrow_mut().push((attention, line.clone()));
     }
     if is_shown {
-        // A standard error that nobody reads leaves nothing to be done about it.
+        // If standard error is closed, there is no place to report that.
         let _ = writeln!(std::io::stderr().lock(), "{line}");
     }
 }
 
-/// Reports what came of the command; the end of the run is no event of its own then.
+/// Reports the outcome of the command; the end of the run is no event of its own then.
 pub fn outcome(shared: &Shared, done: &RunReport) {
     shared.process.has_outcome.set(true);
     report(shared, done);
@@ -41,7 +41,7 @@ pub fn failed(shared: &Shared, message: &str, hint: Option<&str>) {
 
 /// How a run ends that ends now.
 pub fn end(shared: &Shared, exit: Exit) -> EndFacts {
-    // To the millisecond: what is below is the machine's.
+    // To the millisecond: anything below says more about the machine than about the run.
     let seconds = (shared.process.took().as_secs_f64() * 1000.0).round() / 1000.0;
     EndFacts { exit: exit.code(), seconds }
 }

@@ -1,7 +1,7 @@
 //! What the changes of a plan rest on: the inventory held against a base, and against what was applied last.
 //!
-//! Comes in: what was decided, and by what. Goes out: a [`Review`]. The base is derived and decided with the live data that
-//! the plan was made from, so that nothing but the inventory differs.
+//! Comes in: what was decided, and by what. Goes out: a [`Review`]. The base is derived and decided with the live data
+//! that the plan was made from, so that nothing but the inventory differs.
 
 mod based;
 
@@ -81,7 +81,7 @@ pub(super) fn review(
         accepted: past.at.map(|at| Side { now: at, ..side(past.accepted.as_ref().unwrap_or(inventory)) }),
         by_accepted: by_accepted.as_ref().map(outcome),
         found: &past.found,
-        stood: &past.stood,
+        desired_since: &past.stood,
     };
     Ok((review::review(&given), remarks))
 }

@@ -1,4 +1,4 @@
-//! What a change rests on where nothing tells what is new: the rows and settings that it is derived from.
+//! The cause of a change where nothing is known to be new: the rows and settings that it is derived from.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -13,8 +13,8 @@ use crate::dns::{Rdata, Rtype};
 use crate::inventory::value::Inv;
 use crate::plan::CauseKind;
 
-/// The kind of what a change rests on, in words, and the line; `facts` knows its hosts.
-pub fn on<'f, 'a: 'f>(
+/// The kind of what a change is derived from, the words, and the line; `facts` knows its hosts.
+pub fn of<'f, 'a: 'f>(
     side: &Side<'_>,
     change: &Change,
     facts: impl Fn(Inv) -> Option<&'f Facts<'a>>,
@@ -30,7 +30,7 @@ pub fn on<'f, 'a: 'f>(
         return (CauseKind::Released, format!("names that hosts of `{project}` gave up"), first_line());
     }
     if rules().any(|rule| rule == Rule::Orphan) {
-        return (CauseKind::Released, format!("names of `{project}` that nobody has"), first_line());
+        return (CauseKind::Released, format!("names of `{project}` that no host has"), first_line());
     }
     let known = change.host.or_else(|| change.reasons.iter().find_map(|reason| reason.host)).and_then(facts);
     let Some(known) = known else {
@@ -45,7 +45,8 @@ pub fn on<'f, 'a: 'f>(
     }
 }
 
-/// The network that a change rests on, in words, and its line: that of the address that it is about, where it is about one.
+/// The network that a change depends on, in words, and its line: that of the address that it is about, where it is
+/// about one.
 fn on_network(change: &Change, facts: &Facts<'_>) -> Option<(String, Origin)> {
     let kind = Concern::of(change, [Some(facts), None], false).interface?;
     let interface = facts.interface(kind)?;
