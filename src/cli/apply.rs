@@ -65,7 +65,11 @@ fn plan_and_apply(shared: &Shared, args: &ApplyArgs, notes: &Notes) -> Result<Ex
     output::findings_in_short(shared, &findings);
     events::report(shared, &RunReport::plan_made(&sealed, &Outlook::default()));
     if args.format == Format::Text {
-        view.print(&sealed, &Outlook::default())?;
+        // The log of scheduled runs needs the outcome: `history` has the changes, and `plan` shows them again.
+        match args.auto && shared.verbose == 0 {
+            true => view.print_headline(&sealed, &Outlook::default())?,
+            false => view.print(&sealed, &Outlook::default())?,
+        }
     }
     let task = task((&sealed, "the plan"), now, args, notes);
     if let Some(refused) = carry_out::foresee(shared, &task, (&breakers, !shared.hosts.is_empty()), verdict) {

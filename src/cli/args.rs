@@ -379,8 +379,9 @@ pub struct ApplyArgs {
     /// Refuse a plan with another effect than this digest, which `plan` and `show` print.
     #[arg(long, value_name = "DIGEST")]
     pub expect: Option<String>,
-    /// Run unattended, for timers: do not ask. A plan that exceeds a limit is refused and trips the breaker of that limit:
-    /// no unattended run changes anything there until an operator resets it (`status --reset`).
+    /// Run unattended, for timers: do not ask, and print the plan's verdict in place of the plan (`-v` prints both). A plan that
+    /// exceeds a limit is refused and trips the breaker of that limit: no unattended run changes anything there until an
+    /// operator resets it (`status --reset`).
     #[arg(long, conflicts_with = "allow")]
     pub auto: bool,
     /// Write metrics to this file, for the textfile collector of Prometheus; also if the run fails.

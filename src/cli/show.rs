@@ -113,6 +113,14 @@ impl<'a> View<'a> {
         output::print(&text)
     }
 
+    /// Prints the verdict on a plan alone.
+    pub fn print_headline(&self, sealed: &SealedPlan, outlook: &Outlook) -> Result<(), Failure> {
+        match output::shows_pages(self.shared) {
+            true => output::print(&format!("{}.\n", report::headline(sealed.plan(), outlook))),
+            false => Ok(()),
+        }
+    }
+
     /// Says that not all changes are in a document, which has no place for that.
     fn tell_of_view(&self, hidden: Option<usize>) {
         if let (PlanFormat::Json, Some(hidden)) = (self.format, hidden.filter(|hidden| *hidden > 0)) {

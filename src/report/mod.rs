@@ -109,6 +109,7 @@ pub use status::{adopted, reset, status};
 pub use summary::{check_summary, counted, snapshot_summary};
 pub use templates::{TemplateError, Templates};
 pub use text::{Purpose, TextOptions};
+pub use verdict::headline;
 pub use words::{Explained, Words, rule_of_title};
 
 /// The program with its version, as documents name it.
