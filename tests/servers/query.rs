@@ -159,12 +159,12 @@ fn questions_show_what_the_rules_need_and_the_plan_says_what_they_do_not(kind: K
     assert_eq!(
         of_query,
         [
-            "4 cname a CNAME stands at `alias.example.net.`",
-            "5 delegated `cut.example.net.` lies below the delegation `cut.example.net.`",
-            "6 delegated `x.cut.example.net.` lies below the delegation `cut.example.net.`",
-            "7 cname `x.old.example.net.` lies below the DNAME at `old.example.net.`",
-            "8 delegated `h8.child.example.net.` lies below the delegation `child.example.net.`",
-            "9 zone-unknown what stands at `any.wild.example.net.` cannot be told from a wildcard of `example.net.`"
+            "4 cname there is a CNAME at `alias.example.net.`",
+            "5 delegated `cut.example.net.` is below the delegation `cut.example.net.`",
+            "6 delegated `x.cut.example.net.` is below the delegation `cut.example.net.`",
+            "7 cname `x.old.example.net.` is below the DNAME at `old.example.net.`",
+            "8 delegated `h8.child.example.net.` is below the delegation `child.example.net.`",
+            "9 zone-unknown the answer for `any.wild.example.net.` may come from a wildcard of `example.net.`"
         ]
     );
     let of_whole = lines(&whole, "blocked", &blocked);
@@ -259,7 +259,7 @@ fn plan_with_texts(kind: Kind, zone: &str) -> Option<Value> {
 fn nothing_is_registered_or_given_up_where_a_wildcard_may_give_the_text(kind: Kind) {
     let Some(plan) = plan_with_texts(kind, TXT_ZONE) else { return };
     let blocked = lines(&plan, "blocked", &["host", "code", "message"]);
-    let doubtful = "what stands at `aaaa-good.example.net.` cannot be told from a wildcard of `example.net.`";
+    let doubtful = "the answer for `aaaa-good.example.net.` may come from a wildcard of `example.net.`";
     assert!(blocked.contains(&format!("1 zone-unknown {doubtful}")), "{blocked:#?}");
     // The wildcard gives nothing at `aaaa-new`, where there is an RRset.
     assert_eq!(lines(&plan, "changes", &["host"]), ["3"; 4]);

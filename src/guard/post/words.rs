@@ -30,7 +30,7 @@ pub fn caused(fault: &Fault<'_>, max_rrset: usize) -> (String, String) {
         ),
         Kind::Delegated(rtype, cut) => (
             format!("{} would stand at or below the delegation `{cut}`", rrset(owner, *rtype)),
-            "configure the delegated zone, or remove the NS".to_owned(),
+            "add the delegated zone to zonewright.toml, or remove the NS".to_owned(),
         ),
         Kind::BelowDname(rtype, dname) => (
             format!("{} would stand below the DNAME at `{dname}`", rrset(owner, *rtype)),
