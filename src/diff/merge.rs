@@ -66,8 +66,9 @@ fn key(context: &Context<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype)
     RrKey { owner, rtype }
 }
 
-/// The host that a change belongs to, and the other hosts that contributed. It belongs to the host that has the name or
-/// address, else to the lowest host. The change of an orphan has no host.
+/// The host that a change belongs to, and the other hosts that contributed.
+///
+/// It belongs to the host that has the name or address, else to the lowest host. The change of an orphan has no host.
 fn attribute(acts: &[&Act]) -> (Actor, Vec<Inv>) {
     let rank = |actor: &Actor| (!actor.by_right, actor.host.is_none(), actor.host, actor.project);
     let first = acts.iter().map(|act| act.actor).min_by_key(rank).expect("a change has an act");

@@ -1,9 +1,11 @@
-//! Compares desired with live DNS by the reconcile rules, and decides what is done. Comes in: desired hosts, live DNS,
-//! and which host holds which name. Goes out: for each host, that it is skipped or blocked, or what its rules do; for
-//! all hosts, changes with their reasons, and notices. Pure. Each host is processed alone, so that all run in parallel.
-//! [`standing`] decides whether its rules run at all, and [`rules::reconcile`] runs them, unless live DNS already holds
-//! all that the host needs ([`settled`]). After all hosts, [`rules::settle`] can still block a host: only then it is
-//! known which hosts' records are protected.
+//! Compares desired with live DNS by the reconcile rules, and decides what is done.
+//!
+//! Comes in: desired hosts, live DNS, and which host holds which name. Goes out: for each host, that it is skipped or
+//! blocked, or what its rules do; for all hosts, changes with their reasons, and notices. Pure.
+//!
+//! Each host is processed alone, so that all run in parallel. [`standing`] decides whether its rules run at all, and
+//! [`rules::reconcile`] runs them, unless live DNS already holds all that the host needs ([`settled`]). After all
+//! hosts, [`rules::settle`] can still block a host: only then it is known which hosts' records are protected.
 
 pub mod context;
 

@@ -38,9 +38,10 @@ pub fn find<'c>(context: &Context<'c>) -> Vec<Orphan<'c>> {
     names.into_iter().filter_map(orphan).collect()
 }
 
-/// Removes the own AAAA RRsets of orphans in the domains of `sync` projects, and the own PTR that name them. Nothing is
-/// removed while removals are paused, for projects whose breaker has tripped, or where the command line names single
-/// hosts.
+/// Removes the own AAAA RRsets of orphans in the domains of `sync` projects, and the own PTR that name them.
+///
+/// Nothing is removed while removals are paused, for projects whose breaker has tripped, or where the command line
+/// names single hosts.
 pub fn remove(context: &Context<'_>, orphans: &[Orphan<'_>]) -> Vec<Act> {
     let mut acts = Vec::new();
     if !context.selection.hosts.is_empty() || context.removals_rest() {

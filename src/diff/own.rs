@@ -1,6 +1,8 @@
-//! Which RRsets are own, and the TXT that say so. The TXT are those of external-dns, so that each of the two tools
-//! knows the other's records: an RRset of type T at `LABEL.REST` has a TXT at `t-LABEL.REST` that names the owner.
-//! Source: external-dns, registry/txt and endpoint/labels.
+//! Which RRsets are own, and the TXT that say so.
+//!
+//! The TXT are those of external-dns, so that each of the two tools knows the other's records: an RRset of type T at
+//! `LABEL.REST` has a TXT at `t-LABEL.REST` that names the owner. Source: external-dns, registry/txt and
+//! endpoint/labels.
 
 use super::context::Context;
 use crate::dns::{Name, NameError, NameRef, Rdata, RdataRef, Rtype};
@@ -49,6 +51,7 @@ pub fn registry_name(context: &Context<'_>, zone: ZoneIndex, owner: NameRef<'_>,
 }
 
 /// The name of the TXT of an RRset of `rtype` at `owner`, whether the TXT can be there or not; none for the root.
+///
 /// Errors: the name would not be valid.
 pub fn txt_name(owner: NameRef<'_>, rtype: Rtype) -> Option<Result<Name, NameError>> {
     let (label, rest) = owner.first_label().zip(owner.parent())?;

@@ -1,8 +1,9 @@
-//! Names that no rule may change, and why. A zone's `protect` lists some. Others are always protected, because DNS or
-//! zonewright would not work without them: every apex, the names of name servers (with their addresses, which are the
-//! glue where they are below a delegation), the names of the configured servers, and the names of markers. Delegations,
-//! and what is below them, need no protection: no rule reads or changes what is there, and a host there is blocked
-//! `delegated`.
+//! Names that no rule may change, and why.
+//!
+//! A zone's `protect` lists some. Others are always protected, because DNS or zonewright would not work without them:
+//! every apex, the names of name servers (with their addresses, which are the glue where they are below a delegation),
+//! the names of the configured servers, and the names of markers. Delegations, and what is below them, need no
+//! protection: no rule reads or changes what is there, and a host there is blocked `delegated`.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -70,9 +71,10 @@ pub fn protection_in<'c>(ground: Ground<'c>, zone: ZoneIndex, name: NameRef<'_>)
     live.is_apex(above).then_some(Protection::Marker)
 }
 
-/// The blocks of a host by its protected names, and by the protected reverse names of the addresses that these keep or
-/// get. A protected name blocks its host even if nothing would change: the operator who protects it must see that
-/// zonewright does not manage the host.
+/// The blocks of a host by its protected names, and by the protected reverse names of the addresses that these keep or get.
+///
+/// A protected name blocks its host even if nothing would change: the operator who protects it must see that zonewright
+/// does not manage the host.
 pub fn blocks(context: &Context<'_>, desired: &DesiredHost, policy: Policy) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut note = |name: NameRef<'_>| blocks.extend(protection(context, name).map(|why| block(context, name, why)));
@@ -108,9 +110,10 @@ pub fn reason(context: &Context<'_>, why: Protection<'_>) -> String {
     }
 }
 
-/// Drops the acts at protected names, and reports what is left there. A host whose own name is protected is blocked.
-/// What is found here is what rules would do at other names: names that no host has, names that a host had, and names
-/// that hold records which belong elsewhere.
+/// Drops the acts at protected names, and reports what is left there.
+///
+/// A host whose own name is protected is blocked. What is found here is what rules would do at other names: names that
+/// no host has, names that a host had, and names that hold records which belong elsewhere.
 pub fn leave(context: &Context<'_>, acts: Vec<Act>) -> (Vec<Act>, Vec<Notice>) {
     let mut left: BTreeMap<(Name, Rtype, bool), Vec<(Act, Protection<'_>)>> = BTreeMap::new();
     let mut done = Vec::with_capacity(acts.len());

@@ -40,9 +40,11 @@ pub enum Spared {
     Protected,
 }
 
-/// Removes the AAAA of a released name and of its fastbone name, and the PTR that name them. Nothing is removed while
-/// removals are paused, long after the release, or where the administrator, the policy, a breaker or the host's
-/// restrictions forbid it. What blocks the host does not matter, and the owner's switch does not, either.
+/// Removes the AAAA of a released name and of its fastbone name, and the PTR that name them.
+///
+/// Nothing is removed while removals are paused, long after the release, or where the administrator, the policy, a
+/// breaker or the host's restrictions forbid it. What blocks the host does not matter, and the owner's switch does not,
+/// either.
 pub fn release(context: &Context<'_>, row: &LockRow) -> Vec<Act> {
     let mut acts = Vec::new();
     if spared_row(context, row).is_some() {

@@ -56,6 +56,7 @@ pub fn reconcile(context: &Context<'_>, place: usize, policy: Policy) -> Outcome
 }
 
 /// Blocks a host whose rules would remove a protected host's record, and drops the acts and notices of a blocked host.
+///
 /// It needs the standing of all hosts, and so runs after the rules of all of them.
 pub fn settle(context: &Context<'_>, standings: &Standings, place: usize, outcome: &mut Outcome) {
     for act in &outcome.acts {
@@ -75,7 +76,9 @@ pub fn settle(context: &Context<'_>, standings: &Standings, place: usize, outcom
 }
 
 /// Everything that keeps a host's rules from acting, in the order of codes: what blocks it now, and what would block it
-/// afterwards. Empty where nothing does. Live DNS can be compared only where the host's addresses are known.
+/// afterwards. Empty where nothing does.
+///
+/// Live DNS can be compared only where the host's addresses are known.
 pub fn obstacles(context: &Context<'_>, standings: &Standings, place: usize, policy: Policy) -> Vec<Block> {
     let desired = &context.desired[place];
     let mut blocks = standing::obstacles(context, place, policy);

@@ -1,6 +1,7 @@
-//! Finds hosts that need no change, without running the rules. Nearly all hosts need no change, and a plan spends most
-//! of its time on them. This test reads less than the rules read. Where it cannot prove that the rules would find
-//! nothing, the rules run.
+//! Finds hosts that need no change, without running the rules.
+//!
+//! Nearly all hosts need no change, and a plan spends most of its time on them. This test reads less than the rules
+//! read. Where it cannot prove that the rules would find nothing, the rules run.
 
 use std::net::IpAddr;
 
@@ -22,9 +23,10 @@ pub struct Sights<'s> {
 }
 
 /// Whether the rules would find nothing to do for an open host, nothing to report, and nothing that blocks it, under
-/// any policy, as far as its own names and addresses are concerned. It does not test what the host shares with other
-/// hosts, or whether its names and addresses are anywhere else. An AAAA and a PTR that match each other are noted in
-/// `paired`.
+/// any policy, as far as its own names and addresses are concerned.
+///
+/// It does not test what the host shares with other hosts, or whether its names and addresses are anywhere else. An
+/// AAAA and a PTR that match each other are noted in `paired`.
 pub fn is_settled(
     ground: Ground<'_>,
     host: &Host,

@@ -1,6 +1,7 @@
-//! Names that no host has keep their records for some time: which removals are due, and which wait. Comes in: what the
-//! rules do, and when an apply first noted that an RRset is to lose records because no host has the name. Goes out:
-//! what is done now, and what waits until `delete_after` has passed since then. Pure.
+//! Names that no host has keep their records for some time: which removals are due, and which wait.
+//!
+//! Comes in: what the rules do, and when an apply first noted that an RRset is to lose records because no host has the
+//! name. Goes out: what is done now, and what waits until `delete_after` has passed since then. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,8 +44,9 @@ pub fn removes_unheld_name(rule: Rule) -> bool {
 }
 
 /// Moves acts that are not due to `held`: removals by the rules for names that no host has, from RRsets that no apply
-/// noted long enough ago. A record that another rule removes, too, is removed at once. All other acts on such an RRset
-/// are done.
+/// noted long enough ago.
+///
+/// A record that another rule removes, too, is removed at once. All other acts on such an RRset are done.
 pub fn hold(context: &Context<'_>, acts: Vec<Act>, held: &mut Vec<Act>) -> Vec<Act> {
     if context.inventory.config.delete_after == Duration::from_secs(0) {
         return acts;

@@ -273,8 +273,11 @@ pub fn place_block(context: &Context<'_>, code: BlockCode, name: &Name, place: &
 /// The block of a host whose RRset holds a wrong record and is not ours.
 pub fn not_owner(context: &Context<'_>, owner: NameRef<'_>, wrong: RdataRef<'_>) -> Block {
     let (shown, us) = (readable(owner), &context.inventory.config.owner);
-    let message =
-        format!("{shown} {} holds `{wrong}`, which is wrong, and `{us}` did not create the RRset", wrong.rtype);
+    let message = format!(
+        "{shown} {} holds `{wrong}`, which is wrong, and `{us}` did not create the \
+                           RRset",
+        wrong.rtype
+    );
     block(BlockCode::NotOwner, message, "correct it by hand, or set `permission = \"full\"` for its zone")
 }
 
@@ -308,8 +311,11 @@ pub fn registry_too_long(owner: NameRef<'_>, rtype: Rtype, error: &NameError) ->
 
 /// The block of a host whose RRset cannot be registered because there is a CNAME at the TXT's name.
 pub fn registry_at_cname(owner: NameRef<'_>, rtype: Rtype, name: &Name) -> Block {
-    let message =
-        format!("there is a CNAME at `{name}`, where the registry TXT of {} {rtype} belongs", readable(owner));
+    let message = format!(
+        "there is a CNAME at `{name}`, where the registry TXT of {} {rtype} \
+                           belongs",
+        readable(owner)
+    );
     block(BlockCode::PostState, message, "remove the CNAME")
 }
 

@@ -183,7 +183,7 @@ impl<'g, 'a> Finder<'g, 'a> {
             self.host(*inv);
         }
         let drift = |says: String| (CauseKind::Drift, says, None, true);
-        let stood = self.given.stood.get(place).copied().flatten();
+        let stood = self.given.kept.get(place).copied().flatten();
         let of_others = || {
             let since = stood.map_or_else(|| "an apply wrote them".to_owned(), |apply| format!("apply {apply}"));
             format!("drift: changed outside zonewright since {since} (records of `{}`)", change.project)

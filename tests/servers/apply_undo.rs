@@ -208,7 +208,7 @@ fn an_apply_that_was_killed_is_undone_but_not_while_it_is_at_work(kind: Kind) {
     child.kill().expect("it waits for an answer");
     child.wait().expect("a child");
     assert_eq!(refused.status.code(), Some(1));
-    assert!(text_of(&refused.stderr).contains("error: apply 1 is at work"), "{}", text_of(&refused.stderr));
+    assert!(text_of(&refused.stderr).contains("error: apply 1 is running"), "{}", text_of(&refused.stderr));
 
     edit(rig.workspace.path(), &relay.address(), &rig.server.address());
     let half = records(&rig);

@@ -105,8 +105,8 @@ fn nothing_is_given_beside_a_wildcard(kind: Kind) {
     write_workspace(folder.path(), &server, "query");
     let refused = allocate(folder.path(), &[]);
     assert_eq!((refused.status.code(), names(folder.path())), (Some(1), vec![]));
-    let expected = "error: no names can be given: `example.org.` is asked name by name, and every name in `example.org.` \
-                    exists there, as below a wildcard: which ones are free cannot be told";
+    let expected = "error: no names can be given: every name in `example.org.` exists when `example.org.` is queried, \
+                    probably by a wildcard: zonewright cannot find out which names are free";
     assert!(stderr(&refused).contains(expected), "{}", stderr(&refused));
 }
 
@@ -126,6 +126,6 @@ fn nothing_is_given_by_a_snapshot_of_names_that_were_asked_for(kind: Kind) {
     assert_eq!(saved.status.code(), Some(0), "{}", stderr(&saved));
     let refused = allocate(folder.path(), &["--live-snapshot", &live.to_string_lossy()]);
     assert_eq!((refused.status.code(), names(folder.path())), (Some(1), vec![]));
-    let expected = "the snapshot holds of `example.net.` only names that were asked for";
+    let expected = "the snapshot has only the names of `example.net.` that were queried";
     assert!(stderr(&refused).contains(expected), "{}", stderr(&refused));
 }
