@@ -81,7 +81,7 @@ fn an_unattended_run_trips_a_breaker_that_stays_until_it_is_reset() {
             3,
             &[
                 "the breaker `global` is tripped since 2026-11-22T02:00:00Z",
-                "find out why, then `zonewright status --reset global --reason TEXT`",
+                "find out why, then run `zonewright status --reset global --reason TEXT`",
             ],
         );
         assert_eq!(yard.records(), good);
