@@ -52,7 +52,7 @@ words! {
         Dns = "drift",
         /// Both: live DNS differs from what the apply left, and from what is wanted now.
         Both = "both",
-        /// The inventory: live DNS is as the apply left it, and the inventory wants another value now.
+        /// The inventory: live DNS is as the apply left it, but the inventory has another value now.
         Inventory = "moved-on",
         /// Not known: no apply is known to have written it.
         Unknown = "never-applied",

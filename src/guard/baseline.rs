@@ -172,20 +172,23 @@ mod tests {
         assert_eq!(shrunk(&lost(400, 40), &hosts, percent(10)), None);
         assert_eq!(
             shrunk(&lost(400, 240), &hosts, percent(10)).unwrap(),
-            "240 of 400 rows are gone since the export accepted 2026-11-19T02:00:00Z, and `max_shrink` is 10%"
+            "240 of 400 rows are missing since the export accepted 2026-11-19T02:00:00Z, and `max_shrink` is 10%"
         );
         assert!(shrunk(&lost(400, 41), &hosts, percent(10)).is_some());
-        assert!(shrunk(&lost(9, 1), &hosts, percent(10)).unwrap().starts_with("1 of 9 rows is gone"), "not of a few");
+        assert!(
+            shrunk(&lost(9, 1), &hosts, percent(10)).unwrap().starts_with("1 of 9 rows is missing"),
+            "not of a few"
+        );
         assert_eq!(shrunk(&lost(400, 0), &hosts, percent(0)), None);
         assert_eq!(shrunk(&lost(400, 400), &hosts, percent(100)), None, "that is how it is turned off");
-        assert!(shrunk(&lost(9, 9), &export("agent"), percent(10)).unwrap().starts_with("9 of 9 hosts are gone"));
+        assert!(shrunk(&lost(9, 9), &export("agent"), percent(10)).unwrap().starts_with("9 of 9 hosts are missing"));
     }
 
     #[test]
     fn what_a_bad_row_is_about_is_not_gone() {
         let hosts = Export { bad: 2, ..export("hosts") };
         assert_eq!(shrunk(&lost(9, 2), &hosts, percent(0)), None);
-        assert!(shrunk(&lost(9, 3), &hosts, percent(0)).unwrap().starts_with("1 of 9 rows is gone"));
+        assert!(shrunk(&lost(9, 3), &hosts, percent(0)).unwrap().starts_with("1 of 9 rows is missing"));
     }
 
     #[test]
@@ -194,11 +197,15 @@ mod tests {
         assert_eq!(churned(&baseline(20), &hosts, percent(10)), None);
         assert_eq!(
             churned(&baseline(19), &hosts, percent(10)).unwrap(),
-            "2 of 19 rows mean something else than in the export accepted 2026-11-19T02:00:00Z, and `max_churn` is 10%; \
-             such as `b`: 22, was 2"
+            "2 of 19 rows have another meaning than in the export accepted 2026-11-19T02:00:00Z, and `max_churn` is \
+             10%; for example `b`: 22, was 2"
         );
-        assert!(churned(&baseline(4), &export("net_layout"), percent(10)).unwrap().starts_with("2 of 4 VLANs mean"));
-        assert!(churned(&baseline(4), &export("agent"), percent(10)).unwrap().starts_with("2 of 4 hosts are reported"));
+        assert!(churned(&baseline(4), &export("net_layout"), percent(10)).unwrap().starts_with("2 of 4 VLANs have"));
+        assert!(
+            churned(&baseline(4), &export("agent"), percent(10))
+                .unwrap()
+                .starts_with("2 of 4 hosts have other reports")
+        );
         let Difference { gone, new, changed } = baseline(0).difference;
         assert_eq!((gone, new, changed.len()), (vec!["gone".to_owned()], vec!["new".to_owned()], 2));
     }

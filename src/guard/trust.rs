@@ -9,10 +9,10 @@ use crate::inventory::model::{Export, Trust};
 use crate::inventory::value::{CLOCK_SKEW, Duration, Time};
 
 /// The rule that an export breaks that is too old, or of unknown age.
-const AGE_RULE: &str = "with `max_age` an export must say when it was made, and be no older";
+const AGE_RULE: &str = "with `max_age` an export must say when it was made, and must not be older";
 
 /// The rule that an export with too few rows breaks.
-const ROWS_RULE: &str = "an export has at least `min_rows` rows";
+const ROWS_RULE: &str = "an export must have at least `min_rows` rows";
 
 /// Tests every export that could be read completely; those that fail are distrusted for the first reason, and all
 /// reasons are reported. An export that could not be read completely is unknown already, and the rest of it proves
@@ -82,7 +82,7 @@ fn test_age(export: &Export, now: Time) -> Option<Failure> {
     }
     let what = if several { "its oldest file" } else { "it" };
     let cause = format!("{what} is {} old (generated {dated}), and `max_age` is {max}", rounded(age));
-    failure("source-too-old", cause, "export again, or find out why nothing is exported any more")
+    failure("source-too-old", cause, "export again, or find out why the export job stopped")
 }
 
 /// A duration in whole seconds, rounded up, so that an age just over the limit is not shown as the limit.
@@ -99,7 +99,7 @@ fn test_rows(export: &Export) -> Option<Failure> {
         code: "too-few-rows",
         cause: cause(),
         rule: ROWS_RULE,
-        hint: "export again; or, where so few are right, lower `min_rows` in zonewright.toml",
+        hint: "export again; or, if so few rows are correct, lower `min_rows` in zonewright.toml",
     })
 }
 
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(wrong_age("2026-11-20T02:05:00Z", "6h", NOW), None);
         assert_eq!(
             wrong_age("2026-11-20T02:05:01Z", "6h", NOW).unwrap(),
-            "source-from-the-future: it is dated 2026-11-20T02:05:01Z, which is 5m1s after the clock \
+            "source-from-the-future: it is dated 2026-11-20T02:05:01Z, which is 5m1s ahead of the clock \
              (2026-11-20T02:00:00Z): one of the two is wrong"
         );
     }
@@ -201,20 +201,20 @@ mod tests {
         found.settle();
         insta::assert_snapshot!(render(&found, &inventory.files), @r#"
     racktables/l3-tors.txt: error[source-too-old]: source `l3_tors`: it is 1h old (generated 2026-11-20T01:00:00Z), and `max_age` is 30m
-        = rule: with `max_age` an export must say when it was made, and be no older (zonewright help source-too-old)
-        = hint: export again, or find out why nothing is exported any more
+        = rule: with `max_age` an export must say when it was made, and must not be older (zonewright help source-too-old)
+        = hint: export again, or find out why the export job stopped
     racktables/l3-tors.txt: error[too-few-rows]: source `l3_tors`: it has 2 rows, and `min_rows` is 3
-        = rule: an export has at least `min_rows` rows (zonewright help too-few-rows)
-        = hint: export again; or, where so few are right, lower `min_rows` in zonewright.toml
+        = rule: an export must have at least `min_rows` rows (zonewright help too-few-rows)
+        = hint: export again; or, if so few rows are correct, lower `min_rows` in zonewright.toml
     racktables/net-layout.xml: error[too-few-rows]: source `net_layout`: it has 2 rows, and `min_rows` is 3
-        = rule: an export has at least `min_rows` rows (zonewright help too-few-rows)
-        = hint: export again; or, where so few are right, lower `min_rows` in zonewright.toml
+        = rule: an export must have at least `min_rows` rows (zonewright help too-few-rows)
+        = hint: export again; or, if so few rows are correct, lower `min_rows` in zonewright.toml
     racktables/ipv4-map.txt: error[too-few-rows]: source `ipv4_map`: it has 1 row, and `min_rows` is 3
-        = rule: an export has at least `min_rows` rows (zonewright help too-few-rows)
-        = hint: export again; or, where so few are right, lower `min_rows` in zonewright.toml
+        = rule: an export must have at least `min_rows` rows (zonewright help too-few-rows)
+        = hint: export again; or, if so few rows are correct, lower `min_rows` in zonewright.toml
     agents/eine.jsonl: error[too-few-rows]: source `eine`: it has 1 row, and `min_rows` is 3
-        = rule: an export has at least `min_rows` rows (zonewright help too-few-rows)
-        = hint: export again; or, where so few are right, lower `min_rows` in zonewright.toml
+        = rule: an export must have at least `min_rows` rows (zonewright help too-few-rows)
+        = hint: export again; or, if so few rows are correct, lower `min_rows` in zonewright.toml
     "#);
         let reason = "source `l3_tors`: it is 1h old (generated 2026-11-20T01:00:00Z), and `max_age` is 30m".to_owned();
         assert_eq!(inventory.trust.l3_tors, Trust::Distrusted { reason });

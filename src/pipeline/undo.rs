@@ -174,7 +174,7 @@ fn names_in(done: &[Change]) -> Vec<String> {
     whole.flat_map(|name| [name.split('.').next().unwrap_or_default().to_owned(), name]).collect()
 }
 
-/// The error of an apply that changed nothing of what the request names; `known` is what the request could have named.
+/// The error of an apply that changed nothing for what the request names; `known` is what the request could have named.
 fn unchanged(whose: &str, (text, known): (&str, Vec<String>), id: ApplyId) -> MakeError {
     let shows = format!("`zonewright history {}` shows what it changed", id.0);
     let hint = match did_you_mean(text, known.iter().map(String::as_str)) {

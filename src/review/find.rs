@@ -183,9 +183,9 @@ impl<'g, 'a> Finder<'g, 'a> {
             self.host(*inv);
         }
         let drift = |says: String| (CauseKind::Drift, says, None, true);
-        let stood = self.given.kept.get(place).copied().flatten();
+        let since_apply = self.given.desired_since.get(place).copied().flatten();
         let of_others = || {
-            let since = stood.map_or_else(|| "an apply wrote them".to_owned(), |apply| format!("apply {apply}"));
+            let since = since_apply.map_or_else(|| "an apply wrote them".to_owned(), |apply| format!("apply {apply}"));
             format!("drift: changed outside zonewright since {since} (records of `{}`)", change.project)
         };
         let found_as = self.given.found.get(place).copied().unwrap_or(FoundAs::Unwritten);
@@ -206,7 +206,7 @@ impl<'g, 'a> Finder<'g, 'a> {
                 }
             }
         }
-        if stood.is_some() && is_old != Some(false) && !others::is_of_nobody(change) && self.was_open(change) {
+        if since_apply.is_some() && is_old != Some(false) && !others::is_without_host(change) && self.was_open(change) {
             match found_as {
                 FoundAs::Changed { .. } | FoundAs::Unwritten => return drift(of_others()),
                 // It is what came of the apply that is to be changed.

@@ -85,7 +85,7 @@ pub struct Given<'a> {
     pub found: &'a [FoundAs],
     /// Of each change, in their order, the apply after which live DNS was there as the inventory wanted it, where one is
     /// known and nothing but exports differs since; empty where none is.
-    pub kept: &'a [Option<u64>],
+    pub desired_since: &'a [Option<u64>],
 }
 
 /// Finds what each change rests on; none where there is nothing to tell: without changes, what a base would have is told all
@@ -203,7 +203,7 @@ mod tests {
             accepted: None,
             by_accepted: None,
             found: &[],
-            kept: &[],
+            desired_since: &[],
         };
         review(&given).unwrap()
     }

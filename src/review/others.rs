@@ -102,7 +102,7 @@ pub fn workspace_setting([base, now]: [&Side<'_>; 2], change: &Change) -> Option
         format!("the registry is `{}`, no longer `{}`", word(new.registry), word(old.registry))
     } else if old.owner != new.owner {
         format!("the owner is `{}`, no longer `{}`", new.owner, old.owner)
-    } else if !is_of_nobody(change) {
+    } else if !is_without_host(change) {
         return None;
     } else if old.delete_after != new.delete_after {
         format!("deletes wait {}, no longer {}", new.delete_after, old.delete_after)
@@ -127,7 +127,7 @@ fn word(registry: Registry) -> &'static str {
 }
 
 /// Whether a change clears a name that nobody has.
-pub fn is_of_nobody(change: &Change) -> bool {
+pub fn is_without_host(change: &Change) -> bool {
     change.reasons.iter().any(|reason| matches!(reason.rule, Rule::Released | Rule::Orphan))
 }
 

@@ -81,7 +81,7 @@ pub(super) fn review(
         accepted: past.at.map(|at| Side { now: at, ..side(past.accepted.as_ref().unwrap_or(inventory)) }),
         by_accepted: by_accepted.as_ref().map(outcome),
         found: &past.found,
-        kept: &past.kept,
+        desired_since: &past.desired_since,
     };
     Ok((review::review(&given), remarks))
 }

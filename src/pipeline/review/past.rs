@@ -30,7 +30,7 @@ pub struct Past {
     pub found: Vec<FoundAs>,
     /// For each change, in their order, the apply after which its RRset was as the inventory wanted, where one is known
     /// and only exports differ since; empty where none is known.
-    pub kept: Vec<Option<u64>>,
+    pub desired_since: Vec<Option<u64>>,
 }
 
 impl Past {
@@ -52,10 +52,10 @@ impl Past {
         let is_kept = |last: &ApplySummary| {
             !is_undone && inventory.inputs.iter().all(is_same) && are_of(inventory, &exports, last.new.started)
         };
-        let kept = match (&last, &planned) {
+        let desired_since = match (&last, &planned) {
             (Some(last), Some(planned)) if is_kept(last) => {
                 let later = state.last_changed(last.id, &rrsets)?;
-                kept(changes, (&written, &later), (last.id, planned))
+                desired_since(changes, (&written, &later), (last.id, planned))
             }
             _ => Vec::new(),
         };
@@ -63,7 +63,7 @@ impl Past {
         let at = exports.iter().map(|export| export.at).chain(since).max();
         let accepted = accepted(request, inventory, (&exports, state))?;
         let whole = last.zip(since).map(|(last, at)| Against::Journal { apply: last.id.0, at });
-        Ok(Past { whole, at, accepted, found: found_as(changes, &written), kept })
+        Ok(Past { whole, at, accepted, found: found_as(changes, &written), desired_since })
     }
 }
 
@@ -171,7 +171,7 @@ fn found_as(changes: &[Change], written: &[Option<Written>]) -> Vec<FoundAs> {
 ///
 /// There is none where the plan of that apply blocked the host; where the RRset is as an update left it, as after an
 /// undo; or where a later update may have changed it.
-fn kept(
+fn desired_since(
     changes: &[Change],
     (written, later): (&[Option<Written>], &[Option<ApplyId>]),
     (apply, planned): (ApplyId, &Planned),
