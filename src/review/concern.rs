@@ -12,9 +12,9 @@ use crate::dns::{Rrset, Rtype};
 /// What of a host a change is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Concern {
-    /// The interface whose address it is about; none where nobody can tell.
+    /// The interface whose address it is about; none where that is not known.
     pub interface: Option<InterfaceKind>,
-    /// Whether what it comes to differs by its TTL alone.
+    /// Whether its result differs by its TTL alone.
     pub is_ttl: bool,
 }
 
@@ -32,7 +32,7 @@ impl Concern {
             (true, About::Ttl) | (false, About::Host) => Some(0),
             (true, About::Host) => Some(1),
             (false, About::Ttl) => None,
-            // Where an interface was not looked after, its TTLs were not either.
+            // Where zonewright left an interface alone, it left its TTLs alone, too.
             (is_ttl, About::Interface(kind)) => {
                 self.interface.is_none_or(|own| own == kind).then_some(if is_ttl { 2 } else { 0 })
             }
@@ -40,8 +40,8 @@ impl Concern {
     }
 }
 
-/// Whether a change is about an interface: at its name or one of its addresses, of a PTR to its name, or of its address at
-/// another name.
+/// Whether a change is about an interface: at its name or one of its addresses, of a PTR to its name, or of its address
+/// at another name.
 fn is_about(change: &Change, interface: &Interface) -> bool {
     let owner = change.key.owner.as_name();
     let points_to = |rrset: &Rrset| {

@@ -17,7 +17,7 @@ pub struct Difference {
     pub about: About,
     /// What kind of cause it is.
     pub kind: CauseKind,
-    /// In words that are the same for all hosts that it is about.
+    /// In words that are the same for all hosts that it concerns.
     pub says: String,
     /// The line that says so now, or the file that no longer does.
     pub place: Option<String>,
@@ -114,7 +114,7 @@ fn automation(before: &Facts<'_>, now: &Facts<'_>) -> Option<Difference> {
     (before.host.restricted && !now.host.restricted).then(|| Difference {
         about: About::Host,
         kind: CauseKind::Unblocked,
-        says: format!("hosts of `{id}` that no restriction keeps automation from any more"),
+        says: format!("hosts of `{id}` that are no longer restricted"),
         place: Some(now.place(now.host.origin)),
     })
 }
@@ -124,7 +124,7 @@ fn admin_origin(admin: Option<&ProjectAdmin>) -> Option<Origin> {
     admin.map(|admin| admin.origin)
 }
 
-/// Whether the host has another name, or its first, or none any more.
+/// Whether the host has another name, or its first, or no longer a name.
 fn name(before: &Facts<'_>, now: &Facts<'_>) -> Option<Difference> {
     let id = &now.project().id;
     let (kind, says) = match (before.name, now.name) {
@@ -137,8 +137,8 @@ fn name(before: &Facts<'_>, now: &Facts<'_>) -> Option<Difference> {
     Some(Difference { about: About::Host, kind, says, place: Some(now.place(place)) })
 }
 
-/// Whether the host stands elsewhere, as far as an interface has other networks for that: one may go from port to port of a
-/// segment without anything coming of it.
+/// Whether the host is elsewhere, if an interface has other networks because of that: a move from port to port of a
+/// segment changes nothing.
 fn moved(before: &Facts<'_>, now: &Facts<'_>) -> Vec<Difference> {
     let said_by = now.desired.mac.active.filter(|active| active.switch.is_some()).map(|active| active.origin);
     let (says, place) = match (before.switch(), now.switch()) {
@@ -173,7 +173,7 @@ fn is_of_ipv4(facts: &Facts<'_>, kind: InterfaceKind) -> bool {
     kind == InterfaceKind::Backbone && facts.interface(kind).is_some_and(|interface| !interface.own_a.is_empty())
 }
 
-/// In what the addresses of an interface are made otherwise.
+/// What changed in how the addresses of an interface are made.
 fn addresses(before: &Facts<'_>, now: &Facts<'_>, kind: InterfaceKind) -> Vec<Difference> {
     let mut found = Vec::new();
     let id = &now.project().id;
@@ -198,7 +198,7 @@ fn addresses(before: &Facts<'_>, now: &Facts<'_>, kind: InterfaceKind) -> Vec<Di
     let templates = [before, now].map(|facts| facts.settings().map(|settings| settings.fastbone_name.label(b"x")));
     if kind == InterfaceKind::Fastbone && vlans[0].is_some() && templates[0] != templates[1] {
         let origin = now.settings().map(|settings| settings.fastbone_origin);
-        push(CauseKind::Setting, format!("the fastbone names of project `{id}` are made otherwise"), origin);
+        push(CauseKind::Setting, format!("the template of the fastbone names of project `{id}` changed"), origin);
     }
     if let Some((says, place)) = networks(before, now, kind) {
         push(CauseKind::Network, says, place);
@@ -249,9 +249,9 @@ fn networks(before: &Facts<'_>, now: &Facts<'_>, kind: InterfaceKind) -> Option<
     let now_is = new_networks.join(" and ");
     let says = match old_networks.as_slice() {
         _ if segments[0] != segments[1] && !of_ipv4 => {
-            let how = if segments[1] == Segment::L3 { "now" } else { "no more" };
+            let is = if segments[1] == Segment::L3 { "is now" } else { "is no longer" };
             let switch = now.switch().unwrap_or_default();
-            format!("switch `{switch}` is in an L3 segment {how}: its VLAN {vlan} is {now_is}")
+            format!("switch `{switch}` {is} in an L3 segment: its VLAN {vlan} is {now_is}")
         }
         [] => format!("{what} {vlan} of {site} is {now_is} now"),
         _ => format!("{what} {vlan} of {site} moved from {} to {now_is}", old_networks.join(" and ")),

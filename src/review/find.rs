@@ -1,4 +1,4 @@
-//! What one change rests on: what differs from the base where that brought it about, else what an apply wrote, what was
+//! The cause of one change: what differs from the base where that causes it, else what an apply wrote, what was
 //! accepted last, and the rows that it is derived from.
 
 use std::collections::{HashMap, HashSet};
@@ -7,7 +7,7 @@ use super::concern::Concern;
 use super::difference::{About, Difference, differences};
 use super::others::{self, Holders};
 use super::side::{Facts, Side};
-use super::{FoundAs, Given, rests};
+use super::{FoundAs, Given, basis};
 use crate::change::{BlockCode, Blocked, Change, Rule};
 use crate::diag::split_place;
 use crate::dns::{Name, RrKey, Rrset, Rtype, ZoneName};
@@ -28,7 +28,7 @@ pub struct Key {
     pub is_explained: bool,
 }
 
-/// What one change rests on.
+/// The cause of one change.
 pub struct Found {
     /// What it is gathered by.
     pub key: Key,
@@ -36,7 +36,7 @@ pub struct Found {
     pub place: Option<String>,
 }
 
-/// Finds what changes rest on, one after another.
+/// Finds the causes of changes, one after another.
 pub struct Finder<'g, 'a> {
     /// What is given.
     given: &'g Given<'a>,
@@ -66,7 +66,7 @@ struct KnownHost<'a> {
     now: Option<Facts<'a>>,
     /// What the base says of it.
     base: Option<Facts<'a>>,
-    /// Whether nothing in what was accepted last kept its records from being made.
+    /// Whether its records could be made with what was accepted last.
     was_open: bool,
     /// In what the inventory differs from the base.
     from_base: Vec<Difference>,
@@ -97,20 +97,20 @@ impl<'g, 'a> Finder<'g, 'a> {
         }
     }
 
-    /// What a change rests on.
+    /// Finds the cause of a change.
     pub fn find(&mut self, place: usize, change: &'a Change) -> Found {
-        // What records an RRset rests on what that rests on; its own class is its own all the same.
+        // A TXT that records an RRset has the cause of that RRset, but a class of its own.
         let told = change.registered().and_then(|rrset| self.places.get(&rrset).copied()).unwrap_or(place);
         let class = self.class(change);
         let told_of = &self.given.decided.changes[told];
         let (kind, says, line, is_explained) = match class {
             Some(Class::Caused | Class::Mixed) => self.caused(told_of),
-            Some(Class::Pending) | None => self.standing(told, told_of),
+            Some(Class::Pending) | None => self.pending(told, told_of),
         };
         Found { key: Key { class, kind, says, is_explained }, place: line }
     }
 
-    /// Whether the difference to the base brought a change about; none without a base.
+    /// Whether the difference to the base causes a change; none without a base.
     fn class(&self, change: &Change) -> Option<Class> {
         self.given.base.as_ref()?;
         Some(match self.of_base.get(&(&change.zone, &change.key)) {
@@ -120,24 +120,24 @@ impl<'g, 'a> Finder<'g, 'a> {
         })
     }
 
-    /// What the difference to the base explains a change by.
+    /// How the difference to the base explains a change.
     fn caused(&mut self, change: &'a Change) -> (CauseKind, String, Option<String>, bool) {
         let mut invs = hosts_of(change);
-        // Whoever changed the RRset with the base may be who does not any more.
+        // With the base other hosts may change the RRset.
         let with_base = self.of_base.get(&(&change.zone, &change.key)).map(|before| hosts_of(before));
         with_base.into_iter().flatten().for_each(|inv| push_new(&mut invs, inv));
         let is_ttl = self.differs_by_ttl(change);
         if let Some(found) = self.by_difference(change, &invs, is_ttl).or_else(|| self.by_others(change, is_ttl)) {
             return (found.kind, found.says, found.place, true);
         }
-        let (kind, rests_on, place) = rests::on(&self.given.now, change, |inv| self.hosts.get(&inv)?.now.as_ref());
+        let (kind, basis, place) = basis::of(&self.given.now, change, |inv| self.hosts.get(&inv)?.now.as_ref());
         match self.changed_file(change) {
-            Some(file) => (CauseKind::Other, format!("`{file}` differs; {rests_on}"), place, true),
-            None => (kind, format!("nothing that differs explains this; {rests_on}"), place, false),
+            Some(file) => (CauseKind::Other, format!("`{file}` differs; {basis}"), place, true),
+            None => (kind, format!("nothing that differs explains this; {basis}"), place, false),
         }
     }
 
-    /// Whether what a change comes to differs by its TTL alone from what becomes of the RRset with the base.
+    /// Whether the result of a change differs by its TTL alone from what the RRset is with the base.
     fn differs_by_ttl(&self, change: &Change) -> bool {
         let with_base = match self.of_base.get(&(&change.zone, &change.key)) {
             Some(before) => before.kind.after(),
@@ -147,7 +147,7 @@ impl<'g, 'a> Finder<'g, 'a> {
         with_base.zip(change.kind.after()).is_some_and(is_same)
     }
 
-    /// What explains a change of what differs about its own hosts and its zone.
+    /// What explains a change among the differences of its own hosts and its zone.
     fn by_difference(&mut self, change: &Change, invs: &[Inv], is_ttl: bool) -> Option<Difference> {
         for inv in invs {
             let concern = self.concern(change, *inv, is_ttl);
@@ -159,7 +159,7 @@ impl<'g, 'a> Finder<'g, 'a> {
         others::zone_setting([base, &self.given.now], change, is_ttl).or_else(|| self.unblocked(invs))
     }
 
-    /// What explains a change of what differs elsewhere.
+    /// What explains a change among the differences elsewhere.
     fn by_others(&mut self, change: &Change, is_ttl: bool) -> Option<Difference> {
         let given = self.given;
         let sides = [&given.base.as_ref()?.0, &given.now];
@@ -172,12 +172,12 @@ impl<'g, 'a> Finder<'g, 'a> {
             }
         }
         let holders: Vec<Inv> = holders.into_iter().collect();
-        let of_nobody = || change.host.is_none().then(|| others::project_setting(sides, change)).flatten();
-        of_nobody().or_else(|| others::workspace_setting(sides, change)).or_else(|| self.unblocked(&holders))
+        let of_project = || change.host.is_none().then(|| others::project_setting(sides, change)).flatten();
+        of_project().or_else(|| others::workspace_setting(sides, change)).or_else(|| self.unblocked(&holders))
     }
 
-    /// What a change rests on that the difference to a base, if any, did not bring about.
-    fn standing(&mut self, place: usize, change: &Change) -> (CauseKind, String, Option<String>, bool) {
+    /// The cause of a change that the difference to a base, if any, does not cause.
+    fn pending(&mut self, place: usize, change: &Change) -> (CauseKind, String, Option<String>, bool) {
         let invs = hosts_of(change);
         for inv in &invs {
             self.host(*inv);
@@ -194,11 +194,12 @@ impl<'g, 'a> Finder<'g, 'a> {
         }
         let is_ttl = change.reasons.iter().all(|reason| reason.rule == Rule::Ttl);
         let is_old = self.is_of_accepted(change);
-        // What the accepted exports would change too, none of the new ones brought about.
+        // A change that the accepted exports would make, too, is not caused by the new ones.
         if is_old != Some(true) {
             for inv in invs {
                 let concern = self.concern(change, inv, is_ttl);
-                // A host for which an apply of some hosts published records is not new, whatever the accepted export lacks.
+                // A host for which an apply of some hosts published records is not new, whatever the accepted export
+                // lacks.
                 let is_published = self.published.contains(&inv);
                 let found = fitting(&self.host(inv).from_accepted, concern);
                 if let Some(found) = found.filter(|found| !(is_published && found.kind == CauseKind::NewHost)) {
@@ -209,11 +210,11 @@ impl<'g, 'a> Finder<'g, 'a> {
         if since_apply.is_some() && is_old != Some(false) && !others::is_without_host(change) && self.was_open(change) {
             match found_as {
                 FoundAs::Changed { .. } | FoundAs::Unwritten => return drift(of_others()),
-                // It is what came of the apply that is to be changed.
+                // The change is of what the apply wrote.
                 FoundAs::Left => {}
             }
         }
-        let (kind, says, line) = rests::on(&self.given.now, change, |inv| self.hosts.get(&inv)?.now.as_ref());
+        let (kind, says, line) = basis::of(&self.given.now, change, |inv| self.hosts.get(&inv)?.now.as_ref());
         (kind, says, line, true)
     }
 
@@ -230,7 +231,7 @@ impl<'g, 'a> Finder<'g, 'a> {
         Concern::of(change, [known.now.as_ref(), known.base.as_ref()], is_ttl)
     }
 
-    /// Whether the host of a change was looked after with what was accepted last.
+    /// Whether the records of the host of a change could be made with what was accepted last.
     fn was_open(&mut self, change: &Change) -> bool {
         change.host.is_some_and(|inv| self.host(inv).was_open)
     }
@@ -271,7 +272,7 @@ impl<'g, 'a> Finder<'g, 'a> {
             };
         }
         if invs.iter().any(|inv| self.skipped.contains(inv)) {
-            return difference(CauseKind::Unblocked, "hosts that were not looked after".to_owned(), None);
+            return difference(CauseKind::Unblocked, "hosts that were skipped".to_owned(), None);
         }
         let newly = |inv: &Inv| self.blocked_now.get(inv);
         let Blocked { project, code, .. } = invs.iter().find_map(newly)?;
@@ -284,7 +285,7 @@ impl<'g, 'a> Finder<'g, 'a> {
         facts.is_some_and(|facts| facts.has_name(|name| name.is_at_or_below(zone.as_name())))
     }
 
-    /// A file that a change rests on and that the base has otherwise.
+    /// A file that a change depends on and that differs from the base.
     fn changed_file(&self, change: &Change) -> Option<String> {
         let (base, _) = self.given.base.as_ref()?;
         let inputs = |side: &Side<'a>| &side.inventory.inputs;

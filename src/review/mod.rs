@@ -1,7 +1,9 @@
-//! What the changes of a plan rest on, and which of them a difference between two inventories brought about.
+//! The causes of the changes of a plan, and which changes a difference between two inventories causes.
 //!
-//! Comes in: the changes, the inventory that they were made from, and others to hold it against: a base, and what was
+//! Comes in: the changes, the inventory that they were made from, and others to compare it with: a base, and what was
 //! accepted last. Goes out: a [`Review`]. Pure.
+
+mod basis;
 
 mod concern;
 
@@ -12,8 +14,6 @@ mod find;
 mod others;
 
 mod reasons;
-
-mod rests;
 
 pub mod side;
 
@@ -58,7 +58,7 @@ pub enum FoundAs {
     Unwritten,
     /// It is as the latest left it.
     Left,
-    /// Somebody else changed or removed what the latest left.
+    /// Another editor changed or removed what the latest left.
     Changed {
         /// Whether the change puts that there again.
         is_wanted: bool,
@@ -67,7 +67,7 @@ pub enum FoundAs {
 
 /// All that a review is made of.
 pub struct Given<'a> {
-    /// What the inventory was held against, for the reader.
+    /// What the inventory was compared with, for the reader.
     pub against: Against,
     /// The inventory.
     pub now: Side<'a>,
@@ -83,13 +83,13 @@ pub struct Given<'a> {
     pub by_accepted: Option<Decided<'a>>,
     /// Of each change, in their order, what applies have to do with what it finds; empty where none are known.
     pub found: &'a [FoundAs],
-    /// Of each change, in their order, the apply after which live DNS was there as the inventory wanted it, where one is
-    /// known and nothing but exports differs since; empty where none is.
+    /// Of each change, in their order, the apply after which live DNS was there as desired, where one is known and only
+    /// exports differ since; empty where none is.
     pub desired_since: &'a [Option<u64>],
 }
 
-/// Finds what each change rests on; none where there is nothing to tell: without changes, what a base would have is told all
-/// the same.
+/// Finds the cause of each change; none where there is nothing to report. With a base there is a report without
+/// changes, too.
 pub fn review(given: &Given<'_>) -> Option<Review> {
     if given.decided.changes.is_empty() && given.base.is_none() {
         return None;
@@ -150,7 +150,7 @@ impl PartialOrd for Line {
     }
 }
 
-/// What else is new since the base: how many of its changes are not needed any more, and which hosts are blocked that it
+/// What else is new since the base: how many of its changes are no longer needed, and which hosts are blocked that it
 /// does not block.
 fn since(base: &Decided<'_>, given: &Given<'_>) -> (u64, Vec<Inv>) {
     let now = &given.decided;
@@ -159,10 +159,10 @@ fn since(base: &Decided<'_>, given: &Given<'_>) -> (u64, Vec<Inv>) {
     let unsettled: HashSet<(&ZoneName, &RrKey)> = planned.chain(waiting).collect();
     let left: HashSet<Inv> =
         now.blocked.iter().map(|own| own.host).chain(now.skipped.iter().map(|own| own.host)).collect();
-    // While names that nobody has are not looked for, nothing about them is settled.
-    let rests = others::rests(given.now.inventory);
+    // While nothing is removed at names that no host has, nothing about them is settled.
+    let are_paused = others::are_removals_paused(given.now.inventory);
     let is_settled = |change: &&Change| {
-        let is_left = change.host.map_or(rests, |inv| left.contains(&inv));
+        let is_left = change.host.map_or(are_paused, |inv| left.contains(&inv));
         !is_left && !unsettled.contains(&(&change.zone, &change.key))
     };
     let before: HashSet<Inv> = base.blocked.iter().map(|own| own.host).collect();
@@ -190,7 +190,7 @@ mod tests {
     }
 
     /// The review of changes that a base would not make.
-    fn held_against(base: &Inventory, now: &Inventory) -> Review {
+    fn compared_with(base: &Inventory, now: &Inventory) -> Review {
         let plan = fixture::fleet();
         let live = Live::new(Vec::new(), Apexes::new(std::iter::empty()));
         let side = |inventory| Side { inventory, live: &live, now: NOW.parse().unwrap() };
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn what_nothing_that_differs_explains_is_marked() {
-        let review = held_against(&inventory(), &inventory());
+        let review = compared_with(&inventory(), &inventory());
         assert!(review.is_whole(fixture::fleet().changes.len()));
         let is_marked = |cause: &Cause| {
             let says = cause.says.starts_with("nothing that differs explains this; ");
@@ -220,14 +220,14 @@ mod tests {
     }
 
     #[test]
-    fn what_rests_on_a_file_that_differs_is_explained_by_it() {
+    fn a_file_that_differs_explains_what_depends_on_it() {
         let plan = fixture::fleet();
         let evidence = plan.changes.iter().flat_map(|change| &change.reasons).flat_map(|reason| &reason.evidence);
         let mut now = inventory();
         for (file, ..) in evidence.filter_map(|place| split_place(place)) {
             now.inputs.insert(file.to_owned(), "another".to_owned());
         }
-        let review = held_against(&inventory(), &now);
+        let review = compared_with(&inventory(), &now);
         let differs = |cause: &Cause| cause.is_explained && cause.says.contains("` differs; ");
         assert!(review.causes.iter().any(differs), "{review:#?}");
     }

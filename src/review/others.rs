@@ -1,5 +1,5 @@
-//! What explains a change that nothing of its own hosts does: settings of its zone, its project and the workspace, and who
-//! else has or had a name that it is about.
+//! What explains a change that its own hosts do not explain: settings of its zone, its project and the workspace, and
+//! other hosts that have or had a name that it is about.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ use crate::names::NameIndex;
 use crate::names::holders::{HolderRow, lock_rows_of};
 use crate::plan::CauseKind;
 
-/// In what the settings of the zone differ that a change is in; `is_ttl` where it is about a TTL alone.
+/// What differs in the settings of the zone of a change; `is_ttl` where it is about a TTL alone.
 pub fn zone_setting([base, now]: [&Side<'_>; 2], change: &Change, is_ttl: bool) -> Option<Difference> {
     let (old, new) = (spec(base.inventory, change)?, spec(now.inventory, change)?);
     let zone = &change.zone;
@@ -26,13 +26,13 @@ pub fn zone_setting([base, now]: [&Side<'_>; 2], change: &Change, is_ttl: bool) 
             (CauseKind::Ttl, says, new.ttl_origin.unwrap_or(new.origin))
         }
         old if old.permission != new.permission => {
-            (CauseKind::Setting, format!("the permission of zone `{zone}` is another"), new.origin)
+            (CauseKind::Setting, format!("the permission of zone `{zone}` changed"), new.origin)
         }
         old if old.claim_addresses != new.claim_addresses => {
-            (CauseKind::Setting, format!("whose names zone `{zone}` clears is another"), new.origin)
+            (CauseKind::Setting, format!("`claim_addresses` of zone `{zone}` changed"), new.origin)
         }
         old if !patterns(old).eq(patterns(new)) => {
-            (CauseKind::Setting, format!("which names of zone `{zone}` are protected is another"), new.origin)
+            (CauseKind::Setting, format!("the protected names of zone `{zone}` changed"), new.origin)
         }
         _ => return None,
     };
@@ -54,7 +54,7 @@ fn patterns(spec: &ZoneSpec) -> impl Iterator<Item = &str> {
     spec.protect.iter().map(|ProtectPattern { glob, .. }| glob.as_str())
 }
 
-/// In what the settings of its project differ, for changes of names that nobody has.
+/// What differs in the settings of its project, for changes at names that no host has.
 pub fn project_setting([base, now]: [&Side<'_>; 2], change: &Change) -> Option<Difference> {
     let new = project(now.inventory, &change.project)?;
     let id = &new.id;
@@ -95,7 +95,7 @@ fn project<'i>(inventory: &'i Inventory, id: &str) -> Option<&'i Project> {
     inventory.projects.iter().find(|project| project.id == id)
 }
 
-/// In what the workspace as a whole differs, as far as a change can rest on it.
+/// What differs in the workspace as a whole, as far as a change can depend on it.
 pub fn workspace_setting([base, now]: [&Side<'_>; 2], change: &Change) -> Option<Difference> {
     let [old, new] = [base, now].map(|side| &side.inventory.config);
     let says = if old.registry != new.registry {
@@ -108,8 +108,8 @@ pub fn workspace_setting([base, now]: [&Side<'_>; 2], change: &Change) -> Option
         format!("deletes wait {}, no longer {}", new.delete_after, old.delete_after)
     } else if old.name_cooldown != new.name_cooldown {
         format!("the name cooldown is {}, no longer {}", new.name_cooldown, old.name_cooldown)
-    } else if rests(base.inventory) && !rests(now.inventory) {
-        let says = "names that nobody has are looked for again: no row or source is doubted any more".to_owned();
+    } else if are_removals_paused(base.inventory) && !are_removals_paused(now.inventory) {
+        let says = "names that no host has are removed again: all rows and sources are good now".to_owned();
         return Some(Difference { about: About::Host, kind: CauseKind::Unblocked, says, place: None });
     } else {
         return None;
@@ -126,17 +126,17 @@ fn word(registry: Registry) -> &'static str {
     }
 }
 
-/// Whether a change clears a name that nobody has.
+/// Whether a change removes records at a name that no host has.
 pub fn is_without_host(change: &Change) -> bool {
     change.reasons.iter().any(|reason| matches!(reason.rule, Rule::Released | Rule::Orphan))
 }
 
-/// Whether names that nobody has are not looked for.
-pub fn rests(inventory: &Inventory) -> bool {
+/// Whether nothing is removed at names that no host has.
+pub fn are_removals_paused(inventory: &Inventory) -> bool {
     inventory.has_bad_names || inventory.sources().any(|(_, trust)| trust.doubt().is_some())
 }
 
-/// Who has which name, by two inventories; looked up once somebody asks.
+/// Which hosts have which names, by two inventories; looked up on first use.
 #[derive(Default)]
 pub struct Holders(OnceCell<[NameIndex; 2]>);
 
@@ -173,7 +173,7 @@ fn names(change: &Change) -> Vec<Name> {
     rrsets.flat_map(targets).collect()
 }
 
-/// In what names.lock differs about a host.
+/// What differs in names.lock about a host.
 pub fn lock_rows<'a>([base, now]: [&Side<'a>; 2], inv: Inv) -> Option<Difference> {
     // A fleet has many rows, and many changes may ask.
     let rows = |side: &Side<'a>| &side.inventory.lock[lock_rows_of(side.inventory, inv)];
@@ -181,7 +181,7 @@ pub fn lock_rows<'a>([base, now]: [&Side<'a>; 2], inv: Inv) -> Option<Difference
     (!rows(base).iter().map(told).eq(rows(now).iter().map(told))).then(|| {
         let row = rows(now).first();
         let place = row.map_or_else(|| crate::inventory::source::NAMES_LOCK.to_owned(), |row| now.place(row.origin));
-        let says = "names.lock says otherwise who has a name".to_owned();
+        let says = "names.lock changed which host has a name".to_owned();
         Difference { about: About::Host, kind: CauseKind::Released, says, place: Some(place) }
     })
 }

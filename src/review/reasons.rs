@@ -1,4 +1,5 @@
-//! What changes rest on as far as a plan alone tells: for plans of an earlier version, and for those that undo an apply.
+//! The causes of changes as far as a plan alone says them: for plans of an earlier version, and for those that undo an
+//! apply.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +22,7 @@ pub fn of_reasons(plan: &Plan) -> Review {
     review
 }
 
-/// The rule that a change is mainly made for: of several any but that of TTLs, which often comes along.
+/// The main rule of a change: of several any but that of TTLs, which often accompanies others.
 fn first_rule(change: &Change) -> Rule {
     let rules = change.reasons.iter().map(|reason| reason.rule);
     rules.min_by_key(|rule| (*rule == Rule::Ttl, *rule)).unwrap_or(Rule::Undo)
@@ -34,15 +35,15 @@ fn told(rule: Rule, undoes: Option<u64>) -> (CauseKind, String) {
             let of = undoes.map(|id| format!(" {id}")).unwrap_or_default();
             return (CauseKind::Undo, format!("apply{of} is undone"));
         }
-        Rule::Ttl => (CauseKind::Ttl, "the TTL is another"),
+        Rule::Ttl => (CauseKind::Ttl, "the TTL is not the desired one"),
         Rule::Released => (CauseKind::Released, "the name was given up"),
-        Rule::Orphan => (CauseKind::Released, "nobody has the name"),
+        Rule::Orphan => (CauseKind::Released, "no host has the name"),
         Rule::Missing => (CauseKind::Other, "an address is missing"),
         Rule::WrongAddress => (CauseKind::Other, "an address is wrong"),
-        Rule::AddressElsewhere => (CauseKind::Other, "an address stands at another name"),
+        Rule::AddressElsewhere => (CauseKind::Other, "an address is at another name"),
         Rule::MissingPtr => (CauseKind::Other, "a PTR is missing"),
         Rule::WrongPtr => (CauseKind::Other, "a PTR is wrong"),
-        Rule::PtrElsewhere => (CauseKind::Other, "a PTR stands at another address"),
+        Rule::PtrElsewhere => (CauseKind::Other, "a PTR is at another address"),
         Rule::Registry => (CauseKind::Other, "an RRset is registered"),
     };
     (kind, says.to_owned())
@@ -60,7 +61,7 @@ mod tests {
         assert!(review.is_whole(sealed.plan().changes.len()));
         let told: Vec<(&str, usize)> =
             review.causes.iter().map(|cause| (cause.says.as_str(), cause.changes.len())).collect();
-        let some = [("a PTR is missing", 4), ("an address is missing", 2), ("the TTL is another", 1)];
+        let some = [("a PTR is missing", 4), ("an address is missing", 2), ("the TTL is not the desired one", 1)];
         assert!(some.iter().all(|one| told.contains(one)), "{told:?}");
     }
 }

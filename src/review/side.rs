@@ -1,4 +1,4 @@
-//! What one inventory says of a host, as far as changes can rest on it.
+//! What one inventory says of a host, as far as changes can depend on it.
 
 use std::net::Ipv6Addr;
 
@@ -14,7 +14,7 @@ use crate::inventory::value::{Inv, Time, Vlan};
 use crate::live::Live;
 use crate::names::holders::name_of;
 
-/// An inventory, with what hosts are derived from beside it.
+/// An inventory, with what else hosts are derived from.
 #[derive(Debug, Clone, Copy)]
 pub struct Side<'a> {
     /// The inventory.
@@ -88,7 +88,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// The networks of a VLAN where it stands, each as its lowest address; empty where none is known.
+    /// The networks of a VLAN where the host is, each as its lowest address; empty where none is known.
     pub fn networks(&self, vlan: Vlan) -> Vec<(Ipv6Addr, Origin)> {
         let switch = self.desired.mac.switch_of(self.host);
         match networks(self.inventory, switch, self.host.location, vlan) {
@@ -97,8 +97,8 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whether any of the names that its records stand at is such a one: those of its interfaces, and the reverse names of
-    /// their addresses.
+    /// Whether any of the names of its records is such a one: those of its interfaces, and the reverse names of their
+    /// addresses.
     pub fn has_name(&self, is_such: impl Fn(NameRef<'_>) -> bool) -> bool {
         self.desired.interfaces.iter().any(|interface| {
             let mut addresses = interface.acceptable.iter().map(|(address, _)| reverse_name((*address).into()));

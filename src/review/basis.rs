@@ -1,0 +1,69 @@
+//! The cause of a change where nothing is known to be new: the rows and settings that it is derived from.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use super::concern::Concern;
+use super::difference::network;
+use super::side::{Facts, Side};
+use crate::change::{Change, Rule};
+use crate::desired::InterfaceKind;
+use crate::diag::Origin;
+use crate::dns::reverse::address_of;
+use crate::dns::{Rdata, Rtype};
+use crate::inventory::value::Inv;
+use crate::plan::CauseKind;
+
+/// The kind of what a change is derived from, the words, and the line; `facts` knows its hosts.
+pub fn of<'f, 'a: 'f>(
+    side: &Side<'_>,
+    change: &Change,
+    facts: impl Fn(Inv) -> Option<&'f Facts<'a>>,
+) -> (CauseKind, String, Option<String>) {
+    let rules = || change.reasons.iter().map(|reason| reason.rule);
+    let first_line = || change.reasons.iter().flat_map(|reason| &reason.evidence).next().cloned();
+    let project = &change.project;
+    if rules().all(|rule| rule == Rule::Ttl) {
+        let ttl = change.kind.after().map(|after| after.ttl().to_string()).unwrap_or_default();
+        return (CauseKind::Ttl, format!("the TTL of `{project}`, {ttl}"), first_line());
+    }
+    if rules().all(|rule| matches!(rule, Rule::Released | Rule::Registry)) && change.kind.after().is_none() {
+        return (CauseKind::Released, format!("names that hosts of `{project}` gave up"), first_line());
+    }
+    if rules().any(|rule| rule == Rule::Orphan) {
+        return (CauseKind::Released, format!("names of `{project}` that no host has"), first_line());
+    }
+    let known = change.host.or_else(|| change.reasons.iter().find_map(|reason| reason.host)).and_then(facts);
+    let Some(known) = known else {
+        return (CauseKind::Other, format!("the names of hosts of `{project}`"), first_line());
+    };
+    match on_network(change, known) {
+        Some((says, place)) => (CauseKind::Network, says, Some(side.place(place))),
+        None => {
+            let place = known.desired.name_origin.map(|origin| known.place(origin));
+            (CauseKind::Other, format!("the names of hosts of `{project}`"), place.or_else(first_line))
+        }
+    }
+}
+
+/// The network that a change depends on, in words, and its line: that of the address that it is about, where it is
+/// about one.
+fn on_network(change: &Change, facts: &Facts<'_>) -> Option<(String, Origin)> {
+    let kind = Concern::of(change, [Some(facts), None], false).interface?;
+    let interface = facts.interface(kind)?;
+    let is_meant = |(address, _): &&(Ipv6Addr, Origin)| concerns(change, *address);
+    let (address, origin) = interface.acceptable.iter().find(is_meant).or(interface.acceptable.first())?;
+    let vlans = facts.settings()?.vlans;
+    let vlan = if kind == InterfaceKind::Backbone { vlans.main() } else { vlans.fastbone()? };
+    Some((format!("VLAN {vlan} of {}: {}", facts.site(), network(*address)), *origin))
+}
+
+/// Whether a change is about an address: of a PTR at it, or of AAAA that hold it before or after.
+fn concerns(change: &Change, address: Ipv6Addr) -> bool {
+    match change.key.rtype {
+        Rtype::PTR => address_of(change.key.owner.as_name()) == Some(IpAddr::V6(address)),
+        _ => [change.kind.after(), change.kind.before()].into_iter().flatten().any(|rrset| {
+            let held = |rdata: &Rdata| rdata.as_rdata(Rtype::AAAA).address();
+            rrset.rdata().iter().any(|rdata| held(rdata) == Some(IpAddr::V6(address)))
+        }),
+    }
+}
