@@ -125,7 +125,7 @@ fn count_octets(args: &Args) -> Result<String, Fault> {
             };
         }
     }
-    Ok(format!("{octets} octets in {messages} messages of {} zones", args.zones.len()))
+    Ok(format!("{octets} bytes in {messages} messages of {} zones", args.zones.len()))
 }
 
 /// The question, signed where there is a key.

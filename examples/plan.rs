@@ -24,7 +24,7 @@ use zonewright::plan::{
 /// The datacenters.
 const LOCATIONS: [&str; 5] = ["sas", "vla", "myt", "iva", "man"];
 
-/// How many projects there are; the first have most hosts.
+/// How many projects there are; the first ones have the most hosts.
 const PROJECTS: u64 = 40;
 
 /// How many hosts share a switch, and so a cause.
@@ -33,7 +33,7 @@ const RACK: u64 = 48;
 /// The inventory number of the first host.
 const FIRST: u64 = 100_000;
 
-/// What goes wrong on the way, all of it a fault of this program.
+/// An error; each is a bug of this program.
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 fn main() -> ExitCode {
@@ -92,7 +92,7 @@ impl Fate {
 }
 
 impl Host {
-    /// Makes up a host.
+    /// Makes a host.
     fn new(index: u64) -> Result<Host> {
         let rack = index / RACK;
         // Squares crowd the first projects.
@@ -245,7 +245,7 @@ fn review(changes: &[Change]) -> Review {
 /// The cause of the changes of a rack, or drift.
 fn cause(rack: Option<u64>, changes: Vec<u32>) -> Cause {
     let Some(rack) = rack else {
-        let says = "somebody else changed or removed records that apply 12 wrote (2026-11-18T04:00:00Z)".to_owned();
+        let says = "drift: changed outside zonewright since apply 12 (2026-11-18T04:00:00Z)".to_owned();
         let (class, kind) = (Some(Class::Pending), CauseKind::Drift);
         return Cause { class, kind, says, places: Vec::new(), is_explained: true, changes };
     };
@@ -270,13 +270,13 @@ fn blocked(host: u64) -> Blocked {
     let (code, message, hint) = match host % 3 {
         0 => (
             BlockCode::BadInput,
-            "racktables/l3-tors.txt:412: `2001:db8:0:1600::/63` is no /64".to_owned(),
+            "racktables/l3-tors.txt:412: `2001:db8:0:1600::/63` is not a /64".to_owned(),
             "correct the line",
         ),
         _ => (
             BlockCode::NoMac,
-            format!("no source reports a MAC of host {host}"),
-            "see whether the host's agent runs and reports",
+            format!("no source reports a MAC for host {host}"),
+            "check that the host's agent runs and reports",
         ),
     };
     let project = format!("p{:02}", host % PROJECTS);

@@ -14,7 +14,7 @@
 //!
 //! Every arrow is a plain value that can be printed, compared and put in a test. `inventory::read`, `provider`,
 //! `apply`,
-//! `state`, `snapshot`, `serve`, `plan::store`, `disk`, `git` and `cli` touch the world; all other rooms are pure: they
+//! `state`, `snapshot`, `serve`, `plan::store`, `disk`, `git`, `process`, `http`, `notify` and `cli` touch the world; all other rooms are pure: they
 //! do no input or output, read no clock or environment, and give the same answer for the same arguments. `pipeline`
 //! joins the rooms, and runs sources, zones and hosts in parallel.
 
@@ -41,6 +41,10 @@ pub mod disk;
 pub mod parallel;
 
 pub mod git;
+
+pub mod process;
+
+pub mod http;
 
 pub mod plan;
 
@@ -73,5 +77,7 @@ pub mod codes;
 pub mod report;
 
 pub mod pipeline;
+
+pub mod notify;
 
 pub mod cli;

@@ -1,7 +1,7 @@
 "use strict";
-// Lists, searches and filters the changes. What it shows comes from the data in the page and is only ever set as text.
+// Lists, searches and filters the changes. What it shows comes from the data in the page, and is set as text only.
 (() => {
-  // Changes on a page, changes that are printed, blocked hosts that are told beside what a search finds.
+  // Changes on a page, changes that are printed, blocked hosts that are shown below what a search finds.
   const PAGE = 100, PRINTED = 1000, BLOCKED = 5;
   const KINDS = ["create", "modify", "delete"], SIGNS = ["+", "~", "\u2212"];
   const { texts, places, causes, changes, blocked, hosts, source } = JSON.parse(document.getElementById("data").textContent);
@@ -39,7 +39,7 @@
     const name = texts[owner[row]], type = texts[rtype[row]];
     return registers[row] ? `TXT for ${said(name.startsWith("ptr-") ? "PTR" : "AAAA", texts[registers[row]])}` : said(type, name);
   };
-  // What an address calls a change.
+  // The name of a change in an address of this page.
   const keyOf = (row) => `${texts[rtype[row]]} ${texts[owner[row]]}`;
 
   // Of each text that is a host's number, where the host begins among the hosts, plus 1.
@@ -99,10 +99,10 @@
     return false;
   };
 
-  // Whether what is known of a host holds a term.
+  // Whether a fact of a host contains a term.
   const holdsHost = (number, hit) => hit[number] || (hostAt[number] > 0 && holds(hosts, hostAt[number], hostAt[number] + 4, hit));
 
-  // Whether a change holds a term: `hit` tells of texts, `inPlaces` of lists of evidence, `inCauses` of causes.
+  // Whether a change contains a term: `hit` is about texts, `inPlaces` about lists of evidence, `inCauses` about causes.
   const matches = (row, { hit, inPlaces, inCauses }) => {
     if (hit[registers[row]] || holdsHost(host[row], hit)) return true;
     if (hit[owner[row]] || hit[project[row]] || hit[zone[row]] || hit[rtype[row]]) return true;
@@ -131,12 +131,12 @@
   let found = new Uint32Array(0);
   let folded = 0;
   let sizes = null;
-  // What changes are grouped by: the text of a change, and what stands for none.
+  // What changes are grouped by: the text of a change, and the text where it has none.
   const GROUPS = {
     "": [(row) => texts[project[row]], ""],
     datacenter: [(row) => texts[factOf(host[row], LOCATION)], "No datacenter"],
     switch: [(row) => texts[factOf(host[row], SWITCH)], "No switch"],
-    // Two datacenters may call racks alike.
+    // Racks of two datacenters may have the same name.
     rack: [(row) => (factOf(host[row], RACK) ? `${texts[factOf(host[row], LOCATION)]} ${texts[factOf(host[row], RACK)]}` : ""), "No rack"],
   };
   const groupOf = (row) => GROUPS[state.group][0](row);
@@ -171,7 +171,7 @@
     }
     found = kept.subarray(0, length);
     if (state.group) {
-      // Groups by their texts, numbers in them as numbers; what has none comes last. Within a group nothing moves.
+      // Groups by their texts, numbers in them as numbers; what has none comes last. Within a group the order stays.
       const keys = Array.from(found, groupOf), compare = new Intl.Collator("en", { numeric: true }).compare;
       const sorted = [...new Set(keys)].sort((a, b) => (a && b ? compare(a, b) : b.length - a.length));
       const rank = new Map(sorted.map((key, place) => [key, place]));
@@ -192,7 +192,7 @@
     return made;
   };
 
-  // A sentence, with what stands in backticks as code.
+  // A sentence, with text in backticks as code.
   const sentence = (text) => {
     const parts = text.split("`");
     return parts.length % 2 ? parts.map((part, place) => (place % 2 ? element("code", "", part) : part)) : [text];
@@ -406,7 +406,7 @@
     select.closest(".field").hidden = values.length === 0;
   };
 
-  // How many changes have each of what `of` gives.
+  // How many changes have each value of `of`.
   const tally = (of) => {
     const counts = new Map();
     for (let row = 0; row < count; row += 1) counts.set(of(row), (counts.get(of(row)) ?? 0) + 1);
@@ -501,8 +501,8 @@
   read();
   find();
   render();
-  // Who follows an address with a search in it wants to see what it finds.
+  // An address with a search in it shows what the search finds.
   if (location.hash.includes("=")) by("changes").scrollIntoView();
-  // The first search need not wait for what can be done before anybody types.
+  // Prepared before a person types, so that the first search is quick.
   setTimeout(prepare, 200);
 })();

@@ -41,6 +41,7 @@ const FILES: &[File] = &[
             ("`[[zone]]`", "/$defs/zone"),
             ("`[limits]`", "/$defs/limits"),
             ("An entry of `hosts` in `[limits]`", "/$defs/limit"),
+            ("`[notify]`", "/properties/notify"),
         ],
     },
     File {
@@ -61,8 +62,8 @@ const INTRODUCTION: &str = "\
 
 Every key of `zonewright.toml` and of project files, with its values and its default. This page is made from the JSON
 Schemas that `zonewright schema config` and `zonewright schema project` print, and a test compares it with them.
-[editors.md](editors.md) says how an editor uses them. [formats.md](formats.md) explains the same keys at length, with
-examples and with the result of each mistake.
+[editors.md](editors.md) says how an editor uses them. [workspace.md](workspace.md), [targets.md](targets.md) and
+[netbox.md](netbox.md) explain the same keys at length, with examples and with the result of each mistake.
 
 A key that is not listed here is an error, with its place and the key that was probably meant.
 ";

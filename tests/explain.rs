@@ -242,7 +242,7 @@ fn the_records_of_a_released_name_go_only_where_a_plan_says_so() {
             host.other_names.iter().filter(|own| own.released.is_some()).map(|own| &*own.said).collect();
         let [said] = said[..] else { panic!("one name that {inv} had: {said:?}") };
         let goes = all.changes.iter().any(|change| change.key.owner.to_string() == name);
-        assert_eq!(said.ends_with("its records are cleared away"), goes, "{said}");
+        assert_eq!(said.ends_with("its records are removed"), goes, "{said}");
     }
 }
 

@@ -191,7 +191,7 @@ fn hosts_without_zones_get_stand_ins_and_a_plan() {
     }
     let now = ["--now", "2026-11-20T02:00:00Z"];
     let said = done(folder.path(), &[&["init"][..], &now].concat());
-    assert!(said.contains("zones/ stands in for live DNS with 7 zones"), "{said}");
+    assert!(said.contains("zones/ replaces live DNS with 7 empty zones"), "{said}");
     assert!(folder.path().join("projects/search.yaml").exists());
     let plan = done(folder.path(), &[&["plan", "--format", "json", "-q"][..], &now].concat());
     serde_json::from_str::<serde_json::Value>(&plan).expect("a plan");

@@ -20,6 +20,9 @@ const POINTER: &str = "zonewright help ";
 /// Documents that files of a workspace name, which `init` writes: they are read where the documents are.
 const WRITTEN_BY_INIT: &str = "src/starter";
 
+/// The documents that describe the keys of settings files.
+const SETTINGS_PAGES: [&str; 3] = ["docs/workspace.md", "docs/netbox.md", "docs/targets.md"];
+
 /// How many bytes README may have: what a newcomer reads in a few minutes.
 const MAX_README_BYTES: usize = 8_000;
 
@@ -314,8 +317,8 @@ fn every_outcome_and_key_of_an_apply_is_explained() {
 
 #[test]
 fn every_key_of_the_settings_is_documented() {
-    let formats = without_fences(&text("docs/formats.md"));
-    let code: Vec<&str> = formats.split('`').skip(1).step_by(2).collect();
+    let pages: String = SETTINGS_PAGES.iter().map(|page| without_fences(&text(page))).collect();
+    let code: Vec<&str> = pages.split('`').skip(1).step_by(2).collect();
     for kind in ["config", "project"] {
         let schema: Value = serde_json::from_str(&zonewright(&["schema", kind])).expect("a schema is JSON");
         let mut keys = Vec::new();
@@ -323,7 +326,7 @@ fn every_key_of_the_settings_is_documented() {
         assert!(keys.len() > 8, "{keys:?}");
         for key in keys {
             let documented = code.iter().any(|code| code.split(|c| !is_key(c)).any(|own| own == key));
-            assert!(documented, "docs/formats.md does not mention `{key}` of the schema `{kind}`");
+            assert!(documented, "{SETTINGS_PAGES:?} do not mention `{key}` of the schema `{kind}`");
         }
     }
 }

@@ -1,1 +1,1 @@
-"""What `ci/bench` measures: a module for each subcommand, and beside them what they share."""
+"""What `ci/bench` measures: a module for each subcommand, and the modules that they share."""

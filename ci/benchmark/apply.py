@@ -1,11 +1,11 @@
-"""How fast `zonewright apply` changes many hosts on BIND and Knot, and nsupdate beside it.
+"""How fast `zonewright apply` changes many hosts on BIND and Knot, compared with nsupdate.
 
-Every host has a wrong AAAA, which is modified, and no PTR, which is created. Each client meets servers that are just as
-the last one met them; all sign with hmac-sha256 over TCP. zonewright names what its plan saw as prerequisites, swaps
-markers and syncs its journal; what it takes is told by its own log (`-vv`), from before the first message to after the
-last, and for reading back; the server's processor time is that of the whole apply, its reading before and after included.
+Every host has a wrong AAAA, which is modified, and no PTR, which is created. Each client gets new servers with the
+same zones; all sign with hmac-sha256 over TCP. zonewright names what its plan saw as prerequisites, swaps
+markers and syncs its journal. Its own log (`-vv`) gives its times: from before the first message to after the
+last, and for reading back. The server's processor time is that of the whole apply, including the reading before and after.
 nsupdate makes the same RRset changes without a prerequisite, in messages of 100 and of 1 000, and is timed from start to
-end. Afterwards all zones must hold the same.
+end. Afterwards all zones must be equal.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ HOSTS, RUNS = 20_000, 5
 FORWARD = "bench.example"
 NETWORK = "2001:db8:0:1::/64"
 REVERSE = "1.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa"
-# How many RRset changes a message of nsupdate has, and how many times its rate is to be reached.
+# How many RRset changes a message of nsupdate has, and how many times its rate is the target.
 MESSAGES = {100: 1.5, 1000: 1.0}
 OURS = "`zonewright apply`"
 
@@ -97,7 +97,7 @@ max_modify = "100%"
 
 
 def write_script(path, port, hosts, size):
-    """Writes what nsupdate is told, with so many changes in a message."""
+    """Writes the commands for nsupdate, with so many changes in a message."""
     modify = [
         f"update delete {name(host)}. AAAA\nupdate add {name(host)}. 600 AAAA {address(host)}\n" for host in range(hosts)
     ]
@@ -142,7 +142,7 @@ def contents(folder, server):
 
 
 def measure_client(kind, change, hosts):
-    """Lets a client change the zones of a new server; gives its seconds, and what the zones hold then."""
+    """Lets a client change the zones of a new server; gives its seconds, and the contents of the zones then."""
     with tempfile.TemporaryDirectory() as folder:
         write_inventory(folder, hosts)
         zones = {FORWARD: f"{folder}/forward.zone", REVERSE: f"{folder}/reverse.zone"}
@@ -171,20 +171,20 @@ def run(args):
                 held.add(found)
                 tell(f"    {kind}, {client}: {figures[0]:.2f} s")
     if len(held) != 1 or next(iter(held))[0] != 2 * hosts:
-        fail(f"the zones do not hold the same afterwards: {held}")
+        fail(f"the zones are not equal afterwards: {held}")
     rate = {key: 2 * hosts / statistics.median(wall for wall, *_ in figures) for key, figures in measured.items()}
     rows, targets = [], table.Targets()
     for (kind, client), figures in measured.items():
         back = "" if figures[0][1] is None else table.seconds(statistics.median(back for _, back, _ in figures))
-        beside = [table.ratio(times(measured, kind, client, other)) for other in list(clients)[1:]]
+        ratios = [table.ratio(times(measured, kind, client, other)) for other in list(clients)[1:]]
         busy = table.seconds(statistics.median(cpu for *_, cpu in figures))
         changes = rate[kind, client]
-        rows.append([kind, client, table.seconds(2 * hosts / changes), table.number(changes), back, *beside, busy])
+        rows.append([kind, client, table.seconds(2 * hosts / changes), table.number(changes), back, *ratios, busy])
     for kind in KINDS:
         for other, limit in zip(list(clients)[1:], MESSAGES.values()):
-            targets.at_least(f"{kind}: RRset changes/s beside {other}", times(measured, kind, OURS, other), limit)
-    beside = [f"rate beside `nsupdate` of {table.number(size)}" for size in MESSAGES]
-    head = ["server", "client", "first to last message", "RRset changes/s", "reading back", *beside]
+            targets.at_least(f"{kind}: RRset changes/s, times {other}", times(measured, kind, OURS, other), limit)
+    ratios = [f"rate, times `nsupdate` of {table.number(size)}" for size in MESSAGES]
+    head = ["server", "client", "first to last message", "RRset changes/s", "reading back", *ratios]
     head.append("processor time of the server")
     what = f"{table.number(hosts)} hosts, {table.number(2 * hosts)} RRset changes:\n\n"
     return what + table.table(head, rows) + "\n" + targets.table()

@@ -1,6 +1,6 @@
-"""The transfer of one large zone from BIND and Knot, with zonewright's reader and beside it.
+"""The transfer of one large zone from BIND and Knot, with zonewright's reader and other clients.
 
-The clients transfer the zone in turn, signed with hmac-sha256: the floor (octets are counted, nothing is looked at), the
+The clients transfer the zone in turn, signed with hmac-sha256: the floor (bytes are counted and not looked at), the
 reader (verified, parsed, sorted into a zone in memory), dig and kdig (verified, written to a file as text).
 """
 
@@ -13,7 +13,7 @@ from .tools import fail, read, tell, write_keys
 
 ZONE = "bench.example"
 RECORDS, RUNS = 1_000_000, 5
-# Records beside the AAAA: SOA, NS and the address of the name server.
+# Records in addition to the AAAA: SOA, NS and the address of the name server.
 OTHERS = 3
 
 
@@ -32,21 +32,21 @@ def write_zone(path, records):
 
 
 def is_whole(output, is_text, records):
-    """Whether the zone came whole: a line for each record and the closing SOA, or the count of records."""
+    """Whether the whole zone came: a line for each record and the closing SOA, or the count of records."""
     if is_text:
         with open(output) as file:
             return sum("\tIN\t" in line for line in file) == records + OTHERS + 1
     number, unit, *_ = read(output).split()
-    return unit == "octets" or int(number) == records + OTHERS
+    return unit == "bytes" or int(number) == records + OTHERS
 
 
 def client(server, name, command, folder, records):
-    """A client that transfers the zone, and holds what came to what should."""
+    """A client that transfers the zone and checks what came."""
 
     def transfer(_counts):
         figures, _ = measure.run(command, f"{folder}/output")
         if not is_whole(f"{folder}/output", name.startswith("`"), records):
-            fail(f"from {server.kind} to {name} the zone did not come whole")
+            fail(f"from {server.kind} to {name} not all of the zone came")
         return figures
 
     return (server.kind, name), transfer
@@ -62,7 +62,7 @@ def run(args):
         for kind in KINDS:
             server = stack.enter_context(Server(kind, f"{folder}/{kind}", {ZONE: f"{folder}/zone"}))
             commands = {
-                "floor: octets counted": server.reader(folder, [ZONE], floor=True),
+                "floor: bytes counted": server.reader(folder, [ZONE], floor=True),
                 "zonewright": server.reader(folder, [ZONE]),
                 "`dig`, to a file": server.dig(folder, ZONE),
                 "`kdig`, to a file": server.kdig([ZONE]),

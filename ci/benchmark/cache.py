@@ -3,9 +3,9 @@
 import os
 import shutil
 
-# Lines of a target in zonewright.toml that make a plan keep transfers; none where it does so unasked.
+# Lines of a target in zonewright.toml that make a plan keep transfers; none if it does so by default.
 SETTING = ""
-# Where it keeps them, relative to the workspace: beside the state.
+# Where it keeps them, relative to the workspace: next to the state.
 FOLDER = ".zonewright/cache"
 
 

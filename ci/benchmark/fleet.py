@@ -1,4 +1,4 @@
-"""Fleets that examples/fleet makes up, where their live DNS is read from, and whether a plan of them is right."""
+"""Fleets that examples/fleet makes, where their live DNS is read from, and whether a plan of them is right."""
 
 import glob
 import json
@@ -9,7 +9,7 @@ from . import measure
 from .tools import NOW, built, fail, read, write, write_keys
 
 DRIFT = 0.005
-# What zonewright.toml of a fleet says about files, and a server's lines stand in place of.
+# The lines of a fleet's zonewright.toml about files, which a server's lines replace.
 FILES = 'type = "zonefile"\ndir = "zones"\n'
 
 

@@ -1,10 +1,10 @@
 """The HTML page of a large plan: its size, how soon it is seen, and how long a search takes.
 
-A plan of N changes is made up by examples/plan.rs, saved, and rendered with `zonewright show --format html`. The page is
+examples/plan.rs makes a plan of N changes, which is saved, and rendered with `zonewright show --format html`. The page is
 opened from its file in headless Chromium, each time by a new process with a new profile: first contentful paint and the
 load event are those that the browser itself gives, from the start of the navigation. A search is the time from an input
 event in the search field until what it found is laid out; the first one is the slowest, as it readies the texts. Without
-Chromium only the sizes are measured, and that is said.
+Chromium only the sizes are measured, with a message.
 """
 
 import fcntl
@@ -37,10 +37,10 @@ TIMES = """[performance.getEntriesByName("first-contentful-paint")[0].startTime,
 
 
 class Browser:
-    """A headless browser that is told what to do over a pipe: messages are JSON, and end with a NUL."""
+    """A headless browser that takes commands over a pipe: messages are JSON, and end with a NUL."""
 
     def __init__(self, command, profile):
-        # The browser reads from 3 and writes to 4; what is passed on must not be one of these before.
+        # The browser reads from 3 and writes to 4; the pipes that it gets must not have one of these numbers before.
         (read, self.write), (self.read, write) = os.pipe(), os.pipe()
         read, write = (fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (read, write))
 
@@ -60,7 +60,7 @@ class Browser:
         self.session = self.call("Target.attachToTarget", targetId=page, flatten=True)["sessionId"]
 
     def call(self, method, session=None, **params):
-        """Calls a method, and gives its result; what else is told is left."""
+        """Calls a method, and gives its result; other messages are ignored."""
         self.number += 1
         message = {"id": self.number, "method": method, "params": params}
         if session:

@@ -1,4 +1,4 @@
-"""The machine, the versions, and whether anything else is at work."""
+"""The machine, the versions, and whether the machine does other work."""
 
 import os
 import platform
@@ -8,7 +8,7 @@ import time
 
 from .tools import fail, find, read, tell
 
-# What a program is asked for its version, and what of the answer is one.
+# The command that prints a program's version, and the pattern that finds it in the answer.
 VERSIONS = {
     "rustc": (["rustc", "--version"], r"rustc (\S+)"),
     "BIND": (["named", "-V"], r"BIND (\d[\w.]*)"),
@@ -17,7 +17,7 @@ VERSIONS = {
     "kdig": (["kdig", "--version"], r"(\d[\w.]+)"),
     "nsupdate": (["nsupdate", "-V"], r"nsupdate (\d[\w.]*)"),
 }
-# From which share of the processors on others' work disturbs, and from which it spoils the figures.
+# From which share of the processors on other work disturbs the figures, and from which it spoils them.
 DISTURBED, SPOILED = 0.05, 0.25
 
 
@@ -34,20 +34,20 @@ def versions():
         if path:
             done = subprocess.run([path, *command[1:]], capture_output=True, text=True)
             found = re.search(pattern, done.stdout + done.stderr)
-            yield f"{name} {found[1] if found else '(no version told)'}"
+            yield f"{name} {found[1] if found else '(no version found)'}"
 
 
 def ticks():
-    """What the processors did since they started: all ticks, those at work, those that the hypervisor took."""
+    """What the processors did since they started: all ticks, busy ones, those that the hypervisor took."""
     user, nice, system, idle, wait, irq, softirq, steal = map(int, read("/proc/stat").split()[1:9])
     work = user + nice + system + irq + softirq
     return work + idle + wait + steal, work, steal
 
 
 def look(busy_is_fine):
-    """Looks for a second at what else is at work; gives the sentences about the machine.
+    """Looks for a second at what else the machine does; gives the sentence about the machine.
 
-    Refuses a machine that is busy, but for `busy_is_fine`.
+    Refuses a machine that is busy, unless `busy_is_fine`.
     """
     load = os.getloadavg()[0]
     before = ticks()
@@ -55,10 +55,10 @@ def look(busy_is_fine):
     total, work, steal = (after - before for after, before in zip(ticks(), before))
     share = (work + steal) / max(total, 1)
     if share > SPOILED and not busy_is_fine:
-        fail(f"{share:.0%} of the processors are at work for others; wait, or say --busy for figures of no worth")
+        fail(f"other work uses {share:.0%} of the processors; wait, or give --busy for figures without value")
     if share > DISTURBED:
-        tell(f"ci/bench: {share:.0%} of the processors are at work for others: read ratios and processor time")
-    busy = f", {share:.0%} of the processors at work for others" if share > DISTURBED else ""
+        tell(f"ci/bench: other work uses {share:.0%} of the processors: use only ratios and processor time")
+    busy = f", other work on {share:.0%} of the processors" if share > DISTURBED else ""
     return (
         f"{os.cpu_count()} processors ({processor()}), {memory_size()} GB, Linux {platform.release().split('-')[0]}; "
         f"{', '.join(versions())}; load {load:.2f} at the start{busy}."

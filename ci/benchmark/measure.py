@@ -1,4 +1,4 @@
-"""Runs commands and tells what they took."""
+"""Runs commands and measures what they take."""
 
 import math
 import os
@@ -12,7 +12,7 @@ from .tools import fail, program, read, tell
 
 
 class Figures(NamedTuple):
-    """What a command took: wall and processor time in seconds, and peak memory of its largest process in octets."""
+    """What a command took: wall and processor time in seconds, and peak memory of its largest process in bytes."""
 
     wall: float
     cpu: float
@@ -22,8 +22,8 @@ class Figures(NamedTuple):
 def run(command, output=os.devnull, expected=0, env=None):
     """Runs a command, whose standard output goes to a file; gives its figures and what it said on standard error.
 
-    GNU time stands between, for what is started from a large process is counted as that large (exec counts the memory of
-    what it replaces), and GNU time is small. Processor time is the kernel's own account of both.
+    GNU time starts the command: the kernel counts a command that a large process starts as equally large (exec counts the
+    memory of what it replaces), and GNU time is small. Processor time is the kernel's own account of both.
     """
     with tempfile.NamedTemporaryFile() as errors, tempfile.NamedTemporaryFile() as told, open(output, "wb") as out:
         timed = [program("time"), "-q", "-f", "%M", "-o", told.name, *command]
@@ -47,7 +47,7 @@ class Rounds:
         self.medians = Figures(*(statistics.median(column) for column in zip(*rows)))
         self.wall, self.cpu, self.memory = self.medians
 
-    def beside(self, other, what="wall"):
+    def times(self, other, what="wall"):
         """How many times as much this client took as another: the median of the rounds, in each of which both ran."""
         return statistics.median(getattr(own, what) / max(getattr(each, what), 1e-6) for own, each in zip(self.rows, other.rows))
 
@@ -55,8 +55,8 @@ class Rounds:
 def in_turn(runs, clients, warm=True):
     """Lets clients run in turn, so many times; gives the rounds of each.
 
-    `clients` gives for each name a function that takes whether the round counts, and gives figures. With `warm` a round
-    comes first that does not count: files are in memory then, and servers have their pages.
+    `clients` has a function for each name, which takes whether the round counts, and gives figures. With `warm` the first
+    round does not count: after it files are in memory, and servers have their pages.
     """
     measured = {name: [] for name in clients}
     for number in range(0 if warm else 1, runs + 1):

@@ -2,8 +2,8 @@
 
 Of N hosts nine tenths have names, and live DNS is a file with an AAAA at each. The cases differ in how many locations,
 projects and numbers there are, in where the names are written, and in whether anything is left to give. The floor is
-`sort` of the files that must be read: hosts.csv, names.lock and the zone. `zonewright check` beside it reads all files,
-and gives no names. Beside the others stands processor time, which what else runs on the machine changes least. Needs a
+`sort` of the files that must be read: hosts.csv, names.lock and the zone. `zonewright check` reads all files,
+and gives no names. The times of the others are processor time, which other work on the machine changes least. Needs a
 gigabyte for files.
 """
 
@@ -48,7 +48,7 @@ def domain(project, projects):
 
 
 def write_reports(path, hosts):
-    """Writes the reports of all MACs, which `allocate` has no need of."""
+    """Writes the reports of all MACs, which `allocate` does not need."""
     with open(path, "w") as file:
         for index in range(hosts):
             report = f'{{"time":"2026-11-20T01:00:00Z","inv":{FIRST + index},"mac":"{0xac1f_6000_0000 + index:012x}"}}\n'
@@ -79,7 +79,7 @@ def write_workspace(folder, hosts, locations=100, projects=1, template=BUCKET, l
                     holes=False, one_series=False, numbers=None):
     """Writes a workspace; gives how many hosts get a name, and how many none.
 
-    Every tenth host has no name, nor has one whose location has no number left. With `holes` every tenth number is free
+    Every tenth host has no name. A host whose location has no number left has none either. With `holes` every tenth number is free
     or, one in a hundred of those, was given up yesterday.
     """
     write_settings(folder, projects, template, fastbones, live)
@@ -167,6 +167,6 @@ def run(args):
             if args.stages:
                 sys.stderr.write(said)
             found, sort, check = (figures[name] for name in ("allocate", "sort", "check"))
-            ratios = [f"{found.beside(other, 'cpu'):.2f} times {table.seconds(other.cpu)}" for other in (sort, check)]
+            ratios = [f"{found.times(other, 'cpu'):.2f} times {table.seconds(other.cpu)}" for other in (sort, check)]
             rows.append([case, table.seconds(found.wall), table.seconds(found.cpu), table.memory(found.memory), *ratios])
-    return table.table(["case", "wall", "processor time", "peak memory", "beside `sort`", "beside `check`"], rows)
+    return table.table(["case", "wall", "processor time", "peak memory", "compared with `sort`", "compared with `check`"], rows)

@@ -1,4 +1,4 @@
-"""What a plan costs: zonewright beside octoDNS, nsdiff and a shell pipeline, on one fleet in one BIND.
+"""What a plan costs: zonewright compared with octoDNS, nsdiff and a shell pipeline, on one fleet in one BIND.
 
 A fleet of N hosts with four records each, of which live DNS has 0.5 % of the hosts wrong, is served from BIND, and each client
 finds the difference in turn, by a transfer that is signed with hmac-sha256:
@@ -8,7 +8,7 @@ octoDNS      from YAML, one file a zone, which is its usual source;
 nsdiff       from master files, zone by zone (https://github.com/fanf2/nsdiff);
 the shell    from sorted text: dig, awk, sort and comm, which give no plan, but are the floor for any.
 
-octoDNS and nsdiff are passed over where they are not; --install gets octoDNS from PyPI. Every client must find the same
+octoDNS and nsdiff are left out if they are not installed; --install gets octoDNS from PyPI. Every client must find the same
 RRsets to change. Peak memory is that of a client's largest process.
 """
 
@@ -33,7 +33,7 @@ TYPES = ("AAAA", "PTR")
 
 def add_arguments(parser):
     """Adds what only this subcommand knows."""
-    parser.add_argument("--octodns", default=f"{VENV}/bin/octodns-sync", help="octodns-sync, with octodns-bind beside it")
+    parser.add_argument("--octodns", default=f"{VENV}/bin/octodns-sync", help="octodns-sync, with octodns-bind installed next to it")
     parser.add_argument("--nsdiff", default=f"{VENV}/nsdiff", help="the script of nsdiff")
     parser.add_argument("--install", action="store_true", help="install octoDNS into target/peers")
 
@@ -52,7 +52,7 @@ def records(folder, zone):
 
 
 def write_octodns(folder, zones, server):
-    """Writes the zones as octoDNS wants them: YAML, sorted by name in its order for people."""
+    """Writes the zones as octoDNS reads them: YAML, sorted by name in its order for people."""
     os.mkdir(f"{folder}/yaml")
     natural = lambda name: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
     for zone in zones:
@@ -119,7 +119,7 @@ def clients(folder, zones, server, workspace, options):
 
 
 def found(client, folder):
-    """How many RRsets a client wants to change, as far as its output tells."""
+    """How many RRsets a client would change, as far as its output shows."""
     text = read(f"{folder}/found")
     if client == "zonewright":
         return text.count('"zone": "', 0, text.index('"blocked"')) if '"blocked"' in text else 0
@@ -177,6 +177,6 @@ def run(args):
         ours = measured["zonewright"]
         for client, each in measured.items():
             shown = [table.seconds(each.wall), table.seconds(each.cpu), table.memory(each.memory)]
-            rows.append([client, table.number(hosts), *shown, table.ratio(each.beside(ours)), table.ratio(each.beside(ours, "cpu"))])
-    head = ["client", "hosts", "wall", "processor time", "peak memory", "wall beside zonewright", "processor time beside it"]
+            rows.append([client, table.number(hosts), *shown, table.ratio(each.times(ours)), table.ratio(each.times(ours, "cpu"))])
+    head = ["client", "hosts", "wall", "processor time", "peak memory", "wall, times zonewright", "processor time, times zonewright"]
     return "; ".join(what) + ":\n\n" + table.table(head, rows)

@@ -1,8 +1,8 @@
 """A plan over AXFR from BIND and Knot, from process start to the plan as JSON on disk.
 
-The fleet has one zone of names and 50 reverse zones; transfers are signed with hmac-sha256. Beside zonewright, in turn: the
-floor, which receives all zones over one connection and counts octets, and kdig, which prints all zones to /dev/null.
-Nothing of an earlier run helps: what a plan keeps of transfers is removed before each.
+The fleet has one zone of names and 50 reverse zones; transfers are signed with hmac-sha256. It runs in turn with the
+floor, which receives all zones over one connection and counts bytes, and with kdig, which prints all zones to /dev/null.
+Nothing of an earlier run helps: the zones that a plan keeps are removed before each run.
 """
 
 import re
@@ -14,23 +14,23 @@ from .servers import KINDS, Server
 from .tools import fail, read, tell
 
 HOSTS, RUNS = 250_000, 5
-# Against the floor and against kdig, wall time; seconds of processor time a million records; MB of peak memory.
+# Wall time compared with the floor and with kdig; seconds of processor time a million records; MB of peak memory.
 FLOOR = {"BIND": 1.15, "Knot": 2.5}
 KDIG = {"Knot": 0.5}
 CPU, MEMORY = 1.2, 400
 
 
 def clients(server, fleet_, folder, records):
-    """The clients of a server: for each name a function that runs it, and holds what it made to what it should."""
+    """The clients of a server: for each name a function that runs it, and checks its result."""
     zones, out = list(server.zones), f"{folder}/{server.kind}-out"
     workspace = fleet_.at(server, f"{folder}/{server.kind}-workspace")
-    octets = set()
+    received = set()
 
     def floor(_counts):
         figures, _ = measure.run(server.reader(folder, zones, floor=True), out)
-        octets.add(read(out))
-        if len(octets) != 1 or not re.fullmatch(rf"\d+ octets in \d+ messages of {len(zones)} zones\n", read(out)):
-            fail(f"the floor does not receive the same each time: {octets}")
+        received.add(read(out))
+        if len(received) != 1 or not re.fullmatch(rf"\d+ bytes in \d+ messages of {len(zones)} zones\n", read(out)):
+            fail(f"the floor does not receive the same each time: {received}")
         return figures
 
     def ours(_counts):
@@ -50,7 +50,7 @@ def clients(server, fleet_, folder, records):
             fail(f"kdig prints {found} records of {records} and {len(zones)} closing SOAs")
         return figures
 
-    return {(server.kind, "floor: octets counted"): floor, (server.kind, "`zonewright plan`"): ours, (server.kind, "`kdig`"): kdig}
+    return {(server.kind, "floor: bytes counted"): floor, (server.kind, "`zonewright plan`"): ours, (server.kind, "`kdig`"): kdig}
 
 
 def run(args):
@@ -68,16 +68,16 @@ def run(args):
         measured = measure.in_turn(args.runs or RUNS, both)
     rows, targets = [], table.Targets()
     for (kind, client), found in measured.items():
-        floor, kdig = measured[kind, "floor: octets counted"], measured[kind, "`kdig`"]
+        floor, kdig = measured[kind, "floor: bytes counted"], measured[kind, "`kdig`"]
         each = found.cpu / records * 1e6
-        beside = [table.ratio(found.beside(other)) for other in (floor, kdig)]
-        rows.append([kind, client, table.seconds(found.wall), *beside, table.seconds(found.cpu), table.seconds(each), table.memory(found.memory)])
+        ratios = [table.ratio(found.times(other)) for other in (floor, kdig)]
+        rows.append([kind, client, table.seconds(found.wall), *ratios, table.seconds(found.cpu), table.seconds(each), table.memory(found.memory)])
         if client == "`zonewright plan`":
-            targets.at_most(f"{kind}: wall time beside the floor", found.beside(floor), FLOOR[kind])
+            targets.at_most(f"{kind}: wall time, times the floor", found.times(floor), FLOOR[kind])
             if kind in KDIG:
-                targets.at_most(f"{kind}: wall time beside `kdig`", found.beside(kdig), KDIG[kind])
+                targets.at_most(f"{kind}: wall time, times `kdig`", found.times(kdig), KDIG[kind])
             targets.at_most(f"{kind}: processor time a million records", each, CPU, " s")
             targets.at_most(f"{kind}: peak memory", found.memory / 1e6, MEMORY, " MB")
-    head = ["server", "client", "wall", "beside the floor", "beside `kdig`", "processor time", "a million records", "peak memory"]
+    head = ["server", "client", "wall", "times the floor", "times `kdig`", "processor time", "a million records", "peak memory"]
     what = f"{table.number(hosts)} hosts, {table.number(records)} records in {len(own.zones)} zones, {own.drifted} hosts drifted:\n\n"
     return what + table.table(head, rows) + "\n" + targets.table()

@@ -1,7 +1,7 @@
-"""Questions about single names to BIND and Knot: zonewright's beside those of dnsperf.
+"""Questions about single names to BIND and Knot: zonewright compared with dnsperf.
 
 Both clients ask over one TCP connection what a plan asks that reads name by name: SOA, AAAA and A of each name of a zone, and
-of each tenth a neighbour that is not there. dnsperf has as many questions in flight as --window says. The clients take turns;
+for each tenth name a neighbour that is not there. dnsperf has as many questions in flight as --window says. The clients take turns;
 the ratio is the median of those of the rounds.
 """
 
@@ -17,7 +17,7 @@ from .tools import built, fail, program, read, tell, write
 
 ZONE = "bench.example"
 NAMES, RUNS, WINDOW = 100_000, 5, 100
-# The share of dnsperf's rate that is to be reached.
+# The share of dnsperf's rate that is the target.
 SHARE = 0.8
 OURS, PEER = "zonewright", "`dnsperf -m tcp`"
 
@@ -48,7 +48,7 @@ def server_time(server):
 
 
 def clients(server, folder, window):
-    """The clients: for each name the command, and what in its output tells questions and seconds."""
+    """The clients: for each name the command, and the patterns that find questions and seconds in its output."""
     ours = ["--server", f"127.0.0.1:{server.port}", "--zone", ZONE, "--window", str(window), f"{folder}/questions"]
     peer = ["-m", "tcp", "-s", "127.0.0.1", "-p", str(server.port), "-d", f"{folder}/questions"]
     return {
@@ -92,7 +92,7 @@ def run(args):
         share = statistics.median(ours[0] / peer[0] for ours, peer in zip(measured[kind, name], measured[kind, PEER]))
         rows.append([kind, name, table.number(rate), f"{share:.2f}", f"{own * 1e6:.1f} µs", f"{server * 1e6:.1f} µs"])
         if name == OURS:
-            targets.at_least(f"{kind}: questions/s beside {PEER}", share, SHARE)
-    head = ["server", "client", "questions/s", f"beside {PEER}", "processor time a question", "server's"]
+            targets.at_least(f"{kind}: questions/s, times {PEER}", share, SHARE)
+    head = ["server", "client", "questions/s", f"times {PEER}", "processor time a question", "server's"]
     what = f"{table.number(asked)} questions, {args.window} in flight:\n\n"
     return what + table.table(head, rows) + "\n" + targets.table()

@@ -31,13 +31,13 @@ class Server:
         self.kind, self.folder, self.zones, self.updates = kind, os.path.abspath(folder), zones, updates
         self.port = free_port()
         os.makedirs(f"{self.folder}/zones")
-        # Links, for a server may write a zone anew: it replaces the file, and the one that was given stays.
+        # Links, since a server may write a zone again: it replaces the file, and the file that was given stays.
         for zone, file in zones.items():
             os.link(file, self.file(zone))
 
     def cpu(self):
         """The processor time that the server has taken so far, in seconds."""
-        # After the name in parentheses, which may hold anything, the fields count from the third.
+        # After the name in parentheses, which may have any character, the fields count from the third.
         fields = read(f"/proc/{self.process.pid}/stat").rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -130,18 +130,18 @@ zone:
             self.process.wait()
 
     def target(self, folder, more=""):
-        """The lines of zonewright.toml that name this server; the key's secret lies in a folder."""
+        """The lines of zonewright.toml that name this server; the key's secret is in a folder."""
         key = f'{{ name = "{KEY}", algorithm = "hmac-sha256", secret_file = "{folder}/secret" }}'
         return f'type = "rfc2136"\nserver = "127.0.0.1:{self.port}"\ntimeout = "120s"\ntsig_key = {key}\n{more}'
 
     def reader(self, folder, zones, floor=False):
-        """The command by which examples/axfr reads zones, or counts their octets."""
+        """The command by which examples/axfr reads zones, or counts their bytes."""
         key = ["--key-name", KEY, "--key-file", f"{folder}/secret"]
         return [built("examples/axfr"), "--server", f"127.0.0.1:{self.port}", *key, *["--floor"] * floor, *zones]
 
     def kdig(self, zones):
         """The command by which kdig prints zones."""
-        # The key as an argument is seen by everybody on the machine; this one opens nothing.
+        # Every user of the machine can see the key as an argument; this key opens nothing.
         signed = ["-p", str(self.port), "-y", f"hmac-sha256:{KEY}:{SECRET}", "+tcp", "+time=600", "+noall", "+answer"]
         return [program("kdig"), "@127.0.0.1", *signed, *[word for zone in zones for word in (zone, "AXFR")]]
 

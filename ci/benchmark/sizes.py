@@ -1,10 +1,10 @@
 """How `plan`, `check` and `allocate` grow from 10 000 hosts to 1 500 000.
 
 `plan` and `check` work on a fleet with 50 reverse zones; `allocate` on one of which a tenth has no name, with a row in
-names.lock and a record in a zone file for each name. Live DNS is read from zone files, unless --over says otherwise: what is
-left is zonewright's own work, no server has to hold six million records beside it, and it runs where no server is installed.
-Beside `check` runs `wc` on the same files, which looks at each octet once, and beside `allocate` `sort`. The exponent is the
-slope of the line of least squares through the logarithms.
+names.lock and a record in a zone file for each name. Live DNS is read from zone files, unless --over says otherwise: then
+only zonewright's own work is measured, no server needs memory for six million records, and no server must be installed.
+`check` is compared with `wc` on the same files, which looks at each byte once, and `allocate` with `sort`. The exponent is
+the slope of the line of least squares through the logarithms.
 """
 
 import glob
@@ -29,7 +29,7 @@ def add_arguments(parser):
 
 
 def measure_fleet(hosts, args):
-    """Plans and checks one fleet; gives the figures, and the octets that `check` reads."""
+    """Plans and checks one fleet; gives the figures, and the bytes that `check` reads."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         own = fleet.Fleet(f"{folder}/fleet", hosts)
         workspace, document = own.folder, f"{folder}/plan.json"
@@ -64,12 +64,12 @@ def exponents(sizes, rows):
 
 
 def growth(sizes, rows):
-    """What a host more takes, from the smallest fleet to the largest, as a sentence."""
+    """What each further host takes, from the smallest fleet to the largest, as a sentence."""
     if len(sizes) < 2:
         return ""
     more = sizes[-1] - sizes[0]
     each, memory = (rows[-1].cpu - rows[0].cpu) / more, (rows[-1].memory - rows[0].memory) / more
-    return f"\nA host more takes {each * 1e6:.1f} µs of processor time, and {table.number(memory)} octets.\n"
+    return f"\nEach further host takes {each * 1e6:.1f} µs of processor time and {table.number(memory)} bytes.\n"
 
 
 def run(args):
@@ -107,17 +107,17 @@ def run(args):
             targets.at_most("`plan`: peak memory with 1 500 000 hosts", rows[-1].memory / 1e6, MEMORY, " MB")
     if args.only in (None, "check"):
         slopes = exponents(sizes, [found["check"] for found, _, _ in fleets.values()])
-        lines = [[table.number(hosts), table.memory(octets), *shown(found["check"]), table.ratio(found["check"].beside(found["wc"], "cpu"))]
-                 for hosts, (found, _, octets) in fleets.items()]
+        lines = [[table.number(hosts), table.memory(size), *shown(found["check"]), table.ratio(found["check"].times(found["wc"], "cpu"))]
+                 for hosts, (found, _, size) in fleets.items()]
         text += "\n`check`:\n\n"
-        text += table.table(["hosts", "files", *units, "processor time beside `wc`"], [*lines, ["exponent", "", *last(slopes), ""]])
+        text += table.table(["hosts", "files", *units, "processor time, times `wc`"], [*lines, ["exponent", "", *last(slopes), ""]])
         text += growth(list(fleets), [found["check"] for found, _, _ in fleets.values()])
         hold("check", slopes)
     if args.only in (None, "allocate"):
         slopes = exponents(sizes, [found["allocate"] for found in allocations.values()])
-        lines = [[table.number(hosts), *shown(found["allocate"]), table.ratio(found["allocate"].beside(found["sort"], "cpu"))]
+        lines = [[table.number(hosts), *shown(found["allocate"]), table.ratio(found["allocate"].times(found["sort"], "cpu"))]
                  for hosts, found in allocations.items()]
         text += "\n`allocate`, for a tenth of the hosts:\n\n"
-        text += table.table(["hosts", *units, "processor time beside `sort`"], [*lines, ["exponent", *last(slopes), ""]])
+        text += table.table(["hosts", *units, "processor time, times `sort`"], [*lines, ["exponent", *last(slopes), ""]])
         hold("allocate", slopes)
     return text.lstrip() + "\n" + targets.table()

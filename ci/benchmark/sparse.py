@@ -1,7 +1,7 @@
-"""A plan of a few hosts: what it costs where the servers are asked for their names, beside a plan of the whole fleet.
+"""A plan of a few hosts: what it costs to ask the servers for their names, compared with a plan of the whole fleet.
 
 A plan of one host (`--host`), and one of 100 hosts, over a target whose zones may be transferred or asked, whichever is
-cheaper; beside it, in turn, the plan of the whole fleet.
+cheaper; they run in turn with the plan of the whole fleet.
 """
 
 import csv
@@ -69,7 +69,7 @@ def run(args):
     rows = []
     for (kind, name), found in measured.items():
         whole = measured[kind, "the whole fleet"]
-        beside = [table.ratio(found.beside(whole)), table.seconds(found.cpu), table.ratio(found.beside(whole, "cpu"))]
-        rows.append([kind, name, table.seconds(found.wall), *beside, table.memory(found.memory)])
-    head = ["server", "plan of", "wall", "beside the whole", "processor time", "beside the whole", "peak memory"]
+        figures = [table.ratio(found.times(whole)), table.seconds(found.cpu), table.ratio(found.times(whole, "cpu"))]
+        rows.append([kind, name, table.seconds(found.wall), *figures, table.memory(found.memory)])
+    head = ["server", "plan of", "wall", "times the whole fleet", "processor time", "times the whole fleet", "peak memory"]
     return f"{table.number(hosts)} hosts:\n\n" + table.table(head, rows)

@@ -1,7 +1,7 @@
 """What it costs to start the program, to have it, and to build it.
 
-`zonewright --help` beside `/bin/true`, which is what starting any process takes, each started so many times in turn; the size
-of the binary; how many crates it is made of. With --cold the program is built from nothing in a folder that is then removed.
+`zonewright --help` and `/bin/true`, which takes what starting any process takes, each started so many times in turn; the
+size of the binary; how many crates it is made of. With --cold the program is built from nothing in a folder that is then removed.
 """
 
 import json
@@ -16,7 +16,7 @@ from . import measure, table
 from .tools import ROOT, built, fail, find, program, read, tell
 
 STARTS = 50
-# How many of the crates that take longest to build are told.
+# How many of the crates that take longest to build are listed.
 HEAVY = 8
 # Seconds that `--help` may take.
 HELP = 0.010
@@ -42,7 +42,7 @@ def crates(edges):
 
 
 def stripped(binary):
-    """The size of the binary without symbols and line tables, in octets, or None where that cannot be found."""
+    """The size of the binary without symbols and line tables, in bytes, or None if it cannot be measured."""
     if find("strip") is None:
         return None
     with tempfile.TemporaryDirectory() as folder:
@@ -57,7 +57,7 @@ def build():
         figures, _ = measure.run([program("cargo"), "build", "--quiet", "--timings", *what])
         found = re.search(r"^const UNIT_DATA = (\[.*?^\]);", read(f"{folder}/cargo-timings/cargo-timing.html"), re.MULTILINE | re.DOTALL)
         if not found:
-            fail("cargo tells no timings as it did")
+            fail("cargo writes its timings in another form than before")
     took = {}
     for unit in json.loads(found[1]):
         took[unit["name"]] = took.get(unit["name"], 0) + unit["duration"]

@@ -1,4 +1,4 @@
-"""Tables in Markdown, the figures in them, and where in the documents they stand."""
+"""Tables in Markdown, the figures in them, and where they are in the documents."""
 
 import glob
 import re
@@ -16,13 +16,13 @@ def seconds(value):
     return f"{value:.2f} s" if value >= 0.1 else f"{value:.3f} s"
 
 
-def memory(octets):
-    """An amount of memory in MB, a million octets each."""
-    return f"{number(octets / 1e6)} MB"
+def memory(size):
+    """An amount of memory in MB, a million bytes each."""
+    return f"{number(size / 1e6)} MB"
 
 
 def ratio(value):
-    """How many times something else a value is."""
+    """A value that is so many times another one."""
     return f"{value:.2f}"
 
 
@@ -34,7 +34,7 @@ def table(head, rows):
 
 
 class Targets:
-    """What is to be reached, and whether it was."""
+    """The targets, and whether each was met."""
 
     # Of all tables: how many targets there were, and which were missed.
     number, missed = 0, []
@@ -65,13 +65,13 @@ TARGETS = ["target", "limit", "measured", "met"]
 
 
 def without_targets(text):
-    """The tables of what was measured: targets are for whoever measures, who sees them."""
+    """The tables of what was measured: targets are only for the person who measures."""
     head = "|" + "|".join(f" {cell} " for cell in TARGETS) + "|\n"
     return re.sub(rf"\n*{re.escape(head)}(?:\|.*\n)+", "\n", text)
 
 
 def write_block(name, text):
-    """Writes a text where a document has the block of this name."""
+    """Writes a text into the block of this name, in each document that has one."""
     opening, closing = f"<!-- bench:{name} -->\n", "<!-- /bench -->\n"
     block = re.compile(f"{re.escape(opening)}.*?{re.escape(closing)}", re.DOTALL)
     for path in sorted(glob.glob(f"{ROOT}/docs/*.md")):

@@ -18,7 +18,7 @@ def fail(message):
 
 
 def tell(message):
-    """Says on standard error how far it is."""
+    """Prints the progress on standard error."""
     print(message, file=sys.stderr, flush=True)
 
 
@@ -54,6 +54,6 @@ def read(path):
 
 
 def write_keys(folder):
-    """Writes the key's secret for zonewright (`secret`), and the key as BIND's tools want it (`key`)."""
+    """Writes the key's secret for zonewright (`secret`), and the key as BIND's tools read it (`key`)."""
     write(f"{folder}/secret", SECRET, 0o600)
     write(f"{folder}/key", f'key "{KEY}" {{ algorithm hmac-sha256; secret "{SECRET}"; }};\n', 0o600)

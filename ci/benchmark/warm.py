@@ -1,8 +1,8 @@
 """A second plan of the same fleet: what it costs when little or nothing has changed on the server since.
 
 Cold, with nothing kept; warm, with the transfers of the plan before and no change; and warm with 1 000 RRsets of the zone of
-names changed by nsupdate in between, which BIND and Knot give by IXFR. Beside them, in turn: the floor that counts the
-octets of whole transfers.
+names changed by nsupdate in between, which BIND and Knot give by IXFR. They run in turn with the floor, which counts the
+bytes of whole transfers.
 """
 
 import csv
@@ -35,7 +35,7 @@ class Changes:
                 if kind == "AAAA" and name in well and len(self.lines) < number:
                     self.lines.append((name, rest[0]))
         if len(self.lines) != number:
-            fail(f"the fleet has {len(self.lines)} hosts that have not drifted, not {number}; say more --hosts")
+            fail(f"the fleet has {len(self.lines)} hosts that have not drifted, not {number}; give more --hosts")
 
     def make(self):
         """Makes all of them wrong, or right again; gives how many hosts are wrong then."""
@@ -69,7 +69,7 @@ def clients(server, own, folder):
         return plan()
 
     steps = {
-        "floor: octets counted": lambda _counts: measure.run(server.reader(folder, zones, floor=True))[0],
+        "floor: bytes counted": lambda _counts: measure.run(server.reader(folder, zones, floor=True))[0],
         "cold": cold,
         "warm, nothing changed": lambda _counts: plan(),
         f"warm, {table.number(len(changes.lines))} RRsets changed": changed,
@@ -92,10 +92,10 @@ def run(args):
     rows, targets = [], table.Targets()
     for (kind, name), found in measured.items():
         cold = measured[kind, "cold"]
-        rows.append([kind, name, table.seconds(found.wall), table.ratio(found.beside(cold)), table.seconds(found.cpu), table.memory(found.memory)])
+        rows.append([kind, name, table.seconds(found.wall), table.ratio(found.times(cold)), table.seconds(found.cpu), table.memory(found.memory)])
         if name.startswith("warm"):
             limit = {"BIND": THIRD}.get(kind)
             if limit:
-                targets.at_most(f"{kind}: {name}, wall time beside the cold plan", found.beside(cold), round(limit, 2))
-    head = ["server", "plan", "wall", "beside the cold plan", "processor time", "peak memory"]
+                targets.at_most(f"{kind}: {name}, wall time, times the cold plan", found.times(cold), round(limit, 2))
+    head = ["server", "plan", "wall", "times the cold plan", "processor time", "peak memory"]
     return f"{table.number(hosts)} hosts:\n\n" + table.table(head, rows) + "\n" + targets.table()

@@ -9,13 +9,13 @@ use crate::diag::did_you_mean;
 use crate::pipeline::accept::{AcceptError, Request, accept};
 use crate::report;
 
-/// Accepts an export, and tells what it lost and changed.
+/// Accepts an export, and prints what it lost and changed.
 pub fn run(shared: &Shared, args: &AcceptArgs) -> Result<Exit, Failure> {
     let now = output::now(shared)?;
     let reason = output::reason(
         shared,
         "`accept` needs `--reason TEXT`: what it accepts lost or changed more than is usual",
-        "say why that is right, such as `--reason \"racks 7 to 9 were taken down, ticket 7\"`",
+        "say why it is right, such as `--reason \"racks 7 to 9 were taken down, ticket 7\"`",
     )?;
     let who = who();
     let request = Request { workspace: &shared.workspace, now, source: &args.source, who: &who, reason };

@@ -1,4 +1,4 @@
-//! The command line, as clap reads it; nothing here looks at the world.
+//! The command line, as clap reads it. Nothing here reads files, the clock or the network.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

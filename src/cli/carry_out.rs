@@ -1,4 +1,4 @@
-//! What `apply` and `fix` have in common: asking, applying, telling what came of it.
+//! What `apply` and `fix` have in common: asking, applying, printing the outcome.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::atomic::Ordering;
@@ -23,7 +23,7 @@ use crate::report::apply::{ApplyReport, DECLINED, YES, question};
 use crate::report::event::{Applier, DoneFacts, RunReport};
 use crate::state::{ApplyId, StateError};
 
-/// What is to be applied, and how it is told.
+/// What is to be applied, and how the outcome is printed.
 #[derive(Debug, Clone, Copy)]
 pub struct Task<'a> {
     /// The plan.
@@ -38,9 +38,9 @@ pub struct Task<'a> {
     pub limits: &'a ApplyLimits,
     /// How the outcome is printed.
     pub format: Format,
-    /// Whether nobody is there.
+    /// Whether the run is unattended.
     pub auto: bool,
-    /// Where it is noted what comes of it.
+    /// The metrics of the run.
     pub notes: &'a Notes,
 }
 
@@ -64,13 +64,13 @@ pub struct Reach<'a> {
     pub max_failures: Option<u32>,
     /// The limits that are lifted.
     pub allow: &'a [Allowance],
-    /// Whether nobody is there.
+    /// Whether the run is unattended.
     pub auto: bool,
 }
 
-/// Refuses a plan that was just made, where it can be told already that it will be: nobody need be asked then.
+/// Refuses a plan that was just made, where it is known already that `apply` will refuse it: then no question is asked.
 ///
-/// What exceeds a limit while nobody is there is counted at apply, so that the breaker trips. `verdict` is how the command
+/// An unattended run that exceeds a limit is counted at apply, so that the breaker trips. `verdict` is how the command
 /// ends for the plan alone.
 pub fn foresee(
     shared: &Shared,
@@ -91,10 +91,10 @@ fn refused_exit(refusal: &Refusal) -> Exit {
     if refusal.code == UNKNOWN_LIMIT { Exit::Error } else { Exit::Refused }
 }
 
-/// What to do where nobody can be asked.
+/// What to do where no operator can be asked.
 const UNASKED: &str = "give `--yes` to apply without asking, or save the plan, review it, and apply the file";
 
-/// Whether there is somebody to ask, who is shown the plan.
+/// Whether there is an operator to ask, who sees the plan.
 pub fn can_ask(shared: &Shared, format: Format) -> bool {
     format == Format::Text
         && output::shows_pages(shared)
@@ -102,9 +102,9 @@ pub fn can_ask(shared: &Shared, format: Format) -> bool {
         && std::io::stderr().is_terminal()
 }
 
-/// Asks whether the plan that was shown is to be applied to `targets`; `--yes` is the answer where it is given.
+/// Asks whether the plan that was shown is to be applied to `targets`; `--yes` answers without a question.
 ///
-/// Errors: there is no person to ask, or nothing was shown.
+/// Errors: there is no operator to ask, or nothing was shown.
 pub fn consents(shared: &Shared, task: &Task<'_>, targets: &[String]) -> Result<bool, Failure> {
     let format = task.format;
     if task.limits.yes {
@@ -112,8 +112,7 @@ pub fn consents(shared: &Shared, task: &Task<'_>, targets: &[String]) -> Result<
     }
     if format != Format::Text || !output::shows_pages(shared) {
         let option = if format == Format::Text { "--log-format" } else { "--format" };
-        let failure =
-            Failure::new(format!("with `{option} json` no plan is shown that could be agreed to: nothing was changed"));
+        let failure = Failure::new(format!("with `{option} json` no plan is shown to agree to: nothing was changed"));
         return Err(failure.hint(UNASKED));
     }
     if !can_ask(shared, format) {
@@ -131,13 +130,13 @@ pub fn consents(shared: &Shared, task: &Task<'_>, targets: &[String]) -> Result<
     Ok(consents)
 }
 
-/// The workspace as a person knows it: what `-C` says, or the folder that the command runs in.
+/// The workspace as an operator knows it: what `-C` says, or the folder that the command runs in.
 fn workspace(shared: &Shared) -> String {
     let folder = (shared.workspace.as_os_str() == ".").then(|| std::env::current_dir().ok()).flatten();
     folder.as_deref().unwrap_or(&shared.workspace).display().to_string()
 }
 
-/// Applies a plan, and tells what became of it; `verdict` is how the command ends for the plan alone.
+/// Applies a plan, and prints the outcome; `verdict` is how the command ends for the plan alone.
 pub fn carry_out(shared: &Shared, task: &Task<'_>, verdict: Exit) -> Result<Exit, Failure> {
     let given = Given { sealed: task.sealed, place: task.place, expect: task.expect };
     let Conducted { done, is_interrupted, stages } =
@@ -152,7 +151,7 @@ pub fn carry_out(shared: &Shared, task: &Task<'_>, verdict: Exit) -> Result<Exit
     }
 }
 
-/// Notes what came of an apply.
+/// Notes the outcome of an apply.
 fn note(notes: &Notes, ran: &Ran) {
     notes.note(|metrics| {
         ran.refusal.iter().for_each(|refusal| metrics.refused(refusal));
@@ -163,15 +162,15 @@ fn note(notes: &Notes, ran: &Ran) {
 /// Work that is done.
 #[derive(Debug)]
 pub struct Conducted<T> {
-    /// What came of it.
+    /// The outcome.
     pub done: T,
-    /// Whether somebody wanted it to end.
+    /// Whether a signal interrupted it.
     pub is_interrupted: bool,
     /// How long each stage took.
     pub stages: Vec<StageTime>,
 }
 
-/// Does work that writes, with its progress shown and signals heeded.
+/// Does work that writes, shows its progress, and ends early on a signal.
 pub fn conduct<T>(
     shared: &Shared,
     now: Time,
@@ -197,7 +196,7 @@ pub fn conduct<T>(
     Ok(Conducted { done, is_interrupted: interrupted.load(Ordering::SeqCst), stages: progress.finish() })
 }
 
-/// Tells why nothing was even begun.
+/// Prints why nothing was begun.
 pub fn not_begun(
     shared: &Shared,
     format: Format,
@@ -216,12 +215,12 @@ pub fn not_begun(
     }
 }
 
-/// Tells of a plan that was not even read that it is refused.
+/// Prints that a plan is refused which was not read.
 pub fn refuse_unread(shared: &Shared, format: Format, now: Time, refusal: &Refusal) -> Result<Exit, Failure> {
     refuse(shared, format, (None, now), refusal, Exit::Refused)
 }
 
-/// Tells that there was nothing to do, of an apply whose plan is no longer kept, or where there is none.
+/// Prints that there was nothing to do, for an apply whose plan is no longer kept, or where there is no apply.
 pub fn tell_nothing(
     shared: &Shared,
     format: Format,
@@ -243,7 +242,7 @@ pub fn tell_nothing(
     Ok(Exit::Done)
 }
 
-/// Tells that nothing was sent, and why.
+/// Prints that nothing was sent, and why.
 fn refuse(
     shared: &Shared,
     format: Format,
@@ -266,7 +265,7 @@ fn refuse(
     Ok(exit)
 }
 
-/// Tells what became of an apply; `verdict` is how the command ends for the plan alone.
+/// Prints the outcome of an apply; `verdict` is how the command ends for the plan alone.
 pub fn tell(
     shared: &Shared,
     (sealed, format, started): (&SealedPlan, Format, Time),
@@ -290,12 +289,12 @@ pub fn tell(
     report_ran(shared, (sealed, started), ran, exit);
     match is_journaled {
         true => Ok(exit),
-        false => Err(Failure::new("the journal could not be kept to the end: it does not tell all of what was done")
-            .hint("mend the state's disk, then `zonewright resume`: it finds out what the journal lacks")),
+        false => Err(Failure::new("the journal could not be written to the end: it lacks a part of what was done")
+            .hint("fix the state's disk, then run `zonewright resume`: it finds out what the journal lacks")),
     }
 }
 
-/// Reports what became of a plan: that it was refused, with the breakers that tripped for it, or applied.
+/// Reports the outcome of a plan: that it was refused, with the breakers that tripped for it, or applied.
 fn report_ran(shared: &Shared, (sealed, started): (&SealedPlan, Time), ran: &Ran, exit: Exit) {
     let Some(refusal) = &ran.refusal else {
         let done = DoneFacts { sealed: Some(sealed), apply: ran.apply, applied: &ran.applied };
@@ -308,7 +307,7 @@ fn report_ran(shared: &Shared, (sealed, started): (&SealedPlan, Time), ran: &Ran
     }
 }
 
-/// Which command applies.
+/// The command that applies.
 fn applier(shared: &Shared) -> Applier {
     match shared.process.command {
         "resume" => Applier::Resume,

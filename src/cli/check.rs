@@ -10,7 +10,7 @@ use crate::pipeline;
 use crate::pipeline::names::{Fixed, NamesError, fix_lock, write};
 use crate::report::{self, Checked};
 
-/// Settles names.lock where that is asked, then prints all findings, and how many there are.
+/// Resolves conflicts in names.lock where `--fix-lock` asks for it, then prints all findings, and how many there are.
 pub fn run(shared: &Shared, args: &CheckArgs) -> Result<Exit, Failure> {
     if args.fix_lock
         && let Err(error) = fix(shared)?
@@ -45,7 +45,7 @@ pub fn run(shared: &Shared, args: &CheckArgs) -> Result<Exit, Failure> {
     Ok(if errors > 0 { Exit::Error } else { Exit::Done })
 }
 
-/// Settles and sorts names.lock, once it is shown what that changes.
+/// Resolves conflicts in names.lock and sorts it, after printing what that changes.
 fn fix(shared: &Shared) -> Result<Result<(), NamesError>, Failure> {
     let progress = Line::start(shared);
     let (fixed, found) = fix_lock(&request(shared, output::now(shared)?, None), &progress);
@@ -53,7 +53,7 @@ fn fix(shared: &Shared) -> Result<Result<(), NamesError>, Failure> {
     let Fixed { old, new, settlement } = match fixed {
         Ok(fixed) => fixed,
         Err(error) => {
-            // What is found is why.
+            // The findings say why.
             output::findings(shared, &found);
             return Ok(Err(error));
         }

@@ -1,7 +1,7 @@
 //! What a shell completes: the values that a workspace knows, and codes.
 //!
-//! A completion script calls this program with [`VARIABLE`] set. It reads files of the workspace, asks no server, reads no
-//! secret and writes nothing. Whatever goes wrong, it prints nothing.
+//! A completion script calls this program with [`VARIABLE`] set. It reads files of the workspace, asks no server, reads
+//! no secret and writes nothing. On any error it prints nothing.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -20,7 +20,8 @@ use crate::pipeline::vocabulary::{Vocabulary, words};
 /// The variable with the name of the shell that asks for completions.
 const VARIABLE: &str = "ZONEWRIGHT_COMPLETE";
 
-/// What makes zsh complete at the first use, too: it loads the script as a function when the first word is to be completed.
+/// What makes zsh complete at the first use, too: it loads the script as a function when the first word is to be
+/// completed.
 const FIRST_USE: &str = "\
 if [[ $funcstack[1] == _zonewright ]]; then
     _clap_dynamic_completer_zonewright \"$@\"
@@ -96,7 +97,7 @@ fn candidate(word: String) -> CompletionCandidate {
     CompletionCandidate::new(word)
 }
 
-/// The workspace that the command line names so far: what stands behind `-C`, else the current folder.
+/// The workspace that the command line names so far: the folder after `-C`, else the current one.
 fn workspace(args: impl Iterator<Item = OsString>) -> PathBuf {
     let mut words = args.skip_while(|word| word != "--").skip(1);
     while let Some(word) = words.next() {

@@ -1,4 +1,4 @@
-//! `drift`: live DNS held against what is desired, and what the journal says of the difference.
+//! `drift`: live DNS compared with what is desired, and what the journal says about the difference.
 
 use super::args::{DriftArgs, Format, Shared};
 use super::events;

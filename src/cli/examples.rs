@@ -1,4 +1,4 @@
-//! What one may type: examples for the help of each command and for its manual page.
+//! Examples of command lines, for the help of each command and for its manual page.
 
 use std::fmt::Write as _;
 

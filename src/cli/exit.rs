@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-/// How a command ended. Where several hold, `Error` goes before `Refused`, that before `InPart`, and that before `Changes`.
+/// How a command ended. Where several apply, `Error` wins over `Refused`, that over `InPart`, and that over `Changes`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// Done; for `plan`, without `--detailed-exitcode`, whatever it found.
@@ -11,16 +11,16 @@ pub enum Exit {
     Error,
     /// `plan --detailed-exitcode`, `drift`: there are changes.
     Changes,
-    /// Nothing was changed: the plan exceeds a limit, a breaker holds it back, it is expired, altered or not the expected
-    /// one, or every host of it is stale. Also where a test refuses an export, although hosts that do not need it were
-    /// changed. `plan --detailed-exitcode`: it would be refused.
+    /// Nothing was changed: the plan exceeds a limit, a breaker holds it back, it is expired, altered or not the
+    /// expected one, or every host of it is stale. Also where a test refuses an export, although hosts that do not need
+    /// it were changed. `plan --detailed-exitcode`: it would be refused.
     Refused,
     /// Some hosts were changed, and others could not be.
     InPart,
 }
 
 impl Exit {
-    /// The one that goes before the other, where both hold.
+    /// The one that wins, where both apply.
     pub fn and(self, other: Exit) -> Exit {
         let place = |exit: &Exit| match exit {
             Exit::Error => 0,
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_several_codes_the_gravest_is_told() {
+    fn of_several_codes_the_gravest_wins() {
         let order = [Exit::Error, Exit::Refused, Exit::InPart, Exit::Changes, Exit::Done];
         for (place, first) in order.into_iter().enumerate() {
             for second in &order[place..] {

@@ -55,7 +55,7 @@ fn styled(shared: &Shared, text: clap::builder::StyledStr) -> String {
     }
 }
 
-/// The page of a code, or of the rule that texts call so.
+/// The page of a code, or of the rule with this title.
 fn page(asked: &str) -> Option<&'static Page> {
     let of_title = || codes::find(report::rule_of_title(asked)?.as_str());
     codes::find(asked).or_else(of_title)

@@ -11,10 +11,10 @@ use crate::inventory::value::Inv;
 use crate::pipeline::history::{Asked, Inquiry, NoHistory, history};
 use crate::report;
 
-/// How many applies are listed where nobody asks for all.
+/// How many applies are listed without `-v`.
 const APPLIES: usize = 20;
 
-/// Prints what the journal tells.
+/// Prints past applies.
 pub fn run(shared: &Shared, args: &HistoryArgs) -> Result<Exit, Failure> {
     let asked = asked(shared, args)?;
     if matches!(asked, Asked::Latest(_)) && !(shared.projects.is_empty() && shared.zones.is_empty()) {
@@ -58,8 +58,8 @@ fn number(text: &String) -> Result<Inv, Failure> {
 fn asked(shared: &Shared, args: &HistoryArgs) -> Result<Asked, Failure> {
     let subject = match (&args.subject, shared.hosts.is_empty()) {
         (Some(_), false) => {
-            let failure = Failure::new("an apply, a host or a name is asked for, or `--host`, and not both");
-            return Err(failure.hint("ask twice"));
+            let failure = Failure::new("`history` takes an apply, a host or a name, or `--host`, but not both");
+            return Err(failure.hint("run it twice"));
         }
         (None, false) => return shared.hosts.iter().map(number).collect::<Result<_, _>>().map(Asked::Hosts),
         (None, true) if shared.verbose > 0 => return Ok(Asked::Latest(usize::MAX)),

@@ -23,10 +23,10 @@ use crate::starter::fleet::Fleet;
 use crate::starter::imported::SNAPSHOT;
 use crate::starter::{IGNORE, KEYS, SETTINGS, Starter, ignored};
 
-/// Who we are where nothing else says.
+/// The owner where nothing else says one.
 const OWNER: &str = "zonewright";
 
-/// The files that may be there before, and stay as they are: nothing else goes by what is in them.
+/// The files that may be there before, and stay as they are: no other file depends on what is in them.
 const SPARED: [&str; 3] = [IGNORE, ".gitattributes", "CODEOWNERS.example"];
 
 /// Makes a workspace, and says what is in it and what comes next.
@@ -62,26 +62,26 @@ pub fn run(shared: &Shared, args: &InitArgs) -> Result<Exit, Failure> {
 fn check_free(folder: &Path) -> Result<(), Failure> {
     let settings = folder.join(SETTINGS);
     if fs::symlink_metadata(&settings).is_ok() {
-        let failure = Failure::new(format!("`{}` is there: this is a workspace already", settings.display()));
-        return Err(failure.hint("nothing was written; name another folder, or move that file away"));
+        let failure = Failure::new(format!("`{}` exists: this is a workspace already", settings.display()));
+        return Err(failure.hint("nothing was written; name another folder, or move that file"));
     }
     match fs::metadata(folder) {
         Ok(found) if !found.is_dir() => {
             let failure = Failure::new(format!("`{}` is no folder", folder.display()));
-            Err(failure.hint("name a folder, or one that is not there yet"))
+            Err(failure.hint("name a folder, or one that does not exist yet"))
         }
         Err(error) if error.kind() != ErrorKind::NotFound => Err(unusable(folder, &error)),
         _ => Ok(()),
     }
 }
 
-/// A path without the parts that lead nowhere, as people would write it.
+/// A path without the parts that change nothing, as people would write it.
 fn clean(path: &Path) -> PathBuf {
     let clean: PathBuf = path.components().filter(|part| *part != Component::CurDir).collect();
     if clean.as_os_str().is_empty() { PathBuf::from(".") } else { clean }
 }
 
-/// Who we are: as the repository is called that the folder is in, or else the folder.
+/// The owner: the name of the repository that the folder is in, or else that of the folder.
 fn owner(folder: &Path) -> String {
     let real = folder.canonicalize().or_else(|_| std::path::absolute(folder)).unwrap_or_else(|_| folder.to_owned());
     let name = git::root_of(&real).unwrap_or(&real).file_name().and_then(OsStr::to_str).unwrap_or_default();
@@ -104,7 +104,7 @@ fn transfer(
         let zone = Name::parse(text).map(ZoneName::new);
         let zone = zone.ok().filter(|_| !text.contains(['/', ':'])).ok_or_else(|| {
             let failure = Failure::new(format!("`{text}` is no zone"));
-            failure.hint("after --from-axfr stand the server and then zones, such as `example.net`; DIR stands before")
+            failure.hint("after --from-axfr come the server and then zones, such as `example.net`; DIR comes before")
         })?;
         if !parsed.contains(&zone) {
             parsed.push(zone);
@@ -133,7 +133,7 @@ fn inside(folder: &Path, file: &Path) -> Option<PathBuf> {
     file.strip_prefix(clean(&folder)).ok().map(Path::to_owned)
 }
 
-/// The path in the workspace that the file of a key is copied to: settings that are committed name no path of one machine.
+/// The path in the workspace that the file of a key is copied to: settings in git must not name a path of one machine.
 fn copied_to(file: &Path) -> String {
     let name = file.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
     format!("{KEYS}{name}")
@@ -141,15 +141,15 @@ fn copied_to(file: &Path) -> String {
 
 /// The files that are there already, and stay.
 ///
-/// Errors: one of them is not to be done without.
+/// Errors: one of them must be written.
 fn kept(folder: &Path, starter: &Starter, has_snapshot: bool) -> Result<Vec<String>, Failure> {
     let is_there = |path: &str| fs::symlink_metadata(folder.join(path)).is_ok();
     let files = starter.files.iter().map(|file| file.path.as_str());
     let there: Vec<&str> = files.chain(has_snapshot.then_some(SNAPSHOT)).filter(|path| is_there(path)).collect();
     match there.iter().find(|path| !SPARED.contains(path)) {
         Some(taken) => {
-            let failure = Failure::new(format!("`{}` is there, and is not overwritten", folder.join(taken).display()));
-            Err(failure.hint("nothing was written; name a folder that is empty or not there yet, or move that away"))
+            let failure = Failure::new(format!("`{}` exists, and is not overwritten", folder.join(taken).display()));
+            Err(failure.hint("nothing was written; name a folder that is empty or does not exist, or move that file"))
         }
         None => Ok(there.into_iter().map(str::to_owned).collect()),
     }
@@ -157,7 +157,7 @@ fn kept(folder: &Path, starter: &Starter, has_snapshot: bool) -> Result<Vec<Stri
 
 /// Writes everything, or nothing.
 ///
-/// A key is copied to where git takes up nothing, whatever a .gitignore that was there says.
+/// A key is copied to a folder that git ignores, whatever an existing .gitignore says.
 fn write(
     folder: &Path,
     (starter, key): (&Starter, Option<&Path>),
@@ -187,14 +187,14 @@ fn write(
     together.put_in_place(SETTINGS).map_err(|(place, error)| unusable(&place, &error))
 }
 
-/// What holds when writing failed.
+/// The hint when writing failed.
 const NOTHING: &str = "nothing was written; name a folder in which you may write, on a disk with room";
 
 /// Why nothing can be written at a place.
 fn unusable(place: &Path, error: &io::Error) -> Failure {
     let message = format!("`{}` cannot be written: {}", place.display(), error.to_string().to_lowercase());
     Failure::new(message).hint(match error.kind() {
-        ErrorKind::NotADirectory => "nothing was written; a file lies where a folder is to be: move it away",
+        ErrorKind::NotADirectory => "nothing was written; a file is where a folder must be: move it",
         _ => NOTHING,
     })
 }
@@ -209,7 +209,7 @@ fn failure(shared: &Shared, args: &InitArgs, error: InitError) -> Failure {
             let failure = Failure::new("not every zone could be read: nothing was written");
             match args.tsig_secret_file.is_none() && is_refused {
                 true => {
-                    failure.hint("where the server wants a key: `--tsig-secret-file FILE`, as `tsig-keygen` makes it")
+                    failure.hint("if the server requires a key: `--tsig-secret-file FILE`, as `tsig-keygen` makes it")
                 }
                 false => failure,
             }
@@ -218,10 +218,8 @@ fn failure(shared: &Shared, args: &InitArgs, error: InitError) -> Failure {
             Failure::new(no_hosts(&fleet)).hint("nothing was written; name the zones that hold the hosts' own names")
         }
         InitError::BadKey(error) => Failure::new(error.message).hint(error.hint),
-        InitError::UnnamedKey(file) => {
-            Failure::new(format!("`{}` does not say what the key is called", file.display()))
-                .hint("`--tsig-key NAME`, as the server calls it; or give the key as `tsig-keygen` prints it")
-        }
+        InitError::UnnamedKey(file) => Failure::new(format!("`{}` does not say the name of the key", file.display()))
+            .hint("give `--tsig-key NAME`, as the server calls it; or give the key as `tsig-keygen` prints it"),
         InitError::OtherKey(what, own) => {
             let flag = if what == "name" { "key" } else { what };
             Failure::new(format!("the file of the key says that its {what} is `{own}`"))
@@ -233,8 +231,7 @@ fn failure(shared: &Shared, args: &InitArgs, error: InitError) -> Failure {
             Failure { message: format!("the server or its key: {message}"), hint }
         }
         InitError::Folder(folder, error) => {
-            let message =
-                format!("`{}` cannot be looked through: {}", folder.display(), error.to_string().to_lowercase());
+            let message = format!("`{}` cannot be read: {}", folder.display(), error.to_string().to_lowercase());
             Failure::new(message).hint("name a folder that you may read")
         }
     }
@@ -242,29 +239,28 @@ fn failure(shared: &Shared, args: &InitArgs, error: InitError) -> Failure {
 
 /// Says which names were found where none is a host's.
 fn no_hosts(fleet: &Fleet) -> String {
-    let passed_over = fleet.passed_over.iter().map(|(reason, names)| format!("{} {reason}", names.len()));
-    let passed_over: Vec<String> = passed_over.collect();
-    match passed_over.is_empty() {
+    let others: Vec<String> = fleet.others.iter().map(|(reason, names)| format!("{} {reason}", names.len())).collect();
+    match others.is_empty() {
         true => "no name in the zones has an address".to_owned(),
-        false => format!("no name in the zones looks like a host's: {}", passed_over.join("; ")),
+        false => format!("no name in the zones looks like a host's: {}", others.join("; ")),
     }
 }
 
-/// What is to be told of a secret beside the workspace that a git repository might take up.
+/// The note about a secret that is outside the workspace and that may get into a git repository.
 fn in_repository(folder: &Path, secret: &Path) -> Option<String> {
     let (folder, secret_file) = (folder.canonicalize().ok()?, secret.canonicalize().ok()?);
     let repository = git::root_of(&secret_file)?;
     (!secret_file.starts_with(folder)).then(|| {
         let (file, repository) = (secret.display(), repository.display());
         format!(
-            "The secret {file} is in the git repository {repository}: check that its .gitignore names it, or delete it; \
-             {} is what is read from now on.",
+            "The secret {file} is in the git repository {repository}: check that its .gitignore names it, or delete \
+             it; {} is what is read from now on.",
             copied_to(secret)
         )
     })
 }
 
-/// A path as a shell reads it; one that cannot be shown is for the reader to write.
+/// A path as a shell reads it; `DIR` for one that cannot be shown.
 fn quoted(path: &str) -> String {
     shell(path).unwrap_or_else(|| "DIR".to_owned())
 }
@@ -287,7 +283,7 @@ fn text(
     }
     if let Some(secret) = secret.filter(|secret| imported.is_some() && inside(folder, secret).is_none()) {
         starter.remarks.push(format!(
-            "`{}` is a copy of the secret in {}, and not in git: every clone needs it, readable by its user alone.",
+            "`{}` is a copy of the secret in {}, and is not in git. Every clone needs it, readable by its user alone.",
             copied_to(secret),
             secret.display()
         ));
@@ -305,7 +301,7 @@ fn text(
             command(&format!("plan --live-snapshot {}", quoted(&clean(&folder.join(SNAPSHOT)).display().to_string()))),
             "the same, without the server",
         ));
-        next.push((command("doctor"), "what the server lets us do"));
+        next.push((command("doctor"), "what the server allows"));
     } else {
         next.push((command("explain HOST"), "where a host's name and addresses come from"));
     }

@@ -11,7 +11,7 @@ use tracing_subscriber::registry::LookupSpan;
 
 use super::args::{LogFormat, Shared};
 
-/// Sends messages of the wanted weight to standard error, in the wanted format.
+/// Sends messages to standard error, from the level and in the format that the command line asks for.
 ///
 /// Only the first call in a process counts.
 pub fn start(shared: &Shared) {

@@ -1,4 +1,4 @@
-//! `man`: manual pages, made of what the command line says of itself.
+//! `man`: manual pages, made from the command line's own help.
 
 use std::fs;
 use std::path::Path;
@@ -23,16 +23,17 @@ pub const EXITS: [(&str, &str); 5] = [
     ),
     (
         "1",
-        "An error, in usage too. `check`: a finding that is an error. `plan`, `explain`, `drift`: a zone or a source could not be \
-         read; what is known is printed all the same. `snapshot`: a zone is missing in it. `doctor`: a server has a problem. \
-         `apply`: nothing was changed; or all was done and a step behind it failed, such as `reload`.",
+        "An error, in usage too. `check`: a finding that is an error. `plan`, `explain`, `drift`: a zone or a source \
+         could not be read; what is known is printed all the same. `snapshot`: a zone is missing in it. `doctor`: a \
+         server has a problem. `apply`: nothing was changed; or all was done and a step behind it failed, such as \
+         `reload`.",
     ),
     ("2", "`plan --detailed-exitcode` and `drift`: there are changes."),
     (
         "3",
-        "Refused: a limit or breaker; a plan that is expired, altered or not the expected one; a state that was lost. Nothing was \
-         changed. Also where every host of the plan is stale; and where an export is not believed: hosts that do not need \
-         that export were changed. `plan --detailed-exitcode`: `apply` would refuse the plan.",
+        "Refused: a limit or breaker; a plan that is expired, altered or not the expected one; a state that was lost. \
+         Nothing was changed. Also where every host of the plan is stale; and where an export is not believed: hosts \
+         that do not need that export were changed. `plan --detailed-exitcode`: `apply` would refuse the plan.",
     ),
     ("4", "Applied in part: some hosts were changed, and others could not be. `zonewright resume` goes on."),
 ];
@@ -44,8 +45,8 @@ pub const FILES: [(&str, &str); 5] = [
     ("templates/", "Templates of reports that take the place of those in the program."),
     (
         ".zonewright/state.db",
-        "The state: the journal of all applies, own RRsets, markers, accepted exports, breakers. Each apply needs that of \
-         the one before. [state] url names another place.",
+        "The state: the journal of all applies, own RRsets, markers, accepted exports, breakers. Each apply needs that \
+         of the one before. [state] url names another place.",
     ),
     (".zonewright/state.db.lock", "The lock that one apply at a time holds."),
 ];
@@ -61,8 +62,8 @@ pub const VARIABLES: [(&str, &str); 8] = [
     ("ZONEWRIGHT_WHO", "Who runs this, for the journal, the lock and events; it takes the place of account and host."),
     (
         "GITHUB_ACTOR, GITLAB_USER_LOGIN, USER, LOGNAME, USERNAME",
-        "The account that the journal names, with the host; the first that is set and not empty, else the account of the \
-         process.",
+        "The account that the journal names, with the host; the first that is set and not empty, else the account of \
+         the process.",
     ),
     (
         "RAYON_NUM_THREADS",
@@ -121,11 +122,11 @@ fn write(folder: &Path, pages: &[(String, String)]) -> std::io::Result<()> {
 /// The page of one command; `names` are those of all pages.
 fn page(name: &str, command: &clap::Command, names: &[String]) -> String {
     let is_program = name == "zonewright";
-    // The codes of exits stand in a section of their own, and not as clap has them below the program's help.
+    // The exit codes have a section of their own, and are not below the program's help as clap has them.
     let shown = if is_program { command.clone().after_help("") } else { command.clone() };
     let usage = shown.clone().render_usage().to_string();
     let man = Man::new(shown);
-    // Written here, since a date that is not there must stand there empty.
+    // Written here: the head must have an empty date where there is none.
     let mut out = format!(
         ".TH \"{}\" \"1\" \"{}\" \"zonewright {}\" \"zonewright\"\n",
         name.to_uppercase(),
@@ -153,7 +154,8 @@ fn page(name: &str, command: &clap::Command, names: &[String]) -> String {
     plain(&String::from_utf8(out).expect("what is rendered is text"))
 }
 
-/// A page in ASCII, as every `man` reads and every terminal shows it: dots for an ellipsis, other characters by their numbers.
+/// A page in ASCII, as every `man` reads and every terminal shows it: dots for an ellipsis, other characters by their
+/// numbers.
 fn plain(text: &str) -> String {
     let escaped = |c: char| match c {
         '…' => "...".to_owned(),
@@ -171,14 +173,14 @@ fn synopsis(usage: &str) -> Roff {
     roff
 }
 
-/// The date of the pages; empty where nobody says one.
+/// The date of the pages; empty where SOURCE_DATE_EPOCH is not set.
 fn date() -> String {
     let epoch = std::env::var(EPOCH).ok().and_then(|text| text.trim().parse().ok());
     let moment = epoch.and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
     moment.map(|moment| moment.strftime("%Y-%m-%d").to_string()).unwrap_or_default()
 }
 
-/// The section of what a command's help says below its flags, line by line as it stands there.
+/// The section of what a command's help says below its flags, line by line as it is there.
 fn notes(text: &str) -> Roff {
     let mut roff = Roff::new();
     roff.control("SH", ["NOTES"]).control("nf", []);
@@ -210,7 +212,8 @@ fn commands(program: &clap::Command) -> Roff {
     roff
 }
 
-/// The section of other pages: those of all commands on the program's, and on a command's the program's and those below it.
+/// The section of other pages: those of all commands on the program's, and on a command's the program's and those below
+/// it.
 fn see(name: &str, names: &[String]) -> Roff {
     let is_near = |other: &&String| match name {
         "zonewright" => other.as_str() != name && other.matches('-').count() >= 1,

@@ -13,7 +13,7 @@ use crate::disk;
 use crate::pipeline::metrics::{Standing, standing};
 use crate::report::metrics::{Ended, Metrics};
 
-/// What is noted of a run; nothing where nobody wants its metrics.
+/// What is noted of a run; nothing where no metrics are asked for.
 #[derive(Debug)]
 pub struct Notes(Option<RefCell<Metrics>>);
 
@@ -41,7 +41,7 @@ const ENDING: &str = "prom";
 
 /// Runs a command, and writes its metrics to a file where one is named, however the command ends.
 ///
-/// A file that cannot be written is told, and makes 1 of an exit code 0; any other code says more.
+/// A file that cannot be written is reported, and turns exit code 0 into 1; any other code says more.
 pub fn run(
     shared: &Shared,
     (command, file): (&'static str, Option<&Path>),
@@ -66,7 +66,7 @@ pub fn run(
         Ok(()) => outcome,
         Err(error) => {
             let failure = Failure::new(format!("{}: error[metrics-unwritable]: {error}", file.display()));
-            output::failure(shared, &failure.hint("the command did all else; mind its own message and exit code"));
+            output::failure(shared, &failure.hint("the command did all else; see its own message and exit code"));
             outcome.map(|exit| if exit == Exit::Done { Exit::Error } else { exit })
         }
     }

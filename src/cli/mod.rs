@@ -16,6 +16,8 @@ mod process_run;
 
 mod events;
 
+mod notify;
+
 mod who;
 
 mod log;
@@ -123,6 +125,7 @@ pub fn main() -> ExitCode {
         Command::Help(args) => help::run(&cli.shared, args),
     };
     let exit = ended(&cli, outcome);
+    notify::send(&cli.shared);
     exit.into()
 }
 

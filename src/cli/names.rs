@@ -19,7 +19,7 @@ pub fn allocate(shared: &Shared, args: &AllocateArgs) -> Result<Exit, Failure> {
     run(shared, (&task, &args.subjects), args.live_snapshot.as_deref(), &args.writing)
 }
 
-/// Lets hosts give up their names.
+/// Releases the names of hosts.
 pub fn release(shared: &Shared, args: &ReleaseArgs) -> Result<Exit, Failure> {
     let task = Task::Release { to: args.to_project.clone() };
     run(shared, (&task, &args.subjects), args.live_snapshot.as_deref(), &args.writing)
@@ -47,7 +47,7 @@ fn run(shared: &Shared, order: Order<'_>, live_snapshot: Option<&Path>, writing:
     }
 }
 
-/// Shows what changes, and writes it where that is asked: what nobody could be shown is not written.
+/// Shows what changes, and writes it where that is asked: what could not be shown is not written.
 fn show_and_write(shared: &Shared, rewrite: &Rewrite, writing: &Writing) -> Result<Exit, Failure> {
     let Rewrite { old, new, outcome, .. } = rewrite;
     let report = NamesReport { old, new, outcome, is_to_be_written: writing.write };
@@ -77,31 +77,31 @@ fn consents() -> Result<bool, Failure> {
     Ok(consents)
 }
 
-/// How a command ends that did what it could.
+/// The exit code of a command that did what it could.
 fn verdict(outcome: &Outcome) -> Exit {
     if outcome.refused.is_empty() { Exit::Done } else { Exit::Error }
 }
 
-/// Says how git is to merge names.lock, where it would not do it well.
+/// Warns where git would not merge names.lock well, and says what helps.
 pub fn advise(shared: &Shared) {
     if !is_merged_by_line(&shared.workspace) {
         let place = shared.workspace.join(ATTRIBUTES).display().to_string();
-        let message = format!("branches that give names will not merge by themselves: add the line `{UNION}` here");
+        let message = format!("git will not merge branches that give names: add the line `{UNION}` here");
         output::warning(shared, &place, "lock-not-merged", &message);
     }
 }
 
-/// Tells why nothing was done.
+/// Prints why nothing was done.
 pub fn refuse(shared: &Shared, error: NamesError) -> Result<Exit, Failure> {
     let failure = match error {
         NamesError::Make(error) => return not_made(shared, error),
         NamesError::NobodyNamed => Failure::new("no host is given")
-            .hint("give each whose name or project is to change, by number or name: this is not done to whole fleets"),
+            .hint("name each host that is to change, by number or name: this is not done for whole fleets"),
         NamesError::Doubted { reason, is_distrusted } => {
             let failure = Failure::new(format!("names stay as they are: {reason}"));
             let failure = failure.hint(match is_distrusted {
-                true => "correct the export, or `zonewright accept` it where it is right: what it lacks may be names of hosts",
-                false => "get the source whole again: what it lacks may be names of hosts",
+                true => "correct the export, or if it is right `zonewright accept` it: it may lack names of hosts",
+                false => "get the source whole again: it may lack names of hosts",
             });
             if is_distrusted {
                 output::failure(shared, &failure);
@@ -110,13 +110,13 @@ pub fn refuse(shared: &Shared, error: NamesError) -> Result<Exit, Failure> {
             failure
         }
         NamesError::Unread(zones) => Failure::new(format!("no names can be given: {}", zones.join("; ")))
-            .hint("what stands there is not known to be free; `--live-snapshot` takes live DNS from a snapshot that has the zones whole"),
+            .hint("it is not known which names are free there; `--live-snapshot` reads a snapshot that has the zones"),
         NamesError::NotUtf8 => Failure::new("names.lock stays as it is: it is not UTF-8")
             .hint("restore it from version control, or correct the rows that `zonewright check` names"),
         NamesError::Unmerged => Failure::new("names.lock holds what git could not merge")
-            .hint("`zonewright check --fix-lock` keeps the rows of both sides, and settles them"),
+            .hint("`zonewright check --fix-lock` keeps the rows of both sides, and resolves their conflicts"),
         NamesError::Changed => {
-            Failure::new("names.lock changed in the meantime, and is as somebody else left it").hint("run it again")
+            Failure::new("another editor changed names.lock in the meantime; nothing was written").hint("run it again")
         }
         NamesError::Unwritable(error) => Failure::new(format!("cannot write names.lock: {error}; it is as it was")),
     };

@@ -43,7 +43,7 @@ pub fn failure(shared: &Shared, failure: &Failure) {
         return;
     }
     let start = if message.contains("error[") { "" } else { "error: " };
-    // A standard error that nothing reads leaves nothing to be done about it.
+    // If standard error is closed, there is no place to report that.
     let _ = std::io::stderr().lock().write_all(in_lines(&format!("{start}{message}"), hint.as_deref()).as_bytes());
     point_to_help(shared, &message);
 }
@@ -75,14 +75,14 @@ pub fn warning(shared: &Shared, place: &str, code: &str, message: &str) {
     match shared.log_format {
         LogFormat::Json => tracing::warn!(place = &*place, code, "{message}"),
         LogFormat::Text if shared.quiet => {}
-        // A standard error that nobody reads leaves nothing to be done about it.
+        // As above.
         LogFormat::Text => drop(writeln!(std::io::stderr().lock(), "{place}: warning[{code}]: {message}")),
     }
 }
 
 /// Writes text to standard output.
 ///
-/// A reader that closes the pipe early, as `head` does, has read what it wanted: that is no error.
+/// A reader that closes the pipe early, as `head` does, has read enough: that is no error.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -93,20 +93,20 @@ pub fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Whether pages for people are printed: not where messages are JSON, as an unattended run has them, whose outcome is an event.
-/// Documents (`--format json` and the like) are printed all the same.
+/// Whether pages for people are printed. They are not where messages are JSON, as in an unattended run: there the
+/// outcome is an event. Documents (`--format json` and the like) are printed all the same.
 pub fn shows_pages(shared: &Shared) -> bool {
     shared.log_format == LogFormat::Text
 }
 
-/// Warns that the state has not seen all that was applied, so that it does not know all that is own.
+/// Warns that the state has not seen all applies, so that it does not know all own RRsets.
 fn forgotten(shared: &Shared, found: &Findings) {
     let zones: Vec<String> = found.forgotten.iter().map(|zone| format!("`{zone}`")).collect();
     if zones.is_empty() {
         return;
     }
     let message = format!(
-        "the markers of {} are of applies that this state has not seen: it does not know all RRsets that are own, and \
+        "the markers of {} are of applies that this state has not seen: it does not know all own RRsets, and \
          `apply` will refuse (zonewright help state-lost)",
         zones.join(", ")
     );
@@ -117,21 +117,31 @@ fn forgotten(shared: &Shared, found: &Findings) {
 ///
 /// Under `--quiet` warnings are left out.
 pub fn findings(shared: &Shared, findings: &Findings) {
-    forgotten(shared, findings);
-    for Remark { place, code, message } in &findings.base {
-        warning(shared, place, code, message);
-    }
+    remarks(shared, findings);
     if shared.log_format == LogFormat::Json {
         log_findings(findings);
         return;
     }
-    let told = told(shared, findings);
-    // A standard error that nobody reads leaves nothing to be done about it.
-    let _ = std::io::stderr().lock().write_all(told.as_bytes());
-    point_to_help(shared, &told);
+    write_findings(shared, &rendered(shared, findings));
 }
 
-/// Says once, to a person at a terminal, where a code that was just printed is explained. Logs and pipelines are spared it.
+/// Warns of a lost state, and of what is questionable about the base.
+fn remarks(shared: &Shared, findings: &Findings) {
+    forgotten(shared, findings);
+    for Remark { place, code, message } in &findings.base {
+        warning(shared, place, code, message);
+    }
+}
+
+/// Writes findings to standard error, and says where their codes are explained.
+fn write_findings(shared: &Shared, text: &str) {
+    // If standard error is closed, there is no place to report that.
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    point_to_help(shared, text);
+}
+
+/// Says once, to a person at a terminal, where a code that was just printed is explained. Logs and pipelines do not get
+/// it.
 fn point_to_help(shared: &Shared, told: &str) {
     /// Whether it was said.
     static SAID: AtomicBool = AtomicBool::new(false);
@@ -143,17 +153,17 @@ fn point_to_help(shared: &Shared, told: &str) {
     }
 }
 
-/// Prints what a check found as [`findings`] does, so that GitHub takes nothing of it for a command: it looks for those on
-/// standard error too. Nothing is printed where messages are JSON, which cannot be kept from holding one.
+/// Prints what a check found as [`findings`] does, but so that GitHub reads no command in it: GitHub looks for commands
+/// on standard error, too. Nothing is printed where messages are JSON, which may hold a command.
 pub fn findings_inert(shared: &Shared, findings: &Findings) {
     if shared.log_format == LogFormat::Text {
         // As above.
-        let _ = std::io::stderr().lock().write_all(report::inert(&told(shared, findings)).as_bytes());
+        let _ = std::io::stderr().lock().write_all(report::inert(&rendered(shared, findings)).as_bytes());
     }
 }
 
 /// What was found in files, and the zones that could not be read; under `--quiet` without warnings.
-fn told(shared: &Shared, findings: &Findings) -> String {
+fn rendered(shared: &Shared, findings: &Findings) -> String {
     let mut text = String::new();
     for (files, diagnostics) in findings.in_files() {
         match shared.quiet {
@@ -165,19 +175,16 @@ fn told(shared: &Shared, findings: &Findings) -> String {
     text
 }
 
-/// Prints what was found in settings and zones, the zones that could not be read, and how much was found in exports, on standard
-/// error.
+/// Prints what was found in settings and zones, the zones that could not be read, and how much was found in exports, on
+/// standard error.
 ///
-/// What is wrong in exports matters to `check`, and to the hosts concerned, which the plan lists as blocked. With `-v`, in JSON,
+/// What is wrong in exports matters to `check`, and to some hosts, which the plan lists as blocked. With `-v`, in JSON,
 /// and where an export as a whole is not believed, all of it is printed as [`findings`] does.
 pub fn findings_in_short(shared: &Shared, found: &Findings) {
     if shared.verbose > 0 || shared.log_format == LogFormat::Json || !found.are_exports_believed {
         return findings(shared, found);
     }
-    forgotten(shared, found);
-    for Remark { place, code, message } in &found.base {
-        warning(shared, place, code, message);
-    }
+    remarks(shared, found);
     let settings = found.diagnostics.of_files(|file| found.is_settings(file));
     let exports = found.diagnostics.of_files(|file| !found.is_settings(file));
     let others = found.in_files().skip(1);
@@ -188,21 +195,15 @@ pub fn findings_in_short(shared: &Shared, found: &Findings) {
     }
     text.push_str(&unread(found));
     text.push_str(&in_exports(shared, &exports));
-    // As above.
-    let _ = std::io::stderr().lock().write_all(text.as_bytes());
-    point_to_help(shared, &text);
+    write_findings(shared, &text);
 }
 
 /// How much was found in exports, in a line; under `--quiet` only where there are errors.
 fn in_exports(shared: &Shared, exports: &Diagnostics) -> String {
     let (errors, warnings) = (exports.error_count(), exports.warning_count());
     let counts = [(errors, "error"), (if shared.quiet { 0 } else { warnings }, "warning")];
-    let counted = |(count, what): (usize, &str)| match count {
-        0 => None,
-        1 => Some(format!("1 {what}")),
-        _ => Some(format!("{count} {what}s")),
-    };
-    let counts: Vec<String> = counts.into_iter().filter_map(counted).collect();
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    let counts: Vec<String> = counts.map(|(count, what)| report::counted(count, what)).collect();
     match counts.as_slice() {
         [] => String::new(),
         counts => format!("note: {} in exports; `zonewright check` lists them\n", counts.join(" and ")),
@@ -255,7 +256,7 @@ fn log_diagnostics(files: &Files, diagnostics: &Diagnostics) {
     }
 }
 
-/// The reason that somebody gives, where there has to be one.
+/// The `--reason` of a command that needs one.
 ///
 /// Errors: there is none: `message` says why it is needed, `hint` what to say.
 pub fn reason<'a>(shared: &'a Shared, message: &str, hint: &str) -> Result<&'a str, Failure> {
@@ -277,22 +278,22 @@ pub fn color(shared: &Shared) -> bool {
     match shared.color {
         Color::Always => true,
         Color::Never => false,
-        Color::Auto => wants_color(|name| std::env::var_os(name), std::io::stdout().is_terminal()),
+        Color::Auto => is_color_asked_for(|name| std::env::var_os(name), std::io::stdout().is_terminal()),
     }
 }
 
-/// Whether the variables of the environment, else the terminal, want colour. NO_COLOR goes before those that force it.
+/// Whether the variables of the environment, else the terminal, ask for colour. NO_COLOR wins over those that force it.
 ///
 /// Source: no-color.org, force-color.org, bixense.com/clicolors.
-fn wants_color(variable: impl Fn(&str) -> Option<OsString>, is_terminal: bool) -> bool {
+fn is_color_asked_for(variable: impl Fn(&str) -> Option<OsString>, is_terminal: bool) -> bool {
     let is_set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
     let is_on = |name: &str| is_set(name) && variable(name).is_some_and(|value| value != "0");
     let is_off = variable("CLICOLOR").is_some_and(|value| value == "0");
     !is_set("NO_COLOR") && (is_on("CLICOLOR_FORCE") || is_on("FORCE_COLOR") || is_terminal && !is_off)
 }
 
-/// How many hosts of a project show their changes on a terminal: about three screens of 40 lines (no official source). A
-/// pipe or a file gets all.
+/// How many hosts of a project show their changes on a terminal: about three screens of 40 lines (no official source).
+/// A pipe or a file gets all.
 const TERMINAL_HOSTS: usize = 20;
 
 /// How reports are printed: how wide, how long, with colour or not.
@@ -302,16 +303,17 @@ pub fn text_options(shared: &Shared) -> TextOptions {
     TextOptions { color, width: width(), verbose, max_hosts, ..TextOptions::default() }
 }
 
-/// The columns of standard output: what `COLUMNS` says (POSIX.1-2024, section 8.3), else the terminal's, else 80. Shells set
-/// `COLUMNS` for themselves and do not export it, so that a plan in a
-/// file is 80 columns wide unless an operator asks for another width.
+/// The columns of standard output: what `COLUMNS` says (POSIX.1-2024, section 8.3), else the terminal's, else 80.
+/// Shells set `COLUMNS` for themselves and do not export it, so that a plan in a file is 80 columns wide unless an
+/// operator asks for another width.
 pub fn width() -> usize {
     let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
     let of_terminal = || terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0));
     said.or_else(of_terminal).unwrap_or(80)
 }
 
-/// The columns of the terminal that standard error is; without bound where it is a file or a pipe, so that a line is a message.
+/// The columns of the terminal that standard error is; without bound where it is a file or a pipe, so that a line is a
+/// message.
 fn stderr_width() -> usize {
     terminal_size::terminal_size_of(std::io::stderr()).map_or(usize::MAX, |(width, _)| usize::from(width.0))
 }
@@ -321,19 +323,19 @@ mod tests {
     use super::*;
 
     /// Whether colour is wanted with these variables.
-    fn wants(variables: &[(&str, &str)], is_terminal: bool) -> bool {
+    fn has_color(variables: &[(&str, &str)], is_terminal: bool) -> bool {
         let value = |name: &str| variables.iter().find(|(own, _)| *own == name).map(|(_, value)| OsString::from(value));
-        wants_color(value, is_terminal)
+        is_color_asked_for(value, is_terminal)
     }
 
     #[test]
     fn colour_is_forced_and_forbidden_by_the_usual_variables() {
-        assert!(wants(&[], true) && !wants(&[], false));
+        assert!(has_color(&[], true) && !has_color(&[], false));
         for name in ["CLICOLOR_FORCE", "FORCE_COLOR"] {
-            assert!(wants(&[(name, "1")], false), "{name}");
-            assert!(!wants(&[(name, "0")], false) && !wants(&[(name, "")], false), "{name}");
-            assert!(!wants(&[(name, "1"), ("NO_COLOR", "1")], true), "{name}");
+            assert!(has_color(&[(name, "1")], false), "{name}");
+            assert!(!has_color(&[(name, "0")], false) && !has_color(&[(name, "")], false), "{name}");
+            assert!(!has_color(&[(name, "1"), ("NO_COLOR", "1")], true), "{name}");
         }
-        assert!(wants(&[("NO_COLOR", "")], true) && !wants(&[("CLICOLOR", "0")], true));
+        assert!(has_color(&[("NO_COLOR", "")], true) && !has_color(&[("CLICOLOR", "0")], true));
     }
 }

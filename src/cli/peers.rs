@@ -1,5 +1,5 @@
-//! Words of other tools for what zonewright does by another name. Terraform, octoDNS, DNSControl, external-dns and nsdiff
-//! have them; who knows those types them here.
+//! Words of other tools for what zonewright does by another name. Terraform, octoDNS, DNSControl, external-dns and
+//! nsdiff have them; an operator who knows those tools types them here.
 
 /// What other tools have, and what to type here.
 #[derive(Debug)]
@@ -23,8 +23,8 @@ const CHECK: &str = "`zonewright check` validates every file of the workspace, o
 const DRIFT: &str = "live DNS is read at each run; `zonewright drift` shows what changed outside zonewright";
 
 /// What removes.
-const REMOVE: &str = "nothing removes all records at once: `zonewright undo ID` reverts an apply, `policy: sync` removes \
-                      the records of hosts that left the inventory, `zonewright release HOST` frees a name";
+const REMOVE: &str = "nothing removes all records at once: `zonewright undo ID` reverts an apply, `policy: sync` \
+                      removes the records of hosts that left the inventory, `zonewright release HOST` frees a name";
 
 /// What runs unattended.
 const AUTO: &str = "`zonewright apply --auto` runs once, unattended; a timer repeats it (`ci/systemd` has one)";

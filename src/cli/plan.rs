@@ -53,7 +53,7 @@ fn exit(args: &PlanArgs, made: &Sealed, is_refused: bool) -> Exit {
     match args.detailed_exitcode {
         true if is_refused => made.verdict().and(Exit::Refused),
         true => made.verdict().and(changes),
-        // What would be refused is no fault of the plan, which says so.
+        // A plan that would be refused is no error: the plan says so itself.
         false if made.is_partial => Exit::Error,
         false => Exit::Done,
     }

@@ -1,8 +1,10 @@
 //! What is the same for all that one process does: its number, its clock, and what it has to report.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::hash::{BuildHasher as _, RandomState};
 use std::time::{Duration, Instant};
+
+use crate::inventory::config::notify::Attention;
 
 /// How many numbers of runs there are: nine digits, since a marker holds the number with that of an update.
 const NUMBERS: u64 = 999_999_999;
@@ -18,6 +20,8 @@ pub struct ProcessRun {
     pub command: &'static str,
     /// Whether an outcome was reported, so that the end of the run needs no event of its own.
     pub has_outcome: Cell<bool>,
+    /// The events that need a person, as lines, for the end of the run.
+    pub for_people: RefCell<Vec<(Attention, String)>>,
 }
 
 impl ProcessRun {
@@ -35,6 +39,7 @@ impl Default for ProcessRun {
             began: Instant::now(),
             command: "",
             has_outcome: Cell::new(false),
+            for_people: RefCell::default(),
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::pipeline::{Progress, RunStage};
 /// A line on standard error that says what is going on, while that is a terminal.
 #[derive(Debug)]
 pub struct Line {
-    /// Whether anybody looks.
+    /// Whether the line is shown.
     is_shown: bool,
     /// The stage that runs.
     running: Mutex<Option<Stage>>,
@@ -36,7 +36,7 @@ struct Stage {
     what: RunStage,
     /// Since when.
     since: Instant,
-    /// The line; hidden where nobody looks.
+    /// The line; hidden where progress is not shown.
     bar: ProgressBar,
 }
 

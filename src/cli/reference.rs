@@ -27,7 +27,7 @@ Where several hold, 1 goes before 3, 3 before 4, and 4 before 2. [operations.md]
 do about each.
 ";
 
-/// A text as a cell of a table, or as part of a paragraph: in one line, with the words that stand for values in code.
+/// A text as a cell of a table, or as part of a paragraph: in one line, with the names of values in code.
 fn cell(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
 }

@@ -1,4 +1,4 @@
-//! What `plan` and `explain` have in common: what they ask of the pipeline, and how they tell what came of it.
+//! What `plan` and `explain` have in common: what they ask of the pipeline, and how they report errors.
 
 use std::path::Path;
 
@@ -31,7 +31,8 @@ pub fn request<'a>(shared: &'a Shared, now: Time, live_snapshot: Option<&'a Path
 
 /// Refuses `--zone` for a command that changes DNS.
 ///
-/// A zone limits what is shown and not what is changed: a host has records in several zones, and gets all of them or none.
+/// A zone limits what is shown and not what is changed: a host has records in several zones, and gets all of them or
+/// none.
 pub fn refuse_zones(shared: &Shared, command: &str) -> Result<(), Failure> {
     if shared.zones.is_empty() {
         return Ok(());
@@ -48,7 +49,7 @@ pub fn refuse_zones(shared: &Shared, command: &str) -> Result<(), Failure> {
     Err(Failure::new(message).hint(hint))
 }
 
-/// What a command that plans may make of the cache.
+/// How a command that plans may use the cache.
 pub fn cache(args: &CacheArgs) -> CacheUse {
     if args.no_cache { CacheUse::Renew } else { CacheUse::Read }
 }
@@ -83,13 +84,14 @@ impl Sealed {
         notes.stages(&self.stages);
     }
 
-    /// How a command ends for the plan alone, whatever comes of its changes.
+    /// How a command ends for the plan alone, whatever happens to its changes.
     pub fn verdict(&self) -> Exit {
         verdict(self.is_partial, self.sealed.plan())
     }
 }
 
-/// How a command ends for a plan alone: whether all could be read that it hangs on, and whether a guard refuses any of it.
+/// How a command ends for a plan alone: whether everything that it depends on could be read, and whether a guard
+/// refuses any of it.
 pub fn verdict(is_partial: bool, plan: &Plan) -> Exit {
     let refused = plan.notices.iter().any(|notice| notice.code == NoticeCode::SourceUntrusted);
     match (is_partial, refused) {
@@ -126,7 +128,7 @@ pub fn seal(shared: &Shared, make: impl FnOnce(&Line) -> Result<Made, MakeError>
     sealed.map(|sealed| Sealed { stages, ..sealed })
 }
 
-/// Tells why nothing could be decided at all.
+/// Prints why nothing could be decided at all.
 pub fn not_made(shared: &Shared, error: MakeError) -> Result<Exit, Failure> {
     match error {
         MakeError::Config(findings) => {
@@ -153,16 +155,16 @@ pub fn tell_breakers(shared: &Shared, breakers: &[Breaker]) {
     }
 }
 
-/// Says how old the snapshot is that stands for live DNS, where one does, and what of it was passed over.
+/// Says how old the snapshot is that replaces live DNS, where one does, and which of its zones were ignored.
 pub fn tell_snapshot(shared: &Shared, request: &Request<'_>, used: Option<&SnapshotUsed>) {
     let Some((path, SnapshotUsed { created, ignored })) = request.live_snapshot.zip(used) else { return };
     let place = path.display().to_string();
     let age = match request.now.since(*created) {
         Some(age) => format!("live DNS as of {created}, {age} ago: no server was asked"),
-        None => format!("live DNS as of {created}, which is yet to come: no server was asked"),
+        None => format!("live DNS as of {created}, which is in the future: no server was asked"),
     };
     output::warning(shared, &place, "snapshot-age", &age);
     for zone in ignored {
-        tracing::info!("{place}: the zone `{zone}` is not configured, and was passed over");
+        tracing::info!("{place}: the zone `{zone}` is not configured, and was ignored");
     }
 }

@@ -1,4 +1,4 @@
-//! `resume`: an apply that did not do all of its plan, taken up again.
+//! `resume`: finishes an apply that did not do all of its plan.
 
 use super::args::{ResumeArgs, Shared};
 use super::carry_out::{self, Conducted, Reach};
@@ -8,7 +8,7 @@ use super::request::refuse_zones;
 use crate::pipeline::resume::{Resumed, resume};
 use crate::state::ApplyId;
 
-/// Takes up an apply, and tells what became of it.
+/// Continues an apply, and prints the outcome.
 pub fn run(shared: &Shared, args: &ResumeArgs) -> Result<Exit, Failure> {
     refuse_zones(shared, "resume")?;
     if !shared.hosts.is_empty() || !shared.projects.is_empty() {
@@ -28,16 +28,18 @@ pub fn run(shared: &Shared, args: &ResumeArgs) -> Result<Exit, Failure> {
             let words = format!("Nothing to resume: apply {} did all of its plan.\n", id.0);
             carry_out::tell_nothing(shared, args.format, (Some(id), now), &words)
         }
-        Ok(Resumed::NoSuchApply) => match args.id {
-            Some(id) => Err(Failure::new(format!("the journal has no apply {id}"))
-                .hint("`zonewright history` lists those that there are")),
-            None => carry_out::tell_nothing(
-                shared,
-                args.format,
-                (None, now),
-                "Nothing to resume: nothing was ever applied.\n",
-            ),
-        },
+        Ok(Resumed::NoSuchApply) => {
+            match args.id {
+                Some(id) => Err(Failure::new(format!("the journal has no apply {id}"))
+                    .hint("`zonewright history` lists all applies")),
+                None => carry_out::tell_nothing(
+                    shared,
+                    args.format,
+                    (None, now),
+                    "Nothing to resume: nothing was ever applied.\n",
+                ),
+            }
+        }
         Ok(Resumed::Refused(refusal)) => carry_out::refuse_unread(shared, args.format, now, &refusal),
         Err(error) => carry_out::not_begun(shared, args.format, (None, now), error),
     }

@@ -61,7 +61,7 @@ pub fn run(shared: &Shared, args: &ServeArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Reads the zones that are to be served; `None` where there are none, or one cannot be read, which is told.
+/// Reads the zones that are to be served; `None` where there are none, or where one cannot be read, which is reported.
 fn load(shared: &Shared, args: &ServeArgs) -> Result<Option<Vec<ZoneContents>>, Failure> {
     let loaded = match args.paths.is_empty() {
         false => Ok(serve::load_files(&args.paths)),
@@ -106,9 +106,7 @@ fn key(args: &ServeArgs) -> Result<Keyed, Failure> {
 /// Why there is no server.
 fn cannot_listen(error: ListenError) -> Failure {
     let hint = match &error {
-        ListenError::NotLoopback(_) => {
-            "this server is for trying things out, and listens on 127.0.0.0/8 and ::1 only, so that nobody else reaches it"
-        }
+        ListenError::NotLoopback(_) => "this server is for trying things out: it listens on 127.0.0.0/8 and ::1 only",
         ListenError::Io(_, error) if error.kind() == ErrorKind::AddrInUse => {
             "another program has this port, perhaps another `serve`; `--listen 127.0.0.1:0` takes any that is free"
         }
@@ -117,7 +115,7 @@ fn cannot_listen(error: ListenError) -> Failure {
     Failure::new(error).hint(hint)
 }
 
-/// What is told of a server that has begun.
+/// What is printed about a server that has begun.
 fn told<'a>(
     shared: &Shared,
     args: &ServeArgs,

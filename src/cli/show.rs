@@ -21,7 +21,7 @@ pub fn run(shared: &Shared, args: &ShowArgs) -> Result<Exit, Failure> {
     let view = View::new(shared, args.format.into(), Purpose::Saved)?;
     let sealed = store::load(&args.file).map_err(Failure::new)?;
     let file = args.file.display().to_string();
-    // What is too old is refused; a plan without changes is not to be applied at all.
+    // A plan that is too old is refused. A plan without changes is never applied, so its age does not matter.
     let has_changes = !sealed.plan().changes.is_empty();
     let refusal = if has_changes { accept::expired(&sealed, "the plan", output::now(shared)?) } else { None };
     let source_url = source_url(shared, args.source_url.as_ref())?;
@@ -33,7 +33,7 @@ pub fn run(shared: &Shared, args: &ShowArgs) -> Result<Exit, Failure> {
 
 /// The template of `--source-url`, for the commit that the workspace is at.
 ///
-/// Errors: it asks for a commit, and git knows none.
+/// Errors: it has a `{commit}`, and git knows none.
 pub fn source_url(shared: &Shared, template: Option<&SourceUrl>) -> Result<Option<SourceUrl>, Failure> {
     match template.filter(|template| template.needs_commit()) {
         None => Ok(template.cloned()),
@@ -72,7 +72,7 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Settles how plans are printed, and what for.
+    /// How plans are printed, and for what purpose.
     ///
     /// Errors: a `--zone` that is no name, a template of the workspace that cannot be used.
     pub fn new(shared: &'a Shared, format: PlanFormat, purpose: Purpose) -> Result<View<'a>, Failure> {
@@ -93,8 +93,8 @@ impl<'a> View<'a> {
 
     /// Prints a plan, or of its changes those in the chosen zones.
     ///
-    /// What is left of a plan keeps the whole plan's digests, so that nobody takes a view for a plan. Errors: a chosen
-    /// zone that the plan does not know.
+    /// A view keeps the digests of the whole plan, so that it cannot be used as a plan. Errors: a chosen zone that the
+    /// plan does not know.
     pub fn print(&self, sealed: &SealedPlan, outlook: &Outlook) -> Result<(), Failure> {
         check_known(&self.zones, sealed.plan())?;
         if self.format == PlanFormat::Text && !output::shows_pages(self.shared) {
@@ -199,7 +199,7 @@ fn overrides(workspace: &Path) -> Result<BTreeMap<String, String>, Failure> {
     let unreadable = |error: std::io::Error| Failure::new(format!("{}: {error}", folder.display()));
     let entries = match std::fs::read_dir(&folder) {
         Ok(entries) => entries,
-        // What is wrong with the workspace itself is told when it is read.
+        // Errors of the workspace itself are reported when it is read.
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Ok(BTreeMap::new());
         }

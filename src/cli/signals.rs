@@ -1,6 +1,6 @@
-//! Ctrl-C and SIGTERM while a plan is applied: what is in flight is waited for, kept in the journal and read back, and nothing
-//! more is sent. The second one ends the process at once. SIGXFSZ, which says that a file may not grow any more, ends
-//! nothing: the write fails, as on a full disk.
+//! Ctrl-C and SIGTERM while a plan is applied: zonewright waits for the updates in flight, keeps them in the journal,
+//! reads them back, and sends nothing else. The second signal ends the process at once. SIGXFSZ, which says that a file
+//! is too long, ends nothing: the write fails, as on a full disk.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -11,12 +11,12 @@ use signal_hook::flag;
 use super::exit::Exit;
 use super::output::Failure;
 
-/// Begins to look out for signals; what is given is set by the first.
+/// Begins to watch for signals; the first one sets the result.
 pub fn watch() -> Result<Arc<AtomicBool>, Failure> {
     let interrupted = Arc::new(AtomicBool::new(false));
-    let cannot = |error| Failure::new(format!("cannot look out for signals: {error}: nothing was changed"));
+    let cannot = |error| Failure::new(format!("cannot watch for signals: {error}: nothing was changed"));
     for signal in [SIGINT, SIGTERM] {
-        // In this order, so that a signal does not find its own mark.
+        // In this order: a signal must not find the mark that it sets itself.
         let code = i32::from(Exit::Error.code());
         let at_once = flag::register_conditional_shutdown(signal, code, Arc::clone(&interrupted));
         let watched = at_once.and_then(|_| flag::register(signal, Arc::clone(&interrupted)));
@@ -28,6 +28,6 @@ pub fn watch() -> Result<Arc<AtomicBool>, Failure> {
 
 /// Lets a write fail that makes a file too long, which would end the process.
 pub fn outlive_full_files() -> std::io::Result<()> {
-    // Nobody looks at this mark: that it is set takes the place of the end of the process.
+    // Nothing reads this mark: setting it replaces the end of the process.
     flag::register(SIGXFSZ, Arc::default()).map(drop)
 }

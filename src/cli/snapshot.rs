@@ -7,7 +7,7 @@ use super::progress::Line;
 use crate::pipeline::snapshot::{self, SaveFailure, Saved};
 use crate::report;
 
-/// Saves all configured zones that can be read, and says of the others why not.
+/// Saves all configured zones that can be read, and says why the others cannot.
 pub fn run(shared: &Shared, args: &SnapshotArgs) -> Result<Exit, Failure> {
     let now = output::now(shared)?;
     let progress = Line::start(shared);

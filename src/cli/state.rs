@@ -1,4 +1,4 @@
-//! `state`: looks after the state.
+//! `state`: manages the state.
 
 use super::args::{Shared, StateArgs, StateCommand};
 use super::exit::Exit;
@@ -16,7 +16,7 @@ pub fn run(shared: &Shared, args: &StateArgs) -> Result<Exit, Failure> {
     }
 }
 
-/// Takes the markers that stand in the zones for known.
+/// Takes over the markers that are in the zones.
 fn init(shared: &Shared) -> Result<Exit, Failure> {
     let now = output::now(shared)?;
     let reason = output::reason(

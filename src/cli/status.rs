@@ -1,4 +1,4 @@
-//! `status`: who is at work, and what the state says; and breakers reset.
+//! `status`: which apply is running, and what the state says; and breakers reset.
 
 use super::args::{Shared, StatusArgs};
 use super::exit::Exit;
@@ -10,7 +10,7 @@ use crate::pipeline::state::{self, StateFailure, WasReset};
 use crate::report;
 use crate::state::Reset;
 
-/// How many applies are shown where nobody asks for all.
+/// How many applies are shown without `-v`.
 const APPLIES: usize = 10;
 
 /// Prints what the state says, or resets a breaker.
@@ -33,7 +33,7 @@ pub fn run(shared: &Shared, args: &StatusArgs) -> Result<Exit, Failure> {
 fn reset(shared: &Shared, scope: &str, now: Time) -> Result<Exit, Failure> {
     let reason = output::reason(
         shared,
-        "`status --reset` needs `--reason TEXT`: what tripped the breaker is done again",
+        "`status --reset` needs `--reason TEXT`: unattended runs will then do again what tripped it",
         "say what it was and why it is right now, such as `--reason \"the export was whole again\"`",
     )?;
     let who = who();
@@ -58,7 +58,7 @@ fn reset(shared: &Shared, scope: &str, now: Time) -> Result<Exit, Failure> {
     }
 }
 
-/// Tells why nothing was done.
+/// Prints why nothing was done.
 pub fn not_done(shared: &Shared, failure: StateFailure) -> Result<Exit, Failure> {
     match failure {
         StateFailure::Config(findings) => {

@@ -11,8 +11,8 @@ use crate::diag::did_you_mean;
 
 /// Says why a command line cannot be read, or prints the help or the version that it asks for.
 ///
-/// The suggestions of clap are replaced: of words that look alike it suggests some that do something else, such as `--auto`
-/// instead of `--auto-approve`.
+/// The suggestions of clap are replaced: of words that look alike it suggests some that do something else, such as
+/// `--auto` instead of `--auto-approve`.
 pub fn refuse(error: &clap::Error) -> Exit {
     let found = match error.kind() {
         ErrorKind::InvalidSubcommand => {
@@ -26,7 +26,7 @@ pub fn refuse(error: &clap::Error) -> Exit {
         output::usage_failure(failure);
         return Exit::Error;
     }
-    // A failure to print leaves nothing to be done about it.
+    // If printing fails, there is no place to report that.
     let _ = error.print();
     if error.use_stderr() { Exit::Error } else { Exit::Done }
 }

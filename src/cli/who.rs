@@ -1,12 +1,13 @@
-//! Who runs this, for the journal, the lock and events: a name that a person can ask about, also in a container and in CI.
+//! Who runs this, for the journal, the lock and events: a name that a person can ask about, also in a container and in
+//! CI.
 
 use std::env;
 
 /// The variable that says it in so many words; a CronJob sets it.
 pub const WHO: &str = "ZONEWRIGHT_WHO";
 
-/// The variables that name a person, the first of them that is set and not empty. Those of a CI service come first: the account
-/// of a runner says nothing about who started it.
+/// The variables that name a person, the first of them that is set and not empty. Those of a CI service come first: the
+/// account of a runner says nothing about who started it.
 pub const PEOPLE: [&str; 5] = ["GITHUB_ACTOR", "GITLAB_USER_LOGIN", "USER", "LOGNAME", "USERNAME"];
 
 /// Who runs this: what [`WHO`] says, else account and host, such as `deploy@ns-runner`. Never empty.
@@ -44,13 +45,14 @@ fn account() -> String {
     name_in(&String::from_utf8_lossy(&accounts), user).unwrap_or_else(|| format!("uid {user}"))
 }
 
-/// The account of the process, which such a system gives by variables alone.
+/// The account of the process, which such a system has in variables only.
 #[cfg(not(unix))]
 fn account() -> String {
     "an unknown account".to_owned()
 }
 
-/// The name of a user in the text of /etc/passwd (passwd(5): name, password, number, and more, with colons between them).
+/// The name of a user in the text of /etc/passwd (passwd(5): name, password, number, and more, with colons between
+/// them).
 #[cfg(unix)]
 fn name_in(accounts: &str, user: u32) -> Option<String> {
     let name = |line: &str| {

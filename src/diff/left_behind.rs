@@ -44,8 +44,8 @@ pub struct LeftRrset {
 ///
 /// There are none while hosts.csv or names.lock as a whole is in doubt. A name is left out where a host may have it: a
 /// bad row gives it, or it may be the fastbone of a host whose project file is bad. A command that names hosts selects
-/// the orphans that these hosts had by the inventory. Where the inventory knows no such host, the journal may know one;
-/// that orphan is given to a command without hosts.
+/// the orphans that these hosts had by the inventory. An orphan that no host had by the inventory is given, too: the
+/// journal may know its host.
 pub fn left(
     context: &Context<'_>,
     orphans: &[Orphan<'_>],

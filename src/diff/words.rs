@@ -141,8 +141,8 @@ fn foreign_hint(context: &Context<'_>, host: &Host) -> String {
     match moved.filter(|(name, row)| row.project != host.project && has_domain(row, name)) {
         // It is not known which of the two files is out of date.
         Some((_, row)) => format!(
-            "names.lock has it in `{}`: write that into hosts.csv, or `zonewright release --host {inv} --to-project \
-             {project} --write` renames it; or add its domain to `also_domains` of [project.{project}]",
+            "names.lock has it in `{}`: write that into hosts.csv; or rename it with `zonewright release --host {inv} \
+             --to-project {project} --write`; or add its domain to `also_domains` of [project.{project}]",
             context.project_id(row.project)
         ),
         None => format!("rename the host, or add its domain to `also_domains` of [project.{project}]"),

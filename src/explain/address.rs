@@ -1,4 +1,4 @@
-//! From an address back to its host, or to nobody.
+//! From an address back to its host, or to no host.
 
 use std::net::IpAddr;
 
@@ -21,9 +21,9 @@ pub fn explain(case: &Case<'_>, address: IpAddr) -> Explanation {
     let published = case.published_pointer_words().map(|words| format!(" {words}")).unwrap_or_default();
     let whose = match (facts.claims.as_slice(), hosts.as_slice()) {
         ([], _) if facts.held_by.is_empty() => {
-            format!("{address} is nobody's: no host may have it, and no name holds it.{published}")
+            format!("No host may have {address}, and no name holds it.{published}")
         }
-        ([], _) => format!("{address} is nobody's: no host may have it, though live names hold it.{published}"),
+        ([], _) => format!("No host may have {address}, but live names hold it.{published}"),
         ([claim, ..], [_]) => format!("{address} is {} {}", role_words(claim.role), claim.name),
         (_, several) => claimed_by(&address, several),
     };

@@ -1,4 +1,4 @@
-//! Changes of a plan, as an explanation tells them.
+//! Changes of a plan, as an explanation shows them.
 
 use std::net::IpAddr;
 
@@ -39,7 +39,7 @@ pub fn facts(change: &Change) -> ChangeFacts {
     }
 }
 
-/// The RRset whose owner a TXT of the registry records: the one of type T at LABEL.REST, where it stands at `t-LABEL.REST`.
+/// The RRset whose owner a TXT of the registry records: the one of type T at LABEL.REST for a TXT at `t-LABEL.REST`.
 fn registered(change: &Change) -> Option<String> {
     let (rtype, owner) = registered_rrset(change).filter(|_| change.is_registry())?;
     Some(match reverse::address_of(owner.as_name()) {
@@ -48,7 +48,7 @@ fn registered(change: &Change) -> Option<String> {
     })
 }
 
-/// The type and owner name of the RRset that a TXT of the registry would stand beside.
+/// The type and owner name of the RRset that a TXT of the registry would be for.
 fn registered_rrset(change: &Change) -> Option<(Rtype, Name)> {
     let owner = change.key.owner.as_name();
     let label = owner.first_label().filter(|_| change.key.rtype == Rtype::TXT)?;
@@ -75,8 +75,8 @@ fn order(change: &Change, desired: &DesiredHost) -> (usize, bool, Option<IpAddr>
     (interface, address.is_some(), address, is_registry)
 }
 
-/// Whether a change belongs to others and concerns a host all the same: its rules contributed, or it is about one of its
-/// names or addresses.
+/// Whether a change belongs to others and concerns a host all the same: its rules contributed, or it is about one of
+/// its names or addresses.
 pub fn concerns(change: &Change, inv: Inv, desired: Option<&DesiredHost>) -> bool {
     let about = desired.is_some_and(|desired| {
         desired.interfaces.iter().any(|interface| {
@@ -100,14 +100,14 @@ pub fn touches_address(change: &Change, address: IpAddr, reverse_name: &Name) ->
     change.key.owner.as_name() == reverse_name.as_name() || (may_hold && holds())
 }
 
-/// Whether some data stand in an RRset before or after its change.
+/// Whether an RRset has some data before or after its change.
 fn mentions(change: &Change, rdata: &Rdata) -> bool {
     let both = change.kind.before().into_iter().chain(change.kind.after());
     both.flat_map(Rrset::rdata).any(|own| own == rdata)
 }
 
 impl Case<'_> {
-    /// The changes for which something holds.
+    /// The changes that are `wanted`.
     pub(super) fn changes(&self, wanted: impl Fn(&Change) -> bool) -> Vec<ChangeFacts> {
         self.decision.changes.iter().filter(|change| wanted(change)).map(facts).collect()
     }

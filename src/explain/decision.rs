@@ -13,14 +13,14 @@ use crate::diff::{Block, Context, Selection, merge};
 use crate::inventory::model::{Host, Policy, ProjectFile};
 use crate::inventory::value::Inv;
 
-/// A block, as an explanation tells it.
+/// A block, as an explanation shows it.
 fn obstacle(case: &Case<'_>, place: usize, block: Block) -> Obstacle {
     let findings = case.findings(place, &block);
     Obstacle { code: block.code.as_str(), message: block.message, findings, hint: block.hint }
 }
 
 impl Case<'_> {
-    /// The policy under which a host is planned, or would be if a person named it.
+    /// The policy under which a host is planned, or would be if an operator named it.
     pub(super) fn policy_of(&self, place: usize) -> Policy {
         let host = &self.context.inventory.hosts[place];
         let by_policy = standing::skip_or_policy(self.context, host);
@@ -39,7 +39,7 @@ impl Case<'_> {
             }
             _ if !context.selection.includes(host.inv, host.project) => {
                 facts.outcome = "left-out";
-                facts.said = "`--host` or `--project` names others; without them it is decided about".to_owned();
+                facts.said = "`--host` or `--project` names others; without these it is in the plan".to_owned();
             }
             Standing::Skipped(code) => {
                 facts.outcome = "skipped";
@@ -102,7 +102,7 @@ impl Case<'_> {
         self.diagnostics.iter().filter(about).map(|found| format!("{}: {}", found.code, found.message)).collect()
     }
 
-    /// Says what blocks a host, and all that would next.
+    /// Says what blocks a host, and what would block it next.
     fn blocked(&self, place: usize, facts: &mut DecisionFacts) {
         facts.outcome = "blocked";
         let blocks = rules::obstacles(self.context, self.standings, place, self.policy_of(place));
@@ -136,23 +136,22 @@ impl Case<'_> {
         let id = &project.id;
         match (code, &project.admin, &project.file) {
             (SkipCode::Restricted, ..) => {
-                format!("{} restricts it by `automated-dns`; take that out, or name the host", self.line(host.origin))
+                format!("{} restricts it by `automated-dns`; remove that, or give `--host`", self.line(host.origin))
             }
             (SkipCode::Breaker, ..) => {
-                "a breaker has tripped: find out why by `zonewright status`, and reset it there; naming the host \
-                                        passes"
+                "a breaker has tripped: find out why with `zonewright status`, and reset it there; or give `--host`"
                     .to_owned()
             }
             (_, None, _) => format!(
-                "zonewright.toml has no [project.{id}], so nobody allowed automation; the administrator would add it with \
-                 `automation = \"allowed\"`"
+                "zonewright.toml has no [project.{id}], so automation is not allowed; the administrator can add it \
+                 with `automation = \"allowed\"`"
             ),
             (_, Some(admin), _) if !admin.automation_allowed => format!(
-                "the administrator has not allowed automation for `{id}` ({}): `automation = \"allowed\"` would",
+                "the administrator has not allowed automation for `{id}` ({}): `automation = \"allowed\"` allows it",
                 self.line(admin.origin)
             ),
             (_, Some(_), ProjectFile::Good(settings)) => format!(
-                "the owner has not switched automation on for `{id}` ({}): `automation: true` would; so would naming the host",
+                "the owner has not switched automation on for `{id}` ({}): set `automation: true`, or give `--host`",
                 self.line(settings.policy_origin)
             ),
             (_, Some(_), _) => format!("the file of project `{id}` cannot be read"),
@@ -165,19 +164,20 @@ impl Case<'_> {
         let settings = project.file.settings().filter(|settings| host.columns_are_known && !settings.automation);
         let by_hand = self.context.selection.names_host(host.inv);
         match settings {
-            Some(_) if by_hand => Some("`--host` names it, which passes the owner's switch".to_owned()),
+            Some(_) if by_hand => Some("`--host` names it, which overrides the owner's switch".to_owned()),
             Some(settings) => Some(format!(
                 "the owner has not switched automation on for `{}` ({}), but that does not hold back a host's first \
-                 publication: names.lock gives it its name, at which no AAAA is live; so it is planned under `create-only`",
+                 publication: names.lock gives it its name, and no AAAA is live there. So it is planned under \
+                 `create-only`",
                 project.id,
                 self.line(settings.policy_origin)
             )),
             None => (by_hand && host.restricted)
-                .then(|| "`--host` names it, which passes the restriction `automated-dns`".to_owned()),
+                .then(|| "`--host` names it, which overrides the restriction `automated-dns`".to_owned()),
         }
     }
 
-    /// What naming a skipped host on the command line would come to.
+    /// What would happen if an operator named a skipped host on the command line.
     fn by_hand(&self, place: usize, code: SkipCode) -> ByHand {
         let inv = self.context.inventory.hosts[place].inv;
         let selection = Selection { hosts: [inv].into(), projects: BTreeSet::new() };

@@ -38,13 +38,13 @@ pub fn answer(host: &HostFacts) -> String {
         several => format!(" {several} changes of others touch it."),
     };
     let foreign = match host.decision.outcome {
-        "nothing" if has_foreign_ttl(host) => " A TTL is not the wanted one, but the RRset is not our own.",
+        "nothing" if has_foreign_ttl(host) => " A TTL is not the desired one, but the RRset is not our own.",
         _ => "",
     };
     format!("Host {}, {name}{project}: {}{foreign}{others}", host.inv, decided(host.inv, &host.decision))
 }
 
-/// Whether some RRset of a host has a TTL that is not the wanted one and that may not be changed.
+/// Whether some RRset of a host has a TTL that is not the desired one and that may not be changed.
 fn has_foreign_ttl(host: &HostFacts) -> bool {
     let sites = host.interfaces.iter().flat_map(|own| {
         let reverse = own.networks.iter().filter_map(|network| network.address.as_ref()).filter(|own| own.kept);
@@ -65,25 +65,25 @@ fn decided(inv: u64, decision: &DecisionFacts) -> String {
     match decision.outcome {
         "changes" => format!("{} planned.", is_are(own)),
         "nothing" if !decision.held_back.is_empty() => format!(
-            "nothing is done, for policy `{}` holds back {}.",
+            "nothing is done, because policy `{}` holds back {}.",
             decision.policy.unwrap_or_default(),
             counted(decision.held_back.len())
         ),
-        "nothing" if !decision.said.is_empty() => format!("nothing is done, for {}.", decision.said),
+        "nothing" if !decision.said.is_empty() => format!("nothing is done, because {}.", decision.said),
         "nothing" => "nothing has to be changed.".to_owned(),
         "blocked" => {
             let first = decision.obstacles.first();
             let what = first.map(|first| format!(" by `{}`: {}", first.code, first.message)).unwrap_or_default();
             let more = match decision.obstacles.len() {
                 0 | 1 => String::new(),
-                2 => " 1 more obstacle waits behind it.".to_owned(),
-                all => format!(" {} more obstacles wait behind it.", all - 1),
+                2 => " 1 more obstacle comes after it.".to_owned(),
+                all => format!(" {} more obstacles come after it.", all - 1),
             };
             format!("it is blocked{what}.{more}{released}")
         }
         "skipped" => {
             let by_hand = match &decision.by_hand {
-                Some(by_hand) if !by_hand.passes => " Naming it does not pass that.".to_owned(),
+                Some(by_hand) if !by_hand.passes => " `--host` does not override that.".to_owned(),
                 Some(by_hand) if !by_hand.obstacles.is_empty() => {
                     format!(" With `--host {inv}` it would be blocked by `{}`.", by_hand.obstacles[0].code)
                 }
@@ -101,7 +101,7 @@ fn decided(inv: u64, decision: &DecisionFacts) -> String {
     }
 }
 
-/// How many changes touch what nobody has, in a sentence.
+/// How many changes touch a name or address that no host has, in a sentence.
 pub fn touched(changes: usize) -> String {
     match changes {
         0 => "No change touches it.".to_owned(),
@@ -207,7 +207,8 @@ impl Case<'_> {
         })
     }
 
-    /// A host's name, with its row of names.lock where that gives it; of a host that hosts.csv lacks, its current row's.
+    /// A host's name, with its row of names.lock where that gives it; of a host that hosts.csv lacks, its current
+    /// row's.
     fn name(&self, inv: Inv) -> Option<(&Name, Option<&LockRow>)> {
         let inventory = self.context.inventory;
         match self.host_row(inv) {
@@ -258,7 +259,7 @@ impl Case<'_> {
             (_, None, _) => "it still counts as taken".to_owned(),
             (_, Some(_), Some(until)) => format!("it stays taken until {until}; {}", self.fate_words(row)),
             (_, Some(_), None) if released::spared(self.context, row) == Some(Spared::LongAgo) => {
-                "long ago: its records are no longer looked after".to_owned()
+                "long ago: zonewright no longer changes its records".to_owned()
             }
             (_, Some(_), None) => {
                 let again = row.name.as_ref().map(|name| self.again_words(name.as_name()));
@@ -277,23 +278,23 @@ impl Case<'_> {
     /// When a name that was given up long enough ago may be given again.
     pub(super) fn again_words(&self, name: NameRef<'_>) -> &'static str {
         match self.context.live.rrsets_at(name).next() {
-            Some(_) => "it may be given again once nothing stands at it in live DNS",
+            Some(_) => "it may be given again once live DNS has nothing at it",
             None => "it may be given again",
         }
     }
 
-    /// What becomes of the records of a name that was given up not long ago.
+    /// What happens to the records of a name that was given up not long ago.
     fn fate_words(&self, row: &LockRow) -> String {
         let Some(spared) = released::spared(self.context, row) else {
             let name = row.name.as_ref().map(Name::as_name);
             let waits = name.map(|name| self.waits_of(name)).unwrap_or_default();
             return match waits.first() {
                 Some(waits) => waits.clone(),
-                None => "its records are cleared away".to_owned(),
+                None => "its records are removed".to_owned(),
             };
         };
         let why = match spared {
-            Spared::NotReleased | Spared::LongAgo => "it is not looked after".to_owned(),
+            Spared::NotReleased | Spared::LongAgo => "no rule looks at it".to_owned(),
             Spared::Forbidden => "the administrator does not allow automation".to_owned(),
             Spared::PolicyUnknown => "no file of its project can be read".to_owned(),
             Spared::Policy(policy) => format!("policy `{}` removes nothing", policy.as_str()),
@@ -301,9 +302,9 @@ impl Case<'_> {
             Spared::Restricted => "`automated-dns` restricts the host".to_owned(),
             Spared::Breaker => "a breaker has tripped".to_owned(),
             Spared::Resting => {
-                "removals rest while a row of hosts.csv or names.lock is bad, or a source unknown".to_owned()
+                "nothing is removed while a row of hosts.csv or names.lock is bad, or a source is unknown".to_owned()
             }
-            Spared::Held => "somebody has the name again".to_owned(),
+            Spared::Held => "a host has the name again".to_owned(),
             Spared::Untouchable => "no rule touches this name".to_owned(),
             Spared::Protected => {
                 let name = row.name.as_ref().map(Name::as_name);

@@ -94,7 +94,7 @@ impl Named<'_> {
         }
     }
 
-    /// What is said of a text that several hosts have as a name: number and name of each.
+    /// The message for a text that several hosts have as a name: number and name of each.
     fn several(&self, text: &str, holders: &[Holder]) -> String {
         let current = holders.iter().filter(|holder| holder.now);
         let named = current.filter_map(|holder| Some((self.inv_of(*holder), held_name(self.inventory, *holder)?)));

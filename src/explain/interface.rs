@@ -90,7 +90,7 @@ impl Derivation<'_> {
         self.kind == InterfaceKind::Backbone && self.own.is_some_and(|own| !own.own_a.is_empty())
     }
 
-    /// What addresses are made of; of IPv4 addresses any stands for all.
+    /// What addresses are made of; any IPv4 address is an example of all.
     fn ingredients(&self) -> Option<Ingredients> {
         if self.is_by_ipv4() {
             return self.own?.own_a.first().map(|address| Ingredients::Ipv4(*address));

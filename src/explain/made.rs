@@ -8,7 +8,7 @@ use super::model::Step;
 use crate::desired::address::{eui64, with_ipv4, with_project_id};
 use crate::inventory::value::{HbfProjectId, Mac, Net64};
 
-/// What an address is made of beside its network.
+/// What an address is made of in addition to its network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ingredients {
     /// The project id, and the last 32 bits of the MAC.

@@ -1,8 +1,8 @@
 //! Why a host, a name or an address has the records that it has: the whole chain, and what is decided about it.
 //!
-//! Comes in: what a decision was made by (the context, where all hosts stand) and the decision itself, with the question.
-//! Goes out: an [`Explanation`] of plain values. Nothing is decided here, and no rule is told a second time: every answer
-//! is that of the function by which a plan is made. Pure.
+//! Comes in: what a decision was made from (the context, the standings of all hosts) and the decision itself, with the
+//! question. Goes out: an [`Explanation`] of plain values. Nothing is decided here, and no rule is written a second
+//! time: every answer is that of the function that makes a plan. Pure.
 
 pub mod model;
 
@@ -42,12 +42,12 @@ pub use model::Explanation;
 use published::PublishedRrset;
 pub use subject::{Question, SubjectError, in_domains};
 
-/// A decision, and what it was made by.
+/// A decision, and what it was made from.
 #[derive(Clone, Copy)]
 pub struct Case<'a> {
     /// What the rules may look at.
     pub context: &'a Context<'a>,
-    /// Where all hosts stand.
+    /// The standings of all hosts.
     pub standings: &'a Standings,
     /// What was decided.
     pub decision: Decision<'a>,
@@ -70,7 +70,7 @@ pub struct Decision<'a> {
     pub skipped: &'a [Skipped],
     /// What was found and left.
     pub notices: &'a [Notice],
-    /// What nobody has, and that waits to be deleted.
+    /// The RRsets at names that no host has, and that wait to be deleted.
     pub waiting: &'a [Waiting],
 }
 
@@ -79,13 +79,13 @@ pub struct Decision<'a> {
 pub struct Again {
     /// The changes.
     pub changes: Vec<Change>,
-    /// Where all hosts would stand.
+    /// The standings that all hosts would have.
     pub standings: Standings,
 }
 
 /// Answers a question about a decision.
 pub fn explain(case: &Case<'_>, question: &Question) -> Explanation {
-    // Told where they belong: beside the name or the host that they are about.
+    // They are shown with the name or the host that they are about.
     let is_of_names = |code| matches!(code, NoticeCode::ForeignName | NoticeCode::Protected | NoticeCode::PostState);
     let unseen = case.decision.notices.iter().filter(|notice| !is_of_names(notice.code));
     let unseen = unseen.map(|notice| notice.message.clone()).collect();
@@ -104,7 +104,7 @@ impl Case<'_> {
         self.context.inventory.files.place(origin).to_string()
     }
 
-    /// How long ago something was; nothing where it lies ahead, as far as clocks may differ.
+    /// How long ago something was; nothing where it is in the future, by as much as clocks may differ.
     fn age(&self, time: Time) -> Duration {
         self.context.now.since(time).unwrap_or(Duration::from_secs(0))
     }

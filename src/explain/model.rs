@@ -118,13 +118,13 @@ pub struct OtherName {
     pub line: String,
     /// When it was given up.
     pub released: Option<String>,
-    /// Until when it stays taken, for who had it too.
+    /// Until when it stays taken, also for the host that had it.
     pub taken_until: Option<String>,
     /// What that means, in words.
     pub said: String,
 }
 
-/// One MAC report, and what became of it.
+/// One MAC report, and its verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ReportFacts {
     /// `file:line`.
@@ -135,13 +135,13 @@ pub struct ReportFacts {
     pub time: String,
     /// How old it is; `0s` where it is dated ahead.
     pub age: String,
-    /// How much older than it says it counts; none where it does not.
+    /// How much older it counts than it is; none where it counts as it is.
     pub penalty: Option<String>,
     /// The MAC, where it is readable.
     pub mac: Option<String>,
     /// The switch, where it names one.
     pub switch: Option<String>,
-    /// What became of it: `won`, `lost`, `too-old`, `withdrawn`, `inactive`, `future` or `bad`.
+    /// The verdict: `won`, `lost`, `too-old`, `withdrawn`, `inactive`, `future` or `bad`.
     pub verdict: &'static str,
     /// Why, in words.
     pub why: String,
@@ -158,7 +158,8 @@ pub struct SwitchFacts {
     pub source: &'static str,
     /// `L3` or `L2`.
     pub segment: &'static str,
-    /// The first line of l3-tors that lists it, where one does; none of an L3 segment where only an accepted export did.
+    /// The first line of l3-tors that lists it, where one does; none of an L3 segment where only an accepted export
+    /// did.
     pub segment_line: Option<String>,
 }
 
@@ -224,7 +225,7 @@ pub struct MadeAddress {
 pub struct Step {
     /// What is taken or done.
     pub what: String,
-    /// What comes of it.
+    /// The result.
     pub value: String,
     /// How many bits of the address that is; none where it is a step on the way.
     pub bits: Option<u8>,
@@ -248,12 +249,12 @@ pub struct Site {
     pub zone: Option<String>,
     /// The zone's permission: `full` or `own`.
     pub permission: Option<&'static str>,
-    /// What stands in the way of writing there: `no-zone`, `zone-unknown`, `delegated`, `below-dname`, `cname`; else
+    /// What prevents writing there: `no-zone`, `zone-unknown`, `delegated`, `below-dname`, `cname`; else
     /// `open`.
     pub place: &'static str,
     /// The same in words.
     pub said: String,
-    /// The RRsets that stand there and that rules look at, or all where a name was asked for.
+    /// The RRsets that are there and that rules look at, or all where a name was asked for.
     pub rrsets: Vec<LiveFacts>,
 }
 
@@ -265,7 +266,7 @@ pub struct LiveFacts {
     pub rtype: String,
     /// The TTL in seconds.
     pub ttl: u32,
-    /// The TTL that is wanted, where it is another.
+    /// The desired TTL, where it is another.
     pub wanted_ttl: Option<u32>,
     /// The data, sorted.
     pub rdata: Vec<String>,
@@ -280,7 +281,7 @@ pub struct LiveFacts {
 /// A name that holds an address, or a reverse name that holds a name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Holding {
-    /// The owner name, or the address that it stands for.
+    /// The owner name, or its address where it is a reverse name.
     pub at: String,
     /// The TTL in seconds.
     pub ttl: u32,
@@ -304,8 +305,8 @@ pub struct Obstacle {
 /// What is done about a host, or why nothing is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DecisionFacts {
-    /// `changes`, `nothing`, `blocked`, `skipped`, `free`, `unknown` where hosts.csv lacks the host, or `left-out` where
-    /// `--host` or `--project` names others.
+    /// `changes`, `nothing`, `blocked`, `skipped`, `free`, `unknown` where hosts.csv lacks the host, or `left-out`
+    /// where `--host` or `--project` names others.
     pub outcome: &'static str,
     /// The policy under which it is planned, where it is.
     pub policy: Option<&'static str>,
@@ -329,12 +330,12 @@ pub struct DecisionFacts {
     pub by_hand: Option<ByHand>,
 }
 
-/// What naming a host on the command line would come to.
+/// What would happen if an operator named a host on the command line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ByHand {
     /// The command.
     pub command: String,
-    /// Whether that passes what skips the host.
+    /// Whether that overrides what skips the host.
     pub passes: bool,
     /// What would block it then, the first first.
     pub obstacles: Vec<Obstacle>,
@@ -351,9 +352,9 @@ pub struct ChangeFacts {
     pub zone: String,
     /// The owner name.
     pub name: String,
-    /// The address that a reverse name stands for.
+    /// The address of a reverse name.
     pub address: Option<IpAddr>,
-    /// The RRset that a TXT of the registry stands beside, such as `PTR of 2a02:6b8::1`.
+    /// The RRset whose owner a TXT of the registry records, such as `PTR of 2a02:6b8::1`.
     pub registers: Option<String>,
     /// The type.
     #[serde(rename = "type")]
@@ -384,7 +385,7 @@ pub struct ReasonFacts {
     pub rule: &'static str,
     /// The host whose rule it is; none for orphans.
     pub host: Option<u64>,
-    /// The lines it rests on.
+    /// The lines that it depends on.
     pub evidence: Vec<String>,
 }
 
@@ -403,7 +404,7 @@ pub struct NameFacts {
     pub remarks: Vec<String>,
 }
 
-/// Somebody who has or had a name.
+/// A host that has or had a name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HolderFacts {
     /// The host.
@@ -416,7 +417,7 @@ pub struct HolderFacts {
     pub line: String,
     /// When it gave the name up.
     pub released: Option<String>,
-    /// Until when it stays taken, for who had it too.
+    /// Until when it stays taken, also for the host that had it.
     pub taken_until: Option<String>,
     /// The same in words.
     pub said: String,
@@ -446,6 +447,6 @@ pub struct Claim {
     pub name: String,
     /// `preferred`, `acceptable`, or `own-a` for an A record at the name.
     pub role: &'static str,
-    /// The line of the network, where it comes of one.
+    /// The line of the network, where it was made from one.
     pub line: Option<String>,
 }

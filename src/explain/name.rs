@@ -1,4 +1,4 @@
-//! From a name back to its host, or to nobody.
+//! From a name back to its host, or to no host.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub fn explain(case: &Case<'_>, name: &Name) -> Explanation {
         ([], Some(first)) => case.gone_words(name, latest(&facts.holders).unwrap_or(first)),
         ([], None) => match case.published_name_words(name) {
             Some(published) => format!("No host has the name {name} now.{} {published}", case.next_words(name)),
-            None => format!("{name} is nobody's: no host has or had it.{}", case.next_words(name)),
+            None => format!("{name} has no host: no host has or had it.{}", case.next_words(name)),
         },
         (several, _) => claimed_by(name, several),
     };
@@ -46,37 +46,37 @@ pub fn explain(case: &Case<'_>, name: &Name) -> Explanation {
     }
 }
 
-/// Who gave a name up last.
+/// The host that gave a name up last.
 fn latest(holders: &[HolderFacts]) -> Option<&HolderFacts> {
     // Texts of times to the second in UTC sort as the times do.
     holders.iter().filter(|holder| holder.released.is_some()).max_by_key(|holder| &holder.released)
 }
 
 impl Case<'_> {
-    /// Whose a name was that is nobody's now, and until when it stays taken.
+    /// Which host had a name that no host has now, and until when the name stays taken.
     fn gone_words(
         &self,
         name: &Name,
         HolderFacts { inv, interface, released, taken_until, .. }: &HolderFacts,
     ) -> String {
-        let beside = if *interface == "fastbone" { " with the name that it is the fastbone of" } else { "" };
+        let with = if *interface == "fastbone" { " with the name that it is the fastbone of" } else { "" };
         let then = match (released, taken_until) {
             (None, _) => format!("; hosts.csv gives it to host {inv}, but names.lock, which alone counts, does not."),
             (Some(at), Some(until)) => {
-                format!(": host {inv} gave it up{beside} at {at}, and it stays taken until {until}.")
+                format!(": host {inv} gave it up{with} at {at}, and it stays taken until {until}.")
             }
             (Some(at), None) => {
-                format!(": host {inv} gave it up{beside} at {at}, and {}.", self.again_words(name.as_name()))
+                format!(": host {inv} gave it up{with} at {at}, and {}.", self.again_words(name.as_name()))
             }
         };
-        format!("{name} is nobody's now{then}{}", self.next_words(name))
+        format!("{name} has no host now{then}{}", self.next_words(name))
     }
 
-    /// Who would get a name that nobody has, in a sentence.
+    /// The host that would get a name that no host has, in a sentence.
     fn next_words(&self, name: &Name) -> String {
         let said = |(inv, is_fastbone)| {
-            let beside = if is_fastbone { " as the name of its fastbone" } else { "" };
-            format!(" `zonewright allocate --write` gives it to host {inv}{beside}.")
+            let role = if is_fastbone { " as the name of its fastbone" } else { "" };
+            format!(" `zonewright allocate --write` gives it to host {inv}{role}.")
         };
         self.context.foreseen.taker(self.context.inventory, name.as_name()).map(said).unwrap_or_default()
     }
@@ -100,15 +100,15 @@ impl Case<'_> {
         }
     }
 
-    /// That a name which nobody has is given to nobody because of what stands there.
+    /// Says that `allocate` does not give a free name because of the records there.
     fn stays(&self, name: NameRef<'_>) -> Option<String> {
         let Context { inventory, live, names, .. } = self.context;
         let is_given = name.parent().is_some_and(|parent| taken::domains(inventory).contains(parent.as_wire()));
-        let is_passed_over = is_given && !names.is_held(inventory, name) && live.rrsets_at(name).next().is_some();
-        is_passed_over.then(|| "as long as anything stands at it in live DNS, `allocate` gives it to nobody".to_owned())
+        let is_ignored = is_given && !names.is_held(inventory, name) && live.rrsets_at(name).next().is_some();
+        is_ignored.then(|| "as long as live DNS has anything at it, `allocate` gives it to no host".to_owned())
     }
 
-    /// Somebody who has or had a name.
+    /// A host that has or had a name.
     fn holder(&self, holder: Holder) -> HolderFacts {
         let inventory = self.context.inventory;
         let (inv, origin, released) = match holder.by {
@@ -135,7 +135,7 @@ impl Case<'_> {
         }
     }
 
-    /// What it means that somebody has or had a name.
+    /// What it means that a host has or had a name.
     fn holder_words(&self, holder: Holder, released: Option<Time>, until: Option<Time>) -> String {
         let inventory = self.context.inventory;
         let is_free = |place: u32| inventory.hosts[place as usize].status == HostStatus::Free;
@@ -151,11 +151,11 @@ impl Case<'_> {
             (HolderRow::Lock(_), Some(at), Some(until)) => {
                 format!("gave it up {at}; it stays taken until {until}")
             }
-            (HolderRow::Lock(_), Some(at), None) => format!("gave it up {at}, long enough ago to be given again"),
+            (HolderRow::Lock(_), Some(at), None) => format!("gave it up {at}, so long ago that it may be given again"),
         }
     }
 
-    /// Until when the records of a name wait that nobody has, and PTR that name it: a sentence for each time.
+    /// Until when the records of a name that no host has wait, and PTR that name it: a sentence for each time.
     pub(super) fn waits_of(&self, name: NameRef<'_>) -> Vec<String> {
         let points = |waiting: &Waiting| {
             let found = self.context.live.rrset(waiting.key.owner.as_name(), waiting.key.rtype);
@@ -174,8 +174,8 @@ impl Case<'_> {
         let said = |((since, due), rrsets): ((Option<Time>, Option<Time>), Vec<String>)| {
             let verb = if rrsets.len() == 1 { "waits" } else { "wait" };
             let until = match since.zip(due) {
-                Some((since, due)) => format!("an apply first wanted that {since}, so it is due {due}"),
-                None => format!("{delay} from the first apply that wants it on; none has yet"),
+                Some((since, due)) => format!("an apply first planned that {since}, so it is due {due}"),
+                None => format!("{delay} after the first apply that plans it; there was none yet"),
             };
             format!("{} {verb} to be deleted, as `delete_after` says: {until}", rrsets.join(" and "))
         };
@@ -186,17 +186,18 @@ impl Case<'_> {
     fn remarks(&self, name: NameRef<'_>) -> Vec<String> {
         let (context, mut remarks) = (self.context, Vec::new());
         if context.live.is_apex(name) {
-            remarks.push("it is the apex of a zone, where no rule touches what is not a host's".to_owned());
+            remarks.push("it is the apex of a zone, where rules change only records of hosts".to_owned());
         }
         if context.live.is_exchanger(name) {
-            remarks.push("MX records name it, so that no rule takes addresses away that are not its host's".to_owned());
+            remarks.push("MX records name it, so that rules remove no address that is not its host's".to_owned());
         }
         if let Some(why) = protect::protection(context, name).filter(|_| !context.live.is_apex(name)) {
             remarks.push(format!("it is protected, so that no rule changes it: {}", protect::reason(context, why)));
         }
         remarks.extend(self.waits_of(name));
         if context.names.may_be_held(context.inventory, name) {
-            remarks.push("it may be a fastbone's: a project's file cannot be read, so it is left alone".to_owned());
+            remarks
+                .push("it may be a fastbone's name: a project's file cannot be read, so it is left alone".to_owned());
         }
         if name.is_wildcard() {
             remarks.push("it is a wildcard, which no rule touches".to_owned());
@@ -204,9 +205,9 @@ impl Case<'_> {
         let is_nobodys = context.names.holders(context.inventory, name).next().is_none();
         if is_nobodys && !is_untouchable(context, name) && context.live.rrset(name, Rtype::AAAA).is_some() {
             remarks.push(
-                "of a name that nobody has or had, only what we created can go, where it holds a host's address or lies in \
-                 the domain of a project with policy `sync`; a zone's `claim_addresses = \"all\"` lets any host's \
-                 address go"
+                "no host has or had it: zonewright removes only what it created there, and only where that holds a \
+                 host's address or is in the domain of a project with policy `sync`; with `claim_addresses = \"all\"` \
+                 in the zone it removes the address of any host"
                     .to_owned(),
             );
         }

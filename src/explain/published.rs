@@ -37,8 +37,8 @@ pub struct JournalEntry {
     pub at: Time,
 }
 
-/// What applies did: `apply 1 created the AAAA of a.example.net. and b.example.net. (2026-11-20T02:00:00Z)`, where `rrsets`
-/// names what one apply wrote at one time.
+/// What applies did: `apply 1 created the AAAA of a.example.net. and b.example.net. (2026-11-20T02:00:00Z)`, where
+/// `rrsets` names what one apply wrote at one time.
 fn deeds(published: &[PublishedRrset], rrsets: impl Fn(&[&PublishedRrset]) -> String) -> String {
     let mut said: Vec<String> = Vec::new();
     let mut rest: Vec<&PublishedRrset> = published.iter().collect();
@@ -152,7 +152,7 @@ impl Case<'_> {
         }
         let kept: Vec<String> = left.iter().filter(|found| !self.is_changed(found)).map(words_of).collect();
         let (records, them) = match (left.len(), kept.len()) {
-            (0, _) => return "No record that we created is left of it.".to_owned(),
+            (0, _) => return "No record that zonewright created is left of it.".to_owned(),
             (_, 0) => return "The plan changes what is left of it.".to_owned(),
             (_, 1) => ("Our own record is", "it"),
             (_, _) => ("Our own records are", "them"),
@@ -184,17 +184,17 @@ impl Case<'_> {
         match policy {
             None => format!("The inventory has no usable file of project `{id}`: delete {them} by hand."),
             Some(Policy::Sync) => format!(
-                "Project `{id}` has policy `sync`, which deletes {them} after `delete_after`, unless the zone or a switch \
-                 forbids it."
+                "Project `{id}` has policy `sync`, which deletes {them} after `delete_after`, unless the zone or a \
+                 switch forbids it."
             ),
             Some(policy) if inventory.place_of(*host).is_some() => format!(
-                "Policy `repair` deletes what holds an address of host {host}, and policy `sync` the rest; project `{id}` \
-                 has `{}`. `zonewright explain {host}` says what is planned for the host.",
+                "Policy `repair` deletes what holds an address of host {host}, and policy `sync` the rest; project \
+                 `{id}` has `{}`. `zonewright explain {host}` says what is planned for the host.",
                 policy.as_str()
             ),
             Some(policy) => format!(
-                "Policy `sync` of project `{id}` would delete {them}; it has `{}`. Set `policy: sync`, or delete {them} by \
-                 hand; if the host should be there, correct the inventory.",
+                "Policy `sync` of project `{id}` would delete {them}; it has `{}`. Set `policy: sync`, or delete \
+                 {them} by hand; if the host should be there, correct the inventory.",
                 policy.as_str()
             ),
         }

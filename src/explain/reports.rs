@@ -1,4 +1,4 @@
-//! A host's MAC reports, each with what became of it.
+//! A host's MAC reports, each with its verdict.
 
 use super::Case;
 use super::model::ReportFacts;
@@ -37,7 +37,7 @@ impl Case<'_> {
         }
     }
 
-    /// What became of a report: a code, and words.
+    /// The verdict on a report: a code, and words.
     fn verdict_words(&self, verdict: Verdict) -> (&'static str, String) {
         match verdict {
             Verdict::Won => ("won", "the latest that counts".to_owned()),
@@ -50,16 +50,16 @@ impl Case<'_> {
                 "inactive",
                 "it says that the MAC is not in use, and withdraws reports of it that are no newer".to_owned(),
             ),
-            Verdict::Ahead => ("future", "dated more than 5 minutes after the clock, it counts for nothing".to_owned()),
+            Verdict::Ahead => ("future", "dated more than 5 minutes in the future, so it does not count".to_owned()),
             Verdict::Bad { freezes: true } => {
-                ("bad", "the line cannot be used, and no good report is as new: the host is frozen".to_owned())
+                ("bad", "the line cannot be used, and no good report is as new: it blocks the host".to_owned())
             }
-            Verdict::Bad { freezes: false } => ("bad", "the line cannot be used; it does no harm here".to_owned()),
+            Verdict::Bad { freezes: false } => ("bad", "the line cannot be used; it blocks nothing".to_owned()),
         }
     }
 }
 
-/// By what the report that won is better.
+/// Why the report that won is better.
 fn better_words(better: Better) -> String {
     match better {
         Better::Newer(newer) => format!("it counts as {newer} older than the one that won"),

@@ -13,7 +13,7 @@ use crate::live::{LiveRrset, Place, ZoneIndex};
 use crate::names::HolderRow;
 
 impl Case<'_> {
-    /// What is live at a name of the given types, with the TTL that a project wants there.
+    /// What is live at a name of the given types, with the desired TTL of a project.
     pub(super) fn site(&self, name: NameRef<'_>, rtypes: &[Rtype], project: Option<ProjectIndex>) -> Site {
         let mut site = self.whole_site(name, project);
         site.rrsets.retain(|rrset| rtypes.iter().any(|rtype| rtype.to_string() == rrset.rtype));
@@ -45,20 +45,20 @@ impl Case<'_> {
         }
     }
 
-    /// What stands in the way of writing to a name: a code, and words.
+    /// What prevents writing to a name: a code, and words.
     fn place_words(&self, place: &Place) -> (&'static str, String) {
         match place {
             Place::Open(_) => ("open", String::new()),
             Place::NoZone => ("no-zone", "no configured zone holds it".to_owned()),
             Place::Unknown(zone) if self.context.live.zone(*zone).contents().is_some() => {
-                ("zone-unknown", "its server was asked name by name, and what stands here is not known".to_owned())
+                ("zone-unknown", "its server was asked name by name, and what is here is not known".to_owned())
             }
             Place::Unknown(_) => {
-                ("zone-unknown", "its zone could not be read, so what stands here is not known".to_owned())
+                ("zone-unknown", "its zone could not be read, so what is here is not known".to_owned())
             }
-            Place::Delegated(_, cut) => ("delegated", format!("served elsewhere: NS stand at `{cut}`")),
-            Place::BelowDname(_, dname) => ("below-dname", format!("redirected: a DNAME stands at `{dname}`")),
-            Place::Cname(_) => ("cname", "a CNAME stands here, beside which nothing else may".to_owned()),
+            Place::Delegated(_, cut) => ("delegated", format!("served elsewhere: there are NS records at `{cut}`")),
+            Place::BelowDname(_, dname) => ("below-dname", format!("redirected: there is a DNAME at `{dname}`")),
+            Place::Cname(_) => ("cname", "there is a CNAME here, so no other record may be here".to_owned()),
         }
     }
 
@@ -130,13 +130,13 @@ impl Case<'_> {
             .collect();
         said.dedup();
         match said.is_empty() {
-            true => "nobody's name".to_owned(),
+            true => "no host's name".to_owned(),
             false => said.join(", "),
         }
     }
 
-    /// The hosts that may have each of some addresses, in the order of hosts. All are looked for in one pass over the
-    /// fleet: one name may have as many PTR as the fleet has hosts.
+    /// The hosts that may have each of some addresses, in the order of hosts. All are looked for in one pass through
+    /// the fleet: one name may have as many PTR as the fleet has hosts.
     fn claimants(&self, addresses: impl Iterator<Item = IpAddr>) -> HashMap<IpAddr, Vec<u64>> {
         let mut claimants: HashMap<IpAddr, Vec<u64>> = addresses.map(|address| (address, Vec::new())).collect();
         let hosts = self.context.inventory.hosts.iter().zip(self.context.desired.iter());
@@ -155,7 +155,7 @@ impl Case<'_> {
 /// Whose an address is that these hosts may have, in words.
 fn whose_address(hosts: &[u64]) -> String {
     match hosts {
-        [] => "nobody's address".to_owned(),
+        [] => "no host's address".to_owned(),
         hosts => hosts.iter().map(|inv| format!("an address of host {inv}")).collect::<Vec<_>>().join(", "),
     }
 }

@@ -1,4 +1,4 @@
-//! What somebody asks about: a text of theirs to a host, a name or an address.
+//! What an operator asks about: from a text to a host, a name or an address.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -17,7 +17,7 @@ use crate::names::{Foreseen, NameIndex};
 pub enum Question {
     /// A host that hosts.csv or names.lock has.
     Host(Inv),
-    /// A name that lies in a configured zone, or that a host has or had.
+    /// A name that is in a configured zone, or that a host has or had.
     Name(Name),
     /// An address.
     Address(IpAddr),
@@ -51,7 +51,7 @@ pub(super) fn error<T>(message: String, hint: impl Into<String>) -> Result<T, Su
 const EXPECTED: &str = "ask about an inventory number such as 100001, a name, or an address";
 
 impl Question {
-    /// Reads a question: digits are an inventory number, a reverse name stands for its address, and a single label is looked
+    /// Reads a question: digits are an inventory number, a reverse name means its address, and a single label is looked
     /// for in the projects' domains.
     ///
     /// Errors: what is none of these, and what neither the inventory nor any configured zone knows of.
@@ -113,8 +113,8 @@ pub fn in_domains(inventory: &Inventory, label: &str) -> Vec<Name> {
     names.into_iter().collect()
 }
 
-/// A name by its first label: the one in the projects' domains that a host has or had, else the one that is live, else the
-/// one that a host would get.
+/// A name by its first label: the one in the projects' domains that a host has or had, else the one that is live, else
+/// the one that a host would get.
 fn short_name(
     inventory: &Inventory,
     (names, foreseen): (&NameIndex, &Foreseen),

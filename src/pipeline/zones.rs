@@ -356,7 +356,7 @@ fn read_one<'t>(access: &'t Access, zone: &ZoneName, extent: Option<Extent>) -> 
 fn known(read: ZoneRead, knowledge: Option<Knowledge>) -> Box<KnownZone> {
     let mut structure = Structure::default();
     let apex = read.contents.apex().as_name();
-    let seen = ZoneSeen::beside(&read.contents, |rrset| structure.note(apex, rrset));
+    let seen = ZoneSeen::with_each(&read.contents, |rrset| structure.note(apex, rrset));
     let live = LiveZone::made_of(read.contents, structure);
     let live = match knowledge {
         Some(knowledge) => live.with_knowledge(knowledge),

@@ -59,7 +59,7 @@ pub fn change(
     }
 }
 
-/// A plan in which there is nothing.
+/// An empty plan.
 pub fn empty() -> Plan {
     Plan {
         tool: "zonewright 0.1.0".to_owned(),
@@ -89,7 +89,7 @@ pub fn empty() -> Plan {
     }
 }
 
-/// [`fleet`] held against a base: changes that the difference causes, in part, and not.
+/// [`fleet`] compared with a base: changes that the difference causes, causes in part, and does not cause.
 pub fn reviewed() -> Plan {
     let mut plan = fleet();
     super::order::settle(&mut plan);
@@ -106,7 +106,7 @@ pub fn reviewed() -> Plan {
     };
     let network = "VLAN 604 of switch `sas1-s12` moved from `2a02:6b8:0:1600::/64` to `2a02:6b8:0:160b::/64`";
     let tors = ["racktables/l3-tors.txt:412"];
-    let drift = "somebody else changed or removed records that apply 12 wrote (2026-11-18T04:00:00Z)";
+    let drift = "another editor changed or removed records that apply 12 wrote (2026-11-18T04:00:00Z)";
     let ttl = "the TTL of project `search` is 600, no longer 3600";
     let is_search = |change: &Change, inv: u64| change.host == Some(Inv(inv));
     let causes = vec![
@@ -130,7 +130,7 @@ pub fn reviewed() -> Plan {
         cause(
             Class::Pending,
             CauseKind::Released,
-            "names that nobody has",
+            "names that no host has",
             &["projects/search.yaml:11"],
             of(&|change| change.project == "search" && change.host.is_none()),
         ),
@@ -337,7 +337,7 @@ fn hosts() -> BTreeMap<Inv, HostSeen> {
     ])
 }
 
-/// A limit of hosts of which nothing more is said.
+/// A limit of hosts with defaults for all else.
 fn of_hosts() -> LimitState {
     LimitState {
         scope: "global".to_owned(),

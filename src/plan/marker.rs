@@ -1,15 +1,15 @@
 //! The marker: a TXT record at `_zonewright.APEX` that every update of a fenced zone swaps for a new one.
 //!
-//! Comes in and goes out: its text, `e=EPOCH p=PLAN b=BATCH`. Whoever swaps it proves to have seen the last update, so that
-//! of two runs one is refused; a message sent twice takes effect once; and after a lost answer it tells whether the update
-//! was done. Pure.
+//! Comes in and goes out: its text, `e=EPOCH p=PLAN b=BATCH`. A run that swaps it proves that it has seen the last
+//! update. So of two runs one is refused, a message sent twice takes effect once, and after a lost answer the marker
+//! shows whether the update was done. Pure.
 
 use std::fmt;
 
 use crate::diff::protect::MARKER_LABEL;
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 
-/// The TTL of a marker: nobody is to cache it (no official source).
+/// The TTL of a marker: no resolver must cache it (no official source).
 const TTL: u64 = 0;
 
 /// What a marker says.
@@ -58,7 +58,7 @@ impl fmt::Display for Marker {
     }
 }
 
-/// Where the marker of a zone stands; `None` where the apex leaves no room for a label (RFC 1035 section 2.3.4).
+/// Where the marker of a zone is; `None` where the apex leaves no room for a label (RFC 1035 section 2.3.4).
 pub fn marker_key(zone: &ZoneName) -> Option<RrKey> {
     let name = Name::prepend(MARKER_LABEL, zone.as_name()).ok()?;
     Some(RrKey { owner: zone.owner(name.as_name())?, rtype: Rtype::TXT })
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn the_marker_stands_below_the_apex() {
+    fn the_marker_is_below_the_apex() {
         let zone = ZoneName::new(Name::parse("example.net").unwrap());
         assert_eq!(marker_key(&zone).unwrap().owner.to_string(), "_zonewright.example.net.");
     }

@@ -23,24 +23,24 @@ pub struct Plan {
     pub only: Option<Only>,
     /// SHA-256 of every input file in hexadecimal, by name.
     pub inputs: BTreeMap<String, String>,
-    /// How many hosts the inventory has, of those that the plan was narrowed to; none where an apply is undone, since no
-    /// inventory is read then, and in plans of an earlier version.
+    /// How many hosts the inventory has, of those that the plan was narrowed to; none where an apply is undone, since
+    /// no inventory is read then, and in plans of an earlier version.
     pub fleet: Option<u64>,
     /// What the inventory says of the hosts that the plan names; without those that it lacks. Reports show their names.
     pub hosts: BTreeMap<Inv, HostSeen>,
     /// The changes, sorted by project, host (none last), zone, owner, type; the names as text.
     pub changes: Vec<Change>,
-    /// What the changes rest on; none where an apply is undone, and where there are neither changes nor a base.
+    /// The causes of the changes; none where an apply is undone, and where there are neither changes nor a base.
     pub review: Option<Review>,
-    /// The RRsets whose records nobody has, and that wait before they are deleted; sorted as `changes`.
+    /// The RRsets at names that no host has, and that wait before they are deleted; sorted as `changes`.
     pub waiting: Vec<Waiting>,
     /// The own RRsets of names that no host has and that the plan leaves, sorted by name, zone, owner, type.
     pub left_behind: Vec<LeftBehind>,
     /// The hosts that get no change although they should, sorted by host.
     pub blocked: Vec<Blocked>,
-    /// The hosts that are not looked after, sorted by host.
+    /// The hosts that zonewright leaves alone on purpose, sorted by host.
     pub skipped: Vec<Skipped>,
-    /// What somebody should know, sorted by code, name and host.
+    /// What an operator should know, sorted by code, name and host.
     pub notices: Vec<Notice>,
     /// The limits, with what of them is used.
     pub limits: Vec<LimitState>,
@@ -51,11 +51,11 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Whether an RRset that waited to be deleted, and that the plan neither lists as waiting nor changes, has somebody's
-    /// name again.
+    /// Whether the plan lists all RRsets that wait to be deleted, so that an RRset which waited and is not in the plan
+    /// has the name of a host again.
     ///
-    /// It need not where only some hosts were looked at, where an apply is undone, where a zone could not be read, or where
-    /// the rules that remove what nobody has rested: a plan with RRsets that wait says so by a notice.
+    /// It does not where only some hosts were planned, where an apply is undone, where a zone could not be read, or
+    /// where nothing was removed at names that no host has: a plan with RRsets that wait says so with a notice.
     pub fn tells_all_waits(&self) -> bool {
         let hides = |notice: &Notice| matches!(notice.code, NoticeCode::ZoneUnknown | NoticeCode::RemovalsRest);
         self.only.is_none() && self.undoes.is_none() && !self.notices.iter().any(hides)
@@ -66,7 +66,7 @@ impl Plan {
         self.hosts.get(&host)?.name.as_deref()
     }
 
-    /// Whether names of a zone were asked for one by one, so that the plan knows no more of it than what they hold.
+    /// Whether names of a zone were asked for one by one, so that the plan knows only the records at these names.
     pub fn was_asked(&self, zone: &ZoneName) -> bool {
         let zone = zone.to_string();
         self.notices.iter().any(|notice| notice.code == NoticeCode::ReadByQuery && notice.name == zone)
@@ -114,7 +114,8 @@ pub struct LimitState {
     pub exceeded: bool,
     /// Of a share: what `max` is a share of.
     pub of: Option<u64>,
-    /// Of `max_by_cause`: the row or setting that causes most, as `file:line`; a few lines that cause as many, with commas.
+    /// Of `max_by_cause`: the row or setting that causes most, as `file:line`; a few lines that cause as many, with
+    /// commas.
     pub cause: Option<String>,
     /// From when on the plan would fit, if nothing else changes; none where it fits now, or never will.
     pub frees: Option<Time>,
@@ -125,7 +126,7 @@ pub struct LimitState {
 /// What sets a limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LimitSetting {
-    /// Nothing does: it is what holds where nothing is written.
+    /// Nothing does: it is the default.
     Default,
     /// A setting.
     Written {
@@ -167,7 +168,7 @@ pub struct SourceSeen {
     pub source: String,
     /// How many rows it has, bad ones included.
     pub rows: u64,
-    /// When it was made, by its own word; none where it does not say.
+    /// When it was made, by its own date; none where it has none.
     pub dated: Option<Time>,
     /// How old it may be; none where nothing is said.
     pub max_age: Option<Duration>,
@@ -191,12 +192,12 @@ pub struct ZoneSeen {
 impl ZoneSeen {
     /// How a zone's contents are seen.
     pub fn of(contents: &ZoneContents) -> ZoneSeen {
-        ZoneSeen::beside(contents, |_| {})
+        ZoneSeen::with_each(contents, |_| {})
     }
 
-    /// How a zone's contents are seen; `look` is shown every RRset meanwhile, so that nobody goes through a million of them
-    /// again.
-    pub fn beside(contents: &ZoneContents, mut look: impl FnMut(RrsetRef<'_>)) -> ZoneSeen {
+    /// How a zone's contents are seen; `look` gets every RRset meanwhile, because going through a million of them again
+    /// takes long.
+    pub fn with_each(contents: &ZoneContents, mut look: impl FnMut(RrsetRef<'_>)) -> ZoneSeen {
         let marker = marker_key(contents.apex());
         let (mut rrsets, mut managed) = (0, 0);
         let digest = contents.digest(|rrset| {
@@ -212,7 +213,7 @@ impl ZoneSeen {
     }
 }
 
-/// The types that a signer makes, so that they change without anybody's doing (RFC 4034, RFC 5155, RFC 7344).
+/// The types that a signer makes, which change when no editor changes anything (RFC 4034, RFC 5155, RFC 7344).
 fn is_dnssec(rtype: Rtype) -> bool {
     matches!(
         rtype,

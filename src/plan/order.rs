@@ -1,13 +1,13 @@
 //! The order of everything in a plan, so that the same inputs give the same bytes.
 //!
-//! Numbers compare as numbers and all else as text: what one reads is sorted, not what a type happens to hold.
+//! Numbers compare as numbers and all else as text: the order is that of the printed values.
 
 use std::cmp::Ordering;
 
 use super::{Blocked, Change, LeftBehind, LimitState, Notice, Plan, Reason, Skipped, SourceSeen, Waiting, ZoneSeen};
 use crate::inventory::value::Inv;
 
-/// Sorts everything in a plan, and drops what is said twice about one change.
+/// Sorts everything in a plan, and drops what a change has twice.
 pub fn settle(plan: &mut Plan) {
     for change in &mut plan.changes {
         change.also.sort_unstable();
@@ -15,7 +15,7 @@ pub fn settle(plan: &mut Plan) {
         change.reasons.sort_by(reasons);
         change.reasons.dedup();
     }
-    // What names nothing narrows nothing.
+    // Without hosts and projects it narrows nothing.
     plan.only.take_if(|only| only.hosts.is_empty() && only.projects.is_empty());
     if let Some(only) = &mut plan.only {
         only.hosts.sort_unstable();
@@ -37,7 +37,7 @@ pub fn settle(plan: &mut Plan) {
 
 /// By project, host (none last), zone, name, type.
 pub fn changes(a: &Change, b: &Change) -> Ordering {
-    // Names are printed only where project and host leave it open, which is among the few changes of one host.
+    // Names are printed only where project and host are equal, which is among the few changes of one host.
     let texts = || {
         let zones = if a.zone == b.zone { Ordering::Equal } else { a.zone.to_string().cmp(&b.zone.to_string()) };
         let owners = || a.key.owner.to_string().cmp(&b.key.owner.to_string());

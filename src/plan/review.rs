@@ -1,4 +1,4 @@
-//! What the changes of a plan rest on, gathered so that people can judge them by their causes.
+//! The causes of the changes of a plan, gathered so that people can judge the changes by them.
 
 use crate::change::words;
 use crate::inventory::value::{Inv, Time};
@@ -6,20 +6,20 @@ use crate::inventory::value::{Inv, Time};
 /// The causes of a plan's changes. Together they have every change, each once.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Review {
-    /// What the inventory was held against.
+    /// What the inventory was compared with.
     pub against: Against,
     /// The causes: by class, those of most changes first; empty only with a base, where there are no changes.
     pub causes: Vec<Cause>,
-    /// With a base: how many RRsets a plan of the base would change that are as this inventory wants them.
+    /// With a base: how many RRsets a plan of the base would change that need no change with this inventory.
     pub settled: u64,
-    /// With a base: the hosts that are blocked and are not with the base, sorted.
+    /// With a base: the hosts that are blocked now and are not blocked with the base, sorted.
     pub newly_blocked: Vec<Inv>,
 }
 
-/// What an inventory is held against to find what is new in it.
+/// What an inventory is compared with to find what is new in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Against {
-    /// Nothing: of each change it is told what it rests on.
+    /// Nothing: the cause of each change is what it is derived from.
     Nothing,
     /// What the state remembers.
     Journal {
@@ -37,10 +37,10 @@ pub enum Against {
     },
 }
 
-/// What some changes rest on.
+/// The cause of some changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cause {
-    /// Whether the difference to the base brought the changes about; none without a base.
+    /// Whether the difference to the base causes the changes; none without a base.
     pub class: Option<Class>,
     /// What kind.
     pub kind: CauseKind,
@@ -55,11 +55,11 @@ pub struct Cause {
 }
 
 words! {
-    /// Whether the difference to a base brought a change about.
+    /// Whether the difference to a base causes a change.
     Class {
         /// It did: without it the RRset would stay as it is.
         Caused = "caused",
-        /// In part: without it the RRset would be changed too, but otherwise.
+        /// In part: without it the RRset would be changed too, but to other data.
         Mixed = "mixed",
         /// It did not: the change was to be made before.
         Pending = "pending",
@@ -83,11 +83,11 @@ words! {
         Renamed = "renamed",
         /// A host that moved to another switch, datacenter or project.
         Moved = "moved",
-        /// A name that nobody has any more.
+        /// A name that no host has now.
         Released = "released",
-        /// Something that blocked a host and does no more.
+        /// Something that blocked a host and no longer does.
         Unblocked = "unblocked",
-        /// A record that somebody else changed or removed.
+        /// A record that another editor changed or removed.
         Drift = "drift",
         /// An apply that is undone.
         Undo = "undo",
@@ -106,8 +106,8 @@ impl Review {
         found
     }
 
-    /// The review of some of the changes: those of `kept`, places in ascending order. Causes without changes are left out;
-    /// none where there is nothing left to tell.
+    /// The review of some of the changes: those of `kept`, places in ascending order. Causes without changes are left
+    /// out; none where there is nothing left to report.
     pub fn of_some(&self, kept: &[u32]) -> Option<Review> {
         let renumbered = |changes: &[u32]| {
             let places = changes.iter().filter_map(|change| kept.binary_search(change).ok());
@@ -131,7 +131,7 @@ impl Review {
         });
     }
 
-    /// Whether the causes have each of `count` changes once, and stand in order.
+    /// Whether the causes have each of `count` changes once, and are in order.
     pub fn is_whole(&self, count: usize) -> bool {
         let mut seen = vec![false; count];
         let mut each_once = self.causes.iter().flat_map(|cause| &cause.changes);

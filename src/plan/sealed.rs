@@ -15,7 +15,7 @@ pub struct SealedPlan {
 }
 
 impl SealedPlan {
-    /// Sorts a plan and digests it. A plan with a review is sorted already: its review counts into its changes.
+    /// Sorts a plan and digests it. A plan with a review is sorted already: its review has places in its changes.
     pub fn new(mut plan: Plan) -> SealedPlan {
         order::settle(&mut plan);
         let effect = v1::effect(&plan);
@@ -23,8 +23,8 @@ impl SealedPlan {
         SealedPlan { plan, id, effect }
     }
 
-    /// A view of some of the changes. It keeps the digests of the whole, which it does not match: it can be read, and
-    /// nothing else.
+    /// A view of some of the changes. It keeps the digests of the whole plan, which it does not match: it can only be
+    /// read.
     pub fn view(&self, shown: impl Fn(&Change, Option<Class>) -> bool) -> SealedPlan {
         let mut classes = vec![None; self.plan.changes.len()];
         for cause in self.plan.review.iter().flat_map(|review| &review.causes) {

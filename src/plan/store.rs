@@ -10,7 +10,7 @@ use crate::disk;
 /// Why a plan could not be saved or loaded.
 #[derive(Debug)]
 pub enum StoreError {
-    /// The file could not be written; readers still find what was there before, or the new plan whole.
+    /// The file could not be written; readers find either what was there before or the whole new plan.
     Write {
         /// The file.
         path: PathBuf,
@@ -65,7 +65,7 @@ impl std::error::Error for StoreError {
     }
 }
 
-/// Saves a plan: readers see the old file or the new one, whole, even after a power cut.
+/// Saves a plan: readers see the whole old file or the whole new one, even after a power cut.
 ///
 /// Errors: [`StoreError::Write`].
 pub fn save(path: &Path, sealed: &SealedPlan) -> Result<(), StoreError> {

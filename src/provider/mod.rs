@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use crate::diag::{Diagnostics, Files, Origin};
 use crate::dns::{Name, Rtype, ZoneContents, ZoneName};
-use crate::inventory::config::node::{Node, Reader, SourceText, Value};
+use crate::inventory::config::node::{Node, Reader, SourceText};
 use crate::inventory::value::{self, Time};
 use crate::live::asked::{Answer, Existence, Question};
 
@@ -321,20 +321,4 @@ impl Exchange {
 /// 41 is EDNS).
 pub fn is_zone_data(rtype: Rtype) -> bool {
     !matches!(rtype.to_int(), 0 | 41 | 128..=255)
-}
-
-/// Reads a command: a list of texts, of which the first is the program; reports anything else.
-fn read_command(reader: &mut Reader<'_>, node: &Node) -> Option<Vec<String>> {
-    let texts: Option<Vec<String>> = match &node.value {
-        Value::List(items) => items.iter().map(|item| item.as_text().map(str::to_owned)).collect(),
-        _ => None,
-    };
-    match texts {
-        Some(texts) if texts.first().is_some_and(|program| !program.is_empty()) => Some(texts),
-        _ => {
-            let message = "a command is a list of a program and its arguments, such as `[\"rndc\", \"reload\"]`";
-            reader.error(node, "bad-command", message);
-            None
-        }
-    }
 }

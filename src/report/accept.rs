@@ -15,7 +15,7 @@ pub fn accepted(exchange: &Exchange, options: &TextOptions) -> String {
     let mut page = Page::new(options);
     let dated = dated.map(|dated| format!(", of {dated}")).unwrap_or_default();
     let head = match *rows {
-        0 => format!("Source `{source}`: nothing is accepted any more"),
+        0 => format!("Source `{source}`: no export is accepted now"),
         rows => format!("Source `{source}`: its export is the accepted one: {}{dated}", counted(rows, "row")),
     };
     page.line(0, &head);
@@ -45,7 +45,7 @@ fn listed(what: &str, keys: &[String]) -> String {
     }
 }
 
-/// Of how many things something else is said, with examples.
+/// How many things changed, with examples.
 fn changed(changed: &[Changed]) -> String {
     let examples = changed.iter().take(EXAMPLES);
     let examples: Vec<String> = examples.map(|Changed { key, was, is }| format!("`{key}`: {is}, was {was}")).collect();

@@ -9,7 +9,8 @@ use super::summary::counted;
 use crate::apply::Outcome;
 use crate::state::{ApplyId, ApplySummary, Resumption};
 
-/// How many hexadecimal digits of a plan's digest are shown; 12 tell all plans of a lifetime apart (no official source).
+/// How many hexadecimal digits of a plan's digest are shown; with 12 no two plans of a lifetime look the same (no
+/// official source).
 const DIGITS: usize = 12;
 
 /// The beginning of a digest.
@@ -23,11 +24,11 @@ pub fn by(who: &str) -> String {
     if who.is_empty() { String::new() } else { format!(" by {who}") }
 }
 
-/// When an apply began, who ran it, and when it ended, to the second; `running` is the one that is at work.
+/// When an apply began, who ran it, and when it ended, to the second; `running` is the one that is running.
 pub fn times(apply: &ApplySummary, running: Option<ApplyId>) -> String {
     let end = match apply.finished {
         Some(finished) => format!("ended {}", finished.to_second()),
-        None if running == Some(apply.id) => "at work".to_owned(),
+        None if running == Some(apply.id) => "running".to_owned(),
         None => "never ended".to_owned(),
     };
     format!("begun {}{}, {end}", apply.new.started.to_second(), by(&apply.new.who))
@@ -42,22 +43,22 @@ pub fn hosts(apply: &ApplySummary) -> String {
     outcomes.collect::<Vec<_>>().join(", ")
 }
 
-/// How many updates took effect, and of how many that is not known.
+/// How many updates took effect, and how many perhaps did.
 pub fn updates(apply: &ApplySummary) -> String {
     let done = format!("{} done", counted(apply.updates_done, "update"));
     match apply.updates_open {
         0 => done,
-        open => format!("{done}, {open} perhaps"),
+        open => format!("{done}, {open} perhaps done"),
     }
 }
 
-/// What became of its hosts and updates.
+/// The outcomes of its hosts and updates.
 pub fn totals(apply: &ApplySummary) -> String {
     format!("{}; {}", hosts(apply), updates(apply))
 }
 
 impl Page<'_> {
-    /// Adds an apply in a list; `running` is the one that is at work.
+    /// Adds an apply in a list; `running` is the one that is running.
     pub fn apply(&mut self, apply: &ApplySummary, running: Option<ApplyId>) {
         self.line(2, &format!("{}: {}", apply.id.0, times(apply, running)));
         self.line(4, &format!("{}; plan {}", totals(apply), short(&apply.new.plan)));
@@ -65,15 +66,15 @@ impl Page<'_> {
     }
 }
 
-/// Whether there is anything in an apply that taking it up again would do: it did not end, or left more than stale hosts. Of
-/// those something else stands there than its plan saw, and only a new plan can say what to do about that.
+/// Whether resuming an apply would do anything: it did not end, or left more than stale hosts. The records of a stale
+/// host are not as the plan saw them, and only a new plan can say what to do about that.
 pub fn has_more_to_do(apply: &ApplySummary) -> bool {
     let is_over =
         |word: &String| Outcome::parse(word).is_some_and(|outcome| outcome.is_done() || outcome == Outcome::Stale);
     apply.finished.is_none() || !apply.outcomes.keys().all(is_over)
 }
 
-/// What else there is to say of an apply: why it was run, what it undoes, who took it up again.
+/// What else there is to say of an apply: why it was run, what it undoes, who resumed it.
 pub fn remarks(apply: &ApplySummary) -> Vec<String> {
     let reason = apply.new.reason.iter().map(|reason| format!("reason: {reason}"));
     let undoes = apply.new.undoes.iter().map(|undone| format!("undoes apply {}", undone.0));
@@ -97,7 +98,7 @@ pub struct ApplyView<'a> {
     started: String,
     /// When it ended.
     finished: Option<String>,
-    /// Whether it is at work.
+    /// Whether it is running.
     running: bool,
     /// Who ran it.
     who: &'a str,
@@ -105,7 +106,7 @@ pub struct ApplyView<'a> {
     reason: Option<&'a str>,
     /// The apply that it undoes.
     undoes: Option<u64>,
-    /// Who took it up again.
+    /// Who resumed it.
     resumed: Vec<ResumptionView<'a>>,
     /// How many hosts it was to change.
     hosts: usize,
@@ -113,11 +114,11 @@ pub struct ApplyView<'a> {
     outcomes: &'a BTreeMap<String, usize>,
     /// How many updates took effect.
     updates_done: usize,
-    /// Of how many it is not known.
+    /// How many perhaps did.
     updates_open: usize,
 }
 
-/// That an apply was taken up again.
+/// One time that an apply was resumed.
 #[derive(Debug, Serialize)]
 struct ResumptionView<'a> {
     /// When.
@@ -128,7 +129,7 @@ struct ResumptionView<'a> {
     reason: Option<&'a str>,
 }
 
-/// An apply for documents; `running` is the one that is at work.
+/// An apply for documents; `running` is the one that is running.
 pub fn view(apply: &ApplySummary, running: Option<ApplyId>) -> ApplyView<'_> {
     ApplyView {
         id: apply.id.0,

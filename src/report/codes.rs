@@ -27,7 +27,7 @@ pub fn code(page: &Page, options: &TextOptions) -> String {
 /// Renders the list of all codes.
 pub fn codes(families: &[Family], options: &TextOptions) -> String {
     let mut sheet = Sheet::new(options);
-    sheet.line(0, "`zonewright help CODE` tells more of a code: an example, and what to do.");
+    sheet.line(0, "`zonewright help CODE` says more about a code: an example, and what to do.");
     for family in families {
         sheet.heading(&format!("{} ({FOLDER}/{})", family.title, family.file));
         for page in &family.pages {
@@ -46,7 +46,7 @@ fn listed(things: &[&str]) -> String {
     }
 }
 
-/// Where more is said, as a path from the root of the project, with the section where one is meant.
+/// Where a document says more: a path from the root of the project, with the section if there is one.
 fn told(says: &str, path: &str) -> String {
     let file = path.split('#').next().unwrap_or(path).trim_start_matches("../");
     match says.split_once(": ") {
@@ -63,8 +63,8 @@ impl Sheet<'_> {
         self.out.push('\n');
     }
 
-    /// Adds a line of an example: as it is, or where it is too wide, broken at blanks and indented further; a word that is too
-    /// wide is broken, too.
+    /// Adds a line of an example: as it is, or where it is too wide, broken at blanks and indented further; a word that
+    /// is too wide is broken, too.
     fn example(&mut self, line: &str) {
         let indent = 2 + line.len() - line.trim_start().len();
         let (first, rest) = (self.options.width.saturating_sub(indent).max(20), indent + 4);

@@ -51,15 +51,15 @@ impl Counts {
         total
     }
 
-    /// The numbers in the order of a table: hosts, create, modify, delete, blocked, skipped. A dash stands for nothing, so that
-    /// the eye finds what there is.
+    /// The numbers in the order of a table: hosts, create, modify, delete, blocked, skipped. A dash means 0, so that
+    /// the eye finds the other numbers.
     pub fn cells(&self) -> Vec<String> {
         let numbers = [&[self.hosts.len()][..], &self.changes, &self.left].concat();
         numbers.into_iter().map(|number| if number == 0 { "-".to_owned() } else { number.to_string() }).collect()
     }
 }
 
-/// Counts by project; the project of a host whose row is too bad to tell it is empty.
+/// Counts by project; the project of a host is empty where its row is too bad to say.
 pub fn by_project(plan: &Plan) -> BTreeMap<&str, Counts> {
     let mut projects: BTreeMap<&str, Counts> = BTreeMap::new();
     for change in &plan.changes {

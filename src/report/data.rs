@@ -40,8 +40,8 @@ pub fn rrset_of(change: &Change) -> String {
     }
 }
 
-/// What the changes of one host are sorted by for readers: whether they are at an address, whether not at the host's own name,
-/// the address and the name, whether a TXT of the registry, which follows what it records, and the type.
+/// What the changes of one host are sorted by for readers: whether they are at an address, whether not at the host's
+/// own name, the address and the name, whether a TXT of the registry, which follows what it records, and the type.
 pub type ReadingOrder = (bool, bool, Option<IpAddr>, String, bool, String);
 
 /// Where a change is among those of its host: names first, the host's own before all, then addresses.
@@ -55,8 +55,8 @@ pub fn reading_order(plan: &Plan, change: &Change) -> ReadingOrder {
     (is_address, is_other, address, name, is_registry, change.key.rtype.to_string())
 }
 
-/// The data of a change, from RDATA in presentation format: what stays, what goes, what comes, and marks below what differs
-/// of a single one.
+/// The data of a change, from RDATA in presentation format: what stays, what goes, what comes, and marks below what
+/// differs of a single one.
 pub fn lines(before: &[String], after: &[String], paint: &Paint) -> Vec<Line> {
     let (stays, goes): (Vec<&String>, Vec<&String>) = before.iter().partition(|text| after.contains(text));
     let comes: Vec<&String> = after.iter().filter(|text| !before.contains(text)).collect();
@@ -81,7 +81,7 @@ fn pair(old: &str, new: &str, paint: &Paint) -> Vec<Line> {
     let mut lines = Vec::with_capacity(3);
     for (sign, style, text, parts) in [('-', &paint.delete, old, &in_old), ('+', &paint.create, new, &in_new)] {
         lines.push(Line { sign, text: paint.marked(style, text, parts), is_marks: false });
-        // One line of marks is enough; it stands below the old text only where the new one has nothing to mark.
+        // One line of marks is enough; it is below the old text only where the new one has nothing to mark.
         if !paint.is_on() && !parts.is_empty() && (sign == '+' || in_new.is_empty()) {
             let mut marks = String::new();
             for part in parts {

@@ -1,4 +1,4 @@
-//! Items that say the same, gathered, so that a cause that many share is told once.
+//! Items that say the same, gathered, so that a cause that many share is printed once.
 
 use std::collections::BTreeMap;
 

@@ -9,11 +9,11 @@ use super::checked::Checked;
 use super::summary::counted;
 use crate::diag::{Diagnostic, Severity, sanitize};
 
-/// How many annotations of each kind GitHub shows of one step; it leaves others out in silence.
+/// How many annotations of each kind GitHub shows of one step; it leaves out the others without a word.
 /// Source: docs/problem-matchers.md of github.com/actions/toolkit, limitations.
 const SHOWN: usize = 10;
 
-/// What stands above each annotation.
+/// The title of each annotation.
 const TITLE: &str = "zonewright";
 
 /// Renders what a check found: errors first, as GitHub shows a few; without warnings where these are not wanted.
@@ -37,7 +37,7 @@ pub fn annotations(checked: &Checked<'_>, has_warnings: bool) -> String {
         let left: Vec<String> =
             left.iter().filter(|(count, _)| *count > 0).map(|(count, what)| counted(*count, what)).collect();
         let text =
-            format!("{} more: GitHub shows {SHOWN} of a kind; the log of this step tells all", left.join(" and "));
+            format!("{} more: GitHub shows {SHOWN} of a kind; the log of this step lists all", left.join(" and "));
         command(&mut out, "notice", &[], &text);
     }
     out
@@ -87,8 +87,8 @@ fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
-/// Takes from text for people what a log at GitHub would take for a command: a line that begins with two colons. What may
-/// stand elsewhere in a line [`sanitize`] took out already.
+/// Escapes what a log at GitHub would read as a command in text for people: two colons at the beginning of a line.
+/// [`sanitize`] has already escaped what may be a command elsewhere in a line.
 pub fn inert(text: &str) -> String {
     let line = |line: &str| match line.trim_start().strip_prefix("::") {
         Some(rest) => format!("{}\\u{{3a}}:{rest}", &line[..line.len() - line.trim_start().len()]),
@@ -175,7 +175,7 @@ mod tests {
         let few = shown("x", errors(10).chain([warning.clone()]).collect(), &[]);
         assert_eq!(few.lines().filter(|line| line.starts_with("::notice")).count(), 0);
         let many = shown("x", errors(13).chain(vec![warning; 11]).collect(), &[]);
-        let last = "::notice title=zonewright::3 errors and 1 warning more: GitHub shows 10 of a kind; the log of this step tells all";
+        let last = "::notice title=zonewright::3 errors and 1 warning more: GitHub shows 10 of a kind; the log of this step lists all";
         assert_eq!(many.lines().last(), Some(last));
     }
 

@@ -4,7 +4,7 @@ use super::wrap::{table, wrap};
 use crate::diag::sanitize;
 use crate::starter::Starter;
 
-/// What is told beside the starter.
+/// What is printed in addition to the starter.
 #[derive(Debug)]
 pub struct Made<'a> {
     /// The folder, as people call it.

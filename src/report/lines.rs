@@ -1,8 +1,9 @@
-//! The difference of two files of which hardly any line stands twice, as a unified diff.
+//! The difference of two files in which hardly any line occurs twice, as a unified diff.
 //!
 //! Such files differ by their lines as two orders of the same cards do: the longest run that both keep is the longest
-//! increasing one, found in n log n steps however much differs (M. L. Fredman, On computing the length of longest increasing
-//! subsequences, 1975). A search for the shortest edit script would take as many steps as lines differ, squared.
+//! increasing one, found in n log n steps however much differs (M. L. Fredman, On computing the length of longest
+//! increasing subsequences, 1975). A search for the shortest edit script would take as many steps as lines differ,
+//! squared.
 
 use std::collections::VecDeque;
 
@@ -12,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::paint::Paint;
 use crate::diag::sanitize;
 
-/// How many lines that both files have stand around those that differ: what `diff -u` and git show.
+/// How many lines that both files have are shown around those that differ: what `diff -u` and git show.
 const CONTEXT: usize = 3;
 
 /// What some editors begin a file with.
@@ -113,8 +114,8 @@ fn only_more(old: &[&str], new: &[&str]) -> Option<Vec<(usize, usize)>> {
     (kept.len() == old.len()).then_some(kept)
 }
 
-/// The lines that both files have, the n-th of equal lines in one with the n-th of them in the other; sorted by their places
-/// in the new file.
+/// The lines that both files have, the n-th of equal lines in one with the n-th of them in the other; sorted by their
+/// places in the new file.
 fn pairs(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
     // Sorted by hash and joined: in a table of millions of lines each look-up would wait for memory.
     let (mut of_old, mut of_new) = (by_hash(old).into_iter().peekable(), by_hash(new).into_iter().peekable());
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_stand_with_their_neighbours() {
+    fn lines_are_shown_with_their_neighbours() {
         let old: String = (0..20).map(|line| format!("{line}\n")).collect();
         let new = old.replace("10\n", "10\nx\n").replace("\n2\n", "\n");
         insta::assert_snapshot!(shown(&old, &new), @r"
@@ -201,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_file_comes_of_nothing() {
+    fn a_new_file_is_all_new_lines() {
         insta::assert_snapshot!(shown("", "a\n"), @r"
         --- /dev/null
         +++ names.lock
@@ -224,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn how_lines_end_and_the_mark_at_the_beginning_are_told() {
+    fn how_lines_end_and_the_mark_at_the_beginning_are_shown() {
         let old = "\u{feff}b\tx\r\na\r\n";
         let text = "--- names.lock\n+++ names.lock\n@@ -1,2 +1,2 @@\n-\u{feff}b\tx\r\n-a\r\n+a\n+b\tx\n";
         assert_eq!(shown(old, "a\nb\tx\n"), text);
@@ -233,7 +234,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn the_new_file_comes_of_the_old_one(
+        fn the_difference_makes_the_new_file_of_the_old_one(
             old in proptest::collection::vec(0u8..12, 0..24),
             new in proptest::collection::vec(0u8..12, 0..24),
         ) {

@@ -7,8 +7,8 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 /// The parts of the old and the new text that differ, as octets; joined where they touch.
 pub type Differing = (Vec<Range<usize>>, Vec<Range<usize>>);
 
-/// The least share of octets that two texts must have in common, in percent. Below it marks would stand under nearly
-/// everything and say nothing (no official source).
+/// The least share of octets that two texts must have in common, in percent. Below it nearly everything would be
+/// marked, which says nothing (no official source).
 const ALIKE: usize = 30;
 
 /// Finds what differs between two texts; `None` where they are too little alike.

@@ -106,7 +106,7 @@ pub use serve::{Serving, served, serving};
 pub use settlement::settlement;
 pub use source_url::SourceUrl;
 pub use status::{adopted, reset, status};
-pub use summary::{check_summary, snapshot_summary};
+pub use summary::{check_summary, counted, snapshot_summary};
 pub use templates::{TemplateError, Templates};
 pub use text::{Purpose, TextOptions};
 pub use words::{Explained, Words, rule_of_title};

@@ -1,4 +1,4 @@
-//! Names that are given, freed or recorded, as text: the difference in names.lock, and what became of each host.
+//! Names that are given, freed or recorded, as text: the difference in names.lock, and the outcome for each host.
 
 use std::collections::BTreeMap;
 
@@ -9,16 +9,16 @@ use crate::inventory::source::NAMES_LOCK;
 use crate::inventory::value::Inv;
 use crate::names::{NameCode, Naming, Outcome, Refusal, Settled};
 
-/// Names.lock, old and new, and what became of each host.
+/// Names.lock, old and new, and the outcome for each host.
 #[derive(Debug, Clone, Copy)]
 pub struct NamesReport<'a> {
-    /// names.lock as it stands.
+    /// names.lock as it is.
     pub old: &'a str,
     /// names.lock as it would be.
     pub new: &'a str,
-    /// What became of each host.
+    /// The outcome for each host.
     pub outcome: &'a Outcome,
-    /// Whether somebody said that it is to be written.
+    /// Whether `--write` was given.
     pub is_to_be_written: bool,
 }
 
@@ -56,7 +56,7 @@ fn notes(page: &mut Page<'_>, namings: &[Naming]) {
     }
 }
 
-/// Adds the hosts that are as was asked already.
+/// Adds the hosts for which nothing needs to be done.
 fn settled_hosts(page: &mut Page<'_>, settled: &[Settled]) {
     let shown = page.options.shown(settled.len());
     for Settled { inv, message } in &settled[..shown] {
@@ -67,7 +67,7 @@ fn settled_hosts(page: &mut Page<'_>, settled: &[Settled]) {
     }
 }
 
-/// Adds the hosts for which nothing could be done, those together of which the same is true; of many kinds only some.
+/// Adds the hosts for which nothing could be done, those with one reason together; of many reasons only some.
 fn refusals(page: &mut Page<'_>, refused: &[Refusal]) {
     let mut by_code: BTreeMap<NameCode, BTreeMap<(&str, &str), Vec<Inv>>> = BTreeMap::new();
     for Refusal { inv, code, message, hint, .. } in refused {

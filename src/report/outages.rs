@@ -1,4 +1,4 @@
-//! Zones of a plan that could not be read, gathered by what keeps them from it: said once, and not once a zone.
+//! Zones of a plan that could not be read, gathered by outage: each is reported once, and not once a zone.
 
 use super::notice::says;
 use super::summary::counted;
@@ -62,7 +62,7 @@ fn gather<'p>(notices: impl Iterator<Item = &'p Notice>) -> Vec<(&'p Notice, Zon
     gathered
 }
 
-/// What notices say, each with its code; of the zones of one outage one says it for all. Not sanitized.
+/// What notices say, each with its code; one notice is for all zones of an outage. Not sanitized.
 pub fn said_once<'p>(notices: impl Iterator<Item = &'p Notice>) -> Vec<(NoticeCode, String)> {
     let say = |(notice, outage): (&Notice, ZoneOutage<'_>)| match outage.zones.as_slice() {
         [_] => (notice.code, says(notice)),
@@ -71,7 +71,7 @@ pub fn said_once<'p>(notices: impl Iterator<Item = &'p Notice>) -> Vec<(NoticeCo
     gather(notices).into_iter().map(say).collect()
 }
 
-/// That there is no plan at all, and why: no zone could be read; with what else it is short of.
+/// Says that there is no plan at all, because no zone could be read, and what else the plan lacks.
 pub fn no_plan(plan: &Plan) -> Option<String> {
     let zones = unread(plan);
     is_unread(plan).then(|| {
@@ -88,12 +88,12 @@ pub fn no_plan(plan: &Plan) -> Option<String> {
     })
 }
 
-/// What a plan is short of, in clauses; empty where it is whole. That no zone could be read is not among them.
+/// What a plan lacks, in clauses; empty where it is whole. They do not say that no zone could be read.
 pub fn short_of(plan: &Plan) -> Vec<String> {
     let names = |code| plan.notices.iter().filter(move |notice| notice.code == code).map(|notice| notice.name.as_str());
     let unread = unread(plan);
     let zones = (unread > 0 && !is_unread(plan)).then(|| match plan.zones.len() {
-        // What undoes an apply does not say which zones it read.
+        // A plan that undoes an apply does not say which zones it read.
         0 => format!("no plan for {}", counted(unread, "zone")),
         read => format!("no plan for {unread} of {}", counted(unread + read, "zone")),
     });

@@ -1,10 +1,10 @@
-//! What is known of a plan beside what it says itself: what would become of it, and where it is.
+//! What is known of a plan in addition to what it says itself: whether it would be refused, and where it is.
 
 use super::source_url::SourceUrl;
 use crate::apply::Refusal;
 use crate::plan::Plan;
 
-/// What is known of a plan beside what it says itself.
+/// What is known of a plan in addition to what it says itself.
 #[derive(Debug, Clone, Default)]
 pub struct Outlook {
     /// Why it would be refused if it were applied as it is now, by which guard.
@@ -21,10 +21,10 @@ pub struct Outlook {
     pub source_url: Option<SourceUrl>,
 }
 
-/// What a plan comes to, in the order in which people must know it.
+/// The verdict on a plan, in the order in which people must know it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// A zone or a source could not be read, or is not believed: it is less than it should be.
+    /// A zone or a source could not be read, or is not believed: the plan is not complete.
     Partial,
     /// A guard refuses it.
     Refused,

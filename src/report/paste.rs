@@ -2,8 +2,8 @@
 
 use crate::diag::sanitize;
 
-/// A word of a command line as a shell takes it (POSIX.1-2024, Shell Command Language, section 2.2.2); none where it cannot
-/// be shown as it is, so that what is shown would name something else.
+/// A word of a command line as a shell takes it (POSIX.1-2024, Shell Command Language, section 2.2.2); none where it
+/// cannot be shown as it is: the shown word would name something else.
 pub fn shell(word: &str) -> Option<String> {
     let is_bare = |octet: u8| octet.is_ascii_alphanumeric() || b"_./:=@%+,-".contains(&octet);
     match word {

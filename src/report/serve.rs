@@ -26,7 +26,7 @@ pub fn serving(serving: &Serving<'_>) -> String {
     let count = counted(zones.len(), "zone");
     let allowed = match key {
         Some((name, algorithm)) => format!("Transfers and updates need the key `{name}` ({algorithm})"),
-        None => "Anybody on this machine may transfer and update".to_owned(),
+        None => "Every program on this machine may transfer zones and send updates".to_owned(),
     };
     let width = zones.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
     let zones: String =
@@ -40,12 +40,12 @@ pub fn serving(serving: &Serving<'_>) -> String {
     };
     format!(
         "Serving {count} on {}, UDP and TCP.\n{allowed}.\n\n{zones}\n{next}\n\
-         Ctrl-C ends it. Zones live in memory only.\n",
+         Ctrl-C ends it. The zones are in memory only.\n",
         addresses.join(" and ")
     )
 }
 
-/// Warns of the pools that are elsewhere: whoever tries things out may not expect to change other servers.
+/// Warns of the pools that are elsewhere: an operator who tries things out may not expect to change other servers.
 fn warning(others: &[String]) -> String {
     let names: Vec<String> = others.iter().map(|name| format!("`{name}`")).collect();
     match &names[..] {
@@ -62,7 +62,7 @@ fn warning(others: &[String]) -> String {
 pub fn served(counts: Counts) -> String {
     let Counts { updates, done, transfers } = counts;
     format!(
-        "Ended after {} ({done} answered with NOERROR) and {}.\nNothing was saved: changes went with the server.\n",
+        "Ended after {} ({done} answered with NOERROR) and {}.\nNothing was saved: all changes are gone.\n",
         counted(updates as usize, "update"),
         counted(transfers as usize, "transfer")
     )
@@ -95,12 +95,12 @@ mod tests {
             type = "rfc2136"
             server = "127.0.0.1:5353"
 
-        Ctrl-C ends it. Zones live in memory only.
+        Ctrl-C ends it. The zones are in memory only.
         "#);
     }
 
     #[test]
-    fn whoever_tries_it_out_is_warned_of_other_servers() {
+    fn an_operator_is_warned_of_other_servers() {
         assert_eq!(warning(&[]), "");
         let one = "\nCareful: the pool `a` keeps its target, and `apply` changes what is there.\n";
         assert_eq!(warning(&["a".to_owned()]), one);
@@ -113,7 +113,7 @@ mod tests {
         let shown = served(Counts { updates: 3, done: 1, transfers: 1 });
         insta::assert_snapshot!(shown, @"
         Ended after 3 updates (1 answered with NOERROR) and 1 transfer.
-        Nothing was saved: changes went with the server.
+        Nothing was saved: all changes are gone.
         ");
     }
 }

@@ -1,4 +1,4 @@
-//! What was settled in names.lock, as text: the difference, and what was decided.
+//! The conflicts that were resolved in names.lock, as text: the difference, and what was decided.
 
 use super::TextOptions;
 use super::lines::unified;
@@ -8,7 +8,8 @@ use crate::inventory::source::NAMES_LOCK;
 use crate::names::Settlement;
 use crate::names::settle::Decision;
 
-/// Renders what was settled in names.lock, which is `old` and `new`, and what is left to people.
+/// Renders the conflicts that were resolved between the `old` and the `new` names.lock, and those that are left to
+/// people.
 pub fn settlement((old, new): (&str, &str), settlement: &Settlement, options: &TextOptions) -> String {
     let Settlement { decided, left, .. } = settlement;
     let mut page = Page::new(options);
@@ -27,15 +28,15 @@ pub fn settlement((old, new): (&str, &str), settlement: &Settlement, options: &T
     };
     tell(&mut page, decided);
     if !left.is_empty() {
-        page.line(0, "left to you:");
+        page.line(0, "for you to decide:");
         tell(&mut page, left);
     }
     if !(decided.is_empty() && left.is_empty()) {
         page.out.push('\n');
     }
     let told = match decided.len() {
-        0 => "nothing to settle".to_owned(),
-        count => format!("{} settled", counted(count, "conflict")),
+        0 => "no conflict to resolve".to_owned(),
+        count => format!("{} resolved", counted(count, "conflict")),
     };
     let stays = if old == new { "; names.lock stays as it is" } else { "" };
     page.line(0, &format!("{told}{stays}"));

@@ -1,7 +1,7 @@
 //! Links from a place in an export to the page that shows its line.
 //!
-//! Comes in: a template, `https://git.example.net/dns/blob/{commit}/{file}#L{line}`, and places such as `names.lock:11`. Goes
-//! out: addresses that a browser opens, and that run nothing.
+//! Comes in: a template, `https://git.example.net/dns/blob/{commit}/{file}#L{line}`, and places such as
+//! `names.lock:11`. Goes out: addresses that a browser opens, and that run nothing.
 
 use super::paste::is_page;
 
@@ -25,9 +25,9 @@ impl SourceUrl {
     pub fn parse(text: &str) -> Result<SourceUrl, String> {
         let host = text.split_once("://").map_or(text, |(_, rest)| rest).split('/').next().unwrap_or_default();
         match text {
-            text if !is_page(text) => Err("it begins with `https://` or `http://`, and has no blanks".to_owned()),
+            text if !is_page(text) => Err("it must begin with `https://` or `http://`, and have no blanks".to_owned()),
             text if !text.contains(FILE) => Err(format!("`{FILE}` is missing: the file goes there")),
-            _ if host.contains('{') => Err("the host of the address is no part that can vary".to_owned()),
+            _ if host.contains('{') => Err("the host of the address must not have a `{`".to_owned()),
             text => Ok(SourceUrl(text.to_owned())),
         }
     }

@@ -16,10 +16,12 @@ pub fn snapshot_summary(zones: usize, records: usize, unread: usize) -> String {
 
 /// A number with what it counts, in the plural where that is right.
 pub fn counted(number: usize, what: &str) -> String {
-    match number {
-        1 => format!("1 {what}"),
-        _ => format!("{number} {what}s"),
-    }
+    format!("{number} {}", plural(number, what))
+}
+
+/// What a number counts, in the plural where that is right.
+pub fn plural(number: usize, what: &str) -> String {
+    if number == 1 { what.to_owned() } else { format!("{what}s") }
 }
 
 #[cfg(test)]

@@ -17,8 +17,8 @@ const EMBEDDED: [(&str, &str); 2] = [
     ("plan-host.txt", include_str!("../../templates/plan-host.txt")),
 ];
 
-/// The parts of the page of a plan, by the name of their file. They stand beside the templates, and nothing takes their place:
-/// the page's policy knows their digests.
+/// The parts of the page of a plan, by the name of their file. They are next to the templates, and nothing takes their
+/// place: the page's policy knows their digests.
 const FIXED: [(&str, &str); 3] = [
     ("plan.html", include_str!("../../templates/plan.html")),
     ("plan.css", include_str!("../../templates/plan.css")),

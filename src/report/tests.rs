@@ -57,8 +57,7 @@ fn printed(plan_value: &Plan, outlook: &Outlook, format: PlanFormat) -> String {
     plan((&sealed, outlook), format, &templates, &options).unwrap()
 }
 
-/// What a report says of a plan: that it is refused, that it is not whole, that not all of it is shown, that it is safe. The
-/// document says of the last three what is in it, and no more.
+/// What a report says of a plan: that it is refused, that it is not complete, that not all of it is shown, that it is safe.
 fn told(format: PlanFormat, text: &str) -> [bool; 4] {
     let has = |part: &str| text.contains(part);
     match format {
@@ -92,15 +91,14 @@ fn told(format: PlanFormat, text: &str) -> [bool; 4] {
             ]
         }
         PlanFormat::Diff => {
-            let (less, view) =
-                (has("# less than it should be: "), has("# A view: 3 more changes of the plan are not shown"));
+            let (less, view) = (has("# not complete: "), has("# A view: 3 more changes of the plan are not shown"));
             [has("# refused as it is: "), less, view, !has("# ")]
         }
-        PlanFormat::Json => unreachable!("it is what the others are held against"),
+        PlanFormat::Json => unreachable!("it is what the others are compared with"),
     }
 }
 
-/// The notices that make a plan less than it should be.
+/// The notices that say that a plan is not complete.
 const LESS: [NoticeCode; 4] =
     [NoticeCode::SourceUnknown, NoticeCode::ZoneUnknown, NoticeCode::BadSettings, NoticeCode::SourceUntrusted];
 

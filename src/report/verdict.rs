@@ -14,19 +14,19 @@ pub const LIMIT_EXCEEDED: &str = "limit-exceeded";
 
 /// What a plan comes to: `Plan: 54 to create, 26 to modify, 30 to delete for 28 of 111 hosts; 24 blocked, 7 skipped`.
 ///
-/// A plan without changes says so in place of the numbers, and one for which no zone could be read says that there is none. Of a view, the numbers are those of the shown changes, and the
-/// sentence says how many are hidden.
+/// A plan without changes says so in place of the numbers. One for which no zone could be read says that there is no
+/// plan. The numbers of a view are those of the shown changes, and the sentence says how many are hidden.
 pub fn headline(plan: &Plan, outlook: &Outlook) -> String {
     if let Some(no_plan) = no_plan(plan) {
         return no_plan;
     }
     let counts = Counts::of_plan(plan);
-    let left = left(plan);
-    let left = if left.is_empty() { String::new() } else { format!("; {}", left.join(", ")) };
-    let short_of: String = short_of(plan).iter().map(|clause| format!("; {clause}")).collect();
-    let left = left + &short_of;
+    let (left, short_of) = (left(plan), short_of(plan));
+    let clauses = (!left.is_empty()).then(|| left.join(", ")).into_iter().chain(short_of);
+    let clauses: String = clauses.map(|clause| format!("; {clause}")).collect();
     if counts.all_changes() == 0 {
-        return format!("{}{left}{}", no_changes(plan, outlook), hidden(outlook));
+        let matches = clauses.is_empty() && refused(plan, outlook).is_none();
+        return format!("{}{clauses}{}", no_changes(plan, outlook, matches), hidden(outlook));
     }
     let what = match plan.undoes {
         Some(apply) => format!("Undo of apply {apply}"),
@@ -35,7 +35,7 @@ pub fn headline(plan: &Plan, outlook: &Outlook) -> String {
     };
     let [create, modify, delete] = counts.changes;
     let hosts = of_hosts(&counts, plan.fleet);
-    format!("{what}: {create} to create, {modify} to modify, {delete} to delete {hosts}{left}{}", hidden(outlook))
+    format!("{what}: {create} to create, {modify} to modify, {delete} to delete {hosts}{clauses}{}", hidden(outlook))
 }
 
 /// Why a plan would be refused: `Refused by the limit `global/1h``; none where nothing refuses it.
@@ -61,15 +61,13 @@ fn of_hosts(counts: &Counts, fleet: Option<u64>) -> String {
     }
 }
 
-/// That there is nothing to change.
-fn no_changes(plan: &Plan, outlook: &Outlook) -> String {
+/// Says that there is nothing to change; `matches` says whether live DNS is as the whole inventory says.
+fn no_changes(plan: &Plan, outlook: &Outlook, matches: bool) -> String {
     match plan.undoes {
         _ if is_view(outlook) => "No changes in this part of the plan".to_owned(),
         Some(apply) if plan.notices.is_empty() => format!("No changes: apply {apply} needs no undo"),
         Some(apply) => format!("No changes: what is left of apply {apply} was edited since, see the notices"),
-        None if left(plan).is_empty() && short_of(plan).is_empty() && refused(plan, outlook).is_none() => {
-            "No changes: live DNS matches the inventory".to_owned()
-        }
+        None if matches => "No changes: live DNS matches the inventory".to_owned(),
         None => match plan.fleet {
             Some(fleet) => format!("No changes for {}", counted(fleet as usize, "host")),
             None => "No changes".to_owned(),

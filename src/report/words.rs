@@ -6,7 +6,7 @@ use crate::plan::{BlockCode, NoticeCode, Rule, SkipCode};
 /// What a code means.
 #[derive(Debug, Clone, Copy)]
 pub struct Words {
-    /// A few words that stand in for the code.
+    /// A few words that replace the code in a text.
     pub title: &'static str,
     /// A clause that follows the title after a colon.
     pub brief: &'static str,
@@ -19,7 +19,7 @@ const fn words(title: &'static str, brief: &'static str, long: &'static str) -> 
     Words { title, brief, long }
 }
 
-/// A code that a plan or what became of one may hold.
+/// A code that a plan, or the outcome of an apply, may hold.
 pub trait Explained: Copy {
     /// What it means.
     fn words(self) -> Words;
@@ -45,9 +45,9 @@ impl Explained for Rule {
             Rule::AddressElsewhere => words(
                 "address elsewhere",
                 "the name is not the host's",
-                "An address of the interface stands at a name that is not the interface's. It is removed where the \
-                 name is one that some host has or had, where we created the record, or where the zone says \
-                 `claim_addresses = \"all\"`; elsewhere it is left, and told as the notice `foreign-name`.",
+                "An address of the interface is at a name that is not the interface's. It is removed where the \
+                 name is one that some host has or had, where zonewright created the record, or where the zone says \
+                 `claim_addresses = \"all\"`. Elsewhere it stays, and the notice `foreign-name` reports it.",
             ),
             Rule::MissingPtr => words(
                 "missing PTR",
@@ -68,33 +68,33 @@ impl Explained for Rule {
             ),
             Rule::Ttl => words(
                 "other TTL",
-                "not the one that is wanted",
-                "The TTL of an RRset of the interface is not the wanted one: the project's `ttl`, else the zone's, \
-                 else 3600 seconds. RRsets that merely lose a record keep their TTL.",
+                "not the desired one",
+                "The TTL of an RRset of the interface is not the desired one: the project's `ttl`, else the zone's, \
+                 else 3600 seconds. RRsets that only lose a record keep their TTL.",
             ),
             Rule::Released => words(
                 "released name",
                 "the host gave it up",
-                "names.lock says that the host gave the name up within `name_cooldown`, and nobody has it again. The \
+                "names.lock says that the host gave the name up within `name_cooldown`, and no host has it now. The \
                  addresses at the name and at its fastbone name, and the PTR records that name them, are removed.",
             ),
             Rule::Orphan => words(
                 "orphan",
                 "no host has the name",
-                "We created the record, it lies in the domain of a project with `policy: sync`, and no host of the \
-                 inventory and no current row of names.lock has its name. It is removed.",
+                "zonewright created the record, it is in the domain of a project with `policy: sync`, and no host of \
+                 the inventory and no current row of names.lock has its name. It is removed.",
             ),
             Rule::Registry => words(
                 "registry",
-                "it records whose an RRset is",
-                "With `registry = \"txt\"` a TXT record beside each RRset that we create says who did. It is written \
-                 and removed in the same message as its RRset.",
+                "it records who owns an RRset",
+                "With `registry = \"txt\"` a TXT record next to each RRset that zonewright creates says so. It is \
+                 written and removed in the same message as its RRset.",
             ),
             Rule::Undo => words(
                 "undo",
                 "as it was before the apply",
-                "`zonewright undo` puts back what an apply changed: the RRset stands as that apply left it, and is to \
-                 stand as it did before. The evidence names the apply, and the update of it in the journal.",
+                "`zonewright undo` puts back what an apply changed: the RRset is as that apply left it, and will be \
+                 as it was before. The evidence names the apply, and its update in the journal.",
             ),
         }
     }
@@ -107,15 +107,15 @@ impl Explained for BlockCode {
                 "bad input",
                 "a line that they need is wrong",
                 "A row, report, network or project file that the host needs is wrong, or its project is unknown. \
-                 Rather than guess, nothing of the host is touched. `zonewright check` shows every such line with \
-                 what would be right.",
+                 zonewright does not guess, and changes nothing of the host. `zonewright check` shows every such \
+                 line with what would be right.",
             ),
             BlockCode::SourceUntrusted => words(
                 "source untrusted",
                 "a source that they need cannot be believed",
-                "A source that the host needs was cut, empty, unreadable, or wrong in too many rows, or it fails a test \
-                 that zonewright.toml sets for it. What it would have said is unknown, so nothing is concluded for the \
-                 host. Renew the export.",
+                "A source that the host needs was cut, empty, unreadable, or wrong in too many rows, or it fails a \
+                 test that zonewright.toml sets for it. Nothing of the host is changed, because what the source would \
+                 have said is unknown. Renew the export.",
             ),
             BlockCode::NoName => words(
                 "no name",
@@ -132,20 +132,20 @@ impl Explained for BlockCode {
             BlockCode::DuplicateName => words(
                 "duplicate name",
                 "another interface has their name",
-                "Two interfaces of the fleet have one name, backbone or fastbone, so that nobody can say whose the \
-                 records are. All hosts concerned are blocked. Rename or release all but one.",
+                "Two interfaces of the fleet have one name, backbone or fastbone, so that it is not known whose the \
+                 records are. All these hosts are blocked. Rename or release all but one.",
             ),
             BlockCode::NoMac => words(
                 "no MAC",
                 "no report gives their MAC",
                 "No source has an active MAC report of the host that is young enough, and an address cannot be made \
-                 without a MAC. See whether the host's agent runs and reports.",
+                 without a MAC. Check that the host's agent runs and reports.",
             ),
             BlockCode::DuplicateMac => words(
                 "duplicate MAC",
                 "another host reports the same MAC",
                 "The active MAC of the host is that of another host too: a card that moved, or two rows of the \
-                 inventory for one machine. All hosts concerned are blocked. Correct the inventory, or wait for \
+                 inventory for one machine. All these hosts are blocked. Correct the inventory, or wait for \
                  newer reports.",
             ),
             BlockCode::NoNetwork => words(
@@ -160,63 +160,64 @@ impl Explained for BlockCode {
                 "ipv4-map.txt has no row for their IPv4 addresses",
                 "The host's backbone name has A records, so its IPv6 addresses are made of them, in the networks that \
                  ipv4-map.txt gives for their IPv4 network, the host's location and the main VLAN. There is no row \
-                 for any of them. Add one, or remove the A records if the host has no IPv4 any more.",
+                 for any of them. Add one, or remove the A records if the host no longer has IPv4.",
             ),
             BlockCode::AddressCollision => words(
                 "address collision",
                 "another interface has one of their addresses",
                 "An address that the host may have, or an A record at one of its names, is that of another interface \
-                 too; perhaps of its own. All hosts concerned are blocked. Look for a doubled network or project id.",
+                 too, perhaps of the same host. All these hosts are blocked. Look for a network or a project id that \
+                 occurs twice.",
             ),
             BlockCode::NoZone => words(
                 "no zone",
                 "no configured zone holds their name or a reverse name",
-                "The name, or the reverse name of an address that the host keeps or gets, lies in no zone of \
+                "The name, or the reverse name of an address that the host keeps or gets, is in no zone of \
                  zonewright.toml. Add the zone, or correct the network.",
             ),
             BlockCode::ZoneUnknown => words(
                 "zone unknown",
                 "a zone that they need could not be read whole",
-                "A zone that holds the host's name or a reverse name could not be read whole, so that nobody knows \
-                 what is in it. Nothing that depends on it is touched. The reason stands among the errors.",
+                "A zone that holds the host's name or a reverse name could not be read whole, so that it is not \
+                 known what is in it. Nothing that depends on it is changed. The errors say why.",
             ),
             BlockCode::Delegated => words(
                 "delegated",
-                "a name lies in a part of the zone that is served elsewhere",
+                "a name is in a part of the zone that is served elsewhere",
                 "There is an NS record at or above the host's name or a reverse name, below the apex of its zone: \
-                 what stands there is not ours to change. Configure the delegated zone.",
+                 these records are in another zone. Configure that zone.",
             ),
             BlockCode::Cname => words(
                 "CNAME",
-                "a CNAME or DNAME stands where their records belong",
-                "A CNAME stands at the host's name or at a reverse name, or a DNAME above it; no other record may \
-                 stand beside it or below it. Remove it by hand, or correct the host's name.",
+                "a CNAME or DNAME is where their records belong",
+                "There is a CNAME at the host's name or at a reverse name, or a DNAME above it. No other record may \
+                 be at the name of a CNAME, or below a DNAME. Remove it by hand, or correct the host's name.",
             ),
             BlockCode::Conflict => words(
                 "conflict",
                 "their rules would remove a protected host's record",
                 "The host's rules would remove a record of a host that is skipped, or of which nothing certain is \
-                 known, and whose records are therefore never touched. Settle first which of the two the record \
-                 belongs to.",
+                 known; zonewright never changes the records of such a host. Find out first which of the two hosts \
+                 the record belongs to.",
             ),
             BlockCode::NotOwner => words(
                 "not the owner",
-                "a wrong record that is not ours stands where theirs belongs",
+                "a wrong record that zonewright did not create is in place of theirs",
                 "The zone says `permission = \"own\"`, and where the host's record belongs there is a wrong one that \
-                 we did not create. Remove it by hand, or let the administrator say `permission = \
-                 \"full\"`. Or a record that would be created is registered to another owner, who has to let it go.",
+                 zonewright did not create. Remove it by hand, or let the administrator say `permission = \
+                 \"full\"`. Or a record that would be created is registered to another owner, who has to release it.",
             ),
             BlockCode::Protected => words(
                 "protected",
                 "their name is protected",
-                "The zone's `protect` lists a name of the host, or the reverse name of an address that it keeps or gets; or \
-                 the name is that of a name server or of a server that zones are written to, an apex or a marker's, which are \
-                 always protected. Whoever put a name into `protect` can take it off.",
+                "The zone's `protect` lists a name of the host, or the reverse name of an address that it keeps or \
+                 gets; or the name is that of a name server or of a server that zones are written to, an apex or a \
+                 marker's, which are always protected. The administrator can remove a name from `protect`.",
             ),
             BlockCode::PostState => words(
                 "post state",
                 "the zones would break a rule of DNS",
-                "With the host's changes a zone would hold a CNAME beside other data, an RRset of more records than \
+                "With the host's changes a zone would hold a CNAME next to other data, an RRset of more records than \
                  `max_rrset` allows, data at or below a delegation, or a PTR that names what does not exist.",
             ),
         }
@@ -229,21 +230,23 @@ impl Explained for SkipCode {
             SkipCode::AutomationOff => words(
                 "automation off",
                 "automation is not allowed, or not switched on, for their project",
-                "The project has no `[project.X]` in zonewright.toml, that says `automation = \"forbidden\"`, or the \
-                 project's file does not say `automation: true`. The administrator and the owner must both want it.",
+                "The project has no `[project.X]` in zonewright.toml, or that says `automation = \"forbidden\"`, or \
+                 the project's file does not say `automation: true`. The administrator and the owner must both \
+                 switch it on.",
             ),
             SkipCode::Restricted => words(
                 "restricted",
                 "the inventory keeps automation away from them",
-                "The host's restrictions in hosts.csv hold `automated-dns`. Naming the host with `--host` is a \
-                 person's own act, and passes.",
+                "The host's restrictions in hosts.csv include `automated-dns`. An operator who names the host with \
+                 `--host` may change it all the same.",
             ),
             SkipCode::Breaker => words(
                 "breaker",
-                "a breaker has tripped, and stays tripped until somebody resets it",
+                "a breaker has tripped, and stays tripped until an operator resets it",
                 "An unattended run would have exceeded a limit, so that the breaker of the project or of the fleet \
-                 tripped. `zonewright status` says which, since when and why; find out what was wrong, then reset it by \
-                 `zonewright status --reset SCOPE --reason TEXT`. Naming the host with `--host` passes.",
+                 tripped. `zonewright status` says which, since when and why. Find out what was wrong, then reset it \
+                 with `zonewright status --reset SCOPE --reason TEXT`. A host that is named with `--host` is not \
+                 skipped.",
             ),
         }
     }
@@ -254,9 +257,9 @@ impl Explained for NoticeCode {
         match self {
             NoticeCode::ForeignName => words(
                 "foreign name",
-                "a host's address stands at a name that is nobody's",
-                "An address of a host stands at a name that no host has or had. It may be an alias that somebody \
-                 wants, so it is left. `claim_addresses = \"all\"` would have it removed.",
+                "a host's address is at a name that no host has",
+                "An address of a host is at a name that no host has or had. It may be a useful alias, so it stays. \
+                 With `claim_addresses = \"all\"` zonewright would remove it.",
             ),
             NoticeCode::SourceUnknown => words(
                 "source unknown",
@@ -277,38 +280,39 @@ impl Explained for NoticeCode {
             ),
             NoticeCode::ReadByQuery => words(
                 "read by query",
-                "not all of a zone was looked at",
-                "The zone's target says `read = \"query\"`, so that its server was asked for the names of hosts, for the \
-                 names of their addresses, and for what those point to. Records anywhere else in the zone were not \
-                 seen, and nothing is done about them. Let the server allow transfers, and remove `read`, to have \
-                 all of it looked at.",
+                "not all of a zone was read",
+                "The zone's target says `read = \"query\"`, so zonewright asked its server for the names of hosts, for \
+                 the names of their addresses, and for what those point to. It did not see records anywhere else in \
+                 the zone, and does nothing about them. To have the whole zone read, let the server allow transfers, \
+                 and remove `read`.",
             ),
             NoticeCode::SourceUntrusted => words(
                 "source untrusted",
                 "a source is not believed",
-                "The source was read whole and failed a test that zonewright.toml sets for it: it is too old, has too few \
-                 rows, lacks or changes too many of those that the last accepted export had, or does not agree with \
-                 its digest. Hosts that need it are blocked `source-untrusted`. Renew the export; or, where it is right \
-                 although it differs so much, accept it: `zonewright accept SOURCE --reason TEXT`.",
+                "The source was read whole and failed a test that zonewright.toml sets for it: it is too old, has too \
+                 few rows, lacks or changes too many of those that the last accepted export had, or does not agree \
+                 with its digest. Hosts that need it are blocked `source-untrusted`. Renew the export; or, where it is \
+                 right although it differs so much, accept it: `zonewright accept SOURCE --reason TEXT`.",
             ),
             NoticeCode::Protected => words(
                 "protected",
-                "records at a protected name are left",
-                "A rule would remove records at a name that `protect` lists, or that is always protected: an apex, a name \
-                 server or its glue, a configured server. They are left as they are.",
+                "records at a protected name stay as they are",
+                "A rule would remove records at a name that `protect` lists, or that is always protected: an apex, a \
+                 name server or its glue, a configured server. They stay as they are.",
             ),
             NoticeCode::PostState => words(
                 "post state",
                 "a zone breaks a rule of DNS, or would",
-                "A zone holds a PTR that names what does not exist, an RRset of more records than `max_rrset` allows, or a \
-                 CNAME beside other data. It was so before, and this plan neither makes nor mends it; or it would be so if \
-                 the plan cleared a name away, which is therefore left. Mend it by hand.",
+                "A zone holds a PTR that names what does not exist, an RRset of more records than `max_rrset` allows, \
+                 or a CNAME next to other data. It was so before, and this plan does not change it; or it would be so \
+                 if the plan removed the records of a name, which therefore stay. Fix it by hand.",
             ),
             NoticeCode::RemovalsRest => words(
                 "removals rest",
-                "what waits to be deleted goes on waiting",
-                "While a row of hosts.csv or names.lock is bad or a source is unknown, nobody can tell which names nobody \
-                 has: no such record is removed. What waits for `delete_after` goes on waiting, and its time runs on.",
+                "RRsets that wait to be deleted keep waiting",
+                "While a row of hosts.csv or names.lock is bad or a source is unknown, it is not known which names no \
+                 host has: no such record is removed. What waits for `delete_after` keeps waiting, and its time runs \
+                 on.",
             ),
             NoticeCode::LeftBehind => words(
                 "left behind",
@@ -319,10 +323,10 @@ impl Explained for NoticeCode {
             ),
             NoticeCode::EditedSince => words(
                 "edited since",
-                "an RRset was changed after the apply, so its host is left",
-                "An RRset stands neither as the apply that is undone left it, nor as it stood before. Somebody else's \
-                 edit is never overwritten, so that the host is left as it is, whole, with all hosts that share a \
-                 change with it. Where a later apply made the edit, undo that one first.",
+                "an RRset was changed after the apply, so its host stays as it is",
+                "An RRset is not as the apply that is undone left it, and not as it was before. zonewright never \
+                 overwrites an edit of another editor, so nothing is changed for the host, and for all hosts that \
+                 share a change with it. Where a later apply made the edit, undo that one first.",
             ),
         }
     }
@@ -334,55 +338,55 @@ impl Explained for Outcome {
             Outcome::Applied => words(
                 "applied",
                 "all their changes were made, and were read back",
-                "The plan's changes for the host were made, and the primary gives every one of its RRsets as the plan \
-                 wants it. There is nothing left to do.",
+                "The plan's changes for the host were made, and the primary answers every one of its RRsets as the \
+                 plan says. There is nothing left to do.",
             ),
             Outcome::AlreadyApplied => words(
                 "already applied",
-                "all was as the plan wants it before anything was sent",
-                "Every RRset of the host was as the plan wants it before the first message, so that nothing was sent \
-                 for it: somebody else made the changes, or this plan was applied before.",
+                "all was as the plan says before anything was sent",
+                "Every RRset of the host was as the plan says before the first message, so nothing was sent for it: \
+                 another editor made the changes, or this plan was applied before.",
             ),
             Outcome::Stale => words(
                 "stale",
-                "changed since the plan was made, and left: plan again",
+                "another editor changed their records after the plan: plan again",
                 "An RRset of the host was not as the plan saw it before anything was sent, or a prerequisite did not \
-                 hold when its turn came: somebody else changed it since. The host was left as it is, whole. \
+                 hold when the update was sent: another editor changed it since. Nothing was changed for the host. \
                  Plan again; the new plan starts from what is there now.",
             ),
             Outcome::Partial => words(
                 "partial",
                 "some of their changes were made, others not: see below",
-                "Some of the host's changes were made, then one could not be. The order of the phases sees to it that \
-                 what stands there is legal: no PTR names what is not there. Remove the cause that the message \
-                 names, and let `zonewright resume` make the others; or plan again.",
+                "Some of the host's changes were made, then one could not be made. What is there now is legal, \
+                 because of the order of the phases: no PTR names what is not there. Remove the cause that the \
+                 message names, and let `zonewright resume` make the others; or plan again.",
             ),
             Outcome::NotApplied => words(
                 "not applied",
-                "the server took a change, and does not have it: see below",
+                "the server accepted a change, and does not have it: see below",
                 "The server answered that it had made the host's changes, and what is read back from it says \
-                 otherwise. Servers pass over some changes in silence, such as an address where a CNAME stands. The \
-                 message names the rule that is the likely cause. Remove it and plan again.",
+                 otherwise. Servers ignore some changes without an error, such as an address where there is a CNAME. \
+                 The message names the rule that is the likely cause. Remove the cause and plan again.",
             ),
             Outcome::Failed => words(
                 "failed",
                 "their changes could not be made: see below",
-                "The host's changes could not be sent, were refused, or nobody knows what became of them; or they were \
-                 made and could not be read back. The message says which. Remove the cause, and let `zonewright resume` go \
-                 on; or plan again. What is done already is not done twice.",
+                "The host's changes could not be sent, or were refused, or it is not known whether they were made; or \
+                 they were made and could not be read back. The message says which. Remove the cause, and let \
+                 `zonewright resume` go on; or plan again. What is done already is not done twice.",
             ),
             Outcome::NotReached => words(
                 "not reached",
-                "the apply stopped before their turn",
-                "The apply, or the host's zone, was given up before it was the host's turn: because of `--max-failures`, \
-                 a server that refused one host after another, a lost answer, or another run that writes the zone. \
-                 `zonewright resume` goes on; or plan again.",
+                "the apply stopped before it reached them",
+                "The apply gave up, or gave up the host's zone, before it reached the host: because of \
+                 `--max-failures`, a server that refused one host after another, a lost answer, or another run that \
+                 writes the zone. `zonewright resume` goes on; or plan again.",
             ),
         }
     }
 }
 
-/// The rule that texts call so, in any case of letters: `wrong PTR`.
+/// The rule with this title, in any case of letters: `wrong PTR`.
 pub fn rule_of_title(title: &str) -> Option<Rule> {
     Rule::ALL.iter().copied().find(|rule| rule.words().title.eq_ignore_ascii_case(title.trim()))
 }

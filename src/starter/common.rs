@@ -1,4 +1,4 @@
-//! The files that every new workspace gets beside its settings and exports: what git needs to know.
+//! The files that every new workspace gets in addition to its settings and exports: what git needs to know.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use super::{Starter, StarterFile};
 /// The folder of secrets.
 pub const KEYS: &str = "keys/";
 
-/// What git is not to keep.
+/// What git must not keep.
 const IGNORED: [&str; 2] = [".zonewright/", KEYS];
 
-/// What git is told not to keep, beside its comments.
+/// The patterns in the .gitignore of a starter.
 pub fn ignored(starter: &Starter) -> impl Iterator<Item = &str> {
     let text = starter.files.iter().find(|file| file.path == IGNORE).map(|file| file.text.as_str());
     text.unwrap_or_default().lines().filter(|line| !line.starts_with('#'))
@@ -19,7 +19,7 @@ pub fn ignored(starter: &Starter) -> impl Iterator<Item = &str> {
 /// The file that says it.
 pub const IGNORE: &str = ".gitignore";
 
-/// The files for git; a secret that lies in the workspace is not kept either.
+/// The files for git; a secret in the workspace is not kept either.
 pub fn for_git(secret: Option<&str>) -> Vec<StarterFile> {
     let [state, keys] = IGNORED;
     let mut ignore = format!(
@@ -29,9 +29,9 @@ pub fn for_git(secret: Option<&str>) -> Vec<StarterFile> {
     if let Some(secret) = secret.filter(|path| Path::new(path).is_relative() && !path.starts_with(keys)) {
         ignore.push_str(&format!("{}\n", as_pattern(secret)));
     }
-    let attributes = "# Branches that give names add rows; `zonewright check --fix-lock` settles what they say against each other.\n\
+    let attributes = "# Branches that give names add rows; `zonewright check --fix-lock` resolves their conflicts.\n\
                       names.lock merge=union\n";
-    let owners = "# Who must agree to a change, for GitHub and GitLab. Put your own teams in, and call the file CODEOWNERS.\n\
+    let owners = "# Who must agree to a change, for GitHub and GitLab. Enter your own teams, and rename the file to CODEOWNERS.\n\
                   # What the administrator alone may change:\n\
                   /zonewright.toml  @example/dns-admins\n\
                   /CODEOWNERS       @example/dns-admins\n\

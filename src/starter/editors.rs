@@ -1,4 +1,5 @@
-//! What editors need to check settings while they are typed: the JSON Schemas, and the line by which a file names its own.
+//! What editors need to check settings while they are typed: the JSON Schemas, and the line in a file that names its
+//! schema.
 //!
 //! The schemas are files of the workspace, kept in git, so that they are there in every clone and without a network.
 

@@ -1,4 +1,4 @@
-//! A workspace for an empty folder: a fleet of four hosts, small enough to be read whole, in which a plan has something to say.
+//! A workspace for an empty folder: a fleet of four hosts, small enough to be read whole, in which a plan has changes.
 
 use super::project::Project;
 use super::settings::{Admin, Pool, Settings, Source, Zone};
@@ -9,7 +9,7 @@ use crate::inventory::value::Time;
 
 /// The addresses are of networks, and the MACs of a range, that documents may use (RFC 3849, RFC 7042 section 2.1.2).
 const HOSTS: &str = "\
-# 1 is as it should be; 2 is new; nobody has seen the MAC of 3 yet; 4 has no name (`zonewright allocate` gives it one).\n\
+# 1 is as it should be; 2 is new; the MAC of 3 is not known yet; 4 has no name (`zonewright allocate` gives it one).\n\
 1,dc0-0001.example.net,example,assigned,dc,,,switch-1,,\n\
 2,dc0-0002.example.net,example,assigned,dc,,,switch-1,,\n\
 3,dc0-0003.example.net,example,assigned,dc,,,switch-2,,\n\
@@ -23,12 +23,12 @@ switch-2  1  2001:db8:0:2::/64\n";
 
 /// The forward zone.
 const FORWARD: &str = "\
-; Stands for live DNS: what the servers of example.net would answer.\n\
+; Replaces live DNS: what the servers of example.net would answer.\n\
 $TTL 3600\n\
 @         SOA   ns.example.net. hostmaster.example.net. 1 3600 600 604800 3600\n\
 @         NS    ns.example.net.\n\
 ns        AAAA  2001:db8::53\n\
-; entered by hand: no rule touches it\n\
+; entered by hand: no rule changes it\n\
 www       AAAA  2001:db8:0:1::80\n\
 dc0-0001  AAAA  2001:db8:0:1:200:5eff:fe00:5301\n";
 
@@ -60,10 +60,10 @@ pub fn make(owner: &str, now: Time) -> Starter {
     ];
     files.extend(editors::schemas());
     files.extend(common::for_git(None));
-    let basis = vec!["nothing of a fleet was found here: this is an example of four hosts".to_owned()];
+    let basis = vec!["no exports were found here: this is an example of four hosts".to_owned()];
     let remarks = vec![
-        "Every file says what is in it. Put your exports in the place of the example's, or begin with the zones of your server: \
-         `zonewright init --from-axfr SERVER ZONE`, in another folder."
+        "Every file says what is in it. Replace the example's exports with yours, or begin with the zones of your \
+         server: `zonewright init --from-axfr SERVER ZONE`, in another folder."
             .to_owned(),
     ];
     Starter { files, basis, remarks }
@@ -78,8 +78,8 @@ fn settings(owner: &str) -> Settings {
     };
     Settings {
         head: vec![
-            "An example of zonewright's settings: `zonewright plan` works as it stands. This file is the administrator's; what \
-             the owners of projects decide is in projects/."
+            "An example of zonewright's settings: `zonewright plan` works as it is. This file is the administrator's; \
+             what the owners of projects decide is in projects/."
                 .to_owned(),
         ],
         owner: owner.to_owned(),

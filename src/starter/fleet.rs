@@ -1,7 +1,7 @@
-//! The hosts that zones tell of, and the names in them that are none.
+//! The hosts in zones, and the names in them that are no hosts.
 //!
-//! Comes in: zones as they are live. Goes out: one host for each name that looks like a host's, with what its addresses say
-//! of its MAC and networks; and every other name with addresses, by the reason why it is passed over. Nothing is made up.
+//! Comes in: zones as they are live. Goes out: one host for each name that looks like a host's, with the MAC and
+//! networks in its addresses; and every other name with addresses, by the reason why it is no host. Nothing is made up.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
@@ -16,7 +16,7 @@ use crate::live::{Live, Place, ZoneIndex};
 /// From how many addresses of one family on a name is a service's: a host may well have two (no official source).
 const MANY: usize = 3;
 
-/// How many hosts must share 32 bits behind their networks for these to be told (no official source).
+/// How many hosts must share 32 bits behind their networks for these to be reported (no official source).
 const SHARED: usize = 3;
 
 /// A host.
@@ -42,7 +42,7 @@ impl FoundHost {
         parent(&self.name).expect("the root is no host")
     }
 
-    /// Its IPv4 addresses that stand in the last 32 bits of an IPv6 address of it, each with the network of that.
+    /// Its IPv4 addresses that are the last 32 bits of an IPv6 address of it, each with the network of that.
     pub fn embedded(&self) -> Vec<(Ipv4Addr, Net64)> {
         let pair = |v4: &Ipv4Addr| {
             let holder = self.addresses.iter().find(|v6| interface_id(**v6) == u64::from(v4.to_bits()))?;
@@ -52,12 +52,12 @@ impl FoundHost {
     }
 }
 
-/// Why a name with addresses is taken for no host.
+/// Why a name with addresses is no host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum PassedOver {
+pub enum NotAHost {
     /// It is the top of a zone.
     Apex,
-    /// It lies below a delegation or a DNAME.
+    /// It is below a delegation or a DNAME.
     Hidden,
     /// It is a wildcard.
     Wildcard,
@@ -75,29 +75,29 @@ pub enum PassedOver {
     SharedAddress,
 }
 
-impl fmt::Display for PassedOver {
+impl fmt::Display for NotAHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            PassedOver::Apex => "top of a zone",
-            PassedOver::Hidden => "below a delegation or a DNAME",
-            PassedOver::Wildcard => "wildcard",
-            PassedOver::Alias => "alias, by CNAME",
-            PassedOver::NoHostName => "no name of a host, with more than letters, digits and hyphens",
-            PassedOver::NameServer => "name server, by NS",
-            PassedOver::MailServer => "mail server, by MX",
-            PassedOver::ManyAddresses => "service, with 3 addresses of one family or more",
-            PassedOver::SharedAddress => "shares an address with another name, and no PTR says that it is its own",
+            NotAHost::Apex => "top of a zone",
+            NotAHost::Hidden => "below a delegation or a DNAME",
+            NotAHost::Wildcard => "wildcard",
+            NotAHost::Alias => "alias, by CNAME",
+            NotAHost::NoHostName => "no name of a host, with more than letters, digits and hyphens",
+            NotAHost::NameServer => "name server, by NS",
+            NotAHost::MailServer => "mail server, by MX",
+            NotAHost::ManyAddresses => "service, with 3 addresses of one family or more",
+            NotAHost::SharedAddress => "shares an address with another name, and no PTR says that it is its own",
         })
     }
 }
 
-/// What zones tell.
+/// The names in zones.
 #[derive(Debug, Default)]
 pub struct Fleet {
     /// The hosts, sorted by name.
     pub hosts: Vec<FoundHost>,
     /// The other names, by reason, sorted.
-    pub passed_over: BTreeMap<PassedOver, BTreeSet<String>>,
+    pub others: BTreeMap<NotAHost, BTreeSet<String>>,
 }
 
 impl Fleet {
@@ -115,7 +115,7 @@ impl Fleet {
                 let host = host(live, number, zone.name(), owner.as_name());
                 match reason(live, number, &holders, &host) {
                     Some(reason) => {
-                        fleet.passed_over.entry(reason).or_default().insert(owner.to_string());
+                        fleet.others.entry(reason).or_default().insert(owner.to_string());
                     }
                     None => {
                         found.insert(owner.to_string(), host);
@@ -127,7 +127,8 @@ impl Fleet {
         fleet
     }
 
-    /// The 32 bits behind the network that at least a few hosts of a zone share and that no MAC explains, each with how many.
+    /// The 32 bits behind the network that at least a few hosts of a zone share and that no MAC explains, each with how
+    /// many.
     pub fn shared_bits(&self, zone: &ZoneName) -> Vec<(u32, usize)> {
         let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
         for host in self.hosts.iter().filter(|host| host.zone == *zone && host.mac.is_none()) {
@@ -182,42 +183,43 @@ fn host(live: &Live, number: ZoneIndex, zone: &ZoneName, owner: NameRef<'_>) -> 
     }
 }
 
-/// Why a name is taken for no host; none where it is one.
+/// Why a name is no host; none where it is one.
 fn reason(
     live: &Live,
     number: ZoneIndex,
     holders: &HashMap<IpAddr, BTreeSet<Name>>,
     host: &FoundHost,
-) -> Option<PassedOver> {
+) -> Option<NotAHost> {
     let name = host.name.as_name();
     let v4 = host.v4.iter().map(|v4| IpAddr::V4(*v4));
     let mut addresses = host.addresses.iter().map(|v6| IpAddr::V6(*v6)).chain(v4);
     let is_anothers = |address: IpAddr| holders[&address].len() > 1 && !points_to(live, address, name);
     match live.place(name) {
-        Place::Cname(_) => return Some(PassedOver::Alias),
+        Place::Cname(_) => return Some(NotAHost::Alias),
         Place::Open(holder) if holder == number => {}
-        _ => return Some(PassedOver::Hidden),
+        _ => return Some(NotAHost::Hidden),
     }
     if live.is_apex(name) {
-        Some(PassedOver::Apex)
+        Some(NotAHost::Apex)
     } else if name.is_wildcard() {
-        Some(PassedOver::Wildcard)
+        Some(NotAHost::Wildcard)
     } else if !is_host_name(name) {
-        Some(PassedOver::NoHostName)
+        Some(NotAHost::NoHostName)
     } else if live.delegation_to(name).is_some() {
-        Some(PassedOver::NameServer)
+        Some(NotAHost::NameServer)
     } else if live.is_exchanger(name) {
-        Some(PassedOver::MailServer)
+        Some(NotAHost::MailServer)
     } else if host.addresses.len() >= MANY || host.v4.len() >= MANY {
-        Some(PassedOver::ManyAddresses)
+        Some(NotAHost::ManyAddresses)
     } else {
-        addresses.any(is_anothers).then_some(PassedOver::SharedAddress)
+        addresses.any(is_anothers).then_some(NotAHost::SharedAddress)
     }
 }
 
 /// Whether a name is one that a host may have everywhere: of letters, digits and hyphens alone.
 ///
-/// Inventories may have underscores, but BIND refuses a PTR to such a name (`check-names`). Source: RFC 1123 section 2.1.
+/// Inventories may have underscores, but BIND refuses a PTR to such a name (`check-names`). Source: RFC 1123 section
+/// 2.1.
 fn is_host_name(name: NameRef<'_>) -> bool {
     let text = name.to_string();
     Name::parse_host(&text).is_ok() && !text.contains('_')
@@ -245,7 +247,7 @@ fn interface_id(address: Ipv6Addr) -> u64 {
     u128::from(address) as u64
 }
 
-/// The /64 that an address lies in.
+/// The /64 that an address is in.
 pub fn network_of(address: Ipv6Addr) -> Net64 {
     let network = ipnet::Ipv6Net::new(address, 64).expect("64 is a length of prefixes");
     Net64::new(network.trunc()).expect("a /64 without host bits")
@@ -288,7 +290,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn names_that_are_no_hosts_are_told_by_reason() {
+    fn names_that_are_no_hosts_are_listed_by_reason() {
         let zone = "@ AAAA 2001:db8::1\n@ MX 10 mail\nmail A 192.0.2.1\nsub NS ns.sub\nns.sub A 192.0.2.2\n\
                     x.sub A 192.0.2.3\n* A 192.0.2.4\nwww CNAME web\nweb A 192.0.2.5\nshop A 192.0.2.5\n\
                     pool A 192.0.2.6\npool A 192.0.2.7\npool A 192.0.2.8\n_x A 192.0.2.9\nx_y.z A 192.0.2.13\na\\032b A 192.0.2.10\n\
@@ -300,7 +302,7 @@ pub(super) mod tests {
         let hosts: Vec<String> = fleet.hosts.iter().map(|host| host.name.to_string()).collect();
         assert_eq!(hosts, ["both.example.net.", "web.example.net."]);
         let told: Vec<String> = fleet
-            .passed_over
+            .others
             .iter()
             .map(|(reason, names)| format!("{reason:?}: {}", names.iter().cloned().collect::<Vec<_>>().join(" ")))
             .collect();
@@ -337,7 +339,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn bits_that_several_hosts_share_are_told_and_nothing_is_made_of_them() {
+    fn bits_that_several_hosts_share_are_reported_and_not_used() {
         let text =
             "a AAAA 2001:db8::1478:0:1\nb AAAA 2001:db8::1478:0:2\nc AAAA 2001:db8::1478:0:3\nd AAAA 2001:db8::4\n";
         let live = live(&[("example.net", text)]);

@@ -1,4 +1,4 @@
-//! A workspace around the exports that lie in a folder: the settings point at them, and each project gets a file.
+//! A workspace around the exports in a folder: the settings point at them, and each project gets a file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,7 +47,7 @@ struct Sorted {
     projects: BTreeMap<String, String>,
 }
 
-/// The folders of master files, each with its zones; a zone that lies in several is in the first.
+/// The folders of master files, each with its zones; a zone that is in several belongs to the first.
 pub fn zone_folders(found: &[Found]) -> Vec<(String, Vec<ZoneName>)> {
     let mut folders: BTreeMap<String, Vec<ZoneName>> = BTreeMap::new();
     let mut seen = BTreeSet::new();
@@ -73,7 +73,7 @@ pub fn make(found: &[Found], owner: &str, now: Time) -> Starter {
         if !found.is_empty() {
             let paths: Vec<&String> = found.iter().map(|found| &found.path).collect();
             starter.remarks.push(format!(
-                "Left alone, since there is no hosts.csv to go with them: {}. Point [sources] at them once there is.",
+                "Not used, because there is no hosts.csv: {}. Name them in [sources] once there is one.",
                 some(&paths)
             ));
         }
@@ -127,7 +127,7 @@ impl Sorted {
         }
     }
 
-    /// The VLAN of a project's hosts, as far as l3-tors tells: with how it is known, or why it is not for certain.
+    /// The VLAN of a project's hosts, as far as l3-tors says: with how it is known, or why it is not certain.
     fn vlan(&self, project: &str) -> (u16, Result<String, String>) {
         let of_project = self.hosts.1.iter().filter(|row| row.project == project);
         let switches: BTreeSet<&String> = of_project.map(|row| &row.switch).collect();
@@ -148,7 +148,7 @@ impl Sorted {
                     some(several)
                 )),
             ),
-            _ => (1, Err("Made up: no l3-tors tells the VLAN of this project's switches.".to_owned())),
+            _ => (1, Err("Made up: no l3-tors has the VLAN of this project's switches.".to_owned())),
         }
     }
 }
@@ -178,7 +178,7 @@ impl Domains {
             let mut domains: Vec<(Name, usize)> = domains.into_iter().collect();
             domains.sort_by_key(|(domain, count)| (std::cmp::Reverse(*count), domain.to_string()));
             let all: usize = domains.iter().map(|(_, count)| count).sum();
-            // A few strays are rather mistakes, which the plan then names.
+            // A few names elsewhere are probably mistakes, which the plan then names.
             let usual = domains.into_iter().filter(|(_, count)| count * USUAL >= all);
             (id, usual.map(|(domain, _)| domain).collect())
         });
@@ -242,9 +242,9 @@ fn stand_ins(domains: &Domains, networks: &BTreeSet<Ipv6Net>) -> Vec<ZoneName> {
     zones
 }
 
-/// A zone of nothing.
+/// An empty zone.
 fn stand_in(zone: &ZoneName) -> StarterFile {
-    let text = "; Stands in for live DNS, and holds nothing yet: name your server in zonewright.toml in its place.\n\
+    let text = "; Replaces live DNS, and is empty: name your server in zonewright.toml instead.\n\
                 $TTL 3600\n@  SOA  ns.invalid. hostmaster.invalid. 1 3600 600 604800 3600\n@  NS   ns.invalid.\n";
     StarterFile::new(format!("{STAND_INS}/{}", file_name(zone)), "a stand-in for live DNS", text.to_owned())
 }
@@ -286,8 +286,8 @@ fn settings(
         folders.iter().enumerate().flat_map(|(number, (_, zones))| zones.iter().map(move |zone| (number, zone)));
     Settings {
         head: vec![format!(
-            "Made by `zonewright init` on {} around what was found in this folder. `zonewright check` says what is wrong in any \
-             of it, `zonewright plan` what would be changed in DNS.",
+            "Made by `zonewright init` on {} around what was found in this folder. `zonewright check` says what is \
+             wrong in these files, `zonewright plan` what would be changed in DNS.",
             now.to_second()
         )],
         owner: owner.to_owned(),
@@ -300,14 +300,15 @@ fn settings(
     }
 }
 
-/// The sources of MACs: one for each folder of reports, or where all files in it are called `WORD-…`, one for each word.
+/// The sources of MACs: one for each folder of reports, or where all files in it are called `WORD-…`, one for each
+/// word.
 fn macs(paths: &BTreeSet<String>) -> Vec<(String, String, String)> {
     let mut folders: BTreeMap<String, BTreeSet<Option<String>>> = BTreeMap::new();
     for path in paths {
         let word = stem_of(path).split_once('-').map(|(word, _)| word.to_owned());
         folders.entry(folder_of(path)).or_default().insert(word);
     }
-    // A source of MACs is not called as another source is.
+    // A source of MACs must not have the name of another source.
     let mut names: BTreeSet<String> = ["projects", "hosts"].map(str::to_owned).into();
     let mut sources = Vec::new();
     for (folder, words) in folders {
@@ -331,7 +332,7 @@ fn project(sorted: &Sorted, id: &str, stem: &str) -> StarterFile {
         }
         Err(_) => (
             false,
-            "The owner's switch. Off, since the VLAN is not for certain: switch it on once that is right.".to_owned(),
+            "The owner's switch. Off, because the VLAN is not certain: switch it on once the VLAN is right.".to_owned(),
         ),
     };
     let hosts = sorted.hosts.1.iter().filter(|row| row.project == id).count();
@@ -371,9 +372,9 @@ fn remarks(sorted: &Sorted, stand_ins: &[ZoneName], unsure: &[&str], domains: &D
     let mut remarks = Vec::new();
     if !stand_ins.is_empty() {
         remarks.push(format!(
-            "There are no zones here, so that zones/ stands in for live DNS with {} of nothing: to the plan, no record is there \
-             yet. Name your server in zonewright.toml, and add or remove zones there, to see what really would be changed.",
-            count(stand_ins.len(), "zone", "zones")
+            "There are no zones here, so zones/ replaces live DNS with {}: in the plan, no record exists yet. Name \
+             your server in zonewright.toml, and add or remove zones there, to see what really would be changed.",
+            count(stand_ins.len(), "empty zone", "empty zones")
         ));
     }
     if !unsure.is_empty() {
@@ -455,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_are_one_source_for_each_system_that_their_names_tell() {
+    fn reports_are_one_source_for_each_system_in_their_names() {
         let sources = |paths: &[&str]| -> Vec<String> {
             let paths = paths.iter().map(|path| (*path).to_owned()).collect();
             macs(&paths).into_iter().map(|(name, path, _)| format!("{name} {path}")).collect()

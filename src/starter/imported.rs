@@ -1,6 +1,6 @@
-//! A workspace from zones that a server gave, or that lie in a folder: one host for each name that looks like a host's.
+//! A workspace from zones that a server gave, or that are in a folder: one host for each name that looks like a host's.
 //!
-//! What zones do not tell is made up in a way that is seen: numbers from 1, switches called `replace-me`, one VLAN.
+//! What zones do not say is made up in a visible way: numbers from 1, switches called `replace-me`, one VLAN.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -25,7 +25,7 @@ const LOCATION: &str = "unknown";
 /// The VLAN that all networks get.
 const VLAN: u16 = 1;
 
-/// What switches that nobody knows are called, before their number.
+/// The name of switches that are not known, before their number.
 const SWITCH: &str = "replace-me";
 
 /// The folder of the snapshot.
@@ -36,11 +36,12 @@ pub const SNAPSHOT: &str = "zones";
 pub struct Basis<'a> {
     /// The zones that could be read.
     pub live: &'a Live,
-    /// The reverse zones that are there and could not be read, each with the reason; none where nobody knows which are.
+    /// The reverse zones that are there and could not be read, each with the reason; none where it is not known which
+    /// there are.
     pub unread: &'a [(Option<ZoneName>, String)],
     /// The clock.
     pub now: Time,
-    /// Who we are.
+    /// The owner of the records.
     pub owner: &'a str,
     /// Where the zones are.
     pub origin: Origin<'a>,
@@ -159,7 +160,7 @@ fn settings(basis: &Basis<'_>, numbered: &Numbered) -> Settings {
         sources.push(source("ipv4_map", "ipv4-map.txt", "where a host with an A record has its IPv6 address"));
     }
     let has_macs = numbered.fleet.hosts.iter().any(|host| host.mac.is_some());
-    let about = "read out of EUI-64 addresses; your agents' reports take its place";
+    let about = "read out of EUI-64 addresses; replace it with your agents' reports";
     let macs = has_macs.then(|| ("from-dns".to_owned(), "agents/*.jsonl".to_owned(), about.to_owned()));
     let from = match basis.origin {
         Origin::Server(server, _) => format!("the server {server}"),
@@ -167,8 +168,9 @@ fn settings(basis: &Basis<'_>, numbered: &Numbered) -> Settings {
     };
     let head = vec![
         format!("Made by `zonewright init` on {} from {from}.", basis.now.to_second()),
-        "What DNS does not tell was made up: inventory numbers, switches, VLAN and locations. Put the exports of your \
-         inventory in their place before the first `apply`; until then only plan. `zonewright help` lists the commands."
+        "What DNS does not say was made up: inventory numbers, switches, VLAN and locations. Replace them with the \
+         exports of your inventory before the first `apply`; until then only plan. `zonewright help` lists the \
+         commands."
             .to_owned(),
     ];
     let zones = basis.live.zones().filter_map(|(_, zone)| zone.contents());
@@ -184,9 +186,9 @@ fn settings(basis: &Basis<'_>, numbered: &Numbered) -> Settings {
     }
 }
 
-/// What is said of a target without a key.
-const UNSIGNED: &str = "Most servers take signed updates alone. A key is made by `tsig-keygen zonewright.`; the file is for its \
-                        owner alone, and keys/ is not kept in git.";
+/// The comment on a target without a key.
+const UNSIGNED: &str = "Most servers accept only signed updates. `tsig-keygen zonewright.` makes a key; the file is \
+                        for its owner alone, and keys/ is not kept in git.";
 
 /// The pools.
 fn pools(origin: Origin<'_>) -> Vec<Pool> {
@@ -198,11 +200,11 @@ fn pools(origin: Origin<'_>) -> Vec<Pool> {
                 (format!("server = {}", quoted(server)), "the primary of the zones".to_owned()),
             ];
             let mut about = vec![
-                "`zonewright doctor` says what the server lets us do, and what to change where it does not.".to_owned(),
+                "`zonewright doctor` says what the server allows, and what to change where it does not.".to_owned(),
             ];
             match key {
                 Some(key) => {
-                    let clone = "signs every message; the file is not in git: put it into every clone, readable by its user alone";
+                    let clone = "signs every message; the file is not in git: copy it into every clone, readable by its user alone";
                     target.push((key.setting(), clone.to_owned()))
                 }
                 None => {
@@ -278,9 +280,9 @@ fn projects(numbered: &Numbered) -> Vec<StarterFile> {
         let bits = numbered.fleet.shared_bits(zone);
         let shared_bits = bits.iter().max_by_key(|(_, count)| *count).map(|(bits, count)| {
             format!(
-                "{count} hosts have addresses with the same 32 bits behind the network, {bits:x}. If these are the project's \
-                 id, and the last 32 bits come from the MAC, say hbf_project_id: \"{bits:x}\" and give MAC reports. It is not \
-                 taken for granted."
+                "{count} hosts have addresses with the same 32 bits behind the network, {bits:x}. If these are the \
+                 project's id, and the last 32 bits come from the MAC, set hbf_project_id: \"{bits:x}\" and give MAC \
+                 reports. zonewright does not assume it."
             )
         });
         let project = Project {
@@ -303,7 +305,7 @@ fn hosts_csv(numbered: &Numbered) -> StarterFile {
     let mut text = format!(
         "{HOSTS_HEADER}\n\
          # inv was made up, from 1: give the numbers of your inventory before the first apply, as the journal knows hosts by them.\n\
-         # location and switch were made up, too: {SWITCH}-N stands for whatever switch is before the Nth network in l3-tors.txt.\n"
+         # location and switch were made up, too: {SWITCH}-N is the switch of the Nth network in l3-tors.txt.\n"
     );
     for (inv, host) in numbered.hosts() {
         let (name, project) = (plain(host.name.as_name()), &numbered.projects[&host.zone]);
@@ -316,8 +318,8 @@ fn hosts_csv(numbered: &Numbered) -> StarterFile {
 fn l3_tors(basis: &Basis<'_>, numbered: &Numbered) -> Option<StarterFile> {
     let mut text = format!("# generated: {}\n", basis.now.to_second());
     text.push_str(&commented(
-        "SWITCH VLAN NETWORK. One row for each /64 in which hosts have addresses. The switches are made up, and VLAN 1 is: put the \
-         real ones in their place.",
+        "SWITCH VLAN NETWORK. One row for each /64 in which hosts have addresses. The switches and VLAN 1 are made up: \
+         replace them with the real ones.",
     ));
     for (network, number) in &numbered.switches {
         text.push_str(&format!("{SWITCH}-{number}  {VLAN}  {network}\n"));
@@ -331,8 +333,8 @@ fn ipv4_map(basis: &Basis<'_>, numbered: &Numbered) -> Option<StarterFile> {
     let pairs = numbered.embedded();
     let mut text = format!("# generated: {}\n", basis.now.to_second());
     text.push_str(&commented(
-        "IPV4-NETWORK LOCATION VLAN IPV6-NETWORK: where a host with an A record has its IPv6 address. One row for each pair that \
-         was seen, so that nothing is concluded about other hosts; your own networks take their place.",
+        "IPV4-NETWORK LOCATION VLAN IPV6-NETWORK: where a host with an A record has its IPv6 address. One row for each \
+         pair that was seen, so that it applies to no other host; replace the rows with your own networks.",
     ));
     for (v4, network) in &pairs {
         text.push_str(&format!("{v4}/32  {LOCATION}  {VLAN}  {network}\n"));
@@ -344,8 +346,8 @@ fn ipv4_map(basis: &Basis<'_>, numbered: &Numbered) -> Option<StarterFile> {
 /// The MAC reports.
 fn reports(basis: &Basis<'_>, numbered: &Numbered) -> Option<StarterFile> {
     let mut text = commented(
-        "The MACs that addresses are made of (EUI-64), dated when they were read. They say what DNS said then: the reports of your \
-         agents take their place.",
+        "The MACs that addresses are made of (EUI-64), dated when they were read. They say what DNS said then: replace \
+         them with the reports of your agents.",
     );
     let time = basis.now.to_second();
     let mut reports = 0;
@@ -371,9 +373,9 @@ fn told(basis: &Basis<'_>, numbered: &Numbered) -> Vec<String> {
     }
     let with_mac = hosts.iter().filter(|host| host.mac.is_some()).count();
     told.push(format!("{}, {with_mac} with a MAC in an address (EUI-64)", count(hosts.len(), "host", "hosts")));
-    for (reason, names) in &numbered.fleet.passed_over {
+    for (reason, names) in &numbered.fleet.others {
         let names: Vec<&str> = names.iter().map(|name| name.trim_end_matches('.')).collect();
-        told.push(format!("{} passed over ({reason}): {}", count(names.len(), "name", "names"), some(&names)));
+        told.push(format!("{} ignored ({reason}): {}", count(names.len(), "name", "names"), some(&names)));
     }
     told
 }
@@ -389,9 +391,9 @@ fn remarks(basis: &Basis<'_>, numbered: &Numbered) -> Vec<String> {
     if !no_network.is_empty() {
         let hosts = count(no_network.len(), "host has", "hosts have");
         remarks.push(format!(
-            "{hosts} an A record, and no IPv6 address with it in its last 32 bits: {}. A host with an A record is to have \
-             such an address, so that the plan blocks it `no-ipv4-network`, and changes nothing of it, until ipv4-map says in \
-             which network.",
+            "{hosts} an A record, and no IPv6 address with it in its last 32 bits: {}. A host with an A record is to \
+             have such an address, so the plan blocks it `no-ipv4-network`, and changes nothing of it, until ipv4-map \
+             says in which network.",
             some(&named(no_network))
         ));
     }
@@ -399,7 +401,7 @@ fn remarks(basis: &Basis<'_>, numbered: &Numbered) -> Vec<String> {
     if !no_mac.is_empty() {
         let hosts = count(no_mac.len(), "host has", "hosts have");
         remarks.push(format!(
-            "{hosts} an address that is made of no MAC: {}. The plan blocks `no-mac` there, until a report gives one.",
+            "{hosts} an address that is not made from a MAC: {}. The plan blocks `no-mac` there, until a report gives one.",
             some(&named(no_mac))
         ));
     }
@@ -407,8 +409,8 @@ fn remarks(basis: &Basis<'_>, numbered: &Numbered) -> Vec<String> {
     if !several.is_empty() {
         let hosts = count(several.len(), "host has", "hosts have");
         remarks.push(format!(
-            "{hosts} two IPv6 addresses: {}. One of them is derived, and the other is not zonewright's: the plan blocks \
-             `not-owner` there, and changes neither.",
+            "{hosts} two IPv6 addresses: {}. One of them is derived, and the other is not zonewright's: the plan \
+             blocks `not-owner` there, and changes neither.",
             some(&named(several))
         ));
     }
@@ -418,7 +420,7 @@ fn remarks(basis: &Basis<'_>, numbered: &Numbered) -> Vec<String> {
         remarks.push(format!(
             "{} in the addresses of several names: {}. The plan blocks these hosts `duplicate-mac`: if the names are \
              interfaces of one host, keep one row of them in hosts.csv.",
-            count(shared.len(), "MAC stands", "MACs stand"),
+            count(shared.len(), "MAC is", "MACs are"),
             some(&macs)
         ));
     }
@@ -437,14 +439,14 @@ fn remarks(basis: &Basis<'_>, numbered: &Numbered) -> Vec<String> {
     let marked: Vec<String> = marked.map(|zone| plain(zone.as_name())).collect();
     if !marked.is_empty() {
         remarks.push(format!(
-            "zonewright has written to {} before, as its marker says. What it created is known by the state of then: take that \
-             along (.zonewright/), or `apply` is refused until `zonewright state init --reason TEXT`.",
+            "zonewright has written to {} before, as its marker says. The state of that time knows what it created: \
+             copy that state here (.zonewright/), or `apply` is refused until `zonewright state init --reason TEXT`.",
             some(&marked)
         ));
     }
     remarks.push(
-        "Inventory numbers, switches, VLAN and locations are made up. Every zone has `permission = \"own\"`, so that nothing is \
-         removed or changed that zonewright did not create."
+        "Inventory numbers, switches, VLAN and locations are made up. Every zone has `permission = \"own\"`, so \
+         zonewright removes and changes only what it created."
             .to_owned(),
     );
     remarks
@@ -467,18 +469,19 @@ fn without_reverse(basis: &Basis<'_>, fleet: &Fleet) -> Vec<String> {
         .iter()
         .map(|(zone, why)| match zone {
             Some(zone) => format!(
-                "The server has the reverse zone {}, and it could not be read: {why}. Then add it to zonewright.toml, as a [[zone]].",
+                "The server has the reverse zone {}, but it could not be read: {why}. Fix that, then add it to \
+                 zonewright.toml, as a [[zone]].",
                 plain(zone.as_name())
             ),
-            None => format!("Which reverse zones are on the server could not be asked: {why}."),
+            None => format!("The server could not be asked which reverse zones it has: {why}."),
         })
         .collect();
     if !hosts.is_empty() {
         let networks: Vec<_> = hosts.keys().collect();
         let count_of_hosts: usize = hosts.values().sum();
         remarks.push(format!(
-            "No reverse zone was read for {}: {}. The plan blocks the {} there `no-zone`, since it does not publish an address \
-             without its PTR: add a [[zone]] with the network, and a pool that serves it.",
+            "No reverse zone was read for {}: {}. The plan blocks the {} there `no-zone`, since it does not publish an \
+             address without its PTR: add a [[zone]] with the network, and a pool that serves it.",
             count(networks.len(), "network", "networks"),
             some(&networks),
             count(count_of_hosts, "host", "hosts"),
@@ -517,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn what_zones_do_not_tell_is_made_up_in_a_way_that_is_seen() {
+    fn what_zones_do_not_say_is_made_up_in_a_visible_way() {
         let zone = "b AAAA 2001:db8:0:2:200:5eff:fe00:5302\na.dc AAAA 2001:db8:0:1:200:5eff:fe00:5301\n\
                     c 900 AAAA 2001:db8:0:2::c000:201\nc A 192.0.2.1\n";
         let live = live(&[("example.net", zone), ("8.b.d.0.1.0.0.2.ip6.arpa", "x TXT \"x\"\n")]);
@@ -552,7 +555,7 @@ mod tests {
     }
 
     #[test]
-    fn networks_without_a_reverse_zone_are_told_with_what_that_means() {
+    fn networks_without_a_reverse_zone_are_reported_with_what_that_means() {
         let live = live(&[(
             "example.net",
             "a AAAA 2001:db8::1\nb AAAA 2001:db8::2\nb AAAA 2001:db8::3\n_zonewright TXT \"e=1 p=x b=1\"\n",
@@ -561,11 +564,11 @@ mod tests {
         let unread = [(Some(zone), "the server answers REFUSED".to_owned()), (None, "no connection".to_owned())];
         let remarks = made(&live, &unread).remarks.join("\n");
         for part in [
-            "has the reverse zone 8.b.d.0.1.0.0.2.ip6.arpa, and it could not be read: the server answers REFUSED.",
-            "could not be asked: no connection.",
+            "has the reverse zone 8.b.d.0.1.0.0.2.ip6.arpa, but it could not be read: the server answers REFUSED.",
+            "could not be asked which reverse zones it has: no connection.",
             "No reverse zone was read for 1 network: 2001:db8::/64. The plan blocks the 2 hosts there `no-zone`",
             "zonewright has written to example.net before",
-            "2 hosts have an address that is made of no MAC: a.example.net, b.example.net.",
+            "2 hosts have an address that is not made from a MAC: a.example.net, b.example.net.",
             "1 host has two IPv6 addresses: b.example.net. One of them is derived",
         ] {
             assert!(remarks.contains(part), "{part}\n{remarks}");
@@ -577,6 +580,6 @@ mod tests {
         let live = live(&[("example.net", "@ AAAA 2001:db8::1\n")]);
         let now = "2026-11-20T02:00:00Z".parse().unwrap();
         let basis = Basis { live: &live, unread: &[], now, owner: "test", origin: Origin::Folders(&[]) };
-        assert_eq!(make(&basis).unwrap_err().passed_over.len(), 1);
+        assert_eq!(make(&basis).unwrap_err().others.len(), 1);
     }
 }

@@ -1,7 +1,7 @@
-//! The files of a workspace to start from, with all that was guessed for them said in their comments.
+//! The files of a workspace to start from; their comments say what was guessed.
 //!
-//! Comes in: what was found in a folder, or the zones that a server gave. Goes out: the text of each file, and what is to be
-//! told about it. Pure: who looks, writes and prints is elsewhere.
+//! Comes in: what was found in a folder, or the zones that a server gave. Goes out: the text of each file, and what to
+//! print about it. Pure: other rooms read, write and print.
 
 mod common;
 
@@ -70,7 +70,7 @@ fn parent(name: &Name) -> Option<Name> {
     name.as_name().parent().map(NameRef::to_name)
 }
 
-/// What of a text may stand in an id, an owner or the name of a file: letters, digits and hyphens, in lower case.
+/// A text as an id, an owner or the name of a file may have it: letters, digits and hyphens, in lower case.
 fn slug(text: &str) -> String {
     let kept = text.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect::<String>();
     let words: Vec<&str> = kept.split('-').filter(|word| !word.is_empty()).collect();

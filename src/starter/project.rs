@@ -8,7 +8,7 @@ use super::{StarterFile, editors};
 pub struct Project {
     /// The id.
     pub id: String,
-    /// What stands above all.
+    /// The comment at the top.
     pub head: Vec<String>,
     /// The VLAN of the backbone, and why it is that one.
     pub vlan: (u16, String),
@@ -25,7 +25,7 @@ impl Project {
         let head: String = head.iter().map(|line| commented(line)).collect();
         let bits = match shared_bits {
             Some(remark) => format!("\n{}", commented(remark)),
-            None => "\n# With a project id, 32 bits in hexadecimal, the addresses hold that in place of EUI-64:\n\
+            None => "\n# With a project id, 32 bits in hexadecimal, addresses are made of that id instead of EUI-64:\n\
                      # hbf_project_id: \"1478\"\n"
                 .to_owned(),
         };

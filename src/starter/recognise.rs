@@ -1,7 +1,7 @@
-//! What a file that lies in a folder is, told by its name and what stands in it.
+//! What a file in a folder is, by its name and its content.
 //!
-//! Comes in: a path and the text. Goes out: the kind of export, with what of it is needed to begin. What is not recognised
-//! for certain is left alone. Pure.
+//! Comes in: a path and the text. Goes out: the kind of export, with what of it is needed to begin. What is not
+//! recognised with certainty is left alone. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,7 +44,7 @@ pub struct HostRow {
     pub switch: String,
 }
 
-/// Tells what a file is; none where it is nothing that zonewright reads.
+/// Says what a file is; none where it is nothing that zonewright reads.
 pub fn recognise(path: &str, text: &str) -> Option<Kind> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let file = path.rsplit('/').next().unwrap_or(path);

@@ -10,24 +10,24 @@ use crate::inventory::config::toml::quoted;
 /// Where the comment behind a setting begins.
 const COLUMN: usize = 42;
 
-/// How long a name that no host has keeps its records: over a working day, so that a person sees what the first apply lists,
-/// and a lost row of an export is back before anything is deleted (no official source).
+/// How long a name that no host has keeps its records: over a working day, so that a person sees what the first apply
+/// lists, and a lost row of an export is back before anything is deleted (no official source).
 const DELETE_AFTER: &str = "1d";
 
-/// Why no share of a zone is set, and what holds then.
+/// Why no share of a zone is set, and what the defaults are.
 const SHARES: [&str; 2] = [
-    "`max_delete` and `max_modify` are not set: a share that is written here is exact, and to move a VLAN of a small fleet \
-     is to delete most of a zone and to create as much. Of the AAAA and PTR of a zone one plan may delete, by default, 10%, \
-     but no fewer than 50 RRsets, and up to 1000 where it creates as many there;",
+    "`max_delete` and `max_modify` are not set: a share that is written here is exact, and moving a VLAN of a small \
+     fleet deletes most of a zone and creates as much. Of the AAAA and PTR of a zone one plan may delete, by default, \
+     10%, but no fewer than 50 RRsets, and up to 1000 where it creates as many there;",
     "it may modify 30%, but no fewer than 1000 RRsets. To set them: `max_delete = \"10%\"`, `max_modify = \"30%\"`.",
 ];
 
 /// What the settings are to say.
 #[derive(Debug, Default)]
 pub struct Settings {
-    /// What stands above all: where this comes from.
+    /// The comment at the top: where this comes from.
     pub head: Vec<String>,
-    /// Who we are.
+    /// The owner of the records.
     pub owner: String,
     /// Where project files are; one or more.
     pub projects: Vec<String>,
@@ -98,17 +98,15 @@ impl Settings {
         }
         text.push('\n');
         let owner = format!("owner = {}", quoted(&self.owner));
-        set(&mut text, &owner, "who we are; kept with every record that zonewright creates");
+        set(&mut text, &owner, "our name; kept with every record that zonewright creates");
         set(&mut text, "registry = \"journal\"", "own records are known by the journal, below .zonewright/");
-        let about = "a name that no host has keeps its records so long: time to see that a row was lost by mistake";
+        let about = "how long a name that no host has keeps its records: time to see a mistake";
         set(&mut text, &format!("delete_after = \"{DELETE_AFTER}\""), about);
         self.write_sources(&mut text);
         self.write_admins(&mut text);
         self.write_pools(&mut text);
         self.write_zones(&mut text);
-        text.push_str(
-            "\n# What may change before somebody has to say that it is right (docs/guards.md).\n\n[limits]\n",
-        );
+        text.push_str("\n# How much may change before an operator must allow more (docs/guards.md).\n\n[limits]\n");
         set(&mut text, "hosts = [{ period = \"1h\", max = 200 }]", "hosts changed within an hour, over all projects");
         for line in SHARES {
             comment(&mut text, line);
@@ -126,7 +124,7 @@ impl Settings {
         if let Some([path]) = self.sources.first().map(|source| &source.paths[..]) {
             let path = quoted(path);
             text.push_str(&format!(
-                "# Once exports come regularly, let one be doubted that is old or has lost much:\n\
+                "# Once exports come regularly, refuse one that is old or has lost much:\n\
                  # hosts = {{ path = {path}, max_age = \"6h\", max_shrink = \"10%\" }}\n"
             ));
         }
@@ -162,7 +160,7 @@ impl Settings {
                 let domains: Vec<String> = also_domains.iter().map(|domain| quoted(domain)).collect();
                 set(text, &format!("also_domains = [{}]", domains.join(", ")), "or directly below one of these");
             }
-            set(text, "automation = \"allowed\"", "`forbidden` keeps zonewright away from all of its hosts");
+            set(text, "automation = \"allowed\"", "with `forbidden` zonewright changes none of its hosts");
         }
     }
 
@@ -184,8 +182,8 @@ impl Settings {
     /// Writes `[[zone]]`.
     fn write_zones(&self, text: &mut String) {
         text.push_str(
-            "\n# The zones. Nothing outside them is ever touched. With `permission = \"own\"` zonewright removes and changes only what\n\
-             # it created itself; `full` lets it put right what others entered. Change to that once its plans are what you want.\n",
+            "\n# The zones. Nothing outside them is ever changed. With `permission = \"own\"` zonewright removes and changes only what\n\
+             # it created itself; with `full` it also fixes what others entered. Change to `full` once its plans are right.\n",
         );
         for Zone { name, pool, ttl } in &self.zones {
             text.push_str("\n[[zone]]\n");
@@ -199,7 +197,7 @@ impl Settings {
             set(text, &format!("pool = {}", quoted(pool)), "where it is");
             set(text, "permission = \"own\"", "what others created stays as it is");
             if let Some(ttl) = ttl {
-                set(text, &format!("ttl = {ttl}"), "what most of its records have; a project's own goes before");
+                set(text, &format!("ttl = {ttl}"), "what most of its records have; a project's own TTL wins");
             }
         }
     }

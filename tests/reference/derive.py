@@ -64,7 +64,12 @@ class Fleet:
 
     def current_names(self):
         """All names (backbone, fastbone) that a host of hosts.csv or a current row of names.lock has."""
-        return {name for names in self._names_by_holder().values() for name in names}
+        names = {name for names in self._names_by_holder().values() for name in names}
+        # A row gives the fastbone name of its own project, too, where hosts.csv has the host in another one.
+        for row in self.inventory.lock:
+            if row.released is None and row.name:
+                names.update(self.with_fastbone(row.name, row.project))
+        return names
 
     def _names_by_holder(self):
         """The names, with their fastbone names, of every host and of every current row without a host."""

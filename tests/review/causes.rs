@@ -187,7 +187,7 @@ fn projects_and_zones() {
     );
     Case::new().with(Act::Fastbone, 0, 0).before(Act::Policy, 0, 3).rests_on(
         "setting",
-        "the fastbone names of project `p0` are made otherwise",
+        "the template of the fastbone names of project `p0` changed",
         "fastbone_name",
     );
     let orphan = || Case::new().live("zones/p0.example.net.zone", "x1.p0.example.net. AAAA 2001:db8:ffff::1");
@@ -198,7 +198,7 @@ fn projects_and_zones() {
     );
     orphan().before(Act::Policy, 0, 3).with(Act::HostBad, 9, 0).undone().rests_on(
         "unblocked",
-        "names that nobody has are looked for again: no row or source is doubted any more",
+        "names that no host has are removed again: all rows and sources are good now",
         "",
     );
     let missing = || {
@@ -223,7 +223,7 @@ fn projects_and_zones() {
     );
     missing().with(Act::HostRestricted, 0, 0).undone().rests_on(
         "unblocked",
-        "hosts of `p0` that no restriction keeps automation from any more",
+        "hosts of `p0` that are no longer restricted",
         "100001,",
     );
     missing().with(Act::TorBad, 0, 0).undone().rests_on(
@@ -290,7 +290,7 @@ fn a_switch_that_gets_networks_of_its_own_is_reported() {
     *tors = tors.lines().filter(|line| !line.starts_with("sas-s0 ")).map(|line| format!("{line}\n")).collect();
     case.live.values_mut().for_each(|text| *text = without_records(text));
     let review = case.review();
-    let says = "switch `sas-s0` is in an L3 segment now: its VLAN 600 is `2001:db8:0:11::/64`";
+    let says = "switch `sas-s0` is now in an L3 segment: its VLAN 600 is `2001:db8:0:11::/64`";
     assert!(review.causes.iter().any(|cause| cause.says == says && cause.kind.as_str() == "network"), "{review:#?}");
 }
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Applies a plan, and tells what came of it: `apply.sh PLAN`, with EXPECT, and perhaps ALLOW; or `apply.sh --resume`. Ends with
+# Applies a plan, and reports the result: `apply.sh PLAN`, with EXPECT, and perhaps ALLOW; or `apply.sh --resume`. Ends with
 # the exit code of zonewright.
 set -euf
 . "$(dirname "$0")/common.sh"
@@ -10,9 +10,9 @@ reason="$GITHUB_SHA${PULL:+ of #$PULL}, started by $GITHUB_ACTOR: $run"
 if [ "$1" = --resume ]; then
     set -- resume
 else
-    is_effect "$EXPECT" || fail 3 "the expected effect is none"
+    is_effect "$EXPECT" || fail 3 "the expected effect is not an effect (sha256:…)"
     set -- apply "$1" --expect "$EXPECT" --yes
-    # LIMIT=N, several by spaces.
+    # LIMIT=N, several with spaces between.
     for limit in ${ALLOW:-}; do set -- "$@" --allow "$limit"; done
     [ -z "${ZONEWRIGHT_METRICS:-}" ] || set -- "$@" --metrics "$ZONEWRIGHT_METRICS/zonewright-apply.prom"
 fi

@@ -2,9 +2,9 @@
 # Writes the plan of a pull request's run as its one comment: `comment.sh PLAN REVIEWED`. PLAN is the folder with the run's
 # artifact, REVIEWED a file that gets what the comment shows: pull request, head, effect.
 #
-# This runs with the right to comment, and PLAN was made by a run of code that the pull request may have changed. So nothing
-# of it is shown as it is: plan.json must be a plan that is whole, and is rendered here anew. Which pull request it is, is
-# told by GitHub's event and API alone.
+# This runs with the right to comment, and a run of code that the pull request may have changed made PLAN. So nothing of it
+# is shown as it is: plan.json must be a complete plan, and is rendered here again. Only GitHub's event and API say which
+# pull request it is.
 set -eu
 . "$(dirname "$0")/common.sh"
 
@@ -25,16 +25,17 @@ find_pull() {
             and .head.repo.id == $run.head_repository.id)] | first | .number // empty'
 }
 
-# Renders the plan into comment.md and gives its effect; fails where it is none to be trusted.
+# Renders the plan into comment.md and gives its effect; fails if the plan cannot be trusted.
 render() {
     [ -f "$plan" ] && [ ! -L "$plan" ] && [ "$(wc -c <"$plan")" -le 268435456 ] || return 1
     zonewright show "$plan" --format json >"$work/plan.json" || return 1
-    # The comment names the file as it is called here.
+    # The comment shows the name that the file has here.
     (cd "$work" && zonewright show plan.json --format markdown --plan-url "$run_url" >comment.md) || return 1
     effect=$(jq -r .effect "$work/plan.json") && is_effect "$effect"
 }
 
-# The number of the comment that an earlier run made. Others may write the marker; nobody else writes as this account.
+# The number of the comment that an earlier run made. Other accounts may write the marker, too; only this pipeline writes as
+# this account.
 find_comment() {
     page=1
     while :; do
@@ -49,20 +50,20 @@ find_comment() {
 
 pull=$(find_pull)
 if [ -z "$pull" ]; then
-    echo "no open pull request has this commit as its head any more"
+    echo "no open pull request has this commit as its head now"
     exit 0
 fi
 run_url=$(event .workflow_run.html_url)
 effect=
 if ! render; then
     effect=
-    printf '%s\n### ❌ No DNS plan\n\nThe run made no plan, or none that is whole: <%s>\n' "$marker" "$run_url" \
+    printf '%s\n### ❌ No DNS plan\n\nThe run made no plan, or an incomplete one: <%s>\n' "$marker" "$run_url" \
         >"$work/comment.md"
 fi
 jq -n --rawfile body "$work/comment.md" '{$body}' >"$work/body.json"
 comment=$(find_comment)
 if [ -n "$comment" ] && ! api PATCH "issues/comments/$comment" "$work/body.json" >"$work/answer.json"; then
-    # Somebody may have deleted it meanwhile. Where it is still there, another one beside it would be one too many.
+    # A user may have deleted it meanwhile. If it is still there, a second comment must not be added.
     comment=$(find_comment)
     [ -z "$comment" ] || fail 1 "the comment cannot be written: $(jq -r '.message // empty' "$work/answer.json")"
 fi

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
-# What the scripts beside this one share; they source it. Names of GitHub's environment are those of its documentation.
+# What the scripts in this folder share; they source it. Names of GitHub's environment are those of its documentation.
 
-# Says what keeps a script from going on, as an annotation of the run, and ends with the code.
+# Prints why a script cannot go on, as an annotation of the run, and ends with the code.
 fail() {
     code=$1
     shift
@@ -18,13 +18,13 @@ summary_of() {
     printf '\n' >>"$GITHUB_STEP_SUMMARY"
 }
 
-# Gives a value to later steps. It is one line by what it is: a number, a digest, a word.
+# Gives a value to later steps. It is always one line: a number, a digest, a word.
 output() { printf '%s=%s\n' "$1" "$2" >>"$GITHUB_OUTPUT"; }
 
 # A field of the event that started the run, or nothing.
 event() { jq -r "$1 // empty" "$GITHUB_EVENT_PATH"; }
 
-# Asks GitHub: `api METHOD PATH [FILE]`, FILE with the body as JSON. The token goes to curl on its standard input, for any
+# Asks GitHub: `api METHOD PATH [FILE]`, FILE with the body as JSON. The token goes to curl on its standard input, since any
 # process of the machine can read an argument.
 api() {
     method=$1 path=$2
@@ -36,12 +36,12 @@ api() {
             "$@" "$GITHUB_API_URL/repos/$GITHUB_REPOSITORY/$path"
 }
 
-# The run that made the latest artifact of a name, or nothing: `trusted_run NAME WORKFLOW EVENT…`. It counts only where a run
+# The run that made the latest artifact of a name, or nothing: `trusted_run NAME WORKFLOW EVENT…`. It counts only if a run
 # of the default branch made it, of that workflow, and started by one of these events.
 #
-# Anybody who opens a pull request can have a run of it upload an artifact of any name. What tells them apart is where the
-# run got its workflow from: the branch, and the repository, for a fork may call its branch the same. The event, because a
-# pull request of the default branch into another one runs what stands there, and a tag can be called as the branch is.
+# Any user who opens a pull request can let its run upload an artifact of any name. The difference is where the run got its
+# workflow from: the branch, and the repository, since a fork may have a branch of the same name. The event counts, because
+# a pull request of the default branch into another one runs the workflow of that one, and a tag may have the branch's name.
 trusted_run() {
     name=$1 workflow=.github/workflows/$2
     shift 2
@@ -58,7 +58,7 @@ trusted_run() {
             echo "$found"
             return
         fi
-        echo "run $run, which made an artifact $name, is not of $workflow: passed over" >&2
+        echo "run $run, which made an artifact $name, is not of $workflow: ignored" >&2
     done
 }
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tells in the summary of the run what in live DNS is not as desired, and since when at most.
+# Reports in the summary of the run what in live DNS is not as desired, and since when at most.
 set -eu
 . "$(dirname "$0")/common.sh"
 
@@ -9,8 +9,8 @@ set --
 code=0
 zonewright -C "$ZONEWRIGHT_DIR" drift "$@" >"$log" || code=$?
 summary_of "$log"
-# That DNS is not as it should be is what this tells, and no failure of it.
+# DNS that is not as desired is a result, not a failure.
 case $code in
 0 | 2) ;;
-*) fail "$code" "drift could not be told: see the log of this step" ;;
+*) fail "$code" "drift could not be determined: see the log of this step" ;;
 esac

@@ -1,13 +1,13 @@
 #!/bin/sh
 # Plans a pull request: `plan.sh LIVE OUT`. LIVE is what snapshot.sh saved; OUT gets plan.json, comment.md and plan.html.
-# Asks no server, and needs no secret. Ends with the exit code of `plan`, but that changes are no failure.
+# Asks no server, and needs no secret. Ends with the exit code of `plan`, except that changes are not a failure.
 set -eu
 . "$(dirname "$0")/common.sh"
 
 live=$1 out=$2
 mkdir -p "$out"
 
-# The state says what is our own, what was accepted and what drifted.
+# The state knows the own RRsets, the accepted exports and what drifted.
 if [ -d "$live/state" ]; then
     [ -z "$(git ls-files -- "$ZONEWRIGHT_DIR/.zonewright")" ] || fail 1 ".zonewright is in git: remove it there"
     mkdir "$ZONEWRIGHT_DIR/.zonewright"
@@ -15,7 +15,7 @@ if [ -d "$live/state" ]; then
 fi
 
 # GitHub has merged the pull request for trial; the first parent is the branch that it was merged into. The base that the
-# event names can be older, and then other people's changes would count as this one's.
+# event names can be older, and then changes of other pull requests would count as changes of this one.
 base=$(git rev-parse --verify --quiet 'HEAD^2' >/dev/null && git rev-parse 'HEAD^1') || base=$(event .pull_request.base.sha)
 run=$GITHUB_SERVER_URL/$GITHUB_REPOSITORY/actions/runs/$GITHUB_RUN_ID
 
@@ -26,6 +26,6 @@ cat "$out/comment.md" >>"$GITHUB_STEP_SUMMARY"
 [ ! -f "$out/plan.json" ] || zonewright show "$out/plan.json" --format html >"$out/plan.html"
 case $code in
 0 | 2) ;;
-3) fail 3 "this plan would be refused: the summary says by what" ;;
-*) fail "$code" "no whole plan could be made: see the log of this step" ;;
+3) fail 3 "this plan would be refused: the summary says why" ;;
+*) fail "$code" "no complete plan could be made: see the log of this step" ;;
 esac

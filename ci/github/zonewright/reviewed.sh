@@ -1,10 +1,10 @@
 #!/bin/sh
-# Finds what was reviewed of the commit that is to be applied: the pull request that it is the merge of, and the artifact in
+# Finds what was reviewed for the commit that is to be applied: the pull request that it merges, and the artifact in
 # which the workflow zonewright-comment noted the effect that it showed there. Gives `pull`, `head`, `run` and `name`, or
-# nothing where the commit came without a pull request, or nothing was shown.
+# nothing if the commit came without a pull request, or nothing was shown.
 #
-# The note counts, not the comment, which whoever may write to the repository can edit; nor the artifact of the pull request's
-# own run, which the code of the pull request made. The note is of a run of the default branch's workflow.
+# Only the note counts. Every account that may write to the repository can edit the comment, and the code of the pull request
+# made the artifact of its own run. A run of the default branch's workflow made the note.
 set -eu
 . "$(dirname "$0")/common.sh"
 

@@ -8,9 +8,9 @@ if [ "${1:-}" = --resume ]; then
     set -- resume
 elif [ -f zonewright-merged/effect ]; then
     effect=$(cat zonewright-merged/effect)
-    is_effect "$effect" || fail 3 "the expected effect is none"
+    is_effect "$effect" || fail 3 "the expected effect is not an effect (sha256:…)"
     set -- apply zonewright-merged/plan.json --expect "$effect" --yes
-    # LIMIT=N, several by spaces.
+    # LIMIT=N, several with spaces between.
     for limit in ${ZONEWRIGHT_ALLOW:-}; do set -- "$@" --allow "$limit"; done
     [ -z "${ZONEWRIGHT_METRICS:-}" ] || set -- "$@" --metrics "$ZONEWRIGHT_METRICS/zonewright-apply.prom"
 else

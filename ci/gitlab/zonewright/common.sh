@@ -1,7 +1,7 @@
 # shellcheck shell=sh
-# What the scripts beside this one share; they source it. Names of GitLab's environment are those of its documentation.
+# What the scripts in this folder share; they source it. Names of GitLab's environment are those of its documentation.
 
-# Says what keeps a script from going on, and ends with the code.
+# Prints why a script cannot go on, and ends with the code.
 fail() {
     code=$1
     shift
@@ -10,8 +10,8 @@ fail() {
 }
 
 # Asks GitLab as the account that writes the notes, by its project access token: `notes_api METHOD PATH [BODY]`, BODY a file of
-# JSON. The token goes to curl on its standard input, for any process of the machine can read an argument; and in this header,
-# which curl leaves out where GitLab sends it on to another host for an artifact.
+# JSON. The token goes to curl on its standard input, since any process of the machine can read an argument; and in this
+# header, which curl leaves out if GitLab redirects it to another host for an artifact.
 notes_api() {
     method=$1 path=$2
     shift 2
@@ -20,8 +20,8 @@ notes_api() {
         curl --config - --silent --show-error --fail --location --max-time 60 --request "$method" "$@" "$CI_API_V4_URL/$path"
 }
 
-# The snapshot of live DNS in the project's package registry, which a job may read and write by its own token, in every edition
-# of GitLab: `live_package PROJECT CURL-ARGUMENT…`.
+# The snapshot of live DNS in the project's package registry, which a job may read and write with its own token, in every
+# edition of GitLab: `live_package PROJECT CURL-ARGUMENT…`.
 live_package() {
     project=$1
     shift
@@ -36,8 +36,8 @@ notes_account() {
     printf '%s' "$answer" | jq .id
 }
 
-# The note about a merge request as JSON, or nothing: `find_note IID ACCOUNT`. Others may write the marker; nobody else writes
-# as this account.
+# The note about a merge request as JSON, or nothing: `find_note IID ACCOUNT`. Other accounts may write the marker, too; only
+# this pipeline writes as this account.
 find_note() {
     page=1
     while :; do
@@ -58,11 +58,11 @@ take_key() {
     export ZONEWRIGHT_TSIG
 }
 
-# Lets the workspace keep its state outside the checkout, where GitLab would remove it; in its cache, it would be one of many.
+# Lets the workspace keep its state outside the checkout, where GitLab would remove it. GitLab's cache would keep many copies.
 take_state() {
     [ -d "$ZONEWRIGHT_STATE" ] || fail 1 "$ZONEWRIGHT_STATE is not there: make it once, mode 700, for the account of the runner"
     link=$ZONEWRIGHT_DIR/.zonewright
-    # What git brought is somebody's; the state is nobody's to commit.
+    # A state in git came with a commit; it is not the one that the last apply wrote.
     [ -z "$(git ls-files -- "$link")" ] || fail 1 "$link is in git: remove it there"
     [ ! -e "$link" ] || [ -L "$link" ] || fail 1 "$link is a folder of its own: if it holds a state, move that to $ZONEWRIGHT_STATE"
     rm -f "$link"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Writes the plans of all open merge requests as notes, one for each, updated in place.
 #
-# This runs on the default branch, with a token that no merge request gets; what it takes from a merge request's pipeline was
-# made by code that the merge request may have changed. So nothing of it is shown as it is: plan.json must be a plan that is
-# whole, and is rendered here anew. The last line of a note keeps which commit and effect it shows.
+# This runs on the default branch, with a token that no merge request gets. What it takes from a merge request's pipeline was
+# made by code that the merge request may have changed. So nothing of it is shown as it is: plan.json must be a complete
+# plan, and is rendered here again. The last line of a note keeps which commit and effect it shows.
 set -eu
 . "$(dirname "$0")/common.sh"
 
@@ -12,18 +12,18 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 account=$(notes_account)
 
-# Fetches and renders the plan of a job into note.md, and gives its effect; fails where it is none to be trusted.
+# Fetches and renders the plan of a job into note.md, and gives its effect; fails if the plan cannot be trusted.
 render() {
     notes_api GET "projects/$project/jobs/$job/artifacts/zonewright-plan/plan.json" >"$work/fetched.json" || return 1
     [ "$(wc -c <"$work/fetched.json")" -le 268435456 ] || return 1
     zonewright show "$work/fetched.json" --format json >"$work/plan.json" || return 1
-    # The note names the file as it is called here.
+    # The note shows the name that the file has here.
     (cd "$work" && zonewright show plan.json --format markdown --plan-url "$url" >note.md) || return 1
     effect=$(jq -r .effect "$work/plan.json") && is_effect "$effect"
 }
 
-# Writes the note of one merge request. It is called in a condition, where the shell goes on after a failure: so each step
-# says what its failure does.
+# Writes the note of one merge request. It is called in a condition, in which the shell goes on after a failure: so each step
+# says what happens when it fails.
 write_note() {
     notes_api GET "projects/$CI_PROJECT_ID/merge_requests/$1" >"$work/request.json" || return
     head=$(jq -r .sha "$work/request.json") || return
@@ -44,7 +44,7 @@ write_note() {
     effect=
     if ! render; then
         effect=none
-        printf '<!-- zonewright plan -->\n### ❌ No DNS plan\n\nThe pipeline made no plan, or none that is whole: <%s>\n' "$url" \
+        printf '<!-- zonewright plan -->\n### ❌ No DNS plan\n\nThe pipeline made no plan, or an incomplete one: <%s>\n' "$url" \
             >"$work/note.md"
     fi
     printf '\n<!-- zonewright job=%s head=%s effect=%s -->\n' "$job" "$head" "$effect" >>"$work/note.md"
@@ -68,7 +68,7 @@ while :; do
     if [ "$count" -lt 100 ]; then break; fi
     page=$((page + 1))
 done
-# What is wrong with one keeps no other from its note.
+# An error of one request stops no other.
 failed=
 for request in $requests; do
     write_note "$request" || failed="$failed !$request"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Plans a merge request into zonewright-plan/: plan.json, plan.html, plan.xml. Asks no name server, and needs no secret. Ends
-# with the exit code of `plan`, but that changes are no failure.
+# with the exit code of `plan`, except that changes are not a failure.
 set -eu
 . "$(dirname "$0")/common.sh"
 
@@ -10,12 +10,12 @@ trap 'exit 1' HUP INT TERM
 rm -rf "$out"
 mkdir "$out"
 
-# What the default branch saved last. A job of a fork may read it where the project lets anybody do so, or that fork.
+# What the default branch saved last. A job of a fork may read it if the project allows that for every user, or for that fork.
 live_package "$CI_MERGE_REQUEST_PROJECT_ID" --output "$live/live.tar" ||
     fail 1 "there is no snapshot of live DNS, or this job may not read it: see docs/pipelines.md"
 tar -xf "$live/live.tar" -C "$live"
 
-# The state says what is our own, what was accepted and what drifted.
+# The state knows the own RRsets, the accepted exports and what drifted.
 if [ -d "$live/state" ]; then
     [ -z "$(git ls-files -- "$ZONEWRIGHT_DIR/.zonewright")" ] || fail 1 ".zonewright is in git: remove it there"
     rm -rf "$ZONEWRIGHT_DIR/.zonewright"
@@ -23,7 +23,7 @@ if [ -d "$live/state" ]; then
     cp "$live"/state/* "$ZONEWRIGHT_DIR/.zonewright/"
 fi
 
-# What counts is what the target branch would be. Where GitLab has not merged the two for trial, that is done here.
+# The plan is of the target branch after the merge. If GitLab has not merged the two for trial, this does it.
 if [ "${CI_MERGE_REQUEST_EVENT_TYPE:-}" = merged_result ]; then
     base=$(git rev-parse 'HEAD^1')
 else
@@ -44,6 +44,6 @@ if [ -f "$out/plan.json" ]; then
 fi
 case $code in
 0 | 2) ;;
-3) fail 3 "this plan would be refused: see above by what" ;;
-*) fail "$code" "no whole plan could be made: see above" ;;
+3) fail 3 "this plan would be refused: see above why" ;;
+*) fail "$code" "no complete plan could be made: see above" ;;
 esac

@@ -15,6 +15,8 @@ pub mod shared;
 
 pub mod retarget;
 
+pub mod notify;
+
 mod sources;
 
 pub mod settings;

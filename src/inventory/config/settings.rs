@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use ipnet::IpNet;
 
 use super::node::{Key, Node, Parsed, Reader, SourceText};
+use super::notify;
 use super::shared::{A_DURATION, A_PERCENTAGE, read_host_limits, read_ttl};
 use super::sources::read_sources;
 use crate::diag::{Diagnostics, Origin};
@@ -86,6 +87,8 @@ pub fn read(source: SourceText, parsed: Parsed, formats: &[KnownFormat]) -> Chec
     let state_file = read_state(&mut reader).unwrap_or_else(|| STATE_FILE.to_owned());
     let plan_expires = read_plan(&mut reader).unwrap_or(PLAN_EXPIRES);
     let limits = read_limits(&mut reader);
+    // Read for what is wrong in it; a run that needs it reads it again, alone.
+    notify::read(&mut reader);
     let (projects, sources) = read_sources(&mut reader, formats);
     let free_domain = free_domain.unwrap_or_else(|| Name::parse(FREE_DOMAIN).expect("a constant name"));
     let admins = read_admins(&mut reader, &free_domain);

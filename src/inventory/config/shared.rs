@@ -1,6 +1,6 @@
 //! What both kinds of settings have in common.
 
-use super::node::{Node, Reader};
+use super::node::{Node, Reader, Value};
 use crate::diag::Diagnostics;
 use crate::dns::Ttl;
 use crate::inventory::model::HostLimit;
@@ -71,4 +71,20 @@ pub fn read_ttl(node: &Node, reader: &mut Reader<'_>) -> Option<Ttl> {
         );
     }
     ttl
+}
+
+/// Reads a command: a list of texts, of which the first is the program; reports anything else.
+pub fn read_command(reader: &mut Reader<'_>, node: &Node) -> Option<Vec<String>> {
+    let texts: Option<Vec<String>> = match &node.value {
+        Value::List(items) => items.iter().map(|item| item.as_text().map(str::to_owned)).collect(),
+        _ => None,
+    };
+    match texts {
+        Some(texts) if texts.first().is_some_and(|program| !program.is_empty()) => Some(texts),
+        _ => {
+            let message = "a command is a list of a program and its arguments, such as `[\"rndc\", \"reload\"]`";
+            reader.error(node, "bad-command", message);
+            None
+        }
+    }
 }

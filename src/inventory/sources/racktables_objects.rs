@@ -18,7 +18,7 @@ pub const WORD: &str = "racktables";
 pub const FORMAT: Format =
     Format { key: "hosts", word: WORD, keys: KEYS, occurs: Occurs::Required, gives_names: true, read, meanings };
 
-/// The keys of its own, with the columns of the query in docs/formats.md.
+/// The keys of its own, with the columns of the query in docs/netbox.md.
 const KEYS: Keys = Keys {
     fields: &[
         ("inv", "asset_no"),

@@ -14,7 +14,7 @@ pub(super) use write::{effect, id};
 /// What `format` says.
 const FORMAT: &str = "zonewright.plan/1";
 
-/// What stands before every digest.
+/// The prefix of every digest.
 const SHA256: &str = "sha256:";
 
 /// The setting of a limit that is not set.

@@ -77,11 +77,9 @@ impl fmt::Display for PlanError {
             }
             PlanError::Malformed { line, column, message } => write!(f, "line {line}, column {column}: {message}"),
             PlanError::Inconsistent(message) => f.write_str(message),
-            PlanError::Altered(Altered::Effect) => {
-                f.write_str("it was altered: its changes are not those that `effect` stands for")
-            }
+            PlanError::Altered(Altered::Effect) => f.write_str("it was altered: its changes do not match its `effect`"),
             PlanError::Altered(Altered::Id) => {
-                f.write_str("it was altered: its content is not what `id` stands for, though its changes fit `effect`")
+                f.write_str("it was altered: its content does not match its `id`, but its changes match its `effect`")
             }
         }
     }
@@ -128,7 +126,7 @@ pub fn parse(text: &str) -> Result<SealedPlan, PlanError> {
     Ok(sealed)
 }
 
-/// The error that a document of another format deserves, whatever else it holds.
+/// The error for a document of another format, whatever else it holds.
 fn format_error(text: &str) -> Option<PlanError> {
     /// The one field that every version has.
     #[derive(serde::Deserialize)]
@@ -219,7 +217,7 @@ struct Document {
     hosts: EachOnce<HostKey, Checked<HostSeen>>,
     /// The changes.
     changes: Vec<Checked<Change>>,
-    /// What the changes rest on; left out where that is not told.
+    /// The causes of the changes; left out where there are none.
     #[serde(default, deserialize_with = "present")]
     review: Option<Checked<Review>>,
     /// The RRsets that wait; left out where there are none.
@@ -260,7 +258,7 @@ impl<'de> Deserialize<'de> for Format {
     }
 }
 
-/// A digest: 64 hexadecimal digits, without what stands before them in a document.
+/// A digest: 64 hexadecimal digits, without the prefix that it has in a document.
 struct Digest(String);
 
 impl<'de> Deserialize<'de> for Digest {
@@ -351,7 +349,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
 /// A value that was read as JSON has it, and then checked; so the JSON reader gives its errors a place.
 struct Checked<T>(T);
 
-/// How a value stands in the document.
+/// A value as the document has it.
 trait Documented: Sized {
     /// Its shape in JSON.
     type Shape<'de>: Deserialize<'de>;
@@ -424,7 +422,7 @@ impl Documented for Change {
     fn check(shape: ChangeShape<'_>) -> Result<Change, String> {
         let zone = ZoneName::new(parse_name(&shape.zone.0)?);
         let name = parse_name(&shape.name.0)?;
-        let owner = zone.owner(name.as_name()).ok_or_else(|| format!("`{name}` lies outside `{zone}`"))?;
+        let owner = zone.owner(name.as_name()).ok_or_else(|| format!("`{name}` is outside `{zone}`"))?;
         let rtype = TYPES.into_iter().find(|rtype| rtype.to_string() == shape.rtype.0);
         let rtype = rtype.ok_or_else(|| format!("`{}` is no type that plans change", shape.rtype.0))?;
         let before = shape.before.map(|rrset| parse_rrset(rtype, &rrset.0)).transpose()?;

@@ -174,7 +174,7 @@ fn change(out: &mut Emitter, change: &Change, reasons: Reasons) {
     out.object(Layout::Lines, fields);
 }
 
-/// Writes what the changes rest on.
+/// Writes the causes of the changes.
 fn review(out: &mut Emitter, review: &Review) {
     let held = |out: &mut Emitter| against(out, &review.against);
     let causes = |out: &mut Emitter| out.list(Layout::Lines, &review.causes, cause);
@@ -194,7 +194,7 @@ fn invs(out: &mut Emitter, hosts: &[Inv]) {
     out.list(Layout::Inline, hosts, |out, inv| out.value(Value::Number(inv.0)));
 }
 
-/// Writes what an inventory was held against, or null.
+/// Writes what an inventory was compared with, or null.
 fn against(out: &mut Emitter, against: &Against) {
     match against {
         Against::Nothing => out.value(Value::Null),

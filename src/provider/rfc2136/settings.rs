@@ -9,9 +9,10 @@ use domain::tsig::Algorithm;
 use crate::diag::{Diagnostic, Diagnostics, Origin};
 use crate::dns::Name;
 use crate::inventory::config::node::{Node, Reader, SourceText, Value};
+use crate::inventory::config::shared::read_command;
 use crate::inventory::value;
+use crate::provider::Exchange;
 use crate::provider::secret::SecretSource;
-use crate::provider::{Exchange, read_command};
 
 /// The port of DNS (RFC 1035 section 4.2).
 const DEFAULT_PORT: u16 = 53;

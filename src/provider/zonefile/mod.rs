@@ -26,7 +26,6 @@ mod layout;
 mod load;
 mod parse;
 mod rdata;
-mod reload;
 mod scan;
 mod serial;
 pub mod text;
@@ -40,10 +39,11 @@ use super::{Access, Context, Exchange, Findings, Opened, OpenedWriter, ReadZone,
 use crate::diag::{Diagnostic, Diagnostics, Origin};
 use crate::dns::{ContentsError, Name, ZoneBuilder, ZoneContents, ZoneName};
 use crate::inventory::config::node::{Node, Reader, SourceText};
+use crate::inventory::config::shared::read_command;
+use crate::process::BoundedCommand;
 
 pub use self::examine::examine;
 use self::load::{Folder, Loader};
-use self::reload::Reload;
 use self::writer::FileWriter;
 
 /// Zones are files of the workspace.
@@ -81,7 +81,7 @@ pub fn open_writer(settings: &Node, context: &Context<'_>) -> OpenedWriter {
     Ok(Box::new(FileWriter {
         files: ZoneFiles { folder: Folder::open(context.workspace, &dir)? },
         today: context.now.date(),
-        reload: reload.map(|words| Reload { words, workspace, timeout }),
+        reload: reload.map(|words| BoundedCommand { words, workspace, timeout }),
         dir,
         is_changed: AtomicBool::new(false),
     }))
@@ -123,7 +123,7 @@ fn read_settings(settings: &Node, source: &SourceText) -> (Option<Settings>, Dia
         }
         Some(text.to_owned())
     });
-    let reload = reader.take("reload").and_then(|node| super::read_command(&mut reader, node));
+    let reload = reader.take("reload").and_then(|node| read_command(&mut reader, node));
     let Exchange { timeout, .. } = Exchange::parse(&mut reader);
     (dir.map(|dir| Settings { dir, reload, timeout }), reader.finish())
 }

@@ -13,11 +13,11 @@ use jiff::civil::Date;
 use super::edit::{self, Unfit};
 use super::layout::Layout;
 use super::load::{Loader, read_regular};
-use super::reload::Reload;
 use super::{ZoneFiles, compare, read_noting, serial};
 use crate::disk::{self, PendingFile};
 use crate::dns::{Rtype, ZoneContents, ZoneName};
 use crate::live::asked::{Answer, Question};
+use crate::process::BoundedCommand;
 use crate::provider::write::{Edit, Reply, Ticket, Update, UpdateLimits, UpdateZone, WriteZone};
 use crate::provider::{TargetError, answers};
 
@@ -29,7 +29,7 @@ pub struct FileWriter {
     /// The day that serials contain.
     pub today: Date,
     /// What to run after the last file.
-    pub reload: Option<Reload>,
+    pub reload: Option<BoundedCommand>,
     /// The folder of the target, as messages name it.
     pub dir: String,
     /// Whether any file was written, or may have been, for which `reload` was not run yet.
@@ -70,7 +70,7 @@ impl WriteZone for FileWriter {
         if !self.is_changed.swap(false, Ordering::AcqRel) {
             return Ok(());
         }
-        reload.run().map_err(|message| TargetError {
+        reload.run(b"").map_err(|message| TargetError {
             place: self.dir.clone(),
             code: "reload-failed",
             message,

@@ -1,4 +1,4 @@
-//! What became of an apply as JSON. `schemas/apply.schema.json` describes it.
+//! The outcome of an apply as JSON. `schemas/apply.schema.json` describes it.
 
 use std::collections::BTreeMap;
 
@@ -38,9 +38,9 @@ struct Document<'a> {
     hosts: Vec<HostView<'a>>,
     /// The zones.
     zones: Vec<ZoneView>,
-    /// What went wrong as a whole.
+    /// Errors that are not about single hosts.
     problems: Vec<FaultView<'a>>,
-    /// What is not what it was when the plan was made.
+    /// The zones and input files that changed since the plan was made.
     moved: &'a [String],
 }
 
@@ -64,11 +64,11 @@ struct HostView<'a> {
     host: Option<u64>,
     /// Its project.
     project: &'a str,
-    /// The owner name of one of its changes: in a forward zone, and no TXT, where it has such.
+    /// The owner name of one of its changes; where it has any, of one in a forward zone that is no TXT.
     name: &'a str,
     /// How many changes it has.
     changes: usize,
-    /// What became of it.
+    /// Its outcome.
     outcome: &'static str,
     /// Why it is not done.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -116,7 +116,7 @@ fn refusal(refusal: &Refusal) -> FaultView<'_> {
     FaultView { place, code, message, hint: hint.as_deref() }
 }
 
-/// A problem for the document. What was found in files is told on standard error.
+/// A problem for the document. Findings in files are printed on standard error.
 fn problem(problem: &TargetError) -> FaultView<'_> {
     let TargetError { place, code, message, hint, findings: _ } = problem;
     FaultView { place, code, message, hint: hint.as_deref() }

@@ -1,4 +1,4 @@
-//! What became of an apply, as text for people and as a document; and what is asked before one.
+//! The outcome of an apply, as text for people and as a document; and the question before one.
 
 mod json;
 
@@ -27,13 +27,13 @@ pub fn question(plan: &Plan, targets: &[String], workspace: &str) -> String {
     format!("Type `{YES}` to apply {changes} {hosts} to {targets} (workspace {}): ", sanitize(workspace))
 }
 
-/// The answer that is consent.
+/// The answer that means consent.
 pub const YES: &str = "yes";
 
 /// What is said where the answer was another.
 pub const DECLINED: &str = "Nothing was changed.\n";
 
-/// All that is told of an apply.
+/// All that is reported of an apply.
 #[derive(Debug, Clone, Copy)]
 pub struct ApplyReport<'a> {
     /// The plan; none where it could not be read.
@@ -44,27 +44,27 @@ pub struct ApplyReport<'a> {
     pub started: Time,
     /// Why nothing was applied, where the plan was refused as a whole.
     pub refusal: Option<&'a Refusal>,
-    /// What became of it; empty where it was refused.
+    /// The outcomes; empty where it was refused.
     pub applied: &'a Applied,
-    /// The zones and input files that are not what they were when the plan was made; sorted.
+    /// The zones and input files that changed since the plan was made; sorted.
     pub moved: &'a [String],
     /// The exit code of the command.
     pub exit: u8,
 }
 
 impl ApplyReport<'_> {
-    /// How many hosts, and names that no host has, are as the plan wants them.
+    /// How many hosts, and names that no host has, are as the plan says.
     fn done(&self) -> usize {
         self.applied.done()
     }
 }
 
-/// Prints what became of an apply, for people: the verdict first, then all that is not done, then what was written.
+/// Prints the outcome of an apply, for people: the verdict first, then all that is not done, then what was written.
 pub fn text(report: &ApplyReport<'_>, options: &TextOptions) -> String {
     text::render(report, options)
 }
 
-/// Prints what became of an apply as a document. `schemas/apply.schema.json` describes it.
+/// Prints the outcome of an apply as a document. `schemas/apply.schema.json` describes it.
 ///
 /// But for `started` and the number of the apply nothing in it depends on when it ran or how long it took.
 pub fn json(report: &ApplyReport<'_>) -> String {

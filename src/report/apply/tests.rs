@@ -1,4 +1,4 @@
-//! What became of an apply, in both forms.
+//! The outcome of an apply, in both forms.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ fn hosts(range: std::ops::Range<u64>, outcome: Outcome) -> Vec<HostOutcome> {
     range.map(|inv| host(inv, outcome, "", "")).collect()
 }
 
-/// What became of these hosts, in two zones of which one was written.
+/// The outcomes of these hosts, in two zones of which one was written.
 fn applied(hosts: Vec<HostOutcome>, changes: usize) -> Applied {
     let zone = |name, updates, changes, took| ZoneWritten {
         zone: fixture::zone(name),
@@ -56,7 +56,7 @@ fn everything() -> Applied {
     all.push(host(3, Outcome::Stale, is, ""));
     all.push(host(4, Outcome::Stale, "there is a CNAME at `\u{1b}[31m`", ""));
     all.push(host(5, Outcome::Partial, "stale in the reverse zone", "plan again"));
-    all.push(host(6, Outcome::NotApplied, "nothing was there; a CNAME stands beside it", "remove it"));
+    all.push(host(6, Outcome::NotApplied, "nothing was there; there is a CNAME", "remove it"));
     all.extend((7..20).map(|inv| host(inv, Outcome::Failed, refused, policy)));
     all.push(host(0, Outcome::Failed, "the answer was lost", ""));
     all.extend(hosts(20..27, Outcome::NotReached));
@@ -96,7 +96,7 @@ fn report<T>(applied: &Applied, refusal: Option<&Refusal>, exit: u8, with: impl 
     })
 }
 
-/// The text of what became of a plan.
+/// The outcome of a plan as text.
 fn shown(applied: &Applied, exit: u8) -> String {
     report(applied, None, exit, |report| text(report, &TextOptions::default()))
 }
@@ -106,7 +106,7 @@ fn verdict(hosts: Vec<Vec<HostOutcome>>, changes: usize) -> String {
     shown(&applied(hosts.concat(), changes), 0).split("\n\n").next().unwrap().to_owned()
 }
 
-/// The document of what became of a plan.
+/// The outcome of a plan as a document.
 fn document(applied: &Applied, refusal: Option<&Refusal>, exit: u8) -> Value {
     report(applied, refusal, exit, |report| serde_json::from_str(&super::json(report)).unwrap())
 }

@@ -1,4 +1,4 @@
-//! What became of an apply as text: the verdict, what is left, what was written, and where to look it up.
+//! The outcome of an apply as text: the verdict, what is left, what was written, and where to look it up.
 
 use super::ApplyReport;
 use crate::apply::{Applied, HostOutcome, Outcome, Refusal};
@@ -12,7 +12,7 @@ use crate::report::summary::counted;
 use crate::report::words::Explained as _;
 use crate::report::wrap::table;
 
-/// The lines of a terminal that are read at a glance (no official source; 24 is what terminals began with).
+/// How many lines are read at a glance (no official source; the first terminals had 24).
 const SCREEN: usize = 24;
 
 /// The outcomes that leave something to do, those first that need a person most.
@@ -22,7 +22,7 @@ const LEFT: [Outcome; 5] =
 /// The outcomes of hosts that `resume` goes on with.
 const RESUMABLE: [Outcome; 3] = [Outcome::Partial, Outcome::Failed, Outcome::NotReached];
 
-/// Renders what became of an apply.
+/// Renders the outcome of an apply.
 pub fn render(report: &ApplyReport<'_>, options: &TextOptions) -> String {
     let mut page = Page::new(options);
     page.verdict(report);
@@ -33,7 +33,7 @@ pub fn render(report: &ApplyReport<'_>, options: &TextOptions) -> String {
     page.zones(report.applied);
     page.moved(report.moved);
     page.reference(report);
-    // What needs a screen has its verdict in sight at the end, too.
+    // A report that fills a screen ends with the verdict, too: the first line has scrolled away.
     if page.out.lines().count() > SCREEN {
         page.out.push('\n');
         page.verdict(report);
@@ -42,7 +42,7 @@ pub fn render(report: &ApplyReport<'_>, options: &TextOptions) -> String {
 }
 
 impl Page<'_> {
-    /// Adds the first line, which tells all in short, and where the plan was refused what to do.
+    /// Adds the first line, which is the verdict, and what to do where the plan was refused.
     fn verdict(&mut self, report: &ApplyReport<'_>) {
         let Applied { hosts, problems, .. } = report.applied;
         let is_whole = report.done() == hosts.len() && problems.is_empty();
@@ -69,7 +69,7 @@ impl Page<'_> {
         }
     }
 
-    /// Adds the hosts of one outcome: what it means, then by hint and message who is concerned.
+    /// Adds the hosts of one outcome: what it means, then the hosts by hint and message.
     fn outcome(&mut self, outcome: Outcome, applied: &Applied) {
         let hosts: Vec<&HostOutcome> = applied.hosts.iter().filter(|host| host.outcome == outcome).collect();
         if hosts.is_empty() {
@@ -129,12 +129,12 @@ impl Page<'_> {
         self.out.push_str(&table(&rows, "rrrl", 2));
     }
 
-    /// Adds what is not what it was when the plan was made.
+    /// Adds the zones and input files that changed since the plan was made.
     fn moved(&mut self, moved: &[String]) {
         if moved.is_empty() {
             return;
         }
-        self.heading("Moved since the plan was made; for information, as what counts is each host");
+        self.heading("Changed since the plan was made; for information only: each host is compared by itself");
         let shown = self.options.shown(moved.len());
         moved[..shown].iter().for_each(|what| self.line(2, what));
         if shown < moved.len() {
@@ -159,7 +159,7 @@ impl Page<'_> {
     }
 }
 
-/// What became of a plan that was not refused, in a line.
+/// The outcome of a plan that was not refused, in a line.
 fn verdict(report: &ApplyReport<'_>) -> String {
     let applied = report.applied;
     let all = subjects(&applied.hosts);
@@ -168,17 +168,17 @@ fn verdict(report: &ApplyReport<'_>) -> String {
     let untouched = applied.zones.iter().all(|zone| zone.changes == 0);
     let text = match (applied.hosts.len(), report.done()) {
         (0, _) => "Nothing to do: the plan has no changes".to_owned(),
-        (1, 1) if already == 1 => format!("Nothing to do: {all} was as the plan wants it"),
-        (total, _) if already == total => format!("Nothing to do: all {all} were as the plan wants them"),
+        (1, 1) if already == 1 => format!("Nothing to do: {all} was already as the plan says"),
+        (total, _) if already == total => format!("Nothing to do: all {all} were already as the plan says"),
         (total, done) if done == total && untouched => {
-            format!("Nothing was left to do: all {all} are as the plan wants them")
+            format!("Nothing was left to do: all {all} are as the plan says")
         }
         (total, done) if done == total => whole(applied),
         (_, 0) if untouched => format!("None applied of {all}: {left}"),
         (_, done) if untouched && done == already => {
-            format!("None applied of {all}: {already} as the plan wants already, {left}")
+            format!("None applied of {all}: {already} already as the plan says, {left}")
         }
-        (_, done) if already > 0 => format!("Applied in part: {done} of {all}, {already} of them already; {left}"),
+        (_, done) if already > 0 => format!("Applied in part: {done} of {all}, {already} of them before; {left}"),
         (_, done) => format!("Applied in part: {done} of {all}; {left}"),
     };
     match applied.problems.len() {
@@ -195,7 +195,7 @@ fn whole(applied: &Applied) -> String {
     let rrsets = counted(written.map(|zone| zone.changes).sum(), "RRset");
     let already = match applied.count(Outcome::AlreadyApplied) {
         0 => String::new(),
-        already => format!(" {already} already so,"),
+        already => format!(" {already} already done,"),
     };
     format!("Applied: {} changed ({rrsets} in {zones}),{already} nothing left", subjects(changed))
 }

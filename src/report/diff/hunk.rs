@@ -14,8 +14,8 @@ use crate::plan::Change;
 
 /// What changes at one owner name.
 ///
-/// Above its records stands a comment, which says whose they are. Below them stand blank lines, one more than records that
-/// stay at the top: `patch` and `git apply` take a hunk that has less below what changes than above for the end of the file.
+/// A comment above its records says whose they are. Below them are blank lines, one more than the unchanged records at
+/// the top: `patch` and `git apply` assume the end of the file where a hunk has fewer unchanged lines below than above.
 pub struct Hunk {
     /// The name, or the address that it is the reverse name of.
     title: String,
@@ -77,7 +77,7 @@ impl Hunk {
     }
 }
 
-/// Whose changes they are, and why they are made: `host 100001 of search: other TTL, wrong address`.
+/// Which hosts the changes are for, and why they are made: `host 100001 of search: other TTL, wrong address`.
 fn whose(changes: &[&Change]) -> String {
     let mut told: Vec<(String, BTreeSet<&str>)> = Vec::new();
     for change in changes {
@@ -146,7 +146,7 @@ struct Marks<'a> {
 /// A record as a line of a master file.
 fn record(sign: char, (change, rrset): (&Change, &Rrset), data: &str, marks: Marks<'_>) -> Line {
     let owner = inert(&change.key.owner.to_string());
-    // At the beginning of a line the logs of pipelines take two colons for a command too.
+    // At the beginning of a line the logs of pipelines read two colons as a command, too.
     let owner = owner.strip_prefix("::").map(|rest| format!("\\058:{rest}")).unwrap_or(owner);
     let ttl = rrset.ttl().to_string();
     let ttl_at = owner.len() + 1;
@@ -159,8 +159,8 @@ fn record(sign: char, (change, rrset): (&Change, &Rrset), data: &str, marks: Mar
     Line { sign, text: start + &shown, parts }
 }
 
-/// Presentation format, which is printable ASCII, without the `##` that begins commands in the logs of pipelines. The escape
-/// is that of RFC 1035 section 5.1, so that it says the same.
+/// Presentation format, which is printable ASCII, without the `##` that begins commands in the logs of pipelines. The
+/// escape is that of RFC 1035 section 5.1, so that it says the same.
 fn inert(text: &str) -> String {
     text.replace("##", "#\\035")
 }

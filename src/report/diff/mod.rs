@@ -1,8 +1,8 @@
 //! A plan as a unified diff of each zone in presentation format.
 //!
-//! A plan knows of a zone what changes in it: the texts that are held against each other are the RRsets that change, before
-//! and after, one record a line. Each owner name is a hunk. The diff is one that `patch` and `git apply` take without
-//! guessing where a hunk belongs.
+//! A plan has only the changes of a zone: the two texts that are compared are the RRsets that change, before and after,
+//! one record a line. Each owner name is a hunk. `patch` and `git apply` take the diff without guessing where a hunk
+//! belongs.
 
 mod hunk;
 
@@ -19,10 +19,10 @@ use crate::dns::{NameRef, ZoneName};
 use crate::guard::words;
 use crate::plan::{Change, Plan, SealedPlan};
 
-/// Renders a plan; empty where there is nothing to change and nothing amiss.
+/// Renders a plan; empty where there is nothing to change and nothing wrong.
 ///
-/// What keeps the plan from being applied, or from being whole, is told in lines before the first file, which programs that
-/// read diffs pass over.
+/// Lines before the first file say what keeps the plan from being applied, or from being whole. Programs that read
+/// diffs ignore these lines.
 pub fn render(sealed: &SealedPlan, outlook: &Outlook, options: &TextOptions) -> String {
     let plan = sealed.plan();
     let paint = Paint::new(options.color);
@@ -47,8 +47,8 @@ pub fn render(sealed: &SealedPlan, outlook: &Outlook, options: &TextOptions) -> 
     out
 }
 
-/// Writes the hunks of a zone, in the order of names that DNSSEC has (RFC 4034 section 6.1), so that reverse names stand by
-/// address.
+/// Writes the hunks of a zone, in the order of names that DNSSEC has (RFC 4034 section 6.1), so that reverse names are
+/// sorted by address.
 fn zone(out: &mut String, mut changes: Vec<&Change>, paint: &Paint) {
     changes.sort_by_cached_key(|change| (canonical(change.key.owner.as_name()), change.key.rtype.to_string()));
     let (mut old_at, mut new_at) = (1, 1);
@@ -68,7 +68,7 @@ fn canonical(name: NameRef<'_>) -> Vec<&[u8]> {
     labels
 }
 
-/// What somebody must know who would take the diff for the plan.
+/// What a reader must know who takes the diff for the plan.
 fn remarks(plan: &Plan, outlook: &Outlook) -> Vec<String> {
     let mut remarks = Vec::new();
     match &outlook.refusal {
@@ -84,7 +84,7 @@ fn remarks(plan: &Plan, outlook: &Outlook) -> Vec<String> {
         None => {}
     }
     let less = plan.notices.iter().filter(|notice| notice.code.tells_of_less());
-    let less = said_once(less).into_iter().map(|(code, says)| format!("less than it should be: {code}: {says}"));
+    let less = said_once(less).into_iter().map(|(code, says)| format!("not complete: {code}: {says}"));
     remarks.extend(less);
     remarks.extend(scope(plan, outlook));
     remarks

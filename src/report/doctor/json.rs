@@ -35,11 +35,11 @@ struct TargetView<'a> {
     /// Its type.
     #[serde(rename = "type")]
     provider: &'a str,
-    /// The zones that it was looked at for.
+    /// The zones that were tested there.
     zones: Vec<String>,
     /// Its key.
     key: Option<KeyView<'a>>,
-    /// What it can do for whoever writes to it.
+    /// Which updates it takes.
     capabilities: Option<Vec<UpdatesView>>,
     /// Its servers, or its folder.
     places: Vec<PlaceView<'a>>,
@@ -92,7 +92,7 @@ struct ZoneView {
     seconds: Option<f64>,
     /// Whether there are signatures in it.
     signed: Option<bool>,
-    /// What somebody without the key gets.
+    /// What a client without the key gets.
     without_key: Option<&'static str>,
     /// Whether its file can be written.
     writable: Option<bool>,

@@ -40,7 +40,7 @@ fn push_target(out: &mut String, target: &Target, width: usize, paint: &Paint) {
         push_finding(out, finding, width, paint);
     }
     if target.examined.capabilities == Capabilities::NotAsked {
-        let text = "Whether it takes updates was not asked: what stands above comes first.";
+        let text = "zonewright did not test whether it takes updates: first fix what is above.";
         out.push_str(&format!("\n{}\n", wrap(text, width, 2, 2)));
     }
 }

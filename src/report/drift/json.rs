@@ -1,4 +1,4 @@
-//! Live DNS held against what is desired, as JSON. `schemas/drift.schema.json` describes it.
+//! Live DNS compared with what is desired, as JSON. `schemas/drift.schema.json` describes it.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ struct Document<'a> {
 struct UnreadView<'a> {
     /// Which.
     name: &'a str,
-    /// Which of these.
+    /// Which of the two.
     code: &'static str,
     /// Why.
     message: &'a str,
@@ -61,9 +61,9 @@ struct UnreadView<'a> {
 /// An RRset that is not as desired.
 #[derive(Debug, Serialize)]
 struct RrsetView<'a> {
-    /// Who moved.
+    /// Whether live DNS or the inventory changed.
     class: &'static str,
-    /// What somebody else did to it.
+    /// What another editor did to it.
     kind: Option<&'static str>,
     /// The zone.
     zone: String,
@@ -76,15 +76,15 @@ struct RrsetView<'a> {
     host: Option<u64>,
     /// The project.
     project: &'a str,
-    /// What stands there.
+    /// What is there.
     live: Option<KeptRrset>,
-    /// What is to stand there.
+    /// What is desired there.
     wanted: Option<KeptRrset>,
     /// What the latest apply left there.
     written: Option<WrittenView<'a>>,
-    /// The apply that last left or found it as it is told.
+    /// The apply that last left or found it as `written` says.
     since: Option<SinceView>,
-    /// How long it can be otherwise than that, in seconds.
+    /// For how long it can differ from that at most, in seconds.
     for_at_most: Option<u64>,
 }
 
@@ -104,7 +104,7 @@ struct WrittenView<'a> {
     apply: u64,
     /// When it sent the update.
     at: String,
-    /// What that left.
+    /// What the update left.
     after: Option<&'a KeptRrset>,
 }
 

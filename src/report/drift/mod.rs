@@ -1,4 +1,4 @@
-//! Live DNS held against what is desired, as text for people or as JSON.
+//! Live DNS compared with what is desired, as text for people or as JSON.
 
 mod json;
 
@@ -40,7 +40,7 @@ impl<'a> Shown<'a> {
         all.filter(move |(change, _)| zones.is_empty() || zones.contains(&change.zone))
     }
 
-    /// Those of which it is known who moved, or that nobody does.
+    /// Those whose difference this mover explains.
     fn of(&self, mover: Mover) -> Vec<Strayed<'a>> {
         self.all().filter(|(_, stray)| stray.mover == mover).collect()
     }

@@ -19,7 +19,7 @@ fn left(apply: u64, seconds: u64, after: Option<KeptRrset>) -> Option<Written> {
     Some(Written { apply: ApplyId(apply), at: now().minus(Duration::from_secs(seconds)), after })
 }
 
-/// What is wanted and what stands there, as the journal keeps it.
+/// What is desired and what is there, as the journal keeps it.
 fn sides(change: &Change) -> (Option<KeptRrset>, Option<KeptRrset>) {
     let kept = |rrset: &crate::dns::Rrset| KeptRrset {
         ttl: rrset.ttl().as_secs(),
@@ -170,7 +170,7 @@ fn nothing_is_said_in_one_line() {
     let shown = text(&Plan { notices, ..plan }, &[], &[], &TextOptions::default());
     assert_eq!(
         shown,
-        "Not all could be read; what could not be is left out here.\nWhat could be compared is as desired.\n"
+        "Not everything could be read. What could not be read is not listed here.\nWhat could be compared is as desired.\n"
     );
 }
 

@@ -1,4 +1,4 @@
-//! Live DNS held against what is desired, as text: what drifted first, by project and host; the rest in numbers.
+//! Live DNS compared with what is desired, as text: what drifted first, by project and host; the rest in numbers.
 
 use std::collections::BTreeSet;
 
@@ -18,14 +18,11 @@ use crate::state::{KeptRrset, Written};
 pub fn render(shown: &Shown<'_>, options: &TextOptions) -> String {
     let mut page = Page::new(options);
     page.comes_to(shown);
-    page.drifted(
-        &shown.of(Mover::Dns),
-        "Drift: changed by somebody else since an apply left or found it as it is wanted",
-    );
-    page.drifted(&shown.of(Mover::Both), "Drift, and the inventory wants something else by now");
+    page.drifted(&shown.of(Mover::Dns), "Drift: changed by another editor since an apply left or found it as desired");
+    page.drifted(&shown.of(Mover::Both), "Drift, and the inventory changed, too");
     let others = [
-        (Mover::Inventory, "left so by an apply; the inventory wants something else now"),
-        (Mover::Unknown, "written by no apply that is known"),
+        (Mover::Inventory, "as an apply left them; the inventory changed since"),
+        (Mover::Unknown, "no known apply wrote them"),
     ];
     page.others(&others.map(|(mover, says)| (shown.of(mover), says)));
     page.left_rrsets(shown.drift.plan);
@@ -39,10 +36,10 @@ impl Page<'_> {
         let plan = shown.drift.plan;
         let is_partial = plan.notices.iter().any(|notice| notice.code.tells_of_failure());
         if is_partial {
-            self.alarm("Not all could be read; what could not be is left out here.");
+            self.alarm("Not everything could be read. What could not be read is not listed here.");
         }
         if plan.notices.iter().any(|notice| notice.code == NoticeCode::SourceUntrusted) {
-            self.alarm("A source is not believed; hosts that need it are left out here.");
+            self.alarm("A source is not believed. Hosts that need it are not listed here.");
         }
         let strayed: Vec<Strayed<'_>> = shown.all().collect();
         let drifted: Vec<Strayed<'_>> = strayed.iter().filter(|(_, stray)| stray.mover.is_drift()).copied().collect();
@@ -74,7 +71,7 @@ impl Page<'_> {
         }
         if !shown.drift.is_known {
             let place = shown.drift.place;
-            let says = "nothing is known of past applies, and so nothing is told as drift";
+            let says = "past applies are not known, so nothing is listed as drift";
             self.line(0, &format!("No state yet at {place}: {says}."));
         }
         if shown.hidden() > 0 {
@@ -82,13 +79,13 @@ impl Page<'_> {
         }
     }
 
-    /// Adds RRsets that somebody else changed, by project and host.
+    /// Adds RRsets that another editor changed, by project and host.
     fn drifted(&mut self, strayed: &[Strayed<'_>], says: &str) {
         if strayed.is_empty() {
             return;
         }
         self.heading(says);
-        self.out.push_str("  - is live, + is wanted\n");
+        self.out.push_str("  - is live, + is desired\n");
         for of_project in strayed.chunk_by(|(a, _), (b, _)| a.project == b.project) {
             self.project(of_project);
         }
@@ -104,9 +101,9 @@ impl Page<'_> {
         self.and_more(4, &of_hosts(&rest.concat()), rest.len());
     }
 
-    /// Adds the RRsets of one host; since when stands once where it is the same for all.
+    /// Adds the RRsets of one host. The time is in the heading where it is the same for all.
     fn host(&mut self, strayed: &[Strayed<'_>]) {
-        let whose = strayed[0].0.host.map_or_else(|| "nobody's".to_owned(), |host| format!("host {host}"));
+        let whose = strayed[0].0.host.map_or_else(|| "no host".to_owned(), |host| format!("host {host}"));
         let (first, others) = strayed.split_first().expect("a group has one at least");
         let since = since(first.1).filter(|first| others.iter().all(|(_, stray)| since(stray).as_ref() == Some(first)));
         let heading = since.iter().fold(whose, |whose, since| format!("{whose}, {since}"));
@@ -116,7 +113,7 @@ impl Page<'_> {
         self.and_more(6, &counted(rest.len(), "RRset"), rest.len());
     }
 
-    /// Adds one RRset: live above wanted, and who left what, with since when where that does not stand above.
+    /// Adds one RRset: live above desired, and which apply left what; with the time where the heading does not say it.
     fn strayed(&mut self, (change, stray): &Strayed<'_>, tells_since: bool) {
         let Change { key, kind, .. } = change;
         let word = stray.deed.map_or("differs", Deed::as_str);
@@ -135,12 +132,12 @@ impl Page<'_> {
         }
     }
 
-    /// Adds what did not drift, in numbers, each list whole where somebody wants it so.
+    /// Adds what did not drift, in numbers; with `-v` the lists, too.
     fn others(&mut self, others: &[(Vec<Strayed<'_>>, &str)]) {
         if others.iter().all(|(strayed, _)| strayed.is_empty()) {
             return;
         }
-        self.heading("Not as desired, and no drift");
+        self.heading("Not as desired, but no drift");
         for (strayed, says) in others.iter().filter(|(strayed, _)| !strayed.is_empty()) {
             let depth = if self.options.verbose { 0 } else { 2 };
             self.line(depth, &format!("{}: {says}", of_hosts(strayed)));
@@ -148,12 +145,12 @@ impl Page<'_> {
                 strayed.chunk_by(|(a, _), (b, _)| a.project == b.project).for_each(|project| self.project(project));
             }
         }
-        self.line(2, "hint: `zonewright plan` tells what would be done about it, and why");
+        self.line(2, "hint: `zonewright plan` shows what would be changed, and why");
     }
 
     /// Adds the own RRsets of names that no host has.
     fn left_rrsets(&mut self, plan: &Plan) {
-        /// How many names are shown where nobody asks for all.
+        /// How many names are shown without `-v`.
         const NAMES: usize = 3;
         if plan.left_behind.is_empty() {
             return;
@@ -171,7 +168,7 @@ impl Page<'_> {
         self.line(2, "hint: `zonewright plan` says what deletes them");
     }
 
-    /// Adds what was not held against live DNS, and what is known to stand there and waits.
+    /// Adds what was not compared with live DNS, and what waits to be deleted.
     fn not_told(&mut self, plan: &Plan) {
         let counts = [
             (counted(plan.blocked.len(), "host") + " blocked", plan.blocked.len()),
@@ -181,7 +178,7 @@ impl Page<'_> {
         let some: Vec<String> = counts.into_iter().filter(|(_, count)| *count > 0).map(|(says, _)| says).collect();
         if !some.is_empty() {
             self.out.push('\n');
-            self.line(0, &format!("Not told here: {} (`zonewright plan` tells why)", some.join(", ")));
+            self.line(0, &format!("Not listed here: {} (`zonewright plan` shows why)", some.join(", ")));
         }
     }
 
@@ -221,7 +218,7 @@ fn of_hosts(strayed: &[Strayed<'_>]) -> String {
     if hosts.is_empty() { rrsets } else { format!("{rrsets} of {}", counted(hosts.len(), "host")) }
 }
 
-/// The TTL, or that which is and that which is wanted.
+/// The TTL, or the live one and the desired one.
 fn ttl(before: Option<&Rrset>, after: Option<&Rrset>) -> String {
     match (before, after) {
         (Some(before), Some(after)) if before.ttl() != after.ttl() => format!("{} -> {}", before.ttl(), after.ttl()),

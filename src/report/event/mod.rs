@@ -1,6 +1,8 @@
-//! What a run reports to programs: one JSON object on one line for each outcome. `schemas/event.schema.json` describes it.
+//! What a run reports to programs: one JSON object on one line for each outcome. `schemas/event.schema.json` describes
+//! it.
 //!
-//! Comes in: a plan, an apply, a refusal, and what is known of the run. Goes out: the line, and whether a person is needed.
+//! Comes in: a plan, an apply, a refusal, and what is known of the run. Goes out: the line, and whether a person is
+//! needed.
 
 #[cfg(test)]
 mod tests;
@@ -14,35 +16,9 @@ use super::outlook::{Outlook, Verdict};
 use super::summary::counted;
 use crate::apply::{Applied, Outcome, Refusal};
 use crate::guard::Breaker;
+use crate::inventory::config::notify::Attention;
 use crate::plan::{Plan, SealedPlan};
 use crate::state::ApplyId;
-
-/// Why an event needs a person.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Attention {
-    /// A plan, or an export that it is made from, was refused.
-    Refused,
-    /// A breaker tripped: nothing is done in its scope until a person resets it.
-    Breaker,
-    /// Some hosts could not be changed.
-    Partial,
-    /// A zone, a source, a server, the state or the settings could not be used.
-    Outage,
-    /// Live DNS is not as desired.
-    Drift,
-}
-
-impl Attention {
-    /// All of them, with the words of the settings.
-    pub const ALL: [(&str, Attention); 5] = [
-        ("refused", Attention::Refused),
-        ("breaker", Attention::Breaker),
-        ("partial", Attention::Partial),
-        ("outage", Attention::Outage),
-        ("drift", Attention::Drift),
-    ];
-}
 
 /// What is the same in all events of a run.
 #[derive(Debug, Clone, Serialize)]
@@ -67,7 +43,7 @@ pub enum RunEvent {
     PlanRefused(RefusalFacts),
     /// A plan was applied.
     ApplyFinished(ApplyFacts),
-    /// An earlier apply was taken up again.
+    /// An earlier apply was resumed.
     ResumeFinished(ApplyFacts),
     /// An earlier apply was undone.
     UndoFinished(ApplyFacts),
@@ -90,7 +66,7 @@ pub struct ChangeCounts {
     delete: usize,
 }
 
-/// What is told of a plan.
+/// The facts of a plan.
 #[derive(Debug, Clone, Serialize)]
 pub struct PlanFacts {
     /// Its `id`.
@@ -99,7 +75,7 @@ pub struct PlanFacts {
     effect: String,
     /// The file that it was saved to.
     file: Option<String>,
-    /// What it comes to.
+    /// Its verdict.
     verdict: &'static str,
     /// Why it would be refused.
     code: Option<&'static str>,
@@ -113,7 +89,7 @@ pub struct PlanFacts {
     skipped: usize,
 }
 
-/// What is told of a refusal.
+/// The facts of a refusal.
 #[derive(Debug, Clone, Serialize)]
 pub struct RefusalFacts {
     /// What was refused.
@@ -130,7 +106,7 @@ pub struct RefusalFacts {
     exit: u8,
 }
 
-/// What is told of an apply.
+/// The facts of an apply.
 #[derive(Debug, Clone, Serialize)]
 pub struct ApplyFacts {
     /// Its number in the journal; null where there was nothing to send.
@@ -155,7 +131,7 @@ pub struct ApplyFacts {
     seconds: f64,
 }
 
-/// What is told of a breaker.
+/// The facts of a breaker.
 #[derive(Debug, Clone, Serialize)]
 pub struct BreakerFacts {
     /// What it holds back.
@@ -168,12 +144,12 @@ pub struct BreakerFacts {
     hint: String,
 }
 
-/// What is told of drift.
+/// The facts of drift.
 #[derive(Debug, Clone, Serialize)]
 pub struct DriftFacts {
     /// How many RRsets are not as desired.
     rrsets: usize,
-    /// How many of them are drift: an apply left them otherwise.
+    /// How many of them are drift: they are not as an apply left them.
     drifted: usize,
     /// The exit code.
     exit: u8,
@@ -181,7 +157,7 @@ pub struct DriftFacts {
     seconds: f64,
 }
 
-/// What is told of a run without an outcome.
+/// The facts of a run without an outcome.
 #[derive(Debug, Clone, Serialize)]
 pub struct FailureFacts {
     /// What to do.
@@ -377,7 +353,7 @@ pub struct DoneFacts<'a> {
     pub sealed: Option<&'a SealedPlan>,
     /// Its number in the journal.
     pub apply: Option<ApplyId>,
-    /// What became of its hosts.
+    /// The outcomes of its hosts.
     pub applied: &'a Applied,
 }
 

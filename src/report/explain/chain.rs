@@ -29,7 +29,7 @@ fn inventory(page: &mut Page, row: &Row) {
     let Row { line, status, location, .. } = row;
     page.fact("inventory", &format!("{status}, datacenter {location}{restricted} ({line}{bad})"));
     if !row.also.is_empty() {
-        page.fact("", &format!("the same number stands in {} too", row.also.join(", ")));
+        page.fact("", &format!("the same number is in {}, too", row.also.join(", ")));
     }
 }
 
@@ -39,7 +39,7 @@ fn switches(page: &mut Page, project: &ProjectFacts) {
     let administrator = match project.administrator {
         "allowed" => "the administrator allows automation",
         "forbidden" => "the administrator does not allow automation",
-        _ => "the administrator has no [project.X] of it",
+        _ => "zonewright.toml has no [project.X] for it",
     };
     let owner = match project.owner {
         "on" => "its owner has switched it on",
@@ -52,7 +52,7 @@ fn switches(page: &mut Page, project: &ProjectFacts) {
     page.fact("project", &format!("{}: {administrator}{first}, {owner}{policy}{second}", project.id));
 }
 
-/// The host's name, and those that it had.
+/// The host's name, and its former names.
 fn names(page: &mut Page, host: &HostFacts) {
     match &host.name {
         Some(name) => page.fact("name", &format!("{} ({})", name.name, name.line)),
@@ -62,7 +62,7 @@ fn names(page: &mut Page, host: &HostFacts) {
         None => page.fact("name", "none now"),
     }
     for OtherName { name, line, released, said, .. } in &host.other_names {
-        let name = name.as_deref().unwrap_or("a name that is none");
+        let name = name.as_deref().unwrap_or("a name that cannot be read");
         match released {
             Some(released) => page.fact("former", &format!("{name}, given up {released}: {said} ({line})")),
             None => page.fact("not counted", &format!("{name}: {said} ({line})")),
@@ -139,8 +139,8 @@ fn interface(page: &mut Page, own: &InterfaceFacts) {
     }
 }
 
-/// A network, with the address in it, or what the host lacks for one; the steps on the way, which are those of every
-/// network, stand with the `first`.
+/// A network, with the address in it, or what the host lacks for one. The steps are the same for every network, so only
+/// the `first` has them.
 fn network(page: &mut Page, own: &NetworkFacts, first: bool, lacks: &str) {
     page.item(4, &format!("{} ({})", own.network, own.line));
     let Some(MadeAddress { address, preferred, live, kept, steps, reverse: site, elsewhere }) = &own.address else {
@@ -181,7 +181,7 @@ fn reverse(page: &mut Page, depth: usize, label: &str, site: &Site) {
 
 /// A live RRset.
 pub fn rrset(page: &mut Page, depth: usize, own: &LiveFacts) {
-    let wanted = own.wanted_ttl.map(|wanted| format!(" (wanted: {wanted})")).unwrap_or_default();
+    let wanted = own.wanted_ttl.map(|wanted| format!(" (desired: {wanted})")).unwrap_or_default();
     let is_managed = matches!(own.rtype.as_str(), "AAAA" | "PTR");
     let whose = match (&own.registered_to, own.own, own.writable) {
         (Some(by), ..) => format!(", registered to `{by}`"),

@@ -1,4 +1,4 @@
-//! A page of text: headings, facts with their labels, and what stands below them.
+//! A page of text: headings, facts with their labels, and the lines below them.
 
 use super::super::paint::Paint;
 use super::super::text::TextOptions;
@@ -31,7 +31,7 @@ impl Page {
         self.out
     }
 
-    /// Whether evidence is the same as what was shown last: most changes of a host rest on the same lines.
+    /// Whether evidence is the same as what was shown last: most changes of a host depend on the same lines.
     pub fn is_as_above(&mut self, evidence: &[String]) -> bool {
         let same = self.evidence == evidence;
         self.evidence = evidence.to_vec();

@@ -11,7 +11,7 @@ pub fn render(explanation: &Explanation, options: &TextOptions) -> String {
     let mut page = Page::new(options);
     page.paragraph(&explanation.answer);
     if !explanation.unseen.is_empty() {
-        page.heading("Not all could be seen");
+        page.heading("Not everything could be read");
         explanation.unseen.iter().for_each(|unseen| page.item(2, unseen));
     }
     if let Some(name) = &explanation.name {
@@ -30,10 +30,7 @@ pub fn render(explanation: &Explanation, options: &TextOptions) -> String {
 fn name_section(page: &mut Page, facts: &NameFacts, host: Option<u64>) {
     page.heading(&format!("The name {}", facts.live.name));
     if facts.holders.is_empty() {
-        page.fact(
-            "whose",
-            "nobody's: no row of hosts.csv or names.lock gives it, as a backbone's or a fastbone's name",
-        );
+        page.fact("whose", "no host: no row of hosts.csv or names.lock has it as a backbone or fastbone name");
     }
     for HolderFacts { inv, interface, said, line, .. } in &facts.holders {
         page.fact("whose", &format!("host {inv}, {interface}: {said} ({line})"));
@@ -50,7 +47,7 @@ fn name_section(page: &mut Page, facts: &NameFacts, host: Option<u64>) {
 fn address_section(page: &mut Page, facts: &AddressFacts, host: Option<u64>) {
     page.heading("The address");
     if facts.claims.is_empty() {
-        page.fact("whose", "nobody's: it is not among the addresses that any host may have");
+        page.fact("whose", "no host: it is not an address that any host may have");
     }
     for Claim { inv, interface, name, role, line } in &facts.claims {
         let role = match *role {
@@ -77,12 +74,12 @@ fn touching(page: &mut Page, changes: &[ChangeFacts], host: Option<u64>) {
         page.fact("changes", &format!("{} {} (below)", change.verb, verdict::title(change)));
     }
     if !here.is_empty() {
-        page.fact("changes", if host.is_some() { "of others, or of nobody:" } else { "these touch it:" });
+        page.fact("changes", if host.is_some() { "of other hosts, or of no host:" } else { "these touch it:" });
     }
     here.into_iter().for_each(|change| verdict::change(page, change, None));
 }
 
-/// Names or addresses, or that there is none.
+/// Names or addresses; where there are none, `none` says so.
 fn holdings(page: &mut Page, label: &str, none: &str, holdings: &[Holding], before: &str) {
     if holdings.is_empty() {
         page.fact(label, none);
@@ -99,7 +96,7 @@ pub fn site(page: &mut Page, label: &str, site: &Site) {
         _ => "so nothing can be said of it".to_owned(),
     };
     match (site.said.as_str(), site.rrsets.is_empty()) {
-        ("", true) => page.fact(label, &format!("nothing stands there; {zone}")),
+        ("", true) => page.fact(label, &format!("nothing is live; {zone}")),
         ("", false) => page.fact(label, &zone),
         (said, _) => page.fact(label, &format!("{said}; {zone}")),
     }

@@ -41,7 +41,7 @@ fn further(page: &mut Page, inv: u64, decision: &DecisionFacts) {
     }
     if !decision.held_back.is_empty() {
         let policy = decision.policy.unwrap_or_default();
-        page.item(2, &format!("Policy `{policy}` holds these back; `repair` would do them:"));
+        page.item(2, &format!("Policy `{policy}` holds these back; `repair` would make them:"));
         decision.held_back.iter().for_each(|own| change(page, own, Some(inv)));
     }
     if !decision.changes_of_others.is_empty() {
@@ -68,16 +68,16 @@ fn obstacles(page: &mut Page, obstacles: &[Obstacle]) {
     }
 }
 
-/// What naming a skipped host would come to.
+/// What would happen if an operator named a skipped host.
 fn by_hand(page: &mut Page, inv: u64, own: &ByHand) {
     let ByHand { command, passes, obstacles: blocks, changes } = own;
     if !passes {
-        return page.item(2, &format!("`{command}` would not pass that: only the administrator can."));
+        return page.item(2, &format!("`{command}` does not override that: only the administrator can change it."));
     }
     match (blocks.is_empty(), changes.is_empty()) {
-        (false, _) => page.item(2, &format!("`{command}` passes that; then it would be blocked:")),
-        (true, true) => page.item(2, &format!("`{command}` passes that, and would find nothing to change.")),
-        (true, false) => page.item(2, &format!("`{command}` passes that, and would change:")),
+        (false, _) => page.item(2, &format!("`{command}` overrides that; then the host would be blocked:")),
+        (true, true) => page.item(2, &format!("`{command}` overrides that, and would find nothing to change.")),
+        (true, false) => page.item(2, &format!("`{command}` overrides that, and would change:")),
     }
     obstacles(page, blocks);
     changes.iter().for_each(|own| change(page, own, Some(inv)));
@@ -110,7 +110,7 @@ pub fn change(page: &mut Page, change: &ChangeFacts, host: Option<u64>) {
 pub fn title(change: &ChangeFacts) -> String {
     let ChangeFacts { name, address, rtype, registers, .. } = change;
     match (registers, address) {
-        (Some(beside), _) => format!("{rtype} for {beside}"),
+        (Some(recorded), _) => format!("{rtype} for {recorded}"),
         (None, Some(address)) => format!("{rtype} of {address}"),
         (None, None) => format!("{rtype} {name}"),
     }

@@ -1,4 +1,4 @@
-//! What a journal tells of past applies, as JSON. `schemas/history.schema.json` describes it.
+//! The past applies of a journal, as JSON. `schemas/history.schema.json` describes it.
 
 use serde::Serialize;
 
@@ -26,7 +26,7 @@ struct Document<'a> {
     projects: &'a [String],
     /// The zones whose changes alone are there.
     zones: Vec<String>,
-    /// What can be taken up again.
+    /// The applies that can be resumed.
     resumable: Vec<u64>,
     /// The applies.
     applies: Vec<EntryView<'a>>,
@@ -45,7 +45,7 @@ struct Asked {
     name: Option<String>,
 }
 
-/// An apply, and where it was asked for what it did.
+/// An apply, with what it did where that is asked for.
 #[derive(Debug, Serialize)]
 struct EntryView<'a> {
     /// The apply.
@@ -88,7 +88,7 @@ struct UpdateView<'a> {
     phase: &'a str,
     /// When it was sent.
     sent: String,
-    /// What became of it.
+    /// Whether it took effect.
     fate: &'static str,
     /// Why.
     why: Option<&'a str>,

@@ -1,4 +1,4 @@
-//! What a journal tells of past applies, as text for people or as JSON.
+//! The past applies of a journal, as text for people or as JSON.
 
 mod json;
 
@@ -10,7 +10,7 @@ mod tests;
 use super::{Format, TextOptions};
 use crate::state::History;
 
-/// Prints what a journal tells.
+/// Prints past applies.
 pub fn history(history: &History, format: Format, options: &TextOptions) -> String {
     match format {
         Format::Text => text::render(history, options),

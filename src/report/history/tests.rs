@@ -107,7 +107,7 @@ fn full() -> Past {
     }
 }
 
-/// A history of whatever is told.
+/// A history of these applies.
 fn history(told: Told) -> History {
     History {
         tool: "zonewright 0.1.0".into(),

@@ -1,4 +1,4 @@
-//! What a journal tells of past applies, as text: a list, one apply in full, or what was done for a host or at a name.
+//! The past applies of a journal, as text: a list, one apply in full, or what was done for a host or at a name.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ impl Page<'_> {
         self.line(2, &format!("plan    {}", summary.new.plan));
         self.line(2, &format!("effect  {}", summary.new.effect));
         if history.resumable.contains(&summary.id) && has_more_to_do(summary) {
-            self.line(2, &format!("hint: `zonewright resume {}` takes it up again", summary.id.0));
+            self.line(2, &format!("hint: `zonewright resume {}` continues it", summary.id.0));
         }
         self.narrowed(history);
         let changes = past.changes();
@@ -60,7 +60,7 @@ impl Page<'_> {
         }
     }
 
-    /// Adds what applies did for somebody, the latest first.
+    /// Adds what applies did for some hosts or at a name, the latest first.
     fn touching(&mut self, what: &str, applies: &[Past], history: &History) {
         self.line(0, &format!("{what}, the latest apply first"));
         self.narrowed(history);
@@ -72,7 +72,7 @@ impl Page<'_> {
         }
     }
 
-    /// Says that not all changes are told, where somebody asked for some.
+    /// Says that only some changes are shown, where the command line limits them.
     fn narrowed(&mut self, history: &History) {
         let zones: Vec<String> = history.zones.iter().map(ToString::to_string).collect();
         for (what, of) in [("project", &history.projects), ("zone", &zones)] {
@@ -106,7 +106,7 @@ impl Page<'_> {
         if left.is_empty() {
             return;
         }
-        self.heading("Left otherwise than the plan wants them");
+        self.heading("Hosts that are not as the plan says");
         let all: Vec<&LeftHost> = left.iter().collect();
         for of_outcome in gather(&all, |host| &host.outcome) {
             for of_cause in gather(&of_outcome, |host| host.message.as_deref().unwrap_or_default()) {
@@ -120,7 +120,7 @@ impl Page<'_> {
         }
     }
 
-    /// Adds changes, and what became of each.
+    /// Adds changes, each with whether it took effect.
     fn changes(&mut self, changes: &[(&Sent, &SentChange)]) {
         let (shown, rest) = changes.split_at(self.options.shown(changes.len()));
         shown.iter().for_each(|(sent, change)| self.change(sent, change));
@@ -173,7 +173,7 @@ fn column(fate: &SentFate, change: &SentChange) -> usize {
     }
 }
 
-/// What became of an update, in words.
+/// Whether an update took effect, in words.
 fn fate(fate: &SentFate) -> String {
     match fate {
         SentFate::Done => "done".to_owned(),
@@ -189,7 +189,7 @@ fn numbers(hosts: &[Inv]) -> String {
     format!("{} {}", if hosts.len() == 1 { "host" } else { "hosts" }, numbers.join(", "))
 }
 
-/// Whose a host, or a name that no host has, is.
+/// A host, or a name that no host has, with its project.
 fn whose(left: &LeftHost) -> String {
     let LeftHost { host, project, name, .. } = left;
     match host {

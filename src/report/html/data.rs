@@ -1,8 +1,8 @@
 //! The changes as data for the page's script: much smaller than the document, and quick to read.
 //!
-//! Every text stands once in one table, which is searched as a whole; all else is numbers, by column: places in that table
-//! but for counts, TTLs and places in the other tables. Place 0 is the empty text and stands for nothing. What varies in
-//! length is its length and then its items.
+//! Every text is once in one table, which is searched as a whole. All else is numbers, by column: places in that table,
+//! or counts, TTLs and places in the other tables. Place 0 is the empty text and means nothing. A list is its length
+//! and then its items.
 
 use std::collections::HashMap;
 
@@ -75,7 +75,7 @@ pub fn data(plan: &Plan, review: Option<&Review>, source: Option<&SourceUrl>) ->
     }
     let causes = review.iter().flat_map(|review| &review.causes).map(|cause| tables.cause(cause)).collect();
     let blocked = plan.blocked.iter().flat_map(|blocked| tables.blocked(blocked)).collect();
-    // Of hosts that are skipped, of which there may be very many, the page has no more than the lists above say.
+    // There may be very many skipped hosts: the page has only what its lists say about them.
     let is_named = |inv: &Inv| tables.of_text.contains_key(&inv.to_string());
     let named: Vec<_> = plan.hosts.iter().filter(|(inv, _)| is_named(inv)).collect();
     let hosts = named.into_iter().flat_map(|(inv, host)| tables.seen(*inv, host)).collect();
@@ -83,8 +83,8 @@ pub fn data(plan: &Plan, review: Option<&Review>, source: Option<&SourceUrl>) ->
     Data { texts: tables.texts, places: tables.places, causes, changes, blocked, hosts, source }
 }
 
-/// The places of a plan's changes in the order in which people read them: of each host the names first, then the addresses,
-/// and each TXT of the registry behind what it records.
+/// The places of a plan's changes in the order in which people read them: of each host the names first, then the
+/// addresses, and each TXT of the registry behind what it records.
 pub fn order(plan: &Plan) -> Vec<usize> {
     let is_one = |a: usize, b: usize| {
         let [a, b] = [a, b].map(|place| &plan.changes[place]);
@@ -100,7 +100,7 @@ pub fn order(plan: &Plan) -> Vec<usize> {
 /// Data as JSON that is safe inside a script element: nothing ends the element or begins a comment in it.
 pub fn json(data: &Data) -> String {
     let text = serde_json::to_string(data).expect("numbers and texts can be written");
-    // In JSON this character stands inside texts only.
+    // In JSON this character is inside texts only.
     text.replace('<', "\\u003c")
 }
 
@@ -128,7 +128,7 @@ impl Columns {
     }
 }
 
-/// What stands once and is meant by its place.
+/// The tables: each text and list is there once, and its place refers to it.
 #[derive(Default)]
 struct Tables {
     /// The texts.

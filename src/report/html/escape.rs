@@ -1,10 +1,11 @@
 //! Values as text inside HTML.
 //!
-//! Comes in: any text. Goes out: HTML that shows it and nothing else: no element, no attribute, no control character, no
-//! change of direction.
+//! Comes in: any text. Goes out: HTML that shows it and nothing else: no element, no attribute, no control character,
+//! no change of direction.
 
 use std::fmt::Write as _;
 
+use super::super::summary::plural;
 use crate::diag::sanitize;
 
 /// A text that is shown as it is, inside an element or a quoted attribute.
@@ -24,7 +25,7 @@ pub fn escaped(text: &str) -> String {
     out
 }
 
-/// A sentence, with what stands in backticks as code. One without partner is a backtick.
+/// A sentence, with text in backticks as code. A backtick without partner stays a backtick.
 pub fn sentence(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -37,7 +38,7 @@ pub fn sentence(text: &str) -> String {
 
 /// A number with its thousands apart.
 pub fn grouped(number: u64) -> String {
-    /// A narrow blank at which no line breaks, as ISO 80000-1 section 7.3.1 wants it; four digits are read without.
+    /// A narrow blank at which no line breaks, as in ISO 80000-1 section 7.3.1; four digits need none.
     const APART: char = '\u{202f}';
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() * 2);
@@ -52,8 +53,7 @@ pub fn grouped(number: u64) -> String {
 
 /// A number with its thousands apart and what it counts, in the plural where that is right.
 pub fn counted(number: usize, what: &str) -> String {
-    let ending = if number == 1 { "" } else { "s" };
-    format!("{} {what}{ending}", grouped(number as u64))
+    format!("{} {}", grouped(number as u64), plural(number, what))
 }
 
 #[cfg(test)]
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn thousands_stand_apart_from_five_digits_on() {
+    fn thousands_are_grouped_from_five_digits_on() {
         assert_eq!(
             [7, 4200, 16_777, 1_000_000].map(grouped),
             ["7", "4200", "16\u{202f}777", "1\u{202f}000\u{202f}000"]

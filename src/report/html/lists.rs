@@ -1,7 +1,7 @@
 //! The lists of a page: causes, what gets no change and why, notices, what waits, limits, sources, zones.
 //!
-//! Comes in: a plan. Goes out: for each list what is shown, and how much more there is: a browser lays out all that it is
-//! given, and nobody reads to the end of a list that is too long.
+//! Comes in: a plan. Goes out: for each list what is shown, and how much more there is: a browser lays out all that it
+//! is given, and no person reads a very long list to its end.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -17,10 +17,11 @@ use crate::report::host_label::host_label;
 use crate::report::source_url::SourceUrl;
 use crate::report::words::Explained as _;
 
-/// How many items of a list are in the page at most: more than anybody reads, and little to lay out (no official source).
+/// How many items of a list are in the page at most: more than a person reads, and little to lay out (no official
+/// source).
 pub const LONG: usize = 200;
 
-/// How many items of a list are seen before somebody unfolds it (no official source).
+/// How many items of a list are seen while it is folded (no official source).
 const FEW: usize = 12;
 
 /// The items of a list that are shown, and how many more there are.
@@ -39,7 +40,7 @@ fn shown<A, T>(all: &[A], view: impl FnMut(&A) -> T) -> Shown<T> {
     Shown { items, more: (more > 0).then(|| grouped(more as u64)) }
 }
 
-/// What some changes rest on.
+/// A cause of some changes.
 #[derive(Serialize)]
 pub struct CauseView {
     /// Its place, by which the script shows its changes.
@@ -144,7 +145,7 @@ pub struct Help {
     advice: &'static str,
 }
 
-/// What the page of a code says. A test holds that each code has one.
+/// What the page of a code says. A test checks that each code has one.
 fn help(code: &str) -> Help {
     let page = codes::find(code);
     let text = |part: fn(&'static codes::Page) -> &'static str| page.map(part).unwrap_or_default();
@@ -263,7 +264,7 @@ pub struct Waits {
     rrsets: Shown<(String, String)>,
 }
 
-/// What waits by its times: what is due first comes first, and last what no apply wanted yet.
+/// What waits, by its times: what is due first comes first, and last what no apply has planned to delete yet.
 pub fn waiting(plan: &Plan) -> Vec<Waits> {
     let mut sorted: Vec<&Waiting> = plan.waiting.iter().collect();
     sorted.sort_by_key(|waiting| (waiting.due.is_none(), waiting.due, waiting.since));
@@ -290,7 +291,7 @@ pub struct Table {
     word: &'static str,
     /// Its title.
     title: &'static str,
-    /// What stands above its columns.
+    /// The heads of its columns.
     heads: Vec<&'static str>,
     /// Its rows.
     rows: Shown<Vec<String>>,

@@ -1,9 +1,9 @@
 //! A plan as one HTML page, for people who decide about it.
 //!
-//! Comes in: a plan, and what would become of it. Goes out: one file that needs no other and asks for none. What people
-//! must know stands in the HTML itself; the changes are data that the page's script lists, searches and filters, as no
-//! browser lays out 100 000 of them at once. The looks are in templates/plan.html, plan.css and plan.js, which nothing
-//! overrides: the page's policy knows style and script by their digests.
+//! Comes in: a plan and its outlook. Goes out: one file that needs no other and asks for none. What people must know is
+//! in the HTML itself. The changes are data that the page's script lists, searches and filters, as no browser lays out
+//! 100 000 of them at once. templates/plan.html, plan.css and plan.js say what the page looks like, and nothing
+//! overrides them: the page's policy has the digests of style and script.
 
 mod data;
 
@@ -40,7 +40,8 @@ const STYLE: &str = include_str!("../../../templates/plan.css");
 /// Its script.
 const SCRIPT: &str = include_str!("../../../templates/plan.js");
 
-/// What stands in the page where its data goes. The engine is not troubled with that much text.
+/// What the template has in the place of the data. The data is put in afterwards, as it is too much text for the
+/// engine.
 const DATA: &str = "{\"data\":\"goes here\"}";
 
 /// Renders a plan.
@@ -98,7 +99,7 @@ struct PageView<'a> {
     counts: Vec<Count>,
     /// The classes of the changes.
     classes: Option<Classes>,
-    /// What the changes rest on.
+    /// The causes of the changes.
     causes: Option<Causes>,
     /// The pictures.
     pictures: Vec<Picture>,
@@ -186,7 +187,7 @@ fn page<'a>((sealed, outlook): (&'a SealedPlan, &'a Outlook), review: Option<&Re
     }
 }
 
-/// The command that applies a plan and no other; `FILE` stands for a name that cannot be shown.
+/// The command that applies a plan and no other, with `FILE` for a name that cannot be shown.
 fn apply(file: &str, effect: &str) -> String {
     format!("zonewright apply {} --expect {effect}", shell(file).as_deref().unwrap_or("FILE"))
 }

@@ -1,6 +1,7 @@
-//! The pictures of a page: bars, whose numbers stand beside them in words.
+//! The pictures of a page: bars, with their numbers in words next to them.
 //!
-//! Comes in: a plan and its review. Goes out: for each bar what it is called and what is drawn. A template makes SVG of it.
+//! Comes in: a plan and its review. Goes out: for each bar what it is called and what is drawn. A template makes SVG of
+//! it.
 
 use std::collections::BTreeMap;
 
@@ -40,13 +41,13 @@ pub struct Picture {
 pub struct Bar {
     /// What it is of.
     label: String,
-    /// Its numbers, as they stand beside it.
+    /// Its numbers, as the page has them next to it.
     numbers: String,
     /// Its numbers in words.
     desc: String,
     /// The parts, from left to right.
     parts: Vec<Part>,
-    /// Where a mark stands, in percent.
+    /// Where a mark is, in percent.
     mark: Option<String>,
 }
 
@@ -151,7 +152,7 @@ fn limit(limit: &LimitState) -> Bar {
     let full = used.saturating_add(*planned).max(*max).max(1) as f64;
     let of = if limit.counts == LimitKind::Hosts { format!("{} + ", grouped(*used)) } else { String::new() };
     let total = used.saturating_add(*planned);
-    // What is told by a colour is told in words, too.
+    // Words say the same as a colour.
     let (class, word) = match total.saturating_mul(100) / (*max).max(1) {
         _ if *exceeded => ("over", ", exceeded"),
         100.. if total > 0 => ("over", ", full"),
@@ -207,7 +208,7 @@ fn age(plan: &Plan, source: &SourceSeen, max_age: Duration) -> Bar {
 fn rough(age: Duration) -> String {
     const UNITS: [u64; 3] = [86_400, 3600, 60];
     let seconds = age.as_secs();
-    // Of days the hours are told, of hours the minutes.
+    // Days come with hours, hours with minutes.
     let least = UNITS.windows(2).find(|pair| seconds >= pair[0]).map_or(1, |pair| pair[1]);
     Duration::from_secs(seconds / least * least).to_string()
 }
@@ -256,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_of_nobody_or_of_unknown_hosts_are_elsewhere() {
+    fn changes_without_a_host_or_of_unknown_hosts_are_elsewhere() {
         insta::assert_snapshot!(shown("by-location").join("\n"), @r"
         SAS | +4  ~3  −2 | create 44.44%, modify 33.33%, delete 22.22% | -
         MYT | +2  ~1 | create 22.22%, modify 11.11% | -
@@ -291,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_of_time_are_told_roughly() {
+    fn lengths_of_time_are_rough() {
         let texts = [59, 3599, 3661, 90_061].map(|seconds| rough(Duration::from_secs(seconds)));
         assert_eq!(texts, ["59s", "59m59s", "1h1m", "1d1h"]);
     }

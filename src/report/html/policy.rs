@@ -1,4 +1,4 @@
-//! What a page may load and run: its own style and script, known by their digests, and nothing else.
+//! What a page may load and run: its own style and script, by their digests, and nothing else.
 
 use sha2::{Digest as _, Sha256};
 

@@ -1,4 +1,4 @@
-//! What stands at the top of a page: what the plan comes to, why, and what it is about.
+//! The top of a page: the verdict, the reasons for it, and what the plan is about.
 
 use std::collections::BTreeSet;
 
@@ -17,15 +17,15 @@ use crate::report::verdict;
 pub struct VerdictView {
     /// The class of its style.
     class: &'static str,
-    /// A sign that is told apart without colour.
+    /// A sign that differs without colour, too.
     sign: &'static str,
-    /// What the plan comes to, as every format says it.
+    /// The verdict in one sentence, as every format says it.
     headline: String,
     /// Whether it may be applied; empty where there is nothing to apply.
     state: String,
     /// How many RRsets it deletes; none where it deletes nothing.
     deletes: Option<String>,
-    /// What brought it about: what was found, and what helps.
+    /// The reasons: what was found, and what helps.
     because: Vec<(String, Option<String>)>,
 }
 
@@ -80,13 +80,13 @@ fn failures(plan: &Plan) -> impl Iterator<Item = (String, Option<String>)> {
     said_once(less).into_iter().map(|(_, says)| (says, None))
 }
 
-/// Why a plan is refused: the limits that it exceeds, or what a guard says, and each time what lets it through; then what
-/// keeps it from being all that it should be.
+/// Why a plan is refused: the limits that it exceeds, or what a guard says, and each time what lets it through; then
+/// what keeps it from being all that it should be.
 fn refusals(plan: &Plan, outlook: &Outlook) -> Vec<(String, Option<String>)> {
     let exceeded = plan.limits.iter().filter(|limit| limit.exceeded);
     let limits = exceeded.map(|limit| (words::says(limit), Some(format!("`{}` lets it through", words::allow(limit)))));
     let limits: Vec<(String, Option<String>)> = limits.collect();
-    // Of limits the plan itself tells one by one what the refusal says in one piece.
+    // The plan names each limit that the refusal sums up.
     let others = outlook.refusal.iter().filter(|refusal| limits.is_empty() || refusal.code != verdict::LIMIT_EXCEEDED);
     let others = others.map(|refusal| (refusal.message.clone(), refusal.hint.clone()));
     others.chain(limits.iter().cloned()).chain(failures(plan)).collect()
@@ -129,26 +129,26 @@ pub fn counts(plan: &Plan) -> Vec<Count> {
     changes.into_iter().chain(left.map(|(what, number)| count("", number, what))).collect()
 }
 
-/// What the changes are classed against, and how many of each class there are.
+/// What the inventory was compared with, and how many changes of each class there are.
 #[derive(Serialize)]
 pub struct Classes {
-    /// What the inventory was held against.
+    /// What the inventory was compared with.
     against: String,
     /// The changes of each class: number, class, what it means.
     counts: Vec<(String, &'static str, &'static str)>,
     /// That changes have no explanation, where some have none.
     unexplained: Option<String>,
     /// What else differs from the base, in sentences.
-    beside: Vec<String>,
+    since: Vec<String>,
 }
 
-/// The classes of a plan's changes; none where nothing was held against it.
+/// The classes of a plan's changes; none where it was compared with nothing.
 pub fn classes(plan: &Plan, review: &Review) -> Option<Classes> {
     match &review.against {
         Against::Nothing => None,
         Against::Journal { apply, at } => {
             let against = format!("Compared with apply {apply} of {}.", at.to_second());
-            Some(Classes { against, counts: Vec::new(), unexplained: None, beside: Vec::new() })
+            Some(Classes { against, counts: Vec::new(), unexplained: None, since: Vec::new() })
         }
         Against::Base { name, commit } => {
             let commit = commit
@@ -163,7 +163,7 @@ pub fn classes(plan: &Plan, review: &Review) -> Option<Classes> {
                 against,
                 counts: counts.collect(),
                 unexplained: unexplained(review),
-                beside: beside(plan, review),
+                since: since(plan, review),
             })
         }
     }
@@ -197,13 +197,11 @@ fn verb(number: usize) -> &'static str {
     if number == 1 { "is" } else { "are" }
 }
 
-/// What a base tells beside the classes.
-fn beside(plan: &Plan, review: &Review) -> Vec<String> {
+/// What else differs from the base.
+fn since(plan: &Plan, review: &Review) -> Vec<String> {
     let settled = (review.settled > 0).then(|| {
-        format!(
-            "{} that the base would change as it wants stay as they are.",
-            counted(review.settled as usize, "RRset")
-        )
+        let need = if review.settled == 1 { "needs" } else { "need" };
+        format!("{} that the base would change {need} no change now.", counted(review.settled as usize, "RRset"))
     });
     let hosts: Vec<String> = review.newly_blocked.iter().take(20).map(|host| host_label(plan, *host)).collect();
     let more = review.newly_blocked.len() - hosts.len();

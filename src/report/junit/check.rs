@@ -9,7 +9,8 @@ use crate::diag::{Diagnostic, Diagnostics, Files, Severity, render, sanitize};
 /// What all cases are grouped by: readers cut a path at its dots.
 const CLASS: &str = "zonewright.check";
 
-/// Renders what a check found. A warning passes, and is told as what the case says; so does a file without findings.
+/// Renders what a check found. A warning is a case that passes, with the warning as its output; a file without findings
+/// passes, too.
 pub fn check(checked: &Checked<'_>) -> String {
     let mut files: BTreeMap<String, Vec<Case>> = BTreeMap::new();
     for (names, diagnostics) in &checked.found {
@@ -59,8 +60,8 @@ fn finding(names: &Files, found: &Diagnostic, path: &str) -> Case {
     }
 }
 
-/// Makes the case of the findings of a file that were counted and not kept: it fails where errors are among those of all
-/// files.
+/// Makes the case of the findings of a file that were counted and not kept: it fails where errors are among those of
+/// all files.
 fn more(diagnostics: &Diagnostics) -> impl Fn(&str, usize) -> Case {
     let kept = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
     let has_errors = diagnostics.error_count() > kept;

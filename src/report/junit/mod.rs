@@ -1,8 +1,8 @@
 //! Reports of tests in JUnit's XML, as GitLab, Jenkins and reporters of GitHub show them.
 //!
-//! There is no standard. What is written here passes the schema of Jenkins (`junit-10.xsd` of its xUnit plugin). Readers
-//! differ: GitLab shows the text of an element and no `message`, Jenkins both; GitLab groups by `classname` and keeps only the
-//! first of test cases that are called alike, so that no two are.
+//! There is no standard. What is written here passes the schema of Jenkins (`junit-10.xsd` of its xUnit plugin).
+//! Readers differ: GitLab shows the text of an element and no `message`, Jenkins both; GitLab groups by `classname` and
+//! keeps only the first of test cases that are called alike, so that no two are.
 
 mod check;
 
@@ -26,7 +26,7 @@ struct Suite {
     file: Option<String>,
     /// When it was run.
     created: Option<String>,
-    /// What is known beside.
+    /// What else is known.
     properties: Vec<(&'static str, String)>,
     /// The cases.
     cases: Vec<Case>,
@@ -43,7 +43,7 @@ impl Suite {
 struct Case {
     /// What is tested.
     name: String,
-    /// What came of it.
+    /// The outcome.
     outcome: Outcome,
 }
 
@@ -61,7 +61,7 @@ impl Case {
     }
 }
 
-/// What came of a test case. Texts of several lines are sanitized line by line.
+/// The outcome of a test case. Texts of several lines are sanitized line by line.
 enum Outcome {
     /// Nothing is wrong.
     Passed {
@@ -75,7 +75,7 @@ enum Outcome {
         /// Why.
         message: String,
     },
-    /// Something must be put right.
+    /// Something must be fixed.
     Failed {
         /// The code.
         code: &'static str,

@@ -1,4 +1,4 @@
-//! A plan as a report of tests: what fails is what somebody must put right.
+//! A plan as a report of tests: what fails is what an operator must fix.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,8 +13,8 @@ use crate::guard::words;
 use crate::inventory::value::Inv;
 use crate::plan::{Blocked, Change, ChangeKind, LimitState, Notice, NoticeCode, Plan, SealedPlan, SkipCode};
 
-/// Renders a plan: a suite of what it was made from, one of its limits, and one for each project with a case for each host
-/// that is blocked, skipped, or to be changed.
+/// Renders a plan: a suite of what it was made from, one of its limits, and one for each project with a case for each
+/// host that is blocked, skipped, or to be changed.
 pub fn plan(sealed: &SealedPlan, outlook: &Outlook) -> String {
     let plan = sealed.plan();
     let mut first = Suite::new("zonewright.inputs".to_owned(), inputs(plan));
@@ -31,7 +31,7 @@ pub fn plan(sealed: &SealedPlan, outlook: &Outlook) -> String {
     document(&verdict, &suites)
 }
 
-/// The exports and zones that the plan rests on; those fail that could not be read or are not believed.
+/// The exports and zones that the plan was made from; those fail that could not be read or are not believed.
 fn inputs(plan: &Plan) -> Vec<Case> {
     let mut passed: BTreeMap<(bool, String), Case> = BTreeMap::new();
     let mut failed: BTreeMap<(bool, String), Vec<Case>> = BTreeMap::new();
@@ -60,12 +60,12 @@ fn inputs(plan: &Plan) -> Vec<Case> {
     }
     let mut cases: BTreeMap<(bool, String), Vec<Case>> =
         passed.into_iter().map(|(key, case)| (key, vec![case])).collect();
-    // What failed stands in the place of what was read all the same.
+    // A failure replaces the case of what was read all the same.
     cases.extend(failed);
     cases.into_values().flatten().collect()
 }
 
-/// The limits; those fail that are exceeded. Whatever else refuses the plan is a case of its own.
+/// The limits; those fail that are exceeded. Any other refusal of the plan is a case of its own.
 fn limits(plan: &Plan, outlook: &Outlook) -> Vec<Case> {
     let limit = |limit: &LimitState| match limit.exceeded {
         false => Case::passed(limit.name(), words::numbers(limit)),
@@ -90,11 +90,11 @@ struct Project<'a> {
     blocked: BTreeMap<Inv, &'a Blocked>,
     /// The skipped hosts.
     skipped: BTreeMap<Inv, SkipCode>,
-    /// The changes by host; those of what nobody has last.
+    /// The changes by host; those at names that no host has last.
     changes: BTreeMap<(bool, Option<Inv>), Vec<&'a Change>>,
 }
 
-/// A suite for each project, sorted; `?` stands for hosts whose row is too bad to tell their project.
+/// A suite for each project, sorted; `?` is that of hosts whose row is too bad to say their project.
 fn projects(plan: &Plan) -> Vec<Suite> {
     let mut projects: BTreeMap<&str, Project<'_>> = BTreeMap::new();
     for blocked in &plan.blocked {
@@ -112,14 +112,14 @@ fn projects(plan: &Plan) -> Vec<Suite> {
 }
 
 impl Project<'_> {
-    /// A case for each host, sorted, and one for what nobody has. Of a host that is blocked or skipped
-    /// it is told what changes all the same.
+    /// A case for each host, sorted, and one for the names that no host has. The case of a blocked or skipped host says
+    /// what changes all the same.
     fn cases(&self, plan: &Plan) -> Vec<Case> {
         let hosts = self.changes.keys().filter_map(|(_, host)| *host);
         let hosts: BTreeSet<Inv> = hosts.chain(self.blocked.keys().chain(self.skipped.keys()).copied()).collect();
         let mut cases: Vec<Case> = hosts.into_iter().map(|host| self.case(plan, host)).collect();
-        let of_nobody = self.changes.get(&(true, None));
-        cases.extend(of_nobody.map(|changes| Case::passed("names without a host", counted(changes))));
+        let without_host = self.changes.get(&(true, None));
+        cases.extend(without_host.map(|changes| Case::passed("names without a host", counted(changes))));
         cases
     }
 
@@ -128,13 +128,13 @@ impl Project<'_> {
         let name = format!("host {}", host_label(plan, host));
         let changes = self.changes.get(&(false, Some(host))).map(|changes| counted(changes));
         // What it leaves behind may change all the same: a name that it gave up.
-        let beside = changes.as_ref().map(|changes| format!("; changed all the same: {changes}"));
-        let beside = beside.unwrap_or_default();
+        let changed = changes.as_ref().map(|changes| format!("; changed all the same: {changes}"));
+        let changed = changed.unwrap_or_default();
         if let Some(Blocked { code, message, hint, .. }) = self.blocked.get(&host) {
-            return Case::failed(name, code.as_str(), &format!("{message}{beside}"), Some(hint));
+            return Case::failed(name, code.as_str(), &format!("{message}{changed}"), Some(hint));
         }
         if let Some(code) = self.skipped.get(&host) {
-            let message = format!("{code}: {}{beside}", code.words().brief);
+            let message = format!("{code}: {}{changed}", code.words().brief);
             return Case { name, outcome: Outcome::Skipped { code: code.as_str(), message } };
         }
         Case::passed(name, changes.unwrap_or_default())

@@ -32,7 +32,7 @@ const SCHEMA: &[(&str, &[&str], &[&str])] = &[
     ("system-out", &[], &[]),
 ];
 
-/// What may stand where.
+/// Which element may be in which.
 const INSIDE: &[(&str, &[&str])] = &[
     ("", &["testsuites"]),
     ("testsuites", &["testsuite"]),

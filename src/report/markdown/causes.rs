@@ -1,4 +1,4 @@
-//! What the changes rest on: a headline for each cause, and below it a folded list of its hosts with their changes.
+//! The causes of the changes: a headline for each cause, and below it a folded list of its hosts with their changes.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -12,10 +12,11 @@ use super::fit::{largest, shared};
 use crate::inventory::value::Inv;
 use crate::plan::{Against, Cause, Change, Class, Plan, Review};
 
-/// How many places of a cause are named beside it; the lists of changes are about what comes of them (no official source).
+/// How many places of a cause its headline names; the lists of changes show the consequences (no official source).
 const PLACES: usize = 2;
 
-/// How much of the room for lists is kept for causes that matter less, in percent: enough for examples (no official source).
+/// How much of the room for lists is kept for causes that matter less, in percent: enough for examples (no official
+/// source).
 const KEPT: usize = 20;
 
 /// How many changes of a cause are shown at least where any are: what a host that moves has (no official source).
@@ -25,7 +26,7 @@ const EXAMPLE: usize = 4;
 pub struct Causes<'a> {
     /// The causes, those first that matter most.
     causes: Vec<Item<'a>>,
-    /// What they were found against.
+    /// What the inventory was compared with.
     against: Option<&'a Against>,
 }
 
@@ -43,7 +44,7 @@ struct Item<'a> {
     counts: Counts,
     /// The lines of each change, as far as they were asked for.
     lines: Vec<OnceCell<String>>,
-    /// From each change on how many hosts have changes.
+    /// How many hosts have changes, from each change on.
     hosts_from: Vec<usize>,
 }
 
@@ -79,7 +80,7 @@ impl<'a> Causes<'a> {
         Counts::sum(self.causes.iter().filter(|item| item.cause.class == Some(class)).map(|item| &item.counts))
     }
 
-    /// The first `shown` causes by class, each folded where it was, and how many there are more.
+    /// The first `shown` causes by class, with the list of changes of those in `folds`, and how many more there are.
     pub fn text(&self, shown: usize, folds: &[Option<Folded>]) -> String {
         let mut out = String::new();
         if self.causes.is_empty() {
@@ -117,8 +118,9 @@ impl<'a> Causes<'a> {
         out
     }
 
-    /// Folds the changes of the first `shown` causes into `room` octets beyond what their headlines take: first of what nothing
-    /// explains, then of what the change set brings about, then of what was pending; causes that matter alike share alike.
+    /// Folds the changes of the first `shown` causes into `room` octets beyond what their headlines take: first of what
+    /// nothing explains, then of what the change set causes, then of what was pending. Causes that matter the same
+    /// share the room.
     pub fn fold(&self, shown: usize, mut room: usize) -> Vec<Option<Folded>> {
         let mut folds = Vec::with_capacity(shown);
         let needs: Vec<usize> = self.causes[..shown].iter().map(|item| item.needs(room)).collect();
@@ -135,7 +137,7 @@ impl<'a> Causes<'a> {
         folds
     }
 
-    /// What stands above the causes of a class.
+    /// The heading above the causes of a class.
     fn title(&self, class: Option<Class>) -> String {
         match (class, self.against) {
             (Some(Class::Caused), _) => "Caused by this change set".to_owned(),
@@ -147,8 +149,8 @@ impl<'a> Causes<'a> {
     }
 }
 
-/// Shares `room` among causes that matter alike: as many of the first as there is room to show examples of each. Where there
-/// is none for examples of the first, all share alike.
+/// Shares `room` among causes that matter the same: as many of the first as there is room to show examples of each.
+/// Where there is no room for examples of the first, all get the same share.
 fn shares(tier: &[Item<'_>], needs: &[usize], room: usize) -> Vec<usize> {
     let least: Vec<usize> = tier.iter().zip(needs).map(|(item, need)| item.example().min(*need)).collect();
     let is_enough = |shares: &[usize]| shares.iter().zip(&least).all(|(share, least)| share >= least);
@@ -176,7 +178,7 @@ impl<'a> Item<'a> {
         Item { plan, source, cause, changes, counts, lines, hosts_from }
     }
 
-    /// How much it matters; what is alike in this shares the room for lists.
+    /// How much it matters; causes of one tier share the room for lists.
     fn tier(&self) -> u8 {
         match self.cause.class {
             _ if !self.cause.is_explained => 0,
@@ -215,7 +217,7 @@ impl<'a> Item<'a> {
         self.details(self.changes.len().min(EXAMPLE)).len().saturating_sub(self.headline().len())
     }
 
-    /// The cause with the first `shown` of its changes folded below it, and how many there are more.
+    /// The cause with the first `shown` of its changes folded below it, and how many more there are.
     fn details(&self, shown: usize) -> String {
         let mark = if self.cause.is_explained { "" } else { "⚠️ <b>not explained:</b> " };
         let (says, places) = (sentence(&self.cause.says, html), self.places(linked_html));

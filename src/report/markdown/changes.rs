@@ -11,8 +11,9 @@ use crate::plan::{Change, ChangeKind, Plan};
 /// How many records of one change are shown: more than a host has (no official source).
 const RECORDS: usize = 12;
 
-/// Puts changes in the order in which they are shown, so that where only some are it is the rest that matters less: hosts that
-/// lose an RRset, then those of which one is modified, then those that only get some; and the changes of a host likewise.
+/// Puts changes in the order in which they are shown; where only some are shown, the rest matters less. First come
+/// hosts that lose an RRset, then those of which one is modified, then those that only get some. The changes of a host
+/// are in the same order.
 pub fn arranged<'a>(plan: &Plan, changes: impl Iterator<Item = &'a Change>) -> Vec<&'a Change> {
     let mut all: Vec<&Change> = changes.collect();
     let mut hosts: Vec<&mut [&Change]> = all.chunk_by_mut(|a, b| is_one(a, b)).collect();
@@ -32,7 +33,7 @@ fn rank(change: &Change) -> u8 {
     }
 }
 
-/// What stands above the changes of a host, or those of a project at names without a host.
+/// The heading above the changes of a host, or those of a project at names without a host.
 pub fn heading(plan: &Plan, change: &Change) -> String {
     let project = plain(&change.project);
     match change.host {
@@ -41,7 +42,7 @@ pub fn heading(plan: &Plan, change: &Change) -> String {
     }
 }
 
-/// Whether two changes stand below one heading.
+/// Whether two changes have one heading.
 pub fn is_one(a: &Change, b: &Change) -> bool {
     (&a.project, a.host) == (&b.project, b.host)
 }

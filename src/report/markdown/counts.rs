@@ -1,4 +1,4 @@
-//! How much a plan changes: by project, by what brought it about, by datacenter.
+//! How much a plan changes: by project, by cause, by datacenter.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -51,7 +51,7 @@ fn table(projects: &BTreeMap<&str, Counts>, order: &[&str], shown: usize) -> Str
     let shown: HashSet<&str> = shown.iter().copied().collect();
     let mut rows: Vec<(String, Vec<String>)> = Vec::new();
     for (project, counts) in projects.iter().filter(|(project, _)| shown.contains(*project)) {
-        // The row of such a host is too bad to tell its project.
+        // The row of such a host is too bad to say its project.
         let name = if project.is_empty() { "unknown".to_owned() } else { cell(project) };
         rows.push((name, counts.cells()));
     }
@@ -71,7 +71,7 @@ fn table(projects: &BTreeMap<&str, Counts>, order: &[&str], shown: usize) -> Str
     head.to_owned() + &rows.into_iter().map(row).collect::<String>()
 }
 
-/// What of a plan the difference to a base brought about; the items are the hosts that it blocks.
+/// What the difference to a base causes; the items are the hosts that it blocks.
 pub fn against<'a>(Subject { plan, causes, review, .. }: &'a Subject<'a>) -> Part<'a> {
     let newly_blocked = review.as_ref().map(|review| review.newly_blocked.as_slice()).unwrap_or_default();
     let text = move |shown: usize| {

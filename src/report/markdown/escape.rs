@@ -1,9 +1,9 @@
-//! Values in code: the only way in which anything that comes from input gets into Markdown, but for words of a sentence
-//! that are letters alone.
+//! Values in code: the only way in which input gets into Markdown, except for words of a sentence that have only
+//! letters.
 //!
-//! Comes in: text of any kind. Goes out: one line of Markdown or HTML that shows it and means nothing. In code no renderer
-//! looks for markup, links, mentions, issues or emoji. What ends code is settled here: line ends and other control characters
-//! become escapes, and a delimiter is longer than any run of backticks within.
+//! Comes in: text of any kind. Goes out: one line of Markdown or HTML that shows it and means nothing. In code no
+//! renderer looks for markup, links, mentions, issues or emoji. Nothing ends the code early: line ends and other
+//! control characters become escapes, and a delimiter is longer than any run of backticks within.
 
 use super::super::paste::is_page;
 use crate::diag::sanitize;
@@ -41,7 +41,7 @@ pub fn cell(value: &str) -> String {
     code(value).replace('|', "\\|")
 }
 
-/// A value in a `code` element, for where Markdown is not looked at.
+/// A value in a `code` element, for where a renderer does not read Markdown.
 pub fn html(value: &str) -> String {
     let mut out = String::from("<code>");
     for c in plain(value).chars() {
@@ -57,8 +57,8 @@ pub fn html(value: &str) -> String {
     out + "</code>"
 }
 
-/// A sentence, of which only what can mean something to a renderer is in code: what stands in backticks, and each word that
-/// is more than letters, such as a name, an address or `file:line`. `code` makes code of a value.
+/// A sentence in which only what can mean something to a renderer is in code: text in backticks, and each word that has
+/// more than letters, such as a name, an address or `file:line`. `code` makes code of a value.
 pub fn sentence(text: &str, code: impl Fn(&str) -> String) -> String {
     let text = plain(text);
     let mut out = String::new();
@@ -112,13 +112,13 @@ fn is_word(word: &str) -> bool {
     word == "'s" || word.split(['-', '\'']).all(is_letters)
 }
 
-/// Whether a word is a number that names no commit, or stands between two.
+/// Whether a word is a number that names no commit, or a sign between two numbers.
 fn is_number(word: &str) -> bool {
     let digits = word.strip_suffix('%').unwrap_or(word);
     matches!(word, "+" | "=") || (1..7).contains(&digits.len()) && digits.bytes().all(|octet| octet.is_ascii_digit())
 }
 
-/// A value in code that leads to a page, where its address can be taken for nothing else.
+/// A value in code that links to a page, where the address can mean nothing else.
 pub fn linked(value: &str, url: Option<&str>) -> String {
     match url.filter(|url| is_target(url)) {
         Some(url) => format!("[{}]({url})", code(value)),
@@ -126,7 +126,7 @@ pub fn linked(value: &str, url: Option<&str>) -> String {
     }
 }
 
-/// The same where Markdown is not looked at.
+/// The same where a renderer does not read Markdown.
 pub fn linked_html(value: &str, url: Option<&str>) -> String {
     match url.filter(|url| is_target(url) && !url.contains('&')) {
         Some(url) => format!("<a href=\"{url}\">{}</a>", html(value)),
@@ -160,7 +160,7 @@ pub fn plain(value: &str) -> String {
     }
 }
 
-/// The address of a page as a link, where nothing in it could be taken for anything else; else in a code span.
+/// The address of a page as a link, where nothing in it could mean anything else; else in a code span.
 pub fn link(url: &str) -> String {
     let is_safe = |octet: u8| !b"<>\"'`\\|{}[]^".contains(&octet);
     let is_link = is_page(url) && url.len() <= LONGEST && url.bytes().all(is_safe);

@@ -1,17 +1,17 @@
 //! Parts of a page within a number of octets.
 //!
-//! Comes in: parts that can be shown with any number of their items, the most important part first. Goes out: each part with
-//! as many items as there is room for. A part is shown whole or with fewer items, never torn.
+//! Comes in: parts that can be shown with any number of their items, the most important part first. Goes out: each part
+//! with as many items as there is room for. A part is shown whole or with fewer items, never torn.
 
 /// A part of a page.
 pub struct Part<'a> {
-    /// What it is, for whoever is told that it was left out.
+    /// What it is, for the reader of a report that leaves it out.
     pub name: &'static str,
     /// How many items it has.
     pub items: usize,
     /// How much of the room that is left it may take, in percent, before the less important ones take theirs.
     pub share: usize,
-    /// The part with the first so many items, and how many there are more; empty where there is nothing to tell.
+    /// The part with the first so many items, and how many more there are; empty where there is nothing to say.
     pub text: Box<dyn Fn(usize) -> String + 'a>,
 }
 
@@ -24,9 +24,10 @@ pub struct Fitted {
     pub items: usize,
 }
 
-/// Fits parts into `room`, with what joins them: to each what remains when the least of every less important one is kept.
+/// Fits parts into `room`, with what joins them. Each gets what remains after the least that every less important part
+/// needs.
 ///
-/// Goes out: the parts in the same order, and the names of those that had to be left out altogether.
+/// Goes out: the parts in the same order, and the names of those that are left out.
 pub fn fit(parts: &[Part<'_>], room: usize) -> (Vec<Fitted>, Vec<&'static str>) {
     let least: Vec<usize> = parts.iter().map(|part| joined(&(part.text)(0))).collect();
     let (mut left, mut later) = (room, least.iter().sum::<usize>());
@@ -48,13 +49,13 @@ pub fn fit(parts: &[Part<'_>], room: usize) -> (Vec<Fitted>, Vec<&'static str>) 
     (fitted, dropped)
 }
 
-/// The octets that a part takes with the blank line that parts it from the next.
+/// The octets that a part takes with the blank line before the next one.
 pub fn joined(text: &str) -> usize {
     if text.is_empty() { 0 } else { text.len() + 1 }
 }
 
-/// The greatest number up to `most` of which `make` makes something, with that; more is made of less, but for `most`, which
-/// needs no word about what is left out.
+/// The greatest number up to `most` of which `make` makes something, with that. If `make` fits a number, it fits all
+/// lower ones; only `most` may fit where a lower one does not, because it does not say what is left out.
 pub fn largest<T>(most: usize, make: impl Fn(usize) -> Option<T>) -> Option<(usize, T)> {
     if let Some(all) = make(most) {
         return Some((most, all));
@@ -71,7 +72,7 @@ pub fn largest<T>(most: usize, make: impl Fn(usize) -> Option<T>) -> Option<(usi
     fits
 }
 
-/// Shares `room` among those who need so much of it: who needs little gets it, and the others as much as one another.
+/// Shares `room` by needs: small needs are met, and all others get the same share.
 pub fn shared(needs: &[usize], room: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..needs.len()).collect();
     order.sort_by_key(|place| needs[*place]);

@@ -11,7 +11,7 @@ use crate::report::outlook::Verdict;
 pub struct Cut {
     /// How many changes are not shown.
     pub changes: usize,
-    /// The parts that are left out altogether.
+    /// The parts that are left out.
     pub parts: Vec<&'static str>,
     /// Whether anything else is not shown.
     pub is_more: bool,

@@ -11,7 +11,7 @@ use super::escape::{code, host, sentence};
 use super::fit::Part;
 use crate::plan::{BlockCode, Blocked, Notice, NoticeCode, Plan, Review, SkipCode};
 
-/// How many of several like things are shown: five tell what is going on (no official source).
+/// How many of several similar things are shown: five show what is going on (no official source).
 const FEW: usize = 5;
 
 /// The hosts that one cause blocks.
@@ -38,7 +38,7 @@ struct BlockedPart<'a> {
     is_folded: bool,
 }
 
-/// With a base, the hosts that are blocked and are not with the base; empty without one.
+/// With a base, the hosts that are blocked now and are not blocked with the base; empty without one.
 pub fn newly_blocked<'a>(subject: &'a Subject<'a>) -> Part<'a> {
     let hosts = subject.plan.blocked.iter().filter(|blocked| is_new(subject, blocked)).collect();
     part(subject.plan, BlockedPart { name: "newly blocked", title: "Newly blocked", hosts, is_folded: false })
@@ -52,7 +52,7 @@ pub fn blocked<'a>(subject: &'a Subject<'a>) -> Part<'a> {
     part(subject.plan, BlockedPart { name: "blocked", title, hosts, is_folded })
 }
 
-/// Whether a host is blocked, and is not with the base.
+/// Whether a host is blocked now, and is not blocked with the base.
 fn is_new(subject: &Subject<'_>, blocked: &Blocked) -> bool {
     subject.review.is_some_and(|review| review.newly_blocked.binary_search(&blocked.host).is_ok())
 }
@@ -126,7 +126,7 @@ fn groups<'a>(blocked: &[&'a Blocked]) -> Vec<Group<'a>> {
 /// How many hosts these are, of which project where they have one in common, and the first few.
 fn whose(plan: &Plan, hosts: &[&Blocked]) -> String {
     let projects: BTreeSet<&str> = hosts.iter().map(|blocked| blocked.project.as_str()).collect();
-    // The row of a host whose project is unknown is too bad to tell it.
+    // The row of a host whose project is unknown is too bad to say it.
     let project = projects.first().filter(|project| projects.len() == 1 && !project.is_empty());
     let of = project.map(|project| format!(" of {}", code(project))).unwrap_or_default();
     let labels = hosts.iter().take(FEW).map(|blocked| host(plan, blocked.host));
@@ -138,7 +138,7 @@ fn whose(plan: &Plan, hosts: &[&Blocked]) -> String {
     }
 }
 
-/// The notices without those that the verdict tells, folded; the items are the first few of each code.
+/// The notices without those that the verdict has, folded; the items are the first few of each code.
 pub fn notices(plan: &Plan) -> Part<'_> {
     let mut of_code: HashMap<NoticeCode, usize> = HashMap::new();
     let mut worth: Vec<&Notice> = Vec::new();
@@ -172,7 +172,7 @@ pub fn notices(plan: &Plan) -> Part<'_> {
     Part { name: "notices", items, share: 25, text: Box::new(text) }
 }
 
-/// How many hosts are not looked after, and how many RRsets wait to be deleted.
+/// How many hosts are skipped, and how many RRsets wait to be deleted.
 pub fn rest(plan: &Plan) -> Part<'_> {
     let mut codes: BTreeMap<SkipCode, usize> = BTreeMap::new();
     plan.skipped.iter().for_each(|skipped| *codes.entry(skipped.code).or_default() += 1);

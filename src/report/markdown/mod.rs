@@ -1,8 +1,8 @@
 //! A plan as Markdown for a comment on a pull request.
 //!
-//! Comes in: a plan and what is known of it. Goes out: GitHub Flavored Markdown that begins with [`MARK`] and has at most
-//! [`MAX`] octets. Whatever comes from input stands in code, see [`escape`]. What does not fit is left out by importance, see
-//! [`page`], and how much that is is said where it would stand and at the end.
+//! Comes in: a plan and what is known of it. Goes out: GitHub Flavored Markdown that begins with [`MARK`] and has at
+//! most [`MAX`] octets. Whatever comes from input is in code, see [`escape`]. Where not all fits, the least important
+//! is left out, see [`page`]; the report says how much, in that place and at the end.
 
 mod causes;
 
@@ -30,11 +30,11 @@ use super::outlook::Outlook;
 use crate::plan::{Plan, Review, SealedPlan};
 use crate::review;
 
-/// How many octets a comment may have. GitHub allows as many characters ("body is too long (maximum is 65536 characters)",
-/// no official source); GitLab allows a million.
+/// How many octets a comment may have. GitHub allows as many characters ("body is too long (maximum is 65536
+/// characters)", no official source); GitLab allows a million.
 const MAX: usize = 65_536;
 
-/// What a report begins with, so that a pipeline finds its own comment to replace it. Nobody sees it.
+/// What a report begins with, so that a pipeline finds its own comment to replace it. Renderers do not show it.
 const MARK: &str = "<!-- zonewright plan -->\n";
 
 /// What a report is about.
@@ -45,11 +45,11 @@ struct Subject<'a> {
     id: &'a str,
     /// The plan's effect.
     effect: &'a str,
-    /// What is known of it beside what it says itself.
+    /// What is known of it in addition to what it says itself.
     outlook: &'a Outlook,
-    /// What the changes rest on; none where there are none.
+    /// The causes of the changes; none where there are none.
     review: Option<&'a Review>,
-    /// The causes in the order in which they are told.
+    /// The causes in the order in which they are listed.
     causes: Causes<'a>,
 }
 
@@ -63,8 +63,8 @@ pub fn render(sealed: &SealedPlan, outlook: &Outlook) -> String {
 
 /// Renders a report of at most `max` octets, where that is at least what its heading and its end take.
 ///
-/// What matters most takes its room first: the verdict, the end, counts, the headlines of causes, what is blocked, what is
-/// near or noticed, and last the folded lists of changes.
+/// What matters most takes its room first: the verdict, the end, counts, the headlines of causes, what is blocked, what
+/// is near or noticed, and last the folded lists of changes.
 fn page(subject: &Subject<'_>, max: usize) -> String {
     let Subject { plan, causes, .. } = subject;
     let head = Head::new(subject);
@@ -85,7 +85,7 @@ fn page(subject: &Subject<'_>, max: usize) -> String {
     let most = Cut { changes: plan.changes.len(), parts: parts.iter().map(|part| part.name).collect(), is_more: true };
     let foot = Foot::new(subject, max);
     let mut room = max.saturating_sub(MARK.len() + foot.text(&most).len());
-    // Why a plan is refused matters more than that anything else is mentioned, but there may be a thousand reasons.
+    // The reasons of a refusal matter more than any other part, but there may be a thousand of them.
     let most = room.min((room / 2).max(joined(&head.text(0))));
     let (verdicts, _) = fit::fit(std::slice::from_ref(&verdict), most);
     room -= joined(&verdicts[0].text);

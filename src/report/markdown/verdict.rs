@@ -10,14 +10,15 @@ use super::{Subject, notes};
 use crate::guard::words;
 use crate::plan::{LimitState, Notice, NoticeCode, Plan};
 
-/// How many octets the refusal may take at both ends of a report; a longer one is shortened, as the remarks have it (no official source).
+/// How many octets the refusal may take at both ends of a report; a longer one is shortened, because the remarks have
+/// it in full (no official source).
 const IN_HEADING: usize = 100;
 
 /// A plan's verdict, and the reasons for it.
 pub struct Head<'a> {
     /// The plan, and what is known of it.
     subject: &'a Subject<'a>,
-    /// What keeps it from being what it seems, what refuses it, and what could not be read; a line each.
+    /// What it does not cover, what refuses it, and what could not be read; a line each.
     remarks: Vec<String>,
 }
 
@@ -81,7 +82,7 @@ pub fn closing(subject: &Subject<'_>) -> String {
     format!("{} **{}{state}.**\n", mark(subject), headline(subject))
 }
 
-/// What is seen of a verdict first.
+/// The sign of a verdict.
 fn mark(Subject { plan, outlook, causes, review, .. }: &Subject<'_>) -> &'static str {
     // What a change set blocks gets no change, and would be overlooked.
     let blocks = review.is_some_and(|review| !review.newly_blocked.is_empty());
@@ -105,7 +106,7 @@ fn state(Subject { plan, outlook, .. }: &Subject<'_>) -> Option<String> {
     }
 }
 
-/// Why a plan is refused, where that is not told by its limits.
+/// Why a plan is refused, where its limits do not say so.
 fn refusal(Subject { plan, outlook, .. }: &Subject<'_>) -> Option<String> {
     let is_told = |code: &str| code == verdict::LIMIT_EXCEEDED && exceeded(plan).next().is_some();
     let refusal = outlook.refusal.as_ref().filter(|refusal| !is_told(refusal.code))?;
@@ -118,7 +119,7 @@ fn exceeded(plan: &Plan) -> impl Iterator<Item = &LimitState> {
     plan.limits.iter().filter(|limit| limit.exceeded)
 }
 
-/// The notices that say why a plan is less than it should be.
+/// The notices that say why a plan is not complete.
 fn unread(plan: &Plan) -> impl Iterator<Item = &Notice> {
     plan.notices.iter().filter(|notice| notice.code.tells_of_less())
 }

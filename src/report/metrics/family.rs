@@ -43,9 +43,10 @@ families! {
     BlockedHosts = "zonewright_blocked_hosts": "Hosts that get no change although they should.";
     BlockedByCode = "zonewright_blocked_hosts_by_code":
         "Hosts that get no change although they should, by project and code.";
-    SkippedHosts = "zonewright_skipped_hosts": "Hosts that are not looked after.";
-    SkippedByCode = "zonewright_skipped_hosts_by_code": "Hosts that are not looked after, by project and code.";
-    WaitingRrsets = "zonewright_waiting_rrsets": "RRsets that nobody has and that wait to be deleted.";
+    SkippedHosts = "zonewright_skipped_hosts": "Hosts that zonewright leaves alone on purpose.";
+    SkippedByCode = "zonewright_skipped_hosts_by_code":
+        "Hosts that zonewright leaves alone on purpose, by project and code.";
+    WaitingRrsets = "zonewright_waiting_rrsets": "RRsets that no host has and that wait to be deleted.";
     LeftBehindRrsets = "zonewright_left_behind_rrsets":
         "RRsets that zonewright created, that stay, and whose name no host has, by project.";
     LimitMax = "zonewright_limit_max": "How many a limit lets change.";
@@ -55,19 +56,19 @@ families! {
     BreakersTripped = "zonewright_breakers_tripped": "Breakers that are tripped.";
     BreakerTripped = "zonewright_breaker_tripped_timestamp_seconds": "When a breaker that is tripped did so.";
     SourceTrusted = "zonewright_source_trusted": "Whether a source could be read and is believed.";
-    SourceTimestamp = "zonewright_source_timestamp_seconds": "When a source was made, by its own word.";
+    SourceTimestamp = "zonewright_source_timestamp_seconds": "When a source was made, by its own date.";
     SourceMaxAge = "zonewright_source_max_age_seconds": "How old a source may be.";
     SourceRows = "zonewright_source_rows": "Rows of a source, bad ones included.";
     ZoneRead = "zonewright_zone_read": "Whether a zone could be read.";
     ZoneSerial = "zonewright_zone_serial": "The serial of a zone as it was read.";
     ZoneRrsets = "zonewright_zone_rrsets": "RRsets of a zone as it was read.";
-    DriftedRrsets = "zonewright_drifted_rrsets": "RRsets that somebody else changed since the apply that wrote them.";
+    DriftedRrsets = "zonewright_drifted_rrsets": "RRsets that another editor changed since the apply that wrote them.";
     StrayedRrsets = "zonewright_strayed_rrsets":
-        "RRsets that are not as desired, by project and by who moved since the apply that wrote them.";
-    ApplyHosts = "zonewright_apply_hosts": "Hosts of the plan by what became of them in this run.";
+        "RRsets that are not as desired, by project and by what changed since: live DNS or the inventory.";
+    ApplyHosts = "zonewright_apply_hosts": "Hosts of the plan by their outcome in this run.";
     ApplyUpdates = "zonewright_apply_updates": "Updates of this run that took effect.";
     ApplyChanges = "zonewright_apply_changes": "Changes in the updates of this run that took effect.";
     LastApply = "zonewright_last_apply_timestamp_seconds": "When the apply that ended last did so.";
-    LastApplyHosts = "zonewright_last_apply_hosts": "Hosts of the apply that ended last by what became of them.";
+    LastApplyHosts = "zonewright_last_apply_hosts": "Hosts of the apply that ended last, by outcome.";
     UnfinishedApplies = "zonewright_unfinished_applies": "Applies that never ended, since the last that did.";
 }

@@ -19,7 +19,7 @@ pub fn render(command: &str, samples: &BTreeMap<Family, BTreeMap<Labels, f64>>) 
     out
 }
 
-/// The value of a label, escaped as the format wants it.
+/// The value of a label, escaped for the format.
 fn escaped(value: &str) -> String {
     let mut out = String::new();
     for c in value.chars() {

@@ -1,6 +1,6 @@
 //! What a run found and did, as metrics in the text format of Prometheus: for the textfile collector of node_exporter.
 //!
-//! Comes in: a plan, what became of it, what the state says, how long it took. Goes out: one text. Each metric is a gauge of
+//! Comes in: a plan, its outcome, what the state says, how long it took. Goes out: one text. Each metric is a gauge of
 //! the run as it ended, none is of single hosts, and what is not known is left out.
 
 mod family;
@@ -27,7 +27,7 @@ use family::Family;
 /// The metrics of one run.
 #[derive(Debug)]
 pub struct Metrics {
-    /// The command; a label of all, so that the files of several commands can lie side by side.
+    /// The command; a label of all, so that the files of several commands can be in one folder.
     command: &'static str,
     /// The samples of each family, by labels.
     samples: BTreeMap<Family, BTreeMap<Labels, f64>>,
@@ -64,7 +64,7 @@ impl Metrics {
         self.set(Family::PlanRefused, &[], 0.0);
         self.changes(plan);
         self.hosts(plan);
-        // Of limits that are called the same the tightest comes last, and stays.
+        // Of limits with the same name the tightest comes last, and stays.
         let mut limits: Vec<&LimitState> = plan.limits.iter().collect();
         limits.sort_by_key(|limit| std::cmp::Reverse(limit.max));
         limits.into_iter().for_each(|limit| self.limit(limit));
@@ -92,7 +92,7 @@ impl Metrics {
         }
     }
 
-    /// Adds what became of a plan that was applied.
+    /// Adds the outcome of a plan that was applied.
     pub fn applied(&mut self, applied: &Applied) {
         for outcome in Outcome::ALL {
             self.set(Family::ApplyHosts, &[("outcome", outcome.as_str())], applied.count(*outcome) as f64);
@@ -119,7 +119,7 @@ impl Metrics {
         }
     }
 
-    /// Adds how long the stage with this label took; of several that have the same label all together.
+    /// Adds how long the stage with this label took; stages with the same label are added up.
     pub fn stage(&mut self, label: &'static str, took: Duration) {
         self.add(Family::StageDuration, &[("stage", label)], took.as_secs_f64());
     }
@@ -237,14 +237,14 @@ impl Metrics {
         *self.sample(family, labels) += value;
     }
 
-    /// The value of a sample; 0 where it is new. Values of labels that would be shown alike are one.
+    /// The value of a sample; 0 where it is new. Values of labels that look the same when shown are one.
     fn sample(&mut self, family: Family, labels: &[(&'static str, &str)]) -> &mut f64 {
         let labels = labels.iter().map(|(name, value)| (*name, sanitize(value))).collect();
         self.samples.entry(family).or_default().entry(labels).or_default()
     }
 }
 
-/// A point in time as metrics have it: seconds since 1970-01-01T00:00:00Z.
+/// A point in time for metrics: seconds since 1970-01-01T00:00:00Z.
 fn seconds(time: Time) -> f64 {
     time.as_nanos() as f64 / 1e9
 }

@@ -64,7 +64,7 @@ fn sample(line: &str) -> Sample {
     }
 }
 
-/// The value of the one sample of a family with these labels beside the command.
+/// The value of the one sample of a family with these labels and the command.
 fn value(samples: &[Sample], family: &str, labels: &[(&str, &str)]) -> Option<f64> {
     let is_own = |sample: &&Sample| {
         let (name, own, _) = sample;

@@ -23,11 +23,11 @@ struct Document<'a> {
     state: &'a str,
     /// Whether there is one.
     exists: bool,
-    /// Who is at work.
+    /// The run that holds the lock.
     lock: Option<LockView<'a>>,
     /// What did not end, and began after the last that did.
     unfinished: Vec<ApplyView<'a>>,
-    /// What can be taken up again.
+    /// The applies that can be resumed.
     resumable: Vec<u64>,
     /// The latest applies.
     applies: Vec<ApplyView<'a>>,
@@ -43,7 +43,7 @@ struct Document<'a> {
     left_behind: Vec<String>,
 }
 
-/// Who is at work.
+/// The run that holds the lock.
 #[derive(Debug, Serialize)]
 struct LockView<'a> {
     /// The process.
@@ -59,9 +59,9 @@ struct LockView<'a> {
 struct MarkerView {
     /// The zone.
     zone: String,
-    /// The latest that is known to stand there.
+    /// The latest one that is known to be there.
     marker: Option<String>,
-    /// Those that may stand there.
+    /// Those that may be there.
     open: Vec<String>,
 }
 
@@ -126,7 +126,7 @@ pub fn render(status: &Status) -> String {
     serde_json::to_string_pretty(&document).expect("texts and numbers are JSON") + "\n"
 }
 
-/// Who is at work.
+/// The run that holds the lock, for the document.
 fn lock(holder: &Holder) -> LockView<'_> {
     LockView { pid: holder.pid, who: &holder.who, since: holder.since.map(|since| since.to_string()) }
 }

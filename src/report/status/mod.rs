@@ -1,4 +1,4 @@
-//! What a state says, as text for people or as JSON; and which markers it was told.
+//! What a state says, as text for people or as JSON; and which markers it took over.
 
 mod json;
 

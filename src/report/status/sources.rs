@@ -14,7 +14,7 @@ pub struct SourceView<'a> {
     source: &'a str,
     /// How many rows it has.
     rows: usize,
-    /// When it was made, by its own word.
+    /// When it was made, by its own date.
     dated: Option<String>,
     /// Why it cannot be believed.
     doubt: Option<&'a str>,
@@ -35,7 +35,7 @@ struct AcceptedView<'a> {
     reason: Option<&'a str>,
     /// How many rows it had.
     rows: usize,
-    /// When it was made, by its own word.
+    /// When it was made, by its own date.
     dated: Option<String>,
     /// Whether the source is that export still.
     same: bool,
@@ -95,11 +95,11 @@ impl Page<'_> {
     }
 }
 
-/// When an export was made, by its own word, and how long ago that is.
+/// When an export was made, by its own date, and how long ago that is.
 fn age(dated: Option<Time>, now: Time) -> String {
     match dated.map(|dated| (dated, now.since(dated))) {
         None => "no date of its own".to_owned(),
         Some((dated, Some(age))) => format!("of {dated}, {age} old"),
-        Some((dated, None)) => format!("of {dated}, which is yet to come"),
+        Some((dated, None)) => format!("of {dated}, which is in the future"),
     }
 }

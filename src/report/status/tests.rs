@@ -94,7 +94,7 @@ fn full() -> Memory {
     }
 }
 
-/// Somebody at work since a time.
+/// A run that holds the lock since a time.
 fn holder(since: Time) -> Holder {
     Holder { pid: Some(4711), who: "ops".into(), since: Some(since) }
 }
@@ -273,7 +273,7 @@ fn an_apply_that_is_taken_up_is_at_work_though_others_began_since() {
     let first = ApplySummary { resumed: vec![resumed], ..begun(1) };
     let memory = Memory { applies: vec![ended(2), first.clone()], unfinished: vec![first], ..full() };
     let shown = text(&status(Some(holder(at(600))), Some(memory)));
-    assert!(shown.contains("  1: begun 2026-11-20T02:01:00Z by ops, at work\n"), "{shown}");
+    assert!(shown.contains("  1: begun 2026-11-20T02:01:00Z by ops, running\n"), "{shown}");
     assert!(
         shown.contains("    resumed 2026-11-20T02:10:00Z by ops: again\n") && !shown.contains("Unfinished"),
         "{shown}"

@@ -1,4 +1,4 @@
-//! What a state says, as text: who is at work, what did not end, the last applies, the markers.
+//! What a state says, as text: which apply is running, what did not end, the last applies, the markers.
 
 use crate::diag::sanitize;
 use crate::dns::ZoneName;
@@ -14,11 +14,11 @@ use crate::state::{ApplySummary, Holder, KnownMarker, Memory, Status};
 /// What to do about an apply that did not end.
 const UNFINISHED: &str = "finds out what took effect, and does what is missing";
 
-/// What to do about one whose plan is not there any more.
+/// What to do about one whose plan is gone.
 const NOT_KEPT: &str = "its plan has expired: plan again and apply that; what was done is not done twice";
 
 /// What to do about an apply that left hosts.
-const LEFT: &str = "`zonewright resume` does what is missing, and leaves what changed since alone";
+const LEFT: &str = "`zonewright resume` does what is missing, and leaves alone what changed since";
 
 /// Renders a status.
 pub fn render(status: &Status, options: &TextOptions) -> String {
@@ -45,7 +45,7 @@ pub fn reset(breaker: &Breaker, options: &TextOptions) -> String {
     page.out
 }
 
-/// Renders which markers a state was told, and of which zones it was told nothing.
+/// Renders which markers a state took over, and which zones could not be read.
 pub fn adopted(
     place: &str,
     markers: &[(ZoneName, Option<Marker>)],
@@ -65,16 +65,16 @@ pub fn adopted(
     page.line(
         0,
         &match (markers.len(), unread.len()) {
-            (0, 0) => format!("State {place}: no zone is fenced by a marker, so that there is none to be known"),
+            (0, 0) => format!("State {place}: no zone is fenced by a marker, so there is no marker to take over"),
             (_, 0) => format!("State {place}: {known}"),
-            (_, unread) => format!("State {place}: {known}, {} left", counted(unread, "zone")),
+            (_, unread) => format!("State {place}: {known}, {} could not be read", counted(unread, "zone")),
         },
     );
     page.out
 }
 
 impl Page<'_> {
-    /// Adds where the state is, and who is at work.
+    /// Adds where the state is, and which run holds the lock.
     fn head(&mut self, status: &Status) {
         self.line(
             0,
@@ -99,7 +99,7 @@ impl Page<'_> {
             let done = updates(apply);
             self.line(2, &format!("apply {}, begun {}{}: {done}", apply.id.0, apply.new.started, by(&apply.new.who)));
         }
-        // Without a number the latest apply is taken up, which may be one that came after.
+        // Without a number `resume` continues the latest apply, which may be a later one.
         let is_last = memory.applies.first().is_none_or(|last| last.id == latest.id);
         let number = if is_last { String::new() } else { format!(" {}", latest.id.0) };
         self.line(
@@ -111,7 +111,7 @@ impl Page<'_> {
         );
     }
 
-    /// Adds what the latest apply left, where that can be taken up again.
+    /// Adds what the latest apply left, where that can be resumed.
     fn in_part(&mut self, status: &Status, memory: &Memory) {
         let Some(latest) = memory.applies.first().filter(|apply| apply.finished.is_some()) else { return };
         if !has_more_to_do(latest) || status.resumable().all(|id| id != latest.id) {

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use super::super::host_label::short_label;
+use super::super::summary::counted;
 use super::TextOptions;
 use crate::diag::sanitize;
 use crate::inventory::value::Inv;
@@ -13,7 +14,7 @@ use crate::plan::{Against, Cause, Class, Plan, Review};
 /// The causes of one class; all of them where there is no base.
 #[derive(Serialize)]
 pub struct ClassView {
-    /// What stands above.
+    /// The heading above them.
     heading: String,
     /// The causes that are shown.
     causes: Vec<CauseView>,
@@ -26,7 +27,7 @@ pub struct ClassView {
 /// One cause.
 #[derive(Serialize)]
 struct CauseView {
-    /// What it says, where, and how much rests on it.
+    /// What it says, where, and how much it changes.
     text: String,
     /// Whether it should make people look twice.
     alarms: bool,
@@ -41,21 +42,21 @@ pub fn since(plan: &Plan, options: &TextOptions) -> Vec<String> {
     let Review { settled, newly_blocked, .. } = review;
     let settled = match settled {
         0 => None,
-        1 => Some("1 more change was to be made before, and is not needed any more".to_owned()),
-        count => Some(format!("{count} more changes were to be made before, and are not needed any more")),
+        1 => Some("1 more change was pending before, and is no longer needed".to_owned()),
+        count => Some(format!("{count} more changes were pending before, and are no longer needed")),
     };
     let shown = options.shown(newly_blocked.len());
     let hosts: Vec<String> = newly_blocked[..shown].iter().map(|inv| sanitize(&short_label(plan, *inv))).collect();
     let more = newly_blocked.len() - shown;
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let (host, are) = if newly_blocked.len() == 1 { ("host", "is") } else { ("hosts", "are") };
-    let blocked = format!("{host} {}{more} {are} blocked, and would not be without what differs", hosts.join(", "));
+    let blocked = format!("{host} {}{more} {are} blocked because of what differs", hosts.join(", "));
     settled.into_iter().chain((!newly_blocked.is_empty()).then_some(blocked)).collect()
 }
 
 /// The causes of a plan's changes, by class.
 pub fn causes(plan: &Plan, options: &TextOptions) -> Vec<ClassView> {
-    // What the reasons alone tell stands with each change.
+    // Without a review the only causes are the reasons, and each change shows its own.
     let Some(review) = &plan.review else { return Vec::new() };
     let of_class = review.causes.chunk_by(|a, b| a.class == b.class);
     let view = |causes: &[Cause]| {
@@ -72,18 +73,18 @@ pub fn causes(plan: &Plan, options: &TextOptions) -> Vec<ClassView> {
     of_class.map(view).collect()
 }
 
-/// What stands above the causes of one class.
+/// The heading above the causes of one class.
 fn heading(review: &Review, causes: &[Cause]) -> String {
     let name = match &review.against {
         Against::Base { name, .. } => sanitize(name),
         Against::Journal { .. } | Against::Nothing => String::new(),
     };
     let count: usize = causes.iter().map(|cause| cause.changes.len()).sum();
-    let changes = if count == 1 { "1 change".to_owned() } else { format!("{count} changes") };
+    let changes = counted(count, "change");
     match (causes[0].class, &review.against) {
         (Some(Class::Caused), _) => format!("Caused by what differs from {name}: {changes}"),
-        (Some(Class::Mixed), _) => format!("Caused in part, and to be changed before: {changes}"),
-        (Some(Class::Pending), _) => format!("To be changed before: {changes}"),
+        (Some(Class::Mixed), _) => format!("Caused in part, and pending before: {changes}"),
+        (Some(Class::Pending), _) => format!("Pending before: {changes}"),
         (None, Against::Journal { apply, at }) => format!("Causes, since apply {apply} ({at})"),
         (None, _) => "Causes".to_owned(),
     }
@@ -93,7 +94,6 @@ fn heading(review: &Review, causes: &[Cause]) -> String {
 fn view(plan: &Plan, cause: &Cause) -> CauseView {
     let changed = |change: &u32| plan.changes[*change as usize].host;
     let hosts: HashSet<Inv> = cause.changes.iter().filter_map(changed).collect();
-    let counted = |count: usize, what: &str| if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") };
     let places = match cause.places.as_slice() {
         [] => String::new(),
         places => format!(" ({})", sanitize(&places.join(", "))),

@@ -41,7 +41,7 @@ struct HostView<'a> {
     paint: &'a Paint,
     /// The columns to keep within.
     width: usize,
-    /// The project, where it does not stand above.
+    /// The project, where the heading above does not name it.
     project: Option<String>,
     /// The inventory number; none for orphans.
     host: Option<u64>,
@@ -79,7 +79,8 @@ struct ChangeView {
 /// The changes at names that no host has.
 #[derive(Serialize)]
 pub struct UnclaimedView {
-    /// What `plan-host.txt` makes of each host, or of the orphans of a project, one after another; empty where there are none.
+    /// What `plan-host.txt` makes of each host, or of the orphans of a project, one after another; empty where there
+    /// are none.
     text: String,
     /// How many such groups are not shown.
     more_hosts: usize,
@@ -199,7 +200,7 @@ impl ChangesRenderer<'_> {
         }
         let is_clear = |name: NameRef<'_>| Some(name) == heading.map(Name::as_name) || Some(name) == shown.owner;
         let record = (!self.options.verbose).then(|| record(change, is_clear)).flatten();
-        // Four blanks stand before the line.
+        // Four blanks are before the line.
         let txt = if has_txt { TXT_MARK.len() } else { 0 };
         let ttl = if verb == "delete" && !self.options.verbose { String::new() } else { format!("  ttl {ttl}") };
         let rest = 4 + verb.len() + 1 + rrset.width() + ttl.len() + txt;
@@ -244,8 +245,8 @@ impl ChangesRenderer<'_> {
 
     /// Why a change is made.
     ///
-    /// All is said with `-v`. Else the reasons are one line, and only where they say something that the changes of the host
-    /// above do not: most changes of a host follow from the same lines of the inventory.
+    /// All is said with `-v`. Else the reasons are one line, and only where they say something that the changes of the
+    /// host above do not: most changes of a host follow from the same lines of the inventory.
     fn reasons<'p>(&self, change: &'p Change, shown: &mut Shown<'p>) -> Vec<String> {
         if self.options.verbose {
             return change.reasons.iter().map(|reason| self.in_full(reason, change.host, shown)).collect();
@@ -281,7 +282,7 @@ impl ChangesRenderer<'_> {
         if places.is_empty() {
             return says.to_owned();
         }
-        // Six blanks stand before the line.
+        // Six blanks are before the line.
         let fits = |shown: &usize| line(*shown).width() + 6 <= self.options.width;
         line((1..=places.len()).rev().find(fits).unwrap_or(1))
     }
@@ -309,7 +310,7 @@ impl ChangesRenderer<'_> {
 /// What the template puts behind a change whose TXT is folded into it.
 const TXT_MARK: &str = " (+ TXT)";
 
-/// What the changes of a host have shown so far, and those below need not repeat.
+/// What the changes of a host have shown so far; those below do not repeat it.
 struct Shown<'p> {
     /// The evidence.
     places: HashSet<&'p str>,
@@ -357,9 +358,9 @@ fn is_folded(change: &Change, with_txt: &HashSet<Deed>) -> bool {
     change.registered().is_some_and(|(rtype, name)| with_txt.contains(&(rtype, name, verb(change))))
 }
 
-/// The data of a change as far as the line itself can say it: ` 2a02:6b8::1` or ` to a.example.net.` for a single record that
-/// is created or deleted. Nothing needs to be said of a PTR to a name that is clear from above, or where only the TTL
-/// changes. None where the data needs lines of its own.
+/// The data of a change as far as the line itself can say it: ` 2a02:6b8::1` or ` to a.example.net.` for a single
+/// record that is created or deleted. Nothing needs to be said of a PTR to a name that is clear from above, or where
+/// only the TTL changes. None where the data needs lines of its own.
 fn record(change: &Change, is_clear: impl Fn(NameRef<'_>) -> bool) -> Option<String> {
     let rrset = match &change.kind {
         ChangeKind::Modify { before, after } => return (before.rdata() == after.rdata()).then(String::new),
@@ -375,10 +376,10 @@ fn record(change: &Change, is_clear: impl Fn(NameRef<'_>) -> bool) -> Option<Str
 
 /// Where changes are shown.
 struct Places<'a> {
-    /// The project below which a host stands: of several the one of its records that are to be.
+    /// The project below which a host is listed: of several the one of its desired records.
     homes: HashMap<Inv, &'a str>,
-    /// The RRsets at names that no host has: they lose records for no other reason, and their host has no other changes.
-    /// With them go the TXT of the registry that record them.
+    /// The RRsets at names that no host has: they lose records for no other reason, and their host has no other
+    /// changes. With them go the TXT of the registry that record them.
     unclaimed: HashSet<(Rtype, Name)>,
 }
 
@@ -396,7 +397,7 @@ impl<'a> Places<'a> {
                 homes.entry(host).or_insert(change.project.as_str());
             }
         }
-        // What a host gave up stands with the name that it got, so that a rename is seen whole.
+        // What a host gave up is listed with the name that it got, so that a rename is seen whole.
         let stays = |change: &&Change| change.host.is_some_and(|host| homes.contains_key(&host));
         let with_hosts: HashSet<(Rtype, Name)> = plan.changes.iter().filter(stays).map(rrset_of).collect();
         Places { unclaimed: given_up.difference(&with_hosts).cloned().collect(), homes }
@@ -418,10 +419,10 @@ struct Groups {
     more_changes: usize,
 }
 
-/// What stands above the changes of a group.
+/// The heading above the changes of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Heading {
-    /// The host; the project stands above.
+    /// The host; the project is in the heading above.
     Host,
     /// The host and its project.
     HostAndProject,
@@ -478,7 +479,7 @@ fn backbone<'a>(changes: &[&'a Change]) -> Option<NameRef<'a>> {
 
 /// The backbone names that the host whose changes these are gave up for `now`, sorted, where the changes show them.
 ///
-/// Of names that are told apart by what stands before or behind a label, the shortest is the backbone's.
+/// Of names that differ by what is before or behind a label, the shortest is the backbone's.
 fn former<'a>(changes: &[&'a Change], now: NameRef<'_>) -> Vec<NameRef<'a>> {
     let gives_up = |change: &&&Change| {
         change.reasons.iter().any(|reason| reason.rule == Rule::Released && reason.host == change.host)

@@ -7,7 +7,8 @@ use unicode_width::UnicodeWidthStr as _;
 use super::super::host_label::short_label;
 use super::TextOptions;
 use crate::diag::sanitize;
-use crate::plan::{NoticeCode, Plan};
+use crate::inventory::value::Inv;
+use crate::plan::{BlockCode, NoticeCode, Plan, SkipCode};
 
 /// The line of one code, before it is laid out.
 struct Fold {
@@ -19,22 +20,26 @@ struct Fold {
 
 /// The blocked hosts, one line a code, in the order in which the codes are tried.
 pub fn blocked(plan: &Plan, options: &TextOptions) -> Vec<String> {
-    let mut codes: BTreeMap<_, Vec<String>> = BTreeMap::new();
-    for blocked in &plan.blocked {
-        codes.entry(blocked.code).or_default().push(sanitize(&short_label(plan, blocked.host)));
-    }
-    let folds = codes.into_iter().map(|(code, labels)| Fold { code: code.as_str(), labels }).collect();
-    lay_out(folds, options)
+    by_code(plan, plan.blocked.iter().map(|blocked| (blocked.code, blocked.host)), BlockCode::as_str, options)
 }
 
 /// The skipped hosts, one line a code.
 pub fn skipped(plan: &Plan, options: &TextOptions) -> Vec<String> {
-    let mut codes: BTreeMap<_, Vec<String>> = BTreeMap::new();
-    for skipped in &plan.skipped {
-        codes.entry(skipped.code).or_default().push(sanitize(&short_label(plan, skipped.host)));
+    by_code(plan, plan.skipped.iter().map(|skipped| (skipped.code, skipped.host)), SkipCode::as_str, options)
+}
+
+/// Hosts with a code each, one line a code.
+fn by_code<C: Ord>(
+    plan: &Plan,
+    hosts: impl Iterator<Item = (C, Inv)>,
+    word: fn(C) -> &'static str,
+    options: &TextOptions,
+) -> Vec<String> {
+    let mut codes: BTreeMap<C, Vec<String>> = BTreeMap::new();
+    for (code, host) in hosts {
+        codes.entry(code).or_default().push(sanitize(&short_label(plan, host)));
     }
-    let folds = codes.into_iter().map(|(code, labels)| Fold { code: code.as_str(), labels }).collect();
-    lay_out(folds, options)
+    lay_out(codes.into_iter().map(|(code, labels)| Fold { code: word(code), labels }).collect(), options)
 }
 
 /// The notices that need no text of their own, one line a code.
@@ -47,8 +52,8 @@ pub fn notices(plan: &Plan, options: &TextOptions) -> Vec<String> {
     lay_out(of_code.map(fold).collect(), options)
 }
 
-/// Whether notices of a code are folded into a line. Those that make the plan less than it should be, or keep an undo from
-/// being whole, are said in full.
+/// Whether notices of a code are folded into a line. Those that say that the plan or an undo is not
+/// complete are shown in full.
 pub fn is_folded(code: NoticeCode) -> bool {
     !code.tells_of_less() && !matches!(code, NoticeCode::EditedSince | NoticeCode::RemovalsRest)
 }

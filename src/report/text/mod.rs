@@ -66,7 +66,7 @@ impl Default for TextOptions {
 impl TextOptions {
     /// How many of `all` items of a list are shown: all, or few enough to see the rest of the report.
     pub fn shown(&self, all: usize) -> usize {
-        /// Five tell what is going on (no official source).
+        /// Five show what is going on (no official source).
         const FEW: usize = 5;
         // Counting a single one takes as much room as showing it.
         if self.verbose || all <= FEW + 1 { all } else { FEW }

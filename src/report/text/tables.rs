@@ -9,7 +9,7 @@ use crate::plan::{LimitState, Plan};
 /// Rows of cells, without a heading.
 pub type Cells = Vec<Vec<String>>;
 
-/// Counts by project, sorted, and then in total where there are several; `?` stands for hosts whose row is too bad to tell
+/// Counts by project, sorted, and then in total where there are several; `?` means hosts whose row is too bad to say
 /// their project.
 pub fn summary(plan: &Plan) -> Cells {
     let projects = counts::by_project(plan);
@@ -20,8 +20,8 @@ pub fn summary(plan: &Plan) -> Cells {
     rows.chain(total).collect()
 }
 
-/// The limits that a plan comes near, or with `-v` takes anything of: max, used, planned, and the name last, for it may be
-/// long.
+/// The limits that a plan comes near, or with `-v` takes anything of: max, used, planned, and the name last, for it may
+/// be long.
 pub fn limits(plan: &Plan, options: &TextOptions) -> Cells {
     let row = |limit: &LimitState| {
         let numbers = [limit.max, limit.used, limit.planned].map(|number| number.to_string());

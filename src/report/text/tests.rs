@@ -438,7 +438,7 @@ fn a_rename_is_one_change_of_its_host_wherever_the_old_name_was() {
     Plan: 1 to create, 1 to modify, 4 to delete for 1 of 62000 hosts.
     Nothing was changed. `plan --out FILE` saves the plan, `apply FILE` applies it.
     ");
-    // Of two names that it had, both are told; a name that was given up by another host is not its own.
+    // Both of its former names are shown; a name that another host gave up is not its own.
     plan.changes.push(of_7("web", ("older.web.example.net.", Rtype::AAAA), Rule::Released, (&["2a02:6b8::1"], &[])));
     let text = shown(plan.clone(), &TextOptions::default());
     assert!(

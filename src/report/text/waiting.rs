@@ -1,4 +1,4 @@
-//! What nobody has, and that waits to be deleted.
+//! RRsets at names that no host has, and that wait to be deleted.
 
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ pub struct WaitingView {
     more: usize,
 }
 
-/// Gathers what waits by its times: what is due first comes first, and last what no apply wanted yet.
+/// Gathers what waits by its times: what is due first comes first, and last what no apply has planned to delete yet.
 pub fn waiting(plan: &Plan, options: &TextOptions) -> Vec<WaitingView> {
     let mut sorted: Vec<&Waiting> = plan.waiting.iter().collect();
     sorted.sort_by_key(|waiting| (waiting.due.is_none(), waiting.due, waiting.since));

@@ -1,4 +1,4 @@
-//! What the changes rest on, as JSON has it.
+//! The causes of the changes, as JSON has them.
 
 use serde::Deserialize as _;
 use serde::de::Deserializer;
@@ -11,7 +11,7 @@ use crate::plan::{Against, Cause, CauseKind, Class, Review};
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReviewShape {
-    /// What the inventory was held against.
+    /// What the inventory was compared with.
     #[serde(deserialize_with = "nullable")]
     against: Option<Checked<Against>>,
     /// How many RRsets the base would change and the plan does not; left out without a base.
@@ -33,9 +33,7 @@ impl Documented for Review {
         let is_based = matches!(against, Against::Base { .. });
         let of_base = [shape.settled.is_some(), shape.newly_blocked.is_some()];
         if of_base.contains(&!is_based) || causes.iter().any(|cause| cause.class.is_some() != is_based) {
-            return Err(
-                "`settled`, `newly_blocked` and each `class` stand where there is a base, and only there".into()
-            );
+            return Err("`settled`, `newly_blocked` and each `class` are there with a base, and only then".into());
         }
         let newly_blocked: Vec<Inv> = shape.newly_blocked.unwrap_or_default().into_iter().map(Inv).collect();
         if !newly_blocked.is_sorted_by(|a, b| a < b) {
@@ -45,7 +43,7 @@ impl Documented for Review {
     }
 }
 
-/// What an inventory was held against, as JSON has it.
+/// What an inventory was compared with, as JSON has it.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgainstShape {

@@ -42,7 +42,8 @@ impl Workspace {
     fn writer(&self, reload: Option<&str>) -> FileWriter {
         let words = |script: &str| ["sh", "-c", script].map(str::to_owned).to_vec();
         let timeout = std::time::Duration::from_secs(20);
-        let reload = reload.map(|script| Reload { words: words(script), workspace: self.0.path().to_owned(), timeout });
+        let reload =
+            reload.map(|script| BoundedCommand { words: words(script), workspace: self.0.path().to_owned(), timeout });
         FileWriter {
             files: ZoneFiles { folder: Folder::open(self.0.path(), "zones").unwrap() },
             today: Date::constant(2026, 11, 20),

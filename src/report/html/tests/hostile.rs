@@ -1,4 +1,4 @@
-//! Hostile values: whatever stands in a plan, the page keeps its shape.
+//! Hostile values: no text in a plan changes the structure of the page.
 
 use std::sync::LazyLock;
 
@@ -46,7 +46,7 @@ fn hostile() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 0..5).prop_map(|pieces| pieces.concat())
 }
 
-/// The fixture with a text behind everything that came from input. What stands in front keeps the order.
+/// The fixture with a text behind everything that came from input. What is in front keeps the order.
 fn plan_with(text: &str) -> Plan {
     let with = |value: &str| format!("{value}{text}");
     let mut plan = fixture::reviewed();
@@ -63,7 +63,7 @@ fn plan_with(text: &str) -> Plan {
         cause.says = with(&cause.says);
         cause.places.iter_mut().for_each(|place| *place = with(place));
     }
-    // The change that is new stands last, as its project does.
+    // The new change is last, because its project is.
     review.causes[0].changes.push(14);
     for blocked in &mut plan.blocked {
         blocked.project = with(&blocked.project);
@@ -101,7 +101,7 @@ fn hostile_change(text: &str) -> Option<Change> {
     })
 }
 
-/// What a page is made of, but for code, which what stands in backticks becomes.
+/// The elements of a page, without the code that text in backticks becomes.
 fn shapes(page: &Parsed) -> Vec<String> {
     page.elements.iter().filter(|element| element.name != "code").map(parsed::Element::shape).collect()
 }
@@ -109,7 +109,7 @@ fn shapes(page: &Parsed) -> Vec<String> {
 /// The shape of the page of harmless values.
 static HARMLESS: LazyLock<Vec<String>> = LazyLock::new(|| shapes(&Parsed::new(&page_with(""))));
 
-/// The page in which a text stands wherever one can stand.
+/// The page in which a text is in every place that can have one.
 fn page_with(text: &str) -> String {
     let refusal = Refusal {
         place: format!("plan{text}"),

@@ -26,7 +26,7 @@ fn outlook() -> Outlook {
     Outlook { file: Some("plan.json".to_owned()), url, ..Outlook::default() }
 }
 
-/// The text of the heading that stands first.
+/// The text of the first heading.
 fn headline(plan: Plan, outlook: &Outlook) -> String {
     let page = Parsed::new(&page_of(plan, outlook));
     let heading = page.all("h1").next().unwrap();

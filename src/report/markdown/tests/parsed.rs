@@ -84,7 +84,7 @@ fn read_html(html: &str, parsed: &mut Parsed) {
     assert!(open.is_empty(), "{open:?} in {html}");
 }
 
-/// Reads what stands between two tags.
+/// Reads the text between two tags.
 fn read_text(text: &str, open: &[&str], parsed: &mut Parsed) {
     assert!(!text.contains('>'), "{text}");
     let is_code = open.contains(&"code>");

@@ -1,5 +1,5 @@
 //! Whether what a report says that it shows, and that it leaves out, comes to what is in the plan. The plan's values are plain
-//! words, so that lines can be told by how they begin.
+//! words, so that the beginning of a line says what it is.
 
 use std::collections::HashSet;
 
@@ -87,7 +87,7 @@ fn projects(text: &str, plan: &Plan) {
     assert_eq!([sums[0] + sums[1] + sums[2], sums[3], sums[4]], expected, "{text}");
 }
 
-/// The blocked hosts by code, and those of each that are told.
+/// The blocked hosts by code, and how many of each are listed.
 fn blocked(text: &str, plan: &Plan) {
     let begins = ["#### Blocked: ", "#### Newly blocked: ", "<summary>Blocked before this change set: "];
     let lines: Vec<&str> = text.lines().collect();
@@ -128,7 +128,7 @@ fn notices(text: &str, plan: &Plan) {
     assert!(told == all || text.contains("\nNotices: "), "{told} of {all} notices: {text}");
 }
 
-/// The remarks on what a plan is about, why it is refused or less than it should be.
+/// The remarks on what a plan is about, why it is refused or not complete.
 fn remarks(text: &str, plan: &Plan) {
     let limits = plan.limits.iter().filter(|limit| limit.exceeded).count();
     let unread = plan.notices.iter().filter(|notice| notice.code.tells_of_less()).count();
@@ -154,7 +154,7 @@ fn numbers(line: &str) -> usize {
     line.split([' ', '(', ',']).filter_map(|word| word.parse::<usize>().ok()).sum()
 }
 
-/// The number that stands before a word, where that stands last.
+/// The number before a word, the last time that it occurs.
 fn number_before(line: &str, word: &str) -> usize {
     let before = &line[..line.rfind(word).unwrap_or_else(|| panic!("no {word}: {line}"))];
     let digits = before.rfind(|c: char| !c.is_ascii_digit()).map_or(0, |place| place + 1);

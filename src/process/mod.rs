@@ -1,8 +1,8 @@
-//! The command that makes a name server load new zone files.
+//! Commands of the settings: run with a deadline, without a shell.
 //!
-//! Comes in: the command, as the settings have it. Goes out: success, or why it failed, with its output.
+//! Comes in: the command, as the settings have it. Goes out: success, or why it failed, with the end of its output.
 
-use std::io::{self, PipeReader, Read as _};
+use std::io::{self, PipeReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
@@ -15,13 +15,13 @@ const POLL: Duration = Duration::from_millis(5);
 /// How long to wait for the output of a command that has ended: another process may hold on to it.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// How much of the output is reported, in octets: its end, since programs report the cause last.
+/// How much of the output is reported, in octets: the end, since programs report the cause last.
 const MAX_OUTPUT: usize = 2048;
 
-/// A command that is run after zone files were written.
-#[derive(Debug)]
-pub struct Reload {
-    /// Its program and arguments. No shell reads them.
+/// A command that may take so long and no longer.
+#[derive(Debug, Clone)]
+pub struct BoundedCommand {
+    /// Its program and arguments, at least one word. No shell reads them.
     pub words: Vec<String>,
     /// The folder that it runs in.
     pub workspace: PathBuf,
@@ -29,14 +29,15 @@ pub struct Reload {
     pub timeout: Duration,
 }
 
-impl Reload {
-    /// Runs the command.
+impl BoundedCommand {
+    /// Runs the command with `input` as its standard input.
     ///
-    /// Errors: in words, that it could not be run, failed, or did not end in time, with the end of what it printed.
-    pub fn run(&self) -> Result<(), String> {
+    /// Errors: in words, that it could not be run, failed, or did not end in time, with the end of what it printed. A command
+    /// that ends before it has read its input is no error.
+    pub fn run(&self, input: &[u8]) -> Result<(), String> {
         let program = self.words.first().map_or("", String::as_str);
         let deadline = Instant::now() + self.timeout;
-        let started = self.start(program);
+        let started = self.start(program, input);
         let cannot_run = |error: io::Error| format!("`{program}` cannot be run: {}", error.to_string().to_lowercase());
         let (mut child, output) = started.map_err(cannot_run)?;
         let failure = match wait(&mut child, deadline).map_err(cannot_run)? {
@@ -49,15 +50,23 @@ impl Reload {
     }
 
     /// Starts the command; gives it, and what will bring the end of its output.
-    fn start(&self, program: &str) -> io::Result<(Child, Receiver<String>)> {
+    fn start(&self, program: &str, input: &[u8]) -> io::Result<(Child, Receiver<String>)> {
         let (reader, writer) = io::pipe()?;
         // What a relative path of a program is relative to differs between systems.
         let path = if program.contains('/') { self.workspace.join(program) } else { Path::new(program).to_owned() };
         let mut command = Command::new(path);
-        command.args(&self.words[1..]).current_dir(&self.workspace).stdin(Stdio::null());
+        command.args(&self.words[1..]).current_dir(&self.workspace).stdin(Stdio::piped());
         // Both go into one pipe, so that messages keep their order.
         command.stdout(writer.try_clone()?).stderr(writer);
-        let child = command.spawn()?;
+        let mut child = command.spawn()?;
+        // The pipe of a command that does not read is full at some time: the thread waits then, not the caller.
+        if let Some(mut stdin) = child.stdin.take() {
+            let input = input.to_owned();
+            thread::spawn(move || {
+                // A command that does not want the input closes the pipe.
+                let _ = stdin.write_all(&input);
+            });
+        }
         let (sender, receiver) = mpsc::channel();
         // The thread ends when all processes that hold the other end of the pipe have ended.
         thread::spawn(move || {
@@ -104,12 +113,28 @@ mod tests {
 
     /// The outcome of a shell command that may take so many seconds.
     fn run(script: &str, seconds: u64) -> Result<(), String> {
+        run_with(script, seconds, b"")
+    }
+
+    /// The same, with a standard input.
+    fn run_with(script: &str, seconds: u64, input: &[u8]) -> Result<(), String> {
         let words = ["sh", "-c", script].map(str::to_owned).to_vec();
-        Reload { words, workspace: std::env::temp_dir(), timeout: Duration::from_secs(seconds) }.run()
+        BoundedCommand { words, workspace: std::env::temp_dir(), timeout: Duration::from_secs(seconds) }.run(input)
     }
 
     #[test]
-    fn a_command_that_fails_tells_what_it_said() {
+    fn a_command_reads_its_input_or_leaves_it() {
+        assert_eq!(
+            run_with("cat; exit 1", 20, b"the event\n").unwrap_err(),
+            "`sh` failed: exit status: 1; it said: the event"
+        );
+        let long = vec![b'x'; 1 << 20];
+        assert_eq!(run_with("exit 0", 20, &long), Ok(()));
+        assert_eq!(run_with("test $(wc -c) = 1048576", 20, &long), Ok(()));
+    }
+
+    #[test]
+    fn a_command_that_fails_says_why() {
         assert_eq!(run("echo fine", 20), Ok(()));
         assert_eq!(run("exit 3", 20).unwrap_err(), "`sh` failed: exit status: 3");
         let said = run("echo one; echo; printf 'two\\033[31m\\n' >&2; exit 1", 20).unwrap_err();
@@ -128,7 +153,7 @@ mod tests {
     #[test]
     fn a_program_that_is_not_there_says_so() {
         let words = vec!["./none".to_owned()];
-        let reload = Reload { words, workspace: std::env::temp_dir(), timeout: Duration::from_secs(20) };
-        assert!(reload.run().unwrap_err().starts_with("`./none` cannot be run: no such file"));
+        let command = BoundedCommand { words, workspace: std::env::temp_dir(), timeout: Duration::from_secs(20) };
+        assert!(command.run(b"").unwrap_err().starts_with("`./none` cannot be run: no such file"));
     }
 }

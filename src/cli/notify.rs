@@ -1,0 +1,32 @@
+//! The events of a run that need a person, to the receivers of `[notify]`, once the command is done.
+
+use std::fs;
+use std::io::{self, IsTerminal as _};
+use std::thread;
+
+use super::args::Shared;
+use super::output;
+use crate::inventory::config::notify;
+use crate::notify::deliver;
+use crate::starter::SETTINGS;
+
+/// Sends the events of the run that need a person; a receiver that fails is a warning, and changes no exit code.
+///
+/// Nothing is sent where standard error is a terminal: the person is there. Nor for `plan`, which a pull request runs at every
+/// push: its author reads it.
+pub fn send(shared: &Shared) {
+    let events = shared.process.for_people.take();
+    if events.is_empty() || shared.process.command == "plan" || io::stderr().is_terminal() {
+        return;
+    }
+    let path = shared.workspace.join(SETTINGS);
+    // Opening a pipe could wait for ever.
+    let is_file = path.metadata().is_ok_and(|metadata| metadata.is_file());
+    let text = if is_file { fs::read_to_string(&path).ok() } else { None };
+    let Some(spec) = text.and_then(notify::read_alone) else { return };
+    for (_, line) in events.iter().filter(|(attention, _)| spec.on.contains(attention)) {
+        for failure in deliver(&spec, &shared.workspace, line, thread::sleep) {
+            output::warning(shared, "[notify]", "notify-failed", &failure);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! HTTP requests: blocking, with a deadline, and without a URL in any message.
+//!
+//! Comes in: where to send what. Goes out: success, or why it failed. This room alone knows the client library.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ureq::http::Uri;
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::{Agent, Error};
+
+/// Why a request failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpError {
+    /// In words, with the host and without the rest of the URL, which may be a secret.
+    pub message: String,
+    /// Whether the same request may succeed later.
+    pub may_pass: bool,
+}
+
+/// Posts JSON. The request, answer included, takes at most `timeout`; the client follows no redirect.
+///
+/// A proxy is that of the environment (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`). The certificates that are trusted are the
+/// system's, or those of `SSL_CERT_FILE`.
+///
+/// Errors: no connection, no answer in time, or an answer other than 2xx (RFC 9110 section 15.3).
+pub fn post_json(url: &str, body: &str, timeout: Duration) -> Result<(), HttpError> {
+    let uri: Uri = url.parse().map_err(|_| permanent("the URL cannot be read".to_owned()))?;
+    let host = uri.authority().map_or("", |authority| authority.host()).to_owned();
+    let says = |why: &str| format!("`{host}` {why}");
+    let tls = match uri.scheme_str() {
+        Some("https") => Some(trusted().map_err(|why| permanent(says(&why)))?),
+        _ => None,
+    };
+    let mut config = Agent::config_builder().timeout_global(Some(timeout)).max_redirects(0).http_status_as_error(false);
+    if let Some(tls) = tls {
+        config = config.tls_config(tls);
+    }
+    let agent: Agent = config.user_agent(concat!("zonewright/", env!("CARGO_PKG_VERSION"))).build().into();
+    let sent = agent.post(uri).content_type("application/json").send(body);
+    let status = match sent {
+        Ok(answer) => answer.status().as_u16(),
+        Err(error) => return Err(HttpError { message: says(&in_words(&error, timeout)), may_pass: true }),
+    };
+    match status {
+        200..=299 => Ok(()),
+        300..=399 => Err(permanent(says(&format!("answers with a redirect ({status}), which is not followed")))),
+        // 408 and 429 ask for patience; any other 4xx says that the request is wrong (RFC 9110 section 15.5, RFC 6585).
+        400..=499 if !matches!(status, 408 | 429) => Err(permanent(says(&format!("answers with status {status}")))),
+        _ => Err(HttpError { message: says(&format!("answers with status {status}")), may_pass: true }),
+    }
+}
+
+/// An error that another attempt does not change.
+fn permanent(message: String) -> HttpError {
+    HttpError { message, may_pass: false }
+}
+
+/// TLS with the certificates that this system trusts.
+fn trusted() -> Result<TlsConfig, String> {
+    let found = rustls_native_certs::load_native_certs();
+    if found.certs.is_empty() {
+        let why = found.errors.first().map_or("none is installed".to_owned(), ToString::to_string);
+        return Err(format!("cannot be verified: this system has no trusted certificates ({why})"));
+    }
+    let certificates: Vec<Certificate<'static>> =
+        found.certs.iter().map(|certificate| Certificate::from_der(certificate).to_owned()).collect();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let tls = TlsConfig::builder().root_certs(RootCerts::Specific(Arc::new(certificates)));
+    Ok(tls.unversioned_rustls_crypto_provider(provider).build())
+}
+
+/// Why there was no answer.
+fn in_words(error: &Error, timeout: Duration) -> String {
+    match error {
+        Error::Timeout(_) => format!("did not answer within {} s", timeout.as_secs()),
+        Error::HostNotFound => "has no address in DNS".to_owned(),
+        Error::Io(error) => format!("cannot be reached: {}", error.to_string().to_lowercase()),
+        Error::Rustls(error) => format!("failed the TLS handshake: {error}"),
+        Error::Protocol(error) => format!("answers with something other than HTTP: {error}"),
+        Error::InvalidProxyUrl => "cannot be reached: the proxy's URL in the environment is wrong".to_owned(),
+        // The texts of other errors may quote the URL.
+        _ => "cannot be reached".to_owned(),
+    }
+}

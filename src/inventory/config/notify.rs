@@ -1,0 +1,175 @@
+//! `[notify]` of zonewright.toml: what gets the events that need a person.
+
+use std::time;
+
+use super::node::{Node, Reader, SourceText};
+use super::shared::{A_DURATION, read_command};
+use super::toml;
+use crate::diag::Files;
+use crate::inventory::value::Duration;
+
+/// Why an event needs a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Attention {
+    /// A plan, or an export that it is made from, was refused.
+    Refused,
+    /// A breaker tripped: nothing is done in its scope until a person resets it.
+    Breaker,
+    /// Some hosts could not be changed.
+    Partial,
+    /// A zone, a source, a server, the state or the settings could not be used.
+    Outage,
+    /// Live DNS is not as desired.
+    Drift,
+}
+
+impl Attention {
+    /// All of them, with the words of the settings.
+    pub const ALL: [(&str, Attention); 5] = [
+        ("refused", Attention::Refused),
+        ("breaker", Attention::Breaker),
+        ("partial", Attention::Partial),
+        ("outage", Attention::Outage),
+        ("drift", Attention::Drift),
+    ];
+}
+
+/// What events are sent where `on` does not say. Drift is left out: `drift` is a question, and an apply repairs what it finds.
+const ON: [Attention; 4] = [Attention::Refused, Attention::Breaker, Attention::Partial, Attention::Outage];
+
+/// How long one attempt may take where `timeout` does not say: enough for a slow TLS handshake, and short enough for a timer.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The bounds of `timeout`, in seconds. More would keep a run of CI waiting for a receiver that is down.
+const TIMEOUTS: std::ops::RangeInclusive<u64> = 1..=60;
+
+/// Where the URL of a webhook is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Webhook {
+    /// In the settings.
+    Url(String),
+    /// In an environment variable: the URL of many services is itself a secret.
+    Variable(String),
+}
+
+/// What gets which events.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotifySpec {
+    /// A command that reads the event from its standard input: its program and arguments.
+    pub command: Option<Vec<String>>,
+    /// A URL to which the event is posted.
+    pub webhook: Option<Webhook>,
+    /// Which events are sent.
+    pub on: Vec<Attention>,
+    /// How long one attempt may take.
+    pub timeout: time::Duration,
+}
+
+/// Reads `[notify]`; none where the table is missing or wrong.
+pub fn read(reader: &mut Reader<'_>) -> Option<NotifySpec> {
+    let node = reader.take("notify")?;
+    let mut table = Reader::new(node, reader.source());
+    let command = table.take("command").and_then(|node| read_command(&mut table, node));
+    let webhook = read_webhook(&mut table);
+    let on = read_on(&mut table).unwrap_or_else(|| ON.to_vec());
+    let timeout = read_timeout(&mut table).unwrap_or(TIMEOUT);
+    let mut diagnostics = table.finish();
+    if diagnostics.error_count() == 0 && command.is_none() && webhook.is_none() {
+        let error = reader.source().error("missing-key", node.origin, node.width, "`[notify]` names no receiver");
+        diagnostics.push(error.hint("add `command` or `webhook`"));
+    }
+    let is_right = diagnostics.error_count() == 0;
+    reader.append(diagnostics);
+    let timeout = time::Duration::from_secs(timeout.as_secs());
+    is_right.then_some(NotifySpec { command, webhook, on, timeout })
+}
+
+/// Reads `[notify]` of a text of zonewright.toml in which all else may be wrong: a run that fails for its settings needs a
+/// person, too.
+pub fn read_alone(text: String) -> Option<NotifySpec> {
+    let source = SourceText { file: Files::default().add("zonewright.toml"), text };
+    let parsed = toml::parse(&source);
+    // The diagnostics are thrown away: `check` and the command itself report them.
+    read(&mut Reader::new(&parsed.root, &source))
+}
+
+/// Reads `webhook` or `webhook_env`.
+fn read_webhook(table: &mut Reader<'_>) -> Option<Webhook> {
+    let url = table.take("webhook").and_then(|node| table.text_of(node).map(|text| (node, text)));
+    let variable = table.take("webhook_env").and_then(|node| table.text_of(node).map(|text| (node, text)));
+    match (url, variable) {
+        (Some(_), Some((node, _))) => {
+            table.error(node, "bad-value", "the URL is in `webhook` or in `webhook_env`, not in both");
+            None
+        }
+        (Some((node, text)), None) if !is_url(text) => {
+            let error = table.source().error("bad-value", node.origin, node.width, "`webhook` is not a URL");
+            table.push(error.hint("write `https://` or `http://`, a host and a path"));
+            None
+        }
+        (Some((_, text)), None) => Some(Webhook::Url(text.to_owned())),
+        (None, Some((node, ""))) => {
+            table.error(node, "bad-value", "`webhook_env` is the name of an environment variable");
+            None
+        }
+        (None, Some((_, name))) => Some(Webhook::Variable(name.to_owned())),
+        (None, None) => None,
+    }
+}
+
+/// Whether a text looks like the URL of a web service: a scheme, a host, and no blanks (RFC 9110 section 4.2).
+pub fn is_url(text: &str) -> bool {
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let host = rest.map(|rest| rest.split(['/', '?', '#']).next().unwrap_or_default());
+    host.is_some_and(|host| !host.is_empty() && !host.starts_with(':')) && text.chars().all(|c| c.is_ascii_graphic())
+}
+
+/// Reads `on`, a list of words; at least one.
+fn read_on(table: &mut Reader<'_>) -> Option<Vec<Attention>> {
+    let node: &Node = table.take("on")?;
+    let items = table.list_of(node)?;
+    if items.is_empty() {
+        table.error(node, "bad-value", "`on` is empty, so that no event would be sent");
+        return None;
+    }
+    let words: Vec<Option<Attention>> = items.iter().map(|item| table.choice_of(item, &Attention::ALL)).collect();
+    words.into_iter().collect()
+}
+
+/// Reads `timeout`.
+fn read_timeout(table: &mut Reader<'_>) -> Option<Duration> {
+    let node = table.take("timeout")?;
+    let timeout = table.parse_node::<Duration>(node, A_DURATION)?;
+    if TIMEOUTS.contains(&timeout.as_secs()) {
+        return Some(timeout);
+    }
+    table.error(node, "bad-value", "a timeout is from `1s` to `1m` here: the run waits for it");
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_alone_is_read_whatever_else_is_wrong() {
+        let spec = read_alone("owner = 7\n[notify]\ncommand = [\"page\"]\n[zone]\n".into()).unwrap();
+        assert_eq!(spec.command, Some(vec!["page".to_owned()]));
+        assert_eq!((spec.webhook, spec.on.len(), spec.timeout.as_secs()), (None, 4, 10));
+        assert_eq!(read_alone("owner = \"x\"\n".into()), None);
+        for wrong in ["command = []", "webhook = \"ftp://x/\"", "command = [\"page\"]\non = []", "on = [\"drift\"]"] {
+            assert_eq!(read_alone(format!("[notify]\n{wrong}\n")), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_url_has_a_scheme_and_a_host() {
+        for right in ["https://hooks.example.net/a/b?c=d", "http://127.0.0.1:8080", "https://[2001:db8::1]/x"] {
+            assert!(is_url(right), "{right}");
+        }
+        for wrong in ["", "hooks.example.net", "https://", "https:///x", "http://:80/", "https://a b/", "HTTPS//x"] {
+            assert!(!is_url(wrong), "{wrong}");
+        }
+    }
+}
