@@ -78,8 +78,7 @@ fn fault_block(context: &Context<'_>, place: usize, code: BlockCode, detail: &De
         Detail::NoReport(0) => block(
             code,
             "no source reports a MAC for it".into(),
-            "check that its agent runs, or add its MAC to a \
-                                                                  source",
+            "check that its agent runs, or add its MAC to a source",
         ),
         Detail::NoReport(reports) => {
             let message = match reports {
@@ -209,8 +208,7 @@ fn shared_block(context: &Context<'_>, place: usize, code: BlockCode) -> Block {
             block(
                 code,
                 message,
-                "find out which host really has it; a report with `\"active\":false` withdraws the \
-                                  other",
+                "find out which host really has it; a report with `\"active\":false` withdraws the other",
             )
         }
         _ => {
@@ -273,11 +271,8 @@ pub fn place_block(context: &Context<'_>, code: BlockCode, name: &Name, place: &
 /// The block of a host whose RRset holds a wrong record and is not ours.
 pub fn not_owner(context: &Context<'_>, owner: NameRef<'_>, wrong: RdataRef<'_>) -> Block {
     let (shown, us) = (readable(owner), &context.inventory.config.owner);
-    let message = format!(
-        "{shown} {} holds `{wrong}`, which is wrong, and `{us}` did not create the \
-                           RRset",
-        wrong.rtype
-    );
+    let message =
+        format!("{shown} {} holds `{wrong}`, which is wrong, and `{us}` did not create the RRset", wrong.rtype);
     block(BlockCode::NotOwner, message, "correct it by hand, or set `permission = \"full\"` for its zone")
 }
 
@@ -311,11 +306,8 @@ pub fn registry_too_long(owner: NameRef<'_>, rtype: Rtype, error: &NameError) ->
 
 /// The block of a host whose RRset cannot be registered because there is a CNAME at the TXT's name.
 pub fn registry_at_cname(owner: NameRef<'_>, rtype: Rtype, name: &Name) -> Block {
-    let message = format!(
-        "there is a CNAME at `{name}`, where the registry TXT of {} {rtype} \
-                           belongs",
-        readable(owner)
-    );
+    let message =
+        format!("there is a CNAME at `{name}`, where the registry TXT of {} {rtype} belongs", readable(owner));
     block(BlockCode::PostState, message, "remove the CNAME")
 }
 

@@ -99,10 +99,7 @@ fn shrunk(baseline: &Baseline, export: &Export, share: Percent) -> Option<String
     let count = gone.len().saturating_sub(export.bad);
     let (things, are) = (things(export), if count == 1 { "is" } else { "are" });
     let found = || {
-        format!(
-            "{count} of {said} {things} {are} missing since the export accepted {at}, and `max_shrink` is \
-                    {share}"
-        )
+        format!("{count} of {said} {things} {are} missing since the export accepted {at}, and `max_shrink` is {share}")
     };
     (count > share.of(*said)).then(found)
 }

@@ -66,10 +66,8 @@ fn test_age(export: &Export, now: Time) -> Option<Failure> {
         && ahead > CLOCK_SKEW
     {
         let ahead = rounded(ahead);
-        let cause = format!(
-            "it is dated {dated}, which is {ahead} ahead of the clock ({now}): one of the two is \
-                             wrong"
-        );
+        let cause =
+            format!("it is dated {dated}, which is {ahead} ahead of the clock ({now}): one of the two is wrong");
         return failure(
             "source-from-the-future",
             cause,

@@ -122,8 +122,7 @@ fn anew(changed: &[ExportFiles], request: &Conduct<'_>) -> Vec<NewExport> {
         let found = read(wanted);
         if found.is_none() {
             tracing::debug!(
-                "the export of source `{}` does not become the accepted one: it changed just now, or \
-                             cannot be read",
+                "the export of source `{}` does not become the accepted one: it changed just now, or cannot be read",
                 wanted.source
             );
         }

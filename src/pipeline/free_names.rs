@@ -275,10 +275,8 @@ mod tests {
         let told = given(1, "*.q TXT x\n").unwrap_err();
         assert_eq!(
             told,
-            [
-                "every name in `q.example.net.` exists when `example.net.` is queried, probably by a wildcard: zonewright \
-                 cannot find out which names are free"
-            ]
+            ["every name in `q.example.net.` exists when `example.net.` is queried, probably by a wildcard: \
+              zonewright cannot find out which names are free"]
         );
     }
 

@@ -97,8 +97,7 @@ fn shares_are_of_what_the_rules_manage_and_have_a_floor() {
     assert_eq!(
         count(&moved, &Rules::default()),
         [format!("{name}/max_delete 0+60/60")],
-        "as many are created as \
-                                                                                          deleted"
+        "as many are created as deleted"
     );
     moved.changes.pop();
     assert_eq!(count(&moved, &Rules::default()), [format!("{name}/max_delete 0+60/59 exceeded")]);

@@ -238,8 +238,7 @@ impl Checks {
                     is_own && since.is_some_and(|since| is_changed_by_others(stage, (&name, rtype), since));
                 if is_own != is_known && !may_be_disowned {
                     self.fault(format!(
-                        "state {number} says that {name} {rtype} is own: {is_known}; the truth: \
-                                        {is_own}"
+                        "state {number} says that {name} {rtype} is own: {is_known}; the truth: {is_own}"
                     ));
                 }
             }
