@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::guards::{Guards, at_rest, rules_now};
+use super::guards::{Guards, idle_refusal, rules_now};
 use super::{Findings, Progress, RunStage, acceptance, load_limits, waits};
 use crate::apply::accept::{Terms, accept};
 use crate::apply::{self, Applied, Event, Orders, Refusal, SIDE_BY_SIDE, Survey, Surveyed, Watch, ZoneAccess};
@@ -120,7 +120,7 @@ pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) 
     };
     let file = request.workspace.join(&config.state_file);
     if plan.changes.is_empty() && !was_killed(&file) && !waits::has_news(plan, &file, request.now) {
-        if let Some(refusal) = at_rest((plan, given.place), &file) {
+        if let Some(refusal) = idle_refusal((plan, given.place), &file) {
             return Ok(Ran::refused(refusal));
         }
         acceptance::accept_idle(plan, request, &file);
@@ -226,7 +226,7 @@ impl Work<'_> {
         if let Some(refusal) = state_lost(&survey, &known) {
             return Ok(Ran::refused(refusal));
         }
-        settle_standing(state, &survey, self.request.now)?;
+        settle_by_markers(state, &survey, self.request.now)?;
         let moved = moved(plan, &survey, self.request.workspace);
         let clearance = match self.clear(state, &survey, &[])? {
             Ok(clearance) => clearance,
@@ -345,7 +345,7 @@ fn did_all(applied: &Applied) -> bool {
 /// it without an answer.
 ///
 /// Gives how many updates it found to have taken effect.
-pub(super) fn settle_standing(state: &mut dyn State, survey: &Survey<'_>, now: Time) -> Result<usize, StateError> {
+pub(super) fn settle_by_markers(state: &mut dyn State, survey: &Survey<'_>, now: Time) -> Result<usize, StateError> {
     let mut found = 0;
     for zone in &survey.zones {
         if let Some(live) = zone.marker() {

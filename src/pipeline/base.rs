@@ -51,11 +51,10 @@ impl Base {
     pub fn remarks(&self, (files, inputs, found): (&Files, &BTreeMap<String, String>, &Diagnostics)) -> Vec<Remark> {
         let both = |borrowed| self.changed_meanwhile(borrowed, inputs).or_else(|| self.remark(borrowed));
         let mut remarks: Vec<Remark> = self.borrowed.iter().filter_map(both).collect();
-        let told =
-            |files: &Files, found: &Diagnostic| (files.name(found.origin.file).to_owned(), found.message.clone());
-        let of_both: BTreeSet<(String, String)> = found.iter().map(|found| told(files, found)).collect();
+        let key = |files: &Files, found: &Diagnostic| (files.name(found.origin.file).to_owned(), found.message.clone());
+        let of_both: BTreeSet<(String, String)> = found.iter().map(|found| key(files, found)).collect();
         let is_new = |found: &&Diagnostic| {
-            found.severity == Severity::Error && !of_both.contains(&told(&self.inventory.files, found))
+            found.severity == Severity::Error && !of_both.contains(&key(&self.inventory.files, found))
         };
         let errors = self.diagnostics.iter().filter(is_new).count();
         if errors > 0 {

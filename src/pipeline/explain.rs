@@ -42,7 +42,7 @@ pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> R
     let explanation = decide::decide_and(&inventory, &zones.live, given, |context, standings, decided| {
         let found = Question::find(&inventory, (context.names, context.foreseen), &zones.live, asked);
         let found = with_journal(&inventory, state.as_deref(), asked, found)?;
-        let decided = told(notices, decided);
+        let decided = with_notices(notices, decided);
         let about = (&decided, &diagnostics);
         Ok(found.map(|(question, published)| answer(context, standings, about, (&question, &published))))
     });
@@ -86,7 +86,7 @@ fn with_journal(
 
 /// Adds earlier notices to what was decided; all are in the order of a plan, in whatever order zones and records are
 /// kept.
-pub(super) fn told(mut found: Vec<Notice>, decided: Decided) -> Decided {
+pub(super) fn with_notices(mut found: Vec<Notice>, decided: Decided) -> Decided {
     found.extend(decided.notices);
     found.sort_by(order::notices);
     found.dedup();

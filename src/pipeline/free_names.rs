@@ -30,7 +30,7 @@ pub enum Unclear {
     /// Its servers do not answer.
     Unread(TargetError),
     /// Its answers do not say it; in words.
-    Untold(String),
+    NoAnswer(String),
 }
 
 impl<'t> Inquiry<'t> {
@@ -58,7 +58,7 @@ impl<'t> Inquiry<'t> {
             match answers {
                 Ok(answers) => {
                     let (own, wild) = sort_out(domains, answers);
-                    unclear.extend(wild.iter().map(|domain| Unclear::Untold(tell_wildcard(zone, domain))));
+                    unclear.extend(wild.iter().map(|domain| Unclear::NoAnswer(wildcard_message(zone, domain))));
                     open.push((zone, own));
                 }
                 Err(error) => unclear.push(Unclear::Unread(error)),
@@ -155,7 +155,7 @@ fn sort_out(domains: Vec<Name>, answers: Vec<Existence>) -> (Vec<Name>, Vec<Name
 }
 
 /// The message about a domain in which every name exists.
-fn tell_wildcard(zone: AskedFor<'_>, domain: &Name) -> String {
+fn wildcard_message(zone: AskedFor<'_>, domain: &Name) -> String {
     format!(
         "every name in `{domain}` exists when `{}` is queried, probably by a wildcard: zonewright cannot find out \
          which names are free",
@@ -241,7 +241,7 @@ mod tests {
         });
         let outcome = outcome.map_err(|unclear| {
             let told = |unclear| match unclear {
-                Unclear::Untold(message) => message,
+                Unclear::NoAnswer(message) => message,
                 Unclear::Unread(error) => error.to_string(),
             };
             unclear.into_iter().map(told).collect::<Vec<_>>()

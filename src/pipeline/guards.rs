@@ -135,7 +135,7 @@ pub fn rules_now(
 }
 
 /// How much of the limits of hosts is used, without a plan.
-pub fn standing(rules: &Rules, state: Option<&dyn State>, now: Time) -> Result<Vec<LimitState>, StateError> {
+pub fn limits_used(rules: &Rules, state: Option<&dyn State>, now: Time) -> Result<Vec<LimitState>, StateError> {
     let ledger = state.map_or_else(|| Ok(Ledger::default()), |state| read_ledger(rules, state, now))?;
     Ok(crate::guard::limits::of_hosts(std::iter::empty(), rules, &ledger, now))
 }
@@ -213,7 +213,7 @@ fn of_all(breakers: &[Breaker]) -> Option<&Breaker> {
 /// hosts. An unattended run must report that.
 ///
 /// A state that cannot be read refuses nothing; the error is reported when there is something to write.
-pub fn at_rest((plan, place): (&Plan, &str), file: &Path) -> Option<Refusal> {
+pub fn idle_refusal((plan, place): (&Plan, &str), file: &Path) -> Option<Refusal> {
     if plan.only.as_ref().is_some_and(|only| !only.hosts.is_empty()) {
         return None;
     }
@@ -356,7 +356,7 @@ mod tests {
         state.note_sending(id, &batch, now).unwrap();
         let rule = HostRule { scope: GLOBAL.to_owned(), period: "1h".parse().unwrap(), max: 2, place: None };
         let rules = Rules { hosts: vec![rule], ..Rules::default() };
-        let used = |state: &dyn State| standing(&rules, Some(state), now).unwrap()[0].used;
+        let used = |state: &dyn State| limits_used(&rules, Some(state), now).unwrap()[0].used;
         assert_eq!(used(&*state), 1, "a crash leaves it so");
         state.note_settled(id, &batch, &Settled::Unknown("no answer".to_owned()), now).unwrap();
         assert_eq!(used(&*state), 1);

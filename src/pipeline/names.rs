@@ -288,8 +288,8 @@ fn give(
     findings.zones = some.findings;
     let in_part =
         some.in_part.iter().map(|zone| format!("the snapshot has only the names of `{zone}` that were queried"));
-    let untold = in_part.map(Unclear::Untold);
-    let unclear: Vec<Unclear> = some.unread.into_iter().map(Unclear::Unread).chain(untold).collect();
+    let no_answer = in_part.map(Unclear::NoAnswer);
+    let unclear: Vec<Unclear> = some.unread.into_iter().map(Unclear::Unread).chain(no_answer).collect();
     if !unclear.is_empty() {
         return Err(unread(unclear, findings));
     }
@@ -315,7 +315,7 @@ fn unread(unclear: Vec<Unclear>, findings: &mut Findings) -> NamesError {
     let (mut missing, mut failed) = (Vec::new(), Vec::new());
     for unclear in unclear {
         match unclear {
-            Unclear::Untold(message) => missing.push(message),
+            Unclear::NoAnswer(message) => missing.push(message),
             Unclear::Unread(error) => failed.push(error),
         }
     }

@@ -42,8 +42,8 @@ pub fn settle(context: &Context<'_>, acts: Vec<Act>) -> Settled {
     loop {
         let changes = merge::merge(context, &mut acts);
         let mut found = check(context.live, &changes, max_rrset);
-        let going = going(&held);
-        found.caused.retain(|caused| !is_for_a_while(caused, &changes, &going));
+        let waiting_pointers = waiting_pointers(&held);
+        found.caused.retain(|caused| !is_for_a_while(caused, &changes, &waiting_pointers));
         if found.caused.is_empty() {
             let mut told: Vec<Notice> = refused.left.into_values().collect();
             if context.selection.is_all() {
@@ -70,7 +70,7 @@ fn check<'a>(live: &'a Live, changes: &'a [Change], max_rrset: usize) -> Found<'
 }
 
 /// The PTR to released names that wait to be deleted, each with its owner.
-fn going(held: &[Act]) -> BTreeSet<(&Name, &Rdata)> {
+fn waiting_pointers(held: &[Act]) -> BTreeSet<(&Name, &Rdata)> {
     let pointers = held.iter().filter(|act| act.rtype == Rtype::PTR && act.rule == Rule::Released);
     let pointer = |act| match act {
         &Act { ref owner, deed: Deed::Remove(ref rdata), .. } => Some((owner, rdata)),
@@ -84,10 +84,10 @@ fn going(held: &[Act]) -> BTreeSet<(&Name, &Rdata)> {
 ///
 /// The records of its first name do not block a host that got another name. An orphan's PTR is found only by the
 /// orphan's addresses, and so is removed with them.
-fn is_for_a_while(caused: &Caused<'_>, changes: &[Change], going: &BTreeSet<(&Name, &Rdata)>) -> bool {
+fn is_for_a_while(caused: &Caused<'_>, changes: &[Change], waiting_pointers: &BTreeSet<(&Name, &Rdata)>) -> bool {
     let Kind::Dangling { target, is_new: false } = &caused.fault.kind else { return false };
     let by_host = |place: &usize| changes[*place].reasons.iter().any(|reason| !clears(reason.rule));
-    going.contains(&(&caused.fault.owner, &Rdata::from_name(*target))) && caused.by.iter().any(by_host)
+    waiting_pointers.contains(&(&caused.fault.owner, &Rdata::from_name(*target))) && caused.by.iter().any(by_host)
 }
 
 /// What is not done.

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::apply::{
-    ApplyError, Conduct, Ran, Targets, Work, moved, open_writers, settle_found, settle_standing, state_lost, zones_of,
+    ApplyError, Conduct, Ran, Targets, Work, moved, open_writers, settle_by_markers, settle_found, state_lost, zones_of,
 };
 use super::guards::{Guards, rules_now};
 use super::{Progress, RunStage, load_limits};
@@ -136,7 +136,7 @@ impl Work<'_> {
         let now = self.request.now;
         let found = settle_found(state, id, self.targets, now)?;
         let survey = self.survey();
-        let found = found + settle_standing(state, &survey, now)?;
+        let found = found + settle_by_markers(state, &survey, now)?;
         Ok((survey, found))
     }
 

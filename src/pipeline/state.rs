@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::apply::{accesses, is_fenced, open_writers};
-use super::guards::{rules_of, standing as limits_standing};
+use super::guards::{limits_used, rules_of};
 use super::{Findings, MakeError, Progress, RunStage, TOOL, accepted, load, load_config, zones};
 use crate::apply::ZoneAccess;
 use crate::apply::survey::standing_marker;
@@ -49,7 +49,7 @@ pub fn status(workspace: &Path, now: Time, count: usize) -> Result<Status, State
     let state = state::open_to_read(&file)?;
     let memory = state.as_deref().map(|state| Memory::read(state, count, now)).transpose()?;
     accepted::hold_against(&mut inventory, state.as_deref())?;
-    let limits = limits_standing(&rules_of(&inventory), state.as_deref(), now)?;
+    let limits = limits_used(&rules_of(&inventory), state.as_deref(), now)?;
     let left_behind = state.as_deref().map_or_else(|| Ok(Vec::new()), |state| left_behind(&inventory, state))?;
     let accepted = state.map(|state| state.exports()).transpose()?.unwrap_or_default();
     let sources = inventory.exports.iter().map(|export| source(&inventory, export, &accepted)).collect();
