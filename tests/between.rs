@@ -395,8 +395,8 @@ fn hosts_of_zones_that_cannot_be_read_are_left_and_an_undo_says_so() {
     let settings = "[[zone]]\nname = \"db.example.net\"\npool = \"main\"\npermission = \"own\"\n";
     edit(workspace, "zonewright.toml", settings, "");
     let (exit, plan, said) = undo(workspace, &["1"]);
-    let message =
-        "zonewright.toml: error[unknown-zone]: the apply changed the zone `db.example.net.`, which is not configured";
+    let message = "zonewright.toml: error[unknown-zone]: the apply changed the zone `db.example.net.`, which is not in \
+                   zonewright.toml";
     assert_eq!((exit, notices(&plan, "zone-unknown")), (Some(1), vec![message]), "{plan}{said}");
     assert!(said.starts_with(message), "{said}");
 

@@ -1,18 +1,18 @@
-//! The words in which decisions are told: changes with their reasons, and why hosts get none.
+//! The values that describe decisions: changes with their reasons, and why hosts get none.
 //!
 //! Comes in: what the rules decide. Goes out: plain values that diff makes, plan keeps and report prints. Pure.
 
 use crate::dns::{Name, RrKey, Rrset, Rtype, ZoneName};
 use crate::inventory::value::{Inv, Time};
 
-/// What is to become of one RRset.
+/// What is done to one RRset.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
     /// The zone.
     pub zone: ZoneName,
     /// The owner name and type.
     pub key: RrKey,
-    /// The host whose change it is; none where an orphan is removed.
+    /// The host that the change is for; none where an orphan is removed.
     pub host: Option<Inv>,
     /// The other hosts whose rules contributed, sorted.
     pub also: Vec<Inv>,
@@ -25,15 +25,14 @@ pub struct Change {
 }
 
 impl Change {
-    /// Whether it is that of a TXT of the registry. Whoever undoes one no longer knows the rule, but no rule changes any
-    /// other TXT.
+    /// Whether it changes a TXT of the registry. An undo no longer knows the rule, but no rule changes any other TXT.
     pub fn is_registry(&self) -> bool {
         let of_registry = |reason: &Reason| matches!(reason.rule, Rule::Registry | Rule::Undo);
         self.key.rtype == Rtype::TXT && self.reasons.iter().any(of_registry)
     }
 
-    /// The RRset that it records, where it is that of a TXT of the registry: `t-LABEL.REST` belongs to type T at
-    /// LABEL.REST.
+    /// The RRset that is recorded by the TXT, where it changes a TXT of the registry: `t-LABEL.REST` belongs to type T
+    /// at LABEL.REST.
     pub fn registered(&self) -> Option<(Rtype, Name)> {
         let owner = self.key.owner.as_name();
         let label = owner.first_label().filter(|_| self.is_registry())?;
@@ -46,27 +45,27 @@ impl Change {
 /// Before and after; never equal.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ChangeKind {
-    /// There is none, and one is to be.
+    /// There is none before.
     Create {
-        /// What is to be.
+        /// The new value.
         after: Rrset,
     },
-    /// There is one, and another is to be.
+    /// It gets another value.
     Modify {
-        /// What is.
+        /// The old value.
         before: Rrset,
-        /// What is to be.
+        /// The new value.
         after: Rrset,
     },
-    /// There is one, and none is to be.
+    /// There is none after.
     Delete {
-        /// What is.
+        /// The old value.
         before: Rrset,
     },
 }
 
 impl ChangeKind {
-    /// What is to become of an RRset that is one thing and is to be another, where these differ.
+    /// The change between the old and the new value of an RRset, where these differ.
     pub fn between(before: Option<Rrset>, after: Option<Rrset>) -> Option<ChangeKind> {
         match (before, after) {
             (None, Some(after)) => Some(ChangeKind::Create { after }),
@@ -76,7 +75,7 @@ impl ChangeKind {
         }
     }
 
-    /// What is there before.
+    /// The value before.
     pub fn before(&self) -> Option<&Rrset> {
         match self {
             ChangeKind::Create { .. } => None,
@@ -84,7 +83,7 @@ impl ChangeKind {
         }
     }
 
-    /// What is there after.
+    /// The value after.
     pub fn after(&self) -> Option<&Rrset> {
         match self {
             ChangeKind::Delete { .. } => None,
@@ -98,9 +97,9 @@ impl ChangeKind {
 pub struct Reason {
     /// The reconcile rule.
     pub rule: Rule,
-    /// The host whose rule it is; none for orphans.
+    /// The host that the rule ran for; none for orphans.
     pub host: Option<Inv>,
-    /// The lines it rests on, as `file:line`; where an apply is undone the updates of it, as `apply:number:update`.
+    /// The lines that it is based on, as `file:line`; in an undo the updates of the apply, as `apply:number:update`.
     pub evidence: Vec<String>,
 }
 
@@ -139,13 +138,13 @@ pub(crate) use words;
 words! {
     /// Why an RRset is changed.
     Rule {
-        /// An address that the host should have and has not.
+        /// An address that the host should have and does not have.
         Missing = "missing",
         /// An address at the host's name that is not acceptable.
         WrongAddress = "wrong-address",
         /// The host's address at a name that is not the host's.
         AddressElsewhere = "address-elsewhere",
-        /// A PTR that an address lacks.
+        /// An address has no PTR.
         MissingPtr = "missing-ptr",
         /// A PTR at the host's address that names something else, or an address that the host does not keep.
         WrongPtr = "wrong-ptr",
@@ -157,7 +156,7 @@ words! {
         Released = "released",
         /// No host has the name.
         Orphan = "orphan",
-        /// The TXT that records whose an RRset is.
+        /// The TXT that records the owner of an RRset.
         Registry = "registry",
         /// An apply is undone.
         Undo = "undo",
@@ -165,15 +164,15 @@ words! {
 }
 
 words! {
-    /// Why a host gets no change although it should; in the order in which they are tried.
+    /// Why a host is blocked; in the order in which they are tried.
     BlockCode {
         /// A line about it is wrong.
         BadInput = "bad-input",
-        /// A source that it needs cannot be believed.
+        /// A source that it needs is not believed.
         SourceUntrusted = "source-untrusted",
         /// It has no name.
         NoName = "no-name",
-        /// Its name lies outside the project's domains.
+        /// Its name is outside the project's domains.
         ForeignDomain = "foreign-domain",
         /// Another interface has its name.
         DuplicateName = "duplicate-name",
@@ -189,29 +188,29 @@ words! {
         AddressCollision = "address-collision",
         /// No configured zone holds its name or a reverse name.
         NoZone = "no-zone",
-        /// Such a zone could not be read whole.
+        /// Such a zone could not be read completely.
         ZoneUnknown = "zone-unknown",
-        /// Such a name lies in a delegated part.
+        /// Such a name is at or below a delegation.
         Delegated = "delegated",
-        /// A CNAME stands at such a name, or a DNAME above it.
+        /// There is a CNAME at such a name, or a DNAME above it.
         Cname = "cname",
         /// Its rules would remove a protected host's record.
         Conflict = "conflict",
-        /// A wrong record that is not ours stands where its own belongs.
+        /// A wrong record that is not ours is where its own belongs.
         NotOwner = "not-owner",
         /// Its name is protected.
         Protected = "protected",
-        /// What the zones would become breaks a rule of DNS.
+        /// With its changes a zone would break a rule of DNS.
         PostState = "post-state",
     }
 }
 
 words! {
-    /// Why a host is not looked after.
+    /// Why a host is skipped.
     SkipCode {
         /// Automation is not allowed or not switched on for its project.
         AutomationOff = "automation-off",
-        /// Its restrictions keep automation away.
+        /// It has the restriction `automated-dns`.
         Restricted = "restricted",
         /// A breaker has tripped.
         Breaker = "breaker",
@@ -219,27 +218,27 @@ words! {
 }
 
 words! {
-    /// What somebody should know.
+    /// What an operator should know.
     NoticeCode {
-        /// A host's address stands at a name that is nobody's.
+        /// A host's address is at a name that no host has.
         ForeignName = "foreign-name",
-        /// A source cannot be believed.
+        /// A source could not be read completely.
         SourceUnknown = "source-unknown",
-        /// A zone could not be read whole.
+        /// A zone could not be read completely.
         ZoneUnknown = "zone-unknown",
         /// A settings file has errors, so that hosts are not planned.
         BadSettings = "bad-settings",
-        /// A zone was asked name by name, so that not all of it was looked at.
+        /// A zone was queried name by name, so that not all of it was read.
         ReadByQuery = "read-by-query",
-        /// A source fails a test of what makes it believable.
+        /// A source fails a test, and is not believed.
         SourceUntrusted = "source-untrusted",
         /// A rule would remove records at a protected name.
         Protected = "protected",
-        /// What is live breaks a rule of DNS already.
+        /// Live DNS already breaks a rule of DNS.
         PostState = "post-state",
         /// An RRset was changed after the apply that is undone, so that its host is left.
         EditedSince = "edited-since",
-        /// What nobody has is not looked for, so that what waits to be deleted goes on waiting.
+        /// Removals are paused, so that RRsets that wait to be deleted continue to wait.
         RemovalsRest = "removals-rest",
         /// Own RRsets are at a name that no host has.
         LeftBehind = "left-behind",
@@ -247,7 +246,7 @@ words! {
 }
 
 impl NoticeCode {
-    /// Whether something that was to be read could not be, or not be used, so that the plan is less than it should be.
+    /// Whether something could not be read, or not be used, so that the plan is incomplete.
     pub fn tells_of_failure(self) -> bool {
         match self {
             NoticeCode::SourceUnknown | NoticeCode::ZoneUnknown | NoticeCode::BadSettings => true,
@@ -262,28 +261,28 @@ impl NoticeCode {
         }
     }
 
-    /// Whether a plan is less than it should be, as something could not be read or is not believed.
+    /// Whether a plan is incomplete, because something could not be read or is not believed.
     pub fn tells_of_less(self) -> bool {
         self.tells_of_failure() || self == NoticeCode::SourceUntrusted
     }
 }
 
-/// An RRset that a rule wants to lose records because nobody has the name, and that waits.
+/// An RRset that waits: a rule will remove records of it, because no host has the name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Waiting {
     /// The zone.
     pub zone: ZoneName,
     /// The owner name and type.
     pub key: RrKey,
-    /// The host that had the name; none where an orphan is to be removed.
+    /// The host that had the name; none for an orphan.
     pub host: Option<Inv>,
     /// The project.
     pub project: String,
     /// `released` or `orphan`.
     pub rule: Rule,
-    /// When an apply first wanted it gone; none where no apply did yet.
+    /// When an apply first noted it; none where no apply has yet.
     pub since: Option<Time>,
-    /// From when on it may be deleted; none where no apply wanted it yet.
+    /// From when on it may be deleted; none where no apply has noted it yet.
     pub due: Option<Time>,
 }
 
@@ -304,7 +303,7 @@ pub struct LeftBehind {
     pub apply: Option<u64>,
 }
 
-/// A host that gets no change although it should.
+/// A host that is blocked.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Blocked {
     /// The host.
@@ -319,7 +318,7 @@ pub struct Blocked {
     pub hint: String,
 }
 
-/// A host that is not looked after.
+/// A host that is skipped.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Skipped {
     /// The host.
@@ -330,7 +329,7 @@ pub struct Skipped {
     pub code: SkipCode,
 }
 
-/// What somebody should know.
+/// What an operator should know.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Notice {
     /// What kind.

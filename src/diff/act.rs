@@ -20,9 +20,9 @@ pub struct Act {
     pub deed: Deed,
     /// The rule.
     pub rule: Rule,
-    /// For whom.
+    /// The host or project that it is done for.
     pub actor: Actor,
-    /// The lines it rests on.
+    /// The lines that it is based on.
     pub evidence: Vec<Origin>,
 }
 
@@ -44,21 +44,21 @@ impl Act {
 /// What is done to an RRset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Deed {
-    /// A record goes.
+    /// A record is removed.
     Remove(Rdata),
-    /// A record comes.
+    /// A record is added.
     Add(Rdata),
-    /// The TTL becomes this.
+    /// The TTL is set to this.
     SetTtl(Ttl),
 }
 
-/// For whom a rule acts.
+/// The host or project that a rule acts for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Actor {
     /// The host; none where an orphan is removed.
     pub host: Option<Inv>,
     /// Its project, or that of the orphan.
     pub project: ProjectIndex,
-    /// Whether the RRset is the host's by right: it has the name, or the address among its acceptable or own A ones.
+    /// Whether the host has the RRset's name, or has its address among its acceptable ones or its own A ones.
     pub by_right: bool,
 }

@@ -1,4 +1,4 @@
-//! What every rule may look at.
+//! The values that every rule may read.
 
 use std::collections::BTreeSet;
 
@@ -19,29 +19,29 @@ pub struct Context<'a> {
     pub inventory: &'a Inventory,
     /// Live DNS.
     pub live: &'a Live,
-    /// Who holds which name.
+    /// Which host holds which name.
     pub names: &'a NameIndex,
     /// The desired hosts, in the order of [`Inventory::hosts`].
     pub desired: &'a Desired<'a>,
-    /// Of which hosts everything stands as it should, in the same order.
+    /// Whether live DNS already holds all that a host needs, in the same order.
     pub settled: &'a [bool],
-    /// Who shares what with whom.
+    /// Which hosts share a name, MAC or address.
     pub collisions: &'a Collisions,
     /// What `allocate` would give to hosts without a name.
     pub foreseen: &'a Foreseen,
     /// The clock.
     pub now: Time,
-    /// Whose rules run.
+    /// The hosts whose rules run.
     pub selection: &'a Selection,
-    /// Whose rules rest.
+    /// The hosts whose rules do not run because of a breaker.
     pub tripped: &'a Tripped,
     /// The servers that zones are written to.
     pub servers: &'a ServerNames,
-    /// What waits to be deleted.
+    /// The RRsets that wait to be deleted.
     pub waits: &'a Waits,
 }
 
-/// What stands before any host is looked at.
+/// The values that are known before the first host is examined.
 #[derive(Debug, Clone, Copy)]
 pub struct Ground<'a> {
     /// The inventory.
@@ -66,16 +66,16 @@ impl<'a> Ground<'a> {
     }
 }
 
-/// Whose rules rest because a breaker has tripped.
+/// The hosts whose rules do not run because a breaker has tripped.
 #[derive(Debug, Clone, Default)]
 pub struct Tripped {
-    /// Whether everybody's do.
+    /// Whether this applies to all hosts.
     pub all: bool,
-    /// The projects whose hosts' do.
+    /// The projects to whose hosts it applies.
     pub projects: BTreeSet<ProjectIndex>,
 }
 
-/// Whose rules run: all hosts', or those that the command line names.
+/// The hosts whose rules run: all, or those that the command line names.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     /// The named hosts; all where empty.
@@ -90,12 +90,13 @@ impl Selection {
         self.hosts.is_empty() && self.projects.is_empty()
     }
 
-    /// Whether somebody named this very host, which passes the owner's switch, restrictions and breakers.
+    /// Whether the command line names this host. Such a host is planned despite the owner's switch, restrictions and
+    /// breakers.
     pub fn names_host(&self, inv: Inv) -> bool {
         self.hosts.contains(&inv)
     }
 
-    /// Whether the rules of a host of a project run, as far as the selection goes.
+    /// Whether the selection lets the rules of a host of a project run.
     pub fn includes(&self, inv: Inv, project: ProjectIndex) -> bool {
         (self.hosts.is_empty() || self.hosts.contains(&inv)) && self.includes_project(project)
     }
@@ -112,22 +113,22 @@ impl<'a> Context<'a> {
         self.ground().zone_spec(zone)
     }
 
-    /// What stands before any host is looked at.
+    /// The values that are known before the first host is examined.
     pub fn ground(&self) -> Ground<'a> {
         Ground { inventory: self.inventory, live: self.live, servers: self.servers }
     }
 
-    /// Whether a zone lets RRsets be changed that are not own.
+    /// Whether a zone permits changes to RRsets that are not own.
     pub fn is_full(&self, zone: ZoneIndex) -> bool {
         self.zone_spec(zone).permission == Permission::Full
     }
 
-    /// The administrator's half of a project.
+    /// The administrator's settings of a project.
     pub fn admin(&self, project: ProjectIndex) -> Option<&'a ProjectAdmin> {
         self.inventory.projects[project.0 as usize].admin.as_ref()
     }
 
-    /// The owner's half of a project, where it is good.
+    /// The owner's settings of a project, where its project file is valid.
     pub fn settings(&self, project: ProjectIndex) -> Option<&'a ProjectSettings> {
         self.inventory.projects[project.0 as usize].file.settings()
     }
@@ -142,12 +143,12 @@ impl<'a> Context<'a> {
         self.ground().wanted_ttl(project, zone)
     }
 
-    /// Whether a breaker holds back what is done by itself for a project.
+    /// Whether a breaker stops automatic changes for a project.
     pub fn is_tripped(&self, project: ProjectIndex) -> bool {
         self.tripped.all || self.tripped.projects.contains(&project)
     }
 
-    /// Whether removing names that nobody has must rest: a bad row could be somebody who has one.
+    /// Whether removals of names that no host has are paused: a bad row may be a host that has one.
     pub fn removals_rest(&self) -> bool {
         self.inventory.has_bad_names || self.inventory.sources().any(|(_, trust)| trust.doubt().is_some())
     }

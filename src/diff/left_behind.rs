@@ -42,9 +42,10 @@ pub struct LeftRrset {
 
 /// The orphans that a plan neither changes nor lists as waiting, as far as the command selects them.
 ///
-/// None while hosts.csv or names.lock as a whole is in doubt, and none of names that a bad row gives, or that may be the
-/// fastbone of a host whose project file is bad: a host may have them. A command that names hosts selects those that had
-/// the name by the inventory; where the inventory knows no such host the journal may, so that these are given, too.
+/// There are none while hosts.csv or names.lock as a whole is in doubt. A name is left out where a host may have it: a
+/// bad row gives it, or it may be the fastbone of a host whose project file is bad. A command that names hosts selects
+/// the orphans that these hosts had by the inventory. An orphan that no host had by the inventory is given, too: the
+/// journal may know its host.
 pub fn left(
     context: &Context<'_>,
     orphans: &[Orphan<'_>],
@@ -59,10 +60,10 @@ pub fn left(
         changed.chain(waiting.iter().map(|waiting| (&waiting.zone, &waiting.key))).collect();
     let (domains, searched) = (Domains::of_all(context), Domains::of_sync(context));
     let strays: BTreeSet<&Name> = context.inventory.stray_names.iter().collect();
-    let is_nobodys = |orphan: &&Orphan<'_>| {
+    let has_no_host = |orphan: &&Orphan<'_>| {
         !strays.contains(&orphan.name) && !context.names.may_be_held(context.inventory, orphan.name.as_name())
     };
-    let left = orphans.iter().filter(is_nobodys).filter_map(|orphan| {
+    let left = orphans.iter().filter(has_no_host).filter_map(|orphan| {
         let rrsets = orphan.addresses.iter().chain(&orphan.pointers).map(|found| left_rrset(context, *found));
         let rrsets: Vec<LeftRrset> = rrsets.filter(|left| !settled.contains(&(&left.zone, &left.key))).collect();
         if rrsets.is_empty() {
@@ -78,7 +79,8 @@ pub fn left(
     left.collect()
 }
 
-/// The hosts that had a name and that the command selects, lowest first; none where it leaves the name out.
+/// The hosts that had a name and that the command selects, lowest first; none where the command does not select the
+/// name.
 fn selected_holders(context: &Context<'_>, name: NameRef<'_>, project: Option<ProjectIndex>) -> Option<Vec<Inv>> {
     let selection = context.selection;
     let holders = context.names.holders(context.inventory, name).map(|holder| match holder.by {
@@ -116,8 +118,8 @@ fn left_rrset(context: &Context<'_>, found: LiveRrset<'_>) -> LeftRrset {
     LeftRrset { zone, key: RrKey { owner, rtype: found.rrset.rtype() }, addresses }
 }
 
-/// What deletes the records of an orphan, in words; the project whose domain its name is in comes with whether policy `sync`
-/// looks there.
+/// What deletes the records of an orphan, in words. `project` is the one whose domain the name is in, with whether
+/// policy `sync` searches that domain.
 fn remedy(context: &Context<'_>, orphan: &Orphan<'_>, project: Option<(ProjectIndex, bool)>) -> String {
     let by_hand = |why: &str| format!("delete them by hand: {why}");
     let Some((project, is_searched)) = project else { return by_hand("the name is in no project's domain") };
@@ -136,7 +138,7 @@ fn remedy(context: &Context<'_>, orphan: &Orphan<'_>, project: Option<(ProjectIn
             "a plan without `--host` deletes them, as policy `sync` says".to_owned()
         }
         Some(_) if context.removals_rest() => {
-            "policy `sync` deletes them once no row of hosts.csv and names.lock is bad and no source in doubt"
+            "policy `sync` deletes them once no row of hosts.csv and names.lock is bad and all sources are believed"
                 .to_owned()
         }
         Some(_) if context.is_tripped(project) => "policy `sync` deletes them once the breaker is reset".to_owned(),

@@ -1,4 +1,4 @@
-//! From what rules do to what becomes of RRsets.
+//! Joins what the rules do into one change for each RRset.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::inventory::model::Registry;
 use crate::inventory::value::Inv;
 use crate::live::ZoneIndex;
 
-/// Joins acts, which it sorts, into one change an RRset, with those of the registry's TXT beside them.
+/// Sorts acts and joins them into one change for each RRset; changes of the registry's TXT are next to them.
 pub fn merge(context: &Context<'_>, acts: &mut [Act]) -> Vec<Change> {
     acts.sort_by(|a, b| (a.zone, &a.owner, a.rtype).cmp(&(b.zone, &b.owner, b.rtype)));
     let same_rrset = |a: &Act, b: &Act| (a.zone, &a.owner, a.rtype) == (b.zone, &b.owner, b.rtype);
@@ -25,7 +25,7 @@ pub fn merge(context: &Context<'_>, acts: &mut [Act]) -> Vec<Change> {
     changes
 }
 
-/// Joins the acts on one RRset; none where they come to nothing.
+/// Joins the acts on one RRset; none where they change nothing.
 fn merge_one(context: &Context<'_>, acts: &[Act]) -> Option<Change> {
     let Act { zone, owner, rtype, .. } = &acts[0];
     let before = context.live.rrset(owner.as_name(), *rtype).map(|found| found.rrset.to_rrset());
@@ -66,9 +66,9 @@ fn key(context: &Context<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype)
     RrKey { owner, rtype }
 }
 
-/// Whose change it is, and which other hosts contributed.
+/// The host that a change belongs to, and the other hosts that contributed.
 ///
-/// It is the host's that has the name or address by right, else the lowest one's; nobody's where there is only an orphan.
+/// It belongs to the host that has the name or address, else to the lowest host. The change of an orphan has no host.
 fn attribute(acts: &[&Act]) -> (Actor, Vec<Inv>) {
     let rank = |actor: &Actor| (!actor.by_right, actor.host.is_none(), actor.host, actor.project);
     let first = acts.iter().map(|act| act.actor).min_by_key(rank).expect("a change has an act");
@@ -77,7 +77,7 @@ fn attribute(acts: &[&Act]) -> (Actor, Vec<Inv>) {
     (first, others.into_iter().collect())
 }
 
-/// The reasons of a change: a rule and host each, with all lines they rest on.
+/// The reasons of a change: a rule and host each, with all lines that they are based on.
 fn reasons(context: &Context<'_>, acts: &[&Act]) -> Vec<Reason> {
     let mut evidence: BTreeMap<(&str, Rule, Option<Inv>), BTreeSet<String>> = BTreeMap::new();
     for act in acts {
@@ -121,7 +121,7 @@ fn registry_change(context: &Context<'_>, zone: ZoneIndex, change: &Change) -> O
     })
 }
 
-/// The one reason of a registry's change: the lines of the change that it follows.
+/// The one reason of a registry's change: all lines of the change that causes it.
 fn registry_reason(change: &Change) -> Vec<Reason> {
     let evidence: BTreeSet<String> = change.reasons.iter().flat_map(|reason| reason.evidence.iter().cloned()).collect();
     vec![Reason { rule: Rule::Registry, host: change.host, evidence: evidence.into_iter().collect() }]

@@ -1,11 +1,11 @@
-//! What differs between desired and live, by the reconcile rules, and what of it is done.
+//! Compares desired with live DNS by the reconcile rules, and decides what is done.
 //!
-//! Comes in: desired hosts, live DNS, and who holds which name. Goes out: for each host that it is skipped, blocked, or
-//! what its rules do; over all, changes with their reasons, and notices. Pure.
+//! Comes in: desired hosts, live DNS, and which host holds which name. Goes out: for each host, that it is skipped or
+//! blocked, or what its rules do; for all hosts, changes with their reasons, and notices. Pure.
 //!
-//! Each host is taken alone, so that all run in parallel: [`standing`] decides whether its rules run at all, and
-//! [`rules::reconcile`] runs them, unless all stands as it should ([`settled`]). Once all hosts have been,
-//! [`rules::settle`] can block a host still, because only then it is known whose records are protected.
+//! Each host is processed alone, so that all run in parallel. [`standing`] decides whether its rules run at all, and
+//! [`rules::reconcile`] runs them, unless live DNS already holds all that the host needs ([`settled`]). After all
+//! hosts, [`rules::settle`] can still block a host: only then it is known which hosts' records are protected.
 
 pub mod context;
 

@@ -1,4 +1,4 @@
-//! Own records of names that no host has, and the rest of policy `sync`, which removes them.
+//! Own records of names that no host has, and how policy `sync` removes them.
 
 use super::act::{Act, Actor};
 use super::context::Context;
@@ -20,7 +20,7 @@ pub struct Orphan<'c> {
     pub pointers: Vec<LiveRrset<'c>>,
 }
 
-/// Finds all orphans, sorted by name; none where nothing tells own RRsets from others.
+/// Finds all orphans, sorted by name; none where own RRsets cannot be distinguished from others.
 pub fn find<'c>(context: &Context<'c>) -> Vec<Orphan<'c>> {
     if context.inventory.config.registry == Registry::Noop {
         return Vec::new();
@@ -40,8 +40,8 @@ pub fn find<'c>(context: &Context<'c>) -> Vec<Orphan<'c>> {
 
 /// Removes the own AAAA RRsets of orphans in the domains of `sync` projects, and the own PTR that name them.
 ///
-/// Nothing is done while removals rest, of projects whose breaker has tripped, and where single hosts are named on the
-/// command line.
+/// Nothing is removed while removals are paused, for projects whose breaker has tripped, or where the command line
+/// names single hosts.
 pub fn remove(context: &Context<'_>, orphans: &[Orphan<'_>]) -> Vec<Act> {
     let mut acts = Vec::new();
     if !context.selection.hosts.is_empty() || context.removals_rest() {
@@ -65,7 +65,7 @@ pub fn remove(context: &Context<'_>, orphans: &[Orphan<'_>]) -> Vec<Act> {
     acts
 }
 
-/// Whether a project is one whose orphans are removed.
+/// Whether the orphans of a project are removed.
 pub fn removes(context: &Context<'_>, project: ProjectIndex) -> bool {
     let sync = context.settings(project).is_some_and(|own| own.automation && own.policy == Policy::Sync);
     let allowed = context.admin(project).is_some_and(|admin| admin.automation_allowed);
@@ -76,7 +76,7 @@ pub fn removes(context: &Context<'_>, project: ProjectIndex) -> bool {
 pub struct Domains<'c>(Vec<(NameRef<'c>, ProjectIndex)>);
 
 impl<'c> Domains<'c> {
-    /// The domains that policy `sync` looks at: the `dns_domain` of each project.
+    /// The domains that policy `sync` searches: the `dns_domain` of each project.
     pub fn of_sync(context: &Context<'c>) -> Domains<'c> {
         Domains::collect(context, |_| &[])
     }

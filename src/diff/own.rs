@@ -1,7 +1,7 @@
 //! Which RRsets are own, and the TXT that say so.
 //!
-//! The TXT are those of external-dns, so that either tool knows the other's records: beside an RRset of type T at
-//! `LABEL.REST` stands a TXT at `t-LABEL.REST` that names the owner. Source: external-dns, registry/txt and
+//! The TXT are those of external-dns, so that each of the two tools knows the other's records: an RRset of type T at
+//! `LABEL.REST` has a TXT at `t-LABEL.REST` that names the owner. Source: external-dns, registry/txt and
 //! endpoint/labels.
 
 use super::context::Context;
@@ -20,22 +20,22 @@ pub enum Registration {
     Foreign(String),
 }
 
-/// Where the TXT of an RRset would stand.
+/// Where the TXT of an RRset would be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RegistryName {
     /// There.
     At(Name),
-    /// At a CNAME, so that it cannot be written.
+    /// At the name of a CNAME, so that it cannot be written.
     AtCname(Name),
-    /// There, but what stands there already is not known.
+    /// There, but what is there now is not known.
     Unknown(Name),
-    /// It would be no name.
+    /// The name would not be valid.
     TooLong(NameError),
     /// Outside the RRset's zone or hidden in it: the RRset can never be own.
     Outside,
 }
 
-/// Where the TXT of an RRset of `rtype` at `owner` in `zone` would stand.
+/// Where the TXT of an RRset of `rtype` at `owner` in `zone` would be.
 pub fn registry_name(context: &Context<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype) -> RegistryName {
     let name = match txt_name(owner, rtype) {
         None => return RegistryName::Outside,
@@ -50,16 +50,16 @@ pub fn registry_name(context: &Context<'_>, zone: ZoneIndex, owner: NameRef<'_>,
     }
 }
 
-/// The name of the TXT of an RRset of `rtype` at `owner`, whether it can stand there or not; none for the root.
+/// The name of the TXT of an RRset of `rtype` at `owner`, whether the TXT can be there or not; none for the root.
 ///
-/// Errors: it would be no name.
+/// Errors: the name would not be valid.
 pub fn txt_name(owner: NameRef<'_>, rtype: Rtype) -> Option<Result<Name, NameError>> {
     let (label, rest) = owner.first_label().zip(owner.parent())?;
     let prefixed = [rtype.to_string().to_ascii_lowercase().as_bytes(), b"-", label].concat();
     Some(Name::prepend(&prefixed, rest))
 }
 
-/// What the TXT beside an RRset say.
+/// What the registry's TXT of an RRset say.
 pub fn registration(context: &Context<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype) -> Registration {
     let RegistryName::At(name) = registry_name(context, zone, owner, rtype) else { return Registration::None };
     let Some(found) = context.live.rrset(name.as_name(), Rtype::TXT) else { return Registration::None };
@@ -86,8 +86,8 @@ pub fn is_own(context: &Context<'_>, found: LiveRrset<'_>) -> bool {
     }
 }
 
-/// Where the TXT of an RRset would stand, where it is not known what does: whether the RRset is registered, and to whom,
-/// cannot be told, and neither could its TXT come or go with it.
+/// The name of the TXT of an RRset, where it is not known what is at that name. Then it is not known to which owner the
+/// RRset is registered, and its TXT can be neither created nor deleted with it.
 pub fn unknown_registry(context: &Context<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype) -> Option<Name> {
     let is_asked = context.inventory.config.registry == Registry::Txt;
     match is_asked.then(|| registry_name(context, zone, owner, rtype))? {
@@ -96,7 +96,7 @@ pub fn unknown_registry(context: &Context<'_>, zone: ZoneIndex, owner: NameRef<'
     }
 }
 
-/// Whether an RRset may be changed: it is own, or its zone lets all be changed.
+/// Whether an RRset may be changed: it is own, or its zone permits changes to all.
 pub fn is_writable(context: &Context<'_>, found: LiveRrset<'_>) -> bool {
     context.is_full(found.zone) || is_own(context, found)
 }

@@ -1,9 +1,9 @@
 //! Names that no rule may change, and why.
 //!
-//! A zone's `protect` lists some. Always protected are those without which DNS itself would not work, or zonewright would not:
-//! every apex, the names of name servers (with their addresses, which are the glue where they lie below a delegation), those
-//! of the configured servers, and the names of markers. Delegations, and what is below them, need not be among these: no
-//! rule reads or touches what is there, and a host there is blocked `delegated`.
+//! A zone's `protect` lists some. Others are always protected, because DNS or zonewright would not work without them:
+//! every apex, the names of name servers (with their addresses, which are the glue where they are below a delegation),
+//! the names of the configured servers, and the names of markers. Delegations, and what is below them, need no
+//! protection: no rule reads or changes what is there, and a host there is blocked `delegated`.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -11,7 +11,7 @@ use std::net::IpAddr;
 use super::act::{Act, Deed};
 use super::context::{Context, Ground};
 use super::standing::{Block, kept_or_gained};
-use super::waits::is_of_nobody;
+use super::waits::removes_unheld_name;
 use super::words;
 use crate::change::{BlockCode, Notice, NoticeCode};
 use crate::desired::DesiredHost;
@@ -34,11 +34,11 @@ pub enum Protection<'c> {
     Listed(&'c ProtectPattern),
     /// It is the apex of a zone.
     Apex,
-    /// The NS at this name name it.
+    /// The NS RRset at this name names it.
     NameServer(NameRef<'c>),
     /// It is the name of a server that zones are written to.
     Target(Origin),
-    /// A zone's marker stands there.
+    /// A zone's marker is there.
     Marker,
 }
 
@@ -73,8 +73,8 @@ pub fn protection_in<'c>(ground: Ground<'c>, zone: ZoneIndex, name: NameRef<'_>)
 
 /// The blocks of a host by its protected names, and by the protected reverse names of the addresses that these keep or get.
 ///
-/// A protected name blocks its host whether anything would be changed or not: whoever protects it is to see that nobody
-/// looks after the host.
+/// A protected name blocks its host even if nothing would change: the operator who protects it must see that zonewright
+/// does not manage the host.
 pub fn blocks(context: &Context<'_>, desired: &DesiredHost, policy: Policy) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut note = |name: NameRef<'_>| blocks.extend(protection(context, name).map(|why| block(context, name, why)));
@@ -90,8 +90,8 @@ pub fn blocks(context: &Context<'_>, desired: &DesiredHost, policy: Policy) -> V
 /// The block of a host one of whose names is protected.
 fn block(context: &Context<'_>, name: NameRef<'_>, why: Protection<'_>) -> Block {
     let hint = match why {
-        Protection::Listed(_) => "take it off `protect`, or keep the host's records by hand",
-        Protection::NameServer(_) | Protection::Target(_) => "keep the host's records by hand, or give it another name",
+        Protection::Listed(_) => "remove it from `protect`, or edit the host's records by hand",
+        Protection::NameServer(_) | Protection::Target(_) => "edit the host's records by hand, or give it another name",
         Protection::Apex | Protection::Marker => "give the host another name",
     };
     let message = format!("{} is protected: {}", words::readable(name), reason(context, why));
@@ -106,14 +106,14 @@ pub fn reason(context: &Context<'_>, why: Protection<'_>) -> String {
         Protection::Apex => "it is the apex of a zone".to_owned(),
         Protection::NameServer(owner) => format!("it is a name server of `{owner}`, by the NS there"),
         Protection::Target(origin) => format!("it is a server that zones are written to ({})", at(origin)),
-        Protection::Marker => "a zone's marker stands there".to_owned(),
+        Protection::Marker => "a zone's marker is there".to_owned(),
     }
 }
 
-/// Takes out what would be done at protected names, and says what is left there.
+/// Drops the acts at protected names, and reports what is left there.
 ///
-/// A host whose own name is protected is blocked; what is found here is what rules would do at names that are nobody's,
-/// that somebody had, or that hold what belongs elsewhere.
+/// A host whose own name is protected is blocked. What is found here is what rules would do at other names: names that
+/// no host has, names that a host had, and names that hold records which belong elsewhere.
 pub fn leave(context: &Context<'_>, acts: Vec<Act>) -> (Vec<Act>, Vec<Notice>) {
     let mut left: BTreeMap<(Name, Rtype, bool), Vec<(Act, Protection<'_>)>> = BTreeMap::new();
     let mut done = Vec::with_capacity(acts.len());
@@ -128,7 +128,7 @@ pub fn leave(context: &Context<'_>, acts: Vec<Act>) -> (Vec<Act>, Vec<Notice>) {
     }
     let mut notices: Vec<Notice> = Vec::new();
     for ((owner, ..), left) in left {
-        // What would be removed there comes first, and says enough.
+        // The notice of the removal is first, and one notice for each name is enough.
         let name = owner.to_string();
         if notices.last().is_none_or(|last| last.name != name) {
             notices.push(notice(context, name, &left));
@@ -137,17 +137,17 @@ pub fn leave(context: &Context<'_>, acts: Vec<Act>) -> (Vec<Act>, Vec<Notice>) {
     (done, notices)
 }
 
-/// Why an act is not done: its owner is protected, or it is there because nobody has a name that is, and whose PTR stay
-/// with its addresses.
+/// Why an act is not done. Its owner is protected; or it removes a PTR to a name that no host has and that is
+/// protected: the PTR stay with the addresses of that name.
 fn protection_from<'c>(context: &Context<'c>, act: &Act) -> Option<Protection<'c>> {
     let named = match &act.deed {
-        Deed::Remove(rdata) if is_of_nobody(act.rule) => rdata.as_rdata(act.rtype).target(),
+        Deed::Remove(rdata) if removes_unheld_name(act.rule) => rdata.as_rdata(act.rtype).target(),
         Deed::Remove(_) | Deed::Add(_) | Deed::SetTtl(_) => None,
     };
     protection(context, act.owner.as_name()).or_else(|| named.and_then(|name| protection(context, name)))
 }
 
-/// The notice about an RRset at a protected name, and what would be done to it, which is something.
+/// The notice about an RRset at a protected name, and what a rule would do to it; `left` is not empty.
 fn notice(context: &Context<'_>, name: String, left: &[(Act, Protection<'_>)]) -> Notice {
     let (Act { owner, rtype, actor, .. }, why) = &left[0];
     let removed = |act: &Act| match &act.deed {
@@ -161,8 +161,8 @@ fn notice(context: &Context<'_>, name: String, left: &[(Act, Protection<'_>)]) -
     let shown = words::readable(owner.as_name());
     let what = match data.is_empty() {
         true => format!("{rtype} at {shown} would change"),
-        false => format!("{rtype} {} at {shown} would go", data.join(", ")),
+        false => format!("{rtype} {} at {shown} would be removed", data.join(", ")),
     };
-    let message = format!("{what}, and is left: {}", reason(context, *why));
+    let message = format!("{what}, but is left: {}", reason(context, *why));
     Notice { code: NoticeCode::Protected, name, host: actor.host, message }
 }

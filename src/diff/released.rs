@@ -1,4 +1,4 @@
-//! Rule 9: names that were given up lose their records.
+//! Rule 9: the records of released names are removed.
 
 use super::act::{Act, Actor};
 use super::context::Context;
@@ -11,30 +11,30 @@ use crate::inventory::model::{LockRow, Policy};
 use crate::live::LiveRrset;
 use crate::names::holders::fastbone_of;
 
-/// Why the records of a name are not cleared away.
+/// Why the records of a name are not removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spared {
-    /// The row is bad, or its host has the name still.
+    /// The row is bad, or its host still has the name.
     NotReleased,
-    /// It was given up longer ago than names are looked after.
+    /// It was released longer ago than zonewright removes the records of such names.
     LongAgo,
     /// The administrator does not allow automation.
     Forbidden,
-    /// The project has no good file, so that its policy is unknown.
+    /// The project has no valid file, so that its policy is unknown.
     PolicyUnknown,
     /// The project's policy removes nothing.
     Policy(Policy),
     /// The command names other hosts.
     LeftOut,
-    /// The row's host keeps automation away, and nobody named it.
+    /// The row's host has the restriction `automated-dns`, and the command line does not name the host.
     Restricted,
-    /// A breaker has tripped, and nobody named the row's host.
+    /// A breaker has tripped, and the command line does not name the row's host.
     Breaker,
-    /// Removals rest.
+    /// Removals are paused.
     Resting,
     /// A host or a current row has the name again.
     Held,
-    /// No rule touches the name.
+    /// No rule may change the name.
     Untouchable,
     /// The name is protected.
     Protected,
@@ -42,8 +42,9 @@ pub enum Spared {
 
 /// Removes the AAAA of a released name and of its fastbone name, and the PTR that name them.
 ///
-/// Nothing is done while removals rest, long after the release, or where the administrator, the policy, a breaker or the
-/// host's restrictions forbid it. What blocks the host, and the owner's switch, do not matter.
+/// Nothing is removed while removals are paused, long after the release, or where the administrator, the policy, a
+/// breaker or the host's restrictions forbid it. What blocks the host does not matter, and the owner's switch does not,
+/// either.
 pub fn release(context: &Context<'_>, row: &LockRow) -> Vec<Act> {
     let mut acts = Vec::new();
     if spared_row(context, row).is_some() {
@@ -60,7 +61,7 @@ pub fn release(context: &Context<'_>, row: &LockRow) -> Vec<Act> {
     acts
 }
 
-/// Why the records of the name that a row gives are not cleared away now; none where they are.
+/// Why the records of the name that a row gives are not removed now; none where they are.
 pub fn spared(context: &Context<'_>, row: &LockRow) -> Option<Spared> {
     let of_name = |name: NameRef<'_>| {
         let is_protected = || protect::protection(context, name).is_some();
@@ -69,10 +70,10 @@ pub fn spared(context: &Context<'_>, row: &LockRow) -> Option<Spared> {
     spared_row(context, row).or_else(|| row.name.as_ref().and_then(|name| of_name(name.as_name())))
 }
 
-/// Why no name of a row is cleared now.
+/// Why no records of a row's names are removed now.
 fn spared_row(context: &Context<'_>, row: &LockRow) -> Option<Spared> {
     let Some(released) = row.released.filter(|_| !row.bad) else { return Some(Spared::NotReleased) };
-    // What waits is looked after as much longer.
+    // The removal itself may wait for `delete_after`.
     let until = released.plus(context.inventory.config.name_cooldown).plus(context.inventory.config.delete_after);
     let is_recent = context.now <= until;
     let is_allowed = context.admin(row.project).is_some_and(|admin| admin.automation_allowed);
@@ -88,7 +89,7 @@ fn spared_row(context: &Context<'_>, row: &LockRow) -> Option<Spared> {
     }
 }
 
-/// Why one name is not cleared, whatever its row says.
+/// Why the records of one name are not removed, whatever its row says.
 fn spared_name(context: &Context<'_>, name: NameRef<'_>) -> Option<Spared> {
     match context.names.is_held(context.inventory, name) {
         true => Some(Spared::Held),
@@ -96,13 +97,13 @@ fn spared_name(context: &Context<'_>, name: NameRef<'_>) -> Option<Spared> {
     }
 }
 
-/// Whether the row's host keeps automation away, and nobody named it.
+/// Whether the row's host has the restriction `automated-dns`, and the command line does not name the host.
 fn is_restricted(context: &Context<'_>, row: &LockRow) -> bool {
     let hosts = &context.inventory.hosts[context.inventory.places_of(row.inv)];
     hosts.iter().any(|host| host.restricted) && !context.selection.names_host(row.inv)
 }
 
-/// Removes what stands at one name and what points to it.
+/// Removes the AAAA at one name and the PTR that point to it.
 fn clear(context: &Context<'_>, row: &LockRow, name: NameRef<'_>, acts: &mut Vec<Act>) {
     let actor = Actor { host: Some(row.inv), project: row.project, by_right: false };
     let mut remove = |found: LiveRrset<'_>, rdata: Rdata| {

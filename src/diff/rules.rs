@@ -1,4 +1,4 @@
-//! The rules that a host's own interfaces give: addresses, PTR, TTLs.
+//! The rules for a host's own interfaces: addresses, PTR, TTLs.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv6Addr};
@@ -16,25 +16,25 @@ use crate::dns::{NameRef, Rdata, RdataRef, Rtype};
 use crate::inventory::model::{ClaimAddresses, Host, Policy, Registry};
 use crate::live::{LiveRrset, Place, ZoneIndex};
 
-/// What the rules of one host come to.
+/// The result of the rules of one host.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// What they do; once settled, empty where the host is blocked.
     pub acts: Vec<Act>,
     /// What they found and left; once settled, empty where the host is blocked.
     pub notices: Vec<Notice>,
-    /// What keeps all of it from being done, in the order in which it was found.
+    /// Why none of it can be done, in the order in which it was found.
     pub blocks: Vec<Block>,
 }
 
 impl Outcome {
-    /// Why none of it is done, after all: of all that keeps it, the first by the order of codes.
+    /// Why none of it is done: the first of the blocks, by the order of codes.
     pub fn block(&self) -> Option<Block> {
         self.blocks.iter().min_by_key(|block| block.code).cloned()
     }
 }
 
-/// Runs the rules of an open host; [`settle`] has the last word.
+/// Runs the rules of an open host; [`settle`] may still block the host.
 pub fn reconcile(context: &Context<'_>, place: usize, policy: Policy) -> Outcome {
     let host = &context.inventory.hosts[place];
     let desired = &context.desired[place];
@@ -49,15 +49,15 @@ pub fn reconcile(context: &Context<'_>, place: usize, policy: Policy) -> Outcome
     }
     let Outcome { acts, notices, mut blocks } = run.outcome;
     let protected = protect::blocks(context, desired, policy);
-    // What a protected name keeps from being done at all is not left for anybody to wonder about.
+    // A blocked host gets no notices about single names: none of its changes is made.
     let (acts, left) = if protected.is_empty() { protect::leave(context, acts) } else { (acts, Vec::new()) };
     blocks.extend(protected);
     Outcome { acts, notices: notices.into_iter().chain(left).collect(), blocks }
 }
 
-/// Blocks a host whose rules would remove a protected host's record, and clears away what a blocked host would do.
+/// Blocks a host whose rules would remove a protected host's record, and drops the acts and notices of a blocked host.
 ///
-/// Needs to know where all hosts stand, and so comes after the rules of all of them.
+/// It needs the standing of all hosts, and so runs after the rules of all of them.
 pub fn settle(context: &Context<'_>, standings: &Standings, place: usize, outcome: &mut Outcome) {
     for act in &outcome.acts {
         let Deed::Remove(rdata) = &act.deed else { continue };
@@ -75,10 +75,10 @@ pub fn settle(context: &Context<'_>, standings: &Standings, place: usize, outcom
     }
 }
 
-/// Everything that keeps a host's rules from acting, in the order of codes: what blocks it, then what would block it once
-/// that is settled. Empty where nothing does.
+/// Everything that keeps a host's rules from acting, in the order of codes: what blocks it now, and what would block it
+/// afterwards. Empty where nothing does.
 ///
-/// What live DNS would say of a host's records is known only where its addresses are.
+/// Live DNS can be compared only where the host's addresses are known.
 pub fn obstacles(context: &Context<'_>, standings: &Standings, place: usize, policy: Policy) -> Vec<Block> {
     let desired = &context.desired[place];
     let mut blocks = standing::obstacles(context, place, policy);
@@ -89,7 +89,7 @@ pub fn obstacles(context: &Context<'_>, standings: &Standings, place: usize, pol
         settle(context, standings, place, &mut outcome);
         blocks.extend(outcome.blocks);
     }
-    // What the zones would become was looked at once all hosts' changes were known.
+    // The zones were tested with all hosts' changes; that result cannot be computed for one host.
     if let Standing::Blocked(block) = &standings.0[place]
         && block.code == BlockCode::PostState
     {
@@ -103,7 +103,7 @@ pub fn obstacles(context: &Context<'_>, standings: &Standings, place: usize, pol
 
 /// The rules of one host while they run.
 struct Run<'a, 'c> {
-    /// What they may look at.
+    /// What they may read.
     context: &'a Context<'c>,
     /// The host.
     host: &'a Host,
@@ -111,16 +111,16 @@ struct Run<'a, 'c> {
     desired: &'a DesiredHost,
     /// What may be done.
     policy: Policy,
-    /// What they came to so far.
+    /// Their result so far.
     outcome: Outcome,
 }
 
-/// How a record that stands where it should not is treated when it is not ours.
+/// What happens to a wrong record that is not ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum IfForeign {
     /// The host is blocked: its own record belongs there.
     Block,
-    /// It is left.
+    /// The record is left.
     Leave,
 }
 
@@ -133,7 +133,7 @@ struct Site<'n, 'c> {
     owner: NameRef<'n>,
     /// Its type.
     rtype: Rtype,
-    /// What of it is live.
+    /// The RRset as it is live.
     found: Option<LiveRrset<'c>>,
     /// What happens where it is not ours.
     if_foreign: IfForeign,
@@ -152,7 +152,7 @@ impl<'n, 'c> Site<'n, 'c> {
     }
 }
 
-/// What a rule rests on, from which evidence is made when it acts.
+/// What a rule is based on; the evidence of its acts is made from it.
 #[derive(Clone, Copy)]
 enum Basis<'i> {
     /// An address of an interface; the preferred one where none is named.
@@ -163,11 +163,11 @@ enum Basis<'i> {
     Ttl,
 }
 
-/// A rule that acts, whether on what is the host's by right, and what it rests on.
+/// A rule that acts, whether the host has the name or address (`by_right`), and what the rule is based on.
 type Cause<'i> = (Rule, bool, Basis<'i>);
 
 impl<'c> Run<'_, 'c> {
-    /// Rules 1, 2, 4 and 6 at the interface's name: wrong addresses go, the preferred one comes, the TTL is set.
+    /// Rules 1, 2, 4 and 6 at the interface's name: remove wrong addresses, add the preferred one, set the TTL.
     fn addresses(&mut self, interface: &Interface, kept: &[Ipv6Addr]) {
         let Some(site) = self.site(interface.owner.as_name(), Rtype::AAAA, IfForeign::Block) else { return };
         if self.policy != Policy::CreateOnly {
@@ -185,7 +185,7 @@ impl<'c> Run<'_, 'c> {
         self.set_ttl(&site);
     }
 
-    /// Rule 3: the interface's addresses at names that are not the interface's.
+    /// Rule 3: remove the interface's addresses at names that are not the interface's.
     fn addresses_elsewhere(&mut self, interface: &Interface) {
         let context = self.context;
         for (address, _) in &interface.acceptable {
@@ -270,7 +270,7 @@ impl<'c> Run<'_, 'c> {
         }
     }
 
-    /// Rule 5 at all other addresses: PTR that name the interface go.
+    /// Rule 5 at all other addresses: remove PTR that name the interface.
     fn pointers_elsewhere(&mut self, interface: &Interface) {
         if !matches!(self.policy, Policy::Repair | Policy::Sync) {
             return;
@@ -287,7 +287,7 @@ impl<'c> Run<'_, 'c> {
         }
     }
 
-    /// Looks at an RRset; none where no configured zone holds it.
+    /// Looks an RRset up; none where no configured zone holds it.
     fn site<'n>(&self, owner: NameRef<'n>, rtype: Rtype, if_foreign: IfForeign) -> Option<Site<'n, 'c>> {
         let live = self.context.live;
         let zone = live.zone_of(owner)?;
@@ -308,13 +308,14 @@ impl<'c> Run<'_, 'c> {
         }
     }
 
-    /// Adds a record that is missing, where the policy and the RRset's owner let it.
+    /// Adds a record that is missing, where the policy permits it and the RRset may be changed.
     fn ensure(&mut self, site: &Site<'_, 'c>, rdata: &Rdata, cause: Cause<'_>) {
         let context = self.context;
         match site.found {
             Some(found) => {
                 let present = site.records().any(|own| own.octets == rdata.as_octets());
-                // Where it is not ours and lacks the record it holds a wrong one, which `remove` has judged.
+                // An RRset that is not ours and lacks the record holds a wrong one, for which `remove` has blocked the
+                // host or not.
                 if present || self.policy == Policy::CreateOnly || !own::is_writable(context, found) {
                     return;
                 }
@@ -331,7 +332,7 @@ impl<'c> Run<'_, 'c> {
         self.act(site, Deed::Add(rdata.clone()), cause);
     }
 
-    /// Why the registry does not let an RRset be created.
+    /// Why the registry does not permit an RRset to be created.
     fn registry_block(&self, site: &Site<'_, '_>) -> Option<Block> {
         let context = self.context;
         let Site { zone, owner, rtype, .. } = *site;
@@ -375,7 +376,7 @@ impl<'c> Run<'_, 'c> {
         self.outcome.blocks.push(block);
     }
 
-    /// The lines that a rule rests on.
+    /// The lines that a rule is based on.
     fn evidence(&self, zone: ZoneIndex, basis: Basis<'_>) -> Vec<Origin> {
         let settings = self.context.settings(self.host.project);
         match basis {
@@ -403,8 +404,9 @@ impl<'c> Run<'_, 'c> {
     }
 }
 
-/// Whether rules 3, 8 and 9 leave a name alone: an apex, a wildcard, a name that MX data point to, or one that may be the
-/// fastbone of a host whose project file is bad. What they leave at other protected names is told: [`protect::leave`].
+/// Whether rules 3, 8 and 9 leave a name alone: an apex, a wildcard, a name that MX data point to, or one that may be
+/// the fastbone of a host whose project file is bad. [`protect::leave`] reports what they leave at other protected
+/// names.
 pub fn is_untouchable(context: &Context<'_>, name: NameRef<'_>) -> bool {
     context.live.is_apex(name)
         || name.is_wildcard()

@@ -1,7 +1,7 @@
-//! Hosts of which everything stands as it should, told without running the rules.
+//! Finds hosts that need no change, without running the rules.
 //!
-//! Nearly all hosts are such, and they are what a plan spends its time on. Less is looked at here than the rules look at;
-//! where it is not plain that they would find nothing, they run.
+//! Nearly all hosts need no change, and a plan spends most of its time on them. This test reads less than the rules
+//! read. Where it cannot prove that the rules would find nothing, the rules run.
 
 use std::net::IpAddr;
 
@@ -22,11 +22,11 @@ pub struct Sights<'s> {
     pub reverse: &'s [Option<Spot>],
 }
 
-/// Whether the rules would find nothing to do for an open host, nothing to tell, and nothing that blocks it, under any
-/// policy, as far as its own names and addresses go.
+/// Whether the rules would find nothing to do for an open host, nothing to report, and nothing that blocks it, under
+/// any policy, as far as its own names and addresses are concerned.
 ///
-/// Neither what it shares with other hosts is looked at, nor whether its names and addresses stand anywhere else. Records
-/// that answer each other are noted in `paired`.
+/// It does not test what the host shares with other hosts, or whether its names and addresses are anywhere else. An
+/// AAAA and a PTR that match each other are noted in `paired`.
 pub fn is_settled(
     ground: Ground<'_>,
     host: &Host,
@@ -38,14 +38,14 @@ pub fn is_settled(
     for (interface, name) in desired.interfaces.iter().zip(names) {
         let (own, others) = reverse.split_at(interface.acceptable.len());
         reverse = others;
-        is_settled &= stands(ground, host.project, interface, (name.as_ref(), own), paired);
+        is_settled &= is_as_desired(ground, host.project, interface, (name.as_ref(), own), paired);
     }
     is_settled
 }
 
-/// Whether one acceptable address and nothing else stands at an interface's name, its PTR and nothing else at the reverse
-/// name, and nothing at those of the other acceptable addresses.
-fn stands(
+/// Whether an interface's name holds one acceptable address and nothing else, the reverse name of this address holds
+/// its PTR and nothing else, and the reverse names of the other acceptable addresses hold nothing.
+fn is_as_desired(
     ground: Ground<'_>,
     project: ProjectIndex,
     interface: &Interface,
@@ -74,8 +74,8 @@ fn stands(
     is_right
 }
 
-/// The one record that stands at a name which nothing protects, if it is of this type and has the TTL that a project wants
-/// there.
+/// The only record at a name that is not protected, if it is of this type and has the TTL that the project's records
+/// have there.
 fn the_only<'c>(
     ground: Ground<'c>,
     project: ProjectIndex,
@@ -90,7 +90,7 @@ fn the_only<'c>(
     Some((LiveRrset { zone, rrset }, rrset.rdata().next()?)).filter(|_| is_free)
 }
 
-/// Whether nothing stands at a name, as far as any configured zone could say.
+/// Whether a name is known to hold nothing, or is in no configured zone.
 fn is_bare(ground: Ground<'_>, name: NameRef<'_>, spot: Option<&Spot>) -> bool {
     match spot {
         Some(spot) => ground.live.at(spot).next().is_none(),

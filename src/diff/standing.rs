@@ -12,12 +12,12 @@ use crate::inventory::model::{Host, HostStatus, Policy, ProjectFile, Trust};
 use crate::live::Place;
 use crate::names::HolderRow;
 
-/// Where a host stands before its rules run.
+/// Whether a host's rules run, and if not, why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
     /// Not in use: it is neither planned nor listed.
     Free,
-    /// Nobody looks after it.
+    /// zonewright does not manage it now.
     Skipped(SkipCode),
     /// Something keeps its rules from running.
     Blocked(Block),
@@ -40,8 +40,8 @@ pub struct Block {
 #[derive(Debug, Clone)]
 pub struct Standings(pub Vec<Standing>);
 
-/// Decides where one host stands as far as the inventory goes, by the host's place in it: the policy under which its rules
-/// run if its names let them, or where it stands.
+/// Decides the standing of one host from the inventory alone. Gives the policy under which its rules run if its names
+/// permit it, or else the standing.
 pub fn by_inventory(context: &Context<'_>, place: usize) -> Result<Policy, Standing> {
     let host = &context.inventory.hosts[place];
     if host.status == HostStatus::Free {
@@ -54,7 +54,7 @@ pub fn by_inventory(context: &Context<'_>, place: usize) -> Result<Policy, Stand
     }
 }
 
-/// Decides where a host stands that the inventory lets be planned under a policy: by where its names lie.
+/// Decides the standing of a host that the inventory lets run under a policy, from the zones that its names are in.
 pub fn by_places(context: &Context<'_>, place: usize, policy: Policy) -> Standing {
     match place_block(context, &context.desired[place], policy) {
         Some(block) => Standing::Blocked(block),
@@ -65,7 +65,7 @@ pub fn by_places(context: &Context<'_>, place: usize, policy: Policy) -> Standin
 /// The policy under which a host is planned, or why it is skipped.
 pub fn skip_or_policy(context: &Context<'_>, host: &Host) -> Result<Policy, SkipCode> {
     if !host.columns_are_known {
-        // Whose switches count is unknown; the host is blocked for its row.
+        // Its project is unknown, and so are the switches; the host is blocked because of its row.
         return Ok(Policy::CreateOnly);
     }
     let allowed = context.admin(host.project).is_some_and(|admin| admin.automation_allowed);
@@ -78,7 +78,7 @@ pub fn skip_or_policy(context: &Context<'_>, host: &Host) -> Result<Policy, Skip
         ProjectFile::Good(settings) if settings.automation || by_hand => settings.policy,
         ProjectFile::Good(_) if is_first_publication(context, host) => Policy::CreateOnly,
         ProjectFile::Good(_) => return Err(SkipCode::AutomationOff),
-        // Which switch and policy the file would give is unknown; the host is blocked for it.
+        // The switch and policy of the file are unknown; the host is blocked because of the file.
         ProjectFile::Missing | ProjectFile::Bad { .. } => Policy::CreateOnly,
     };
     if host.restricted && !by_hand {
@@ -114,7 +114,7 @@ pub fn obstacles(context: &Context<'_>, place: usize, policy: Policy) -> Vec<Blo
 
 /// The first code that the inventory gives: what the host's own lines say, or what it shares with others.
 fn inventory_block(context: &Context<'_>, place: usize) -> Option<Block> {
-    // Of a settled host nothing is wrong, and what it comes to was not kept.
+    // A settled host has no fault, and its derived values were not kept.
     let fault = || context.desired[place].faults.first().map(|fault| fault.code);
     let fault = if context.settled[place] { None } else { fault() };
     let code = context.collisions.codes(place).chain(fault).min()?;
@@ -178,7 +178,8 @@ pub fn kept_or_gained(context: &Context<'_>, interface: &Interface, policy: Poli
 }
 
 impl Standings {
-    /// Whether a host's records may not be touched by anybody: nobody looks after it, or not all of it is known.
+    /// Whether no other host's rules may change a host's records: zonewright does not manage the host, or not all of it
+    /// is known.
     fn protects(&self, context: &Context<'_>, place: usize) -> bool {
         let unknown = |interface: &Interface| {
             let place = context.live.place(interface.owner.as_name());
@@ -195,14 +196,14 @@ impl Standings {
         }
     }
 
-    /// The host, other than the one at `own`, whose record a name makes untouchable: AAAA at it, PTR that name it.
+    /// The host, other than the one at `own`, that protects the records of a name: AAAA at the name, PTR to it.
     pub fn protector(&self, context: &Context<'_>, own: usize, name: NameRef<'_>) -> Option<usize> {
         let inventory = context.inventory;
         let own_inv = inventory.hosts[own].inv;
         let holders = context.names.holders(inventory, name).filter(|holder| holder.now);
         let hosts = holders.flat_map(|holder| match holder.by {
-            // All rows of the host's number count, whichever gives the name; so do, of several current rows of names.lock,
-            // those that do not give it.
+            // All rows of the host's number count, whichever gives the name. Of several current rows of names.lock,
+            // those that do not give the name count, too.
             HolderRow::Host(place) => inventory.places_of(inventory.hosts[place as usize].inv),
             HolderRow::Lock(row) => inventory.places_of(inventory.lock[row as usize].inv),
         });

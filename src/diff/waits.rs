@@ -1,7 +1,7 @@
-//! Names that nobody has keep their records for a while: which removals are due, and which wait.
+//! Names that no host has keep their records for some time: which removals are due, and which wait.
 //!
-//! Comes in: what the rules do, and when an apply first wanted which RRset to lose records because nobody has the name. Goes
-//! out: what is done now, and what waits until `delete_after` has passed since then. Pure.
+//! Comes in: what the rules do, and when an apply first noted that an RRset is to lose records because no host has the
+//! name. Goes out: what is done now, and what waits until `delete_after` has passed since then. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,17 +11,17 @@ use crate::change::{Notice, NoticeCode, Rule, Waiting};
 use crate::dns::{Name, Rdata, RrKey, Rtype};
 use crate::inventory::value::{Duration, Time};
 
-/// When an apply first wanted an RRset to lose records because nobody has the name, by owner name and type.
+/// When an apply first noted that an RRset is to lose records because no host has the name, by owner name and type.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Waits(BTreeMap<(Name, Rtype), Time>);
 
 impl Waits {
-    /// Since when an RRset waits; none where no apply wanted it yet.
+    /// Since when an RRset waits; none where no apply has noted it yet.
     pub fn since(&self, owner: &Name, rtype: Rtype) -> Option<Time> {
         self.0.get(&(owner.clone(), rtype)).copied()
     }
 
-    /// All that wait, sorted by name and type.
+    /// All RRsets that wait, sorted by name and type.
     pub fn iter(&self) -> impl Iterator<Item = (&Name, Rtype, Time)> {
         self.0.iter().map(|((owner, rtype), since)| (owner, *rtype, *since))
     }
@@ -38,15 +38,15 @@ impl FromIterator<(Name, Rtype, Time)> for Waits {
     }
 }
 
-/// Whether a rule removes records because nobody has the name.
-pub fn is_of_nobody(rule: Rule) -> bool {
+/// Whether a rule removes records because no host has the name.
+pub fn removes_unheld_name(rule: Rule) -> bool {
     matches!(rule, Rule::Released | Rule::Orphan)
 }
 
-/// Moves what is not due to `held`: what the rules for names that nobody has would remove from RRsets of which no apply
-/// that long ago wanted it.
+/// Moves acts that are not due to `held`: removals by the rules for names that no host has, from RRsets that no apply
+/// noted long enough ago.
 ///
-/// What another rule removes too goes at once, and all else that is done to such an RRset is done.
+/// A record that another rule removes, too, is removed at once. All other acts on such an RRset are done.
 pub fn hold(context: &Context<'_>, acts: Vec<Act>, held: &mut Vec<Act>) -> Vec<Act> {
     if context.inventory.config.delete_after == Duration::from_secs(0) {
         return acts;
@@ -56,21 +56,21 @@ pub fn hold(context: &Context<'_>, acts: Vec<Act>, held: &mut Vec<Act>) -> Vec<A
         Deed::Add(_) | Deed::SetTtl(_) => None,
     };
     let by_others: BTreeSet<(Name, Rtype, Rdata)> =
-        acts.iter().filter(|act| !is_of_nobody(act.rule)).filter_map(removal).collect();
+        acts.iter().filter(|act| !removes_unheld_name(act.rule)).filter_map(removal).collect();
     let waits = |act: &Act| {
         let goes_anyway = removal(act).is_some_and(|removal| by_others.contains(&removal));
-        is_of_nobody(act.rule) && !goes_anyway && !is_due(context, act)
+        removes_unheld_name(act.rule) && !goes_anyway && !is_due(context, act)
     };
     let (waiting, due): (Vec<Act>, Vec<Act>) = acts.into_iter().partition(waits);
     held.extend(waiting);
     due
 }
 
-/// The RRsets of what is held, each once.
+/// The RRsets of the held acts, each once.
 pub fn waiting(context: &Context<'_>, held: &[Act]) -> Vec<Waiting> {
     let mut rrsets: BTreeMap<(&Name, Rtype), &Act> = BTreeMap::new();
     for act in held {
-        // A host's comes before an orphan, and the lowest before others, as with changes.
+        // An act of a host is before one of an orphan, and the lowest host is first, as with changes.
         let whose = |act: &Act| (act.actor.host.is_none(), act.actor);
         let first = rrsets.entry((&act.owner, act.rtype)).or_insert(act);
         if whose(act) < whose(first) {
@@ -80,13 +80,13 @@ pub fn waiting(context: &Context<'_>, held: &[Act]) -> Vec<Waiting> {
     rrsets.into_values().map(|act| waits(context, act)).collect()
 }
 
-/// Whether an apply wanted the RRset of an act to lose records long enough ago.
+/// Whether an apply noted the RRset of an act long enough ago.
 fn is_due(context: &Context<'_>, act: &Act) -> bool {
     let age = credible(context, act).and_then(|since| context.now.since(since));
     age.is_some_and(|age| age >= context.inventory.config.delete_after)
 }
 
-/// Since when an RRset waits, unless the clock stepped back since: what lies ahead is noted anew.
+/// Since when an RRset waits; none where this time is in the future, because the clock was set back: it is noted again.
 fn credible(context: &Context<'_>, act: &Act) -> Option<Time> {
     context.waits.since(&act.owner, act.rtype).filter(|since| *since <= context.now)
 }
@@ -108,7 +108,7 @@ fn waits(context: &Context<'_>, act: &Act) -> Waiting {
     }
 }
 
-/// The notice that what waits is not looked for, where something waits and removals rest.
+/// The notice that waiting RRsets are not judged, where some wait and removals are paused.
 pub fn resting(context: &Context<'_>) -> Option<Notice> {
     let delays = context.inventory.config.delete_after > Duration::from_secs(0);
     let rests = delays && context.removals_rest() && !context.waits.is_empty();
@@ -119,7 +119,8 @@ pub fn resting(context: &Context<'_>) -> Option<Notice> {
         name: "delete_after".to_owned(),
         host: None,
         message: format!(
-            "{rrsets} for `delete_after` cannot be judged while a row of hosts.csv or names.lock is bad, or a source unknown"
+            "{rrsets} for `delete_after` cannot be judged while a row of hosts.csv or names.lock is bad, or a source \
+             is not believed"
         ),
     })
 }

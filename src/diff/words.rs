@@ -15,7 +15,7 @@ use crate::live::{Place, ZoneIndex};
 use crate::names::holders::{lock_rows_of, name_of};
 use crate::names::{HolderRow, Prospect, Refusal};
 
-/// The block of a host by what the inventory says of it and of those it shares something with.
+/// The block of a host by what the inventory says about it, or about hosts that it shares something with.
 pub fn inventory_block(context: &Context<'_>, place: usize, code: BlockCode) -> Block {
     let detail = context.desired[place].faults.iter().find(|fault| fault.code == code).map(|fault| &fault.detail);
     match detail {
@@ -52,7 +52,7 @@ fn fault_block(context: &Context<'_>, place: usize, code: BlockCode, detail: &De
     match detail {
         Detail::Line(origin) => {
             let line = at(context, *origin);
-            block(code, format!("{line} is bad"), "correct the line; `zonewright check` says what is wrong with it")
+            block(code, format!("{line} is bad"), "correct the line; `zonewright check` shows what is wrong with it")
         }
         Detail::NoProjectFile => {
             let hint = format!("add a project file with `id: {project}`, or correct the one that cannot be read");
@@ -61,8 +61,8 @@ fn fault_block(context: &Context<'_>, place: usize, code: BlockCode, detail: &De
         Detail::Source(reason) => {
             let is_distrusted = |trust: &Trust| matches!(trust, Trust::Distrusted { reason: doubt } if doubt == reason);
             let hint = match context.inventory.sources().any(|(_, trust)| is_distrusted(trust)) {
-                true => "renew the export; the finding about it says what else can be done",
-                false => "get the source whole again; nothing is derived from it",
+                true => "renew the export; the finding about it lists other ways",
+                false => "restore the source; until then nothing is derived from it",
             };
             block(code, reason.clone(), hint)
         }
@@ -75,9 +75,11 @@ fn fault_block(context: &Context<'_>, place: usize, code: BlockCode, detail: &De
         Detail::FastboneName(error) => {
             block(code, format!("its fastbone name would have {error}"), "shorten `fastbone_name` or the host's name")
         }
-        Detail::NoReport(0) => {
-            block(code, "no source reports a MAC of it".into(), "check that its agent runs, or enter its MAC")
-        }
+        Detail::NoReport(0) => block(
+            code,
+            "no source reports a MAC for it".into(),
+            "check that its agent runs, or add its MAC to a source",
+        ),
         Detail::NoReport(reports) => {
             let message = match reports {
                 1 => "its one report does not count: too old, withdrawn, or bad".to_owned(),
@@ -97,13 +99,13 @@ fn fault_block(context: &Context<'_>, place: usize, code: BlockCode, detail: &De
     }
 }
 
-/// That a host has no name, and which it had last.
+/// The message that a host has no name, with its last one.
 fn nameless(context: &Context<'_>, host: &Host) -> String {
     let rows = &context.inventory.lock[lock_rows_of(context.inventory, host.inv)];
     let former = rows.iter().filter_map(|row| Some((row.released?, row.name.as_ref()?)));
     match former.max() {
-        Some((released, name)) => format!("it gave up its name `{name}` at {released}, and has no other"),
-        None if host.name.is_some() => "names.lock says that it has no name, whatever hosts.csv says".to_owned(),
+        Some((released, name)) => format!("its name `{name}` was released at {released}, and it has no other"),
+        None if host.name.is_some() => "names.lock says that it has no name; hosts.csv does not count".to_owned(),
         None => "it has no name".to_owned(),
     }
 }
@@ -113,33 +115,33 @@ pub fn name_hint(context: &Context<'_>, inv: Inv) -> String {
     match context.foreseen.of(inv) {
         Prospect::Gets(name) => format!("`zonewright allocate --write` gives it `{name}`"),
         Prospect::Refused(Refusal { message, hint, .. }) => {
-            format!("`zonewright allocate` has no name for it: {message}; {hint}")
+            format!("`zonewright allocate` cannot give it a name: {message}; {hint}")
         }
         Prospect::Unread(zone) => format!("`zonewright allocate --write` gives it one, once `{zone}` can be read"),
         Prospect::ByName(zone) => {
             format!("`zonewright allocate --write` gives it one, after asking `{zone}` which names are free")
         }
         Prospect::Doubted => {
-            "`zonewright allocate --write` gives it one, once hosts.csv and names.lock can be believed".to_owned()
+            "`zonewright allocate --write` gives it one, once hosts.csv and names.lock are believed".to_owned()
         }
         Prospect::Unknown => "`zonewright allocate --write` gives it one".to_owned(),
     }
 }
 
-/// What helps a host whose name lies in no domain of its project.
+/// What to do about a host whose name is in no domain of its project.
 fn foreign_hint(context: &Context<'_>, host: &Host) -> String {
     let (project, inv) = (context.project_id(host.project), host.inv);
     let has_domain = |row: &LockRow, name: &Name| {
         let admin = context.admin(row.project);
         admin.is_none_or(|admin| admin.has_name(name.as_name()))
     };
-    // Names.lock knows of the project that it came from, so that a release leaves nothing behind.
+    // The row of names.lock keeps the project that the host was in, so that a release leaves no records.
     let moved = name_of(context.inventory, host).and_then(|(name, row)| Some((name, row?)));
     match moved.filter(|(name, row)| row.project != host.project && has_domain(row, name)) {
-        // Which of the two is behind the other nobody can tell.
+        // It is not known which of the two files is out of date.
         Some((_, row)) => format!(
-            "in names.lock it is in `{}`: enter that in hosts.csv, or `zonewright release --host {inv} --to-project \
-             {project} --write` renames it; or add its domain to `also_domains` of [project.{project}]",
+            "names.lock has it in `{}`: write that into hosts.csv; or rename it with `zonewright release --host {inv} \
+             --to-project {project} --write`; or add its domain to `also_domains` of [project.{project}]",
             context.project_id(row.project)
         ),
         None => format!("rename the host, or add its domain to `also_domains` of [project.{project}]"),
@@ -160,11 +162,11 @@ fn no_network(
     match (segment, switch) {
         (Segment::L3, Some(switch)) if is_former => {
             let message = format!(
-                "switch `{switch}` is in l3-tors no more: it stood in an accepted export until now, and stays in its L3 \
-                 segment, in which VLAN {vlan} has no network"
+                "switch `{switch}` is no longer in l3-tors, but was in the accepted export. It stays in its L3 \
+                 segment, and VLAN {vlan} has no network there"
             );
-            let hint = "put its rows back into l3-tors; or, if it left its L3 segment, \
-                        `zonewright accept l3_tors --reason TEXT`";
+            let hint = "restore its rows in l3-tors; or, if it left its L3 segment, `zonewright accept l3_tors \
+                        --reason TEXT`";
             block(code, message, hint)
         }
         (Segment::L3, Some(switch)) => {
@@ -174,7 +176,7 @@ fn no_network(
         (_, switch) => {
             let behind = switch.map(|switch| format!(" (switch `{switch}` is not in l3-tors)")).unwrap_or_default();
             let message = format!("datacenter `{location}` has no /64 for VLAN {vlan}{behind}");
-            block(code, message, "add the network to net-layout, the switch to l3-tors, or correct the VLAN")
+            block(code, message, "add the network to net-layout, add the switch to l3-tors, or correct the VLAN")
         }
     }
 }
@@ -203,7 +205,11 @@ fn shared_block(context: &Context<'_>, place: usize, code: BlockCode) -> Block {
         BlockCode::DuplicateMac => {
             let (mac, other) = context.collisions.macs[&number];
             let message = format!("`{mac}` is also the MAC of {}", whose(other));
-            block(code, message, "find out which host really has it; a report `\"active\":false` withdraws the other")
+            block(
+                code,
+                message,
+                "find out which host really has it; a report with `\"active\":false` withdraws the other",
+            )
         }
         _ => {
             let (address, other) = context.collisions.addresses[&number];
@@ -213,7 +219,7 @@ fn shared_block(context: &Context<'_>, place: usize, code: BlockCode) -> Block {
     }
 }
 
-/// A name as people read it: a reverse name as its address.
+/// A name for people: a reverse name is shown as its address.
 pub fn readable(name: NameRef<'_>) -> String {
     match reverse::address_of(name) {
         Some(address) => format!("the reverse name of `{address}`"),
@@ -221,7 +227,7 @@ pub fn readable(name: NameRef<'_>) -> String {
     }
 }
 
-/// Whether a name was asked for, and what stands there may come from a wildcard.
+/// Whether a name was queried, and the answer may be the data of a wildcard.
 fn is_doubtful(context: &Context<'_>, zone: ZoneIndex, name: NameRef<'_>) -> bool {
     context.live.zone(zone).knowledge().is_some_and(|knowledge| knowledge.is_doubtful(name))
 }
@@ -232,28 +238,28 @@ pub fn place_block(context: &Context<'_>, code: BlockCode, name: &Name, place: &
     let zone = |zone: &crate::live::ZoneIndex| context.zone_spec(*zone).name.to_string();
     match place {
         Place::Unknown(unknown) if is_doubtful(context, *unknown, name.as_name()) => {
-            let message = format!("what stands at {shown} cannot be told from a wildcard of `{}`", zone(unknown));
+            let message = format!("the answer for {shown} may come from a wildcard of `{}`", zone(unknown));
             let hint = "let the server allow transfers and remove `read = \"query\"`, or remove the wildcard";
             block(code, message, hint)
         }
         Place::Unknown(unknown) if context.live.zone(*unknown).knowledge().is_some() => {
-            let message = format!("{shown} was not asked for when `{}` was read", zone(unknown));
-            block(code, message, "plan from the servers, or take another snapshot with the inventory of today")
+            let message = format!("{shown} was not queried when `{}` was read", zone(unknown));
+            block(code, message, "plan from the servers, or take a new snapshot with the current inventory")
         }
         Place::Unknown(unknown) => {
-            // Without the name: all hosts of the zone have one cause.
-            let message = format!("`{}` could not be read whole", zone(unknown));
-            block(code, message, "see the zone's error; nothing is changed until it can be read")
+            // The name is not in the message: all hosts of the zone have one cause, and one message.
+            let message = format!("`{}` could not be read completely", zone(unknown));
+            block(code, message, "see the zone's error; nothing in it is changed until it can be read")
         }
         Place::Delegated(_, cut) => {
-            let message = format!("{shown} lies below the delegation `{cut}`");
-            block(code, message, "configure the delegated zone, or remove the NS")
+            let message = format!("{shown} is below the delegation `{cut}`");
+            block(code, message, "add the delegated zone to zonewright.toml, or remove the NS")
         }
         Place::BelowDname(_, dname) => {
-            block(code, format!("{shown} lies below the DNAME at `{dname}`"), "remove the DNAME, or rename the host")
+            block(code, format!("{shown} is below the DNAME at `{dname}`"), "remove the DNAME, or rename the host")
         }
         Place::Cname(_) => {
-            let message = format!("a CNAME stands at {shown}");
+            let message = format!("there is a CNAME at {shown}");
             block(code, message, "remove the CNAME, or give the host another name")
         }
         Place::NoZone | Place::Open(_) => {
@@ -265,50 +271,53 @@ pub fn place_block(context: &Context<'_>, code: BlockCode, name: &Name, place: &
 /// The block of a host whose RRset holds a wrong record and is not ours.
 pub fn not_owner(context: &Context<'_>, owner: NameRef<'_>, wrong: RdataRef<'_>) -> Block {
     let (shown, us) = (readable(owner), &context.inventory.config.owner);
-    let message = format!("{shown} {} holds `{wrong}`, which is wrong, and which `{us}` did not create", wrong.rtype);
+    let message =
+        format!("{shown} {} holds `{wrong}`, which is wrong, and `{us}` did not create the RRset", wrong.rtype);
     block(BlockCode::NotOwner, message, "correct it by hand, or set `permission = \"full\"` for its zone")
 }
 
-/// The block of a host whose RRset would be somebody else's, by the TXT at `registry`.
+/// The block of a host whose RRset is registered to another owner, by the TXT at `registry`.
 pub fn registered(context: &Context<'_>, owner: NameRef<'_>, rtype: Rtype, by: &str, registry: &Name) -> Block {
     let (shown, us) = (readable(owner), &context.inventory.config.owner);
     let message = match by {
         "" => format!("{shown} {rtype} is registered without an owner, by the TXT at `{registry}`"),
         by => format!("{shown} {rtype} is registered to `{by}`, not to `{us}`, by the TXT at `{registry}`"),
     };
-    block(BlockCode::NotOwner, message, "let its owner remove the record and that TXT")
+    block(BlockCode::NotOwner, message, "ask its owner to remove the record and that TXT")
 }
 
 /// The block of a host whose rules would remove a protected host's record.
 pub fn conflict(context: &Context<'_>, owner: NameRef<'_>, rdata: RdataRef<'_>, protector: &Host) -> Block {
     let (shown, rtype) = (readable(owner), rdata.rtype);
     let message = format!(
-        "{shown} {rtype} `{rdata}` would have to go, but it is a record of host {}, whose records are left alone",
+        "{shown} {rtype} `{rdata}` would be removed, but it is a record of host {}, whose records are not changed",
         protector.inv
     );
     let place = at(context, protector.origin);
-    let hint = format!("settle host {} first ({place}), or remove the record by hand", protector.inv);
+    let hint = format!("fix host {} first ({place}), or remove the record by hand", protector.inv);
     block(BlockCode::Conflict, message, hint)
 }
 
-/// The block of a host whose RRset cannot be registered because the TXT's name would be none.
+/// The block of a host whose RRset cannot be registered because the TXT's name would not be valid.
 pub fn registry_too_long(owner: NameRef<'_>, rtype: Rtype, error: &NameError) -> Block {
     let message = format!("the registry TXT of {} {rtype} would have {error}", readable(owner));
     block(BlockCode::PostState, message, "shorten the host's name")
 }
 
-/// The block of a host whose RRset cannot be registered because a CNAME stands there.
+/// The block of a host whose RRset cannot be registered because there is a CNAME at the TXT's name.
 pub fn registry_at_cname(owner: NameRef<'_>, rtype: Rtype, name: &Name) -> Block {
-    let message = format!("a CNAME stands at `{name}`, where the registry TXT of {} {rtype} belongs", readable(owner));
+    let message =
+        format!("there is a CNAME at `{name}`, where the registry TXT of {} {rtype} belongs", readable(owner));
     block(BlockCode::PostState, message, "remove the CNAME")
 }
 
-/// The block of a host whose RRset cannot be registered, or given up, because what its TXT's name holds is not known.
+/// The block of a host whose RRset can be neither registered nor removed, because it is not known what its TXT's name
+/// holds.
 pub fn registry_unknown(context: &Context<'_>, zone: ZoneIndex, name: &Name) -> Block {
     place_block(context, BlockCode::ZoneUnknown, name, &Place::Unknown(zone))
 }
 
-/// The notice about an address of a host at a name that is nobody's.
+/// The notice about an address of a host at a name that no host has.
 pub fn foreign_name(inv: Inv, address: Ipv6Addr, name: NameRef<'_>) -> String {
-    format!("`{name}` holds `{address}`, an address of host {inv}, and is left alone")
+    format!("`{name}` holds `{address}`, an address of host {inv}, and is not changed")
 }

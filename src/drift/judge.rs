@@ -1,17 +1,17 @@
-//! What is behind one change: live, written and wanted held against each other, TTL and RDATA.
+//! Finds the cause of one change: compares live, written and wanted values, TTL and RDATA.
 
 use super::{Deed, Mover, Stray};
 use crate::change::Change;
 use crate::inventory::value::{Duration, Time};
 use crate::state::{ApplyId, Written};
 
-/// Judges a change by what was last written there, else by the apply after which it stood as it is wanted.
-pub fn judge(change: &Change, (written, stood): (Option<Written>, Option<(ApplyId, Time)>), now: Time) -> Stray {
+/// Judges a change by what was last written there, else by the apply after which the RRset was as it is wanted now.
+pub fn judge(change: &Change, (written, wanted_after): (Option<Written>, Option<(ApplyId, Time)>), now: Time) -> Stray {
     let (rtype, live, wanted) = (change.key.rtype, change.kind.before(), change.kind.after());
     let Some(written) = written else {
-        // Whether a TXT stood beside an RRset that others made is not known.
-        let stood = stood.filter(|_| !change.is_registry());
-        let (mover, deed) = match stood {
+        // It is not known whether an RRset that another editor created had a registry TXT.
+        let wanted_after = wanted_after.filter(|_| !change.is_registry());
+        let (mover, deed) = match wanted_after {
             Some(_) => (Mover::Dns, Some(deed(wanted.is_some(), live.is_some()))),
             None => (Mover::Unknown, None),
         };
@@ -19,8 +19,8 @@ pub fn judge(change: &Change, (written, stood): (Option<Written>, Option<(ApplyI
             mover,
             deed,
             written: None,
-            since: stood,
-            for_at_most: stood.and_then(|(_, at)| at_most(now, at)),
+            since: wanted_after,
+            for_at_most: wanted_after.and_then(|(_, at)| at_most(now, at)),
         };
     };
     let since = Some((written.apply, written.at));
@@ -32,7 +32,7 @@ pub fn judge(change: &Change, (written, stood): (Option<Written>, Option<(ApplyI
     Stray { mover, deed, written: Some(written), since, for_at_most }
 }
 
-/// What was done to an RRset, by whether it was there and whether it is.
+/// What was done to an RRset, by whether it was there and whether it is there now.
 fn deed(was: bool, is: bool) -> Deed {
     match (was, is) {
         (_, false) => Deed::Removed,
@@ -41,8 +41,8 @@ fn deed(was: bool, is: bool) -> Deed {
     }
 }
 
-/// How long ago something was, in whole seconds and rounded up; none where it is yet to come: a clock that was set back says
-/// nothing of that.
+/// How long ago something was, in whole seconds and rounded up; none where it is in the future, because the clock was
+/// set back.
 fn at_most(now: Time, since: Time) -> Option<Duration> {
     let past = now.since(since)?;
     let whole = Duration::from_secs(past.as_secs());

@@ -1,4 +1,4 @@
-//! Who moved.
+//! Tests which side changed.
 
 use super::*;
 use crate::change::{Reason, Rule};
@@ -34,7 +34,7 @@ fn written(side: Side<'_>) -> Option<Written> {
     Some(Written { apply: ApplyId(12), at: at(0), after: rrset(Rtype::AAAA, side.0, side.1).map(kept) })
 }
 
-/// What is behind a difference, an hour after the apply: live, wanted, written.
+/// The cause of a difference, an hour after the apply: live, wanted, written.
 fn found(
     live: Side<'_>,
     wanted: Side<'_>,

@@ -1,7 +1,7 @@
-//! What an export lost and changed since the one that was last accepted.
+//! Tests what an export lost and changed since the last accepted one.
 //!
-//! Comes in: the inventory, and what is remembered of accepted exports. Goes out: the exports that lost or changed more than
-//! they may, as findings and as doubts in the inventory.
+//! Comes in: the inventory, and what the state has of accepted exports. Goes out: the exports that lost or changed more
+//! than they may, as findings and as doubts in the inventory.
 
 use std::collections::BTreeMap;
 
@@ -13,23 +13,23 @@ use crate::inventory::value::{Percent, Time};
 /// What a finding is about.
 const RULE: &str = "an export that lost or changed too much since the last accepted one is not believed";
 
-/// What is remembered of the accepted export of a source.
+/// What the state has of the accepted export of a source.
 #[derive(Debug)]
 pub struct Baseline {
     /// The place of the source's export in [`Inventory::exports`].
     pub place: usize,
     /// When the accepted one was accepted.
     pub at: Time,
-    /// Of how many things it said something.
+    /// How many things it described.
     pub said: usize,
-    /// What is said now, compared with that.
+    /// How the present export differs from it.
     pub difference: Difference,
 }
 
-/// Something that is said of one thing now, and was not before; or the other way round.
+/// One thing about which the present export says something else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
-    /// Of what: `sas1-s12 604`.
+    /// The thing: `sas1-s12 604`.
     pub key: String,
     /// What was said.
     pub was: String,
@@ -37,14 +37,14 @@ pub struct Changed {
     pub is: String,
 }
 
-/// How what an export says differs from what another said; each sorted by what it is about.
+/// How the content of an export differs from that of another; each list is sorted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Difference {
-    /// What is said no longer.
+    /// The things that are missing now.
     pub gone: Vec<String>,
-    /// What was not said.
+    /// The things that are new.
     pub new: Vec<String>,
-    /// Of what something else is said.
+    /// The things about which the present export says something else.
     pub changed: Vec<Changed>,
 }
 
@@ -62,8 +62,8 @@ pub fn difference(was: &BTreeMap<String, String>, is: &BTreeMap<String, String>)
 
 /// Tests exports against the accepted ones, and distrusts those that fail.
 ///
-/// What is counted is of what an export says something, not its lines: a host reports each hour, and lines that stand twice
-/// are no more than lines that stand once.
+/// The things that an export describes are counted, not its lines: a host reports each hour, and a line that is there
+/// twice counts once.
 pub fn test(inventory: &mut Inventory, baselines: &[Baseline]) -> Diagnostics {
     let mut found = Diagnostics::default();
     for baseline in baselines {
@@ -75,7 +75,7 @@ pub fn test(inventory: &mut Inventory, baselines: &[Baseline]) -> Diagnostics {
         for (code, cause) in [("source-shrunk", shrunk), ("source-churned", churned)] {
             let (Some(cause), Some(first)) = (cause, first) else { continue };
             let reason = format!("source `{name}`: {cause}");
-            let hint = format!("export it again; or, if it is right, `zonewright accept {name} --reason TEXT`");
+            let hint = format!("export it again; or, if it is correct, `zonewright accept {name} --reason TEXT`");
             found.push(Diagnostic::file_error(code, first, reason.as_str()).rule(RULE).hint(hint));
             inventory.distrust(baseline.place, reason);
         }
@@ -83,7 +83,7 @@ pub fn test(inventory: &mut Inventory, baselines: &[Baseline]) -> Diagnostics {
     found
 }
 
-/// What an export says something of, in words: rows, where each is about something else.
+/// The things that an export describes, in words: rows, where each row is about another thing.
 fn things(export: &Export) -> &'static str {
     match export.spec.key {
         "hosts" | "l3_tors" | "ipv4_map" => "rows",
@@ -92,31 +92,33 @@ fn things(export: &Export) -> &'static str {
     }
 }
 
-/// What is wrong where more is gone than may be. A bad row says nothing, but it is there, and a thing is not gone for it.
+/// What is wrong where more things are missing than may be. A bad row may be about a missing thing, so that each bad
+/// row reduces the count by one.
 fn shrunk(baseline: &Baseline, export: &Export, share: Percent) -> Option<String> {
     let Baseline { said, at, difference: Difference { gone, .. }, .. } = baseline;
     let count = gone.len().saturating_sub(export.bad);
     let (things, are) = (things(export), if count == 1 { "is" } else { "are" });
-    let found =
-        || format!("{count} of {said} {things} {are} gone since the export accepted {at}, and `max_shrink` is {share}");
+    let found = || {
+        format!("{count} of {said} {things} {are} missing since the export accepted {at}, and `max_shrink` is {share}")
+    };
     (count > share.of(*said)).then(found)
 }
 
-/// What is wrong where more means something else than may.
+/// What is wrong where more things changed than may.
 fn churned(baseline: &Baseline, export: &Export, share: Percent) -> Option<String> {
     let Baseline { said, at, difference: Difference { changed, .. }, .. } = baseline;
     let Changed { key, was, is } = changed.first()?;
     let (count, things) = (changed.len(), things(export));
     let differ = match (things, count) {
-        ("hosts", 1) => "is reported otherwise",
-        ("hosts", _) => "are reported otherwise",
-        (_, 1) => "means something else",
-        _ => "mean something else",
+        ("hosts", 1) => "has another report",
+        ("hosts", _) => "have other reports",
+        (_, 1) => "has another meaning",
+        _ => "have another meaning",
     };
     let found = || {
         format!(
-            "{count} of {said} {things} {differ} than in the export accepted {at}, and `max_churn` is {share}; such as \
-             `{key}`: {is}, was {was}"
+            "{count} of {said} {things} {differ} than in the export accepted {at}, and `max_churn` is {share}; for \
+             example `{key}`: {is}, was {was}"
         )
     };
     (count > share.of(*said)).then(found)
@@ -134,7 +136,7 @@ mod tests {
         pairs.iter().map(|(key, meaning)| ((*key).to_owned(), (*meaning).to_owned())).collect()
     }
 
-    /// Of an export that spoke of so many things, what another one that lost, won and changed something is tested by.
+    /// The baseline of an export with so many things; the present export lost, added and changed some.
     fn baseline(count: usize) -> Baseline {
         let was = said(&[("a", "1"), ("b", "2"), ("c", "3"), ("gone", "4")]);
         let is = said(&[("a", "1"), ("b", "22"), ("c", "33"), ("new", "5")]);
@@ -142,7 +144,7 @@ mod tests {
         Baseline { place: 0, at: "2026-11-19T02:00:00Z".parse().unwrap(), said: count, difference }
     }
 
-    /// The same, of which so many things are gone.
+    /// The same, where so many things are missing.
     fn lost(count: usize, gone: usize) -> Baseline {
         let gone = (0..gone).map(|number| number.to_string()).collect();
         Baseline { difference: Difference { gone, ..Difference::default() }, ..baseline(count) }
@@ -167,20 +169,23 @@ mod tests {
         assert_eq!(shrunk(&lost(400, 40), &hosts, percent(10)), None);
         assert_eq!(
             shrunk(&lost(400, 240), &hosts, percent(10)).unwrap(),
-            "240 of 400 rows are gone since the export accepted 2026-11-19T02:00:00Z, and `max_shrink` is 10%"
+            "240 of 400 rows are missing since the export accepted 2026-11-19T02:00:00Z, and `max_shrink` is 10%"
         );
         assert!(shrunk(&lost(400, 41), &hosts, percent(10)).is_some());
-        assert!(shrunk(&lost(9, 1), &hosts, percent(10)).unwrap().starts_with("1 of 9 rows is gone"), "not of a few");
+        assert!(
+            shrunk(&lost(9, 1), &hosts, percent(10)).unwrap().starts_with("1 of 9 rows is missing"),
+            "not of a few"
+        );
         assert_eq!(shrunk(&lost(400, 0), &hosts, percent(0)), None);
         assert_eq!(shrunk(&lost(400, 400), &hosts, percent(100)), None, "that is how it is turned off");
-        assert!(shrunk(&lost(9, 9), &export("agent"), percent(10)).unwrap().starts_with("9 of 9 hosts are gone"));
+        assert!(shrunk(&lost(9, 9), &export("agent"), percent(10)).unwrap().starts_with("9 of 9 hosts are missing"));
     }
 
     #[test]
     fn what_a_bad_row_is_about_is_not_gone() {
         let hosts = Export { bad: 2, ..export("hosts") };
         assert_eq!(shrunk(&lost(9, 2), &hosts, percent(0)), None);
-        assert!(shrunk(&lost(9, 3), &hosts, percent(0)).unwrap().starts_with("1 of 9 rows is gone"));
+        assert!(shrunk(&lost(9, 3), &hosts, percent(0)).unwrap().starts_with("1 of 9 rows is missing"));
     }
 
     #[test]
@@ -189,11 +194,15 @@ mod tests {
         assert_eq!(churned(&baseline(20), &hosts, percent(10)), None);
         assert_eq!(
             churned(&baseline(19), &hosts, percent(10)).unwrap(),
-            "2 of 19 rows mean something else than in the export accepted 2026-11-19T02:00:00Z, and `max_churn` is 10%; \
-             such as `b`: 22, was 2"
+            "2 of 19 rows have another meaning than in the export accepted 2026-11-19T02:00:00Z, and `max_churn` is \
+             10%; for example `b`: 22, was 2"
         );
-        assert!(churned(&baseline(4), &export("net_layout"), percent(10)).unwrap().starts_with("2 of 4 VLANs mean"));
-        assert!(churned(&baseline(4), &export("agent"), percent(10)).unwrap().starts_with("2 of 4 hosts are reported"));
+        assert!(churned(&baseline(4), &export("net_layout"), percent(10)).unwrap().starts_with("2 of 4 VLANs have"));
+        assert!(
+            churned(&baseline(4), &export("agent"), percent(10))
+                .unwrap()
+                .starts_with("2 of 4 hosts have other reports")
+        );
         let Difference { gone, new, changed } = baseline(0).difference;
         assert_eq!((gone, new, changed.len()), (vec!["gone".to_owned()], vec!["new".to_owned()], 2));
     }

@@ -1,11 +1,11 @@
-//! Breakers: what an unattended run tripped, and what rests until somebody resets it.
+//! Breakers: an unattended run trips them, and an operator resets them.
 
 use std::collections::BTreeSet;
 
 use crate::inventory::value::Time;
 use crate::plan::{LimitState, Plan};
 
-/// The breaker of everything.
+/// The breaker of all projects.
 pub const GLOBAL: &str = "global";
 
 /// A scope whose breaker has tripped.
@@ -20,28 +20,28 @@ pub struct Breaker {
 }
 
 impl Breaker {
-    /// Whether it holds back the hosts of a project.
+    /// Whether it stops changes for the hosts of a project.
     pub fn holds(&self, project: &str) -> bool {
         self.scope == GLOBAL || self.scope.strip_prefix("project:") == Some(project)
     }
 
-    /// Which it is, since when it is tripped, and why.
+    /// The message that it is tripped, since when, and why.
     pub fn says(&self) -> String {
-        format!("the breaker `{}` is tripped since {}: {}", self.scope, self.tripped, self.why)
+        format!("the breaker `{}` has been tripped since {}: {}", self.scope, self.tripped, self.why)
     }
 
-    /// How somebody resets it who knows why it tripped.
+    /// How an operator resets it after finding out why it tripped.
     pub fn hint(&self) -> String {
-        format!("find out why, then `zonewright status --reset {} --reason TEXT`", self.scope)
+        format!("find out why, then run `zonewright status --reset {} --reason TEXT`", self.scope)
     }
 }
 
-/// The breaker that a limit trips: that of its project, else that of everything.
+/// The breaker that a limit trips: that of its project, else that of all projects.
 pub fn scope_of(limit: &LimitState) -> &str {
     if limit.scope.starts_with("project:") { &limit.scope } else { GLOBAL }
 }
 
-/// What exceeded limits trip: each scope once, with why; sorted by scope.
+/// The breakers that exceeded limits trip: each scope once, with why; sorted by scope.
 pub fn to_trip(exceeded: &[&LimitState]) -> Vec<(String, String)> {
     let scopes: BTreeSet<&str> = exceeded.iter().map(|limit| scope_of(limit)).collect();
     let why = |scope: &str| {
@@ -51,7 +51,7 @@ pub fn to_trip(exceeded: &[&LimitState]) -> Vec<(String, String)> {
     scopes.into_iter().map(|scope| (scope.to_owned(), why(scope))).collect()
 }
 
-/// The breaker that holds back a change of a plan, unless the plan is somebody's own act for hosts that they named.
+/// The breaker that stops a change of a plan; none where an operator named the hosts of the plan.
 pub fn holding<'b>(plan: &Plan, tripped: &'b [Breaker]) -> Option<&'b Breaker> {
     if plan.only.as_ref().is_some_and(|only| !only.hosts.is_empty()) {
         return None;

@@ -1,27 +1,27 @@
-//! Which lines of the inventory stood there before, so that nothing new rests on them.
+//! Which lines of the inventory are old, so that they cannot be a new cause.
 //!
-//! Every change of a project rests on the line of its VLAN, which has stood there for years: a cause is what is new.
+//! Every change of a project depends on the line of its VLAN, which may be years old: only a new line is a cause.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::diag::split_place;
 
-/// The lines that were there when the inventory was last applied whole.
+/// The lines that were there when the whole inventory was last applied.
 #[derive(Debug, Default)]
 pub struct OldLines {
     /// The files that have not changed since.
     unchanged: HashSet<String>,
-    /// Of files that have, the lines that have not, by number from 1.
+    /// The unchanged lines of files that have changed, by number from 1.
     compared: HashMap<String, HashSet<usize>>,
 }
 
 impl OldLines {
-    /// Takes all lines of a file for old.
+    /// Marks all lines of a file as old.
     pub fn unchanged(&mut self, file: &str) {
         self.unchanged.insert(file.to_owned());
     }
 
-    /// Takes those lines of a file for old that stand anywhere in what it was before: a row that moved says nothing new.
+    /// Marks the lines of a file as old that were anywhere in the file before: a row that moved says nothing new.
     pub fn compared(&mut self, file: &str, now: &[u8], before: &[u8]) {
         let before: HashSet<&[u8]> = lines(before).collect();
         let old = lines(now).enumerate().filter(|(_, line)| before.contains(line));
@@ -36,7 +36,7 @@ impl OldLines {
     }
 }
 
-/// The lines of a file, without what ends them.
+/// The lines of a file, without line ends.
 fn lines(content: &[u8]) -> impl Iterator<Item = &[u8]> {
     content.split(|octet| *octet == b'\n').map(<[u8]>::trim_ascii_end)
 }

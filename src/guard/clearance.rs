@@ -1,11 +1,11 @@
-//! Leave to carry out one plan, which nobody gets who exceeds a limit that was not lifted.
+//! The clearance to apply one plan; a plan that exceeds a limit that was not lifted gets none.
 
 use std::str::FromStr;
 
 use super::breakers::GLOBAL;
 use crate::plan::{LimitKind, LimitState, Plan, SealedPlan};
 
-/// Leave to carry out one plan. Only [`clear`] gives it, and nothing is written without.
+/// The permission to apply one plan. Only [`clear`] gives it, and nothing is written without it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Clearance {
     /// The plan's `id`.
@@ -19,12 +19,12 @@ impl Clearance {
     }
 }
 
-/// A limit that somebody lifts for one plan, and how far.
+/// A limit that an operator lifts for one plan, and how far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Allowance {
     /// The limit's name.
     pub name: String,
-    /// How many may change in all, or just as many as the plan adds.
+    /// How many may change in total, or exactly as many as the plan adds.
     pub number: u64,
 }
 
@@ -49,11 +49,12 @@ impl FromStr for Allowance {
 pub struct Over<'a> {
     /// The limit.
     pub limit: &'a LimitState,
-    /// The greatest number that somebody allows, which is too small; none where nobody does.
+    /// The greatest number that the operator allows, which is too small; none where the operator does not lift the
+    /// limit.
     pub allowed: Option<u64>,
 }
 
-/// Gives leave to carry out a plan that was counted, where it exceeds no limit but such as were lifted far enough.
+/// Gives the clearance for a plan that was counted, where all limits that it exceeds were lifted far enough.
 ///
 /// Errors: the limits that it exceeds, never none.
 pub fn clear<'a>(
@@ -64,7 +65,8 @@ pub fn clear<'a>(
     let over = |limit: &'a LimitState| {
         let name = limit.name();
         let numbers = || allowed.iter().filter(|allowance| allowance.name == name).map(|allowance| allowance.number);
-        // Who names just what the plan adds has read the plan; any other number is a bound on all that the limit counts.
+        // An operator who gives exactly the number that the plan adds has read the plan. Any other number is a bound on
+        // all that the limit counts.
         let is_enough =
             numbers().any(|number| number == limit.planned || number >= limit.used.saturating_add(limit.planned));
         (limit.exceeded && !is_enough).then_some(Over { limit, allowed: numbers().max() })
@@ -73,12 +75,12 @@ pub fn clear<'a>(
     if exceeded.is_empty() { Ok(Clearance { plan: sealed.id().to_owned() }) } else { Err(exceeded) }
 }
 
-/// The first of what somebody lifts that is no limit.
+/// The first allowance that names no limit.
 pub fn stray<'a>(plan: &Plan, counted: &[LimitState], allowed: &'a [Allowance]) -> Option<&'a Allowance> {
     allowed.iter().find(|allowance| !exists(plan, counted, &allowance.name))
 }
 
-/// Whether there is a limit of this name. Those of one plan are there even where it does not come near them.
+/// Whether there is a limit of this name. Limits of one plan exist even where the plan uses nothing of them.
 fn exists(plan: &Plan, counted: &[LimitState], name: &str) -> bool {
     let is_share = || {
         let (scope, kind) = name.rsplit_once('/')?;

@@ -1,7 +1,7 @@
-//! What the last accepted exports say where those of today do not, or may not be believed.
+//! What the last accepted exports say, where the present ones do not say it or are not believed.
 //!
-//! Comes in: the inventory, and what is remembered of accepted exports. Goes out: the inventory with switches that stay in an
-//! L3 segment, and with the hosts whose MAC a doubted source gave.
+//! Comes in: the inventory, and what the state has of accepted exports. Goes out: the inventory with switches that stay
+//! in an L3 segment, and with the hosts whose MAC a source in doubt gave.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use crate::inventory::sources::Draft;
 use crate::inventory::symbol::Symbols;
 use crate::inventory::value::{Inv, Time};
 
-/// Keeps switches in an L3 segment that accepted exports listed, and that l3-tors does not.
+/// Keeps switches in an L3 segment that accepted exports listed and that l3-tors no longer lists.
 pub fn keep_in_l3(inventory: &mut Inventory, accepted: &[String]) {
     for switch in accepted {
         let symbol = inventory.symbols.intern(switch);
@@ -23,11 +23,11 @@ pub fn keep_in_l3(inventory: &mut Inventory, accepted: &[String]) {
     }
 }
 
-/// Finds the hosts whose MAC a doubted source gave when it was last accepted, and takes what it says of all others from the
-/// inventory. `source` is its place in [`Inventory::mac_sources`]; `accepted` are the accepted exports of all sources of
-/// MACs, and `at` is when that of the doubted one was accepted.
+/// Finds the hosts whose MAC a source in doubt gave when it was last accepted, and removes its reports about all other
+/// hosts from the inventory. `source` is its place in [`Inventory::mac_sources`]; `accepted` are the accepted exports
+/// of all sources of MACs, and `at` is when that of the source in doubt was accepted.
 ///
-/// Reports of others that were made since count for nothing in that: they shall not take its place.
+/// Later reports of other sources do not count: they must not replace those of the source in doubt.
 pub fn find_given(inventory: &mut Inventory, source: u16, accepted: Draft, at: Time) {
     let symbols = inventory.symbols.merge(&accepted.symbols);
     let place = |name: &str| inventory.mac_sources.iter().position(|own| own.name == name);

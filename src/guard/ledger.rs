@@ -1,4 +1,4 @@
-//! The hosts that earlier applies changed, and how many of them a sliding period holds.
+//! The hosts that earlier applies changed, and how many of them are within a sliding period.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ pub enum Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    /// The scope that a plan and the state call so; none for those that are about no hosts.
+    /// Reads the scope as a plan and the state write it; none for scopes that are not about hosts.
     pub fn parse(text: &'a str) -> Option<Scope<'a>> {
         match text.strip_prefix("project:") {
             Some(project) => Some(Scope::Project(project)),
@@ -32,20 +32,20 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// What earlier applies changed: project, host, when. In any order, and each host as often as it was changed.
+/// What earlier applies changed: project, host, time. The order is any, and a host has one entry for each change.
 #[derive(Debug, Clone, Default)]
 pub struct Ledger(Vec<(String, Inv, Time)>);
 
 impl Ledger {
-    /// Takes entries as the state gives them.
+    /// Makes a ledger of the entries that the state gives.
     pub fn new(entries: Vec<(String, Inv, Time)>) -> Ledger {
         Ledger(entries)
     }
 
     /// The hosts of a scope that were changed within the period before `now`, each with the latest time.
     ///
-    /// What is exactly a period old is free again. What lies after `now` counts: the clock was stepped back, and what was
-    /// changed before that was changed all the same.
+    /// A change that is exactly one period old no longer counts. A change after `now` counts: the clock was set back,
+    /// and the change was made.
     pub fn used(&self, scope: Scope<'_>, period: Duration, now: Time) -> BTreeMap<Inv, Time> {
         let since = now.minus(period);
         let mut used = BTreeMap::new();
@@ -57,8 +57,8 @@ impl Ledger {
     }
 }
 
-/// The earliest time at which so many hosts at most are changed within a period, the planned ones among them, if nothing
-/// else is; none where they fit already, or are too many by themselves.
+/// The earliest time at which the planned hosts fit the limit, if no other host changes; none where they fit already,
+/// or are too many even alone.
 pub fn frees(used: &BTreeMap<Inv, Time>, planned: &BTreeSet<Inv>, max: u64, period: Duration) -> Option<Time> {
     let room = usize::try_from(max).unwrap_or(usize::MAX).checked_sub(planned.len())?;
     let others = used.iter().filter(|(host, _)| !planned.contains(host));

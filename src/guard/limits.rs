@@ -11,27 +11,28 @@ use crate::inventory::model::{HostLimit, Limits};
 use crate::inventory::value::{Duration, Inv, Percent, Time};
 use crate::plan::{LimitKind, LimitSetting, LimitState, Plan, ZoneSeen};
 
-/// What [`Rules::max_delete`] is where nothing is said: of a zone's names a tenth may go in one plan (no official source).
+/// The default of [`Rules::max_delete`]: one plan may delete a tenth of a zone's names (no official source).
 const MAX_DELETE: Percent = Percent::from_whole(10);
 
-/// What [`Rules::max_modify`] is where nothing is said: what is modified can be put back, so that it is thrice that (no
-/// official source).
+/// The default of [`Rules::max_modify`]: three times as many, because a modified RRset can be restored (no official
+/// source).
 const MAX_MODIFY: Percent = Percent::from_whole(30);
 
-/// How many RRsets of a zone may go at least where nothing is said: a person can look through so many (no official source).
+/// The smallest default of RRsets of a zone that may be deleted: a person can read so many (no official source).
 const LOST: u64 = 50;
 
-/// How many may be others at least, or go where as many come. In a small fleet one project is the zone, and its ordinary day,
-/// another VLAN or TTL, is all of it; what that is only its administrator can say (no official source).
+/// The smallest default of RRsets that may be modified, or deleted where as many are created. In a small fleet one
+/// project is the whole zone, and an ordinary change, another VLAN or TTL, changes all of it. Only the administrator
+/// can say what is ordinary there (no official source).
 const MOVED: u64 = 1000;
 
-/// How many lines are named where they cause the same number of changes.
+/// How many lines are listed where they cause the same number of changes.
 const TOGETHER: usize = 3;
 
-/// From how many changes on it is asked what causes them: of a few any one row may cause most.
+/// The smallest number of changes for which the cause is limited: one row may easily cause most of a few.
 const MANY: u64 = 20;
 
-/// The period of what is about one plan alone.
+/// The period of limits that are about one plan.
 const THIS_PLAN: &str = "plan";
 
 /// The limits in force.
@@ -58,12 +59,12 @@ pub struct HostRule {
     pub period: Duration,
     /// How many.
     pub max: u64,
-    /// Where it is set; none where only an earlier plan says.
+    /// Where it is set; none where only an earlier plan says it.
     pub place: Option<String>,
 }
 
 impl Rules {
-    /// What zonewright.toml says, and project files.
+    /// The limits that zonewright.toml and project files set.
     pub fn new<'a>(
         global: &Limits,
         projects: impl IntoIterator<Item = (&'a str, &'a [HostLimit])>,
@@ -90,7 +91,7 @@ impl Rules {
         Rules { hosts, max_delete, max_modify, max_by_cause, places }
     }
 
-    /// What sets a limit that is a share, which is this one where one is set.
+    /// What sets a limit that is a share: `share` where it is set, else the default.
     fn setting(&self, kind: LimitKind, share: Option<Percent>) -> LimitSetting {
         match share {
             None => LimitSetting::Default,
@@ -101,13 +102,14 @@ impl Rules {
         }
     }
 
-    /// The longest period of any limit: what is older concerns nobody.
+    /// The longest period of any limit: older changes do not count.
     pub fn longest(&self) -> Duration {
         self.hosts.iter().map(|rule| rule.period).max().unwrap_or(Duration::from_secs(0))
     }
 }
 
-/// Counts a plan against all limits, when it is made; `is_old` tells of which places, as `file:line`, nothing new can come.
+/// Counts a plan against all limits, when it is made; `is_old` says which places, as `file:line`, cannot be a new
+/// cause.
 pub fn count(plan: &Plan, rules: &Rules, ledger: &Ledger, now: Time, is_old: &dyn Fn(&str) -> bool) -> Vec<LimitState> {
     let mut counted = of_hosts(plan.changes.iter(), rules, ledger, now);
     counted.extend(shares(plan, rules));
@@ -115,8 +117,8 @@ pub fn count(plan: &Plan, rules: &Rules, ledger: &Ledger, now: Time, is_old: &dy
     counted
 }
 
-/// Counts a plan again, when it is applied: of hosts those that are still to be changed, shares as they were planned. What
-/// causes its changes was found when it was made, and is no other now.
+/// Counts a plan again, when it is applied: for hosts, the changes that are still to be made; shares as they were
+/// planned. The causes of its changes were found when it was made, and are the same now.
 pub fn recount((plan, open): (&Plan, &[&Change]), rules: &Rules, ledger: &Ledger, now: Time) -> Vec<LimitState> {
     let mut counted = of_hosts(open.iter().copied(), rules, ledger, now);
     counted.extend(shares(plan, rules));
@@ -125,7 +127,7 @@ pub fn recount((plan, open): (&Plan, &[&Change]), rules: &Rules, ledger: &Ledger
     counted
 }
 
-/// The limits of hosts, with what of them is used, and what changes would add.
+/// The limits of hosts, with how much of each is used, and how much changes would add.
 pub fn of_hosts<'a>(
     changes: impl Iterator<Item = &'a Change> + Clone,
     rules: &Rules,
@@ -138,7 +140,7 @@ pub fn of_hosts<'a>(
         let planned: BTreeSet<Inv> = of_scope.filter_map(|change| change.host).collect();
         let used = ledger.used(scope, rule.period, now);
         let added = planned.iter().filter(|host| !used.contains_key(host)).count() as u64;
-        // A plan that adds none changes nothing about a limit that others exceeded.
+        // A plan that adds no host is not refused because of a limit that earlier applies exceeded.
         let exceeded = added > 0 && used.len() as u64 + added > rule.max;
         let frees = exceeded.then(|| frees(&used, &planned, rule.max, rule.period)).flatten();
         LimitState {
@@ -161,7 +163,7 @@ pub fn of_hosts<'a>(
     rules.hosts.iter().map(state).collect()
 }
 
-/// The shares of zones of which a plan deletes or modifies something; of zones that were not read whole nothing is known.
+/// The shares of zones in which a plan deletes or modifies something; none for zones that were not read completely.
 fn shares(plan: &Plan, rules: &Rules) -> Vec<LimitState> {
     let mut counts: HashMap<String, [u64; 3]> = HashMap::new();
     for change in plan.changes.iter().filter(|change| matches!(change.key.rtype, Rtype::AAAA | Rtype::PTR)) {
@@ -201,19 +203,20 @@ fn by_cause(plan: &Plan, rules: &Rules, is_old: &dyn Fn(&str) -> bool) -> Option
     }
     causes.retain(|place, _| !is_old(place));
     let most = causes.values().copied().max()?;
-    // Lines of one setting go together, and which of them was edited is not known; of rows that cause as many the first.
+    // The lines of one setting are shown together, because it is not known which was edited; of many rows only the
+    // first.
     let alike: Vec<&str> = causes.into_iter().filter(|(_, count)| *count == most).map(|(place, _)| place).collect();
     let cause = if alike.len() > TOGETHER { alike[0].to_owned() } else { alike.join(", ") };
     cause_limit(rules, most, plan.changes.len() as u64, cause)
 }
 
-/// The lines that a change rests on. The updates that an undo names are none.
+/// The lines that a change is based on. The updates that an undo names do not count.
 fn places(change: &Change) -> BTreeSet<&str> {
     let reasons = change.reasons.iter().filter(|reason| reason.rule != Rule::Undo);
     reasons.flat_map(|reason| reason.evidence.iter().map(String::as_str)).collect()
 }
 
-/// The limit of what one cause changes, where one is set and there are enough changes.
+/// The limit for one cause, where it is set and there are enough changes.
 fn cause_limit(rules: &Rules, planned: u64, of: u64, cause: String) -> Option<LimitState> {
     let share = rules.max_by_cause.filter(|_| of >= MANY)?;
     let setting = rules.setting(LimitKind::MaxByCause, Some(share));
@@ -221,7 +224,7 @@ fn cause_limit(rules: &Rules, planned: u64, of: u64, cause: String) -> Option<Li
     Some(LimitState { cause: Some(cause), ..limit })
 }
 
-/// A limit that is about one plan alone.
+/// A limit that is about one plan.
 fn of_plan(
     scope: &str,
     (counts, setting): (LimitKind, LimitSetting),

@@ -1,7 +1,8 @@
-//! What refuses a plan, or keeps a host out of it: limits, breakers, trust in exports, and what the zones would become.
+//! Refuses plans and blocks hosts: limits, breakers, trust in exports, and rules of DNS in the resulting zones.
 //!
-//! Comes in: inventory, live DNS, a plan, and what is remembered of earlier applies. Goes out: what fits and what does not, in
-//! numbers and words. Pure: what is remembered is handed in as plain values, and nothing is sent, tripped or accepted here.
+//! Comes in: inventory, live DNS, a plan, and what the state has of earlier applies. Goes out: what fits and what does
+//! not, in numbers and words. Pure: the caller passes what the state has as plain values, and nothing is sent, tripped
+//! or accepted here.
 
 pub mod trust;
 

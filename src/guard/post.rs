@@ -1,21 +1,22 @@
-//! The zones as they would become: which rules of DNS changes would break, and which are broken already.
+//! Checks the resulting zones: which rules of DNS changes would break, and which are broken already.
 //!
-//! Comes in: live DNS, the merged changes of a plan, and how many records an RRset may have. Goes out: the faults that the
-//! changes cause, each with the changes that do, and the faults that stay from before. Live DNS is not copied: the changes
-//! are looked at as a layer above it. Pure.
+//! Comes in: live DNS, the merged changes of a plan, and how many records an RRset may have. Goes out: the faults that
+//! the changes cause, each with the changes that cause it, and the faults that were there before and stay. Live DNS is
+//! not copied: the changes are a layer above it. Pure.
 //!
 //! | fault | caused by |
 //! |---|---|
-//! | a CNAME beside other data | whoever creates either |
-//! | an RRset of too many records | whoever makes it larger |
-//! | a PTR to a name at which nothing stands | whoever adds it, or takes away what stood there |
-//! | data at or below a delegation, or below a DNAME | whoever creates it |
+//! | a CNAME and other data at one name | the change that creates one of them |
+//! | an RRset of too many records | the change that makes it larger |
+//! | a PTR to a name that has no address or CNAME | the change that adds the PTR, or removes the address or CNAME |
+//! | data at or below a delegation, or below a DNAME | the change that creates the data |
 //!
-//! What stands at a name is known where it lies in a zone that was read whole, neither delegated nor below a DNAME, or in
-//! one that was asked for this very name. Elsewhere no PTR to it is at fault. That a new name keeps a wildcard from
-//! answering for another is told, but nobody's fault: nothing that stood there was taken away.
+//! What a name holds is known where the name is in a zone that was read completely, and is not delegated or below a
+//! DNAME; or where its zone was queried for this name. Elsewhere no PTR to it is a fault. A new name can keep a
+//! wildcard from answering for another name. This is reported as a fault that no change causes: no change removed a
+//! record of that name.
 //!
-//! Labels of the registry's TXT that do not fit are no part of this: the rules block a host for them.
+//! Labels of the registry's TXT that are too long are not checked here: the rules block the host.
 
 mod view;
 
@@ -29,16 +30,16 @@ use crate::dns::{Name, NameRef, Rdata, Rrset, RrsetRef, Rtype, reverse};
 use crate::live::{Live, ZoneIndex};
 use view::View;
 
-/// What the check came to.
+/// The result of the check.
 #[derive(Debug, Default)]
 pub struct Found<'a> {
     /// The faults that the changes cause, sorted by fault.
     pub caused: Vec<Caused<'a>>,
-    /// The faults that the changes neither cause nor mend, sorted.
+    /// The faults that were there before and that the changes do not fix, sorted.
     pub standing: Vec<Fault<'a>>,
 }
 
-/// A fault with what causes it.
+/// A fault with the changes that cause it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Caused<'a> {
     /// The fault.
@@ -61,11 +62,11 @@ pub struct Fault<'a> {
 /// How a rule of DNS is broken.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind<'a> {
-    /// A CNAME stands beside RRsets of these types, sorted by number.
+    /// A CNAME is at the same name as RRsets of these types, sorted by number.
     CnameBeside(Vec<Rtype>),
     /// The RRset of this type has so many records.
     TooMany(Rtype, usize),
-    /// The PTR names a name at which nothing stands.
+    /// The PTR names a name that has no address or CNAME.
     Dangling {
         /// That name.
         target: NameRef<'a>,
@@ -79,7 +80,7 @@ pub enum Kind<'a> {
 }
 
 impl<'a> Found<'a> {
-    /// Puts together what was found in parts.
+    /// Joins what was found in parts.
     pub fn join(parts: impl IntoIterator<Item = Found<'a>>) -> Found<'a> {
         let mut all = Found::default();
         for Found { caused, standing } in parts {
@@ -92,7 +93,7 @@ impl<'a> Found<'a> {
     }
 }
 
-/// What is compared. Its parts, the changes and each of the zones, can be looked at side by side.
+/// What is compared. Its parts, the changes and each of the zones, can be checked in parallel.
 pub struct Check<'a> {
     /// The changes.
     changes: &'a [Change],
@@ -105,13 +106,13 @@ pub struct Check<'a> {
 }
 
 impl<'a> Check<'a> {
-    /// Lays `changes` over live DNS; an RRset may have `max_rrset` records. Each RRset has at most one change, the `before`
-    /// of which is live.
+    /// Puts `changes` over live DNS; an RRset may have `max_rrset` records. Each RRset has at most one change, whose
+    /// `before` is live.
     pub fn new(live: &'a Live, changes: &'a [Change], max_rrset: usize) -> Check<'a> {
         Check { changes, before: View::new(live, &[]), after: View::new(live, changes), max_rrset }
     }
 
-    /// Looks at what the changes are about.
+    /// Checks the names and RRsets of the changes.
     pub fn changes(&self) -> Found<'a> {
         let mut found = Found::default();
         for (place, change) in self.changes.iter().enumerate() {
@@ -120,11 +121,11 @@ impl<'a> Check<'a> {
         found
     }
 
-    /// Looks at what no change is about in a zone.
+    /// Checks the RRsets of a zone that no change is about.
     pub fn zone(&self, zone: ZoneIndex) -> Found<'a> {
         let mut found = Found::default();
         let live = self.after.live().zone(zone);
-        // Nothing else can be wrong that no change is about.
+        // An RRset without a change can have no other fault.
         if live.has_pointers() || live.largest_rrset() > self.max_rrset {
             for rrset in live.contents().into_iter().flat_map(|contents| contents.rrsets()) {
                 self.unchanged(zone, rrset, &mut found);
@@ -133,12 +134,12 @@ impl<'a> Check<'a> {
         found
     }
 
-    /// Looks at the RRset that a change is about.
+    /// Checks the RRset that a change is about.
     fn change(&self, place: usize, change: &'a Change, found: &mut Found<'a>) {
         let owner = change.key.owner.as_name();
         let live = self.after.live();
         let Some(zone) = live.zone_of(owner) else { return };
-        // Only the first change at a name looks at what stands beside a CNAME there.
+        // A CNAME with other data is checked once for each name, at its first change.
         let is_first = self.after.changes_at(owner).next().is_some_and(|(first, _)| first == place);
         if is_first && self.after.shows(zone, owner) {
             self.cname(zone, owner, found);
@@ -163,7 +164,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Looks at the number of records of an RRset that a change leaves, and that had so many before.
+    /// Checks the number of records of an RRset after a change; it had `had` before.
     fn size(&self, fault: Fault<'a>, (had, place): (usize, usize), found: &mut Found<'a>) {
         let Kind::TooMany(_, has) = fault.kind else { return };
         if has > self.max_rrset {
@@ -174,7 +175,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Looks at the PTR that a change leaves.
+    /// Checks the PTR that an RRset has after a change.
     fn pointers(&self, zone: ZoneIndex, (place, change, after): (usize, &'a Change, &'a Rrset), found: &mut Found<'a>) {
         let owner = change.key.owner.as_name();
         let had = |rdata: &Rdata| change.kind.before().is_some_and(|before| before.rdata().contains(rdata));
@@ -185,7 +186,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Looks at one PTR, which a change adds, or which was there before.
+    /// Checks one PTR, which a change adds, or which was there before.
     fn pointer(
         &self,
         zone: ZoneIndex,
@@ -207,32 +208,32 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Looks at what would stand beside a CNAME at a name at which something changes.
+    /// Checks whether a name of a change would have a CNAME and other data.
     fn cname(&self, zone: ZoneIndex, owner: NameRef<'_>, found: &mut Found<'a>) {
-        let Some(beside) = self.after.beside_cname(zone, owner) else { return };
+        let Some(others) = self.after.beside_cname(zone, owner) else { return };
         let had = self.before.beside_cname(zone, owner);
         let is_new = |rtype: Rtype| match &had {
-            Some(had) => beside.contains(&rtype) && !had.contains(&rtype),
-            None => beside.contains(&rtype) || rtype == Rtype::CNAME,
+            Some(had) => others.contains(&rtype) && !had.contains(&rtype),
+            None => others.contains(&rtype) || rtype == Rtype::CNAME,
         };
         let creates = |change: &Change| matches!(change.kind, ChangeKind::Create { .. }) && is_new(change.key.rtype);
         let causes = self.after.changes_at(owner).filter(|(_, change)| creates(change));
         let by: Vec<usize> = causes.map(|(place, _)| place).collect();
-        let fault = Fault { zone, kind: Kind::CnameBeside(beside), owner: owner.to_name() };
+        let fault = Fault { zone, kind: Kind::CnameBeside(others), owner: owner.to_name() };
         match by.is_empty() {
             false => found.caused.push(Caused { fault, by }),
             true => found.standing.push(fault),
         }
     }
 
-    /// Looks at a live RRset, unless a change is about it.
+    /// Checks a live RRset, unless a change is about it.
     fn unchanged(&self, zone: ZoneIndex, rrset: RrsetRef<'a>, found: &mut Found<'a>) {
         let rtype = rrset.rtype();
         let is_large = rrset.record_count() > self.max_rrset && !view::is_dnssec(rtype);
         if !is_large && !matches!(rtype, Rtype::CNAME | Rtype::PTR) {
             return;
         }
-        // Nearly every PTR is as it should be, so that this comes before all that is asked of its own name.
+        // Nearly every PTR is correct, so this test comes before those of its own name.
         let mut targets = rrset.rdata().filter_map(|rdata| rdata.target());
         let is_answered = rtype == Rtype::PTR && self.after.live().is_answered(zone, rrset);
         if !is_large && is_answered && targets.all(|target| self.after.changes_at(target).next().is_none()) {

@@ -1,21 +1,22 @@
-//! What an export must be to be believed, as far as the export alone tells: its age, and how many rows it has.
+//! The tests of an export that need only the export: its age, and how many rows it has.
 //!
-//! Comes in: an inventory and the clock. Goes out: which exports fail, in their trust and in diagnostics. Ages are lengths
-//! between two instants, so that no offset and no change to summer time makes an export older or younger.
+//! Comes in: an inventory and the clock. Goes out: which exports fail, in their trust and in diagnostics. Ages are
+//! durations between two instants, so that time zones and summer time do not change them.
 
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Export, Trust};
 use crate::inventory::value::{CLOCK_SKEW, Duration, Time};
 
-/// What an export that is too old, or of an unknown age, is not believed for.
-const AGE_RULE: &str = "with `max_age` an export must say when it was made, and be no older";
+/// The rule that an export breaks that is too old, or of unknown age.
+const AGE_RULE: &str = "with `max_age` an export must say when it was made, and must not be older";
 
-/// What an export with too few rows is not believed for.
-const ROWS_RULE: &str = "an export has at least `min_rows` rows";
+/// The rule that an export with too few rows breaks.
+const ROWS_RULE: &str = "an export must have at least `min_rows` rows";
 
-/// Tests every export that could be read whole; those that fail are distrusted for the first reason, and all reasons are
-/// told. What could not be read whole is unknown already, and what there is of it proves nothing.
+/// Tests every export that could be read completely; those that fail are distrusted for the first reason, and all
+/// reasons are reported. An export that could not be read completely is unknown already, and the rest of it proves
+/// nothing.
 pub fn test_exports(inventory: &mut Inventory, now: Time) -> Diagnostics {
     let mut diagnostics = Diagnostics::default();
     for place in 0..inventory.exports.len() {
@@ -40,7 +41,7 @@ pub fn test_exports(inventory: &mut Inventory, now: Time) -> Diagnostics {
 struct Failure {
     /// The code.
     code: &'static str,
-    /// What is wrong, to stand behind the source's name.
+    /// What is wrong, as the text after the source's name.
     cause: String,
     /// The rule that is broken.
     rule: &'static str,
@@ -65,11 +66,12 @@ fn test_age(export: &Export, now: Time) -> Option<Failure> {
         && ahead > CLOCK_SKEW
     {
         let ahead = rounded(ahead);
-        let cause = format!("it is dated {dated}, which is {ahead} after the clock ({now}): one of the two is wrong");
+        let cause =
+            format!("it is dated {dated}, which is {ahead} ahead of the clock ({now}): one of the two is wrong");
         return failure(
             "source-from-the-future",
             cause,
-            "set the clock that is wrong, here or where the export is made",
+            "correct the wrong clock, here or on the machine that makes the export",
         );
     }
     let age = now.since(dated)?;
@@ -78,10 +80,10 @@ fn test_age(export: &Export, now: Time) -> Option<Failure> {
     }
     let what = if several { "its oldest file" } else { "it" };
     let cause = format!("{what} is {} old (generated {dated}), and `max_age` is {max}", rounded(age));
-    failure("source-too-old", cause, "export again, or find out why nothing is exported any more")
+    failure("source-too-old", cause, "export again, or find out why the export job stopped")
 }
 
-/// A length in whole seconds, rounded up, so that what is too long is not shown as just long enough.
+/// A duration in whole seconds, rounded up, so that an age just over the limit is not shown as the limit.
 fn rounded(length: Duration) -> Duration {
     let whole = Duration::from_secs(length.as_secs());
     if whole < length { Duration::from_secs(length.as_secs() + 1) } else { whole }
@@ -95,7 +97,7 @@ fn test_rows(export: &Export) -> Option<Failure> {
         code: "too-few-rows",
         cause: cause(),
         rule: ROWS_RULE,
-        hint: "export again; or, where so few are right, lower `min_rows` in zonewright.toml",
+        hint: "export again; or, if so few rows are correct, lower `min_rows` in zonewright.toml",
     })
 }
 
@@ -117,7 +119,7 @@ mod tests {
         loaded.inventory.expect("the base of the cases is a workspace")
     }
 
-    /// Of that workspace the export `l3_tors`, dated so, with `max_age`.
+    /// The export `l3_tors` of that workspace, with this date and `max_age`.
     fn dated(date: &str, max_age: &str) -> Export {
         let inventory = inventory();
         let mut export = inventory.exports.into_iter().find(|export| export.spec.key == "l3_tors").unwrap();
@@ -139,7 +141,7 @@ mod tests {
             wrong_age("2026-11-19T19:00:00Z", "6h", NOW).unwrap(),
             "source-too-old: it is 7h old (generated 2026-11-19T19:00:00Z), and `max_age` is 6h"
         );
-        // A moment too old is not told as just old enough.
+        // A moment too old is not shown as just young enough.
         assert_eq!(
             wrong_age("2026-11-19T20:00:00Z", "6h", "2026-11-20T02:00:00.000000001Z").unwrap(),
             "source-too-old: it is 6h1s old (generated 2026-11-19T20:00:00Z), and `max_age` is 6h"
@@ -149,11 +151,11 @@ mod tests {
 
     #[test]
     fn ages_are_between_instants_whatever_the_offsets() {
-        // In the night of 25 October 2026 the clocks of Berlin show 02:30 twice, and the export was made at the first.
+        // In the night of 25 October 2026 clocks in Berlin show 02:30 twice, and the export was made at the first.
         let (first, second) = ("2026-10-25T02:30:00+02:00", "2026-10-25T02:30:00+01:00");
         assert_eq!(wrong_age(first, "1h", second), None);
         assert!(wrong_age(first, "59m", second).is_some_and(|cause| cause.contains("it is 1h old")));
-        // On 29 March 2026 they show no 02:30: of two hours on the dial one went by.
+        // On 29 March 2026 they show no 02:30: of two hours on the clock only one passed.
         assert_eq!(wrong_age("2026-03-29T01:30:00+01:00", "1h", "2026-03-29T03:30:00+02:00"), None);
         assert_eq!(wrong_age("2026-11-20T07:00:00+05:00", "0s", NOW), None);
     }
@@ -163,7 +165,7 @@ mod tests {
         assert_eq!(wrong_age("2026-11-20T02:05:00Z", "6h", NOW), None);
         assert_eq!(
             wrong_age("2026-11-20T02:05:01Z", "6h", NOW).unwrap(),
-            "source-from-the-future: it is dated 2026-11-20T02:05:01Z, which is 5m1s after the clock \
+            "source-from-the-future: it is dated 2026-11-20T02:05:01Z, which is 5m1s ahead of the clock \
              (2026-11-20T02:00:00Z): one of the two is wrong"
         );
     }
@@ -197,20 +199,20 @@ mod tests {
         found.settle();
         insta::assert_snapshot!(render(&found, &inventory.files), @r#"
     racktables/l3-tors.txt: error[source-too-old]: source `l3_tors`: it is 1h old (generated 2026-11-20T01:00:00Z), and `max_age` is 30m
-        = rule: with `max_age` an export must say when it was made, and be no older (zonewright help source-too-old)
-        = hint: export again, or find out why nothing is exported any more
+        = rule: with `max_age` an export must say when it was made, and must not be older (zonewright help source-too-old)
+        = hint: export again, or find out why the export job stopped
     racktables/l3-tors.txt: error[too-few-rows]: source `l3_tors`: it has 2 rows, and `min_rows` is 3
-        = rule: an export has at least `min_rows` rows (zonewright help too-few-rows)
-        = hint: export again; or, where so few are right, lower `min_rows` in zonewright.toml
+        = rule: an export must have at least `min_rows` rows (zonewright help too-few-rows)
+        = hint: export again; or, if so few rows are correct, lower `min_rows` in zonewright.toml
     racktables/net-layout.xml: error[too-few-rows]: source `net_layout`: it has 2 rows, and `min_rows` is 3
-        = rule: an export has at least `min_rows` rows (zonewright help too-few-rows)
-        = hint: export again; or, where so few are right, lower `min_rows` in zonewright.toml
+        = rule: an export must have at least `min_rows` rows (zonewright help too-few-rows)
+        = hint: export again; or, if so few rows are correct, lower `min_rows` in zonewright.toml
     racktables/ipv4-map.txt: error[too-few-rows]: source `ipv4_map`: it has 1 row, and `min_rows` is 3
-        = rule: an export has at least `min_rows` rows (zonewright help too-few-rows)
-        = hint: export again; or, where so few are right, lower `min_rows` in zonewright.toml
+        = rule: an export must have at least `min_rows` rows (zonewright help too-few-rows)
+        = hint: export again; or, if so few rows are correct, lower `min_rows` in zonewright.toml
     agents/eine.jsonl: error[too-few-rows]: source `eine`: it has 1 row, and `min_rows` is 3
-        = rule: an export has at least `min_rows` rows (zonewright help too-few-rows)
-        = hint: export again; or, where so few are right, lower `min_rows` in zonewright.toml
+        = rule: an export must have at least `min_rows` rows (zonewright help too-few-rows)
+        = hint: export again; or, if so few rows are correct, lower `min_rows` in zonewright.toml
     "#);
         let reason = "source `l3_tors`: it is 1h old (generated 2026-11-20T01:00:00Z), and `max_age` is 30m".to_owned();
         assert_eq!(inventory.trust.l3_tors, Trust::Distrusted { reason });

@@ -2,8 +2,8 @@
 
 use crate::plan::{LimitKind, LimitSetting, LimitState};
 
-/// What a plan would come to, and what sets the limit: `project:search/1h: 3 used + 31 planned = 34 hosts, and 20 may change
-/// (max 20 within 1h, projects/search.yaml:9)`.
+/// What a plan would use, and what sets the limit: `project:search/1h: 3 used + 31 planned = 34 hosts, and 20 may
+/// change (max 20 within 1h, projects/search.yaml:9)`.
 pub fn numbers(limit: &LimitState) -> String {
     let LimitState { max, used, planned, of, cause, .. } = limit;
     let name = limit.name();
@@ -23,13 +23,13 @@ pub fn numbers(limit: &LimitState) -> String {
     }
 }
 
-/// What people call a limit, with what sets it.
+/// The name of a limit, with what sets it.
 pub fn named(limit: &LimitState) -> String {
     let set = setting(limit).map(|set| format!(" ({set})")).unwrap_or_default();
     format!("{}{set}", limit.name())
 }
 
-/// What sets a limit: `max_delete = "10%"` with its line, or that it is the default; none where nothing says.
+/// What sets a limit: `max_delete = "10%"` with its line, or that it is the default; none where this is not known.
 pub fn setting(limit: &LimitState) -> Option<String> {
     match limit.setting.as_ref()? {
         LimitSetting::Default => Some(format!("the default of {}", limit.counts)),
@@ -38,17 +38,17 @@ pub fn setting(limit: &LimitState) -> Option<String> {
     }
 }
 
-/// When a plan would fit that exceeds a limit; empty where waiting does not help.
+/// When a plan that exceeds a limit would fit; empty where waiting does not help.
 fn frees(limit: &LimitState) -> String {
     limit.frees.map(|frees| format!("it would fit from {frees}")).unwrap_or_default()
 }
 
-/// What would come of a limit that is exceeded, and when it would not be.
+/// What a plan would use of a limit, and when the plan would fit.
 pub fn says(limit: &LimitState) -> String {
     [numbers(limit), frees(limit)].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
-/// What lets a plan through that exceeds a limit: `--allow project:search/1h=34`.
+/// The flag that lifts a limit for a plan that exceeds it: `--allow project:search/1h=34`.
 pub fn allow(limit: &LimitState) -> String {
     format!("--allow {}={}", limit.name(), limit.used.saturating_add(limit.planned))
 }

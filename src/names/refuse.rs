@@ -36,8 +36,8 @@ pub fn bad_row(inventory: &Inventory, inv: Inv) -> Option<Origin> {
 /// The refusal of a host with a bad line.
 pub fn bad_line(inventory: &Inventory, whose: (Inv, ProjectIndex), origin: Origin) -> Refusal {
     let message = format!("{} is bad", inventory.files.place(origin));
-    let hint = "correct the line; `zonewright check` says what is wrong with it, and `check --fix-lock` settles names that \
-                two rows of names.lock give";
+    let hint = "correct the line; `zonewright check` shows what is wrong with it, and `check --fix-lock` settles names \
+                that two rows of names.lock give";
     refusal(inventory, whose, NameCode::BadInput, (message, hint.to_owned()))
 }
 

@@ -1,7 +1,7 @@
-//! An export that a person accepts, whatever it lost or changed.
+//! Accepts an export because an operator says so, whatever it lost or changed.
 //!
-//! Comes in: the name of a source, who, and why. Goes out: how the export differs from the one that was accepted before, and
-//! a state in which it is the accepted one.
+//! Comes in: the name of a source, who accepts it, and why. Goes out: how the export differs from the one that was
+//! accepted before, and a state in which it is the accepted one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -26,7 +26,7 @@ pub struct Request<'a> {
     pub now: Time,
     /// The source, as messages call it.
     pub source: &'a str,
-    /// Who; empty where nobody knows.
+    /// Who accepts it; empty where this is not known.
     pub who: &'a str,
     /// Why.
     pub reason: &'a str,
@@ -39,9 +39,9 @@ pub enum AcceptError {
     Config(Box<Findings>),
     /// The state cannot be used, or is in use.
     State(StateError),
-    /// There is no such source; those that there are.
+    /// There is no such source; lists the sources.
     NoSuchSource(Vec<String>),
-    /// It fails another test than those of what it lost and changed: which.
+    /// It fails a test that is not about what it lost or changed; says which.
     Doubted(String),
     /// Its files changed while they were read.
     Changing,
@@ -53,7 +53,7 @@ impl From<StateError> for AcceptError {
     }
 }
 
-/// Makes the export of a source the accepted one.
+/// Makes the present export of a source the accepted one.
 ///
 /// Errors: [`AcceptError`]; nothing was accepted then.
 pub fn accept(request: &Request<'_>, progress: &dyn Progress) -> Result<Exchange, AcceptError> {
@@ -82,8 +82,8 @@ pub fn accept(request: &Request<'_>, progress: &dyn Progress) -> Result<Exchange
     Ok(exchange)
 }
 
-/// Lets all switches leave their L3 segment, where zonewright.toml has no l3-tors any more, and accepted ones listed some:
-/// without it they would stay there for ever. `None` where something else was named.
+/// Lets all switches leave their L3 segment, where zonewright.toml no longer has l3-tors and accepted exports listed
+/// some. Otherwise they would stay there for ever. `None` where the operator named another source.
 fn forget(request: &Request<'_>, file: &Path) -> Result<Option<Exchange>, StateError> {
     let is_known = |state: &dyn State| Ok::<bool, StateError>(!state.l3_switches()?.is_empty());
     if request.source != L3_TORS || !state::open_to_read(file)?.as_deref().map_or(Ok(false), is_known)? {

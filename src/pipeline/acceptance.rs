@@ -1,7 +1,7 @@
-//! Which exports become the accepted ones when an apply succeeds, or when a person says so.
+//! Which exports become the accepted ones when an apply succeeds, or when an operator says so.
 //!
-//! Comes in: a plan that was applied, the workspace as it is now, and the state. Goes out: the exports that the plan was made
-//! of, as far as they are still there; with their content where they are not the accepted ones already.
+//! Comes in: a plan that was applied, the workspace as it is now, and the state. Goes out: the exports that the plan
+//! was made from and that have not changed since, with their content where they are not the accepted ones already.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -14,10 +14,10 @@ use crate::inventory::read::{self, ExportFiles};
 use crate::plan::Plan;
 use crate::state::{self, AcceptedFile, Accepting, Acceptor, Lock, NewExport, State, StateError};
 
-/// The exports that an apply of a plan accepts, if it did all of it: those of which no file changed since, and that the plan
-/// did not doubt.
+/// The exports that an apply accepts if it did all of its plan: those that the plan believed and of which no file has
+/// changed since.
 ///
-/// What cannot be read now is not accepted, and no failure of the apply: what it was to do is done.
+/// An export that cannot be read now is not accepted. The apply does not fail because of it: its changes are made.
 pub(super) fn of_plan(plan: &Plan, request: &Conduct<'_>, state: &dyn State) -> Vec<Accepting> {
     accepting(used(plan, request.workspace), request, state)
 }
@@ -33,14 +33,14 @@ fn accepting(exports: Vec<ExportFiles>, request: &Conduct<'_>, state: &dyn State
             accepting
         }
         Err(error) => {
-            tracing::debug!("no export is accepted: {error}");
+            tracing::debug!("no export becomes the accepted one: {error}");
             Vec::new()
         }
     }
 }
 
-/// Accepts the exports of a plan that has nothing to do, where any is not the accepted one already. Nothing else is done
-/// then, so that a state that is in use or cannot be written is no failure either.
+/// Accepts the exports of a plan that has nothing to do, where any is not the accepted one already. A state that is in
+/// use or cannot be written is no failure, because the plan needs nothing else from it.
 pub(super) fn accept_idle(plan: &Plan, request: &Conduct<'_>, file: &Path) {
     let exports = used(plan, request.workspace);
     let is_accepted = || {
@@ -50,19 +50,19 @@ pub(super) fn accept_idle(plan: &Plan, request: &Conduct<'_>, file: &Path) {
     let accept = || {
         let _lock = Lock::take(file, request.who, request.now)?;
         let mut state = state::open_to_write(file)?;
-        // What changes in the meantime is found when it is read to be kept.
+        // A file that changes in the meantime is found when it is read.
         let accepting = accepting(exports.clone(), request, &*state);
         state.accept(&accepting, &Acceptor::IdleApply(request.who), request.now)
     };
     let done = is_accepted().and_then(|is_accepted| if is_accepted { Ok(()) } else { accept() });
     if let Err(error) = done {
-        tracing::debug!("no export is accepted: {error}");
+        tracing::debug!("no export becomes the accepted one: {error}");
     }
 }
 
-/// Whether a plan says all that follows from the inventory: it is no undo, was not narrowed, nobody was left out for a
-/// breaker, and every zone could be read. Otherwise what is new in the inventory is still to come, and to be counted as new:
-/// it may be what tripped the breaker, or would.
+/// Whether a plan has all changes that follow from the inventory: it is no undo, was not narrowed, skips no host
+/// because of a breaker, and every zone could be read. Otherwise later plans must still count what is new in the
+/// inventory as new: it may have tripped the breaker, or may trip one.
 pub(super) fn is_whole(plan: &Plan) -> bool {
     let is_held = |skipped: &Skipped| skipped.code == SkipCode::Breaker;
     let is_unread = |notice: &Notice| notice.code == NoticeCode::ZoneUnknown;
@@ -70,15 +70,16 @@ pub(super) fn is_whole(plan: &Plan) -> bool {
     is_about_all && !plan.skipped.iter().any(is_held) && !plan.notices.iter().any(is_unread)
 }
 
-/// The exports of a workspace that a plan was made of and believed, as far as no file of them changed since.
+/// The exports of a workspace that a plan was made from and believed, and of which no file has changed since.
 ///
-/// Sources of MACs are believed together: while one of them is not, what the others say since must not take its place.
+/// Sources of MACs are accepted together: while one of them is not believed, newer exports of the others must not
+/// replace what it said.
 fn used(plan: &Plan, workspace: &Path) -> Vec<ExportFiles> {
     if !is_whole(plan) {
         return Vec::new();
     }
     let Some(mut exports) = read::export_files(workspace) else {
-        tracing::debug!("no export is accepted: zonewright.toml cannot be used");
+        tracing::debug!("no export becomes the accepted one: zonewright.toml cannot be used");
         return Vec::new();
     };
     let is_doubt = |code| matches!(code, NoticeCode::SourceUnknown | NoticeCode::SourceUntrusted);
@@ -103,13 +104,13 @@ fn sorted(exports: Vec<ExportFiles>, state: &dyn State) -> Result<(Vec<Accepting
     Ok((same.into_iter().map(|export| Accepting::Again(export.source)).collect(), changed))
 }
 
-/// Reads exports that changed, with what there is to know of them.
+/// Reads exports that changed, with their rows, dates and switches.
 fn anew(changed: &[ExportFiles], request: &Conduct<'_>) -> Vec<NewExport> {
     if changed.is_empty() {
         return Vec::new();
     }
     let Ok(inventory) = read::load_workspace(request.workspace, request.now, &|_| {}).inventory else {
-        tracing::debug!("no export is accepted: zonewright.toml cannot be used");
+        tracing::debug!("no export becomes the accepted one: zonewright.toml cannot be used");
         return Vec::new();
     };
     let read = |wanted: &ExportFiles| {
@@ -120,7 +121,10 @@ fn anew(changed: &[ExportFiles], request: &Conduct<'_>) -> Vec<NewExport> {
     let told = |wanted: &ExportFiles| {
         let found = read(wanted);
         if found.is_none() {
-            tracing::debug!("source `{}` is not accepted: it changed just now, or cannot be read", wanted.source);
+            tracing::debug!(
+                "the export of source `{}` does not become the accepted one: it changed just now, or cannot be read",
+                wanted.source
+            );
         }
         found
     };
@@ -132,7 +136,7 @@ fn digests(export: &NewExport) -> BTreeMap<String, String> {
     export.files.iter().map(|file| (file.name.clone(), file.digest.clone())).collect()
 }
 
-/// An export with its content; `None` where it could not be read whole, or its files are not what they were when the
+/// An export with its content; `None` where it could not be read completely, or its files have changed since the
 /// inventory was read.
 pub(super) fn new_export(inventory: &Inventory, export: &Export, workspace: &Path) -> Option<NewExport> {
     let Export { spec, files, rows, dated, .. } = export;

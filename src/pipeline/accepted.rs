@@ -1,7 +1,7 @@
-//! The inventory held against what is remembered of accepted exports.
+//! Compares the inventory with the accepted exports of the state.
 //!
-//! Comes in: an inventory, and the state. Goes out: the inventory with exports that are not believed, switches that stay
-//! where they are, and hosts whose MAC a doubted source gave.
+//! Comes in: an inventory, and the state. Goes out: the inventory with exports that are not believed, switches that
+//! stay in their L3 segment, and hosts whose MAC a source in doubt gave.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,8 @@ use crate::inventory::source::SourceSpec;
 use crate::inventory::sources::meaning::{self, Earlier};
 use crate::state::{Acceptance, AcceptedFile, State, StateError};
 
-/// Holds an inventory against what the state says was accepted; nothing where there is no state. Gives what is wrong.
+/// Compares an inventory with what the state says was accepted; does nothing where there is no state. Gives what is
+/// wrong.
 pub(super) fn hold_against(inventory: &mut Inventory, state: Option<&dyn State>) -> Result<Diagnostics, StateError> {
     let Some(state) = state else { return Ok(Diagnostics::default()) };
     let accepted = state.exports()?;
@@ -30,8 +31,8 @@ pub(super) fn hold_against(inventory: &mut Inventory, state: Option<&dyn State>)
     Ok(found)
 }
 
-/// What an export is tested by; none where there is nothing to test, because nothing is asked, it was not read whole, or it
-/// is the accepted one.
+/// What an export is tested with; none where nothing is tested, because the settings demand nothing, it was not read
+/// completely, or it is the accepted one.
 fn baseline(
     inventory: &Inventory,
     (place, export): (usize, &Export),
@@ -66,7 +67,8 @@ fn contents(files: &[AcceptedFile]) -> Vec<(&str, &[u8])> {
     files.iter().map(|file| (file.name.as_str(), file.content.as_slice())).collect()
 }
 
-/// Finds the hosts whose MAC each doubted source gave when it was last accepted; of one that never was nobody knows.
+/// Finds the hosts whose MAC each source in doubt gave when it was last accepted; a source that was never accepted
+/// gives none.
 fn find_given(inventory: &mut Inventory, accepted: &[Acceptance], state: &dyn State) -> Result<(), StateError> {
     let is_doubted = |place: &u16| inventory.mac_sources[usize::from(*place)].trust.doubt().is_some();
     let doubted: Vec<u16> = (0..inventory.mac_sources.len() as u16).filter(is_doubted).collect();

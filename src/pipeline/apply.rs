@@ -1,7 +1,7 @@
-//! A plan to DNS: lock, state, survey, writing, reading back.
+//! Brings a plan to DNS: lock, state, survey, writing, reading back.
 //!
-//! Comes in: a plan, a workspace for its targets and state, and how it is to be applied. Goes out: what became of every host,
-//! or why nothing was sent.
+//! Comes in: a plan, a workspace for its targets and state, and how it is to be applied. Goes out: the outcome of every
+//! host, or why nothing was sent.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::guards::{Guards, at_rest, rules_now};
+use super::guards::{Guards, idle_refusal, rules_now};
 use super::{Findings, Progress, RunStage, acceptance, load_limits, waits};
 use crate::apply::accept::{Terms, accept};
 use crate::apply::{self, Applied, Event, Orders, Refusal, SIDE_BY_SIDE, Survey, Surveyed, Watch, ZoneAccess};
@@ -37,7 +37,7 @@ pub struct Given<'a> {
     pub sealed: &'a SealedPlan,
     /// What messages call it.
     pub place: &'a str,
-    /// The effect that was reviewed, where somebody says so.
+    /// The effect that the operator reviewed, where given.
     pub expect: Option<&'a str>,
 }
 
@@ -48,36 +48,37 @@ pub struct Conduct<'a> {
     pub workspace: &'a Path,
     /// The clock that the plan's age is measured against.
     pub now: Time,
-    /// When that clock was read, so that later times are measured; none where the clock is set by hand, and stands still.
+    /// When that clock was read, so that later times are measured; none where the clock is set by hand, and does not
+    /// run.
     pub read_at: Option<Instant>,
     /// Who applies it; empty where the system does not say.
     pub who: &'a str,
-    /// Why, where somebody says so.
+    /// Why, where the operator says so.
     pub reason: Option<&'a str>,
     /// After how many failed hosts nothing more is sent.
     pub max_failures: Option<usize>,
     /// A number that no other run is likely to have: 1 to 999 999 999.
     pub run: u64,
-    /// Set once somebody wants the apply to end.
+    /// Set once a signal asks the apply to end.
     pub interrupted: &'a AtomicBool,
     /// The limits that are lifted.
     pub allow: &'a [Allowance],
-    /// Whether nobody is there, so that a limit that is exceeded trips its breaker.
+    /// Whether the run is unattended, so that a limit that is exceeded trips its breaker.
     pub auto: bool,
 }
 
-/// What became of it.
+/// The result of an apply.
 #[derive(Debug, Default)]
 pub struct Ran {
-    /// Its number in the journal; none where nothing was begun.
+    /// Its number in the journal; none where it did not begin.
     pub apply: Option<ApplyId>,
     /// Why nothing was sent, where the plan was refused.
     pub refusal: Option<Refusal>,
-    /// What became of its hosts; empty where it was refused.
+    /// The outcome of its hosts; empty where the plan was refused.
     pub applied: Applied,
-    /// The zones and input files that are not what they were when the plan was made, sorted.
+    /// The zones and input files that have changed since the plan was made, sorted.
     pub moved: Vec<String>,
-    /// Whether the journal could be kept to the end.
+    /// Whether the journal could be written to the end.
     pub is_journaled: bool,
     /// How long sending took, and reading back.
     pub took: (Duration, Duration),
@@ -90,7 +91,7 @@ impl Ran {
     }
 }
 
-/// Why a plan could not even be looked at.
+/// Why a plan could not be examined.
 #[derive(Debug)]
 pub enum ApplyError {
     /// zonewright.toml cannot be used.
@@ -105,7 +106,7 @@ impl From<StateError> for ApplyError {
     }
 }
 
-/// Applies a plan, or refuses it; nothing is derived anew.
+/// Applies a plan, or refuses it; nothing is derived again.
 ///
 /// Errors: [`ApplyError`]; nothing was sent then.
 pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) -> Result<Ran, ApplyError> {
@@ -119,7 +120,7 @@ pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) 
     };
     let file = request.workspace.join(&config.state_file);
     if plan.changes.is_empty() && !was_killed(&file) && !waits::has_news(plan, &file, request.now) {
-        if let Some(refusal) = at_rest((plan, given.place), &file) {
+        if let Some(refusal) = idle_refusal((plan, given.place), &file) {
             return Ok(Ran::refused(refusal));
         }
         acceptance::accept_idle(plan, request, &file);
@@ -152,42 +153,42 @@ pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) 
     Ok(work.begin(&mut *state, &killed)?)
 }
 
-/// A plan to be carried out, or to be gone on with: all but the lock and the settings.
+/// A plan to apply or to resume: all but the lock and the settings.
 pub(super) struct Work<'a> {
     /// The plan.
     pub sealed: &'a SealedPlan,
     /// What messages call it.
     pub place: &'a str,
-    /// What it is measured by.
+    /// The terms that it is compared with.
     pub terms: Terms<'a>,
     /// How it is to be done.
     pub request: &'a Conduct<'a>,
-    /// Who waits.
+    /// Shows the operator how far the run is.
     pub progress: &'a dyn Progress,
-    /// The ways to its zones.
+    /// The targets of its zones.
     pub targets: &'a Targets<'a>,
-    /// How many zones are read or written side by side.
+    /// How many zones are read or written at the same time.
     pub at_once: usize,
-    /// What it is held against before anything is sent.
+    /// The guards that it must pass before anything is sent.
     pub guards: Guards<'a>,
 }
 
-/// The ways to zones.
+/// The targets of zones.
 pub(super) struct Targets<'a> {
-    /// The zones; those of a plan among them.
+    /// The zones, including those of a plan.
     pub zones: Vec<ZoneAccess<'a>>,
-    /// Each way that could be opened, once.
+    /// Each target that could be opened, once.
     pub writers: Vec<&'a dyn WriteZone>,
 }
 
 impl<'a> Targets<'a> {
-    /// The ways to these zones, which were opened.
+    /// The targets of these zones, from their open writers.
     pub fn new(config: &Config, zones: &[&'a ZoneSpec], writers: &'a Writers) -> Targets<'a> {
         let opened = writers.values().filter_map(|writer| writer.as_deref().ok());
         Targets { zones: accesses(config, zones, writers), writers: opened.collect() }
     }
 
-    /// Takes it for possible that an earlier run made updates, and did not end the targets.
+    /// Makes all targets expect that an earlier run made updates and did not finish.
     pub fn doubt(&self) {
         self.writers.iter().for_each(|writer| writer.doubt());
     }
@@ -198,20 +199,20 @@ impl<'a> Targets<'a> {
         access.writer.as_ref().ok().copied()
     }
 
-    /// The ways to the zones of a plan.
+    /// The targets of the zones of a plan.
     fn of_plan(&self, plan: &Plan) -> Vec<ZoneAccess<'a>> {
         let names: BTreeSet<&ZoneName> = plan.changes.iter().map(|change| &change.zone).collect();
         self.zones.iter().filter(|access| names.contains(access.zone)).cloned().collect()
     }
 
-    /// Ends all targets; gives what went wrong.
+    /// Finishes all targets; gives what went wrong.
     fn finish(&self) -> Vec<TargetError> {
         self.writers.iter().filter_map(|writer| writer.finish().err()).collect()
     }
 }
 
 impl Work<'_> {
-    /// Looks at what stands, and writes what is open; `killed` are earlier applies that never ended.
+    /// Reads live DNS, and writes the changes that are still to be made; `killed` are earlier applies that never ended.
     pub fn begin(&self, state: &mut dyn State, killed: &[ApplyId]) -> Result<Ran, StateError> {
         let plan = self.sealed.plan();
         if !killed.is_empty() {
@@ -225,7 +226,7 @@ impl Work<'_> {
         if let Some(refusal) = state_lost(&survey, &known) {
             return Ok(Ran::refused(refusal));
         }
-        settle_standing(state, &survey, self.request.now)?;
+        settle_by_markers(state, &survey, self.request.now)?;
         let moved = moved(plan, &survey, self.request.workspace);
         let clearance = match self.clear(state, &survey, &[])? {
             Ok(clearance) => clearance,
@@ -250,7 +251,7 @@ impl Work<'_> {
         self.note_allowed(state, id)?;
         let mut ran = self.run((id, survey, &orders), state);
         for killed in killed {
-            // An update of it may have come between the look at it and the survey.
+            // One of its updates may have taken effect after it was examined and before the survey.
             ran.is_journaled &= settle_found(state, *killed, self.targets, self.request.now).is_ok();
         }
         Ok(Ran { moved, ..ran })
@@ -262,7 +263,8 @@ impl Work<'_> {
         apply::survey(plan, self.targets.of_plan(plan), self.at_once)
     }
 
-    /// Counts the plan again, and gives leave to send what is open; `earlier` was lifted for it before.
+    /// Counts the plan again, and gives the clearance to send the changes that are still to be made; the limits of
+    /// `earlier` were lifted for it before.
     pub fn clear(
         &self,
         state: &mut dyn State,
@@ -271,12 +273,12 @@ impl Work<'_> {
     ) -> Result<Result<Clearance, Refusal>, StateError> {
         match survey.is_open() {
             true => self.guards.clear((self.sealed, self.place, &survey.open()), earlier, state, self.request.now),
-            // Nothing will be sent, so that there is nothing to count.
+            // Nothing will be sent, so nothing is counted.
             false => Ok(Ok(guard::clear(self.sealed, &[], &[]).expect("no limit is counted"))),
         }
     }
 
-    /// Keeps which limits are lifted for an apply, by whom.
+    /// Writes to the state which limits are lifted for an apply, and by whom.
     pub fn note_allowed(&self, state: &mut dyn State, id: ApplyId) -> Result<(), StateError> {
         if self.guards.allow.is_empty() {
             return Ok(());
@@ -291,7 +293,7 @@ impl Work<'_> {
         state.allow(id, &allowed.collect::<Vec<_>>())
     }
 
-    /// How the plan is to be applied, of which so many updates were sent already.
+    /// How the plan is to be applied; `sent` updates of it were sent before.
     pub fn orders(&self, clearance: Clearance, known: &BTreeMap<ZoneName, KnownMarker>, sent: u64) -> Orders {
         Orders {
             clearance,
@@ -302,7 +304,7 @@ impl Work<'_> {
         }
     }
 
-    /// Writes what is open, reads it back, and keeps all of it in the journal.
+    /// Writes the changes that are still to be made, reads them back, and writes all of it to the journal.
     pub fn run(&self, (id, survey, orders): (ApplyId, Survey<'_>, &Orders), state: &mut dyn State) -> Ran {
         let Work { request, progress, .. } = *self;
         progress.stage(RunStage::Send, Some(host_count(&survey) as u64));
@@ -322,7 +324,7 @@ impl Work<'_> {
         let read_back = apply::read_back(&written);
         let read_for = begun_reading.elapsed();
         let applied = verify::judge(&written, &read_back, problems);
-        // While the journal lacks what became of an update, there is something to take up.
+        // While the journal lacks the outcome of an update, the apply can be resumed.
         let accepts = did_all(&applied) && written.halted.is_none();
         let now = journal.now();
         let state = journal.state.into_inner().expect(HELD);
@@ -334,15 +336,16 @@ impl Work<'_> {
     }
 }
 
-/// Whether all hosts of a plan are as it wants them, and nothing went wrong.
+/// Whether all hosts are as the plan says, and nothing went wrong.
 fn did_all(applied: &Applied) -> bool {
     applied.done() == applied.hosts.len() && applied.problems.is_empty()
 }
 
-/// Settles what applies that were killed left open, as far as markers prove it: they may have been answered all the same.
+/// Settles updates that killed applies left open, where a marker proves that one took effect: the server may have done
+/// it without an answer.
 ///
 /// Gives how many updates it found to have taken effect.
-pub(super) fn settle_standing(state: &mut dyn State, survey: &Survey<'_>, now: Time) -> Result<usize, StateError> {
+pub(super) fn settle_by_markers(state: &mut dyn State, survey: &Survey<'_>, now: Time) -> Result<usize, StateError> {
     let mut found = 0;
     for zone in &survey.zones {
         if let Some(live) = zone.marker() {
@@ -352,17 +355,17 @@ pub(super) fn settle_standing(state: &mut dyn State, survey: &Survey<'_>, now: T
     Ok(found)
 }
 
-/// Whether an apply was broken off, and is not at work either: servers may not have been told of all that it wrote.
+/// Whether an apply was broken off and is not running: the servers may not know of all that it wrote.
 ///
-/// A state that cannot be read says nothing of it; that is told when there is something to write.
+/// A state that cannot be read counts as no; the error is reported when there is something to write.
 fn was_killed(file: &Path) -> bool {
     let killed = || state::open_to_read(file)?.map_or(Ok(Vec::new()), |state| broken_off(&*state));
     Lock::holder(file).is_none() && killed().is_ok_and(|killed| !killed.is_empty())
 }
 
-/// Settles the updates without a marker that an apply left open, as far as all of one is found to stand there.
+/// Settles the updates without a marker that an apply left open, where the server now holds all that one of them wrote.
 ///
-/// What cannot be read now, or has been changed since, stays open. Gives how many it found.
+/// An update whose RRsets cannot be read now, or have changed since, stays open. Gives how many it found.
 pub(super) fn settle_found(
     state: &mut dyn State,
     id: ApplyId,
@@ -374,19 +377,19 @@ pub(super) fn settle_found(
         let Some(writer) = targets.writer(&open.zone) else { continue };
         let questions: Vec<Question> = open.after.iter().map(|(question, _)| question.clone()).collect();
         let Ok(answers) = writer.observe(&open.zone, &questions, None) else { continue };
-        let stands = |((question, after), answer): (&(Question, Option<KeptRrset>), &Answer)| match (answer, after) {
+        let is_there = |((question, after), answer): (&(Question, Option<KeptRrset>), &Answer)| match (answer, after) {
             (Answer::Holds(rtype, rrset), Some(after)) => *rtype == question.rtype && after.is(*rtype, rrset),
             (answer, None) => *answer == Answer::Nothing,
             _ => false,
         };
-        if open.after.iter().zip(&answers).all(stands) {
+        if open.after.iter().zip(&answers).all(is_there) {
             found += usize::from(state.note_found(&open, now)?);
         }
     }
     Ok(found)
 }
 
-/// The applies that did not end and that none made good since, in the order in which they were begun.
+/// The applies that did not end and that no later run finished, in the order in which they began.
 pub(super) fn broken_off(state: &dyn State) -> Result<Vec<ApplyId>, StateError> {
     Ok(unfinished(state)?.iter().rev().map(|apply| apply.id).collect())
 }
@@ -421,21 +424,21 @@ pub(super) fn zones_of<'c>(plan: &Plan, config: &'c Config, place: &str) -> Resu
         spec.ok_or_else(|| Refusal {
             place: place.to_owned(),
             code: "unknown-zone",
-            message: format!("it changes the zone `{name}`, which is not configured"),
-            hint: Some("plan again, or configure the zone".to_owned()),
+            message: format!("the plan changes the zone `{name}`, which is not in zonewright.toml"),
+            hint: Some("plan again, or add the zone to zonewright.toml".to_owned()),
         })
     };
     names.into_iter().map(spec).collect()
 }
 
-/// Refuses a plan that undoes an apply of another journal: this one says what that means for what is own.
+/// Refuses a plan that undoes an apply of another journal: only that journal says which RRsets are own after the undo.
 fn unknown_undone(plan: &Plan, state: &dyn State, place: &str) -> Result<Option<Refusal>, StateError> {
     let Some(undoes) = plan.undoes else { return Ok(None) };
     let refusal = || Refusal {
         place: place.to_owned(),
         code: "unknown-apply",
-        message: format!("it undoes apply {undoes}, which the journal does not have"),
-        hint: Some("apply it in the workspace where it was made, or `zonewright undo` there anew".to_owned()),
+        message: format!("the plan undoes apply {undoes}, which is not in the journal"),
+        hint: Some("apply it in the workspace where it was made, or run `zonewright undo` again there".to_owned()),
     };
     Ok(state.apply(ApplyId(undoes))?.is_none().then(refusal))
 }
@@ -454,7 +457,7 @@ pub(super) fn open_writers(config: &Config, zones: &[&ZoneSpec], workspace: &Pat
     pools.into_iter().map(open).collect()
 }
 
-/// The way to each zone.
+/// The target of each zone.
 pub(super) fn accesses<'a>(config: &Config, zones: &[&'a ZoneSpec], writers: &'a Writers) -> Vec<ZoneAccess<'a>> {
     let access = |spec: &&'a ZoneSpec| ZoneAccess {
         zone: &spec.name,
@@ -464,7 +467,7 @@ pub(super) fn accesses<'a>(config: &Config, zones: &[&'a ZoneSpec], writers: &'a
     zones.iter().map(access).collect()
 }
 
-/// Whether a marker fences a zone: as its settings say, else as its provider needs it.
+/// Whether a zone has a marker as its fence: as its settings say, else as its provider needs it.
 pub(super) fn is_fenced(config: &Config, spec: &ZoneSpec) -> bool {
     match spec.fence {
         Some(fence) => fence == Fence::Marker,
@@ -478,29 +481,29 @@ pub(super) fn state_lost(survey: &Survey<'_>, known: &BTreeMap<ZoneName, KnownMa
     let zone = survey.zones.iter().find(lost)?;
     let live = zone.marker()?;
     let knows = match known.get(zone.zone).and_then(|known| known.marker.as_ref()) {
-        Some(marker) => format!("the latest that the state knows is `{marker}`"),
-        None => "the state knows of none".to_owned(),
+        Some(marker) => format!("the last one in the state is `{marker}`"),
+        None => "the state has none".to_owned(),
     };
-    let hint = "restore the state (`[state] url`) of the run that wrote it; or look at what it did, and take its markers for \
-                known: `zonewright state init --reason TEXT`";
+    let hint = "restore the state (`[state] url`) of the run that wrote it; or check what it did, and record its \
+                markers as known: `zonewright state init --reason TEXT`";
     Some(Refusal {
         place: zone.writer.place(zone.zone),
         code: "state-lost",
         message: format!(
-            "the zone's marker is `{live}`, and {knows}: an apply wrote here that this state has not seen"
+            "the zone's marker is `{live}`, and {knows}: an apply that this state does not know wrote to the zone"
         ),
         hint: Some(hint.to_owned()),
     })
 }
 
-/// The zones and input files that are not what they were when the plan was made.
+/// The zones and input files that have changed since the plan was made.
 pub(super) fn moved(plan: &Plan, survey: &Survey<'_>, workspace: &Path) -> Vec<String> {
     let serial = |zone: &Surveyed<'_>| {
         let seen = plan.zones.iter().find(|seen| seen.zone == *zone.zone)?.serial;
         let now = zone.serial.filter(|now| *now != seen)?;
         Some(format!("zone `{}`: serial {now}, the plan saw {seen}", zone.zone))
     };
-    // The files of a snapshot are named as whoever planned named its folder.
+    // The names of snapshot files begin with the folder as the operator gave it to `plan`.
     let found = |name: &str| disk::digest(&workspace.join(name)).or_else(|_| disk::digest(Path::new(name)));
     let input = |(name, digest): (&String, &String)| match found(name) {
         Ok(found) if found == *digest => None,
@@ -513,7 +516,7 @@ pub(super) fn moved(plan: &Plan, survey: &Survey<'_>, workspace: &Path) -> Vec<S
     moved
 }
 
-/// Keeps what happens in the state, and tells people how far it is.
+/// Writes what happens to the state, and shows the operator how far the apply is.
 struct Journal<'a> {
     /// The state.
     state: Mutex<&'a mut dyn State>,
@@ -521,11 +524,11 @@ struct Journal<'a> {
     id: ApplyId,
     /// The clock of the run.
     now: Time,
-    /// When that clock was read; none where it stands still.
+    /// When that clock was read; none where it does not run.
     read_at: Option<Instant>,
-    /// Who waits.
+    /// Shows the operator how far the run is.
     progress: &'a dyn Progress,
-    /// Set once somebody wants the apply to end.
+    /// Set once a signal asks the apply to end.
     interrupted: &'a AtomicBool,
 }
 
@@ -568,7 +571,7 @@ impl Watch for Journal<'_> {
     }
 }
 
-/// Told of an apply that sends nothing.
+/// The watch of an apply that sends nothing.
 struct Unwatched;
 
 impl Watch for Unwatched {

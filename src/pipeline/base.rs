@@ -1,10 +1,10 @@
-//! The base that a plan is held against: the inventory of a revision of git, or of another folder.
+//! The base that a plan is compared with: the inventory of a git revision, or of another folder.
 //!
-//! Comes in: the folder of a workspace, and the name of a base. Goes out: the inventory as it was there. The working tree is
-//! read, never touched; what the base lacks and git does not keep stands in both alike. No export of a base is tested for
-//! its age or held against accepted ones: that was done when it was new. The state's switches with routes of their own are
-//! not kept either (`guard::last::keep_in_l3`): whoever holds the state does that to both inventories. Templates of
-//! reports and the state are never taken from a base.
+//! Comes in: the folder of a workspace, and the name of a base. Goes out: the inventory as it was there. The working
+//! tree is read and never changed. Files that the base lacks and git does not keep are used for both. No export of a
+//! base is tested for its age or compared with accepted ones: that was done when it was new. The state's switches with
+//! routes of their own are not kept here (`guard::last::keep_in_l3`): the caller that has the state does this for both
+//! inventories. Templates of reports and the state are never taken from a base.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -17,22 +17,22 @@ use crate::inventory::model::Inventory;
 use crate::inventory::read::{self, Borrowed, Layer, Loaded, SETTINGS, Why};
 use crate::inventory::value::Time;
 
-/// The inventory that a plan is held against.
+/// The inventory that a plan is compared with.
 #[derive(Debug)]
 pub struct Base {
     /// The inventory; its files have the names that they have in the workspace.
     pub inventory: Inventory,
     /// What the user calls it.
     pub name: String,
-    /// The whole hash of its commit; `None` of a folder.
+    /// The full hash of its commit; `None` for a folder.
     pub commit: Option<String>,
     /// What is wrong in it.
     pub diagnostics: Diagnostics,
-    /// The files of the workspace that stand in it too, sorted by name: it lacks them.
+    /// The files of the workspace that are used for it too, because it lacks them; sorted by name.
     pub borrowed: Vec<Borrowed>,
 }
 
-/// Something that a reader should know of a base.
+/// Something that a reader should know about a base.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remark {
     /// The file, or the base.
@@ -44,69 +44,69 @@ pub struct Remark {
 }
 
 impl Base {
-    /// What is questionable about it, sorted by file; what is wrong in it as a whole comes last. What is wrong in the
-    /// inventory of today too, of which `found` is told already, is wrong on both sides alike.
+    /// What is questionable about it, sorted by file; errors of the whole base come last. An error that the present
+    /// inventory has, too (`found`, already reported), is not counted.
     ///
-    /// `inputs` are the digests of the files that the inventory of today was read from.
+    /// `inputs` are the digests of the files that the present inventory was read from.
     pub fn remarks(&self, (files, inputs, found): (&Files, &BTreeMap<String, String>, &Diagnostics)) -> Vec<Remark> {
         let both = |borrowed| self.changed_meanwhile(borrowed, inputs).or_else(|| self.remark(borrowed));
         let mut remarks: Vec<Remark> = self.borrowed.iter().filter_map(both).collect();
-        let told =
-            |files: &Files, found: &Diagnostic| (files.name(found.origin.file).to_owned(), found.message.clone());
-        let of_both: BTreeSet<(String, String)> = found.iter().map(|found| told(files, found)).collect();
+        let key = |files: &Files, found: &Diagnostic| (files.name(found.origin.file).to_owned(), found.message.clone());
+        let of_both: BTreeSet<(String, String)> = found.iter().map(|found| key(files, found)).collect();
         let is_new = |found: &&Diagnostic| {
-            found.severity == Severity::Error && !of_both.contains(&told(&self.inventory.files, found))
+            found.severity == Severity::Error && !of_both.contains(&key(&self.inventory.files, found))
         };
         let errors = self.diagnostics.iter().filter(is_new).count();
         if errors > 0 {
             let s = if errors == 1 { "" } else { "s" };
             let message = format!(
-                "the base has {errors} error{s} that the workspace has not: what hangs on them may be classed wrongly"
+                "the base has {errors} error{s} that the workspace does not have: causes of changes may be wrong where \
+                 they depend on them"
             );
             remarks.push(Remark { place: self.name.clone(), code: "base-has-errors", message });
         }
         remarks
     }
 
-    /// That a file which stands in both was another by the time it was read for the base.
+    /// The remark that a file which is used for both had changed when it was read for the base.
     fn changed_meanwhile(&self, Borrowed { name, .. }: &Borrowed, inputs: &BTreeMap<String, String>) -> Option<Remark> {
-        let message = "the file changed while both were read: what hangs on it may be classed wrongly; plan again";
+        let message = "the file changed between two reads: causes of changes may be wrong where they depend on it; \
+                       plan again";
         let is_other = self.inventory.inputs.get(name).zip(inputs.get(name)).is_some_and(|(base, now)| base != now);
         is_other.then(|| Remark { place: name.clone(), code: "changed-meanwhile", message: message.to_owned() })
     }
 
-    /// What there is to say of a file that stands in both.
+    /// The remark about a file that is used for both.
     fn remark(&self, borrowed: &Borrowed) -> Option<Remark> {
         let Borrowed { name, why } = borrowed;
         let (code, message) = match why {
             Why::Placeholder => (
                 "base-lacks-content",
-                "the base holds a placeholder of Git LFS: the file is taken for part of the base as it is now"
-                    .to_owned(),
+                "the base has only a Git LFS placeholder: the present file is used for the base too".to_owned(),
             ),
             Why::Unknown if self.commit.is_some() && self.is_kept_in_git(name) => (
                 "not-in-git",
-                "the file is not in git, and is taken for part of the base too; `git add` it if it is new".to_owned(),
+                "the file is not in git, and is used for the base too; `git add` it if it is new".to_owned(),
             ),
             Why::Unknown | Why::Needed => return None,
         };
         Some(Remark { place: name.clone(), code, message })
     }
 
-    /// Whether a file that was read belongs into git: a project's, and names.lock.
+    /// Whether a file that was read belongs in git: a project file, or names.lock.
     fn is_kept_in_git(&self, name: &str) -> bool {
         let mut exports = self.inventory.exports.iter().flat_map(|export| &export.files);
         name != SETTINGS && !exports.any(|file| file == name)
     }
 
-    /// Its files by names that tell them from those of the workspace, for its diagnostics.
+    /// Its files, by names that differ from those of the workspace, for its diagnostics.
     pub fn files(&self) -> Files {
-        told_apart(&self.inventory.files, &self.name, self.commit.is_some(), &self.borrowed)
+        named_apart(&self.inventory.files, &self.name, self.commit.is_some(), &self.borrowed)
     }
 }
 
-/// Names files of a base so that they are told from those of the workspace.
-fn told_apart(files: &Files, base: &str, is_revision: bool, borrowed: &[Borrowed]) -> Files {
+/// Names files of a base so that they differ from those of the workspace.
+fn named_apart(files: &Files, base: &str, is_revision: bool, borrowed: &[Borrowed]) -> Files {
     let borrowed: BTreeSet<&str> = borrowed.iter().map(|borrowed| borrowed.name.as_str()).collect();
     files.renamed(|name| match (borrowed.contains(name), is_revision) {
         (true, _) => name.to_owned(),
@@ -118,9 +118,9 @@ fn told_apart(files: &Files, base: &str, is_revision: bool, borrowed: &[Borrowed
 /// Why there is no base.
 #[derive(Debug)]
 pub enum BaseError {
-    /// It is written as the path of a folder, and there is no workspace.
+    /// It is the path of a folder, and there is no workspace there.
     NoFolder(String),
-    /// Git gives nothing.
+    /// Git cannot read it.
     Git(String, GitError),
     /// The revision has no workspace where this one is.
     NoWorkspace(String),
@@ -138,16 +138,17 @@ impl BaseError {
                 "run it in a clone, or name a folder that holds the base, with its zonewright.toml"
             }
             BaseError::Git(_, GitError::NoSuchRevision { is_shallow: true, .. }) => {
-                "this clone is shallow: fetch the revision first, as by `git fetch --unshallow`, or let CI clone it whole"
+                "this clone is shallow: fetch the revision first, for example with `git fetch --unshallow`, or make CI \
+                 clone all of it"
             }
             BaseError::Git(_, GitError::NoSuchRevision { .. }) => {
                 "name a branch, a tag or a commit that this clone has, or a folder with a zonewright.toml"
             }
             BaseError::Git(_, GitError::Says(says)) if says.starts_with(FOREIGN) => {
-                "tell git that you trust who owns it: `git config --global --add safe.directory FOLDER`"
+                "make git trust the folder's owner: `git config --global --add safe.directory FOLDER`"
             }
             BaseError::Git(_, GitError::Says(_)) => "run `git -C WORKSPACE status` and do what git asks for",
-            BaseError::NoWorkspace(_) => "name a revision that has the workspace in the same place, or a folder",
+            BaseError::NoWorkspace(_) => "name a revision that has the workspace in the same folder, or another folder",
             BaseError::Config(..) => "name a base whose zonewright.toml can be used",
         }
     }
@@ -156,7 +157,7 @@ impl BaseError {
 impl fmt::Display for BaseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            BaseError::NoFolder(base) => write!(f, "the base `{base}` is no folder with a {SETTINGS}"),
+            BaseError::NoFolder(base) => write!(f, "the base `{base}` is not a folder with a {SETTINGS}"),
             BaseError::Git(base, error) => write!(f, "the base `{base}` cannot be read: {error}"),
             BaseError::NoWorkspace(base) => write!(f, "the base `{base}` has no workspace here: it lacks {SETTINGS}"),
             BaseError::Config(base, _) => write!(f, "{SETTINGS} of the base `{base}` cannot be used"),
@@ -188,7 +189,7 @@ pub fn load(workspace: &Path, base: &str, now: Time) -> Result<Base, BaseError> 
     load_behind(Box::new(tree), workspace, (base, Some(commit)), now)
 }
 
-/// Whether this can only be a path: no revision is written so. Source: git, `git check-ref-format`.
+/// Whether this can only be a path: no revision has this form. Source: git, `git check-ref-format`.
 fn is_path(base: &str) -> bool {
     let starts = ["/", "./", "../"].iter().any(|start| base.starts_with(start));
     starts || base.ends_with('/') || base == "." || base == ".."
@@ -205,7 +206,7 @@ fn load_behind(
     match inventory {
         Ok(inventory) => Ok(Base { inventory, name: name.to_owned(), commit, diagnostics, borrowed }),
         Err(files) => {
-            let files = told_apart(&files, name, commit.is_some(), &borrowed);
+            let files = named_apart(&files, name, commit.is_some(), &borrowed);
             let findings = Findings { files, diagnostics, ..Findings::default() };
             Err(BaseError::Config(name.to_owned(), Box::new(findings)))
         }

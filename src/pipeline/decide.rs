@@ -30,31 +30,31 @@ pub struct Decided {
     pub skipped: Vec<Skipped>,
     /// What was found and left.
     pub notices: Vec<Notice>,
-    /// What nobody has, and that waits to be deleted.
+    /// The RRsets of names that no host has and that wait to be deleted.
     pub waiting: Vec<Waiting>,
     /// The own records of names that no host has, and that stay.
     pub left_behind: Vec<LeftOrphan>,
 }
 
-/// What is decided by, beside the inventory and live DNS.
+/// What decisions depend on, in addition to the inventory and live DNS.
 #[derive(Debug, Clone, Copy)]
 pub struct Given<'a> {
     /// The clock.
     pub now: Time,
-    /// Whose rules run.
+    /// The hosts whose rules run.
     pub selection: &'a Selection,
-    /// Whose rules rest.
+    /// The hosts whose rules do not run because of a breaker.
     pub tripped: &'a Tripped,
-    /// What waits to be deleted.
+    /// The RRsets that wait to be deleted.
     pub waits: &'a Waits,
 }
 
-/// Derives all hosts, decides where each stands, runs the rules, and joins what they do.
+/// Derives all hosts, decides the standing of each, runs the rules, and joins what they do.
 pub fn decide(inventory: &Inventory, live: &Live, given: Given<'_>) -> Decided {
     decide_and(inventory, live, given, |_, _, decided| decided)
 }
 
-/// Decides, and lets `look` see what it was decided by.
+/// Decides, and shows `look` what the decision is based on.
 pub fn decide_and<T>(
     inventory: &Inventory,
     live: &Live,
@@ -97,7 +97,7 @@ fn server_names(inventory: &Inventory) -> ServerNames {
     servers
 }
 
-/// Decides where each derived host stands, runs the rules, and joins what they do.
+/// Decides the standing of each derived host, runs the rules, and joins what they do.
 pub fn judge_all(context: &Context<'_>) -> (Standings, Decided) {
     let judged = (0..context.inventory.hosts.len()).into_par_iter().map(|place| judge(context, place));
     let (standings, mut outcomes): (Vec<Standing>, Vec<RuleOutcome>) = judged.unzip();
@@ -111,10 +111,10 @@ pub fn judge_all(context: &Context<'_>) -> (Standings, Decided) {
     (standings, decided)
 }
 
-/// What the rules of a host come to, where they ran: those of nearly all hosts need not.
+/// The result of a host's rules, where they ran: nearly no host needs them.
 type RuleOutcome = Option<Box<Outcome>>;
 
-/// Decides where a host stands, and runs its rules.
+/// Decides the standing of a host, and runs its rules.
 fn judge(context: &Context<'_>, place: usize) -> (Standing, RuleOutcome) {
     let policy = match standing::by_inventory(context, place) {
         Ok(policy) => policy,
@@ -139,8 +139,8 @@ fn run_rules(context: &Context<'_>, standing: &Standing, place: usize) -> RuleOu
     }
 }
 
-/// Joins what the rules of all selected hosts do, and adds released names and orphans; hosts whose changes would break a
-/// rule of DNS are blocked then.
+/// Joins what the rules of all selected hosts do, and adds released names and orphans. Then blocks hosts whose changes
+/// would break a rule of DNS.
 fn collect(context: &Context<'_>, standings: &mut Standings, outcomes: Vec<RuleOutcome>) -> Decided {
     let mut decided = Decided::default();
     let mut acts = Vec::new();
@@ -165,14 +165,14 @@ fn collect(context: &Context<'_>, standings: &mut Standings, outcomes: Vec<RuleO
             decided.notices.extend(outcome.notices);
         }
     }
-    let mut of_nobody: Vec<Act> =
+    let mut without_host: Vec<Act> =
         context.inventory.lock.iter().flat_map(|row| released::release(context, row)).collect();
     let orphans = orphans::find(context);
-    of_nobody.extend(orphans::remove(context, &orphans));
-    let (of_nobody, left) = protect::leave(context, of_nobody);
-    acts.extend(of_nobody);
+    without_host.extend(orphans::remove(context, &orphans));
+    let (without_host, left) = protect::leave(context, without_host);
+    acts.extend(without_host);
     refuse_faults(context, standings, acts, &mut decided);
-    // What blocks a host does not hold back what becomes of its former names, and what is told of them.
+    // A block of a host does not stop the removal of its former names, or the notices about them.
     decided.notices.extend(left);
     decided.notices.extend(waits::resting(context));
     decided.left_behind = left_behind::left(context, &orphans, (&decided.changes, &decided.waiting));
@@ -187,13 +187,13 @@ fn collect(context: &Context<'_>, standings: &mut Standings, outcomes: Vec<RuleO
     decided
 }
 
-/// Makes changes of acts that are due, and blocks the hosts whose changes would break a rule of DNS in the zones as they
-/// would become.
+/// Makes changes from acts that are due, and blocks the hosts whose changes would break a rule of DNS in the resulting
+/// zones.
 fn refuse_faults(context: &Context<'_>, standings: &mut Standings, acts: Vec<Act>, decided: &mut Decided) {
     let Settled { changes, blocked, notices, waiting } = post::settle(context, acts);
     decided.changes = changes;
     decided.waiting = waiting;
-    // What a blocked host found and left is not told, as of every other block.
+    // A host that is blocked here gets no notices, like every other blocked host.
     decided.notices.retain(|notice| notice.host.is_none_or(|inv| !blocked.contains_key(&inv)));
     decided.notices.extend(notices);
     for (inv, block) in blocked {

@@ -1,7 +1,7 @@
-//! All hosts derived in parallel, and those told at once of which everything stands as it should.
+//! Derives all hosts in parallel, and finds those that need no change.
 //!
-//! A fleet has nearly no other hosts. They are taken some at a time, so that memory answers what is looked up for all of
-//! these at once, and what they come to is not kept.
+//! Nearly all hosts of a fleet need none. They are processed some at a time, so that their look-ups stay in the
+//! processor's cache, and their derived values are not kept.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -21,22 +21,22 @@ use crate::live::{Live, Paired, Spot};
 use crate::names::NameIndex;
 use crate::names::holders::{HolderRow, fastbone_of, name_among};
 
-/// How many hosts are taken at a time.
+/// How many hosts are processed at a time.
 const AT_ONCE: usize = 32;
 
-/// What deriving all hosts came to.
+/// The result of deriving all hosts.
 pub struct Derived {
-    /// What they use.
+    /// The names, MACs and addresses that they use.
     used: Used,
-    /// Which of them are settled, as far as their own names and addresses go, in the inventory's order.
+    /// Which of them are settled, as far as their own names and addresses are concerned, in the inventory's order.
     settled: Vec<bool>,
-    /// The records that answer each other.
+    /// The AAAA and PTR records that match each other.
     paired: Paired,
 }
 
 impl Derived {
-    /// What hosts use, and which are settled, in the inventory's order; hosts are not whose name or address stands where it
-    /// should not.
+    /// What hosts use, and which are settled, in the inventory's order. A host is not settled if its name or address is
+    /// also somewhere else.
     pub fn finish(mut self, ground: Ground<'_>, names: &NameIndex) -> (Used, Vec<bool>) {
         let Ground { inventory, live, .. } = ground;
         live.pair(self.paired);
@@ -79,8 +79,8 @@ pub fn whole(inventory: &Inventory, live: &Live, now: Time) -> Vec<DesiredHost> 
     inventory.hosts.par_iter().map(|host| host::derive(inventory, live, host, now)).collect()
 }
 
-/// Derives some hosts, of which the first has this place, and keeps those that are not settled; notes what they use, and
-/// which are.
+/// Derives some hosts, of which the first has this place, and keeps those that are not settled; notes what they use,
+/// and which of them are settled.
 fn some(
     ground: Ground<'_>,
     desired: &Desired<'_>,

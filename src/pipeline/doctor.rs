@@ -1,4 +1,4 @@
-//! From targets to a diagnosis: all of them looked at side by side.
+//! Examines all targets in parallel.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::doctor::{Diagnosis, Target};
 use crate::inventory::value::Time;
 use crate::provider::{self, Context};
 
-/// Why nothing was looked at.
+/// Why nothing was examined.
 #[derive(Debug)]
 pub enum DoctorFailure {
     /// zonewright.toml cannot be used.
@@ -18,13 +18,13 @@ pub enum DoctorFailure {
     NoSuchZone {
         /// The zone.
         zone: ZoneName,
-        /// The hint with configured zones that are like it.
+        /// The hint with similar names of configured zones.
         near: Option<String>,
     },
 }
 
-/// Looks at all targets, for the zones in `only`; for all zones where that is empty. A target that has none of them is
-/// passed over.
+/// Examines all targets, for the zones in `only`; for all zones where that is empty. A target that has none of them is
+/// skipped.
 pub fn examine(
     workspace: &Path,
     now: Time,

@@ -1,6 +1,6 @@
-//! What the journal says of live DNS that is not as desired.
+//! What the journal says about live DNS that is not as desired.
 //!
-//! Comes in: a plan that was just made. Goes out: what is behind each of its changes. Writes nothing.
+//! Comes in: a plan that was just made. Goes out: the cause of each of its changes. Writes nothing.
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ use crate::inventory::value::Time;
 use crate::plan::Plan;
 use crate::state::open_to_read;
 
-/// What is behind the changes of a plan.
+/// The causes of the changes of a plan.
 #[derive(Debug)]
 pub struct Drifted {
-    /// What is behind each, in the order of the plan.
+    /// The cause of each change, in the order of the plan.
     strays: Vec<Stray>,
     /// Where the state is kept.
     place: String,
@@ -23,14 +23,14 @@ pub struct Drifted {
 }
 
 impl Drifted {
-    /// All that there is to tell, of the plan that it was found for.
+    /// The drift, for the plan that it was found for.
     pub fn of<'a>(&'a self, plan: &'a Plan) -> Drift<'a> {
         Drift { plan, strays: &self.strays, place: &self.place, is_known: self.is_known }
     }
 }
 
-/// Asks the journal of a workspace what is behind the changes of a plan that was made at a time. Without a state nothing is
-/// known to be applied.
+/// Finds in the journal of a workspace the causes of the changes of a plan that was made at a time. Without a state no
+/// apply is known.
 ///
 /// Errors: `Config`, `NoState`.
 pub fn find_drift(workspace: &Path, plan: &Plan, now: Time) -> Result<Drifted, MakeError> {

@@ -1,4 +1,4 @@
-//! A workspace and its servers to the explanation of one host, name or address.
+//! Makes the explanation of one host, name or address from a workspace and its servers.
 
 use std::collections::BTreeSet;
 
@@ -16,25 +16,25 @@ use crate::provider::outage;
 use crate::state::{State, StateError};
 use decide::{Decided, Given};
 
-/// An explanation, and what was found on the way.
+/// An explanation, and the findings of the same run.
 #[derive(Debug)]
 pub struct Explained {
     /// The explanation, or why there is none.
     pub explanation: Result<Explanation, SubjectError>,
     /// What was found.
     pub findings: Findings,
-    /// Whether a zone or a source could not be read whole.
+    /// Whether a zone or a source could not be read completely.
     pub is_partial: bool,
-    /// The snapshot that stands for live DNS, where one does.
+    /// The snapshot that is used in place of live DNS, where given.
     pub snapshot: Option<SnapshotUsed>,
 }
 
-/// Explains what `asked` names, by the decision that a plan for the same request would make.
+/// Explains what `asked` names, by the decisions that a plan for the same request would make.
 ///
 /// Errors: [`MakeError`], as for a plan.
 pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> Result<Explained, MakeError> {
     let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state } =
-        gather(request, &ReadFor::Everybody, progress)?;
+        gather(request, &ReadFor::AllHosts, progress)?;
     progress.stage(RunStage::Compare, None);
     let (notices, is_partial) = found_notices(&inventory, &zones);
     let tripped = remembered.tripped(&inventory);
@@ -42,7 +42,7 @@ pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> R
     let explanation = decide::decide_and(&inventory, &zones.live, given, |context, standings, decided| {
         let found = Question::find(&inventory, (context.names, context.foreseen), &zones.live, asked);
         let found = with_journal(&inventory, state.as_deref(), asked, found)?;
-        let decided = told(notices, decided);
+        let decided = with_notices(notices, decided);
         let about = (&decided, &diagnostics);
         Ok(found.map(|(question, published)| answer(context, standings, about, (&question, &published))))
     });
@@ -66,7 +66,8 @@ pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> R
     Ok(Explained { explanation, findings, is_partial, snapshot })
 }
 
-/// A question with what the journal says of it; one that only the journal knows where nothing else does.
+/// A question with what the journal says about it; where the inventory and DNS do not know the subject, the journal
+/// alone may.
 fn with_journal(
     inventory: &Inventory,
     state: Option<&dyn State>,
@@ -83,9 +84,9 @@ fn with_journal(
     }
 }
 
-/// What was decided, with what was found before among its notices: in the order of a plan, whatever order zones and their
-/// records are kept in.
-pub(super) fn told(mut found: Vec<Notice>, decided: Decided) -> Decided {
+/// Adds earlier notices to what was decided; all are in the order of a plan, in whatever order zones and records are
+/// kept.
+pub(super) fn with_notices(mut found: Vec<Notice>, decided: Decided) -> Decided {
     found.extend(decided.notices);
     found.sort_by(order::notices);
     found.dedup();

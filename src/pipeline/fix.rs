@@ -1,6 +1,6 @@
 //! A few hosts: the plan for them alone, and why it is what it is.
 
-use super::explain::{answer, told};
+use super::explain::{answer, with_notices};
 use super::{
     Chosen, Gathered, Made, MakeError, Progress, ReadFor, Request, RunStage, decide, found_notices, gather, guarded,
     left_behind, made, narrowed_to, published,
@@ -30,10 +30,10 @@ pub fn fix(
     let (mut decided, explanations) =
         decide::decide_and(&inventory, &zones.live, given, |context, standings, decided| {
             let own = decided.notices.clone();
-            let told = told(notices, decided);
-            let explain = |inv: &Inv| answer(context, standings, (&told, &diagnostics), (&Question::Host(*inv), &[]));
+            let all = with_notices(notices, decided);
+            let explain = |inv: &Inv| answer(context, standings, (&all, &diagnostics), (&Question::Host(*inv), &[]));
             let explanations = selection.hosts.iter().map(explain).collect();
-            (Decided { notices: own, ..told }, explanations)
+            (Decided { notices: own, ..all }, explanations)
         });
     let left = std::mem::take(&mut decided.left_behind);
     let chosen = Chosen { selection: &selection, decided };

@@ -1,8 +1,8 @@
-//! Whether names are free in zones that may not be transferred: they are asked for, one by one.
+//! Whether names are free in zones that may not be transferred: the server is queried for each name.
 //!
-//! Comes in: those zones, and short names that would be given. Goes out: which of them somebody has. A name counts as free
-//! only where the server says that there is no such name: whatever stands at it makes it exist, and so does what stands
-//! below it, since a name that has others below it is somebody's too. Each name is asked for once.
+//! Comes in: those zones, and short names that would be given. Goes out: which of them exist. A name counts as free
+//! only where the server says that there is no such name: any record at the name makes it exist, and so does any record
+//! below it. Each name is queried once.
 
 use std::collections::HashSet;
 
@@ -16,27 +16,27 @@ use crate::names::allocate::{Candidates, Giving, allocate_and_tell};
 use crate::names::{Outcome, Taken};
 use crate::provider::TargetError;
 
-/// The zones that are asked, with the domains of projects that lie in each.
+/// The zones that are queried, with the domains of projects in each.
 pub struct Inquiry<'t> {
     /// The zones.
     zones: Vec<(AskedFor<'t>, Vec<Name>)>,
-    /// The short names that were asked for.
+    /// The short names that were queried.
     known: HashSet<Vec<u8>>,
 }
 
-/// Why a zone does not tell which names are free.
+/// Why a zone cannot say which names are free.
 #[derive(Debug)]
 pub enum Unclear {
     /// Its servers do not answer.
     Unread(TargetError),
-    /// Its answers do not tell it; in words.
-    Untold(String),
+    /// Its answers do not say it; in words.
+    NoAnswer(String),
 }
 
 impl<'t> Inquiry<'t> {
-    /// Finds the domains of each zone, and asks for a name in each that nobody has.
+    /// Finds the domains of each zone, and queries a name in each that cannot exist.
     ///
-    /// Errors: zones that cannot be asked, and domains in which every name exists.
+    /// Errors: zones that cannot be queried, and domains in which every name exists.
     pub fn open(
         inventory: &Inventory,
         asked: &[AskedFor<'t>],
@@ -58,7 +58,7 @@ impl<'t> Inquiry<'t> {
             match answers {
                 Ok(answers) => {
                     let (own, wild) = sort_out(domains, answers);
-                    unclear.extend(wild.iter().map(|domain| Unclear::Untold(tell_wildcard(zone, domain))));
+                    unclear.extend(wild.iter().map(|domain| Unclear::NoAnswer(wildcard_message(zone, domain))));
                     open.push((zone, own));
                 }
                 Err(error) => unclear.push(Unclear::Unread(error)),
@@ -67,13 +67,13 @@ impl<'t> Inquiry<'t> {
         if unclear.is_empty() { Ok(Inquiry { zones: open, known: HashSet::new() }) } else { Err(unclear) }
     }
 
-    /// Gives names that nobody has in these zones either; `taken` knows what else is taken.
+    /// Gives names that do not exist in these zones; `taken` knows which others are taken.
     ///
-    /// Names are given by what is known, asked for, and given anew without those that somebody has, until none of them
-    /// does. As every round that is not the last finds a name that was not known, and asks for as many names ahead as were
-    /// found in vain, a thousand names in a row that somebody has take ten rounds.
+    /// Each round gives names by what is known and queries them. If one exists, the next round gives names without it.
+    /// A round also queries as many names ahead as earlier rounds found to exist, so that a thousand existing names in
+    /// a row take ten rounds.
     ///
-    /// Errors: zones that cannot be asked any more.
+    /// Errors: zones that can no longer be queried.
     pub fn allocate(
         &mut self,
         inventory: &Inventory,
@@ -91,10 +91,10 @@ impl<'t> Inquiry<'t> {
         }
     }
 
-    /// Asks for short names, in all domains, that were not asked for yet; gives those that exist in any.
+    /// Queries short names that were not queried before, in all domains; gives those that exist in any.
     fn find<'l>(&mut self, labels: impl Iterator<Item = &'l Vec<u8>>) -> Result<HashSet<Vec<u8>>, Vec<Unclear>> {
         let new: Vec<&Vec<u8>> = labels.filter(|label| self.known.insert(label.to_vec())).collect();
-        // A label or a name that is too long is nobody's.
+        // A label or a name that is too long cannot exist.
         let name = |label: &Vec<u8>, domain: &Name| Name::prepend(label, domain.as_name()).ok();
         let names = |domains: &[Name]| -> Vec<Name> {
             domains.iter().flat_map(|domain| new.iter().filter_map(|label| name(label, domain))).collect()
@@ -119,7 +119,7 @@ fn first_label(name: NameRef<'_>) -> Vec<u8> {
     name.first_label().unwrap_or_default().to_vec()
 }
 
-/// Asks each zone for names, which its domains give, side by side; gives the answers in the order of the zones.
+/// Queries the names of each zone's domains, in parallel; gives the answers in the order of the zones.
 fn ask(
     zones: &[(AskedFor<'_>, Vec<Name>)],
     names: impl Fn(&[Name]) -> Vec<Name> + Sync,
@@ -134,13 +134,13 @@ fn ask(
     })
 }
 
-/// The name in a domain that nobody has; the domain itself, which exists, where such a name would be too long.
+/// A name in a domain that cannot exist; the domain itself, which exists, where such a name would be too long.
 fn probe(domain: &Name) -> Name {
     Question::whether(domain.clone()).below().map_or_else(|| domain.clone(), |probe| probe.name)
 }
 
-/// The domains whose names can be asked for, and those in which every name exists, by the answers for [`probe`]. What is
-/// delegated, or lies below a DNAME, is in no configured zone: of such zones nothing is known where they are read whole
+/// The domains whose names can be queried, and those in which every name exists, by the answers for [`probe`]. A domain
+/// that is delegated, or below a DNAME, is in no configured zone: nothing would be known about it from a transfer,
 /// either.
 fn sort_out(domains: Vec<Name>, answers: Vec<Existence>) -> (Vec<Name>, Vec<Name>) {
     let (mut own, mut wild) = (Vec::new(), Vec::new());
@@ -154,11 +154,11 @@ fn sort_out(domains: Vec<Name>, answers: Vec<Existence>) -> (Vec<Name>, Vec<Name
     (own, wild)
 }
 
-/// What is told of a domain in which every name exists.
-fn tell_wildcard(zone: AskedFor<'_>, domain: &Name) -> String {
+/// The message about a domain in which every name exists.
+fn wildcard_message(zone: AskedFor<'_>, domain: &Name) -> String {
     format!(
-        "`{}` is asked name by name, and every name in `{domain}` exists there, as below a wildcard: which ones are free \
-         cannot be told",
+        "every name in `{domain}` exists when `{}` is queried, probably by a wildcard: zonewright cannot find out \
+         which names are free",
         zone.zone
     )
 }
@@ -182,7 +182,7 @@ mod tests {
     /// The clock.
     const NOW: &str = "2026-11-20T02:00:00Z";
 
-    /// A primary that counts which names it is asked for.
+    /// A primary that records which names it is queried for.
     struct Counting {
         /// The primary.
         primary: Primary,
@@ -224,8 +224,8 @@ mod tests {
         load_extent(folder.path(), Extent::Names, NOW.parse().unwrap(), &|_| {}).inventory.unwrap()
     }
 
-    /// What hosts get where a zone with these records is asked, and how many names were asked for in each round; or what
-    /// keeps it from being known.
+    /// The names that hosts get where a zone with these records is queried, and how many names were queried in each
+    /// round; or why this is not known.
     fn given(hosts: u64, records: &str) -> Result<(Vec<String>, Vec<usize>), Vec<String>> {
         let inventory = inventory(hosts);
         let apex = ZoneName::new(Name::parse("example.net").unwrap());
@@ -241,7 +241,7 @@ mod tests {
         });
         let outcome = outcome.map_err(|unclear| {
             let told = |unclear| match unclear {
-                Unclear::Untold(message) => message,
+                Unclear::NoAnswer(message) => message,
                 Unclear::Unread(error) => error.to_string(),
             };
             unclear.into_iter().map(told).collect::<Vec<_>>()
@@ -275,10 +275,8 @@ mod tests {
         let told = given(1, "*.q TXT x\n").unwrap_err();
         assert_eq!(
             told,
-            [
-                "`example.net.` is asked name by name, and every name in `q.example.net.` exists there, as below a wildcard: \
-              which ones are free cannot be told"
-            ]
+            ["every name in `q.example.net.` exists when `example.net.` is queried, probably by a wildcard: \
+              zonewright cannot find out which names are free"]
         );
     }
 

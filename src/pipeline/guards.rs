@@ -1,7 +1,7 @@
-//! What is remembered, for guards; and leave to carry out a plan, or why there is none.
+//! What guards read from the state; and the clearance to apply a plan, or the refusal.
 //!
-//! Comes in: the state, and the limits as the workspace sets them. Goes out: a plan's limits with what of them is used, and
-//! at apply, when all of it is counted again, a clearance or a refusal.
+//! Comes in: the state, and the limits as the workspace sets them. Goes out: a plan's limits and how much of each is
+//! used; and at apply, when all of it is counted again, a clearance or a refusal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -22,13 +22,13 @@ use crate::inventory::value::Time;
 use crate::plan::{LimitKind, LimitState, Plan, SealedPlan};
 use crate::state::{self, State, StateError};
 
-/// The code of the refusal of an allowance that names no limit, which is an error of whoever gave it.
+/// The code of the refusal of an allowance that names no limit: an error in the operator's command.
 pub const UNKNOWN_LIMIT: &str = "unknown-limit";
 
 /// The code of the refusal of a plan that exceeds a limit.
 pub const EXCEEDED: &str = "limit-exceeded";
 
-/// What a plan is judged by beside inventory and live DNS.
+/// What a plan is tested with, in addition to the inventory and live DNS.
 #[derive(Debug, Default)]
 pub struct Remembered {
     /// The limits in force.
@@ -37,19 +37,19 @@ pub struct Remembered {
     ledger: Ledger,
     /// The tripped breakers.
     pub breakers: Vec<Breaker>,
-    /// The digests of what the last apply was made from that did all of its plan.
+    /// The digests of the input files of the last apply that did all of its plan.
     inputs: BTreeMap<String, String>,
     /// The files of the exports that were last accepted, by name.
     accepted: BTreeMap<String, Vec<u8>>,
 }
 
 impl Remembered {
-    /// Asks the state, where there is one.
+    /// Reads the state, where there is one.
     pub fn read(rules: Rules, state: Option<&dyn State>, now: Time) -> Result<Remembered, StateError> {
         let Some(state) = state else { return Ok(Remembered { rules, ..Remembered::default() }) };
         let ledger = read_ledger(&rules, state, now)?;
         let (breakers, inputs) = (state.breakers()?, state.last_inputs()?);
-        // They are long, and for nothing where nobody asks what causes the changes.
+        // They are large, and not needed where no limit is about the causes of changes.
         let sources = if rules.max_by_cause.is_some() { state.exports()? } else { Vec::new() };
         let files = sources.into_iter().map(|export| state.export_files(&export.source));
         let files = files.collect::<Result<Vec<_>, StateError>>()?.into_iter().flatten();
@@ -57,7 +57,7 @@ impl Remembered {
         Ok(Remembered { rules, ledger, breakers, inputs, accepted })
     }
 
-    /// Whose rules rest.
+    /// The hosts whose rules do not run because of a breaker.
     pub fn tripped(&self, inventory: &Inventory) -> Tripped {
         let holds = |id: &str| self.breakers.iter().any(|breaker| breaker.holds(id));
         let numbered = inventory.projects.iter().enumerate();
@@ -73,22 +73,22 @@ impl Remembered {
         self.inputs.get(name).is_some_and(|known| known == digest)
     }
 
-    /// The limits of a plan, with what of them is used.
+    /// The limits of a plan, with how much of each is used.
     pub fn count(&self, plan: &Plan, workspace: &Path) -> Vec<LimitState> {
-        // To read files again takes a while, and is for nothing where nobody asks what causes the changes.
+        // Reading files again takes time, and is not needed where no limit is about the causes of changes.
         let old = self.rules.max_by_cause.map(|_| self.old_lines(plan, workspace)).unwrap_or_default();
         count(plan, &self.rules, &self.ledger, plan.created, &|place| old.has(place))
     }
 
-    /// The lines of the inventory that nothing new can come of: all of a file that is what it was at the last apply that did
-    /// all of its plan, and of an export those that the accepted one had.
+    /// The lines of the inventory that cannot cause anything new: all lines of a file that has not changed since the
+    /// last apply that did all of its plan, and the lines of an export that the accepted one had.
     fn old_lines(&self, plan: &Plan, workspace: &Path) -> OldLines {
         let mut old = OldLines::default();
         for (name, digest) in &plan.inputs {
             if self.inputs.get(name) == Some(digest) {
                 old.unchanged(name);
             } else if let Some(before) = self.accepted.get(name) {
-                // What is not there any more, or is another file by now, has no lines to compare.
+                // A file that is gone or has changed since has no lines to compare.
                 if let Some(now) = read::export_content(workspace, name, digest) {
                     old.compared(name, &now, before);
                 }
@@ -98,10 +98,10 @@ impl Remembered {
     }
 }
 
-/// What earlier applies changed, as far as any limit looks back.
+/// What earlier applies changed, in the longest period of any limit.
 ///
-/// What an apply sent that was killed, or got no answer, counts until it is known what became of it: hosts of other zones
-/// may be changed before anybody looks.
+/// An update that was sent by an apply that was killed, or that got no answer, counts until its outcome is known:
+/// another run may change hosts of other zones before that.
 fn read_ledger(rules: &Rules, state: &dyn State, now: Time) -> Result<Ledger, StateError> {
     let since = now.minus(rules.longest());
     Ok(Ledger::new([state.changed_since(since)?, state.perhaps_changed_since(since)?].concat()))
@@ -134,26 +134,26 @@ pub fn rules_now(
     rules
 }
 
-/// How much of the limits of hosts is used, without any plan.
-pub fn standing(rules: &Rules, state: Option<&dyn State>, now: Time) -> Result<Vec<LimitState>, StateError> {
+/// How much of the limits of hosts is used, without a plan.
+pub fn limits_used(rules: &Rules, state: Option<&dyn State>, now: Time) -> Result<Vec<LimitState>, StateError> {
     let ledger = state.map_or_else(|| Ok(Ledger::default()), |state| read_ledger(rules, state, now))?;
     Ok(crate::guard::limits::of_hosts(std::iter::empty(), rules, &ledger, now))
 }
 
-/// What a plan is held against when it is applied.
+/// What a plan is tested with when it is applied.
 #[derive(Debug, Clone, Default)]
 pub struct Guards<'a> {
     /// The limits in force.
     pub rules: Rules,
     /// The limits that are lifted.
     pub allow: &'a [Allowance],
-    /// Whether nobody is there, so that a limit that is exceeded trips its breaker.
+    /// Whether the run is unattended, so that a limit that is exceeded trips its breaker.
     pub auto: bool,
 }
 
 impl Guards<'_> {
-    /// Counts a plan again, of which these changes are still to be made, and gives leave to carry it out or says why not;
-    /// `earlier` was lifted for it before.
+    /// Counts the changes of a plan that are still to be made, and gives a clearance or a refusal; the limits of
+    /// `earlier` were lifted for the plan before.
     pub fn clear(
         &self,
         (sealed, place, open): (&SealedPlan, &str, &[&Change]),
@@ -185,10 +185,10 @@ impl Guards<'_> {
     }
 }
 
-/// Why a plan that was just made cannot be applied: what it says of its limits, and what is tripped. `is_named` says whether
-/// somebody named its hosts.
+/// Why a plan that was just made cannot be applied, by its limits and the tripped breakers. `is_named` says whether the
+/// command line named its hosts.
 ///
-/// For whoever is to be asked: there is no sense in agreeing to what will be refused.
+/// It is shown before the operator is asked: to agree to a plan that will be refused makes no sense.
 pub fn foreseen(
     (sealed, place): (&SealedPlan, &str),
     allowed: &[Allowance],
@@ -209,11 +209,11 @@ fn of_all(breakers: &[Breaker]) -> Option<&Breaker> {
     breakers.iter().find(|breaker| breaker.scope == GLOBAL)
 }
 
-/// Why a plan with nothing to do is refused all the same: all rests, and that nobody named its hosts. Whoever runs unattended
-/// is to see that.
+/// Why a plan with nothing to do is refused: the breaker of all projects is tripped, and the command line does not name
+/// hosts. An unattended run must report that.
 ///
-/// A state that cannot be read says nothing of it; that is told when there is something to write.
-pub fn at_rest((plan, place): (&Plan, &str), file: &Path) -> Option<Refusal> {
+/// A state that cannot be read refuses nothing; the error is reported when there is something to write.
+pub fn idle_refusal((plan, place): (&Plan, &str), file: &Path) -> Option<Refusal> {
     if plan.only.as_ref().is_some_and(|only| !only.hosts.is_empty()) {
         return None;
     }
@@ -221,7 +221,7 @@ pub fn at_rest((plan, place): (&Plan, &str), file: &Path) -> Option<Refusal> {
     of_all(&breakers).map(|breaker| held(place, breaker))
 }
 
-/// The refusal of a plan that a breaker holds back.
+/// The refusal of a plan because of a breaker.
 fn held(place: &str, breaker: &Breaker) -> Refusal {
     Refusal { place: place.to_owned(), code: "breaker-tripped", message: breaker.says(), hint: Some(breaker.hint()) }
 }
@@ -242,10 +242,10 @@ fn unknown(place: &str, stray: &Allowance, counted: &[LimitState]) -> Refusal {
     }
 }
 
-/// What is said of the limits that are exceeded.
+/// The limits that are exceeded, in words.
 fn in_words(over: &[Over<'_>]) -> String {
     let one = |over: &Over<'_>| {
-        let allowed = over.allowed.map(|allowed| format!("; `--allow` says {allowed}, which is too few"));
+        let allowed = over.allowed.map(|allowed| format!("; `--allow` permits {allowed}, which is too few"));
         format!("{}{}", words::says(over.limit), allowed.unwrap_or_default())
     };
     over.iter().map(one).collect::<Vec<_>>().join(" · ")
@@ -258,11 +258,11 @@ fn exceeded(place: &str, over: &[Over<'_>]) -> Refusal {
         place: place.to_owned(),
         code: EXCEEDED,
         message: in_words(over),
-        hint: Some(format!("look at what it would do; if that is right, `{}` lets this plan through", allow.join(" "))),
+        hint: Some(format!("check what the plan would do; if that is right, add `{}` to apply it", allow.join(" "))),
     }
 }
 
-/// The refusal of a plan that exceeds limits while nobody is there.
+/// The refusal of a plan that exceeds limits in an unattended run.
 fn unattended(place: &str, over: &[Over<'_>], tripped: &[(String, String)]) -> Refusal {
     let scopes: Vec<String> = tripped.iter().map(|(scope, _)| format!("`{scope}`")).collect();
     let (breaker, is) = if scopes.len() == 1 { ("breaker", "is") } else { ("breakers", "are") };
@@ -273,7 +273,7 @@ fn unattended(place: &str, over: &[Over<'_>], tripped: &[(String, String)]) -> R
         code: EXCEEDED,
         message: in_words(over),
         hint: Some(format!(
-            "the {breaker} {} {is} tripped now, and nothing is done there until somebody resets it: {}",
+            "the {breaker} {} {is} tripped now, and zonewright does nothing there until an operator resets it: {}",
             scopes.join(" and "),
             resets.join(" and ")
         )),
@@ -292,7 +292,7 @@ mod tests {
     use crate::plan::{Rule, fixture};
     use crate::state::{NewApply, PlanText};
 
-    /// A plan with thirty changes that rest on a row each and on one line of a project.
+    /// A plan with thirty changes; each is based on its own row and on one line of a project.
     fn plan(inputs: &[(&str, &[u8])]) -> Plan {
         let digest = |content: &[u8]| disk::hex(&Sha256::digest(content));
         let change = |host: u64| {
@@ -356,7 +356,7 @@ mod tests {
         state.note_sending(id, &batch, now).unwrap();
         let rule = HostRule { scope: GLOBAL.to_owned(), period: "1h".parse().unwrap(), max: 2, place: None };
         let rules = Rules { hosts: vec![rule], ..Rules::default() };
-        let used = |state: &dyn State| standing(&rules, Some(state), now).unwrap()[0].used;
+        let used = |state: &dyn State| limits_used(&rules, Some(state), now).unwrap()[0].used;
         assert_eq!(used(&*state), 1, "a crash leaves it so");
         state.note_settled(id, &batch, &Settled::Unknown("no answer".to_owned()), now).unwrap();
         assert_eq!(used(&*state), 1);
@@ -377,6 +377,6 @@ mod tests {
         let projects = [("here".to_owned(), Vec::new())].into();
         let rules = rules_now((&config, &Files::default()), &projects, Some(&plan));
         let found: Vec<(&str, u64)> = rules.hosts.iter().map(|rule| (rule.scope.as_str(), rule.max)).collect();
-        assert_eq!(found, [("project:gone", 20)], "what is removed from a file that can be read is no limit any more");
+        assert_eq!(found, [("project:gone", 20)], "a limit that was removed from a readable file does not count");
     }
 }

@@ -1,6 +1,6 @@
-//! What the journal tells of past applies.
+//! What the journal says about past applies.
 //!
-//! Comes in: what somebody asks for. Goes out: the applies that have to do with it. No server is asked, nothing is locked
+//! Comes in: what an operator asks for. Goes out: the applies that match. No server is queried, and nothing is locked
 //! or written.
 
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::inventory::value::{Inv, Time};
 use crate::state::status::at_work;
 use crate::state::{self, ApplyId, History, LeftHost, Lock, Past, Sent, SentChange, State, StateError, Told};
 
-/// What somebody asks for.
+/// What an operator asks for.
 #[derive(Debug, Clone)]
 pub enum Asked {
     /// The latest applies, at most so many.
@@ -34,9 +34,9 @@ pub struct Inquiry<'a> {
     pub now: Time,
     /// What is asked for.
     pub asked: Asked,
-    /// The projects whose changes are told; all where empty.
+    /// The projects whose changes are shown; all where empty.
     pub projects: Vec<String>,
-    /// The zones whose changes are told; all where empty.
+    /// The zones whose changes are shown; all where empty.
     pub zones: Vec<ZoneName>,
 }
 
@@ -45,9 +45,9 @@ pub struct Inquiry<'a> {
 pub enum NoHistory {
     /// The state cannot be used.
     State(StateFailure),
-    /// There never was a state: nothing was applied. Where it would be.
+    /// There never was a state: nothing was applied. Says where it would be.
     NoState(String),
-    /// The journal has nothing of what was asked for; in words what that was.
+    /// The journal has nothing that matches; says what was asked for.
     Nothing(String),
 }
 
@@ -59,7 +59,7 @@ impl From<StateError> for NoHistory {
 
 /// Answers a question about the past.
 ///
-/// Errors: [`NoHistory`]; a list of applies may be empty all the same.
+/// Errors: [`NoHistory`]; a list of the latest applies may be empty.
 pub fn history(inquiry: &Inquiry<'_>) -> Result<History, NoHistory> {
     let Inquiry { workspace, now, asked, projects, zones } = inquiry;
     let config = match load_config(workspace) {
@@ -77,7 +77,7 @@ pub fn history(inquiry: &Inquiry<'_>) -> Result<History, NoHistory> {
         zones: zones.clone(),
         told: Told::Applies(Vec::new(), false),
     };
-    // In this order, so that what is seen as at work is not over yet when the journal is read.
+    // The lock is read first, so that an apply that is seen as running has not ended before the journal is read.
     let holder = Lock::holder(&file);
     let Some(state) = state::open_to_read(&file)? else {
         return match asked {
@@ -136,7 +136,7 @@ impl Inquiry<'_> {
         some(applies, what).map(|applies| Told::Hosts(hosts.to_vec(), applies))
     }
 
-    /// Applies, of each what `keep` leaves; without those of which nothing is left.
+    /// Applies with the changes that `keep` leaves; without applies that have no change left.
     fn applies(&self, state: &dyn State, ids: Vec<ApplyId>, keep: impl Fn(&mut Past)) -> Result<Vec<Past>, NoHistory> {
         let mut applies = Vec::new();
         for id in ids {
@@ -150,7 +150,7 @@ impl Inquiry<'_> {
         Ok(applies)
     }
 
-    /// One apply, of its changes those of the projects and zones that are asked for.
+    /// One apply, with its changes in the projects and zones that are asked for.
     fn past(&self, state: &dyn State, id: ApplyId) -> Result<Option<Past>, StateError> {
         let Some(summary) = state.apply(id)? else { return Ok(None) };
         let (sent, left, allowed) = (state.sent(id)?, state.left_hosts(id)?, state.allowed(id)?);

@@ -1,5 +1,5 @@
-//! From a folder, or from the zones of a server, to the files of a workspace. Nothing is written here but a snapshot, where
-//! the caller says.
+//! Makes the files of a workspace from a folder, or from the zones of a server. It writes only a snapshot, where the
+//! caller asks for it.
 
 mod look;
 
@@ -23,19 +23,19 @@ use crate::starter::fleet::Fleet;
 use crate::starter::imported::{self, Basis, KeyGiven, Origin, SNAPSHOT, subnet};
 use crate::starter::{Starter, found};
 
-/// The type of target that names of servers are settings of.
+/// The type of target whose settings name servers.
 const SERVERS: &str = "rfc2136";
 
-/// What an export of hosts is called, as people do.
+/// The usual name of an export of hosts.
 const HOSTS: &str = "hosts.csv";
 
-/// Why a file of that name is none.
-const UNLIKE_HOSTS: &str = "it has no rows, or another first line than an export of hosts has";
+/// Why a file of that name is not such an export.
+const UNLIKE_HOSTS: &str = "it has no rows, or its first line is not that of an export of hosts";
 
-/// The algorithm of a key of which nothing says it: what BIND's `tsig-keygen` makes.
+/// The algorithm of a key where no file or flag says it: the default of BIND's `tsig-keygen`.
 const ALGORITHM: &str = "hmac-sha256";
 
-/// Why nothing is made.
+/// Why no workspace is made.
 #[derive(Debug)]
 pub enum InitError {
     /// Zones that were asked for could not be read.
@@ -46,17 +46,17 @@ pub enum InitError {
     BadKey(SecretError),
     /// The key has no name.
     UnnamedKey(PathBuf),
-    /// The file of the key says something else than the command line: what it is, and what the file says.
+    /// The file of the key contradicts the command line: in which setting, and what the file says.
     OtherKey(&'static str, String),
-    /// The server, or the algorithm, is none.
+    /// The server or the algorithm is not valid.
     BadTarget(Diagnostics),
-    /// The folder cannot be looked through.
+    /// The folder cannot be read.
     Folder(PathBuf, io::Error),
 }
 
-/// Makes a workspace around what lies in a folder; an example where that is nothing of a fleet.
+/// Makes a workspace around the files of a folder; an example where no file describes a fleet.
 ///
-/// Where there are zones and no hosts.csv, the zones say which hosts there are.
+/// Where there are zones and no hosts.csv, the hosts are taken from the zones.
 pub fn of_folder(folder: &Path, owner: &str, now: Time, progress: &dyn Progress) -> Result<Starter, InitError> {
     progress.stage(RunStage::Folder, None);
     let seen = look::look(folder).map_err(|error| InitError::Folder(folder.to_owned(), error))?;
@@ -65,7 +65,7 @@ pub fn of_folder(folder: &Path, owner: &str, now: Time, progress: &dyn Progress)
     if has_hosts || folders.is_empty() {
         let mut starter = found::make(&seen, owner, now);
         if !has_hosts && folder.join(HOSTS).exists() {
-            starter.remarks.insert(0, format!("`{HOSTS}` is there, and was not used: {UNLIKE_HOSTS}."));
+            starter.remarks.insert(0, format!("`{HOSTS}` was not used: {UNLIKE_HOSTS}."));
         }
         return Ok(starter);
     }
@@ -111,9 +111,9 @@ impl Imported {
     }
 }
 
-/// Finds out what a key is called: by the command line, or by its file where that is a key of named.conf.
+/// Finds the name of a key: from the command line, or from its file where that is a key of named.conf.
 ///
-/// Errors: the file cannot be used, says something else, or does not say the name.
+/// Errors: the file cannot be used, contradicts the command line, or does not say the name.
 pub fn key_of(file: &Path, name: Option<&Name>, algorithm: Option<&str>) -> Result<KeyGiven, InitError> {
     let said = secret::look_at_file(file).map_err(InitError::BadKey)?;
     if let Some((own, own_algorithm)) = &said {
@@ -130,9 +130,9 @@ pub fn key_of(file: &Path, name: Option<&Name>, algorithm: Option<&str>) -> Resu
     Ok(KeyGiven { name: name.to_string(), algorithm, file: file.display().to_string() })
 }
 
-/// Transfers zones, and the reverse zones of the addresses in them that the server has; makes a workspace of them.
+/// Transfers zones, and the reverse zones of the addresses in them that the server has; makes a workspace from them.
 ///
-/// Gives its files but for the snapshot, which the zones are saved as.
+/// Gives all files except the snapshot, which the zones are saved as.
 pub fn of_server(transfer: &Transfer<'_>, progress: &dyn Progress) -> Result<(Starter, Imported), InitError> {
     let Transfer { server, zones: asked, key, key_file, owner, now } = transfer;
     let (settings, source) = target(server, key.as_ref())?;
@@ -163,7 +163,7 @@ pub fn of_server(transfer: &Transfer<'_>, progress: &dyn Progress) -> Result<(St
 
 /// What happened, with what to do about it.
 fn reason(error: &TargetError) -> String {
-    let hint = error.hint.as_ref().map(|hint| format!(". To do: {hint}"));
+    let hint = error.hint.as_ref().map(|hint| format!(". What to do: {hint}"));
     format!("{}{}", error.message, hint.unwrap_or_default())
 }
 
@@ -182,7 +182,7 @@ fn target(server: &str, key: Option<&KeyGiven>) -> Result<(Node, SourceText), In
     }
 }
 
-/// Reads zones side by side; the outcomes have their order.
+/// Reads zones in parallel; the results are in their order.
 fn read(
     access: &Access,
     asked: &[ZoneName],
@@ -198,7 +198,7 @@ fn read(
     })
 }
 
-/// The contents of zones; what could not be read is an error.
+/// The contents of zones; a zone that could not be read is an error.
 fn contents(read: Vec<Result<ZoneRead, TargetError>>) -> Result<Vec<ZoneContents>, InitError> {
     let (mut contents, mut errors) = (Vec::new(), Vec::new());
     for outcome in read {
@@ -213,7 +213,7 @@ fn contents(read: Vec<Result<ZoneRead, TargetError>>) -> Result<Vec<ZoneContents
     }
 }
 
-/// Zones, as they are live.
+/// Zones as live DNS.
 fn live(all: Vec<ZoneContents>) -> Live {
     let names: Vec<ZoneName> = all.iter().map(|contents| contents.apex().clone()).collect();
     let apexes = Apexes::new(names.iter());

@@ -1,10 +1,10 @@
-//! Zones that may not be transferred: which names are asked for, round by round.
+//! Zones that may not be transferred: which names are queried, round by round.
 //!
-//! Comes in: live DNS as far as it could be read whole, and the zones that are asked name by name. Goes out: live DNS with
-//! what the answers show. The rounds: every name that a selected host has or had; then the reverse name of every address
-//! that such a host may have, or that stands at such a name; then every name that a PTR found there points to. Where a plan
-//! is about some hosts alone, it is found out last where those others stand that these have to do with. What stands anywhere
-//! else in such a zone is not looked for.
+//! Comes in: live DNS of the zones that were read completely, and the zones that are queried name by name. Goes out:
+//! live DNS with the answers added. The rounds: every name that a selected host has or had; then the reverse name of
+//! every address that such a host may have, or that is at such a name; then every name that a PTR found there points
+//! to. For a plan of only some hosts, a last round queries the names of other hosts whose standing matters to these.
+//! Other names of such a zone are not queried.
 
 use super::needed::{Needed, sorted};
 use super::zones::side_by_side;
@@ -17,18 +17,18 @@ use crate::live::asked::{AskedZone, Question};
 use crate::live::{Live, LiveZone, ZoneIndex};
 use crate::provider::{AskZone, ReadZone, TargetError, transfer_is_cheaper};
 
-/// A zone that is asked name by name.
+/// A zone that is queried name by name.
 pub struct Asking<'t> {
     /// The zone.
     pub zone: ZoneIndex,
     /// The pool of its target: zones of one pool share its servers.
     pub pool: usize,
-    /// Who is asked.
+    /// The target that is queried.
     pub target: &'t dyn AskZone,
-    /// Who transfers the zone where that is cheaper after all, and how many records it is taken to have; none where it is
-    /// always asked.
+    /// The target that transfers the zone where that is cheaper, and how many records the zone probably has; none where
+    /// it is always queried.
     pub whole: Option<(&'t dyn ReadZone, u64)>,
-    /// What was answered so far.
+    /// The answers so far.
     pub asked: AskedZone,
     /// Why it is unknown, if it is.
     pub failed: Option<TargetError>,
@@ -45,8 +45,8 @@ impl Asking<'_> {
                     self.failed = Some(TargetError {
                         place: self.target.place(name),
                         code: "bad-message",
-                        message: format!("its answers make no zone: {error}"),
-                        hint: Some("the server, or something on the way, breaks the protocol".to_owned()),
+                        message: format!("its answers are not a valid zone: {error}"),
+                        hint: Some("the server, or a device on the way, violates the protocol".to_owned()),
                         findings: None,
                     });
                 }
@@ -56,7 +56,7 @@ impl Asking<'_> {
     }
 }
 
-/// Asks for all that the rules need in the zones `asking`; `live` is a draft that has them as their first answers show them.
+/// Queries all that the rules need in the zones `asking`; `live` is a draft that has only their first answers.
 pub fn follow(
     inventory: &Inventory,
     needed: &mut Needed<'_>,
@@ -92,24 +92,24 @@ fn targets(live: &Live, name: NameRef<'_>) -> Vec<Name> {
     found.flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.target()).map(NameRef::to_name).collect()
 }
 
-/// What is asked about a name.
+/// What is queried about a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum About {
-    /// All that a rule may look at.
+    /// All that a rule may read.
     All,
     /// Its A records alone, which are compared with those of other names.
     Ipv4,
 }
 
-/// What all rounds share.
+/// The values that all rounds share.
 struct Rounds<'a, 't> {
     /// The inventory.
     inventory: &'a Inventory,
     /// Live DNS as far as it is known, a draft.
     live: Live,
-    /// The zones that are asked.
+    /// The zones that are queried.
     asking: &'a mut [Asking<'t>],
-    /// For each zone its place among those that are asked; none where it is known whole, or not at all.
+    /// For each zone its place among those that are queried; none where it is known completely, or not at all.
     places: Vec<Option<usize>>,
 }
 
@@ -123,7 +123,7 @@ impl<'a, 't> Rounds<'a, 't> {
         Rounds { inventory, live, asking, places }
     }
 
-    /// Asks about names, each in its zone where that is one of those that are asked, and keeps what the answers show.
+    /// Queries names, each in its zone where that is one of the queried zones, and keeps the answers.
     fn ask(&mut self, names: &[Name], about: About) {
         let mut questions: Vec<Vec<Question>> = self.asking.iter().map(|_| Vec::new()).collect();
         for name in names {
@@ -144,14 +144,15 @@ impl<'a, 't> Rounds<'a, 't> {
         }
     }
 
-    /// The place of a name's zone among those that are asked.
+    /// The place of a name's zone among those that are queried.
     fn place_of(&self, name: NameRef<'_>) -> Option<usize> {
         self.live.zone_of(name).and_then(|zone| self.places[zone.0 as usize])
     }
 
-    /// Adds what is asked about a name: to which zone it belongs, what stands at it, and what the registry says of that.
+    /// Adds the questions about a name: which zone it belongs to, what is at the name, and what the registry says about
+    /// that.
     ///
-    /// A name may have been asked for another type: the TXT beside one name can be where another has its address.
+    /// A name may have been queried for another type: the registry TXT of one name can be at the name of another host.
     fn add_questions(&self, place: usize, (name, about): (&Name, About), questions: &mut Vec<Question>) {
         let asked = &self.asking[place].asked;
         let mut add = |name: &Name, rtypes: &[Rtype]| {
@@ -174,7 +175,8 @@ impl<'a, 't> Rounds<'a, 't> {
         }
     }
 
-    /// Transfers the zones of which that is cheaper than so many questions, where they may be; those of the others are left.
+    /// Transfers the zones for which this is cheaper than their questions, where the server permits it; leaves the
+    /// questions of the others.
     fn transfer(&mut self, questions: &mut [Vec<Question>]) {
         let asking = &*self.asking;
         let pools: Vec<usize> = asking.iter().map(|asking| asking.pool).collect();
@@ -182,7 +184,7 @@ impl<'a, 't> Rounds<'a, 't> {
             let Asking { whole, failed, asked, .. } = &asking[place];
             let (target, records) = whole.filter(|_| failed.is_none())?;
             let pays = transfer_is_cheaper(questions[place].len() as u64, records);
-            // Who may not transfer the zone can ask; servers have no files that something could be found in.
+            // If the server refuses the transfer, queries are still possible; servers give no findings in files.
             pays.then(|| target.read_zone(asked.apex()).ok()).flatten().map(|read| read.contents)
         });
         for (place, contents) in read.into_iter().enumerate() {
@@ -194,7 +196,7 @@ impl<'a, 't> Rounds<'a, 't> {
         }
     }
 
-    /// Asks one list of questions a zone, and keeps the answers, or why there are none.
+    /// Asks each zone its list of questions, and keeps the answers, or why there are none.
     fn exchange(&mut self, questions: Vec<Vec<Question>>) {
         let asking = &*self.asking;
         let pools: Vec<usize> = asking.iter().map(|asking| asking.pool).collect();

@@ -1,4 +1,4 @@
-//! Own records of names that no host has, and that a plan leaves: which apply created them, and what a plan says of them.
+//! Own records of names that no host has, and that a plan leaves: which apply created them, and the notices about them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +12,8 @@ use crate::state::{ApplyId, State, StateError};
 
 /// Lists in a plan what it leaves, with a notice for each name.
 ///
-/// Where the command names hosts, the journal knows the names that applies published for them; names that neither the
-/// inventory nor the journal gives to one of them are not listed.
+/// Where the command names hosts, the journal knows the names that applies published for them. A name is listed only if
+/// the inventory or the journal gives it to one of them.
 ///
 /// Errors: the state cannot be read.
 pub fn list(
@@ -85,7 +85,7 @@ fn notice(orphan: &LeftOrphan, applies: &[Option<ApplyId>]) -> Notice {
     Notice { code: NoticeCode::LeftBehind, name: name.to_string(), host: hosts.first().copied(), message }
 }
 
-/// How many addresses are named of each type: an RRset has one or two, and what is left of a wrong one may have many.
+/// How many addresses of each type are shown: an RRset has one or two, but a wrong one may have many.
 const ADDRESSES: usize = 4;
 
 /// The records of RRsets of one name, in words: `AAAA 2a02::1, PTR of 2a02::1`.

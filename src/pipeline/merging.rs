@@ -1,7 +1,7 @@
-//! How git merges names.lock: what `.gitattributes` says of it.
+//! How git merges names.lock, by `.gitattributes`.
 //!
-//! Two branches that give names both add rows, often at one place. By itself git calls that a conflict; by `merge=union` it
-//! keeps the rows of both, which `check --fix-lock` settles.
+//! Two branches that give names both add rows, often at one place. By default git reports a conflict there. With
+//! `merge=union` it keeps the rows of both, which `check --fix-lock` settles.
 
 use std::fs;
 use std::path::Path;
@@ -11,15 +11,16 @@ use glob::{MatchOptions, Pattern};
 use crate::git;
 use crate::inventory::source::NAMES_LOCK;
 
-/// The file that says how git merges the files beside and below it.
+/// The file that says how git merges the files in its folder and below.
 pub const ATTRIBUTES: &str = ".gitattributes";
 
-/// What it is to say.
+/// The line that it must have.
 pub const UNION: &str = "names.lock merge=union";
 
-/// Whether git merges names.lock line by line, or has nothing to do with it.
+/// Whether git merges names.lock line by line; true, too, where the workspace is not in git.
 ///
-/// Looks from the workspace up to the root of the work tree; settings of one's own, outside of it, are nobody else's.
+/// Searches from the workspace up to the root of the work tree. A user's own settings outside of it do not count: other
+/// users do not have them.
 pub fn is_merged_by_line(workspace: &Path) -> bool {
     let Ok(workspace) = fs::canonicalize(workspace) else { return true };
     let Some(root) = git::root_of(&workspace) else { return true };
@@ -33,12 +34,12 @@ pub fn is_merged_by_line(workspace: &Path) -> bool {
     said.unwrap_or(false)
 }
 
-/// Whether a line says that a file, by its path from the line's folder, is merged line by line; `None` where the line does
-/// not say how it is merged.
+/// Whether a line says that a file, by its path from the line's folder, is merged line by line; `None` where the line
+/// does not say how the file is merged.
 fn says_union(line: &str, file: &Path) -> Option<bool> {
     let mut words = line.split_ascii_whitespace();
     let pattern = words.next()?.trim_matches('"');
-    // A pattern without a slash but at its end is about names in every folder.
+    // A pattern that has no slash, except at its end, is about names in every folder.
     let pattern = match pattern.strip_prefix('/') {
         Some(anchored) => anchored.to_owned(),
         None if pattern.contains('/') => pattern.to_owned(),
@@ -81,7 +82,7 @@ mod tests {
         fs::write(folder.path().join(ATTRIBUTES), UNION).unwrap();
         assert!(is_merged_by_line(&workspace), "nothing is known of git here");
         fs::create_dir(root.join(".git")).unwrap();
-        assert!(!is_merged_by_line(&workspace), "what stands above the tree does not count");
+        assert!(!is_merged_by_line(&workspace), "what is above the tree does not count");
         fs::write(root.join("deep").join(ATTRIBUTES), format!("*.toml text\n{UNION}\n")).unwrap();
         assert!(is_merged_by_line(&workspace));
         fs::write(workspace.join(ATTRIBUTES), "* text\n").unwrap();

@@ -14,13 +14,13 @@ pub struct Standing {
     pub breakers: Vec<Breaker>,
     /// The apply that ended last; none where none did.
     pub last: Option<ApplySummary>,
-    /// How many applies did not end since.
+    /// How many later applies did not end.
     pub unfinished: usize,
 }
 
-/// What the state of a workspace says; nothing is tripped, and nothing was applied, where there is none yet.
+/// What the state of a workspace says; where there is no state yet, nothing is tripped and nothing was applied.
 ///
-/// None where it cannot be read: whatever needs it has said why.
+/// None where it cannot be read: the part of the run that needs the state has reported why.
 pub fn standing(workspace: &Path) -> Option<Standing> {
     let (config, _) = load_config(workspace).ok()?;
     match open_to_read(&workspace.join(&config.state_file)).ok()? {

@@ -1,7 +1,7 @@
-//! The rooms joined in order: a workspace and its servers to a plan.
+//! Joins the rooms in order: makes a plan from a workspace and its servers.
 //!
-//! Comes in: the folder of a workspace, the clock, and whose rules run. Goes out: a plan with everything that was found on
-//! the way. Zones and hosts are taken in parallel here; the outcome does not depend on the number of threads.
+//! Comes in: the folder of a workspace, the clock, and the hosts whose rules run. Goes out: a plan with all findings.
+//! Zones and hosts are processed in parallel here; the outcome does not depend on the number of threads.
 
 pub mod zones;
 
@@ -105,13 +105,13 @@ use zones::{EarlyZones, Zones};
 
 pub use stage::RunStage;
 
-/// Told what is going on, for people who wait.
+/// Receives the progress of a run, to show it to the operator.
 pub trait Progress: Sync {
     /// A stage begins; `total` is how many steps it has, where that is known.
     fn stage(&self, what: RunStage, total: Option<u64>);
     /// One step is done.
     fn step(&self);
-    /// Lets so much time pass before something is tried again.
+    /// Waits before a next try.
     fn pause(&self, pause: std::time::Duration) {
         std::thread::sleep(pause);
     }
@@ -128,15 +128,15 @@ pub struct Request<'a> {
     pub hosts: Vec<String>,
     /// Projects whose rules run; all where empty.
     pub projects: Vec<String>,
-    /// The snapshot that takes the place of the targets, none of which is opened then.
+    /// The snapshot that is used in place of the targets; no target is opened then.
     pub live_snapshot: Option<&'a Path>,
-    /// What the inventory is held against: a revision of git, or a folder.
+    /// What the inventory is compared with: a git revision, or a folder.
     pub base: Option<&'a str>,
-    /// What may be made of the zones that earlier runs kept.
+    /// How zones that earlier runs kept may be used.
     pub cache: CacheUse,
 }
 
-/// What was found beside the plan.
+/// What was found, in addition to the plan.
 #[derive(Debug, Default)]
 pub struct Findings {
     /// The files that diagnostics name.
@@ -146,22 +146,23 @@ pub struct Findings {
     /// The settings files that have errors: zonewright.toml and project files. All other files with diagnostics are exports
     /// and names.lock.
     pub settings: BTreeSet<String>,
-    /// Whether every export is believed, so that what is wrong in one concerns no more than single hosts.
+    /// Whether every export is believed, so that an error in one affects only single hosts.
     pub are_exports_believed: bool,
     /// How many files were read, those of zones included.
     pub files_read: usize,
-    /// What is questionable in zones that could be read all the same.
+    /// What is questionable in zones that could still be read.
     pub zones: Vec<provider::Findings>,
-    /// Why zones could not be read, in the order of the configuration; what keeps several of a server from it is one error.
+    /// Why zones could not be read, in the order of the configuration; one cause for several zones of a server is one
+    /// error.
     pub unread: Vec<TargetError>,
-    /// The zones whose markers tell of an apply that the state has not seen, where the state says what is own.
+    /// The zones whose markers show an apply that the state does not know, where the state says what is own.
     pub forgotten: Vec<ZoneName>,
     /// What is questionable about the base.
     pub base: Vec<Remark>,
 }
 
 impl Findings {
-    /// Whether a file that diagnostics name is one of the settings.
+    /// Whether a file that diagnostics name is a settings file.
     pub fn is_settings(&self, file: FileId) -> bool {
         let name = self.files.name(file);
         name == SETTINGS || self.settings.contains(name)
@@ -174,7 +175,7 @@ impl Findings {
         std::iter::once((&self.files, &self.diagnostics)).chain(zones)
     }
 
-    /// What could not be read for a cause that is no finding in a file.
+    /// Why zones could not be read, where the cause is not a finding in a file.
     pub fn bare_errors(&self) -> impl Iterator<Item = &TargetError> {
         self.unread.iter().filter(|error| error.findings.is_none())
     }
@@ -189,20 +190,20 @@ pub struct Checked {
     pub read: BTreeSet<String>,
 }
 
-/// A plan, and what was found on the way.
+/// A plan, and the findings of the same run.
 #[derive(Debug)]
 pub struct Made {
     /// The plan.
     pub plan: Plan,
     /// What was found.
     pub findings: Findings,
-    /// Whether a zone or a source could not be read whole.
+    /// Whether a zone or a source could not be read completely.
     pub is_partial: bool,
-    /// The snapshot that it was made from, where it was.
+    /// The snapshot that it was made from, where given.
     pub snapshot: Option<SnapshotUsed>,
     /// The tripped breakers, sorted by scope.
     pub breakers: Vec<Breaker>,
-    /// The targets that the plan would change, as people call them, in the order of the configuration.
+    /// The targets that the plan would change, as messages call them, in the order of the configuration.
     pub targets: Vec<String>,
 }
 
@@ -211,20 +212,20 @@ pub struct Made {
 pub struct SnapshotUsed {
     /// When it was made.
     pub created: Time,
-    /// The zones of it that are not configured, so that nothing was done with them.
+    /// The zones of it that are not configured, and were ignored.
     pub ignored: Vec<ZoneName>,
 }
 
-/// Why there is no plan at all.
+/// Why there is no plan.
 #[derive(Debug)]
 pub enum MakeError {
     /// zonewright.toml cannot be used.
     Config(Box<Findings>),
-    /// What the command line names is no snapshot.
+    /// The command line names a folder that is not a snapshot.
     NoSnapshot(TargetError),
     /// The state cannot be read.
     NoState(StateError),
-    /// The command line names something that is no host, or no project.
+    /// The command line names a host or project that is not known.
     NoSubject(SubjectError),
     /// The command line names an apply that cannot be undone.
     NoUndo(UndoError),
@@ -264,7 +265,7 @@ const TOOL: &str = concat!("zonewright ", env!("CARGO_PKG_VERSION"));
 
 /// Makes a plan: reads inventory and live DNS, derives, compares, decides.
 ///
-/// Errors: [`MakeError`]. A source or zone that cannot be read is no error: the plan says what it leaves for that.
+/// Errors: [`MakeError`]. A source or zone that cannot be read is no error: the plan says what it leaves because of it.
 pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made, MakeError> {
     let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state } =
         gather(request, &ReadFor::Selected, progress)?;
@@ -289,13 +290,14 @@ pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made,
     Ok(guarded(made, forgotten, remembered, request.workspace))
 }
 
-/// Adds to a plan what the state is good for: its limits, what is tripped, and what the state has not seen.
+/// Adds to a plan what the state knows: the use of limits, the tripped breakers, and the zones with an apply that the
+/// state does not know.
 fn guarded(mut made: Made, forgotten: Vec<ZoneName>, remembered: Remembered, workspace: &Path) -> Made {
     made.plan.limits = remembered.count(&made.plan, workspace);
     Made { findings: Findings { forgotten, ..made.findings }, breakers: remembered.breakers, ..made }
 }
 
-/// What hosts and projects narrow a plan to; none where it is about the whole fleet.
+/// The hosts and projects that a plan is narrowed to; none where it is about the whole fleet.
 fn narrowed_to(hosts: &BTreeSet<Inv>, projects: &[String]) -> Option<Only> {
     let is_narrowed = !hosts.is_empty() || !projects.is_empty();
     is_narrowed.then(|| Only { hosts: hosts.iter().copied().collect(), projects: projects.to_vec() })
@@ -309,7 +311,7 @@ struct Chosen<'a> {
     decided: Decided,
 }
 
-/// Makes a plan of what was decided.
+/// Makes a plan from what was decided.
 fn made(
     now: Time,
     (inventory, diagnostics): (Inventory, Diagnostics),
@@ -387,7 +389,7 @@ fn hosts_seen(inventory: &Inventory, decided: &Decided) -> BTreeMap<Inv, HostSee
     let waiting = decided.waiting.iter().filter_map(|waiting| waiting.host.as_ref());
     let named: BTreeSet<Inv> = of_changes.chain(left).chain(noticed).chain(waiting).copied().collect();
     let seen = |inv: Inv| {
-        // What one of several rows says depends on their order.
+        // Where a number has several rows, the values would depend on their order.
         let [host] = &inventory.hosts[inventory.places_of(inv)] else { return None };
         let text = |symbol| inventory.symbols.text(symbol).to_owned();
         let name = name_of(inventory, host).map(|(name, _)| name.to_string());
@@ -404,42 +406,42 @@ fn are_believed(inventory: &Inventory) -> bool {
     inventory.sources().all(|(_, trust)| matches!(trust, Trust::Known))
 }
 
-/// How an export is seen.
+/// What a plan says about an export.
 fn source_seen(export: &Export) -> SourceSeen {
     let (source, max_age) = (export.spec.name.clone(), export.spec.demands.max_age);
     SourceSeen { source, rows: export.rows as u64, dated: export.dated, max_age }
 }
 
-/// All that a decision is made by.
+/// All that decisions are based on.
 struct Gathered {
     /// The inventory.
     inventory: Inventory,
     /// What is wrong in it.
     diagnostics: Diagnostics,
-    /// Whose rules run.
+    /// The hosts whose rules run.
     selection: Selection,
     /// Live DNS.
     zones: Zones,
-    /// What waits to be deleted.
+    /// The RRsets that wait to be deleted.
     waits: Waits,
-    /// The zones whose markers tell of an apply that the state has not seen, where the state says what is own.
+    /// The zones whose markers show an apply that the state does not know, where the state says what is own.
     forgotten: Vec<ZoneName>,
-    /// The snapshot that stands for live DNS, where one does.
+    /// The snapshot that is used in place of live DNS, where given.
     snapshot: Option<SnapshotUsed>,
-    /// What guards go by.
+    /// What guards need from the state.
     remembered: Remembered,
     /// The state, where there is one.
     state: Option<Box<dyn State>>,
 }
 
-/// Whose rules need what is read of zones that are asked name by name.
+/// For which hosts zones are queried that are read name by name.
 enum ReadFor<'a> {
-    /// Those of all hosts.
-    Everybody,
-    /// Those of the hosts that the request selects, unless they are held against another inventory, which may have other
+    /// For all hosts.
+    AllHosts,
+    /// For the hosts that the request selects, unless they are compared with another inventory, which may have other
     /// names for them.
     Selected,
-    /// Those of the hosts that somebody names by number or name, as far as these can be found.
+    /// For the hosts that the operator names by number or name, as far as they can be found.
     Named(&'a [String]),
 }
 
@@ -447,7 +449,7 @@ impl ReadFor<'_> {
     /// The hosts, of an inventory and what the request selects of it.
     fn selection(&self, request: &Request<'_>, inventory: &Inventory, selection: &Selection) -> Selection {
         match self {
-            ReadFor::Everybody => Selection::default(),
+            ReadFor::AllHosts => Selection::default(),
             ReadFor::Selected if request.base.is_some() => Selection::default(),
             ReadFor::Selected => selection.clone(),
             ReadFor::Named(texts) => {
@@ -478,7 +480,7 @@ fn gather(request: &Request<'_>, read_for: &ReadFor<'_>, progress: &dyn Progress
     };
     let (zones, forgotten) = match inventory.config.registry {
         Registry::Journal => remember(&inventory.config, zones, state.as_deref())?,
-        // The base may go by the state.
+        // The base may need the state.
         Registry::Txt | Registry::Noop if request.base.is_some() => {
             let own = state.as_deref().map(State::own).transpose()?.unwrap_or_default();
             (Zones { live: zones.live.with_own(own), ..zones }, Vec::new())
@@ -492,8 +494,8 @@ fn gather(request: &Request<'_>, read_for: &ReadFor<'_>, progress: &dyn Progress
 
 /// Loads the inventory while the servers send their zones.
 ///
-/// Zones are read early only where nothing that the inventory says could make that needless: a host or project that is
-/// named, and that it lacks, is told at once, whether servers answer or not.
+/// Zones are read early only where they are needed whatever the inventory says. If the command names a host or project
+/// that the inventory lacks, this is reported at once, whether servers answer or not.
 fn load_beside_zones(
     request: &Request<'_>,
     read_for: &ReadFor<'_>,
@@ -503,7 +505,7 @@ fn load_beside_zones(
     let is_narrowed =
         !request.hosts.is_empty() || !request.projects.is_empty() || matches!(read_for, ReadFor::Named(_));
     let config = (!is_narrowed && are_zones_read).then(|| load_config(request.workspace).ok()).flatten();
-    // So is a state that cannot be read.
+    // A state that cannot be read is reported at once, too.
     let config = config.filter(|(config, _)| open_to_read(&request.workspace.join(&config.state_file)).is_ok());
     let Some((config, _)) = config else { return (load(request.workspace, request.now, progress), None) };
     let total = config.zones.len() as u64;
@@ -517,16 +519,16 @@ fn load_beside_zones(
     })
 }
 
-/// Holds the steps of a stage that began beside another until that other is over.
+/// Counts the steps of a stage that runs during another stage, and shows them when the other stage is over.
 struct Waiting<'p> {
-    /// Who is told.
+    /// Where the steps are shown.
     progress: &'p dyn Progress,
-    /// How many steps are done, until the stage is told of.
+    /// How many steps are done, until the stage is shown.
     done: Mutex<Option<u64>>,
 }
 
 impl Waiting<'_> {
-    /// Tells of the stage, and of the steps that are done.
+    /// Shows the stage, and the steps that are done.
     fn begin(&self, what: RunStage, total: u64) {
         let mut done = self.done.lock().expect(HELD);
         self.progress.stage(what, Some(total));
@@ -549,7 +551,8 @@ impl Progress for Waiting<'_> {
     }
 }
 
-/// Takes from the state which RRsets we created; gives the zones, too, whose markers tell of an apply that it has not seen.
+/// Reads from the state which RRsets are own; also gives the zones whose markers show an apply that the state does not
+/// know.
 fn remember(config: &Config, zones: Zones, state: Option<&dyn State>) -> Result<(Zones, Vec<ZoneName>), StateError> {
     let (own, known) = match state {
         Some(state) => (state.own()?, state.markers()?),
@@ -565,14 +568,14 @@ fn remember(config: &Config, zones: Zones, state: Option<&dyn State>) -> Result<
     Ok((Zones { live: zones.live.with_own(own), ..zones }, forgotten))
 }
 
-/// What is told of the snapshot that stands for live DNS.
+/// What is reported about the snapshot that is used in place of live DNS.
 fn used(snapshot: &Snapshot, inventory: &Inventory) -> SnapshotUsed {
     let configured = |zone: &&ZoneName| inventory.config.zones.iter().any(|spec| spec.name == **zone);
     let ignored = snapshot.zones().filter(|zone| !configured(zone)).cloned().collect();
     SnapshotUsed { created: snapshot.created(), ignored }
 }
 
-/// Checks a workspace without asking any server: all its files, the targets' settings, and zones that are files.
+/// Checks a workspace without a query to any server: all its files, the targets' settings, and zones that are files.
 pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> Checked {
     let (mut inventory, mut diagnostics) = match load(workspace, now, progress) {
         Ok(loaded) => loaded,
@@ -618,7 +621,7 @@ fn load(workspace: &Path, now: Time, progress: &dyn Progress) -> Result<(Invento
     load_extent(workspace, (Extent::Whole, now), progress)
 }
 
-/// Loads so much of the inventory, as [`load`] does.
+/// Loads a part of the inventory, as [`load`] does.
 fn load_extent(
     workspace: &Path,
     (extent, now): (Extent, Time),
@@ -694,7 +697,7 @@ fn select(inventory: &Inventory, request: &Request<'_>) -> Result<Selection, Mak
     Ok(Selection { hosts, projects })
 }
 
-/// How many projects are listed where the command line names one that there is not.
+/// How many projects are listed where the command line names an unknown one.
 const PROJECTS_LISTED: usize = 8;
 
 /// Finds the project that the command line names.
@@ -711,10 +714,10 @@ fn find_project(inventory: &Inventory, id: &str) -> Result<ProjectIndex, MakeErr
         format!("the projects are {}{more}", listed.join(", "))
     };
     let hint = did_you_mean(id, known()).unwrap_or_else(listed);
-    Err(MakeError::NoSubject(SubjectError { message: format!("no file names a project `{id}`"), hint }))
+    Err(MakeError::NoSubject(SubjectError { message: format!("there is no project `{id}`"), hint }))
 }
 
-/// The notices about sources, settings and zones, and whether any of them could not be read whole.
+/// The notices about sources, settings and zones, and whether any of them could not be read completely.
 fn found_notices(inventory: &Inventory, zones: &Zones) -> (Vec<Notice>, bool) {
     let mut notices = unknown_sources(inventory);
     notices.extend(inventory.settings_errors.iter().map(|(file, count)| bad_settings(file, *count)));
@@ -736,21 +739,21 @@ fn bad_settings(file: &str, count: usize) -> Notice {
     Notice { code: NoticeCode::BadSettings, name: file.to_owned(), host: None, message }
 }
 
-/// The notice about a zone that was asked name by name, perhaps `for_some` hosts alone: what was not looked for there.
+/// The notice about a zone that was queried name by name, perhaps `for_some` hosts only: which data were not read.
 fn not_looked_for(zone: &ZoneName, for_some: bool) -> Notice {
     let unseen = match reverse::is_reverse(zone.as_name()) {
         true if for_some => "PTR that name a host at addresses that its own names do not hold",
         true => "PTR that name a host at addresses that no name of a host holds",
         false => {
-            "a host's address at names to which its PTR does not point, names that nobody has, and NS and MX below the \
-             apex that point to a name"
+            "a host's address at names to which its PTR does not point, names that no host has, and NS and MX below \
+             the apex that point to a name"
         }
     };
-    let message = format!("`{zone}` was asked name by name, not transferred; not looked for: {unseen}");
+    let message = format!("`{zone}` was queried name by name, not transferred; not read: {unseen}");
     Notice { code: NoticeCode::ReadByQuery, name: zone.to_string(), host: None, message }
 }
 
-/// A notice for every source that cannot be believed.
+/// A notice for every source that is not believed.
 fn unknown_sources(inventory: &Inventory) -> Vec<Notice> {
     let notice = |(name, trust): (&str, &Trust)| {
         let (code, reason) = match trust {

@@ -1,8 +1,8 @@
-//! Names given, freed and recorded: a workspace to its names.lock as it would be.
+//! Gives, releases and records names: makes the new names.lock of a workspace.
 //!
-//! Comes in: the folder of a workspace, the clock, whose names, and what is to be done with them. Goes out: names.lock,
-//! old and new, and what became of each host; and, where somebody says so, the file itself, replaced whole unless
-//! somebody else wrote it in the meantime.
+//! Comes in: the folder of a workspace, the clock, the hosts, and what is to be done with their names. Goes out:
+//! names.lock, old and new, and the outcome of each host. Where the operator says `--write`, the file itself is
+//! replaced as a whole, unless another process wrote it in the meantime.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -37,14 +37,14 @@ use crate::state::open_to_read;
 pub enum Task {
     /// Give names to hosts that have none.
     Allocate {
-        /// Whether the hosts that are named get another name where theirs is not one of the template's.
+        /// Whether the named hosts get a new name where theirs does not follow the template.
         rename: bool,
-        /// The project to which the hosts that are named are moved.
+        /// The project to which the named hosts are moved.
         to: Option<String>,
     },
-    /// Let the hosts that are named give up their names.
+    /// Release the names of the named hosts.
     Release {
-        /// The project in which they get others.
+        /// The project in which they get new names.
         to: Option<String>,
     },
     /// Record the names that hosts have in hosts.csv.
@@ -54,22 +54,22 @@ pub enum Task {
 /// names.lock, old and new.
 #[derive(Debug)]
 pub struct Rewrite {
-    /// As it stands; empty where there is none.
+    /// As it is now; empty where there is none.
     pub old: String,
-    /// As it would be.
+    /// As it would be written.
     pub new: String,
-    /// What became of each host.
+    /// The outcome of each host.
     pub outcome: Outcome,
-    /// The snapshot that live DNS was taken from, where it was.
+    /// The snapshot that was used in place of live DNS, where given.
     pub snapshot: Option<SnapshotUsed>,
 }
 
 /// names.lock, old and settled.
 #[derive(Debug)]
 pub struct Fixed {
-    /// As it stands; empty where there is none.
+    /// As it is now; empty where there is none.
     pub old: String,
-    /// As it would be.
+    /// As it would be written.
     pub new: String,
     /// What was decided.
     pub settlement: Settlement,
@@ -82,20 +82,20 @@ pub enum NamesError {
     Make(MakeError),
     /// The command line names no host.
     NobodyNamed,
-    /// A source cannot be believed without which nobody knows which names are taken.
+    /// A source is not believed that says which names are taken.
     Doubted {
         /// Why.
         reason: String,
         /// Whether it could be read, and failed a test.
         is_distrusted: bool,
     },
-    /// Nobody knows which names live DNS has; why, in words.
+    /// It is not known which names live DNS has; why, in words.
     Unread(Vec<String>),
     /// names.lock changed while this ran.
     Changed,
     /// names.lock is not UTF-8.
     NotUtf8,
-    /// names.lock holds what git could not merge.
+    /// names.lock has conflict markers of git.
     Unmerged,
     /// names.lock could not be written.
     Unwritable(io::Error),
@@ -116,10 +116,10 @@ impl From<NotReadAgain> for NamesError {
     }
 }
 
-/// What is to be done, and the hosts beside those of the request, as somebody names them: by number or by name.
+/// What is to be done, and hosts in addition to those of the request, by number or by name.
 pub type Order<'a> = (&'a Task, &'a [String]);
 
-/// Works out names.lock as it would be, and tells what was found on the way.
+/// Makes the new text of names.lock, and gives the findings of the same run.
 pub fn rewrite(
     request: &Request<'_>,
     order: Order<'_>,
@@ -136,7 +136,7 @@ pub fn rewrite(
     (done, findings)
 }
 
-/// Works out names.lock as it would be with all that its rows say against each other settled, and sorted.
+/// Makes the new text of names.lock, sorted, with all contradictions between its rows settled.
 pub fn fix_lock(request: &Request<'_>, progress: &dyn Progress) -> (Result<Fixed, NamesError>, Findings) {
     let (mut inventory, _, mut findings) = match gather(request, progress) {
         Ok(gathered) => gathered,
@@ -152,7 +152,7 @@ pub fn fix_lock(request: &Request<'_>, progress: &dyn Progress) -> (Result<Fixed
     (fixed, findings)
 }
 
-/// Reads what says which host has which name, holds it against what was accepted, and opens the snapshot.
+/// Reads the files that say which host has which name, compares them with the accepted exports, and opens the snapshot.
 fn gather(
     request: &Request<'_>,
     progress: &dyn Progress,
@@ -201,7 +201,7 @@ fn work(
     Ok(written(inventory, old, outcome, now))
 }
 
-/// Puts together what names.lock would be.
+/// Makes the new text of names.lock from its edits.
 fn written(inventory: &Inventory, old: String, outcome: Outcome, now: Time) -> Rewrite {
     let new = match outcome.edits.is_empty() {
         true => old.clone(),
@@ -210,7 +210,7 @@ fn written(inventory: &Inventory, old: String, outcome: Outcome, now: Time) -> R
     Rewrite { old, new, outcome, snapshot: None }
 }
 
-/// Checks that the sources can be believed that say who has which name.
+/// Checks that the sources that say which host has which name are believed.
 fn trusted(inventory: &Inventory) -> Result<(), NamesError> {
     let trust = &inventory.trust;
     for trust in [&trust.hosts, &trust.names_lock] {
@@ -256,7 +256,7 @@ fn is_in_projects(inventory: &Inventory, selection: &Selection, inv: Inv) -> boo
     }
 }
 
-/// What is told of a host that is named and in none of the projects that are.
+/// The error about a named host that is in none of the named projects.
 fn elsewhere(inv: Inv) -> SubjectError {
     SubjectError {
         message: format!("host {inv} is in no project that `--project` names"),
@@ -264,7 +264,7 @@ fn elsewhere(inv: Inv) -> SubjectError {
     }
 }
 
-/// Gives names that are free by all that hosts and live DNS say.
+/// Gives names that are free by the inventory and by live DNS.
 fn give(
     inventory: &Inventory,
     request: &Request<'_>,
@@ -287,9 +287,9 @@ fn give(
     );
     findings.zones = some.findings;
     let in_part =
-        some.in_part.iter().map(|zone| format!("the snapshot holds of `{zone}` only names that were asked for"));
-    let untold = in_part.map(Unclear::Untold);
-    let unclear: Vec<Unclear> = some.unread.into_iter().map(Unclear::Unread).chain(untold).collect();
+        some.in_part.iter().map(|zone| format!("the snapshot has only the names of `{zone}` that were queried"));
+    let no_answer = in_part.map(Unclear::NoAnswer);
+    let unclear: Vec<Unclear> = some.unread.into_iter().map(Unclear::Unread).chain(no_answer).collect();
     if !unclear.is_empty() {
         return Err(unread(unclear, findings));
     }
@@ -310,12 +310,12 @@ fn give(
     given.map_err(|unclear| unread(unclear, findings))
 }
 
-/// Tells what keeps it from being known which names are free.
+/// Makes the error that says why it is not known which names are free.
 fn unread(unclear: Vec<Unclear>, findings: &mut Findings) -> NamesError {
     let (mut missing, mut failed) = (Vec::new(), Vec::new());
     for unclear in unclear {
         match unclear {
-            Unclear::Untold(message) => missing.push(message),
+            Unclear::NoAnswer(message) => missing.push(message),
             Unclear::Unread(error) => failed.push(error),
         }
     }
@@ -328,27 +328,27 @@ fn unread(unclear: Vec<Unclear>, findings: &mut Findings) -> NamesError {
     NamesError::Unread(missing)
 }
 
-/// Writes names.lock, unless it is not `old` any more: then somebody else wrote it since.
+/// Writes names.lock, unless it is no longer `old`: then another process wrote it since.
 ///
-/// Errors: `Changed` and `Unwritable`; it is as it was then.
+/// Errors: `Changed` and `Unwritable`; the file is unchanged then.
 pub fn write(workspace: &Path, old: &str, new: &str) -> Result<(), NamesError> {
-    // Whoever else gives names to this workspace waits here, and then finds the file changed.
+    // Another process that gives names in this workspace waits here, and then finds the file changed.
     let folder = File::open(workspace).map_err(NamesError::Unwritable)?;
     folder.lock().map_err(NamesError::Unwritable)?;
     let path = workspace.join(NAMES_LOCK);
     let path = fs::canonicalize(&path).unwrap_or(path);
-    let stands = match fs::read_to_string(&path) {
+    let present = match fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(NamesError::Unwritable(error)),
     };
-    if stands != old {
+    if present != old {
         return Err(NamesError::Changed);
     }
     put(&path, new.as_bytes()).map_err(NamesError::Unwritable)
 }
 
-/// Replaces a file whole, or creates it.
+/// Replaces a file as a whole, or creates it.
 fn put(path: &Path, content: &[u8]) -> io::Result<()> {
     PendingFile::write(path, content, fs::metadata(path).ok().as_ref())?.put_in_place()?;
     disk::sync_folder(path)

@@ -1,8 +1,8 @@
-//! Which names the rules of the selected hosts look at, and how many that is beside what the zones hold. Pure.
+//! Which names the rules of the selected hosts read, and how many these are compared with all names of the zones. Pure.
 //!
-//! Comes in: the inventory, whose rules run, and live DNS as far as it is known. Goes out: names, round by round. Beside the
-//! names of the selected hosts themselves they are those by which it is known where others stand whose records these rules
-//! could remove, and who has one of their addresses.
+//! Comes in: the inventory, the hosts whose rules run, and live DNS as far as it is known. Goes out: names, round by
+//! round: those of the selected hosts, and those of other hosts whose standing must be known, because these rules could
+//! remove their records or because they may share an address.
 
 use std::collections::{BTreeSet, HashSet};
 use std::net::{IpAddr, Ipv6Addr};
@@ -21,51 +21,51 @@ use crate::names::holders::held_name;
 use crate::names::{Holder, HolderRow, NameIndex};
 use crate::provider::transfer_is_cheaper;
 
-/// How many questions are asked about a name of a host, and about a reverse name, where something stands there: SOA, AAAA
-/// and A, or SOA and PTR; and for a neighbour that nobody has.
+/// How many questions are asked about a name of a host, and about a reverse name, where there are records: SOA, AAAA
+/// and A, or SOA and PTR; and one for a neighbour that no host has.
 const QUESTIONS: [u64; 2] = [4, 3];
 
-/// How many more where a registry TXT stands beside: SOA and TXT, and for a neighbour.
+/// How many more where there is a registry TXT: SOA and TXT, and one for a neighbour.
 const REGISTRY_QUESTIONS: u64 = 3;
 
-/// What is asked of every zone: SOA, NS and MX of its apex.
+/// How many questions each zone is asked first: SOA, NS and MX of its apex.
 const OPENING: u64 = 3;
 
 /// The names that are needed.
 pub struct Needed<'a> {
     /// The inventory.
     inventory: &'a Inventory,
-    /// Whose rules run.
+    /// The hosts whose rules run.
     selection: &'a Selection,
     /// The clock.
     now: Time,
-    /// Who has which name.
+    /// Which host has which name.
     names: NameIndex,
-    /// What the hosts come to, in the order of the inventory, as far as the A records at their names are known.
+    /// The derived hosts, in the order of the inventory, as far as the A records at their names are known.
     desired: Vec<DesiredHost>,
     /// Those whose rules run, by their places in the inventory, sorted.
     selected: Vec<usize>,
-    /// The others of whom it has to be known where they stand, by their places in the inventory.
+    /// The other hosts whose standing must be known, by their places in the inventory.
     others: BTreeSet<usize>,
-    /// The names in zones that were read whole at which addresses of selected hosts stand: sorted.
+    /// The names, in zones that were read completely, that hold addresses of selected hosts: sorted.
     reached: Vec<Name>,
 }
 
 /// What reading one zone would take.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// Whether any name is asked for but that of the zone itself.
+    /// Whether any name other than the zone's own is queried.
     pub is_needed: bool,
-    /// How many questions there are to be asked, if all names hold something.
+    /// How many questions must be asked, if all names hold records.
     pub questions: u64,
     /// How many records the inventory has for the zone.
     pub records: u64,
 }
 
 impl Extent {
-    /// Whether the zone is asked, where it can be transferred too.
+    /// Whether the zone is queried, where it can also be transferred.
     ///
-    /// In a zone where nothing is needed nobody has to look, however large it is.
+    /// A zone of which nothing is needed is never transferred, however large it is.
     pub fn is_asked(self) -> bool {
         !self.is_needed || !transfer_is_cheaper(self.questions, self.records)
     }
@@ -84,8 +84,8 @@ impl<'a> Needed<'a> {
         Needed { inventory, selection, now, names, desired, selected, others: BTreeSet::new(), reached: Vec::new() }
     }
 
-    /// What reading each zone would take, in the order of the configuration; nothing where all zones are needed whole,
-    /// since names are looked for that nobody has.
+    /// What reading each zone would take, in the order of the configuration; none where all zones must be read
+    /// completely, because the plan searches for names that no host has.
     pub fn extents(&self, apexes: &Apexes) -> Option<Vec<Extent>> {
         if self.selection.is_all() || !self.cleared_domains().is_empty() {
             return None;
@@ -119,7 +119,8 @@ impl<'a> Needed<'a> {
         Some(extents)
     }
 
-    /// The names that selected hosts have or had, and those in the domains of `sync` projects that somebody had: sorted.
+    /// The names that selected hosts have or had, and those in the domains of `sync` projects that any host had:
+    /// sorted.
     pub fn names(&self) -> Vec<Name> {
         let inventory = self.inventory;
         if self.selection.is_all() {
@@ -135,7 +136,7 @@ impl<'a> Needed<'a> {
         sorted(names)
     }
 
-    /// Derives the selected hosts, and the others that matter, by what is known of live DNS now.
+    /// Derives the selected hosts, and the others that matter, by what is known about live DNS now.
     pub fn derive(&mut self, live: &Live) {
         for place in self.selected.iter().chain(&self.others) {
             self.desired[*place] = host::derive(self.inventory, live, &self.inventory.hosts[*place], self.now);
@@ -147,8 +148,8 @@ impl<'a> Needed<'a> {
         self.desired = derive::whole(self.inventory, live, self.now);
     }
 
-    /// Whether another host could have one of the selected hosts' addresses by its A records: these are among the addresses
-    /// that are compared, and make others.
+    /// Whether another host could have an address of a selected host because of its A records: addresses are derived
+    /// from these, too.
     pub fn may_share_by_ipv4(&self) -> bool {
         let by_ipv4 = |address: &Ipv6Addr| address.segments()[4..6] == [0, 0];
         let may_share = |interface: &Interface| {
@@ -157,7 +158,7 @@ impl<'a> Needed<'a> {
         !self.selection.is_all() && self.selected_hosts().any(|host| host.interfaces.iter().any(may_share))
     }
 
-    /// The names that hosts have which are not selected: sorted.
+    /// The names of hosts that are not selected: sorted.
     pub fn names_of_rest(&self) -> Vec<Name> {
         let mut selected = self.selected.iter().peekable();
         let hosts = self.desired.iter().enumerate();
@@ -165,13 +166,14 @@ impl<'a> Needed<'a> {
         sorted(rest.flat_map(|host| &host.interfaces).map(|interface| interface.owner.clone()))
     }
 
-    /// The reverse names of all addresses that selected hosts may have, and of those that stand at any of `names`: sorted.
+    /// The reverse names of all addresses that selected hosts may have, and of those at any of `names`: sorted.
     pub fn reverse_names(&self, live: &Live, names: &[Name]) -> Vec<Name> {
         reverse_names(live, names, self.selected_hosts())
     }
 
-    /// Notes whose standing matters: who has one of these names, or one at which an address of a selected host stands, and
-    /// whose records could be removed then; and who may have such an address too. Gives all their names: sorted.
+    /// Notes the hosts whose standing matters. They have one of these names, or a name that holds an address of a
+    /// selected host, so that their records could be removed; or they may have such an address, too. Gives all their
+    /// names: sorted.
     pub fn note_others(&mut self, live: &Live, names: &[Name]) -> Vec<Name> {
         if self.selection.is_all() {
             return Vec::new();
@@ -186,7 +188,7 @@ impl<'a> Needed<'a> {
         while let Some(place) = met.pop() {
             if self.selected.binary_search(&place).is_err() && self.others.insert(place) {
                 for interface in &self.desired[place].interfaces {
-                    // Who else has the name protects its records just as well.
+                    // Another host that has the name protects its records, too.
                     met.extend(self.holders(interface.owner.as_name()));
                     found.push(interface.owner.clone());
                 }
@@ -195,8 +197,8 @@ impl<'a> Needed<'a> {
         sorted(found.into_iter())
     }
 
-    /// The reverse names of all addresses that the others may have, and of those that stand at their names, or beside an
-    /// address of a selected host: sorted.
+    /// The reverse names of all addresses that the others may have, and of those at their names, or at a name that
+    /// holds an address of a selected host: sorted.
     pub fn reverse_names_of_others(&self, live: &Live) -> Vec<Name> {
         let hosts = || self.others.iter().map(|place| &self.desired[*place]);
         let names = hosts().flat_map(|host| &host.interfaces).map(|interface| &interface.owner).chain(&self.reached);
@@ -235,7 +237,7 @@ impl<'a> Needed<'a> {
         hosts.filter(|(_, host)| shares(host)).map(|(place, _)| place).collect()
     }
 
-    /// Whether a row that gives a name is about a selected host, or about names that a selected project gave.
+    /// Whether a row that gives a name is about a selected host, or about a name that a selected project gave.
     fn is_selected(&self, holder: Holder) -> bool {
         let inventory = self.inventory;
         let includes = |inv: Inv, project: ProjectIndex| self.selection.includes(inv, project);
@@ -252,7 +254,7 @@ impl<'a> Needed<'a> {
         }
     }
 
-    /// The domains in which names are cleared away that nobody has, where single hosts are not what is selected.
+    /// The domains in which names that no host has lose their records; none where single hosts are selected.
     fn cleared_domains(&self) -> Vec<NameRef<'a>> {
         let inventory = self.inventory;
         if !self.selection.hosts.is_empty() {
@@ -269,7 +271,7 @@ impl<'a> Needed<'a> {
     }
 }
 
-/// The names in zones that were read whole at which one of these addresses stands: sorted.
+/// The names, in zones that were read completely, that hold one of these addresses: sorted.
 fn reached(live: &Live, own: &HashSet<Ipv6Addr>) -> Vec<Name> {
     let in_whole = live.rrsets_of(Rtype::AAAA).filter(|found| live.zone(found.zone).knowledge().is_none());
     let holds = |found: &LiveRrset<'_>| {
@@ -279,7 +281,7 @@ fn reached(live: &Live, own: &HashSet<Ipv6Addr>) -> Vec<Name> {
     sorted(in_whole.filter(holds).map(|found| found.rrset.owner()))
 }
 
-/// The reverse names of all addresses that these hosts may have, and of those that stand at any of `names`: sorted.
+/// The reverse names of all addresses that these hosts may have, and of those at any of `names`: sorted.
 fn reverse_names<'h>(live: &Live, names: &[Name], hosts: impl Iterator<Item = &'h DesiredHost>) -> Vec<Name> {
     let acceptable = hosts.flat_map(|host| &host.interfaces).flat_map(|interface| &interface.acceptable);
     let mut addresses: Vec<IpAddr> = acceptable.map(|(address, _)| IpAddr::V6(*address)).collect();

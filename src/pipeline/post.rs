@@ -1,6 +1,6 @@
-//! What rules do, less what would break a rule of DNS in the zones as they would become.
+//! Refuses acts that would break a rule of DNS in the resulting zones.
 //!
-//! Comes in: the acts of all rules. Goes out: the changes that are left, the hosts that are blocked, and what is told.
+//! Comes in: the acts of all rules. Goes out: the changes that are left, the hosts that are blocked, and notices.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,20 +20,20 @@ use crate::live::{Live, ZoneIndex};
 pub struct Settled {
     /// The changes; they cause no fault.
     pub changes: Vec<Change>,
-    /// The hosts whose changes would have, with the first fault of each.
+    /// The hosts whose changes would cause one, with the first fault of each.
     pub blocked: BTreeMap<Inv, Block>,
-    /// What is left that nobody's rules would have done, and what was wrong before.
+    /// What is left at names that no host has, and what was wrong before.
     pub notices: Vec<Notice>,
-    /// What nobody has, and that waits to be deleted.
+    /// The RRsets of names that no host has and that wait to be deleted.
     pub waiting: Vec<Waiting>,
 }
 
-/// Joins acts, and takes out those that cause a fault until what is left causes none: one host's acts may be what another's
-/// stand on.
+/// Joins acts, and drops those that cause a fault until the others cause none: the acts of one host may depend on those
+/// of another.
 ///
-/// Where clearing away the names that nobody has is at fault, that RRset is left. Else the hosts of the change are blocked,
-/// all of them: who shares a change is refused together. What would have gone at once because a host's rules remove it too
-/// waits where that host is refused.
+/// Where the removal of names that no host has causes the fault, that RRset is left. Otherwise all hosts of the change
+/// are blocked: hosts that share a change are refused together. A removal that does not wait because a host's rules
+/// remove the record, too, must wait if that host is refused.
 pub fn settle(context: &Context<'_>, acts: Vec<Act>) -> Settled {
     let max_rrset = context.inventory.config.limits.max_rrset;
     let mut refused = Refused { max_rrset, blocked: BTreeMap::new(), left: BTreeMap::new() };
@@ -42,8 +42,8 @@ pub fn settle(context: &Context<'_>, acts: Vec<Act>) -> Settled {
     loop {
         let changes = merge::merge(context, &mut acts);
         let mut found = check(context.live, &changes, max_rrset);
-        let going = going(&held);
-        found.caused.retain(|caused| !is_for_a_while(caused, &changes, &going));
+        let waiting_pointers = waiting_pointers(&held);
+        found.caused.retain(|caused| !is_for_a_while(caused, &changes, &waiting_pointers));
         if found.caused.is_empty() {
             let mut told: Vec<Notice> = refused.left.into_values().collect();
             if context.selection.is_all() {
@@ -60,7 +60,7 @@ pub fn settle(context: &Context<'_>, acts: Vec<Act>) -> Settled {
     }
 }
 
-/// Looks at the zones as changes would leave them, side by side.
+/// Checks the zones as changes would leave them, in parallel.
 fn check<'a>(live: &'a Live, changes: &'a [Change], max_rrset: usize) -> Found<'a> {
     let check = Check::new(live, changes, max_rrset);
     let zones: Vec<ZoneIndex> = live.zones().map(|(zone, _)| zone).collect();
@@ -70,7 +70,7 @@ fn check<'a>(live: &'a Live, changes: &'a [Change], max_rrset: usize) -> Found<'
 }
 
 /// The PTR to released names that wait to be deleted, each with its owner.
-fn going(held: &[Act]) -> BTreeSet<(&Name, &Rdata)> {
+fn waiting_pointers(held: &[Act]) -> BTreeSet<(&Name, &Rdata)> {
     let pointers = held.iter().filter(|act| act.rtype == Rtype::PTR && act.rule == Rule::Released);
     let pointer = |act| match act {
         &Act { ref owner, deed: Deed::Remove(ref rdata), .. } => Some((owner, rdata)),
@@ -79,14 +79,15 @@ fn going(held: &[Act]) -> BTreeSet<(&Name, &Rdata)> {
     pointers.filter_map(pointer).collect()
 }
 
-/// Whether a fault is a PTR to a released name that waits to be deleted, and that a host's own rules take the addresses of.
+/// Whether a fault is a PTR to a released name that waits to be deleted, while a host's own rules remove the name's
+/// addresses.
 ///
-/// A host that got another name is not kept from it by what is left of the first. An orphan's PTR is found by its addresses
-/// alone, and so goes with them.
-fn is_for_a_while(caused: &Caused<'_>, changes: &[Change], going: &BTreeSet<(&Name, &Rdata)>) -> bool {
+/// The records of its first name do not block a host that got another name. An orphan's PTR is found only by the
+/// orphan's addresses, and so is removed with them.
+fn is_for_a_while(caused: &Caused<'_>, changes: &[Change], waiting_pointers: &BTreeSet<(&Name, &Rdata)>) -> bool {
     let Kind::Dangling { target, is_new: false } = &caused.fault.kind else { return false };
     let by_host = |place: &usize| changes[*place].reasons.iter().any(|reason| !clears(reason.rule));
-    going.contains(&(&caused.fault.owner, &Rdata::from_name(*target))) && caused.by.iter().any(by_host)
+    waiting_pointers.contains(&(&caused.fault.owner, &Rdata::from_name(*target))) && caused.by.iter().any(by_host)
 }
 
 /// What is not done.
@@ -95,22 +96,22 @@ struct Refused {
     max_rrset: usize,
     /// The hosts whose rules do nothing.
     blocked: BTreeMap<Inv, Block>,
-    /// The RRsets that are not cleared away, with what is told of them.
+    /// The RRsets of names that no host has and that are left, with the notices about them.
     left: BTreeMap<(Name, Rtype), Notice>,
 }
 
-/// Whether a rule clears away what nobody has any more.
+/// Whether a rule removes records of names that no host has.
 fn clears(rule: Rule) -> bool {
     matches!(rule, Rule::Released | Rule::Orphan)
 }
 
 impl Refused {
-    /// Decides who is refused for what was found.
+    /// Decides which hosts and RRsets are refused because of the faults.
     fn judge(&mut self, found: &Found<'_>, changes: &[Change]) {
         let is_clearing = |place: &&usize| changes[**place].reasons.iter().any(|reason| clears(reason.rule));
         for caused in &found.caused {
             let clearing: BTreeSet<&usize> = caused.by.iter().filter(is_clearing).collect();
-            // What is left then may be harmless, so that hosts are judged by the next look.
+            // The other faults may disappear with this one, so the next check decides about hosts.
             for place in &clearing {
                 let change = &changes[**place];
                 let host = change.reasons.iter().find(|reason| clears(reason.rule)).and_then(|reason| reason.host);

@@ -1,4 +1,4 @@
-//! What the journal says of hosts, names and addresses that the inventory no longer has.
+//! What the journal says about hosts, names and addresses that the inventory no longer has.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::inventory::value::Inv;
 use crate::names::NameIndex;
 use crate::state::{SentChange, SentFate, State, StateError, open_to_read};
 
-/// Finds the hosts that texts name; where the inventory has none of a name or number, the error says what the journal knows.
+/// Finds the hosts that texts name; where the inventory has no such host, the error says what the journal knows.
 ///
 /// Errors: `NoSubject`, `NoState`.
 pub fn find_named(inventory: &Inventory, workspace: &Path, texts: &[String]) -> Result<BTreeSet<Inv>, MakeError> {
@@ -32,8 +32,8 @@ pub fn find_named(inventory: &Inventory, workspace: &Path, texts: &[String]) -> 
     };
     let hint = match inventory.place_of(*host) {
         Some(_) => format!(
-            "host {host} has another name, or none, now: if you mean the host, name it by its number; `zonewright explain \
-             {text}` says what is left at the name"
+            "host {host} now has another name, or none: if you mean the host, use its number; `zonewright explain \
+             {text}` lists the records that are left at the name"
         ),
         None => format!(
             "`zonewright explain {text}` lists the records that are left; policy `sync` of project `{project}` deletes them, \
@@ -44,8 +44,8 @@ pub fn find_named(inventory: &Inventory, workspace: &Path, texts: &[String]) -> 
     Err(MakeError::NoSubject(SubjectError { message, hint }))
 }
 
-/// What the journal says of what a text asks for, where the inventory and live DNS know nothing of it: the question that it
-/// asks, and what was published.
+/// What the journal says about a text that the inventory and live DNS do not know: the question that it asks, and what
+/// was published.
 pub fn question(
     state: &dyn State,
     inventory: &Inventory,
@@ -59,7 +59,7 @@ pub fn question(
     })
 }
 
-/// What the journal says of the name or address of a question.
+/// What the journal says about the name or address of a question.
 pub fn about(state: &dyn State, question: &Question) -> Result<Vec<PublishedRrset>, StateError> {
     let found = match question {
         Question::Name(name) => at(state, (name, Rtype::AAAA), None)?,
@@ -69,7 +69,8 @@ pub fn about(state: &dyn State, question: &Question) -> Result<Vec<PublishedRrse
     Ok(found.into_iter().collect())
 }
 
-/// What the journal says of a number of no host, or of a name that no host has or had: whole, or by its first label.
+/// What the journal says about a number of no host, or about a name that no host has or had: in full, or by its first
+/// label.
 fn of_text(state: &dyn State, inventory: &Inventory, text: &str) -> Result<Vec<PublishedRrset>, StateError> {
     if let Ok(host) = text.parse::<Inv>() {
         return of_host(state, host);
@@ -106,7 +107,7 @@ fn of_host(state: &dyn State, host: Inv) -> Result<Vec<PublishedRrset>, StateErr
     Ok(found)
 }
 
-/// What applies published at an RRset: for one host, or for the one that they last did.
+/// What applies published at an RRset: for one host, or for the host that they last published it for.
 fn at(
     state: &dyn State,
     (name, rtype): (&Name, Rtype),
@@ -123,11 +124,11 @@ fn at(
     Ok(traced.published)
 }
 
-/// What is known of an RRset while the journal is read from its end.
+/// What is known about an RRset while the journal is read from its end.
 struct Traced {
-    /// The host that counts; the one that it was last published for where there is none yet.
+    /// The host that is searched for; if none was given, the one that the RRset was last published for.
     host: Option<Inv>,
-    /// The first deletion after what is looked for.
+    /// The first deletion after that publication.
     deleted: Option<JournalEntry>,
     /// What was published.
     published: Option<PublishedRrset>,

@@ -1,13 +1,13 @@
-//! An apply that did not do all of its plan, taken up again.
+//! Resumes an apply that did not do all of its plan.
 //!
-//! Comes in: the number of an apply, or none for the latest. Goes out: what became of every host of its plan. What the
-//! journal and the markers prove is settled first; then what is missing is sent, with the prerequisites that it had, so that
+//! Comes in: the number of an apply, or none for the latest. Goes out: the outcome of every host of its plan. First it
+//! settles what the journal and the markers prove. Then it sends what is missing, with the same prerequisites, so that
 //! nothing is sent twice and nothing that changed since is overwritten.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::apply::{
-    ApplyError, Conduct, Ran, Targets, Work, moved, open_writers, settle_found, settle_standing, state_lost, zones_of,
+    ApplyError, Conduct, Ran, Targets, Work, moved, open_writers, settle_by_markers, settle_found, state_lost, zones_of,
 };
 use super::guards::{Guards, rules_now};
 use super::{Progress, RunStage, load_limits};
@@ -20,23 +20,24 @@ use crate::plan::{Plan, SealedPlan, v1};
 use crate::provider::TargetError;
 use crate::state::{self, ApplyId, ApplySummary, Lock, Resumption, Sent, SentFate, State, StateError};
 
-/// How often it is looked again where an update of the apply came late and was in the way (no official source).
+/// How many rounds there are where an update of the apply took effect late and stopped the one sent now (no official
+/// source).
 const ROUNDS: usize = 3;
 
-/// What came of it.
+/// The result of a resume.
 #[derive(Debug)]
 pub enum Resumed {
     /// The journal has no apply, or none of this number.
     NoSuchApply,
     /// The apply did all of its plan.
     Complete(ApplyId),
-    /// It was taken up again; with its plan.
+    /// It was resumed; with its plan.
     Ran(Box<SealedPlan>, Ran),
-    /// It was not, and why.
+    /// It was not resumed, and why.
     Refused(Refusal),
 }
 
-/// Takes up an apply, or the latest; nothing is derived anew.
+/// Resumes an apply, or the latest; nothing is derived again.
 ///
 /// Errors: [`ApplyError`]; nothing was sent then.
 pub fn resume(id: Option<ApplyId>, request: &Conduct<'_>, progress: &dyn Progress) -> Result<Resumed, ApplyError> {
@@ -56,7 +57,7 @@ pub fn resume(id: Option<ApplyId>, request: &Conduct<'_>, progress: &dyn Progres
     let sealed = match state.document(found.id)?.map(|document| v1::parse(&document)) {
         Some(Ok(sealed)) => sealed,
         Some(Err(error)) => {
-            let hint = Some("plan again: what stands in DNS is what a new plan starts from".to_owned());
+            let hint = Some("plan again: a new plan starts from what DNS holds now".to_owned());
             return Ok(Resumed::Refused(Refusal { place, code: error.code(), message: error.to_string(), hint }));
         }
         None if is_complete(&found) => return Ok(Resumed::Complete(found.id)),
@@ -85,24 +86,24 @@ pub fn resume(id: Option<ApplyId>, request: &Conduct<'_>, progress: &dyn Progres
     Ok(Resumed::Ran(Box::new(sealed), ran))
 }
 
-/// Whether an apply did all of its plan, and the journal tells so of each update.
+/// Whether an apply did all of its plan, and the journal has the outcome of each update.
 fn is_complete(apply: &ApplySummary) -> bool {
     let is_fine = |word: &String| Outcome::parse(word).is_some_and(Outcome::is_done);
     apply.finished.is_some() && apply.updates_open == 0 && apply.outcomes.keys().all(is_fine)
 }
 
-/// The refusal of an apply whose plan is no longer there.
+/// The refusal of an apply whose plan is no longer kept.
 fn not_kept(place: String) -> Refusal {
     Refusal {
         place,
         code: "plan-not-kept",
-        message: "not all of it is known to be done, and its plan is no longer kept".to_owned(),
-        hint: Some("plan again: what stands in DNS is what a new plan starts from".to_owned()),
+        message: "it is not known that all of it was done, and its plan is no longer kept".to_owned(),
+        hint: Some("plan again: a new plan starts from what DNS holds now".to_owned()),
     }
 }
 
 impl Work<'_> {
-    /// Settles what is open, and does what is missing.
+    /// Settles open updates, and does what is missing.
     pub fn go_on(&self, state: &mut dyn State, id: ApplyId) -> Result<Ran, StateError> {
         self.targets.doubt();
         let mut ran = self.round(state, id, true)?;
@@ -116,8 +117,8 @@ impl Work<'_> {
         Ok(ran)
     }
 
-    /// Does what is still missing, where an update that the apply sent before it ended came late, and took the place of what
-    /// was sent now.
+    /// Does what is still missing, where an earlier update of the apply took effect late, so that the server refused
+    /// the one sent now.
     fn again(&self, state: &mut dyn State, id: ApplyId, ran: &Ran) -> Result<Option<Ran>, StateError> {
         if ran.applied.ending() == Ending::Done && !is_open(state, id)? {
             return Ok(None);
@@ -129,17 +130,17 @@ impl Work<'_> {
         self.round(state, id, false).map(Some)
     }
 
-    /// Reads what stands, and settles what that proves; gives how many updates it found to have taken effect.
+    /// Reads live DNS, and settles the updates that it proves; gives how many updates it found to have taken effect.
     fn look(&self, state: &mut dyn State, id: ApplyId) -> Result<(apply::Survey<'_>, usize), StateError> {
         self.progress.stage(RunStage::Survey, None);
         let now = self.request.now;
         let found = settle_found(state, id, self.targets, now)?;
         let survey = self.survey();
-        let found = found + settle_standing(state, &survey, now)?;
+        let found = found + settle_by_markers(state, &survey, now)?;
         Ok((survey, found))
     }
 
-    /// Looks, settles, and sends what is missing.
+    /// Reads live DNS, settles open updates, and sends what is missing.
     fn round(&self, state: &mut dyn State, id: ApplyId, is_first: bool) -> Result<Ran, StateError> {
         let Conduct { workspace, now, who, reason, .. } = *self.request;
         let plan = self.sealed.plan();
@@ -154,7 +155,7 @@ impl Work<'_> {
         let moved = moved(plan, &survey, workspace);
         let sent = state.sent(id)?;
         let survey = survey.with_made(&made(plan, &sent));
-        // What was allowed for this apply still holds.
+        // Limits that were lifted for this apply are still lifted.
         let earlier: Vec<Allowance> = state.allowed(id)?.into_iter().map(|allowed| allowed.allowance).collect();
         let clearance = match self.clear(state, &survey, &earlier)? {
             Ok(clearance) => clearance,
@@ -172,8 +173,8 @@ impl Work<'_> {
     }
 }
 
-/// What came of an earlier round and the next one together. Where the next was kept from looking, what the earlier one says
-/// stands, and this is a problem: no refusal, as something was sent.
+/// The result of an earlier round and the next one together. Where the next round was refused or failed, the result of
+/// the earlier one stays, and the cause is added as a problem. It is no refusal, because updates were sent.
 fn after(earlier: Ran, next: Result<Ran, StateError>) -> Ran {
     let (problem, is_journaled) = match next {
         Ok(Ran { refusal: Some(Refusal { place, code, message, hint }), .. }) => {
@@ -210,8 +211,7 @@ fn both(earlier: Vec<ZoneWritten>, next: Vec<ZoneWritten>) -> Vec<ZoneWritten> {
     zones.into_values().collect()
 }
 
-/// Whether it is not known of an update what became of it: it may have come after it was looked whether it did, and before it
-/// was read what stands.
+/// Whether the outcome of an update is not known: it may have taken effect after it was examined and before the survey.
 fn is_open(state: &dyn State, id: ApplyId) -> Result<bool, StateError> {
     Ok(state.apply(id)?.is_some_and(|apply| apply.updates_open > 0))
 }
@@ -241,7 +241,7 @@ mod tests {
     use super::*;
     use crate::plan::fixture;
 
-    /// What came of a round that sent so many updates to a zone.
+    /// The result of a round that sent so many updates to a zone.
     fn round(sent: &[(&str, usize)]) -> Ran {
         let zone = |(name, updates): &(&str, usize)| ZoneWritten {
             zone: fixture::zone(name),

@@ -1,4 +1,5 @@
-//! What is served, and a workspace to try it on: zones from files, and a copy of a workspace whose targets are the server.
+//! Loads what is served, and makes a workspace to try it with: zones from files, and a copy of a workspace whose
+//! targets are the server.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
@@ -14,10 +15,10 @@ use crate::inventory::model::Config;
 use crate::inventory::value::Time;
 use crate::provider::{self, Access, Context, TargetError, ZoneRead};
 
-/// The type of the targets whose zones are served, and that a copy replaces.
+/// The type of the targets whose zones are served, and which a copy replaces.
 const FILES: &str = "zonefile";
 
-/// What the files of zones end in.
+/// The ending of the names of zone files.
 const ENDING: &str = ".zone";
 
 /// The settings of a workspace.
@@ -26,7 +27,7 @@ const SETTINGS: &str = "zonewright.toml";
 /// The folder of a workspace's state.
 const STATE: &str = ".zonewright";
 
-/// The algorithm of the server's key (RFC 8945 section 6: the one that all must have).
+/// The algorithm of the server's key (RFC 8945 section 6: all implementations must have it).
 pub const ALGORITHM: &str = "hmac-sha256";
 
 /// Where the secret is in a copy of a workspace.
@@ -37,12 +38,12 @@ pub const SECRET_FILE: &str = "keys/serve.secret";
 pub struct Loaded {
     /// The zones, in the order in which they were named.
     pub zones: Vec<ZoneContents>,
-    /// What was found; zones that could not be read among it.
+    /// What was found, including zones that could not be read.
     pub findings: Findings,
 }
 
 impl Loaded {
-    /// Takes a zone, or why there is none.
+    /// Adds a zone, or why there is none.
     fn take(&mut self, read: Result<ZoneRead, TargetError>) {
         match read {
             Ok(ZoneRead { contents, findings, .. }) => {
@@ -66,7 +67,7 @@ pub fn load_workspace(workspace: &Path, now: Time) -> Result<Loaded, Box<Finding
             let context = Context { workspace, source: &config.source, now, cache: None };
             loaded.take(match provider::open(&target.provider, &target.settings, &context) {
                 Ok(Access::Whole(target)) => target.read_zone(&spec.name),
-                Ok(Access::ByName(_) | Access::Either(_)) => unreachable!("nobody asks files name by name"),
+                Ok(Access::ByName(_) | Access::Either(_)) => unreachable!("files are never queried name by name"),
                 Err(error) => Err(error),
             });
         }
@@ -89,7 +90,7 @@ pub fn load_files(paths: &[PathBuf]) -> Loaded {
     loaded.findings.unread.extend(twice.map(|zone| TargetError {
         place: zone,
         code: "zone-twice",
-        message: "two files are of this zone".to_owned(),
+        message: "this zone has two files".to_owned(),
         hint: Some("a zone is served from one file".to_owned()),
         findings: None,
     }));
@@ -107,7 +108,7 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>, TargetError> {
     let mut files: Vec<PathBuf> = entries.iter().map(fs::DirEntry::path).filter(is_zone).collect();
     files.sort();
     match files.is_empty() {
-        true => Err(file_error(path, "missing-file", "no file of this folder ends in `.zone`".to_owned())),
+        true => Err(file_error(path, "missing-file", "no file name in this folder ends in `.zone`".to_owned())),
         false => Ok(files),
     }
 }
@@ -116,11 +117,11 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>, TargetError> {
 fn read_file(file: &Path) -> Result<ZoneRead, TargetError> {
     let called = file.file_name().and_then(|called| called.to_str());
     let zone = called.and_then(zone_of).ok_or_else(|| {
-        file_error(file, "no-zone-name", "the name of the file does not say which zone it is of".to_owned())
+        file_error(file, "no-zone-name", "the name of the file does not say which zone it has".to_owned())
     })?;
     let expected = provider::file_name(&zone);
     if called != Some(&expected) {
-        let message = format!("the file of `{zone}` must be called `{expected}`");
+        let message = format!("the file of `{zone}` must have the name `{expected}`");
         return Err(file_error(file, "no-zone-name", message));
     }
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -133,13 +134,13 @@ fn zone_of(called: &str) -> Option<ZoneName> {
     Name::parse(if stem.is_empty() { "." } else { stem }).ok().map(ZoneName::new)
 }
 
-/// What is wrong with a file that was to be served.
+/// The error about a file that cannot be served.
 fn file_error(path: &Path, code: &'static str, message: String) -> TargetError {
-    let hint = "give files that are called APEX.zone, such as `example.net.zone`, or folders of such files";
+    let hint = "give files with a name APEX.zone, such as `example.net.zone`, or folders of such files";
     TargetError { place: path.display().to_string(), code, message, hint: Some(hint.to_owned()), findings: None }
 }
 
-/// What a target must say to have its zones on a server.
+/// The settings that a target needs to have its zones on a server.
 #[derive(Debug)]
 pub struct ServedAt {
     /// Where it listens.
@@ -160,15 +161,15 @@ impl ServedAt {
     }
 }
 
-/// Makes a copy of a workspace, without its state, whose zones in files are on a server instead; `secret` is that of the
-/// server's key, in base64. Gives the names of the pools whose targets stay what they were.
+/// Makes a copy of a workspace, without its state; its zones in files are on a server in the copy. `secret` is that of
+/// the server's key, in base64. Gives the names of the pools whose targets stay as they were.
 ///
 /// Errors: the copy exists, or a file cannot be read or written; there is no copy then.
 pub fn copy_workspace(workspace: &Path, copy: &Path, served: &ServedAt, secret: &str) -> Result<Vec<String>, String> {
-    let (config, _) = load_config(workspace).map_err(|_| "its settings cannot be used any more".to_owned())?;
+    let (config, _) = load_config(workspace).map_err(|_| "its settings can no longer be used".to_owned())?;
     fs::create_dir(copy).map_err(|error| failed(copy, &error))?;
     if let Err(error) = fill(workspace, copy, &config, (served, secret)) {
-        // Half a copy is of no use, and in the way of the next. What went wrong is more than that it stays.
+        // Half a copy is of no use, and stops the next try. The first error matters more than one of this removal.
         let _ = fs::remove_dir_all(copy);
         return Err(error);
     }
@@ -182,7 +183,7 @@ fn fill(workspace: &Path, copy: &Path, config: &Config, (served, secret): (&Serv
     let file = copy.join(SECRET_FILE);
     write_secret(&file, secret).map_err(|error| failed(&file, &error))?;
     let (added, own_state) = (served.settings(), format!("sqlite:{STATE_FILE}"));
-    // The copy's applies are none of the workspace's.
+    // Applies in the copy must not be in the journal of the workspace.
     let state = leads_out(Path::new(&config.state_file)).then_some(own_state.as_str());
     let retarget = Retarget { from: FILES, to: "rfc2136", dropped: &["dir", "reload"], added: &added, state };
     let (text, _) = retarget.apply(&config.source.text);
@@ -190,7 +191,7 @@ fn fill(workspace: &Path, copy: &Path, config: &Config, (served, secret): (&Serv
     fs::write(&settings, text).map_err(|error| failed(&settings, &error))
 }
 
-/// Why something cannot be done with a file.
+/// The message about a file that cannot be read or written.
 fn failed(path: &Path, error: &io::Error) -> String {
     format!("`{}`: {}", path.display(), error.to_string().to_lowercase())
 }
@@ -200,12 +201,12 @@ fn leads_out(path: &Path) -> bool {
     path.components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
-/// Copies what is in a workspace but its state, and its settings, which are others in the copy.
+/// Copies a workspace without its state, and without its settings, which differ in the copy.
 fn copy_all(workspace: &Path, copy: &Path, config: &Config) -> Result<(), String> {
     let own = copy.canonicalize().map_err(|error| failed(copy, &error))?;
     let state = workspace.join(&config.state_file);
     let is_left = |path: &Path| {
-        // Beside the database are its log and its lock, called as it is and something more.
+        // Next to the database are its log and its lock, whose names begin with its name.
         let rest = path.to_str().zip(state.to_str()).and_then(|(path, state)| path.strip_prefix(state));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.']))
             || [STATE, SETTINGS].iter().any(|left| path == workspace.join(left))
@@ -214,7 +215,7 @@ fn copy_all(workspace: &Path, copy: &Path, config: &Config) -> Result<(), String
     copy_folder(workspace, copy, &is_left)
 }
 
-/// Copies what is in a folder but what is left out.
+/// Copies a folder without the paths that are left out.
 fn copy_folder(from: &Path, to: &Path, is_left: &dyn Fn(&Path) -> bool) -> Result<(), String> {
     let entries = fs::read_dir(from).and_then(Iterator::collect::<io::Result<Vec<_>>>);
     for entry in entries.map_err(|error| failed(from, &error))? {
@@ -230,15 +231,15 @@ fn copy_folder(from: &Path, to: &Path, is_left: &dyn Fn(&Path) -> bool) -> Resul
             fs::create_dir(&to).map_err(|error| failed(&to, &error))?;
             copy_folder(&path, &to, is_left)?;
         } else {
-            // A link to a folder may lead anywhere, to itself too; a pipe has no end.
-            let what = if is_link { "a link to a folder is not followed" } else { "it is no file or folder" };
+            // A link to a folder may lead anywhere, even to itself; a pipe has no end.
+            let what = if is_link { "a link to a folder is not followed" } else { "it is not a file or a folder" };
             return Err(format!("`{}`: {what}", path.display()));
         }
     }
     Ok(())
 }
 
-/// Writes a secret for its owner alone.
+/// Writes a secret that only its owner can read.
 fn write_secret(path: &Path, secret: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;

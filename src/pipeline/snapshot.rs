@@ -1,5 +1,5 @@
-//! From targets to a snapshot: each zone is saved as soon as it is read, so that few are in memory at once. Only where
-//! names are asked for are all of them read first, by the inventory.
+//! Makes a snapshot from targets: each zone is saved as soon as it is read, so that few are in memory at once. Only
+//! where zones are queried name by name are all of them read first, because the inventory says which names.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ pub enum SaveFailure {
     Config(Box<Findings>),
     /// The snapshot could not be written.
     Save(SaveError),
-    /// No zone could be read: why each could not.
+    /// No zone could be read; says why, for each zone.
     Unread(Box<Findings>),
 }
 
@@ -80,12 +80,12 @@ fn save_whole(writer: &Writer, access: &Access, zone: &ZoneName) -> Outcome {
     let read = match access {
         Access::Whole(target) => target.read_zone(zone)?,
         Access::Either(target) => target.read_zone(zone)?,
-        Access::ByName(_) => unreachable!("no target is asked name by name"),
+        Access::ByName(_) => unreachable!("no target is queried name by name"),
     };
     Ok(writer.write_zone(&read.contents, None).map(|saved| (saved, read.findings)))
 }
 
-/// Reads all zones and saves what is known of them: which names are asked for hangs on the inventory.
+/// Reads all zones and saves what is known about them: which names are queried depends on the inventory.
 fn save_known(
     workspace: &Path,
     now: Time,
@@ -107,7 +107,7 @@ fn save_known(
     Ok((outcomes, Findings { files: inventory.files, diagnostics, zones: findings, ..Findings::default() }))
 }
 
-/// What the manifest says of a zone that could not be read.
+/// What the manifest says about a zone that could not be read.
 fn list(zone: ZoneName, error: &TargetError) -> UnreadZone {
     let TargetError { place, code, message, hint, .. } = error;
     UnreadZone { zone, place: place.clone(), code: (*code).to_owned(), message: message.clone(), hint: hint.clone() }

@@ -1,4 +1,4 @@
-//! The stages of a run: for each one text for people and one label for metrics, so that the wording can change and a dashboard
+//! The stages of a run. Each has a text for people and a label for metrics, so that the text can change and a dashboard
 //! keeps working.
 
 /// What a run is doing.
@@ -6,23 +6,23 @@
 pub enum RunStage {
     /// It reads and parses the files of the workspace.
     Inventory,
-    /// It transfers zones, or asks for a part of them.
+    /// It transfers zones, or queries a part of them.
     Zones,
     /// It checks the zones that are files.
     ZoneFiles,
     /// It reads the zones of a snapshot.
     Snapshot,
-    /// It asks for the names of hosts, where zones are not transferred.
+    /// It queries the names of hosts, where zones are not transferred.
     HostNames,
-    /// It asks for the PTR of addresses, the same.
+    /// It queries the PTR of addresses, where zones are not transferred.
     Addresses,
-    /// It asks for the names in those PTR, the same.
+    /// It queries the names in those PTR, where zones are not transferred.
     PtrTargets,
     /// It compares what hosts must have with live DNS.
     Compare,
-    /// It derives what the base of a plan asks for.
+    /// It derives what hosts must have by the base of a plan.
     Base,
-    /// It derives what the exports that were accepted last ask for.
+    /// It derives what hosts must have by the exports that were accepted last.
     Accepted,
     /// It digests the plan.
     Digest,
@@ -34,17 +34,17 @@ pub enum RunStage {
     ReadBack,
     /// It reads the markers of zones.
     Markers,
-    /// It looks at targets.
+    /// It examines targets.
     Targets,
-    /// It looks through a folder for exports.
+    /// It searches a folder for exports.
     Folder,
-    /// It looks for the reverse zones of addresses.
+    /// It searches the reverse zones of addresses.
     FindReverse,
     /// It transfers those reverse zones.
     Reverse,
     /// It gives names to hosts.
     Names,
-    /// It asks whether those names are free.
+    /// It queries whether those names are free.
     FreeNames,
 }
 
@@ -79,7 +79,7 @@ impl RunStage {
         self.words().0
     }
 
-    /// What a person who waits reads.
+    /// The text that people read.
     pub fn text(self) -> &'static str {
         self.words().1
     }

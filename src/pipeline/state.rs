@@ -1,9 +1,9 @@
-//! The state by itself: what it says, and how it gets to know markers that it did not see written.
+//! The state itself: what it says, and how it learns markers that another state's run wrote.
 
 use std::path::{Path, PathBuf};
 
 use super::apply::{accesses, is_fenced, open_writers};
-use super::guards::{rules_of, standing as limits_standing};
+use super::guards::{limits_used, rules_of};
 use super::{Findings, MakeError, Progress, RunStage, TOOL, accepted, load, load_config, zones};
 use crate::apply::ZoneAccess;
 use crate::apply::survey::standing_marker;
@@ -34,7 +34,7 @@ impl From<StateError> for StateFailure {
     }
 }
 
-/// Looks at the state of a workspace, at its sources, and at no more than `count` applies; asks no server and writes nothing.
+/// Reads the state of a workspace, its sources, and at most `count` applies; queries no server and writes nothing.
 ///
 /// Errors: [`StateFailure`].
 pub fn status(workspace: &Path, now: Time, count: usize) -> Result<Status, StateFailure> {
@@ -44,12 +44,12 @@ pub fn status(workspace: &Path, now: Time, count: usize) -> Result<Status, State
         Err(_) => unreachable!("`load` selects nothing, and reads no snapshot"),
     };
     let file = file(workspace, &inventory.config);
-    // In this order, so that what is seen as at work is not over yet when the journal is read.
+    // The lock is read first, so that an apply that is seen as running has not ended before the journal is read.
     let holder = Lock::holder(&file);
     let state = state::open_to_read(&file)?;
     let memory = state.as_deref().map(|state| Memory::read(state, count, now)).transpose()?;
     accepted::hold_against(&mut inventory, state.as_deref())?;
-    let limits = limits_standing(&rules_of(&inventory), state.as_deref(), now)?;
+    let limits = limits_used(&rules_of(&inventory), state.as_deref(), now)?;
     let left_behind = state.as_deref().map_or_else(|| Ok(Vec::new()), |state| left_behind(&inventory, state))?;
     let accepted = state.map(|state| state.exports()).transpose()?.unwrap_or_default();
     let sources = inventory.exports.iter().map(|export| source(&inventory, export, &accepted)).collect();
@@ -57,8 +57,8 @@ pub fn status(workspace: &Path, now: Time, count: usize) -> Result<Status, State
     Ok(Status { tool: TOOL.to_owned(), created: now, place, holder, sources, memory, limits, left_behind })
 }
 
-/// The names that no host has and at which applies created an AAAA RRset that they did not delete since, sorted; none where
-/// hosts.csv or names.lock is in doubt, or everything is own.
+/// The names that no host has and at which applies created an AAAA RRset that no apply deleted since, sorted; none
+/// where hosts.csv or names.lock is in doubt, or where every RRset is own.
 fn left_behind(inventory: &Inventory, state: &dyn State) -> Result<Vec<Name>, StateError> {
     let doubted = [&inventory.trust.hosts, &inventory.trust.names_lock].map(|trust| trust.doubt().is_some());
     if doubted.contains(&true) || inventory.config.registry == Registry::Noop {
@@ -74,7 +74,7 @@ fn left_behind(inventory: &Inventory, state: &dyn State) -> Result<Vec<Name>, St
     Ok(left)
 }
 
-/// What there is to say of an export.
+/// The status of an export.
 fn source(inventory: &Inventory, export: &Export, accepted: &[Acceptance]) -> SourceStatus {
     let accepted = accepted.iter().find(|own| own.source == export.spec.name).cloned();
     SourceStatus {
@@ -87,7 +87,7 @@ fn source(inventory: &Inventory, export: &Export, accepted: &[Acceptance]) -> So
     }
 }
 
-/// Nobody waits.
+/// Shows no progress.
 struct Silent;
 
 impl Progress for Silent {
@@ -96,12 +96,12 @@ impl Progress for Silent {
     fn step(&self) {}
 }
 
-/// What came of resetting a breaker.
+/// The result of resetting a breaker.
 #[derive(Debug)]
 pub enum WasReset {
-    /// It was tripped, and is not any more.
+    /// It was tripped, and is reset now.
     Yes(Breaker),
-    /// It was not; those that are.
+    /// It was not tripped; lists those that are.
     No(Vec<Breaker>),
 }
 
@@ -132,25 +132,25 @@ fn file(workspace: &Path, config: &Config) -> PathBuf {
     workspace.join(&config.state_file)
 }
 
-/// Who takes markers for known, and why.
+/// Who records markers as known, and why.
 #[derive(Debug, Clone, Copy)]
 pub struct Adoption<'a> {
     /// The folder of the workspace.
     pub workspace: &'a Path,
     /// The clock.
     pub now: Time,
-    /// Who; empty where nobody knows.
+    /// Who records them; empty where this is not known.
     pub who: &'a str,
     /// Why.
     pub reason: &'a str,
 }
 
-/// What was taken for known.
+/// What was recorded as known.
 #[derive(Debug)]
 pub struct Adopted {
     /// Where the state is kept.
     pub place: String,
-    /// The fenced zones that could be read, in the order of the configuration, with the markers that stand in them.
+    /// The fenced zones that could be read, in the order of the configuration, with their markers.
     pub markers: Vec<(ZoneName, Option<Marker>)>,
     /// Those that could not.
     pub unread: Vec<ZoneName>,
@@ -158,7 +158,7 @@ pub struct Adopted {
     pub findings: Findings,
 }
 
-/// Takes the markers that stand in all fenced zones for known; creates the state where there is none.
+/// Records the present markers of all fenced zones as known; creates the state where there is none.
 ///
 /// Errors: [`StateFailure`]; nothing was written then.
 pub fn init(adoption: &Adoption<'_>, progress: &dyn Progress) -> Result<Adopted, StateFailure> {
@@ -168,7 +168,7 @@ pub fn init(adoption: &Adoption<'_>, progress: &dyn Progress) -> Result<Adopted,
     let _lock = Lock::take(&file, who, now)?;
     let mut state = state::open_to_write(&file)?;
     let (mut markers, mut unread, mut errors) = (Vec::new(), Vec::new(), Vec::new());
-    for (zone, found) in standing_markers(&config, workspace, now, progress) {
+    for (zone, found) in present_markers(&config, workspace, now, progress) {
         match found {
             Ok(marker) => markers.push((zone, marker)),
             Err(error) => {
@@ -182,8 +182,8 @@ pub fn init(adoption: &Adoption<'_>, progress: &dyn Progress) -> Result<Adopted,
     Ok(Adopted { place: config.state_file, markers, unread, findings })
 }
 
-/// The markers that stand in all fenced zones, in the order of the configuration.
-fn standing_markers(
+/// The present markers of all fenced zones, in the order of the configuration.
+fn present_markers(
     config: &Config,
     workspace: &Path,
     now: Time,
@@ -202,7 +202,7 @@ fn standing_markers(
     fenced.iter().map(|access| access.zone.clone()).zip(found).collect()
 }
 
-/// The marker that stands in a zone; `None` where there is none, or no room for one.
+/// The present marker of a zone; `None` where there is none, or where its name would be too long.
 fn read_marker(access: &ZoneAccess<'_>) -> Result<Option<Marker>, TargetError> {
     let writer = access.writer.clone()?;
     let Some(key) = marker_key(access.zone) else { return Ok(None) };

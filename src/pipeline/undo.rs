@@ -1,7 +1,7 @@
-//! The inverse of an apply, as a plan: the journal's before-images, held against what stands now.
+//! Plans the inverse of an apply: compares what the journal says was there before with live DNS.
 //!
-//! Comes in: the number of an apply. Goes out: a plan. The exports are not read, so that what they did wrong can be undone
-//! while they are broken.
+//! Comes in: the number of an apply. Goes out: a plan. The exports are not read, so that an error that they caused can
+//! be undone while they are still wrong.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -46,10 +46,11 @@ impl fmt::Display for UndoError {
 
 impl std::error::Error for UndoError {}
 
-/// Plans the inverse of an apply: what of it stands as it left it is to stand as it did before. Hosts and projects of the
-/// request narrow it to what the apply changed of them.
+/// Plans the inverse of an apply: RRsets that are still as it left them become what they were before. Hosts and
+/// projects of the request narrow it to their changes.
 ///
-/// Errors: [`MakeError`]. A zone that cannot be read is no error: the plan says whose changes it leaves for that.
+/// Errors: [`MakeError`]. A zone that cannot be read is no error: the plan says which hosts' changes it leaves because
+/// of it.
 pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) -> Result<Made, MakeError> {
     let (config, files, limits) = load_limits(request.workspace).map_err(MakeError::Config)?;
     let file = request.workspace.join(&config.state_file);
@@ -60,8 +61,8 @@ pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) ->
     let hosts = named_hosts(&done, &request.hosts, id)?;
     let done = narrowed(done, (&hosts, &request.projects), id)?;
     progress.stage(RunStage::Survey, None);
-    let (stands, unread) = observe(&done, &config, request.workspace, request.now);
-    let Judged { changes, edited, blocked } = undo::judge(&done, &stands);
+    let (present, unread) = observe(&done, &config, request.workspace, request.now);
+    let Judged { changes, edited, blocked } = undo::judge(&done, &present);
     let mut notices: Vec<_> = unread.iter().map(|(zone, error)| zone_unknown(zone, error)).collect();
     let is_partial = !notices.is_empty();
     let rrsets: Vec<&RrKey> = edited.iter().map(|edited| &edited.inverse.key).collect();
@@ -103,26 +104,26 @@ fn refuse(message: String, hint: impl Into<String>) -> MakeError {
 
 /// An apply that the journal does not have.
 fn unknown(id: ApplyId) -> MakeError {
-    refuse(format!("the journal has no apply {}", id.0), "`zonewright history` lists those that there are")
+    refuse(format!("the journal has no apply {}", id.0), "`zonewright history` lists the applies")
 }
 
-/// Says that the journal holds something else than what is ever written to it.
+/// The error that the journal has an entry that zonewright never writes.
 fn state_error(file: &Path, odd: &undo::Odd) -> MakeError {
     MakeError::NoState(StateError {
         place: file.display().to_string(),
         code: "state-unreadable",
         message: odd.to_string(),
-        hint: Some("bring the last good copy of the state back".to_owned()),
+        hint: Some("restore the last good copy of the state".to_owned()),
     })
 }
 
-/// Checks that there is such an apply, and that it is not at work.
+/// Checks that there is such an apply, and that it is not running.
 fn check_ended(state: &dyn State, id: ApplyId, file: &Path) -> Result<(), MakeError> {
-    // In this order, so that what is seen as at work is not over yet when the journal is read.
+    // The lock is read first, so that an apply that is seen as running has not ended before the journal is read.
     let holder = Lock::holder(file);
     state.apply(id)?.ok_or_else(|| unknown(id))?;
     match at_work(holder.as_ref(), &state.unfinished()?) == Some(id) {
-        true => Err(refuse(format!("apply {} is at work", id.0), "wait for its end, or interrupt it, then undo it")),
+        true => Err(refuse(format!("apply {} is running", id.0), "wait until it ends, or interrupt it, then undo it")),
         false => Ok(()),
     }
 }
@@ -130,7 +131,7 @@ fn check_ended(state: &dyn State, id: ApplyId, file: &Path) -> Result<(), MakeEr
 /// The hosts that the request names, of those that an apply changed: by number, or by a name at which it changed something.
 /// The inventory is not read.
 ///
-/// Errors: it changed nothing of one of them; a name that several have.
+/// Errors: the apply changed nothing of one of them; several hosts have a name.
 fn named_hosts(done: &[Change], texts: &[String], id: ApplyId) -> Result<BTreeSet<Inv>, MakeError> {
     let mut hosts = BTreeSet::new();
     for text in texts {
@@ -143,8 +144,8 @@ fn named_hosts(done: &[Change], texts: &[String], id: ApplyId) -> Result<BTreeSe
             (None, _) => return Err(unchanged(&format!("host {text}"), (text, names_in(done)), id)),
             (Some(_), _) => {
                 let numbers: Vec<String> = found.iter().map(ToString::to_string).collect();
-                let message = format!("`{text}` may be any of the hosts {}", numbers.join(", "));
-                return Err(refuse(message, "give the number, or the whole name"));
+                let message = format!("several hosts match `{text}`: {}", numbers.join(", "));
+                return Err(refuse(message, "give the number, or the full name"));
             }
         };
     }
@@ -173,14 +174,14 @@ fn names_in(done: &[Change]) -> Vec<String> {
     whole.flat_map(|name| [name.split('.').next().unwrap_or_default().to_owned(), name]).collect()
 }
 
-/// An apply that changed nothing of what the request names; `known` is what it could have named.
+/// The error of an apply that changed nothing for what the request names; `known` is what the request could have named.
 fn unchanged(whose: &str, (text, known): (&str, Vec<String>), id: ApplyId) -> MakeError {
     let shows = format!("`zonewright history {}` shows what it changed", id.0);
     let hint = match did_you_mean(text, known.iter().map(String::as_str)) {
         Some(near) => format!("{near} {shows}"),
         None => shows,
     };
-    refuse(format!("apply {} changed nothing of {whose}", id.0), hint)
+    refuse(format!("apply {} changed nothing for {whose}", id.0), hint)
 }
 
 /// What an apply did to some hosts and projects.
@@ -201,8 +202,8 @@ fn narrowed(
     Ok(undo::narrow(done, &hosts, projects))
 }
 
-/// Reads what stands where an apply changed something, zones side by side: in the order of its changes, nothing where it
-/// could not be read; and why zones could not be, sorted by zone.
+/// Reads the RRsets that an apply changed, zones in parallel. Gives them in the order of the changes, none where they
+/// could not be read; and why zones could not be read, sorted by zone.
 fn observe(
     done: &[Change],
     config: &Config,
@@ -224,15 +225,15 @@ fn observe(
             places[access.zone].iter().map(|place| Question::of(&done[*place].key)).collect();
         (access.zone, read(&access, &questions))
     });
-    let mut stands: Vec<Option<Answer>> = done.iter().map(|_| None).collect();
+    let mut present: Vec<Option<Answer>> = done.iter().map(|_| None).collect();
     for (zone, answers) in answered {
         match answers {
-            Ok(answers) => places[zone].iter().zip(answers).for_each(|(place, answer)| stands[*place] = Some(answer)),
+            Ok(answers) => places[zone].iter().zip(answers).for_each(|(place, answer)| present[*place] = Some(answer)),
             Err(error) => unread.push((zone.clone(), error)),
         }
     }
     unread.sort_by_cached_key(|(zone, _)| zone.to_string());
-    (stands, unread)
+    (present, unread)
 }
 
 /// Reads RRsets of a zone.
@@ -240,13 +241,13 @@ fn read(access: &ZoneAccess<'_>, questions: &[Question]) -> Result<Vec<Answer>, 
     access.writer.clone()?.observe(access.zone, questions, None)
 }
 
-/// The error of a zone that is not configured any more.
+/// The error of a zone that is no longer configured.
 fn not_configured(zone: &ZoneName) -> TargetError {
     TargetError {
         place: SETTINGS.to_owned(),
         code: "unknown-zone",
-        message: format!("the apply changed the zone `{zone}`, which is not configured"),
-        hint: Some("configure the zone, or leave its hosts as they are".to_owned()),
+        message: format!("the apply changed the zone `{zone}`, which is not in zonewright.toml"),
+        hint: Some("add the zone to zonewright.toml, or leave its hosts as they are".to_owned()),
         findings: None,
     }
 }

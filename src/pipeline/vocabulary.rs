@@ -1,7 +1,7 @@
 //! The words that a workspace knows, for a shell that completes them.
 //!
-//! Reads files of the workspace and its state. Asks no server, reads no secret, writes nothing, and says nothing of what is
-//! wrong: where a file cannot be read, its words are missing.
+//! Reads files of the workspace and its state. Queries no server, reads no secret, writes nothing, and reports no
+//! errors: where a file cannot be read, its words are missing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -49,7 +49,7 @@ pub fn words(workspace: &Path, vocabulary: Vocabulary, now: Time) -> Vec<String>
     }
 }
 
-/// The first label of each name that only one host has, whole names where several have one, and all numbers.
+/// The first label of each name, or the full name where several hosts have the label; and all numbers.
 fn hosts(inventory: &Inventory) -> Vec<String> {
     let mut by_label: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (_, held) in named(inventory) {

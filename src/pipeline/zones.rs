@@ -1,4 +1,4 @@
-//! All configured zones, read side by side.
+//! Reads all configured zones, in parallel.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -26,9 +26,9 @@ pub struct Zones {
     pub live: Live,
     /// Those that could be read, in the order of the configuration.
     pub seen: Vec<ZoneSeen>,
-    /// Those of them that were asked name by name.
+    /// Those of them that were queried name by name.
     pub asked: Vec<ZoneName>,
-    /// Whether they were asked for what some hosts need alone.
+    /// Whether only the names that some hosts need were queried.
     pub for_some: bool,
     /// Those that could not be read, in the order of the configuration.
     pub unread: Vec<(ZoneName, TargetError)>,
@@ -40,14 +40,14 @@ pub struct Zones {
 
 /// What could be read of one zone.
 enum Reading<'t> {
-    /// All that there is to know.
+    /// All of it.
     Known(Box<KnownZone>),
-    /// What its server says when asked, so far about its apex; with who transfers it too, and how many records it is
-    /// taken to have.
+    /// The answers of its server, so far about its apex; with the target that can also transfer it, and how many
+    /// records it probably has.
     Asked(&'t dyn AskZone, AskedZone, Option<(&'t dyn ReadZone, u64)>),
 }
 
-/// A zone that was read whole, or taken from a snapshot.
+/// A zone that was read completely, or taken from a snapshot.
 struct KnownZone {
     /// The zone.
     live: LiveZone,
@@ -59,23 +59,23 @@ struct KnownZone {
     findings: Option<Box<provider::Findings>>,
 }
 
-/// How many zones of one target are read side by side. Most of the time is a server's or a disk's, so that more than
-/// the processors pays; a name server limits transfers to a client (BIND's `transfers-per-ns` is 2, `transfers-out`
-/// 10).
+/// How many zones of one target are read at the same time. Most of the time is spent waiting for a server or a disk, so
+/// that more than the number of processors helps; a name server limits transfers to a client (BIND's `transfers-per-ns`
+/// is 2, `transfers-out` 10).
 const SIDE_BY_SIDE: usize = 4;
 
-/// Zones that were read whole before the inventory was known.
+/// Zones that were read completely before the inventory was known.
 pub struct EarlyZones {
-    /// The settings that they were read by.
+    /// The settings that they were read with.
     source: String,
     /// The target of each pool.
     targets: Vec<Result<Access, TargetError>>,
-    /// What could be read of each zone; none of those that are asked name by name.
+    /// What could be read of each zone; none for those that are queried name by name.
     zones: Vec<Option<Result<Box<KnownZone>, TargetError>>>,
 }
 
 impl EarlyZones {
-    /// Reads all zones of a configuration that are read whole where a plan is about all hosts, by way of the cache.
+    /// Reads, through the cache, all zones of a configuration that are read completely for a plan of all hosts.
     pub fn read(
         config: &Config,
         workspace: &Path,
@@ -94,13 +94,13 @@ impl EarlyZones {
         EarlyZones { source: config.source.text.clone(), targets, zones }
     }
 
-    /// Whether they were read by these settings, and not by what the file said a moment earlier.
+    /// Whether they were read with these settings, and not with what the file said a moment earlier.
     fn are_by(&self, config: &Config) -> bool {
         self.source == config.source.text
     }
 }
 
-/// Reads all configured zones as they are now: of those that are asked name by name, what the rules of the selected
+/// Reads all configured zones as they are now; of those that are queried name by name, what the rules of the selected
 /// hosts need.
 pub fn read_all(
     inventory: &Inventory,
@@ -112,7 +112,7 @@ pub fn read_all(
     read_from(inventory, &targets, (selection, now), progress)
 }
 
-/// Reads all configured zones as [`read_all`] does, but for those that `early` has, and by way of the cache beside the
+/// Reads all configured zones as [`read_all`] does, except those that `early` has, and through the cache next to the
 /// state.
 pub fn read_cached(
     inventory: &Inventory,
@@ -134,8 +134,8 @@ pub fn read_cached(
     zones
 }
 
-/// Lets targets find out of all their zones at once what the cache is good for; targets that may choose transfer where
-/// a plan is about all hosts.
+/// Lets targets find out which of their cached zones are current, all at once; for a plan of all hosts, targets that
+/// may choose use transfers.
 fn prepare(config: &Config, targets: &[Result<Access, TargetError>], is_whole: bool) {
     parallel::side_by_side(targets.iter().enumerate().collect(), targets.len(), |(pool, target)| {
         let zones = config.zones.iter().filter(|spec| spec.pool == pool).map(|spec| &spec.name);
@@ -192,14 +192,14 @@ fn read_rest(
     Zones { for_some: !selection.is_all(), ..join(inventory, needed, apexes, readings, progress) }
 }
 
-/// All configured zones, of which nothing is known yet: a draft.
+/// All configured zones as a draft in which nothing is known yet.
 pub fn unread(inventory: &Inventory) -> Live {
     let zones = &inventory.config.zones;
     let unknown = zones.iter().map(|spec| LiveZone::unknown(spec.name.clone())).collect();
     Live::draft(unknown, Apexes::new(zones.iter().map(|spec| &spec.name)))
 }
 
-/// Takes all configured zones from a snapshot: no target is opened.
+/// Reads all configured zones from a snapshot: no target is opened.
 pub fn read_snapshot(inventory: &Inventory, snapshot: &Snapshot, progress: &dyn Progress) -> Zones {
     let specs = &inventory.config.zones;
     progress.stage(RunStage::Snapshot, Some(specs.len() as u64));
@@ -214,28 +214,28 @@ pub fn read_snapshot(inventory: &Inventory, snapshot: &Snapshot, progress: &dyn 
     zones
 }
 
-/// Some of the configured zones, looked at one by one: none is kept.
+/// Some of the configured zones, examined one by one: none is kept.
 pub struct SomeZones<'t, T> {
-    /// What was seen in those that could be read whole, in the order of the configuration.
+    /// What was seen in those that could be read completely, in the order of the configuration.
     pub seen: Vec<T>,
     /// Those that could not be read, in the order of the configuration.
     pub unread: Vec<TargetError>,
-    /// Those that are asked name by name, in the order of the configuration.
+    /// Those that are queried name by name, in the order of the configuration.
     pub asked: Vec<AskedFor<'t>>,
-    /// Those of which the snapshot holds no more than names that were asked for.
+    /// Those of which the snapshot has only the names that were queried.
     pub in_part: Vec<ZoneName>,
     /// What is questionable in those that were read.
     pub findings: Vec<provider::Findings>,
 }
 
-/// A zone that is asked name by name.
+/// A zone that is queried name by name.
 #[derive(Clone, Copy)]
 pub struct AskedFor<'t> {
     /// The zone.
     pub zone: &'t ZoneName,
     /// The pool of its target: zones of one pool share its servers.
     pub pool: usize,
-    /// Who is asked.
+    /// The target that is queried.
     pub target: &'t dyn AskZone,
 }
 
@@ -254,11 +254,11 @@ enum Sight<'t, T> {
     Whole(T, Option<Box<provider::Findings>>),
     /// Nothing yet.
     Asked(AskedFor<'t>),
-    /// Names that were asked for.
+    /// Only names that were queried.
     InPart,
 }
 
-/// Reads the zones that `is_needed` picks, and looks at each that can be read whole.
+/// Reads the zones that `is_needed` picks, and examines each that can be read completely.
 pub fn look_at_some<'t, T: Send>(
     config: &'t Config,
     source: Source<'t>,
@@ -314,7 +314,7 @@ pub fn open_targets(
     targets.map(|target| provider::open(&target.provider, &target.settings, &context)).collect()
 }
 
-/// Runs `act` for each configured zone and its target, side by side; the answers have the order of the configuration.
+/// Runs `act` for each configured zone and its target, in parallel; the answers are in the order of the configuration.
 pub fn each_zone<'t, T: Send>(
     config: &Config,
     targets: &'t [Result<Access, TargetError>],
@@ -334,8 +334,8 @@ pub fn each_zone<'t, T: Send>(
     })
 }
 
-/// Reads one zone, or what its server says of its apex; `extent` is what reading it would take, where not all hosts are
-/// looked at.
+/// Reads one zone, or what its server says about its apex; `extent` is what reading it would take, where the plan is
+/// not about all hosts.
 fn read_one<'t>(access: &'t Access, zone: &ZoneName, extent: Option<Extent>) -> Result<Reading<'t>, TargetError> {
     let open = |target: &'t dyn AskZone, whole| {
         let mut asked = AskedZone::new(zone.clone());
@@ -352,7 +352,7 @@ fn read_one<'t>(access: &'t Access, zone: &ZoneName, extent: Option<Extent>) -> 
     }
 }
 
-/// Looks through a zone; `knowledge` is what it is known for, where it was not read whole.
+/// Makes the live zone from what was read; `knowledge` says which names are known, where it was not read completely.
 fn known(read: ZoneRead, knowledge: Option<Knowledge>) -> Box<KnownZone> {
     let mut structure = Structure::default();
     let apex = read.contents.apex().as_name();
@@ -365,7 +365,7 @@ fn known(read: ZoneRead, knowledge: Option<Knowledge>) -> Box<KnownZone> {
     Box::new(KnownZone { live, seen, inputs: read.inputs, findings: read.findings })
 }
 
-/// Joins what could be read, and asks for names where zones are read so.
+/// Joins what could be read, and queries names where zones are read name by name.
 fn join(
     inventory: &Inventory,
     needed: Option<Needed<'_>>,
@@ -416,7 +416,7 @@ fn join(
 /// What a check of the zones that are files found.
 #[derive(Debug, Default)]
 pub struct LocalZones {
-    /// The files that were read, of zones that could be.
+    /// The files of zones that could be read.
     pub read: BTreeSet<String>,
     /// What is questionable in zones that can be read.
     pub findings: Vec<provider::Findings>,
@@ -424,7 +424,7 @@ pub struct LocalZones {
     pub unread: Vec<TargetError>,
 }
 
-/// Reads the zones that are files, for what is wrong with them.
+/// Reads the zones that are files, to find errors in them.
 pub fn check_local(inventory: &Inventory, workspace: &Path, now: Time, progress: &dyn Progress) -> LocalZones {
     let config = &inventory.config;
     let local = |pool: usize| provider::is_local(&config.pools[pool].target.provider);

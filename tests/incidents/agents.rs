@@ -44,7 +44,7 @@ fn one_mac_in_a_whole_datacenter_blocks_its_hosts() {
     yard.apply(LATER, &[]).tells(
         3,
         &[
-            "source `agent`: 120 of 400 hosts are reported otherwise than in the export accepted",
+            "source `agent`: 120 of 400 hosts have other reports than in the export accepted",
             "and `max_churn` is 5%",
             "such as `100001`: 02:00:de:ad:be:ef, sas-s0, was 02:00:00:00:00:01, sas-s0",
             "`zonewright accept agent --reason TEXT`",
@@ -90,7 +90,7 @@ fn macs_shifted_by_one_host_renumber_no_host() {
     yard.apply(LATER, &[]).tells(
         3,
         &[
-            "source `agent`: 400 of 400 hosts are reported otherwise than in the export accepted",
+            "source `agent`: 400 of 400 hosts have other reports than in the export accepted",
             "and `max_churn` is 5%",
             "`zonewright accept agent --reason TEXT`",
         ],

@@ -98,7 +98,8 @@ fn a_name_that_a_pointer_names_does_not_lose_its_last_address() {
         0,
         &[
             "post-state",
-            "the PTR of `2001:db8:ffff::1` names `gone.p0.example.net.`, at which no AAAA, A or CNAME would be left",
+            "the PTR of `2001:db8:ffff::1` names `gone.p0.example.net.`, which would have no AAAA, A or CNAME any \
+             longer",
             "correct or remove that PTR by hand",
         ],
     );

@@ -78,8 +78,9 @@ fn l3_tors_that_lost_a_tenth_is_not_believed() {
         assert_eq!(blocked(&plan), [(BlockCode::SourceUntrusted, all.clone())].into(), "{lines} lines");
     }
     yard.apply(LATER, &[]).tells(3, &[
-        "source `l3_tors`: 41 of 400 rows are gone since the export accepted 2026-11-20T02:00:00Z, and `max_shrink` is 10%",
-        "export it again; or, if it is right, `zonewright accept l3_tors --reason TEXT`",
+        "source `l3_tors`: 41 of 400 rows are missing since the export accepted 2026-11-20T02:00:00Z, and `max_shrink` \
+         is 10%",
+        "export it again; or, if it is correct, `zonewright accept l3_tors --reason TEXT`",
     ]);
     assert_eq!(yard.records(), good);
 
@@ -175,7 +176,7 @@ fn an_export_of_seven_hours_ago_takes_nothing_back() {
         3,
         &[
             "source `l3_tors`: it is 7h old (generated 2026-11-21T19:00:00Z), and `max_age` is 6h",
-            "export again, or find out why nothing is exported any more",
+            "export again, or find out why the export job stopped",
         ],
     );
     assert_eq!(yard.records(), good);

@@ -80,8 +80,8 @@ fn an_unattended_run_trips_a_breaker_that_stays_until_it_is_reset() {
         auto(&yard, now).tells(
             3,
             &[
-                "the breaker `global` is tripped since 2026-11-22T02:00:00Z",
-                "find out why, then `zonewright status --reset global --reason TEXT`",
+                "the breaker `global` has been tripped since 2026-11-22T02:00:00Z",
+                "find out why, then run `zonewright status --reset global --reason TEXT`",
             ],
         );
         assert_eq!(yard.records(), good);

@@ -53,7 +53,7 @@ fn two_datacenters_that_are_swapped_in_net_layout_keep_their_hosts() {
     yard.apply(LATER, &[]).tells(
         3,
         &[
-            "source `net_layout`: 8 of 16 VLANs mean something else than in the export accepted",
+            "source `net_layout`: 8 of 16 VLANs have another meaning than in the export accepted",
             "and `max_churn` is 5%",
             "`zonewright accept net_layout --reason TEXT`",
         ],

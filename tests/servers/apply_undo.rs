@@ -1,4 +1,4 @@
-//! What an apply did is put back, and what another editor changed since stays.
+//! An undo restores what an apply changed, and leaves what another editor changed since.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Output, Stdio};
@@ -64,7 +64,7 @@ fn assert_put_back(rig: &Rig, read: fn(&str) -> String) {
     assert_eq!((&empty["changes"], &empty["notices"]), (&Value::Array(Vec::new()), &Value::Array(Vec::new())));
 }
 
-/// The way of an edit: another address, and only another TTL.
+/// The edits: another address, and only another TTL.
 fn what_was_edited_since_is_kept_and_named_and_the_others_are_put_back(kind: Kind) {
     let Some(rig) = Rig::demo(kind) else { return };
     let before = records(&rig);
@@ -108,7 +108,7 @@ fn what_was_edited_since_is_kept_and_named_and_the_others_are_put_back(kind: Kin
     }
     assert_ne!(edited, changed);
 
-    // What is left is named again; where it is put back by hand, it is undone too.
+    // What is left is named again; where it is restored by hand, it is undone, too.
     let page = text_of(&undo(&rig, &["1", "--yes"]).stdout);
     assert!(page.starts_with("No changes: what is left of apply 1 was edited since, see the notices."), "{page}");
     let name = &first.name;
@@ -137,7 +137,7 @@ fn an_undo_can_be_undone_and_a_saved_one_is_applied_like_any_plan(kind: Kind) {
     assert_eq!(records(&rig), before);
     rig.apply(&planned, &[]).assert_all(0, "already-applied");
 
-    // The exports may be broken: what they did wrong is what is undone.
+    // The exports may be broken: the undo is needed because of them.
     std::fs::remove_dir_all(rig.workspace.path().join("racktables")).expect("the exports");
     applied(undo(&rig, &["2", "--format", "json", "--yes"])).assert_all(0, "applied");
     assert_eq!(records(&rig), changed);
@@ -149,12 +149,12 @@ fn an_undo_can_be_undone_and_a_saved_one_is_applied_like_any_plan(kind: Kind) {
     assert_eq!(narrowed.hosts("applied"), BTreeSet::from([one]));
     applied(undo(&rig, &["4", "--format", "json", "--yes"])).assert_all(0, "applied");
     assert_eq!(records(&rig), changed);
-    // What apply 1 did was put back by 2, and done again by 3: it is as 1 left it.
+    // Apply 2 undid apply 1, and apply 3 did the same again: DNS is as 1 left it.
     applied(undo(&rig, &["1", "--format", "json", "--yes"])).assert_all(0, "applied");
     assert_eq!(records(&rig), before);
 }
 
-/// With the registry in the journal nothing but the state knows what is own.
+/// With the registry in the journal only the state knows what is own.
 fn what_is_own_by_the_journal_is_what_it_was(kind: Kind) {
     let Some(rig) = Rig::demo(kind) else { return };
     edit(rig.workspace.path(), "registry = \"txt\"", "registry = \"journal\"");
@@ -181,12 +181,12 @@ fn a_fleet_is_put_back_to_the_last_record() {
     for (kind, seed, registry) in [(Kind::Bind, 2, "txt"), (Kind::Knot, 3, "journal"), (Kind::PowerDns, 6, "journal")] {
         let Some(fleet) = fleet(seed, registry) else { return };
         let Some(rig) = Rig::of_files(kind, fleet.path()) else { continue };
-        // Capital letters in names are not kept by the journal, nor by plans.
+        // The journal and plans do not keep capital letters in names.
         assert_put_back(&rig, folded);
     }
 }
 
-/// When it dies some updates took effect and were answered, others took effect, and others never arrived.
+/// When it dies, some updates took effect and were answered, others took effect, and others never arrived.
 fn an_apply_that_was_killed_is_undone_but_not_while_it_is_at_work(kind: Kind) {
     let Some(rig) = Rig::demo(kind) else { return };
     edit(rig.workspace.path(), "registry = \"txt\"", "registry = \"journal\"");
@@ -208,7 +208,7 @@ fn an_apply_that_was_killed_is_undone_but_not_while_it_is_at_work(kind: Kind) {
     child.kill().expect("it waits for an answer");
     child.wait().expect("a child");
     assert_eq!(refused.status.code(), Some(1));
-    assert!(text_of(&refused.stderr).contains("error: apply 1 is at work"), "{}", text_of(&refused.stderr));
+    assert!(text_of(&refused.stderr).contains("error: apply 1 is running"), "{}", text_of(&refused.stderr));
 
     edit(rig.workspace.path(), &relay.address(), &rig.server.address());
     let half = records(&rig);
@@ -227,7 +227,7 @@ fn undo(rig: &Rig, args: &[&str]) -> Output {
     command.output().expect("the program runs")
 }
 
-/// What an undo came to that was applied.
+/// The result of an undo that was applied.
 fn applied(output: Output) -> Applied {
     Applied::new(output)
 }
@@ -248,7 +248,7 @@ fn records(rig: &Rig) -> BTreeMap<String, BTreeSet<String>> {
     rig.all_zones().into_iter().map(rest).collect()
 }
 
-/// Checks that a plan undoes another whole.
+/// Checks that a plan undoes all of another.
 fn assert_inverse(plan: &Planned, undo: &Value) {
     assert_eq!(undo["undoes"], 1);
     assert_eq!(undo["notices"], Value::Array(Vec::new()));

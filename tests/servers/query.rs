@@ -1,4 +1,4 @@
-//! What real servers answer name by name.
+//! What real servers answer when they are queried name by name.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -151,7 +151,7 @@ on_every_kind! {
     a_plan_for_some_hosts_asks_where_that_is_cheaper_and_comes_to_the_same
 }
 
-/// Whatever is not asked for is named.
+/// The plan names what was not queried.
 fn questions_show_what_the_rules_need_and_the_plan_says_what_they_do_not(kind: Kind) {
     let Some((by_query, whole)) = plans(kind) else { return };
     let blocked = ["host", "code", "message"];
@@ -159,12 +159,12 @@ fn questions_show_what_the_rules_need_and_the_plan_says_what_they_do_not(kind: K
     assert_eq!(
         of_query,
         [
-            "4 cname a CNAME stands at `alias.example.net.`",
-            "5 delegated `cut.example.net.` lies below the delegation `cut.example.net.`",
-            "6 delegated `x.cut.example.net.` lies below the delegation `cut.example.net.`",
-            "7 cname `x.old.example.net.` lies below the DNAME at `old.example.net.`",
-            "8 delegated `h8.child.example.net.` lies below the delegation `child.example.net.`",
-            "9 zone-unknown what stands at `any.wild.example.net.` cannot be told from a wildcard of `example.net.`"
+            "4 cname there is a CNAME at `alias.example.net.`",
+            "5 delegated `cut.example.net.` is below the delegation `cut.example.net.`",
+            "6 delegated `x.cut.example.net.` is below the delegation `cut.example.net.`",
+            "7 cname `x.old.example.net.` is below the DNAME at `old.example.net.`",
+            "8 delegated `h8.child.example.net.` is below the delegation `child.example.net.`",
+            "9 zone-unknown the answer for `any.wild.example.net.` may come from a wildcard of `example.net.`"
         ]
     );
     let of_whole = lines(&whole, "blocked", &blocked);
@@ -210,7 +210,7 @@ fn effects(plan: &Value) -> Vec<String> {
     lines(plan, "changes", &["host", "also", "zone", "type", "name", "before", "after"])
 }
 
-/// All of it signed; the records that no question is about are those of an orphan and of an address at an alias.
+/// All zones are signed; the records that no question is about are those of an orphan and of an address at an alias.
 fn the_demo_by_questions_lacks_only_what_no_question_is_about(kind: Kind) {
     let key = Key::new("key");
     let Some(server) = Server::start(kind, &demo_zones(&key)) else { return };
@@ -233,7 +233,7 @@ fn the_demo_by_questions_lacks_only_what_no_question_is_about(kind: Kind) {
             "cld-sas-090.cloud.example.net.",
         ]
     );
-    // Which name a host would get is asked for by `allocate` alone.
+    // Only `allocate` finds out which name a host would get.
     let blocked = ["host", "code", "message", "hint"];
     let (of_query, of_whole) = (lines(&by_query, "blocked", &blocked), lines(&whole, "blocked", &blocked));
     let different: Vec<(&String, &String)> =
@@ -255,11 +255,11 @@ fn plan_with_texts(kind: Kind, zone: &str) -> Option<Value> {
     Some(plan(folder.path()))
 }
 
-/// Else an AAAA would come without the TXT that says whose it is.
+/// Otherwise an AAAA would be created without the TXT that names its owner.
 fn nothing_is_registered_or_given_up_where_a_wildcard_may_give_the_text(kind: Kind) {
     let Some(plan) = plan_with_texts(kind, TXT_ZONE) else { return };
     let blocked = lines(&plan, "blocked", &["host", "code", "message"]);
-    let doubtful = "what stands at `aaaa-good.example.net.` cannot be told from a wildcard of `example.net.`";
+    let doubtful = "the answer for `aaaa-good.example.net.` may come from a wildcard of `example.net.`";
     assert!(blocked.contains(&format!("1 zone-unknown {doubtful}")), "{blocked:#?}");
     // The wildcard gives nothing at `aaaa-new`, where there is an RRset.
     assert_eq!(lines(&plan, "changes", &["host"]), ["3"; 4]);
@@ -273,7 +273,7 @@ fn a_name_that_was_asked_for_its_text_is_asked_for_its_addresses_too(kind: Kind)
     assert!(notices.contains(&"foreign-name 2 aaaa-new.example.net.".to_owned()), "{notices:#?}");
 }
 
-/// Also those of its A, which no host has now.
+/// Also the pointers of its A, which no host has now.
 fn a_name_that_was_given_up_loses_the_pointers_of_all_its_addresses(kind: Kind) {
     let start = "$TTL 3600\n@ SOA ns1.example.net. hostmaster.example.net. 1 1d 2h 4w 10m\n@ NS ns1.example.net.\n";
     let forward = format!("{start}ns1 A 192.0.2.53\nformer A 192.0.2.9\nformer AAAA 2a02:6b8:0:1::77\n");

@@ -7,7 +7,7 @@ use std::process::Output;
 use crate::server::{Key, Kind, Server, ServerConfig};
 use crate::workspace::{stderr, zonewright};
 
-/// The domain of the project whose hosts get names: of the low numbers all but 8, 9 and 12 are in use by others.
+/// The domain of the project whose hosts get names: all low numbers except 8, 9 and 12 are in use.
 const OWN: &str = "$TTL 3600
 @ SOA ns1 hostmaster 1 1d 2h 4w 10m
 @ NS ns1
@@ -91,26 +91,26 @@ fn only_names_that_the_server_denies_are_given(kind: Kind) {
     let given = allocate(folder.path(), &[]);
     assert_eq!(given.status.code(), Some(0), "{}", stderr(&given));
     let expected = match kind {
-        // It knows nothing of a name that only has others below it: the tool that would tell it does not run here.
+        // PowerDNS does not know a name that only has others below it: the tool that adds such names does not run here.
         Kind::PowerDns => ["h03.example.net", "h08.example.net", "h09.example.net"],
         _ => ["h08.example.net", "h09.example.net", "h12.example.net"],
     };
     assert_eq!(names(folder.path()), expected);
 }
 
-/// It answers for names that do not exist, with any type.
+/// A wildcard answers for names that do not exist, with any type.
 fn nothing_is_given_beside_a_wildcard(kind: Kind) {
     let Some(server) = serve(kind, &format!("{OTHER}* TXT \"v=spf1 -all\"\n")) else { return };
     let folder = tempfile::tempdir().expect("a folder");
     write_workspace(folder.path(), &server, "query");
     let refused = allocate(folder.path(), &[]);
     assert_eq!((refused.status.code(), names(folder.path())), (Some(1), vec![]));
-    let expected = "error: no names can be given: `example.org.` is asked name by name, and every name in `example.org.` \
-                    exists there, as below a wildcard: which ones are free cannot be told";
+    let expected = "error: no names can be given: every name in `example.org.` exists when `example.org.` is queried, \
+                    probably by a wildcard: zonewright cannot find out which names are free";
     assert!(stderr(&refused).contains(expected), "{}", stderr(&refused));
 }
 
-/// Which other names there are it does not say.
+/// The snapshot does not say which other names exist.
 fn nothing_is_given_by_a_snapshot_of_names_that_were_asked_for(kind: Kind) {
     let Some(server) = serve(kind, OTHER) else { return };
     let folder = tempfile::tempdir().expect("a folder");
@@ -126,6 +126,6 @@ fn nothing_is_given_by_a_snapshot_of_names_that_were_asked_for(kind: Kind) {
     assert_eq!(saved.status.code(), Some(0), "{}", stderr(&saved));
     let refused = allocate(folder.path(), &["--live-snapshot", &live.to_string_lossy()]);
     assert_eq!((refused.status.code(), names(folder.path())), (Some(1), vec![]));
-    let expected = "the snapshot holds of `example.net.` only names that were asked for";
+    let expected = "the snapshot has only the names of `example.net.` that were queried";
     assert!(stderr(&refused).contains(expected), "{}", stderr(&refused));
 }

@@ -139,7 +139,7 @@ fn a_snapshot_of_what_was_asked_gives_the_plan_of_the_questions(kind: Kind) {
     let renamed = plan(workspace.path(), &["--live-snapshot", &snapshot.to_string_lossy()]);
     let blocked = renamed["blocked"].as_array().expect("a list");
     let unknown: Vec<_> = blocked.iter().filter(|blocked| blocked["code"] == "zone-unknown").collect();
-    let message = "`stsas-99.storage.example.net.` was not asked for when `storage.example.net.` was read";
+    let message = "`stsas-99.storage.example.net.` was not queried when `storage.example.net.` was read";
     assert!(matches!(unknown[..], [blocked] if blocked["message"] == message), "{unknown:?}");
 }
 

@@ -1,4 +1,4 @@
-//! Limits counted, with what the ledger holds.
+//! Tests how limits are counted, with entries of the ledger.
 
 use super::*;
 use crate::guard::words;
@@ -44,7 +44,7 @@ fn ledger(entries: &[(u64, u64)]) -> Ledger {
     Ledger::new(entries.iter().map(|(host, second)| ("search".to_owned(), Inv(*host), at(*second))).collect())
 }
 
-/// What is said of the limits: name, numbers, whether exceeded.
+/// The limits as text: name, numbers, whether exceeded.
 fn told(counted: &[LimitState]) -> Vec<String> {
     let told = |limit: &LimitState| {
         let LimitState { used, planned, max, exceeded, .. } = limit;
@@ -94,7 +94,11 @@ fn shares_are_of_what_the_rules_manage_and_have_a_floor() {
     assert_eq!(count(&plan("search", 0..51, 'd'), &Rules::default()), [format!("{name}/max_delete 0+51/50 exceeded")]);
     let mut moved = plan("search", 0..60, 'd');
     moved.changes.extend(plan("search", 100..160, 'c').changes);
-    assert_eq!(count(&moved, &Rules::default()), [format!("{name}/max_delete 0+60/60")], "as many come as go");
+    assert_eq!(
+        count(&moved, &Rules::default()),
+        [format!("{name}/max_delete 0+60/60")],
+        "as many are created as deleted"
+    );
     moved.changes.pop();
     assert_eq!(count(&moved, &Rules::default()), [format!("{name}/max_delete 0+60/59 exceeded")]);
     assert_eq!(count(&plan("search", 0..120, 'm'), &Rules::default()), [format!("{name}/max_modify 0+120/1000")]);
@@ -102,7 +106,7 @@ fn shares_are_of_what_the_rules_manage_and_have_a_floor() {
     large.zones[0].managed = 19_995;
     let told = [format!("{name}/max_delete 0+2000/1999 exceeded")];
     assert_eq!(count(&large, &Rules::default()), told, "a tenth of a large zone, rounded down");
-    assert_eq!(count(&plan("search", 0..300, 'c'), &Rules::default()), [""; 0], "what is created takes nothing away");
+    assert_eq!(count(&plan("search", 0..300, 'c'), &Rules::default()), [""; 0], "what is created deletes nothing");
     let strict = Rules { max_delete: share("1%"), max_modify: share("0%"), ..Rules::default() };
     assert_eq!(count(&plan("search", 0..5, 'd'), &strict), [format!("{name}/max_delete 0+5/4 exceeded")]);
     assert_eq!(
@@ -112,7 +116,7 @@ fn shares_are_of_what_the_rules_manage_and_have_a_floor() {
     );
     assert_eq!(count(&plan("search", 0..2, 'm'), &strict), [format!("{name}/max_modify 0+2/1 exceeded")]);
     let unread = Plan { zones: Vec::new(), ..plan("search", 0..300, 'd') };
-    assert_eq!(count(&unread, &strict), [""; 0], "of an undo's zones no share is known");
+    assert_eq!(count(&unread, &strict), [""; 0], "the shares of an undo's zones are not known");
 }
 
 #[test]
@@ -132,7 +136,7 @@ fn what_one_new_line_causes_is_counted_from_twenty_changes_on() {
     assert_eq!(words::allow(&found[0]), "--allow global/max_by_cause=20");
     assert_eq!(told(&count(19, &|_| false)), [""; 0]);
     let found = count(20, &|place| place == "projects/search.yaml:4");
-    assert_eq!(told(&found), ["global/max_by_cause 0+1/10"], "a line that stood there before causes nothing");
+    assert_eq!(told(&found), ["global/max_by_cause 0+1/10"], "an old line causes nothing");
     assert_eq!(found[0].cause.as_deref(), Some("hosts.csv:0"));
     assert_eq!(told(&count(20, &|_| true)), [""; 0]);
 }

@@ -72,14 +72,14 @@ fn changes(live: &Live, rows: &[Row<'_>]) -> Vec<Change> {
     rows.iter().filter_map(change).collect()
 }
 
-/// Looks at the zones as changes would leave them, one after the other.
+/// Checks the zones as changes would leave them, one after the other.
 fn check<'a>(live: &'a Live, changes: &'a [Change], max_rrset: usize) -> Found<'a> {
     let check = Check::new(live, changes, max_rrset);
     let zones = live.zones().map(|(zone, _)| check.zone(zone));
     Found::join(std::iter::once(check.changes()).chain(zones))
 }
 
-/// What would be wrong, in words: what is caused with the places of its causes, then what was there before.
+/// What would be wrong, in words: faults with the places of their causes, then faults that were there before.
 fn told(live: &Live, changes: &[Change]) -> (Vec<String>, Vec<String>) {
     let found = check(live, changes, MAX);
     let caused = found.caused.iter().map(|caused| format!("{:?} {}", caused.by, words::caused(&caused.fault, MAX).0));
@@ -113,7 +113,7 @@ fn is(found: &(Vec<String>, Vec<String>), (caused, standing): (&[&str], &[&str])
 fn a_cname_that_comes_to_stand_beside_data_is_caused_by_what_is_created() {
     let zones: &[Sample<'_>] = &[("example.net", &[("a.example.net", Rtype::CNAME, "b.example.net")])];
     let found = wrong(zones, &[("a.example.net", Rtype::AAAA, &[], &["2001:db8::1"])]);
-    assert_eq!(found.0, ["[0] a CNAME would stand beside AAAA at `a.example.net.`"]);
+    assert_eq!(found.0, ["[0] a CNAME would be next to AAAA at `a.example.net.`"]);
     let signed = wrong(zones, &[("b.example.net", Rtype::AAAA, &[], &["2001:db8::1"])]);
     assert!(is(&signed, NONE), "{signed:?}");
 }
@@ -122,13 +122,13 @@ fn a_cname_that_comes_to_stand_beside_data_is_caused_by_what_is_created() {
 fn a_cname_that_stands_beside_data_already_is_told_until_it_is_worse() {
     let records = &[("a.example.net", Rtype::CNAME, "b.example.net"), ("a.example.net", Rtype::AAAA, "2001:db8::1")];
     let zones: &[Sample<'_>] = &[("example.net", records)];
-    let before = (&[][..], &["a CNAME stands beside AAAA at `a.example.net.`"][..]);
+    let before = (&[][..], &["a CNAME is next to AAAA at `a.example.net.`"][..]);
     assert!(is(&wrong(zones, &[]), before));
     let other = ("a.example.net", Rtype::AAAA, &["2001:db8::1"][..], &["2001:db8::2"][..]);
     assert!(is(&wrong(zones, &[other]), before));
     assert!(is(&wrong(zones, &[("a.example.net", Rtype::AAAA, &["2001:db8::1"], &[])]), NONE));
     let worse = wrong(zones, &[("a.example.net", Rtype::TXT, &[], &["x"])]);
-    assert_eq!(worse.0, ["[0] a CNAME would stand beside TXT, AAAA at `a.example.net.`"]);
+    assert_eq!(worse.0, ["[0] a CNAME would be next to TXT, AAAA at `a.example.net.`"]);
 }
 
 #[test]
@@ -151,10 +151,10 @@ fn a_ptr_to_nowhere_is_caused_by_who_adds_it_or_takes_the_address_away() {
     let zones: &[Sample<'_>] = &[("example.net", records), (REVERSE, &ptr)];
     assert!(is(&wrong(zones, &[]), NONE));
     let gone: Row<'_> = ("a.example.net", Rtype::AAAA, &["2001:db8::1"], &[]);
-    let left = ["[0] the PTR of `192.0.2.1` names `a.example.net.`, at which no AAAA, A or CNAME would be left"];
+    let left = ["[0] the PTR of `192.0.2.1` names `a.example.net.`, which would have no AAAA, A or CNAME any longer"];
     assert!(is(&wrong(zones, &[gone]), (&left, &[])));
     let moved: Row<'_> = ("1.2.0.192.in-addr.arpa", Rtype::PTR, &["a.example.net"], &["b.example.net"]);
-    let new = ["[0] the PTR of `192.0.2.1` would name `b.example.net.`, at which no AAAA, A or CNAME would stand"];
+    let new = ["[0] the PTR of `192.0.2.1` would name `b.example.net.`, which would have no AAAA, A or CNAME"];
     assert!(is(&wrong(zones, &[moved]), (&new, &[])));
     assert!(is(&wrong(zones, &[moved, ("b.example.net", Rtype::A, &[], &["192.0.2.1"])]), NONE));
     assert!(is(&wrong(zones, &[gone, ("1.2.0.192.in-addr.arpa", Rtype::PTR, &["a.example.net"], &[])]), NONE));
@@ -166,7 +166,7 @@ fn a_ptr_to_nowhere_that_was_there_before_is_told_until_it_is_mended() {
     let records = &[("b.example.net", Rtype::TXT, "x")];
     let ptr = pointer("a.example.net");
     let zones: &[Sample<'_>] = &[("example.net", records), (REVERSE, &ptr)];
-    let before = ["the PTR of `192.0.2.1` names `a.example.net.`, at which no AAAA, A or CNAME stands"];
+    let before = ["the PTR of `192.0.2.1` names `a.example.net.`, which has no AAAA, A or CNAME"];
     assert!(is(&wrong(zones, &[]), (&[], &before)));
     assert!(is(&wrong(zones, &[("a.example.net", Rtype::AAAA, &[], &["2001:db8::1"])]), NONE));
     let with_more: Row<'_> =
@@ -187,7 +187,7 @@ fn what_is_not_known_or_lies_elsewhere_is_no_fault() {
         let found = wrong(zones, &[("2.2.0.192.in-addr.arpa", Rtype::PTR, &[], &[target])]);
         assert!(is(&found, NONE), "{target}: {found:?}");
     }
-    // A PTR that is no whole address's says something else.
+    // A PTR at a name that is not a full address has another purpose.
     let service: &[_] = &[("_http._tcp.2.0.192.in-addr.arpa", Rtype::PTR, "x.example.net")];
     assert!(is(&wrong(&[("example.net", structure), (REVERSE, service)], &[]), NONE));
 }
@@ -201,7 +201,7 @@ fn a_wildcard_stands_in_only_for_what_does_not_exist() {
         let found = wrong(&[("example.net", records), (REVERSE, &ptr)], &[]);
         assert_eq!(!found.1.is_empty(), is_found, "{other}: {found:?}");
     }
-    // What keeps a wildcard from answering took nothing away.
+    // The change that keeps a wildcard from answering removes nothing.
     let ptr = pointer("a.example.net");
     let zones: &[Sample<'_>] = &[("example.net", &[wildcard]), (REVERSE, &ptr)];
     let found = wrong(zones, &[("b.a.example.net", Rtype::AAAA, &[], &["2001:db8::2"])]);
@@ -213,10 +213,10 @@ fn nothing_is_created_below_a_delegation_or_a_dname() {
     let structure: &[_] =
         &[("cut.example.net", Rtype::NS, "ns.example.org"), ("d.example.net", Rtype::DNAME, "e.example.net")];
     let aaaa = |owner| wrong(&[("example.net", structure)], &[(owner, Rtype::AAAA, &[], &["2001:db8::1"])]);
-    let cut = "would stand at or below the delegation `cut.example.net.`";
+    let cut = "would be at or below the delegation `cut.example.net.`";
     assert_eq!(aaaa("cut.example.net").0, [format!("[0] the AAAA of `cut.example.net.` {cut}")]);
     assert_eq!(aaaa("x.cut.example.net").0, [format!("[0] the AAAA of `x.cut.example.net.` {cut}")]);
-    let below = "[0] the AAAA of `x.d.example.net.` would stand below the DNAME at `d.example.net.`";
+    let below = "[0] the AAAA of `x.d.example.net.` would be below the DNAME at `d.example.net.`";
     assert_eq!(aaaa("x.d.example.net").0, [below]);
     assert!(is(&aaaa("d.example.net"), NONE));
 }
@@ -241,7 +241,7 @@ fn a_zone_that_was_asked_name_by_name_is_known_for_what_it_was_asked() {
     assert_eq!(told(&live, &ptr("a.example.net")).0.len(), 0);
     assert_eq!(told(&live, &ptr("b.example.net")).0.len(), 1);
     assert_eq!(told(&live, &ptr("c.example.net")).0.len(), 0);
-    // Whether a wildcard shows once the address is gone, nobody asked.
+    // No query showed whether a wildcard answers once the address is gone.
     let mut both = ptr("a.example.net");
     both.extend(changes(&live, &[("a.example.net", Rtype::AAAA, &["2001:db8::1"], &[])]));
     assert_eq!(told(&live, &both).0.len(), 0);
@@ -253,7 +253,7 @@ fn many_faults_of_a_zone_are_told_in_a_few_lines() {
     let pointers: Vec<_> = owners.iter().map(|owner| (owner.as_str(), Rtype::PTR, "a.example.net")).collect();
     let (caused, told) = wrong(&[("example.net", &[("b.example.net", Rtype::TXT, "x")]), (REVERSE, &pointers)], &[]);
     assert_eq!((caused.len(), told.len()), (0, words::TOLD + 1));
-    assert_eq!(told[words::TOLD], "further PTR of this zone to names at which no AAAA, A or CNAME stands: 10");
+    assert_eq!(told[words::TOLD], "more PTR of this zone to names that have no AAAA, A or CNAME: 10");
 }
 
 /// The apexes of the random zones; the last could not be read.
@@ -292,7 +292,7 @@ fn zone_of(name: NameRef<'_>) -> Option<usize> {
     APEXES.iter().position(|apex| apex == deepest)
 }
 
-/// A complete copy of zones, looked through from one end to the other for each question.
+/// A complete copy of zones, searched from one end to the other for each question.
 struct Slow<'m>(&'m Model);
 
 impl Slow<'_> {
@@ -312,7 +312,7 @@ impl Slow<'_> {
         self.0.keys().any(|key| key.0 == zone && hides(key))
     }
 
-    /// Whether a name is known to lead nowhere.
+    /// Whether a name is known to have no address or CNAME.
     fn leads_nowhere(&self, target: &Name) -> bool {
         let Some(zone) = zone_of(target.as_name()).filter(|zone| *zone != 3) else { return false };
         if self.hides(zone, target) {
@@ -332,7 +332,7 @@ impl Slow<'_> {
     }
 }
 
-/// Faults as text, each with the RRsets whose changes cause it; those without stand from before.
+/// Faults as text, each with the RRsets whose changes cause it; a fault without RRsets was there before.
 type Verdict = BTreeMap<String, BTreeSet<(Name, Rtype)>>;
 
 /// Finds by plain search in the zones before and after what [`Check`] finds.
@@ -472,13 +472,13 @@ proptest! {
             wanted.into_iter().map(|(owner, rtype, values)| ((owner, rtype), values)).collect();
         for ((owner, rtype), values) in wanted {
             let zone = zone_of(owner.as_name()).unwrap();
-            let stands = live.rrset(owner.as_name(), rtype).map(|found| found.rrset.to_rrset());
-            // What is hidden is not there for any rule, and none creates it over what is.
+            let now = live.rrset(owner.as_name(), rtype).map(|found| found.rrset.to_rrset());
+            // Rules do not see hidden data, and no rule creates an RRset where hidden data are.
             if Slow(&before).hides(zone, &owner) && before.contains_key(&(zone, owner.clone(), rtype)) {
                 continue;
             }
             let comes = Rrset::new(Ttl::DEFAULT, values.iter().cloned().collect());
-            let Some(kind) = ChangeKind::between(stands, comes) else { continue };
+            let Some(kind) = ChangeKind::between(now, comes) else { continue };
             let zone_name = ZoneName::new(name(APEXES[zone]));
             let key = RrKey { owner: zone_name.owner(owner.as_name()).unwrap(), rtype };
             changes.push(Change {

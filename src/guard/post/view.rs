@@ -1,4 +1,4 @@
-//! Live DNS with changes laid over it.
+//! Live DNS with changes as a layer above it.
 
 use std::collections::HashSet;
 use std::sync::OnceLock;
@@ -10,7 +10,7 @@ use crate::dns::directory::Directory;
 use crate::dns::{Name, NameRef, Rtype};
 use crate::live::{Live, ZoneIndex};
 
-/// The zones as changes would leave them; as they are where there are none.
+/// The zones as changes would leave them; without changes, as they are.
 pub struct View<'a> {
     /// Live DNS.
     live: &'a Live,
@@ -24,7 +24,7 @@ pub struct View<'a> {
     enclosers: Vec<OnceLock<HashSet<Name>>>,
 }
 
-/// Whether records of a type make a name lead somewhere.
+/// Whether a PTR may point to a name with records of this type.
 fn leads_on(rtype: Rtype) -> bool {
     matches!(rtype, Rtype::AAAA | Rtype::A | Rtype::CNAME)
 }
@@ -36,7 +36,7 @@ pub fn is_dnssec(rtype: Rtype) -> bool {
 }
 
 impl<'a> View<'a> {
-    /// Lays changes over live DNS.
+    /// Puts changes over live DNS.
     pub fn new(live: &'a Live, changes: &'a [Change]) -> View<'a> {
         let hash = |change: &Change| xxh3_64(change.key.owner.as_name().as_wire());
         let numbered = changes.iter().enumerate();
@@ -76,7 +76,8 @@ impl<'a> View<'a> {
         live.filter(move |rtype| !goes(rtype)).chain(created.map(|(_, own)| own.key.rtype))
     }
 
-    /// The types beside a CNAME at a name of a zone, sorted; none where there is no CNAME, or nothing that it rules out.
+    /// The types next to a CNAME at a name of a zone, sorted; none where there is no CNAME, or no type that it
+    /// excludes.
     pub fn beside_cname(&self, zone: ZoneIndex, name: NameRef<'_>) -> Option<Vec<Rtype>> {
         if !self.types_at(zone, name).any(|rtype| rtype == Rtype::CNAME) {
             return None;
@@ -87,12 +88,12 @@ impl<'a> View<'a> {
         (!others.is_empty()).then_some(others)
     }
 
-    /// Whether data at a name are those of this zone, not hidden and not another configured zone's.
+    /// Whether data at a name belong to this zone: they are not hidden, and not another configured zone's.
     pub fn shows(&self, zone: ZoneIndex, name: NameRef<'_>) -> bool {
         self.live.zone_of(name) == Some(zone) && !self.live.zone(zone).hides(name)
     }
 
-    /// Whether a name is known to hold neither AAAA, A nor CNAME, and no wildcard to stand in for it.
+    /// Whether a name is known to hold no AAAA, A or CNAME, and no wildcard answers for it.
     pub fn leads_nowhere(&self, name: NameRef<'_>) -> bool {
         let Some(number) = self.live.zone_of(name) else { return false };
         let zone = self.live.zone(number);
@@ -100,18 +101,19 @@ impl<'a> View<'a> {
             return false;
         }
         match zone.knowledge() {
-            // The server answered for wildcards, too; whether one shows once all that stands there is gone, nobody asked.
+            // The server's answers include wildcards. But no query showed whether a wildcard answers once the records
+            // are gone.
             Some(knowledge) => knowledge.covers(name) && self.taken_from(name).is_empty(),
             None => !self.has_wildcard(number, name),
         }
     }
 
-    /// Whether a wildcard that leads somewhere stands in for a name that itself leads nowhere.
+    /// Whether a wildcard with an address or CNAME answers for a name that has none itself.
     ///
     /// Source: RFC 4592 section 3.3.1.
     fn has_wildcard(&self, zone: ZoneIndex, name: NameRef<'_>) -> bool {
         let leads = |name: NameRef<'_>| self.types_at(zone, name).any(leads_on);
-        // Which names exist only by others below them takes a look at the whole zone, so that it is asked last.
+        // Finding the names that exist only because of names below them reads the whole zone, so it is done last.
         if !self.wildcards(zone, name).any(|wildcard| leads(wildcard.as_name())) {
             return false;
         }
@@ -128,12 +130,12 @@ impl<'a> View<'a> {
         name.ancestors().take_while(move |above| above.as_wire().len() >= apex.as_wire().len())
     }
 
-    /// The wildcards that could stand in for a name.
+    /// The wildcards that could answer for a name.
     fn wildcards(&self, zone: ZoneIndex, name: NameRef<'_>) -> impl Iterator<Item = Name> {
         self.above(zone, name).skip(1).filter_map(|above| Name::prepend(b"*", above).ok())
     }
 
-    /// Whether a name of a zone exists: something stands at it or below it.
+    /// Whether a name of a zone exists: there are records at it or below it.
     fn exists(&self, zone: ZoneIndex, name: NameRef<'_>) -> bool {
         let enclosers = self.enclosers[zone.0 as usize].get_or_init(|| self.enclosers_of(zone));
         self.types_at(zone, name).next().is_some() || enclosers.contains(name.as_wire())
@@ -158,7 +160,7 @@ impl<'a> View<'a> {
         enclosers
     }
 
-    /// The places of the changes that take away what made a name lead somewhere: at it, or at a wildcard above it.
+    /// The places of the changes that remove the addresses or CNAME of a name: at it, or at a wildcard above it.
     pub fn taken_from(&self, name: NameRef<'_>) -> Vec<usize> {
         let Some(zone) = self.live.zone_of(name) else { return Vec::new() };
         let takes = |(_, change): &(usize, &Change)| {

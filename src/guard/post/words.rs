@@ -1,11 +1,11 @@
-//! What is wrong with the zones as they would be, in words.
+//! What is wrong with the resulting zones, in words.
 
 use super::{Fault, Kind};
 use crate::change::{Change, Notice, NoticeCode};
 use crate::dns::{NameRef, Rtype, reverse};
 use crate::live::Live;
 
-/// How many faults of one kind in one zone are told one by one: what somebody reads through (no official source).
+/// How many faults of one kind in one zone are reported one by one: a person can read so many (no official source).
 pub const TOLD: usize = 20;
 
 /// What would be wrong, and what to do about it.
@@ -13,7 +13,7 @@ pub fn caused(fault: &Fault<'_>, max_rrset: usize) -> (String, String) {
     let owner = fault.owner.as_name();
     match &fault.kind {
         Kind::CnameBeside(others) => (
-            format!("a CNAME would stand beside {} at {}", list(others), readable(owner)),
+            format!("a CNAME would be next to {} at {}", list(others), readable(owner)),
             "remove the CNAME, or give the host another name".to_owned(),
         ),
         Kind::TooMany(rtype, records) => (
@@ -21,31 +21,32 @@ pub fn caused(fault: &Fault<'_>, max_rrset: usize) -> (String, String) {
             "remove what is not needed there by hand, or raise `max_rrset` of [limits]".to_owned(),
         ),
         Kind::Dangling { target, is_new: true } => (
-            format!("the PTR of {} would name `{target}`, at which no AAAA, A or CNAME would stand", address(owner)),
-            format!("find out what keeps the addresses of `{target}` away"),
+            format!("the PTR of {} would name `{target}`, which would have no AAAA, A or CNAME", address(owner)),
+            format!("find out why `{target}` gets no address"),
         ),
         Kind::Dangling { target, is_new: false } => (
-            format!("the PTR of {} names `{target}`, at which no AAAA, A or CNAME would be left", address(owner)),
+            format!("the PTR of {} names `{target}`, which would have no AAAA, A or CNAME any longer", address(owner)),
             format!("correct or remove that PTR by hand, or give `{target}` another address"),
         ),
         Kind::Delegated(rtype, cut) => (
-            format!("{} would stand at or below the delegation `{cut}`", rrset(owner, *rtype)),
-            "configure the delegated zone, or remove the NS".to_owned(),
+            format!("{} would be at or below the delegation `{cut}`", rrset(owner, *rtype)),
+            "add the delegated zone to zonewright.toml, or remove the NS".to_owned(),
         ),
         Kind::BelowDname(rtype, dname) => (
-            format!("{} would stand below the DNAME at `{dname}`", rrset(owner, *rtype)),
+            format!("{} would be below the DNAME at `{dname}`", rrset(owner, *rtype)),
             "remove the DNAME, or give the host another name".to_owned(),
         ),
     }
 }
 
-/// Why what nobody's rules would do to an RRset is not done.
+/// The message that an RRset is left because its removal would cause a fault.
 pub fn left(change: &Change, fault: &Fault<'_>, max_rrset: usize) -> String {
     let (would_be, _) = caused(fault, max_rrset);
-    format!("{} is left as it is, else {would_be}", rrset(change.key.owner.as_name(), change.key.rtype))
+    format!("{} is not changed, because otherwise {would_be}", rrset(change.key.owner.as_name(), change.key.rtype))
 }
 
-/// Tells of faults that were there before: of each zone and kind the first [`TOLD`], and how many more there are.
+/// The notices about faults that were there before: for each zone and kind the first [`TOLD`], and how many more there
+/// are.
 ///
 /// `standing` is sorted.
 pub fn notices(standing: &[Fault<'_>], live: &Live, max_rrset: usize) -> Vec<Notice> {
@@ -56,7 +57,7 @@ pub fn notices(standing: &[Fault<'_>], live: &Live, max_rrset: usize) -> Vec<Not
     for alike in standing.chunk_by(is_like) {
         let (told, further) = alike.split_at(alike.len().min(TOLD));
         let notice = |name: String, message| Notice { code: NoticeCode::PostState, name, host: None, message };
-        notices.extend(told.iter().map(|fault| notice(fault.owner.to_string(), stands(fault, max_rrset))));
+        notices.extend(told.iter().map(|fault| notice(fault.owner.to_string(), already(fault, max_rrset))));
         if let Some(first) = further.first() {
             let zone = live.zone(first.zone).name().to_string();
             notices.push(notice(zone, further_like(first, further.len(), max_rrset)));
@@ -65,31 +66,31 @@ pub fn notices(standing: &[Fault<'_>], live: &Live, max_rrset: usize) -> Vec<Not
     notices
 }
 
-/// What is wrong, and was before.
-fn stands(fault: &Fault<'_>, max_rrset: usize) -> String {
+/// The message about a fault that was there before.
+fn already(fault: &Fault<'_>, max_rrset: usize) -> String {
     let owner = fault.owner.as_name();
     match &fault.kind {
-        Kind::CnameBeside(others) => format!("a CNAME stands beside {} at {}", list(others), readable(owner)),
+        Kind::CnameBeside(others) => format!("a CNAME is next to {} at {}", list(others), readable(owner)),
         Kind::TooMany(rtype, records) => {
             format!("{} has {records} records, over the {max_rrset} of `max_rrset`", rrset(owner, *rtype))
         }
         Kind::Dangling { target, .. } => {
-            format!("the PTR of {} names `{target}`, at which no AAAA, A or CNAME stands", address(owner))
+            format!("the PTR of {} names `{target}`, which has no AAAA, A or CNAME", address(owner))
         }
-        Kind::Delegated(rtype, cut) => format!("{} stands at or below the delegation `{cut}`", rrset(owner, *rtype)),
-        Kind::BelowDname(rtype, dname) => format!("{} stands below the DNAME at `{dname}`", rrset(owner, *rtype)),
+        Kind::Delegated(rtype, cut) => format!("{} is at or below the delegation `{cut}`", rrset(owner, *rtype)),
+        Kind::BelowDname(rtype, dname) => format!("{} is below the DNAME at `{dname}`", rrset(owner, *rtype)),
     }
 }
 
 /// How many more such faults a zone has.
 fn further_like(first: &Fault<'_>, further: usize, max_rrset: usize) -> String {
     match &first.kind {
-        Kind::CnameBeside(_) => format!("further names of this zone with a CNAME beside other data: {further}"),
-        Kind::TooMany(..) => format!("further RRsets of this zone with more than {max_rrset} records: {further}"),
+        Kind::CnameBeside(_) => format!("more names of this zone with a CNAME and other data: {further}"),
+        Kind::TooMany(..) => format!("more RRsets of this zone with more than {max_rrset} records: {further}"),
         Kind::Dangling { .. } => {
-            format!("further PTR of this zone to names at which no AAAA, A or CNAME stands: {further}")
+            format!("more PTR of this zone to names that have no AAAA, A or CNAME: {further}")
         }
-        Kind::Delegated(..) | Kind::BelowDname(..) => format!("further RRsets of this zone that are hidden: {further}"),
+        Kind::Delegated(..) | Kind::BelowDname(..) => format!("more RRsets of this zone that are hidden: {further}"),
     }
 }
 
@@ -103,7 +104,7 @@ fn address(name: NameRef<'_>) -> String {
     reverse::address_of(name).map_or_else(|| format!("`{name}`"), |address| format!("`{address}`"))
 }
 
-/// A name as people read it.
+/// A name for people: a reverse name is shown as its address.
 fn readable(name: NameRef<'_>) -> String {
     match reverse::address_of(name) {
         Some(address) => format!("the reverse name of `{address}`"),
@@ -111,7 +112,7 @@ fn readable(name: NameRef<'_>) -> String {
     }
 }
 
-/// An RRset as people speak of it.
+/// An RRset for people: its type and name.
 fn rrset(owner: NameRef<'_>, rtype: Rtype) -> String {
     format!("the {rtype} of {}", address(owner))
 }

@@ -1,4 +1,4 @@
-//! Bases of workspaces, in git and beside them.
+//! Bases of workspaces, in git and in other folders.
 
 use std::fs;
 use std::path::Path;
@@ -91,7 +91,7 @@ fn remarks(base: &Base) -> String {
     remarks_beside(base, &base.inventory.inputs)
 }
 
-/// The remarks as they are shown beside an inventory of these files.
+/// The remarks as they are shown with an inventory of these files.
 fn remarks_beside(base: &Base, inputs: &BTreeMap<String, String>) -> String {
     let lines = base
         .remarks((&Files::default(), inputs, &Diagnostics::default()))
@@ -158,7 +158,9 @@ fn exports_that_are_not_in_git_stand_in_both() {
     assert_eq!((base.inventory.hosts.len(), base.inventory.reports.len(), remarks(&base)), (1, 2, String::new()));
     let mut inputs = base.inventory.inputs.clone();
     inputs.insert("racktables/hosts.csv".to_owned(), "sha256:another".to_owned());
-    insta::assert_snapshot!(remarks_beside(&base, &inputs), @"racktables/hosts.csv: changed-meanwhile: the file changed while both were read: what hangs on it may be classed wrongly; plan again");
+    insta::assert_snapshot!(remarks_beside(&base, &inputs), @"racktables/hosts.csv: changed-meanwhile: the file \
+                                                              changed between two reads: causes of changes may be \
+                                                              wrong where they depend on it; plan again");
 }
 
 #[test]
@@ -168,7 +170,7 @@ fn what_was_put_into_git_since_was_not_there_unless_a_source_needs_it() {
     fixture.write("names.lock", LOCK);
     fixture.commit();
     let base = good(&fixture, "HEAD~1");
-    // Of a glob for which it has no file it has all.
+    // Where the base has no file of a glob, it gets all of the workspace.
     assert_eq!(borrowed(&base), [("agents/one.jsonl", Why::Needed), ("racktables/hosts.csv", Why::Needed)]);
     assert!(base.inventory.lock.is_empty() && base.inventory.trust.names_lock == Trust::Known);
     assert_eq!(remarks(&base), "");
@@ -190,7 +192,8 @@ fn a_project_file_that_nobody_added_to_git_is_warned_of() {
     fixture.write("projects/new.yaml", WEB.replace("web", "new"));
     let base = good(&fixture, "HEAD");
     assert_eq!(projects(&base), ["new", "web"]);
-    insta::assert_snapshot!(remarks(&base), @"projects/new.yaml: not-in-git: the file is not in git, and is taken for part of the base too; `git add` it if it is new");
+    insta::assert_snapshot!(remarks(&base), @"projects/new.yaml: not-in-git: the file is not in git, and is used for \
+                                              the base too; `git add` it if it is new");
     fixture.git(&["add", "projects/new.yaml"]);
     let base = good(&fixture, "HEAD");
     assert_eq!((projects(&base), remarks(&base)), (vec!["web"], String::new()));
@@ -210,7 +213,8 @@ fn a_placeholder_of_lfs_is_no_export() {
     let base = good(&fixture, "HEAD");
     assert_eq!(borrowed(&base), [("racktables/hosts.csv", Why::Placeholder)]);
     assert_eq!(base.inventory.hosts.len(), 1);
-    insta::assert_snapshot!(remarks(&base), @"racktables/hosts.csv: base-lacks-content: the base holds a placeholder of Git LFS: the file is taken for part of the base as it is now");
+    insta::assert_snapshot!(remarks(&base), @"racktables/hosts.csv: base-lacks-content: the base has only a Git LFS \
+                                              placeholder: the present file is used for the base too");
 }
 
 #[test]
@@ -245,7 +249,8 @@ fn errors_in_a_base_have_its_name() {
     HEAD:projects/web.yaml:2:1: error[unknown-key]: this table has no key `vlan_schme`
     agents/one.jsonl:1:1: error[bad-json]: EOF while parsing an object
     ");
-    insta::assert_snapshot!(remarks(&base), @"HEAD: base-has-errors: the base has 4 errors that the workspace has not: what hangs on them may be classed wrongly");
+    insta::assert_snapshot!(remarks(&base), @"HEAD: base-has-errors: the base has 4 errors that the workspace does not \
+                                              have: causes of changes may be wrong where they depend on them");
 }
 
 #[test]
@@ -275,14 +280,14 @@ fn a_base_that_cannot_be_read_says_what_to_do() {
         ["HEAD", "nowhere", "-x", "./nowhere", "main/", ""].map(|base| told(&fixture.path(), base)).concat();
     insta::assert_snapshot!(told, @r"
     the base `HEAD` has no workspace here: it lacks zonewright.toml
-      name a revision that has the workspace in the same place, or a folder
+      name a revision that has the workspace in the same folder, or another folder
     the base `nowhere` cannot be read: there is no such revision
       name a branch, a tag or a commit that this clone has, or a folder with a zonewright.toml
     the base `-x` cannot be read: there is no such revision
       name a branch, a tag or a commit that this clone has, or a folder with a zonewright.toml
-    the base `./nowhere` is no folder with a zonewright.toml
+    the base `./nowhere` is not a folder with a zonewright.toml
       name a folder with a workspace, or a revision of git such as `origin/main`
-    the base `main/` is no folder with a zonewright.toml
+    the base `main/` is not a folder with a zonewright.toml
       name a folder with a workspace, or a revision of git such as `origin/main`
     the base `` cannot be read: there is no such revision
       name a branch, a tag or a commit that this clone has, or a folder with a zonewright.toml

@@ -1,4 +1,4 @@
-//! What lies in a folder: every file that is recognised as an export, a zone or a project file.
+//! Finds the files in a folder that are recognised as an export, a zone or a project file.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -7,18 +7,18 @@ use std::path::Path;
 use crate::starter::found::Found;
 use crate::starter::recognise::recognise;
 
-/// How deep it looks: exports lie a few folders down at most (no official source).
+/// How deep it searches: exports are a few folders down at most (no official source).
 const DEPTH: usize = 4;
 
-/// How many entries are looked at: a folder of more is no workspace to be (no official source).
+/// How many entries are read: a folder with more cannot become a workspace (no official source).
 const ENTRIES: usize = 20_000;
 
 /// The largest file that is read, in octets: exports of a million hosts are smaller (no official source).
 const MAX_FILE: u64 = 512 * 1024 * 1024;
 
-/// Looks through a folder that may not be there yet; what is found is sorted by path.
+/// Searches a folder, which may not exist yet; the files found are sorted by path.
 ///
-/// Hidden files and folders are passed over, links to folders too, and files that cannot be read.
+/// Hidden files and folders, links to folders, and files that cannot be read are ignored.
 pub fn look(folder: &Path) -> io::Result<Vec<Found>> {
     let mut found = Vec::new();
     let mut left = ENTRIES;
@@ -29,7 +29,7 @@ pub fn look(folder: &Path) -> io::Result<Vec<Found>> {
     Ok(found)
 }
 
-/// Looks through one folder, and those in it.
+/// Searches one folder, and those in it.
 fn walk(folder: &Path, below: &str, depth: usize, left: &mut usize, found: &mut Vec<Found>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -41,7 +41,7 @@ fn walk(folder: &Path, below: &str, depth: usize, left: &mut usize, found: &mut 
         let path = format!("{below}{name}");
         let kind = entry.file_type()?;
         if kind.is_dir() && depth > 0 {
-            // A folder that may not be looked into holds nothing for us.
+            // A folder that cannot be read counts as empty.
             let _ = walk(&entry.path(), &format!("{path}/"), depth - 1, left, found);
         } else if kind.is_file()
             && let Some(text) = read(&entry.path())
@@ -53,9 +53,9 @@ fn walk(folder: &Path, below: &str, depth: usize, left: &mut usize, found: &mut 
     Ok(())
 }
 
-/// The text of a file that may be an export, by how its name ends; none where it cannot be read.
+/// The text of a file that may be an export, by the ending of its name; none where it cannot be read.
 fn read(path: &Path) -> Option<String> {
-    /// How the names of such files end.
+    /// The endings of the names of such files.
     const ENDINGS: [&str; 7] = ["csv", "txt", "xml", "jsonl", "zone", "yaml", "yml"];
     let ending = path.extension()?.to_str()?;
     let file = File::open(path).ok().filter(|_| ENDINGS.contains(&ending))?;

@@ -1,4 +1,4 @@
-//! What would be decided by a base, with the live data of today.
+//! What would be decided by a base, with the present live data.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -23,7 +23,7 @@ pub struct Based {
     pub base: Base,
     /// What is decided by it.
     pub decided: Decided,
-    /// The zones of today that it lacks.
+    /// The present zones that it lacks.
     pub new_zones: BTreeSet<ZoneName>,
 }
 
@@ -40,7 +40,7 @@ impl Based {
         let Reviewed { inventory: now, live, decided: of_today, .. } = reviewed;
         let mut base = base::load(request.workspace, name, request.now).map_err(MakeError::NoBase)?;
         let inventory = &mut base.inventory;
-        // The same switches stay in an L3 segment.
+        // The same switches must stay in an L3 segment on both sides.
         last::keep_in_l3(inventory, &state.map(State::l3_switches).transpose()?.unwrap_or_default());
         share_doubts(inventory, now, request.now);
         let zones = align_zones(inventory, now);
@@ -70,11 +70,11 @@ pub fn decide_by(
     decide::decide(inventory, live, Given { now: request.now, selection: &selection, tripped: &tripped, waits })
 }
 
-/// Doubts what the base has as it is today for the reasons of today: an export that is the same, under the same demands, is
-/// believed on both sides or on neither. What the base has otherwise was judged when it was new.
+/// Gives the base the present doubts: an export that is the same, under the same demands, is believed on both sides or
+/// on none. An export that differs keeps the trust that it had when it was new.
 fn share_doubts(base: &mut Inventory, now: &Inventory, clock: Time) {
     let known: Vec<Trust> = base.exports.iter().map(|export| base.trust_of(&export.spec).clone()).collect();
-    // Under other demands it is as old as it is.
+    // The same export under other demands is tested with its present age.
     trust::test_exports(base, clock);
     for (place, known) in known.into_iter().enumerate() {
         let export = &base.exports[place];
@@ -92,7 +92,7 @@ fn share_doubts(base: &mut Inventory, now: &Inventory, clock: Time) {
     }
 }
 
-/// Takes from today whose MACs a doubted source gave, and with that what of it counts.
+/// Copies from the present inventory for which hosts a source in doubt gave MACs, and keeps only their reports.
 fn share_given(base: &mut Inventory, now: &Inventory, name: &str) {
     let Some(gave) = now.mac_sources.iter().find(|own| own.name == name).and_then(|own| own.gave.clone()) else {
         return;
@@ -102,16 +102,16 @@ fn share_given(base: &mut Inventory, now: &Inventory, name: &str) {
     base.mac_sources[place].gave = Some(gave);
 }
 
-/// In which zones a base and today differ.
+/// The zones in which a base and the present inventory differ.
 struct OtherZones {
     /// Those that the base lacks.
     new: BTreeSet<ZoneName>,
-    /// Those that it alone has.
+    /// Those that only the base has.
     gone: BTreeSet<ZoneName>,
 }
 
-/// Gives a base the zones of today, in their order, each with the base's settings where it has the zone: live data are those
-/// of today's zones.
+/// Gives a base the present zones, in their order, each with the base's settings where it has the zone: the live data
+/// are of the present zones.
 fn align_zones(base: &mut Inventory, now: &Inventory) -> OtherZones {
     let mut own: Vec<ZoneSpec> = std::mem::take(&mut base.config.zones);
     let mut new = BTreeSet::new();
@@ -128,8 +128,8 @@ fn align_zones(base: &mut Inventory, now: &Inventory) -> OtherZones {
     OtherZones { new, gone: own.into_iter().map(|spec| spec.name).collect() }
 }
 
-/// Blocks the hosts that have a name or address in one of these zones, and takes their changes away: nothing but what the
-/// base's own zones hold is changed by it.
+/// Blocks the hosts that have a name or address in one of these zones, and drops their changes: a base changes only its
+/// own zones.
 fn block_outside(side: &Side<'_>, decided: &mut Decided, (of_today, zones): (&Decided, &BTreeSet<ZoneName>)) {
     let changed = decided.changes.iter().filter_map(|change| change.host);
     let hosts: BTreeSet<Inv> = changed.chain(of_today.blocked.iter().map(|blocked| blocked.host)).collect();
@@ -160,10 +160,10 @@ fn lies_in(side: &Side<'_>, inv: Inv, zones: &BTreeSet<ZoneName>) -> bool {
     side.facts(inv).is_some_and(|facts| facts.has_name(is_in))
 }
 
-/// Whose rules run of a base: the hosts and projects that the command line names, as far as the base knows them.
+/// The hosts of a base whose rules run: those that the command line names, as far as the base knows them.
 fn select(base: &Inventory, (hosts, projects): (&BTreeSet<Inv>, &[String])) -> Selection {
     let place = |id: &String| base.projects.iter().position(|project| project.id == *id);
-    // A project that the base lacks narrows it to nothing all the same.
+    // A project that the base lacks still narrows the selection: it selects no host.
     let index = |id| ProjectIndex(place(id).map_or(u32::MAX, |place| place as u32));
     Selection { hosts: hosts.clone(), projects: projects.iter().map(index).collect() }
 }

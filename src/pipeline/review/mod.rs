@@ -1,7 +1,7 @@
-//! What the changes of a plan rest on: the inventory held against a base, and against what was applied last.
+//! What the changes of a plan depend on: compares the inventory with a base, and with what was applied last.
 //!
-//! Comes in: what was decided, and by what. Goes out: a [`Review`]. The base is derived and decided with the live data
-//! that the plan was made from, so that nothing but the inventory differs.
+//! Comes in: what was decided, and the data that it is based on. Goes out: a [`Review`]. The base is derived and
+//! decided with the live data that the plan was made from, so that only the inventory differs.
 
 mod based;
 
@@ -24,7 +24,7 @@ use crate::state::State;
 use based::Based;
 use past::Past;
 
-/// What was decided, and by what.
+/// What was decided, and the data that it is based on.
 #[derive(Clone, Copy)]
 pub(super) struct Reviewed<'a> {
     /// The inventory.
@@ -35,13 +35,13 @@ pub(super) struct Reviewed<'a> {
     pub found: &'a Diagnostics,
     /// Live DNS.
     pub live: &'a Live,
-    /// What waits to be deleted.
+    /// The RRsets that wait to be deleted.
     pub waits: &'a Waits,
     /// What was decided; the changes as a plan sorts them.
     pub decided: &'a Decided,
 }
 
-/// Finds what each change rests on, none where there are no changes; and what is questionable about the base.
+/// Finds the causes of each change, none where there are no changes; and what is questionable about the base.
 ///
 /// Errors: `NoBase`, `NoState`.
 pub(super) fn review(
@@ -81,12 +81,12 @@ pub(super) fn review(
         accepted: past.at.map(|at| Side { now: at, ..side(past.accepted.as_ref().unwrap_or(inventory)) }),
         by_accepted: by_accepted.as_ref().map(outcome),
         found: &past.found,
-        desired_since: &past.stood,
+        desired_since: &past.desired_since,
     };
     Ok((review::review(&given), remarks))
 }
 
-/// What of a decision a review goes by.
+/// The parts of a decision that a review uses.
 fn outcome(decided: &Decided) -> review::Decided<'_> {
     let Decided { changes, blocked, skipped, waiting, .. } = decided;
     review::Decided { changes, blocked, skipped, waiting }

@@ -1,4 +1,4 @@
-//! What the state remembers, as far as a review goes by it: what was accepted last, and what applies wrote.
+//! What a review needs from the state: what was accepted last, and what applies wrote.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,24 +17,24 @@ use crate::plan::Against;
 use crate::review::FoundAs;
 use crate::state::{Acceptance, ApplyId, ApplySummary, Planned, State, StateError, Written};
 
-/// What is remembered.
+/// What the state remembers.
 #[derive(Default)]
 pub struct Past {
     /// The latest apply that did all of its plan for the whole fleet.
     pub whole: Option<Against>,
     /// When exports were last accepted, or such an apply began.
     pub at: Option<Time>,
-    /// The inventory with the exports that were last accepted, where any of them is another now.
+    /// The inventory with the exports that were last accepted, where any of them differs now.
     pub accepted: Option<Inventory>,
-    /// Of each change, in their order, what applies have to do with what it finds.
+    /// For each change, in their order, whether applies wrote what it finds.
     pub found: Vec<FoundAs>,
-    /// Of each change, in their order, the apply after which live DNS was there as the inventory wanted it, where one is
-    /// known and nothing but exports differs since; empty where none is.
-    pub stood: Vec<Option<u64>>,
+    /// For each change, in their order, the apply after which its RRset was as the inventory wanted, where one is known
+    /// and only exports differ since; empty where none is known.
+    pub desired_since: Vec<Option<u64>>,
 }
 
 impl Past {
-    /// Asks the state.
+    /// Reads the state.
     ///
     /// Errors: `NoState`.
     pub fn read(
@@ -52,10 +52,10 @@ impl Past {
         let is_kept = |last: &ApplySummary| {
             !is_undone && inventory.inputs.iter().all(is_same) && are_of(inventory, &exports, last.new.started)
         };
-        let stood = match (&last, &planned) {
+        let desired_since = match (&last, &planned) {
             (Some(last), Some(planned)) if is_kept(last) => {
                 let later = state.last_changed(last.id, &rrsets)?;
-                stood(changes, (&written, &later), (last.id, planned))
+                desired_since(changes, (&written, &later), (last.id, planned))
             }
             _ => Vec::new(),
         };
@@ -63,12 +63,12 @@ impl Past {
         let at = exports.iter().map(|export| export.at).chain(since).max();
         let accepted = accepted(request, inventory, (&exports, state))?;
         let whole = last.zip(since).map(|(last, at)| Against::Journal { apply: last.id.0, at });
-        Ok(Past { whole, at, accepted, found: found_as(changes, &written), stood })
+        Ok(Past { whole, at, accepted, found: found_as(changes, &written), desired_since })
     }
 }
 
-/// Whether the accepted exports are those that an apply which began then left: each source has one, and no person accepted
-/// another since.
+/// Whether the accepted exports are those of an apply that began at this time: each source has one, and no operator
+/// accepted another since.
 fn are_of(inventory: &Inventory, accepted: &[Acceptance], began: Time) -> bool {
     let is_by_an_apply = |own: &Acceptance| own.reason.is_none() || own.at < began;
     let has_one = |name: &String| accepted.iter().any(|own| own.source == *name && is_by_an_apply(own));
@@ -76,8 +76,8 @@ fn are_of(inventory: &Inventory, accepted: &[Acceptance], began: Time) -> bool {
     used.all(|export| has_one(&export.spec.name))
 }
 
-/// The inventory with the exports that were last accepted in the place of today's; none where they are the same, or cannot
-/// be used.
+/// The inventory with the exports that were last accepted in place of the present ones; none where they are the same,
+/// or cannot be used.
 fn accepted(
     request: &Request<'_>,
     now: &Inventory,
@@ -105,7 +105,7 @@ fn accepted(
 struct Accepted {
     /// The files, by name.
     files: BTreeMap<String, Vec<u8>>,
-    /// The files of today that they stand for.
+    /// The present files that they replace.
     replaced: BTreeSet<String>,
 }
 
@@ -129,7 +129,7 @@ impl Layer for Accepted {
     }
 }
 
-/// What the latest applies say of the latest that did all of its plan for the whole fleet.
+/// What the latest applies say about the latest that did all of its plan for the whole fleet.
 struct LastWhole {
     /// That one; none where there is none among the latest.
     last: Option<ApplySummary>,
@@ -137,9 +137,9 @@ struct LastWhole {
     is_undone: bool,
 }
 
-/// Looks for the latest apply that did all of its plan for the whole fleet.
+/// Finds the latest apply that did all of its plan for the whole fleet.
 fn last_whole(state: &dyn State) -> Result<LastWhole, StateError> {
-    /// How far back is looked: a whole apply ends most days (no official source).
+    /// How many applies are searched: most days have a whole apply (no official source).
     const LATEST: usize = 50;
     let is_done =
         |word: &String| [Outcome::Applied, Outcome::AlreadyApplied].iter().any(|outcome| outcome.as_str() == word);
@@ -153,7 +153,7 @@ fn last_whole(state: &dyn State) -> Result<LastWhole, StateError> {
     Ok(LastWhole { last: place.map(|place| latest.swap_remove(place)), is_undone })
 }
 
-/// Of each change, what applies have to do with what it finds.
+/// For each change, whether applies wrote what it finds.
 fn found_as(changes: &[Change], written: &[Option<Written>]) -> Vec<FoundAs> {
     let of_change = |(change, written): (&Change, &Option<Written>)| {
         let Some(written) = written else { return FoundAs::Unwritten };
@@ -166,11 +166,12 @@ fn found_as(changes: &[Change], written: &[Option<Written>]) -> Vec<FoundAs> {
     changes.iter().zip(written).map(of_change).collect()
 }
 
-/// Of each change the last whole apply, where its RRset stood after that as it was wanted, by all that is known.
+/// For each change the last whole apply, if its RRset was as the inventory wanted after that apply, by all that is
+/// known.
 ///
-/// Not where the plan of that apply left the host for what blocked it; where the RRset is as an update left it, as an undo
-/// does; nor where a later update may have changed it.
-fn stood(
+/// There is none where the plan of that apply blocked the host; where the RRset is as an update left it, as after an
+/// undo; or where a later update may have changed it.
+fn desired_since(
     changes: &[Change],
     (written, later): (&[Option<Written>], &[Option<ApplyId>]),
     (apply, planned): (ApplyId, &Planned),

@@ -1,4 +1,4 @@
-//! What must never be, whatever happened: read off the log of the primary, which is the truth.
+//! Finds what must never happen, by comparison with the log of the primary, which is the truth.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -14,11 +14,11 @@ use crate::provider::memory::rules::Difference;
 use crate::state::{SentFate, Sqlite, State};
 use crate::verify::truth;
 
-/// What a run said when it came to an end.
+/// What a run said when it ended.
 pub struct Told<'r> {
     /// The run.
     pub run: usize,
-    /// Whether it was begun then, and not taken up.
+    /// Whether this was its first session, and not a resume.
     pub is_first: bool,
     /// What it said.
     pub ran: &'r Ran,
@@ -27,12 +27,12 @@ pub struct Told<'r> {
 /// What was found so far.
 #[derive(Default)]
 pub struct Checks {
-    /// What must not be.
+    /// What must not happen.
     pub faults: Vec<String>,
     /// The changes of each run's plan.
     plans: HashMap<usize, Vec<Change>>,
-    /// RRsets of hosts of which a run that was begun said that nothing was done: the run, how many updates had been sent by
-    /// then, and the RRset.
+    /// RRsets of hosts for which the first session of a run said that nothing was done: the run, how many updates had
+    /// been sent by then, and the RRset.
     untouched: Vec<(usize, usize, Name, Rtype)>,
 }
 
@@ -42,7 +42,7 @@ struct Effect {
     run: usize,
     /// Its place among all updates that were sent.
     sent: usize,
-    /// Its place among all that the primary looked at.
+    /// Its place among all updates that the primary processed.
     logged: usize,
     /// What it changed.
     differences: Vec<Difference>,
@@ -54,18 +54,18 @@ impl Checks {
         self.faults.push(fault);
     }
 
-    /// Takes the plan of a run.
+    /// Keeps the plan of a run.
     pub fn plan(&mut self, run: usize, sealed: &SealedPlan) {
         self.plans.insert(run, sealed.plan().changes.clone());
     }
 
-    /// Takes what was found elsewhere.
+    /// Adds what another check found.
     pub fn join(&mut self, other: Checks) {
         self.faults.extend(other.faults);
         self.untouched.extend(other.untouched);
     }
 
-    /// Checks what a run says: what is applied stands, or stood until somebody else changed it.
+    /// Checks what a run says: what it applied is in DNS, or was until another editor changed it.
     pub fn told(&mut self, stage: &Stage, told: &Told<'_>) {
         let (run, sent) = (told.run, stage.cast().sent.len());
         for host in &told.ran.applied.hosts {
@@ -76,10 +76,10 @@ impl Checks {
                 match host.outcome {
                     Outcome::Applied | Outcome::AlreadyApplied => {
                         let place = stage.fleet.place(&name, rtype).unwrap();
-                        let stood = stage.past(place).iter().any(|past| past.as_ref() == change.kind.after());
-                        if !stood {
+                        let held = stage.past(place).iter().any(|past| past.as_ref() == change.kind.after());
+                        if !held {
                             let outcome = host.outcome;
-                            self.fault(format!("run {run} tells {outcome}, and {name} {rtype} never was as planned"));
+                            self.fault(format!("run {run} reports {outcome}, but {name} {rtype} never was as planned"));
                         }
                     }
                     Outcome::Stale | Outcome::NotReached if told.is_first => {
@@ -91,30 +91,31 @@ impl Checks {
         }
     }
 
-    /// Checks what a run says in the calm: nothing is left to be done for it.
+    /// Checks what a run says after the faults: nothing is left to be done for it.
     pub fn settled(&mut self, stage: &Stage, run: usize, ran: &Ran) {
         for host in &ran.applied.hosts {
             let (name, outcome) = (&host.name, host.outcome);
             let is_fine = matches!(outcome, Outcome::Applied | Outcome::AlreadyApplied);
             if !is_fine && !matches!(outcome, Outcome::Stale | Outcome::Partial) {
-                self.fault(format!("run {run} tells {outcome} of {name} in the calm: {:?}", host.message));
+                self.fault(format!("run {run} reports {outcome} for {name} after the faults: {:?}", host.message));
             }
             let changes: Vec<Change> =
                 self.plans[&run].iter().filter(|change| change.host == host.host).cloned().collect();
-            let stands = |change: &Change| truth::standing(&stage.primary, &change.key).as_ref() == change.kind.after();
-            if is_fine && !changes.iter().all(stands) {
-                self.fault(format!("run {run} tells {outcome} of {name} in the calm, and not all of it stands"));
+            let is_there =
+                |change: &Change| truth::standing(&stage.primary, &change.key).as_ref() == change.kind.after();
+            if is_fine && !changes.iter().all(is_there) {
+                self.fault(format!("run {run} reports {outcome} for {name} after the faults, and not all is in DNS"));
             }
-            if !is_fine && changes.iter().all(stands) {
-                self.fault(format!("run {run} tells {outcome} of {name} in the calm, and all of it stands"));
+            if !is_fine && changes.iter().all(is_there) {
+                self.fault(format!("run {run} reports {outcome} for {name} after the faults, and all is in DNS"));
             }
         }
     }
 
-    /// Checks all that can be checked once nothing happens any more.
+    /// Checks all that can be checked after the last event.
     pub fn end(&mut self, stage: &Stage, states: &[&Sqlite]) {
         let effects = effects(stage);
-        // Without all protection what runs say is wrong anyhow; what counts is what happens to the zones.
+        // With a protection switched off, what runs say is wrong; only what happens to the zones counts.
         if stage.weakness != Weakness::None {
             self.faults.clear();
         }
@@ -129,7 +130,7 @@ impl Checks {
         }
     }
 
-    /// What a run replaced stood as its plan saw it, and no change took effect twice.
+    /// Checks that what a run replaced was as its plan saw it, and that no change took effect twice.
     fn check_overwritten(&mut self, effects: &[Effect]) {
         let mut times: HashMap<(usize, &Name, Rtype), usize> = HashMap::new();
         let mut faults = Vec::new();
@@ -138,7 +139,7 @@ impl Checks {
                 let is_it =
                     |change: &&Change| change.key.owner.as_name() == name.as_name() && change.key.rtype == *rtype;
                 let Some(change) = self.plans[run].iter().find(is_it) else {
-                    faults.push(format!("run {run} changed {name} {rtype}, which its plan does not"));
+                    faults.push(format!("run {run} changed {name} {rtype}, which is not in its plan"));
                     continue;
                 };
                 if before.as_ref() != change.kind.before() {
@@ -147,8 +148,8 @@ impl Checks {
                             format!("{} {}", rrset.ttl(), rrset.rdata_texts(*rtype).join(", "))
                         })
                     };
-                    let (stood, saw) = (shown(before.as_ref()), shown(change.kind.before()));
-                    faults.push(format!("run {run} overwrote {name} {rtype}: {stood}, its plan saw {saw}"));
+                    let (held, saw) = (shown(before.as_ref()), shown(change.kind.before()));
+                    faults.push(format!("run {run} overwrote {name} {rtype}: it held {held}, its plan saw {saw}"));
                 }
                 *times.entry((*run, name, *rtype)).or_default() += 1;
             }
@@ -159,18 +160,18 @@ impl Checks {
         self.faults.extend(faults);
     }
 
-    /// What a run said was left alone was, and is.
+    /// Checks that no run changed what it said it did not change.
     fn check_untouched(&mut self, effects: &[Effect]) {
         for (run, sent, name, rtype) in std::mem::take(&mut self.untouched) {
             let early = effects.iter().filter(|effect| effect.run == run && effect.sent < sent);
             let is_touched = |found: &Difference| found.name == name && found.rtype == rtype;
             if early.flat_map(|effect| &effect.differences).any(is_touched) {
-                self.fault(format!("run {run} said that it left {name} {rtype} alone, and had changed it"));
+                self.fault(format!("run {run} said that it did not change {name} {rtype}, but had changed it"));
             }
         }
     }
 
-    /// What a journal says took effect did, and what it says did not never did.
+    /// Checks that updates took effect exactly where a journal says so.
     fn check_journals(&mut self, stage: &Stage, states: &[&Sqlite], effects: &[Effect]) {
         let swaps = effects.iter().flat_map(|effect| &effect.differences).filter(|found| truth::is_marker(&found.name));
         let executed: HashSet<String> =
@@ -193,10 +194,10 @@ impl Checks {
             let was_done = executed.contains(&marker);
             match &fates[&(entry.state, entry.apply.0, entry.number)] {
                 SentFate::Done if !was_done => {
-                    faults.push(format!("the journal says `{marker}` is done, and it is not"))
+                    faults.push(format!("the journal says that `{marker}` is done, but it is not"))
                 }
                 SentFate::Undone(why) if was_done => {
-                    faults.push(format!("the journal says `{marker}` is undone, and it took effect: {why}"));
+                    faults.push(format!("the journal says that `{marker}` is undone, but it took effect: {why}"));
                 }
                 _ => {}
             }
@@ -204,8 +205,9 @@ impl Checks {
         self.faults.extend(faults);
     }
 
-    /// The own RRsets of a state are those that its runs created and did not delete, as far as the state knows what became
-    /// of all updates. What somebody else changed since may have been taken for never created.
+    /// Checks that the own RRsets of a state are those that its runs created and did not delete, as far as the state
+    /// knows the outcome of all updates. The state may treat an RRset that another editor changed since as never
+    /// created.
     fn check_own(&mut self, stage: &Stage, states: &[&Sqlite], effects: &[Effect]) {
         for (number, state) in states.iter().enumerate() {
             if state.applies(10).unwrap().iter().any(|apply| apply.updates_open > 0) {
@@ -235,14 +237,16 @@ impl Checks {
                 let may_be_disowned =
                     is_own && since.is_some_and(|since| is_changed_by_others(stage, (&name, rtype), since));
                 if is_own != is_known && !may_be_disowned {
-                    self.fault(format!("state {number} takes {name} {rtype} for own: {is_known}, and it is: {is_own}"));
+                    self.fault(format!(
+                        "state {number} says that {name} {rtype} is own: {is_known}; the truth: {is_own}"
+                    ));
                 }
             }
         }
     }
 }
 
-/// Whether somebody else changed an RRset behind a place of the log.
+/// Whether another editor changed an RRset after a place of the log.
 fn is_changed_by_others(stage: &Stage, (name, rtype): (&Name, Rtype), since: usize) -> bool {
     stage.primary.with_log(|log| {
         let theirs = log[since..].iter().filter(|logged| !logged.is_delivered);
@@ -269,9 +273,9 @@ fn effects(stage: &Stage) -> Vec<Effect> {
     })
 }
 
-/// Tells an update that the primary looked at.
+/// Writes an update that the primary processed to the history.
 fn tell(stage: &Stage, logged: &Logged) {
-    let by = if logged.is_delivered { "a run" } else { "somebody" };
+    let by = if logged.is_delivered { "a run" } else { "another editor" };
     let became = match &logged.outcome {
         Ok(differences) => format!("{} RRsets changed", differences.len()),
         Err(rcode) => rcode.to_string(),

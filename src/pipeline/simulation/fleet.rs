@@ -1,4 +1,4 @@
-//! A small fleet: its hosts, their RRsets, and what plans make of them.
+//! A small fleet: its hosts, their RRsets, and what plans change.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -12,17 +12,17 @@ use crate::provider::memory::primary::Primary;
 use crate::provider::write::UpdateLimits;
 use crate::verify::truth;
 
-/// How many RRsets a host has: its address, a PTR for each address that it has or may get, and the address of a name that
-/// nobody uses any more.
+/// How many RRsets a host has: its address, a PTR for each address that it has or may get, and the address of a name
+/// that no host uses now.
 const OF_HOST: usize = 5;
 
-/// The zones, and every RRset in them that anybody changes.
+/// The zones, and every RRset in them that runs or other editors change.
 pub struct Fleet {
     /// The zones, sorted.
     pub zones: Vec<ZoneName>,
     /// The RRsets, [`OF_HOST`] for each host.
     pub keys: Vec<RrKey>,
-    /// What stands there at first.
+    /// What they hold at first.
     pub first: Vec<Option<Rrset>>,
 }
 
@@ -71,7 +71,7 @@ impl Fleet {
         Fleet { zones, keys, first }
     }
 
-    /// The primary that holds what stands at first.
+    /// The primary with the first data.
     pub fn primary(&self, window: usize, edits: usize) -> Primary {
         let rrsets: Vec<(&RrKey, &Rrset)> =
             self.keys.iter().zip(&self.first).filter_map(|(key, rrset)| Some((key, rrset.as_ref()?))).collect();
@@ -79,12 +79,12 @@ impl Fleet {
         truth::holding(&self.zones, &rrsets).with_window(window).with_limits(limits)
     }
 
-    /// The place of an RRset; `None` where it is none of the hosts'.
+    /// The place of an RRset; `None` where no host has it.
     pub fn place(&self, name: &Name, rtype: Rtype) -> Option<usize> {
         self.keys.iter().position(|key| key.rtype == rtype && key.owner.as_name() == name.as_name())
     }
 
-    /// What a plan wants at a place; `None` where it wants nothing there.
+    /// The RRset that a plan sets at a place; `None` where it removes it.
     fn wanted(&self, place: usize, run: usize) -> Option<Rrset> {
         let (host, part) = (place / OF_HOST, place % OF_HOST);
         match part {
@@ -94,7 +94,7 @@ impl Fleet {
         }
     }
 
-    /// The plan of a run, made of what stands in a primary.
+    /// The plan of a run, made from what a primary holds.
     pub fn plan(&self, run: usize, primary: &Primary) -> SealedPlan {
         let change = |(place, key): (usize, &RrKey)| {
             let kind = match (truth::standing(primary, key), self.wanted(place, run)) {
@@ -120,12 +120,12 @@ impl Fleet {
         SealedPlan::new(Plan { tool, changes, inputs: Default::default(), zones: Vec::new(), ..fixture::empty() })
     }
 
-    /// What no plan wants at a place.
+    /// An RRset that no plan sets at a place.
     pub fn foreign(&self, place: usize, number: usize) -> Rrset {
         one(self.foreign_rdata(place, number))
     }
 
-    /// RDATA that no plan wants at a place.
+    /// RDATA that no plan sets at a place.
     fn foreign_rdata(&self, place: usize, number: usize) -> Rdata {
         match self.keys[place].rtype {
             Rtype::PTR => Rdata::from_name(name(&format!("foreign{number}.example.net")).as_name()),
@@ -145,7 +145,7 @@ impl Fleet {
         Rrset::new(Ttl::from_secs(ttl).unwrap(), rrset.rdata().to_vec()).unwrap()
     }
 
-    /// What one of the plans wants at a place.
+    /// The RRset that one of the plans sets at a place.
     pub fn planned(&self, place: usize, number: usize) -> Option<Rrset> {
         self.wanted(place, number % 2)
     }

@@ -1,9 +1,9 @@
-//! Runs against a primary in memory under random seeds: losses, late originals, doubles, crashes at any point, others who
-//! edit, and runs that are taken up again; then everything is compared with the truth, which is the log of the primary.
+//! Runs against a primary in memory under random seeds: losses, late originals, doubles, crashes at any point, other
+//! editors, and resumed runs. Then everything is compared with the truth, which is the log of the primary.
 //!
-//! Everything is as in an apply but for the server, the network and the clock: what is sent, journaled and looked at is
-//! decided by the rooms that do it always. One thread goes on at a time; who, the dice of the seed say, so that a seed
-//! always gives the same.
+//! Everything is as in an apply, except the server, the network and the clock: the same rooms decide what is sent,
+//! journaled and read. One thread runs at a time. The dice of the seed say which, so that a seed always gives the same
+//! result.
 //!
 //! `SIMULATION_SEEDS=N cargo test --lib simulation` runs so many seeds, from `SIMULATION_FROM` on.
 
@@ -30,12 +30,12 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |text| text.parse().unwrap())
 }
 
-/// What a seed shows; `is_told` says what happened too.
-fn shown(seed: u64, weakness: Weakness, is_told: bool) -> Option<Violation> {
-    play(seed, weakness, is_told, &mut [Sqlite::in_memory(), Sqlite::in_memory()]).err()
+/// What a seed shows; with `has_history` also what happened.
+fn shown(seed: u64, weakness: Weakness, has_history: bool) -> Option<Violation> {
+    play(seed, weakness, has_history, &mut [Sqlite::in_memory(), Sqlite::in_memory()]).err()
 }
 
-/// The seeds that show a violation, sorted; no others are looked for once `most` of them were found.
+/// The seeds that show a violation, sorted; the search ends once `most` of them were found.
 fn violations(seeds: Range<u64>, weakness: Weakness, most: usize) -> Vec<u64> {
     let threads = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
     let found = Mutex::new(Vec::new());

@@ -1,5 +1,5 @@
-//! Where editors meet: a primary, a network that loses and delays, and dice that say who goes on, who dies, and what
-//! somebody else changes meanwhile.
+//! What all editors share: a primary, a network that loses and delays, and dice that say which run goes on, which dies,
+//! and what another editor changes meanwhile.
 
 use std::panic::resume_unwind;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -12,27 +12,27 @@ use crate::provider::memory::primary::{Fault, Primary};
 use crate::state::ApplyId;
 use crate::verify::truth::{self, Numbers};
 
-/// What of the protection is switched off, to see that the simulation finds what it is for.
+/// Which protection is switched off, to see that the simulation finds the faults that it is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weakness {
     /// Nothing.
     None,
-    /// Updates lose their prerequisites on the way, but for that of the marker.
+    /// Updates lose their prerequisites on the way, except that of the marker.
     Prerequisites,
     /// Zones are written without a marker.
     Marker,
-    /// What stands before anything is sent is taken for what the plan saw.
+    /// The survey sees what the plan saw, whatever DNS holds.
     PreRead,
 }
 
-/// The end of a process in the midst of its work.
+/// The sudden end of a process.
 pub struct Crash;
 
-/// How often what happens, each as one of so many; 0 is never.
+/// How often events happen, each as one of so many; 0 is never.
 struct Rates {
     /// A run dies at a point.
     crash: usize,
-    /// Somebody edits at a point.
+    /// Another editor edits at a point.
     edit: usize,
     /// A request suffers a fault.
     fault: usize,
@@ -42,11 +42,11 @@ struct Rates {
 pub struct Sent {
     /// Which run sent it.
     pub run: usize,
-    /// What came of it on the network.
+    /// The update as it was after the network.
     pub message: Message,
 }
 
-/// A batch as the journal was told of it.
+/// A batch as the journal has it.
 pub struct Journaled {
     /// The state.
     pub state: usize,
@@ -58,46 +58,46 @@ pub struct Journaled {
     pub marker: Option<Marker>,
 }
 
-/// What the dice have led to so far.
+/// What the dice decided so far.
 pub struct Cast {
     /// The dice.
     pub dice: Numbers,
-    /// How often what happens.
+    /// How often events happen.
     rates: Rates,
-    /// Whether anything goes wrong at all.
+    /// Whether faults happen.
     is_stormy: bool,
-    /// Whose turn it is.
+    /// The run that has the turn.
     turn: usize,
-    /// Which runs have yet to go on.
+    /// Which runs are not at their end.
     alive: [bool; 2],
-    /// Which runs are at work.
+    /// Which runs are active.
     active: [bool; 2],
-    /// How many crashes may yet be.
+    /// How many crashes may still happen.
     crashes: usize,
-    /// How often somebody edited.
+    /// How often another editor edited.
     edits: usize,
     /// The updates that were sent.
     pub sent: Vec<Sent>,
     /// The batches of all journals.
     pub journaled: Vec<Journaled>,
-    /// What happened, where somebody wants to read it.
+    /// What happened, where it is kept.
     history: Option<Vec<String>>,
 }
 
 impl Cast {
-    /// Whether one of so many is it.
+    /// Draws whether an event happens that happens once in so many.
     fn one_of(&mut self, count: usize) -> bool {
         count > 0 && self.dice.below(count) == 0
     }
 
-    /// Keeps a line for whoever reads the history.
+    /// Adds a line to the history.
     pub fn tell(&mut self, line: impl FnOnce() -> String) {
         if let Some(history) = &mut self.history {
             history.push(line());
         }
     }
 
-    /// What becomes of an update.
+    /// What happens to an update.
     fn fault(&mut self) -> Fault {
         let kinds = self.rates.fault;
         if !self.is_stormy || kinds == 0 {
@@ -122,7 +122,7 @@ impl Cast {
 enum Act {
     /// Nothing.
     Go,
-    /// Somebody edits.
+    /// Another editor edits.
     Edit,
     /// All that is on the way arrives.
     Arrive,
@@ -138,11 +138,11 @@ enum Act {
 pub struct Stage {
     /// The truth.
     pub primary: Primary,
-    /// The names and RRsets that it is all about.
+    /// The names and RRsets that the runs are about.
     pub fleet: Fleet,
     /// What is switched off.
     pub weakness: Weakness,
-    /// What the dice have led to.
+    /// What the dice decided.
     cast: Arc<Mutex<Cast>>,
     /// Woken whenever the turn changes.
     woken: Condvar,
@@ -150,7 +150,7 @@ pub struct Stage {
 
 impl Stage {
     /// The stage of a seed.
-    pub fn new(seed: u64, weakness: Weakness, is_told: bool) -> Stage {
+    pub fn new(seed: u64, weakness: Weakness, has_history: bool) -> Stage {
         let mut dice = Numbers(seed);
         let rates = Rates {
             crash: [0, 60, 25][dice.below(3)],
@@ -171,7 +171,7 @@ impl Stage {
             edits: 0,
             sent: Vec::new(),
             journaled: Vec::new(),
-            history: is_told.then(Vec::new),
+            history: has_history.then(Vec::new),
         };
         let cast = Arc::new(Mutex::new(cast));
         let told = Arc::clone(&cast);
@@ -189,7 +189,7 @@ impl Stage {
         Stage { primary, fleet, weakness, cast, woken: Condvar::new() }
     }
 
-    /// What the dice have led to.
+    /// What the dice decided.
     pub fn cast(&self) -> MutexGuard<'_, Cast> {
         self.cast.lock().unwrap()
     }
@@ -199,7 +199,7 @@ impl Stage {
         self.cast().dice.below(bound)
     }
 
-    /// Keeps a line for whoever reads the history.
+    /// Adds a line to the history.
     pub fn tell(&self, line: impl FnOnce() -> String) {
         self.cast().tell(line);
     }
@@ -209,7 +209,7 @@ impl Stage {
         self.cast().history.clone().unwrap_or_default()
     }
 
-    /// A point between two steps of a run that is at work: others may come between, and the run may die here.
+    /// A point between two steps of an active run: other editors may act here, and the run may die here.
     pub fn point(&self, run: usize, what: &str) {
         let act = {
             let mut cast = self.cast();
@@ -246,7 +246,7 @@ impl Stage {
         }
     }
 
-    /// A while in which a run is not at work.
+    /// A time in which a run is not active.
     pub fn pass(&self, run: usize) {
         for _ in 0..self.below(4) {
             let (edits, arrives, yields) = {
@@ -276,20 +276,20 @@ impl Stage {
         }
     }
 
-    /// From now on nothing goes wrong any more, and all that was on the way has arrived.
+    /// Ends the faults: all that was on the way arrives.
     pub fn calm(&self) {
         self.cast().is_stormy = false;
-        self.tell(|| "from here on nothing goes wrong".to_owned());
+        self.tell(|| "the faults end here".to_owned());
         self.primary.set_down(false);
         self.arrive();
     }
 
-    /// Says that a run is at work, or is not.
+    /// Says whether a run is active.
     pub fn set_active(&self, run: usize, is_active: bool) {
         self.cast().active[run] = is_active;
     }
 
-    /// Gives a run the turn, and lets nobody else go on.
+    /// Gives a run the turn, and stops the other.
     pub fn solo(&self, run: usize) {
         let mut cast = self.cast();
         cast.turn = run;
@@ -329,10 +329,11 @@ impl Stage {
         self.woken.notify_all();
     }
 
-    /// Somebody changes an RRset of a host, or puts back what once stood there.
+    /// Another editor changes an RRset of a host, or restores an earlier one.
     ///
-    /// TTLs are no part of prerequisites, so that nothing can find that a TTL alone changed after it was read: that is done
-    /// only while nobody is at work, and nothing on the way. What is put back has the TTL that it had last.
+    /// TTLs are not in prerequisites, so that no run can detect a change of only a TTL after it read the RRset. Such an
+    /// edit is made only while no run is active and nothing is on the way. A restored RRset has the TTL that it had
+    /// last.
     fn edit(&self) {
         let (place, kind, number, is_idle) = {
             let mut cast = self.cast();
@@ -362,11 +363,11 @@ impl Stage {
         if wanted.is_none() && number % 3 == 0 {
             message.instructions.push(self.fleet.alias(owner));
         }
-        self.tell(|| format!("somebody sends {}", shown(&message)));
+        self.tell(|| format!("another editor sends {}", shown(&message)));
         self.primary.update(&message);
     }
 
-    /// What stood at an RRset's place, the first first, and what stands there now last.
+    /// All that an RRset's place held, in order; the last is what it holds now.
     pub fn past(&self, place: usize) -> Vec<Option<Rrset>> {
         let mut past = vec![self.fleet.first[place].clone()];
         let key = slot(&self.fleet.keys[place]);

@@ -1,5 +1,5 @@
-//! What happens under one seed: who plans when, who dies and is taken up again, and the calm in which all is brought to an
-//! end.
+//! What happens under one seed: which run plans when, which dies and is resumed, and the time without faults at the
+//! end, in which all runs are finished.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
@@ -17,13 +17,13 @@ use crate::plan::SealedPlan;
 use crate::provider::write::WriteZone;
 use crate::state::{ApplyId, Sqlite, State};
 
-/// How often a run is begun or taken up at most before the calm.
+/// How many sessions a run has at most before the faults end.
 const SESSIONS: usize = 4;
 
 /// A violation, with the seed that shows it.
 #[derive(Debug)]
 pub struct Violation {
-    /// What must not be: one line each.
+    /// What must not happen: one line each.
     pub faults: Vec<String>,
     /// What happened, where that was kept.
     pub history: Vec<String>,
@@ -35,7 +35,7 @@ enum End {
     Died,
     /// Its apply did all of its plan, before it began.
     Complete,
-    /// It came to an end.
+    /// It ended.
     Ran(Box<Ran>),
 }
 
@@ -47,14 +47,14 @@ struct Run<'s> {
     sealed: SealedPlan,
     /// Its state.
     book: Book<'s>,
-    /// How often it was begun or taken up.
+    /// How many sessions it had.
     sessions: usize,
 }
 
-/// Plays a seed; `is_told` keeps what happens.
-pub fn play(seed: u64, weakness: Weakness, is_told: bool, states: &mut [Sqlite; 2]) -> Result<(), Violation> {
+/// Plays a seed; `has_history` keeps what happens.
+pub fn play(seed: u64, weakness: Weakness, has_history: bool, states: &mut [Sqlite; 2]) -> Result<(), Violation> {
     states.iter_mut().for_each(Sqlite::clear);
-    let stage = Stage::new(seed, weakness, is_told);
+    let stage = Stage::new(seed, weakness, has_history);
     let mut checks = Checks::default();
     match stage.below(3) {
         0 => alone(&stage, states, &mut checks),
@@ -67,7 +67,7 @@ pub fn play(seed: u64, weakness: Weakness, is_told: bool, states: &mut [Sqlite; 
     }
 }
 
-/// One run, and somebody who edits.
+/// One run, and another editor.
 fn alone(stage: &Stage, states: &mut [Sqlite; 2], checks: &mut Checks) {
     let [state, _] = states;
     let sealed = stage.fleet.plan(0, &stage.primary);
@@ -79,7 +79,7 @@ fn alone(stage: &Stage, states: &mut [Sqlite; 2], checks: &mut Checks) {
     checks.end(stage, &[&*run.book.state]);
 }
 
-/// Two runs with states and plans of their own, made of the same zones, at the same time.
+/// Two runs at the same time, each with its own state and plan, made from the same zones.
 fn side_by_side(stage: &Stage, states: &mut [Sqlite; 2], checks: &mut Checks) {
     let mut runs: Vec<Run<'_>> = states
         .iter_mut()
@@ -159,14 +159,14 @@ fn turn<'s>(
 }
 
 impl Run<'_> {
-    /// Begins the run, and takes it up again, so often at most.
+    /// Begins the run and resumes it, in at most `most` sessions.
     fn live(&mut self, stage: &Stage, checks: &mut Checks, most: usize) {
         for _ in 0..1 + stage.below(most) {
             self.step(stage, checks);
         }
     }
 
-    /// Begins the run or takes it up once, then lets some time pass.
+    /// Begins or resumes the run once, then lets some time pass.
     fn step(&mut self, stage: &Stage, checks: &mut Checks) {
         let from = self.sessions;
         stage.set_active(self.number, true);
@@ -179,26 +179,26 @@ impl Run<'_> {
         stage.pass(self.number);
     }
 
-    /// Takes the run up in the calm: after that there is nothing left to do for it, unless it is refused because another
-    /// state's run wrote since.
+    /// Resumes the run after the faults: then nothing is left to do for it, unless it is refused because a run with
+    /// another state wrote since.
     fn settle(&mut self, stage: &Stage, checks: &mut Checks, knows_all: bool) {
         stage.solo(self.number);
         let number = self.number;
         match self.session(stage) {
             End::Complete => {}
-            End::Died => checks.fault(format!("run {number} died in the calm")),
+            End::Died => checks.fault(format!("run {number} died after the faults")),
             End::Ran(ran) => {
                 checks.told(stage, &Told { run: number, is_first: self.sessions == 1, ran: &ran });
                 let may_be_refused = |code| !knows_all && code == "state-lost";
                 if let Some(refusal) = ran.refusal.as_ref().filter(|refusal| !may_be_refused(refusal.code)) {
-                    checks.fault(format!("run {number} is refused in the calm: {refusal:?}"));
+                    checks.fault(format!("run {number} is refused after the faults: {refusal:?}"));
                 }
                 checks.settled(stage, number, &ran);
             }
         }
     }
 
-    /// One process: an apply that is begun, or taken up again.
+    /// One process: an apply that begins or is resumed.
     fn session(&mut self, stage: &Stage) -> End {
         let (number, sealed) = (self.number, &self.sealed);
         let interrupted = AtomicBool::new(false);
@@ -230,7 +230,7 @@ impl Run<'_> {
         let (targets, guards) = (&targets, Guards::default());
         let work = Work { sealed, place, terms, request: &conduct, progress: &wire, targets, at_once: 1, guards };
         let id = earlier.map(|apply| apply.id);
-        stage.tell(|| format!("run {number} {}", if id.is_some() { "is taken up again" } else { "begins" }));
+        stage.tell(|| format!("run {number} {}", if id.is_some() { "is resumed" } else { "begins" }));
         let end = self.book.carry_out(&work, id);
         stage.tell(|| format!("run {number} ends: {}", shown(&end)));
         end
@@ -238,7 +238,7 @@ impl Run<'_> {
 }
 
 impl Book<'_> {
-    /// Begins an apply, or takes one up; it may die.
+    /// Begins an apply, or resumes one; it may die.
     fn carry_out(&mut self, work: &Work<'_>, id: Option<ApplyId>) -> End {
         let done = catch_unwind(AssertUnwindSafe(|| match id {
             Some(id) => work.go_on(self, id),

@@ -1,5 +1,5 @@
-//! What stands between a run and the world: before and after each request and each line of the journal others may come
-//! between, and the run may die.
+//! What is between a run and the world: before and after each request and each line of the journal other editors may
+//! act, and the run may die.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -21,7 +21,7 @@ use crate::state::{
     NewApply, PlanText, Planned, Reset, Resumption, Sent, Sqlite, State, StateError, Unsettled, WaitNews, Written,
 };
 
-/// The way of a run to the primary.
+/// The connection of a run to the primary.
 pub struct Wire<'s> {
     /// The stage.
     pub stage: &'s Stage,
@@ -76,9 +76,9 @@ impl WriteZone for Wire<'_> {
     }
 }
 
-/// The way of a run to one zone.
+/// The connection of a run to one zone.
 struct Line<'w> {
-    /// The way to the primary.
+    /// The connection to the primary.
     wire: &'w Wire<'w>,
     /// The session with it.
     session: Box<dyn UpdateZone + 'w>,
@@ -124,7 +124,7 @@ pub struct Book<'s> {
     pub state: &'s mut Sqlite,
 }
 
-/// Hands methods through that only read.
+/// Forwards methods that only read.
 macro_rules! read {
     ($(fn $name:ident($($arg:ident: $type:ty),*) -> $out:ty;)*) => {
         $(fn $name(&self $(, $arg: $type)*) -> Result<$out, StateError> {
@@ -133,7 +133,7 @@ macro_rules! read {
     };
 }
 
-/// Hands methods through that write: others may come before and after.
+/// Forwards methods that write: other editors may act before and after.
 macro_rules! write {
     ($(fn $name:ident($($arg:ident: $type:ty),*) -> $out:ty;)*) => {
         $(fn $name(&mut self $(, $arg: $type)*) -> Result<$out, StateError> {
