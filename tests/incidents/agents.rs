@@ -46,7 +46,7 @@ fn one_mac_in_a_whole_datacenter_blocks_its_hosts() {
         &[
             "source `agent`: 120 of 400 hosts have other reports than in the export accepted",
             "and `max_churn` is 5%",
-            "such as `100001`: 02:00:de:ad:be:ef, sas-s0, was 02:00:00:00:00:01, sas-s0",
+            "for example `100001`: 02:00:de:ad:be:ef, sas-s0, was 02:00:00:00:00:01, sas-s0",
             "`zonewright accept agent --reason TEXT`",
         ],
     );
