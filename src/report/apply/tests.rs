@@ -128,15 +128,15 @@ fn the_verdict_stands_first() {
     ];
     insta::assert_snapshot!(lines.join("\n"), @"
     Nothing to do: the plan has no changes.
-    Nothing to do: 1 host was as the plan wants it.
-    Nothing to do: all 28 hosts were as the plan wants them.
+    Nothing to do: 1 host was already as the plan says.
+    Nothing to do: all 28 hosts were already as the plan says.
     Applied: 28 hosts changed (110 RRsets in 1 zone), nothing left.
-    Applied: 2 hosts and 1 orphan changed (1 RRset in 1 zone), 2 already so, nothing
-      left.
+    Applied: 2 hosts and 1 orphan changed (1 RRset in 1 zone), 2 already done,
+      nothing left.
     Applied in part: 25 of 28 hosts; 1 failed, 2 stale.
-    Applied in part: 27 of 28 hosts, 2 of them already; 1 failed.
+    Applied in part: 27 of 28 hosts, 2 of them before; 1 failed.
     None applied of 28 hosts: 28 stale.
-    None applied of 28 hosts: 3 as the plan wants already, 25 stale.
+    None applied of 28 hosts: 3 already as the plan says, 25 stale.
     Applied in part: 0 of 2 hosts; 2 partial.
     ");
 }
@@ -144,7 +144,7 @@ fn the_verdict_stands_first() {
 #[test]
 fn text_says_what_is_left_and_what_to_do() {
     insta::assert_snapshot!(shown(&everything(), 4), @r"
-    Applied in part: 3 of 27 hosts and 1 orphan, 1 of them already; 1 partial, 1
+    Applied in part: 3 of 27 hosts and 1 orphan, 1 of them before; 1 partial, 1
       not-applied, 14 failed, 2 stale, 7 not-reached; 1 problem.
 
     Problems
@@ -155,9 +155,10 @@ fn text_says_what_is_left_and_what_to_do() {
       host 5 of search, sas1-0005.search.example.net.: stale in the reverse zone
       hint: plan again
 
-    not-applied, 1 host: the server took a change, and does not have it: see below
-      host 6 of search, sas1-0006.search.example.net.: nothing was there; a CNAME
-        stands beside it
+    not-applied, 1 host: the server accepted a change, and does not have it: see
+      below
+      host 6 of search, sas1-0006.search.example.net.: nothing was there; there is a
+        CNAME
       hint: remove it
 
     failed, 13 hosts and 1 orphan: their changes could not be made: see below
@@ -171,13 +172,13 @@ fn text_says_what_is_left_and_what_to_do() {
       hint: let `update-policy` grant the key this type
       orphan of search, sas1-0000.search.example.net.: the answer was lost
 
-    stale, 2 hosts: changed since the plan was made, and left: plan again
+    stale, 2 hosts: another editor changed their records after the plan: plan again
       host 3 of search, sas1-0003.search.example.net.: `AAAA
         sas1-0003.search.example.net.` is `2a02:6b8::3`, the plan saw `2a02:6b8::2`
-      host 4 of search, sas1-0004.search.example.net.: a CNAME stands at
+      host 4 of search, sas1-0004.search.example.net.: there is a CNAME at
         `\u{1b}[31m`
 
-    not-reached, 7 hosts: the apply stopped before their turn
+    not-reached, 7 hosts: the apply stopped before it reached them
       host 20 of search, sas1-0020.search.example.net.
       host 21 of search, sas1-0021.search.example.net.
       host 22 of search, sas1-0022.search.example.net.
@@ -190,14 +191,15 @@ fn text_says_what_is_left_and_what_to_do() {
             0        0     0.00  0.0.8.b.6.0.2.0.a.2.ip6.arpa.
             1        8     1.23  search.example.net.
 
-    Moved since the plan was made; for information, as what counts is each host
+    Changed since the plan was made; for information only: each host is compared by
+      itself
       racktables/hosts.csv
       zone search.example.net.
 
     Apply 12 in the journal, begun 2026-11-20T02:00:00Z; plan sha256:ded770f31e77.
     `zonewright resume 12` goes on with what is left.
 
-    Applied in part: 3 of 27 hosts and 1 orphan, 1 of them already; 1 partial, 1
+    Applied in part: 3 of 27 hosts and 1 orphan, 1 of them before; 1 partial, 1
       not-applied, 14 failed, 2 stale, 7 not-reached; 1 problem.
     ");
 }
@@ -212,7 +214,8 @@ fn a_refused_plan_says_that_nothing_was_changed() {
       hint: plan again
       Nothing was changed.
 
-    Moved since the plan was made; for information, as what counts is each host
+    Changed since the plan was made; for information only: each host is compared by
+      itself
       racktables/hosts.csv
       zone search.example.net.
 

@@ -180,7 +180,7 @@ fn text_says_what_is_wrong_and_what_to_do() {
       ns1:53
       ok       takes connections
 
-      Whether it takes updates was not asked: what stands above comes first.
+      zonewright did not test whether it takes updates: first fix what is above.
 
     Pool main: rfc2136, 2 zones
 

@@ -56,12 +56,12 @@ fn what_drifted_comes_first() {
     let plan = sealed.plan();
     let shown = text(plan, &found(plan), &[], &TextOptions::default());
     insta::assert_snapshot!(shown, @r"
-    Not all could be read; what could not be is left out here.
+    Not everything could be read. What could not be read is not listed here.
     9 RRsets of 4 hosts have drifted; 14 RRsets of 5 hosts are not as desired in
       all.
 
-    Drift: changed by somebody else since an apply left or found it as it is wanted
-      - is live, + is wanted
+    Drift: changed by another editor since an apply left or found it as desired
+      - is live, + is desired
       Project search: 7 RRsets of 3 hosts
         host 100001, for at most 3d5h, since apply 12 of 2026-11-16T21:59:59Z
           removed PTR of 2a02:6b8:0:160b:0:1478:b508:9398 ttl 600
@@ -81,12 +81,12 @@ fn what_drifted_comes_first() {
           changed AAAA sas1-0012.search.example.net. ttl 3600 -> 600
               2a02:6b8:0:160b:0:1478:b508:93b1
               2a02:6b8:0:160c:0:1478:b508:93b1
-        nobody's, for at most 3d5h, since apply 12 of 2026-11-16T21:59:59Z
+        no host, for at most 3d5h, since apply 12 of 2026-11-16T21:59:59Z
           added AAAA sas1-0931.search.example.net. ttl 600
             - 2a02:6b8:0:160b:0:1478:b508:1111
 
-    Drift, and the inventory wants something else by now
-      - is live, + is wanted
+    Drift, and the inventory changed, too
+      - is live, + is desired
       Project search: 1 RRset of 1 host
         host 100007, for at most 6m40s, since apply 9 of 2026-11-20T01:53:20Z
           removed PTR of 2a02:6b8:0:3f02:0:1478:b508:93a0 ttl 600
@@ -98,13 +98,12 @@ fn what_drifted_comes_first() {
             + myt2-web-0017.web.example.net.
             apply 9 left 2a02::\u{1b}[31m, 2a02::2, ttl 60
 
-    Not as desired, and no drift
-      2 RRsets of 2 hosts: left so by an apply; the inventory wants something else
-        now
-      3 RRsets of 3 hosts: written by no apply that is known
-      hint: `zonewright plan` tells what would be done about it, and why
+    Not as desired, but no drift
+      2 RRsets of 2 hosts: as an apply left them; the inventory changed since
+      3 RRsets of 3 hosts: no known apply wrote them
+      hint: `zonewright plan` shows what would be changed, and why
 
-    Not told here: 50 hosts blocked, 1205 hosts skipped (`zonewright plan` tells
+    Not listed here: 50 hosts blocked, 1205 hosts skipped (`zonewright plan` shows
       why)
     ");
     assert!(shown.lines().all(|line| line.len() <= 80), "{shown}");
@@ -117,25 +116,25 @@ fn all_is_told_where_somebody_wants_it() {
     let options = TextOptions { verbose: true, ..TextOptions::default() };
     let shown = text(plan, &found(plan), &[zone("web.example.net")], &options);
     insta::assert_snapshot!(shown, @r#"
-    Not all could be read; what could not be is left out here.
+    Not everything could be read. What could not be read is not listed here.
     2 RRsets of 1 host are not as desired; nothing drifted.
     12 RRsets more in other zones.
 
-    Not as desired, and no drift
-    1 RRset of 1 host: left so by an apply; the inventory wants something else now
+    Not as desired, but no drift
+    1 RRset of 1 host: as an apply left them; the inventory changed since
       Project web: 1 RRset of 1 host
         host 200017, since apply 12 of 2026-11-20T01:59:00Z
           differs TXT aaaa-myt2-web-0017.web.example.net. ttl 3600
             + "heritage=external-dns,external-dns/owner=fleet-dns"
-    1 RRset of 1 host: written by no apply that is known
+    1 RRset of 1 host: no known apply wrote them
       Project web: 1 RRset of 1 host
         host 200017
           differs AAAA myt2-web-0017.web.example.net. ttl 3600
               2a02:6b8:0:51a::b29a:845b
             - 2a02:6b8:0:51a::b29a:845c
-      hint: `zonewright plan` tells what would be done about it, and why
+      hint: `zonewright plan` shows what would be changed, and why
 
-    Not told here: 50 hosts blocked, 1205 hosts skipped (`zonewright plan` tells
+    Not listed here: 50 hosts blocked, 1205 hosts skipped (`zonewright plan` shows
       why)
     "#);
 }
@@ -181,16 +180,16 @@ fn without_a_state_nothing_is_told_as_drift() {
     let strays = strays(plan, vec![None; plan.changes.len()], now());
     let unknown = Drift { plan, strays: &strays, place: ".zonewright/state.db", is_known: false };
     insta::assert_snapshot!(drift(&unknown, &[], Format::Text, &TextOptions::default()), @"
-    Not all could be read; what could not be is left out here.
+    Not everything could be read. What could not be read is not listed here.
     14 RRsets of 5 hosts are not as desired; nothing drifted.
-    No state yet at .zonewright/state.db: nothing is known of past applies, and so
-      nothing is told as drift.
+    No state yet at .zonewright/state.db: past applies are not known, so nothing is
+      listed as drift.
 
-    Not as desired, and no drift
-      14 RRsets of 5 hosts: written by no apply that is known
-      hint: `zonewright plan` tells what would be done about it, and why
+    Not as desired, but no drift
+      14 RRsets of 5 hosts: no known apply wrote them
+      hint: `zonewright plan` shows what would be changed, and why
 
-    Not told here: 50 hosts blocked, 1205 hosts skipped (`zonewright plan` tells
+    Not listed here: 50 hosts blocked, 1205 hosts skipped (`zonewright plan` shows
       why)
     ");
 }

@@ -135,10 +135,10 @@ fn json(history: &History) -> serde_json::Value {
 fn a_list_says_who_when_and_what_became_of_it() {
     insta::assert_snapshot!(text(Told::Applies(vec![begun(13), summary(12)], true)), @r"
     Last applies
-      13: begun 2026-11-20T02:13:00Z, at work
-        40 hosts; 2 updates done, 1 perhaps; plan sha256:001122334455
+      13: begun 2026-11-20T02:13:00Z, running
+        40 hosts; 2 updates done, 1 perhaps done; plan sha256:001122334455
       12: begun 2026-11-20T02:12:00Z by ops, ended 2026-11-20T02:12:07Z
-        37 applied, 1 failed, 2 stale; 2 updates done, 1 perhaps; plan
+        37 applied, 1 failed, 2 stale; 2 updates done, 1 perhaps done; plan
           sha256:001122334455
         reason: ticket 7\u{1b}[31m
         undoes apply 1
@@ -152,21 +152,21 @@ fn a_list_says_who_when_and_what_became_of_it() {
 fn one_apply_is_told_in_full() {
     insta::assert_snapshot!(text(Told::Apply(Box::new(full()))), @r"
     Apply 12: begun 2026-11-20T02:12:00Z by ops, ended 2026-11-20T02:12:07Z
-      37 applied, 1 failed, 2 stale; 2 updates done, 1 perhaps
+      37 applied, 1 failed, 2 stale; 2 updates done, 1 perhaps done
       reason: ticket 7\u{1b}[31m
       undoes apply 1
       resumed 2026-11-20T02:12:05Z by night: after the reboot
       allowed project:search/1h=34 2026-11-20T02:00:01Z by ops
       plan sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff
       effect sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff
-      hint: `zonewright resume 12` takes it up again
+      hint: `zonewright resume 12` continues it
 
     Zones
       created  modified  deleted  perhaps  not made  zone
             -         -        -        1         -  8.b.d.0.1.0.0.2.ip6.arpa.
             1         1        1        1         1  example.net.
 
-    Left otherwise than the plan wants them
+    Hosts that are not as the plan says
       failed, 2 hosts: the server refused the update (REFUSED)
         host 71 of search, h71.example.net.
         host 72 of search, h72.example.net.

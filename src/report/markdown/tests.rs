@@ -96,7 +96,7 @@ fn a_plan_reads_well() {
     #### Pending before this change set: 5 changes of 2 hosts
 
     <details>
-    <summary>somebody else changed or removed records that apply 12 wrote (<code>2026-11-18T04:00:00Z</code>): 3 changes of 1 host</summary>
+    <summary>another editor changed or removed records that apply 12 wrote (<code>2026-11-18T04:00:00Z</code>): 3 changes of 1 host</summary>
 
     ```diff
     @@ host myt2-web-0017.web.example.net. (200017) of web @@
@@ -109,7 +109,7 @@ fn a_plan_reads_well() {
     </details>
 
     <details>
-    <summary>names that nobody has (<code>projects/search.yaml:11</code>): 1 change, 1 delete</summary>
+    <summary>names that no host has (<code>projects/search.yaml:11</code>): 1 change, 1 delete</summary>
 
     ```diff
     @@ no host, project search @@
@@ -149,7 +149,7 @@ fn a_plan_reads_well() {
       - host `200104` of `web`: no source reports a MAC of host 200104
       - **hint:** see whether the host's agent runs and reports
       - and 4 more hosts, not shown here
-    - **not-owner**, 1 host: a wrong record that is not ours stands where theirs belongs
+    - **not-owner**, 1 host: a wrong record that zonewright did not create is in place of theirs
       - host `300007` of `lab`: AAAA at `lab-7.example.net.` is wrong and was not created by us
       - **hint:** `adopt` the name, or remove the record by hand
 

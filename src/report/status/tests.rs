@@ -111,20 +111,20 @@ fn text_says_who_is_at_work_and_what_is_left() {
     Lock: held by process 4711 of ops, since 2026-11-20T02:04:00Z
 
     Unfinished
-      apply 3, begun 2026-11-20T02:03:00Z by ops: 2 updates done, 1 perhaps
+      apply 3, begun 2026-11-20T02:03:00Z by ops: 2 updates done, 1 perhaps done
       hint: `zonewright resume 3` finds out what took effect, and does what is
         missing
 
     Last applies
-      4: begun 2026-11-20T02:04:00Z by ops, at work
-        40 hosts; 2 updates done, 1 perhaps; plan sha256:001122334455
+      4: begun 2026-11-20T02:04:00Z by ops, running
+        40 hosts; 2 updates done, 1 perhaps done; plan sha256:001122334455
       3: begun 2026-11-20T02:03:00Z by ops, never ended
-        40 hosts; 2 updates done, 1 perhaps; plan sha256:001122334455
+        40 hosts; 2 updates done, 1 perhaps done; plan sha256:001122334455
       2: begun 2026-11-20T02:02:00Z, ended 2026-11-20T02:02:07Z
         39 applied, 1 stale; 2 updates done; plan sha256:001122334455
         reason: ticket 7\u{1b}[31m
       1: begun 2026-11-20T02:01:00Z by ops, never ended
-        40 hosts; 2 updates done, 1 perhaps; plan sha256:001122334455
+        40 hosts; 2 updates done, 1 perhaps done; plan sha256:001122334455
 
     Markers
       example.net.
@@ -178,7 +178,7 @@ fn sources() -> Vec<SourceStatus> {
 #[test]
 fn sources_are_told_with_what_was_accepted() {
     let status = Status { sources: sources(), ..status(None, None) };
-    insta::assert_snapshot!(text(&status), @r"
+    insta::assert_snapshot!(text(&status), @"
     State: none yet at .zonewright/state.db; the first `apply` creates it
     Lock: free
 
@@ -188,7 +188,7 @@ fn sources_are_told_with_what_was_accepted() {
       l3_tors: 160 rows, no date of its own
         not believed: 240 of 400 rows are gone
         another one, of 400 rows, was accepted 2026-11-20T02:01:00Z by ops: ticket 7
-      net_layout: 1 row, of 2026-11-20T03:23:20Z, which is yet to come
+      net_layout: 1 row, of 2026-11-20T03:23:20Z, which is in the future
         accepted 2026-11-20T02:01:00Z by an apply of ops with nothing to do
       agent: 0 rows, no date of its own
         never accepted
@@ -257,14 +257,15 @@ fn what_was_taken_for_known_is_told_by_zone() {
     let markers = [(fixture::zone("example.net"), Some(marker(7, 12))), (fixture::zone("web.example.net"), None)];
     let options = TextOptions { width: 80, ..TextOptions::default() };
     let unread = [fixture::zone("search.example.net")];
-    insta::assert_snapshot!(adopted(".zonewright/state.db", &markers, &unread, &options), @r"
+    insta::assert_snapshot!(adopted(".zonewright/state.db", &markers, &unread, &options), @"
     example.net.
       epoch 7, update 12 of plan sha256:001122334455
     web.example.net.
       no marker
     search.example.net.
       could not be read: what the state knows of it stays as it was
-    State .zonewright/state.db: the markers of 2 zones are known, 1 zone left
+    State .zonewright/state.db: the markers of 2 zones are known, 1 zone could not
+      be read
     ");
 }
 
@@ -290,13 +291,13 @@ fn text_says_how_to_go_on_as_long_as_one_can() {
         text(&status(None, Some(Memory { applies, unfinished, resumable, ..full() })))
     };
     let both = vec![ApplyId(2)];
-    insta::assert_snapshot!(shown(vec![failed.clone()], both.clone()).lines().skip(2).take(6).collect::<Vec<_>>().join("\n"), @r"
+    insta::assert_snapshot!(shown(vec![failed.clone()], both.clone()).lines().skip(2).take(6).collect::<Vec<_>>().join("\n"), @"
 
     Done in part
       apply 2, begun 2026-11-20T02:02:00Z, ended 2026-11-20T02:02:07Z: 39 applied, 1
         failed
-      hint: `zonewright resume` does what is missing, and leaves what changed since
-        alone
+      hint: `zonewright resume` does what is missing, and leaves alone what changed
+        since
     ");
     assert!(!shown(vec![failed.clone()], vec![]).contains("resume"), "its plan is kept no longer");
     assert!(!shown(vec![ended(2)], both.clone()).contains("resume"), "a stale host takes a new plan");

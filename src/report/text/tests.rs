@@ -480,18 +480,18 @@ fn what_differs_from_a_base_comes_before_what_was_pending() {
         `2a02:6b8:0:160b::/64` (racktables/l3-tors.txt:412): 1 host, 5 changes
       nothing that differs explains this: 1 host, 1 change
 
-    Caused in part, and to be changed before: 3 changes
+    Caused in part, and pending before: 3 changes
       VLAN 604 of switch `sas1-s12` moved from `2a02:6b8:0:1600::/64` to
         `2a02:6b8:0:160b::/64` (racktables/l3-tors.txt:412): 1 host, 3 changes
 
-    To be changed before: 5 changes
-      somebody else changed or removed records that apply 12 wrote
+    Pending before: 5 changes
+      another editor changed or removed records that apply 12 wrote
         (2026-11-18T04:00:00Z): 1 host, 3 changes
-      names that nobody has (projects/search.yaml:11): 1 change
+      names that no host has (projects/search.yaml:11): 1 change
       the TTL of project `search` is 600, no longer 3600 (projects/search.yaml:9): 1
         host, 1 change
 
-    2 more changes were to be made before, and are not needed any more
-    host 100002 is blocked, and would not be without what differs
+    2 more changes were pending before, and are no longer needed
+    host 100002 is blocked because of what differs
     ");
 }
