@@ -196,8 +196,9 @@ fn text_says_what_is_left_and_what_to_do() {
       orphan of search, sas1-0000.search.example.net.: the answer was lost
 
     stale, 2 hosts: changed since the plan was made, and left: plan again
-      host 3 of search, sas1-0003.search.example.net.: `AAAA
-        sas1-0003.search.example.net.` is `2a02:6b8::3`, the plan saw `2a02:6b8::2`
+      host 3 of search, sas1-0003.search.example.net.:
+        `AAAA sas1-0003.search.example.net.` is `2a02:6b8::3`, the plan saw
+        `2a02:6b8::2`
       host 4 of search, sas1-0004.search.example.net.: a CNAME stands at
         `\u{1b}[31m`
 
