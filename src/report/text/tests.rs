@@ -100,7 +100,7 @@ fn a_plan_reads_well_at_eighty_columns() {
     Plan: 6 to create, 4 to modify, 4 to delete for 5 of 62000 hosts; 50 blocked,
       1205 skipped; no plan for hosts that need source `eine`, which could not be
       read.
-    Nothing was changed. `plan --out FILE` saves the plan, `apply FILE` applies it.
+    Nothing was changed. An apply of this plan is refused.
     "#);
 }
 
