@@ -1,4 +1,5 @@
-//! What a person sees on a terminal of 80 columns and 40 lines: the demo's plan, and an apply of one host up to its prompt.
+//! What a person sees on a terminal of 40 lines and 80 or 60 columns: the demo's plan, and an apply of one host up to its
+//! prompt.
 
 #[path = "folder/copy.rs"]
 mod copy;
@@ -22,11 +23,19 @@ const MAX_PLAN: usize = 260;
 /// The verdict on the demo's plan, as it is wrapped at 80 columns.
 const VERDICT: &str = "Plan: 54 to create, 26 to modify, 30 to delete for 28 of 111 hosts; 24 blocked,\n  7 skipped";
 
-/// Runs the binary in a workspace; gives standard output and standard error.
+/// What a plan ends with at 60 columns, after the verdict.
+const NEXT: &str = "Nothing was changed. `plan --out FILE` saves the plan,\n  `apply FILE` applies it.";
+
+/// Runs the binary in a workspace at 80 columns; gives standard output and standard error.
 fn zonewright(workspace: &Path, args: &[&str]) -> (String, String) {
+    zonewright_at(80, workspace, args)
+}
+
+/// The same at so many columns.
+fn zonewright_at(columns: usize, workspace: &Path, args: &[&str]) -> (String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
-    command.arg("-C").arg(workspace).args(["--now", NOW]).args(args).env("NO_COLOR", "1").env_remove("COLUMNS");
-    let output = command.output().expect("the binary was built for this test");
+    command.arg("-C").arg(workspace).args(["--now", NOW]).args(args).env("NO_COLOR", "1");
+    let output = command.env("COLUMNS", columns.to_string()).output().expect("the binary was built for this test");
     let text = |octets: Vec<u8>| String::from_utf8(octets).expect("the output is UTF-8");
     (text(output.stdout), text(output.stderr))
 }
@@ -58,7 +67,36 @@ fn the_plan_of_the_demo_is_judged_by_its_first_and_last_screen() {
 }
 
 #[test]
+fn the_plan_of_the_demo_keeps_within_60_columns() {
+    let demo = demo();
+    let (plan, _) = zonewright_at(60, demo.path(), &["plan"]);
+    let (first, last) = (&plan[..plan.find("\n\n").expect("a blank line")], plan.trim_end());
+    assert!(first.starts_with("Plan: 54 to create"), "{plan}");
+    assert!(last.ends_with(&format!("{first}\n{NEXT}")), "{last}");
+    assert_within(&plan, 60);
+}
+
+/// Checks that no line is wider than this, but for a name in a table, which is its last word.
+fn assert_within(text: &str, columns: usize) {
+    for line in text.lines().filter(|line| line.chars().count() > columns) {
+        let last = line.split_whitespace().next_back().unwrap_or_default();
+        let is_name = last.starts_with("zone:") || line.trim_start() == last;
+        assert!(is_name, "{} columns: {line}", line.chars().count());
+    }
+}
+
+#[test]
 fn an_apply_of_one_host_fits_a_screen_and_its_prompt_says_what_is_agreed_to() {
+    let heading = "  sas0-0001.search.example.net. (100101)\n";
+    let wide = "    create AAAA 2a02:6b8:0:160b:0:1478:b508:9390  ttl 600";
+    let narrow = "    create AAAA  ttl 600 (+ TXT)\n      + 2a02:6b8:0:160b:0:1478:b508:9390\n";
+    for (columns, change) in [(80, wide), (60, narrow)] {
+        one_host_is_applied_at(columns, &format!("{heading}{change}"));
+    }
+}
+
+/// Checks what an apply of one host shows before it asks; the answer is no.
+fn one_host_is_applied_at(columns: usize, change: &str) {
     let demo = demo();
     zonewright(demo.path(), &["apply", "--yes"]);
     let zone = demo.path().join("zones/search.example.net.zone");
@@ -67,7 +105,7 @@ fn an_apply_of_one_host_fits_a_screen_and_its_prompt_says_what_is_agreed_to() {
     assert_eq!(text.lines().filter(is_lost).count(), 1, "{text}");
     let kept: Vec<&str> = text.lines().filter(|line| !is_lost(line)).collect();
     fs::write(&zone, kept.join("\n") + "\n").expect("the zone can be written");
-    let screen = at_a_terminal(demo.path(), "no\n");
+    let screen = at_a_terminal(columns, demo.path(), "no\n");
     let question = format!(
         "Type `yes` to apply 2 changes for 1 host to the folder `zones` (workspace {}): ",
         demo.path().display()
@@ -75,14 +113,16 @@ fn an_apply_of_one_host_fits_a_screen_and_its_prompt_says_what_is_agreed_to() {
     let shown = screen.split(&question).next().expect("a split has a first part");
     assert!(screen.contains(&question) && screen.ends_with("Nothing was changed.\n"), "{screen}");
     assert!(shown.lines().count() <= SCREEN, "{shown}");
-    let change = "  sas0-0001.search.example.net. (100101)\n    create AAAA 2a02:6b8:0:160b:0:1478:b508:9390  ttl 600";
+    let plan = &shown[shown.find("Plan: 2 to create").expect("the verdict")..];
+    assert_within(plan, columns);
     assert!(shown.contains(change), "{shown}");
 }
 
-/// What a terminal shows of `apply`, with this answer.
-fn at_a_terminal(workspace: &Path, answer: &str) -> String {
+/// What a terminal of so many columns shows of `apply`, with this answer.
+fn at_a_terminal(columns: usize, workspace: &Path, answer: &str) -> String {
     let binary = env!("CARGO_BIN_EXE_zonewright");
-    let command = format!("stty cols 80 rows 40; exec '{binary}' -C '{}' --now {NOW} apply", workspace.display());
+    let command =
+        format!("stty cols {columns} rows {SCREEN}; exec '{binary}' -C '{}' --now {NOW} apply", workspace.display());
     let mut terminal = Command::new("script")
         .args(["-qec", &command, "/dev/null"])
         .env("NO_COLOR", "1")

@@ -75,7 +75,8 @@ pub fn fits_template(inventory: &Inventory, host: &Host, settings: &ProjectSetti
     series.is_ok_and(|series| series.number_of(label).is_some())
 }
 
-/// Why a host's name is not its alone: what other hosts have or had of its short name and its fastbone's.
+/// Why a host's name is not its alone: what other hosts have or had of its short name and its fastbone's. A name that
+/// another host has counts before one that another host had.
 pub fn taken_by_others(
     inventory: &Inventory,
     taken: &Taken,
@@ -83,8 +84,9 @@ pub fn taken_by_others(
     name: NameRef<'_>,
 ) -> Option<Reason> {
     let label = name.first_label().unwrap_or_default();
-    let fastbone = fastbone_label(inventory, project, label);
-    taken.reason_of_others(label, inv).or_else(|| taken.reason_of_others(&fastbone?, inv))
+    let of_fastbone =
+        fastbone_label(inventory, project, label).and_then(|fastbone| taken.reason_of_others(&fastbone, inv));
+    taken.reason_of_others(label, inv).into_iter().chain(of_fastbone).min()
 }
 
 /// Puts the refusal of a host of a project together.

@@ -40,6 +40,13 @@ mod tests {
     }
 
     #[test]
+    fn what_is_quoted_is_broken_only_where_it_fits_on_no_line() {
+        assert_eq!(wrap("say `aa bb`, and `cc`", 9, 0, 1), "say\n `aa bb`,\n and `cc`");
+        assert_eq!(wrap("`aa bb cc` dd `e f` g", 9, 0, 1), "`aa bb\n cc` dd\n `e f` g");
+        assert_eq!(wrap("a ` b c", 4, 0, 0), "a `\nb c");
+    }
+
+    #[test]
     fn columns_are_aligned_by_what_is_seen() {
         let row = |cells: &[&str]| cells.iter().map(|cell| (*cell).to_owned()).collect::<Vec<String>>();
         let rows = [row(&["project", "n"]), row(&["日本", "10", "x"]), row(&["b"])];

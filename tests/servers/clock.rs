@@ -15,7 +15,7 @@ on_every_kind! {
 }
 
 /// The built binary, its clock wrong by so many seconds. `None` where that cannot be had, which it says aloud.
-fn with_clock(skew: i64) -> Option<Command> {
+pub fn with_clock(skew: i64) -> Option<Command> {
     let mut command = Command::new(FAKETIME);
     command.arg("-f").arg(format!("{skew:+}")).arg(env!("CARGO_BIN_EXE_zonewright"));
     crate::have(Path::new(FAKETIME)).then_some(command)

@@ -62,6 +62,7 @@ mod knot;
 mod names;
 mod names_written;
 mod nsd;
+mod ordinary_year;
 mod ours;
 mod pdns;
 mod proxy;

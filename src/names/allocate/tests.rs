@@ -91,6 +91,15 @@ fn a_host_keeps_what_fits_and_is_its_alone_and_gives_up_the_rest() {
 }
 
 #[test]
+fn a_host_gives_up_a_name_whose_fastbones_another_has_also_where_a_third_had_the_name_itself() {
+    let hosts = ["1,,search,assigned,sas", "2,,search,assigned,sas", "3,fb-sas1.web.example,web,assigned,sas"];
+    let current = "1 sas1.search.example search 00:10:00 -";
+    let released = "2 sas1.search.example search 00:10:00 01:30:00";
+    let outcome = given(&inventory(&hosts, &[current, released]), [1], Holding::Rename, None);
+    assert_eq!(names(&outcome), [(1, "sas2.search.example.".to_owned())]);
+}
+
+#[test]
 fn a_host_moves_with_its_name_where_nobody_has_that_or_its_new_fastbone() {
     let hosts = [
         "1,sas1.search.example,search,assigned,sas",

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{ApplyReport, text};
 use crate::apply::{Applied, HostOutcome, Outcome, Refusal, ZoneWritten};
 use crate::inventory::value::Inv;
-use crate::plan::{SealedPlan, fixture};
+use crate::plan::{Change, Notice, NoticeCode, Plan, Rule, SealedPlan, Waiting, fixture};
 use crate::provider::TargetError;
 use crate::report::schema::tests::check_one;
 use crate::report::{SchemaKind, TextOptions};
@@ -139,6 +139,30 @@ fn the_verdict_stands_first() {
     None applied of 28 hosts: 3 already as the plan says, 25 stale.
     Applied in part: 0 of 2 hosts; 2 partial.
     ");
+}
+
+#[test]
+fn nothing_to_do_is_said_only_where_the_plan_is_whole_and_no_host_is_blocked() {
+    let first_line = |plan: Plan| {
+        let (sealed, applied) = (SealedPlan::new(plan), Applied::default());
+        let started = "2026-11-20T02:00:00Z".parse().unwrap();
+        let (sealed, applied) = (Some(&sealed), &applied);
+        let report = ApplyReport { sealed, apply: None, started, refusal: None, applied, moved: &[], exit: 0 };
+        text(&report, &TextOptions::default()).lines().next().unwrap().to_owned()
+    };
+    let Plan { blocked, changes, notices, .. } = fixture::fleet();
+    let unread = Notice { code: NoticeCode::ZoneUnknown, ..notices[0].clone() };
+    let Change { zone, key, project, .. } = changes[0].clone();
+    let waiting = Waiting { zone, key, host: None, project, rule: Rule::Orphan, since: None, due: None };
+    assert!(!blocked.is_empty());
+    assert_eq!(first_line(fixture::empty()), "Nothing to do: the plan has no changes.");
+    for plan in [
+        Plan { blocked, ..fixture::empty() },
+        Plan { waiting: vec![waiting], ..fixture::empty() },
+        Plan { notices: vec![unread], ..fixture::empty() },
+    ] {
+        assert_eq!(first_line(plan), "Nothing was changed: the plan has no changes.");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::ApplyReport;
 use crate::apply::{Applied, HostOutcome, Outcome, Refusal};
 use crate::diag::sanitize;
+use crate::plan::SealedPlan;
 use crate::provider::TargetError;
 use crate::report::TextOptions;
 use crate::report::applies::short;
@@ -167,7 +168,8 @@ fn verdict(report: &ApplyReport<'_>) -> String {
     let already = applied.count(Outcome::AlreadyApplied);
     let untouched = applied.zones.iter().all(|zone| zone.changes == 0);
     let text = match (applied.hosts.len(), report.done()) {
-        (0, _) => "Nothing to do: the plan has no changes".to_owned(),
+        (0, _) if is_at_rest(report) => "Nothing to do: the plan has no changes".to_owned(),
+        (0, _) => "Nothing was changed: the plan has no changes".to_owned(),
         (1, 1) if already == 1 => format!("Nothing to do: {all} was already as the plan says"),
         (total, _) if already == total => format!("Nothing to do: all {all} were already as the plan says"),
         (total, done) if done == total && untouched => {
@@ -185,6 +187,15 @@ fn verdict(report: &ApplyReport<'_>) -> String {
         0 => format!("{text}."),
         problems => format!("{text}; {}.", counted(problems, "problem")),
     }
+}
+
+/// Whether a plan without changes leaves nothing to do: every zone and source was read, no host is blocked and no RRset
+/// waits to be deleted.
+fn is_at_rest(report: &ApplyReport<'_>) -> bool {
+    report.sealed.map(SealedPlan::plan).is_some_and(|plan| {
+        let is_short = plan.notices.iter().any(|notice| notice.code.tells_of_failure());
+        plan.blocked.is_empty() && plan.waiting.is_empty() && !is_short
+    })
 }
 
 /// The verdict where all of it is done, and something was sent.

@@ -142,8 +142,8 @@ fn text_says_what_is_wrong_and_what_to_do() {
                bytes transferred in 1.23 s
       warning  b.example.: the zone is transferred without the key as well: any
                client that reaches the server can read it
-               hint: make the server require the key (BIND: `allow-transfer { key
-                 NAME; };`)
+               hint: make the server require the key (BIND:
+                 `allow-transfer { key NAME; };`)
 
       ns2:53
       ok       takes connections

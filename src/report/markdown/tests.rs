@@ -370,7 +370,7 @@ fn plans() -> u32 {
     std::env::var("PLANS").ok().and_then(|text| text.parse().ok()).unwrap_or(200)
 }
 
-/// How many octets a report may have: what a comment may, or less.
+/// How many octets a report may have: what a comment may, or less, with room for the longest verdict, at both ends.
 fn sizes() -> impl Strategy<Value = usize> {
-    prop_oneof![Just(MAX), 1500..=MAX, 1500..6000usize]
+    prop_oneof![Just(MAX), 2500..=MAX, 2500..6000usize]
 }

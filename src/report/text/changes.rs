@@ -62,7 +62,8 @@ struct ChangeView {
     rrset: String,
     /// The only record, where it fits into the line: ` 2a02:6b8::1` or ` to a.example.net.`; else empty.
     record: String,
-    /// `  ttl 600`, or `  ttl 3600 -> 600`; empty for what is deleted, unless all is shown.
+    /// `  ttl 600`, or `  ttl 3600 -> 600`; empty for what is deleted, unless all is shown. Begins a line of its own where
+    /// the line has no room for it and for the mark of the TXT.
     ttl: String,
     /// Whether the TXT of the registry changes in the same way, and is not shown by itself.
     has_txt: bool,
@@ -213,6 +214,13 @@ impl ChangesRenderer<'_> {
             && !self.options.verbose
             && !has_txt
             && matches!(lines.as_slice(), [old, new] if (old.sign, new.sign) == ('-', '+'));
+        // The first line of a moved address has the old address, too.
+        let old = kind.before().filter(|_| is_moved_address).map(|rrset| rrset.rdata_texts(key.rtype));
+        let beside: usize = old.iter().flatten().map(|address| 1 + address.width()).sum();
+        let ttl = match rest + beside > self.options.width && ttl.len() + txt > 0 {
+            true => format!("\n{}{ttl}", " ".repeat(if ttl.is_empty() { 7 } else { 6 })),
+            false => ttl,
+        };
         ChangeView {
             verb,
             rrset,

@@ -185,6 +185,9 @@ fn next(sealed: &SealedPlan, outlook: &Outlook, options: &TextOptions) -> Option
     let plan = sealed.plan();
     match options.purpose {
         Purpose::Look if plan.changes.is_empty() || outlook.hidden.is_some() || no_plan(plan).is_some() => None,
+        Purpose::Look if refused(plan, outlook).is_some() => {
+            Some("Nothing was changed. An apply of this plan is refused.".to_owned())
+        }
         Purpose::Look if plan.undoes.is_some() => {
             Some("Nothing was changed. `--yes` applies this plan; `--out FILE` saves it.".to_owned())
         }

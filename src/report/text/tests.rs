@@ -82,6 +82,7 @@ fn a_plan_reads_well_at_eighty_columns() {
       duplicate-name   2  100300, 100301
       no-mac           9  200100, 200101, 200102, 200103, 200104, 200105, 200106 +2
       not-owner        1  300007
+
     Skipped
       automation-off  1203  300100, 300101, 300102, 300103, 300104, 300105 +1197
       restricted         2  100400, 200400
@@ -99,7 +100,7 @@ fn a_plan_reads_well_at_eighty_columns() {
     Plan: 6 to create, 4 to modify, 4 to delete for 5 of 62000 hosts; 50 blocked,
       1205 skipped; no plan for hosts that need source `eine`, which could not be
       read.
-    Nothing was changed. `plan --out FILE` saves the plan, `apply FILE` applies it.
+    Nothing was changed. An apply of this plan is refused.
     "#);
 }
 
@@ -442,7 +443,7 @@ fn a_rename_is_one_change_of_its_host_wherever_the_old_name_was() {
     plan.changes.push(of_7("web", ("older.web.example.net.", Rtype::AAAA), Rule::Released, (&["2a02:6b8::1"], &[])));
     let text = shown(plan.clone(), &TextOptions::default());
     assert!(
-        text.contains("new1.web.example.net. (7), was old1.search.example.net., older.web.example.net.\n"),
+        text.contains("  new1.web.example.net. (7), was old1.search.example.net.,\n    older.web.example.net.\n"),
         "{text}"
     );
     plan.changes.retain(|change| change.reasons[0].rule != Rule::Released);
