@@ -127,7 +127,7 @@ fn the_verdict_stands_first() {
         verdict(vec![hosts(1..3, Partial)], 2),
     ];
     insta::assert_snapshot!(lines.join("\n"), @"
-    Nothing to do: the plan has no changes.
+    Nothing was changed: the plan has no changes.
     Nothing to do: 1 host was already as the plan says.
     Nothing to do: all 28 hosts were already as the plan says.
     Applied: 28 hosts changed (110 RRsets in 1 zone), nothing left.
@@ -197,8 +197,9 @@ fn text_says_what_is_left_and_what_to_do() {
       orphan of search, sas1-0000.search.example.net.: the answer was lost
 
     stale, 2 hosts: another editor changed their records after the plan: plan again
-      host 3 of search, sas1-0003.search.example.net.: `AAAA
-        sas1-0003.search.example.net.` is `2a02:6b8::3`, the plan saw `2a02:6b8::2`
+      host 3 of search, sas1-0003.search.example.net.:
+        `AAAA sas1-0003.search.example.net.` is `2a02:6b8::3`, the plan saw
+        `2a02:6b8::2`
       host 4 of search, sas1-0004.search.example.net.: there is a CNAME at
         `\u{1b}[31m`
 

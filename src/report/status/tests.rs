@@ -141,8 +141,8 @@ fn text_says_who_is_at_work_and_what_is_left() {
 
     Breakers
       project:search: tripped 2026-11-20T02:00:01Z: 31 hosts, 20 allowed
-        hint: find out why, then run `zonewright status --reset project:search
-          --reason TEXT`
+        hint: find out why, then run
+          `zonewright status --reset project:search --reason TEXT`
     ");
 }
 
