@@ -10,7 +10,7 @@ use crate::inventory::value::Duration;
 
 /// Why an event needs a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "lowercase")]
 pub enum Attention {
     /// A plan, or an export that it is made from, was refused.
     Refused,
