@@ -133,7 +133,11 @@ fn limits(plan: &Plan) -> Option<Picture> {
     sorted.sort_by(|a, b| b.exceeded.cmp(&a.exceeded).then(fill(b).total_cmp(&fill(a))));
     let more = sorted.len().saturating_sub(BARS);
     sorted.truncate(BARS);
-    let more = if more > 0 { format!("; {} more are emptier", grouped(more as u64)) } else { String::new() };
+    let more = match more {
+        0 => String::new(),
+        1 => "; 1 more is emptier".to_owned(),
+        more => format!("; {} more are emptier", grouped(more as u64)),
+    };
     let note = format!("used + planned of max{more}");
     let bars: Vec<Bar> = sorted.into_iter().map(limit).collect();
     (!bars.is_empty()).then_some(Picture {
