@@ -18,7 +18,9 @@ const APPLIES: usize = 20;
 pub fn run(shared: &Shared, args: &HistoryArgs) -> Result<Exit, Failure> {
     let asked = asked(shared, args)?;
     if matches!(asked, Asked::Latest(_)) && !(shared.projects.is_empty() && shared.zones.is_empty()) {
-        let failure = Failure::new("`--project` and `--zone` limit which changes are shown, and a list shows none");
+        let failure = Failure::new(
+            "`--project` and `--zone` limit which changes are shown, but the list of applies shows no changes",
+        );
         return Err(failure.hint("name an apply, a host or a name as well"));
     }
     let inquiry = Inquiry {

@@ -104,7 +104,7 @@ fn transfer(
         let zone = Name::parse(text).map(ZoneName::new);
         let zone = zone.ok().filter(|_| !text.contains(['/', ':'])).ok_or_else(|| {
             let failure = Failure::new(format!("`{text}` is no zone"));
-            failure.hint("after --from-axfr come the server and then zones, such as `example.net`; DIR comes before")
+            failure.hint("write DIR first, then `--from-axfr`, the server and the zones, such as `example.net`")
         })?;
         if !parsed.contains(&zone) {
             parsed.push(zone);
@@ -254,7 +254,7 @@ fn in_repository(folder: &Path, secret: &Path) -> Option<String> {
         let (file, repository) = (secret.display(), repository.display());
         format!(
             "The secret {file} is in the git repository {repository}: check that its .gitignore names it, or delete \
-             it; {} is what is read from now on.",
+             it. From now on zonewright reads {}.",
             copied_to(secret)
         )
     })

@@ -181,7 +181,7 @@ fn check_known(zones: &[ZoneName], plan: &Plan) -> Result<(), Failure> {
         None => Ok(()),
         Some(zone) => {
             let failure = Failure::new(match plan.undoes {
-                Some(id) => format!("--zone: nothing of apply {id} is to be undone in `{zone}`"),
+                Some(id) => format!("--zone: apply {id} has nothing to undo in `{zone}`"),
                 None => format!("--zone: no zone `{zone}` is configured"),
             });
             let seen = plan.zones.iter().map(|seen| &seen.zone);

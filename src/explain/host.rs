@@ -245,7 +245,7 @@ impl Case<'_> {
                 line: self.line(host.origin),
                 released: None,
                 taken_until: None,
-                said: "hosts.csv says so, but names.lock has rows of the host and alone counts".to_owned(),
+                said: "hosts.csv says so, but names.lock has rows of the host, and only names.lock counts".to_owned(),
             });
         }
         names

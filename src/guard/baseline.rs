@@ -11,7 +11,7 @@ use crate::inventory::model::Export;
 use crate::inventory::value::{Percent, Time};
 
 /// What a finding is about.
-const RULE: &str = "an export that lost or changed too much since the last accepted one is not believed";
+const RULE: &str = "zonewright does not believe an export that lost or changed too much since the last accepted one";
 
 /// What the state has of the accepted export of a source.
 #[derive(Debug)]
@@ -98,9 +98,8 @@ fn shrunk(baseline: &Baseline, export: &Export, share: Percent) -> Option<String
     let Baseline { said, at, difference: Difference { gone, .. }, .. } = baseline;
     let count = gone.len().saturating_sub(export.bad);
     let (things, are) = (things(export), if count == 1 { "is" } else { "are" });
-    let found = || {
-        format!("{count} of {said} {things} {are} missing since the export accepted {at}, and `max_shrink` is {share}")
-    };
+    let found =
+        || format!("{count} of {said} {things} of the export accepted {at} {are} missing; `max_shrink` allows {share}");
     (count > share.of(*said)).then(found)
 }
 
@@ -117,7 +116,7 @@ fn churned(baseline: &Baseline, export: &Export, share: Percent) -> Option<Strin
     };
     let found = || {
         format!(
-            "{count} of {said} {things} {differ} than in the export accepted {at}, and `max_churn` is {share}; for \
+            "{count} of {said} {things} {differ} than in the export accepted {at}; `max_churn` allows {share}; for \
              example `{key}`: {is}, was {was}"
         )
     };

@@ -60,7 +60,7 @@ fn test_age(export: &Export, now: Time) -> Option<Failure> {
             "net_layout" => "let the export say `<net-layout generated=\"TIME\">`, or remove `max_age`",
             _ => "let the export begin with a line `# generated: TIME`, or remove `max_age`",
         };
-        return failure("source-undated", format!("it has `max_age`, and {whose} of its own"), hint);
+        return failure("source-undated", format!("it has `max_age`, but {whose} of its own"), hint);
     };
     if let Some(ahead) = dated.since(now)
         && ahead > CLOCK_SKEW
@@ -79,7 +79,7 @@ fn test_age(export: &Export, now: Time) -> Option<Failure> {
         return None;
     }
     let what = if several { "its oldest file" } else { "it" };
-    let cause = format!("{what} is {} old (generated {dated}), and `max_age` is {max}", rounded(age));
+    let cause = format!("{what} is {} old (generated {dated}); `max_age` allows {max}", rounded(age));
     failure("source-too-old", cause, "export again, or find out why the export job stopped")
 }
 

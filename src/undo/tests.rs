@@ -207,7 +207,7 @@ fn a_host_of_which_anything_was_edited_is_left_whole_and_named() {
         messages(&judged),
         [
             "AAAA of `a.search.example.net.`: apply 12 left AAAA 2a02::1 with TTL 600, but there is AAAA 2a02::2 with TTL \
-             600; no later apply in this journal did that; host 1 is left"
+             600; no later apply in this journal changed it; host 1 is left"
         ]
     );
     let Notice { name, host, message, .. } = notice(APPLY, &judged.edited[0], Some(ApplyId(14)));

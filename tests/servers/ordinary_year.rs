@@ -530,7 +530,7 @@ fn the_key_is_wrong(year: &mut Year) {
     let cause = format!("{} finds our signature wrong (BADSIG)", year.rig.server.address());
     year.plan(day)
         .judged(1, &format!("No plan: 3 of 3 zones could not be read; {cause}."))
-        .says("hint: the secret is not that of the server's key of this name");
+        .says("hint: the secret here is not the secret of the server's key with this name");
     year.run(day, APPLY).changes_nothing(&cause);
     fs::write(&file, right).expect("the secret");
     assert_eq!(year.changed(), [""; 0]);

@@ -225,7 +225,7 @@ fn read_policy(reader: &mut Reader<'_>, registry: Registry) -> Option<(Policy, O
         let diagnostic = reader.source().error("sync-without-registry", node.origin, node.width, message);
         reader.push(
             diagnostic
-                .rule("`sync` removes own RRsets, and with `noop` every RRset is an own one")
+                .rule("`sync` removes RRsets that zonewright created, and with `noop` every RRset counts as such")
                 .hint("use `repair`, or set the registry to `journal` or `txt`"),
         );
     }

@@ -210,7 +210,7 @@ fn read_admins(reader: &mut Reader<'_>, free_domain: &Name) -> BTreeMap<String, 
             let diagnostic = project.source().error("duplicate-domain", node.origin, node.width, message);
             project.push(
                 diagnostic
-                    .rule("a name is in the project whose domain it is in, so that each domain has one")
+                    .rule("zonewright finds the project of a name by its domain, so each domain has one project")
                     .hint("give one of them another domain; `also_domains` may be shared"),
             );
         }

@@ -143,7 +143,7 @@ fn bad_host_rows_say_what_is_wrong_and_freeze_their_host() {
     );
     insta::assert_snapshot!(outcome.text(), @r#"
     hosts-1: error[too-many-bad-rows]: source `hosts`: 7 of 7 rows are bad; 1 may be
-        = rule: above `max_bad_rows` nothing is concluded from a source (zonewright help too-many-bad-rows)
+        = rule: zonewright does not use a source with more bad rows than `max_bad_rows` (zonewright help too-many-bad-rows)
         = hint: correct the rows, or raise `max_bad_rows` in zonewright.toml
     hosts-1:2:3: error[bad-name]: `sas 1.example.net` is not a host name: the character ' '
       2 | 1,sas 1.example.net,search,assigned,sas,,,s,,
@@ -178,7 +178,7 @@ fn bad_host_rows_say_what_is_wrong_and_freeze_their_host() {
       7 | 8,,search,assigned,sas,,,s\u{0},,
         |                           ^^^^^
         = rule: exports are UTF-8 without control characters (zonewright help bad-character)
-        = hint: find out what wrote this byte, and export again
+        = hint: find out which program wrote this byte, and export again
     hosts-1:8:3: error[bad-quoting]: a quote that is never closed
       8 | 9,"open,search
         |   ^^^^^^^^^^^^
@@ -229,17 +229,17 @@ fn a_number_on_two_rows_freezes_both() {
     );
     insta::assert_snapshot!(outcome.text(), @"
     hosts-1: error[too-many-bad-rows]: source `hosts`: 2 of 3 rows are bad; 1 may be
-        = rule: above `max_bad_rows` nothing is concluded from a source (zonewright help too-many-bad-rows)
+        = rule: zonewright does not use a source with more bad rows than `max_bad_rows` (zonewright help too-many-bad-rows)
         = hint: correct the rows, or raise `max_bad_rows` in zonewright.toml
     hosts-1:2: error[duplicate-inv]: 1 is on several rows
       2 | 1,,search,assigned,sas,,,,,
         = also: the other is hosts-2:2
-        = rule: an inventory number is one host, for ever (zonewright help duplicate-inv)
+        = rule: an inventory number always means the same host (zonewright help duplicate-inv)
         = hint: remove or correct one of the rows; until then all of them are frozen
     hosts-2:2: error[duplicate-inv]: 1 is on several rows
       2 | 1,,search,free,sas,,,,,
         = also: the other is hosts-1:2
-        = rule: an inventory number is one host, for ever (zonewright help duplicate-inv)
+        = rule: an inventory number always means the same host (zonewright help duplicate-inv)
         = hint: remove or correct one of the rows; until then all of them are frozen
     ");
     assert_eq!(outcome.draft.hosts.iter().map(|host| host.bad).collect::<Vec<_>>(), [true, true, false]);
@@ -300,7 +300,7 @@ fn switch_and_vlan_give_one_network() {
     );
     insta::assert_snapshot!(outcome.text(), @"
     l3_tors-1: error[too-many-bad-rows]: source `l3_tors`: 6 of 8 rows are bad; 1 may be
-        = rule: above `max_bad_rows` nothing is concluded from a source (zonewright help too-many-bad-rows)
+        = rule: zonewright does not use a source with more bad rows than `max_bad_rows` (zonewright help too-many-bad-rows)
         = hint: correct the rows, or raise `max_bad_rows` in zonewright.toml
     l3_tors-1:5: error[conflicting-networks]: 2a02:6b8:0:160c::/64 here, but 2a02:6b8:0:160d::/64 elsewhere for the same switch and VLAN
       5 | sas1-s2 604 2a02:6b8:0:160c::/64
@@ -432,7 +432,7 @@ fn what_does_not_belong_in_a_layout_is_a_bad_row() {
     );
     insta::assert_snapshot!(outcome.text(), @"
     net_layout-1: error[too-many-bad-rows]: source `net_layout`: 5 of 8 rows are bad; 1 may be
-        = rule: above `max_bad_rows` nothing is concluded from a source (zonewright help too-many-bad-rows)
+        = rule: zonewright does not use a source with more bad rows than `max_bad_rows` (zonewright help too-many-bad-rows)
         = hint: correct the rows, or raise `max_bad_rows` in zonewright.toml
     net_layout-1:1:13: error[xml-element]: the element `pop` does not belong here
       1 | <net-layout><pop/><datacenter><vlan id='1'><network>2a02::/64</network></vlan></datacenter>
@@ -621,7 +621,7 @@ fn bad_lock_rows_are_bad_for_all_concerned() {
     );
     insta::assert_snapshot!(outcome.text(), @"
     names_lock-1: error[too-many-bad-rows]: source `names_lock`: 7 of 8 rows are bad; 1 may be
-        = rule: above `max_bad_rows` nothing is concluded from a source (zonewright help too-many-bad-rows)
+        = rule: zonewright does not use a source with more bad rows than `max_bad_rows` (zonewright help too-many-bad-rows)
         = hint: correct the rows, or raise `max_bad_rows` in zonewright.toml
     names_lock-1:1: error[two-current-names]: host 1 has several current rows; it keeps `a.search.example.net.`: since 2026-01-01T00:00:00Z like `b.search.example.net.`, and the lower of the two
       1 | 1 a.search.example.net search 2026-01-01T00:00:00Z -

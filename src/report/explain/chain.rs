@@ -85,7 +85,9 @@ fn reports(page: &mut Page, host: &HostFacts) {
             let source = if *source == "report" { "as the report says" } else { "as hosts.csv says" };
             let listed = match segment_line {
                 Some(first) => format!("l3-tors lists it ({first})"),
-                None if *segment == "L3" => "an accepted l3-tors listed it; that of today does not".to_owned(),
+                None if *segment == "L3" => {
+                    "an l3-tors that was accepted earlier lists it; today's l3-tors does not".to_owned()
+                }
                 None => "l3-tors does not list it".to_owned(),
             };
             page.fact("switch", &format!("{switch}, {source} ({line}); in an {segment} segment, because {listed}"));

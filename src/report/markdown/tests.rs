@@ -35,7 +35,7 @@ fn a_plan_reads_well() {
 
     **Refused by the limit `project:search/1h`.**
 
-    ⚠️ **1 change of 1 host is not explained by anything that differs: look there first.**
+    ⚠️ **1 change of 1 host is not explained by any difference: check them first.**
 
     - **limit exceeded:** `project:search/1h`: 18 used + 3 planned = 21 hosts, and 20 may change; `--allow project:search/1h=21` lets this plan through
     - **not read:** source `eine`: `agents/eine-1.jsonl` was cut: its last line has no end
@@ -264,7 +264,7 @@ fn fifteen_hundred_octets_still_tell_the_verdict_and_how_much_is_left_out() {
 
     **Refused by the limit `project:search/1h`.**
 
-    ⚠️ **1 change of 1 host is not explained by anything that differs: look there first.**
+    ⚠️ **1 change of 1 host is not explained by any difference: check them first.**
 
     2 remarks, not shown here.
 

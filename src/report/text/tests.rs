@@ -476,7 +476,7 @@ fn causes(text: &str) -> &str {
 #[test]
 fn what_differs_from_a_base_comes_before_what_was_pending() {
     insta::assert_snapshot!(causes(&shown(fixture::reviewed(), &TextOptions::default())), @"
-    Caused by what differs from origin/main: 6 changes
+    Caused by the differences from origin/main: 6 changes
       VLAN 604 of switch `sas1-s12` moved from `2a02:6b8:0:1600::/64` to
         `2a02:6b8:0:160b::/64` (racktables/l3-tors.txt:412): 1 host, 5 changes
       nothing that differs explains this: 1 host, 1 change
@@ -493,6 +493,6 @@ fn what_differs_from_a_base_comes_before_what_was_pending() {
         host, 1 change
 
     2 more changes were pending before, and are no longer needed
-    host 100002 is blocked because of what differs
+    host 100002 is blocked because of the differences
     ");
 }

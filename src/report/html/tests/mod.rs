@@ -99,7 +99,7 @@ fn what_people_must_know_needs_no_script() {
     says("p", "Compared with origin/main, commit 3f2a3f2a3f2a.");
     says("li", "VLAN 604 of switch sas1-s12 moved from 2a02:6b8:0:1600::/64 to 2a02:6b8:0:160b::/64");
     says("li", "not explained by what differs");
-    says("p", "1 change is not explained by what differs: look there first.");
+    says("p", "1 change is not explained by the differences: check them first.");
     says("p", "1 host is blocked, and not with the base: 100002.");
     says("details", "racktables/l3-tors.txt:412: 2a02:6b8:0:1600::/63 is no /64");
     says("div", "see whether the host's agent runs and reports");
