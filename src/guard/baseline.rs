@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(shrunk(&lost(400, 40), &hosts, percent(10)), None);
         assert_eq!(
             shrunk(&lost(400, 240), &hosts, percent(10)).unwrap(),
-            "240 of 400 rows are missing since the export accepted 2026-11-19T02:00:00Z, and `max_shrink` is 10%"
+            "240 of 400 rows of the export accepted 2026-11-19T02:00:00Z are missing; `max_shrink` allows 10%"
         );
         assert!(shrunk(&lost(400, 41), &hosts, percent(10)).is_some());
         assert!(

@@ -2,7 +2,7 @@
 
 use crate::plan::{LimitKind, LimitSetting, LimitState};
 
-/// What a plan would use, and what sets the limit: `project:search/1h: 3 used + 31 planned = 34 hosts, and 20 may
+/// What a plan would use, and what sets the limit: `project:search/1h: 3 used + 31 planned = 34 hosts, but at most 20 may
 /// change (max 20 within 1h, projects/search.yaml:9)`.
 pub fn numbers(limit: &LimitState) -> String {
     let LimitState { max, used, planned, of, cause, .. } = limit;

@@ -37,7 +37,7 @@ fn a_plan_reads_well() {
 
     ⚠️ **1 change of 1 host is not explained by any difference: check them first.**
 
-    - **limit exceeded:** `project:search/1h`: 18 used + 3 planned = 21 hosts, and 20 may change; `--allow project:search/1h=21` lets this plan through
+    - **limit exceeded:** `project:search/1h`: 18 used + 3 planned = 21 hosts, but at most 20 may change; `--allow project:search/1h=21` lets this plan through
     - **not read:** source `eine`: `agents/eine-1.jsonl` was cut: its last line has no end
 
     Against `origin/main` (`3f2a3f2a3f2a`): **6 caused by this change set, 3 caused in part, 5 pending before.** It settles 2 RRsets that would be changed without it. **It blocks 1 host that the base does not: `100002`.**

@@ -93,7 +93,7 @@ fn a_plan_reads_well_at_eighty_columns() {
     Limits: the plan exceeds 1, and is refused without `--allow`
       max  used  planned  limit
        20    18        3  project:search/1h, exceeded
-      project:search/1h: 18 used + 3 planned = 21 hosts, and 20 may change
+      project:search/1h: 18 used + 3 planned = 21 hosts, but at most 20 may change
         `--allow project:search/1h=21` lets this plan through
 
     Refused by the limit `project:search/1h`.
