@@ -67,7 +67,7 @@ fn check_free(folder: &Path) -> Result<(), Failure> {
     }
     match fs::metadata(folder) {
         Ok(found) if !found.is_dir() => {
-            let failure = Failure::new(format!("`{}` is no folder", folder.display()));
+            let failure = Failure::new(format!("`{}` is not a folder", folder.display()));
             Err(failure.hint("name a folder, or one that does not exist yet"))
         }
         Err(error) if error.kind() != ErrorKind::NotFound => Err(unusable(folder, &error)),
@@ -103,7 +103,7 @@ fn transfer(
     for text in zones {
         let zone = Name::parse(text).map(ZoneName::new);
         let zone = zone.ok().filter(|_| !text.contains(['/', ':'])).ok_or_else(|| {
-            let failure = Failure::new(format!("`{text}` is no zone"));
+            let failure = Failure::new(format!("`{text}` is not a zone"));
             failure.hint("write DIR first, then `--from-axfr`, the server and the zones, such as `example.net`")
         })?;
         if !parsed.contains(&zone) {

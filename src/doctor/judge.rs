@@ -233,7 +233,7 @@ fn contents(found: &ZoneExamined, measures: &Measures) -> Vec<Finding> {
     match (found.writable, signed) {
         (Some(_), true) => {
             let message = "the file holds signatures (RRSIG); zonewright cannot renew them";
-            let hint = "plans can use it; before an apply, let the signer read an unsigned file";
+            let hint = "plans can use this file; an apply needs the unsigned file that the signer reads";
             findings.push(finding(Level::Warning, "signed-file", message).hint(hint));
         }
         (None, true) => {

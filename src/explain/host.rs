@@ -138,7 +138,7 @@ impl Case<'_> {
 
     /// A host that names.lock alone knows.
     fn lost_host(&self, inv: Inv) -> HostFacts {
-        let said = "it is neither planned nor listed; names that names.lock still gives it count as taken";
+        let said = "it is not planned and not listed; names that names.lock still gives it count as taken";
         HostFacts {
             inv: inv.0,
             row: None,

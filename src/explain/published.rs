@@ -74,7 +74,7 @@ pub fn journal_words(published: &[PublishedRrset]) -> String {
 pub fn explain(case: &Case<'_>, inv: Inv) -> Explanation {
     let published = case.published;
     let project = published.first().map(|rrset| format!(" of project `{}`", rrset.project)).unwrap_or_default();
-    let missing = "neither hosts.csv nor names.lock has a readable row of it";
+    let missing = "hosts.csv and names.lock have no readable row of it";
     let mut answer = format!("Host {inv}{project} is not in the inventory: {missing}. ");
     answer.push_str(&format!("By the journal, {}. ", deeds(published, |same| aaaa_of(same, Name::to_string))));
     // What is at a name that another host has now is the record of that host.

@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(churned(&baseline(20), &hosts, percent(10)), None);
         assert_eq!(
             churned(&baseline(19), &hosts, percent(10)).unwrap(),
-            "2 of 19 rows have another meaning than in the export accepted 2026-11-19T02:00:00Z, and `max_churn` is \
+            "2 of 19 rows have another meaning than in the export accepted 2026-11-19T02:00:00Z; `max_churn` allows \
              10%; for example `b`: 22, was 2"
         );
         assert!(churned(&baseline(4), &export("net_layout"), percent(10)).unwrap().starts_with("2 of 4 VLANs have"));

@@ -120,7 +120,7 @@ impl Explained for BlockCode {
             BlockCode::NoName => words(
                 "no name",
                 "nothing gives them a name",
-                "Neither names.lock nor hosts.csv gives the host a name; a name below `free_domain` counts as none. \
+                "names.lock and hosts.csv give the host no name; a name below `free_domain` counts as none. \
                  `zonewright allocate --write` gives it one, and keeps it in names.lock.",
             ),
             BlockCode::ForeignDomain => words(
@@ -264,14 +264,14 @@ impl Explained for NoticeCode {
             ),
             NoticeCode::SourceUnknown => words(
                 "source unknown",
-                "a source could not be read whole",
+                "a source could not be read completely",
                 "The source was cut, empty, unreadable, or wrong in too many rows. Hosts that need it are \
                  blocked `source-untrusted`. Renew the export.",
             ),
             NoticeCode::ZoneUnknown => words(
                 "zone unknown",
-                "a zone could not be read whole",
-                "The zone could not be read whole. Hosts that need it are blocked `zone-unknown`.",
+                "a zone could not be read completely",
+                "The zone could not be read completely. Hosts that need it are blocked `zone-unknown`.",
             ),
             NoticeCode::BadSettings => words(
                 "bad settings",

@@ -168,8 +168,8 @@ fn settings(basis: &Basis<'_>, numbered: &Numbered) -> Settings {
     };
     let head = vec![
         format!("Made by `zonewright init` on {} from {from}.", basis.now.to_second()),
-        "What DNS does not say was made up: inventory numbers, switches, VLAN and locations. Replace them with the \
-         exports of your inventory before the first `apply`; until then only plan. `zonewright help` lists the \
+        "DNS does not have inventory numbers, switches, VLAN and locations, so these were made up. Replace them with \
+         the exports of your inventory before the first `apply`; until then only plan. `zonewright help` lists the \
          commands."
             .to_owned(),
     ];
@@ -200,7 +200,8 @@ fn pools(origin: Origin<'_>) -> Vec<Pool> {
                 (format!("server = {}", quoted(server)), "the primary of the zones".to_owned()),
             ];
             let mut about = vec![
-                "`zonewright doctor` says what the server allows, and what to change where it does not.".to_owned(),
+                "`zonewright doctor` says what the server allows, and what to change if it does not allow enough."
+                    .to_owned(),
             ];
             match key {
                 Some(key) => {

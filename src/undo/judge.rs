@@ -97,7 +97,7 @@ fn block(done: &[Change], unit: &Unit, now: &[Option<Answer>], hosts: &[HostKey<
             project: (*project).to_owned(),
             code: BlockCode::ZoneUnknown,
             message: format!("`{}` {} is in `{zone}`, which could not be read", key.owner, key.rtype),
-            hint: "see the zone's error; the host is left until it can be read, then undo again".to_owned(),
+            hint: "fix the zone's error, and then undo again; until then, the host stays as it is".to_owned(),
         })
     };
     hosts.iter().filter_map(block).collect()

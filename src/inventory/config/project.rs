@@ -134,7 +134,7 @@ fn read_vlans(reader: &mut Reader<'_>) -> Option<(VlanScheme, Origin)> {
         Some("static") => Some(false),
         Some(other) => {
             let node = scheme.expect("its text was read");
-            reader.error(node, "bad-value", format!("`{other}` is neither `search` nor `static`"));
+            reader.error(node, "bad-value", format!("`{other}` is not `search` or `static`"));
             None
         }
         None => None,

@@ -387,7 +387,7 @@ fn read_protect(table: &mut Reader<'_>, apex: Option<&ZoneName>) -> Vec<ProtectP
                 ));
             }
             Ok(glob) if is_plain => patterns.push(ProtectPattern { glob, origin: node.origin }),
-            _ => table.error(node, "bad-value", format!("`{text}` is neither a name nor a glob of names")),
+            _ => table.error(node, "bad-value", format!("`{text}` is not a name or a glob of names")),
         }
     }
     patterns

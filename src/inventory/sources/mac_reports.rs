@@ -44,7 +44,7 @@ const BAD_REPORT: Fault = Fault {
 /// A MAC that no interface has.
 pub const BAD_MAC: Fault = Fault {
     code: "bad-mac",
-    rule: "a MAC is twelve hexadecimal digits, neither multicast nor all zeros",
+    rule: "a MAC is twelve hexadecimal digits; it is not multicast and not all zeros",
     hint: "find out which program wrote this line; its host is frozen until a newer report",
 };
 

@@ -57,7 +57,7 @@ fn names(page: &mut Page, host: &HostFacts) {
     match &host.name {
         Some(name) => page.fact("name", &format!("{} ({})", name.name, name.line)),
         None if host.other_names.is_empty() => {
-            page.fact("name", "none: neither names.lock nor hosts.csv gives it one");
+            page.fact("name", "none: names.lock and hosts.csv give it none");
         }
         None => page.fact("name", "none now"),
     }

@@ -74,7 +74,7 @@ fn a_plan_reads_well_at_eighty_columns() {
           orphan (projects/search.yaml:11)
 
     Notices
-      source-unknown: a source could not be read whole
+      source-unknown: a source could not be read completely
         source `eine`: agents/eine-1.jsonl was cut: its last line has no end
 
     Blocked (-v says why, and what to do)
