@@ -34,7 +34,8 @@ enum Cause {
 type Said = (&'static str, &'static str, &'static str);
 
 /// The server says BADSIG.
-const BAD_SIG: Said = ("tsig-bad-sig", "the server finds our signature wrong (BADSIG)", "the secret here is not the secret");
+const BAD_SIG: Said =
+    ("tsig-bad-sig", "the server finds our signature wrong (BADSIG)", "the secret here is not the secret");
 
 /// The server says BADKEY.
 const BAD_KEY: Said = ("tsig-bad-key", "the server does not know the TSIG key (BADKEY)", "key name and algorithm");

@@ -295,8 +295,12 @@ const NO_REASON: Said = (
 );
 
 /// The server takes no updates.
-const NOT_IMPLEMENTED: Said =
-    (false, "update-not-implemented", "the server answers NOTIMP to an update, unsigned, so", "put a primary first that accepts");
+const NOT_IMPLEMENTED: Said = (
+    false,
+    "update-not-implemented",
+    "the server answers NOTIMP to an update, unsigned, so",
+    "put a primary first that accepts",
+);
 
 /// The same, where nothing could be signed.
 const NOT_IMPLEMENTED_WITHOUT_KEY: Said = (true, NOT_IMPLEMENTED.1, "the server answers NOTIMP", NOT_IMPLEMENTED.3);
