@@ -341,7 +341,10 @@ fn what_a_later_apply_changed_is_undone_after_that() {
     let named = notices(&plan, "edited-since");
     assert_eq!((exit, plan["changes"].as_array().map(Vec::len), named.len()), (Some(0), Some(0), 2), "{plan}");
     for message in named {
-        assert!(message.contains("; apply 2 changed it since; undo that one first; host 101 is left"), "{message}");
+        assert!(
+            message.contains("; apply 2 changed it since; undo that apply first; undo leaves host 101 as it is"),
+            "{message}"
+        );
     }
     undo_whole(workspace, "2");
     assert_eq!(zones(workspace), first);

@@ -157,6 +157,6 @@ fn a_run_without_an_outcome_says_so() {
     assert_eq!(events[0]["attention"], "outage");
     let (exit, events) = Place::moved().run(&["apply"]);
     assert_eq!((exit, words(&events)), (1, vec!["plan-made", "run-failed"]));
-    let says = "run failed: with `--log-format json` no plan is shown to agree to: nothing was changed";
+    let says = "run failed: `--log-format json` shows no plan that an operator can approve: nothing was changed";
     assert_eq!(events[1]["message"], says);
 }

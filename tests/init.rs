@@ -146,7 +146,7 @@ fn a_file_is_no_folder() {
     fs::write(folder.path().join("x"), "").expect("a file");
     let output = run(folder.path(), &["init", "x"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("`x` is no folder"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("`x` is not a folder"), "{}", stderr(&output));
     let output = run(folder.path(), &["init", "x/y"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("= hint: "), "{}", stderr(&output));
@@ -234,7 +234,7 @@ fn a_server_that_is_not_there_and_zones_that_are_none_are_reported() {
     let folder = empty();
     for (args, message) in [
         (&["127.0.0.1:1", "example.net"][..], "error[connect-failed]"),
-        (&["127.0.0.1:1", "./fleet"], "`./fleet` is no zone"),
+        (&["127.0.0.1:1", "./fleet"], "`./fleet` is not a zone"),
         (&["a b", "example.net"], "a server is `HOST`"),
         (&["127.0.0.1:1", "example.net", "--tsig-secret-file", "none"], "secret in `"),
     ] {

@@ -28,18 +28,18 @@ pub fn accept(sealed: &SealedPlan, place: &str, terms: &Terms<'_>) -> Result<(),
     let plan = sealed.plan();
     if plan.expires != plan.created.plus(terms.expires) {
         let message = format!(
-            "it says that it was made at {} and expires at {}, which is not `[plan] expires` ({}) later",
+            "it says that it was made at {} and expires at {}, but `[plan] expires` ({}) gives another time",
             plan.created, plan.expires, terms.expires
         );
-        return refuse("plan-times", message, "its times were altered, or the setting was: plan again");
+        return refuse("plan-times", message, "another editor changed its times, or the setting changed: plan again");
     }
     if let Some(expired) = expired(sealed, place, terms.now) {
         return Err(Refusal { message: format!("{}, and it is {} now", expired.message, terms.now), ..expired });
     }
     match terms.expect {
         Some(expect) if expect != sealed.effect() => {
-            let message = format!("its effect is `{}`, and `{expect}` is expected", sealed.effect());
-            refuse("not-expected", message, "review this plan, and expect its own effect")
+            let message = format!("its effect is `{}`, but `--expect` names `{expect}`", sealed.effect());
+            refuse("not-expected", message, "review this plan; then give its own effect to `--expect`")
         }
         _ => Ok(()),
     }

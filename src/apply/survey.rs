@@ -245,7 +245,7 @@ fn no_room(writer: &dyn WriteZone, zone: &ZoneName) -> TargetError {
 
 /// The error of a zone that cannot be fenced.
 fn marker_error(writer: &dyn WriteZone, zone: &ZoneName, message: String) -> TargetError {
-    let hint = "clear the name, or write the zone without a marker: `fence = \"none\"`".to_owned();
+    let hint = "delete the records at that name, or write the zone without a marker: `fence = \"none\"`".to_owned();
     TargetError { place: writer.place(zone), code: "no-marker", message, hint: Some(hint), findings: None }
 }
 

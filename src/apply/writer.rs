@@ -430,7 +430,7 @@ impl<'a> ZoneWriter<'a> {
         self.tries = 0;
         while let Some(behind) = flight.pop_back() {
             queue.push_front(behind.pieces.clone());
-            self.settle_or_await(behind, "its predecessor did not take effect");
+            self.settle_or_await(behind, "the update before it did not take effect");
         }
         let pieces = front.pieces.clone();
         self.settle_or_await(front, why);
@@ -549,7 +549,7 @@ impl<'a> ZoneWriter<'a> {
 
     /// Gives the zone up because its RRsets are a mixture of old and new ones.
     fn give_up_mixed(&mut self, flight: &mut VecDeque<Sent<'a>>, replies: &VecDeque<Reply>) {
-        let message = "an answer was lost, and some of its RRsets are as planned and others are not".to_owned();
+        let message = "an answer was lost: some RRsets of its update are as planned, others are not".to_owned();
         let hint = "plan again: the new plan starts from what is there now".to_owned();
         let place = self.zone.writer.place(self.zone.zone);
         let error = TargetError { place, code: "outcome-unknown", message, hint: Some(hint), findings: None };

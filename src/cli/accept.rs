@@ -14,7 +14,7 @@ pub fn run(shared: &Shared, args: &AcceptArgs) -> Result<Exit, Failure> {
     let now = output::now(shared)?;
     let reason = output::reason(
         shared,
-        "`accept` needs `--reason TEXT`: what it accepts lost or changed more than is usual",
+        "`accept` needs `--reason TEXT`: the export lost or changed more than is usual",
         "say why it is right, such as `--reason \"racks 7 to 9 were taken down, ticket 7\"`",
     )?;
     let who = who();
@@ -49,7 +49,7 @@ fn failure(source: &str, error: AcceptError) -> Failure {
             Failure::new(format!("there is no source `{source}`")).hint(near.unwrap_or_else(listed))
         }
         AcceptError::Doubted(doubt) => Failure::new(format!("nothing was accepted: {doubt}"))
-            .hint("get the source whole again; only what it lost or changed can be accepted"),
+            .hint("export the source again, complete; `accept` can accept only rows that it lost or changed"),
         AcceptError::Changing => Failure::new(format!("nothing was accepted: source `{source}` changed just now"))
             .hint("run it again once the export is complete"),
     }

@@ -30,7 +30,7 @@ pub fn run(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
 /// Applies a saved plan.
 fn apply_saved(shared: &Shared, args: &ApplyArgs, file: &Path, notes: &Notes) -> Result<Exit, Failure> {
     if !shared.hosts.is_empty() || !shared.projects.is_empty() {
-        let failure = Failure::new("a saved plan is applied as it is: `--host` and `--project` limit what is planned");
+        let failure = Failure::new("a saved plan is applied as it is: `--host` and `--project` limit only a new plan");
         return Err(failure.hint("make a new plan with them, and apply that"));
     }
     let now = output::now(shared)?;

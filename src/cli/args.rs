@@ -20,7 +20,7 @@ use crate::serve::quirk::{QUIRKS, Quirk};
 const AFTER_HELP: &str = "\
 Exit codes:
   0  done
-  1  error; the rest is still planned where a zone or source could not be read,
+  1  error; the rest is still planned if a zone or source could not be read,
      or a settings file has errors
   2  `plan --detailed-exitcode`, `drift`: there are changes
   3  refused: a limit, a breaker, an untrusted source, an expired or altered

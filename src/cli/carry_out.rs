@@ -112,7 +112,8 @@ pub fn consents(shared: &Shared, task: &Task<'_>, targets: &[String]) -> Result<
     }
     if format != Format::Text || !output::shows_pages(shared) {
         let option = if format == Format::Text { "--log-format" } else { "--format" };
-        let failure = Failure::new(format!("with `{option} json` no plan is shown to agree to: nothing was changed"));
+        let failure =
+            Failure::new(format!("`{option} json` shows no plan that an operator can approve: nothing was changed"));
         return Err(failure.hint(UNASKED));
     }
     if !can_ask(shared, format) {
@@ -289,7 +290,7 @@ pub fn tell(
     report_ran(shared, (sealed, started), ran, exit);
     match is_journaled {
         true => Ok(exit),
-        false => Err(Failure::new("the journal could not be written to the end: it lacks a part of what was done")
+        false => Err(Failure::new("the journal could not be completed: it lacks some changes that were made")
             .hint("fix the state's disk, then run `zonewright resume`: it finds out what the journal lacks")),
     }
 }

@@ -18,7 +18,7 @@ use crate::report::{self, Outlook, PlanFormat, Purpose};
 /// Explains the hosts, shows their plan, asks, and applies it.
 pub fn run(shared: &Shared, args: &FixArgs) -> Result<Exit, Failure> {
     if !shared.hosts.is_empty() {
-        let failure = Failure::new("`fix` takes its hosts as arguments, and no `--host`");
+        let failure = Failure::new("`fix` takes hosts as arguments, not with `--host`");
         return Err(failure.hint("`zonewright fix HOST` names a host by number or name"));
     }
     refuse_zones(shared, "fix")?;

@@ -67,7 +67,7 @@ fn unknown(asked: &str) -> Failure {
     let commands = all.get_subcommands().map(clap::Command::get_name);
     let known = commands.chain(codes::pages().map(|page| page.code));
     let word = Some(codes::normalize(asked)).filter(|word| !word.is_empty()).unwrap_or_else(|| asked.to_owned());
-    let failure = Failure::new(format!("`{word}` is neither a command nor a code"));
+    let failure = Failure::new(format!("`{word}` is not a command or a code"));
     if let Some(hint) = peers::command(&word).or_else(|| peers::flag(asked)) {
         return failure.hint(hint);
     }

@@ -18,7 +18,9 @@ const APPLIES: usize = 20;
 pub fn run(shared: &Shared, args: &HistoryArgs) -> Result<Exit, Failure> {
     let asked = asked(shared, args)?;
     if matches!(asked, Asked::Latest(_)) && !(shared.projects.is_empty() && shared.zones.is_empty()) {
-        let failure = Failure::new("`--project` and `--zone` limit which changes are shown, and a list shows none");
+        let failure = Failure::new(
+            "`--project` and `--zone` limit which changes are shown, but the list of applies shows no changes",
+        );
         return Err(failure.hint("name an apply, a host or a name as well"));
     }
     let inquiry = Inquiry {
@@ -46,7 +48,7 @@ pub fn run(shared: &Shared, args: &HistoryArgs) -> Result<Exit, Failure> {
 /// Reads the number of a host: the journal keeps numbers, and the inventory is not read.
 fn number(text: &String) -> Result<Inv, Failure> {
     text.parse().map_err(|()| {
-        let failure = Failure::new(format!("`history --host` takes an inventory number, and `{text}` is none"));
+        let failure = Failure::new(format!("`history --host` takes an inventory number, but `{text}` is not one"));
         failure
             .hint("`zonewright explain HOST` shows the number of a host; `zonewright history NAME` takes a whole name")
     })
@@ -58,7 +60,7 @@ fn number(text: &String) -> Result<Inv, Failure> {
 fn asked(shared: &Shared, args: &HistoryArgs) -> Result<Asked, Failure> {
     let subject = match (&args.subject, shared.hosts.is_empty()) {
         (Some(_), false) => {
-            let failure = Failure::new("`history` takes an apply, a host or a name, or `--host`, but not both");
+            let failure = Failure::new("`history` takes only one of these: an apply, a host, a name, or `--host`");
             return Err(failure.hint("run it twice"));
         }
         (None, false) => return shared.hosts.iter().map(number).collect::<Result<_, _>>().map(Asked::Hosts),
@@ -67,12 +69,13 @@ fn asked(shared: &Shared, args: &HistoryArgs) -> Result<Asked, Failure> {
         (Some(subject), true) => subject,
     };
     if !subject.is_empty() && subject.bytes().all(|octet| octet.is_ascii_digit()) {
-        let number = subject.parse().map_err(|_| Failure::new(format!("`{subject}` is no number of an apply or host")));
+        let number =
+            subject.parse().map_err(|_| Failure::new(format!("`{subject}` is not the number of an apply or a host")));
         return number.map(Asked::Number);
     }
     if let Ok(address) = subject.parse() {
         return Ok(Asked::Name(reverse_name(address)));
     }
-    let name = Name::parse(subject).map_err(|error| Failure::new(format!("`{subject}` is no name: {error}")));
+    let name = Name::parse(subject).map_err(|error| Failure::new(format!("`{subject}` is not a name: {error}")));
     name.map(Asked::Name)
 }

@@ -67,7 +67,7 @@ fn check_free(folder: &Path) -> Result<(), Failure> {
     }
     match fs::metadata(folder) {
         Ok(found) if !found.is_dir() => {
-            let failure = Failure::new(format!("`{}` is no folder", folder.display()));
+            let failure = Failure::new(format!("`{}` is not a folder", folder.display()));
             Err(failure.hint("name a folder, or one that does not exist yet"))
         }
         Err(error) if error.kind() != ErrorKind::NotFound => Err(unusable(folder, &error)),
@@ -103,8 +103,8 @@ fn transfer(
     for text in zones {
         let zone = Name::parse(text).map(ZoneName::new);
         let zone = zone.ok().filter(|_| !text.contains(['/', ':'])).ok_or_else(|| {
-            let failure = Failure::new(format!("`{text}` is no zone"));
-            failure.hint("after --from-axfr come the server and then zones, such as `example.net`; DIR comes before")
+            let failure = Failure::new(format!("`{text}` is not a zone"));
+            failure.hint("write DIR first, then `--from-axfr`, the server and the zones, such as `example.net`")
         })?;
         if !parsed.contains(&zone) {
             parsed.push(zone);
@@ -254,7 +254,7 @@ fn in_repository(folder: &Path, secret: &Path) -> Option<String> {
         let (file, repository) = (secret.display(), repository.display());
         format!(
             "The secret {file} is in the git repository {repository}: check that its .gitignore names it, or delete \
-             it; {} is what is read from now on.",
+             it. From now on zonewright reads {}.",
             copied_to(secret)
         )
     })

@@ -19,7 +19,8 @@ const EPOCH: &str = "SOURCE_DATE_EPOCH";
 pub const EXITS: [(&str, &str); 5] = [
     (
         "0",
-        "Done. For `plan` without `--detailed-exitcode`: whatever it found. For `apply`: also where the answer was not yes.",
+        "Done. For `plan` without `--detailed-exitcode`: whatever it found. For `apply`: also if the answer was not \
+         yes.",
     ),
     (
         "1",
@@ -32,7 +33,7 @@ pub const EXITS: [(&str, &str); 5] = [
     (
         "3",
         "Refused: a limit or breaker; a plan that is expired, altered or not the expected one; a state that was lost. \
-         Nothing was changed. Also where every host of the plan is stale; and where an export is not believed: hosts \
+         Nothing was changed. Also if every host of the plan is stale. Also if an export is not believed: then hosts \
          that do not need that export were changed. `plan --detailed-exitcode`: `apply` would refuse the plan.",
     ),
     ("4", "Applied in part: some hosts were changed, and others could not be. `zonewright resume` goes on."),
@@ -45,18 +46,18 @@ pub const FILES: [(&str, &str); 5] = [
     ("templates/", "Templates of reports that take the place of those in the program."),
     (
         ".zonewright/state.db",
-        "The state: the journal of all applies, own RRsets, markers, accepted exports, breakers. Each apply needs that \
-         of the one before. [state] url names another place.",
+        "The state: the journal of all applies, own RRsets, markers, accepted exports, breakers. Each apply needs the \
+         state of the apply before it. [state] url names another place.",
     ),
     (".zonewright/state.db.lock", "The lock that one apply at a time holds."),
 ];
 
 /// The variables that are read.
 pub const VARIABLES: [(&str, &str); 8] = [
-    ("NO_COLOR", "Where it is set and not empty, output has no colour unless --color says so."),
+    ("NO_COLOR", "If it is set and not empty, output has no colour unless --color says so."),
     (
         "CLICOLOR_FORCE, FORCE_COLOR",
-        "Where one is set and not 0, output has colour also without a terminal; NO_COLOR wins.",
+        "If one is set and not 0, output has colour also without a terminal; NO_COLOR wins.",
     ),
     ("COLUMNS", "How many columns output has; without it as many as the terminal, and 80 where there is none."),
     ("ZONEWRIGHT_WHO", "Who runs this, for the journal, the lock and events; it takes the place of account and host."),

@@ -96,12 +96,12 @@ pub fn refuse(shared: &Shared, error: NamesError) -> Result<Exit, Failure> {
     let failure = match error {
         NamesError::Make(error) => return not_made(shared, error),
         NamesError::NobodyNamed => Failure::new("no host is given")
-            .hint("name each host that is to change, by number or name: this is not done for whole fleets"),
+            .hint("name each host to change, by number or name: this command does not change a whole fleet"),
         NamesError::Doubted { reason, is_distrusted } => {
             let failure = Failure::new(format!("names stay as they are: {reason}"));
             let failure = failure.hint(match is_distrusted {
-                true => "correct the export, or if it is right `zonewright accept` it: it may lack names of hosts",
-                false => "get the source whole again: it may lack names of hosts",
+                true => "the export may lack names of hosts: correct it; or, if it is right, run `zonewright accept`",
+                false => "the source may lack names of hosts: export it again, complete",
             });
             if is_distrusted {
                 output::failure(shared, &failure);
@@ -109,11 +109,12 @@ pub fn refuse(shared: &Shared, error: NamesError) -> Result<Exit, Failure> {
             }
             failure
         }
-        NamesError::Unread(zones) => Failure::new(format!("no names can be given: {}", zones.join("; ")))
-            .hint("it is not known which names are free there; `--live-snapshot` reads a snapshot that has the zones"),
+        NamesError::Unread(zones) => Failure::new(format!("no names can be given: {}", zones.join("; "))).hint(
+            "zonewright does not know which names are free there; give `--live-snapshot` a snapshot that has the zones",
+        ),
         NamesError::NotUtf8 => Failure::new("names.lock stays as it is: it is not UTF-8")
             .hint("restore it from version control, or correct the rows that `zonewright check` names"),
-        NamesError::Unmerged => Failure::new("names.lock holds what git could not merge")
+        NamesError::Unmerged => Failure::new("names.lock has a conflict that git could not merge")
             .hint("`zonewright check --fix-lock` keeps the rows of both sides, and resolves their conflicts"),
         NamesError::Changed => {
             Failure::new("another editor changed names.lock in the meantime; nothing was written").hint("run it again")

@@ -106,8 +106,8 @@ fn forgotten(shared: &Shared, found: &Findings) {
         return;
     }
     let message = format!(
-        "the markers of {} are of applies that this state has not seen: it does not know all own RRsets, and \
-         `apply` will refuse (zonewright help state-lost)",
+        "applies that this state does not know wrote the markers of {}: the state lacks some own RRsets, and `apply` \
+         will refuse (zonewright help state-lost)",
         zones.join(", ")
     );
     warning(shared, "the state", "state-lost", &message);

@@ -23,8 +23,8 @@ The plan, or another result, goes to standard output. Findings, messages and the
 
 /// What the page says below its table of exit codes.
 const BELOW_EXITS: &str = "\
-Where several hold, 1 goes before 3, 3 before 4, and 4 before 2. [operations.md](operations.md#a-run-was-refused) says what to
-do about each.
+If several apply, the exit code is the first of 1, 3, 4 and 2 that does. [operations.md](operations.md#a-run-was-refused)
+says what to do about each.
 ";
 
 /// A text as a cell of a table, or as part of a paragraph: in one line, with the names of values in code.

@@ -60,7 +60,7 @@ pub struct Sealed {
     pub sealed: SealedPlan,
     /// What was found.
     pub findings: Findings,
-    /// Whether a zone or a source could not be read whole.
+    /// Whether a zone or a source could not be read completely.
     pub is_partial: bool,
     /// The snapshot that it was made from, where it was.
     pub snapshot: Option<SnapshotUsed>,

@@ -12,7 +12,7 @@ use crate::state::ApplyId;
 pub fn run(shared: &Shared, args: &ResumeArgs) -> Result<Exit, Failure> {
     refuse_zones(shared, "resume")?;
     if !shared.hosts.is_empty() || !shared.projects.is_empty() {
-        let failure = Failure::new("`resume` finishes the whole apply: `--host` and `--project` limit what is planned");
+        let failure = Failure::new("`resume` finishes the whole apply: `--host` and `--project` limit only a new plan");
         return Err(failure.hint("make a new plan with them, and apply that"));
     }
     let now = output::now(shared)?;

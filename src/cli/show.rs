@@ -124,8 +124,7 @@ impl<'a> View<'a> {
     /// Says that not all changes are in a document, which has no place for that.
     fn tell_of_view(&self, hidden: Option<usize>) {
         if let (PlanFormat::Json, Some(hidden)) = (self.format, hidden.filter(|hidden| *hidden > 0)) {
-            let says =
-                format!("a view: {hidden} of its changes are not shown, so that it cannot be applied or shown again");
+            let says = format!("a view: {hidden} of its changes are not shown, so it cannot be applied or shown again");
             output::warning(self.shared, "the plan", "view", &says);
         }
     }
@@ -158,7 +157,7 @@ impl From<Format> for report::Format {
 /// Errors: one that is no name.
 pub fn zones(shared: &Shared) -> Result<Vec<ZoneName>, Failure> {
     let zone = |text: &String| {
-        let name = Name::parse(text).map_err(|error| Failure::new(format!("--zone: `{text}` is no name: {error}")));
+        let name = Name::parse(text).map_err(|error| Failure::new(format!("--zone: `{text}` is not a name: {error}")));
         name.map(ZoneName::new)
     };
     shared.zones.iter().map(zone).collect()
@@ -181,7 +180,7 @@ fn check_known(zones: &[ZoneName], plan: &Plan) -> Result<(), Failure> {
         None => Ok(()),
         Some(zone) => {
             let failure = Failure::new(match plan.undoes {
-                Some(id) => format!("--zone: nothing of apply {id} is to be undone in `{zone}`"),
+                Some(id) => format!("--zone: apply {id} has nothing to undo in `{zone}`"),
                 None => format!("--zone: no zone `{zone}` is configured"),
             });
             let seen = plan.zones.iter().map(|seen| &seen.zone);

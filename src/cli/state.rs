@@ -21,7 +21,7 @@ fn init(shared: &Shared) -> Result<Exit, Failure> {
     let now = output::now(shared)?;
     let reason = output::reason(
         shared,
-        "`state init` needs `--reason TEXT`: it takes over what this state has not seen",
+        "`state init` needs `--reason TEXT`: it takes over markers of applies that this state does not know",
         "say why that is right, such as `--reason \"runner replaced, applies 40 to 42 looked at\"`",
     )?;
     let who = who();

@@ -33,8 +33,8 @@ pub fn run(shared: &Shared, args: &StatusArgs) -> Result<Exit, Failure> {
 fn reset(shared: &Shared, scope: &str, now: Time) -> Result<Exit, Failure> {
     let reason = output::reason(
         shared,
-        "`status --reset` needs `--reason TEXT`: unattended runs will then do again what tripped it",
-        "say what it was and why it is right now, such as `--reason \"the export was whole again\"`",
+        "`status --reset` needs `--reason TEXT`: after the reset, unattended runs try the same changes again",
+        "say what the cause was and why it is right now, such as `--reason \"the export was whole again\"`",
     )?;
     let who = who();
     match state::reset(&shared.workspace, scope, Reset { who: &who, reason, now }) {

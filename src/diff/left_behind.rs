@@ -132,7 +132,7 @@ fn remedy(context: &Context<'_>, orphan: &Orphan<'_>, project: Option<(ProjectIn
         _ if !is_searched => by_hand(&format!("policy `sync` does not look for names in `also_domains` of `{id}`")),
         None => format!("correct the project file of `{id}`, so that its policy is known"),
         Some(settings) if settings.policy != Policy::Sync => {
-            format!("policy `sync` of project `{id}` would delete them; it has `{}`", settings.policy.as_str())
+            format!("policy `sync` would delete them, but project `{id}` has policy `{}`", settings.policy.as_str())
         }
         Some(_) if !context.selection.hosts.is_empty() => {
             "a plan without `--host` deletes them, as policy `sync` says".to_owned()

@@ -72,14 +72,14 @@ fn key(examined: &Examined) -> Vec<Finding> {
     };
     let mut findings = match fault {
         Some(fault) => {
-            let message = "no zone was asked for, since that needs the key";
+            let message = "zonewright did not ask for any zone, because that needs the key";
             vec![of_fault(Level::Problem, fault), finding(Level::Note, "not-asked", message)]
         }
         None => vec![finding(Level::Ok, "key", format!("the secret of the key `{name}` ({algorithm}) can be read"))],
     };
     if algorithm == "hmac-sha1" {
-        let message = format!("the key `{name}` is of hmac-sha1, which RFC 8945 section 6 no longer recommends");
-        let hint = "make a key of hmac-sha256 on the server, and set it and its `algorithm` here";
+        let message = format!("the key `{name}` uses hmac-sha1; RFC 8945 section 6 no longer recommends it");
+        let hint = "make a key with hmac-sha256 on the server; then set the key and its `algorithm` here";
         findings.push(finding(Level::Warning, "weak-algorithm", message).hint(hint));
     }
     findings
@@ -97,8 +97,8 @@ fn serials(zone: &ZoneName, examined: &Examined) -> Option<Finding> {
     }
     let shown: Vec<String> = serials.iter().map(|(place, serial)| format!("{serial} at {place}")).collect();
     let message = format!("the servers have different serials: {}", shown.join(", "));
-    let hint = "a plan takes the zone from the first server that answers: if this does not end, look at the transfers between \
-                them, and name the primary first";
+    let hint = "a plan reads the zone from the first server that answers; if the serials stay different, check the \
+                transfers between the servers, and put the primary first in `server`";
     Some(Finding { zone: Some(zone.clone()), ..finding(Level::Warning, "serials-differ", message).hint(hint) })
 }
 
@@ -158,7 +158,7 @@ fn clock(place: &PlaceExamined, examined: &Examined, wanted: usize) -> Option<Fi
     let unknown = |why| Some(finding(Level::Note, "clock-unknown", format!("its clock is not known: {why}")));
     let ahead = match (place.clock, &examined.key) {
         (Clock::Ahead(ahead), _) => ahead,
-        (Clock::Repeats, _) => return unknown("its signed answers repeat the time of the question"),
+        (Clock::Repeats, _) => return unknown("the server copies the time of the question into its signed answers"),
         (Clock::NotTold, None) => return unknown("only signed answers contain the time"),
         (Clock::NotTold, Some(_)) => return unknown("no signed answer contained the time"),
     };
@@ -197,7 +197,8 @@ fn zone(found: &ZoneExamined, transfers: bool) -> Vec<Finding> {
 
 /// Reports that questions leave records unseen that a transfer would show.
 fn needless_questions() -> Finding {
-    let message = "the server allows the transfer, and the target asks name by name, which leaves some records unseen";
+    let message = "the server allows the transfer, but the target asks name by name, so zonewright does not see some \
+                   records";
     finding(Level::Note, "needless-query", message).hint("remove `read = \"query\"` from the target")
 }
 
@@ -208,7 +209,7 @@ fn authority(found: &ZoneExamined) -> Option<Finding> {
         Err(fault) if reported == Some(fault.code) => None,
         Err(fault) => Some(of_fault(Level::Problem, fault)),
         Ok(false) if reported != Some("zone-not-served") => {
-            let message = "the server does not answer for the zone with authority";
+            let message = "the server's answer for the zone is not authoritative";
             let hint = "check that it is one of the zone's name servers and has loaded the zone; see its log";
             Some(finding(Level::Problem, "not-authoritative", message).hint(hint))
         }
@@ -231,13 +232,13 @@ fn contents(found: &ZoneExamined, measures: &Measures) -> Vec<Finding> {
     }
     match (found.writable, signed) {
         (Some(_), true) => {
-            let message = "the file holds signatures (RRSIG), which zonewright could not renew";
-            let hint = "plans can use it; before an apply, let the signer read an unsigned file";
+            let message = "the file holds signatures (RRSIG); zonewright cannot renew them";
+            let hint = "plans can use this file; an apply needs the unsigned file that the signer reads";
             findings.push(finding(Level::Warning, "signed-file", message).hint(hint));
         }
         (None, true) => {
-            let message = "the zone is signed (RRSIG): the serial changes by itself, and what is written later must be \
-                           signed by the server";
+            let message = "the zone is signed (RRSIG): its serial changes without an edit, and the server must sign \
+                           later changes";
             findings.push(finding(Level::Note, "signed-zone", message));
         }
         (_, false) => {}

@@ -35,7 +35,7 @@ impl Case<'_> {
         match &self.standings.0[place] {
             Standing::Free => {
                 facts.outcome = "free";
-                facts.said = "a free host is neither planned nor listed; its name counts as taken".to_owned();
+                facts.said = "a free host is not planned and not listed; its name counts as taken".to_owned();
             }
             _ if !context.selection.includes(host.inv, host.project) => {
                 facts.outcome = "left-out";

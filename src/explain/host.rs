@@ -138,7 +138,7 @@ impl Case<'_> {
 
     /// A host that names.lock alone knows.
     fn lost_host(&self, inv: Inv) -> HostFacts {
-        let said = "it is neither planned nor listed; names that names.lock still gives it count as taken";
+        let said = "it is not planned and not listed; names that names.lock still gives it count as taken";
         HostFacts {
             inv: inv.0,
             row: None,
@@ -245,7 +245,7 @@ impl Case<'_> {
                 line: self.line(host.origin),
                 released: None,
                 taken_until: None,
-                said: "hosts.csv says so, but names.lock has rows of the host and alone counts".to_owned(),
+                said: "hosts.csv says so, but names.lock has rows of the host, and only names.lock counts".to_owned(),
             });
         }
         names

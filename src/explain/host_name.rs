@@ -45,12 +45,12 @@ impl Named<'_> {
     /// Errors: no host has it, or several have.
     fn find(&self, text: &str) -> Result<Inv, SubjectError> {
         if text.parse::<IpAddr>().is_ok() {
-            return error(format!("`{text}` is an address, and no host"), EXPECTED);
+            return error(format!("`{text}` is an address, not a host"), EXPECTED);
         }
         let whole = Name::parse(text);
         let whole = match whole {
             Ok(name) => name,
-            Err(wrong) => return error(format!("`{text}` is no inventory number or name: {wrong}"), EXPECTED),
+            Err(wrong) => return error(format!("`{text}` is not an inventory number or a name: {wrong}"), EXPECTED),
         };
         let holders: Vec<Holder> = match text.contains('.') {
             true => self.names.holders(self.inventory, whole.as_name()).collect(),

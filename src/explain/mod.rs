@@ -119,5 +119,9 @@ impl Case<'_> {
 /// The answer about a name or an address that several hosts claim.
 fn claimed_by(what: &dyn fmt::Display, hosts: &[u64]) -> String {
     let list: Vec<String> = hosts.iter().map(u64::to_string).collect();
-    format!("{what} is claimed by hosts {}, none of which gets it while that lasts; ask about each.", list.join(", "))
+    format!(
+        "several hosts claim {what}: {}. While that is so, none of them gets it. Run `zonewright explain` for each of \
+         them.",
+        list.join(", ")
+    )
 }

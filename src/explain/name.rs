@@ -61,7 +61,9 @@ impl Case<'_> {
     ) -> String {
         let with = if *interface == "fastbone" { " with the name that it is the fastbone of" } else { "" };
         let then = match (released, taken_until) {
-            (None, _) => format!("; hosts.csv gives it to host {inv}, but names.lock, which alone counts, does not."),
+            (None, _) => {
+                format!("; hosts.csv gives it to host {inv}, but names.lock does not, and only names.lock counts.")
+            }
             (Some(at), Some(until)) => {
                 format!(": host {inv} gave it up{with} at {at}, and it stays taken until {until}.")
             }
@@ -105,7 +107,7 @@ impl Case<'_> {
         let Context { inventory, live, names, .. } = self.context;
         let is_given = name.parent().is_some_and(|parent| taken::domains(inventory).contains(parent.as_wire()));
         let is_ignored = is_given && !names.is_held(inventory, name) && live.rrsets_at(name).next().is_some();
-        is_ignored.then(|| "as long as live DNS has anything at it, `allocate` gives it to no host".to_owned())
+        is_ignored.then(|| "`allocate` gives it to no host while live DNS has records at it".to_owned())
     }
 
     /// A host that has or had a name.
@@ -145,7 +147,7 @@ impl Case<'_> {
             (HolderRow::Host(place), ..) => {
                 let has_other = name_of(inventory, &inventory.hosts[place as usize]).is_some();
                 let does = if has_other { "gives it another" } else { "says that it has none" };
-                format!("hosts.csv gives it the name, but names.lock, which alone counts, {does}")
+                format!("hosts.csv gives it the name, but names.lock {does}, and only names.lock counts")
             }
             (HolderRow::Lock(_), None, _) => "a current row of names.lock gives it the name".to_owned(),
             (HolderRow::Lock(_), Some(at), Some(until)) => {
@@ -186,13 +188,13 @@ impl Case<'_> {
     fn remarks(&self, name: NameRef<'_>) -> Vec<String> {
         let (context, mut remarks) = (self.context, Vec::new());
         if context.live.is_apex(name) {
-            remarks.push("it is the apex of a zone, where rules change only records of hosts".to_owned());
+            remarks.push("it is the apex of a zone: rules change only the records of hosts there".to_owned());
         }
         if context.live.is_exchanger(name) {
-            remarks.push("MX records name it, so that rules remove no address that is not its host's".to_owned());
+            remarks.push("MX records name it, so rules 3, 8 and 9 remove nothing there".to_owned());
         }
         if let Some(why) = protect::protection(context, name).filter(|_| !context.live.is_apex(name)) {
-            remarks.push(format!("it is protected, so that no rule changes it: {}", protect::reason(context, why)));
+            remarks.push(format!("it is protected, so no rule changes it: {}", protect::reason(context, why)));
         }
         remarks.extend(self.waits_of(name));
         if context.names.may_be_held(context.inventory, name) {
@@ -205,9 +207,9 @@ impl Case<'_> {
         let is_nobodys = context.names.holders(context.inventory, name).next().is_none();
         if is_nobodys && !is_untouchable(context, name) && context.live.rrset(name, Rtype::AAAA).is_some() {
             remarks.push(
-                "no host has or had it: zonewright removes only what it created there, and only where that holds a \
-                 host's address or is in the domain of a project with policy `sync`; with `claim_addresses = \"all\"` \
-                 in the zone it removes the address of any host"
+                "no host has or had it. zonewright removes only records that it created there, and only if they hold a \
+                 host's address, or if the name is in the domain of a project with policy `sync`. If the zone has \
+                 `claim_addresses = \"all\"`, zonewright removes the address of any host there"
                     .to_owned(),
             );
         }

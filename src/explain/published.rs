@@ -74,7 +74,7 @@ pub fn journal_words(published: &[PublishedRrset]) -> String {
 pub fn explain(case: &Case<'_>, inv: Inv) -> Explanation {
     let published = case.published;
     let project = published.first().map(|rrset| format!(" of project `{}`", rrset.project)).unwrap_or_default();
-    let missing = "neither hosts.csv nor names.lock has a readable row of it";
+    let missing = "hosts.csv and names.lock have no readable row of it";
     let mut answer = format!("Host {inv}{project} is not in the inventory: {missing}. ");
     answer.push_str(&format!("By the journal, {}. ", deeds(published, |same| aaaa_of(same, Name::to_string))));
     // What is at a name that another host has now is the record of that host.
@@ -148,7 +148,7 @@ impl Case<'_> {
     /// What is left of what was published, and what deletes it: a sentence or two.
     fn left_words(&self, left: &[LiveRrset<'_>], published: &[PublishedRrset]) -> String {
         if published.iter().any(|rrset| self.is_unread(rrset.name.as_name())) {
-            return "Whether its records are left is not known: their zone could not be read.".to_owned();
+            return "It is not known whether its records are left: their zone could not be read.".to_owned();
         }
         let kept: Vec<String> = left.iter().filter(|found| !self.is_changed(found)).map(words_of).collect();
         let (records, them) = match (left.len(), kept.len()) {
@@ -188,12 +188,13 @@ impl Case<'_> {
                  switch forbids it."
             ),
             Some(policy) if inventory.place_of(*host).is_some() => format!(
-                "Policy `repair` deletes what holds an address of host {host}, and policy `sync` the rest; project \
-                 `{id}` has `{}`. `zonewright explain {host}` says what is planned for the host.",
+                "Policy `repair` deletes the records that hold an address of host {host}, and policy `sync` deletes \
+                 the rest; project `{id}` has policy `{}`. `zonewright explain {host}` says what is planned for the \
+                 host.",
                 policy.as_str()
             ),
             Some(policy) => format!(
-                "Policy `sync` of project `{id}` would delete {them}; it has `{}`. Set `policy: sync`, or delete \
+                "Policy `sync` would delete {them}, but project `{id}` has policy `{}`. Set `policy: sync`, or delete \
                  {them} by hand; if the host should be there, correct the inventory.",
                 policy.as_str()
             ),

@@ -48,11 +48,12 @@ impl Case<'_> {
             }
             Verdict::Inactive => (
                 "inactive",
-                "it says that the MAC is not in use, and withdraws reports of it that are no newer".to_owned(),
+                "it says that the MAC is not in use, and withdraws reports of that MAC with the same or an earlier time"
+                    .to_owned(),
             ),
             Verdict::Ahead => ("future", "dated more than 5 minutes in the future, so it does not count".to_owned()),
             Verdict::Bad { freezes: true } => {
-                ("bad", "the line cannot be used, and no good report is as new: it blocks the host".to_owned())
+                ("bad", "the line cannot be used, and it is newer than all good reports: it blocks the host".to_owned())
             }
             Verdict::Bad { freezes: false } => ("bad", "the line cannot be used; it blocks nothing".to_owned()),
         }
@@ -62,11 +63,11 @@ impl Case<'_> {
 /// Why the report that won is better.
 fn better_words(better: Better) -> String {
     match better {
-        Better::Newer(newer) => format!("it counts as {newer} older than the one that won"),
-        Better::Source => "as new as the one that won, whose source is named first".to_owned(),
-        Better::Mac => "as new as the one that won, whose MAC is lower".to_owned(),
-        Better::Switch => "as new as the one that won, which names a switch".to_owned(),
-        Better::LowerSwitch => "as new as the one that won, whose switch is lower".to_owned(),
-        Better::First => "it says the same as the one that won, which was read first".to_owned(),
+        Better::Newer(newer) => format!("it counts as {newer} older than the report that won"),
+        Better::Source => "as new as the report that won, but the winner's source is listed first".to_owned(),
+        Better::Mac => "as new as the report that won, but the winner's MAC is lower".to_owned(),
+        Better::Switch => "as new as the report that won, but the winner names a switch".to_owned(),
+        Better::LowerSwitch => "as new as the report that won, but the winner's switch is lower".to_owned(),
+        Better::First => "it says the same as the report that won, but the winner was read first".to_owned(),
     }
 }

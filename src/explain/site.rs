@@ -51,7 +51,7 @@ impl Case<'_> {
             Place::Open(_) => ("open", String::new()),
             Place::NoZone => ("no-zone", "no configured zone holds it".to_owned()),
             Place::Unknown(zone) if self.context.live.zone(*zone).contents().is_some() => {
-                ("zone-unknown", "its server was asked name by name, and what is here is not known".to_owned())
+                ("zone-unknown", "zonewright asked its server name by name, and does not know what is here".to_owned())
             }
             Place::Unknown(_) => {
                 ("zone-unknown", "its zone could not be read, so what is here is not known".to_owned())

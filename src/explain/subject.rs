@@ -70,7 +70,9 @@ impl Question {
         }
         let name = match Name::parse(text) {
             Ok(name) => name,
-            Err(wrong) => return error(format!("`{text}` is no inventory number, name or address: {wrong}"), EXPECTED),
+            Err(wrong) => {
+                return error(format!("`{text}` is not an inventory number, a name or an address: {wrong}"), EXPECTED);
+            }
         };
         if let Some(address) = reverse::address_of(name.as_name()) {
             return Ok(Question::Address(address));
@@ -99,7 +101,7 @@ pub(super) fn host(inventory: &Inventory, inv: Inv) -> Result<Inv, SubjectError>
         true => Ok(inv),
         false => error(
             format!("no host of the inventory has the number {inv}"),
-            "neither hosts.csv nor names.lock has a readable row of it; `zonewright check` lists rows that are bad",
+            "hosts.csv and names.lock have no readable row of it; `zonewright check` lists rows that are bad",
         ),
     }
 }
@@ -137,9 +139,9 @@ fn short_name(
     match found.as_slice() {
         [name] => Ok(Question::Name((*name).clone())),
         [] => error(
-            format!("`{text}` is no inventory number or address, and no name in the domain of any project"),
+            format!("`{text}` is not an inventory number, an address, or a name in the domain of a project"),
             suggested(inventory, names, text)
-                .unwrap_or_else(|| format!("{EXPECTED}; a name outside those domains is given whole")),
+                .unwrap_or_else(|| format!("{EXPECTED}; write the whole name if it is outside those domains")),
         ),
         several => {
             let list: Vec<String> = several.iter().map(|name| format!("`{name}`")).collect();

@@ -11,7 +11,7 @@ use crate::inventory::model::Export;
 use crate::inventory::value::{Percent, Time};
 
 /// What a finding is about.
-const RULE: &str = "an export that lost or changed too much since the last accepted one is not believed";
+const RULE: &str = "zonewright does not believe an export that lost or changed too much since the last accepted one";
 
 /// What the state has of the accepted export of a source.
 #[derive(Debug)]
@@ -98,9 +98,8 @@ fn shrunk(baseline: &Baseline, export: &Export, share: Percent) -> Option<String
     let Baseline { said, at, difference: Difference { gone, .. }, .. } = baseline;
     let count = gone.len().saturating_sub(export.bad);
     let (things, are) = (things(export), if count == 1 { "is" } else { "are" });
-    let found = || {
-        format!("{count} of {said} {things} {are} missing since the export accepted {at}, and `max_shrink` is {share}")
-    };
+    let found =
+        || format!("{count} of {said} {things} of the export accepted {at} {are} missing; `max_shrink` allows {share}");
     (count > share.of(*said)).then(found)
 }
 
@@ -117,7 +116,7 @@ fn churned(baseline: &Baseline, export: &Export, share: Percent) -> Option<Strin
     };
     let found = || {
         format!(
-            "{count} of {said} {things} {differ} than in the export accepted {at}, and `max_churn` is {share}; for \
+            "{count} of {said} {things} {differ} than in the export accepted {at}; `max_churn` allows {share}; for \
              example `{key}`: {is}, was {was}"
         )
     };
@@ -169,7 +168,7 @@ mod tests {
         assert_eq!(shrunk(&lost(400, 40), &hosts, percent(10)), None);
         assert_eq!(
             shrunk(&lost(400, 240), &hosts, percent(10)).unwrap(),
-            "240 of 400 rows are missing since the export accepted 2026-11-19T02:00:00Z, and `max_shrink` is 10%"
+            "240 of 400 rows of the export accepted 2026-11-19T02:00:00Z are missing; `max_shrink` allows 10%"
         );
         assert!(shrunk(&lost(400, 41), &hosts, percent(10)).is_some());
         assert!(
@@ -194,7 +193,7 @@ mod tests {
         assert_eq!(churned(&baseline(20), &hosts, percent(10)), None);
         assert_eq!(
             churned(&baseline(19), &hosts, percent(10)).unwrap(),
-            "2 of 19 rows have another meaning than in the export accepted 2026-11-19T02:00:00Z, and `max_churn` is \
+            "2 of 19 rows have another meaning than in the export accepted 2026-11-19T02:00:00Z; `max_churn` allows \
              10%; for example `b`: 22, was 2"
         );
         assert!(churned(&baseline(4), &export("net_layout"), percent(10)).unwrap().starts_with("2 of 4 VLANs have"));

@@ -93,7 +93,7 @@ mod tests {
         let zone = limit("zone:example.net.", LimitKind::MaxDelete);
         let tripped = to_trip(&[&own, &zone, &all]);
         assert_eq!(tripped.iter().map(|(scope, _)| scope.as_str()).collect::<Vec<_>>(), ["global", "project:search"]);
-        assert_eq!(tripped[1].1, "project:search/1h: 3 used + 31 planned = 34 hosts, and 20 may change");
+        assert_eq!(tripped[1].1, "project:search/1h: 3 used + 31 planned = 34 hosts, but at most 20 may change");
         assert!(tripped[0].1.contains("zone:example.net./max_delete: ") && tripped[0].1.contains("; global/1h: "));
     }
 

@@ -36,7 +36,7 @@ impl FromStr for Allowance {
         let parts = text.rsplit_once('=').filter(|(name, _)| name.contains('/'));
         let parsed = parts.and_then(|(name, number)| Some((name, number.parse().ok()?)));
         let (name, number) = parsed.ok_or_else(|| {
-            "a limit is lifted by its name and a number, such as `project:search/1h=34`; a plan and `zonewright status` \
+            "give the name of a limit and a number, such as `project:search/1h=34`; a plan and `zonewright status` \
              list the limits"
                 .to_owned()
         })?;

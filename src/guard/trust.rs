@@ -60,7 +60,7 @@ fn test_age(export: &Export, now: Time) -> Option<Failure> {
             "net_layout" => "let the export say `<net-layout generated=\"TIME\">`, or remove `max_age`",
             _ => "let the export begin with a line `# generated: TIME`, or remove `max_age`",
         };
-        return failure("source-undated", format!("it has `max_age`, and {whose} of its own"), hint);
+        return failure("source-undated", format!("it has `max_age`, but {whose} of its own"), hint);
     };
     if let Some(ahead) = dated.since(now)
         && ahead > CLOCK_SKEW
@@ -79,7 +79,7 @@ fn test_age(export: &Export, now: Time) -> Option<Failure> {
         return None;
     }
     let what = if several { "its oldest file" } else { "it" };
-    let cause = format!("{what} is {} old (generated {dated}), and `max_age` is {max}", rounded(age));
+    let cause = format!("{what} is {} old (generated {dated}); `max_age` allows {max}", rounded(age));
     failure("source-too-old", cause, "export again, or find out why the export job stopped")
 }
 
@@ -139,12 +139,12 @@ mod tests {
         assert_eq!(wrong_age("2026-11-19T20:00:00Z", "6h", NOW), None);
         assert_eq!(
             wrong_age("2026-11-19T19:00:00Z", "6h", NOW).unwrap(),
-            "source-too-old: it is 7h old (generated 2026-11-19T19:00:00Z), and `max_age` is 6h"
+            "source-too-old: it is 7h old (generated 2026-11-19T19:00:00Z); `max_age` allows 6h"
         );
         // A moment too old is not shown as just young enough.
         assert_eq!(
             wrong_age("2026-11-19T20:00:00Z", "6h", "2026-11-20T02:00:00.000000001Z").unwrap(),
-            "source-too-old: it is 6h1s old (generated 2026-11-19T20:00:00Z), and `max_age` is 6h"
+            "source-too-old: it is 6h1s old (generated 2026-11-19T20:00:00Z); `max_age` allows 6h"
         );
         assert_eq!(wrong_age(NOW, "0s", NOW), None);
     }
@@ -172,10 +172,10 @@ mod tests {
 
     #[test]
     fn of_several_files_the_oldest_counts_and_each_needs_a_date() {
-        assert_eq!(wrong_age("", "6h", NOW).unwrap(), "source-undated: it has `max_age`, and no date of its own");
+        assert_eq!(wrong_age("", "6h", NOW).unwrap(), "source-undated: it has `max_age`, but no date of its own");
         let of_two = |date| Export { files: vec!["a".into(), "b".into()], ..dated(date, "6h") };
         let cause = |export| test_age(&export, NOW.parse().unwrap()).unwrap().cause;
-        assert_eq!(cause(of_two("")), "it has `max_age`, and not every file of it has a date of its own");
+        assert_eq!(cause(of_two("")), "it has `max_age`, but not every file of it has a date of its own");
         assert!(cause(of_two("2026-11-19T19:00:00Z")).starts_with("its oldest file is 7h old"));
     }
 
@@ -198,7 +198,7 @@ mod tests {
         let mut found = test_exports(&mut inventory, NOW.parse().unwrap());
         found.settle();
         insta::assert_snapshot!(render(&found, &inventory.files), @r#"
-    racktables/l3-tors.txt: error[source-too-old]: source `l3_tors`: it is 1h old (generated 2026-11-20T01:00:00Z), and `max_age` is 30m
+    racktables/l3-tors.txt: error[source-too-old]: source `l3_tors`: it is 1h old (generated 2026-11-20T01:00:00Z); `max_age` allows 30m
         = rule: with `max_age` an export must say when it was made, and must not be older (zonewright help source-too-old)
         = hint: export again, or find out why the export job stopped
     racktables/l3-tors.txt: error[too-few-rows]: source `l3_tors`: it has 2 rows, and `min_rows` is 3
@@ -214,7 +214,7 @@ mod tests {
         = rule: an export must have at least `min_rows` rows (zonewright help too-few-rows)
         = hint: export again; or, if so few rows are correct, lower `min_rows` in zonewright.toml
     "#);
-        let reason = "source `l3_tors`: it is 1h old (generated 2026-11-20T01:00:00Z), and `max_age` is 30m".to_owned();
+        let reason = "source `l3_tors`: it is 1h old (generated 2026-11-20T01:00:00Z); `max_age` allows 30m".to_owned();
         assert_eq!(inventory.trust.l3_tors, Trust::Distrusted { reason });
         let doubted: Vec<&str> = inventory.sources().filter_map(|(name, trust)| trust.doubt().map(|_| name)).collect();
         assert_eq!(doubted, ["l3_tors", "net_layout", "ipv4_map", "eine"]);

@@ -2,7 +2,7 @@
 
 use crate::plan::{LimitKind, LimitSetting, LimitState};
 
-/// What a plan would use, and what sets the limit: `project:search/1h: 3 used + 31 planned = 34 hosts, and 20 may
+/// What a plan would use, and what sets the limit: `project:search/1h: 3 used + 31 planned = 34 hosts, but at most 20 may
 /// change (max 20 within 1h, projects/search.yaml:9)`.
 pub fn numbers(limit: &LimitState) -> String {
     let LimitState { max, used, planned, of, cause, .. } = limit;
@@ -12,13 +12,17 @@ pub fn numbers(limit: &LimitState) -> String {
     match limit.counts {
         LimitKind::Hosts => {
             let sum = used.saturating_add(*planned);
-            format!("{name}: {used} used + {planned} planned = {sum} hosts, and {max} may change{set}")
+            format!("{name}: {used} used + {planned} planned = {sum} hosts, but at most {max} may change{set}")
         }
-        LimitKind::MaxDelete => format!("{name}: {planned} of {of} RRsets would be deleted, and {max} may be{set}"),
-        LimitKind::MaxModify => format!("{name}: {planned} of {of} RRsets would be modified, and {max} may be{set}"),
+        LimitKind::MaxDelete => {
+            format!("{name}: {planned} of {of} RRsets would be deleted, but at most {max} may be{set}")
+        }
+        LimitKind::MaxModify => {
+            format!("{name}: {planned} of {of} RRsets would be modified, but at most {max} may be{set}")
+        }
         LimitKind::MaxByCause => {
             let cause = cause.as_deref().unwrap_or("one line");
-            format!("{name}: {planned} of {of} changes have the cause {cause}, and {max} may{set}")
+            format!("{name}: {planned} of {of} changes have the cause {cause}, but at most {max} may have it{set}")
         }
     }
 }
@@ -40,7 +44,7 @@ pub fn setting(limit: &LimitState) -> Option<String> {
 
 /// When a plan that exceeds a limit would fit; empty where waiting does not help.
 fn frees(limit: &LimitState) -> String {
-    limit.frees.map(|frees| format!("it would fit from {frees}")).unwrap_or_default()
+    limit.frees.map(|frees| format!("without other changes, the plan fits from {frees}")).unwrap_or_default()
 }
 
 /// What a plan would use of a limit, and when the plan would fit.

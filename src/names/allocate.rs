@@ -201,7 +201,7 @@ impl Allocation<'_, '_> {
         let id = &self.inventory.projects[project.0 as usize].id;
         let own = &self.inventory.projects[host.project.0 as usize].id;
         let note = (project != host.project)
-            .then(|| format!("in `{own}` according to hosts.csv: records follow when hosts.csv says `{id}`"));
+            .then(|| format!("hosts.csv has it in `{own}`: its records change when hosts.csv says `{id}`"));
         Naming { inv: host.inv, project: id.clone(), before: None, after: None, note }
     }
 
@@ -247,7 +247,7 @@ fn switched_off(inventory: &Inventory, project: ProjectIndex) -> Option<String> 
     let Project { id, admin, file } = &inventory.projects[project.0 as usize];
     file.settings().filter(|settings| !settings.automation && settings.policy != Policy::CreateOnly)?;
     admin.as_ref().filter(|admin| admin.automation_allowed)?;
-    Some(format!("automation is off in `{id}`: their PTR records get the new names only by a plan with `--host`"))
+    Some(format!("automation is off in `{id}`: only a plan with `--host` writes the new names into their PTR records"))
 }
 
 #[cfg(test)]

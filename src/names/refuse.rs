@@ -117,7 +117,7 @@ pub fn not_alone(
     let short = String::from_utf8_lossy(name.as_name().first_label().unwrap_or_default()).into_owned();
     let message = match reason {
         Reason::Cooling => {
-            format!("another host had `{short}`, or its fastbone's name, until less than `name_cooldown` ago")
+            format!("another host gave up `{short}`, or its fastbone's name, less than `name_cooldown` ago")
         }
         Reason::Held | Reason::Live => format!("another host has `{short}`, or its fastbone's name"),
     };

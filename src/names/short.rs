@@ -88,7 +88,7 @@ fn warning(inventory: &Inventory, holder: &Holder<'_>, other: &Holder<'_>) -> Di
     let label = |name: &Name| name.as_name().first_label().map(<[u8]>::to_vec);
     let clash = match label(name) == label(other.name) {
         true => "the same short name",
-        false => "the short name of one is that of the other's fastbone",
+        false => "the fastbone of one host has the other host's short name",
     };
     let message = format!("host {inv} has `{name}`, and host {} has `{}`: {clash}", other.inv, other.name);
     let hint = match holder.by_lock && other.by_lock {
@@ -97,6 +97,6 @@ fn warning(inventory: &Inventory, holder: &Holder<'_>, other: &Holder<'_>) -> Di
     };
     Diagnostic::warning("shared-short-name", *origin, message)
         .also(format!("the other is {}", inventory.files.place(other.origin)))
-        .rule("a short name, also of a fastbone, belongs to one host over all projects")
+        .rule("in all projects together, only one host has a short name; this includes names of fastbones")
         .hint(hint)
 }

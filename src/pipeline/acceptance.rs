@@ -33,7 +33,7 @@ fn accepting(exports: Vec<ExportFiles>, request: &Conduct<'_>, state: &dyn State
             accepting
         }
         Err(error) => {
-            tracing::debug!("no export becomes the accepted one: {error}");
+            tracing::debug!("no export is recorded as accepted: {error}");
             Vec::new()
         }
     }
@@ -56,7 +56,7 @@ pub(super) fn accept_idle(plan: &Plan, request: &Conduct<'_>, file: &Path) {
     };
     let done = is_accepted().and_then(|is_accepted| if is_accepted { Ok(()) } else { accept() });
     if let Err(error) = done {
-        tracing::debug!("no export becomes the accepted one: {error}");
+        tracing::debug!("no export is recorded as accepted: {error}");
     }
 }
 
@@ -79,7 +79,7 @@ fn used(plan: &Plan, workspace: &Path) -> Vec<ExportFiles> {
         return Vec::new();
     }
     let Some(mut exports) = read::export_files(workspace) else {
-        tracing::debug!("no export becomes the accepted one: zonewright.toml cannot be used");
+        tracing::debug!("no export is recorded as accepted: zonewright.toml cannot be used");
         return Vec::new();
     };
     let is_doubt = |code| matches!(code, NoticeCode::SourceUnknown | NoticeCode::SourceUntrusted);
@@ -110,7 +110,7 @@ fn anew(changed: &[ExportFiles], request: &Conduct<'_>) -> Vec<NewExport> {
         return Vec::new();
     }
     let Ok(inventory) = read::load_workspace(request.workspace, request.now, &|_| {}).inventory else {
-        tracing::debug!("no export becomes the accepted one: zonewright.toml cannot be used");
+        tracing::debug!("no export is recorded as accepted: zonewright.toml cannot be used");
         return Vec::new();
     };
     let read = |wanted: &ExportFiles| {
@@ -122,7 +122,7 @@ fn anew(changed: &[ExportFiles], request: &Conduct<'_>) -> Vec<NewExport> {
         let found = read(wanted);
         if found.is_none() {
             tracing::debug!(
-                "the export of source `{}` does not become the accepted one: it changed just now, or cannot be read",
+                "the export of source `{}` is not recorded as accepted: it changed just now, or cannot be read",
                 wanted.source
             );
         }

@@ -484,8 +484,8 @@ pub(super) fn state_lost(survey: &Survey<'_>, known: &BTreeMap<ZoneName, KnownMa
         Some(marker) => format!("the last one in the state is `{marker}`"),
         None => "the state has none".to_owned(),
     };
-    let hint = "restore the state (`[state] url`) of the run that wrote it; or check what it did, and record its \
-                markers as known: `zonewright state init --reason TEXT`";
+    let hint = "restore the state (`[state] url`) of the run that wrote the marker; or check what that run changed, \
+                and then take over its markers: `zonewright state init --reason TEXT`";
     Some(Refusal {
         place: zone.writer.place(zone.zone),
         code: "state-lost",

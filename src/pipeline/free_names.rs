@@ -157,7 +157,7 @@ fn sort_out(domains: Vec<Name>, answers: Vec<Existence>) -> (Vec<Name>, Vec<Name
 /// The message about a domain in which every name exists.
 fn wildcard_message(zone: AskedFor<'_>, domain: &Name) -> String {
     format!(
-        "every name in `{domain}` exists when `{}` is queried, probably by a wildcard: zonewright cannot find out \
+        "queries of `{}` find every name in `{domain}`, probably because of a wildcard: zonewright cannot find out \
          which names are free",
         zone.zone
     )

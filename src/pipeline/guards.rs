@@ -245,7 +245,7 @@ fn unknown(place: &str, stray: &Allowance, counted: &[LimitState]) -> Refusal {
 /// The limits that are exceeded, in words.
 fn in_words(over: &[Over<'_>]) -> String {
     let one = |over: &Over<'_>| {
-        let allowed = over.allowed.map(|allowed| format!("; `--allow` permits {allowed}, which is too few"));
+        let allowed = over.allowed.map(|allowed| format!("; `--allow` permits only {allowed}"));
         format!("{}{}", words::says(over.limit), allowed.unwrap_or_default())
     };
     over.iter().map(one).collect::<Vec<_>>().join(" · ")

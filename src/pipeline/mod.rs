@@ -742,11 +742,11 @@ fn bad_settings(file: &str, count: usize) -> Notice {
 /// The notice about a zone that was queried name by name, perhaps `for_some` hosts only: which data were not read.
 fn not_looked_for(zone: &ZoneName, for_some: bool) -> Notice {
     let unseen = match reverse::is_reverse(zone.as_name()) {
-        true if for_some => "PTR that name a host at addresses that its own names do not hold",
-        true => "PTR that name a host at addresses that no name of a host holds",
+        true if for_some => "PTR records that name a host at addresses outside its own names",
+        true => "PTR records that name a host at addresses outside all names of hosts",
         false => {
-            "a host's address at names to which its PTR does not point, names that no host has, and NS and MX below \
-             the apex that point to a name"
+            "addresses of hosts at names to which no PTR of the address points, names that no host has, and NS and MX \
+             records below the apex that point to a host's name"
         }
     };
     let message = format!("`{zone}` was queried name by name, not transferred; not read: {unseen}");

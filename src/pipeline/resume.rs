@@ -97,7 +97,7 @@ fn not_kept(place: String) -> Refusal {
     Refusal {
         place,
         code: "plan-not-kept",
-        message: "it is not known that all of it was done, and its plan is no longer kept".to_owned(),
+        message: "it is not known whether all of it was done, and the state no longer has its plan".to_owned(),
         hint: Some("plan again: a new plan starts from what DNS holds now".to_owned()),
     }
 }

@@ -86,7 +86,7 @@ pub fn load(path: &Path) -> Result<SealedPlan, StoreError> {
 fn not_text(valid: &[u8]) -> PlanError {
     let line = valid.iter().filter(|octet| **octet == b'\n').count() + 1;
     let column = valid.iter().rev().take_while(|octet| **octet != b'\n').count() + 1;
-    PlanError::Malformed { line, column, message: "this is no UTF-8".to_owned() }
+    PlanError::Malformed { line, column, message: "this is not UTF-8".to_owned() }
 }
 
 #[cfg(test)]
@@ -148,7 +148,7 @@ mod tests {
             "plan.json: error[plan-format]: its format is `zonewright.plan/2`, and this version reads \
              `zonewright.plan/1` only"
         );
-        assert_eq!(shown(b"{\n  \xff"), "plan.json:2:3: error[plan-malformed]: this is no UTF-8");
+        assert_eq!(shown(b"{\n  \xff"), "plan.json:2:3: error[plan-malformed]: this is not UTF-8");
         assert!(load(folder.path()).is_err());
     }
 }

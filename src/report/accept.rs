@@ -16,7 +16,7 @@ pub fn accepted(exchange: &Exchange, options: &TextOptions) -> String {
     let dated = dated.map(|dated| format!(", of {dated}")).unwrap_or_default();
     let head = match *rows {
         0 => format!("Source `{source}`: no export is accepted now"),
-        rows => format!("Source `{source}`: its export is the accepted one: {}{dated}", counted(rows, "row")),
+        rows => format!("Source `{source}`: its export is now accepted: {}{dated}", counted(rows, "row")),
     };
     page.line(0, &head);
     let Some(before) = before else {

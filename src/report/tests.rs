@@ -70,7 +70,7 @@ fn told(format: PlanFormat, text: &str) -> [bool; 4] {
         PlanFormat::Markdown => [
             has("\n**Refused by "),
             has("**Not complete: ") || has("- **not read:** ") || has("- **not trusted:** "),
-            has("- **a view:** 3 more changes of the plan are neither shown nor counted here"),
+            has("- **a view:** 3 more changes of the plan are not shown and not counted here"),
             has("✅"),
         ],
         PlanFormat::Html => [

@@ -38,16 +38,16 @@ impl Explained for Rule {
             Rule::WrongAddress => words(
                 "wrong address",
                 "not one of the host's",
-                "An AAAA record at the interface's name holds an address that the interface cannot have: none of its \
-                 networks, its MAC and the project's id give it. It is removed. An old MAC, an old switch or a \
-                 changed project id usually left it behind.",
+                "An AAAA record at the interface's name holds an address that the interface cannot have: its networks, \
+                 its MAC and the project's id do not give it. It is removed. An old MAC, an old switch or a changed \
+                 project id usually left it behind.",
             ),
             Rule::AddressElsewhere => words(
                 "address elsewhere",
                 "the name is not the host's",
-                "An address of the interface is at a name that is not the interface's. It is removed where the \
-                 name is one that some host has or had, where zonewright created the record, or where the zone says \
-                 `claim_addresses = \"all\"`. Elsewhere it stays, and the notice `foreign-name` reports it.",
+                "An address of the interface is at a name that is not the interface's. It is removed if a host has or \
+                 had that name, if zonewright created the record, or if the zone has `claim_addresses = \"all\"`. \
+                 Otherwise it stays, and the notice `foreign-name` reports it.",
             ),
             Rule::MissingPtr => words(
                 "missing PTR",
@@ -58,8 +58,8 @@ impl Explained for Rule {
             Rule::WrongPtr => words(
                 "wrong PTR",
                 "not what the address should name",
-                "A PTR record at one of the interface's addresses names something else than the interface, or names \
-                 the interface at an address that it may have but neither keeps nor gets. It is removed.",
+                "A PTR record at one of the interface's addresses names something else than the interface. Or it names \
+                 the interface at an address that the interface may have, but does not keep or get. It is removed.",
             ),
             Rule::PtrElsewhere => words(
                 "PTR elsewhere",
@@ -81,8 +81,8 @@ impl Explained for Rule {
             Rule::Orphan => words(
                 "orphan",
                 "no host has the name",
-                "zonewright created the record, it is in the domain of a project with `policy: sync`, and no host of \
-                 the inventory and no current row of names.lock has its name. It is removed.",
+                "zonewright created the record in the domain of a project with `policy: sync`. No host of the \
+                 inventory and no current row of names.lock has its name. The record is removed.",
             ),
             Rule::Registry => words(
                 "registry",
@@ -114,13 +114,13 @@ impl Explained for BlockCode {
                 "source untrusted",
                 "a source that they need cannot be believed",
                 "A source that the host needs was cut, empty, unreadable, or wrong in too many rows, or it fails a \
-                 test that zonewright.toml sets for it. Nothing of the host is changed, because what the source would \
-                 have said is unknown. Renew the export.",
+                 test that zonewright.toml sets for it. Nothing of the host is changed, because the right content of \
+                 the source is unknown. Renew the export.",
             ),
             BlockCode::NoName => words(
                 "no name",
                 "nothing gives them a name",
-                "Neither names.lock nor hosts.csv gives the host a name; a name below `free_domain` counts as none. \
+                "names.lock and hosts.csv give the host no name; a name below `free_domain` counts as none. \
                  `zonewright allocate --write` gives it one, and keeps it in names.lock.",
             ),
             BlockCode::ForeignDomain => words(
@@ -132,8 +132,8 @@ impl Explained for BlockCode {
             BlockCode::DuplicateName => words(
                 "duplicate name",
                 "another interface has their name",
-                "Two interfaces of the fleet have one name, backbone or fastbone, so that it is not known whose the \
-                 records are. All these hosts are blocked. Rename or release all but one.",
+                "Two interfaces of the fleet have one name, backbone or fastbone, so it is not known to which of them \
+                 the records belong. All these hosts are blocked. Rename or release all but one.",
             ),
             BlockCode::NoMac => words(
                 "no MAC",
@@ -177,9 +177,9 @@ impl Explained for BlockCode {
             ),
             BlockCode::ZoneUnknown => words(
                 "zone unknown",
-                "a zone that they need could not be read whole",
-                "A zone that holds the host's name or a reverse name could not be read whole, so that it is not \
-                 known what is in it. Nothing that depends on it is changed. The errors say why.",
+                "a zone that they need could not be read completely",
+                "A zone that holds the host's name or a reverse name could not be read completely, so its content is \
+                 not known. Nothing that depends on it is changed. The errors say why.",
             ),
             BlockCode::Delegated => words(
                 "delegated",
@@ -196,23 +196,24 @@ impl Explained for BlockCode {
             BlockCode::Conflict => words(
                 "conflict",
                 "their rules would remove a protected host's record",
-                "The host's rules would remove a record of a host that is skipped, or of which nothing certain is \
-                 known; zonewright never changes the records of such a host. Find out first which of the two hosts \
-                 the record belongs to.",
+                "The host's rules would remove a record of another host, and that host is skipped or its data are \
+                 uncertain. zonewright never changes the records of such a host. First find out to which of the two \
+                 hosts the record belongs.",
             ),
             BlockCode::NotOwner => words(
                 "not the owner",
                 "a wrong record that zonewright did not create is in place of theirs",
-                "The zone says `permission = \"own\"`, and where the host's record belongs there is a wrong one that \
-                 zonewright did not create. Remove it by hand, or let the administrator say `permission = \
-                 \"full\"`. Or a record that would be created is registered to another owner, who has to release it.",
+                "The zone has `permission = \"own\"`, and a wrong record is in the place of the host's record. \
+                 zonewright did not create it. Remove it by hand, or let the administrator set `permission = \
+                 \"full\"`. The other cause: another owner has registered a record that zonewright would create. That \
+                 owner must release it.",
             ),
             BlockCode::Protected => words(
                 "protected",
                 "their name is protected",
                 "The zone's `protect` lists a name of the host, or the reverse name of an address that it keeps or \
-                 gets; or the name is that of a name server or of a server that zones are written to, an apex or a \
-                 marker's, which are always protected. The administrator can remove a name from `protect`.",
+                 gets. Some names are always protected: an apex, a marker, a name server, and a server to which \
+                 zonewright writes zones. The administrator can remove a name from `protect`.",
             ),
             BlockCode::PostState => words(
                 "post state",
@@ -243,8 +244,8 @@ impl Explained for SkipCode {
             SkipCode::Breaker => words(
                 "breaker",
                 "a breaker has tripped, and stays tripped until an operator resets it",
-                "An unattended run would have exceeded a limit, so that the breaker of the project or of the fleet \
-                 tripped. `zonewright status` says which, since when and why. Find out what was wrong, then reset it \
+                "An unattended run would have exceeded a limit, so the breaker of the project or of the fleet tripped. \
+                 `zonewright status` shows which breaker, since when, and why. Find the cause, then reset the breaker \
                  with `zonewright status --reset SCOPE --reason TEXT`. A host that is named with `--host` is not \
                  skipped.",
             ),
@@ -263,14 +264,14 @@ impl Explained for NoticeCode {
             ),
             NoticeCode::SourceUnknown => words(
                 "source unknown",
-                "a source could not be read whole",
+                "a source could not be read completely",
                 "The source was cut, empty, unreadable, or wrong in too many rows. Hosts that need it are \
                  blocked `source-untrusted`. Renew the export.",
             ),
             NoticeCode::ZoneUnknown => words(
                 "zone unknown",
-                "a zone could not be read whole",
-                "The zone could not be read whole. Hosts that need it are blocked `zone-unknown`.",
+                "a zone could not be read completely",
+                "The zone could not be read completely. Hosts that need it are blocked `zone-unknown`.",
             ),
             NoticeCode::BadSettings => words(
                 "bad settings",
@@ -290,9 +291,9 @@ impl Explained for NoticeCode {
                 "source untrusted",
                 "a source is not believed",
                 "The source was read whole and failed a test that zonewright.toml sets for it: it is too old, has too \
-                 few rows, lacks or changes too many of those that the last accepted export had, or does not agree \
-                 with its digest. Hosts that need it are blocked `source-untrusted`. Renew the export; or, where it is \
-                 right although it differs so much, accept it: `zonewright accept SOURCE --reason TEXT`.",
+                 few rows, lacks or changes too many rows of the last accepted export, or does not match its digest. \
+                 Hosts that need it are blocked `source-untrusted`. Renew the export. If it is right although it \
+                 differs so much, accept it: `zonewright accept SOURCE --reason TEXT`.",
             ),
             NoticeCode::Protected => words(
                 "protected",
@@ -304,29 +305,31 @@ impl Explained for NoticeCode {
                 "post state",
                 "a zone breaks a rule of DNS, or would",
                 "A zone holds a PTR that names what does not exist, an RRset of more records than `max_rrset` allows, \
-                 or a CNAME next to other data. It was so before, and this plan does not change it; or it would be so \
-                 if the plan removed the records of a name, which therefore stay. Fix it by hand.",
+                 or a CNAME next to other data. Either it did so before, and this plan does not change it. Or it would \
+                 do so if the plan removed the records of a name, so these records stay. Fix it by hand.",
             ),
             NoticeCode::RemovalsRest => words(
                 "removals rest",
                 "RRsets that wait to be deleted keep waiting",
-                "While a row of hosts.csv or names.lock is bad or a source is unknown, it is not known which names no \
-                 host has: no such record is removed. What waits for `delete_after` keeps waiting, and its time runs \
-                 on.",
+                "A row of hosts.csv or names.lock is bad, or a source is unknown, so it is not known which names no \
+                 host has. No record is removed at such names. RRsets that wait for `delete_after` keep waiting, and \
+                 their time runs on.",
             ),
             NoticeCode::LeftBehind => words(
                 "left behind",
                 "records that zonewright created are at names that no host has",
                 "zonewright created the records, and no host of the inventory and no current row of names.lock has the \
-                 name: its host left the inventory or got another name. The records stay. Policy `sync` deletes them; \
-                 `zonewright release HOST` before a host gets another name has them deleted under `repair`, too.",
+                 name: its host left the inventory or got another name. The records stay. Policy `sync` deletes them. \
+                 Policy `repair` deletes them if an operator runs `zonewright release HOST` before the host gets \
+                 another name.",
             ),
             NoticeCode::EditedSince => words(
                 "edited since",
                 "an RRset was changed after the apply, so its host stays as it is",
-                "An RRset is not as the apply that is undone left it, and not as it was before. zonewright never \
-                 overwrites an edit of another editor, so nothing is changed for the host, and for all hosts that \
-                 share a change with it. Where a later apply made the edit, undo that one first.",
+                "An RRset was changed after the apply that is to be undone: it is not as that apply left it, and not \
+                 as it was before. zonewright never overwrites an edit of another editor, so nothing is changed for \
+                 the host and for all hosts that share a change with it. If a later apply made the edit, undo that \
+                 apply first.",
             ),
         }
     }
@@ -356,24 +359,24 @@ impl Explained for Outcome {
             ),
             Outcome::Partial => words(
                 "partial",
-                "some of their changes were made, others not: see below",
-                "Some of the host's changes were made, then one could not be made. What is there now is legal, \
-                 because of the order of the phases: no PTR names what is not there. Remove the cause that the \
-                 message names, and let `zonewright resume` make the others; or plan again.",
+                "some of their changes were made, others were not: see below",
+                "Some of the host's changes were made, then one could not be made. The records are still valid, \
+                 because of the order of the phases: no PTR points to a missing name. Remove the cause that the \
+                 message names. Then let `zonewright resume` make the other changes, or plan again.",
             ),
             Outcome::NotApplied => words(
                 "not applied",
-                "the server accepted a change, and does not have it: see below",
-                "The server answered that it had made the host's changes, and what is read back from it says \
-                 otherwise. Servers ignore some changes without an error, such as an address where there is a CNAME. \
-                 The message names the rule that is the likely cause. Remove the cause and plan again.",
+                "the server accepted a change, but does not have it: see below",
+                "The server answered that it had made the host's changes, but the records that zonewright read back \
+                 are different. Servers ignore some changes without an error, such as an address where there is a \
+                 CNAME. The message names the rule that is the likely cause. Remove the cause and plan again.",
             ),
             Outcome::Failed => words(
                 "failed",
                 "their changes could not be made: see below",
-                "The host's changes could not be sent, or were refused, or it is not known whether they were made; or \
-                 they were made and could not be read back. The message says which. Remove the cause, and let \
-                 `zonewright resume` go on; or plan again. What is done already is not done twice.",
+                "The message names the case: the host's changes could not be sent; the server refused them; it is not \
+                 known whether they were made; or they were made and could not be read back. Remove the cause, and let \
+                 `zonewright resume` go on; or plan again. No change is made twice.",
             ),
             Outcome::NotReached => words(
                 "not reached",

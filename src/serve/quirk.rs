@@ -32,9 +32,15 @@ pub const QUIRKS: [(&str, &str); 7] = [
     ),
     ("ignore-ttl-change", "ignore a record that is there already with another TTL (Knot)"),
     ("adds-after-deletes", "do all deletions before all additions, regardless of their order (PowerDNS)"),
-    ("max-records=N", "fail where an RRset would have more than N records (BIND: 100)"),
-    ("check-names", "refuse addresses and pointers at or to what is not a name of a host (BIND)"),
-    ("ignore-name=NAME", "ignore the changes of this name in an update, in silence (policies of BIND and PowerDNS)"),
+    ("max-records=N", "fail if an RRset would have more than N records (BIND: 100)"),
+    (
+        "check-names",
+        "refuse an address or a pointer if its name, or the name that it points to, is no host name (BIND)",
+    ),
+    (
+        "ignore-name=NAME",
+        "ignore the changes of this name in an update, without an error (policies of BIND and PowerDNS)",
+    ),
     ("serial-step=N", "let the serial grow by N; 0 leaves it as it is (Knot within a batch)"),
 ];
 

@@ -188,7 +188,7 @@ fn parent_of_manifest(path: &Path) -> Result<PathBuf, TargetError> {
     Err(TargetError {
         place: shown(path),
         code: "not-a-snapshot",
-        message: missing.map_or(format!("this is neither a folder nor a `{MANIFEST}`"), |error| lowered(&error)),
+        message: missing.map_or(format!("this is not a folder or a `{MANIFEST}`"), |error| lowered(&error)),
         hint: Some(GIVE_SNAPSHOT.to_owned()),
         findings: None,
     })

@@ -43,7 +43,8 @@ impl SaveError {
             place: place.to_owned(),
             code: "snapshot-not-saved",
             message: format!("the snapshot could not be saved: {}", error.to_string().to_lowercase()),
-            hint: "`--out` names a folder that does not exist yet, or an earlier snapshot, in a folder that can be written",
+            hint: "give `--out` a new folder or an earlier snapshot; this user must be able to write to the folder \
+                   around it",
         }
     }
 

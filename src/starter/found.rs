@@ -286,8 +286,8 @@ fn settings(
         folders.iter().enumerate().flat_map(|(number, (_, zones))| zones.iter().map(move |zone| (number, zone)));
     Settings {
         head: vec![format!(
-            "Made by `zonewright init` on {} around what was found in this folder. `zonewright check` says what is \
-             wrong in these files, `zonewright plan` what would be changed in DNS.",
+            "Made by `zonewright init` on {} from the files that were found in this folder. `zonewright check` says \
+             what is wrong in these files; `zonewright plan` says what would be changed in DNS.",
             now.to_second()
         )],
         owner: owner.to_owned(),
@@ -372,8 +372,8 @@ fn remarks(sorted: &Sorted, stand_ins: &[ZoneName], unsure: &[&str], domains: &D
     let mut remarks = Vec::new();
     if !stand_ins.is_empty() {
         remarks.push(format!(
-            "There are no zones here, so zones/ replaces live DNS with {}: in the plan, no record exists yet. Name \
-             your server in zonewright.toml, and add or remove zones there, to see what really would be changed.",
+            "There are no zones here, so zones/ replaces live DNS with {}: in the plan, no record exists yet. To see \
+             the real changes, name your server in zonewright.toml, and add or remove zones there.",
             count(stand_ins.len(), "empty zone", "empty zones")
         ));
     }
@@ -391,7 +391,7 @@ fn remarks(sorted: &Sorted, stand_ins: &[ZoneName], unsure: &[&str], domains: &D
     }
     if sorted.l3_tors.0.is_empty() && sorted.net_layout.is_empty() {
         remarks.push(
-            "No l3-tors or net-layout was found: hosts are blocked `no-network` until one says where they are."
+            "No l3-tors or net-layout was found: hosts are blocked `no-network` until one of them gives their networks."
                 .to_owned(),
         );
     }

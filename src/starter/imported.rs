@@ -168,8 +168,8 @@ fn settings(basis: &Basis<'_>, numbered: &Numbered) -> Settings {
     };
     let head = vec![
         format!("Made by `zonewright init` on {} from {from}.", basis.now.to_second()),
-        "What DNS does not say was made up: inventory numbers, switches, VLAN and locations. Replace them with the \
-         exports of your inventory before the first `apply`; until then only plan. `zonewright help` lists the \
+        "DNS does not have inventory numbers, switches, VLAN and locations, so these were made up. Replace them with \
+         the exports of your inventory before the first `apply`; until then only plan. `zonewright help` lists the \
          commands."
             .to_owned(),
     ];
@@ -200,7 +200,8 @@ fn pools(origin: Origin<'_>) -> Vec<Pool> {
                 (format!("server = {}", quoted(server)), "the primary of the zones".to_owned()),
             ];
             let mut about = vec![
-                "`zonewright doctor` says what the server allows, and what to change where it does not.".to_owned(),
+                "`zonewright doctor` says what the server allows, and what to change if it does not allow enough."
+                    .to_owned(),
             ];
             match key {
                 Some(key) => {
@@ -391,9 +392,9 @@ fn remarks(basis: &Basis<'_>, numbered: &Numbered) -> Vec<String> {
     if !no_network.is_empty() {
         let hosts = count(no_network.len(), "host has", "hosts have");
         remarks.push(format!(
-            "{hosts} an A record, and no IPv6 address with it in its last 32 bits: {}. A host with an A record is to \
-             have such an address, so the plan blocks it `no-ipv4-network`, and changes nothing of it, until ipv4-map \
-             says in which network.",
+            "{hosts} an A record, but no IPv6 address that ends with the same 32 bits: {}. zonewright derives such an \
+             address for each host with an A record. Until ipv4-map has its network, the plan blocks such a host \
+             (`no-ipv4-network`) and changes nothing for it.",
             some(&named(no_network))
         ));
     }
@@ -401,7 +402,8 @@ fn remarks(basis: &Basis<'_>, numbered: &Numbered) -> Vec<String> {
     if !no_mac.is_empty() {
         let hosts = count(no_mac.len(), "host has", "hosts have");
         remarks.push(format!(
-            "{hosts} an address that is not made from a MAC: {}. The plan blocks `no-mac` there, until a report gives one.",
+            "{hosts} an address that is not made from a MAC: {}. The plan blocks such a host (`no-mac`) until a report \
+             gives its MAC.",
             some(&named(no_mac))
         ));
     }
@@ -409,8 +411,8 @@ fn remarks(basis: &Basis<'_>, numbered: &Numbered) -> Vec<String> {
     if !several.is_empty() {
         let hosts = count(several.len(), "host has", "hosts have");
         remarks.push(format!(
-            "{hosts} two IPv6 addresses: {}. One of them is derived, and the other is not zonewright's: the plan \
-             blocks `not-owner` there, and changes neither.",
+            "{hosts} two IPv6 addresses: {}. zonewright derives one of them, and did not create the other. The plan \
+             blocks such a host (`not-owner`) and changes no address.",
             some(&named(several))
         ));
     }
@@ -418,8 +420,8 @@ fn remarks(basis: &Basis<'_>, numbered: &Numbered) -> Vec<String> {
     if !shared.is_empty() {
         let macs: Vec<_> = shared.keys().collect();
         remarks.push(format!(
-            "{} in the addresses of several names: {}. The plan blocks these hosts `duplicate-mac`: if the names are \
-             interfaces of one host, keep one row of them in hosts.csv.",
+            "{} in the addresses of several names: {}. The plan blocks these hosts (`duplicate-mac`). If the names are \
+             interfaces of one host, keep only one of their rows in hosts.csv.",
             count(shared.len(), "MAC is", "MACs are"),
             some(&macs)
         ));
@@ -439,8 +441,9 @@ fn remarks(basis: &Basis<'_>, numbered: &Numbered) -> Vec<String> {
     let marked: Vec<String> = marked.map(|zone| plain(zone.as_name())).collect();
     if !marked.is_empty() {
         remarks.push(format!(
-            "zonewright has written to {} before, as its marker says. The state of that time knows what it created: \
-             copy that state here (.zonewright/), or `apply` is refused until `zonewright state init --reason TEXT`.",
+            "A marker in {} shows that zonewright wrote there before. The state of those runs lists the records that \
+             zonewright created: copy that state here (.zonewright/). Without it, `apply` refuses until an operator \
+             runs `zonewright state init --reason TEXT`.",
             some(&marked)
         ));
     }
@@ -480,8 +483,8 @@ fn without_reverse(basis: &Basis<'_>, fleet: &Fleet) -> Vec<String> {
         let networks: Vec<_> = hosts.keys().collect();
         let count_of_hosts: usize = hosts.values().sum();
         remarks.push(format!(
-            "No reverse zone was read for {}: {}. The plan blocks the {} there `no-zone`, since it does not publish an \
-             address without its PTR: add a [[zone]] with the network, and a pool that serves it.",
+            "No reverse zone was read for {}: {}. The plan blocks the {} there (`no-zone`), because it publishes no \
+             address without its PTR. Add a [[zone]] with the network, and a pool that serves it.",
             count(networks.len(), "network", "networks"),
             some(&networks),
             count(count_of_hosts, "host", "hosts"),

@@ -17,9 +17,10 @@ const DELETE_AFTER: &str = "1d";
 /// Why no share of a zone is set, and what the defaults are.
 const SHARES: [&str; 2] = [
     "`max_delete` and `max_modify` are not set: a share that is written here is exact, and moving a VLAN of a small \
-     fleet deletes most of a zone and creates as much. Of the AAAA and PTR of a zone one plan may delete, by default, \
-     10%, but no fewer than 50 RRsets, and up to 1000 where it creates as many there;",
-    "it may modify 30%, but no fewer than 1000 RRsets. To set them: `max_delete = \"10%\"`, `max_modify = \"30%\"`.",
+     fleet deletes most of a zone and creates as much. By default, one plan may delete 10% of the AAAA and PTR of a \
+     zone, or 50 RRsets if that is more; it may delete up to 1000 if it creates as many there.",
+    "It may modify 30%, or 1000 RRsets if that is more. To set the two: `max_delete = \"10%\"`, `max_modify = \
+     \"30%\"`.",
 ];
 
 /// What the settings are to say.
@@ -100,7 +101,7 @@ impl Settings {
         let owner = format!("owner = {}", quoted(&self.owner));
         set(&mut text, &owner, "our name; kept with every record that zonewright creates");
         set(&mut text, "registry = \"journal\"", "own records are known by the journal, below .zonewright/");
-        let about = "how long a name that no host has keeps its records: time to see a mistake";
+        let about = "how long records stay at a name that no host has: time to see a mistake";
         set(&mut text, &format!("delete_after = \"{DELETE_AFTER}\""), about);
         self.write_sources(&mut text);
         self.write_admins(&mut text);
@@ -135,7 +136,10 @@ impl Settings {
             );
             return;
         }
-        text.push_str("\n# Which MAC a host has: the latest report wins; of two equally late ones, that of the source named first.\n");
+        text.push_str(
+            "\n# Which MAC a host has: the latest report wins; if two have the same time, the source that is listed \
+             first wins.\n",
+        );
         for (name, path, about) in &self.macs {
             text.push_str("\n[[sources.mac]]\n");
             set(text, &format!("name = {}", quoted(name)), "what messages call it");

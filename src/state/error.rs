@@ -54,12 +54,12 @@ pub fn of_database(file: &Path, attempt: Attempt, source: &rusqlite::Error) -> S
         Some(ErrorCode::NotADatabase) => unreadable(file, "the file is not a database"),
         Some(ErrorCode::DatabaseCorrupt) => unreadable(file, "the database is damaged"),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            let message = format!("{}: another process has been writing to it for too long", attempt.words());
+            let message = format!("{}: another process is still writing to it", attempt.words());
             error(file, "state-busy", message, "wait until it is done, and see `zonewright status`")
         }
         _ if needs_recovery(source) => {
-            let message = "a crash left the state in the middle of a write, which cannot be undone where nothing may \
-                           be written";
+            let message = "a crash left the state in the middle of a write, and this user may not write there to \
+                           repair it";
             error(file, "state-unreadable", message, "run `zonewright status` as a user who may write to its folder")
         }
         // A writer needs free space even to read the file.

@@ -97,7 +97,7 @@ fn block(done: &[Change], unit: &Unit, now: &[Option<Answer>], hosts: &[HostKey<
             project: (*project).to_owned(),
             code: BlockCode::ZoneUnknown,
             message: format!("`{}` {} is in `{zone}`, which could not be read", key.owner, key.rtype),
-            hint: "see the zone's error; the host is left until it can be read, then undo again".to_owned(),
+            hint: "fix the zone's error, and then undo again; until then, the host stays as it is".to_owned(),
         })
     };
     hosts.iter().filter_map(block).collect()
@@ -109,8 +109,8 @@ pub fn notice(undone: ApplyId, edited: &Edited, later: Option<ApplyId>) -> Notic
     let owner = &inverse.key.owner;
     let (left, found) = (shown_before(inverse), shown(found));
     let since = match later {
-        Some(later) => format!("apply {} changed it since; undo that one first", later.0),
-        None => "no later apply in this journal did that".to_owned(),
+        Some(later) => format!("apply {} changed it since; undo that apply first", later.0),
+        None => "no later apply in this journal changed it".to_owned(),
     };
     let whose = inverse.host.map_or_else(|| "the name".to_owned(), |inv| format!("host {inv}"));
     let others: Vec<String> = hosts.iter().filter(|inv| Some(**inv) != inverse.host).map(Inv::to_string).collect();
@@ -120,7 +120,7 @@ pub fn notice(undone: ApplyId, edited: &Edited, later: Option<ApplyId>) -> Notic
         _ => format!(", and with it hosts {}", others.join(", ")),
     };
     let message = format!(
-        "{} of `{owner}`: apply {} left {left}, but there is {found}; {since}; {whose} is left{with}",
+        "{} of `{owner}`: apply {} left {left}, but there is {found}; {since}; undo leaves {whose} as it is{with}",
         inverse.key.rtype, undone.0
     );
     Notice { code: NoticeCode::EditedSince, name: owner.to_string(), host: inverse.host, message }

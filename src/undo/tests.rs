@@ -207,12 +207,15 @@ fn a_host_of_which_anything_was_edited_is_left_whole_and_named() {
         messages(&judged),
         [
             "AAAA of `a.search.example.net.`: apply 12 left AAAA 2a02::1 with TTL 600, but there is AAAA 2a02::2 with TTL \
-             600; no later apply in this journal did that; host 1 is left"
+             600; no later apply in this journal changed it; undo leaves host 1 as it is"
         ]
     );
     let Notice { name, host, message, .. } = notice(APPLY, &judged.edited[0], Some(ApplyId(14)));
     assert_eq!((name.as_str(), host), ("a.search.example.net.", Some(Inv(1))));
-    assert!(message.contains("; apply 14 changed it since; undo that one first; host 1 is left"), "{message}");
+    assert!(
+        message.contains("; apply 14 changed it since; undo that apply first; undo leaves host 1 as it is"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -241,7 +244,7 @@ fn hosts_that_share_a_change_are_put_back_together_or_left_together() {
     let judged = judge(&done, &[ptr(TO_A), aaaa(ONE), aaaa(TWO)]);
     assert!(judged.changes.is_empty());
     assert_eq!(judged.edited[0].hosts, [Inv(1), Inv(2)]);
-    assert!(messages(&judged)[0].ends_with("; host 1 is left, and with it host 2"), "{judged:?}");
+    assert!(messages(&judged)[0].ends_with("; undo leaves host 1 as it is, and with it host 2"), "{judged:?}");
 }
 
 #[test]

@@ -160,7 +160,7 @@ fn likely_rule(change: &Change, answer: &Answer) -> (String, &'static str) {
         ),
         answer if is_before(change, answer) => unchanged(change),
         _ => (
-            "another editor probably changed it right after".to_owned(),
+            "another editor probably changed it right after the update".to_owned(),
             "plan again: the new plan starts from what is there now",
         ),
     }
@@ -182,7 +182,7 @@ fn unchanged(change: &Change) -> (String, &'static str) {
         );
     }
     (
-        "the server said that it was done but left it as it was: an update policy probably ignored it".to_owned(),
+        "the server reported success but did not change it: its update policy probably ignored the change".to_owned(),
         "make the server's policy allow this name and type for the key",
     )
 }

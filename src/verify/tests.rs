@@ -276,7 +276,7 @@ fn what_a_server_swallows_is_not_applied() {
     let plan = plan(1);
     let (applied, _, _) = with_faults(&plan, &[swallowed(&plan)], 1, true);
     assert_eq!(counts(&applied), "1 not-applied");
-    insta::assert_snapshot!(applied.hosts[0].message.as_deref().unwrap(), @"AAAA of `h0.search.example.net.` is not as it was written: there is AAAA 2a02:6b8::1:0 with TTL 600; the server said that it was done but left it as it was: an update policy probably ignored it");
+    insta::assert_snapshot!(applied.hosts[0].message.as_deref().unwrap(), @"AAAA of `h0.search.example.net.` is not as it was written: there is AAAA 2a02:6b8::1:0 with TTL 600; the server reported success but did not change it: its update policy probably ignored the change");
 }
 
 #[test]

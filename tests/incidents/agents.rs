@@ -45,7 +45,7 @@ fn one_mac_in_a_whole_datacenter_blocks_its_hosts() {
         3,
         &[
             "source `agent`: 120 of 400 hosts have other reports than in the export accepted",
-            "and `max_churn` is 5%",
+            "`max_churn` allows 5%",
             "for example `100001`: 02:00:de:ad:be:ef, sas-s0, was 02:00:00:00:00:01, sas-s0",
             "`zonewright accept agent --reason TEXT`",
         ],
@@ -75,7 +75,7 @@ fn macs_shifted_by_one_host_renumber_no_host() {
     yard.apply(LATER, &[]).tells(
         3,
         &[
-            "zone:p0.example.net./max_modify: 800 of 800 RRsets would be modified, and 240 may be (",
+            "zone:p0.example.net./max_modify: 800 of 800 RRsets would be modified, but at most 240 may be (",
             "--allow zone:p0.example.net./max_modify=800",
         ],
     );
@@ -91,7 +91,7 @@ fn macs_shifted_by_one_host_renumber_no_host() {
         3,
         &[
             "source `agent`: 400 of 400 hosts have other reports than in the export accepted",
-            "and `max_churn` is 5%",
+            "`max_churn` allows 5%",
             "`zonewright accept agent --reason TEXT`",
         ],
     );

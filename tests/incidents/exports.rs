@@ -77,11 +77,14 @@ fn l3_tors_that_lost_a_tenth_is_not_believed() {
         assert!(plan.changes.is_empty(), "{lines} lines");
         assert_eq!(blocked(&plan), [(BlockCode::SourceUntrusted, all.clone())].into(), "{lines} lines");
     }
-    yard.apply(LATER, &[]).tells(3, &[
-        "source `l3_tors`: 41 of 400 rows are missing since the export accepted 2026-11-20T02:00:00Z, and `max_shrink` \
-         is 10%",
-        "export it again; or, if it is correct, `zonewright accept l3_tors --reason TEXT`",
-    ]);
+    yard.apply(LATER, &[]).tells(
+        3,
+        &[
+            "source `l3_tors`: 41 of 400 rows of the export accepted 2026-11-20T02:00:00Z are missing; `max_shrink` \
+         allows 10%",
+            "export it again; or, if it is correct, `zonewright accept l3_tors --reason TEXT`",
+        ],
+    );
     assert_eq!(yard.records(), good);
 
     // One line fewer is missing than would be too many: only the hosts concerned are blocked.
@@ -114,7 +117,7 @@ fn an_empty_hosts_csv_deletes_no_host() {
     yard.apply(LATER, &[]).tells(
         3,
         &[
-            "zone:p0.example.net./max_delete: 798 of 800 RRsets would be deleted, and 80 may be (",
+            "zone:p0.example.net./max_delete: 798 of 800 RRsets would be deleted, but at most 80 may be (",
             "--allow zone:p0.example.net./max_delete=798",
         ],
     );
@@ -175,7 +178,7 @@ fn an_export_of_seven_hours_ago_takes_nothing_back() {
     yard.apply(LATER, &[]).tells(
         3,
         &[
-            "source `l3_tors`: it is 7h old (generated 2026-11-21T19:00:00Z), and `max_age` is 6h",
+            "source `l3_tors`: it is 7h old (generated 2026-11-21T19:00:00Z); `max_age` allows 6h",
             "export again, or find out why the export job stopped",
         ],
     );

@@ -42,7 +42,7 @@ fn two_plans_within_a_limit_are_not_applied_one_after_the_other() {
     let (yard, fleet, second) = play(TWENTY_A_DAY);
     let after_one = yard.records();
     assert_eq!(fleet.wrong(&after_one).len(), 15);
-    let lines = ["global/1d: 15 used + 15 planned = 30 hosts, and 20 may change", "--allow global/1d=30"];
+    let lines = ["global/1d: 15 used + 15 planned = 30 hosts, but at most 20 may change", "--allow global/1d=30"];
     yard.apply(LATER, &[&second]).tells(3, &lines);
     assert_eq!(yard.records(), after_one);
     // Anew it says so before it is applied.
@@ -71,7 +71,7 @@ fn an_unattended_run_trips_a_breaker_that_stays_until_it_is_reset() {
     let yard = Yard::good(&fleet);
     let good = yard.records();
     yard.export(&wrong, LATER_EXPORTS);
-    auto(&yard, LATER).tells(3, &["global/1d: 0 used + 30 planned = 30 hosts, and 20 may change", "breaker"]);
+    auto(&yard, LATER).tells(3, &["global/1d: 0 used + 30 planned = 30 hosts, but at most 20 may change", "breaker"]);
     assert_eq!(yard.records(), good);
     // Neither the next run goes on, nor that of the next day, although so few hosts would change by then.
     let (_, few) = moved(TWENTY_A_DAY, 1);

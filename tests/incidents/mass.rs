@@ -31,7 +31,7 @@ fn sync_that_is_switched_on_over_ten_thousand_old_names_deletes_none() {
         3,
         &[
             "zone:p0.example.net./max_delete: 10000 of ",
-            " RRsets would be deleted, and ",
+            " RRsets would be deleted, but at most ",
             "--allow zone:p0.example.net./max_delete=10000",
         ],
     );

@@ -38,7 +38,7 @@ fn two_datacenters_that_are_swapped_in_net_layout_keep_their_hosts() {
     yard.apply(LATER, &[]).tells(
         3,
         &[
-            "zone:8.b.d.0.1.0.0.2.ip6.arpa./max_delete: 320 of 1920 RRsets would be deleted, and 192 may be (",
+            "zone:8.b.d.0.1.0.0.2.ip6.arpa./max_delete: 320 of 1920 RRsets would be deleted, but at most 192 may be (",
             "--allow zone:8.b.d.0.1.0.0.2.ip6.arpa./max_delete=320",
         ],
     );
@@ -54,7 +54,7 @@ fn two_datacenters_that_are_swapped_in_net_layout_keep_their_hosts() {
         3,
         &[
             "source `net_layout`: 8 of 16 VLANs have another meaning than in the export accepted",
-            "and `max_churn` is 5%",
+            "`max_churn` allows 5%",
             "`zonewright accept net_layout --reason TEXT`",
         ],
     );
@@ -83,8 +83,8 @@ fn a_mistyped_vlan_renumbers_no_project() {
     yard.apply(LATER, &[]).tells(
         3,
         &[
-            "zone:p0.example.net./max_modify: 240 of 480 RRsets would be modified, and 144 may be (",
-            "zone:8.b.d.0.1.0.0.2.ip6.arpa./max_delete: 240 of 800 RRsets would be deleted, and 80 may be (",
+            "zone:p0.example.net./max_modify: 240 of 480 RRsets would be modified, but at most 144 may be (",
+            "zone:8.b.d.0.1.0.0.2.ip6.arpa./max_delete: 240 of 800 RRsets would be deleted, but at most 80 may be (",
             "--allow zone:p0.example.net./max_modify=240",
         ],
     );
@@ -101,8 +101,10 @@ fn a_mistyped_vlan_renumbers_no_project() {
     wrong.settings.limits = NO_SHARES.to_owned();
     wrong.projects[0].more = "limits:\n  hosts: [{period: 1d, max: 40}]\n".to_owned();
     yard.export(&wrong, LATER_EXPORTS);
-    yard.apply(LATER, &[])
-        .tells(3, &["project:p0/1d: 0 used + 240 planned = 240 hosts, and 40 may change", "--allow project:p0/1d=240"]);
+    yard.apply(LATER, &[]).tells(
+        3,
+        &["project:p0/1d: 0 used + 240 planned = 240 hosts, but at most 40 may change", "--allow project:p0/1d=240"],
+    );
     assert_eq!(yard.records(), good);
 }
 
@@ -124,7 +126,7 @@ fn a_mistyped_project_id_is_found_as_the_one_cause_of_all_changes() {
     yard.export(&wrong, LATER_EXPORTS);
     yard.apply(LATER, &[]).tells(
         3,
-        &["global/max_by_cause: 960 of 1440 changes have the cause projects/p0.yaml:3, projects/p0.yaml:4, and 720 may"],
+        &["global/max_by_cause: 960 of 1440 changes have the cause projects/p0.yaml:3, projects/p0.yaml:4, but at most 720 may have it"],
     );
     assert_eq!(yard.records(), good);
 }

@@ -83,7 +83,7 @@ fn an_export_that_is_replaced_while_it_is_read_is_not_believed() {
         run
     };
     // Each time that it is read; a missing file is never treated as empty.
-    run("1000").tells(1, &[FILE, "changed while it was read, 4 times in a row", "rename when complete"]);
+    run("1000").tells(1, &[FILE, "changed while it was read, 4 times in a row", "rename the complete file"]);
     assert_eq!(yard.records(), good);
     // Once: it is read again, and found whole.
     run("1").tells(0, &[]);

@@ -34,7 +34,8 @@ enum Cause {
 type Said = (&'static str, &'static str, &'static str);
 
 /// The server says BADSIG.
-const BAD_SIG: Said = ("tsig-bad-sig", "the server finds our signature wrong (BADSIG)", "the secret is not that");
+const BAD_SIG: Said =
+    ("tsig-bad-sig", "the server finds our signature wrong (BADSIG)", "the secret here is not the secret");
 
 /// The server says BADKEY.
 const BAD_KEY: Said = ("tsig-bad-key", "the server does not know the TSIG key (BADKEY)", "key name and algorithm");
@@ -46,7 +47,7 @@ const KEY_REFUSED: Said = ("transfer-refused", "the server answers REFUSED", "on
 const REFUSED: Said = ("transfer-refused", "the server answers REFUSED", "or give this target a `tsig_key`");
 
 /// The server says that it does not have the zone.
-const NOT_SERVED: Said = ("zone-not-served", "the server answers NOTAUTH", "the zone is configured on this server");
+const NOT_SERVED: Said = ("zone-not-served", "the server answers NOTAUTH", "this server has the zone");
 
 /// The server says no more than no.
 const NO_REASON: Said = (
@@ -61,7 +62,7 @@ fn said(kind: Kind, cause: Cause) -> Vec<Said> {
     match (kind, cause) {
         // To Knot a key that no rule allows is no key. 3.2 says so (BADKEY), 3.4 says nothing.
         (Kind::Knot, UnknownKey | WrongAlgorithm) => vec![BAD_KEY, NO_REASON],
-        (Kind::Knot, PowerlessKey) => vec![(BAD_KEY.0, BAD_KEY.1, "a key to which no `acl`"), NO_REASON],
+        (Kind::Knot, PowerlessKey) => vec![(BAD_KEY.0, BAD_KEY.1, "if no `acl` grants the key"), NO_REASON],
         _ => vec![said_by_all_versions(kind, cause)],
     }
 }

@@ -260,11 +260,11 @@ type Said = (bool, &'static str, &'static str, &'static str);
 
 /// The server says BADSIG.
 const BAD_SIG: Said =
-    (false, "tsig-bad-sig", "the server finds our signature wrong (BADSIG)", "the secret is not that");
+    (false, "tsig-bad-sig", "the server finds our signature wrong (BADSIG)", "the secret here is not the secret");
 
 /// The server says BADKEY.
 const BAD_KEY: Said =
-    (false, "tsig-bad-key", "the server does not know the TSIG key (BADKEY)", "no `acl` grants this zone");
+    (false, "tsig-bad-key", "the server does not know the TSIG key (BADKEY)", "no `acl` grants the key this zone");
 
 /// The server says no.
 const REFUSED: Said = (
@@ -284,7 +284,7 @@ const REFUSED_UNSIGNED: Said = (
 
 /// The server says that it is not the authority.
 const NOT_SERVED: Said =
-    (true, "zone-not-served", "the server answers NOTAUTH to an update", "this server is the zone's primary");
+    (true, "zone-not-served", "the server answers NOTAUTH to an update", "this server is its primary");
 
 /// The same, unsigned: nothing says that it is about the zone.
 const NO_REASON: Said = (
@@ -295,8 +295,12 @@ const NO_REASON: Said = (
 );
 
 /// The server takes no updates.
-const NOT_IMPLEMENTED: Said =
-    (false, "update-not-implemented", "the server answers NOTIMP to an update, unsigned, so", "a primary that accepts");
+const NOT_IMPLEMENTED: Said = (
+    false,
+    "update-not-implemented",
+    "the server answers NOTIMP to an update, unsigned, so",
+    "put a primary first that accepts",
+);
 
 /// The same, where nothing could be signed.
 const NOT_IMPLEMENTED_WITHOUT_KEY: Said = (true, NOT_IMPLEMENTED.1, "the server answers NOTIMP", NOT_IMPLEMENTED.3);

@@ -78,7 +78,8 @@ fn an_exceeded_limit_says_when_it_frees_up_unless_waiting_is_no_help() {
     assert_eq!(found[0].frees, Some(at(3660)), "when the second host is as old as the period");
     assert_eq!(
         words::says(&found[0]),
-        "project:search/1h: 3 used + 2 planned = 5 hosts, and 3 may change; it would fit from 2026-11-20T03:01:00Z"
+        "project:search/1h: 3 used + 2 planned = 5 hosts, but at most 3 may change; without other changes, the plan \
+         fits from 2026-11-20T03:01:00Z"
     );
     assert_eq!(words::allow(&found[0]), "--allow project:search/1h=5");
     let found = count(&plan("search", 10..14, 'c'), &hosts(&[("project:search", 3600, 3)]), &used, at(200), &|_| false);
@@ -130,7 +131,7 @@ fn what_one_new_line_causes_is_counted_from_twenty_changes_on() {
     assert_eq!(told(&found), ["global/max_by_cause 0+20/10 exceeded"]);
     assert_eq!(
         words::says(&found[0]),
-        "global/max_by_cause: 20 of 20 changes have the cause projects/search.yaml:4, and 10 may \
+        "global/max_by_cause: 20 of 20 changes have the cause projects/search.yaml:4, but at most 10 may have it \
          (max_by_cause = \"50%\", zonewright.toml:41)"
     );
     assert_eq!(words::allow(&found[0]), "--allow global/max_by_cause=20");

@@ -136,11 +136,11 @@ fn an_rrset_may_not_grow_over_its_limit_and_may_shrink() {
     let three = &["1", "2", "3"].map(|text| ("a.example.net", Rtype::TXT, text));
     let zones: &[Sample<'_>] = &[("example.net", three)];
     let txt = |after: &[&str]| wrong(zones, &[("a.example.net", Rtype::TXT, &["1", "2", "3"], after)]);
-    let had = ["the TXT of `a.example.net.` has 3 records, over the 2 of `max_rrset`"];
+    let had = ["the TXT of `a.example.net.` has 3 records, but `max_rrset` is 2"];
     assert!(is(&wrong(zones, &[]), (&[], &had)));
     assert!(is(&txt(&["1", "2", "4"]), (&[], &had)));
     assert!(is(&txt(&["1", "2"]), NONE));
-    let grown = ["[0] the TXT of `a.example.net.` would have 4 records, over the 2 of `max_rrset`"];
+    let grown = ["[0] the TXT of `a.example.net.` would have 4 records, but `max_rrset` is 2"];
     assert!(is(&txt(&["1", "2", "3", "4"]), (&grown, &[])));
 }
 

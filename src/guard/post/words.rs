@@ -17,8 +17,8 @@ pub fn caused(fault: &Fault<'_>, max_rrset: usize) -> (String, String) {
             "remove the CNAME, or give the host another name".to_owned(),
         ),
         Kind::TooMany(rtype, records) => (
-            format!("{} would have {records} records, over the {max_rrset} of `max_rrset`", rrset(owner, *rtype)),
-            "remove what is not needed there by hand, or raise `max_rrset` of [limits]".to_owned(),
+            format!("{} would have {records} records, but `max_rrset` is {max_rrset}", rrset(owner, *rtype)),
+            "remove by hand the records that are not needed there, or raise `max_rrset` of [limits]".to_owned(),
         ),
         Kind::Dangling { target, is_new: true } => (
             format!("the PTR of {} would name `{target}`, which would have no AAAA, A or CNAME", address(owner)),
@@ -42,7 +42,7 @@ pub fn caused(fault: &Fault<'_>, max_rrset: usize) -> (String, String) {
 /// The message that an RRset is left because its removal would cause a fault.
 pub fn left(change: &Change, fault: &Fault<'_>, max_rrset: usize) -> String {
     let (would_be, _) = caused(fault, max_rrset);
-    format!("{} is not changed, because otherwise {would_be}", rrset(change.key.owner.as_name(), change.key.rtype))
+    format!("{} is not changed; with the change, {would_be}", rrset(change.key.owner.as_name(), change.key.rtype))
 }
 
 /// The notices about faults that were there before: for each zone and kind the first [`TOLD`], and how many more there
@@ -72,7 +72,7 @@ fn already(fault: &Fault<'_>, max_rrset: usize) -> String {
     match &fault.kind {
         Kind::CnameBeside(others) => format!("a CNAME is next to {} at {}", list(others), readable(owner)),
         Kind::TooMany(rtype, records) => {
-            format!("{} has {records} records, over the {max_rrset} of `max_rrset`", rrset(owner, *rtype))
+            format!("{} has {records} records, but `max_rrset` is {max_rrset}", rrset(owner, *rtype))
         }
         Kind::Dangling { target, .. } => {
             format!("the PTR of {} names `{target}`, which has no AAAA, A or CNAME", address(owner))

@@ -353,7 +353,7 @@ impl<'a> Reader<'a> {
 /// What is said of a value of the wrong type.
 fn not_of_type(node: &Node, wanted: &str) -> String {
     match &node.value {
-        _ if node.is_null() => format!("there is nothing, but {wanted} belongs here"),
+        _ if node.is_null() => format!("the value is missing: {wanted} belongs here"),
         Value::Plain(text) | Value::Other(text) => format!("`{text}` is not {wanted}"),
         Value::Integer(number) => format!("`{number}` is not {wanted}"),
         _ => format!("{} is here, but {wanted} belongs here", node.kind()),

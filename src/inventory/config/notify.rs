@@ -130,7 +130,7 @@ fn read_on(table: &mut Reader<'_>) -> Option<Vec<Attention>> {
     let node: &Node = table.take("on")?;
     let items = table.list_of(node)?;
     if items.is_empty() {
-        table.error(node, "bad-value", "`on` is empty, so that no event would be sent");
+        table.error(node, "bad-value", "`on` is empty, so no event would be sent");
         return None;
     }
     let words: Vec<Option<Attention>> = items.iter().map(|item| table.choice_of(item, &Attention::ALL)).collect();

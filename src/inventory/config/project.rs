@@ -134,7 +134,7 @@ fn read_vlans(reader: &mut Reader<'_>) -> Option<(VlanScheme, Origin)> {
         Some("static") => Some(false),
         Some(other) => {
             let node = scheme.expect("its text was read");
-            reader.error(node, "bad-value", format!("`{other}` is neither `search` nor `static`"));
+            reader.error(node, "bad-value", format!("`{other}` is not `search` or `static`"));
             None
         }
         None => None,
@@ -225,7 +225,7 @@ fn read_policy(reader: &mut Reader<'_>, registry: Registry) -> Option<(Policy, O
         let diagnostic = reader.source().error("sync-without-registry", node.origin, node.width, message);
         reader.push(
             diagnostic
-                .rule("`sync` removes own RRsets, and with `noop` every RRset is an own one")
+                .rule("`sync` removes RRsets that zonewright created, and with `noop` every RRset counts as such")
                 .hint("use `repair`, or set the registry to `journal` or `txt`"),
         );
     }

@@ -210,7 +210,7 @@ fn read_admins(reader: &mut Reader<'_>, free_domain: &Name) -> BTreeMap<String, 
             let diagnostic = project.source().error("duplicate-domain", node.origin, node.width, message);
             project.push(
                 diagnostic
-                    .rule("a name is in the project whose domain it is in, so that each domain has one")
+                    .rule("zonewright finds the project of a name by its domain, so each domain has one project")
                     .hint("give one of them another domain; `also_domains` may be shared"),
             );
         }
@@ -387,7 +387,7 @@ fn read_protect(table: &mut Reader<'_>, apex: Option<&ZoneName>) -> Vec<ProtectP
                 ));
             }
             Ok(glob) if is_plain => patterns.push(ProtectPattern { glob, origin: node.origin }),
-            _ => table.error(node, "bad-value", format!("`{text}` is neither a name nor a glob of names")),
+            _ => table.error(node, "bad-value", format!("`{text}` is not a name or a glob of names")),
         }
     }
     patterns

@@ -258,7 +258,7 @@ impl FindError {
         let message = format!("source `{name}`: {}", self.reason(pattern));
         settings
             .error(code, pattern.origin, pattern.width, message)
-            .rule("a missing source is unknown, never empty")
+            .rule("zonewright treats a missing source as unknown, not as empty")
             .hint("export it, correct the path, or remove the source")
     }
 }
@@ -300,11 +300,11 @@ impl FileError {
             FileError::Io(_) | FileError::NotAFile => ("source-unreadable", "make it a file that can be read"),
             FileError::Outside => ("outside-workspace", "move or copy the file into the workspace"),
             FileError::TooLarge(_) => {
-                ("file-too-large", "a settings file needs a thousandth of that; is this the right file?")
+                ("file-too-large", "settings files are about a thousand times smaller; is this the right file?")
             }
             FileError::Changed => (
                 "changed-while-read",
-                "write to another name and rename when complete, or run again once it is written",
+                "let the exporter write to another name and rename the complete file; or run again when it is written",
             ),
         };
         Diagnostic::file_error(code, file, format!("the file {}", self.reason())).hint(hint)

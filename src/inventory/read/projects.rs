@@ -83,7 +83,7 @@ fn refuse_twins(documents: &mut [Document], workspace: &mut Workspace) {
                 source
                     .error("duplicate-project", read.origin, *id_width, message)
                     .also(format!("the other is {}", workspace.files.place(other)))
-                    .rule("a project has one file; of several files none is believed")
+                    .rule("a project has one file; if several files have its id, zonewright uses none of them")
                     .hint("give one of them another id, or remove it"),
             );
             read.file = Err(read.origin);
@@ -104,7 +104,7 @@ fn report_missing(documents: &[Document], nameless: &[String], settings: &Settin
             }
             workspace.diagnostics.push(
                 diagnostic
-                    .rule("a project has an administrator's half and an owner's")
+                    .rule("a project needs `[project.ID]` in zonewright.toml and a project file of its owner")
                     .hint("add the file, or correct the id; until then its hosts are blocked `bad-input`"),
             );
         }

@@ -472,13 +472,13 @@ fn of_two_files_for_one_project_neither_counts() {
       1 | id: web
         |     ^^^
         = also: the other is projects/web.yaml:1
-        = rule: a project has one file; of several files none is believed (zonewright help duplicate-project)
+        = rule: a project has one file; if several files have its id, zonewright uses none of them (zonewright help duplicate-project)
         = hint: give one of them another id, or remove it
     projects/web.yaml:1:5: error[duplicate-project]: the project id `web` is in several files
       1 | id: web
         |     ^^^
         = also: the other is projects/twin.yaml:1
-        = rule: a project has one file; of several files none is believed (zonewright help duplicate-project)
+        = rule: a project has one file; if several files have its id, zonewright uses none of them (zonewright help duplicate-project)
         = hint: give one of them another id, or remove it
     ");
     assert!(matches!(loaded.inventory.unwrap().projects[1].file, ProjectFile::Bad { .. }));
@@ -513,25 +513,25 @@ fn sources_that_are_not_there_are_unknown() {
     zonewright.toml:13:14: error[source-missing]: source `hosts`: there is no file racktables/hosts.csv
       13 | hosts      = "racktables/hosts.csv"
          |              ^^^^^^^^^^^^^^^^^^^^^^
-         = rule: a missing source is unknown, never empty (zonewright help source-missing)
+         = rule: zonewright treats a missing source as unknown, not as empty (zonewright help source-missing)
          = hint: export it, correct the path, or remove the source
     zonewright.toml:14:23: error[source-missing]: source `l3_tors`: there is no file racktables/l3-tors.txt
       14 | l3_tors    = { path = "racktables/l3-tors.txt", max_age = "6h", max_shrink = "10%", max_churn = "5%", min_rows = 1 }
          |                       ^^^^^^^^^^^^^^^^^^^^^^^^
-         = rule: a missing source is unknown, never empty (zonewright help source-missing)
+         = rule: zonewright treats a missing source as unknown, not as empty (zonewright help source-missing)
          = hint: export it, correct the path, or remove the source
     zonewright.toml:24:9: error[source-missing]: source `eine`: agents/eine-*.jsonl matches no file
       24 | path = ["agents/eine-*.jsonl"]
          |         ^^^^^^^^^^^^^^^^^^^^^
-         = rule: a missing source is unknown, never empty (zonewright help source-missing)
+         = rule: zonewright treats a missing source as unknown, not as empty (zonewright help source-missing)
          = hint: export it, correct the path, or remove the source
     zonewright.toml:29:10: error[missing-project]: no project file has the id `search`
       29 | [project.search]
          |          ^^^^^^
-         = rule: a project has an administrator's half and an owner's (zonewright help missing-project)
+         = rule: a project needs `[project.ID]` in zonewright.toml and a project file of its owner (zonewright help missing-project)
          = hint: add the file, or correct the id; until then its hosts are blocked `bad-input`
     racktables/ipv4-map.txt: error[source-empty]: the file is empty
-        = rule: an empty export makes its source unknown, never empty (zonewright help source-empty)
+        = rule: zonewright treats an empty export as unknown, not as a source without rows (zonewright help source-empty)
         = hint: export again
     names.lock: error[source-unreadable]: the file is not a regular file
         = hint: make it a file that can be read

@@ -52,7 +52,7 @@ pub const CSV_FIELDS: Fault = Fault { hint: "complete the row, or quote a field 
 /// An inventory number on two rows.
 const DUPLICATE_INV: Fault = Fault {
     code: "duplicate-inv",
-    rule: "an inventory number is one host, for ever",
+    rule: "an inventory number always means the same host",
     hint: "remove or correct one of the rows; until then all of them are frozen",
 };
 

@@ -24,7 +24,7 @@ pub const FORMAT: Format =
 const BAD_JSON: Fault = Fault {
     code: "bad-json",
     rule: "a report is one JSON object on one line, each key once",
-    hint: "find out what wrote this line",
+    hint: "find out which program wrote this line",
 };
 
 /// A line without an end.
@@ -38,21 +38,21 @@ const CUT: Fault = Fault {
 const BAD_REPORT: Fault = Fault {
     code: "bad-report",
     rule: "time, inv and mac are required; switch, port and active may be left out",
-    hint: "find out what wrote this line",
+    hint: "find out which program wrote this line",
 };
 
 /// A MAC that no interface has.
 pub const BAD_MAC: Fault = Fault {
     code: "bad-mac",
-    rule: "a MAC is twelve hexadecimal digits, neither multicast nor all zeros",
-    hint: "find out what wrote this line; until a newer report its host is frozen",
+    rule: "a MAC is twelve hexadecimal digits; it is not multicast and not all zeros",
+    hint: "find out which program wrote this line; its host is frozen until a newer report",
 };
 
 /// A report from the future.
 pub const FUTURE: Fault = Fault {
     code: "future-report",
-    rule: "a report is dated at most 5 minutes after the clock",
-    hint: "correct the clock of what reported it",
+    rule: "the time of a report is at most 5 minutes ahead of the clock of this machine",
+    hint: "correct the clock of the machine that reported it",
 };
 
 /// What one chunk holds.

@@ -205,10 +205,10 @@ impl Tally {
             && let Some(file) = first
         {
             let found = format!("{} of {} rows are bad", self.bad, self.rows);
-            let message = format!("source `{name}`: {found}; {allowed} may be");
+            let message = format!("source `{name}`: {found}; at most {allowed} may be");
             self.diagnostics.push(
                 Diagnostic::file_error("too-many-bad-rows", file, message)
-                    .rule("above `max_bad_rows` nothing is concluded from a source")
+                    .rule("zonewright does not use a source with more bad rows than `max_bad_rows`")
                     .hint("correct the rows, or raise `max_bad_rows` in zonewright.toml"),
             );
             self.doubt.get_or_insert(found);

@@ -57,16 +57,17 @@ const TWO_HOLDERS: Fault = Fault {
 /// A name that a host has by one row, and gave up by another that was made of it.
 const STALE: Fault = Fault {
     code: "current-and-released",
-    rule: "names.lock has one row for each name; of two rows with the same `since` the released one is later",
+    rule: "names.lock has one row for each name; if two rows have the same `since`, the released row counts as the \
+           later one",
     hint: "let `zonewright check --fix-lock` settle it, or remove the row that is wrong",
 };
 
 /// What git wrote around what it could not merge.
 const CONFLICT_MARKER: Fault = Fault {
     code: "conflict-marker",
-    rule: "a line that git writes around rows that it could not merge is not a row",
-    hint: "`zonewright check --fix-lock` keeps the rows of both sides and settles them; with `names.lock merge=union` in \
-           .gitattributes git leaves no such lines",
+    rule: "a conflict marker, which git writes when it cannot merge rows, is not a row",
+    hint: "`zonewright check --fix-lock` keeps the rows of both sides and settles them; with `names.lock merge=union` \
+           in .gitattributes git writes no conflict markers",
 };
 
 /// One row, with what only comparing needs.

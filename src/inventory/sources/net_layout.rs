@@ -45,7 +45,7 @@ const BAD_ATTRIBUTE: Fault = Fault {
 };
 
 /// What makes the whole file unknown.
-const RULE: &str = "a file that may be incomplete or hide something is not used";
+const RULE: &str = "zonewright does not use a file that may be incomplete or hide something";
 
 /// Reads net-layout.xml.
 fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
@@ -472,7 +472,7 @@ fn entity(name: &str, at: &Range<usize>) -> Fatal {
 }
 
 /// What to do about a broken file.
-const EXPORT_AGAIN: &str = "export again; write to another name and rename when complete";
+const EXPORT_AGAIN: &str = "export again; let the exporter write to another name and rename the complete file";
 
 /// The text of a reference: one of the five entities that XML predefines, or a character by number.
 fn resolve(reference: &BytesRef<'_>, at: &Range<usize>) -> Result<String, Fatal> {

@@ -195,7 +195,7 @@ pub fn read_records<T: Send>(
     tally.rows -= std::mem::take(&mut tally.passed_over);
     if let (0, None, Some(file)) = (tally.rows, &tally.doubt, input.files.first()) {
         let diagnostic = Diagnostic::file_error("source-empty", file.id, "`only` selects none of the rows");
-        let diagnostic = diagnostic.rule("an empty export makes its source unknown, never empty");
+        let diagnostic = diagnostic.rule("zonewright treats an empty export as unknown, not as a source without rows");
         tally.distrust(file.id, context.files, "has no rows", diagnostic.hint("correct `only`, or export again"));
     }
     all

@@ -142,8 +142,8 @@ fn bad_host_rows_say_what_is_wrong_and_freeze_their_host() {
          9,\"open,search\n",
     );
     insta::assert_snapshot!(outcome.text(), @r#"
-    hosts-1: error[too-many-bad-rows]: source `hosts`: 7 of 7 rows are bad; 1 may be
-        = rule: above `max_bad_rows` nothing is concluded from a source (zonewright help too-many-bad-rows)
+    hosts-1: error[too-many-bad-rows]: source `hosts`: 7 of 7 rows are bad; at most 1 may be
+        = rule: zonewright does not use a source with more bad rows than `max_bad_rows` (zonewright help too-many-bad-rows)
         = hint: correct the rows, or raise `max_bad_rows` in zonewright.toml
     hosts-1:2:3: error[bad-name]: `sas 1.example.net` is not a host name: the character ' '
       2 | 1,sas 1.example.net,search,assigned,sas,,,s,,
@@ -178,7 +178,7 @@ fn bad_host_rows_say_what_is_wrong_and_freeze_their_host() {
       7 | 8,,search,assigned,sas,,,s\u{0},,
         |                           ^^^^^
         = rule: exports are UTF-8 without control characters (zonewright help bad-character)
-        = hint: find out what wrote this byte, and export again
+        = hint: find out which program wrote this byte, and export again
     hosts-1:8:3: error[bad-quoting]: a quote that is never closed
       8 | 9,"open,search
         |   ^^^^^^^^^^^^
@@ -228,18 +228,18 @@ fn a_number_on_two_rows_freezes_both() {
         |_| {},
     );
     insta::assert_snapshot!(outcome.text(), @"
-    hosts-1: error[too-many-bad-rows]: source `hosts`: 2 of 3 rows are bad; 1 may be
-        = rule: above `max_bad_rows` nothing is concluded from a source (zonewright help too-many-bad-rows)
+    hosts-1: error[too-many-bad-rows]: source `hosts`: 2 of 3 rows are bad; at most 1 may be
+        = rule: zonewright does not use a source with more bad rows than `max_bad_rows` (zonewright help too-many-bad-rows)
         = hint: correct the rows, or raise `max_bad_rows` in zonewright.toml
     hosts-1:2: error[duplicate-inv]: 1 is on several rows
       2 | 1,,search,assigned,sas,,,,,
         = also: the other is hosts-2:2
-        = rule: an inventory number is one host, for ever (zonewright help duplicate-inv)
+        = rule: an inventory number always means the same host (zonewright help duplicate-inv)
         = hint: remove or correct one of the rows; until then all of them are frozen
     hosts-2:2: error[duplicate-inv]: 1 is on several rows
       2 | 1,,search,free,sas,,,,,
         = also: the other is hosts-1:2
-        = rule: an inventory number is one host, for ever (zonewright help duplicate-inv)
+        = rule: an inventory number always means the same host (zonewright help duplicate-inv)
         = hint: remove or correct one of the rows; until then all of them are frozen
     ");
     assert_eq!(outcome.draft.hosts.iter().map(|host| host.bad).collect::<Vec<_>>(), [true, true, false]);
@@ -299,8 +299,8 @@ fn switch_and_vlan_give_one_network() {
          sas1-s6 604 2a02::1/64\n",
     );
     insta::assert_snapshot!(outcome.text(), @"
-    l3_tors-1: error[too-many-bad-rows]: source `l3_tors`: 6 of 8 rows are bad; 1 may be
-        = rule: above `max_bad_rows` nothing is concluded from a source (zonewright help too-many-bad-rows)
+    l3_tors-1: error[too-many-bad-rows]: source `l3_tors`: 6 of 8 rows are bad; at most 1 may be
+        = rule: zonewright does not use a source with more bad rows than `max_bad_rows` (zonewright help too-many-bad-rows)
         = hint: correct the rows, or raise `max_bad_rows` in zonewright.toml
     l3_tors-1:5: error[conflicting-networks]: 2a02:6b8:0:160c::/64 here, but 2a02:6b8:0:160d::/64 elsewhere for the same switch and VLAN
       5 | sas1-s2 604 2a02:6b8:0:160c::/64
@@ -431,8 +431,8 @@ fn what_does_not_belong_in_a_layout_is_a_bad_row() {
          <vlan id='5'>2a02::/64</vlan><vlan id='6'><net><network>2a02::/64</network></net></vlan></datacenter></net-layout>",
     );
     insta::assert_snapshot!(outcome.text(), @"
-    net_layout-1: error[too-many-bad-rows]: source `net_layout`: 5 of 8 rows are bad; 1 may be
-        = rule: above `max_bad_rows` nothing is concluded from a source (zonewright help too-many-bad-rows)
+    net_layout-1: error[too-many-bad-rows]: source `net_layout`: 5 of 8 rows are bad; at most 1 may be
+        = rule: zonewright does not use a source with more bad rows than `max_bad_rows` (zonewright help too-many-bad-rows)
         = hint: correct the rows, or raise `max_bad_rows` in zonewright.toml
     net_layout-1:1:13: error[xml-element]: the element `pop` does not belong here
       1 | <net-layout><pop/><datacenter><vlan id='1'><network>2a02::/64</network></vlan></datacenter>
@@ -577,7 +577,7 @@ fn rows_of_names_lock_that_contradict_say_which_counts() {
     );
     let heads: Vec<String> = outcome.text().lines().filter(|line| line.contains('[')).map(str::to_owned).collect();
     insta::assert_snapshot!(heads.join("\n"), @"
-    names_lock-1: error[too-many-bad-rows]: source `names_lock`: 10 of 11 rows are bad; 1 may be
+    names_lock-1: error[too-many-bad-rows]: source `names_lock`: 10 of 11 rows are bad; at most 1 may be
     names_lock-1:1: warning[current-and-released]: host 1 has `a.search.example.net.` in this row, but another row says that it gave the name up at 2026-11-19T00:00:00Z
     names_lock-1:1: error[two-current-holders]: `a.search.example.net.` is current in several rows; host 2 keeps it: host 1 gave `a.search.example.net.` up at 2026-11-19T00:00:00Z
     names_lock-1:3: error[two-current-holders]: `a.search.example.net.` is current in several rows; host 2 keeps it: host 1 gave `a.search.example.net.` up at 2026-11-19T00:00:00Z
@@ -601,8 +601,8 @@ fn a_name_from_before_a_release_does_not_count_though_it_is_the_first() {
          1\tfree-1.free.invalid\tsearch\t2026-01-02T00:00:00Z\t-\n\
          1\tb.search.example.net\tsearch\t2026-01-03T00:00:00Z\t-\n",
     );
-    let expected = "it keeps `b.search.example.net.`: since 2026-01-03T00:00:00Z, after a release that \
-                `a.search.example.net.` came before";
+    let expected = "it keeps `b.search.example.net.`: since 2026-01-03T00:00:00Z: the host got it after a release, \
+                    and `a.search.example.net.` before that release";
     assert_eq!(outcome.text().matches(expected).count(), 2, "{}", outcome.text());
 }
 
@@ -620,10 +620,10 @@ fn bad_lock_rows_are_bad_for_all_concerned() {
          6\tg.search.example.net\tsearch\t2026-01-01T00:00:00Z\t-\n",
     );
     insta::assert_snapshot!(outcome.text(), @"
-    names_lock-1: error[too-many-bad-rows]: source `names_lock`: 7 of 8 rows are bad; 1 may be
-        = rule: above `max_bad_rows` nothing is concluded from a source (zonewright help too-many-bad-rows)
+    names_lock-1: error[too-many-bad-rows]: source `names_lock`: 7 of 8 rows are bad; at most 1 may be
+        = rule: zonewright does not use a source with more bad rows than `max_bad_rows` (zonewright help too-many-bad-rows)
         = hint: correct the rows, or raise `max_bad_rows` in zonewright.toml
-    names_lock-1:1: error[two-current-names]: host 1 has several current rows; it keeps `a.search.example.net.`: since 2026-01-01T00:00:00Z like `b.search.example.net.`, and the lower of the two
+    names_lock-1:1: error[two-current-names]: host 1 has several current rows; it keeps `a.search.example.net.`: since 2026-01-01T00:00:00Z like `b.search.example.net.`, and it is the lower of the two
       1 | 1 a.search.example.net search 2026-01-01T00:00:00Z -
         = also: the other is names_lock-1:2
         = rule: a host has one current row (zonewright help two-current-names)
@@ -633,7 +633,7 @@ fn bad_lock_rows_are_bad_for_all_concerned() {
         = also: the other is names_lock-1:3
         = rule: a name is current in one row (zonewright help two-current-holders)
         = hint: let `zonewright check --fix-lock` settle it, or release the name of all but one of the hosts
-    names_lock-1:2: error[two-current-names]: host 1 has several current rows; it keeps `a.search.example.net.`: since 2026-01-01T00:00:00Z like `b.search.example.net.`, and the lower of the two
+    names_lock-1:2: error[two-current-names]: host 1 has several current rows; it keeps `a.search.example.net.`: since 2026-01-01T00:00:00Z like `b.search.example.net.`, and it is the lower of the two
       2 | 1 b.search.example.net search 2026-01-01T00:00:00Z -
         = also: the other is names_lock-1:1
         = rule: a host has one current row (zonewright help two-current-names)

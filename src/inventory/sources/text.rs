@@ -44,7 +44,7 @@ pub struct Fault {
 pub const BAD_CHARACTER: Fault = Fault {
     code: "bad-character",
     rule: "exports are UTF-8 without control characters",
-    hint: "find out what wrote this byte, and export again",
+    hint: "find out which program wrote this byte, and export again",
 };
 
 /// A host name that is not valid.
@@ -366,16 +366,16 @@ pub fn find_flaw(line: &str) -> Option<Range<usize>> {
 
 /// Checks that a file is there to its end, and has rows.
 pub fn check_whole(tally: &mut Tally, file: SourceFile<'_>, input: &Input<'_>, context: &Context<'_>, shape: &Shape) {
-    const RULE: &str = "a file that may be incomplete is not used";
+    const RULE: &str = "zonewright does not use a file that may be incomplete";
     let (whole, again) = match shape.is_own {
         true => ("restore it from version control", "restore it from version control"),
-        false => ("export again; write to another name and rename when complete", "export again"),
+        false => ("export again; let the exporter write to another name and rename the complete file", "export again"),
     };
     let cut = |message: String| Diagnostic::file_error("source-cut", file.id, message).rule(RULE).hint(whole);
     let ended = file.bytes.ends_with(b"\n") || shape.cut_is_a_row;
     if file.bytes.is_empty() {
         let diagnostic = Diagnostic::file_error("source-empty", file.id, "the file is empty");
-        let diagnostic = diagnostic.rule("an empty export makes its source unknown, never empty");
+        let diagnostic = diagnostic.rule("zonewright treats an empty export as unknown, not as a source without rows");
         tally.distrust(file.id, context.files, "is empty", diagnostic.hint(again));
         return;
     }
@@ -388,12 +388,13 @@ pub fn check_whole(tally: &mut Tally, file: SourceFile<'_>, input: &Input<'_>, c
             tally.distrust(file.id, context.files, "was cut", cut(message));
         }
         None if input.spec.require_end => {
-            let message = "the last line is not `# end ROWS`, which `require_end` demands".into();
+            let message = "the last line is not `# end ROWS`, but `require_end` demands it".into();
             tally.distrust(file.id, context.files, "was cut", cut(message));
         }
         _ if tally.rows == 0 && tally.doubt.is_none() => {
             let diagnostic = Diagnostic::file_error("source-empty", file.id, "the file has no rows");
-            let diagnostic = diagnostic.rule("an empty export makes its source unknown, never empty");
+            let diagnostic =
+                diagnostic.rule("zonewright treats an empty export as unknown, not as a source without rows");
             tally.distrust(file.id, context.files, "has no rows", diagnostic.hint(again));
         }
         _ => {}

@@ -143,7 +143,7 @@ fn malformed(error: serde_json::Error) -> PlanError {
     let (line, column) = (error.line(), error.column());
     let message = error.to_string();
     let message = message.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&message);
-    let what = if error.is_data() { "" } else { "this is no JSON: " };
+    let what = if error.is_data() { "" } else { "this is not JSON: " };
     PlanError::Malformed { line, column, message: format!("{what}{message}") }
 }
 
@@ -424,7 +424,7 @@ impl Documented for Change {
         let name = parse_name(&shape.name.0)?;
         let owner = zone.owner(name.as_name()).ok_or_else(|| format!("`{name}` is outside `{zone}`"))?;
         let rtype = TYPES.into_iter().find(|rtype| rtype.to_string() == shape.rtype.0);
-        let rtype = rtype.ok_or_else(|| format!("`{}` is no type that plans change", shape.rtype.0))?;
+        let rtype = rtype.ok_or_else(|| format!("plans do not change the type `{}`", shape.rtype.0))?;
         let before = shape.before.map(|rrset| parse_rrset(rtype, &rrset.0)).transpose()?;
         let after = shape.after.map(|rrset| parse_rrset(rtype, &rrset.0)).transpose()?;
         let kind = ChangeKind::between(before, after);
@@ -445,7 +445,7 @@ impl Documented for Change {
 
 /// Reads a name that is written as names are printed: else the document would have two spellings and one digest.
 fn parse_name(text: &str) -> Result<Name, String> {
-    let name = Name::parse(text).map_err(|error| format!("`{text}` is no name: {error}"))?;
+    let name = Name::parse(text).map_err(|error| format!("`{text}` is not a name: {error}"))?;
     if name.to_string() == text { Ok(name) } else { Err(format!("`{text}` should be written `{name}`")) }
 }
 
@@ -454,7 +454,7 @@ fn parse_rrset(rtype: Rtype, shape: &RrsetShape<'_>) -> Result<Rrset, String> {
     let ttl = Ttl::from_secs(shape.ttl).ok_or_else(|| format!("the TTL {} is above {}", shape.ttl, Ttl::MAX))?;
     let parse = |text: &Text<'_>| {
         let text = &*text.0;
-        let rdata = Rdata::parse(rtype, text).ok_or_else(|| format!("`{text}` is no RDATA of type {rtype}"))?;
+        let rdata = Rdata::parse(rtype, text).ok_or_else(|| format!("`{text}` is not valid RDATA of type {rtype}"))?;
         let printed = rdata.as_rdata(rtype).to_string();
         if printed == text { Ok(rdata) } else { Err(format!("`{text}` should be written `{printed}`")) }
     };
@@ -671,7 +671,7 @@ impl Documented for LeftBehind {
 fn parse_key(zone: &ZoneName, name: &Text<'_>, rtype: &Text<'_>) -> Result<RrKey, String> {
     let owner = parse_name(&name.0)?;
     let owner = zone.owner(owner.as_name()).ok_or_else(|| format!("`{owner}` is not in `{zone}`"))?;
-    let rtype = rtype.0.parse().map_err(|_| format!("`{}` is no type of records", rtype.0))?;
+    let rtype = rtype.0.parse().map_err(|_| format!("`{}` is not a type of records", rtype.0))?;
     Ok(RrKey { owner, rtype })
 }
 
@@ -806,7 +806,7 @@ impl Documented for SourceSeen {
         let SourceShape { source, rows, dated, max_age } = shape;
         let length = |text: Text<'_>| {
             let parsed = text.0.parse::<Duration>().ok().filter(|length| length.to_string() == text.0);
-            parsed.ok_or_else(|| format!("`{}` is no length of time as plans write it", text.0))
+            parsed.ok_or_else(|| format!("`{}` is not a length of time as plans write it", text.0))
         };
         Ok(SourceSeen { source, rows, dated: dated.map(|time| time.0), max_age: max_age.map(length).transpose()? })
     }

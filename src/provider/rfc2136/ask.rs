@@ -395,7 +395,7 @@ mod tests {
         };
         assert_eq!(
             ask(answering(only_h2), 3).unwrap_err().message,
-            "the server answers SERVFAIL to a question about a name, when it was asked for `h2.example.net.` AAAA"
+            "the server answers SERVFAIL to a question about a name (the question was `h2.example.net.` AAAA)"
         );
     }
 

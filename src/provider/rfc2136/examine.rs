@@ -252,7 +252,7 @@ fn is_silence<T>(outcome: &Result<T, Failure>) -> bool {
 fn silence(zone: &ZoneName) -> Fault {
     Fault {
         code: "timeout",
-        message: format!("no answer when it was asked for `{zone}`; no further zone was asked for"),
+        message: format!("no answer to a question about `{zone}`; zonewright asked this server for no further zone"),
         hint: Some(Failure::TimedOut { progress: Progress::default() }.hint().to_owned()),
     }
 }
@@ -407,7 +407,7 @@ mod tests {
         assert_eq!(examined.places[0].zones.len(), 0);
         assert_eq!(
             examined.places[0].fault.as_ref().map(|fault| fault.message.as_str()),
-            Some("no answer when it was asked for `example.net.`; no further zone was asked for")
+            Some("no answer to a question about `example.net.`; zonewright asked this server for no further zone")
         );
     }
 

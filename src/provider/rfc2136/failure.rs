@@ -165,18 +165,20 @@ impl Failure {
                 "allow this machine to transfer this zone on the server, or give this target a `tsig_key`"
             }
             Failure::Refused { rcode: Rcode::NOTAUTH, .. } => {
-                "check that the zone is configured on this server, and its name; without a `tsig_key`, Knot and PowerDNS also \
-                 answer so for a zone that this machine may not transfer"
+                "check the zone's name, and that this server has the zone; without a `tsig_key`, Knot and PowerDNS \
+                 give the same answer if this machine may not transfer the zone"
             }
             Failure::Refused { .. } => "the server's log says why",
             Failure::BadKey { by_server: false } => "key name and algorithm must be the same here and on the server",
             Failure::BadKey { .. } => {
-                "key name and algorithm must be the same here and on the server, and Knot also answers so for a key to which no `acl` \
-                 grants this zone, or this action (`action`, `update-type`)"
+                "key name and algorithm must be the same here and on the server; Knot gives the same answer if no \
+                 `acl` grants the key this zone, or this action (`action`, `update-type`)"
             }
-            Failure::BadSignature { by_server: true } => "the secret is not that of the server's key of this name",
+            Failure::BadSignature { by_server: true } => {
+                "the secret here is not the secret of the server's key with this name"
+            }
             Failure::BadSignature { .. } => {
-                "messages may be altered on the way; if the error does not end, compare the secrets"
+                "a device on the network path may change messages; if the error comes again, compare the secrets"
             }
             Failure::BadTime { .. } => {
                 "set both clocks by NTP: clocks may differ by at most 300 s (RFC 8945 section 10)"
@@ -200,23 +202,23 @@ impl Failure {
                 "the server does not say why: compare the key's name, algorithm and secret and both clocks, check that \
                  it is the zone's primary, and make it accept updates of AAAA, PTR and TXT from the key, including \
                  those of `_zonewright.ZONE` (BIND: `update-policy` or `allow-update`; Knot: an `acl` with `action: \
-                 update` and `update-type`; PowerDNS: `dnsupdate=yes`, `ALLOW-DNSUPDATE-FROM`, `TSIG-ALLOW-DNSUPDATE`); \
-                 with `fence = \"none\"` the marker at that name is not needed"
+                 update` and `update-type`; PowerDNS: `dnsupdate=yes`, `ALLOW-DNSUPDATE-FROM`, \
+                 `TSIG-ALLOW-DNSUPDATE`); zonewright writes its marker there, unless the zone has `fence = \"none\"`"
             }
             Failure::UpdateRefused { rcode: Rcode::REFUSED, .. } => {
                 "check that the server is the primary of this zone, and make it accept updates of AAAA, PTR and TXT \
                  from the key or this machine, including those of `_zonewright.ZONE` (BIND: `update-policy` or \
                  `allow-update`; Knot: an `acl` with `action: update` and `update-type`; PowerDNS: `dnsupdate=yes`, \
-                 `ALLOW-DNSUPDATE-FROM`, `TSIG-ALLOW-DNSUPDATE`); with `fence = \"none\"` the marker at that name is \
-                 not needed. If it accepts other updates, its log says why: BIND refuses underscores in names of hosts \
-                 (`check-names`)"
+                 `ALLOW-DNSUPDATE-FROM`, `TSIG-ALLOW-DNSUPDATE`); zonewright writes its marker there, unless the zone \
+                 has `fence = \"none\"`. If it accepts other updates, its log says why: BIND refuses underscores in \
+                 names of hosts (`check-names`)"
             }
             Failure::UpdateRefused { rcode: Rcode::NOTAUTH, .. } => {
-                "check that this server is the zone's primary, and the zone's name; without a `tsig_key`, Knot also \
-                 answers so for a zone that this machine may not update"
+                "check the zone's name, and that this server is its primary; without a `tsig_key`, Knot gives the same \
+                 answer if this machine may not update the zone"
             }
             Failure::UpdateRefused { rcode: Rcode::NOTIMP, .. } => {
-                "this server accepts no updates (NSD never does): put a primary that accepts them first in `server`"
+                "this server accepts no updates (NSD never does): in `server`, put a primary first that accepts updates"
             }
             Failure::UpdateRefused { .. } => "the server's log says why",
             Failure::UpdateCut(_) => "the server's log says why it ended the connection",
@@ -253,15 +255,15 @@ impl fmt::Display for Failure {
                 write!(f, "the clocks differ: the server's is {} s {side} ours", ahead.unsigned_abs())
             }
             Failure::BadTime { ahead: None } => write!(f, "the server says that the clocks differ (BADTIME)"),
-            Failure::Unsigned => write!(f, "a message is not signed where it must be"),
+            Failure::Unsigned => write!(f, "a message is not signed, but it must be"),
             Failure::BadMessage(what) => write!(f, "a message breaks the protocol: {what}"),
             Failure::OutsideZone(name) => write!(f, "the transfer holds `{name}`, which is outside the zone"),
-            Failure::SoaChanged => write!(f, "the SOA at the end of the transfer is not that of its beginning"),
+            Failure::SoaChanged => write!(f, "the SOA at the end of the transfer differs from the SOA at its start"),
             Failure::QueryRefused { rcode, unproven } => {
                 let unproven = if *unproven { ", unsigned, so another machine may have sent it" } else { "" };
                 write!(f, "the server answers {rcode} to a question about a name{unproven}")
             }
-            Failure::NoAuthority => write!(f, "the server answers, but not as the authority for the zone"),
+            Failure::NoAuthority => write!(f, "the server answers, but its answer is not authoritative for the zone"),
             Failure::UpdateRefused { rcode, unproven } => {
                 let unproven = if *unproven { ", unsigned, so another machine may have sent it" } else { "" };
                 write!(f, "the server answers {rcode} to an update{unproven}")
@@ -270,9 +272,9 @@ impl fmt::Display for Failure {
             Failure::UpdateCut(Some(error)) => {
                 write!(f, "the connection broke before the answer to an update: {}", lowered(error))
             }
-            Failure::UpdateTooLarge => write!(f, "the update is longer than a message may be, 65 535 bytes"),
+            Failure::UpdateTooLarge => write!(f, "the update is longer than the limit of a message, 65 535 bytes"),
             Failure::AtQuestion(Question { name, rtype }, failure) => {
-                write!(f, "{failure}, when it was asked for `{name}` {rtype}")
+                write!(f, "{failure} (the question was `{name}` {rtype})")
             }
         }
     }

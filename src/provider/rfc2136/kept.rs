@@ -93,7 +93,7 @@ impl NameServers {
             Moved::To(contents, since) => (contents, since),
             Moved::Unknown(why) => {
                 if let Some(why) = why {
-                    tracing::info!("{place}: transferred whole, since the stored zone is not used: {why}");
+                    tracing::info!("{place}: transferred whole, because the stored zone was not used: {why}");
                 }
                 (self.transfer_patiently(server, zone, key)?, cache.now())
             }
@@ -149,7 +149,7 @@ impl NameServers {
         match self.increment(server, &kept.contents, key) {
             // A zone that was restored from a backup, and came to the kept serial on another way, has another marker.
             Ok(Incremented::Changed(contents, _)) if leads_elsewhere(&contents, standing) => {
-                Moved::Unknown(Some("its differences do not lead to the marker that is there".to_owned()))
+                Moved::Unknown(Some("after its differences the zone has another marker than the server".to_owned()))
             }
             Ok(Incremented::Changed(contents, records)) => {
                 let now = contents.serial();
@@ -158,13 +158,13 @@ impl NameServers {
             }
             Ok(Incremented::Whole(contents)) => {
                 tracing::info!(
-                    "{server} zone {zone}: the server answers with the whole zone where differences were asked for"
+                    "{server} zone {zone}: zonewright asked for differences, and the server sent the whole zone"
                 );
                 Moved::To(*contents, self.cache.as_ref().map_or(kept.since, Cache::now))
             }
-            Ok(Incremented::Unmoved) => {
-                Moved::Unknown(Some("the server says that it changed, and that it did not".into()))
-            }
+            Ok(Incremented::Unmoved) => Moved::Unknown(Some(
+                "one answer of the server says that the zone changed, and another that it did not".into(),
+            )),
             Err(failure) => Moved::Unknown(Some(failure.to_string())),
         }
     }

@@ -87,10 +87,10 @@ fn explain(failure: Failure) -> Failure {
 /// What an error says of the prerequisites; none where it is about something else (RFC 2136 section 3.2).
 fn unmet(rcode: Rcode) -> Option<&'static str> {
     match rcode {
-        Rcode::NXDOMAIN => Some("a name that must be there is not"),
-        Rcode::YXDOMAIN => Some("a name is there that must not be"),
-        Rcode::NXRRSET => Some("an RRset is not there as it was seen"),
-        Rcode::YXRRSET => Some("an RRset is there where none was seen"),
+        Rcode::NXDOMAIN => Some("a name does not exist, but the update needs it"),
+        Rcode::YXDOMAIN => Some("a name exists, but the update needs it to be free"),
+        Rcode::NXRRSET => Some("an RRset is not as the plan saw it"),
+        Rcode::YXRRSET => Some("an RRset exists now, but the plan saw none"),
         _ => None,
     }
 }

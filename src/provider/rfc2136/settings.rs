@@ -206,8 +206,7 @@ fn parse_secret(reader: &mut Reader<'_>) -> Option<SecretSource> {
     let mut sources: Vec<_> =
         [file.map(Some), variable.map(Some), credential.map(Some), command].into_iter().flatten().collect();
     if sources.len() != 1 {
-        let message =
-            "exactly one of `secret_file`, `secret_env`, `secret_credential` and `secret_command` must be there";
+        let message = "set exactly one of `secret_file`, `secret_env`, `secret_credential` and `secret_command`";
         reader.error(reader.node(), "bad-secret", message);
         return None;
     }

@@ -372,7 +372,8 @@ impl Parser<'_, '_, '_> {
     fn parse_owner<'a>(&mut self, place: &Place<'a>) -> Result<&'a [Token], Fault> {
         if place.entry.indented {
             if self.owner_state == OwnerState::None {
-                let error = place.record_error("no-owner", "a record without an owner name, and none before it");
+                let error =
+                    place.record_error("no-owner", "this record has no owner name, and no record before it gives one");
                 return Err(error.hint("begin the line with a name, or with `@` for the origin").into());
             }
             return Ok(place.tokens);
@@ -396,7 +397,8 @@ impl Parser<'_, '_, '_> {
             ContentsError::OutOfZone => {
                 // Once for each owner name.
                 self.owner_state = OwnerState::Bad;
-                let hint = "move the record into its own zone; a name that should be below the origin has no final dot";
+                let hint = "move the record into its own zone; or, if the name should be below the origin, remove its \
+                            final dot";
                 place.record_error("outside-zone", format!("`{owner}` is outside the zone")).hint(hint)
             }
             ContentsError::StraySoa => {
@@ -535,7 +537,7 @@ fn explain(kind: FaultKind) -> (&'static str, &'static str, &'static str) {
             "a closing parenthesis without an opening one",
             "remove it, or open one in the line before",
         ),
-        FaultKind::Nul => ("nul-octet", "a NUL byte", "write the file again: text has no such byte"),
+        FaultKind::Nul => ("nul-octet", "a NUL byte", "write the file again: a text file cannot contain this byte"),
         FaultKind::StrayEscape => {
             ("stray-escape", "a backslash at the end of a line", "remove it; `(` and `)` join lines")
         }

@@ -231,7 +231,7 @@ n ( A
     zones/example.net.zone:11:1: error[outside-zone]: `b.example.org.` is outside the zone
       11 | b.example.org. A 192.0.2.1
          | ^^^^^^^^^^^^^^
-         = hint: move the record into its own zone; a name that should be below the origin has no final dot
+         = hint: move the record into its own zone; or, if the name should be below the origin, remove its final dot
     zones/example.net.zone:13:1: error[bad-name]: bad name: an empty label
       13 | c..d A 192.0.2.1
          | ^^^^

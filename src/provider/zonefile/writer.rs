@@ -74,7 +74,10 @@ impl WriteZone for FileWriter {
             place: self.dir.clone(),
             code: "reload-failed",
             message,
-            hint: Some("the files are written: run the command of `reload` by hand, so that servers load them".into()),
+            hint: Some(
+                "the files are written, but the servers may not have loaded them: run the command of `reload` by hand"
+                    .into(),
+            ),
             findings: None,
         })
     }
@@ -149,7 +152,7 @@ impl FileWriter {
             return Ok(());
         }
         let message = "the file holds signatures (RRSIG), which would be wrong after a change";
-        let hint = "let the name server sign the zone, and keep the file that it reads unsigned";
+        let hint = "let the name server sign the zone, and give it a file without signatures";
         Err(self.error(zone, "signed-zone-file", message.to_owned(), hint))
     }
 
@@ -188,8 +191,8 @@ impl FileWriter {
             return Ok(());
         }
         let message = "the edited file would not have the planned records, so it was left unchanged";
-        let hint = "make the changes by hand, or write the file in a simpler form: records of included files with TTLs of \
-                    their own, and no CNAME where other data are planned";
+        let hint = "make the changes by hand, or simplify the file: give each record of an included file its own TTL, \
+                    and remove a CNAME if other data are planned at its name";
         Err(self.error(zone, "zone-file-not-editable", message.to_owned(), hint))
     }
 
@@ -206,7 +209,7 @@ impl FileWriter {
         };
         let pending = fs::metadata(path).and_then(|like| PendingFile::write(path, new, Some(&like))).map_err(failed)?;
         if !read_regular(path).is_ok_and(|text| text == old) {
-            return Err(Reply::Prerequisite("the file was changed meanwhile".to_owned()));
+            return Err(Reply::Prerequisite("another editor changed the file in the meantime".to_owned()));
         }
         pending.put_in_place().map_err(failed)?;
         self.is_changed.store(true, Ordering::Release);

@@ -175,7 +175,7 @@ fn text_says_what_is_left_and_what_to_do() {
       zones: error[reload-failed]: `rndc` ended with 1: \u{1b}[2J
         hint: the file is written: load it by hand
 
-    partial, 1 host: some of their changes were made, others not: see below
+    partial, 1 host: some of their changes were made, others were not: see below
       host 5 of search, sas1-0005.search.example.net.: stale in the reverse zone
       hint: plan again
 

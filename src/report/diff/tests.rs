@@ -115,7 +115,7 @@ fn what_is_amiss_is_told_before_the_first_file() {
     let text = shown(fixture::fleet());
     let remarks: Vec<&str> = text.lines().take_while(|line| line.starts_with('#')).collect();
     insta::assert_snapshot!(remarks.join("\n"), @"
-    # refused as it is: project:search/1h: 18 used + 3 planned = 21 hosts, and 20 may change
+    # refused as it is: project:search/1h: 18 used + 3 planned = 21 hosts, but at most 20 may change
     #   `--allow project:search/1h=21` lets this plan through
     # not complete: source-unknown: source `eine`: agents/eine-1.jsonl was cut: its last line has no end
     ");

@@ -154,7 +154,7 @@ fn text_says_what_is_wrong_and_what_to_do() {
                bytes transferred in 1.23 s
       note     a.example.: it is unclear whether the transfer needs the key: without
                it, the server answers SERVFAIL
-      problem  b.example.: the server does not answer for the zone with authority
+      problem  b.example.: the server's answer for the zone is not authoritative
                hint: check that it is one of the zone's name servers and has loaded
                  the zone; see its log
       ok       b.example.: serial 8; 40 RRsets, 42 records, 5000 bytes transferred
@@ -175,7 +175,7 @@ fn text_says_what_is_wrong_and_what_to_do() {
 
       problem  others can read `key`
                hint: do something
-      note     no zone was asked for, since that needs the key
+      note     zonewright did not ask for any zone, because that needs the key
 
       ns1:53
       ok       takes connections

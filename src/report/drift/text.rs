@@ -47,7 +47,7 @@ impl Page<'_> {
             (0, 0) if is_partial || !plan.blocked.is_empty() => "What could be compared is as desired.".to_owned(),
             (0, 0) if shown.hidden() > 0 => "In these zones live DNS is as desired.".to_owned(),
             (0, 0) if !plan.left_behind.is_empty() => {
-                "Live DNS is as desired, except for what is left behind.".to_owned()
+                "Live DNS is as desired, except for records that are left behind.".to_owned()
             }
             (0, 0) => "Live DNS is as desired.".to_owned(),
             (0, _) => format!("{} not as desired; nothing drifted.", are(&strayed)),

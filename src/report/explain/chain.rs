@@ -57,7 +57,7 @@ fn names(page: &mut Page, host: &HostFacts) {
     match &host.name {
         Some(name) => page.fact("name", &format!("{} ({})", name.name, name.line)),
         None if host.other_names.is_empty() => {
-            page.fact("name", "none: neither names.lock nor hosts.csv gives it one");
+            page.fact("name", "none: names.lock and hosts.csv give it none");
         }
         None => page.fact("name", "none now"),
     }
@@ -85,7 +85,9 @@ fn reports(page: &mut Page, host: &HostFacts) {
             let source = if *source == "report" { "as the report says" } else { "as hosts.csv says" };
             let listed = match segment_line {
                 Some(first) => format!("l3-tors lists it ({first})"),
-                None if *segment == "L3" => "an accepted l3-tors listed it; that of today does not".to_owned(),
+                None if *segment == "L3" => {
+                    "an l3-tors that was accepted earlier lists it; today's l3-tors does not".to_owned()
+                }
                 None => "l3-tors does not list it".to_owned(),
             };
             page.fact("switch", &format!("{switch}, {source} ({line}); in an {segment} segment, because {listed}"));

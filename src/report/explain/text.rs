@@ -93,7 +93,7 @@ fn holdings(page: &mut Page, label: &str, none: &str, holdings: &[Holding], befo
 pub fn site(page: &mut Page, label: &str, site: &Site) {
     let zone = match (&site.zone, site.permission) {
         (Some(zone), Some(permission)) => format!("zone {zone} (permission {permission})"),
-        _ => "so nothing can be said of it".to_owned(),
+        _ => "so its records are unknown".to_owned(),
     };
     match (site.said.as_str(), site.rrsets.is_empty()) {
         ("", true) => page.fact(label, &format!("nothing is live; {zone}")),

@@ -24,7 +24,7 @@ pub fn render(page: &mut Page, host: &HostFacts) {
         page.item(2, &decision.said);
     }
     if decision.skipped.is_some() {
-        page.item(2, "Its records are left alone, by the rules of other hosts too.");
+        page.item(2, "No rule changes its records; this includes the rules of other hosts.");
     }
     obstacles(page, &decision.obstacles);
     decision.changes.iter().for_each(|own| change(page, own, Some(host.inv)));
@@ -41,11 +41,11 @@ fn further(page: &mut Page, inv: u64, decision: &DecisionFacts) {
     }
     if !decision.held_back.is_empty() {
         let policy = decision.policy.unwrap_or_default();
-        page.item(2, &format!("Policy `{policy}` holds these back; `repair` would make them:"));
+        page.item(2, &format!("Policy `{policy}` does not make these changes; `repair` would make them:"));
         decision.held_back.iter().for_each(|own| change(page, own, Some(inv)));
     }
     if !decision.changes_of_others.is_empty() {
-        page.item(2, "Changes of others to its names and addresses, or that it shares:");
+        page.item(2, "Changes at its names and addresses for others, and changes that it shares:");
         decision.changes_of_others.iter().for_each(|own| change(page, own, Some(inv)));
     }
 }

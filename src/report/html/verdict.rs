@@ -178,7 +178,7 @@ fn of_class(review: &Review, class: Class) -> usize {
 /// What a class means, in a few words.
 fn means(class: Class) -> &'static str {
     match class {
-        Class::Caused => "by what differs from it",
+        Class::Caused => "by the differences from it",
         Class::Mixed => "in part",
         Class::Pending => "due before",
     }
@@ -189,7 +189,7 @@ fn unexplained(review: &Review) -> Option<String> {
     let causes = review.causes.iter().filter(|cause| !cause.is_explained);
     let number: usize = causes.map(|cause| cause.changes.len()).sum();
     let changes = counted(number, "change");
-    (number > 0).then(|| format!("{changes} {} not explained by what differs: look there first.", verb(number)))
+    (number > 0).then(|| format!("{changes} {} not explained by the differences: check them first.", verb(number)))
 }
 
 /// The verb of a number.

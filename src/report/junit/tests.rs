@@ -157,8 +157,8 @@ fn a_plan_fails_where_somebody_must_put_something_right() {
     zone web.example.net. | system-out  | serial 417, 9114 RRsets
     ");
     insta::assert_snapshot!(lines(&seen, "zonewright.limits"), @r"
-    global/1d | system-out  | global/1d: 118 used + 5 planned = 123 hosts, and 1000 may change
-    project:search/1h | failure limit-exceeded | project:search/1h: 18 used + 3 planned = 21 hosts, and 20 may change
+    global/1d | system-out  | global/1d: 118 used + 5 planned = 123 hosts, but at most 1000 may change
+    project:search/1h | failure limit-exceeded | project:search/1h: 18 used + 3 planned = 21 hosts, but at most 20 may change
     hint: look at what it would do; if that is right, `--allow project:search/1h=21` lets this plan through
     ");
     insta::assert_snapshot!(lines(&seen, "zonewright.project.web"), @"

@@ -62,7 +62,7 @@ impl<'a> Foot<'a> {
     fn how(&self) -> String {
         let save = if self.file.is_some() { "" } else { "`--out FILE` saves it. " };
         match Verdict::of(self.subject.plan, self.subject.outlook) {
-            Verdict::Refused => format!("{save}It is refused until what is said above is fixed:"),
+            Verdict::Refused => format!("{save}`apply` refuses it until the problems above are fixed:"),
             _ => format!("{save}This command applies it, and no other plan:"),
         }
     }

@@ -12,7 +12,7 @@ pub fn of(plan: &Plan, hidden: Option<usize>) -> Vec<String> {
     let view = hidden.map(|hidden| {
         let more = counted(hidden, "more change");
         let are = if hidden == 1 { "is" } else { "are" };
-        format!("- **a view:** {more} of the plan {are} neither shown nor counted here\n")
+        format!("- **a view:** {more} of the plan {are} not shown and not counted here\n")
     });
     let undoes = plan.undoes.map(|apply| format!("- **an undo:** it takes apply {apply} back\n"));
     view.into_iter().chain(undoes).chain(plan.only.as_ref().map(|only| narrowed(plan, only))).collect()

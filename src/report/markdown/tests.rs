@@ -35,9 +35,9 @@ fn a_plan_reads_well() {
 
     **Refused by the limit `project:search/1h`.**
 
-    ⚠️ **1 change of 1 host is not explained by anything that differs: look there first.**
+    ⚠️ **1 change of 1 host is not explained by any difference: check them first.**
 
-    - **limit exceeded:** `project:search/1h`: 18 used + 3 planned = 21 hosts, and 20 may change; `--allow project:search/1h=21` lets this plan through
+    - **limit exceeded:** `project:search/1h`: 18 used + 3 planned = 21 hosts, but at most 20 may change; `--allow project:search/1h=21` lets this plan through
     - **not read:** source `eine`: `agents/eine-1.jsonl` was cut: its last line has no end
 
     Against `origin/main` (`3f2a3f2a3f2a`): **6 caused by this change set, 3 caused in part, 5 pending before.** It settles 2 RRsets that would be changed without it. **It blocks 1 host that the base does not: `100002`.**
@@ -172,7 +172,7 @@ fn a_plan_reads_well() {
 
     ---
 
-    Plan `sha256:1111111111111111111111111111111111111111111111111111111111111111`, effect `sha256:2222222222222222222222222222222222222222222222222222222222222222`, valid until `2026-11-21T01:30:00Z`. It is refused until what is said above is fixed:
+    Plan `sha256:1111111111111111111111111111111111111111111111111111111111111111`, effect `sha256:2222222222222222222222222222222222222222222222222222222222222222`, valid until `2026-11-21T01:30:00Z`. `apply` refuses it until the problems above are fixed:
 
     ```sh
     zonewright apply plan.json --expect sha256:2222222222222222222222222222222222222222222222222222222222222222
@@ -264,7 +264,7 @@ fn fifteen_hundred_octets_still_tell_the_verdict_and_how_much_is_left_out() {
 
     **Refused by the limit `project:search/1h`.**
 
-    ⚠️ **1 change of 1 host is not explained by anything that differs: look there first.**
+    ⚠️ **1 change of 1 host is not explained by any difference: check them first.**
 
     2 remarks, not shown here.
 
@@ -282,7 +282,7 @@ fn fifteen_hundred_octets_still_tell_the_verdict_and_how_much_is_left_out() {
 
     **Cut to fit here:** 14 of 14 changes are not listed; nothing is shown of blocked, datacenters, skipped. All of it: `zonewright show plan.json`.
 
-    Plan `sha256:1111111111111111111111111111111111111111111111111111111111111111`, effect `sha256:2222222222222222222222222222222222222222222222222222222222222222`, valid until `2026-11-21T01:30:00Z`. It is refused until what is said above is fixed:
+    Plan `sha256:1111111111111111111111111111111111111111111111111111111111111111`, effect `sha256:2222222222222222222222222222222222222222222222222222222222222222`, valid until `2026-11-21T01:30:00Z`. `apply` refuses it until the problems above are fixed:
 
     ```sh
     zonewright apply plan.json --expect sha256:2222222222222222222222222222222222222222222222222222222222222222

@@ -56,7 +56,7 @@ impl<'a> Head<'a> {
         let unexplained = self.subject.causes.unexplained();
         if unexplained.all_changes() > 0 {
             let (what, are) = (in_words(&unexplained), if unexplained.all_changes() == 1 { "is" } else { "are" });
-            out.push_str(&format!("\n⚠️ **{what} {are} not explained by anything that differs: look there first.**\n"));
+            out.push_str(&format!("\n⚠️ **{what} {are} not explained by any difference: check them first.**\n"));
         }
         if !self.remarks.is_empty() {
             out.push('\n');

@@ -33,10 +33,10 @@ families! {
     RunDuration = "zonewright_run_duration_seconds": "How long the run took.";
     StageDuration = "zonewright_run_stage_duration_seconds": "How long each stage of the run took.";
     RunExitCode = "zonewright_run_exit_code": "The exit code of the run.";
-    RunSuccess = "zonewright_run_success": "Whether the run did what it was to do: exit code 0 or 2.";
+    RunSuccess = "zonewright_run_success": "Whether the run succeeded: exit code 0 or 2.";
     PlanMade = "zonewright_plan_made": "Whether there was a plan at all.";
     PlanRefused = "zonewright_plan_refused": "Whether a guard refuses the plan.";
-    PlanRefusalInfo = "zonewright_plan_refusal_info": "The code of what refuses the plan; always 1.";
+    PlanRefusalInfo = "zonewright_plan_refusal_info": "The code of the refusal of the plan; always 1.";
     PendingChanges = "zonewright_pending_changes": "RRsets that the plan changes.";
     PendingByCause = "zonewright_pending_changes_by_cause":
         "RRsets that the plan changes, by project and kind of cause; with a base by class too.";
@@ -48,13 +48,13 @@ families! {
         "Hosts that zonewright leaves alone on purpose, by project and code.";
     WaitingRrsets = "zonewright_waiting_rrsets": "RRsets that no host has and that wait to be deleted.";
     LeftBehindRrsets = "zonewright_left_behind_rrsets":
-        "RRsets that zonewright created, that stay, and whose name no host has, by project.";
-    LimitMax = "zonewright_limit_max": "How many a limit lets change.";
+        "RRsets that zonewright created at names that no host has now, and that stay, by project.";
+    LimitMax = "zonewright_limit_max": "How many hosts, RRsets or changes a limit allows.";
     LimitUsed = "zonewright_limit_used": "How many of a limit were changed within its period.";
     LimitPlanned = "zonewright_limit_planned": "How many of a limit the plan would add.";
     LimitExceeded = "zonewright_limit_exceeded": "Whether the plan exceeds a limit.";
     BreakersTripped = "zonewright_breakers_tripped": "Breakers that are tripped.";
-    BreakerTripped = "zonewright_breaker_tripped_timestamp_seconds": "When a breaker that is tripped did so.";
+    BreakerTripped = "zonewright_breaker_tripped_timestamp_seconds": "When the breaker tripped.";
     SourceTrusted = "zonewright_source_trusted": "Whether a source could be read and is believed.";
     SourceTimestamp = "zonewright_source_timestamp_seconds": "When a source was made, by its own date.";
     SourceMaxAge = "zonewright_source_max_age_seconds": "How old a source may be.";
@@ -68,7 +68,8 @@ families! {
     ApplyHosts = "zonewright_apply_hosts": "Hosts of the plan by their outcome in this run.";
     ApplyUpdates = "zonewright_apply_updates": "Updates of this run that took effect.";
     ApplyChanges = "zonewright_apply_changes": "Changes in the updates of this run that took effect.";
-    LastApply = "zonewright_last_apply_timestamp_seconds": "When the apply that ended last did so.";
-    LastApplyHosts = "zonewright_last_apply_hosts": "Hosts of the apply that ended last, by outcome.";
-    UnfinishedApplies = "zonewright_unfinished_applies": "Applies that never ended, since the last that did.";
+    LastApply = "zonewright_last_apply_timestamp_seconds": "When the last finished apply ended.";
+    LastApplyHosts = "zonewright_last_apply_hosts": "Hosts of the last finished apply, by outcome.";
+    UnfinishedApplies = "zonewright_unfinished_applies":
+        "Applies that began after the last finished one, and never ended.";
 }

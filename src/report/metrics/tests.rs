@@ -217,7 +217,7 @@ fn a_run_that_found_nothing_says_so() {
     # HELP zonewright_run_exit_code The exit code of the run.
     # TYPE zonewright_run_exit_code gauge
     zonewright_run_exit_code{command="plan"} 1
-    # HELP zonewright_run_success Whether the run did what it was to do: exit code 0 or 2.
+    # HELP zonewright_run_success Whether the run succeeded: exit code 0 or 2.
     # TYPE zonewright_run_success gauge
     zonewright_run_success{command="plan"} 0
     # HELP zonewright_plan_made Whether there was a plan at all.

@@ -263,7 +263,7 @@ fn what_was_taken_for_known_is_told_by_zone() {
     web.example.net.
       no marker
     search.example.net.
-      could not be read: what the state knows of it stays as it was
+      could not be read: its entry in the state stays as it was
     State .zonewright/state.db: the markers of 2 zones are known, 1 zone could not
       be read
     ");

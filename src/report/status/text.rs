@@ -15,7 +15,7 @@ use crate::state::{ApplySummary, Holder, KnownMarker, Memory, Status};
 const UNFINISHED: &str = "finds out what took effect, and does what is missing";
 
 /// What to do about one whose plan is gone.
-const NOT_KEPT: &str = "its plan has expired: plan again and apply that; what was done is not done twice";
+const NOT_KEPT: &str = "its plan has expired: make a new plan and apply it; no change is made twice";
 
 /// What to do about an apply that left hosts.
 const LEFT: &str = "`zonewright resume` does what is missing, and leaves alone what changed since";
@@ -59,7 +59,7 @@ pub fn adopted(
     }
     for zone in unread {
         page.line(0, &zone.to_string());
-        page.line(2, "could not be read: what the state knows of it stays as it was");
+        page.line(2, "could not be read: its entry in the state stays as it was");
     }
     let known = format!("the markers of {} are known", counted(markers.len(), "zone"));
     page.line(

@@ -50,7 +50,7 @@ pub fn since(plan: &Plan, options: &TextOptions) -> Vec<String> {
     let more = newly_blocked.len() - shown;
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let (host, are) = if newly_blocked.len() == 1 { ("host", "is") } else { ("hosts", "are") };
-    let blocked = format!("{host} {}{more} {are} blocked because of what differs", hosts.join(", "));
+    let blocked = format!("{host} {}{more} {are} blocked because of the differences", hosts.join(", "));
     settled.into_iter().chain((!newly_blocked.is_empty()).then_some(blocked)).collect()
 }
 
@@ -82,7 +82,7 @@ fn heading(review: &Review, causes: &[Cause]) -> String {
     let count: usize = causes.iter().map(|cause| cause.changes.len()).sum();
     let changes = counted(count, "change");
     match (causes[0].class, &review.against) {
-        (Some(Class::Caused), _) => format!("Caused by what differs from {name}: {changes}"),
+        (Some(Class::Caused), _) => format!("Caused by the differences from {name}: {changes}"),
         (Some(Class::Mixed), _) => format!("Caused in part, and pending before: {changes}"),
         (Some(Class::Pending), _) => format!("Pending before: {changes}"),
         (None, Against::Journal { apply, at }) => format!("Causes, since apply {apply} ({at})"),

@@ -74,7 +74,7 @@ fn a_plan_reads_well_at_eighty_columns() {
           orphan (projects/search.yaml:11)
 
     Notices
-      source-unknown: a source could not be read whole
+      source-unknown: a source could not be read completely
         source `eine`: agents/eine-1.jsonl was cut: its last line has no end
 
     Blocked (-v says why, and what to do)
@@ -93,7 +93,7 @@ fn a_plan_reads_well_at_eighty_columns() {
     Limits: the plan exceeds 1, and is refused without `--allow`
       max  used  planned  limit
        20    18        3  project:search/1h, exceeded
-      project:search/1h: 18 used + 3 planned = 21 hosts, and 20 may change
+      project:search/1h: 18 used + 3 planned = 21 hosts, but at most 20 may change
         `--allow project:search/1h=21` lets this plan through
 
     Refused by the limit `project:search/1h`.
@@ -476,7 +476,7 @@ fn causes(text: &str) -> &str {
 #[test]
 fn what_differs_from_a_base_comes_before_what_was_pending() {
     insta::assert_snapshot!(causes(&shown(fixture::reviewed(), &TextOptions::default())), @"
-    Caused by what differs from origin/main: 6 changes
+    Caused by the differences from origin/main: 6 changes
       VLAN 604 of switch `sas1-s12` moved from `2a02:6b8:0:1600::/64` to
         `2a02:6b8:0:160b::/64` (racktables/l3-tors.txt:412): 1 host, 5 changes
       nothing that differs explains this: 1 host, 1 change
@@ -493,6 +493,6 @@ fn what_differs_from_a_base_comes_before_what_was_pending() {
         host, 1 change
 
     2 more changes were pending before, and are no longer needed
-    host 100002 is blocked because of what differs
+    host 100002 is blocked because of the differences
     ");
 }

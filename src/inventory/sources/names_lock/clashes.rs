@@ -186,9 +186,11 @@ impl Clashes<'_> {
             _ if own.name == other.name => format!("one row since {since} is enough"),
             (None, _) => format!("it was released at {since}, after {others}"),
             (_, None) => format!("since {since}, no earlier than its release at {others}"),
-            _ if since == others => format!("since {since} like {}, and the lower of the two", shown(other)),
+            _ if since == others => format!("since {since} like {}, and it is the lower of the two", shown(other)),
             // An older name was left out only because the host was released in between.
-            _ if since > others => format!("since {since}, after a release that {} came before", shown(other)),
+            _ if since > others => {
+                format!("since {since}: the host got it after a release, and {} before that release", shown(other))
+            }
             _ => format!("since {since}, earlier than {others}"),
         }
     }

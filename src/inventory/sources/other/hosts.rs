@@ -31,21 +31,21 @@ pub struct System {
 const NO_INV: Fault = Fault {
     code: BAD_INV.code,
     rule: "an inventory number is an unsigned integer in decimal digits",
-    hint: "correct it, name another field by `inv`, or choose the rows that are hosts by `only`",
+    hint: "correct it; or name another field with `inv`; or select the rows of hosts with `only`",
 };
 
 /// A field that may not be empty.
 const EMPTY_FIELD: Fault = Fault {
     code: hosts_csv::EMPTY_FIELD.code,
     rule: "project, location and status are never empty",
-    hint: "complete it, or choose the rows that are hosts by `only`",
+    hint: "complete it, or select the rows of hosts with `only`",
 };
 
 /// A status without a known meaning.
 const BAD_STATUS: Fault = Fault {
     code: hosts_csv::BAD_STATUS.code,
-    rule: "a status means that a host is assigned, or free",
-    hint: "say what it means by `statuses`; until then the host counts as assigned, and is frozen",
+    rule: "each status means either that a host is assigned or that it is free",
+    hint: "set its meaning in `statuses`; until then the host counts as assigned, and is frozen",
 };
 
 /// What one chunk holds.

@@ -167,7 +167,7 @@ fn read_interface(
     if let Some(enabled) =
         places.enabled.filter(|place| !["", "true", "false"].contains(&&*record.text(*place).to_ascii_lowercase()))
     {
-        record.fault(enabled, &BAD_FIELD, faults, || format!("`{}` is neither true nor false", record.text(enabled)));
+        record.fault(enabled, &BAD_FIELD, faults, || format!("`{}` is not true or false", record.text(enabled)));
     }
     let (Some(owner), Some(time)) = (owner, time) else { return };
     let sighting = match mac {

@@ -29,7 +29,7 @@ const BAD_JSON: Fault =
     Fault { code: "bad-json", rule: "each row is one JSON object, each key once", hint: "export again" };
 
 /// What may be incomplete.
-const CUT_RULE: &str = "a file that may be incomplete is not used";
+const CUT_RULE: &str = "zonewright does not use a file that may be incomplete";
 
 /// What was read of one file.
 pub struct OfFile<T> {
@@ -67,7 +67,7 @@ where
 {
     let mut read = OfFile { pieces: Vec::new(), tally: Tally::default(), is_crowded: false, page: Page::default() };
     let cut = |message: &str| Diagnostic::file_error("source-cut", file.id, message).rule(CUT_RULE);
-    const WHOLE: &str = "export again; write to another name and rename when complete";
+    const WHOLE: &str = "export again; let the exporter write to another name and rename the complete file";
     let found = match skim(file.bytes) {
         Ok(found) => found,
         Err(Trouble::Cut) => {
@@ -124,7 +124,7 @@ where
     }
     if rows.is_empty() && read.tally.doubt.is_none() {
         let diagnostic = Diagnostic::file_error("source-empty", file.id, "the file has no rows");
-        let diagnostic = diagnostic.rule("an empty export makes its source unknown, never empty");
+        let diagnostic = diagnostic.rule("zonewright treats an empty export as unknown, not as a source without rows");
         read.tally.distrust(file.id, context.files, "has no rows", diagnostic.hint("export again"));
     }
     read

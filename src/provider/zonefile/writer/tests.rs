@@ -164,7 +164,9 @@ fn a_file_that_is_replaced_between_reading_and_writing_stays() {
     let writer = workspace.writer(None);
     let path = workspace.path("example.net.zone");
     let reply = writer.replace(&apex(), &path, (b"what was read\n", b"new\n"));
-    assert!(matches!(reply, Err(Reply::Prerequisite(words)) if words == "the file was changed meanwhile"));
+    assert!(
+        matches!(reply, Err(Reply::Prerequisite(words)) if words == "another editor changed the file in the meantime")
+    );
     assert_eq!(workspace.text(), ZONE);
     assert_eq!(workspace.file_count(), 1);
 }

@@ -94,12 +94,12 @@ fn places_lead_to_their_lines_where_a_template_says_how() {
 fn what_people_must_know_needs_no_script() {
     let page = Parsed::new(&page_of(fixture::reviewed(), &outlook()));
     let says = |name: &str, text: &str| assert!(page.all(name).any(|one| one.text.contains(text)), "{text}");
-    says("li", "project:search/1h: 18 used + 3 planned = 21 hosts, and 20 may change");
+    says("li", "project:search/1h: 18 used + 3 planned = 21 hosts, but at most 20 may change");
     says("span", "--allow project:search/1h=21 lets it through");
     says("p", "Compared with origin/main, commit 3f2a3f2a3f2a.");
     says("li", "VLAN 604 of switch sas1-s12 moved from 2a02:6b8:0:1600::/64 to 2a02:6b8:0:160b::/64");
-    says("li", "not explained by what differs");
-    says("p", "1 change is not explained by what differs: look there first.");
+    says("li", "not explained by the differences");
+    says("p", "1 change is not explained by the differences: check them first.");
     says("p", "1 host is blocked, and not with the base: 100002.");
     says("details", "racktables/l3-tors.txt:412: 2a02:6b8:0:1600::/63 is no /64");
     says("div", "see whether the host's agent runs and reports");
@@ -243,7 +243,7 @@ fn a_view_says_that_it_is_one() {
 fn a_refused_plan_says_so_beside_the_command_and_what_could_not_be_read() {
     let page = page_of(fixture::reviewed(), &outlook());
     let below = page.split_once("<footer").unwrap().1;
-    assert!(below.contains("It is refused until what is said above is fixed"), "{below}");
+    assert!(below.contains("refuses it until the problems above are fixed"), "{below}");
     let because = page.split_once("<ul class=\"because\">").unwrap().1.split_once("</ul>").unwrap().0;
     assert!(because.contains("was cut") && because.contains("eine"), "{because}");
 }
