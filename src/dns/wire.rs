@@ -175,6 +175,23 @@ impl<'a> Wire<'a> {
     ///
     /// Errors: RDATA that do not have the fields of their type; the octets in `out` are then undefined.
     pub fn append_rdata(self, rtype: Rtype, range: Range<usize>, out: &mut Vec<u8>) -> Result<(), WireError> {
+        self.append_fields::<true>(rtype, range, out)
+    }
+
+    /// Appends the RDATA at `range` to `out`: uncompressed, names in the letters that they are written with.
+    ///
+    /// Errors: as of [`Wire::append_rdata`].
+    pub fn append_written(self, rtype: Rtype, range: Range<usize>, out: &mut Vec<u8>) -> Result<(), WireError> {
+        self.append_fields::<false>(rtype, range, out)
+    }
+
+    /// Appends RDATA, names in lower case or as they are written.
+    fn append_fields<const LOWER: bool>(
+        self,
+        rtype: Rtype,
+        range: Range<usize>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), WireError> {
         let whole = self.octets.get(..range.end).ok_or(WireError::Short)?;
         let first = out.len();
         let mut at = range.start;
@@ -185,7 +202,7 @@ impl<'a> Wire<'a> {
                 Field::Text => 1 + usize::from(*whole.get(at).ok_or(WireError::Short)?),
                 Field::Texts => texts_length(whole.get(at..).unwrap_or_default())?,
                 Field::Name => {
-                    at = self.append_lower_name(at, out)?;
+                    at = if LOWER { self.append_lower_name(at, out)? } else { self.append_name(at, out)? };
                     if at > range.end {
                         return Err(WireError::Short);
                     }
@@ -418,6 +435,9 @@ mod tests {
         let mut out = Vec::new();
         Wire::message(message).append_rdata(Rtype::MX, 5..12, &mut out).unwrap();
         assert_eq!(out, b"\0\x0a\x02mx\x03net\0");
+        let mut written = Vec::new();
+        Wire::message(message).append_written(Rtype::MX, 5..12, &mut written).unwrap();
+        assert_eq!(written, b"\0\x0a\x02MX\x03net\0");
         let plain = &message[5..];
         assert_eq!(Wire::rdata(plain).append_rdata(Rtype::MX, 0..7, &mut out), Err(WireError::BadPointer));
     }
