@@ -94,9 +94,13 @@ mod tests {
     use super::*;
     use crate::dns::ZoneName;
 
-    /// The class that means "any data", the one that means "none", and IN.
+    /// The class that means "any data".
     const ANY: u16 = 255;
+
+    /// The class that means "these data no more".
     const NONE: u16 = 254;
+
+    /// The class of records that are added.
     const IN: u16 = 1;
 
     /// Sends a message of class IN with these records, each of class, TTL and PTR, in its third section.

@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use domain::base::iana::SvcParamKey;
 use domain::utils::base64;
 
 use super::fields::{Fields, Read};
@@ -17,19 +18,6 @@ use super::{digits, parsed, unescaped};
 /// The names of parameters; the number of each is its place. The last six are newer than RFC 9460.
 const NAMES: &str =
     "mandatory alpn no-default-alpn port ipv4hint ech ipv6hint dohpath ohttp tls-supported-groups docpath pvd oots";
-
-/// The parameters that have a format of their own here.
-mod key {
-    pub const MANDATORY: u16 = 0;
-    pub const ALPN: u16 = 1;
-    pub const NO_DEFAULT_ALPN: u16 = 2;
-    pub const PORT: u16 = 3;
-    pub const IPV4HINT: u16 = 4;
-    pub const ECH: u16 = 5;
-    pub const IPV6HINT: u16 = 6;
-    pub const OHTTP: u16 = 8;
-    pub const TLS_SUPPORTED_GROUPS: u16 = 9;
-}
 
 /// Reads all parameters, and writes them in the order of their numbers.
 pub fn read_params(fields: &mut Fields<'_, '_>) -> Read {
@@ -96,8 +84,8 @@ fn parse_key(name: &[u8]) -> Option<u16> {
 /// Errors: what it should be.
 fn parse_value(key: u16, text: &[u8]) -> Result<Vec<u8>, &'static str> {
     let items = || split_list(text).ok_or("a list without empty items");
-    Ok(match key {
-        key::MANDATORY => {
+    Ok(match SvcParamKey::from_int(key) {
+        SvcParamKey::MANDATORY => {
             let number = |name: Vec<u8>| known_key(&name).or_else(|| parse_key(&name));
             let keys = items()?.into_iter().map(number).collect::<Option<Vec<u16>>>().ok_or(KEYS)?;
             let sorted: BTreeSet<u16> = keys.iter().copied().collect();
@@ -106,7 +94,7 @@ fn parse_value(key: u16, text: &[u8]) -> Result<Vec<u8>, &'static str> {
             }
             sorted.into_iter().flat_map(u16::to_be_bytes).collect()
         }
-        key::ALPN => {
+        SvcParamKey::ALPN => {
             let mut octets = Vec::with_capacity(text.len() + 1);
             for item in items()? {
                 octets.push(u8::try_from(item.len()).map_err(|_| PROTOCOLS)?);
@@ -114,14 +102,16 @@ fn parse_value(key: u16, text: &[u8]) -> Result<Vec<u8>, &'static str> {
             }
             octets
         }
-        key::PORT => parse_number(text).ok_or(PORT)?.to_be_bytes().to_vec(),
-        key::IPV4HINT => join(items()?, |item| Some(parsed::<Ipv4Addr>(item)?.octets())).ok_or(V4)?,
-        key::IPV6HINT => join(items()?, |item| Some(parsed::<Ipv6Addr>(item)?.octets())).ok_or(V6)?,
-        key::ECH => {
+        SvcParamKey::PORT => parse_number(text).ok_or(PORT)?.to_be_bytes().to_vec(),
+        SvcParamKey::IPV4HINT => join(items()?, |item| Some(parsed::<Ipv4Addr>(item)?.octets())).ok_or(V4)?,
+        SvcParamKey::IPV6HINT => join(items()?, |item| Some(parsed::<Ipv6Addr>(item)?.octets())).ok_or(V6)?,
+        SvcParamKey::ECH => {
             let text = str::from_utf8(text).map_err(|_| "base64")?;
             base64::decode(text).map_err(|_| "base64")?
         }
-        key::TLS_SUPPORTED_GROUPS => join(items()?, |item| Some(parse_number(item)?.to_be_bytes())).ok_or(GROUPS)?,
+        SvcParamKey::TLS_SUPPORTED_GROUPS => {
+            join(items()?, |item| Some(parse_number(item)?.to_be_bytes())).ok_or(GROUPS)?
+        }
         _ => text.to_vec(),
     })
 }
@@ -149,16 +139,16 @@ const GROUPS: &str = "a list of numbers of 0 to 65535";
 /// Errors: what it should be.
 fn check_value(key: u16, octets: &[u8]) -> Result<(), &'static str> {
     let of = |size: usize| !octets.is_empty() && octets.len().is_multiple_of(size);
-    let (holds, what) = match key {
-        key::MANDATORY => {
+    let (holds, what) = match SvcParamKey::from_int(key) {
+        SvcParamKey::MANDATORY => {
             let keys: Vec<[u8; 2]> = octets.chunks_exact(2).map(|key| [key[0], key[1]]).collect();
             (of(2) && keys.is_sorted_by(|a, b| a < b) && keys[0] != [0, 0], KEYS)
         }
-        key::ALPN => (is_list_of_strings(octets), PROTOCOLS),
-        key::NO_DEFAULT_ALPN | key::OHTTP => (octets.is_empty(), "empty"),
-        key::PORT => (octets.len() == 2, PORT),
-        key::IPV4HINT => (of(4), V4),
-        key::IPV6HINT => (of(16), V6),
+        SvcParamKey::ALPN => (is_list_of_strings(octets), PROTOCOLS),
+        SvcParamKey::NO_DEFAULT_ALPN | SvcParamKey::OHTTP => (octets.is_empty(), "empty"),
+        SvcParamKey::PORT => (octets.len() == 2, PORT),
+        SvcParamKey::IPV4HINT => (of(4), V4),
+        SvcParamKey::IPV6HINT => (of(16), V6),
         _ => (true, ""),
     };
     if holds { Ok(()) } else { Err(what) }
