@@ -21,8 +21,8 @@ pub struct Entry<'a> {
     pub owner: NameRef<'a>,
     /// The type.
     pub rtype: Rtype,
-    /// Class IN: these data. ANY: all data of the RRset. NONE: no RRset as a prerequisite, these data no more as an
-    /// update.
+    /// Class IN: these data. ANY: all data of the RRset. NONE as a prerequisite: there is no RRset; as an update: these
+    /// data go.
     pub class: Class,
     /// The TTL in seconds; 0 where nothing is added.
     pub ttl: u32,

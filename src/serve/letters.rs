@@ -97,7 +97,7 @@ mod tests {
     /// The class that means "any data".
     const ANY: u16 = 255;
 
-    /// The class that means "these data no more".
+    /// The class that means "without these data".
     const NONE: u16 = 254;
 
     /// The class of records that are added.
