@@ -108,13 +108,26 @@ pub fn heritage(owner: &str) -> Rdata {
 }
 
 /// The owner that a heritage TXT names, empty where it names none; none where it is another kind of TXT.
+///
+/// The rules are those of external-dns, so that both tools see the same owner: a token without exactly one `=` is
+/// ignored, another `heritage` anywhere makes it another kind of TXT, and the last owner counts. A first-token rule would
+/// claim `…owner=us,external-dns/owner=other` for us, which external-dns changes as the owner `other`.
+///
+/// Source: external-dns, endpoint/labels.go, `NewLabelsFromStringPlain`.
 fn heritage_owner(rdata: RdataRef<'_>) -> Option<String> {
     let text = rdata.strings().collect::<Vec<_>>().concat();
-    let text = String::from_utf8_lossy(&text).into_owned();
-    let labels: Vec<(&str, &str)> =
-        text.trim_matches('"').split(',').filter_map(|token| token.split_once('=')).collect();
-    let value = |key: &str| labels.iter().find(|(own, _)| *own == key).map(|(_, value)| *value);
-    (value("heritage") == Some("external-dns")).then(|| value("external-dns/owner").unwrap_or_default().to_owned())
+    let text = String::from_utf8_lossy(&text);
+    let tokens = text.trim_matches('"').split(',').filter_map(|token| token.split_once('='));
+    let (mut is_heritage, mut owner) = (false, "");
+    for (key, value) in tokens.filter(|(_, value)| !value.contains('=')) {
+        match key {
+            "heritage" if value == "external-dns" => is_heritage = true,
+            "heritage" => return None,
+            "external-dns/owner" => owner = value,
+            _ => {}
+        }
+    }
+    is_heritage.then(|| owner.to_owned())
 }
 
 #[cfg(test)]
@@ -134,5 +147,21 @@ mod tests {
         assert_eq!(owner("heritage=external-dns").as_deref(), Some(""));
         assert_eq!(owner("heritage=other,external-dns/owner=us"), None);
         assert_eq!(owner("v=spf1 -all"), None);
+    }
+
+    #[test]
+    fn heritage_is_read_as_external_dns_reads_it() {
+        let twice = "heritage=external-dns,external-dns/owner=us,external-dns/owner=other";
+        assert_eq!(owner(twice).as_deref(), Some("other"));
+        assert_eq!(owner("heritage=external-dns,external-dns/owner=us,heritage=other"), None);
+        assert_eq!(owner("heritage=other,heritage=external-dns,external-dns/owner=us"), None);
+        assert_eq!(owner("external-dns/owner=us,heritage=external-dns").as_deref(), Some("us"));
+        // A token with two `=` is no label.
+        assert_eq!(owner("heritage=external-dns,external-dns/owner=us,external-dns/owner=a=b").as_deref(), Some("us"));
+        assert_eq!(owner("heritage=external-dns,external-dns/owner=a=b").as_deref(), Some(""));
+        assert_eq!(owner("heritage=external-dns,external-dns/owner=us,heritage=a=b").as_deref(), Some("us"));
+        assert_eq!(owner("heritage=external-dns,external-dns/owner=us,heritage=,x"), None);
+        assert_eq!(owner("heritage=external-dns,external-dns/owner=us,external-dns/owner=").as_deref(), Some(""));
+        assert_eq!(owner("heritage=external-dns, external-dns/owner=us").as_deref(), Some(""));
     }
 }

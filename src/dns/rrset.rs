@@ -183,13 +183,15 @@ impl RdataRef<'_> {
     /// Writes any further type: as `domain` does where it knows the type, else as RFC 3597 section 5 says.
     ///
     /// The library (0.12.3) leaves out some escapes in names, so that its text may mean something else: `;`
-    /// would begin a comment. Data with such a name are written in the notation of RFC 3597 too.
+    /// would begin a comment. Data with such a name are written in the notation of RFC 3597 too, and so are service
+    /// parameters of which its text is not plain.
     fn fmt_other(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parser = Parser::from_ref(self.octets);
         let data = ZoneRecordData::<&[u8], ParsedName<&[u8]>>::parse_rdata(self.rtype, &mut parser);
         if let Ok(Some(data)) = data
             && !matches!(data, ZoneRecordData::Unknown(_))
             && super::wire::has_plain_names(self.rtype, self.octets)
+            && super::wire::has_plain_params(self.rtype, self.octets)
         {
             return write!(f, "{}", data.display_zonefile(DisplayKind::Simple));
         }

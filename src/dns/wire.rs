@@ -175,6 +175,23 @@ impl<'a> Wire<'a> {
     ///
     /// Errors: RDATA that do not have the fields of their type; the octets in `out` are then undefined.
     pub fn append_rdata(self, rtype: Rtype, range: Range<usize>, out: &mut Vec<u8>) -> Result<(), WireError> {
+        self.append_fields::<true>(rtype, range, out)
+    }
+
+    /// Appends the RDATA at `range` to `out`: uncompressed, names in the letters that they are written with.
+    ///
+    /// Errors: as of [`Wire::append_rdata`].
+    pub fn append_written(self, rtype: Rtype, range: Range<usize>, out: &mut Vec<u8>) -> Result<(), WireError> {
+        self.append_fields::<false>(rtype, range, out)
+    }
+
+    /// Appends RDATA, names in lower case or as they are written.
+    fn append_fields<const LOWER: bool>(
+        self,
+        rtype: Rtype,
+        range: Range<usize>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), WireError> {
         let whole = self.octets.get(..range.end).ok_or(WireError::Short)?;
         let first = out.len();
         let mut at = range.start;
@@ -185,7 +202,7 @@ impl<'a> Wire<'a> {
                 Field::Text => 1 + usize::from(*whole.get(at).ok_or(WireError::Short)?),
                 Field::Texts => texts_length(whole.get(at..).unwrap_or_default())?,
                 Field::Name => {
-                    at = self.append_lower_name(at, out)?;
+                    at = if LOWER { self.append_lower_name(at, out)? } else { self.append_name(at, out)? };
                     if at > range.end {
                         return Err(WireError::Short);
                     }
@@ -289,6 +306,52 @@ pub(super) fn has_plain_names(rtype: Rtype, octets: &[u8]) -> bool {
     true
 }
 
+/// Whether RDATA have no service parameter that the library (0.12.3) prints in a way that other software misreads: it
+/// names keys that are newer than RFC 9460, which BIND 9.18 does not load, and writes protocols without escapes.
+pub(super) fn has_plain_params(rtype: Rtype, octets: &[u8]) -> bool {
+    /// The number of `mandatory`, a list of such numbers.
+    const MANDATORY: u16 = 0;
+    /// The number of `alpn`, a list of character strings.
+    const ALPN: u16 = 1;
+    /// The highest number that RFC 9460 section 14.3.2 names.
+    const IPV6HINT: u16 = 6;
+    if !matches!(rtype, Rtype::SVCB | Rtype::HTTPS) {
+        return true;
+    }
+    let number = |octets: &[u8]| Some(u16::from_be_bytes(*octets.first_chunk()?));
+    let plain = |octet: &u8| octet.is_ascii_alphanumeric() || matches!(octet, b'-' | b'_' | b'.' | b'/');
+    let mut rest = Wire::rdata(octets).skip_name(2).ok().and_then(|end| octets.get(end..));
+    while let Some(param) = rest.filter(|rest| !rest.is_empty()) {
+        let value = number(param).zip(param.get(2..).and_then(number)).and_then(|(key, length)| {
+            let (value, after) = param[4..].split_at_checked(usize::from(length))?;
+            Some((key, value, after))
+        });
+        let Some((key, value, after)) = value else { return false };
+        let is_plain = match key {
+            MANDATORY => value.chunks(2).all(|key| number(key).is_some_and(|key| key <= IPV6HINT)),
+            ALPN => strings(value).is_some_and(|mut strings| strings.all(|string| string.iter().all(plain))),
+            _ => key <= IPV6HINT,
+        };
+        if !is_plain {
+            return false;
+        }
+        rest = Some(after);
+    }
+    rest.is_some()
+}
+
+/// The character strings that make up `octets`; `None` where they are none.
+fn strings(octets: &[u8]) -> Option<impl Iterator<Item = &[u8]>> {
+    texts_length(octets).ok()?;
+    let mut rest = octets;
+    Some(std::iter::from_fn(move || {
+        let (length, after) = rest.split_first()?;
+        let (string, after) = after.split_at(usize::from(*length));
+        rest = after;
+        Some(string)
+    }))
+}
+
 /// The length of the character strings that make up `octets`, at least one.
 fn texts_length(octets: &[u8]) -> Result<usize, WireError> {
     let mut at = 0;
@@ -372,6 +435,9 @@ mod tests {
         let mut out = Vec::new();
         Wire::message(message).append_rdata(Rtype::MX, 5..12, &mut out).unwrap();
         assert_eq!(out, b"\0\x0a\x02mx\x03net\0");
+        let mut written = Vec::new();
+        Wire::message(message).append_written(Rtype::MX, 5..12, &mut written).unwrap();
+        assert_eq!(written, b"\0\x0a\x02MX\x03net\0");
         let plain = &message[5..];
         assert_eq!(Wire::rdata(plain).append_rdata(Rtype::MX, 0..7, &mut out), Err(WireError::BadPointer));
     }

@@ -1,7 +1,9 @@
 //! Updates as records of a message: the changes of RRsets, with what was seen of them as prerequisites. Pure.
 //!
-//! All deletions come before all additions: servers differ in how they handle another order. An RRset is always
-//! replaced whole, because Knot ignores a record that is there already with another TTL.
+//! All deletions come before all additions: servers differ in how they handle another order. A record that stays with its
+//! TTL is left alone, so that it keeps its capitals: names are compared and kept here in lower case, and a server that is
+//! sent the record again takes the new letters. Where no record stays, or the TTL changes, the RRset is replaced whole:
+//! Knot ignores a record that is there already with another TTL.
 //!
 //! Source: RFC 2136 sections 2.4 and 2.5.
 
@@ -10,7 +12,7 @@ use std::collections::HashSet;
 use domain::base::iana::Class;
 
 use super::write::Edit;
-use crate::dns::{NameRef, Rtype};
+use crate::dns::{NameRef, Rdata, Rrset, Rtype};
 
 /// One record of an update.
 #[derive(Debug, Clone, Copy)]
@@ -19,11 +21,12 @@ pub struct Entry<'a> {
     pub owner: NameRef<'a>,
     /// The type.
     pub rtype: Rtype,
-    /// These data (IN), none (NONE), or all (ANY).
+    /// Class IN: these data. ANY: all data of the RRset. NONE as a prerequisite: there is no RRset; as an update: these
+    /// data go.
     pub class: Class,
     /// The TTL in seconds; 0 where nothing is added.
     pub ttl: u32,
-    /// The RDATA; empty for the whole RRset.
+    /// The RDATA; empty where it is about the whole RRset.
     pub rdata: &'a [u8],
 }
 
@@ -61,15 +64,35 @@ pub fn prerequisites<'a, E>(edits: &[Edit<'a>], mut push: impl FnMut(Entry<'a>) 
 ///
 /// Errors: those of `push`.
 pub fn updates<'a, E>(edits: &[Edit<'a>], mut push: impl FnMut(Entry<'a>) -> Result<(), E>) -> Result<(), E> {
-    for edit in edits.iter().filter(|edit| edit.kind.before().is_some()) {
-        push(Entry { class: Class::ANY, ..Entry::of(edit) })?;
+    for edit in edits {
+        let entry = Entry::of(edit);
+        match (edit.kind.before(), edit.kind.after()) {
+            (Some(before), Some(after)) if keeps_records(before, after) => missing(before, after)
+                .try_for_each(|rdata| push(Entry { class: Class::NONE, rdata: rdata.as_octets(), ..entry }))?,
+            (Some(_), _) => push(Entry { class: Class::ANY, ..entry })?,
+            (None, _) => {}
+        }
     }
     for edit in edits {
         let Some(after) = edit.kind.after() else { continue };
         let entry = Entry { class: Class::IN, ttl: after.ttl().as_secs(), ..Entry::of(edit) };
-        after.rdata().iter().try_for_each(|rdata| push(Entry { rdata: rdata.as_octets(), ..entry }))?;
+        let mut add = |rdata: &'a Rdata| push(Entry { rdata: rdata.as_octets(), ..entry });
+        match edit.kind.before() {
+            Some(before) if keeps_records(before, after) => missing(after, before).try_for_each(&mut add)?,
+            _ => after.rdata().iter().try_for_each(&mut add)?,
+        }
     }
     Ok(())
+}
+
+/// Whether some records of an RRset stay as they are.
+fn keeps_records(before: &Rrset, after: &Rrset) -> bool {
+    before.ttl() == after.ttl() && before.rdata().iter().any(|rdata| after.rdata().binary_search(rdata).is_ok())
+}
+
+/// The records of an RRset that another one lacks.
+fn missing<'a>(of: &'a Rrset, lacks: &Rrset) -> impl Iterator<Item = &'a Rdata> {
+    of.rdata().iter().filter(|rdata| lacks.rdata().binary_search(rdata).is_err())
 }
 
 /// The owner name of an edit.

@@ -11,6 +11,7 @@ use domain::rdata::tsig::Time48;
 use domain::tsig::{Key, ServerSequence};
 
 use super::answer::{self, MAX_TCP, Manner, Row, Signature};
+use super::letters::Written;
 use super::lookup::Answer;
 use crate::dns::Rtype;
 use crate::provider::memory::zone::Zone;
@@ -32,8 +33,12 @@ struct Transfer<'r> {
 
 /// Makes the messages that transfer a zone: its SOA, all else, and the SOA again. Where a record is too long for any
 /// message, one that says so (SERVFAIL).
-pub fn messages(request: &Message<Vec<u8>>, zone: &Zone, signature: Option<Signature>) -> Vec<Vec<u8>> {
-    match transfer(request, zone, signature.clone()) {
+pub fn messages(
+    request: &Message<Vec<u8>>,
+    (zone, letters): (&Zone, &Written),
+    signature: Option<Signature>,
+) -> Vec<Vec<u8>> {
+    match transfer(request, (zone, letters), signature.clone()) {
         Ok(messages) => messages,
         Err(_) => {
             let manner = Manner { signature, edns: None, is_udp: false };
@@ -45,7 +50,11 @@ pub fn messages(request: &Message<Vec<u8>>, zone: &Zone, signature: Option<Signa
 /// Makes the messages.
 ///
 /// Errors: a record that no message has room for.
-fn transfer(request: &Message<Vec<u8>>, zone: &Zone, signature: Option<Signature>) -> Result<Vec<Vec<u8>>, PushError> {
+fn transfer(
+    request: &Message<Vec<u8>>,
+    (zone, letters): (&Zone, &Written),
+    signature: Option<Signature>,
+) -> Result<Vec<Vec<u8>>, PushError> {
     let signatures: Option<ServerSequence<_>> = signature.map(Into::into);
     let building = begin(request, reserved(signatures.as_ref()))?;
     let mut transfer = Transfer { request, signatures, building, done: Vec::new() };
@@ -55,6 +64,9 @@ fn transfer(request: &Message<Vec<u8>>, zone: &Zone, signature: Option<Signature
     transfer.push(soa)?;
     for (owner, rtype, rrset) in zone.rrsets().filter(|(_, rtype, _)| *rtype != Rtype::SOA) {
         for rdata in rrset.rdata() {
+            // Most zones have no letters, and no copy is made to look for some.
+            let written = (!letters.is_empty()).then(|| letters.get(&(owner.to_name(), rtype, rdata.clone())));
+            let rdata = written.flatten().unwrap_or(rdata);
             transfer.push(Row { owner, rtype, class: Class::IN, ttl: rrset.ttl(), rdata })?;
         }
     }

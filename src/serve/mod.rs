@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `wire` | pure: requests in |
 //! | `update` | pure: what an update says |
+//! | `letters` | the capitals of what updates added |
 //! | `lookup` | pure: what a zone answers to a question |
 //! | `answer` | answers out |
 //! | `axfr` | transfers out |
@@ -24,6 +25,8 @@ mod answer;
 mod axfr;
 
 pub mod fault;
+
+mod letters;
 
 mod listen;
 

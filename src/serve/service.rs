@@ -8,6 +8,7 @@ use domain::rdata::tsig::Time48;
 
 use super::answer::{self, Manner, Signature};
 use super::fault::{self, Fault};
+use super::letters::{self, Letters};
 use super::lookup::{self, Answer, Rows};
 use super::tsig::{self, ServerKey};
 use super::wire::{self, Question, Request};
@@ -42,6 +43,8 @@ pub struct Service {
     primary: Primary,
     /// The key.
     key: Option<ServerKey>,
+    /// The letters of records that updates added.
+    letters: Letters,
     /// How many updates came that could be read and were signed as they must be.
     updates: AtomicU64,
     /// How many of them were answered with NOERROR.
@@ -103,7 +106,7 @@ impl Service {
         let primary = Primary::new(zones.iter().map(Zone::of)).with_quirks(quirks);
         primary.decide(fault::script(&faults));
         let count = || AtomicU64::new(0);
-        Service { primary, key, updates: count(), done: count(), transfers: count() }
+        Service { primary, key, letters: Letters::default(), updates: count(), done: count(), transfers: count() }
     }
 
     /// What it did so far.
@@ -177,7 +180,9 @@ impl Service {
         };
         // The DS of a zone is in the zone above it, if that is here as well (RFC 4035 section 3.1.4.1).
         let from_above = if qtype == Rtype::DS { above(1) } else { None };
-        from_above.or_else(|| above(0))
+        let mut answer = from_above.or_else(|| above(0))?;
+        self.letters.restore(&mut answer);
+        Some(answer)
     }
 
     /// Transfers a zone.
@@ -190,7 +195,9 @@ impl Service {
             () if question.qclass != Class::IN => Rcode::NOTAUTH,
             () => {
                 let signature = exchange.manner.signature.clone();
-                let made = self.primary.with_zone(&zone, |zone| axfr::messages(exchange.message, zone, signature));
+                let letters = self.letters.held();
+                let made =
+                    self.primary.with_zone(&zone, |zone| axfr::messages(exchange.message, (zone, &letters), signature));
                 if let Some(messages) = made {
                     self.transfers.fetch_add(1, Ordering::Relaxed);
                     return Outcome::Answered(messages);
@@ -211,13 +218,16 @@ impl Service {
         if !self.may(signature) {
             return Some(Rcode::REFUSED);
         }
-        let update::Update { message, fault } = update::read(request, zone);
-        if let Some(fault) = fault {
-            return Some(self.check(&message).unwrap_or(fault));
+        let update = update::read(request, zone);
+        if let Some(fault) = update.fault {
+            return Some(self.check(&update.message).unwrap_or(fault));
         }
         self.updates.fetch_add(1, Ordering::Relaxed);
-        let rcode = self.primary.deliver(&message);
+        let of_zone = |zone: &Zone| letters::of_update(request, &update, zone);
+        let added = self.primary.with_zone(&update.message.zone, of_zone).unwrap_or_default();
+        let rcode = self.primary.deliver(&update.message);
         if rcode == Some(Rcode::NOERROR) {
+            self.letters.take(added);
             self.done.fetch_add(1, Ordering::Relaxed);
         }
         rcode

@@ -129,6 +129,13 @@ impl<'m> Request<'m> {
         Wire::message(self.octets).append_rdata(record.rtype, record.rdata.clone(), &mut octets)?;
         Ok(RdataRef { rtype: record.rtype, octets: &octets }.to_rdata())
     }
+
+    /// The RDATA of one of its records, names in the letters that they are written with.
+    pub fn written(&self, record: &Record) -> Result<Rdata, WireError> {
+        let mut octets = Vec::with_capacity(record.rdata.len());
+        Wire::message(self.octets).append_written(record.rtype, record.rdata.clone(), &mut octets)?;
+        Ok(RdataRef { rtype: record.rtype, octets: &octets }.to_rdata())
+    }
 }
 
 /// Reads a message from front to back.

@@ -43,13 +43,23 @@ class Registry:
         if mark_name is None:
             return set()
         texts = self.live.rdata(mark_name, "TXT")
-        return {text for text in texts if _labels(text).get("heritage") == "external-dns"}
+        return {text for text in texts if _is_heritage(text)}
 
     def _names_us(self, mark):
         return _labels(mark).get("external-dns/owner") == self.owner
 
 
-def _labels(rdata):
-    """The key=value parts of a heritage TXT, as external-dns reads them."""
+def _parts(rdata):
+    """The key=value parts of a TXT, as external-dns reads them: a part with another number of `=` is none."""
     parts = [part.split("=") for part in masterfile.txt_content(rdata).strip('"').split(",")]
-    return {part[0]: part[1] for part in parts if len(part) == 2}
+    return [(part[0], part[1]) for part in parts if len(part) == 2]
+
+
+def _is_heritage(rdata):
+    """Whether a TXT is external-dns's: it has `heritage=external-dns`, and no other heritage."""
+    return {value for key, value in _parts(rdata) if key == "heritage"} == {"external-dns"}
+
+
+def _labels(rdata):
+    """The labels of a heritage TXT; of several values of one, the last counts."""
+    return dict(_parts(rdata))

@@ -22,6 +22,40 @@ on_every_primary! {
     an_apply_that_was_killed_is_undone_but_not_while_it_is_at_work
 }
 
+#[test]
+fn a_ptr_that_stays_keeps_its_capitals_in_bind() {
+    assert_keeps_capitals(Kind::Bind);
+}
+
+#[test]
+fn a_ptr_that_stays_keeps_its_capitals_in_ours() {
+    assert_keeps_capitals(Kind::Serve);
+}
+
+/// The apply removes one PTR of an RRset, and the undo adds it again; the other one has capitals all the time.
+fn assert_keeps_capitals(kind: Kind) {
+    let Some(rig) = Rig::demo(kind) else { return };
+    let is_fit = |change: &Edit| change.rtype == "PTR" && change.before.len() == 2 && change.after.len() == 1;
+    let change = rig.plan().changes().into_iter().find(is_fit).expect("the demo has one");
+    let stays = change.after.first().expect("one stays");
+    let goes = change.before.difference(&change.after).next().expect("one goes");
+    let (head, target) = stays.rsplit_once(' ').expect("a line ends in its data");
+    let capitals = target.to_ascii_uppercase();
+    rig.nsupdate(&change.zone, &format!("update delete {stays}\n"));
+    rig.nsupdate(&change.zone, &format!("update add {head} {capitals}\n"));
+    let pointers = || -> BTreeSet<String> {
+        let output = rig.other("dig").args(["+short", &change.name, "PTR"]).output().expect("dig runs");
+        text_of(&output.stdout).lines().map(str::to_owned).collect()
+    };
+    let both = BTreeSet::from([capitals.clone(), goes.rsplit(' ').next().expect("its data").to_owned()]);
+    assert_eq!(pointers(), both);
+
+    rig.apply(&rig.plan(), &[]).assert_all(0, "applied");
+    assert_eq!(pointers(), BTreeSet::from([capitals]));
+    applied(undo(&rig, &["1", "--format", "json", "--yes"])).assert_all(0, "applied");
+    assert_eq!(pointers(), both);
+}
+
 /// Markers, registry in TXT, all policies, hosts that share changes, orphans.
 fn what_an_apply_did_is_put_back_to_the_last_record(kind: Kind) {
     let Some(rig) = Rig::demo(kind) else { return };

@@ -172,6 +172,21 @@ fn an_answer_to_a_wrong_clock_is_signed_so_that_others_verify_it() {
 }
 
 #[test]
+fn an_answer_to_a_part_of_a_signature_is_signed_so_that_others_verify_it() {
+    let key = Key::new("zonewright");
+    let server = start(Some(&key));
+    let said = |bits: u16| {
+        let text = format!("{}-{bits}:{}:{}", key.algorithm, key.name, key.secret);
+        dig("dig", &server, &["+qr", "-y", &text, "example.net", "SOA"])
+    };
+    let Some(half) = said(128) else { return };
+    let answer = half.rsplit("Got answer:").next().expect("an answer").to_owned();
+    assert!(answer.contains("status: NOTAUTH") && answer.contains(" BADTRUNC"), "{half}");
+    // It would say so of a signature that is wrong.
+    assert!(half.contains("tsig indicates error") && !half.contains("verify failure"), "{half}");
+}
+
+#[test]
 fn messages_of_one_connection_are_answered_in_order() {
     let server = start(None);
     let mut stream = TcpStream::connect(server.address()).expect("it listens");

@@ -114,15 +114,14 @@ pub fn read(source: SourceText, parsed: Parsed, formats: &[KnownFormat]) -> Chec
 fn read_owner(reader: &mut Reader<'_>) -> Option<String> {
     let node = reader.require("owner")?;
     let owner = reader.text_of(node)?;
-    let plain = owner.chars().all(|c| !c.is_control() && !c.is_whitespace() && !matches!(c, ',' | '"' | '\'' | '\\'));
+    let plain =
+        owner.chars().all(|c| !c.is_control() && !c.is_whitespace() && !matches!(c, ',' | '=' | '"' | '\'' | '\\'));
     if owner.is_empty() || owner.len() > MAX_OWNER || !plain {
         let message = format!("`{owner}` cannot be an owner");
         let diagnostic = reader.source().error("bad-owner", node.origin, node.width, message);
-        reader.push(
-            diagnostic
-                .rule("it is recorded as `heritage=external-dns,external-dns/owner=OWNER`")
-                .hint("use 1 to 100 bytes without commas, quotes, backslashes, blanks and control characters"),
-        );
+        reader.push(diagnostic.rule("it is recorded as `heritage=external-dns,external-dns/owner=OWNER`").hint(
+            "use 1 to 100 bytes without commas, equals signs, quotes, backslashes, blanks and control characters",
+        ));
         return None;
     }
     Some(owner.to_owned())

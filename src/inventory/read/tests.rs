@@ -355,7 +355,7 @@ fn all_errors_in_zonewright_toml_come_at_once() {
       1 | owner = "a b"
         |         ^^^^^
         = rule: it is recorded as `heritage=external-dns,external-dns/owner=OWNER` (zonewright help bad-owner)
-        = hint: use 1 to 100 bytes without commas, quotes, backslashes, blanks and control characters
+        = hint: use 1 to 100 bytes without commas, equals signs, quotes, backslashes, blanks and control characters
     zonewright.toml:48:1: error[missing-key]: the key `pool` is missing
       48 | [[zone]]
          = hint: add `pool`

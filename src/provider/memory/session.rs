@@ -57,9 +57,12 @@ fn instruction(entry: Entry<'_>) -> Instruction {
     let (name, rtype) = (entry.owner.to_name(), entry.rtype);
     match entry.class {
         Class::ANY => Instruction::DeleteRrset(name, rtype),
-        _ => {
+        class => {
             let rdata = RdataRef { rtype, octets: entry.rdata }.to_rdata();
-            Instruction::Add(name, rtype, Ttl::from_wire(entry.ttl), rdata)
+            match class {
+                Class::NONE => Instruction::DeleteRecord(name, rtype, rdata),
+                _ => Instruction::Add(name, rtype, Ttl::from_wire(entry.ttl), rdata),
+            }
         }
     }
 }

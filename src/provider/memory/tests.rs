@@ -78,6 +78,9 @@ fn each_prerequisite_has_its_rcode_and_the_first_that_fails_is_answered() {
     assert_eq!(rcode(&[absent("a")]), "YXRRSET");
     assert_eq!(rcode(&[holds("a", "192.0.2.2"), holds("a", "192.0.2.1")]), "NOERROR");
     assert_eq!(rcode(&[holds("a", "192.0.2.2")]), "NXRRSET");
+    // A record that is named twice is one too many.
+    let twice = [holds("a", "192.0.2.2"), holds("a", "192.0.2.1"), holds("a", "192.0.2.1")];
+    assert_eq!(rcode(&twice), "NXRRSET");
     // Values are compared after all else.
     assert_eq!(rcode(&[holds("a", "192.0.2.2"), absent("a")]), "YXRRSET");
     assert_eq!(rcode(&[absent("other.org."), absent("a")]), "NOTZONE");
@@ -142,6 +145,10 @@ fn soa_and_the_last_ns_of_the_apex_stay() {
 #[test]
 fn what_is_misplaced_is_passed_over() {
     assert_eq!(updated("", &[add("*", Rtype::NS, "ns"), add("@", Rtype::DS, "")]), "NOERROR +0\n");
+    // BIND 9.18 adds NSEC3PARAM below the apex as any record.
+    let param = RdataRef { rtype: Rtype::NSEC3PARAM, octets: &[1, 0, 0, 0, 0] }.to_rdata();
+    let below = Instruction::Add(at("a"), Rtype::NSEC3PARAM, Ttl::from_secs(60).unwrap(), param);
+    assert_eq!(updated("", &[below]), "NOERROR +1\na 60 NSEC3PARAM 1 0 0 -\n");
     // A DS goes with the delegation that it is of.
     assert_eq!(updated("", &[add("sub", Rtype::DS, "")]), "NOERROR +0\n");
     let mut cut = zone("sub NS ns\n");

@@ -82,7 +82,12 @@ pub fn octets(zone: &ZoneName, edit: Edit<'_>) -> usize {
     let records = |rrset: &Rrset| rrset.rdata().iter().map(|rdata| record(rdata.as_octets().len())).sum::<usize>();
     let (before, after) = (edit.kind.before(), edit.kind.after());
     let prerequisite = before.map_or(record(0), records);
-    let deleted = before.map_or(0, |_| record(0));
+    // Records are deleted one by one only where one stays, which is then not added.
+    let deleted = match (before, after) {
+        (Some(before), Some(after)) if before.ttl() == after.ttl() => record(0).max(records(before)),
+        (Some(_), _) => record(0),
+        (None, _) => 0,
+    };
     let added = after.map_or(0, |after| record(0) + records(after));
     prerequisite + deleted + added
 }
@@ -177,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_modified_is_replaced_whole_after_all_that_is_deleted() {
+    fn what_gets_another_ttl_is_replaced_whole_after_all_that_is_deleted() {
         let octets = lowered(&[
             (
                 key("a.example.net", Rtype::AAAA),
@@ -204,6 +209,33 @@ mod tests {
         let expected =
             ["a.example.net. 0 ANY AAAA -", "b.example.net. 0 ANY PTR -", "a.example.net. 60 IN AAAA 2a02::2"];
         assert_eq!(updates, expected);
+    }
+
+    #[test]
+    fn a_record_that_stays_is_not_sent_again() {
+        let pointers = |rdata: &[&str]| rrset(Rtype::PTR, 300, rdata);
+        let before = pointers(&["host-a.example.net.", "gone.example.net."]);
+        let after = pointers(&["host-a.example.net.", "new.example.net."]);
+        let octets = lowered(&[(key("p.example.net", Rtype::PTR), ChangeKind::Modify { before, after })]);
+        let (prerequisites, updates) = read(&octets);
+        assert_eq!(
+            prerequisites,
+            [
+                "p.example.net. 0 IN PTR gone.example.net.",
+                "p.example.net. 0 IN PTR host-a.example.net.",
+                "p.example.net. 0 NONE CNAME -"
+            ]
+        );
+        let expected = ["p.example.net. 0 NONE PTR gone.example.net.", "p.example.net. 300 IN PTR new.example.net."];
+        assert_eq!(updates, expected);
+    }
+
+    #[test]
+    fn what_keeps_no_record_is_replaced_whole() {
+        let (before, after) =
+            (rrset(Rtype::PTR, 300, &["a.example.net."]), rrset(Rtype::PTR, 300, &["b.example.net."]));
+        let octets = lowered(&[(key("p.example.net", Rtype::PTR), ChangeKind::Modify { before, after })]);
+        assert_eq!(read(&octets).1, ["p.example.net. 0 ANY PTR -", "p.example.net. 300 IN PTR b.example.net."]);
     }
 
     #[test]

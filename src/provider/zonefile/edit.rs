@@ -1,7 +1,8 @@
 //! The text of a zone's main file, edited.
 //!
 //! Comes in: the text, the places of its records, edits of whole RRsets, and the next serial. Goes out: the new text,
-//! in which every line outside the edits is unchanged, or why the file cannot be edited. Pure.
+//! in which every line outside the edits, and every record of theirs that stays, is unchanged, or why the file cannot be
+//! edited. Pure.
 //!
 //! A record may leave out its owner name and its TTL; it then has those of earlier records. Therefore, while lines are
 //! copied, the owner name and TTL that a reader of the new text would use are tracked, and a record whose meaning would
@@ -14,7 +15,7 @@ use std::ops::Range;
 use super::layout::{Key, Layout, Line};
 use super::parse::TtlFrom;
 use crate::diag::Origin;
-use crate::dns::{NameRef, Rrset, Rtype, Serial, Ttl};
+use crate::dns::{NameRef, Rdata, Rrset, Rtype, Serial, Ttl};
 use crate::provider::write::Edit;
 
 /// Why a file cannot be edited.
@@ -45,38 +46,66 @@ pub fn edit(text: &[u8], layout: &Layout, edits: &[Edit<'_>], serial: Serial) ->
     for (number, line) in layout.lines.iter().enumerate() {
         copy.go_to(line);
         match todo.replaced.get_mut(&(line.owner.as_wire(), line.rtype)) {
-            Some(rrset) => {
+            Some(replaced) if stays(line, replaced.after) => {
+                copy.keep(line, serial);
+                if replaced.last == number
+                    && let Some(new) = replaced.new.take()
+                {
+                    copy.write(line, &new);
+                }
+            }
+            Some(replaced) => {
                 copy.at = line.range.end;
-                if let Some(New { key, after }) = rrset.take() {
-                    copy.write(line, key, after);
+                if let Some(new) = replaced.new.take() {
+                    copy.write(line, &new);
                 }
             }
             None => copy.keep(line, serial),
         }
-        for New { key, after } in todo.behind.remove(&number).unwrap_or_default() {
-            copy.write(line, key, after);
+        for new in todo.behind.remove(&number).unwrap_or_default() {
+            copy.write(line, &new);
         }
     }
     copy.out.extend_from_slice(&text[copy.at..]);
-    for New { key, after } in todo.at_end {
-        copy.write_at_end(layout.lines.last(), key, after);
+    for new in todo.at_end {
+        copy.write_at_end(layout.lines.last(), &new);
     }
     Ok(copy.out)
 }
 
-/// An RRset that is to be written.
-#[derive(Debug, Clone, Copy)]
+/// Whether a record is in the RRset that takes the place of its own; its line then stays, with capitals and comment.
+fn stays(line: &Line, after: Option<&Rrset>) -> bool {
+    after
+        .zip(line.rdata.as_ref())
+        .is_some_and(|(after, rdata)| after.ttl() == line.ttl && after.rdata().contains(rdata))
+}
+
+/// Records of an RRset that are to be written.
+#[derive(Debug, Clone)]
 struct New<'a> {
     /// The owner name and type.
     key: (NameRef<'a>, Rtype),
-    /// Its data.
-    after: &'a Rrset,
+    /// The TTL.
+    ttl: Ttl,
+    /// Their data; may be empty.
+    rdata: Vec<&'a Rdata>,
+}
+
+/// What takes the place of an RRset.
+#[derive(Debug)]
+struct Replaced<'a> {
+    /// What is there afterwards.
+    after: Option<&'a Rrset>,
+    /// The records of it that no line has; none once they were written.
+    new: Option<New<'a>>,
+    /// The number of its last line.
+    last: usize,
 }
 
 /// What is to be done with which lines.
 struct Todo<'a> {
-    /// The RRsets whose lines go, each with what takes the place of the first; none once that was written.
-    replaced: HashMap<(&'a [u8], Rtype), Option<New<'a>>>,
+    /// The RRsets that change or go. New records take the place of the first line that goes, else follow the last line.
+    replaced: HashMap<(&'a [u8], Rtype), Replaced<'a>>,
     /// What comes behind the line with a number.
     behind: HashMap<usize, Vec<New<'a>>>,
     /// The new records at the end of the file.
@@ -85,19 +114,27 @@ struct Todo<'a> {
 
 impl<'a> Todo<'a> {
     /// Finds the place of each edit.
-    fn new(layout: &Layout, edits: &[Edit<'a>]) -> Todo<'a> {
+    fn new(layout: &'a Layout, edits: &[Edit<'a>]) -> Todo<'a> {
         let mut todo = Todo { replaced: HashMap::new(), behind: HashMap::new(), at_end: Vec::new() };
         let mut created: HashMap<&[u8], (Option<usize>, Vec<New<'a>>)> = HashMap::new();
         for edit in edits {
             let owner = edit.key.owner.as_name();
-            let new = edit.kind.after().map(|after| New { key: (owner, edit.key.rtype), after });
+            let after = edit.kind.after();
+            let key = (owner, edit.key.rtype);
+            let new = after.map(|after| New { key, ttl: after.ttl(), rdata: after.rdata().iter().collect() });
             if edit.kind.before().is_some() {
-                todo.replaced.insert((owner.as_wire(), edit.key.rtype), new);
+                todo.replaced.insert((owner.as_wire(), edit.key.rtype), Replaced { after, new, last: 0 });
             } else {
                 created.entry(owner.as_wire()).or_default().1.extend(new);
             }
         }
         for (number, line) in layout.lines.iter().enumerate() {
+            if let Some(Replaced { after, new, last }) = todo.replaced.get_mut(&(line.owner.as_wire(), line.rtype)) {
+                *last = number;
+                if let Some(new) = new.as_mut().filter(|_| stays(line, *after)) {
+                    new.rdata.retain(|rdata| Some(*rdata) != line.rdata.as_ref());
+                }
+            }
             if let Some((last, _)) = created.get_mut(line.owner.as_wire()) {
                 *last = Some(number);
             }
@@ -180,14 +217,15 @@ impl<'a> Copy<'a> {
         }
     }
 
-    /// Writes an RRset in the place of, or behind, a record of its owner, each of its records in the shape of that one.
-    fn write(&mut self, line: &Line, key: (NameRef<'a>, Rtype), rrset: &Rrset) {
+    /// Writes records in the place of, or behind, a record of their owner, each in the shape of that one.
+    fn write(&mut self, line: &Line, new: &New<'a>) {
+        let New { key, ttl, rdata } = new;
         let end = if self.text[line.range.clone()].ends_with(b"\r\n") { "\r\n" } else { "\n" };
-        for rdata in rrset.rdata() {
-            self.write_head(line, key, rrset.ttl());
+        for rdata in rdata {
+            self.write_head(line, *key, *ttl);
             self.out.extend_from_slice(format!("{}{end}", rdata.as_rdata(key.1)).as_bytes());
             self.owner = Some(key.0);
-            self.ttl = Some(rrset.ttl());
+            self.ttl = Some(*ttl);
         }
     }
 
@@ -228,12 +266,13 @@ impl<'a> Copy<'a> {
         self.out.extend_from_slice(new.as_bytes());
     }
 
-    /// Writes an RRset at the end of the file, with the class where the last record there has it.
-    fn write_at_end(&mut self, last: Option<&Line>, (owner, rtype): (NameRef<'a>, Rtype), rrset: &Rrset) {
+    /// Writes records at the end of the file, with the class where the last record there has it.
+    fn write_at_end(&mut self, last: Option<&Line>, new: &New<'a>) {
+        let New { key: (owner, rtype), ttl, rdata } = new;
         let class = if last.is_some_and(|line| line.has_class) { "IN " } else { "" };
         let end = if self.text.ends_with(b"\r\n") { "\r\n" } else { "\n" };
-        for rdata in rrset.rdata() {
-            let line = format!("{owner} {} {class}{rtype} {}{end}", rrset.ttl(), rdata.as_rdata(rtype));
+        for rdata in rdata {
+            let line = format!("{owner} {ttl} {class}{rtype} {}{end}", rdata.as_rdata(*rtype));
             self.out.extend_from_slice(line.as_bytes());
         }
     }

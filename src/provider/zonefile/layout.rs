@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::parse::{Place, Record, TtlFrom};
 use crate::diag::{FileId, Origin};
-use crate::dns::{Name, Rtype, Ttl};
+use crate::dns::{Name, Rdata, RdataRef, Rtype, Ttl};
 
 /// The owner name and type of an RRset.
 pub type Key = (Name, Rtype);
@@ -18,7 +18,7 @@ pub type Key = (Name, Rtype);
 pub struct Layout {
     /// The zone's main file.
     main: FileId,
-    /// The RRsets of which the places in included files are kept.
+    /// The RRsets of which the data, and the places in included files, are kept.
     wanted: HashSet<Key>,
     /// The records of the main file, in its order.
     pub lines: Vec<Line>,
@@ -57,6 +57,8 @@ pub struct Line {
     pub serial_at: Option<Range<usize>>,
     /// The TTL that a record said last in the files that are included right before this one.
     pub included_ttl: Option<Ttl>,
+    /// The data, where the RRset is to be edited.
+    pub rdata: Option<Rdata>,
 }
 
 /// The number of the serial among the fields of a SOA (RFC 1035 section 3.3.13).
@@ -73,15 +75,18 @@ impl Layout {
 
     /// Takes the next record.
     pub fn note(&mut self, record: &Record<'_>, place: &Place<'_>) {
+        let key = (record.owner.to_name(), record.rtype);
         if place.file() == self.main {
-            let line = Line::new(record, place, self.included_ttl.take());
+            let is_wanted = self.wanted.contains(&key);
+            let mut line = Line::new(key.0, record, place);
+            line.included_ttl = self.included_ttl.take();
+            line.rdata = is_wanted.then(|| RdataRef { rtype: record.rtype, octets: record.rdata }.to_rdata());
             self.lines.push(line);
             return;
         }
         if record.ttl_from == TtlFrom::Record {
             self.included_ttl = Some(record.ttl);
         }
-        let key = (record.owner.to_name(), record.rtype);
         if record.rtype == Rtype::SOA || self.wanted.contains(&key) {
             self.included.entry(key).or_insert(place.origin());
         }
@@ -90,14 +95,14 @@ impl Layout {
 
 impl Line {
     /// Keeps the needed fields of a record.
-    fn new(record: &Record<'_>, place: &Place<'_>, included_ttl: Option<Ttl>) -> Line {
+    fn new(owner: Name, record: &Record<'_>, place: &Place<'_>) -> Line {
         let head = place.head();
         let rtype_at = head.rtype.range();
         let first = [head.ttl, head.class, Some(head.rtype)].into_iter().flatten().map(|token| token.range().start);
         let is_soa = record.rtype == Rtype::SOA && head.rdata.len() == SOA_FIELDS;
         Line {
             range: place.range(),
-            owner: record.owner.to_name(),
+            owner,
             rtype: record.rtype,
             ttl: record.ttl,
             ttl_from: record.ttl_from,
@@ -108,7 +113,8 @@ impl Line {
             rdata_at: head.rdata.first().map_or(rtype_at.end, |token| token.range().start - usize::from(token.quoted)),
             rtype_at,
             serial_at: head.rdata.get(SERIAL).filter(|_| is_soa).map(|token| token.range()),
-            included_ttl,
+            included_ttl: None,
+            rdata: None,
         }
     }
 }

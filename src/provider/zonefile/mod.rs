@@ -14,8 +14,11 @@
 //! - leaves `$INCLUDE` to the caller, who can hand on the origin, but not `$TTL`;
 //! - allocates for each record.
 //!
-//! What both lack: `$GENERATE`; the presentation format of rare types such as LOC and CERT, whose data must be written
-//! as RFC 3597 says; and service parameters (SVCB, HTTPS) with a `z` or `9` in their names.
+//! The library's scanners know no mnemonics of algorithms and no rare types such as LOC, CERT and DHCID, and misread
+//! service parameters (SVCB, HTTPS): those are read here (`rdata`). One record that cannot be read makes its zone
+//! unknown, and blocks every host in it.
+//!
+//! What both lack: `$GENERATE`.
 
 mod compare;
 mod consistency;

@@ -9,7 +9,7 @@ use crate::provider::is_zone_data;
 
 use super::entry::{Entry, FaultKind, Splitter, Token};
 use super::load::{LoadError, Loader};
-use super::rdata::{RdataFault, RdataReader, RdataText, name_fault, parse_period};
+use super::rdata::{RdataFault, RdataReader, RdataText, name_fault, parse_period, parse_rtype};
 
 /// How deep $INCLUDE may nest below the zone file (no official source; enough for every sensible layout).
 const MAX_DEPTH: usize = 8;
@@ -473,13 +473,13 @@ fn parse_type(place: &Place<'_>, token: Token) -> Result<Rtype, Fault> {
         let error = place.error("wrong-class", token, format!("`{upper}`: the class is not IN"));
         return Err(error.hint("zones of other classes cannot be read").into());
     }
-    match upper.parse::<Rtype>() {
-        Ok(rtype) if is_zone_data(rtype) => Ok(rtype),
-        Ok(_) => {
+    match parse_rtype(upper.as_bytes()) {
+        Some(rtype) if is_zone_data(rtype) => Ok(rtype),
+        Some(_) => {
             let message = format!("`{upper}` is a type that exists only in messages");
             Err(place.error("bad-type", token, message).hint("remove the record").into())
         }
-        Err(_) => {
+        None => {
             let message = format!("`{}` is not a type", place.shown(token));
             let hint = "write types without a mnemonic as `TYPE` and their number, their data as `\\# LENGTH HEX`";
             Err(place.error("unknown-type", token, message).hint(hint).into())

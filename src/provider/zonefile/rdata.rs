@@ -1,10 +1,18 @@
-//! RDATA from tokens: the common types by a small table, all others by the library.
+//! RDATA from tokens: the common types by a small table, rare ones field by field, all others by the library.
+
+mod fields;
+mod mnemonic;
+mod rare;
+mod svcb;
+#[cfg(test)]
+mod tests;
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use domain::base::rdata::ComposeRecordData;
 use domain::rdata::ZoneRecordData;
 
+pub use self::mnemonic::rtype as parse_rtype;
 use super::entry::Token;
 use super::scan::TokenScanner;
 use crate::dns::{NameBuffer, NameError, NameRef, Rtype, Ttl, Wire, name};
@@ -87,6 +95,7 @@ impl RdataReader {
         match parts(rtype) {
             _ if unknown => self.read_generic(rtype, source)?,
             Some(parts) => self.read_parts(parts, source)?,
+            None if rare::read(rtype, source, &mut self.rdata)? => {}
             None => self.read_by_library(rtype, source)?,
         }
         Ok(&self.rdata)
@@ -153,30 +162,8 @@ impl RdataReader {
                 let period = parse_period(word).ok_or_else(|| wrong("a length of time of 0 to 2147483647 seconds"))?;
                 self.rdata.extend_from_slice(&period.as_secs().to_be_bytes());
             }
-            Part::Texts => self.read_string(word, true).map_err(|message| ("bad-rdata", message))?,
-            Part::LongText => self.read_string(word, false).map_err(|message| ("bad-rdata", message))?,
-        }
-        Ok(())
-    }
-
-    /// Appends the octets of a string, with their number before them where it is a character string.
-    fn read_string(&mut self, word: &[u8], counted: bool) -> Result<(), String> {
-        let start = self.rdata.len();
-        if counted {
-            self.rdata.push(0);
-        }
-        let mut rest = word;
-        while let Some(backslash) = memchr::memchr(b'\\', rest) {
-            self.rdata.extend_from_slice(&rest[..backslash]);
-            let (octet, used) = name::unescape(&rest[backslash + 1..]).map_err(|error| error.to_string())?;
-            self.rdata.push(octet);
-            rest = &rest[backslash + 1 + used..];
-        }
-        self.rdata.extend_from_slice(rest);
-        if counted {
-            let length = self.rdata.len() - start - 1;
-            self.rdata[start] =
-                u8::try_from(length).map_err(|_| format!("a string of {length} bytes (255 are allowed)"))?;
+            Part::Texts => push_string(&mut self.rdata, word, true).map_err(|message| ("bad-rdata", message))?,
+            Part::LongText => push_string(&mut self.rdata, word, false).map_err(|message| ("bad-rdata", message))?,
         }
         Ok(())
     }
@@ -232,6 +219,38 @@ impl RdataReader {
         let done = Wire::rdata(octets).append_rdata(rtype, 0..octets.len(), &mut self.rdata);
         done.map_err(|error| format!("bad RDATA of {rtype}: {error}"))
     }
+}
+
+/// Appends the octets of a string, with their number before them where it is a character string.
+///
+/// Errors: a bad escape, or a character string that is too long.
+fn push_string(out: &mut Vec<u8>, word: &[u8], counted: bool) -> Result<(), String> {
+    let start = out.len();
+    if counted {
+        out.push(0);
+    }
+    let mut rest = word;
+    while let Some(backslash) = memchr::memchr(b'\\', rest) {
+        out.extend_from_slice(&rest[..backslash]);
+        let (octet, used) = name::unescape(&rest[backslash + 1..]).map_err(|error| error.to_string())?;
+        out.push(octet);
+        rest = &rest[backslash + 1 + used..];
+    }
+    out.extend_from_slice(rest);
+    if counted {
+        let length = out.len() - start - 1;
+        out[start] = u8::try_from(length).map_err(|_| format!("a string of {length} bytes (255 are allowed)"))?;
+    }
+    Ok(())
+}
+
+/// The octets of a string.
+///
+/// Errors: a bad escape.
+fn unescaped(word: &[u8]) -> Result<Vec<u8>, String> {
+    let mut octets = Vec::with_capacity(word.len());
+    push_string(&mut octets, word, false)?;
+    Ok(octets)
 }
 
 /// A fault of a token.

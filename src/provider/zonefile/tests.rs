@@ -162,6 +162,27 @@ w MX \# 6 000A 01 41 00 00 ; trailing
 }
 
 #[test]
+fn one_rare_record_does_not_hide_its_zone() {
+    // Each of these made the whole zone unknown.
+    let text = r#"
+https HTTPS 1 . key9999=x
+alpn HTTPS 1 . alpn="h1\\,h2"
+ds DS 12345 RSASHA256 2 2BB183AF5F22588179A53B0A98631FAD1A2921182BB183AF5F22588179A53B0A
+key DNSKEY 257 3 ECDSAP256SHA256 AwEAAQ==
+sig RRSIG A RSASHA256 3 3600 20300322173103 20300220173103 2642 example.net. AAAA
+loc LOC 52 22 23.000 N 4 53 32.000 E -2.00m
+cert CERT PKIX 1 RSASHA256 AAAA
+a AAAA 2001:db8::1
+a DHCID AAIBY2/AuCccgoJbsaxcQc9TUapptP69lOjxfNuVAA2kjEA=
+eui EUI48 00-00-5e-00-53-2a
+nsap NSAP-PTR a
+"#;
+    let read = read(&format!("{HEAD}{text}")).unwrap_or_else(|error| panic!("{}", shown(&error)));
+    assert_eq!(read.contents.record_count(), 12);
+    assert!(records(text).contains("a.example.net. 3600 IN AAAA 2001:db8::1\n"));
+}
+
+#[test]
 fn all_that_is_wrong_is_reported_at_once() {
     let text = "\
 a A 192.0.2
@@ -189,7 +210,7 @@ j MX 70000 x
 k TXT \\# 2 zz
 l TXT
 m A \u{e4}.example
-  LOC 52 22 23.000 N 4 53 32.000 E -2.00m
+  UINFO 1 2
 good A 192.0.2.1
 n ( A
 192.0.2.1
@@ -293,9 +314,9 @@ n ( A
       27 | m A ä.example
          |     ^^^^^^^^^
          = hint: an A record holds one address such as `192.0.2.1`
-    zones/example.net.zone:28:7: error[unknown-type]: the RDATA of LOC can be read only in the notation of RFC 3597
-      28 |   LOC 52 22 23.000 N 4 53 32.000 E -2.00m
-         |       ^^
+    zones/example.net.zone:28:9: error[unknown-type]: the RDATA of UINFO can be read only in the notation of RFC 3597
+      28 |   UINFO 1 2
+         |         ^
          = hint: write the data as `\# LENGTH HEX`
     zones/example.net.zone:30:3: error[unclosed-parenthesis]: a parenthesis that is never closed, so the rest of the file belongs to this record
       30 | n ( A

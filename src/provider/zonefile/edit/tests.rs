@@ -86,6 +86,40 @@ host2\t60\tAAAA\t2001:db8::3
 }
 
 #[test]
+fn a_record_that_stays_keeps_its_capitals_and_its_comment() {
+    let text = "\
+$TTL 3600
+@ SOA ns host 7 2 3 4 5
+p PTR Host-A.Example.NET. ; stays
+  PTR gone.example.net.   ; goes
+  PTR Host-B.Example.NET.
+q 60 PTR Host-C.Example.NET.
+r TXT x
+";
+    let stays = "3600 host-a.example.net host-b.example.net";
+    insta::assert_snapshot!(edited(text, &[("p", Rtype::PTR, stays)]), @r"
+    $TTL 3600
+    @ SOA ns host 8 2 3 4 5
+    p PTR Host-A.Example.NET. ; stays
+      PTR Host-B.Example.NET.
+    q 60 PTR Host-C.Example.NET.
+    r TXT x
+    ");
+    let new = format!("{stays} host-d.example.net");
+    let further = ("q", Rtype::PTR, "60 host-c.example.net host-d.example.net");
+    insta::assert_snapshot!(edited(text, &[("p", Rtype::PTR, &new), further]), @r"
+    $TTL 3600
+    @ SOA ns host 8 2 3 4 5
+    p PTR Host-A.Example.NET. ; stays
+      3600 PTR host-d.example.net.
+      PTR Host-B.Example.NET.
+    q 60 PTR Host-C.Example.NET.
+    q 60 PTR host-d.example.net.
+    r TXT x
+    ");
+}
+
+#[test]
 fn what_follows_a_removed_record_keeps_its_owner_and_ttl() {
     let text = "\
 @ 900 SOA ns host 7 2 3 4 5

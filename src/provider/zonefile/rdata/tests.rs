@@ -1,0 +1,139 @@
+//! Presentation formats, and the wire format that BIND 9.18 makes of them.
+
+use super::*;
+use crate::dns::Name;
+use crate::provider::zonefile::entry::Splitter;
+
+/// Reads the RDATA of a type.
+fn read(rtype: &str, text: &str) -> Result<String, String> {
+    let line = format!("{text}\n");
+    let mut splitter = Splitter::new(line.as_bytes());
+    let entry = splitter.next_entry();
+    assert!(entry.is_none_or(|entry| entry.fault.is_none()), "{text}");
+    let origin = Name::parse("example.net").unwrap();
+    let source = RdataText { text: line.as_bytes(), tokens: splitter.tokens(), origin: origin.as_name() };
+    let rtype = parse_rtype(rtype.as_bytes()).unwrap();
+    let mut reader = RdataReader::default();
+    let octets = reader.read(rtype, source).map_err(|fault| fault.message)?;
+    Ok(crate::disk::hex(octets))
+}
+
+/// Each: type, presentation format, wire format. The wire format is that of `named-compilezone` 9.18.49: it prints both
+/// forms alike.
+const RARE: &str = include_str!("rare.txt");
+
+#[test]
+fn rare_types_are_read_as_bind_reads_them() {
+    let mut count = 0;
+    for line in RARE.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+        let (left, hex) = line.split_once(" = ").unwrap();
+        let (rtype, text) = left.split_once(' ').unwrap_or((left, ""));
+        assert_eq!(read(rtype, text).as_deref(), Ok(hex), "{left}");
+        let generic = format!("\\# {} {hex}", hex.len() / 2);
+        assert_eq!(read(rtype, &generic).as_deref(), Ok(hex), "{left}");
+        count += 1;
+    }
+    assert!(count > 100, "{count}");
+}
+
+#[test]
+fn what_is_wrong_in_a_rare_type_is_said() {
+    let text = |(rtype, text): (&str, &str)| match read(rtype, text) {
+        Ok(hex) => format!("{rtype} {text}: {hex}\n"),
+        Err(message) => format!("{rtype} {text}: {message}\n"),
+    };
+    let wrong = [
+        ("HTTPS", "1 . alpn=h2,,h3"),
+        ("HTTPS", "1 . alpn="),
+        ("HTTPS", r#"1 . alpn="h1\\2""#),
+        ("HTTPS", "1 . alpn=h2 alpn=h3"),
+        ("HTTPS", "1 . key1=h2"),
+        ("HTTPS", "1 . key09=x"),
+        ("HTTPS", "1 . key65536=x"),
+        ("HTTPS", "1 . \"alpn=h2\""),
+        ("HTTPS", "1 . alpn=h2\"h3\""),
+        ("HTTPS", "1 . mandatory=mandatory"),
+        ("HTTPS", "1 . mandatory=alpn,alpn alpn=h2"),
+        ("HTTPS", "1 . port=70000"),
+        ("HTTPS", "1 . port"),
+        ("HTTPS", "1 . no-default-alpn=x"),
+        ("HTTPS", "1 . ipv4hint=2001:db8::1"),
+        ("HTTPS", "1 . ech=*"),
+        ("DS", "1 RSA 2 00"),
+        ("DS", "1 8 2"),
+        ("DS", "1 8 2 0"),
+        ("DNSKEY", "256 3 8"),
+        ("RRSIG", "A 8 3 60 20300230000000 20300220173103 2642 . AAAA"),
+        ("RRSIG", "FOO 8 3 60 20300220000000 20300220173103 2642 . AAAA"),
+        ("LOC", "91 N 0 E 0m"),
+        ("LOC", "1 60 N 0 E 0m"),
+        ("LOC", "1 1 60 N 0 E 0m"),
+        ("LOC", "1 N 1 N 0m"),
+        ("LOC", "1 N 1 E"),
+        ("LOC", "1 N 1 E 1 1 1 1 1"),
+        ("LOC", "1 N 1 E -100000.01"),
+        ("EUI48", "00-00-5e-00-53"),
+        ("EUI48", "00-00-5e-00-53-2"),
+        ("NID", "10 14:4fff:ff20"),
+        ("APL", "3:192.0.2.0/24"),
+        ("APL", "1:192.0.2.0/33"),
+        ("WKS", "192.0.2.1 TCP nothing"),
+        ("HIP", "2 0 AwEAAQ=="),
+        ("NSAP", "47"),
+        ("ATMA", "+12a"),
+        ("AMTRELAY", "10 0 4 ."),
+        ("A6", "129 a"),
+        ("X25", "1 2"),
+        ("DHCID", ""),
+        ("CSYNC", "1 1 FOO"),
+        ("NXT", ". TYPE128"),
+        ("UINFO", "1"),
+    ];
+    insta::assert_snapshot!(wrong.map(text).concat(), @r#"
+    HTTPS 1 . alpn=h2,,h3: the value of `alpn` is not a list without empty items
+    HTTPS 1 . alpn=: the value of `alpn` is not a list without empty items
+    HTTPS 1 . alpn="h1\\2": the value of `alpn` is not a list without empty items
+    HTTPS 1 . alpn=h2 alpn=h3: the parameter is there twice
+    HTTPS 1 . key1=h2: the value of `key1` is not a list of protocols of 1 to 255 bytes
+    HTTPS 1 . key09=x: `key09` is not a service parameter
+    HTTPS 1 . key65536=x: `key65536` is not a service parameter
+    HTTPS 1 . "alpn=h2": `alpn` is not a service parameter
+    HTTPS 1 . alpn=h2"h3": something follows the value of `alpn` without a blank
+    HTTPS 1 . mandatory=mandatory: the value of `mandatory` is not a list of other parameters, each once
+    HTTPS 1 . mandatory=alpn,alpn alpn=h2: the value of `mandatory` is not a list of other parameters, each once
+    HTTPS 1 . port=70000: the value of `port` is not a port: 0 to 65535
+    HTTPS 1 . port: the value of `port` is not a port: 0 to 65535
+    HTTPS 1 . no-default-alpn=x: the value of `no-default-alpn` is not empty
+    HTTPS 1 . ipv4hint=2001:db8::1: the value of `ipv4hint` is not a list of IPv4 addresses
+    HTTPS 1 . ech=*: the value of `ech` is not base64
+    DS 1 RSA 2 00: `RSA` is not an algorithm of DNSSEC
+    DS 1 8 2: the RDATA end before hexadecimal data
+    DS 1 8 2 0: this is not hexadecimal data
+    DNSKEY 256 3 8: the RDATA end before base64
+    RRSIG A 8 3 60 20300230000000 20300220173103 2642 . AAAA: `20300230000000` is not a time such as `20261231235959`
+    RRSIG FOO 8 3 60 20300220000000 20300220173103 2642 . AAAA: `FOO` is not a type
+    LOC 91 N 0 E 0m: an angle of over 90 degrees
+    LOC 1 60 N 0 E 0m: minutes and seconds are below 60
+    LOC 1 1 60 N 0 E 0m: minutes and seconds are below 60
+    LOC 1 N 1 N 0m: `N` is not a direction
+    LOC 1 N 1 E: the RDATA end before an altitude in metres
+    LOC 1 N 1 E 1 1 1 1 1: this follows the last field of the RDATA
+    LOC 1 N 1 E -100000.01: `-100000.01` is not an altitude in metres
+    EUI48 00-00-5e-00-53: `00-00-5e-00-53` is not pairs of hexadecimal digits with hyphens between them
+    EUI48 00-00-5e-00-53-2: `00-00-5e-00-53-2` is not pairs of hexadecimal digits with hyphens between them
+    NID 10 14:4fff:ff20: `14:4fff:ff20` is not four groups of hexadecimal digits
+    APL 3:192.0.2.0/24: `3:192.0.2.0/24` is not a network such as `1:192.0.2.0/24`
+    APL 1:192.0.2.0/33: `1:192.0.2.0/33` is not a network such as `1:192.0.2.0/24`
+    WKS 192.0.2.1 TCP nothing: `nothing` is not a service that is known here, or a port
+    HIP 2 0 AwEAAQ==: `0` is not hexadecimal data
+    NSAP 47: `47` is not hexadecimal data after `0x`
+    ATMA +12a: `+12a` is not `+` and digits, or hexadecimal data
+    AMTRELAY 10 0 4 .: `4` is not a kind of relay: 0 to 3
+    A6 129 a: `129` is not a number of 0 to 128
+    X25 1 2: this follows the last field of the RDATA
+    DHCID : the RDATA end before base64
+    CSYNC 1 1 FOO: `FOO` is not a type
+    NXT . TYPE128: NXT has no room for types over 127
+    UINFO 1: the RDATA of UINFO can be read only in the notation of RFC 3597
+    "#);
+}
