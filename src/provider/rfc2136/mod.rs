@@ -18,6 +18,7 @@
 //! | `health` | what a run has learned of a server |
 //! | `ixfr` | pure: the old zone and messages to the new zone |
 //! | `kept` | a zone with the help of the cache |
+//! | `meter` | how much one read may bring |
 //! | `examine` | asks each server what works |
 //! | `lower` | pure: updates to messages |
 //! | `composed` | pure: the octets of a message, names compressed |
@@ -38,6 +39,7 @@ mod ixfr;
 mod kept;
 mod lower;
 mod message;
+mod meter;
 mod observe;
 mod outcome;
 mod query;
@@ -74,12 +76,13 @@ pub use self::examine::examine;
 use self::failure::{Failure, Progress};
 use self::health::Health;
 use self::kept::Standings;
+use self::meter::Meter;
 use self::rooms::Rooms;
 use self::settings::{KeySettings, Server, Settings};
 pub use self::settings::{place, server_names};
 use self::wire::{Connection, WireFault};
 use self::writer::Primary;
-use super::cache::Cache;
+use super::cache::{Cache, KeptSize};
 use super::outage::place_of;
 use super::secret::{SecretError, SecretSource};
 
@@ -170,7 +173,7 @@ impl ReadZone for NameServers {
     fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, TargetError> {
         let contents = self.first_that_can(zone, |server, key| match &self.cache {
             Some(cache) => self.read_by_cache(cache, server, zone, key),
-            None => self.transfer_patiently(server, zone, key),
+            None => self.transfer_patiently(server, zone, key, None),
         })?;
         Ok(ZoneRead { contents, inputs: Vec::new(), findings: None })
     }
@@ -186,17 +189,17 @@ impl AskZone for NameServers {
     }
 
     fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, TargetError> {
-        let Exchange { timeout, window, .. } = self.settings.exchange;
+        let (Exchange { timeout, window, .. }, limits) = (self.settings.exchange, self.settings.limits);
         let window = window.map_or(DEFAULT_WINDOW, |window| usize::from(window).min(MAX_WINDOW));
-        self.first_that_can(zone, |server, key| Asker { server, zone, key, timeout, window }.ask(questions))
+        self.first_that_can(zone, |server, key| Asker { server, zone, key, timeout, window, limits }.ask(questions))
     }
 
     fn find(&self, zone: &ZoneName, names: &[Name]) -> Result<Vec<Existence>, TargetError> {
-        let Exchange { timeout, window, .. } = self.settings.exchange;
+        let (Exchange { timeout, window, .. }, limits) = (self.settings.exchange, self.settings.limits);
         let window = window.map_or(DEFAULT_WINDOW, |window| usize::from(window).min(MAX_WINDOW));
         let questions: Vec<Question> = names.iter().cloned().map(Question::whether).collect();
         self.first_that_can(zone, |server, key| {
-            Asker { server, zone, key, timeout, window }.ask_to(&questions, query::read_existence)
+            Asker { server, zone, key, timeout, window, limits }.ask_to(&questions, query::read_existence)
         })
     }
 }
@@ -227,13 +230,14 @@ impl NameServers {
     /// Knot does not sign its refusal for a name in no zone of its own. Then all questions are asked without the key:
     /// the answers only show where to look, and a transfer proves the rest.
     fn find_apexes(&self, names: &[Name]) -> Result<Vec<Option<ZoneName>>, TargetError> {
-        let timeout = self.settings.exchange.timeout;
+        let (timeout, limits) = (self.settings.exchange.timeout, self.settings.limits);
         let questions = names.iter().cloned().map(|name| Question { name, rtype: Rtype::SOA });
         let questions: Vec<Question> = questions.collect();
         let root = ZoneName::new(Name::root());
         self.first_that_can(&root, |server, key| {
             let ask = |key| {
-                Asker { server, zone: &root, key, timeout, window: DEFAULT_WINDOW }.ask_to(&questions, query::read_apex)
+                let asker = Asker { server, zone: &root, key, timeout, window: DEFAULT_WINDOW, limits };
+                asker.ask_to(&questions, query::read_apex)
             };
             match ask(key) {
                 Err(Failure::AtQuestion(_, failure))
@@ -296,7 +300,8 @@ impl NameServers {
         self.key.get_or_init(fetch).clone()
     }
 
-    /// Transfers a zone from one server; where it is the only one, and fails, again after a while.
+    /// Transfers a zone from one server; where it is the only one, and fails, again after a while. `held` is what the
+    /// zone held last.
     ///
     /// Errors: the first failure, as what follows may follow from it.
     fn transfer_patiently(
@@ -304,10 +309,11 @@ impl NameServers {
         server: &Server,
         zone: &ZoneName,
         key: Option<Arc<Key>>,
+        held: Option<KeptSize>,
     ) -> Result<ZoneContents, Failure> {
         let failed =
             |outcome: &Result<_, Failure>| matches!(outcome, Err(Failure::Refused { rcode: Rcode::SERVFAIL, .. }));
-        let first = self.transfer(server, zone, key.clone());
+        let first = self.transfer(server, zone, key.clone(), held);
         if !failed(&first) || self.settings.servers.len() > 1 {
             return first;
         }
@@ -317,7 +323,7 @@ impl NameServers {
                 return first;
             }
             std::thread::sleep(pause);
-            let again = self.transfer(server, zone, key.clone());
+            let again = self.transfer(server, zone, key.clone(), held);
             if again.is_ok() {
                 return again;
             }
@@ -329,8 +335,15 @@ impl NameServers {
         first
     }
 
-    /// Transfers a zone from one server.
-    fn transfer(&self, server: &Server, zone: &ZoneName, key: Option<Arc<Key>>) -> Result<ZoneContents, Failure> {
+    /// Transfers a zone from one server; `held` is what the zone held last.
+    fn transfer(
+        &self,
+        server: &Server,
+        zone: &ZoneName,
+        key: Option<Arc<Key>>,
+        held: Option<KeptSize>,
+    ) -> Result<ZoneContents, Failure> {
+        let mut meter = Meter::start(self.settings.limits, held);
         let mut connection = Connection::open(server, self.settings.exchange.timeout)
             .map_err(|fault| explain_wire(fault, Progress::default()))?;
         let (transfer, question) = Transfer::start(zone, key, random_id(), Time48::now());
@@ -338,8 +351,9 @@ impl NameServers {
         connection.send(&question).map_err(|fault| explain_wire(fault, Progress::default()))?;
         let mut message = Vec::new();
         while !transfer.ended() {
-            connection.receive(&mut message).map_err(|fault| explain_wire(fault, transfer.progress()))?;
+            meter.receive(&mut connection, self.settings.exchange.timeout, &mut message, transfer.progress())?;
             transfer.accept(&mut message, Time48::now())?;
+            meter.check(transfer.progress())?;
         }
         if connection.has_more() {
             return Err(Failure::BadMessage("bytes after the last message".to_owned()));
