@@ -120,6 +120,27 @@ fn what_is_wrong_with_a_zone_file_is_told_by_line_when_it_is_to_be_written() {
     assert_eq!(output.status.code(), Some(1));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn without_memory_it_ends_with_1_and_a_sentence() {
+    let folder = workspace();
+    let hosts = folder.path().join("racktables/hosts.csv");
+    let more = (0..400_000).map(|number| format!("{},,web,assigned,sas,q1,r1,sas-s1,ge1,\n", 1_000_000 + number));
+    fs::write(&hosts, fs::read_to_string(&hosts).expect("the hosts") + &more.collect::<String>()).expect("the hosts");
+    let limited = |kibibytes: u32| {
+        let script = format!("ulimit -v {kibibytes}; exec \"$0\" -C \"$1\" plan -q --now {NOW}");
+        let mut command = Command::new("sh");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_zonewright")]).arg(folder.path());
+        command.output().expect("every system has a shell")
+    };
+    for kibibytes in [100_000, 150_000] {
+        let output = limited(kibibytes);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{kibibytes}: {said}");
+        assert!(said.contains("memory allocation of") || said.contains("the system gives no threads"), "{said}");
+    }
+}
+
 #[test]
 fn servers_are_told_by_the_next_apply_of_what_a_killed_one_wrote() {
     let folder = workspace();
