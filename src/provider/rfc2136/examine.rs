@@ -4,7 +4,7 @@
 //! server that does not answer is not asked for further zones, so that it costs only one deadline. Permissions for
 //! UPDATE are not examined here.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Instant;
 
 use domain::base::Message;
@@ -37,7 +37,7 @@ const EARLIER: u64 = 10;
 /// Looks at all servers of a target, and at these zones on each.
 pub fn examine(settings: &Node, context: &Context<'_>, zones: &[&ZoneName]) -> Examined {
     let settings = settings::parse(settings, context.source).0.expect("`check` passed the settings");
-    NameServers::new(settings, context.workspace.to_owned(), OnceLock::new()).examine(zones)
+    NameServers::of(settings, context).examine(zones)
 }
 
 impl NameServers {
@@ -143,7 +143,7 @@ impl NameServers {
         let mut connection = self.connect(server)?;
         let (mut transfer, question) = Transfer::start(zone, key.cloned(), random_id(), Time48::now());
         connection.send(&question).map_err(|fault| explain_wire(fault, Progress::default()))?;
-        let mut meter = Meter::start(self.settings.limits, None);
+        let mut meter = Meter::start(self.settings.limits, self.kept_size(zone));
         let mut message = Vec::new();
         while !transfer.ended() {
             meter.receive(&mut connection, self.settings.exchange.timeout, &mut message, transfer.progress())?;
@@ -269,6 +269,7 @@ mod tests {
     use std::io::{Read as _, Write as _};
     use std::net::{TcpListener, TcpStream};
     use std::path::PathBuf;
+    use std::sync::OnceLock;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::thread;
     use std::time::Duration;

@@ -101,8 +101,6 @@ pub fn check(settings: &Node, source: &SourceText) -> Diagnostics {
 pub fn open(settings: &Node, context: &Context<'_>) -> Opened {
     let settings = settings::parse(settings, context.source).0.expect("`check` passed the settings");
     let servers = open_servers(settings, context)?;
-    let cache = context.cache.filter(|_| servers.settings.cache).cloned();
-    let servers = NameServers { cache, ..servers };
     Ok(match servers.settings.exchange.read {
         ReadMethod::Axfr => Access::Whole(Box::new(servers)),
         ReadMethod::Query => Access::ByName(Box::new(servers)),
@@ -132,7 +130,7 @@ pub fn find_apexes(
 
 /// Servers, the key's secret fetched unless a command gives it.
 fn open_servers(settings: Settings, context: &Context<'_>) -> Result<NameServers, TargetError> {
-    let servers = NameServers::new(settings, context.workspace.to_owned(), OnceLock::new());
+    let servers = NameServers::of(settings, context);
     let by_command = matches!(servers.settings.key, Some(KeySettings { secret: SecretSource::Command(_), .. }));
     if !by_command {
         servers.key().map_err(|error| secret_error(error, servers.places()))?;
@@ -150,7 +148,7 @@ struct NameServers {
     key: OnceLock<Result<Option<Arc<Key>>, SecretError>>,
     /// What this run knows of each server.
     health: Vec<Health>,
-    /// The cache, where zones may come from it.
+    /// The cache: zones may come from it where they are read to plan; what it knows of their sizes bounds every read.
     cache: Option<Cache>,
     /// What a server said of zones before they were read.
     foreseen: OnceLock<Standings>,
@@ -207,6 +205,17 @@ impl AskZone for NameServers {
 impl ReadOrAsk for NameServers {}
 
 impl NameServers {
+    /// The servers of a target.
+    fn of(settings: Settings, context: &Context<'_>) -> NameServers {
+        let cache = context.cache.filter(|_| settings.cache).cloned();
+        NameServers { cache, ..NameServers::new(settings, context.workspace.to_owned(), OnceLock::new()) }
+    }
+
+    /// How much a zone held when it was last kept, where that is known.
+    fn kept_size(&self, zone: &ZoneName) -> Option<KeptSize> {
+        self.cache.as_ref()?.kept_size(zone)
+    }
+
     /// Servers of which nothing is known yet.
     fn new(
         settings: Settings,

@@ -16,6 +16,8 @@ use super::*;
 use crate::diag::{Files, Origin};
 use crate::dns::{Name, Rtype};
 use crate::inventory::config::node::{Key as NodeKey, Value};
+use crate::provider::cache::CacheUse;
+use crate::provider::write::WriteZone as _;
 use crate::provider::{DEFAULT_TIMEOUT, Exchange};
 
 /// The secret of all keys in base64, and its octets.
@@ -528,6 +530,27 @@ fn a_transfer_that_never_ends_is_ended() {
     insta::assert_snapshot!(large.1, @"more than 10 times as much came as the zone held last, 20000 records: the `max_growth` of this target, so reading ended after 320 messages with 15951 records");
     for (code, _) in [records, octets, slow, grown, large] {
         assert_eq!(code, "read-limit");
+    }
+}
+
+#[test]
+fn what_a_zone_held_last_bounds_its_reads_to_plan_and_to_apply() {
+    let folder = tempfile::tempdir().unwrap();
+    let now = "2026-11-20T12:00:00Z".parse().unwrap();
+    let cache = Cache::next_to(&folder.path().join("state.db"), CacheUse::Renew, now);
+    let good = serve_octets(|question| framed(&signed_zone(question)));
+    let contents = reader(vec![good], true).read_zone(&apex()).unwrap().contents;
+    cache.keep(&contents, "another server", now).unwrap();
+    let reader = || {
+        let text = ("a.example.net", Rtype::TXT, [vec![255; 1], vec![b'x'; 255]].concat().repeat(4));
+        NameServers { cache: Some(cache.clone()), ..reader(vec![endless(text, Duration::ZERO)], false) }
+    };
+    let question = Question { name: Name::parse("a.example.net").unwrap(), rtype: Rtype::A };
+    let planning = reader().read_zone(&apex()).unwrap_err();
+    let applying = Primary::new(reader()).observe(&apex(), &[question], Some(1)).unwrap_err();
+    for error in [planning, applying] {
+        assert_eq!(error.code, "read-limit");
+        assert!(error.message.contains("as the zone held last, 4 records: the `max_growth`"), "{}", error.message);
     }
 }
 

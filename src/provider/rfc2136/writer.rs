@@ -69,7 +69,7 @@ impl WriteZone for Primary {
         }
         let key = self.key(zone)?;
         let transferred = self.transfer_pays(questions.len(), rrsets).then(|| {
-            let contents = self.servers.transfer(self.server(), zone, key.clone(), None)?;
+            let contents = self.servers.transfer(self.server(), zone, key.clone(), self.servers.kept_size(zone))?;
             Ok(questions.iter().map(|question| answers::answer(&contents, question)).collect())
         });
         let answers = match transferred {
