@@ -120,6 +120,60 @@ fn what_is_wrong_with_a_zone_file_is_told_by_line_when_it_is_to_be_written() {
     assert_eq!(output.status.code(), Some(1));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn without_memory_it_ends_with_1_and_a_sentence() {
+    let folder = workspace();
+    let hosts = folder.path().join("racktables/hosts.csv");
+    let more = (0..400_000).map(|number| format!("{},,web,assigned,sas,q1,r1,sas-s1,ge1,\n", 1_000_000 + number));
+    fs::write(&hosts, fs::read_to_string(&hosts).expect("the hosts") + &more.collect::<String>()).expect("the hosts");
+    let limited = |kibibytes: u32| {
+        let script = format!("ulimit -v {kibibytes}; exec \"$0\" -C \"$1\" plan -q --now {NOW}");
+        let mut command = Command::new("sh");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_zonewright")]).arg(folder.path());
+        command.output().expect("every system has a shell")
+    };
+    for kibibytes in [100_000, 150_000] {
+        let output = limited(kibibytes);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{kibibytes}: {said}");
+        assert!(said.contains("memory allocation of") || said.contains("the system gives no threads"), "{said}");
+    }
+}
+
+#[test]
+fn an_undo_refuses_a_journal_of_which_one_digit_was_changed() {
+    let folder = workspace();
+    let workspace = folder.path();
+    run(workspace, &["apply", "--yes"]);
+    edit(workspace, "racktables/l3-tors.txt", "sas-s1 604 2001:db8:0:1::/64", "sas-s1 604 2001:db8:0:9::/64");
+    assert_eq!(run(workspace, &["apply", "--yes"])["exit"], 0);
+    let file = workspace.join(".zonewright/state.db");
+    let whole = fs::read(&file).expect("the state");
+    let before = b"\"before\":{\"ttl\":3600,\"rdata\":[\"2001:db8:0:1:0:1478:0:101\"";
+    let mut places = (0..whole.len() - before.len()).filter(|at| whole[*at..].starts_with(before));
+    let digit = places.next_back().expect("the journal says what was there before") + before.len() - 2;
+    let mut changed = whole.clone();
+    changed[digit] = b'2';
+    fs::write(&file, changed).expect("the state");
+    let zones = || fs::read_to_string(workspace.join("zones/web.example.net.zone")).expect("the zone");
+    let undo = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+        command.args(["undo", "2", "--yes", "--now", NOW, "-C"]).arg(workspace);
+        command.output().expect("the binary was built for this test")
+    };
+    let (as_it_was, output) = (zones(), undo());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("error[state-unreadable]: the list of changes of update"), "{said}");
+    assert!(said.contains("restore the file from its last good copy"), "{said}");
+    assert_eq!(zones(), as_it_was);
+
+    fs::write(&file, whole).expect("the state");
+    assert_eq!(undo().status.code(), Some(0));
+    assert!(zones().contains("2001:db8:0:1:0:1478:0:101"));
+}
+
 #[test]
 fn servers_are_told_by_the_next_apply_of_what_a_killed_one_wrote() {
     let folder = workspace();
@@ -183,8 +237,13 @@ fn what_a_killed_apply_created_in_a_zone_without_a_marker_is_own_once_the_next_h
     run(workspace, &["apply", "--yes"]);
     let state = rusqlite::Connection::open(workspace.join(".zonewright/state.db")).expect("the state");
     // As if the process had ended after the files took their places, before any answer was kept.
+    // A state of version 4, so that the rows get their digests anew.
     let forget = "DELETE FROM own_rrsets; UPDATE batches SET settled = NULL, settled_at = NULL;
-                  UPDATE applies SET finished = NULL, outcomes = NULL;";
+                  UPDATE applies SET finished = NULL, outcomes = NULL;
+                  ALTER TABLE batches DROP COLUMN seal; ALTER TABLE batch_changes DROP COLUMN seal;
+                  ALTER TABLE own_rrsets DROP COLUMN seal; ALTER TABLE exports DROP COLUMN seal;
+                  ALTER TABLE export_files DROP COLUMN seal; ALTER TABLE export_files DROP COLUMN content_seal;
+                  UPDATE schema_version SET version = 4;";
     state.execute_batch(forget).expect("the tables");
     drop(state);
     edit(workspace, "racktables/l3-tors.txt", "sas-s1 604 2001:db8:0:1::/64", "sas-s1 604 2001:db8:0:9::/64");

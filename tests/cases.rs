@@ -84,6 +84,7 @@ const UNSHOWN: &[(&str, &str)] = &[
     ("file-too-large", "it takes a file of a mebibyte"),
     ("include-limit", "it takes ten thousand lines"),
     ("query-refused", NEEDS_A_SERVER),
+    ("read-limit", NEEDS_A_SERVER),
     ("reload-failed", "text says how long a write took, so its case prints JSON"),
     ("secret-exposed", "it depends on the mode of a file, which version control does not keep"),
     ("server-failure", NEEDS_A_SERVER),

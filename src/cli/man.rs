@@ -11,6 +11,7 @@ use super::args::{Cli, ManArgs};
 use super::examples;
 use super::exit::Exit;
 use super::output::{self, Failure};
+use crate::disk;
 
 /// The variable with the time, in seconds, that reproducible builds date their output by.
 const EPOCH: &str = "SOURCE_DATE_EPOCH";
@@ -117,7 +118,7 @@ fn collect<'c>(command: &'c clap::Command, name: &str, found: &mut Vec<(String, 
 /// Writes all pages to a folder.
 fn write(folder: &Path, pages: &[(String, String)]) -> std::io::Result<()> {
     fs::create_dir_all(folder)?;
-    pages.iter().try_for_each(|(file, text)| fs::write(folder.join(file), text))
+    pages.iter().try_for_each(|(file, text)| disk::publish(&folder.join(file), text.as_bytes()))
 }
 
 /// The page of one command; `names` are those of all pages.

@@ -98,6 +98,9 @@ pub fn main() -> ExitCode {
     };
     cli.shared.process.command = cli.command.name();
     log::start(&cli.shared);
+    if let Err(failure) = prepare() {
+        return ended(&cli, Err(failure)).into();
+    }
     let outcome = match &cli.command {
         Command::Check(args) => check::run(&cli.shared, args),
         Command::Plan(args) => plan::run(&cli.shared, args),
@@ -127,6 +130,20 @@ pub fn main() -> ExitCode {
     let exit = ended(&cli, outcome);
     notify::send(&cli.shared);
     exit.into()
+}
+
+/// Has the system give what every command needs: threads, and an end in good order where there is no memory.
+///
+/// Errors: there are not as many threads as processors. Without this the first work that is done in parallel would
+/// panic.
+fn prepare() -> Result<(), Failure> {
+    // Where it cannot be done, an abort has the exit code of an abort.
+    let _ = signals::exit_on_abort();
+    rayon::ThreadPoolBuilder::new().build_global().map_err(|error| {
+        let message = format!("the system gives no threads: {}", error.to_string().to_lowercase());
+        Failure::new(message)
+            .hint("allow more memory (`ulimit -v`) and more processes (`ulimit -u`), or set RAYON_NUM_THREADS=1")
+    })
 }
 
 /// Prints why a command failed, and reports it where the command has events and none said so yet.

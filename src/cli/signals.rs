@@ -1,11 +1,12 @@
 //! Ctrl-C and SIGTERM while a plan is applied: zonewright waits for the updates in flight, keeps them in the journal,
 //! reads them back, and sends nothing else. The second signal ends the process at once. SIGXFSZ, which says that a file
-//! is too long, ends nothing: the write fails, as on a full disk.
+//! is too long, ends nothing: the write fails, as on a full disk. SIGABRT, by which a process
+//! ends that gets no memory, becomes exit code 1.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGABRT, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 
 use super::exit::Exit;
@@ -24,6 +25,13 @@ pub fn watch() -> Result<Arc<AtomicBool>, Failure> {
     }
     outlive_full_files().map_err(cannot)?;
     Ok(interrupted)
+}
+
+/// Makes 1, the code of errors, of an abort: that is how the process ends for which the system has no memory, with a
+/// sentence that says so.
+pub fn exit_on_abort() -> std::io::Result<()> {
+    let always = Arc::new(AtomicBool::new(true));
+    flag::register_conditional_shutdown(SIGABRT, i32::from(Exit::Error.code()), always).map(drop)
 }
 
 /// Lets a write fail that makes a file too long, which would end the process.

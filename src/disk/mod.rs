@@ -12,47 +12,55 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-/// Replaces a file by `content`, with the mode that any new file gets.
+/// Replaces a file by `content`; its user alone may read the new one.
 ///
-/// A link stays, and its target is replaced; a target that is not a file, such as a pipe or a device, is written to.
+/// Errors: the system's; there is something that is no file. A link is not followed and not replaced: in a folder that
+/// others may write to, it may lead to any file of this user.
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    replace_as(path, content, |_| Ok(()))
+    replace_as(path, content, Mode::Private)
 }
 
 /// The same, with a mode that lets all users read it, regardless of the mode of new files: for files that others fetch.
 pub fn publish(path: &Path, content: &[u8]) -> io::Result<()> {
-    replace_as(path, content, make_readable)
+    replace_as(path, content, Mode::Public)
 }
 
-/// Puts `content` in the place of a file, once something was done to the new one.
-fn replace_as(path: &Path, content: &[u8], prepare: impl Fn(&Path) -> io::Result<()>) -> io::Result<()> {
-    let target = fs::canonicalize(path).or_else(|_| led_to(path));
-    let path = target.as_deref().unwrap_or(path);
-    if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-        return OpenOptions::new().write(true).open(path)?.write_all(content);
+/// Puts `content` in the place of a file.
+fn replace_as(path: &Path, content: &[u8], mode: Mode<'_>) -> io::Result<()> {
+    if let Ok(found) = fs::symlink_metadata(path) {
+        let is_link = found.is_symlink();
+        if is_link || !found.is_file() && !found.is_dir() {
+            let what = if is_link { "a symbolic link, and links are not followed" } else { "not a regular file" };
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("this is {what}: name a regular file")));
+        }
     }
-    let pending = PendingFile::write(path, content, None)?;
-    pending.pending.iter().try_for_each(|path| prepare(path))?;
-    pending.put_in_place()?;
+    PendingFile::create(path, content, mode)?.put_in_place()?;
     sync_folder(path)
 }
 
-/// The target of a link where there is no file yet.
-fn led_to(link: &Path) -> io::Result<PathBuf> {
-    let target = fs::read_link(link)?;
-    Ok(link.parent().map_or_else(|| target.clone(), |folder| folder.join(&target)))
+/// Who may read and write a new file.
+#[derive(Debug, Clone, Copy)]
+enum Mode<'a> {
+    /// Whom the umask lets.
+    Usual,
+    /// Its user alone.
+    Private,
+    /// All users may read it.
+    Public,
+    /// Who may read and write another file; it gets the same owner too.
+    Like(&'a Metadata),
 }
 
-/// Lets everybody read a file, and its owner write it.
+/// Lets all users read a file, and its owner write it.
 #[cfg(unix)]
-fn make_readable(path: &Path) -> io::Result<()> {
+fn make_readable(file: &File) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o644))
+    file.set_permissions(fs::Permissions::from_mode(0o644))
 }
 
 /// Systems without modes have other ways, which the folder hands on.
 #[cfg(not(unix))]
-fn make_readable(_: &Path) -> io::Result<()> {
+fn make_readable(_: &File) -> io::Result<()> {
     Ok(())
 }
 
@@ -69,10 +77,19 @@ impl PendingFile {
     /// Writes and syncs a file in the folder of `place`. It gets the mode of `like`, if that is given, and its owner
     /// and group, if the system allows that.
     pub fn write(place: &Path, content: &[u8], like: Option<&Metadata>) -> io::Result<PendingFile> {
-        let (path, mut file) = create_temporary(place)?;
+        PendingFile::create(place, content, like.map_or(Mode::Usual, Mode::Like))
+    }
+
+    /// Writes and syncs a file of this mode in the folder of `place`.
+    fn create(place: &Path, content: &[u8], mode: Mode<'_>) -> io::Result<PendingFile> {
+        let mut options = OpenOptions::new();
+        let options = if matches!(mode, Mode::Usual) { &mut options } else { private_file(&mut options) };
+        let (path, mut file) = create_temporary(place, options)?;
         let pending = PendingFile { pending: Some(path), place: place.to_owned() };
-        if let Some(like) = like {
-            make_alike(&file, like)?;
+        match mode {
+            Mode::Usual | Mode::Private => {}
+            Mode::Public => make_readable(&file)?,
+            Mode::Like(like) => make_alike(&file, like)?,
         }
         file.write_all(content)?;
         file.sync_all()?;
@@ -101,8 +118,8 @@ impl Drop for PendingFile {
 /// How many names are tried for the temporary file; a name in use belongs to a run that was killed.
 const ATTEMPTS: u32 = 100;
 
-/// Creates a new file in the folder of `path`, with the mode that the umask leaves.
-fn create_temporary(path: &Path) -> io::Result<(PathBuf, File)> {
+/// Creates a new file in the folder of `path`, opened so.
+fn create_temporary(path: &Path, options: &mut OpenOptions) -> io::Result<(PathBuf, File)> {
     let name = path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "this names no file"))?;
     let mut attempt = 0;
     loop {
@@ -110,7 +127,7 @@ fn create_temporary(path: &Path) -> io::Result<(PathBuf, File)> {
         pending.push(name);
         pending.push(format!(".{}-{attempt}.tmp", std::process::id()));
         let pending = path.with_file_name(pending);
-        match OpenOptions::new().write(true).create_new(true).open(&pending) {
+        match options.write(true).create_new(true).open(&pending) {
             Ok(file) => return Ok((pending, file)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < ATTEMPTS => attempt += 1,
             Err(error) => return Err(error),
@@ -214,15 +231,30 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_stays_though_it_leads_nowhere_yet() {
+    fn a_link_is_never_written_through() {
         let folder = tempfile::tempdir().unwrap();
-        let link = folder.path().join("link");
+        let (link, file) = (folder.path().join("link"), folder.path().join("file"));
         std::os::unix::fs::symlink("file", &link).unwrap();
-        for text in ["first", "second"] {
-            replace(&link, text.as_bytes()).unwrap();
-            assert_eq!(fs::read_to_string(folder.path().join("file")).unwrap(), text);
-            assert!(link.is_symlink());
+        for write in [replace, publish] {
+            assert!(write(&link, b"new").unwrap_err().to_string().contains("symbolic link"));
+            assert!(!file.exists());
         }
+        fs::write(&file, "old").unwrap();
+        assert!(replace(&link, b"new").is_err());
+        assert_eq!(fs::read_to_string(&file).unwrap(), "old");
+        assert!(replace(Path::new("/dev/null"), b"new").unwrap_err().to_string().contains("not a regular file"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_replaced_is_private() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        replace(&path, b"new").unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     }
 
     #[cfg(unix)]

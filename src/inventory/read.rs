@@ -428,17 +428,22 @@ impl Job<'_> {
     /// Reads, hashes and parses the files.
     fn run(mut self, folder: &Folder, context: &Context<'_>, progress: &(dyn Fn(&str) + Sync)) -> Done {
         progress(&self.spec.name);
+        let (max, is_export) = (self.spec.max_size.octets(), self.is_export());
         let read = |file| match self.format.occurs {
             // Agents append to their reports, and a report that is not there yet is no error.
-            Occurs::Listed => folder.read_appended(file),
-            Occurs::Required | Occurs::Optional | Occurs::Fixed(_) => folder.read(file, u64::MAX),
+            Occurs::Listed => folder.read_appended(file, max),
+            Occurs::Required | Occurs::Optional | Occurs::Fixed(_) => folder.read(file, max),
         };
         let contents: Vec<_> = self.files.par_iter().map(read).collect();
         let mut readable = Vec::new();
         for (file, content) in self.files.iter().zip(&contents) {
             match content {
                 Ok(bytes) => readable.push((file, SourceFile { id: file.id, bytes })),
-                Err(error) => self.tally.distrust(file.id, context.files, &error.reason(), error.diagnostic(file.id)),
+                Err(error) => {
+                    let diagnostic =
+                        if is_export { error.diagnostic_of_source(file.id) } else { error.diagnostic(file.id) };
+                    self.tally.distrust(file.id, context.files, &error.reason(), diagnostic);
+                }
             }
         }
         let input = Input { spec: self.spec, files: readable.iter().map(|(_, file)| *file).collect() };

@@ -1,6 +1,6 @@
 //! What zonewright.toml says of a source: the words that its readers share.
 
-use super::value::{Duration, Percent};
+use super::value::{Duration, Percent, Size};
 use crate::diag::Origin;
 
 /// One export, as it is configured.
@@ -16,6 +16,8 @@ pub struct SourceSpec {
     pub patterns: Vec<Pattern>,
     /// Whether each file must end in `# end ROWS`.
     pub require_end: bool,
+    /// How large each of its files may be.
+    pub max_size: Size,
     /// What else it needs to be believed.
     pub demands: Demands,
     /// Of a source of MACs: reports that are older do not count.

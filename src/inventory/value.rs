@@ -381,6 +381,45 @@ impl fmt::Display for Duration {
     }
 }
 
+/// A number of octets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Size(u64);
+
+/// The units of a size, largest first, in octets (IEC 80000-13).
+const SIZE_UNITS: [(&str, u64); 4] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1)];
+
+impl Size {
+    /// So many octets.
+    pub const fn of(octets: u64) -> Size {
+        Size(octets)
+    }
+
+    /// How many octets it is.
+    pub const fn octets(self) -> u64 {
+        self.0
+    }
+}
+
+impl FromStr for Size {
+    type Err = ();
+
+    /// Reads a whole number with a unit, above zero: `512MiB`.
+    fn from_str(text: &str) -> Result<Size, ()> {
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        let number: u64 = text[..digits].parse().map_err(|_| ())?;
+        let (_, factor) = SIZE_UNITS.iter().find(|(unit, _)| *unit == &text[digits..]).ok_or(())?;
+        number.checked_mul(*factor).filter(|octets| *octets > 0).map(Size).ok_or(())
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fits = |(_, factor): &&(&str, u64)| self.0.is_multiple_of(*factor);
+        let (unit, factor) = SIZE_UNITS.iter().find(fits).expect("octets fit");
+        write!(f, "{}{unit}", self.0 / factor)
+    }
+}
+
 /// A share, in millionths of the whole, so that `0.5%` and `1%` are exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Percent(u32);
@@ -435,6 +474,22 @@ mod tests {
         }
         assert_eq!("01:00:5e:00:00:01".parse::<Mac>(), Err(MacError::Multicast));
         assert_eq!("000000000000".parse::<Mac>(), Err(MacError::Zero));
+    }
+
+    #[test]
+    fn sizes_read_and_print() {
+        for (text, octets, shown) in [
+            ("512MiB", 512 << 20, "512MiB"),
+            ("1024KiB", 1 << 20, "1MiB"),
+            ("1000B", 1000, "1000B"),
+            ("2GiB", 2 << 30, "2GiB"),
+        ] {
+            let size = text.parse::<Size>().unwrap();
+            assert_eq!((size.octets(), size.to_string().as_str()), (octets, shown));
+        }
+        for text in ["", "5", "MiB", "0B", "1MB", "1 MiB", "-1B", "1.5GiB", "99999999999GiB", "1MiB1B"] {
+            assert!(text.parse::<Size>().is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Comes in: items, and what to do with each. Goes out: the outcomes, in the order of the items.
 
 use std::sync::Mutex;
+use std::thread::{self, Builder};
 
 /// Why a lock can be taken.
 pub const HELD: &str = "no thread panics while it holds the lock";
@@ -16,16 +17,19 @@ pub fn side_by_side<I: Send, T: Send>(items: Vec<I>, most: usize, act: impl Fn(I
     let count = items.len();
     let waiting = Mutex::new(items.into_iter().enumerate());
     let done: Mutex<Vec<(usize, T)>> = Mutex::new(Vec::with_capacity(count));
-    std::thread::scope(|scope| {
-        for _ in 0..count.min(most) {
-            scope.spawn(|| {
-                loop {
-                    let next = waiting.lock().expect(HELD).next();
-                    let Some((place, item)) = next else { return };
-                    let outcome = act(item);
-                    done.lock().expect(HELD).push((place, outcome));
-                }
-            });
+    let work = || {
+        loop {
+            let next = waiting.lock().expect(HELD).next();
+            let Some((place, item)) = next else { return };
+            let outcome = act(item);
+            done.lock().expect(HELD).push((place, outcome));
+        }
+    };
+    thread::scope(|scope| {
+        // Where the system gives fewer threads, those that there are do all of it.
+        let started = (0..count.min(most)).take_while(|_| Builder::new().spawn_scoped(scope, work).is_ok()).count();
+        if started == 0 {
+            work();
         }
     });
     let mut done = done.into_inner().expect(HELD);

@@ -22,6 +22,7 @@ use crate::inventory::value::{self, Inv, Time};
 use crate::live::asked::{Answer, Question};
 use crate::parallel::HELD;
 use crate::plan::{Plan, SealedPlan, v1};
+use crate::provider::cache::{Cache, CacheUse};
 use crate::provider::write::WriteZone;
 use crate::provider::{self, Context, TargetError};
 use crate::state::status::unfinished;
@@ -448,7 +449,9 @@ pub(super) type Writers = BTreeMap<usize, Result<Box<dyn WriteZone>, TargetError
 
 /// Opens the targets of these zones to write.
 pub(super) fn open_writers(config: &Config, zones: &[&ZoneSpec], workspace: &Path, now: Time) -> Writers {
-    let context = Context { workspace, source: &config.source, now, cache: None };
+    // What is read to apply is always live: only the sizes of the kept zones are used.
+    let cache = Cache::next_to(&workspace.join(&config.state_file), CacheUse::Renew, now);
+    let context = Context { workspace, source: &config.source, now, cache: Some(&cache) };
     let pools: BTreeSet<usize> = zones.iter().map(|spec| spec.pool).collect();
     let open = |pool: usize| {
         let target = &config.pools[pool].target;

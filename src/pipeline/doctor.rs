@@ -7,6 +7,7 @@ use crate::diag::did_you_mean;
 use crate::dns::ZoneName;
 use crate::doctor::{Diagnosis, Target};
 use crate::inventory::value::Time;
+use crate::provider::cache::{Cache, CacheUse};
 use crate::provider::{self, Context};
 
 /// Why nothing was examined.
@@ -45,7 +46,9 @@ pub fn examine(
     let pools = config.pools.iter().enumerate().map(|(number, pool)| (pool, zones_of(number)));
     let pools: Vec<_> = pools.filter(|(_, zones)| only.is_empty() || !zones.is_empty()).collect();
     progress.stage(RunStage::Targets, Some(pools.len() as u64));
-    let context = Context { workspace, source: &config.source, now, cache: None };
+    // What is looked at is always live: only the sizes of the kept zones are used.
+    let cache = Cache::next_to(&workspace.join(&config.state_file), CacheUse::Renew, now);
+    let context = Context { workspace, source: &config.source, now, cache: Some(&cache) };
     let targets = zones::side_by_side(&vec![0; pools.len()], |place| {
         let (pool, zones) = &pools[place];
         let (kind, settings) = (&pool.target.provider, &pool.target.settings);

@@ -511,9 +511,11 @@ fn load_beside_zones(
     let total = config.zones.len() as u64;
     let steps = Waiting { progress, done: Mutex::new(Some(0)) };
     std::thread::scope(|scope| {
-        let reading =
-            scope.spawn(|| EarlyZones::read(&config, request.workspace, (request.now, request.cache), &steps));
+        let read = || EarlyZones::read(&config, request.workspace, (request.now, request.cache), &steps);
+        let reading = std::thread::Builder::new().spawn_scoped(scope, read);
         let loaded = load(request.workspace, request.now, progress);
+        // Where the system gives no thread, the zones are read after the workspace.
+        let Ok(reading) = reading else { return (loaded, None) };
         steps.begin(RunStage::Zones, total);
         (loaded, Some(reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
     })

@@ -65,7 +65,7 @@ impl std::error::Error for StoreError {
     }
 }
 
-/// Saves a plan: readers see the whole old file or the whole new one, even after a power cut.
+/// Saves a plan for its user alone: readers see the whole old file or the whole new one, even after a power cut.
 ///
 /// Errors: [`StoreError::Write`].
 pub fn save(path: &Path, sealed: &SealedPlan) -> Result<(), StoreError> {
@@ -107,14 +107,19 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_plan_is_as_readable_as_any_new_file() {
+    fn a_plan_is_for_its_user_alone_and_never_written_through_a_link() {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().unwrap();
-        let (path, other) = (folder.path().join("plan.json"), folder.path().join("other"));
-        save(&path, &SealedPlan::new(fixture::empty())).unwrap();
-        fs::File::create(&other).unwrap();
-        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
-        assert_eq!(mode(&path), mode(&other));
+        let (path, link) = (folder.path().join("plan.json"), folder.path().join("link.json"));
+        save(&path, &SealedPlan::new(fixture::fleet())).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        std::os::unix::fs::symlink("plan.json", &link).unwrap();
+        let error = save(&link, &SealedPlan::new(fixture::empty())).unwrap_err().to_string();
+        assert!(
+            error.contains("error[plan-not-saved]: the plan could not be saved: this is a symbolic link"),
+            "{error}"
+        );
+        assert_eq!(load(&path).unwrap(), SealedPlan::new(fixture::fleet()));
     }
 
     #[test]

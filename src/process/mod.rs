@@ -59,22 +59,37 @@ impl BoundedCommand {
         // Both go into one pipe, so that messages keep their order.
         command.stdout(writer.try_clone()?).stderr(writer);
         let mut child = command.spawn()?;
-        // The pipe of a command that does not read is full at some time: the thread waits then, not the caller.
-        if let Some(mut stdin) = child.stdin.take() {
-            let input = input.to_owned();
-            thread::spawn(move || {
-                // A command that does not want the input closes the pipe.
-                let _ = stdin.write_all(&input);
-            });
+        match attend(&mut child, reader, input) {
+            Ok(receiver) => Ok((child, receiver)),
+            Err(error) => {
+                // Without a thread its output is not read, so that it may never end.
+                let _ = child.kill();
+                let _ = child.wait();
+                Err(error)
+            }
         }
-        let (sender, receiver) = mpsc::channel();
-        // The thread ends when all processes that hold the other end of the pipe have ended.
-        thread::spawn(move || {
-            // The receiver may be gone.
-            let _ = sender.send(read_end(reader));
-        });
-        Ok((child, receiver))
     }
+}
+
+/// Gives a command its input; returns what will bring the end of its output.
+///
+/// Errors: the system gives no threads.
+fn attend(child: &mut Child, reader: PipeReader, input: &[u8]) -> io::Result<Receiver<String>> {
+    // The pipe of a command that does not read is full at some time: the thread waits then, not the caller.
+    if let Some(mut stdin) = child.stdin.take() {
+        let input = input.to_owned();
+        thread::Builder::new().spawn(move || {
+            // A command that does not want the input closes the pipe.
+            let _ = stdin.write_all(&input);
+        })?;
+    }
+    let (sender, receiver) = mpsc::channel();
+    // The thread ends when all processes that hold the other end of the pipe have ended.
+    thread::Builder::new().spawn(move || {
+        // The receiver may be gone.
+        let _ = sender.send(read_end(reader));
+    })?;
+    Ok(receiver)
 }
 
 /// Waits until a process ends; ends it at the deadline, and gives `None`.

@@ -50,6 +50,15 @@ pub struct Kept {
     pub since: Time,
 }
 
+/// How much a zone held when it was kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeptSize {
+    /// Records.
+    pub records: u64,
+    /// Octets, each owner name written whole.
+    pub octets: u64,
+}
+
 /// The name of the folder, next to the state.
 const FOLDER: &str = "cache";
 
@@ -86,6 +95,19 @@ impl Cache {
     /// Whether anything may be kept of a zone, and used.
     pub fn may_have(&self, zone: &ZoneName) -> bool {
         self.usage == CacheUse::Read && self.file(zone).is_file()
+    }
+
+    /// How much a zone held last, from whichever server and however long ago; `None` where nothing says it.
+    pub fn kept_size(&self, zone: &ZoneName) -> Option<KeptSize> {
+        let mut file = File::open(self.file(zone)).ok()?;
+        if !is_private(&file).ok()? {
+            return None;
+        }
+        let head = Head::read(&read_head(&mut file).ok()?).ok()?;
+        // The contents leave the zone's own name out of each owner name.
+        let left_out = head.records.saturating_mul(zone.as_name().as_wire().len() as u64);
+        let octets = head.octets.saturating_add(left_out);
+        (head.zone == zone.to_string()).then_some(KeptSize { records: head.records, octets })
     }
 
     /// What was stored of a zone from `origin`, if it is at most `max_age` old.
@@ -281,8 +303,17 @@ struct Head {
 }
 
 impl Head {
-    /// Reads one, which must be about this zone and origin, and written just as it would be written.
+    /// Reads one, which must be about this zone and origin.
     fn parse(text: &str, zone: &ZoneName, origin: &str) -> Result<Head, &'static str> {
+        let head = Head::read(text)?;
+        match head.zone == zone.to_string() && head.origin == origin {
+            true => Ok(head),
+            false => Err("it is of another zone, server or key"),
+        }
+    }
+
+    /// Reads one, which must be written just as it would be written.
+    fn read(text: &str) -> Result<Head, &'static str> {
         let value = |key: &str| {
             let mut lines = text.lines();
             lines.find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')).unwrap_or_default().to_owned()
@@ -296,13 +327,7 @@ impl Head {
             octets: value("octets").parse().map_err(|_| other)?,
             xxh3: value("xxh3"),
         };
-        if head.text() != text {
-            return Err(other);
-        }
-        match head.zone == zone.to_string() && head.origin == origin {
-            true => Ok(head),
-            false => Err("it is of another zone, server or key"),
-        }
+        if head.text() == text { Ok(head) } else { Err(other) }
     }
 
     /// All lines, with the empty one.
@@ -410,6 +435,17 @@ mod tests {
         records 5
         octets 91
         ");
+    }
+
+    #[test]
+    fn how_much_a_zone_held_is_known_of_any_server_at_any_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let (_, zone) = filled(folder.path());
+        let later = cache(folder.path(), CacheUse::Renew, "2027-11-20T12:00:00Z");
+        // Each of the five owner names lacks the 13 octets of `example.net.`
+        assert_eq!(later.kept_size(zone.apex()), Some(KeptSize { records: 5, octets: 91 + 5 * 13 }));
+        fs::write(later.file(zone.apex()), "zonewright zone cache 3\n").unwrap();
+        assert_eq!(later.kept_size(zone.apex()), None);
     }
 
     #[test]

@@ -113,7 +113,7 @@ pub struct Context<'a> {
     pub source: &'a SourceText,
     /// The clock, for serials that contain dates.
     pub now: Time,
-    /// Where zones are kept from run to run; `None` where only live data may be used.
+    /// Where zones are kept from run to run, and how large each was last; `None` where that is not to be known.
     pub cache: Option<&'a Cache>,
 }
 

@@ -79,19 +79,58 @@ impl SecretSource {
     /// Fetches the secret; a command may take as long as `timeout`.
     pub fn fetch(&self, workspace: &Path, timeout: Duration) -> Result<Secret, SecretError> {
         let text = match self {
-            SecretSource::File(path) => read_file(&workspace.join(path), path)?,
-            SecretSource::Variable(name) => read_variable(name)?,
-            SecretSource::Credential(name) => read_credential(name, std::env::var_os(CREDENTIALS).map(PathBuf::from))?,
-            SecretSource::Command(words) => run(words, workspace, timeout)?,
+            SecretSource::File(path) => read_file(&workspace.join(path), path),
+            SecretSource::Variable(name) => read_variable(name),
+            SecretSource::Credential(name) => read_credential(name, std::env::var_os(CREDENTIALS).map(PathBuf::from)),
+            SecretSource::Command(words) => run(words, workspace, timeout),
         };
-        decode(&text, &self.to_string())
+        decode(&text.map_err(|error| self.pasted().unwrap_or(error))?, &self.to_string())
     }
+
+    /// The error of settings that hold what looks like the secret itself in place of its name.
+    ///
+    /// It quotes nothing: errors are kept in plans, and plans are shown to many.
+    fn pasted(&self) -> Option<SecretError> {
+        let (key, name) = match self {
+            SecretSource::File(name) => ("secret_file", name),
+            SecretSource::Variable(name) => ("secret_env", name),
+            SecretSource::Credential(name) => ("secret_credential", name),
+            SecretSource::Command(_) => return None,
+        };
+        is_like_a_secret(name).then(|| SecretError {
+            code: "secret-unreadable",
+            message: format!("the value of `{key}` names nothing that can be read, and looks like a secret, so it is not shown"),
+            hint: "put the secret into a file of mode 600 and name that file; if the settings were shared, make a new key",
+        })
+    }
+}
+
+/// The shortest base64 of a secret that is looked for: 12 octets, less than any key has.
+const SHORTEST_SECRET: usize = 16;
+
+/// Whether the name of a file or variable looks like base64 or a key clause that was pasted in its place.
+///
+/// Names of files are made of the same letters, so that base64 must end in `=`, or have capitals, small letters and
+/// digits.
+fn is_like_a_secret(name: &str) -> bool {
+    let name = name.trim();
+    let digits = name.trim_end_matches('=');
+    let is_base64 = digits.bytes().all(|octet| octet.is_ascii_alphanumeric() || matches!(octet, b'+' | b'/'));
+    let has = |kind: fn(&u8) -> bool| digits.as_bytes().iter().any(kind);
+    let is_mixed = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit);
+    let is_long = name.len() >= SHORTEST_SECRET;
+    is_long && is_base64 && (digits.len() < name.len() || is_mixed) || clause::parse(name).is_some()
 }
 
 impl fmt::Display for SecretSource {
     /// Names the source. The arguments of a command are left out: they may be secrets themselves.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            SecretSource::File(name) | SecretSource::Variable(name) | SecretSource::Credential(name)
+                if is_like_a_secret(name) =>
+            {
+                f.write_str("a place that looks like a secret")
+            }
             SecretSource::File(path) => write!(f, "`{path}`"),
             SecretSource::Variable(name) => write!(f, "the environment variable `{name}`"),
             SecretSource::Credential(name) => write!(f, "the credential `{name}`"),
@@ -200,11 +239,16 @@ fn run(words: &[String], workspace: &Path, timeout: Duration) -> Result<Vec<u8>,
     let output = child.stdout.take().expect("the output is piped");
     let (sender, receiver) = mpsc::channel();
     // The thread ends when all processes that hold the other end of the pipe have ended.
-    thread::spawn(move || {
+    let reading = thread::Builder::new().spawn(move || {
         let mut text = Vec::new();
         let read = output.take(MAX_TEXT + 1).read_to_end(&mut text);
         let _ = sender.send(read.map(|_| text));
     });
+    if let Err(error) = reading {
+        let _ = child.kill();
+        let _ = child.wait();
+        return Err(cannot_run(error));
+    }
     let text = receiver.recv_timeout(timeout);
     let status = wait(&mut child, deadline);
     match (text, status) {
@@ -299,6 +343,25 @@ mod tests {
         assert_eq!(none.message, "the secret in `none` cannot be read: no such file or directory (os error 2)");
         let folder = SecretSource::File("src".into()).fetch(Path::new("."), Duration::from_secs(1)).unwrap_err();
         assert_eq!(folder.message, "the secret in `src` cannot be read: it is not a regular file");
+    }
+
+    #[test]
+    fn a_secret_in_the_place_of_its_name_is_not_shown() {
+        let clause = "key \"x\" { algorithm hmac-sha256; secret \"c2VjcmV0IG9jdGV0cw==\"; };";
+        for name in [SECRET.0, "aB3dE5gH7jK9mN1pQ3sT5vW7yZ", "q83vEjRWeJASNFZ4kBI0Vg==", clause] {
+            let (file, variable) = (SecretSource::File(name.into()), SecretSource::Variable(name.into()));
+            for source in [file, variable, SecretSource::Credential(name.into())] {
+                let error = source.fetch(Path::new("."), Duration::from_secs(1)).unwrap_err();
+                assert_eq!(error.code, "secret-unreadable");
+                let shown = format!("{error:?} {source} {source:?}");
+                assert!(shown.contains("looks like a secret") && !shown.contains(name), "{shown}");
+            }
+        }
+        for name in
+            ["keys/production/primary/tsig/main", "ZONEWRIGHT_TSIG_SECRET", "/etc/zonewright/Key1.secret", "Key1"]
+        {
+            assert!(!is_like_a_secret(name), "{name}");
+        }
     }
 
     #[test]

@@ -4,12 +4,12 @@
 //! the order in which they come, however many are on the way.
 
 use std::fmt;
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
 
 use super::answer::MAX_TCP;
 use super::service::{Outcome, Service, Transport};
@@ -17,7 +17,8 @@ use super::service::{Outcome, Service, Transport};
 /// How many connections there may be at once; a further one is closed at once (BIND's `tcp-clients` is 150).
 const MAX_CONNECTIONS: usize = 150;
 
-/// How long a connection may be idle, and how long it may take to take what is sent to it (BIND's `tcp-idle-timeout`).
+/// How long a connection may be idle, how long a request may be on its way, and how long a client may take for each
+/// message that is sent to it (BIND's `tcp-idle-timeout`).
 const IDLE: Duration = Duration::from_secs(30);
 
 /// How often the thread for datagrams looks whether it is to end.
@@ -91,12 +92,18 @@ pub fn listen(service: &Arc<Service>, address: SocketAddr) -> Result<Running, Li
     let is_ending = Arc::new(AtomicBool::new(false));
     let datagrams = {
         let (service, is_ending) = (Arc::clone(service), Arc::clone(&is_ending));
-        thread::spawn(move || serve_datagrams(&service, &udp, &is_ending))
+        Builder::new().spawn(move || serve_datagrams(&service, &udp, &is_ending))
     };
+    let datagrams = datagrams.map_err(|error| ListenError::Io(address, error))?;
     let connections = {
         let (service, is_ending) = (Arc::clone(service), Arc::clone(&is_ending));
-        thread::spawn(move || serve_connections(&service, &tcp, &is_ending))
+        Builder::new().spawn(move || serve_connections(&service, &tcp, &is_ending))
     };
+    let connections = connections.map_err(|error| {
+        // The other thread ends at its next look.
+        is_ending.store(true, Ordering::Relaxed);
+        ListenError::Io(address, error)
+    })?;
     Ok(Running { address, is_ending, threads: vec![datagrams, connections] })
 }
 
@@ -142,32 +149,110 @@ fn serve_connections(service: &Arc<Service>, listener: &TcpListener, is_ending: 
             open.fetch_sub(1, Ordering::Relaxed);
             continue;
         }
-        let (service, open) = (Arc::clone(service), Arc::clone(&open));
-        thread::spawn(move || {
+        let (service, served) = (Arc::clone(service), Arc::clone(&open));
+        let serving = Builder::new().spawn(move || {
             // For any reason that ends a connection, the client sees it end.
-            let _ = serve_connection(&service, stream);
-            open.fetch_sub(1, Ordering::Relaxed);
+            let _ = serve_connection(&service, stream, IDLE);
+            served.fetch_sub(1, Ordering::Relaxed);
         });
+        if serving.is_err() {
+            // The connection ended with what would have served it.
+            open.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }
 
-/// Answers on a connection until it ends, is idle for too long, or an update is not to be answered.
-fn serve_connection(service: &Service, mut stream: TcpStream) -> io::Result<()> {
-    stream.set_read_timeout(Some(IDLE))?;
-    stream.set_write_timeout(Some(IDLE))?;
+/// Answers on a connection until it ends, a message takes longer than `patience`, or an update is not to be answered.
+fn serve_connection(service: &Service, mut stream: TcpStream, patience: Duration) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut room = Vec::new();
     loop {
+        // One deadline for the whole request: a client that sends an octet at a time would hold its connection for ever.
+        let deadline = Instant::now() + patience;
         let mut length = [0; 2];
-        stream.read_exact(&mut length)?;
+        read_before(&mut stream, &mut length, deadline)?;
         room.resize(usize::from(u16::from_be_bytes(length)), 0);
-        stream.read_exact(&mut room)?;
+        read_before(&mut stream, &mut room, deadline)?;
         let Outcome::Answered(messages) = service.handle(&room, Transport::Tcp) else {
             return stream.shutdown(Shutdown::Both);
         };
         for message in messages {
             let length = (message.len() as u16).to_be_bytes();
-            stream.write_all(&[&length[..], &message].concat())?;
+            write_before(&mut stream, &[&length[..], &message].concat(), Instant::now() + patience)?;
         }
+    }
+}
+
+/// Fills `room` before a deadline.
+fn read_before(stream: &mut TcpStream, mut room: &mut [u8], deadline: Instant) -> io::Result<()> {
+    while !room.is_empty() {
+        stream.set_read_timeout(Some(left_until(deadline)?))?;
+        match stream.read(room) {
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Ok(octets) => room = &mut room[octets..],
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Writes all of `octets` before a deadline.
+fn write_before(stream: &mut TcpStream, mut octets: &[u8], deadline: Instant) -> io::Result<()> {
+    while !octets.is_empty() {
+        stream.set_write_timeout(Some(left_until(deadline)?))?;
+        match stream.write(octets) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(written) => octets = &octets[written..],
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// How long there is until a deadline; a socket takes no timeout of zero.
+fn left_until(deadline: Instant) -> io::Result<Duration> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    if left.is_zero() { Err(ErrorKind::TimedOut.into()) } else { Ok(left) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::super::service::Options;
+    use super::*;
+
+    /// A connection that is served with this patience: the client's side of it, and the thread that serves.
+    fn served(patience: Duration) -> (TcpStream, JoinHandle<io::Result<()>>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (stream, _) = listener.accept().unwrap();
+        let service = Service::new(&[], Options::default());
+        (client, thread::spawn(move || serve_connection(&service, stream, patience)))
+    }
+
+    #[test]
+    fn a_client_that_sends_an_octet_at_a_time_is_not_waited_for() {
+        let (mut client, serving) = served(Duration::from_millis(300));
+        let began = Instant::now();
+        // Each octet comes well within the deadline; the request of 257 octets would take five seconds.
+        while began.elapsed() < Duration::from_secs(20) && client.write_all(&[1]).is_ok() {
+            thread::sleep(Duration::from_millis(20));
+        }
+        assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+        assert!(serving.join().unwrap().is_err());
+    }
+
+    #[test]
+    fn a_client_that_takes_nothing_is_not_waited_for() {
+        let (mut stream, _client) = {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            (listener.accept().unwrap().0, client)
+        };
+        let error = write_before(&mut stream, &vec![0; 64 << 20], Instant::now() + Duration::from_millis(300));
+        assert!(matches!(error.unwrap_err().kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut));
     }
 }

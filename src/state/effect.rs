@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 
 use super::journal::{self, Effect, Kept, KeptRrset};
+use super::seal::{self, BatchRow};
 use super::{ApplyId, Unsettled, waits};
 use crate::apply::Batch;
 use crate::dns::ZoneName;
@@ -58,9 +59,11 @@ fn enter(
     let any_waits = yes("SELECT EXISTS (SELECT 1 FROM waits)", None)?;
     // What an undo puts back is ours only where it was before the apply that is undone removed it.
     let sql = match is_undo {
-        false => "INSERT INTO own_rrsets (name, type, zone, apply) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
+        false => {
+            "INSERT INTO own_rrsets (name, type, zone, apply, seal) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING"
+        }
         true => {
-            "INSERT INTO own_rrsets (name, type, zone, apply) SELECT ?1, ?2, ?3, ?4
+            "INSERT INTO own_rrsets (name, type, zone, apply, seal) SELECT ?1, ?2, ?3, ?4, ?5
              WHERE EXISTS (SELECT 1 FROM once_own, applies
                            WHERE id = ?4 AND once_own.apply = undoes AND name = ?1 AND type = ?2)
              ON CONFLICT DO NOTHING"
@@ -73,7 +76,10 @@ fn enter(
     let mut delete = change.prepare_cached("DELETE FROM own_rrsets WHERE name = ?1 AND type = ?2")?;
     for Effect { name, rtype, is_there, .. } in effects {
         match is_there {
-            (false, _) => drop(create.execute(params![name, rtype, zone, id])?),
+            (false, _) => {
+                let seal = seal::of_own((name, rtype, zone), id);
+                create.execute(params![name, rtype, zone, id, seal])?;
+            }
             (true, false) => {
                 keep.execute(params![name, rtype, id])?;
                 delete.execute(params![name, rtype])?;
@@ -118,19 +124,14 @@ pub fn put_marker(change: &Transaction<'_>, zone: &ZoneName, marker: &Marker, no
 
 /// Stops waiting for the markers of a zone that are older than this one: their updates name markers that are gone.
 pub fn close_until(change: &Transaction<'_>, zone: &ZoneName, marker: &Marker) -> rusqlite::Result<()> {
-    let mut close = change.prepare_cached("UPDATE batches SET awaited = 0 WHERE apply = ?1 AND number = ?2")?;
-    for Awaited { apply, number, .. } in awaited_until(change, zone, marker)? {
-        close.execute([apply, number])?;
-    }
-    Ok(())
+    let awaited = awaited_until(change, zone, marker)?;
+    awaited.into_iter().try_for_each(|Awaited { batch, .. }| BatchRow { awaited: 0, ..batch }.update(change))
 }
 
 /// An update whose outcome is unknown.
 struct Awaited {
-    /// Its apply.
-    apply: i64,
-    /// Its number within that.
-    number: i64,
+    /// Its row.
+    batch: BatchRow,
     /// What it leaves at the marker's place, as the journal says it.
     after: Marker,
 }
@@ -147,17 +148,16 @@ pub fn settle_by(change: &Transaction<'_>, zone: &ZoneName, live: &Marker, now: 
     if chain.is_empty() {
         return Ok(0);
     }
-    let sql =
-        "UPDATE batches SET settled = ?3, why = ?4, settled_at = ?5, awaited = 0 WHERE apply = ?1 AND number = ?2";
-    let mut settle = change.prepare_cached(sql)?;
     let mut count = 0;
-    for Awaited { apply, number, after } in awaited {
-        let (word, why) = match chain.contains(&(apply, number)) {
+    for Awaited { batch, after } in awaited {
+        let (apply, number) = (batch.apply, batch.number);
+        let is_done = chain.contains(&(apply, number));
+        let outcome = match is_done {
             true => ("done", "its marker is there, or one that replaced it"),
             false => ("undone", "another marker replaced it"),
         };
-        settle.execute(params![apply, number, word, why, now.as_nanos()])?;
-        if word == "done" {
+        batch.settle(change, outcome, now.as_nanos())?;
+        if is_done {
             let changes = kept(change, apply, number)?;
             let effects = changes.iter().map(Effect::from);
             done(change, (ApplyId(apply as u64), zone), Some(&after), effects, now)?;
@@ -171,22 +171,21 @@ pub fn settle_by(change: &Transaction<'_>, zone: &ZoneName, live: &Marker, now: 
 pub fn settle_found(change: &Transaction<'_>, found: &Unsettled, now: Time) -> rusqlite::Result<bool> {
     let Unsettled { apply, number, zone, .. } = found;
     let (id, number) = (apply.0 as i64, *number as i64);
-    let sql = "UPDATE batches SET settled = 'done', why = ?3, settled_at = ?4
-         WHERE apply = ?1 AND number = ?2 AND (settled IS NULL OR settled = 'unknown')";
-    let why = "all of it is there";
-    let was_open = change.prepare_cached(sql)?.execute(params![id, number, why, now.as_nanos()])? > 0;
-    if was_open {
-        let changes = kept(change, id, number)?;
-        done(change, (*apply, zone), None, changes.iter().map(Effect::from), now)?;
-        settle_overtaken(change, zone, &changes, now)?;
-    }
-    Ok(was_open)
+    let Some(batch) = BatchRow::load(change, id, number).optional()?.filter(BatchRow::is_open) else {
+        return Ok(false);
+    };
+    batch.settle(change, ("done", "all of it is there"), now.as_nanos())?;
+    let changes = kept(change, id, number)?;
+    done(change, (*apply, zone), None, changes.iter().map(Effect::from), now)?;
+    settle_overtaken(change, zone, &changes, now)?;
+    Ok(true)
 }
 
 /// The changes of an update.
 fn kept(change: &Transaction<'_>, apply: i64, number: i64) -> rusqlite::Result<Vec<Kept>> {
-    let sql = "SELECT changes FROM batch_changes WHERE apply = ?1 AND number = ?2";
-    let text: String = change.prepare_cached(sql)?.query_row([apply, number], |row| row.get(0))?;
+    let sql = "SELECT changes, seal FROM batch_changes WHERE apply = ?1 AND number = ?2";
+    let changes = |row: &Row<'_>| seal::changes(row, 0, (apply, number));
+    let text = change.prepare_cached(sql)?.query_row([apply, number], changes)?;
     journal::from_json(&text).ok_or(rusqlite::Error::InvalidQuery)
 }
 
@@ -198,13 +197,13 @@ fn place(marker: &Marker) -> (u64, u64) {
 /// The updates of a zone whose markers may still be found there, up to this one and including it, in the order of
 /// sending.
 fn awaited_until(change: &Transaction<'_>, zone: &ZoneName, last: &Marker) -> rusqlite::Result<Vec<Awaited>> {
-    let sql = "SELECT apply, number, marker_after FROM batches WHERE zone = ?1 AND awaited = 1 ORDER BY apply, number";
-    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?));
-    let rows: Vec<(i64, i64, String)> =
-        change.prepare_cached(sql)?.query_map([zone.to_string()], row)?.collect::<rusqlite::Result<_>>()?;
+    let columns = BatchRow::COLUMNS;
+    let sql = format!("SELECT {columns} FROM batches WHERE zone = ?1 AND awaited = 1 ORDER BY apply, number");
+    let rows: Vec<BatchRow> =
+        change.prepare_cached(&sql)?.query_map([zone.to_string()], BatchRow::of)?.collect::<rusqlite::Result<_>>()?;
     let awaited = rows
         .into_iter()
-        .filter_map(|(apply, number, text)| Some(Awaited { apply, number, after: Marker::parse(&text)? }));
+        .filter_map(|batch| Some(Awaited { after: Marker::parse(batch.marker_after.as_deref()?)?, batch }));
     Ok(awaited.filter(|awaited| place(&awaited.after) <= place(last)).collect())
 }
 
@@ -216,21 +215,22 @@ fn chain(
     first: (u64, u64),
     live: &Marker,
 ) -> rusqlite::Result<BTreeSet<(i64, i64)>> {
-    let sql = "SELECT apply, number, marker_before FROM batches
-         WHERE zone = ?1 AND marker_after = ?2 AND (settled IS NULL OR settled <> 'undone')";
-    let mut query = change.prepare_cached(sql)?;
+    let columns = BatchRow::COLUMNS;
+    let sql = format!(
+        "SELECT {columns} FROM batches
+         WHERE zone = ?1 AND marker_after = ?2 AND (settled IS NULL OR settled <> 'undone')"
+    );
+    let mut query = change.prepare_cached(&sql)?;
     let mut chain = BTreeSet::new();
     let mut marker = Some(live.clone());
     while let Some(after) = marker.filter(|marker| place(marker) >= first) {
-        let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get::<_, Option<String>>(2)?));
-        let found: Option<(i64, i64, Option<String>)> =
-            query.query_row(params![zone.to_string(), after.to_string()], row).optional()?;
-        let Some((apply, number, before)) = found else { break };
-        if !chain.insert((apply, number)) {
+        let found = query.query_row(params![zone.to_string(), after.to_string()], BatchRow::of).optional()?;
+        let Some(batch) = found else { break };
+        if !chain.insert((batch.apply, batch.number)) {
             break;
         }
         // Kept as its TXT is written: in quotes.
-        marker = before.and_then(|before| Marker::parse(before.trim_matches('"')));
+        marker = batch.marker_before.and_then(|before| Marker::parse(before.trim_matches('"')));
     }
     Ok(chain)
 }
@@ -238,21 +238,17 @@ fn chain(
 /// Settles the updates without a marker that were open in a zone when another one took effect on an RRset that they
 /// found just as that one did: had they taken effect, its prerequisite would not have held, and now theirs does not.
 fn settle_overtaken(change: &Transaction<'_>, zone: &ZoneName, changes: &[Kept], now: Time) -> rusqlite::Result<()> {
-    let sql = "SELECT batches.apply, batches.number, changes FROM batches
-         JOIN batch_changes ON batch_changes.apply = batches.apply AND batch_changes.number = batches.number
-         WHERE zone = ?1 AND marker_after IS NULL AND (settled IS NULL OR settled = 'unknown')";
-    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?));
-    let open: Vec<(i64, i64, String)> =
-        change.prepare_cached(sql)?.query_map([zone.to_string()], row)?.collect::<rusqlite::Result<_>>()?;
+    let sent = seal::SENT;
+    let sql = format!("{sent} WHERE zone = ?1 AND marker_after IS NULL AND (settled IS NULL OR settled = 'unknown')");
+    let open: Vec<(BatchRow, String)> =
+        change.prepare_cached(&sql)?.query_map([zone.to_string()], seal::sent)?.collect::<rusqlite::Result<_>>()?;
     let found: HashMap<(&str, &str), &Option<KeptRrset>> =
         changes.iter().map(|kept| ((kept.name.as_str(), kept.rtype.as_str()), &kept.before)).collect();
     let is_overtaken = |kept: &Kept| found.get(&(kept.name.as_str(), kept.rtype.as_str())) == Some(&&kept.before);
-    let sql = "UPDATE batches SET settled = 'undone', why = ?3, settled_at = ?4 WHERE apply = ?1 AND number = ?2";
-    let mut settle = change.prepare_cached(sql)?;
-    for (apply, number, text) in open {
+    for (batch, text) in open {
         let kept = journal::from_json(&text).ok_or(rusqlite::Error::InvalidQuery)?;
         if kept.iter().any(is_overtaken) {
-            settle.execute(params![apply, number, "another update took effect instead", now.as_nanos()])?;
+            batch.settle(change, ("undone", "another update took effect instead"), now.as_nanos())?;
         }
     }
     Ok(())

@@ -6,6 +6,7 @@ use std::path::Path;
 use rusqlite::{ErrorCode, ffi};
 
 use super::StateError;
+use super::seal::broken_row;
 
 /// What was tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +51,9 @@ pub fn error(file: &Path, code: &'static str, message: impl Into<String>, hint: 
 
 /// What the database says.
 pub fn of_database(file: &Path, attempt: Attempt, source: &rusqlite::Error) -> StateError {
+    if let Some(broken) = broken_row(source) {
+        return unreadable(file, broken.to_string());
+    }
     match source.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => unreadable(file, "the file is not a database"),
         Some(ErrorCode::DatabaseCorrupt) => unreadable(file, "the database is damaged"),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 
+use super::seal::{self, ExportRow};
 use super::sqlite::Sqlite;
 use super::{ApplyId, StateError};
 use crate::guard::baseline::Difference;
@@ -133,6 +134,7 @@ pub enum Acceptor<'a> {
 }
 
 /// Who accepted, as it is stored.
+#[derive(Clone)]
 struct Kept {
     /// The apply.
     apply: Option<i64>,
@@ -146,22 +148,20 @@ struct Kept {
 
 /// The accepted exports, sorted by source.
 pub fn exports(state: &Sqlite) -> Result<Vec<Acceptance>, StateError> {
-    let sql = "SELECT source, row_count, dated, at, apply, who, reason FROM exports";
-    let acceptance = |row: &Row<'_>| {
-        Ok(Acceptance {
-            source: row.get(0)?,
-            rows: row.get::<_, i64>(1)? as usize,
-            dated: row.get::<_, Option<i64>>(2)?.map(Time::from_nanos),
-            at: Time::from_nanos(row.get(3)?),
-            apply: row.get::<_, Option<i64>>(4)?.map(|id| ApplyId(id as u64)),
-            who: row.get(5)?,
-            reason: row.get(6)?,
-            files: BTreeMap::new(),
-        })
+    let acceptance = |ExportRow { source, row_count, dated, at, apply, who, reason }| Acceptance {
+        source,
+        rows: row_count as usize,
+        dated: dated.map(Time::from_nanos),
+        at: Time::from_nanos(at),
+        apply: apply.map(|id| ApplyId(id as u64)),
+        who,
+        reason,
+        files: BTreeMap::new(),
     };
-    let mut found = state.read(sql, [], acceptance)?;
-    let file = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, (row.get(1)?, row.get(2)?)));
-    for (source, (name, digest)) in state.read("SELECT source, name, digest FROM export_files", [], file)? {
+    let rows = state.read(&format!("SELECT {} FROM exports", ExportRow::COLUMNS), [], ExportRow::of)?;
+    let mut found: Vec<Acceptance> = rows.into_iter().map(acceptance).collect();
+    let sql = format!("SELECT {} FROM export_files", seal::FILE_COLUMNS);
+    for (source, name, digest) in state.read(&sql, [], seal::file)? {
         if let Some(of_source) = found.iter_mut().find(|acceptance| acceptance.source == source) {
             of_source.files.insert(name, digest);
         }
@@ -173,9 +173,12 @@ pub fn exports(state: &Sqlite) -> Result<Vec<Acceptance>, StateError> {
 
 /// The files of the accepted export of a source, sorted by name; empty where there is no such export.
 pub fn export_files(state: &Sqlite, source: &str) -> Result<Vec<AcceptedFile>, StateError> {
-    let sql = "SELECT name, digest, content FROM export_files WHERE source = ?1";
-    let file = |row: &Row<'_>| Ok(AcceptedFile { name: row.get(0)?, digest: row.get(1)?, content: row.get(2)? });
-    let mut files = state.read(sql, [source], file)?;
+    let sql = format!("SELECT {}, content FROM export_files WHERE source = ?1", seal::FILE_COLUMNS);
+    let file = |row: &Row<'_>| {
+        let (name, digest, content) = seal::file_with_content(row)?;
+        Ok(AcceptedFile { name, digest, content })
+    };
+    let mut files = state.read(&sql, [source], file)?;
     files.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(files)
 }
@@ -197,21 +200,26 @@ pub fn accept(
 ) -> rusqlite::Result<()> {
     let by = kept(change, acceptor)?;
     for export in exports {
-        if is_later(change, export.source(), &by)? {
+        let before = accepted(change, export.source())?;
+        if before.as_ref().is_some_and(|before| is_later(before, &by)) {
             continue;
         }
-        if let Accepting::Anew(export) = export {
-            replace(change, export, now)?;
-            keep_switches(change, export, matches!(acceptor, Acceptor::Person(..)), now)?;
+        let Kept { apply, who, reason, .. } = by.clone();
+        match (export, before) {
+            (Accepting::Anew(export), _) => {
+                let NewExport { source, rows, dated, .. } = export;
+                let (row_count, dated) = (*rows as i64, dated.map(Time::as_nanos));
+                let at = now.as_nanos();
+                ExportRow { source: source.clone(), row_count, dated, at, apply, who, reason }.put(change)?;
+                replace_files(change, export)?;
+                keep_switches(change, export, matches!(acceptor, Acceptor::Person(..)), now)?;
+            }
+            // If an apply finds the same content that a person accepted, the person and the reason are kept.
+            (Accepting::Again(_), Some(before)) if reason.is_some() || before.reason.is_none() => {
+                ExportRow { at: now.as_nanos(), apply, who, reason, ..before }.put(change)?;
+            }
+            (Accepting::Again(_), _) => {}
         }
-        // If an apply finds the same content that a person accepted, the person and the reason are kept.
-        let is_kept = matches!((export, &by.reason), (Accepting::Again(_), None));
-        let sql = match is_kept {
-            true => "UPDATE exports SET at = ?2, apply = ?3, who = ?4 WHERE source = ?1 AND reason IS ?5",
-            false => "UPDATE exports SET at = ?2, apply = ?3, who = ?4, reason = ?5 WHERE source = ?1",
-        };
-        let at = now.as_nanos();
-        change.prepare_cached(sql)?.execute(params![export.source(), at, by.apply, by.who, by.reason])?;
     }
     Ok(())
 }
@@ -232,30 +240,32 @@ fn kept(change: &Transaction<'_>, acceptor: &Acceptor<'_>) -> rusqlite::Result<K
     }
 }
 
-/// Whether the export of a source was accepted by a later apply than this one, or by a person after this one began.
-fn is_later(change: &Transaction<'_>, source: &str, by: &Kept) -> rusqlite::Result<bool> {
-    let (Some(apply), Some(begun)) = (by.apply, by.begun) else { return Ok(false) };
-    let sql = "SELECT apply, at FROM exports WHERE source = ?1";
-    let row = |row: &Row<'_>| Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, i64>(1)?));
-    Ok(match change.query_row(sql, [source], row).optional()? {
-        Some((Some(other), _)) => other > apply,
-        Some((None, at)) => at > begun,
-        None => false,
-    })
+/// The accepted export of a source, where there is one.
+fn accepted(change: &Transaction<'_>, source: &str) -> rusqlite::Result<Option<ExportRow>> {
+    let sql = format!("SELECT {} FROM exports WHERE source = ?1", ExportRow::COLUMNS);
+    change.query_row(&sql, [source], ExportRow::of).optional()
 }
 
-/// Puts an export and its files in the place of those of its source.
-fn replace(change: &Transaction<'_>, export: &NewExport, now: Time) -> rusqlite::Result<()> {
-    let NewExport { source, rows, dated, files, .. } = export;
-    let sql = "INSERT INTO exports (source, row_count, dated, at, who) VALUES (?1, ?2, ?3, ?4, '')
-         ON CONFLICT (source) DO UPDATE SET row_count = excluded.row_count, dated = excluded.dated";
-    let dated = dated.map(Time::as_nanos);
-    change.prepare_cached(sql)?.execute(params![source, *rows as i64, dated, now.as_nanos()])?;
+/// Whether an export was accepted by a later apply than this one, or by a person after this one began.
+fn is_later(accepted: &ExportRow, by: &Kept) -> bool {
+    match (by.apply.zip(by.begun), accepted.apply) {
+        (Some((apply, _)), Some(other)) => other > apply,
+        (Some((_, begun)), None) => accepted.at > begun,
+        (None, _) => false,
+    }
+}
+
+/// Puts the files of an export in the place of those of its source.
+fn replace_files(change: &Transaction<'_>, export: &NewExport) -> rusqlite::Result<()> {
+    let NewExport { source, files, .. } = export;
     change.execute("DELETE FROM export_files WHERE source = ?1", [source])?;
-    let sql = "INSERT INTO export_files (source, name, digest, content) VALUES (?1, ?2, ?3, ?4)";
+    let sql = "INSERT INTO export_files (source, name, digest, content, content_seal, seal)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let mut insert = change.prepare_cached(sql)?;
     for AcceptedFile { name, digest, content } in files {
-        insert.execute(params![source, name, digest, content])?;
+        let content_seal = seal::of_content(content);
+        let seal = seal::of_file((source, name, digest), content_seal);
+        insert.execute(params![source, name, digest, content, content_seal, seal])?;
     }
     Ok(())
 }

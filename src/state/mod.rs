@@ -27,6 +27,8 @@ mod perhaps;
 
 mod schema;
 
+mod seal;
+
 mod sought;
 
 mod sqlite;

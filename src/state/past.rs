@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use rusqlite::{Row, Transaction, params};
 
 use super::journal::{self, Kept};
+use super::seal::{self, BatchRow};
 use super::sought::{Names, Sought};
 use super::sqlite::Sqlite;
 use super::{ApplyId, LeftHost, Planned, Resumption, Sent, SentChange, SentFate, StateError};
@@ -15,68 +16,33 @@ use crate::inventory::value::{Inv, Time};
 
 /// All updates of an apply, in the order of sending.
 pub fn sent(state: &Sqlite, id: ApplyId) -> Result<Vec<Sent>, StateError> {
-    let sql = "SELECT batches.number, zone, phase, sent_at, settled, why, changes FROM batches
-         JOIN batch_changes ON batch_changes.apply = batches.apply AND batch_changes.number = batches.number
-         WHERE batches.apply = ?1 ORDER BY batches.number";
-    let rows = state.read(sql, [id.0 as i64], Found::of)?;
-    rows.into_iter().map(|row| row.check(state)).collect()
+    let sql = format!("{} WHERE batches.apply = ?1 ORDER BY batches.number", seal::SENT);
+    let rows = state.read(&sql, [id.0 as i64], seal::sent)?;
+    rows.into_iter().map(|row| understood(state, row)).collect()
 }
 
-/// A row of a batch.
-struct Found {
-    /// Its number.
-    number: i64,
-    /// The zone.
-    zone: String,
-    /// The phase.
-    phase: String,
-    /// When it was sent.
-    at: i64,
-    /// The word for its outcome.
-    settled: Option<String>,
-    /// Why.
-    why: Option<String>,
-    /// Its changes as JSON.
-    changes: String,
-}
-
-impl Found {
-    /// Reads a row.
-    fn of(row: &Row<'_>) -> rusqlite::Result<Found> {
-        Ok(Found {
-            number: row.get(0)?,
-            zone: row.get(1)?,
-            phase: row.get(2)?,
-            at: row.get(3)?,
-            settled: row.get(4)?,
-            why: row.get(5)?,
-            changes: row.get(6)?,
-        })
-    }
-
-    /// Takes the texts for what they say.
-    fn check(self, state: &Sqlite) -> Result<Sent, StateError> {
-        let fate = match self.settled.as_deref() {
-            Some("done") => SentFate::Done,
-            Some("undone") => SentFate::Undone(self.why.unwrap_or_default()),
-            Some("unknown") | None => SentFate::Unknown(self.why),
-            Some(other) => return Err(state.odd("fate of an update", other)),
-        };
-        let kept = journal::from_json(&self.changes).ok_or_else(|| state.odd("list of changes", &self.changes))?;
-        let change = |Kept { host, also, project, name, rtype, before, after }: Kept| {
-            let (name, rtype) = state.rrset(&name, &rtype)?;
-            let also = also.into_iter().map(Inv).collect();
-            Ok(SentChange { host: host.map(Inv), also, project, name, rtype, before, after })
-        };
-        Ok(Sent {
-            number: self.number as u64,
-            zone: state.zone(&self.zone)?,
-            phase: self.phase,
-            at: Time::from_nanos(self.at),
-            fate,
-            changes: kept.into_iter().map(change).collect::<Result<_, StateError>>()?,
-        })
-    }
+/// Takes the texts of an update for what they say.
+fn understood(state: &Sqlite, (batch, changes): (BatchRow, String)) -> Result<Sent, StateError> {
+    let fate = match batch.settled.as_deref() {
+        Some("done") => SentFate::Done,
+        Some("undone") => SentFate::Undone(batch.why.unwrap_or_default()),
+        Some("unknown") | None => SentFate::Unknown(batch.why),
+        Some(other) => return Err(state.odd("fate of an update", other)),
+    };
+    let kept = journal::from_json(&changes).ok_or_else(|| state.odd("list of changes", &changes))?;
+    let change = |Kept { host, also, project, name, rtype, before, after }: Kept| {
+        let (name, rtype) = state.rrset(&name, &rtype)?;
+        let also = also.into_iter().map(Inv).collect();
+        Ok(SentChange { host: host.map(Inv), also, project, name, rtype, before, after })
+    };
+    Ok(Sent {
+        number: batch.number as u64,
+        zone: state.zone(&batch.zone)?,
+        phase: batch.phase,
+        at: Time::from_nanos(batch.sent_at),
+        fate,
+        changes: kept.into_iter().map(change).collect::<Result<_, StateError>>()?,
+    })
 }
 
 /// Keeps the hosts that the plan of an apply leaves for what blocks them.
@@ -144,10 +110,13 @@ pub fn applies_of(state: &Sqlite, host: Inv) -> Result<Vec<ApplyId>, StateError>
     let Inv(inv) = host;
     let owner = format!("%\"host\":{inv},%");
     let also = [format!("%[{inv},%"), format!("%[{inv}]%"), format!("%,{inv},%"), format!("%,{inv}]%")];
-    let sql = "SELECT apply, changes FROM batch_changes WHERE changes LIKE ?1
+    let sql = "SELECT apply, number, changes, seal FROM batch_changes WHERE changes LIKE ?1
            OR changes LIKE '%\"also\":[%'
               AND (changes LIKE ?2 OR changes LIKE ?3 OR changes LIKE ?4 OR changes LIKE ?5)";
-    let row = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
+    let row = |row: &Row<'_>| {
+        let (apply, number) = (row.get(0)?, row.get(1)?);
+        Ok((apply, seal::changes(row, 2, (apply, number))?))
+    };
     let mut applies = left_applies(state, "host", host.0 as i64)?;
     for (apply, text) in state.read(sql, params![owner, also[0], also[1], also[2], also[3]], row)? {
         let kept = journal::from_json(&text).ok_or_else(|| state.odd("list of changes", &text))?;
@@ -180,15 +149,13 @@ pub fn last_changed(state: &Sqlite, after: ApplyId, rrsets: &[&RrKey]) -> Result
     let mut sought = Sought::new(&names);
     let sql = "SELECT DISTINCT apply FROM batches WHERE apply > ?1 ORDER BY apply DESC";
     let later: Vec<i64> = state.read(sql, [after.0 as i64], |row| row.get(0))?;
-    let sql = "SELECT changes FROM batches
-         JOIN batch_changes ON batch_changes.apply = batches.apply AND batch_changes.number = batches.number
-         WHERE batches.apply = ?1 AND (settled IS NULL OR settled <> 'undone')";
+    let sql = format!("{} WHERE batches.apply = ?1 AND (settled IS NULL OR settled <> 'undone')", seal::SENT);
     let mut found = vec![None; rrsets.len()];
     for apply in later {
         if sought.is_over() {
             break;
         }
-        for text in state.read(sql, [apply], |row| row.get::<_, String>(0))? {
+        for (_, text) in state.read(&sql, [apply], seal::sent)? {
             let changed = journal::keys(&text).ok_or_else(|| state.odd("list of changes", &text))?;
             for (name, rtype) in changed {
                 for place in sought.find(&name, &rtype) {

@@ -10,9 +10,10 @@ use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior};
 
 use super::StateError;
 use super::error::{Attempt, error, of_database, unreadable};
+use super::seal::seal_all;
 
 /// What makes each version of the one before; the first is made of nothing.
-const STEPS: &[&str] = &[V1, V2, V3, V4];
+const STEPS: &[&str] = &[V1, V2, V3, V4, V5];
 
 /// The version that this program reads and writes.
 pub const VERSION: i64 = STEPS.len() as i64;
@@ -191,6 +192,19 @@ CREATE TABLE blocked_hosts (
 );
 ";
 
+/// What version 5 adds: the digests by which rows prove what they hold; rows that are there get theirs at this step.
+const V5: &str = "
+ALTER TABLE batches ADD COLUMN seal BIGINT;
+ALTER TABLE batch_changes ADD COLUMN seal BIGINT;
+ALTER TABLE own_rrsets ADD COLUMN seal BIGINT;
+ALTER TABLE exports ADD COLUMN seal BIGINT;
+ALTER TABLE export_files ADD COLUMN content_seal BIGINT;
+ALTER TABLE export_files ADD COLUMN seal BIGINT;
+";
+
+/// The first version whose rows have digests.
+const SEALED: i64 = 5;
+
 /// What a file holds.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Found {
@@ -246,6 +260,9 @@ pub fn migrate(db: &mut Connection, file: &Path) -> Result<(), StateError> {
     };
     for step in STEPS.iter().skip(done as usize) {
         change.execute_batch(step).map_err(database)?;
+    }
+    if done < SEALED {
+        seal_all(&change).map_err(database)?;
     }
     change.execute("UPDATE schema_version SET version = ?1", [VERSION]).map_err(database)?;
     change.commit().map_err(database)

@@ -15,6 +15,7 @@ use super::error::{Attempt, needs_recovery, of_database, of_system, unreadable};
 use super::journal::Kept;
 use super::past;
 use super::schema::{self, Found};
+use super::seal::{self, BatchRow};
 use super::{
     Acceptance, AcceptedFile, Accepting, Acceptor, ApplyId, ApplySummary, Breaker, KnownMarker, LeftHost, NewApply,
     PlanText, Planned, Resumption, Sent, State, StateError, Unsettled, WaitNews, effect, exports, folder, journal,
@@ -225,19 +226,27 @@ impl Sqlite {
 
 impl State for Sqlite {
     fn own(&self) -> Result<OwnRrsets, StateError> {
-        let row = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
-        let rows = self.read("SELECT name, type FROM own_rrsets", [], row)?;
-        rows.into_iter().map(|(name, rtype)| self.rrset(&name, &rtype)).collect()
+        let rows = self.read(&format!("SELECT {} FROM own_rrsets", seal::OWN_COLUMNS), [], seal::own)?;
+        rows.into_iter().map(|(name, rtype, _)| self.rrset(&name, &rtype)).collect()
     }
 
     fn markers(&self) -> Result<BTreeMap<ZoneName, KnownMarker>, StateError> {
         // One query, so that both come from one moment.
-        let sql = "SELECT zone, marker, 0 AS apply, 0 AS number, 0 AS open FROM markers
-             UNION ALL SELECT zone, marker_after, apply, number, 1 FROM batches WHERE awaited = 1
-             ORDER BY open, apply, number";
-        let row = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, bool>(4)?));
+        let sql = format!(
+            "SELECT 0, 0, zone, '', NULL, marker, 0, 0, 0, NULL, NULL, NULL, NULL, 0 FROM markers
+             UNION ALL SELECT {}, 1 FROM batches WHERE awaited = 1
+             ORDER BY 14, 1, 2",
+            BatchRow::COLUMNS
+        );
+        let row = |row: &Row<'_>| {
+            let is_open = row.get(BatchRow::END)?;
+            if is_open {
+                BatchRow::of(row)?;
+            }
+            Ok((row.get::<_, String>(2)?, row.get::<_, String>(5)?, is_open))
+        };
         let mut known: BTreeMap<ZoneName, KnownMarker> = BTreeMap::new();
-        for (zone, marker, is_open) in self.read(sql, [], row)? {
+        for (zone, marker, is_open) in self.read(&sql, [], row)? {
             let of_zone = known.entry(self.zone(&zone)?);
             let of_zone = of_zone.or_insert(KnownMarker { marker: None, open: Vec::new() });
             match is_open {
@@ -315,10 +324,10 @@ impl State for Sqlite {
     }
 
     fn created_by(&self, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, StateError> {
-        let sql = "SELECT apply FROM own_rrsets WHERE name = ?1 AND type = ?2";
+        let sql = format!("SELECT {} FROM own_rrsets WHERE name = ?1 AND type = ?2", seal::OWN_COLUMNS);
         let created = |key: &&RrKey| {
-            let apply = self.read(sql, [key.owner.to_string(), key.rtype.to_string()], |row| row.get::<_, i64>(0))?;
-            Ok(apply.first().map(|apply| ApplyId(*apply as u64)))
+            let own = self.read(&sql, [key.owner.to_string(), key.rtype.to_string()], seal::own)?;
+            Ok(own.first().map(|(_, _, apply)| ApplyId(*apply as u64)))
         };
         rrsets.iter().map(created).collect()
     }
@@ -408,12 +417,12 @@ impl State for Sqlite {
     }
 
     fn unsettled(&self, id: ApplyId) -> Result<Vec<Unsettled>, StateError> {
-        let sql = "SELECT apply, number, zone,
-               (SELECT changes FROM batch_changes AS kept WHERE kept.apply = batches.apply AND kept.number = batches.number)
-             FROM batches WHERE (marker_after IS NULL OR awaited = 0) AND (settled IS NULL OR settled = 'unknown')
-               AND apply = ?1 ORDER BY number";
-        let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?, row.get::<_, String>(3)?));
-        let unsettled = |(apply, number, zone, changes): (i64, i64, String, String)| {
+        let sql = format!(
+            "{} WHERE (marker_after IS NULL OR awaited = 0) AND (settled IS NULL OR settled = 'unknown')
+               AND batches.apply = ?1 ORDER BY batches.number",
+            seal::SENT
+        );
+        let unsettled = |(BatchRow { apply, number, zone, .. }, changes): (BatchRow, String)| {
             let kept = journal::from_json(&changes).ok_or_else(|| self.odd("list of changes", &changes))?;
             let after = kept.into_iter().map(|Kept { name, rtype, after, .. }| {
                 let (name, rtype) = self.rrset(&name, &rtype)?;
@@ -422,7 +431,7 @@ impl State for Sqlite {
             let after = after.collect::<Result<_, StateError>>()?;
             Ok(Unsettled { apply: ApplyId(apply as u64), number: number as u64, zone: self.zone(&zone)?, after })
         };
-        self.read(sql, [id.0 as i64], row)?.into_iter().map(unsettled).collect()
+        self.read(&sql, [id.0 as i64], seal::sent)?.into_iter().map(unsettled).collect()
     }
 
     fn note_found(&mut self, found: &Unsettled, now: Time) -> Result<bool, StateError> {
@@ -535,18 +544,26 @@ impl State for Sqlite {
 /// Keeps a batch that is about to be sent.
 fn keep_sending(change: &Transaction<'_>, apply: ApplyId, batch: &Batch<'_>, now: Time) -> rusqlite::Result<()> {
     let hosts: BTreeSet<Inv> = batch.changes.iter().filter_map(|change| change.host).collect();
-    let after = batch.swap.as_ref().map(|swap| swap.after.to_string());
-    let sql = "INSERT INTO batches
-         (apply, number, zone, phase, marker_before, marker_after, awaited, hosts, sent_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-    #[rustfmt::skip]
-    change.prepare_cached(sql)?.execute(params![
-        apply.0 as i64, batch.number as i64, batch.zone.to_string(), batch.phase.as_str(),
-        journal::marker_before(batch), after, after.is_some(), hosts.len() as i64, now.as_nanos(),
-    ])?;
-    let sql = "INSERT INTO batch_changes (apply, number, changes) VALUES (?1, ?2, ?3)";
+    let (apply, number) = (apply.0 as i64, batch.number as i64);
+    let row = BatchRow {
+        apply,
+        number,
+        zone: batch.zone.to_string(),
+        phase: batch.phase.as_str().to_owned(),
+        marker_before: journal::marker_before(batch),
+        marker_after: batch.swap.as_ref().map(|swap| swap.after.to_string()),
+        awaited: batch.swap.is_some().into(),
+        hosts: hosts.len() as i64,
+        sent_at: now.as_nanos(),
+        settled: None,
+        why: None,
+        settled_at: None,
+    };
+    row.insert(change)?;
+    let sql = "INSERT INTO batch_changes (apply, number, changes, seal) VALUES (?1, ?2, ?3, ?4)";
     let changes = journal::to_json(batch);
-    change.prepare_cached(sql)?.execute(params![apply.0 as i64, batch.number as i64, changes])?;
+    let seal = seal::of_changes((apply, number), &changes);
+    change.prepare_cached(sql)?.execute(params![apply, number, changes, seal])?;
     Ok(())
 }
 
@@ -562,10 +579,15 @@ fn keep_settled(
         Settled::Undone(why) => ("undone", Some(why), false),
         Settled::Unknown(why) => ("unknown", Some(why), true),
     };
-    let sql = "UPDATE batches SET settled = ?3, why = ?4, settled_at = ?5,
-         awaited = CASE WHEN ?6 THEN awaited ELSE 0 END WHERE apply = ?1 AND number = ?2";
-    let mut update = change.prepare_cached(sql)?;
-    one_row(&mut update, params![apply.0 as i64, batch.number as i64, word, why, now.as_nanos(), is_open])?;
+    let row = BatchRow::load(change, apply.0 as i64, batch.number as i64)?;
+    let row = BatchRow {
+        settled: Some(word.to_owned()),
+        why: why.cloned(),
+        settled_at: Some(now.as_nanos()),
+        awaited: if is_open { row.awaited } else { 0 },
+        ..row
+    };
+    row.update(change)?;
     match settled {
         Settled::Done => effect::settled(change, apply, batch, now),
         Settled::Undone(_) | Settled::Unknown(_) => Ok(()),

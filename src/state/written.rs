@@ -1,6 +1,7 @@
 //! What the latest update that took effect left at each of some RRsets, read from the journal.
 
 use super::journal::{self, Kept};
+use super::seal::{self, BatchRow};
 use super::sought::{Names, Sought};
 use super::sqlite::Sqlite;
 use super::{ApplyId, KeptRrset, StateError};
@@ -42,14 +43,13 @@ pub fn last_written(state: &Sqlite, rrsets: &[&RrKey]) -> Result<Vec<Option<Writ
     if sought.is_over() {
         return Ok(found);
     }
-    let sql = "SELECT apply, number, sent_at, COALESCE(settled, '') = 'done' FROM batches
-         WHERE settled IS NULL OR settled <> 'undone' ORDER BY rowid DESC";
-    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
-    let updates: Vec<(i64, i64, i64, bool)> = state.read(sql, [], row)?;
-    for (apply, number, sent_at, took_effect) in updates {
+    let columns = BatchRow::COLUMNS;
+    let sql = format!("SELECT {columns} FROM batches WHERE settled IS NULL OR settled <> 'undone' ORDER BY rowid DESC");
+    for BatchRow { apply, number, sent_at, settled, .. } in state.read(&sql, [], BatchRow::of)? {
         if sought.is_over() {
             break;
         }
+        let took_effect = settled.as_deref() == Some("done");
         let written = |after| Written { apply: ApplyId(apply as u64), at: Time::from_nanos(sent_at), after };
         for Kept { name, rtype, after, .. } in wanted_changes(state, (apply, number), &sought)? {
             for place in sought.find(&name, &rtype) {
@@ -62,9 +62,9 @@ pub fn last_written(state: &Sqlite, rrsets: &[&RrKey]) -> Result<Vec<Option<Writ
 
 /// The changes of an update, where it changed anything that is looked for; most did not, and are not read in full.
 fn wanted_changes(state: &Sqlite, (apply, number): (i64, i64), sought: &Sought<'_>) -> Result<Vec<Kept>, StateError> {
-    let sql = "SELECT changes FROM batch_changes WHERE apply = ?1 AND number = ?2";
+    let sql = "SELECT changes, seal FROM batch_changes WHERE apply = ?1 AND number = ?2";
     // Some updates that version 1 kept have no changes.
-    let Some(text) = state.read(sql, [apply, number], |row| row.get::<_, String>(0))?.pop() else {
+    let Some(text) = state.read(sql, [apply, number], |row| seal::changes(row, 0, (apply, number)))?.pop() else {
         return Ok(Vec::new());
     };
     let odd = || state.odd("list of changes", &text);

@@ -9,6 +9,9 @@ use crate::inventory::value::Duration;
 /// What a duration looks like, for messages.
 pub const A_DURATION: &str = "a duration such as `90s`, `12h`, `7d` or `1h30m`";
 
+/// What a size must be.
+pub const A_SIZE: &str = "a size such as `64MiB` or `2GiB`";
+
 /// What a share looks like, for messages.
 pub const A_PERCENTAGE: &str = "a share such as `10%` or `0.5%`";
 

@@ -6,14 +6,17 @@
 use std::collections::HashMap;
 
 use super::node::{Node, Reader, Value};
-use super::shared::{A_DURATION, A_PERCENTAGE};
+use super::shared::{A_DURATION, A_PERCENTAGE, A_SIZE};
 use crate::diag::Origin;
 use crate::inventory::source::{Demands, Keys, KnownFormat, Mapping, OWN, Occurs, Pattern, SourceSpec};
-use crate::inventory::value::Duration;
+use crate::inventory::value::{Duration, Size};
 
 /// The names of the sources other than those of MACs: messages, the state and `accept` know sources by their names
 /// alone.
 const OTHER_SOURCES: [&str; 6] = ["projects", "hosts", "l3_tors", "net_layout", "ipv4_map", "names.lock"];
+
+/// How large a file of a source may be where the settings say nothing: the rows of 5 million hosts, of 100 octets each.
+const MAX_SOURCE: Size = Size::of(512 << 20);
 
 /// Reads `[sources]`: where project files are, and the sources, in the order of the formats.
 pub fn read_sources(reader: &mut Reader<'_>, formats: &[KnownFormat]) -> (Vec<Pattern>, Vec<SourceSpec>) {
@@ -61,6 +64,7 @@ fn unnamed(key: &'static str) -> SourceSpec {
         name: key.to_owned(),
         patterns,
         require_end: false,
+        max_size: MAX_SOURCE,
         demands: Demands::default(),
         max_age: None,
         penalty: Duration::from_secs(0),
@@ -115,6 +119,7 @@ fn read_trusted(formats: &[KnownFormat], table: &mut Reader<'_>) -> SourceSpec {
     let mapping = read_mapping(format.keys, table);
     let patterns = table.require("path").map(|path| read_patterns(path, table)).unwrap_or_default();
     let require_end = table.boolean("require_end").unwrap_or(false);
+    let max_size = table.parsed("max_size", A_SIZE).unwrap_or(MAX_SOURCE);
     let max_shrink = table.parsed("max_shrink", A_PERCENTAGE);
     let max_churn = table.parsed("max_churn", A_PERCENTAGE);
     let min_rows = table.take("min_rows").and_then(|node| {
@@ -126,7 +131,7 @@ fn read_trusted(formats: &[KnownFormat], table: &mut Reader<'_>) -> SourceSpec {
     });
     let digest = table.take("digest").is_some_and(|node| read_digest(node, table));
     let demands = Demands { max_age: None, max_shrink, max_churn, min_rows, digest };
-    SourceSpec { word: format.word, patterns, require_end, demands, mapping, ..unnamed(key) }
+    SourceSpec { word: format.word, patterns, require_end, max_size, demands, mapping, ..unnamed(key) }
 }
 
 /// The key whose field an export may do without, where that is said.

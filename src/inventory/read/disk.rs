@@ -12,6 +12,7 @@ use super::steady::{AGAIN, Fate, Look, Reading, agreed, settled};
 use crate::diag::{Diagnostic, FileId, Files};
 use crate::inventory::config::node::SourceText;
 use crate::inventory::source::Pattern;
+use crate::inventory::value::Size;
 
 /// The folder of a workspace.
 pub struct Folder {
@@ -164,9 +165,9 @@ impl Folder {
         self.read_either(&file.name, max, || settled(|| self.read_once(&file.path, max, || {})))
     }
 
-    /// Reads a file of any length to which its writer may be appending.
-    pub fn read_appended(&self, file: &Found) -> Result<Vec<u8>, FileError> {
-        self.read_either(&file.name, u64::MAX, || agreed(|| self.read_once(&file.path, u64::MAX, || {})))
+    /// Reads a file of at most `max` octets to which its writer may be appending.
+    pub fn read_appended(&self, file: &Found, max: u64) -> Result<Vec<u8>, FileError> {
+        self.read_either(&file.name, max, || agreed(|| self.read_once(&file.path, max, || {})))
     }
 
     /// Reads the file whose name is that of `file` with `ending` behind it. It has at most `max` octets, is not a file
@@ -286,8 +287,20 @@ impl FileError {
             FileError::Io(error) => format!("cannot be read: {error}"),
             FileError::Outside => "leads out of the workspace".into(),
             FileError::NotAFile => "is not a regular file".into(),
-            FileError::TooLarge(max) => format!("is larger than {max} bytes"),
+            FileError::TooLarge(max) => format!("is larger than {}", Size::of(*max)),
             FileError::Changed => format!("changed while it was read, {} times in a row", AGAIN + 1),
+        }
+    }
+
+    /// A diagnostic about the file, which is one of a source of zonewright.toml.
+    pub fn diagnostic_of_source(&self, file: FileId) -> Diagnostic {
+        match self {
+            FileError::TooLarge(_) => {
+                Diagnostic::file_error("file-too-large", file, format!("the file {}", self.reason())).hint(
+                    "where this is the right file, and its machines are real, give the source a higher `max_size`",
+                )
+            }
+            _ => self.diagnostic(file),
         }
     }
 

@@ -260,7 +260,7 @@ mod tests {
         assert_eq!(read("a/new").unwrap(), b"own");
         assert_eq!(read("a/large").unwrap(), b"own");
         assert_eq!(read("nothing"), None);
-        let appended = folder.read_appended(&folder.file("a/both", &mut files)).unwrap();
+        let appended = folder.read_appended(&folder.file("a/both", &mut files), 100).unwrap();
         assert_eq!(appended, b"front");
         assert!(matches!(folder.read(&folder.file("a/both", &mut files), 4), Err(FileError::TooLarge(4))));
         let borrowed = folder.into_borrowed().into_iter().map(|Borrowed { name, why }| (name, why));

@@ -384,6 +384,21 @@ fn a_workspace_above_the_folder_is_named() {
 }
 
 #[test]
+fn a_source_that_is_too_large_is_not_read() {
+    let path = "\"racktables/hosts.csv\"";
+    let with_limit = |max: &str| with_toml(path, &format!("{{ path = {path}, max_size = \"{max}\" }}"));
+    let shown = errors(&with_limit("64B"));
+    assert!(shown.contains("racktables/hosts.csv: error[file-too-large]: the file is larger than 64B\n"), "{shown}");
+    assert!(!codes(&with_limit("64KiB")).contains(&"file-too-large"));
+    assert_eq!(codes(&with_limit("64MB")), ["bad-value"]);
+    // Without the key there is a limit too. The file has holes in place of octets.
+    let fixture = Fixture::new();
+    let hosts = fs::File::options().write(true).open(fixture.0.path().join("racktables/hosts.csv")).unwrap();
+    hosts.set_len((512 << 20) + 1).unwrap();
+    assert!(codes(&fixture.load()).contains(&"file-too-large"));
+}
+
+#[test]
 fn a_folder_without_zonewright_toml_is_no_workspace() {
     let fixture = Fixture::new();
     fixture.remove("zonewright.toml");

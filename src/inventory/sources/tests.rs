@@ -7,7 +7,7 @@ use crate::diag::{Origin, render};
 use crate::inventory::model::{Entry, HostStatus, Sighting};
 use crate::inventory::reports::in_order;
 use crate::inventory::source::{Demands, Mapping, OWN, Pattern};
-use crate::inventory::value::{Inv, Vlan};
+use crate::inventory::value::{Inv, Size, Vlan};
 
 /// The outcome of one source.
 struct Outcome {
@@ -68,6 +68,7 @@ fn read_as(
         name: key.into(),
         patterns: vec![pattern],
         require_end: false,
+        max_size: Size::of(1 << 20),
         max_age: None,
         penalty: Duration::from_secs(0),
     };

@@ -15,6 +15,7 @@ use domain::tsig::{ClientTransaction, Key};
 
 use super::failure::{Failure, Progress};
 use super::message::{self, Header, bad};
+use super::meter::{Meter, ReadLimits};
 use super::settings::Server;
 use super::wire::{Connection, WireFault};
 use super::{explain_wire, query, random_id};
@@ -41,6 +42,8 @@ pub struct Asker<'a> {
     pub timeout: Duration,
     /// How many questions may be in flight.
     pub window: usize,
+    /// How much all answers may bring.
+    pub limits: ReadLimits,
 }
 
 /// A question that was sent.
@@ -64,9 +67,10 @@ impl Asker<'_> {
     pub fn ask_to<T>(&self, questions: &[Question], read: Read<T>) -> Result<Vec<T>, Failure> {
         let mut answers: Vec<Option<T>> = questions.iter().map(|_| None).collect();
         let mut progress = Progress::default();
+        let mut meter = Meter::start(self.limits, None);
         while answers.iter().any(Option::is_none) {
             let before = progress.messages;
-            match self.ask_over_one_connection((questions, read), &mut answers, &mut progress) {
+            match self.ask_over_one_connection((questions, read), &mut answers, (&mut progress, &mut meter)) {
                 // A server that answers nothing more before it closes will not be moved by asking again.
                 Err(Failure::Cut { .. }) if progress.messages > before => {}
                 outcome => outcome?,
@@ -80,7 +84,7 @@ impl Asker<'_> {
         &self,
         (questions, read): (&[Question], Read<T>),
         answers: &mut [Option<T>],
-        progress: &mut Progress,
+        (progress, meter): (&mut Progress, &mut Meter),
     ) -> Result<(), Failure> {
         let explain = |fault: WireFault, progress: &Progress| explain_wire(fault, *progress);
         let mut connection = Connection::open(self.server, self.timeout).map_err(|fault| explain(fault, progress))?;
@@ -107,7 +111,7 @@ impl Asker<'_> {
             if in_flight.is_empty() {
                 return Ok(());
             }
-            connection.receive(&mut message).map_err(|fault| explain(fault, progress))?;
+            meter.receive(&mut connection, self.timeout, &mut message, *progress)?;
             let header = Header::read(&message).ok_or_else(|| bad("a message shorter than its header"))?;
             let Some(sent) = in_flight.remove(&header.id) else {
                 // What comes twice says nothing new; what comes oftener may never end.
@@ -121,6 +125,7 @@ impl Asker<'_> {
             let answer = answer.map_err(|failure| self.tell_question(question, failure))?;
             progress.messages += 1;
             progress.records += usize::from(header.counts[1]);
+            meter.check(*progress)?;
             answers[sent.place] = Some(answer);
             answered.insert(header.id);
         }

@@ -4,7 +4,7 @@
 //! server that does not answer is not asked for further zones, so that it costs only one deadline. Permissions for
 //! UPDATE are not examined here.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Instant;
 
 use domain::base::Message;
@@ -15,6 +15,7 @@ use domain::tsig::{ClientTransaction, Key};
 use super::axfr::Transfer;
 use super::failure::{Failure, Progress};
 use super::message::{self, Header, bad, bad_wire, read_record};
+use super::meter::Meter;
 use super::settings::{self, Server, Settings};
 use super::wire::Connection;
 use super::{NameServers, explain_wire, random_id};
@@ -36,7 +37,7 @@ const EARLIER: u64 = 10;
 /// Looks at all servers of a target, and at these zones on each.
 pub fn examine(settings: &Node, context: &Context<'_>, zones: &[&ZoneName]) -> Examined {
     let settings = settings::parse(settings, context.source).0.expect("`check` passed the settings");
-    NameServers::new(settings, context.workspace.to_owned(), OnceLock::new()).examine(zones)
+    NameServers::of(settings, context).examine(zones)
 }
 
 impl NameServers {
@@ -142,15 +143,16 @@ impl NameServers {
         let mut connection = self.connect(server)?;
         let (mut transfer, question) = Transfer::start(zone, key.cloned(), random_id(), Time48::now());
         connection.send(&question).map_err(|fault| explain_wire(fault, Progress::default()))?;
-        let (mut octets, mut message) = (0, Vec::new());
+        let mut meter = Meter::start(self.settings.limits, self.kept_size(zone));
+        let mut message = Vec::new();
         while !transfer.ended() {
-            connection.receive(&mut message).map_err(|fault| explain_wire(fault, transfer.progress()))?;
-            octets += message.len() as u64;
+            meter.receive(&mut connection, self.settings.exchange.timeout, &mut message, transfer.progress())?;
             transfer.accept(&mut message, Time48::now())?;
+            meter.check(transfer.progress())?;
         }
         let took = since.elapsed();
         let contents = transfer.finish()?;
-        Ok((Measures::of(&contents, octets, Some(took)), contents.serial().into_int()))
+        Ok((Measures::of(&contents, meter.octets(), Some(took)), contents.serial().into_int()))
     }
 
     /// Asks for a transfer without the key, and looks at no more than the first message.
@@ -267,10 +269,12 @@ mod tests {
     use std::io::{Read as _, Write as _};
     use std::net::{TcpListener, TcpStream};
     use std::path::PathBuf;
+    use std::sync::OnceLock;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::thread;
     use std::time::Duration;
 
+    use super::super::meter::ReadLimits;
     use super::super::tests::{Signer, answer, apex, framed, read, reader, soa, zone};
     use super::*;
     use crate::provider::Exchange;
@@ -425,7 +429,14 @@ mod tests {
         let exchange = Exchange { timeout: Duration::from_secs(20), read: ReadMethod::Axfr, window: None };
         let error = SecretError { code: "secret-exposed", message: "others can read it".into(), hint: "run `chmod`" };
         let servers = NameServers::new(
-            Settings { servers: vec![server], key: None, exchange, cache: false, cache_max_age: Duration::ZERO },
+            Settings {
+                servers: vec![server],
+                key: None,
+                exchange,
+                cache: false,
+                cache_max_age: Duration::ZERO,
+                limits: ReadLimits::default(),
+            },
             PathBuf::new(),
             OnceLock::from(Err(error)),
         );

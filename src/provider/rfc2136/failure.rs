@@ -2,9 +2,11 @@
 
 use std::fmt;
 use std::io;
+use std::time::Duration;
 
 use domain::base::iana::Rcode;
 
+use crate::inventory::value;
 use crate::live::asked::Question;
 
 /// Why a zone could not be read from one server, or written to it.
@@ -79,6 +81,13 @@ pub enum Failure {
     UpdateCut(Option<io::Error>),
     /// An update that no message holds.
     UpdateTooLarge,
+    /// More came than one read may bring, so that reading ended.
+    ReadLimit {
+        /// The limit.
+        passed: Passed,
+        /// How far it came.
+        progress: Progress,
+    },
     /// What went wrong with this one question of many.
     AtQuestion(Question, Box<Failure>),
 }
@@ -101,6 +110,56 @@ impl fmt::Display for Progress {
                 let (of_messages, of_records) = (plural(messages), plural(self.records));
                 write!(f, "after {messages} message{of_messages} with {} record{of_records}", self.records)
             }
+        }
+    }
+}
+
+/// A limit of the settings that a read passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Passed {
+    /// So many records.
+    Records(u64),
+    /// So many octets.
+    Size(u64),
+    /// So much time.
+    Time(Duration),
+    /// A multiple of what the zone held last.
+    Growth {
+        /// How many times as much.
+        times: u64,
+        /// The records that it held.
+        held: u64,
+    },
+}
+
+impl Passed {
+    /// The key that sets it.
+    pub fn key(self) -> &'static str {
+        match self {
+            Passed::Records(_) => "max_records",
+            Passed::Size(_) => "max_size",
+            Passed::Time(_) => "max_time",
+            Passed::Growth { .. } => "max_growth",
+        }
+    }
+}
+
+impl fmt::Display for Passed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let key = self.key();
+        match self {
+            Passed::Records(records) => write!(f, "more than {records} records came, the `{key}` of this target"),
+            Passed::Size(octets) => {
+                write!(f, "more than {} came, the `{key}` of this target", value::Size::of(*octets))
+            }
+            Passed::Time(time) => {
+                let time = value::Duration::from_secs(time.as_secs());
+                write!(f, "the answer took longer than {time}, the `{key}` of this target")
+            }
+            Passed::Growth { times, held } => write!(
+                f,
+                "more than {times} times as much came as the zone held last, {held} records: the `{key}` of this target"
+            ),
         }
     }
 }
@@ -137,6 +196,7 @@ impl Failure {
             Failure::UpdateRefused { .. } => "update-rejected",
             Failure::UpdateCut(_) => "update-cut",
             Failure::UpdateTooLarge => "update-too-large",
+            Failure::ReadLimit { .. } => "read-limit",
             Failure::AtQuestion(_, failure) => failure.code(),
         }
     }
@@ -223,6 +283,12 @@ impl Failure {
             Failure::UpdateRefused { .. } => "the server's log says why",
             Failure::UpdateCut(_) => "the server's log says why it ended the connection",
             Failure::UpdateTooLarge => "give the host fewer records, or change some of them by hand",
+            Failure::ReadLimit { passed: Passed::Growth { .. }, .. } => {
+                "look at the zone: where it really grew so much, give this target a higher `max_growth` for one run"
+            }
+            Failure::ReadLimit { .. } => {
+                "look at the server: no fleet of 10 million records needs that much; a larger one takes a higher limit"
+            }
             Failure::AtQuestion(_, failure) => failure.hint(),
         }
     }
@@ -273,6 +339,7 @@ impl fmt::Display for Failure {
                 write!(f, "the connection broke before the answer to an update: {}", lowered(error))
             }
             Failure::UpdateTooLarge => write!(f, "the update is longer than the limit of a message, 65 535 bytes"),
+            Failure::ReadLimit { passed, progress } => write!(f, "{passed}, so reading ended {progress}"),
             Failure::AtQuestion(Question { name, rtype }, failure) => {
                 write!(f, "{failure} (the question was `{name}` {rtype})")
             }

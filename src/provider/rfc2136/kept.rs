@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use domain::rdata::tsig::Time48;
 use domain::tsig::Key;
@@ -15,6 +15,7 @@ use domain::tsig::Key;
 use super::ask::{Asker, DEFAULT_WINDOW};
 use super::failure::{Failure, Progress};
 use super::ixfr::{Increment, Incremented};
+use super::meter::Meter;
 use super::settings::Server;
 use super::wire::Connection;
 use super::{NameServers, explain_wire, query, random_id};
@@ -22,7 +23,7 @@ use crate::dns::{Name, RdataRef, Rrset, Rtype, ZoneContents, ZoneName};
 use crate::inventory::value::Time;
 use crate::live::asked::Question;
 use crate::plan::{Marker, marker_key};
-use crate::provider::cache::{Cache, Kept};
+use crate::provider::cache::{Cache, Kept, KeptSize};
 use crate::provider::outage::place_of;
 
 /// How long a server may be silent when it is asked what moved: a transfer waits as long as the settings say (no
@@ -78,11 +79,11 @@ impl NameServers {
         zone: &ZoneName,
         key: Option<Arc<Key>>,
     ) -> Result<ZoneContents, Failure> {
-        let origin = self.origin(server);
+        let (origin, held) = (self.origin(server), cache.kept_size(zone));
         let place = place_of(&server.to_string(), zone);
         let kept = cache.load(zone, &origin, self.settings.cache_max_age);
         let moved = match kept {
-            Ok(kept) => self.bring_forward(server, kept, key.clone())?,
+            Ok(kept) => self.bring_forward(server, kept, (key.clone(), held))?,
             Err(why) => Moved::Unknown(why),
         };
         let (contents, since) = match moved {
@@ -95,7 +96,7 @@ impl NameServers {
                 if let Some(why) = why {
                     tracing::info!("{place}: transferred whole, because the stored zone was not used: {why}");
                 }
-                (self.transfer_patiently(server, zone, key)?, cache.now())
+                (self.transfer_patiently(server, zone, key, held)?, cache.now())
             }
         };
         if let Err(error) = cache.keep(&contents, &origin, since) {
@@ -107,7 +108,12 @@ impl NameServers {
     /// Finds out whether a zone changed since it was stored, and to which serial.
     ///
     /// Errors: there is no connection, so there would be none for a transfer.
-    fn bring_forward(&self, server: &Server, kept: Kept, key: Option<Arc<Key>>) -> Result<Moved, Failure> {
+    fn bring_forward(
+        &self,
+        server: &Server,
+        kept: Kept,
+        (key, held): (Option<Arc<Key>>, Option<KeptSize>),
+    ) -> Result<Moved, Failure> {
         let zone = kept.contents.apex();
         let foreseen = self.foreseen.get().filter(|foreseen| foreseen.server == *server);
         let standing = match foreseen.and_then(|foreseen| foreseen.of.get(zone)) {
@@ -135,7 +141,9 @@ impl NameServers {
             .and_then(|soa| RdataRef { rtype: Rtype::SOA, octets: soa.rdata().first()?.as_octets() }.serial());
         match serial {
             None => Ok(Moved::Unknown(Some("the server has no SOA for it".to_owned()))),
-            Some(serial) if serial > kept.contents.serial() => Ok(self.take_differences(server, &kept, &standing, key)),
+            Some(serial) if serial > kept.contents.serial() => {
+                Ok(self.take_differences(server, &kept, &standing, (key, held)))
+            }
             Some(serial) => {
                 let was = kept.contents.serial();
                 Ok(Moved::Unknown(Some(format!("its serial changed from {was} to {serial}, which is not newer"))))
@@ -144,9 +152,15 @@ impl NameServers {
     }
 
     /// Transfers what changed in a zone, up to the serial that the server has.
-    fn take_differences(&self, server: &Server, kept: &Kept, standing: &Standing, key: Option<Arc<Key>>) -> Moved {
+    fn take_differences(
+        &self,
+        server: &Server,
+        kept: &Kept,
+        standing: &Standing,
+        (key, held): (Option<Arc<Key>>, Option<KeptSize>),
+    ) -> Moved {
         let (zone, was) = (kept.contents.apex(), kept.contents.serial());
-        match self.increment(server, &kept.contents, key) {
+        match self.increment(server, &kept.contents, key, held) {
             // A zone that was restored from a backup, and came to the kept serial on another way, has another marker.
             Ok(Incremented::Changed(contents, _)) if leads_elsewhere(&contents, standing) => {
                 Moved::Unknown(Some("after its differences the zone has another marker than the server".to_owned()))
@@ -170,7 +184,14 @@ impl NameServers {
     }
 
     /// Asks one server for what changed since a zone was as it is here.
-    fn increment(&self, server: &Server, base: &ZoneContents, key: Option<Arc<Key>>) -> Result<Incremented, Failure> {
+    fn increment(
+        &self,
+        server: &Server,
+        base: &ZoneContents,
+        key: Option<Arc<Key>>,
+        held: Option<KeptSize>,
+    ) -> Result<Incremented, Failure> {
+        let mut meter = Meter::start(self.settings.limits, held);
         let mut connection = Connection::open(server, self.settings.exchange.timeout)
             .map_err(|fault| explain_wire(fault, Progress::default()))?;
         let (mut increment, question) = Increment::start(base, key, random_id(), Time48::now());
@@ -180,10 +201,9 @@ impl NameServers {
             // Where a SOA alone came, the next message is on its way, or never will be.
             let timeout = self.settings.exchange.timeout;
             let patience = if increment.is_unclear() { timeout.min(PATIENCE) } else { timeout };
-            connection
-                .receive_until(Instant::now() + patience, &mut message)
-                .map_err(|fault| explain_wire(fault, increment.progress()))?;
+            meter.receive(&mut connection, patience, &mut message, increment.progress())?;
             increment.accept(&mut message, Time48::now())?;
+            meter.check(increment.progress())?;
         }
         if connection.has_more() {
             return Err(Failure::BadMessage("bytes after the last message".to_owned()));
@@ -206,7 +226,8 @@ impl NameServers {
         let questions: Vec<Question> = soas.chain(markers).collect();
         let timeout = self.settings.exchange.timeout.min(PATIENCE);
         let root = ZoneName::new(Name::root());
-        let asker = Asker { server, zone: &root, key, timeout, window: DEFAULT_WINDOW };
+        let limits = self.settings.limits;
+        let asker = Asker { server, zone: &root, key, timeout, window: DEFAULT_WINDOW, limits };
         let mut soas = asker.ask_to(&questions, query::read_own)?;
         let markers = soas.split_off(zones.len());
         Ok(soas.into_iter().zip(markers).map(|(soa, marker)| Standing { soa, marker }).collect())

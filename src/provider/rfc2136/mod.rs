@@ -18,6 +18,7 @@
 //! | `health` | what a run has learned of a server |
 //! | `ixfr` | pure: the old zone and messages to the new zone |
 //! | `kept` | a zone with the help of the cache |
+//! | `meter` | how much one read may bring |
 //! | `examine` | asks each server what works |
 //! | `lower` | pure: updates to messages |
 //! | `composed` | pure: the octets of a message, names compressed |
@@ -38,6 +39,7 @@ mod ixfr;
 mod kept;
 mod lower;
 mod message;
+mod meter;
 mod observe;
 mod outcome;
 mod query;
@@ -74,12 +76,13 @@ pub use self::examine::examine;
 use self::failure::{Failure, Progress};
 use self::health::Health;
 use self::kept::Standings;
+use self::meter::Meter;
 use self::rooms::Rooms;
 use self::settings::{KeySettings, Server, Settings};
 pub use self::settings::{place, server_names};
 use self::wire::{Connection, WireFault};
 use self::writer::Primary;
-use super::cache::Cache;
+use super::cache::{Cache, KeptSize};
 use super::outage::place_of;
 use super::secret::{SecretError, SecretSource};
 
@@ -98,8 +101,6 @@ pub fn check(settings: &Node, source: &SourceText) -> Diagnostics {
 pub fn open(settings: &Node, context: &Context<'_>) -> Opened {
     let settings = settings::parse(settings, context.source).0.expect("`check` passed the settings");
     let servers = open_servers(settings, context)?;
-    let cache = context.cache.filter(|_| servers.settings.cache).cloned();
-    let servers = NameServers { cache, ..servers };
     Ok(match servers.settings.exchange.read {
         ReadMethod::Axfr => Access::Whole(Box::new(servers)),
         ReadMethod::Query => Access::ByName(Box::new(servers)),
@@ -129,7 +130,7 @@ pub fn find_apexes(
 
 /// Servers, the key's secret fetched unless a command gives it.
 fn open_servers(settings: Settings, context: &Context<'_>) -> Result<NameServers, TargetError> {
-    let servers = NameServers::new(settings, context.workspace.to_owned(), OnceLock::new());
+    let servers = NameServers::of(settings, context);
     let by_command = matches!(servers.settings.key, Some(KeySettings { secret: SecretSource::Command(_), .. }));
     if !by_command {
         servers.key().map_err(|error| secret_error(error, servers.places()))?;
@@ -147,7 +148,7 @@ struct NameServers {
     key: OnceLock<Result<Option<Arc<Key>>, SecretError>>,
     /// What this run knows of each server.
     health: Vec<Health>,
-    /// The cache, where zones may come from it.
+    /// The cache: zones may come from it where they are read to plan; what it knows of their sizes bounds every read.
     cache: Option<Cache>,
     /// What a server said of zones before they were read.
     foreseen: OnceLock<Standings>,
@@ -170,7 +171,7 @@ impl ReadZone for NameServers {
     fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, TargetError> {
         let contents = self.first_that_can(zone, |server, key| match &self.cache {
             Some(cache) => self.read_by_cache(cache, server, zone, key),
-            None => self.transfer_patiently(server, zone, key),
+            None => self.transfer_patiently(server, zone, key, None),
         })?;
         Ok(ZoneRead { contents, inputs: Vec::new(), findings: None })
     }
@@ -186,17 +187,17 @@ impl AskZone for NameServers {
     }
 
     fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, TargetError> {
-        let Exchange { timeout, window, .. } = self.settings.exchange;
+        let (Exchange { timeout, window, .. }, limits) = (self.settings.exchange, self.settings.limits);
         let window = window.map_or(DEFAULT_WINDOW, |window| usize::from(window).min(MAX_WINDOW));
-        self.first_that_can(zone, |server, key| Asker { server, zone, key, timeout, window }.ask(questions))
+        self.first_that_can(zone, |server, key| Asker { server, zone, key, timeout, window, limits }.ask(questions))
     }
 
     fn find(&self, zone: &ZoneName, names: &[Name]) -> Result<Vec<Existence>, TargetError> {
-        let Exchange { timeout, window, .. } = self.settings.exchange;
+        let (Exchange { timeout, window, .. }, limits) = (self.settings.exchange, self.settings.limits);
         let window = window.map_or(DEFAULT_WINDOW, |window| usize::from(window).min(MAX_WINDOW));
         let questions: Vec<Question> = names.iter().cloned().map(Question::whether).collect();
         self.first_that_can(zone, |server, key| {
-            Asker { server, zone, key, timeout, window }.ask_to(&questions, query::read_existence)
+            Asker { server, zone, key, timeout, window, limits }.ask_to(&questions, query::read_existence)
         })
     }
 }
@@ -204,6 +205,17 @@ impl AskZone for NameServers {
 impl ReadOrAsk for NameServers {}
 
 impl NameServers {
+    /// The servers of a target.
+    fn of(settings: Settings, context: &Context<'_>) -> NameServers {
+        let cache = context.cache.filter(|_| settings.cache).cloned();
+        NameServers { cache, ..NameServers::new(settings, context.workspace.to_owned(), OnceLock::new()) }
+    }
+
+    /// How much a zone held when it was last kept, where that is known.
+    fn kept_size(&self, zone: &ZoneName) -> Option<KeptSize> {
+        self.cache.as_ref()?.kept_size(zone)
+    }
+
     /// Servers of which nothing is known yet.
     fn new(
         settings: Settings,
@@ -227,13 +239,14 @@ impl NameServers {
     /// Knot does not sign its refusal for a name in no zone of its own. Then all questions are asked without the key:
     /// the answers only show where to look, and a transfer proves the rest.
     fn find_apexes(&self, names: &[Name]) -> Result<Vec<Option<ZoneName>>, TargetError> {
-        let timeout = self.settings.exchange.timeout;
+        let (timeout, limits) = (self.settings.exchange.timeout, self.settings.limits);
         let questions = names.iter().cloned().map(|name| Question { name, rtype: Rtype::SOA });
         let questions: Vec<Question> = questions.collect();
         let root = ZoneName::new(Name::root());
         self.first_that_can(&root, |server, key| {
             let ask = |key| {
-                Asker { server, zone: &root, key, timeout, window: DEFAULT_WINDOW }.ask_to(&questions, query::read_apex)
+                let asker = Asker { server, zone: &root, key, timeout, window: DEFAULT_WINDOW, limits };
+                asker.ask_to(&questions, query::read_apex)
             };
             match ask(key) {
                 Err(Failure::AtQuestion(_, failure))
@@ -296,7 +309,8 @@ impl NameServers {
         self.key.get_or_init(fetch).clone()
     }
 
-    /// Transfers a zone from one server; where it is the only one, and fails, again after a while.
+    /// Transfers a zone from one server; where it is the only one, and fails, again after a while. `held` is what the
+    /// zone held last.
     ///
     /// Errors: the first failure, as what follows may follow from it.
     fn transfer_patiently(
@@ -304,10 +318,11 @@ impl NameServers {
         server: &Server,
         zone: &ZoneName,
         key: Option<Arc<Key>>,
+        held: Option<KeptSize>,
     ) -> Result<ZoneContents, Failure> {
         let failed =
             |outcome: &Result<_, Failure>| matches!(outcome, Err(Failure::Refused { rcode: Rcode::SERVFAIL, .. }));
-        let first = self.transfer(server, zone, key.clone());
+        let first = self.transfer(server, zone, key.clone(), held);
         if !failed(&first) || self.settings.servers.len() > 1 {
             return first;
         }
@@ -317,7 +332,7 @@ impl NameServers {
                 return first;
             }
             std::thread::sleep(pause);
-            let again = self.transfer(server, zone, key.clone());
+            let again = self.transfer(server, zone, key.clone(), held);
             if again.is_ok() {
                 return again;
             }
@@ -329,8 +344,15 @@ impl NameServers {
         first
     }
 
-    /// Transfers a zone from one server.
-    fn transfer(&self, server: &Server, zone: &ZoneName, key: Option<Arc<Key>>) -> Result<ZoneContents, Failure> {
+    /// Transfers a zone from one server; `held` is what the zone held last.
+    fn transfer(
+        &self,
+        server: &Server,
+        zone: &ZoneName,
+        key: Option<Arc<Key>>,
+        held: Option<KeptSize>,
+    ) -> Result<ZoneContents, Failure> {
+        let mut meter = Meter::start(self.settings.limits, held);
         let mut connection = Connection::open(server, self.settings.exchange.timeout)
             .map_err(|fault| explain_wire(fault, Progress::default()))?;
         let (transfer, question) = Transfer::start(zone, key, random_id(), Time48::now());
@@ -338,8 +360,9 @@ impl NameServers {
         connection.send(&question).map_err(|fault| explain_wire(fault, Progress::default()))?;
         let mut message = Vec::new();
         while !transfer.ended() {
-            connection.receive(&mut message).map_err(|fault| explain_wire(fault, transfer.progress()))?;
+            meter.receive(&mut connection, self.settings.exchange.timeout, &mut message, transfer.progress())?;
             transfer.accept(&mut message, Time48::now())?;
+            meter.check(transfer.progress())?;
         }
         if connection.has_more() {
             return Err(Failure::BadMessage("bytes after the last message".to_owned()));

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use domain::tsig::Algorithm;
 
+use super::meter::ReadLimits;
 use crate::diag::{Diagnostic, Diagnostics, Origin};
 use crate::dns::Name;
 use crate::inventory::config::node::{Node, Reader, SourceText, Value};
-use crate::inventory::config::shared::read_command;
+use crate::inventory::config::shared::{A_DURATION, A_SIZE, read_command};
 use crate::inventory::value;
 use crate::provider::Exchange;
 use crate::provider::secret::SecretSource;
@@ -46,6 +47,8 @@ pub struct Settings {
     pub cache: bool,
     /// How long a zone may come from it without being transferred whole.
     pub cache_max_age: Duration,
+    /// How much one read may bring.
+    pub limits: ReadLimits,
 }
 
 /// The address of a server.
@@ -93,9 +96,35 @@ pub fn parse(settings: &Node, source: &SourceText) -> (Option<Settings>, Diagnos
     let cache = reader.boolean("cache").unwrap_or(true);
     let cache_max_age = reader.parsed::<value::Duration>("cache_max_age", "a length of time such as `12h`");
     let cache_max_age = cache_max_age.map_or(CACHE_MAX_AGE, |age| Duration::from_secs(age.as_secs()));
+    let limits = parse_limits(&mut reader);
     let found = reader.finish();
-    let settings = servers.zip(key).map(|(servers, key)| Settings { servers, key, exchange, cache, cache_max_age });
+    let settings =
+        servers.zip(key).map(|(servers, key)| Settings { servers, key, exchange, cache, cache_max_age, limits });
     (settings.filter(|_| found.error_count() == 0), found)
+}
+
+/// Reads how much one read may bring.
+fn parse_limits(reader: &mut Reader<'_>) -> ReadLimits {
+    let default = ReadLimits::default();
+    let mut count = |key: &'static str| {
+        let (node, count) = reader.integer(key)?;
+        let valid = u64::try_from(count).ok().filter(|count| *count > 0);
+        if valid.is_none() {
+            reader.error(node, "bad-value", format!("`{count}` is not a number of 1 or more"));
+        }
+        valid
+    };
+    let records = count("max_records").unwrap_or(default.records);
+    let growth = count("max_growth").unwrap_or(default.growth);
+    let octets = reader.parsed::<value::Size>("max_size", A_SIZE).map_or(default.octets, value::Size::octets);
+    let time = reader.take("max_time").and_then(|node| {
+        let time = reader.parse_node::<value::Duration>(node, A_DURATION)?.as_secs();
+        if time == 0 {
+            reader.error(node, "bad-value", "a read needs at least `1s`");
+        }
+        Some(Duration::from_secs(time))
+    });
+    ReadLimits { records, octets, time: time.unwrap_or(default.time), growth }
 }
 
 /// The error of a key in `tsig_key` that does not belong there.

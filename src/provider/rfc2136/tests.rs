@@ -11,10 +11,13 @@ use domain::tsig::Algorithm;
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 
+use super::meter::ReadLimits;
 use super::*;
 use crate::diag::{Files, Origin};
 use crate::dns::{Name, Rtype};
 use crate::inventory::config::node::{Key as NodeKey, Value};
+use crate::provider::cache::CacheUse;
+use crate::provider::write::WriteZone as _;
 use crate::provider::{DEFAULT_TIMEOUT, Exchange};
 
 /// The secret of all keys in base64, and its octets.
@@ -189,7 +192,8 @@ pub(super) fn reader(servers: Vec<Server>, keyed: bool) -> NameServers {
     let name = KeyName::from_octets(Array::try_from(KEY_NAME).unwrap()).unwrap();
     let key = Key::new(Algorithm::Sha256, SECRET.1, name, None, None).unwrap();
     let exchange = Exchange { timeout: Duration::from_secs(20), read: ReadMethod::Axfr, window: None };
-    let settings = Settings { servers, key: None, exchange, cache: false, cache_max_age: Duration::ZERO };
+    let limits = ReadLimits::default();
+    let settings = Settings { servers, key: None, exchange, cache: false, cache_max_age: Duration::ZERO, limits };
     NameServers::new(settings, PathBuf::new(), OnceLock::from(Ok(keyed.then(|| Arc::new(key)))))
 }
 
@@ -480,6 +484,74 @@ fn a_server_that_stalls_or_drips_does_not_hold_us_up() {
         }
     });
     assert_eq!(failure(drips).0, "timeout");
+}
+
+/// A server that answers without a key, and sends these records again and again, 50 in each message, with a pause
+/// between two messages.
+fn endless(record: Rr, pause: Duration) -> Server {
+    serve(move |stream, question| {
+        let id = u16::from_be_bytes([question[0], question[1]]);
+        let first = framed(&[answer(id, 0, &[soa(1)])]);
+        let rest = framed(&[answer(id, 0, &vec![record; 50])]);
+        let mut sent = stream.write_all(&first);
+        while sent.is_ok() {
+            thread::sleep(pause);
+            sent = stream.write_all(&rest);
+        }
+    })
+}
+
+/// The code and message of the error that a read of a server by these limits ends with, where the zone held so much
+/// last.
+fn limited(server: Server, limits: ReadLimits, held: Option<KeptSize>) -> (&'static str, String) {
+    let mut reader = reader(vec![server], false);
+    reader.settings.limits = limits;
+    let server = reader.settings.servers[0].clone();
+    let failure = reader.transfer(&server, &apex(), None, held).unwrap_err();
+    (failure.code(), failure.to_string())
+}
+
+#[test]
+fn a_transfer_that_never_ends_is_ended() {
+    let limits = ReadLimits::default();
+    let address = || a("a.example.net", 1);
+    let text = || ("a.example.net", Rtype::TXT, [vec![255; 1], vec![b'x'; 255]].concat().repeat(4));
+    let records = limited(endless(address(), Duration::ZERO), ReadLimits { records: 120, ..limits }, None);
+    insta::assert_snapshot!(records.1, @"more than 120 records came, the `max_records` of this target, so reading ended after 4 messages with 151 records");
+    let octets = limited(endless(text(), Duration::ZERO), ReadLimits { octets: 1 << 20, ..limits }, None);
+    insta::assert_snapshot!(octets.1, @"more than 1MiB came, the `max_size` of this target, so reading ended after 20 messages with 951 records");
+    let time = Duration::from_secs(1);
+    let slow = limited(endless(address(), Duration::from_millis(50)), ReadLimits { time, ..limits }, None);
+    assert!(slow.1.starts_with("the answer took longer than 1s, the `max_time` of this target"), "{}", slow.1);
+    let held = Some(KeptSize { records: 20_000, octets: 400_000 });
+    let grown = limited(endless(address(), Duration::ZERO), limits, held);
+    insta::assert_snapshot!(grown.1, @"more than 10 times as much came as the zone held last, 20000 records: the `max_growth` of this target, so reading ended after 4001 messages with 200001 records");
+    let large = limited(endless(text(), Duration::ZERO), limits, held);
+    insta::assert_snapshot!(large.1, @"more than 10 times as much came as the zone held last, 20000 records: the `max_growth` of this target, so reading ended after 320 messages with 15951 records");
+    for (code, _) in [records, octets, slow, grown, large] {
+        assert_eq!(code, "read-limit");
+    }
+}
+
+#[test]
+fn what_a_zone_held_last_bounds_its_reads_to_plan_and_to_apply() {
+    let folder = tempfile::tempdir().unwrap();
+    let now = "2026-11-20T12:00:00Z".parse().unwrap();
+    let cache = Cache::next_to(&folder.path().join("state.db"), CacheUse::Renew, now);
+    let good = serve_octets(|question| framed(&signed_zone(question)));
+    let contents = reader(vec![good], true).read_zone(&apex()).unwrap().contents;
+    cache.keep(&contents, "another server", now).unwrap();
+    let reader = || {
+        let text = ("a.example.net", Rtype::TXT, [vec![255; 1], vec![b'x'; 255]].concat().repeat(4));
+        NameServers { cache: Some(cache.clone()), ..reader(vec![endless(text, Duration::ZERO)], false) }
+    };
+    let question = Question { name: Name::parse("a.example.net").unwrap(), rtype: Rtype::A };
+    let planning = reader().read_zone(&apex()).unwrap_err();
+    let applying = Primary::new(reader()).observe(&apex(), &[question], Some(1)).unwrap_err();
+    for error in [planning, applying] {
+        assert_eq!(error.code, "read-limit");
+        assert!(error.message.contains("as the zone held last, 4 records: the `max_growth`"), "{}", error.message);
+    }
 }
 
 #[test]

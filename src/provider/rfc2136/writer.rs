@@ -69,7 +69,7 @@ impl WriteZone for Primary {
         }
         let key = self.key(zone)?;
         let transferred = self.transfer_pays(questions.len(), rrsets).then(|| {
-            let contents = self.servers.transfer(self.server(), zone, key.clone())?;
+            let contents = self.servers.transfer(self.server(), zone, key.clone(), self.servers.kept_size(zone))?;
             Ok(questions.iter().map(|question| answers::answer(&contents, question)).collect())
         });
         let answers = match transferred {
@@ -143,7 +143,8 @@ impl Primary {
     fn ask(&self, zone: &ZoneName, key: Option<Arc<Key>>, questions: &[Question]) -> Result<Vec<Answer>, Failure> {
         let &Exchange { timeout, window, .. } = self.exchange();
         let window = window.map_or(DEFAULT_WINDOW, |window| usize::from(window).min(MAX_WINDOW));
-        let asker = Asker { server: self.server(), zone, key, timeout, window };
+        let limits = self.servers.settings.limits;
+        let asker = Asker { server: self.server(), zone, key, timeout, window, limits };
         let probe = |probes: Vec<Question>| -> Result<HashMap<Question, Answer>, Failure> {
             if probes.is_empty() {
                 return Ok(HashMap::new());

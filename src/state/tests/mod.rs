@@ -12,6 +12,8 @@ mod lock;
 
 mod past;
 
+mod seal;
+
 mod undone;
 
 mod waits;

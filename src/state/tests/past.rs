@@ -306,8 +306,10 @@ fn every_row_of_version_1_is_there_after_the_step() {
     let applies = "id, plan, effect, started, who, reason, inputs, hosts, finished, outcomes";
     assert_eq!(rows(&old, "applies", "*"), rows(&new, "applies", applies));
     for table in ["batches", "batch_changes", "own_rrsets", "markers", "ledger", "breakers"] {
-        let found = rows(&new, table, "*");
-        assert_eq!(rows(&old, table, "*"), found, "{table}");
+        let (before, mut found) = (rows(&old, table, "*"), rows(&new, table, "*"));
+        // What a step adds to a row comes last.
+        found.iter_mut().zip(&before).for_each(|(row, before)| row.truncate(before.len()));
+        assert_eq!(before, found, "{table}");
         assert!(!found.is_empty(), "{table}");
     }
 }

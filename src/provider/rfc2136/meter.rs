@@ -1,0 +1,152 @@
+//! How much one read of a zone may bring, and how much it has brought.
+//!
+//! Comes in: the limits of the settings, what the zone held last, and each message as it comes. Goes out: the message,
+//! or the limit that is passed. A server that never ends, or sends what no zone holds, costs no more than this.
+
+use std::time::{Duration, Instant};
+
+use super::explain_wire;
+use super::failure::{Failure, Passed, Progress};
+use super::wire::{Connection, WireFault};
+use crate::provider::cache::KeptSize;
+
+/// The limits of each read of a zone: a transfer, or all questions about its names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadLimits {
+    /// How many records may come.
+    pub records: u64,
+    /// How many octets of messages may come.
+    pub octets: u64,
+    /// How long it may take.
+    pub time: Duration,
+    /// How many times as much may come as the zone held last.
+    pub growth: u64,
+}
+
+impl Default for ReadLimits {
+    fn default() -> ReadLimits {
+        ReadLimits {
+            // Twice a fleet of 10 million records, since nothing is known of a zone that is read for the first time.
+            records: 20_000_000,
+            // 10 million records of 200 octets; a PTR below ip6.arpa takes 120 where its names are not compressed.
+            octets: 2 << 30,
+            // 10 million records at 6 000 a second, over a slow line; BIND's `max-transfer-time-in` is two hours.
+            time: Duration::from_secs(1800),
+            // A fleet that grows to ten times its size between two reads is not read unseen (no official source).
+            growth: 10,
+        }
+    }
+}
+
+/// As many records as a zone may have however few it held last, so that a new zone may be filled (no official source).
+const GROWN_RECORDS: u64 = 100_000;
+
+/// The same in octets: records of 160 octets each.
+const GROWN_OCTETS: u64 = 16 << 20;
+
+/// The measure of one read.
+#[derive(Debug)]
+pub struct Meter {
+    /// The limits.
+    limits: ReadLimits,
+    /// What the zone held last, where that is known.
+    held: Option<KeptSize>,
+    /// When it must be over; none where that is beyond the clock.
+    end: Option<Instant>,
+    /// How many octets came.
+    octets: u64,
+}
+
+impl Meter {
+    /// Begins to measure a read of a zone that held so much last.
+    pub fn start(limits: ReadLimits, held: Option<KeptSize>) -> Meter {
+        Meter { limits, held, end: Instant::now().checked_add(limits.time), octets: 0 }
+    }
+
+    /// Receives the next message after `progress`; it must be whole before `patience` is over.
+    pub fn receive(
+        &mut self,
+        connection: &mut Connection,
+        patience: Duration,
+        message: &mut Vec<u8>,
+        progress: Progress,
+    ) -> Result<(), Failure> {
+        let deadline = Instant::now() + patience;
+        let deadline = self.end.map_or(deadline, |end| end.min(deadline));
+        connection.receive_until(deadline, message).map_err(|fault| match fault {
+            WireFault::TimedOut if self.end.is_some_and(|end| Instant::now() >= end) => {
+                Failure::ReadLimit { passed: Passed::Time(self.limits.time), progress }
+            }
+            fault => explain_wire(fault, progress),
+        })?;
+        self.octets += message.len() as u64;
+        self.check(progress)
+    }
+
+    /// How many octets of messages came.
+    pub fn octets(&self) -> u64 {
+        self.octets
+    }
+
+    /// Checks how much has come.
+    pub fn check(&self, progress: Progress) -> Result<(), Failure> {
+        let records = progress.records as u64;
+        let passed = if records > self.limits.records {
+            Passed::Records(self.limits.records)
+        } else if self.octets > self.limits.octets {
+            Passed::Size(self.limits.octets)
+        } else if let Some(held) = self.held.filter(|held| self.outgrows(*held, records)) {
+            Passed::Growth { times: self.limits.growth, held: held.records }
+        } else {
+            return Ok(());
+        };
+        Err(Failure::ReadLimit { passed, progress })
+    }
+
+    /// Whether more came than a zone may have that held so much last.
+    fn outgrows(&self, held: KeptSize, records: u64) -> bool {
+        records > held.records.saturating_mul(self.limits.growth).max(GROWN_RECORDS)
+            || self.octets > held.octets.saturating_mul(self.limits.growth).max(GROWN_OCTETS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The key that a read of so many records and octets passes, where the zone held so many records last.
+    fn passed(records: usize, octets: u64, held: Option<u64>) -> Option<&'static str> {
+        let limits = ReadLimits { records: 1_000_000, octets: 1 << 30, ..ReadLimits::default() };
+        let held = held.map(|records| KeptSize { records, octets: records * 60 });
+        let meter = Meter { octets, ..Meter::start(limits, held) };
+        match meter.check(Progress { messages: 1, records }) {
+            Err(Failure::ReadLimit { passed, .. }) => Some(passed.key()),
+            outcome => outcome.map(|()| None).unwrap(),
+        }
+    }
+
+    #[test]
+    fn records_and_octets_are_bounded_each() {
+        assert_eq!(passed(1_000_000, 1 << 30, None), None);
+        assert_eq!(passed(1_000_001, 0, None), Some("max_records"));
+        assert_eq!(passed(1, (1 << 30) + 1, None), Some("max_size"));
+    }
+
+    #[test]
+    fn a_zone_may_grow_tenfold_and_a_small_one_further() {
+        assert_eq!(passed(300_000, 300_000 * 60, Some(30_000)), None);
+        assert_eq!(passed(300_001, 0, Some(30_000)), Some("max_growth"));
+        assert_eq!(passed(100_000, 16 << 20, Some(3)), None);
+        assert_eq!(passed(100_001, 16 << 20, Some(3)), Some("max_growth"));
+        assert_eq!(passed(3, (16 << 20) + 1, Some(3)), Some("max_growth"));
+    }
+
+    #[test]
+    fn the_same_zone_is_within_its_growth_however_it_is_sent() {
+        // One record in each message, with a header, a question and a signature.
+        let held = KeptSize { records: 200_000, octets: 200_000 * 60 };
+        let octets = 200_000 * (60 + 12 + 50 + 200);
+        let meter = Meter { octets, ..Meter::start(ReadLimits::default(), Some(held)) };
+        assert!(meter.check(Progress { messages: 200_000, records: 200_000 }).is_ok());
+    }
+}

@@ -1,0 +1,404 @@
+//! The digests by which rows of the state prove that they are what was written, where it was written.
+//!
+//! Comes in: a row. Goes out: what it holds, or [`BrokenRow`]. A digest is of all columns of a row and of its key, so
+//! that two rows cannot be swapped. It shows damage and edits by hand. It does not show an attacker, who could make it
+//! anew: the state is protected by the mode of its folder.
+
+use std::fmt;
+
+use rusqlite::types::Type;
+use rusqlite::{Connection, Row, params};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+/// A row that is not what was written.
+#[derive(Debug)]
+pub struct BrokenRow(String);
+
+impl fmt::Display for BrokenRow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is not what was written: its digest does not match", self.0)
+    }
+}
+
+impl std::error::Error for BrokenRow {}
+
+/// The digest of a row, as its columns come.
+struct Seal(Xxh3);
+
+impl Seal {
+    /// Begins with the name of the table.
+    fn of(table: &str) -> Seal {
+        Seal(Xxh3::new()).text(table)
+    }
+
+    /// Adds a number.
+    fn number(self, number: i64) -> Seal {
+        self.octets(&number.to_le_bytes())
+    }
+
+    /// Adds a number that may be null.
+    fn maybe_number(self, number: Option<i64>) -> Seal {
+        match number {
+            Some(number) => self.text("some").number(number),
+            None => self.text("null"),
+        }
+    }
+
+    /// Adds a text.
+    fn text(self, text: &str) -> Seal {
+        self.octets(text.as_bytes())
+    }
+
+    /// Adds a text that may be null.
+    fn maybe_text(self, text: Option<&str>) -> Seal {
+        match text {
+            Some(text) => self.text("some").text(text),
+            None => self.text("null"),
+        }
+    }
+
+    /// Adds octets, with their number, so that no octet can move from one column to the next.
+    fn octets(mut self, octets: &[u8]) -> Seal {
+        self.0.update(&(octets.len() as u64).to_le_bytes());
+        self.0.update(octets);
+        self
+    }
+
+    /// The digest as the database keeps it.
+    fn end(self) -> i64 {
+        self.0.digest() as i64
+    }
+}
+
+/// Checks the digest of a row, which is in this column; `what` names the row.
+fn check(row: &Row<'_>, column: usize, seal: i64, what: impl FnOnce() -> String) -> rusqlite::Result<()> {
+    if row.get::<_, Option<i64>>(column)? == Some(seal) { Ok(()) } else { Err(broken(what())) }
+}
+
+/// The error for a row that is not what was written.
+fn broken(what: String) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(0, Type::Null, Box::new(BrokenRow(what)))
+}
+
+/// What a database error says of a broken row, where it is about one.
+pub fn broken_row(error: &rusqlite::Error) -> Option<&BrokenRow> {
+    match error {
+        rusqlite::Error::FromSqlConversionFailure(_, _, source) => source.downcast_ref(),
+        _ => None,
+    }
+}
+
+/// The columns of `batches` in the order of [`BatchRow`], its digest last.
+macro_rules! batch_columns {
+    () => {
+        "batches.apply, batches.number, zone, phase, marker_before, marker_after, awaited, hosts, sent_at, settled, why, \
+         settled_at, batches.seal"
+    };
+}
+
+/// A row of `batches`.
+#[derive(Debug)]
+pub struct BatchRow {
+    /// The apply.
+    pub apply: i64,
+    /// Its number within that.
+    pub number: i64,
+    /// The zone.
+    pub zone: String,
+    /// The phase.
+    pub phase: String,
+    /// What was at the marker's place before.
+    pub marker_before: Option<String>,
+    /// What it leaves there.
+    pub marker_after: Option<String>,
+    /// Whether its marker may still be found.
+    pub awaited: i64,
+    /// How many hosts it is for.
+    pub hosts: i64,
+    /// When it was sent.
+    pub sent_at: i64,
+    /// The word for its outcome.
+    pub settled: Option<String>,
+    /// Why.
+    pub why: Option<String>,
+    /// When that was known.
+    pub settled_at: Option<i64>,
+}
+
+impl BatchRow {
+    /// The columns to select, before any others.
+    pub const COLUMNS: &str = batch_columns!();
+
+    /// The column after these.
+    pub const END: usize = 13;
+
+    /// Reads a row that begins with these columns, and checks it.
+    pub fn of(row: &Row<'_>) -> rusqlite::Result<BatchRow> {
+        let batch = BatchRow::unchecked(row)?;
+        check(row, BatchRow::END - 1, batch.seal(), || batch.to_string())?;
+        Ok(batch)
+    }
+
+    /// Reads a row without checking it.
+    fn unchecked(row: &Row<'_>) -> rusqlite::Result<BatchRow> {
+        Ok(BatchRow {
+            apply: row.get(0)?,
+            number: row.get(1)?,
+            zone: row.get(2)?,
+            phase: row.get(3)?,
+            marker_before: row.get(4)?,
+            marker_after: row.get(5)?,
+            awaited: row.get(6)?,
+            hosts: row.get(7)?,
+            sent_at: row.get(8)?,
+            settled: row.get(9)?,
+            why: row.get(10)?,
+            settled_at: row.get(11)?,
+        })
+    }
+
+    /// Reads one row by its key.
+    pub fn load(db: &Connection, apply: i64, number: i64) -> rusqlite::Result<BatchRow> {
+        let sql = format!("SELECT {} FROM batches WHERE apply = ?1 AND number = ?2", BatchRow::COLUMNS);
+        db.prepare_cached(&sql)?.query_row([apply, number], BatchRow::of)
+    }
+
+    /// Keeps a new row.
+    pub fn insert(&self, db: &Connection) -> rusqlite::Result<()> {
+        let sql =
+            "INSERT INTO batches (apply, number, zone, phase, marker_before, marker_after, awaited, hosts, sent_at,
+             seal) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+        let BatchRow { apply, number, zone, phase, marker_before, marker_after, awaited, hosts, sent_at, .. } = self;
+        #[rustfmt::skip]
+        db.prepare_cached(sql)?.execute(params![
+            apply, number, zone, phase, marker_before, marker_after, awaited, hosts, sent_at, self.seal(),
+        ])?;
+        Ok(())
+    }
+
+    /// Keeps what may change of a row.
+    pub fn update(&self, db: &Connection) -> rusqlite::Result<()> {
+        let sql = "UPDATE batches SET settled = ?3, why = ?4, settled_at = ?5, awaited = ?6, seal = ?7
+             WHERE apply = ?1 AND number = ?2";
+        let BatchRow { apply, number, settled, why, settled_at, awaited, .. } = self;
+        db.prepare_cached(sql)?
+            .execute(params![apply, number, settled, why, settled_at, awaited, self.seal()])
+            .map(drop)
+    }
+
+    /// Keeps that its outcome is known, so that its marker is not waited for.
+    pub fn settle(self, db: &Connection, (word, why): (&str, &str), at: i64) -> rusqlite::Result<()> {
+        let (settled, why) = (Some(word.to_owned()), Some(why.to_owned()));
+        BatchRow { settled, why, settled_at: Some(at), awaited: 0, ..self }.update(db)
+    }
+
+    /// Whether its outcome is not known.
+    pub fn is_open(&self) -> bool {
+        self.settled.as_deref().is_none_or(|settled| settled == "unknown")
+    }
+
+    /// The digest.
+    fn seal(&self) -> i64 {
+        Seal::of("batches")
+            .number(self.apply)
+            .number(self.number)
+            .text(&self.zone)
+            .text(&self.phase)
+            .maybe_text(self.marker_before.as_deref())
+            .maybe_text(self.marker_after.as_deref())
+            .number(self.awaited)
+            .number(self.hosts)
+            .number(self.sent_at)
+            .maybe_text(self.settled.as_deref())
+            .maybe_text(self.why.as_deref())
+            .maybe_number(self.settled_at)
+            .end()
+    }
+}
+
+impl fmt::Display for BatchRow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "update {} of apply {}", self.number, self.apply)
+    }
+}
+
+/// The digest of a row of `batch_changes`.
+pub fn of_changes((apply, number): (i64, i64), changes: &str) -> i64 {
+    Seal::of("batch_changes").number(apply).number(number).text(changes).end()
+}
+
+/// Reads the changes of an update from this column, and checks them by the digest in the next.
+pub fn changes(row: &Row<'_>, column: usize, (apply, number): (i64, i64)) -> rusqlite::Result<String> {
+    let text: String = row.get(column)?;
+    let what = || format!("the list of changes of update {number} of apply {apply}");
+    check(row, column + 1, of_changes((apply, number), &text), what)?;
+    Ok(text)
+}
+
+/// Selects updates with their changes, for [`sent`]; a condition may follow.
+pub const SENT: &str = concat!(
+    "SELECT ",
+    batch_columns!(),
+    ", changes, batch_changes.seal FROM batches JOIN batch_changes
+     ON batch_changes.apply = batches.apply AND batch_changes.number = batches.number"
+);
+
+/// Reads an update and its changes as JSON, and checks both.
+pub fn sent(row: &Row<'_>) -> rusqlite::Result<(BatchRow, String)> {
+    let batch = BatchRow::of(row)?;
+    let changes = changes(row, BatchRow::END, (batch.apply, batch.number))?;
+    Ok((batch, changes))
+}
+
+/// The digest of a row of `own_rrsets`.
+pub fn of_own((name, rtype, zone): (&str, &str, &str), apply: i64) -> i64 {
+    Seal::of("own_rrsets").text(name).text(rtype).text(zone).number(apply).end()
+}
+
+/// The columns of `own_rrsets`, for [`own`].
+pub const OWN_COLUMNS: &str = "name, type, zone, apply, seal";
+
+/// Reads a row of these columns: owner name, type and apply.
+pub fn own(row: &Row<'_>) -> rusqlite::Result<(String, String, i64)> {
+    let (name, rtype, zone, apply): (String, String, String, i64) =
+        (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+    check(row, 4, of_own((&name, &rtype, &zone), apply), || format!("own RRset `{name}` {rtype}"))?;
+    Ok((name, rtype, apply))
+}
+
+/// A row of `exports`.
+#[derive(Debug, Clone)]
+pub struct ExportRow {
+    /// The source.
+    pub source: String,
+    /// How many rows the export had.
+    pub row_count: i64,
+    /// When it was made.
+    pub dated: Option<i64>,
+    /// When it was accepted.
+    pub at: i64,
+    /// By which apply.
+    pub apply: Option<i64>,
+    /// By whom.
+    pub who: String,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+impl ExportRow {
+    /// The columns to select.
+    pub const COLUMNS: &str = "source, row_count, dated, at, apply, who, reason, seal";
+
+    /// Reads a row of these columns, and checks it.
+    pub fn of(row: &Row<'_>) -> rusqlite::Result<ExportRow> {
+        let export = ExportRow::unchecked(row)?;
+        check(row, 7, export.seal(), || format!("the accepted export of `{}`", export.source))?;
+        Ok(export)
+    }
+
+    /// Reads a row without checking it.
+    fn unchecked(row: &Row<'_>) -> rusqlite::Result<ExportRow> {
+        let (who, reason) = (row.get(5)?, row.get(6)?);
+        let (dated, at, apply) = (row.get(2)?, row.get(3)?, row.get(4)?);
+        Ok(ExportRow { source: row.get(0)?, row_count: row.get(1)?, dated, at, apply, who, reason })
+    }
+
+    /// Keeps a row in the place of the one of its source.
+    pub fn put(&self, db: &Connection) -> rusqlite::Result<()> {
+        let sql = "INSERT INTO exports (source, row_count, dated, at, apply, who, reason, seal)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+             ON CONFLICT (source) DO UPDATE SET row_count = excluded.row_count, dated = excluded.dated,
+               at = excluded.at, apply = excluded.apply, who = excluded.who, reason = excluded.reason, seal = excluded.seal";
+        let ExportRow { source, row_count, dated, at, apply, who, reason } = self;
+        db.prepare_cached(sql)?
+            .execute(params![source, row_count, dated, at, apply, who, reason, self.seal()])
+            .map(drop)
+    }
+
+    /// The digest.
+    fn seal(&self) -> i64 {
+        Seal::of("exports")
+            .text(&self.source)
+            .number(self.row_count)
+            .maybe_number(self.dated)
+            .number(self.at)
+            .maybe_number(self.apply)
+            .text(&self.who)
+            .maybe_text(self.reason.as_deref())
+            .end()
+    }
+}
+
+/// The digest of the content of a file: apart from that of its row, so that a list of files need not read them.
+pub fn of_content(content: &[u8]) -> i64 {
+    xxh3_64(content) as i64
+}
+
+/// The digest of a row of `export_files`.
+pub fn of_file((source, name, digest): (&str, &str, &str), content: i64) -> i64 {
+    Seal::of("export_files").text(source).text(name).text(digest).number(content).end()
+}
+
+/// The columns of `export_files`, for [`file`].
+pub const FILE_COLUMNS: &str = "source, name, digest, content_seal, seal";
+
+/// Reads a row that begins with these columns: source, name, and SHA-256.
+pub fn file(row: &Row<'_>) -> rusqlite::Result<(String, String, String)> {
+    let (source, name, digest): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+    let content = row.get::<_, Option<i64>>(3)?.ok_or_else(|| broken(file_words(&source, &name)))?;
+    check(row, 4, of_file((&source, &name, &digest), content), || file_words(&source, &name))?;
+    Ok((source, name, digest))
+}
+
+/// Reads a row of these columns and the content behind them: name, SHA-256 and content.
+pub fn file_with_content(row: &Row<'_>) -> rusqlite::Result<(String, String, Vec<u8>)> {
+    let (source, name, digest) = file(row)?;
+    let content: Vec<u8> = row.get(5)?;
+    check(row, 3, of_content(&content), || file_words(&source, &name))?;
+    Ok((name, digest, content))
+}
+
+/// A file of an accepted export, for messages.
+fn file_words(source: &str, name: &str) -> String {
+    format!("file `{name}` of the accepted export of `{source}`")
+}
+
+/// Gives every row its digest, as it is now: for the rows of versions without digests.
+pub fn seal_all(db: &Connection) -> rusqlite::Result<()> {
+    let all = |table: &str, columns: &str| format!("SELECT {columns}, {table}.rowid FROM {table}");
+    let mut batches = db.prepare(&all("batches", BatchRow::COLUMNS))?;
+    let mut rows = batches.query([])?;
+    let mut put = db.prepare("UPDATE batches SET seal = ?2 WHERE rowid = ?1")?;
+    while let Some(row) = rows.next()? {
+        put.execute([row.get(BatchRow::END)?, BatchRow::unchecked(row)?.seal()])?;
+    }
+    let mut changes = db.prepare(&all("batch_changes", "apply, number, changes"))?;
+    let mut rows = changes.query([])?;
+    let mut put = db.prepare("UPDATE batch_changes SET seal = ?2 WHERE rowid = ?1")?;
+    while let Some(row) = rows.next()? {
+        let text: String = row.get(2)?;
+        put.execute([row.get(3)?, of_changes((row.get(0)?, row.get(1)?), &text)])?;
+    }
+    let mut own = db.prepare(&all("own_rrsets", "name, type, zone, apply"))?;
+    let mut rows = own.query([])?;
+    let mut put = db.prepare("UPDATE own_rrsets SET seal = ?2 WHERE rowid = ?1")?;
+    while let Some(row) = rows.next()? {
+        let (name, rtype, zone): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        put.execute([row.get(4)?, of_own((&name, &rtype, &zone), row.get(3)?)])?;
+    }
+    let mut exports = db.prepare(&all("exports", ExportRow::COLUMNS))?;
+    let mut rows = exports.query([])?;
+    let mut put = db.prepare("UPDATE exports SET seal = ?2 WHERE rowid = ?1")?;
+    while let Some(row) = rows.next()? {
+        put.execute([row.get(8)?, ExportRow::unchecked(row)?.seal()])?;
+    }
+    let mut files = db.prepare(&all("export_files", "source, name, digest, content"))?;
+    let mut rows = files.query([])?;
+    let mut put = db.prepare("UPDATE export_files SET content_seal = ?2, seal = ?3 WHERE rowid = ?1")?;
+    while let Some(row) = rows.next()? {
+        let (source, name, digest): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let content = of_content(&row.get::<_, Vec<u8>>(3)?);
+        put.execute([row.get(4)?, content, of_file((&source, &name, &digest), content)])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! A row that is not what was written, or not where it was written, is never used.
+
+use super::*;
+
+/// A state with an apply of two updates, of which the first took effect, and an accepted export; and its file.
+fn written() -> (TempDir, PathBuf) {
+    let (folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let id = begin(&mut *state, &new_apply());
+    for (number, name, settled) in [(1, A, Some(Settled::Done)), (2, B, None)] {
+        let changes = [
+            change(name, (600, &["2a02::1"]), (600, &["2a02::2"])),
+            change(&format!("new-{name}"), NONE, (600, &["2a02::1"])),
+        ];
+        run(&mut *state, id, &batch(&changes, number, swap(marker(1, number))), settled);
+    }
+    let files = ["a", "b"].map(|name| AcceptedFile { name: name.into(), digest: "d".into(), content: b"row".to_vec() });
+    let export =
+        NewExport { source: "hosts".into(), rows: 2, dated: None, files: files.to_vec(), switches: Vec::new() };
+    state.accept(&[Accepting::Anew(export)], &Acceptor::Person("operator", "a test"), at(4)).unwrap();
+    (folder, file)
+}
+
+/// What uses of a state find: the messages of the errors.
+fn found(file: &Path) -> Vec<String> {
+    let mut state = open_to_write(file).unwrap();
+    let keys = [A, B].map(|name| change(name, NONE, (600, &["2a02::1"])));
+    let keys: Vec<&RrKey> = keys.iter().map(|change| &change.key).collect();
+    let mut errors = Vec::new();
+    let mut note = |error: Option<StateError>| {
+        if let Some(error) = error {
+            assert_eq!(error.code, "state-unreadable", "{error}");
+            assert!(error.hint.as_deref().unwrap().contains("last good copy"));
+            errors.push(error.message);
+        }
+    };
+    note(state.sent(ApplyId(1)).err());
+    note(state.last_written(&keys).err());
+    note(state.own().err());
+    note(state.markers().err());
+    note(state.exports().err());
+    note(state.export_files("hosts").err());
+    note(state.note_standing(&fixture::zone("search.example.net"), &marker(1, 2), at(5)).err());
+    errors.dedup();
+    errors
+}
+
+/// What is found after a change to the database by hand.
+fn found_after(sql: &str) -> Vec<String> {
+    let (_folder, file) = written();
+    Connection::open(&file).unwrap().execute_batch(sql).unwrap();
+    found(&file)
+}
+
+#[test]
+fn what_was_written_proves_itself() {
+    assert_eq!(found_after("UPDATE schema_version SET version = version"), [""; 0]);
+}
+
+#[test]
+fn a_row_that_was_changed_is_not_used() {
+    let update = "update 2 of apply 1 is not what was written: its digest does not match";
+    let changes = "the list of changes of update 1 of apply 1 is not what was written: its digest does not match";
+    let export = "the accepted export of `hosts` is not what was written: its digest does not match";
+    let in_file = "file `a` of the accepted export of `hosts` is not what was written: its digest does not match";
+    for (sql, message) in [
+        ("UPDATE batch_changes SET changes = replace(changes, '2a02::1', '2a02::3') WHERE number = 1", changes),
+        ("UPDATE batch_changes SET seal = NULL WHERE number = 1", changes),
+        ("UPDATE batches SET settled = 'done' WHERE number = 2", update),
+        ("UPDATE batches SET sent_at = sent_at + 1 WHERE number = 2", update),
+        ("UPDATE batches SET marker_after = 'e=1 p=sha256:bb b=2' WHERE number = 2", update),
+        ("UPDATE exports SET row_count = 3", export),
+        ("UPDATE export_files SET digest = 'e' WHERE name = 'a'", in_file),
+        ("UPDATE export_files SET content = CAST('raw' AS BLOB) WHERE name = 'a'", in_file),
+    ] {
+        let found = found_after(sql);
+        assert!(found.iter().any(|error| error == message), "{sql}: {found:?}");
+    }
+    let own = found_after("UPDATE own_rrsets SET name = 'x.search.example.net.'");
+    assert_eq!(own, ["own RRset `x.search.example.net.` AAAA is not what was written: its digest does not match"]);
+}
+
+#[test]
+fn rows_that_were_swapped_are_not_used() {
+    for sql in [
+        "UPDATE batch_changes SET changes = (SELECT changes FROM batch_changes WHERE number = 2),
+           seal = (SELECT seal FROM batch_changes WHERE number = 2) WHERE number = 1",
+        "UPDATE batch_changes SET number = number + 10; UPDATE batch_changes SET number = 13 - number",
+        "UPDATE batches SET number = number + 10; UPDATE batches SET number = 13 - number",
+        "UPDATE export_files SET name = 'c' WHERE name = 'a'",
+    ] {
+        assert!(!found_after(&format!("PRAGMA foreign_keys = OFF; {sql}")).is_empty(), "{sql}");
+    }
+}
+
+#[test]
+fn rows_of_earlier_versions_get_their_digests() {
+    let unsealed = "ALTER TABLE batches DROP COLUMN seal; ALTER TABLE batch_changes DROP COLUMN seal;
+         ALTER TABLE own_rrsets DROP COLUMN seal; ALTER TABLE exports DROP COLUMN seal;
+         ALTER TABLE export_files DROP COLUMN seal; ALTER TABLE export_files DROP COLUMN content_seal;
+         UPDATE schema_version SET version = 4;";
+    assert_eq!(found_after(unsealed), [""; 0]);
+    let (_folder, file) = written();
+    Connection::open(&file).unwrap().execute_batch(unsealed).unwrap();
+    drop(open_to_write(&file).unwrap());
+    let db = Connection::open(&file).unwrap();
+    db.execute_batch("UPDATE batch_changes SET changes = replace(changes, '2a02::1', '2a02::3')").unwrap();
+    drop(db);
+    assert!(!found(&file).is_empty());
+}
